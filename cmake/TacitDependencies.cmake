@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What others keep well: threads, MPI, METIS, zlib, liblzma, cJSON.
+find_package(Threads REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(LibLZMA REQUIRED)
+if(TACIT_OPENMP)
+  find_package(OpenMP REQUIRED COMPONENTS C)
+endif()
+if(TACIT_MPI)
+  find_package(MPI REQUIRED COMPONENTS C)
+endif()
+
+# A library that brings neither a CMake package nor, everywhere, a pkg-config
+# file: its header and its binary.
+function(tacit_find_plain target header library package)
+  find_path(${target}_INCLUDE ${header})
+  find_library(${target}_LIBRARY ${library})
+  if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
+    message(FATAL_ERROR "${header} or lib${library} is missing: "
+                        "install ${package} (scripts/setup does)")
+  endif()
+  add_library(${target} INTERFACE IMPORTED)
+  set_target_properties(${target} PROPERTIES
+    INTERFACE_INCLUDE_DIRECTORIES ${${target}_INCLUDE}
+    INTERFACE_LINK_LIBRARIES ${${target}_LIBRARY})
+endfunction()
+tacit_find_plain(tacit_metis metis.h metis libmetis-dev)
+tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What `cmake --install` gives: headers, libraries, program, man page, a CMake
+# package and a pkg-config file. All of them find each other by relative paths,
+# so that the tree may be moved, or installed with another --prefix.
+include(CMakePackageConfigHelpers)
+
+install(DIRECTORY include/tacit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
+        FILES_MATCHING PATTERN "*.h" PATTERN "mpi.h" EXCLUDE)
+if(TACIT_MPI)
+  install(FILES include/tacit/mpi.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacit)
+endif()
+install(TARGETS tacit)
+install(FILES docs/tacit.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
+
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/tacit)
+foreach(kind IN ITEMS static shared)
+  install(TARGETS tacit_${kind} EXPORT tacit_${kind}_targets)
+  install(EXPORT tacit_${kind}_targets NAMESPACE tacit::
+          FILE tacit-${kind}.cmake DESTINATION ${package_dir})
+endforeach()
+configure_package_config_file(cmake/tacitConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/tacitConfig.cmake INSTALL_DESTINATION ${package_dir})
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/tacitConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/tacitConfig.cmake
+              ${PROJECT_BINARY_DIR}/tacitConfigVersion.cmake
+        DESTINATION ${package_dir})
+
+# From <libdir>/pkgconfig up to the prefix.
+file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
+string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
+set(pc_private "-lmetis -lz -llzma -lm -pthread")
+if(TACIT_OPENMP)
+  string(APPEND pc_private " ${OpenMP_C_FLAGS}")
+endif()
+if(TACIT_MPI)
+  string(REPLACE ";" " " pc_mpi "${MPI_C_LIBRARIES}")
+  string(APPEND pc_private " ${pc_mpi}")
+endif()
+configure_file(cmake/tacit.pc.in ${PROJECT_BINARY_DIR}/tacit.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/tacit.pc
+        DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

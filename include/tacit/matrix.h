@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/matrix.h - the matrix that the user gives: rows with global 64-bit
+ * column indices, each rank its own contiguous range of rows.
+ *
+ *     tacit_matrix_from_rows(w, n, first, rows, ptr, cols, vals, &A);
+ *     tacit_matrix_open(w, "bcsstk16.mtx.gz", NULL, &A);  // any file format
+ *     tacit_matrix_open(w, "poisson3d:100", NULL, &A);    // gallery
+ *     tacit_matrix_partition(A, "metis", NULL);           // optional
+ *
+ * After a partition the rows of a rank are no longer a range of the original
+ * numbering: tacit_matrix_original_rows tells, and the vector functions below
+ * speak in original row numbers. */
+#ifndef TACIT_MATRIX_H
+#define TACIT_MATRIX_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacit/world.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_matrix tacit_matrix;
+
+/* Make a matrix from rows [first_row, first_row + rows) that this rank owns.
+ * The ranges of the ranks follow one another in rank order and cover all
+ * `global_rows` rows; a rank may own none. Entries of a row may come in any
+ * order; entries that stand twice are added up.
+ *   ptr   [rows + 1]   where each row starts, ptr[0] = 0
+ *   cols  [ptr[rows]]  global columns, 0 to global_rows - 1
+ *   vals  [ptr[rows]]
+ * Collective.  Borrows `world` (it must outlive the matrix); copies the rows.
+ * Errors      INVALID (ranges, ptr), INPUT (a column out of range or a value
+ *             not finite, naming row and column), NO_MEMORY. */
+TACIT_API tacit_status tacit_matrix_from_rows(
+    tacit_world *world, int64_t global_rows, int64_t first_row, int64_t rows,
+    const int64_t *ptr, const int64_t *cols, const double *vals,
+    tacit_matrix **out);
+
+typedef struct tacit_matrix_options {
+    double shift;    /* added to the diagonal of a METIS graph's Laplacian */
+    bool drop_zeros; /* forget entries that are stored but zero            */
+} tacit_matrix_options;
+
+/* Read a file, told by its content, or make a gallery matrix, told by
+ * "name:arguments"; `options` NULL is all defaults. Rows are dealt out
+ * contiguously. A text file is read by rank 0 in pieces; of a .tacit file or
+ * a gallery matrix each rank reads or makes only its part.
+ * Collective.  Borrows `world`.
+ * Errors      INVALID (unknown gallery name, with the nearest known one),
+ *             INPUT (what is wrong, and where: line and column), IO,
+ *             NO_MEMORY (before anything is allocated). */
+TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
+                                         const tacit_matrix_options *options,
+                                         tacit_matrix **out);
+
+/* Free `*matrix` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_matrix_destroy(tacit_matrix **matrix);
+
+typedef struct tacit_matrix_info {
+    int64_t rows, cols;       /* of the whole matrix                        */
+    int64_t nonzeros;         /* entries, explicit zeros counted            */
+    int64_t explicit_zeros;   /* entries that are stored but zero           */
+    int64_t row_min, row_max; /* entries per row                            */
+    double row_mean;
+    int64_t bandwidth;      /* largest |row - column|                     */
+    int64_t zero_diagonals; /* rows whose diagonal is zero or not stored  */
+    int64_t negative_diagonals;
+    int64_t first_bad_diagonal; /* first row of these, from 0 and in original
+                                   numbers; -1 if none                      */
+    double diagonal_min, diagonal_max;
+    double norm_inf;        /* largest row sum of absolute values         */
+    int block;              /* rows come in dense blocks of this size, 1  */
+    const char *format;     /* "Matrix Market", "gallery", ...            */
+    bool symmetric_storage; /* the file held one triangle                 */
+    bool irregular;         /* METIS is the better partition              */
+} tacit_matrix_info;
+
+/* Statistics of the whole matrix. Collective. */
+TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
+                                             tacit_matrix_info *out);
+
+/* OK if the matrix equals its transpose: the pattern exactly, the values to
+ * 1e-9 of max(|a_ij|, |a_ji|, sqrt(|a_ii a_jj|)); otherwise INPUT, and the
+ * message names the first entry without a partner by row, then column, in
+ * original numbers counted from 1 as in a Matrix Market file.
+ * Collective.
+ * Memory      8 bytes per row, and messages of bounded size. */
+TACIT_API tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix);
+
+/* Move rows between ranks and renumber them: `how` is "contiguous" (nothing
+ * moves), "metis" (minimises the edge cut, Karypis and Kumar 1998; rank 0
+ * gathers the pattern), or "file" with the path in `file`: the part of each
+ * row, one number a line, as METIS writes it. Rows that come in dense blocks
+ * are not cut apart by METIS. After NO_MEMORY or COMM the matrix can only be
+ * destroyed.
+ * Collective.
+ * Errors      INVALID, INPUT (not square; a part out of range, with the line,
+ *             or empty), IO, NO_MEMORY, UNSUPPORTED (more than 2^31 rows and
+ *             entries for METIS). */
+TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
+                                              const char *how,
+                                              const char *file);
+
+typedef struct tacit_partition_info {
+    int64_t edge_cut; /* entries above the diagonal between two parts */
+    int64_t volume;   /* values sent in one exchange, all parts       */
+    int64_t messages; /* messages sent in one exchange, all parts     */
+    int64_t rows_min, rows_max; /* rows of the smallest and largest part   */
+    double imbalance; /* largest part's non-zeros over the mean       */
+} tacit_partition_info;
+
+/* Cut rows into `parts` parts without moving them; `part` [local rows] gets
+ * the part of each row that this rank owns.
+ * Collective.  Errors as tacit_matrix_partition. */
+TACIT_API tacit_status tacit_matrix_cut(const tacit_matrix *matrix,
+                                        const char *how, int parts,
+                                        int32_t *part,
+                                        tacit_partition_info *out);
+
+/* Rows that this rank owns, and the first of them in the present numbering. */
+TACIT_API int64_t tacit_matrix_local_rows(const tacit_matrix *matrix);
+TACIT_API int64_t tacit_matrix_first_row(const tacit_matrix *matrix);
+TACIT_API int64_t tacit_matrix_global_rows(const tacit_matrix *matrix);
+TACIT_API int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix);
+
+/* The original number of each row that this rank owns [local rows]; NULL
+ * where nothing has moved. Owned by the matrix. */
+TACIT_API const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix);
+
+/* Read the part of a vector file that belongs to this rank's rows into `x`
+ * [local rows]; the file is in the original row order. Collective.
+ * Errors      INPUT (wrong length, with both numbers; bad data), IO. */
+TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
+                                                const char *path, double *x);
+
+/* Write the distributed vector `x` [local rows] in the original row order, by
+ * the ending of `path`: .mtx (default), .npy, .petsc or .tacit. The file
+ * appears whole or not at all. Collective.  Errors IO. */
+TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
+                                                 const char *path,
+                                                 const double *x);
+
+/* Write the matrix by the ending of `path`: .mtx, .mtx.gz, .tacit, .petsc,
+ * .npz. Collective.
+ * Errors      INVALID (unknown ending), UNSUPPORTED (rows have moved), IO. */
+TACIT_API tacit_status tacit_matrix_write(const tacit_matrix *matrix,
+                                          const char *path);
+
+/* OK if a file could be written at `path`: said before a long computation.
+ * Errors      IO, naming the file and the reason. */
+TACIT_API tacit_status tacit_check_writable(const char *path);
+
+TACIT_END_DECLS
+#endif

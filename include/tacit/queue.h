@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/queue.h - an in-order line of work on one device.
+ *
+ *     tacit_queue *q = NULL;
+ *     tacit_queue_create(world, "host", 0, &q);
+ *     double *x = NULL;
+ *     tacit_queue_alloc(q, n, &x);
+ *     tacit_queue_put(q, n, host_x, x);       // host to device
+ *     ...
+ *     tacit_queue_get(q, n, x, host_x);       // device to host
+ *     tacit_queue_free(q, &x);
+ *     tacit_queue_destroy(&q);
+ *
+ * Decorators stand before the device and watch or disturb the line:
+ *     count:host       operations, messages and bytes (tacit_queue_tally)
+ *     trace:host       a line per operation, through tacit_set_log
+ *     memcheck:host    a host device with an address space of its own, late
+ *                      execution and poisoned memory
+ *     chaos(7):host    delays messages at random, with seed 7; chaos(7,100)
+ *                      also fails the 100th operation on rank 7 mod size
+ * They nest: "trace:count:host". */
+#ifndef TACIT_QUEUE_H
+#define TACIT_QUEUE_H
+#include <stddef.h>
+#include <stdint.h>
+#include <tacit/world.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_queue tacit_queue;
+
+/* Open a line on the device that `spec` names, for the processes of `world`;
+ * `threads` host threads, 0 for the processors that this process may use.
+ * Collective.  Borrows `world`: it must outlive the queue.
+ * Errors      INVALID (unknown device or decorator), DEVICE, NO_MEMORY. */
+TACIT_API tacit_status tacit_queue_create(tacit_world *world, const char *spec,
+                                          int threads, tacit_queue **out);
+
+/* The decorators of this build: name and one-line summary of the `i`-th, false
+ * past the end. */
+TACIT_API int tacit_queue_decorator(int i, const char **name,
+                                    const char **summary);
+
+/* Free `*queue` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_queue_destroy(tacit_queue **queue);
+
+/* Allocate a vector of `n` doubles on the device, contents undefined.
+ * Errors      NO_MEMORY. */
+TACIT_API tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n,
+                                         double **out);
+/* Free `*x` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_queue_free(tacit_queue *queue, double **x);
+
+/* Copy `n` doubles from host memory to the device vector `x`, or back.
+ * Blocking: the queue has drained on return.
+ * Errors      whatever the queue has met since it was last asked. */
+TACIT_API tacit_status tacit_queue_put(tacit_queue *queue, size_t n,
+                                       const double *host, double *x);
+TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
+                                       const double *x, double *host);
+
+/* Host threads that work for this queue. */
+TACIT_API int tacit_queue_threads(const tacit_queue *queue);
+
+/* The name of the hardware, "AMD EPYC, 2 threads", into `text` [size]. */
+TACIT_API void tacit_queue_describe(const tacit_queue *queue, char *text,
+                                    size_t size);
+
+/* Copy bandwidth of the device: bytes read and written per second, median of
+ * several copies between two vectors of `bytes` together. Allocates and frees
+ * them. Not collective, but meaningful only if all ranks of a machine measure
+ * at once.
+ * Errors      NO_MEMORY, DEVICE. */
+TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
+                                                size_t bytes,
+                                                double *gbytes_per_second);
+
+/* What passed through a queue, by kind. Counts follow section 4.1.4 of
+ * Trotter et al. (the aCG paper): for m rows and n non-zeros a product is
+ * 2 n flops and 20 (n + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m,
+ * a norm 2 m and 8 m, whatever the format; `moved_bytes` is what the format
+ * and the fused operations really read and write. */
+typedef struct tacit_tally_row {
+    int64_t count;
+    double seconds; /* 0 unless the queue is timed: "count(1):..." */
+    double flops, bytes;
+    int64_t messages; /* point-to-point messages sent by this rank */
+} tacit_tally_row;
+
+typedef struct tacit_tally {
+    tacit_tally_row spmv, dot, nrm2, axpy;
+    tacit_tally_row reduce;   /* bytes: the scalars summed, 8 each */
+    tacit_tally_row exchange; /* bytes: sent by this rank          */
+    double moved_bytes;       /* by products and vector operations */
+} tacit_tally;
+
+/* The tally of a queue with a `count` decorator, since it was last cleared;
+ * NULL without one. Owned by the queue. */
+TACIT_API const tacit_tally *tacit_queue_tally(const tacit_queue *queue);
+TACIT_API void tacit_queue_clear_tally(tacit_queue *queue);
+
+TACIT_END_DECLS
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/solver.h - solve A x = b for symmetric positive definite A.
+ *
+ *     tacit_solver *s = NULL;
+ *     tacit_solver_create(q, A, "cg", &s);
+ *     tacit_stop stop = {.rtol = 1e-8, .max_iterations = 1000};
+ *     tacit_result result;
+ *     tacit_solver_run(s, b, x, &stop, &result);  // as many b as you like
+ *     tacit_solver_destroy(&s);
+ *
+ * Creating allocates and returns a status; running never allocates. */
+#ifndef TACIT_SOLVER_H
+#define TACIT_SOLVER_H
+#include <tacit/operator.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_solver tacit_solver;
+
+/* Called once per iteration, on every rank with the same numbers: the
+ * recurrence's ||r|| / ||b||. Return 0 to go on, anything else to stop with
+ * TACIT_INTERRUPTED once every rank knows; ranks may return different
+ * things. */
+typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
+                                double relative_residual);
+
+typedef struct tacit_stop {
+    double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
+    double atol;            /* atol), both Euclidean norms               [-] */
+    int64_t max_iterations; /* or after this many; 0 is 10000                */
+    tacit_monitor_fn monitor; /* may be NULL                                 */
+    void *monitor_ctx;        /* borrowed during the run                     */
+} tacit_stop;
+
+typedef enum tacit_stop_reason {
+    TACIT_STOP_RTOL,
+    TACIT_STOP_ATOL,
+    TACIT_STOP_MAX_ITERATIONS,
+    TACIT_STOP_STAGNATION,  /* the recurrence converges, b - A x does not   */
+    TACIT_STOP_BREAKDOWN,   /* not positive definite, or not finite         */
+    TACIT_STOP_INTERRUPTED
+} tacit_stop_reason;
+
+typedef struct tacit_result {
+    bool converged;
+    tacit_stop_reason stop;
+    int64_t iterations;
+    double norm_b;
+    double relative_residual;      /* ||r|| / ||b|| of the recurrence [-]   */
+    double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
+    int64_t restarts; /* times the recurrence said converged and b - A x
+                         said no; the solve then went on from x             */
+    int64_t replacements; /* residual replacements inside a method          */
+    int64_t breakdown_iteration;     /* -1 if none                          */
+    const char *breakdown_quantity;  /* "p'Ap", "||r||"; NULL if none       */
+    double breakdown_value;
+    double seconds;           /* of the iterations, slowest rank            */
+} tacit_result;
+
+/* What a method costs, so that it can be read and tested. Per iteration. */
+typedef struct tacit_method {
+    const char *name;
+    const char *summary;
+    int products;    /* with A, each with one exchange           */
+    int reductions;  /* global sums                              */
+    int scalars;     /* summed over all of them                  */
+    bool hidden;     /* the reduction overlaps with the products */
+    int vectors;     /* of local length, besides b and x         */
+    int replace_every;       /* iterations between residual replacements, or 0 */
+    int replace_products;    /* products of one replacement                    */
+} tacit_method;
+
+/* Method `i` of this build, NULL past the end; the method called `name`. */
+TACIT_API const tacit_method *tacit_solver_method(int i);
+TACIT_API const tacit_method *tacit_solver_find_method(const char *name);
+
+/* A solver of `method` for `A`:
+ *   cg         Hestenes and Stiefel 1952: 2 reductions
+ *   single     Chronopoulos and Gear 1989: 1 reduction
+ *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a
+ *              product; residual replaced every 50 iterations
+ *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
+ *              behind two products
+ * Collective.  Borrows `queue` and `A`: they must outlive the solver.
+ * Errors      INVALID (unknown method, with the nearest known one),
+ *             NO_MEMORY. */
+TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
+                                           const tacit_operator *A,
+                                           const char *method,
+                                           tacit_solver **out);
+
+/* Solve on device vectors `b`, `x` [A's local rows]; `x` is guess and result.
+ * The recurrence decides when to look; b - A x, recomputed, decides when to
+ * stop, and the solve goes on if the recurrence was wrong.
+ * Collective.  Blocking.
+ * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate).
+ * Errors      BREAKDOWN (x is the last finite iterate, `result` says where),
+ *             INVALID, DEVICE, COMM. `result` is filled in whenever the queue
+ *             still works. */
+TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
+                                        double *x, const tacit_stop *stop,
+                                        tacit_result *result);
+
+/* Free `*solver` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_solver_destroy(tacit_solver **solver);
+
+/* The manufactured problem of Trotter et al., section 4.1.4: x* uniform in
+ * [-1, 1] by original row number and `seed`, scaled to norm 1; b = A x*.
+ * `xstar`, `b` are device vectors [A's local rows]. Collective. */
+TACIT_API tacit_status tacit_manufacture(tacit_queue *queue,
+                                         const tacit_operator *A,
+                                         const tacit_matrix *matrix,
+                                         int64_t seed, double *xstar,
+                                         double *b);
+
+/* Euclidean norm of x - y over all ranks; `y` NULL is the norm of x.
+ * Collective. */
+TACIT_API tacit_status tacit_distance(tacit_queue *queue, size_t n,
+                                      const double *x, const double *y,
+                                      double *out);
+
+TACIT_END_DECLS
+#endif

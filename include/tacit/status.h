@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/status.h - what a call came to.
+ *
+ * Every function that can fail returns a tacit_status: below 0 an error, with
+ * a sentence in tacit_error_message(); 0 fine; above 0 an outcome, whose
+ * results are valid. Outputs are written only on success. */
+#ifndef TACIT_STATUS_H
+#define TACIT_STATUS_H
+
+#ifdef __cplusplus
+#define TACIT_BEGIN_DECLS extern "C" {
+#define TACIT_END_DECLS }
+#else
+#define TACIT_BEGIN_DECLS
+#define TACIT_END_DECLS
+#endif
+
+#if defined(__GNUC__) && !defined(TACIT_STATIC)
+#define TACIT_API __attribute__((visibility("default")))
+#else
+#define TACIT_API
+#endif
+
+TACIT_BEGIN_DECLS
+
+typedef enum tacit_status {
+    TACIT_OK = 0,
+    TACIT_NOT_CONVERGED = 1, /* the iteration limit, or no further progress */
+    TACIT_INTERRUPTED = 2,   /* the monitor asked to stop                   */
+    TACIT_INVALID = -1,      /* an argument or option that makes no sense   */
+    TACIT_UNSUPPORTED = -2,  /* not in this build or not for this matrix    */
+    TACIT_INPUT = -3,        /* bad data: a file, a matrix, a size          */
+    TACIT_IO = -4,           /* reading or writing failed                   */
+    TACIT_BREAKDOWN = -5,    /* not positive definite, or not finite        */
+    TACIT_NO_MEMORY = -6,
+    TACIT_DEVICE = -7, /* the device failed                           */
+    TACIT_COMM = -8    /* a message or a peer failed                  */
+} tacit_status;
+
+/* The sentence that belongs to the last error of this thread, "" if none.
+ * Returns     a string owned by the library, valid until the next error. */
+TACIT_API const char *tacit_error_message(void);
+
+/* The name of a status, such as "NO_MEMORY". */
+TACIT_API const char *tacit_status_name(tacit_status status);
+
+/* The version of the library that runs, such as "0.1.0". */
+TACIT_API const char *tacit_version(void);
+
+/* Receives what the library has to tell: level 0 warning, 1 note, 2 detail. */
+typedef void (*tacit_log_fn)(void *ctx, int level, const char *text);
+
+/* Send the library's messages to `fn`, which borrows `ctx`; NULL is silence,
+ * the default. Not thread-safe: call it before anything else. */
+TACIT_API void tacit_set_log(tacit_log_fn fn, void *ctx);
+
+TACIT_END_DECLS
+#endif

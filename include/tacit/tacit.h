@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/tacit.h - all of Tacit but the headers that need a foreign one
+ * (tacit/mpi.h). */
+#ifndef TACIT_TACIT_H
+#define TACIT_TACIT_H
+#include <tacit/matrix.h>
+#include <tacit/operator.h>
+#include <tacit/queue.h>
+#include <tacit/solver.h>
+#include <tacit/status.h>
+#include <tacit/world.h>
+#endif

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/world.h - the processes that take part, and the transport between them.
+ *
+ *     tacit_world *w = NULL;
+ *     tacit_world_self(&w);                   // this process alone
+ *     tacit_world_from_mpi(comm, &w);         // tacit/mpi.h
+ *     tacit_world_destroy(&w);
+ *
+ * A world is the first thing made and the last destroyed: queues and matrices
+ * borrow it. */
+#ifndef TACIT_WORLD_H
+#define TACIT_WORLD_H
+#include <tacit/status.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_world tacit_world;
+
+/* A world of this process alone; needs no MPI.
+ * Errors      NO_MEMORY. */
+TACIT_API tacit_status tacit_world_self(tacit_world **out);
+
+/* This process's number, 0 to size - 1; the number of processes. */
+TACIT_API int tacit_world_rank(const tacit_world *world);
+TACIT_API int tacit_world_size(const tacit_world *world);
+
+/* Who starts a message in this world: "self" or "mpi". */
+TACIT_API const char *tacit_world_comm(const tacit_world *world);
+
+/* End every process of the world at once with `exit_code`: for errors that
+ * only one rank has seen. Does not return. */
+TACIT_API void tacit_world_abort(tacit_world *world, int exit_code);
+
+/* Free `*world` and set it to NULL; NULL is fine. Collective. */
+TACIT_API void tacit_world_destroy(tacit_world **world);
+
+TACIT_END_DECLS
+#endif

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * base/base.h - status and messages, memory, logging, timers, random numbers.
+ * Knows nothing above it. */
+#ifndef TCT_BASE_H
+#define TCT_BASE_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <tacit/status.h>
+
+/* --- status ------------------------------------------------------------- */
+
+/* Record the message of an error where it is first seen. Returns `code`. */
+tacit_status tct_fail(tacit_status code, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+#define FAIL(code, ...) return tct_fail((code), __VA_ARGS__)
+#define REQUIRE(cond)                                                          \
+    do {                                                                       \
+        if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond);  \
+    } while (0)
+#define TRY(call)                                                              \
+    do {                                                                       \
+        tacit_status try_status_ = (call);                                     \
+        if (try_status_ < 0) return try_status_;                               \
+    } while (0)
+
+/* Replace the message of the last error (a peer's sentence, a file's name). */
+void tct_set_error_message(const char *text);
+
+/* --- log ---------------------------------------------------------------- */
+enum { TCT_WARN = 0, TCT_NOTE = 1, TCT_DETAIL = 2 };
+void tct_log(int level, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* --- memory ------------------------------------------------------------- */
+
+/* Allocate `bytes` aligned to 64 bytes (large arrays: to huge pages), not
+ * cleared. Returns NULL if there is none; 0 bytes give a valid pointer. */
+void *tct_alloc(size_t bytes);
+void *tct_calloc(size_t bytes);
+/* Free what tct_alloc gave; NULL is fine. */
+void tct_free(void *p);
+
+/* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming `what`. */
+tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
+                             void *out);
+#define TCT_ALLOC(count, what, out)                                            \
+    tct_alloc_array((size_t)(count), sizeof **(out), (what), (out))
+
+/* Give the pages wholly inside [p, p + bytes) back to the system, contents
+ * lost: how a conversion frees its source while it goes. */
+void tct_release_pages(void *p, size_t bytes);
+
+/* Bytes this process may still allocate, as the system and its control group
+ * see it. */
+uint64_t tct_memory_available(void);
+
+/* Fail with NO_MEMORY before anything is allocated if `bytes` are not there;
+ * the message names `what` and says what to do. */
+tacit_status tct_memory_require(double bytes, const char *what);
+
+/* Bytes allocated now, and blocks allocated now (tests look for leaks). */
+size_t tct_memory_used(void);
+size_t tct_memory_blocks(void);
+
+/* Make the k-th allocation from now fail (1 is the next); 0 turns it off. */
+void tct_memory_fail_at(long k);
+
+/* --- time and numbers --------------------------------------------------- */
+double tct_seconds(void); /* monotonic clock [s] */
+
+/* splitmix64 of `z`; the base of all random numbers here. */
+static inline uint64_t tct_mix(uint64_t z)
+{
+    z += UINT64_C(0x9E3779B97F4A7C15);
+    z = (z ^ (z >> 30)) * UINT64_C(0xBF58476D1CE4E5B9);
+    z = (z ^ (z >> 27)) * UINT64_C(0x94D049BB133111EB);
+    return z ^ (z >> 31);
+}
+
+/* u(a, b) in [0, 1): the same for every rank and every order of calls. */
+static inline double tct_uniform(uint64_t a, uint64_t b)
+{
+    return (double)(tct_mix(a * UINT64_C(0x9E3779B97F4A7C15) ^ tct_mix(b)) >> 11) * 0x1p-53;
+}
+
+/* --- words -------------------------------------------------------------- */
+
+/* The one of `names` [count] nearest to `word`, NULL if none is near. */
+const char *tct_nearest(const char *word, const char *const *names,
+                        size_t count);
+
+/* Parse a whole string as a number; false if anything is left over. */
+bool tct_parse_int64(const char *text, int64_t *out);
+bool tct_parse_double(const char *text, double *out);
+
+#endif

@@ -1,0 +1,137 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * base/memory.c - aligned memory that is counted, refused in time, and can be
+ * made to fail by a test. A header of one cache line keeps each block's size. */
+#include "base/base.h"
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { LINE = 64 };
+#define HUGE_PAGE ((size_t)2 << 20)
+
+static atomic_size_t used, blocks;
+static atomic_long fail_at;
+
+typedef struct {
+    void *base; /* what the system gave */
+    size_t bytes;
+} block_head;
+
+static bool told_to_fail(void)
+{
+    if (atomic_load(&fail_at) == 0) return false;
+    return atomic_fetch_sub(&fail_at, 1) == 1;
+}
+
+void *tct_alloc(size_t bytes)
+{
+    if (told_to_fail() || bytes > SIZE_MAX / 2) return NULL;
+    const bool large = bytes >= 4 * HUGE_PAGE;
+    const size_t align = large ? HUGE_PAGE : LINE;
+    const size_t lead = LINE; /* the header sits just below the data */
+    void *base = NULL;
+    if (posix_memalign(&base, align, bytes + align + lead) != 0) return NULL;
+    char *data = (char *)base + (large ? align : lead);
+    if (large) madvise(data, bytes, MADV_HUGEPAGE);
+    block_head *head = (block_head *)(void *)(data - LINE);
+    head->base = base;
+    head->bytes = bytes;
+    atomic_fetch_add(&used, bytes);
+    atomic_fetch_add(&blocks, 1);
+    return data;
+}
+
+void *tct_calloc(size_t bytes)
+{
+    void *p = tct_alloc(bytes);
+    if (p) memset(p, 0, bytes);
+    return p;
+}
+
+void tct_free(void *p)
+{
+    if (!p) return;
+    block_head *head = (block_head *)(void *)((char *)p - LINE);
+    atomic_fetch_sub(&used, head->bytes);
+    atomic_fetch_sub(&blocks, 1);
+    free(head->base);
+}
+
+tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
+                             void *out)
+{
+    void *p = count > SIZE_MAX / 2 / size ? NULL : tct_alloc(count * size);
+    if (!p)
+        FAIL(TACIT_NO_MEMORY, "no memory for %s (%.3g GiB, %.3g GiB free)",
+             what, (double)count * (double)size / 0x1p30,
+             (double)tct_memory_available() / 0x1p30);
+    memcpy(out, &p, sizeof p);
+    return TACIT_OK;
+}
+
+void tct_release_pages(void *p, size_t bytes)
+{
+    const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+    const uintptr_t from = ((uintptr_t)p + page - 1) / page * page;
+    const uintptr_t to = ((uintptr_t)p + bytes) / page * page;
+    if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
+}
+
+/* The number in the first line of a file that starts with `key`. */
+static bool read_number(const char *path, const char *key, uint64_t *out)
+{
+    FILE *f = fopen(path, "r");
+    if (!f) return false;
+    char line[256];
+    bool found = false;
+    while (!found && fgets(line, sizeof line, f)) {
+        const size_t skip = strlen(key);
+        if (strncmp(line, key, skip) != 0) continue;
+        char *end;
+        *out = strtoull(line + skip, &end, 10);
+        found = end != line + skip;
+    }
+    fclose(f);
+    return found;
+}
+
+uint64_t tct_memory_available(void)
+{
+    uint64_t kib = 0, limit = 0, now = 0;
+    uint64_t bytes = UINT64_MAX;
+    if (read_number("/proc/meminfo", "MemAvailable:", &kib)) bytes = kib << 10;
+    if (read_number("/sys/fs/cgroup/memory.max", "", &limit) &&
+        read_number("/sys/fs/cgroup/memory.current", "", &now)) {
+        const uint64_t room = limit > now ? limit - now : 0;
+        if (room < bytes) bytes = room;
+    }
+    return bytes;
+}
+
+tacit_status tct_memory_require(double bytes, const char *what)
+{
+    const double room = (double)tct_memory_available();
+    if (bytes <= room) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY,
+         "%s needs %.3g GiB of memory, %.3g GiB are free: use more ranks on "
+         "more machines, or a smaller matrix",
+         what, bytes / 0x1p30, room / 0x1p30);
+}
+
+size_t tct_memory_used(void)
+{
+    return atomic_load(&used);
+}
+
+size_t tct_memory_blocks(void)
+{
+    return atomic_load(&blocks);
+}
+
+void tct_memory_fail_at(long k)
+{
+    atomic_store(&fail_at, k);
+}

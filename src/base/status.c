@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * base/status.c - the message of the last error, and the log. */
+#include "base/base.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char message[1024];
+static tacit_log_fn log_fn;
+static void *log_ctx;
+
+tacit_status tct_fail(tacit_status code, const char *format, ...)
+{
+    char text[sizeof message]; /* the arguments may point into `message` */
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    memcpy(message, text, sizeof message);
+    return code;
+}
+
+void tct_set_error_message(const char *text)
+{
+    snprintf(message, sizeof message, "%s", text);
+}
+
+const char *tacit_error_message(void)
+{
+    return message;
+}
+
+const char *tacit_status_name(tacit_status status)
+{
+    switch (status) {
+    case TACIT_OK: return "OK";
+    case TACIT_NOT_CONVERGED: return "NOT_CONVERGED";
+    case TACIT_INTERRUPTED: return "INTERRUPTED";
+    case TACIT_INVALID: return "INVALID";
+    case TACIT_UNSUPPORTED: return "UNSUPPORTED";
+    case TACIT_INPUT: return "INPUT";
+    case TACIT_IO: return "IO";
+    case TACIT_BREAKDOWN: return "BREAKDOWN";
+    case TACIT_NO_MEMORY: return "NO_MEMORY";
+    case TACIT_DEVICE: return "DEVICE";
+    case TACIT_COMM: return "COMM";
+    }
+    return "unknown status";
+}
+
+const char *tacit_version(void)
+{
+    return TACIT_VERSION;
+}
+
+void tacit_set_log(tacit_log_fn fn, void *ctx)
+{
+    log_fn = fn;
+    log_ctx = ctx;
+}
+
+void tct_log(int level, const char *format, ...)
+{
+    if (!log_fn) return;
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    log_fn(log_ctx, level, text);
+}

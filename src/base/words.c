@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * base/words.c - the clock, the nearest known word, and strict numbers. */
+#include "base/base.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+double tct_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Edit distance (Levenshtein 1966) of two short words. */
+static size_t distance(const char *a, const char *b)
+{
+    enum { MOST = 64 };
+    const size_t na = strlen(a), nb = strlen(b);
+    if (na >= MOST || nb >= MOST) return MOST;
+    size_t row[MOST + 1];
+    for (size_t j = 0; j <= nb; j++) row[j] = j;
+    for (size_t i = 1; i <= na; i++) {
+        size_t corner = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= nb; j++) {
+            const size_t swap = corner + (a[i - 1] != b[j - 1]);
+            corner = row[j];
+            size_t best = row[j] < row[j - 1] ? row[j] : row[j - 1];
+            row[j] = best + 1 < swap ? best + 1 : swap;
+        }
+    }
+    return row[nb];
+}
+
+const char *tct_nearest(const char *word, const char *const *names,
+                        size_t count)
+{
+    const char *best = NULL;
+    size_t least = strlen(word) / 2 + 2; /* further away is no help */
+    for (size_t i = 0; i < count; i++) {
+        const size_t d = distance(word, names[i]);
+        if (d < least) {
+            least = d;
+            best = names[i];
+        }
+    }
+    return best;
+}
+
+bool tct_parse_int64(const char *text, int64_t *out)
+{
+    char *end;
+    errno = 0;
+    const long long value = strtoll(text, &end, 10);
+    if (end == text || *end != '\0' || errno == ERANGE) return false;
+    *out = value;
+    return true;
+}
+
+bool tct_parse_double(const char *text, double *out)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    if (end == text || *end != '\0') return false;
+    *out = value;
+    return true;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/cli.h - the program `tacit`: what its files share. One file per
+ * subcommand, one row in CLI_COMMANDS; parses, calls the library, prints.
+ *
+ * Every command runs on all ranks alike and returns the same status on each;
+ * rank 0 does the printing. */
+#ifndef CLI_CLI_H
+#define CLI_CLI_H
+#include "base/base.h"
+#include "cli/options.h"
+#include "comm/world.h"
+#include <stdio.h>
+#include <tacit/tacit.h>
+
+typedef struct cli {
+    tacit_world *world;
+    int rank, ranks;
+    cli_settings set;
+} cli;
+
+/* Is this rank the one that prints results (and not told to be quiet)? */
+static inline bool cli_prints(const cli *c)
+{
+    return c->rank == 0 && !c->set.quiet;
+}
+
+/* Has a launcher such as mpirun started this process? */
+bool cli_is_launched(void);
+
+/* The exit status that belongs to what a call came to. */
+int cli_exit_code(tacit_status status);
+
+/* Print "tacit: text" to standard error as one line, whatever is in it. */
+void cli_complain(const char *text);
+
+/* Send the library's messages to standard error: warnings unless `quiet`,
+ * notes and details as -v asks for. */
+void cli_set_log(const cli *c);
+
+/* Write `text` to `path`, or to standard output where `path` is "-". Rank 0
+ * writes, all ranks learn how it went; a file appears whole or not at all.
+ * Collective.  Errors IO. */
+tacit_status cli_write_text(const cli *c, const char *path, const char *text);
+
+/* Can `path` (NULL and "-" are fine) be written?
+ * Collective.  Errors IO. */
+tacit_status cli_check_writable(const cli *c, const char *path);
+
+/* The slowest rank's `seconds`, and the like. Collective. */
+double cli_max(const cli *c, double value);
+double cli_sum(const cli *c, double value);
+
+/* The median of `values` [count], which are sorted by it; NAN if none. */
+double cli_median(double *values, int count);
+
+#endif

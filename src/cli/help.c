@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/help.c - `tacit help`, --help and the manual page, all from the tables
+ * of options.c and the commands, so that none of them drifts. */
+#include "cli/cli.h"
+#include <ctype.h>
+#include <string.h>
+
+enum { INDENT = 26, WIDTH = 79 };
+
+/* Print `text` wrapped, its first line continuing at `column`. */
+static void wrap(FILE *to, const char *text, int indent, int column)
+{
+    for (const char *word = text; *word;) {
+        if (*word == '\n') {
+            fputc('\n', to);
+            word++;
+            column = 0;
+            continue;
+        }
+        const int length = (int)strcspn(word, " \n");
+        if (column > indent && column + 1 + length > WIDTH) {
+            fputc('\n', to);
+            column = 0;
+        }
+        const int blanks = column < indent ? indent - column : column > indent;
+        fprintf(to, "%*s%.*s", blanks, "", length, word);
+        column += blanks + length;
+        word += length;
+        if (*word == ' ') word++;
+    }
+    fputc('\n', to);
+}
+
+/* The help of `o` with its values: those that this build has, or all. */
+static void describe(const cli_option *o, bool all, char *text, size_t size)
+{
+    const size_t used = (size_t)snprintf(text, size, "%s", o->help);
+    if (!o->axis || used + 2 >= size) return;
+    char list[256];
+    cli_axis_list(o->axis, all, list, sizeof list);
+    snprintf(text + used, size - used, ": %s", list);
+}
+
+static void print_option(FILE *to, const cli_option *o)
+{
+    char head[80], text[512];
+    snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
+             o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+             o->value ? " " : "", o->value ? o->value : "");
+    int column = fprintf(to, "  %s", head);
+    if (column >= INDENT) {
+        fputc('\n', to);
+        column = 0;
+    }
+    describe(o, false, text, sizeof text);
+    wrap(to, text, INDENT, column);
+}
+
+static void print_options(FILE *to, const cli_command *command)
+{
+    const char *group = "";
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++) {
+        if (strcmp(group, o->group) != 0) fprintf(to, "\n%s\n", o->group);
+        group = o->group;
+        print_option(to, o);
+    }
+}
+
+static void print_overview(FILE *to)
+{
+    fprintf(to,
+            "tacit %s: large sparse linear systems with little "
+            "communication\n\n",
+            tacit_version());
+    const cli_command *command;
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++) {
+        int column =
+            fprintf(to, "  tacit %s %s", command->name, command->operands);
+        if (column >= 36) {
+            fputc('\n', to);
+            column = 0;
+        }
+        wrap(to, command->summary, 36, column);
+    }
+    fputs("  tacit --version\n\n", to);
+    wrap(to,
+         "MATRIX is a file, told by its content, or a gallery name such as "
+         "poisson3d:100 (tacit info gallery).",
+         0, 0);
+    fputs("Exit status: 0 solved, 1 wrong usage, 2 bad input, 3 not converged, "
+          "4 breakdown,\n5 machine (memory, device, lost peer).\n",
+          to);
+}
+
+void cli_print_help(FILE *to, const cli_command *command)
+{
+    if (!command) {
+        print_overview(to);
+        return;
+    }
+    fprintf(to, "usage: tacit %s %s [options]\n\n", command->name,
+            command->operands);
+    wrap(to, command->about, 0, 0);
+    print_options(to, command);
+}
+
+/* --- the manual page ------------------------------------------------------ */
+
+/* Text for roff: dashes that stay dashes, no accidental requests. */
+static void roff(FILE *to, const char *text)
+{
+    bool at_start = true;
+    for (const char *c = text; *c; c++) {
+        if (at_start && (*c == '.' || *c == '\'')) fputs("\\&", to);
+        if (*c == '-') fputs("\\-", to);
+        else if (*c == '\\') fputs("\\e", to);
+        else if (*c == '\n') fputs(c[1] == '\n' ? "\n.PP" : "\n", to);
+        else fputc(*c, to);
+        if (*c == '\n' && c[1] == '\n') {
+            fputc('\n', to);
+            c++;
+        }
+        at_start = *c == '\n';
+    }
+}
+
+static void roff_option(FILE *to, const cli_option *o)
+{
+    char text[512];
+    fputs(".TP\n", to);
+    if (o->letter) fprintf(to, "\\fB\\-%c\\fR, ", o->letter);
+    fputs("\\fB\\-\\-", to);
+    roff(to, o->name);
+    fputs("\\fR", to);
+    if (o->value) {
+        fputs(" \\fI", to);
+        roff(to, o->value);
+        fputs("\\fR", to);
+    }
+    fputc('\n', to);
+    describe(o, true, text, sizeof text);
+    roff(to, text);
+    fputs(".\n", to);
+}
+
+static void roff_command(FILE *to, const cli_command *command)
+{
+    fprintf(to, ".SS tacit %s %s\n", command->name, command->operands);
+    roff(to, command->about);
+    fputc('\n', to);
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
+        roff_option(to, o);
+}
+
+static const struct {
+    const char *tag, *text;
+} exits[] = {
+    {"0", "solved, or done"},
+    {"1", "wrong usage, or something that this build lacks"},
+    {"2", "bad input: a file, a matrix, a size"},
+    {"3", "not converged, or interrupted; the report and the output are of the "
+          "last iterate"},
+    {"4", "breakdown: not positive definite, or not finite"},
+    {"5", "the machine: memory, device, a lost peer"},
+};
+
+void cli_print_man(FILE *to)
+{
+    fprintf(to,
+            ".\\\" SPDX-License-Identifier: BSD-3-Clause\n"
+            ".\\\" Made by: tacit help --man\n"
+            ".TH TACIT 1 \"\" \"tacit %s\" \"User Commands\"\n"
+            ".SH NAME\ntacit \\- solve large sparse linear systems\n"
+            ".SH SYNOPSIS\n",
+            tacit_version());
+    const cli_command *command;
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        fprintf(to, ".B tacit %s\n%s%s.br\n", command->name, command->operands,
+                command->operands[0] ? "\n" : "");
+    fputs(".B tacit \\-\\-version\n.SH DESCRIPTION\n", to);
+    roff(to, "Tacit solves sparse symmetric positive definite systems A x = b "
+             "on one process or many.\nRun it alone, or with many processes "
+             "under mpirun: all then exit with the same status, and the first "
+             "of them prints.\n\nMATRIX is a file, told by its content (Matrix "
+             "Market, Harwell-Boeing, Rutherford-Boeing, PETSc binary, SciPy "
+             ".npz, METIS graph, .tacit; gzip and xz are seen through), or a "
+             "gallery name such as poisson3d:100; tacit info gallery lists "
+             "them.\n\nThe first interrupt (Ctrl-C) ends a solve after the "
+             "iteration and reports so far; the second one kills.\n");
+    fputs(".SH COMMANDS\n", to);
+    for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
+        roff_command(to, command);
+    fputs(".SH EXIT STATUS\n", to);
+    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++) {
+        fprintf(to, ".TP\n.B %s\n", exits[i].tag);
+        roff(to, exits[i].text);
+        fputs(".\n", to);
+    }
+    fputs(".SH EXAMPLES\n.nf\n", to);
+    roff(to, "tacit solve poisson3d:100 --rtol 1e-8\n"
+             "mpirun -np 4 tacit solve bone.mtx.gz b.mtx -o x.mtx --json "
+             "report.json\n"
+             "tacit compare elasticity3d:30 --html compare.html\n");
+    fputs(".fi\n", to);
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static tacit_status help_run(cli *c)
+{
+    const cli_command *about = NULL;
+    for (int i = 0; c->set.operands && (about = cli_command_at(i)); i++)
+        if (strcmp(about->name, c->set.operand[0]) == 0) break;
+    if (c->set.operands && !about) {
+        const char *names[CLI_COMMAND_COUNT];
+        for (int i = 0; i < CLI_COMMAND_COUNT; i++)
+            names[i] = cli_command_at(i)->name;
+        const char *near =
+            tct_nearest(c->set.operand[0], names, CLI_COMMAND_COUNT);
+        FAIL(TACIT_INVALID, "no command '%s'%s%s%s", c->set.operand[0],
+             near ? ": did you mean '" : "", near ? near : "",
+             near ? "'?" : "");
+    }
+    if (c->rank != 0) return TACIT_OK;
+    if (c->set.man) cli_print_man(stdout);
+    else cli_print_help(stdout, about);
+    return TACIT_OK;
+}
+
+const cli_command cli_command_help = {
+    .name = "help",
+    .operands = "[COMMAND]",
+    .summary = "this text, or that of a command",
+    .about = "Print help on a command, or the list of commands.",
+    .least = 0,
+    .most = 1,
+    .run = help_run,
+};

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/main.c - the start and the end of the program. MPI is started only where
+ * a launcher has started several processes, or where --comm mpi asks for it. */
+#include "cli/cli.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#ifndef TCT_HAVE_MPI
+#define TCT_HAVE_MPI 0
+#endif
+#if TCT_HAVE_MPI
+#include <tacit/mpi.h>
+#endif
+
+/* What mpirun and srun of Open MPI, MPICH and PMIx leave in the environment. */
+bool cli_is_launched(void)
+{
+    static const char *const marks[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "PMI_RANK", "PMIX_RANK"};
+    for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+        if (getenv(marks[i])) return true;
+    return false;
+}
+
+#if TCT_HAVE_MPI
+static bool mpi_started;
+
+static tacit_status start_mpi(tacit_world **out)
+{
+    int provided = 0;
+    if (MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided) !=
+        MPI_SUCCESS)
+        FAIL(TACIT_COMM, "MPI could not be started");
+    mpi_started = true;
+    return tacit_world_from_mpi(MPI_COMM_WORLD, out);
+}
+
+static void stop_mpi(void)
+{
+    if (mpi_started) MPI_Finalize();
+}
+#else
+static tacit_status start_mpi(tacit_world **out)
+{
+    *out = NULL;
+    FAIL(TACIT_UNSUPPORTED, "comm 'mpi' is not available: not in this build: "
+                            "configured without MPI");
+}
+
+static void stop_mpi(void) {}
+#endif
+
+/* The first of `names` that the environment holds as a number, or `none`. */
+static int64_t from_environment(const char *const names[3], int64_t none)
+{
+    int64_t value = none;
+    for (int i = 0; i < 3; i++) {
+        const char *text = getenv(names[i]);
+        if (text && tct_parse_int64(text, &value)) return value;
+    }
+    return none;
+}
+
+/* Has a launcher started processes that must find each other? A build without
+ * MPI is good for one; of more, the first will say why not. */
+static bool must_join(cli *c)
+{
+    static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE",
+                                        "MPI_LOCALNRANKS"};
+    static const char *const ranks[] = {"OMPI_COMM_WORLD_RANK", "PMI_RANK",
+                                        "PMIX_RANK"};
+    if (!cli_is_launched()) return false;
+    c->rank = (int)from_environment(ranks, 0);
+    return TCT_HAVE_MPI || from_environment(sizes, 1) > 1;
+}
+
+static bool asks_for(const char *value, const char *name)
+{
+    return value && strcmp(value, name) == 0;
+}
+
+/* The world that --comm names. A launcher's processes have found each other
+ * before the command line is read: its errors are then said once. */
+static tacit_status open_world(cli *c, int argc, char **argv)
+{
+    if (must_join(c)) TRY(start_mpi(&c->world));
+    if (c->world) {
+        c->rank = tacit_world_rank(c->world);
+        c->ranks = tacit_world_size(c->world);
+    }
+    TRY(cli_parse(argc, argv, &c->set));
+    const char *comm = c->set.comm;
+    if (asks_for(comm, "self") && c->ranks > 1)
+        FAIL(TACIT_INVALID,
+             "--comm self is for one process, and here are %d: use mpi or auto",
+             c->ranks);
+    if (asks_for(comm, "self")) tacit_world_destroy(&c->world);
+    if (c->world) return TACIT_OK;
+    return asks_for(comm, "mpi") ? start_mpi(&c->world)
+                                 : tacit_world_self(&c->world);
+}
+
+static tacit_status run(cli *c, int argc, char **argv)
+{
+    TRY(open_world(c, argc, argv));
+    cli_set_log(c);
+    const cli_settings *set = &c->set;
+    if (set->version) {
+        if (c->rank == 0) printf("tacit %s\n", tacit_version());
+        return TACIT_OK;
+    }
+    if (set->help) {
+        if (c->rank == 0) cli_print_help(stdout, set->command);
+        return TACIT_OK;
+    }
+    return set->command->run(c);
+}
+
+/* What was printed must have arrived, or the status says so. */
+static tacit_status flush_output(const cli *c, tacit_status status)
+{
+    if (status < 0) return status;
+    tacit_status flushed = TACIT_OK;
+    if (c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
+        flushed = tct_fail(TACIT_IO, "standard output: %s", strerror(errno));
+    flushed = tct_agree(c->world, flushed);
+    return flushed < 0 ? flushed : status;
+}
+
+int main(int argc, char **argv)
+{
+    cli c = {.rank = 0, .ranks = 1};
+    tacit_status status = flush_output(&c, run(&c, argc, argv));
+    if (status < 0 && c.rank == 0) cli_complain(tacit_error_message());
+    tacit_set_log(NULL, NULL);
+    tacit_world_destroy(&c.world);
+    stop_mpi();
+    return cli_exit_code(status);
+}

@@ -1,0 +1,341 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/options.c - the table of options and the parser that reads it. Options
+ * may stand before and after operands; values are checked here, strictly. */
+#include "cli/options.h"
+#include "base/base.h"
+#include <math.h>
+#include <stddef.h>
+#include <string.h>
+
+static const cli_command *const commands[] = {
+#define X(name) &cli_command_##name,
+    CLI_COMMANDS(X)
+#undef X
+};
+
+const cli_command *cli_command_at(int i)
+{
+    return i >= 0 && i < CLI_COMMAND_COUNT ? commands[i] : NULL;
+}
+
+/* --- the table ------------------------------------------------------------ */
+
+enum {
+#define X(name) ON_##name = 1 << CLI_AT_##name,
+    CLI_COMMANDS(X)
+#undef X
+        ON_RUNS = ON_solve | ON_compare,
+    ON_MATRIX = ON_RUNS | ON_info | ON_convert | ON_partition | ON_bench,
+    ON_SPREAD = ON_RUNS | ON_bench, /* rows may move between ranks */
+    ON_THREADED = ON_SPREAD | ON_info | ON_devices,
+    ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition,
+    ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
+};
+#define AT(field) offsetof(cli_settings, field)
+#define MOST_INT  9e15 /* exact in a double */
+
+/* clang-format off */
+static const cli_option table[] = {
+/* group, name, letter, kind, commands, where, value,
+ * help, axis, least, most, initial */
+{"The path", "method", 0, CLI_CHOICE, ON_RUNS, AT(method), "NAME",
+ "what is computed (solve: cg; compare: all)", &cli_axis_method, 0, 0, 0},
+{"The path", "loop", 0, CLI_CHOICE, ON_SPREAD, AT(loop), "NAME",
+ "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
+{"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
+ "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
+{"The path", "device", 0, CLI_CHOICE, ON_THREADED, AT(device), "NAME",
+ "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
+{"The path", "format", 0, CLI_CHOICE, ON_SPREAD, AT(format), "NAME",
+ "local block (solve: auto, measured at set-up; compare, bench: all)",
+ &cli_axis_format, 0, 0, 0},
+{"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
+ "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},
+{"The path", "precond", 0, CLI_CHOICE, ON_RUNS, AT(precond), "NAME",
+ "preconditioner (none)", &cli_axis_precond, 0, 0, 0},
+{"The path", "steps", 0, CLI_INT, ON_RUNS, AT(steps), "S",
+ "iterations for one reduction, with --method sstep", NULL, 1, 64, 0},
+{"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
+ "of the Krylov space, with --method sstep", &cli_axis_basis, 0, 0, 0},
+{"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
+ "host threads per rank (all that this process may use)", NULL, 1, 4096, 0},
+
+{"Stopping", "rtol", 0, CLI_REAL, ON_RUNS, AT(rtol), "R",
+ "stop when ||b - A x|| <= R ||b|| (1e-6)", NULL, 0, HUGE_VAL, 1e-6},
+{"Stopping", "atol", 0, CLI_REAL, ON_RUNS, AT(atol), "R",
+ "or when ||b - A x|| <= R (0)", NULL, 0, HUGE_VAL, 0},
+{"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
+ "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
+
+{"The problem", "rhs", 0, CLI_TEXT, ON_RUNS, AT(rhs), "FILE|ones|manufactured",
+ "right-hand side (manufactured: b = A x*, x* uniform in [-1,1] scaled to "
+ "norm 1)", NULL, 0, 0, 0},
+{"The problem", "x0", 0, CLI_TEXT, ON_solve, AT(x0), "FILE",
+ "first guess (zero)", NULL, 0, 0, 0},
+{"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
+ "of the manufactured solution (0)", NULL, -MOST_INT, MOST_INT, 0},
+{"The problem", "shift", 0, CLI_REAL, ON_MATRIX, AT(shift), "S",
+ "added to the diagonal of a METIS graph's Laplacian (0)", NULL,
+ -HUGE_VAL, HUGE_VAL, 0},
+{"The problem", "drop-zeros", 0, CLI_FLAG, ON_MATRIX, AT(drop_zeros), NULL,
+ "forget entries that are stored but zero", NULL, 0, 0, 0},
+{"The problem", "partition", 0, CLI_TEXT, ON_SPREAD, AT(partition), "FILE",
+ "the rank of each row, a number a line, as METIS writes it", NULL, 0, 0, 0},
+{"The problem", "partitioner", 0, CLI_CHOICE, ON_SPREAD | ON_partition,
+ AT(partitioner), "NAME",
+ "metis for files and irregular galleries, contiguous otherwise; the command "
+ "partition: metis", &cli_axis_partitioner, 0, 0, 0},
+{"The problem", "parts", 'n', CLI_INT, ON_partition, AT(parts), "PARTS",
+ "how many parts to cut the rows into", NULL, 1, 1 << 24, 0},
+
+{"Measuring", "warmup", 0, CLI_INT, ON_SPREAD, AT(warmup), "N",
+ "runs before the first that counts (solve: 0; others: 1)", NULL, 0, 1e6, -1},
+{"Measuring", "repeat", 0, CLI_INT, ON_SPREAD, AT(repeat), "N",
+ "runs that count (solve: 1, the best is reported; compare: 3, bench: 15, the "
+ "median is)", NULL, 1, 1e6, -1},
+{"Measuring", "profile", 0, CLI_FLAG, ON_solve, AT(profile), NULL,
+ "time every operation, waiting for it", NULL, 0, 0, 0},
+{"Measuring", "decorate", 0, CLI_TEXT, ON_solve, AT(decorate), "SPEC",
+ "layers that watch or disturb the queue, such as trace: or chaos(7):", NULL,
+ 0, 0, 0},
+
+{"Output", "output", 'o', CLI_TEXT, ON_solve | ON_partition, AT(output), "FILE",
+ "solution vector, or part of each row, in the original row order", NULL, 0,
+ 0, 0},
+{"Output", "json", 0, CLI_TEXT, ON_RESULTS, AT(json), "FILE|-",
+ "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
+{"Output", "history", 0, CLI_TEXT, ON_solve, AT(history), "FILE",
+ "iteration and relative residual, tab-separated", NULL, 0, 0, 0},
+{"Output", "html", 0, CLI_TEXT, ON_compare, AT(html), "FILE",
+ "one self-contained page: table, times by operation, residual histories",
+ NULL, 0, 0, 0},
+{"Output", "verbose", 'v', CLI_COUNT, ON_ALL & ~ON_help, AT(verbose), NULL,
+ "progress and notes on standard error; twice: details", NULL, 0, 0, 0},
+{"Output", "quiet", 'q', CLI_FLAG, ON_ALL & ~ON_help, AT(quiet), NULL,
+ "print nothing but errors", NULL, 0, 0, 0},
+{"Output", "no-progress", 0, CLI_FLAG, ON_RUNS, AT(no_progress), NULL,
+ "no progress, not even on a terminal", NULL, 0, 0, 0},
+{"Output", "man", 0, CLI_FLAG, ON_help, AT(man), NULL,
+ "print the manual page, for man(1)", NULL, 0, 0, 0},
+{"Output", "help", 'h', CLI_FLAG, ON_ALL, AT(help), NULL,
+ "print help on the command", NULL, 0, 0, 0},
+};
+/* clang-format on */
+enum { OPTIONS = sizeof table / sizeof *table };
+
+static unsigned bit_of(const cli_command *command)
+{
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++)
+        if (commands[i] == command) return 1u << i;
+    return 0;
+}
+
+const cli_option *cli_option_at(const cli_command *command, int i)
+{
+    const unsigned bit = bit_of(command);
+    for (int k = 0; k < OPTIONS; k++)
+        if ((table[k].commands & bit) && i-- == 0) return &table[k];
+    return NULL;
+}
+
+/* --- the parser ----------------------------------------------------------- */
+
+typedef struct parser {
+    char **argv; /* what is still to be read */
+    int left;
+    bool only_operands; /* after "--" */
+    cli_settings *set;
+} parser;
+
+static tacit_status unknown_option(const cli_command *command, const char *word)
+{
+    const char *names[OPTIONS];
+    size_t count = 0;
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
+        names[count++] = o->name;
+    const char *bare = word + strspn(word, "-");
+    const char *near =
+        strlen(bare) > 1 ? tct_nearest(bare, names, count) : NULL;
+    if (near)
+        FAIL(TACIT_INVALID,
+             "unknown option '%s': did you mean '--%s'? (tacit help %s)", word,
+             near, command->name);
+    FAIL(TACIT_INVALID, "unknown option '%s' (tacit help %s)", word,
+         command->name);
+}
+
+static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
+{
+    int64_t value = 0;
+    if (!tct_parse_int64(text, &value) || (double)value < o->least ||
+        (double)value > o->most) {
+        if (o->most < MOST_INT)
+            FAIL(TACIT_INVALID,
+                 "--%s '%s': expected a whole number from %.0f to %.0f",
+                 o->name, text, o->least, o->most);
+        FAIL(TACIT_INVALID, "--%s '%s': expected a whole number%s", o->name,
+             text, o->least > 0 ? " greater than 0" : "");
+    }
+    *to = value;
+    return TACIT_OK;
+}
+
+static tacit_status set_real(const cli_option *o, const char *text, double *to)
+{
+    double value = 0;
+    if (!tct_parse_double(text, &value))
+        FAIL(TACIT_INVALID, "--%s '%s': not a number", o->name, text);
+    if (!isfinite(value) || value < o->least || value > o->most)
+        FAIL(TACIT_INVALID, "--%s '%s': expected a finite number%s", o->name,
+             text, o->least >= 0 ? ", 0 or greater" : "");
+    *to = value;
+    return TACIT_OK;
+}
+
+static tacit_status set_value(parser *p, const cli_option *o, const char *text)
+{
+    char *field = (char *)p->set + o->offset;
+    if (text && text[0] == '\0')
+        FAIL(TACIT_INVALID, "--%s: its %s is empty", o->name, o->value);
+    switch (o->kind) {
+    case CLI_FLAG: *(bool *)(void *)field = true; break;
+    case CLI_COUNT: ++*(int *)(void *)field; break;
+    case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
+    case CLI_REAL: return set_real(o, text, (double *)(void *)field);
+    case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); /* fall through */
+    case CLI_TEXT: memcpy(field, &text, sizeof text); break;
+    }
+    return TACIT_OK;
+}
+
+/* The value of `o`: what is glued to it, or the next word. */
+static tacit_status take_value(parser *p, const cli_option *o,
+                               const char *glued)
+{
+    const bool wants = o->kind != CLI_FLAG && o->kind != CLI_COUNT;
+    if (!wants && glued)
+        FAIL(TACIT_INVALID, "--%s takes no value ('%s' given)", o->name, glued);
+    if (wants && !glued) {
+        if (p->left == 0)
+            FAIL(TACIT_INVALID, "--%s: its %s is missing", o->name, o->value);
+        glued = *p->argv++;
+        p->left--;
+    }
+    return set_value(p, o, glued);
+}
+
+static tacit_status take_long(parser *p, const char *word)
+{
+    const cli_command *command = p->set->command;
+    const char *equals = strchr(word, '=');
+    const size_t length = equals ? (size_t)(equals - word) : strlen(word);
+    const cli_option *o;
+    for (int i = 0; (o = cli_option_at(command, i)) != NULL; i++)
+        if (strlen(o->name) == length - 2 &&
+            strncmp(o->name, word + 2, length - 2) == 0)
+            return take_value(p, o, equals ? equals + 1 : NULL);
+    char bare[64];
+    snprintf(bare, sizeof bare, "%.*s", (int)(length < 63 ? length : 63), word);
+    return unknown_option(command, bare);
+}
+
+/* -v, -qv, -o FILE, -oFILE */
+static tacit_status take_letters(parser *p, const char *word)
+{
+    for (const char *c = word + 1; *c; c++) {
+        const cli_option *o;
+        for (int i = 0; (o = cli_option_at(p->set->command, i)) != NULL; i++)
+            if (o->letter == *c) break;
+        if (!o) return unknown_option(p->set->command, word);
+        const bool wants = o->kind != CLI_FLAG && o->kind != CLI_COUNT;
+        TRY(take_value(p, o, wants && c[1] ? c + 1 : NULL));
+        if (wants) return TACIT_OK;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status take_operand(parser *p, const char *word)
+{
+    cli_settings *set = p->set;
+    if (set->operands == set->command->most)
+        FAIL(TACIT_INVALID, "'%s' is one operand too many: tacit %s %s", word,
+             set->command->name, set->command->operands);
+    set->operand[set->operands++] = word;
+    return TACIT_OK;
+}
+
+static tacit_status take_word(parser *p)
+{
+    const char *word = *p->argv++;
+    p->left--;
+    if (p->only_operands || word[0] != '-' || word[1] == '\0')
+        return take_operand(p, word);
+    if (strcmp(word, "--") == 0) {
+        p->only_operands = true;
+        return TACIT_OK;
+    }
+    return word[1] == '-' ? take_long(p, word) : take_letters(p, word);
+}
+
+static tacit_status find_command(const char *word, const cli_command **out)
+{
+    const char *names[CLI_COMMAND_COUNT];
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        names[i] = commands[i]->name;
+        if (strcmp(word, names[i]) == 0) {
+            *out = commands[i];
+            return TACIT_OK;
+        }
+    }
+    const char *near = tct_nearest(word, names, CLI_COMMAND_COUNT);
+    if (near)
+        FAIL(TACIT_INVALID, "unknown command '%s': did you mean '%s'?", word,
+             near);
+    FAIL(TACIT_INVALID, "unknown command '%s' (tacit help)", word);
+}
+
+static void set_defaults(cli_settings *set)
+{
+    *set = (cli_settings){.command = NULL};
+    for (int k = 0; k < OPTIONS; k++) {
+        char *field = (char *)set + table[k].offset;
+        if (table[k].kind == CLI_INT)
+            *(int64_t *)(void *)field = (int64_t)table[k].initial;
+        if (table[k].kind == CLI_REAL)
+            *(double *)(void *)field = table[k].initial;
+    }
+}
+
+/* What makes sense only together. */
+static tacit_status check_together(const cli_settings *set)
+{
+    if (set->operands < set->command->least)
+        FAIL(TACIT_INVALID, "tacit %s needs %s (tacit help %s)",
+             set->command->name, set->command->operands, set->command->name);
+    const bool sstep = set->method && strcmp(set->method, "sstep") == 0;
+    if ((set->steps || set->basis) && !sstep)
+        FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
+             set->steps ? "steps" : "basis");
+    if (set->partition && set->partitioner)
+        FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
+    return TACIT_OK;
+}
+
+tacit_status cli_parse(int argc, char **argv, cli_settings *out)
+{
+    set_defaults(out);
+    parser p = {.argv = argv + 1, .left = argc - 1, .set = out};
+    if (argc < 2) FAIL(TACIT_INVALID, "which command? (tacit help)");
+    const char *first = *p.argv++;
+    p.left--;
+    out->version = strcmp(first, "--version") == 0;
+    out->help = strcmp(first, "--help") == 0 || strcmp(first, "-h") == 0;
+    if (out->version || out->help) return TACIT_OK;
+    if (first[0] == '-')
+        FAIL(TACIT_INVALID, "'%s' before a command (tacit help)", first);
+    TRY(find_command(first, &out->command));
+    while (p.left > 0) TRY(take_word(&p));
+    if (out->help) return TACIT_OK;
+    return check_together(out);
+}

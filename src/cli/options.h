@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/options.h - the command line: one table of commands, one of options, one
+ * of choices. Parsing, --help, the man page and the checks all read them. */
+#ifndef CLI_OPTIONS_H
+#define CLI_OPTIONS_H
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <tacit/status.h>
+
+#define CLI_COMMANDS(X) \
+    X(solve)            \
+    X(compare) X(info) X(convert) X(partition) X(devices) X(bench) X(help)
+
+typedef enum cli_command_id {
+#define X(name) CLI_AT_##name,
+    CLI_COMMANDS(X)
+#undef X
+        CLI_COMMAND_COUNT
+} cli_command_id;
+
+enum { CLI_OPERANDS_MOST = 2 };
+
+/* What the command line said. Text that was not given is NULL, a number that
+ * was not given the default of its row. */
+typedef struct cli_settings {
+    const struct cli_command *command; /* NULL: --version or plain help */
+    const char *operand[CLI_OPERANDS_MOST];
+    int operands;
+    const char *method, *loop, *comm, *device, *format, *precision, *precond;
+    const char *basis;
+    int64_t steps;
+    double rtol, atol;
+    int64_t max_iterations;
+    const char *rhs, *x0;
+    int64_t seed;
+    double shift;
+    bool drop_zeros;
+    const char *partition, *partitioner;
+    int64_t parts, threads, warmup, repeat;
+    const char *output, *json, *history, *html, *decorate;
+    bool profile, quiet, no_progress, help, version, man;
+    int verbose;
+} cli_settings;
+
+struct cli;
+typedef struct cli_command {
+    const char *name;
+    const char *operands; /* "MATRIX [RHS]" */
+    const char *summary;  /* one line */
+    const char *about;    /* paragraphs for --help and the man page */
+    int least, most;      /* operands */
+    tacit_status (*run)(struct cli *c);
+} cli_command;
+
+#define X(name) extern const cli_command cli_command_##name;
+CLI_COMMANDS(X)
+#undef X
+const cli_command *cli_command_at(int i); /* NULL past the end */
+
+/* --- choices ---------------------------------------------------------------
+ * The values of an option that names one of a few things. What this build
+ * lacks is a row with a reason. */
+typedef struct cli_choice {
+    const char *name, *summary;
+    const char *reason; /* why it cannot be had, NULL if it can */
+} cli_choice;
+
+typedef struct cli_axis {
+    const char *name;                    /* "method" */
+    const char *plural;                  /* "methods" */
+    bool automatic;                      /* "auto" is a value too */
+    bool (*row)(int i, cli_choice *out); /* false past the end */
+} cli_axis;
+
+extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
+    cli_axis_method, cli_axis_format, cli_axis_precision, cli_axis_precond,
+    cli_axis_partitioner, cli_axis_basis, cli_axis_decorator;
+
+/* Is `value` one of the axis, and can it be had?
+ * Errors      INVALID (unknown, with the nearest one), UNSUPPORTED (with the
+ *             reason). */
+tacit_status cli_axis_check(const cli_axis *axis, const char *value);
+
+/* The values that can be had (or `all`), "a, b, c", into `text` [size]. */
+void cli_axis_list(const cli_axis *axis, bool all, char *text, size_t size);
+
+/* --- options -------------------------------------------------------------- */
+typedef enum {
+    CLI_FLAG,   /* bool, no value       */
+    CLI_COUNT,  /* int, how often given */
+    CLI_TEXT,   /* const char *         */
+    CLI_CHOICE, /* const char *         */
+    CLI_INT,    /* int64_t              */
+    CLI_REAL    /* double               */
+} cli_kind;
+
+typedef struct cli_option {
+    const char *group; /* heading in the help */
+    const char *name;  /* without its dashes  */
+    char letter;       /* 0: none             */
+    cli_kind kind;
+    unsigned commands; /* bits: which take it */
+    size_t offset;     /* into cli_settings   */
+    const char *value; /* "FILE", NULL for flags */
+    const char *help;
+    const cli_axis *axis;        /* of a CLI_CHOICE */
+    double least, most, initial; /* of numbers */
+} cli_option;
+
+/* Option `i` of `command`, NULL past the end. */
+const cli_option *cli_option_at(const cli_command *command, int i);
+
+/* Read the command line. `out->help`, `out->version` are for the caller.
+ * Errors      INVALID, UNSUPPORTED. */
+tacit_status cli_parse(int argc, char **argv, cli_settings *out);
+
+/* Print help on `command`, or on all of the program where it is NULL; the
+ * page for man(1). */
+void cli_print_help(FILE *to, const cli_command *command);
+void cli_print_man(FILE *to);
+
+#endif

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/system.c - A x = b on a device: queue, operator and vectors, and one run
+ * of a method on them. */
+#include "cli/problem.h"
+#include "device/queue.h"
+#include <math.h>
+#include <string.h>
+
+static bool is_word(const char *rhs)
+{
+    return strcmp(rhs, "ones") == 0 || strcmp(rhs, "manufactured") == 0;
+}
+
+static const char *rhs_of(const cli *c)
+{
+    if (c->set.rhs) return c->set.rhs;
+    return c->set.operands > 1 ? c->set.operand[1] : "manufactured";
+}
+
+const char *cli_rhs_file(const cli *c)
+{
+    return is_word(rhs_of(c)) ? NULL : rhs_of(c);
+}
+
+bool cli_is_manufactured(const cli *c)
+{
+    return strcmp(rhs_of(c), "manufactured") == 0;
+}
+
+/* --- set-up ------------------------------------------------------------------ */
+
+static tacit_status read_guess(const cli *c, const cli_problem *p,
+                               cli_system *s)
+{
+    if (!c->set.x0) return TACIT_OK;
+    TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the first guess", &s->guess)));
+    return tacit_matrix_read_vector(p->matrix, c->set.x0, s->guess);
+}
+
+static tacit_status read_rhs(const cli *c, const cli_problem *p, cli_system *s)
+{
+    double *host = NULL;
+    TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the right-hand side", &host)));
+    tacit_status status =
+        tacit_matrix_read_vector(p->matrix, cli_rhs_file(c), host);
+    if (status >= 0) status = tacit_queue_put(s->queue, s->n, host, s->b);
+    tct_free(host);
+    return tct_agree(c->world, status);
+}
+
+static tacit_status make_rhs(const cli *c, const cli_problem *p, cli_system *s)
+{
+    if (cli_rhs_file(c)) return read_rhs(c, p, s);
+    if (cli_is_manufactured(c))
+        return tacit_manufacture(s->queue, s->A, p->matrix, c->set.seed,
+                                 s->xstar, s->b);
+    q_fill(s->queue, s->n, 1.0, s->b);
+    return q_status(s->queue);
+}
+
+static tacit_status make_vectors(const cli *c, cli_system *s)
+{
+    TRY(tacit_queue_alloc(s->queue, s->n, &s->b));
+    TRY(tacit_queue_alloc(s->queue, s->n, &s->x));
+    if (cli_is_manufactured(c))
+        TRY(tacit_queue_alloc(s->queue, s->n, &s->xstar));
+    return TACIT_OK;
+}
+
+static tacit_status build(const cli *c, const cli_problem *p, const char *spec,
+                          const char *format, bool take, cli_system *s)
+{
+    const double start = tct_seconds();
+    TRY(tacit_queue_create(c->world, spec, (int)c->set.threads, &s->queue));
+    TRY(take ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
+             : tacit_operator_create(s->queue, p->matrix, format, &s->A));
+    s->n = (size_t)tacit_operator_local_rows(s->A);
+    s->setup_seconds = tct_seconds() - start;
+    TRY(tct_agree(c->world, make_vectors(c, s)));
+    TRY(read_guess(c, p, s));
+    return make_rhs(c, p, s);
+}
+
+tacit_status cli_system_create(const cli *c, const cli_problem *p,
+                               const char *spec, const char *format, bool take,
+                               cli_system *out)
+{
+    *out = (cli_system){.queue = NULL};
+    const tacit_status status = build(c, p, spec, format, take, out);
+    if (status < 0) cli_system_destroy(out);
+    return status;
+}
+
+void cli_system_destroy(cli_system *s)
+{
+    if (s->queue) {
+        tacit_queue_free(s->queue, &s->b);
+        tacit_queue_free(s->queue, &s->x);
+        tacit_queue_free(s->queue, &s->xstar);
+    }
+    tct_free(s->guess);
+    s->guess = NULL;
+    tacit_operator_destroy(&s->A);
+    tacit_queue_destroy(&s->queue);
+}
+
+/* --- a run ---------------------------------------------------------------- */
+
+/* Counts and seconds of the slowest rank; flops, bytes, messages of all. */
+static void sum_row(const cli *c, tacit_tally_row *row)
+{
+    row->seconds = cli_max(c, row->seconds);
+    row->flops = cli_sum(c, row->flops);
+    row->bytes = cli_sum(c, row->bytes);
+    row->messages = (int64_t)cli_sum(c, (double)row->messages);
+}
+
+static void sum_tally(const cli *c, tacit_tally *t)
+{
+    sum_row(c, &t->spmv);
+    sum_row(c, &t->dot);
+    sum_row(c, &t->nrm2);
+    sum_row(c, &t->axpy);
+    sum_row(c, &t->reduce);
+    sum_row(c, &t->exchange);
+    t->moved_bytes = cli_sum(c, t->moved_bytes);
+}
+
+tacit_tally_row cli_tally_total(const tacit_tally *t)
+{
+    const tacit_tally_row *rows[] = {&t->spmv, &t->dot,    &t->nrm2,
+                                     &t->axpy, &t->reduce, &t->exchange};
+    tacit_tally_row total = {0};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        total.seconds += rows[i]->seconds;
+    for (size_t i = 0; i < 4; i++) { /* messages move no matrix or vector */
+        total.count += rows[i]->count;
+        total.flops += rows[i]->flops;
+        total.bytes += rows[i]->bytes;
+    }
+    total.messages = t->exchange.messages;
+    return total;
+}
+
+static tacit_status set_guess(cli_system *s)
+{
+    if (s->guess) return tacit_queue_put(s->queue, s->n, s->guess, s->x);
+    q_fill(s->queue, s->n, 0.0, s->x);
+    return q_status(s->queue);
+}
+
+tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
+                            cli_monitor *m, cli_run *out)
+{
+    *out = (cli_run){.error = (double)NAN};
+    TRY(set_guess(s));
+    const tacit_stop stop = {.rtol = c->set.rtol,
+                             .atol = c->set.atol,
+                             .max_iterations = c->set.max_iterations,
+                             .monitor = cli_monitor_step,
+                             .monitor_ctx = m};
+    tacit_queue_clear_tally(s->queue);
+    cli_monitor_begin(m);
+    out->status = tacit_solver_run(solver, s->b, s->x, &stop, &out->result);
+    cli_monitor_end(m);
+    if (out->status < 0 && out->status != TACIT_BREAKDOWN) return out->status;
+    snprintf(out->message, sizeof out->message, "%s", tacit_error_message());
+    const tacit_tally *tally = tacit_queue_tally(s->queue);
+    if (tally) out->tally = *tally;
+    sum_tally(c, &out->tally);
+    if (s->xstar)
+        TRY(tacit_distance(s->queue, s->n, s->x, s->xstar, &out->error));
+    return TACIT_OK;
+}
+
+double cli_measure_copy(const cli *c, tacit_queue *queue)
+{
+    /* well beyond the caches, and little beside a matrix worth measuring */
+    const double bytes = 0x1p28 / c->ranks;
+    double rate = 0.0;
+    if (tacit_queue_measure_copy(queue, (size_t)bytes, &rate) < 0)
+        rate = (double)NAN;
+    return cli_sum(c, rate);
+}

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/world.h - what a transport provides. One file per transport, one table
+ * at the bottom of it: self.c, mpi.c.
+ *
+ * The set-up plane may block and fail. The stream plane is reached through a
+ * queue only (device/queue.h): a transport that cannot enqueue, such as plain
+ * MPI, synchronises inside. */
+#ifndef TCT_WORLD_H
+#define TCT_WORLD_H
+#include "base/base.h"
+#include "device/queue.h"
+#include <tacit/world.h>
+
+typedef enum { TCT_I64, TCT_F64 } tct_type;
+typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
+
+struct tct_plan; /* comm/exchange.h */
+
+typedef struct tct_comm_ops {
+    const char *name;
+    /* Set-up plane. All are collective but send and recv. */
+    tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
+                           size_t count, void *data); /* in place, on all */
+    tacit_status (*bcast)(tacit_world *w, int root, size_t bytes, void *data);
+    tacit_status (*allgather)(tacit_world *w, size_t bytes, const void *mine,
+                              void *all); /* all [size][bytes] */
+    /* Bytes to and from each rank [size], packed in rank order; any size. */
+    tacit_status (*alltoallv)(tacit_world *w, const int64_t *send_bytes,
+                              const void *send, const int64_t *recv_bytes,
+                              void *recv);
+    void (*abort)(tacit_world *w, int exit_code);
+    void (*destroy)(tacit_world *w);
+    /* Make the persistent messages of a plan, and free them. */
+    tacit_status (*plan_open)(struct tct_plan *plan);
+    void (*plan_close)(struct tct_plan *plan);
+    /* Stream plane: see tct_link_ops in device/queue.h. */
+    tct_link_ops link;
+    size_t link_state_bytes; /* what a queue keeps for the link */
+} tct_comm_ops;
+
+struct tacit_world {
+    const tct_comm_ops *ops;
+    void *state; /* the transport's own */
+    int rank, size;
+    int local_size; /* processes of this world on this machine */
+};
+
+/* --- set-up plane, for every floor above -------------------------------- */
+
+static inline tacit_status tct_reduce_i64(tacit_world *w, tct_reduction op,
+                                          size_t count, int64_t *data)
+{
+    return w->ops->reduce(w, TCT_I64, op, count, data);
+}
+static inline tacit_status tct_reduce_f64(tacit_world *w, tct_reduction op,
+                                          size_t count, double *data)
+{
+    return w->ops->reduce(w, TCT_F64, op, count, data);
+}
+static inline tacit_status tct_bcast(tacit_world *w, int root, size_t bytes,
+                                     void *data)
+{
+    return w->ops->bcast(w, root, bytes, data);
+}
+static inline tacit_status tct_allgather(tacit_world *w, size_t bytes,
+                                         const void *mine, void *all)
+{
+    return w->ops->allgather(w, bytes, mine, all);
+}
+static inline tacit_status tct_alltoallv(tacit_world *w,
+                                         const int64_t *send_bytes,
+                                         const void *send,
+                                         const int64_t *recv_bytes, void *recv)
+{
+    return w->ops->alltoallv(w, send_bytes, send, recv_bytes, recv);
+}
+
+/* Agree on the worst status: every rank returns the same, and on an error
+ * every rank has the message of the lowest rank that failed. Ends each
+ * collective set-up call, so that no rank is left waiting. */
+tacit_status tct_agree(tacit_world *w, tacit_status mine);
+
+/* The first row that `rank` of `size` owns when `rows` are dealt out
+ * contiguously: in multiples of 60 where there are many, so that blocks of 2
+ * to 6 rows stay whole. */
+static inline int64_t tct_share(int64_t rows, int size, int rank)
+{
+    if (rows >= (int64_t)6000 * size && rank < size)
+        return rows / 60 * rank / size * 60;
+    const int64_t q = rows / size, r = rows % size;
+    return q * rank + (rank < r ? rank : r);
+}
+
+/* The rank whose half-open range in `starts` [size + 1] holds `i`. */
+static inline int tct_owner(const int64_t *starts, int size, int64_t i)
+{
+    int low = 0, high = size;
+    while (high - low > 1) {
+        const int mid = low + (high - low) / 2;
+        if (starts[mid] <= i) low = mid;
+        else high = mid;
+    }
+    return low;
+}
+
+tacit_status tct_world_new(const tct_comm_ops *ops, void *state, int rank,
+                           int size, int local_size, tacit_world **out);
+
+#endif

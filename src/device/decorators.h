@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/decorators.h - layers that watch or disturb a queue, one file each
+ * in decorators/, chosen by prefix: "trace:count:host". */
+#ifndef TCT_DECORATORS_H
+#define TCT_DECORATORS_H
+#include "device/queue.h"
+
+#define TCT_DECORATORS(X) X(count) X(trace) X(memcheck) X(chaos)
+#define X(name) extern const tct_layer_ops tct_layer_##name;
+TCT_DECORATORS(X)
+#undef X
+
+/* Flops and bytes of an operation by the counting of tacit/queue.h, and the
+ * bytes that it really moves. */
+typedef struct tct_work {
+    double flops, bytes, moved;
+} tct_work;
+tct_work tct_op_work(const tct_op *op);
+
+#endif

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/decorators/count.c - operations, flops, bytes, messages: what makes a
+ * method's stated cost a test. count(1) also times every operation, waiting
+ * for the queue before and after each. */
+#include "device/decorators.h"
+#include <string.h>
+
+typedef struct {
+    tacit_tally tally;
+    bool timed;
+} count_state;
+
+static void add(tacit_tally_row *row, int times, double flops, double bytes)
+{
+    row->count += times;
+    row->flops += times * flops;
+    row->bytes += times * bytes;
+}
+
+/* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
+static void add_work(tacit_tally *t, const tct_op *op)
+{
+    const tct_op_info *info = &tct_op_table[op->code];
+    const double m = (double)op->n;
+    const double k = op->block ? (double)op->block->nonzeros : 0.0;
+    add(&t->spmv, info->spmv, 2 * k, 20 * (k + m));
+    add(&t->dot, info->dot, 2 * m, 16 * m);
+    add(&t->nrm2, info->nrm2, 2 * m, 8 * m);
+    add(&t->axpy, info->axpy, 2 * m, 24 * m);
+    if (op->code == TCT_MULTIPLY_ADD) { /* the rest of a product counted */
+        t->spmv.flops += 2 * k;
+        t->spmv.bytes += 20 * k;
+    }
+}
+
+tct_work tct_op_work(const tct_op *op)
+{
+    tacit_tally t = {0};
+    add_work(&t, op);
+    const double matrix = op->block ? op->block->matrix_bytes : 0.0;
+    return (tct_work){
+        .flops = t.spmv.flops + t.dot.flops + t.nrm2.flops + t.axpy.flops,
+        .bytes = t.spmv.bytes + t.dot.bytes + t.nrm2.bytes + t.axpy.bytes,
+        .moved = 8.0 * tct_op_table[op->code].moved * (double)op->n + matrix};
+}
+
+static void count_op(tacit_tally *t, const tct_op *op)
+{
+    switch ((int)op->code) {
+    case TCT_GET:
+    case TCT_PUT: break; /* set-up and scalars */
+    case TCT_SUM_END: add(&t->reduce, 1, 0.0, 8.0 * op->count); break;
+    case TCT_EXCHANGE_END:
+        add(&t->exchange, 1, 0.0, 8.0 * (double)op->exchange->values);
+        t->exchange.messages += op->exchange->messages;
+        break;
+    default: add_work(t, op); t->moved_bytes += tct_op_work(op).moved;
+    }
+}
+
+/* The row that the time of a (perhaps fused) operation goes to. */
+static tacit_tally_row *row_of(tacit_tally *t, const tct_op *op)
+{
+    const tct_op_info *info = &tct_op_table[op->code];
+    switch ((int)op->code) {
+    case TCT_SUM_BEGIN:
+    case TCT_SUM_END: return &t->reduce;
+    case TCT_EXCHANGE_BEGIN:
+    case TCT_EXCHANGE_END: return &t->exchange;
+    case TCT_MULTIPLY_ADD: return &t->spmv;
+    default: break;
+    }
+    if (info->spmv) return &t->spmv;
+    if (info->axpy) return &t->axpy;
+    if (info->dot) return &t->dot;
+    return info->nrm2 ? &t->nrm2 : NULL;
+}
+
+static tacit_status count_open(tct_layer *self, tacit_queue *q,
+                               const char *argument)
+{
+    count_state *s = NULL;
+    TRY(TCT_ALLOC(1, "a tally", &s));
+    *s = (count_state){.timed = strcmp(argument, "1") == 0};
+    self->state = s;
+    q->tally = &s->tally;
+    if (argument[0] != '\0' && !s->timed)
+        FAIL(TACIT_INVALID, "count(%s): expected count or count(1)", argument);
+    return TACIT_OK;
+}
+
+static void count_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+{
+    count_state *s = self->state;
+    count_op(&s->tally, op);
+    tacit_tally_row *row = s->timed ? row_of(&s->tally, op) : NULL;
+    if (!row) {
+        tct_pass_submit(self, q, op);
+        return;
+    }
+    tct_pass_sync(self, q);
+    const double start = tct_seconds();
+    tct_pass_submit(self, q, op);
+    tct_pass_sync(self, q);
+    row->seconds += tct_seconds() - start;
+}
+
+static void count_close(tct_layer *self, tacit_queue *q)
+{
+    q->tally = NULL;
+    tct_free(self->state);
+}
+
+const tct_layer_ops tct_layer_count = {
+    .name = "count",
+    .summary = "count operations, messages and bytes; count(1) times them too",
+    .open = count_open,
+    .submit = count_submit,
+    .sync = tct_pass_sync,
+    .alloc = tct_pass_alloc,
+    .free = tct_pass_free,
+    .close = count_close,
+};

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/decorators/trace.c - a line per operation with its time, bytes and
+ * rate, through the log: profiling lives here, not in solvers. */
+#include "device/decorators.h"
+
+static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+{
+    tct_pass_sync(self, q);
+    const double start = tct_seconds();
+    tct_pass_submit(self, q, op);
+    tct_pass_sync(self, q);
+    const double us = 1e6 * (tct_seconds() - start);
+    const tct_work work = tct_op_work(op);
+    tct_log(TCT_DETAIL,
+            "rank %d  %-16s n %-10zu %10.2f us  %12.0f bytes  %8.2f GB/s",
+            q->rank, tct_op_table[op->code].text, op->n, us, work.moved,
+            us > 0 ? 1e-3 * work.moved / us : 0.0);
+}
+
+const tct_layer_ops tct_layer_trace = {
+    .name = "trace",
+    .summary = "a line per operation with its time, bytes and rate",
+    .submit = trace_submit,
+    .sync = tct_pass_sync,
+    .alloc = tct_pass_alloc,
+    .free = tct_pass_free,
+};

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/host.c - the host device: an operation runs when it is enqueued.
+ *
+ * A vector is divided among the threads once and for all (by element number),
+ * so pages stay with the thread that touched them first; each thread's partial
+ * sums are added in thread order, so a sum has the same bits every time. */
+#include "device/host_vector.h"
+#include "device/isa.h"
+#include <stdio.h>
+#include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+enum {
+    SERIAL_BELOW = 4096, /* elements: a parallel region costs about 1 us */
+    SUMS_MOST = 4,
+    THREADS_MOST = 1024,
+    GRAIN = 512 /* elements: thread limits fall on page borders */
+};
+
+typedef struct {
+    const tct_host_vector *vector;
+    double (*partial)[8]; /* [threads], a cache line each */
+} host_state;
+
+static int sums_of(const tct_op *op)
+{
+    switch ((int)op->code) {
+    case TCT_DOT:
+    case TCT_NORM:
+    case TCT_AXPY_NORM:
+    case TCT_SINGLE_UPDATE: return 1;
+    case TCT_PIPELINED_UPDATE: return 2;
+    case TCT_PIPE_PR_UPDATE: return 4;
+    default: return 0;
+    }
+}
+
+/* First element of thread `t` of `threads`. */
+static size_t limit(size_t n, int threads, int t)
+{
+    const size_t grains = (n + GRAIN - 1) / GRAIN;
+    const size_t at = grains * (size_t)t / (size_t)threads * GRAIN;
+    return at < n ? at : n;
+}
+
+static void run_vector(host_state *h, int threads, const tct_op *op)
+{
+    const tct_host_range range = h->vector->run[op->code];
+    const int sums = sums_of(op);
+    if (threads == 1 || op->n < SERIAL_BELOW) {
+        double total[SUMS_MOST] = {0};
+        range(op, 0, op->n, total);
+        for (int j = 0; j < sums; j++) op->out[j] = total[j];
+        return;
+    }
+#pragma omp parallel for num_threads(threads) schedule(static, 1)
+    for (int t = 0; t < threads; t++) {
+        double part[SUMS_MOST] = {0};
+        range(op, limit(op->n, threads, t), limit(op->n, threads, t + 1), part);
+        memcpy(h->partial[t], part, sizeof part);
+    }
+    for (int j = 0; j < sums; j++) {
+        double total = 0.0;
+        for (int t = 0; t < threads; t++) total += h->partial[t][j];
+        op->out[j] = total;
+    }
+}
+
+static void run_product(tacit_queue *q, const tct_op *op)
+{
+    const tct_block *B = op->block;
+    double *const *v = op->v;
+    switch ((int)op->code) {
+    case TCT_MULTIPLY:
+    case TCT_MULTIPLY_DOT:
+        B->ops->multiply(B, q->threads, v[0], v[1], op->out);
+        break;
+    case TCT_MULTIPLY_PAIR:
+        if (B->ops->multiply_pair) {
+            B->ops->multiply_pair(B, q->threads, v[0], v[1], v[2], v[3]);
+        } else {
+            B->ops->multiply(B, q->threads, v[0], v[1], NULL);
+            B->ops->multiply(B, q->threads, v[2], v[3], NULL);
+        }
+        break;
+    default:
+        B->ops->multiply_add(B, q->threads, v[2], v[0], v[1], op->out);
+    }
+}
+
+static void host_run(tacit_queue *q, const tct_op *op)
+{
+    switch ((int)op->code) {
+    case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
+    case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
+    case TCT_STEP: tct_step_run(op->step, op->out); break;
+    case TCT_MULTIPLY:
+    case TCT_MULTIPLY_DOT:
+    case TCT_MULTIPLY_PAIR:
+    case TCT_MULTIPLY_ADD: run_product(q, op); break;
+    default: run_vector(q->device_state, q->threads, op);
+    }
+}
+
+static tacit_status host_open(tacit_queue *q)
+{
+    if (q->threads < 1 || q->threads > THREADS_MOST)
+        FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", THREADS_MOST,
+             q->threads);
+#ifndef _OPENMP
+    if (q->threads > 1)
+        FAIL(TACIT_UNSUPPORTED, "threads: this build has one (no OpenMP)");
+#endif
+    host_state *h = NULL;
+    TRY(TCT_ALLOC(1, "the host device", &h));
+    *h = (host_state){.vector = &tct_host_vector_base};
+#if defined(__x86_64__)
+    const tct_isa isa = tct_isa_best();
+    if (isa == TCT_ISA_AVX2) h->vector = &tct_host_vector_avx2;
+    if (isa == TCT_ISA_AVX512) h->vector = &tct_host_vector_avx512;
+#endif
+    q->device_state = h;
+    return TCT_ALLOC(q->threads, "the host device", &h->partial);
+}
+
+static void host_close(tacit_queue *q)
+{
+    host_state *h = q->device_state;
+    if (h) tct_free(h->partial);
+    tct_free(h);
+}
+
+/* Touch the vector as it will be used. Below the threshold one thread does. */
+static void *host_alloc(tacit_queue *q, size_t bytes)
+{
+    double *p = tct_alloc(bytes);
+    const size_t n = bytes / sizeof(double);
+    if (p && q->threads > 1 && n >= SERIAL_BELOW)
+        run_vector(q->device_state, q->threads,
+                   &(tct_op){.code = TCT_FILL, .n = n, .v = {p}});
+    return p;
+}
+
+static void host_free(tacit_queue *q, void *p)
+{
+    (void)q;
+    tct_free(p);
+}
+
+static void host_sync(tacit_queue *q)
+{
+    (void)q; /* everything has run */
+}
+
+static void host_describe(const tacit_queue *q, char *text, size_t size)
+{
+    char model[128] = "processor";
+    FILE *f = fopen("/proc/cpuinfo", "r");
+    char line[256];
+    while (f && fgets(line, sizeof line, f))
+        if (sscanf(line, "model name : %127[^\n]", model) == 1) break;
+    if (f) fclose(f);
+    static const char *const isa[] = {"base", "AVX2", "AVX-512"};
+    snprintf(text, size, "%s, %s, %d thread%s", model, isa[tct_isa_best()],
+             q->threads, q->threads == 1 ? "" : "s");
+}
+
+const tct_device_ops tct_device_host = {
+    .name = "host",
+    .open = host_open,
+    .close = host_close,
+    .alloc = host_alloc,
+    .free = host_free,
+    .run = host_run,
+    .sync = host_sync,
+    .describe = host_describe,
+};

@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/queue.c - the line itself, its layers, and the words of a solver. */
+#include "device/queue.h"
+#include "device/decorators.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const tct_op_info tct_op_table[TCT_OPCODES] = {
+#define X(code, text, spmv, dot, nrm2, axpy, moved)                            \
+    [TCT_##code] = {text, spmv, dot, nrm2, axpy, moved},
+    TCT_OPS(X)
+#undef X
+};
+
+/* --- failure -------------------------------------------------------------- */
+
+void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
+{
+    if (q->failed != TACIT_OK) return;
+    va_list args;
+    va_start(args, format);
+    vsnprintf(q->why, sizeof q->why, format, args);
+    va_end(args);
+    q->failed = status;
+}
+
+static void q_sync(tacit_queue *q)
+{
+    q->top->ops->sync(q->top, q);
+}
+
+tacit_status q_status(tacit_queue *q)
+{
+    q_sync(q);
+    if (q->failed == TACIT_OK) return TACIT_OK;
+    FAIL(q->failed, "%s", q->why);
+}
+
+/* The word counts failed queues in units of 1 and wishes to stop in units of
+ * 2^20, so that one sum carries both. */
+#define STOP_UNIT 1048576.0
+
+double tct_flags_mine(const tacit_queue *q)
+{
+    return (q->failed != TACIT_OK ? 1.0 : 0.0) +
+           (q->stop_wanted ? STOP_UNIT : 0.0);
+}
+
+void tct_flags_agreed(tacit_queue *q, double word)
+{
+    if (word >= STOP_UNIT) q->stop_agreed = true;
+    const double stops = (double)(int64_t)(word / STOP_UNIT);
+    if (word - stops * STOP_UNIT < 0.5) return;
+    q_fail(q, TACIT_COMM, "another rank has failed");
+    q->peers_know = true;
+}
+
+/* --- the line: device work to the device, messages to the link ------------ */
+
+static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+{
+    (void)self;
+    if (q->peers_know) return; /* every rank stands still */
+    switch ((int)op->code) {
+    case TCT_SUM_BEGIN: q->link->sum_begin(q, op); break;
+    case TCT_SUM_END: q->link->sum_end(q, op); break;
+    case TCT_EXCHANGE_BEGIN: q->link->exchange_begin(q, op); break;
+    case TCT_EXCHANGE_END: q->link->exchange_end(q, op); break;
+    default:
+        if (q->failed == TACIT_OK || op->code == TCT_GET)
+            q->device->run(q, op); /* sums are the same on every rank */
+    }
+}
+
+static void line_sync(tct_layer *self, tacit_queue *q)
+{
+    (void)self;
+    q->device->sync(q);
+}
+
+static void *line_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
+{
+    (void)self;
+    return q->device->alloc(q, bytes);
+}
+
+static void line_free(tct_layer *self, tacit_queue *q, void *p)
+{
+    (void)self;
+    q->device->free(q, p);
+}
+
+static const tct_layer_ops line_ops = {
+    .name = "line",
+    .submit = line_submit,
+    .sync = line_sync,
+    .alloc = line_alloc,
+    .free = line_free,
+};
+
+void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+{
+    self->below->ops->submit(self->below, q, op);
+}
+
+void tct_pass_sync(tct_layer *self, tacit_queue *q)
+{
+    self->below->ops->sync(self->below, q);
+}
+
+void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
+{
+    return self->below->ops->alloc(self->below, q, bytes);
+}
+
+void tct_pass_free(tct_layer *self, tacit_queue *q, void *p)
+{
+    self->below->ops->free(self->below, q, p);
+}
+
+/* --- creation: "decorator(argument):decorator:device" --------------------- */
+
+static const tct_layer_ops *const decorators[] = {
+#define X(name) &tct_layer_##name,
+    TCT_DECORATORS(X)
+#undef X
+        NULL};
+
+static const tct_device_ops *const devices[] = {&tct_device_host, NULL};
+
+int tacit_queue_decorator(int i, const char **name, const char **summary)
+{
+    if (i < 0 || (size_t)i >= sizeof decorators / sizeof *decorators - 1)
+        return 0;
+    *name = decorators[i]->name;
+    *summary = decorators[i]->summary;
+    return 1;
+}
+
+static tacit_status push_layer(tacit_queue *q, const tct_layer_ops *ops,
+                               const char *argument)
+{
+    tct_layer *layer = NULL;
+    TRY(TCT_ALLOC(1, "a queue", &layer));
+    *layer = (tct_layer){.ops = ops, .below = q->top};
+    q->top = layer;
+    return ops->open ? ops->open(layer, q, argument) : TACIT_OK;
+}
+
+/* Split one "name" or "name(argument)" off the front of a spec. */
+static tacit_status push_decorator(tacit_queue *q, const char *word, size_t len)
+{
+    char name[32], argument[32] = "";
+    const char *open = memchr(word, '(', len);
+    const size_t n = open ? (size_t)(open - word) : len;
+    const size_t inner = open ? len - n - 1 : 0;
+    if (n >= sizeof name || inner >= sizeof argument ||
+        (open && word[len - 1] != ')'))
+        FAIL(TACIT_INVALID, "decorator '%.*s': expected name or name(number)",
+             (int)len, word);
+    memcpy(name, word, n);
+    name[n] = '\0';
+    if (open) {
+        memcpy(argument, open + 1, inner - 1);
+        argument[inner - 1] = '\0';
+    }
+    const char *names[sizeof decorators / sizeof *decorators];
+    size_t count = 0;
+    for (; decorators[count]; count++) {
+        names[count] = decorators[count]->name;
+        if (strcmp(decorators[count]->name, name) == 0)
+            return push_layer(q, decorators[count], argument);
+    }
+    const char *near = tct_nearest(name, names, count);
+    FAIL(TACIT_INVALID, "unknown decorator '%s'%s%s%s", name,
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* Decorators are pushed from the innermost: the last before the device. */
+static tacit_status push_decorators(tacit_queue *q, const char *spec,
+                                    const char *device)
+{
+    while (device > spec) {
+        const char *end = device - 1, *start = end; /* at ':' */
+        while (start > spec && start[-1] != ':') start--;
+        TRY(push_decorator(q, start, (size_t)(end - start)));
+        device = start;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status build(tacit_queue *q, const char *spec)
+{
+    const char *colon = strrchr(spec, ':');
+    const char *name = colon ? colon + 1 : spec;
+    for (int i = 0; devices[i] && !q->device; i++)
+        if (strcmp(devices[i]->name, name) == 0) q->device = devices[i];
+    if (!q->device)
+        FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'", name);
+    TRY(q->device->open(q));
+    TRY(push_layer(q, &line_ops, ""));
+    return push_decorators(q, spec, name);
+}
+
+tacit_status tct_queue_new(tacit_world *world, const tct_link_ops *link,
+                           int rank, int ranks, const char *spec, int threads,
+                           tacit_queue **out)
+{
+    tacit_queue *q = NULL;
+    TRY(TCT_ALLOC(1, "a queue", &q));
+    *q = (tacit_queue){.world = world,
+                       .link = link,
+                       .rank = rank,
+                       .ranks = ranks,
+                       .threads = threads};
+    const tacit_status status = build(q, spec ? spec : "host");
+    if (status < 0) tacit_queue_destroy(&q);
+    else *out = q;
+    return status;
+}
+
+void tacit_queue_destroy(tacit_queue **queue)
+{
+    if (!queue || !*queue) return;
+    tacit_queue *q = *queue;
+    while (q->top) {
+        tct_layer *layer = q->top;
+        if (layer->ops->close) layer->ops->close(layer, q);
+        q->top = layer->below;
+        tct_free(layer);
+    }
+    if (q->device && q->device->close) q->device->close(q);
+    tct_free(q->link_state);
+    tct_free(q);
+    *queue = NULL;
+}
+
+int tacit_queue_threads(const tacit_queue *queue)
+{
+    return queue->threads;
+}
+
+void tacit_queue_describe(const tacit_queue *queue, char *text, size_t size)
+{
+    queue->device->describe(queue, text, size);
+}
+
+const tacit_tally *tacit_queue_tally(const tacit_queue *queue)
+{
+    return queue->tally;
+}
+
+void tacit_queue_clear_tally(tacit_queue *queue)
+{
+    if (queue->tally) *queue->tally = (tacit_tally){0};
+}
+
+/* --- memory --------------------------------------------------------------- */
+
+double *q_alloc(tacit_queue *q, size_t n)
+{
+    double *p = q->top->ops->alloc(q->top, q, (n ? n : 1) * sizeof(double));
+    if (!p)
+        q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    return p;
+}
+
+void q_free(tacit_queue *q, double *p)
+{
+    if (p) q->top->ops->free(q->top, q, p);
+}
+
+tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
+{
+    REQUIRE(queue != NULL && out != NULL);
+    double *p =
+        queue->top->ops->alloc(queue->top, queue, (n ? n : 1) * sizeof(double));
+    if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    *out = p;
+    return TACIT_OK;
+}
+
+void tacit_queue_free(tacit_queue *queue, double **x)
+{
+    if (!x || !*x) return;
+    q_free(queue, *x);
+    *x = NULL;
+}
+
+void q_get(tacit_queue *q, size_t n, const double *x, double *host)
+{
+    const tct_op op = {.code = TCT_GET, .n = n, .v = {(double *)(uintptr_t)x}, .host = host};
+    q_submit(q, &op);
+    q_sync(q);
+}
+
+void q_put(tacit_queue *q, size_t n, const double *host, double *x)
+{
+    const tct_op op = {.code = TCT_PUT, .n = n, .v = {x}, .host = (void *)(uintptr_t)host};
+    q_submit(q, &op);
+    q_sync(q);
+}
+
+tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,
+                             double *x)
+{
+    REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    q_put(queue, n, host, x);
+    return q_status(queue);
+}
+
+tacit_status tacit_queue_get(tacit_queue *queue, size_t n, const double *x,
+                             double *host)
+{
+    REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    q_get(queue, n, x, host);
+    return q_status(queue);
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
+                                      double *gbytes_per_second)
+{
+    enum { RUNS = 7 };
+    REQUIRE(queue != NULL && gbytes_per_second != NULL);
+    const size_t n = bytes / 2 / sizeof(double) + 1;
+    double *x = NULL, *y = NULL, seconds[RUNS];
+    tacit_status status = tacit_queue_alloc(queue, n, &x);
+    if (status == TACIT_OK) status = tacit_queue_alloc(queue, n, &y);
+    if (status == TACIT_OK) {
+        q_fill(queue, n, 1.0, x);
+        q_copy(queue, n, x, y);
+        q_sync(queue);
+        for (int i = 0; i < RUNS; i++) {
+            const double start = tct_seconds();
+            q_copy(queue, n, x, y);
+            q_sync(queue);
+            seconds[i] = tct_seconds() - start;
+        }
+        qsort(seconds, RUNS, sizeof *seconds, by_value);
+        status = q_status(queue);
+        *gbytes_per_second =
+            2e-9 * (double)(n * sizeof(double)) / seconds[RUNS / 2];
+    }
+    tacit_queue_free(queue, &x);
+    tacit_queue_free(queue, &y);
+    return status;
+}

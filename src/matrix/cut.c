@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/cut.c - what a cut of the rows costs: the entries between parts, and
+ * the values and messages of one exchange, y = A x with x cut like the rows.
+ *
+ * A part that has an entry in column j of another part gets x_j once: volume
+ * counts the pairs (j, part), messages the pairs (part of j, part). Each rank
+ * collects the pairs that it sees in sets; a pair's hash says which rank
+ * counts it, so that none is counted twice. */
+#include "matrix/directory.h"
+#include "matrix/keyset.h"
+#include "matrix/mail.h"
+
+typedef struct {
+    const tacit_matrix *m;
+    const int32_t *part;
+    int parts;
+    int64_t edge_cut;
+    tct_keyset values;   /* j * parts + part            */
+    tct_keyset messages; /* part * parts + part of j    */
+} survey;
+
+/* --- pairs that this rank sees -------------------------------------------- */
+
+/* Entries [from, to), whose columns have the parts `other`; `*i` is the row of
+ * the first. */
+static tacit_status look(survey *s, int64_t from, int64_t to,
+                         const int64_t *other, int64_t *i)
+{
+    const tct_csr *A = &s->m->A;
+    for (int64_t k = from; k < to; k++) {
+        while (A->ptr[*i + 1] <= k) ++*i;
+        const int64_t p = s->part[*i], q = other[k - from];
+        if (p == q) continue;
+        const int64_t j = tct_csr_col(A, k);
+        s->edge_cut += j > A->first + *i;
+        TRY(tct_keyset_add(&s->values, j * s->parts + p));
+        TRY(tct_keyset_add(&s->messages, p * s->parts + q));
+    }
+    return TACIT_OK;
+}
+
+typedef struct {
+    int64_t *table;             /* [rows] the parts as 64-bit words */
+    int64_t *answers, *scratch; /* [TCT_COLUMN_BATCH at most] */
+} buffers;
+
+static tacit_status look_at_all(survey *s, const buffers *b)
+{
+    const int64_t nonzeros = tct_csr_nonzeros(&s->m->A);
+    int64_t from = 0, i = 0;
+    for (bool more = true; more;) {
+        int64_t to = from + TCT_COLUMN_BATCH;
+        if (to > nonzeros) to = nonzeros;
+        TRY(tct_ask_columns(s->m, from, to, b->table, b->answers, b->scratch));
+        TRY(tct_agree(s->m->world, look(s, from, to, b->answers, &i)));
+        from = to;
+        TRY(tct_any(s->m->world, from < nonzeros, &more));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status collect(survey *s)
+{
+    const tct_csr *A = &s->m->A;
+    buffers b = {0};
+    int64_t batch = tct_csr_nonzeros(A);
+    if (batch > TCT_COLUMN_BATCH) batch = TCT_COLUMN_BATCH;
+    tacit_status status = TCT_ALLOC(A->rows, "parts", &b.table);
+    if (status >= 0) status = TCT_ALLOC(batch, "parts of columns", &b.answers);
+    if (status >= 0) status = TCT_ALLOC(batch, "columns", &b.scratch);
+    for (int64_t i = 0; status >= 0 && i < A->rows; i++)
+        b.table[i] = s->part[i];
+    status = tct_agree(s->m->world, status);
+    if (status >= 0) status = look_at_all(s, &b);
+    tct_free(b.table);
+    tct_free(b.answers);
+    tct_free(b.scratch);
+    return status;
+}
+
+/* --- pairs that any rank sees --------------------------------------------- */
+
+static int counter(int64_t key, int size)
+{
+    return (int)(tct_mix(~(uint64_t)key) % (uint64_t)size);
+}
+
+/* Slots [*from, end) of `set` that a round has room for go out. */
+static void pack(const tct_keyset *set, tct_mail *mail, int64_t *from)
+{
+    const int size = mail->world->size;
+    int64_t end = *from, n = 0;
+    tct_mail_begin(mail);
+    for (; end < set->room; end++) {
+        if (set->slot[end] < 0) continue;
+        if (n++ == mail->room) break;
+        mail->to[counter(set->slot[end], size)]++;
+    }
+    tct_mail_address(mail);
+    for (int64_t k = *from; k < end; k++) {
+        if (set->slot[k] < 0) continue;
+        const int rank = counter(set->slot[k], size);
+        *(int64_t *)tct_mail_slot(mail, rank) = set->slot[k];
+    }
+    *from = end;
+}
+
+static tacit_status unite(const tct_keyset *set, tct_mail *mail,
+                          tct_keyset *all)
+{
+    int64_t at = 0;
+    for (bool more = true; more;) {
+        pack(set, mail, &at);
+        TRY(tct_mail_send(mail));
+        const int64_t *in = (const int64_t *)(const void *)mail->in;
+        tacit_status status = TACIT_OK;
+        for (int64_t k = 0; status >= 0 && k < mail->received; k++)
+            status = tct_keyset_add(all, in[k]);
+        TRY(tct_agree(mail->world, status));
+        TRY(tct_any(mail->world, at < set->room, &more));
+    }
+    return TACIT_OK;
+}
+
+/* The number of different keys in the sets of all ranks; clears `set`. */
+static tacit_status count_keys(tacit_world *w, tct_keyset *set, int64_t *out)
+{
+    tct_keyset all = {0};
+    tct_mail mail = {0};
+    tacit_status status = TACIT_OK;
+    if (w->size > 1) {
+        status = tct_mail_open(&mail, w, sizeof(int64_t), set->count);
+        if (status >= 0) status = unite(set, &mail, &all);
+    }
+    *out = w->size > 1 ? all.count : set->count;
+    tct_mail_close(&mail);
+    tct_keyset_clear(&all);
+    tct_keyset_clear(set);
+    TRY(status);
+    return tct_reduce_i64(w, TCT_SUM, 1, out);
+}
+
+/* --- sizes of the parts --------------------------------------------------- */
+
+static void sizes_to_info(const int64_t *rows, const int64_t *entries,
+                          int parts, int64_t nonzeros,
+                          tacit_partition_info *out)
+{
+    int64_t most = 0;
+    out->rows_min = INT64_MAX;
+    out->rows_max = 0;
+    for (int p = 0; p < parts; p++) {
+        if (rows[p] < out->rows_min) out->rows_min = rows[p];
+        if (rows[p] > out->rows_max) out->rows_max = rows[p];
+        if (entries[p] > most) most = entries[p];
+    }
+    out->imbalance =
+        nonzeros ? (double)most * (double)parts / (double)nonzeros : 1;
+}
+
+/* Sum `rows` and `entries` [parts], which follow one another, over all. */
+static tacit_status sum_parts(const survey *s, int64_t *rows, int64_t *entries)
+{
+    const tct_csr *A = &s->m->A;
+    for (int64_t p = 0; p < s->parts; p++) rows[p] = entries[p] = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        rows[s->part[i]]++;
+        entries[s->part[i]] += A->ptr[i + 1] - A->ptr[i];
+    }
+    return tct_reduce_i64(s->m->world, TCT_SUM, 2 * (size_t)s->parts, rows);
+}
+
+static tacit_status measure_parts(const survey *s, tacit_partition_info *out)
+{
+    const tacit_matrix *m = s->m;
+    int64_t *rows = NULL;
+    tacit_status status = TCT_ALLOC(2 * (size_t)s->parts, "the parts", &rows);
+    status = tct_agree(m->world, status);
+    if (status >= 0) status = sum_parts(s, rows, rows + s->parts);
+    if (status >= 0)
+        sizes_to_info(rows, rows + s->parts, s->parts, m->nonzeros, out);
+    tct_free(rows);
+    return status;
+}
+
+/* --- all of it ------------------------------------------------------------ */
+
+static tacit_status run(survey *s, tacit_partition_info *out)
+{
+    tacit_world *w = s->m->world;
+    TRY(measure_parts(s, out));
+    TRY(collect(s));
+    out->edge_cut = s->edge_cut;
+    TRY(tct_reduce_i64(w, TCT_SUM, 1, &out->edge_cut));
+    TRY(count_keys(w, &s->values, &out->volume));
+    return count_keys(w, &s->messages, &out->messages);
+}
+
+tacit_status tct_cut_describe(const tacit_matrix *m, int parts,
+                              const int32_t *part, tacit_partition_info *out)
+{
+    survey s = {.m = m, .part = part, .parts = parts};
+    tacit_partition_info info = {0};
+    const tacit_status status = run(&s, &info);
+    tct_keyset_clear(&s.values);
+    tct_keyset_clear(&s.messages);
+    TRY(status);
+    *out = info;
+    return TACIT_OK;
+}

@@ -1,0 +1,142 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/directory.c - look up and set words that other ranks keep, by number.
+ * Nothing is sorted: questions go out in the order of their owners, and the
+ * answers come back in the same places. */
+#include "matrix/directory.h"
+#include "matrix/mail.h"
+#include <string.h>
+
+enum { WORD = 8 };
+
+/* Ask for the first numbers that fit in a round; `*asked` says how many. */
+static tacit_status ask_round(tct_mail *mail, const int64_t *starts,
+                              const char *table, int64_t count,
+                              const int64_t *numbers, char *answers,
+                              int64_t *asked)
+{
+    const int size = mail->world->size;
+    const int64_t mine = starts[mail->world->rank];
+    const int64_t n = count < mail->room ? count : mail->room;
+    tct_mail_begin(mail);
+    for (int64_t k = 0; k < n; k++)
+        mail->to[tct_owner(starts, size, numbers[k])]++;
+    tct_mail_address(mail);
+    for (int64_t k = 0; k < n; k++) {
+        const int owner = tct_owner(starts, size, numbers[k]);
+        memcpy(tct_mail_slot(mail, owner), &numbers[k], WORD);
+    }
+    TRY(tct_mail_send(mail));
+    for (int64_t k = 0; k < mail->received; k++) {
+        char *word = mail->in + WORD * k;
+        int64_t number;
+        memcpy(&number, word, WORD);
+        memcpy(word, table + WORD * (number - mine), WORD);
+    }
+    TRY(tct_mail_answer(mail));
+    for (int64_t k = 0; k < n; k++) {
+        const int owner = tct_owner(starts, size, numbers[k]);
+        memcpy(answers + WORD * k, tct_mail_slot(mail, owner), WORD);
+    }
+    *asked = n;
+    return TACIT_OK;
+}
+
+static tacit_status ask_all(tct_mail *mail, const int64_t *starts,
+                            const char *table, int64_t count,
+                            const int64_t *numbers, char *answers)
+{
+    int64_t done = 0, asked = 0;
+    for (bool more = true; more; done += asked) {
+        TRY(ask_round(mail, starts, table, count - done, numbers + done,
+                      answers + WORD * done, &asked));
+        TRY(tct_any(mail->world, done + asked < count, &more));
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_ask(tacit_world *world, const int64_t *starts,
+                     const void *table, int64_t count, const int64_t *numbers,
+                     void *answers)
+{
+    bool any;
+    TRY(tct_any(world, count > 0, &any));
+    if (!any) return TACIT_OK;
+    tct_mail mail;
+    tacit_status status = tct_mail_open(&mail, world, WORD, count);
+    if (status >= 0)
+        status = ask_all(&mail, starts, table, count, numbers, answers);
+    tct_mail_close(&mail);
+    return status;
+}
+
+typedef struct {
+    int64_t number;
+    char word[WORD];
+} letter;
+
+static tacit_status tell_round(tct_mail *mail, const int64_t *starts,
+                               char *table, int64_t n, const int64_t *numbers,
+                               const char *values)
+{
+    const int size = mail->world->size;
+    const int64_t mine = starts[mail->world->rank];
+    tct_mail_begin(mail);
+    for (int64_t k = 0; k < n; k++)
+        mail->to[tct_owner(starts, size, numbers[k])]++;
+    tct_mail_address(mail);
+    for (int64_t k = 0; k < n; k++) {
+        letter *l = tct_mail_slot(mail, tct_owner(starts, size, numbers[k]));
+        l->number = numbers[k];
+        memcpy(l->word, values + WORD * k, WORD);
+    }
+    TRY(tct_mail_send(mail));
+    const letter *in = (const letter *)(const void *)mail->in;
+    for (int64_t k = 0; k < mail->received; k++)
+        memcpy(table + WORD * (in[k].number - mine), in[k].word, WORD);
+    return TACIT_OK;
+}
+
+static tacit_status tell_all(tct_mail *mail, const int64_t *starts, char *table,
+                             int64_t count, const int64_t *numbers,
+                             const char *values)
+{
+    int64_t done = 0;
+    for (bool more = true; more;) {
+        const int64_t left = count - done;
+        const int64_t n = left < mail->room ? left : mail->room;
+        TRY(tell_round(mail, starts, table, n, numbers + done,
+                       values + WORD * done));
+        done += n;
+        TRY(tct_any(mail->world, done < count, &more));
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_tell(tacit_world *world, const int64_t *starts, void *table,
+                      int64_t count, const int64_t *numbers, const void *values)
+{
+    tct_mail mail;
+    tacit_status status = tct_mail_open(&mail, world, sizeof(letter), count);
+    if (status >= 0)
+        status = tell_all(&mail, starts, table, count, numbers, values);
+    tct_mail_close(&mail);
+    return status;
+}
+
+tacit_status tct_ask_columns(const tacit_matrix *m, int64_t from, int64_t to,
+                             const int64_t *table, int64_t *answers,
+                             int64_t *scratch)
+{
+    int64_t away = 0;
+    for (int64_t k = from; k < to; k++) {
+        const int64_t j = tct_csr_col(&m->A, k);
+        if (tct_is_local(m, j)) answers[k - from] = table[j - m->A.first];
+        else scratch[away++] = j;
+    }
+    TRY(tct_ask(m->world, m->starts, table, away, scratch, scratch));
+    away = 0;
+    for (int64_t k = from; k < to; k++)
+        if (!tct_is_local(m, tct_csr_col(&m->A, k)))
+            answers[k - from] = scratch[away++];
+    return TACIT_OK;
+}

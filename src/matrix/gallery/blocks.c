@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/gallery/blocks.c - block Laplacians with the patterns of shells (a
+ * plane of triangles, 7 unknowns a node) and of solids (six tetrahedra a cube,
+ * Freudenthal's way, 1, 3 or 4 unknowns): each edge has a random positive
+ * definite block, and a small multiple of the identity makes the sum
+ * definite. */
+#include "matrix/gallery/edges.h"
+#include "matrix/gallery/recipe.h"
+#include <math.h>
+#include <string.h>
+
+#define SHIFT 1e-3
+
+static uint64_t edge_number(const tct_edges *e, const int64_t x[3], int arm)
+{
+    return (uint64_t)(tct_edges_point(e, x) * e->arms + arm);
+}
+
+/* B = V V' with V = I + (u - 1/2), each entry of its own u. */
+static bool block_edge(const tct_edges *e, const int64_t x[3], int arm,
+                       double *B)
+{
+    if (!B) return true;
+    const uint64_t first = edge_number(e, x, arm) * TCT_EDGE_BLOCK;
+    const int dof = e->dof;
+    double V[TCT_EDGE_BLOCK];
+    for (int k = 0; k < dof * dof; k++)
+        V[k] = tct_uniform(first + (uint64_t)k, e->seed) - 0.5 +
+               (k % (dof + 1) == 0 ? 1.0 : 0.0);
+    for (int p = 0; p < dof; p++)
+        for (int q = 0; q <= p; q++) {
+            double sum = 0.0;
+            for (int k = 0; k < dof; k++)
+                sum += V[p * dof + k] * V[q * dof + k];
+            B[p * dof + q] = B[q * dof + p] = sum;
+        }
+    return true;
+}
+
+/* One conductance over `par` decades. */
+static bool scalar_edge(const tct_edges *e, const int64_t x[3], int arm,
+                        double *B)
+{
+    const double u = tct_uniform(edge_number(e, x, arm), e->seed);
+    if (B) *B = exp(e->par * (u - 0.5) * log(10.0));
+    return true;
+}
+
+static double shift(const tct_edges *e, const int64_t x[3])
+{
+    (void)e;
+    (void)x;
+    return SHIFT;
+}
+
+static tacit_status shell_open(const tct_recipe *r, const int64_t n[3],
+                               tct_gallery_matrix *g)
+{
+    tct_edges e = {.dof = (int)r->par,
+                   .arms = 3,
+                   .arm = tct_arms_plane,
+                   .hole = -1,
+                   .seed = 1,
+                   .edge = block_edge,
+                   .ground = shift};
+    memcpy(e.n, n, sizeof e.n);
+    return tct_edges_open(g, &e);
+}
+
+static tacit_status solid_open(const tct_recipe *r, const int64_t n[3],
+                               tct_gallery_matrix *g)
+{
+    tct_edges e = {.dof = (int)r->par,
+                   .arms = 7,
+                   .arm = tct_arms_kuhn,
+                   .hole = -1,
+                   .seed = 1,
+                   .edge = block_edge,
+                   .ground = shift};
+    memcpy(e.n, n, sizeof e.n);
+    return tct_edges_open(g, &e);
+}
+
+static tacit_status scalar_open(const tct_recipe *r, const int64_t n[3],
+                                tct_gallery_matrix *g)
+{
+    tct_edges e = {.dof = 1,
+                   .arms = 7,
+                   .arm = tct_arms_kuhn,
+                   .hole = -1,
+                   .seed = 1,
+                   .par = r->par,
+                   .edge = scalar_edge,
+                   .ground = shift};
+    memcpy(e.n, n, sizeof e.n);
+    return tct_edges_open(g, &e);
+}
+
+const tct_recipe tct_recipe_ldoor = {
+    .name = "ldoor",
+    .summary = "shell pattern, triangles, random 7 x 7 blocks",
+    .dims = 2,
+    .size = {358, 380, 1},
+    .par = 7,
+    .open = shell_open,
+};
+
+const tct_recipe tct_recipe_hood = {
+    .name = "hood",
+    .summary = "shell pattern, triangles, random 7 x 7 blocks",
+    .dims = 2,
+    .size = {177, 178, 1},
+    .par = 7,
+    .open = shell_open,
+};
+
+#define SOLID "solid pattern, tetrahedra, random 3 x 3 blocks"
+const tct_recipe tct_recipe_serena = {
+    .name = "serena",
+    .summary = SOLID,
+    .dims = 3,
+    .size = {78, 78, 79},
+    .par = 3,
+    .open = solid_open,
+};
+
+const tct_recipe tct_recipe_geo_1438 = {
+    .name = "geo_1438",
+    .summary = SOLID,
+    .dims = 3,
+    .size = {78, 78, 79},
+    .par = 3,
+    .open = solid_open,
+};
+
+const tct_recipe tct_recipe_hook_1498 = {
+    .name = "hook_1498",
+    .summary = SOLID,
+    .dims = 3,
+    .size = {78, 78, 79},
+    .par = 3,
+    .open = solid_open,
+};
+
+const tct_recipe tct_recipe_bump_2911 = {
+    .name = "bump_2911",
+    .summary = SOLID,
+    .dims = 3,
+    .size = {99, 99, 99},
+    .par = 3,
+    .open = solid_open,
+};
+
+const tct_recipe tct_recipe_cube_coup_dt6 = {
+    .name = "cube_coup_dt6",
+    .summary = "solid pattern, tetrahedra, random 4 x 4 blocks",
+    .dims = 3,
+    .size = {81, 81, 82},
+    .par = 4,
+    .open = solid_open,
+};
+
+const tct_recipe tct_recipe_stocf_1465 = {
+    .name = "stocf-1465",
+    .summary = "solid pattern, tetrahedra, conductances over 3 decades",
+    .dims = 3,
+    .size = {113, 113, 115},
+    .par = 3.0,
+    .open = scalar_open,
+};

@@ -1,0 +1,90 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/gallery/like.c - like:NAME, a recipe by the name of the matrix that it
+ * stands in for, and like:NAME,SIZE, the same recipe on another grid. */
+#include "matrix/gallery/recipe.h"
+#include "matrix/gallery/stencil.h"
+#include <ctype.h>
+#include <string.h>
+
+#define TABLE_ENTRY(name) &tct_recipe_##name,
+static const tct_recipe *const recipes[] = {TCT_RECIPES(TABLE_ENTRY) NULL};
+#undef TABLE_ENTRY
+
+enum { RECIPES = (int)(sizeof recipes / sizeof recipes[0]) - 1 };
+
+const tct_recipe *const *tct_recipe_all(void)
+{
+    return recipes;
+}
+
+/* The recipe called `name` in whatever case, "-" and "_" being the same. */
+static const tct_recipe *find(const char *name)
+{
+    for (int r = 0; r < RECIPES; r++) {
+        const char *a = recipes[r]->name, *b = name;
+        while (*a && *b &&
+               (*a == tolower((unsigned char)*b) ||
+                (strchr("-_", *a) && strchr("-_", *b)))) {
+            a++;
+            b++;
+        }
+        if (*a == '\0' && *b == '\0') return recipes[r];
+    }
+    return NULL;
+}
+
+static tacit_status unknown(const char *name)
+{
+    const char *names[RECIPES];
+    for (int r = 0; r < RECIPES; r++) names[r] = recipes[r]->name;
+    const char *near = tct_nearest(name, names, RECIPES);
+    if (!near)
+        FAIL(TACIT_INVALID,
+             "like: there is no recipe '%s': 'tacit info "
+             "gallery' lists them (usage: %s)",
+             name, tct_gallery_like.usage);
+    FAIL(TACIT_INVALID,
+         "like: there is no recipe '%s': did you mean '%s'? "
+         "(usage: %s)",
+         name, near, tct_gallery_like.usage);
+}
+
+static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)
+{
+    tct_words w;
+    TRY(tct_words_cut(&tct_gallery_like, arguments, 1, 2, &w));
+    const tct_recipe *r = find(w.word[0]);
+    if (!r) return unknown(w.word[0]);
+    int64_t n[3];
+    memcpy(n, r->size, sizeof n);
+    if (w.count > 1) TRY(tct_words_grid(&w, 1, r->dims, 2, n));
+    return r->open(r, n, g);
+}
+
+const tct_gallery tct_gallery_like = {
+    .name = "like",
+    .usage = "like:NAME[,SIZE] with SIZE as N, NXxNY or NXxNYxNZ",
+    .summary = "stands in for a well-known matrix: same rows and entries",
+    .open = like_open,
+};
+
+/* --- the one recipe that is a plain stencil ------------------------------- */
+
+static tacit_status s2d9_open(const tct_recipe *r, const int64_t n[3],
+                              tct_gallery_matrix *g)
+{
+    (void)r;
+    static const double side[3] = {-1.0, -1.0, -1.0};
+    tct_stencil s = {.dof = 1};
+    memcpy(s.n, n, sizeof s.n);
+    tct_stencil_box(&s, 2, 8.0, side, -1.0);
+    return tct_stencil_open(g, &s);
+}
+
+const tct_recipe tct_recipe_s2d9pt2048 = {
+    .name = "s2d9pt2048",
+    .summary = "9-point Laplacian (8, -1), Dirichlet",
+    .dims = 2,
+    .size = {2048, 2048, 1},
+    .open = s2d9_open,
+};

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/arrays.h - binary files are arrays of numbers, one after another.
+ * An array is read as it comes, several arrays of a file at once; three of
+ * them are a source of entries. */
+#ifndef TCT_IO_ARRAYS_H
+#define TCT_IO_ARRAYS_H
+#include "matrix/io/format.h"
+
+typedef struct tct_array {
+    const char *path, *what; /* for messages */
+    int64_t count;           /* elements */
+    char kind;               /* 'i', 'u', 'f' */
+    int width;               /* bytes of an element: 1, 2, 4, 8 */
+    bool big;                /* endian */
+    void *ctx;               /* where the bytes come from */
+    /* Read exactly `bytes` more. */
+    tacit_status (*read)(void *ctx, const char *what, void *out, size_t bytes);
+    /* Check what can only be checked when all is read; may be NULL. */
+    tacit_status (*finish)(void *ctx);
+    void (*close)(void *ctx);
+} tct_array;
+
+/* The array of `count` elements that begins `offset` bytes into the content of
+ * `path`. Borrows `path` and `what`. */
+tacit_status tct_array_open(const char *path, const char *what, int64_t offset,
+                            tct_array *out);
+void tct_array_close(tct_array *a);
+
+/* The next `count` elements. */
+tacit_status tct_array_ints(tct_array *a, int64_t *out, int64_t count);
+tacit_status tct_array_doubles(tct_array *a, double *out, int64_t count);
+
+/* How the first array tells the rows (or columns) of the entries. */
+typedef enum {
+    TCT_BY_START,  /* [lines + 1] where each row begins */
+    TCT_BY_LENGTH, /* [lines] entries of each row      */
+    TCT_BY_INDEX   /* [entries] the row of each entry  */
+} tct_line_kind;
+
+/* What the caller knows of the source; the rest is filled in. */
+typedef struct tct_arrays_shape {
+    int64_t rows, cols, entries;
+    tct_line_kind kind;
+    bool by_column; /* the lines are columns */
+    bool unique;
+    tct_field field;
+} tct_arrays_shape;
+
+/* A source of entries (lines[], index[], value[]). Takes the arrays, also when
+ * it fails. */
+tacit_status tct_arrays_source(const tct_input *in,
+                               const tct_arrays_shape *shape,
+                               const tct_array arrays[3], tct_source **out);
+
+/* A source of all values of a dense array, by rows or by columns; zeros are
+ * left out. Takes the array. */
+tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
+                              bool by_column, const tct_array *array,
+                              tct_source **out);
+
+#endif

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/format.h - what a file format provides. One file per format, one
+ * table at its bottom, one row in TCT_FORMATS.
+ *
+ * Most formats are *sources*: rank 0 reads entries in batches, and read.c
+ * deals them out to the ranks that own their rows. A format that each rank can
+ * read its own part of has its own functions instead. A vector is a source of
+ * one column. */
+#ifndef TCT_IO_FORMAT_H
+#define TCT_IO_FORMAT_H
+#include "matrix/io/io.h"
+#include "matrix/io/sink.h"
+#include "matrix/io/stream.h"
+
+/* In the order in which a file is asked: the surest sign first. */
+#define TCT_FORMATS(X) \
+    X(tacit)           \
+    X(npz)             \
+    X(npy)             \
+    X(petsc)           \
+    X(matrix_market)   \
+    X(harwell_boeing)  \
+    X(metis)
+
+/* One entry; indices begin at 0 and are global. */
+typedef struct tct_entry {
+    int64_t row, col;
+    double val;
+} tct_entry;
+
+/* Entries in the order of the file, in parts that threads can share out. */
+typedef struct tct_part {
+    tct_entry *entries;
+    int64_t count;
+} tct_part;
+typedef struct tct_batch {
+    tct_part *parts;
+    int count; /* of parts */
+} tct_batch;
+
+typedef struct tct_source tct_source;
+struct tct_source {
+    int64_t rows, cols;
+    int64_t stored; /* entries that the file holds, as it says itself */
+    int64_t most;   /* entries that the matrix gets from them         */
+    tct_field field;
+    bool symmetric; /* for tct_file_info                              */
+    bool unique;    /* an entry given twice is an error               */
+    bool checked;   /* the reader has checked indices and values      */
+
+    /* The next entries, valid until the next call; `out->count` 0 at the end,
+     * which is reached only if all that was promised was there. */
+    tacit_status (*next)(tct_source *s, tct_batch *out);
+    /* Say what an entry given twice, or a sum of them, makes wrong; NULL if
+     * all is well. Called at the end with their number. */
+    tacit_status (*verify)(const tct_source *s, int64_t duplicates);
+    void (*close)(tct_source *s);
+};
+
+/* What a reader gets. `stream` stands at the beginning of the content. */
+typedef struct tct_input {
+    const char *path;
+    tct_stream *stream;
+    const tct_read_options *options;
+    bool vector;  /* a vector is wanted */
+    int machines; /* that share the memory for it */
+} tct_input;
+
+typedef struct tct_format {
+    tct_format_about about;
+    /* Do these first bytes [count] of the content belong to it? */
+    bool (*probe)(const char *head, size_t count);
+
+    /* Rank 0 only. Takes nothing: `in` outlives the source. */
+    tacit_status (*open)(const tct_input *in, tct_source **out);
+
+    /* Collective; instead of `open`. */
+    tacit_status (*read_matrix)(tacit_world *w, const char *path, tct_csr *out,
+                                tct_file_info *info);
+    tacit_status (*read_vector)(tacit_world *w, const char *path, int64_t rows,
+                                int64_t first, int64_t count, double *out);
+
+    /* Collective; NULL where it cannot be written. */
+    tacit_status (*write_matrix)(tct_sink *s, const tct_csr *A,
+                                 const tct_write_options *options);
+    tacit_status (*write_vector)(tct_sink *s, int64_t rows, int64_t count,
+                                 const double *x);
+} tct_format;
+
+#define TCT_DECLARE_FORMAT(name) extern const tct_format tct_format_##name;
+TCT_FORMATS(TCT_DECLARE_FORMAT)
+
+/* --- for the readers ---------------------------------------------------- */
+
+/* Check sizes that a file's header claims, before anything is allocated:
+ * against 64 bits, against `room` for entries in the rest of the file, and
+ * against the memory of this machine. `where` is "file" or "file:line". */
+tacit_status tct_check_sizes(const char *where, const tct_input *in,
+                             const tct_source *s, int64_t room);
+
+/* `count` entries as a batch; `parts` [TCT_PARTS]. */
+enum { TCT_PARTS = 16 };
+void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
+                     int64_t count);
+
+/* Read exactly `bytes`. */
+tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
+                              size_t bytes, const char *what);
+
+/* --- bytes in a given order --------------------------------------------- */
+
+static inline uint64_t tct_load(const void *p, int bytes, bool big)
+{
+    const unsigned char *b = p;
+    uint64_t x = 0;
+    for (int i = 0; i < bytes; i++) x = x << 8 | b[big ? i : bytes - 1 - i];
+    return x;
+}
+static inline void tct_store(void *p, int bytes, bool big, uint64_t x)
+{
+    unsigned char *b = p;
+    for (int i = 0; i < bytes; i++)
+        b[big ? bytes - 1 - i : i] = (unsigned char)(x >> 8 * i);
+}
+static inline double tct_load_double(const void *p, bool big)
+{
+    const uint64_t bits = tct_load(p, 8, big);
+    double x;
+    __builtin_memcpy(&x, &bits, sizeof x);
+    return x;
+}
+static inline void tct_store_double(void *p, bool big, double x)
+{
+    uint64_t bits;
+    __builtin_memcpy(&bits, &x, sizeof bits);
+    tct_store(p, 8, big, bits);
+}
+
+#endif

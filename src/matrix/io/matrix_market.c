@@ -1,0 +1,679 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/matrix_market.c - the NIST Matrix Market exchange format.
+ *
+ *     %%MatrixMarket matrix coordinate real symmetric
+ *     % comments
+ *     rows columns entries
+ *     row column value          (from 1; one triangle if symmetric)
+ *
+ * Blocks of some MB are cut at line ends into parts, which threads parse while
+ * one of them reads (and unpacks) the next block. `array` files, one value a
+ * line, column by column, are read as matrices without their zeros.
+ * [BPR96] Boisvert, Pozo, Remington, The Matrix Market exchange formats:
+ *         initial design, NISTIR 5935 (1996). */
+#include "matrix/io/format.h"
+#include "matrix/io/number.h"
+#include "matrix/io/text.h"
+#include "matrix/parallel.h"
+#include <locale.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { PART = 256 << 10, PARTS = 2 * TCT_TEXT_BLOCK / PART + 2 };
+
+typedef enum { FINE, BAD_ROW, BAD_COLUMN, BAD_VALUE, BAD_END } trouble;
+
+/* A run of lines, and what was found in it. */
+typedef struct {
+    const char *begin, *end;
+    tct_entry *entries;
+    int64_t count, room; /* of `entries` */
+    int64_t stored;      /* entries that stand in the file */
+    int64_t lines;       /* whole lines before `bad`, or all */
+    const char *bad;     /* the word that is wrong */
+    trouble trouble;
+    bool below, above; /* the diagonal */
+} part;
+
+typedef struct {
+    tct_source base;
+    tct_input in;
+    tct_text *text;
+    bool array;
+    int64_t seen; /* entries read so far */
+    bool below, above;
+    part part[PARTS];
+    tct_part out[PARTS];
+} market;
+
+/* --- one part ----------------------------------------------------------- */
+
+static inline bool blank(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r';
+}
+
+static inline const char *skip(const char *p)
+{
+    while (blank(*p)) p++;
+    return p;
+}
+
+/* After a number: a blank or the end of the line. */
+static inline bool parted(const char *p)
+{
+    return p && (blank(*p) || *p == '\n');
+}
+
+static void stop(part *p, trouble what, const char *at)
+{
+    p->trouble = what;
+    p->bad = at;
+}
+
+/* The value at `s`, or 1 where there is none; NULL if it is wrong. */
+static inline const char *parse_value(const market *m, part *p, const char *s,
+                                      double *val)
+{
+    const char *at = s;
+    *val = 1;
+    if (m->base.field != TCT_FIELD_PATTERN) {
+        s = tct_scan_double(at, val);
+        if (!parted(s) || !isfinite(*val)) {
+            stop(p, BAD_VALUE, at);
+            return NULL;
+        }
+    }
+    s = skip(s);
+    if (*s == '\n') return s + 1;
+    stop(p, BAD_END, s);
+    return NULL;
+}
+
+/* Lines that hold no entry: true, and `*s` behind it. */
+static inline bool no_entry(const char **s)
+{
+    if (**s != '\n' && **s != '%') return false;
+    while (**s != '\n') ++*s;
+    ++*s;
+    return true;
+}
+
+static void parse_coordinates(const market *m, part *p)
+{
+    const uint64_t rows = (uint64_t)m->base.rows, cols = (uint64_t)m->base.cols;
+    const bool mirror = m->base.symmetric;
+    tct_entry *e = p->entries;
+    const char *s = p->begin;
+    int64_t stored = 0, i = 0, j = 0;
+    for (; s < p->end; p->lines++) {
+        s = skip(s);
+        if (no_entry(&s)) continue;
+        const char *at = s;
+        s = tct_scan_int(at, &i);
+        if (!parted(s) || (uint64_t)i - 1 >= rows) {
+            stop(p, BAD_ROW, at);
+            break;
+        }
+        at = s = skip(s);
+        s = tct_scan_int(at, &j);
+        if (!parted(s) || (uint64_t)j - 1 >= cols) {
+            stop(p, BAD_COLUMN, at);
+            break;
+        }
+        s = parse_value(m, p, skip(s), &e->val);
+        if (!s) break;
+        e->row = i - 1;
+        e->col = j - 1;
+        stored++;
+        e++;
+        p->below |= i > j;
+        p->above |= i < j;
+        if (mirror && i != j) {
+            *e = (tct_entry){j - 1, i - 1, e[-1].val};
+            e++;
+        }
+    }
+    p->stored = stored;
+    p->count = e - p->entries;
+}
+
+/* Values only; their places follow when it is known how many came before. */
+static void parse_array(const market *m, part *p)
+{
+    tct_entry *e = p->entries;
+    const char *s = p->begin;
+    for (; s < p->end; p->lines++) {
+        s = skip(s);
+        if (no_entry(&s)) continue;
+        s = parse_value(m, p, s, &e->val);
+        if (!s) break;
+        e++;
+    }
+    p->stored = p->count = e - p->entries;
+}
+
+/* Give the values of an array their places, column by column (on and below
+ * the diagonal if symmetric), and leave out the zeros. */
+static void place_array(const market *m, part *p, int64_t before)
+{
+    const int64_t rows = m->base.rows;
+    const bool packed = m->base.symmetric;
+    int64_t i = before, j = 0;
+    if (!packed) {
+        j = before / rows;
+        i = before % rows;
+    } else {
+        for (; i >= rows - j; j++) i -= rows - j;
+        i += j;
+    }
+    /* A mirrored entry needs room: from the back of the same array. */
+    tct_entry *spare = p->entries + p->room;
+    int64_t kept = 0, mirrored = 0;
+    for (int64_t k = 0; k < p->count; k++) {
+        const double val = p->entries[k].val;
+        if (val != 0) {
+            p->entries[kept++] = (tct_entry){i, j, val};
+            if (packed && i != j) *--spare = (tct_entry){j, i, val};
+            mirrored += packed && i != j;
+        }
+        if (++i == rows) i = packed ? ++j : (j++, 0);
+    }
+    memmove(p->entries + kept, spare, (size_t)mirrored * sizeof *spare);
+    p->count = kept + mirrored;
+}
+
+/* --- what is wrong ------------------------------------------------------ */
+
+/* The word at `p`, cut short where it is long. */
+static const char *word_at(const char *p, char *out, size_t room)
+{
+    size_t n = 0;
+    while (!blank(p[n]) && p[n] != '\n' && p[n] != '\0' && n + 4 < room) {
+        out[n] =
+            (unsigned char)p[n] < 32 || (unsigned char)p[n] > 126 ? '?' : p[n];
+        n++;
+    }
+    const bool more = !blank(p[n]) && p[n] != '\n' && p[n] != '\0';
+    snprintf(out + n, room - n, "%s", more ? "..." : "");
+    return out;
+}
+
+static tacit_status bad_index(const market *m, const part *p, const char *where,
+                              const char *word)
+{
+    const bool is_row = p->trouble == BAD_ROW;
+    const char *what = is_row ? "row" : "column";
+    const long long size = is_row ? m->base.rows : m->base.cols;
+    int64_t value;
+    if (word[0] == '\0')
+        FAIL(TACIT_INPUT, "%s: the line ends where a %s number should stand",
+             where, what);
+    if (!parted(tct_scan_int(p->bad, &value)))
+        FAIL(TACIT_INPUT,
+             "%s: '%s' is no %s number: write whole numbers from "
+             "1 to %lld",
+             where, word, what, size);
+    FAIL(TACIT_INPUT,
+         "%s: %s %s is outside 1 to %lld: indices begin at 1 and end at the "
+         "size in the header",
+         where, what, word, size);
+}
+
+static tacit_status bad_value(const market *m, const part *p, const char *where,
+                              const char *word)
+{
+    double value = 0;
+    if (word[0] == '\0')
+        FAIL(TACIT_INPUT, "%s: the line ends where a value should stand",
+             where);
+    const char *end = tct_scan_double(p->bad, &value);
+    if (p->trouble == BAD_END)
+        FAIL(TACIT_INPUT, "%s: '%s' follows the %s: write one entry a line",
+             where, word,
+             m->base.field == TCT_FIELD_PATTERN ? "column number of a pattern"
+                                                : "value");
+    if (parted(end))
+        FAIL(TACIT_INPUT, "%s: the value %s is %s: all values must be finite",
+             where, word, isnan(value) ? "not a number" : "not finite");
+    FAIL(TACIT_INPUT, "%s: '%s' is no number: write values such as -1.25e-3",
+         where, word);
+}
+
+/* Line and column of the trouble in `p`, whose first line is `line`. */
+static tacit_status explain(const market *m, const part *p, int64_t line)
+{
+    const char *start = p->bad;
+    while (start > p->begin && start[-1] != '\n') start--;
+    char where[4200], word[40];
+    snprintf(where, sizeof where, "%s:%lld:%lld", m->in.path,
+             (long long)(line + p->lines), (long long)(p->bad - start + 1));
+    word_at(p->bad, word, sizeof word);
+    if (p->trouble == BAD_ROW || p->trouble == BAD_COLUMN)
+        return bad_index(m, p, where, word);
+    return bad_value(m, p, where, word);
+}
+
+/* Entry number `stored` + 1 stands in `p`: find its line. */
+static tacit_status too_many(const market *m, const part *p, int64_t line)
+{
+    int64_t left = m->base.stored - m->seen;
+    const char *s = p->begin;
+    for (;; line++) {
+        s = skip(s);
+        if (no_entry(&s)) continue;
+        if (left-- == 0) break;
+        while (*s++ != '\n') {
+        }
+    }
+    FAIL(TACIT_INPUT,
+         "%s:%lld: one more entry than the %lld that the header promises: "
+         "correct its count",
+         m->in.path, (long long)line, (long long)m->base.stored);
+}
+
+static tacit_status too_few(const market *m)
+{
+    FAIL(TACIT_INPUT,
+         "%s:%lld: ends after %lld of %lld entries: it is cut short, or the "
+         "header's count is wrong",
+         m->in.path, (long long)tct_text_line_number(m->text),
+         (long long)m->seen, (long long)m->base.stored);
+}
+
+/* --- batches ------------------------------------------------------------ */
+
+/* Cut [begin, end) at line ends. */
+static tacit_status cut(market *m, const char *begin, const char *end, int *out)
+{
+    int n = 0;
+    for (const char *s = begin; s < end; n++) {
+        part *p = &m->part[n];
+        const char *to = end;
+        if (end - s > PART) {
+            to = memrchr(s, '\n', PART);
+            if (!to) to = memchr(s, '\n', (size_t)(end - s));
+            to = to ? to + 1 : end;
+        }
+        /* The shortest lines are "1" and "1 1", the last one ends too; a part
+         * longer than PART is one line. */
+        const int64_t least = m->array ? 2 : 4;
+        const int64_t room = 2 * (PART / least + 1);
+        if (!p->entries) TRY(TCT_ALLOC(room, "a part of a file", &p->entries));
+        *p = (part){.begin = s, .end = to, .entries = p->entries, .room = room};
+        s = to;
+    }
+    *out = n;
+    return TACIT_OK;
+}
+
+static tacit_status market_next(tct_source *base, tct_batch *out)
+{
+    market *m = (market *)base;
+    const char *begin, *end;
+    int parts;
+    TRY(tct_text_block(m->text, &begin, &end));
+    if (begin < end && end[-1] != '\n')
+        FAIL(TACIT_INPUT,
+             "%s:%lld: a line of more than %d MiB: write one entry "
+             "a line",
+             m->in.path, (long long)tct_text_line_number(m->text),
+             TCT_TEXT_BLOCK >> 20);
+    TRY(cut(m, begin, end, &parts));
+    tacit_status ahead = TACIT_OK;
+    TCT_OMP(omp parallel)
+    {
+        TCT_OMP(omp master)
+        if (parts > 0) ahead = tct_text_ahead(m->text);
+        TCT_OMP(omp for schedule(dynamic))
+        for (int k = 0; k < parts; k++) {
+            if (m->array) parse_array(m, &m->part[k]);
+            else parse_coordinates(m, &m->part[k]);
+        }
+    }
+    for (int k = 0; k < parts; k++) {
+        part *p = &m->part[k];
+        const int64_t line = tct_text_line_number(m->text);
+        if (p->stored > m->base.stored - m->seen) return too_many(m, p, line);
+        if (p->trouble) return explain(m, p, line);
+        if (m->array) place_array(m, p, m->seen);
+        m->seen += p->stored;
+        m->below |= p->below;
+        m->above |= p->above;
+        tct_text_count_lines(m->text, p->lines);
+        m->out[k] = (tct_part){p->entries, p->count};
+    }
+    *out = (tct_batch){m->out, parts};
+    if (parts == 0 && m->seen < m->base.stored) return too_few(m);
+    return ahead;
+}
+
+/* A symmetric file that fills both triangles says each entry twice. */
+static tacit_status market_verify(const tct_source *base, int64_t duplicates)
+{
+    const market *m = (const market *)base;
+    if (duplicates == 0 || !base->symmetric || !m->below || !m->above)
+        return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s: says symmetric, yet gives %lld entries on both sides of the "
+         "diagonal: keep one triangle, or write general",
+         m->in.path, (long long)(duplicates / 2));
+}
+
+static void market_close(tct_source *base)
+{
+    market *m = (market *)base;
+    for (int k = 0; k < PARTS; k++) tct_free(m->part[k].entries);
+    tct_text_close(&m->text);
+    tct_free(m);
+}
+
+/* --- the header --------------------------------------------------------- */
+
+static bool market_probe(const char *head, size_t count)
+{
+    const size_t percent =
+        count > 1 && head[0] == '%' && head[1] == '%' ? 2 : 1;
+    return count >= percent + 12 && head[0] == '%' &&
+           strncasecmp(head + percent, "MatrixMarket", 12) == 0;
+}
+
+/* Split `line` at blanks into at most `most` words; returns how many. */
+static int split_words(char *line, char **words, int most)
+{
+    int n = 0;
+    char *rest = NULL;
+    for (char *w = strtok_r(line, " \t\r", &rest); w && n < most;
+         w = strtok_r(NULL, " \t\r", &rest))
+        words[n++] = w;
+    return n;
+}
+
+/* The place of `word` in `names`; an unknown one is refused with the nearest. */
+static tacit_status look_up(const market *m, const char *word,
+                            const char *const *names, int count, int *out)
+{
+    for (*out = 0; *out < count; ++*out)
+        if (strcasecmp(word, names[*out]) == 0) return TACIT_OK;
+    const char *near = tct_nearest(word, names, (size_t)count);
+    FAIL(TACIT_INPUT,
+         "%s:1: '%.40s' is no word of a Matrix Market header%s%s%s", m->in.path,
+         word, near ? ": did you mean '" : "", near ? near : "",
+         near ? "'?" : "");
+}
+
+static tacit_status parse_kind(market *m, const char *field,
+                               const char *symmetry)
+{
+    static const char *const fields[] = {
+        "real", "double", "integer", "unsigned-integer", "pattern", "complex"};
+    static const char *const symmetries[] = {"general", "symmetric",
+                                             "skew-symmetric", "hermitian"};
+    int f, s;
+    TRY(look_up(m, field, fields, 6, &f));
+    TRY(look_up(m, symmetry, symmetries, 4, &s));
+    if (f == 5)
+        FAIL(TACIT_INPUT,
+             "%s:1: complex values: only real systems are solved "
+             "here",
+             m->in.path);
+    if (s > 1)
+        FAIL(TACIT_INPUT,
+             "%s:1: a %s matrix: only general and symmetric ones "
+             "are read; write it as general",
+             m->in.path, symmetries[s]);
+    m->base.field = f < 2   ? TCT_FIELD_REAL
+                    : f < 4 ? TCT_FIELD_INTEGER
+                            : TCT_FIELD_PATTERN;
+    m->base.symmetric = s == 1;
+    if (m->array && f == 4)
+        FAIL(TACIT_INPUT,
+             "%s:1: an array cannot be a pattern: write its values "
+             "and 'real'",
+             m->in.path);
+    return TACIT_OK;
+}
+
+static tacit_status parse_banner(market *m)
+{
+    static const char *const objects[] = {"matrix"};
+    static const char *const layouts[] = {"coordinate", "array"};
+    char *line, *words[6];
+    size_t length;
+    TRY(tct_text_line(m->text, &line, &length));
+    const int n = split_words(line, words, 6);
+    if (n < 5)
+        FAIL(TACIT_INPUT,
+             "%s:1: the header ends after %d of 5 words: write "
+             "'%%%%MatrixMarket matrix coordinate real general' "
+             "or the like",
+             m->in.path, n);
+    int object, layout;
+    TRY(look_up(m, words[1], objects, 1, &object));
+    TRY(look_up(m, words[2], layouts, 2, &layout));
+    m->array = layout == 1;
+    return parse_kind(m, words[3], words[4]);
+}
+
+/* The sizes, after comments and empty lines. */
+static tacit_status parse_sizes(market *m)
+{
+    const int wanted = m->array ? 2 : 3;
+    char *line, *words[4];
+    size_t length;
+    int n = 0;
+    do {
+        TRY(tct_text_line(m->text, &line, &length));
+        if (line && line[0] != '%') n = split_words(line, words, 4);
+    } while (line && n == 0);
+    const long long at = tct_text_line_number(m->text) - 1;
+    int64_t size[3] = {0};
+    if (n != wanted)
+        FAIL(TACIT_INPUT, "%s:%lld: %s where the %s should stand", m->in.path,
+             at, line ? "something else" : "the file ends",
+             m->array ? "two sizes (rows columns)"
+                      : "three sizes (rows columns entries)");
+    for (int k = 0; k < n; k++) {
+        const char *end = tct_scan_int(words[k], &size[k]);
+        if (end && *end == '\0') continue;
+        const bool digits =
+            strspn(words[k], "+-0123456789") == strlen(words[k]);
+        FAIL(TACIT_INPUT, "%s:%lld: size '%.40s' %s", m->in.path, at, words[k],
+             digits ? "does not fit in 64 bits" : "is no whole number");
+    }
+    m->base.rows = size[0];
+    m->base.cols = size[1];
+    m->base.stored = size[2];
+    return TACIT_OK;
+}
+
+static tacit_status check_sizes(market *m)
+{
+    tct_source *s = &m->base;
+    char where[4200];
+    snprintf(where, sizeof where, "%s:%lld", m->in.path,
+             (long long)tct_text_line_number(m->text) - 1);
+    if (s->symmetric && s->rows != s->cols)
+        FAIL(TACIT_INPUT,
+             "%s: a symmetric matrix of %lld x %lld: it must be "
+             "square",
+             where, (long long)s->rows, (long long)s->cols);
+    if (m->array) {
+        const int64_t n = s->symmetric ? s->rows + 1 : s->rows;
+        if (n < 1 || __builtin_mul_overflow(n, s->cols, &s->stored))
+            FAIL(TACIT_INPUT,
+                 "%s: sizes %lld x %lld: they must be at least 1, "
+                 "and their product must fit in 64 bits",
+                 where, (long long)s->rows, (long long)s->cols);
+        if (s->symmetric) s->stored /= 2;
+    }
+    s->most =
+        s->stored < INT64_MAX / 2 && s->symmetric ? 2 * s->stored : s->stored;
+    const int64_t least = m->array ? 2 : s->field == TCT_FIELD_PATTERN ? 4 : 6;
+    const int64_t limit = tct_stream_limit(m->in.stream);
+    return tct_check_sizes(where, &m->in, s,
+                           limit == INT64_MAX ? limit : limit / least + 1);
+}
+
+static tacit_status build(market *m)
+{
+    TRY(tct_text_open(m->in.path, m->in.stream, &m->text));
+    TRY(parse_banner(m));
+    TRY(parse_sizes(m));
+    return check_sizes(m);
+}
+
+static tacit_status market_open(const tct_input *in, tct_source **out)
+{
+    market *m = tct_calloc(sizeof *m);
+    if (!m) FAIL(TACIT_NO_MEMORY, "%s: no memory to read it", in->path);
+    m->in = *in;
+    m->base.checked = true;
+    m->base.next = market_next;
+    m->base.verify = market_verify;
+    m->base.close = market_close;
+    const tacit_status status = build(m);
+    if (status < 0) market_close(&m->base);
+    else *out = &m->base;
+    return status;
+}
+
+/* --- writing ------------------------------------------------------------ */
+
+/* Where the writer stands; lines are printed in slots by several threads,
+ * then moved together. */
+enum { SLOT = 80, LINES = 512 };
+
+typedef struct {
+    const tct_csr *A; /* NULL for a vector */
+    bool lower;       /* leave out what is above the diagonal */
+    const double *x;
+    int64_t at, count; /* entries */
+    int64_t row;       /* that holds entry `at` */
+} writer;
+
+/* Print entries [from, to), of which the first is in `row` or later. */
+static size_t print_lines(const writer *p, int64_t from, int64_t to,
+                          int64_t row, char *out)
+{
+    char *start = out;
+    for (int64_t k = from; k < to; k++) {
+        if (p->A) {
+            while (p->A->ptr[row + 1] <= k) row++;
+            const int64_t i = p->A->first + row, j = tct_csr_col(p->A, k);
+            if (p->lower && j > i) continue;
+            out += tct_print_int(out, i + 1);
+            *out++ = ' ';
+            out += tct_print_int(out, j + 1);
+            *out++ = ' ';
+        }
+        out += tct_print_double(out, p->x[k]);
+        *out++ = '\n';
+    }
+    return (size_t)(out - start);
+}
+
+static int64_t row_of(const writer *p, int64_t k)
+{
+    int64_t low = p->row, high = p->A ? p->A->rows : 0;
+    while (high - low > 1) {
+        const int64_t mid = low + (high - low) / 2;
+        if (p->A->ptr[mid] <= k) low = mid;
+        else high = mid;
+    }
+    return low;
+}
+
+static size_t make_lines(void *ctx, char *out, size_t room)
+{
+    enum { MOST = 128 }; /* slots */
+    writer *p = ctx;
+    size_t bytes[MOST], total = 0;
+    const int64_t slots = (int64_t)(room / (SLOT * LINES)) < MOST
+                              ? (int64_t)(room / (SLOT * LINES))
+                              : MOST;
+    while (total == 0 &&
+           p->at < p->count) { /* all may lie above the diagonal */
+        const int64_t left = (p->count - p->at + LINES - 1) / LINES;
+        const int64_t n = left < slots ? left : slots;
+        TCT_OMP(omp parallel)
+        {
+            const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+            const locale_t before = uselocale(c);
+            TCT_OMP(omp for schedule(dynamic, 4))
+            for (int64_t s = 0; s < n; s++) {
+                const int64_t from = p->at + s * LINES;
+                const int64_t to =
+                    from + LINES < p->count ? from + LINES : p->count;
+                bytes[s] = print_lines(p, from, to, row_of(p, from),
+                                       out + s * SLOT * LINES);
+            }
+            uselocale(before);
+            freelocale(c);
+        }
+        for (int64_t s = 0; s < n; s++) {
+            memmove(out + total, out + s * SLOT * LINES, bytes[s]);
+            total += bytes[s];
+        }
+        p->at = p->at + n * LINES < p->count ? p->at + n * LINES : p->count;
+        p->row = p->at < p->count ? row_of(p, p->at) : p->row;
+    }
+    return total;
+}
+
+static int64_t count_lower(const tct_csr *A)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            count += tct_csr_col(A, k) <= A->first + i;
+    return count;
+}
+
+static tacit_status market_write_matrix(tct_sink *s, const tct_csr *A,
+                                        const tct_write_options *options)
+{
+    const bool lower = options->symmetric;
+    int64_t stored = lower ? count_lower(A) : tct_csr_nonzeros(A);
+    TRY(tct_reduce_i64(tct_sink_world(s), TCT_SUM, 1, &stored));
+    char head[160];
+    const int n =
+        snprintf(head, sizeof head,
+                 "%%%%MatrixMarket matrix coordinate real %s\n%lld %lld %lld\n",
+                 lower ? "symmetric" : "general", (long long)A->global_rows,
+                 (long long)A->global_cols, (long long)stored);
+    TRY(tct_sink_write(s, head, (size_t)n));
+    writer p = {
+        .A = A, .lower = lower, .x = A->val, .count = tct_csr_nonzeros(A)};
+    return tct_sink_gather(s, make_lines, &p);
+}
+
+static tacit_status market_write_vector(tct_sink *s, int64_t rows,
+                                        int64_t count, const double *x)
+{
+    char head[120];
+    const int n =
+        snprintf(head, sizeof head,
+                 "%%%%MatrixMarket matrix array real general\n%lld 1\n",
+                 (long long)rows);
+    TRY(tct_sink_write(s, head, (size_t)n));
+    writer p = {.x = x, .count = count};
+    return tct_sink_gather(s, make_lines, &p);
+}
+
+const tct_format tct_format_matrix_market = {
+    .about = {.name = "matrix-market",
+              .summary = "Matrix Market, coordinate or array, also packed by "
+                         "gzip or xz",
+              .told_by = "%%MatrixMarket",
+              .suffixes = {".mtx", ".mm"},
+              .reads_matrix = true,
+              .writes_matrix = true,
+              .reads_vector = true,
+              .writes_vector = true,
+              .may_pack = true},
+    .probe = market_probe,
+    .open = market_open,
+    .write_matrix = market_write_matrix,
+    .write_vector = market_write_vector,
+};

@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/petsc.c - PETSc's binary Mat and Vec, big-endian:
+ *
+ *     Mat   1211216 rows cols entries, entries of each row, columns, values
+ *     Vec   1211214 rows, values
+ *
+ * Whole numbers take 32 bits, or 64 where PETSc was built so; the first one
+ * tells. A file may hold a Mat and then its right-hand side. */
+#include "matrix/io/arrays.h"
+#include <stdio.h>
+
+enum { MAT = 1211216, VEC = 1211214 };
+
+/* The bytes of whole numbers in this file, 0 if it is none of PETSc's. */
+static int index_width(const char *head, size_t count)
+{
+    for (int width = 4; width <= 8 && count >= (size_t)(2 * width);
+         width += 4) {
+        const uint64_t id = tct_load(head, width, true);
+        if (id == MAT || id == VEC) return width;
+    }
+    return 0;
+}
+
+static bool petsc_probe(const char *head, size_t count)
+{
+    return index_width(head, count) > 0;
+}
+
+/* Read `count` whole numbers into `out`. */
+static tacit_status read_words(const tct_input *in, int width, int count,
+                               int64_t *out)
+{
+    char raw[4 * 8];
+    TRY(tct_read_exactly(in->path, in->stream, raw, (size_t)(count * width),
+                         "its header"));
+    for (int k = 0; k < count; k++) {
+        const uint64_t x = tct_load(raw + k * width, width, true);
+        out[k] = width == 4 ? (int32_t)(uint32_t)x : (int64_t)x;
+    }
+    return TACIT_OK;
+}
+
+typedef struct {
+    int width;
+    int64_t id, rows, cols, entries;
+    int64_t offset; /* of what follows the header */
+} header;
+
+static tacit_status read_header(const tct_input *in, int64_t offset, header *h)
+{
+    int64_t word[3] = {0};
+    TRY(read_words(in, h->width, 1, &h->id));
+    if (h->id != MAT && h->id != VEC)
+        FAIL(TACIT_INPUT, "%s: holds neither a Mat nor a Vec at byte %lld",
+             in->path, (long long)offset);
+    const int more = h->id == MAT ? 3 : 1;
+    TRY(read_words(in, h->width, more, word));
+    h->rows = word[0];
+    h->cols = h->id == MAT ? word[1] : 1;
+    h->entries = h->id == MAT ? word[2] : word[0];
+    h->offset = offset + (1 + more) * h->width;
+    if (h->entries == -1 && h->id == MAT)
+        FAIL(TACIT_INPUT, "%s: a dense matrix: write it as sparse (MATAIJ)",
+             in->path);
+    return TACIT_OK;
+}
+
+/* Refuse what the file cannot hold, and complex values. */
+static tacit_status check_header(const tct_input *in, const header *h)
+{
+    const tct_source s = {.rows = h->rows,
+                          .cols = h->cols,
+                          .stored = h->entries,
+                          .most = h->entries};
+    const int64_t limit = tct_stream_limit(in->stream);
+    const int64_t each = 8 + (h->id == MAT ? h->width : 0);
+    TRY(tct_check_sizes(in->path, in, &s,
+                        limit == INT64_MAX ? limit : limit / each));
+    const int64_t lengths = h->id == MAT ? h->rows : 0;
+    if (!tct_stream_seekable(in->stream)) return TACIT_OK;
+    const int64_t bytes = h->offset + lengths * h->width + h->entries * each;
+    if (limit < bytes)
+        FAIL(TACIT_INPUT,
+             "%s: has %lld bytes where its header needs %lld: it is cut short",
+             in->path, (long long)limit, (long long)bytes);
+    if (h->entries > 0 && limit == bytes + 8 * h->entries)
+        FAIL(TACIT_INPUT,
+             "%s: complex values: only real systems are solved "
+             "here",
+             in->path);
+    return TACIT_OK;
+}
+
+/* A Mat before the Vec that is wanted: pass over it. */
+static tacit_status find_vector(const tct_input *in, header *h)
+{
+    const header mat = *h;
+    const int64_t bytes = mat.rows * mat.width + mat.entries * (8 + mat.width);
+    TRY(check_header(in, &mat));
+    TRY(tct_stream_skip(in->stream, bytes));
+    return read_header(in, mat.offset + bytes, h);
+}
+
+static tacit_status open_matrix(const tct_input *in, const header *h,
+                                tct_source **out)
+{
+    static const char *const what[] = {"the row lengths", "the columns",
+                                       "the values"};
+    const int64_t counts[] = {h->rows, h->entries, h->entries};
+    tct_array a[3] = {{0}};
+    int64_t offset = h->offset;
+    tacit_status status = TACIT_OK;
+    for (int k = 0; k < 3 && status == TACIT_OK; k++) {
+        a[k].count = counts[k];
+        a[k].kind = k < 2 ? 'i' : 'f';
+        a[k].width = k < 2 ? h->width : 8;
+        a[k].big = true;
+        status = tct_array_open(in->path, what[k], offset, &a[k]);
+        offset += counts[k] * a[k].width;
+    }
+    if (status < 0) {
+        for (int k = 0; k < 3; k++) tct_array_close(&a[k]);
+        return status;
+    }
+    const tct_arrays_shape shape = {.rows = h->rows,
+                                    .cols = h->cols,
+                                    .entries = h->entries,
+                                    .kind = TCT_BY_LENGTH,
+                                    .unique = true};
+    return tct_arrays_source(in, &shape, a, out);
+}
+
+static tacit_status petsc_open(const tct_input *in, tct_source **out)
+{
+    size_t count;
+    const char *head = tct_stream_head(in->stream, &count);
+    header h = {.width = index_width(head, count)};
+    TRY(read_header(in, 0, &h));
+    if (in->vector && h.id == MAT && h.cols != 1) TRY(find_vector(in, &h));
+    TRY(check_header(in, &h));
+    if (h.id == MAT) return open_matrix(in, &h, out);
+    tct_array a = {.count = h.rows, .kind = 'f', .width = 8, .big = true};
+    TRY(tct_array_open(in->path, "the values", h.offset, &a));
+    return tct_dense_source(in, h.rows, 1, true, &a, out);
+}
+
+/* --- writing ------------------------------------------------------------ */
+
+typedef enum { LENGTHS, COLUMNS, VALUES } section;
+
+typedef struct {
+    const tct_csr *A;
+    const double *x;
+    section section;
+    int width;
+    int64_t at, count;
+} writer;
+
+static size_t make_words(void *ctx, char *out, size_t room)
+{
+    writer *p = ctx;
+    const int width = p->section == VALUES ? 8 : p->width;
+    const int64_t most = (int64_t)room / width;
+    const int64_t left = p->count - p->at;
+    const int64_t n = left < most ? left : most;
+    for (int64_t k = 0; k < n; k++, p->at++, out += width) {
+        const tct_csr *A = p->A;
+        if (p->section == VALUES) tct_store_double(out, true, p->x[p->at]);
+        else if (p->section == COLUMNS)
+            tct_store(out, width, true, (uint64_t)tct_csr_col(A, p->at));
+        else
+            tct_store(out, width, true,
+                      (uint64_t)(A->ptr[p->at + 1] - A->ptr[p->at]));
+    }
+    return (size_t)n * (size_t)width;
+}
+
+static tacit_status write_words(tct_sink *s, int width, int count,
+                                const int64_t *words)
+{
+    char raw[4 * 8];
+    for (int k = 0; k < count; k++)
+        tct_store(raw + k * width, width, true, (uint64_t)words[k]);
+    return tct_sink_write(s, raw, (size_t)(count * width));
+}
+
+static tacit_status petsc_write_matrix(tct_sink *s, const tct_csr *A,
+                                       const tct_write_options *options)
+{
+    (void)options;
+    const int64_t nonzeros = tct_csr_nonzeros(A);
+    int64_t total = nonzeros;
+    TRY(tct_reduce_i64(tct_sink_world(s), TCT_SUM, 1, &total));
+    const bool wide = total > INT32_MAX || A->global_rows > INT32_MAX ||
+                      A->global_cols > INT32_MAX;
+    const int64_t words[] = {MAT, A->global_rows, A->global_cols, total};
+    writer p = {.A = A, .x = A->val, .width = wide ? 8 : 4};
+    TRY(write_words(s, p.width, 4, words));
+    for (int k = LENGTHS; k <= VALUES; k++) {
+        p.section = (section)k;
+        p.at = 0;
+        p.count = k == LENGTHS ? A->rows : nonzeros;
+        TRY(tct_sink_gather(s, make_words, &p));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status petsc_write_vector(tct_sink *s, int64_t rows, int64_t count,
+                                       const double *x)
+{
+    const int64_t words[] = {VEC, rows};
+    TRY(write_words(s, rows > INT32_MAX ? 8 : 4, 2, words));
+    writer p = {.x = x, .section = VALUES, .count = count};
+    return tct_sink_gather(s, make_words, &p);
+}
+
+const tct_format tct_format_petsc = {
+    .about = {.name = "petsc",
+              .summary = "PETSc binary Mat or Vec, 32- or 64-bit indices",
+              .told_by = "the number 1211216 or 1211214",
+              .suffixes = {".petsc", ".bin", ".dat"},
+              .reads_matrix = true,
+              .writes_matrix = true,
+              .reads_vector = true,
+              .writes_vector = true},
+    .probe = petsc_probe,
+    .open = petsc_open,
+    .write_matrix = petsc_write_matrix,
+    .write_vector = petsc_write_vector,
+};

@@ -1,0 +1,510 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/read.c - tell the format, deal entries out to their owners, and
+ * assemble rows.
+ *
+ *     rank 0:   file -> stream -> source -> batch -> sorted by owner --+
+ *     all:      agree, sizes, all-to-all  <---------------------------+
+ *               -> assembly -> rows
+ *
+ * The loop agrees on its status once per batch, so that an error in the file
+ * (rank 0) or a lack of memory (anybody) ends all ranks at once. */
+#include "matrix/io/assembly.h"
+#include "matrix/parallel.h"
+#include <math.h>
+#include <string.h>
+
+#define TCT_POINT(name) &tct_format_##name,
+static const tct_format *const formats[] = {TCT_FORMATS(TCT_POINT)};
+#undef TCT_POINT
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+const char *tct_field_name(tct_field field)
+{
+    switch (field) {
+    case TCT_FIELD_REAL: return "real";
+    case TCT_FIELD_INTEGER: return "integer";
+    case TCT_FIELD_PATTERN: return "pattern";
+    }
+    return "unknown";
+}
+
+/* --- for the readers ---------------------------------------------------- */
+
+tacit_status tct_check_sizes(const char *where, const tct_input *in,
+                             const tct_source *s, int64_t room)
+{
+    const long long rows = s->rows, cols = s->cols, stored = s->stored;
+    if (rows < 1 || cols < 1 || stored < 0)
+        FAIL(TACIT_INPUT,
+             "%s: sizes %lld x %lld with %lld entries: rows and columns must "
+             "be at least 1",
+             where, rows, cols, stored);
+    if (rows > INT64_MAX / 4 || cols > INT64_MAX / 4 || stored > INT64_MAX / 64)
+        FAIL(TACIT_INPUT,
+             "%s: sizes %lld x %lld with %lld entries do not fit in 64 bits",
+             where, rows, cols, stored);
+    if ((double)stored > (double)rows * (double)cols)
+        FAIL(TACIT_INPUT,
+             "%s: promises %lld entries, a %lld x %lld matrix has fewer "
+             "places: correct the header",
+             where, stored, rows, cols);
+    if (stored > room)
+        FAIL(TACIT_INPUT,
+             "%s: promises %lld entries, the rest of the file can hold at most "
+             "%lld: it is cut short, or the header is wrong",
+             where, stored, (long long)room);
+    const int64_t most_rows = (INT64_C(1) << 20) + 64 * s->most;
+    if (rows > most_rows || (cols > most_rows && cols != 1))
+        FAIL(TACIT_INPUT,
+             "%s: %lld x %lld with only %lld entries: nearly all rows would be "
+             "empty; correct the header",
+             where, rows, cols, stored);
+    const double bytes = 16.0 * (double)s->most + 8.0 * (double)rows;
+    return tct_memory_require(bytes / in->machines, where);
+}
+
+void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
+                     int64_t count)
+{
+    out->parts = parts;
+    out->count = 0;
+    if (count == 0) return;
+    const int n = count < 4096 ? 1 : TCT_PARTS;
+    out->count = n;
+    for (int p = 0; p < n; p++) {
+        const int64_t from = tct_share(count, n, p);
+        parts[p] =
+            (tct_part){entries + from, tct_share(count, n, p + 1) - from};
+    }
+}
+
+tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
+                              size_t bytes, const char *what)
+{
+    size_t got;
+    TRY(tct_stream_read(stream, out, bytes, &got));
+    if (got == bytes) return TACIT_OK;
+    FAIL(TACIT_INPUT, "%s: ends within %s: it is cut short", path, what);
+}
+
+/* --- opening ------------------------------------------------------------ */
+
+/* What rank 0 finds out and everybody needs. */
+typedef struct {
+    int64_t rows, cols, stored, most;
+    int format, packing, field;
+    bool symmetric, unique;
+} outline;
+
+static const char *const packings[] = {"", "gzip", "xz"};
+
+typedef struct {
+    tct_stream *stream; /* rank 0 */
+    tct_source *source; /* rank 0 */
+    outline about;
+} opened;
+
+static void close_file(opened *o)
+{
+    if (o->source) o->source->close(o->source);
+    tct_stream_close(&o->stream);
+}
+
+static tacit_status unknown_format(const char *path, const char *head,
+                                   size_t count)
+{
+    const bool text = memchr(head, '\0', count) == NULL;
+    FAIL(TACIT_INPUT,
+         "%s: is none of the known formats (it begins like %s): give Matrix "
+         "Market, Harwell-Boeing, METIS, PETSc, .npz or .tacit, or convert it",
+         path, text ? "a text file" : "a binary file");
+}
+
+/* Rank 0: open the file, tell its format, read its header. */
+static tacit_status look(tct_input *in, opened *o)
+{
+    const char *path = in->path;
+    TRY(tct_stream_open(path, &o->stream));
+    in->stream = o->stream;
+    size_t count;
+    const char *head = tct_stream_head(o->stream, &count);
+    int f = 0;
+    while (f < FORMATS && !formats[f]->probe(head, count)) f++;
+    if (f == FORMATS) return unknown_format(path, head, count);
+    o->about.format = f;
+    while (strcmp(packings[o->about.packing], tct_stream_packing(o->stream)) !=
+           0)
+        o->about.packing++;
+    if (!formats[f]->open) {
+        if (o->about.packing != 0)
+            FAIL(TACIT_INPUT,
+                 "%s: a %s file cannot be read packed: unpack it "
+                 "first",
+                 path, formats[f]->about.name);
+        return TACIT_OK;
+    }
+    TRY(formats[f]->open(in, &o->source));
+    const tct_source *s = o->source;
+    o->about.rows = s->rows;
+    o->about.cols = s->cols;
+    o->about.stored = s->stored;
+    o->about.most = s->most;
+    o->about.field = (int)s->field;
+    o->about.symmetric = s->symmetric;
+    o->about.unique = s->unique;
+    return TACIT_OK;
+}
+
+static tacit_status open_all(tacit_world *w, const char *path,
+                             const tct_read_options *options, bool vector,
+                             opened *o)
+{
+    static const tct_read_options none = {0};
+    tacit_status status = TACIT_OK;
+    tct_input in = {.path = path,
+                    .options = options ? options : &none,
+                    .vector = vector,
+                    .machines = w->size / w->local_size};
+    if (w->rank == 0) status = look(&in, o);
+    TRY(tct_agree(w, status));
+    return tct_bcast(w, 0, sizeof o->about, &o->about);
+}
+
+/* --- dealing ------------------------------------------------------------ */
+
+/* Where entries go: rank r owns rows starts[r] to starts[r + 1]. */
+typedef struct {
+    tacit_world *w;
+    const int64_t *starts; /* [size + 1] */
+    int64_t *send, *recv;  /* bytes [size] */
+    tct_entry *out, *in;   /* grouped by owner, grown as needed */
+    int64_t out_room, in_room;
+} router;
+
+static tacit_status grow(tct_entry **array, int64_t *room, int64_t wanted)
+{
+    if (wanted <= *room) return TACIT_OK;
+    tct_free(*array);
+    *array = NULL;
+    *room = 0;
+    const int64_t more = wanted + wanted / 4;
+    TRY(TCT_ALLOC(more, "entries on their way", array));
+    *room = more;
+    return TACIT_OK;
+}
+
+/* Check what a binary file says; its reader has no lines to point at. */
+static tacit_status check_batch(const char *path, const tct_source *s,
+                                const tct_batch *batch, int64_t before)
+{
+    for (int p = 0; p < batch->count; p++) {
+        for (int64_t k = 0; k < batch->parts[p].count; k++, before++) {
+            const tct_entry *e = &batch->parts[p].entries[k];
+            const bool inside = e->row >= 0 && e->row < s->rows &&
+                                e->col >= 0 && e->col < s->cols;
+            if (inside && isfinite(e->val)) continue;
+            const long long entry = before + 1, i = e->row, j = e->col;
+            if (!inside)
+                FAIL(TACIT_INPUT,
+                     "%s: entry %lld is in row %lld, column %lld (counting "
+                     "from 0) of a %lld x %lld matrix: the file is damaged",
+                     path, entry, i, j, (long long)s->rows, (long long)s->cols);
+            FAIL(TACIT_INPUT,
+                 "%s: entry %lld (row %lld, column %lld, counting from 0) is "
+                 "%g: all values must be finite",
+                 path, entry, i, j, e->val);
+        }
+    }
+    return TACIT_OK;
+}
+
+/* Rank 0: the next batch that holds anything; none at the end. */
+static tacit_status fetch(const char *path, tct_source *s, int64_t *seen,
+                          tct_batch *batch)
+{
+    int64_t total = 0;
+    do {
+        TRY(s->next(s, batch));
+        for (int p = 0; p < batch->count; p++) total += batch->parts[p].count;
+    } while (batch->count > 0 && total == 0);
+    if (!s->checked) TRY(check_batch(path, s, batch, *seen));
+    *seen += total;
+    return TACIT_OK;
+}
+
+/* Rank 0: group the entries by owner, and set the bytes for each rank. */
+static tacit_status sort_by_owner(router *r, const tct_batch *batch)
+{
+    int64_t total = 0;
+    for (int p = 0; p < batch->count; p++) total += batch->parts[p].count;
+    const int size = r->w->size;
+    TRY(grow(&r->out, &r->out_room, total));
+    int64_t *at = r->send; /* entries, then positions, then bytes */
+    memset(at, 0, (size_t)size * sizeof *at);
+    for (int p = 0; p < batch->count; p++)
+        for (int64_t k = 0; k < batch->parts[p].count; k++)
+            at[tct_owner(r->starts, size, batch->parts[p].entries[k].row)]++;
+    int64_t sum = 0;
+    for (int q = 0; q < size; q++) {
+        const int64_t n = at[q];
+        at[q] = sum;
+        sum += n;
+    }
+    for (int p = 0; p < batch->count; p++) {
+        for (int64_t k = 0; k < batch->parts[p].count; k++) {
+            const tct_entry *e = &batch->parts[p].entries[k];
+            r->out[at[tct_owner(r->starts, size, e->row)]++] = *e;
+        }
+    }
+    for (int q = size - 1; q >= 0; q--)
+        at[q] = (at[q] - (q > 0 ? at[q - 1] : 0)) * (int64_t)sizeof *r->out;
+    return TACIT_OK;
+}
+
+/* Send rank 0's entries to their owners; `mine` is what came here. */
+static tacit_status exchange(router *r, tct_part *mine, bool *last)
+{
+    tacit_world *w = r->w;
+    int64_t *all = r->recv; /* first, what everybody will get */
+    if (w->rank == 0) memcpy(all, r->send, (size_t)w->size * sizeof *all);
+    TRY(tct_bcast(w, 0, (size_t)w->size * sizeof *all, all));
+    const int64_t bytes = all[w->rank];
+    *last = true;
+    for (int q = 0; q < w->size; q++) *last = *last && all[q] == 0;
+    if (*last) return TACIT_OK;
+    const int64_t count = bytes / (int64_t)sizeof *r->in;
+    TRY(tct_agree(w, grow(&r->in, &r->in_room, count)));
+    memset(r->recv, 0, (size_t)w->size * sizeof *r->recv);
+    if (w->rank != 0) memset(r->send, 0, (size_t)w->size * sizeof *r->send);
+    r->recv[0] = bytes;
+    TRY(tct_alltoallv(w, r->send, r->out, r->recv, r->in));
+    *mine = (tct_part){r->in, count};
+    return TACIT_OK;
+}
+
+/* Takes entries that belong to this rank. */
+typedef tacit_status (*taker)(void *ctx, const tct_batch *batch);
+
+static tacit_status deal(const char *path, tct_source *s, router *r, taker take,
+                         void *ctx)
+{
+    tacit_status status = TACIT_OK;
+    for (int64_t seen = 0;;) {
+        tct_batch batch = {0};
+        const bool root = r->w->rank == 0;
+        if (root && status == TACIT_OK) status = fetch(path, s, &seen, &batch);
+        if (r->w->size == 1) {
+            TRY(status);
+            if (batch.count == 0) return TACIT_OK;
+            TRY(take(ctx, &batch));
+            continue;
+        }
+        if (root && status == TACIT_OK) status = sort_by_owner(r, &batch);
+        TRY(tct_agree(r->w, status));
+        tct_part mine = {0}, parts[TCT_PARTS];
+        bool last;
+        TRY(exchange(r, &mine, &last));
+        if (last) return TACIT_OK;
+        tct_batch_split(&batch, parts, mine.entries, mine.count);
+        status = take(ctx, &batch); /* agreed on in the next round */
+    }
+}
+
+static tacit_status route(tacit_world *w, const char *path, tct_source *s,
+                          const int64_t *starts, taker take, void *ctx)
+{
+    router r = {.w = w, .starts = starts};
+    tacit_status status = TCT_ALLOC(w->size, "message sizes", &r.send);
+    if (status == TACIT_OK)
+        status = TCT_ALLOC(w->size, "message sizes", &r.recv);
+    status = tct_agree(w, status);
+    if (status == TACIT_OK) status = deal(path, s, &r, take, ctx);
+    tct_free(r.send);
+    tct_free(r.recv);
+    tct_free(r.out);
+    tct_free(r.in);
+    return status;
+}
+
+/* --- matrices ----------------------------------------------------------- */
+
+/* Count the entries that are zero; close the gaps if they shall go. */
+static int64_t count_zeros(tct_csr *A, bool drop)
+{
+    const int64_t n = tct_csr_nonzeros(A);
+    int64_t zeros = 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(+ : zeros))
+    for (int64_t k = 0; k < n; k++) zeros += A->val[k] == 0;
+    if (!drop || zeros == 0) return zeros;
+    int64_t to = 0, k = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        for (; k < A->ptr[i + 1]; k++) {
+            if (A->val[k] == 0) continue;
+            tct_csr_set_col(A, to, tct_csr_col(A, k));
+            A->val[to++] = A->val[k];
+        }
+        A->ptr[i + 1] = to;
+    }
+    return zeros;
+}
+
+static tacit_status add_entries(void *ctx, const tct_batch *batch)
+{
+    return tct_assembly_add(ctx, batch);
+}
+
+static tacit_status assemble(tacit_world *w, const char *path, opened *o,
+                             const int64_t *starts, tct_csr *out,
+                             int64_t *duplicates)
+{
+    const outline *a = &o->about;
+    const int64_t first = starts[w->rank], rows = starts[w->rank + 1] - first;
+    tct_assembly *assembly = NULL;
+    tacit_status status = tct_assembly_create(a->rows, a->cols, first, rows,
+                                              a->most / w->size, &assembly);
+    status = tct_agree(w, status);
+    if (status == TACIT_OK)
+        status = route(w, path, o->source, starts, add_entries, assembly);
+    if (w->rank == 0) tct_stream_close(&o->stream); /* its buffers */
+    if (status == TACIT_OK)
+        status = tct_assembly_finish(assembly, out, duplicates);
+    tct_assembly_destroy(&assembly);
+    return tct_agree(w, status);
+}
+
+/* From a source: every rank assembles its own rows. */
+static tacit_status from_source(tacit_world *w, const char *path, opened *o,
+                                tct_csr *out, tct_file_info *info)
+{
+    const outline *a = &o->about;
+    int64_t *starts = NULL;
+    tacit_status status = TCT_ALLOC(w->size + 1, "row ranges", &starts);
+    status = tct_agree(w, status);
+    if (status < 0) {
+        tct_free(starts);
+        return status;
+    }
+    for (int r = 0; r <= w->size; r++)
+        starts[r] = tct_share(a->rows, w->size, r);
+    *info = (tct_file_info){.rows = a->rows,
+                            .cols = a->cols,
+                            .stored = a->stored,
+                            .symmetric = a->symmetric,
+                            .field = (tct_field)a->field};
+    status = assemble(w, path, o, starts, out, &info->duplicates);
+    tct_free(starts);
+    TRY(status);
+    TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->duplicates));
+    if (w->rank == 0 && o->source->verify)
+        status = o->source->verify(o->source, info->duplicates);
+    return tct_agree(w, status);
+}
+
+static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
+                                const tct_read_options *options, tct_csr *A,
+                                tct_file_info *info)
+{
+    const tct_format *f = formats[o->about.format];
+    if (f->read_matrix) TRY(f->read_matrix(w, path, A, info));
+    else TRY(from_source(w, path, o, A, info));
+    info->format = f->about.name;
+    info->packing = packings[o->about.packing];
+    info->explicit_zeros = count_zeros(A, options && options->drop_zeros);
+    info->nonzeros = tct_csr_nonzeros(A);
+    TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->explicit_zeros));
+    return tct_reduce_i64(w, TCT_SUM, 1, &info->nonzeros);
+}
+
+tacit_status tct_read_matrix(tacit_world *w, const char *path,
+                             const tct_read_options *options, tct_csr *out,
+                             tct_file_info *info)
+{
+    REQUIRE(w != NULL && path != NULL && out != NULL);
+    opened o = {0};
+    tct_csr A = {0};
+    tct_file_info about = {0};
+    tacit_status status = open_all(w, path, options, false, &o);
+    if (status == TACIT_OK)
+        status = read_opened(w, path, &o, options, &A, &about);
+    close_file(&o);
+    if (status < 0) {
+        tct_csr_clear(&A);
+        return status;
+    }
+    *out = A;
+    if (info) *info = about;
+    return TACIT_OK;
+}
+
+/* --- vectors ------------------------------------------------------------ */
+
+typedef struct {
+    double *out;
+    int64_t first;
+} values;
+
+static tacit_status set_values(void *ctx, const tct_batch *batch)
+{
+    const values *v = ctx;
+    for (int p = 0; p < batch->count; p++)
+        for (int64_t k = 0; k < batch->parts[p].count; k++) {
+            const tct_entry *e = &batch->parts[p].entries[k];
+            v->out[e->row - v->first] += e->val;
+        }
+    return TACIT_OK;
+}
+
+static tacit_status vector_from_source(tacit_world *w, const char *path,
+                                       opened *o, int64_t rows, int64_t first,
+                                       int64_t count, double *out)
+{
+    if (o->about.cols != 1)
+        FAIL(TACIT_INPUT,
+             "%s: holds a %lld x %lld matrix where a vector is needed: give a "
+             "file with one column",
+             path, (long long)o->about.rows, (long long)o->about.cols);
+    if (o->about.rows != rows)
+        FAIL(TACIT_INPUT,
+             "%s: has %lld values, but the matrix has %lld rows: give a vector "
+             "of that length",
+             path, (long long)o->about.rows, (long long)rows);
+    int64_t *starts = NULL;
+    tacit_status status = TCT_ALLOC(w->size + 1, "row ranges", &starts);
+    status = tct_agree(w, status);
+    if (status == TACIT_OK)
+        status = tct_allgather(w, sizeof first, &first, starts);
+    if (status == TACIT_OK) {
+        starts[w->size] = rows;
+        for (int64_t i = 0; i < count; i++) out[i] = 0;
+        values v = {out, first};
+        status = route(w, path, o->source, starts, set_values, &v);
+    }
+    tct_free(starts);
+    return status;
+}
+
+tacit_status tct_read_vector(tacit_world *w, const char *path, int64_t rows,
+                             int64_t first, int64_t count, double *out)
+{
+    REQUIRE(w != NULL && path != NULL && rows >= 0);
+    REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
+    REQUIRE(count == 0 || out != NULL);
+    opened o = {0};
+    tacit_status status = open_all(w, path, NULL, true, &o);
+    if (status == TACIT_OK) {
+        const tct_format *f = formats[o.about.format];
+        status = f->read_vector
+                     ? f->read_vector(w, path, rows, first, count, out)
+                     : vector_from_source(w, path, &o, rows, first, count, out);
+    }
+    close_file(&o);
+    return status;
+}
+
+const tct_format_about *const *tct_format_list(void)
+{
+#define TCT_ABOUT(name) &tct_format_##name.about,
+    static const tct_format_about *const list[] = {TCT_FORMATS(TCT_ABOUT) NULL};
+#undef TCT_ABOUT
+    return list;
+}

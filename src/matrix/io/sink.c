@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/sink.c - a temporary file in the same folder, renamed at the end.
+ * What is no regular file (a pipe, /dev/null) is written to directly. Packed on
+ * the way where the name ends in .gz. */
+#define ZLIB_CONST /* zlib promises not to write to its input */
+#include "matrix/io/sink.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+enum { PIECE = 4 << 20, PACKED = 256 << 10, GZIP_LEVEL = 4 };
+
+struct tct_sink {
+    tacit_world *world;
+    char path[PATH_MAX];      /* links followed */
+    char temporary[PATH_MAX]; /* "" if written directly, or renamed */
+    int fd;
+    int64_t offset;
+    uint32_t crc;
+    char *piece;  /* [PIECE] */
+    bool packing; /* by gzip */
+    z_stream z;
+    char *packed; /* [PACKED] */
+};
+
+static tacit_status cannot(const char *path, const char *what)
+{
+    FAIL(TACIT_IO, "%s: cannot be %s: %s: choose another place or make room",
+         path, what, strerror(errno));
+}
+
+/* Follow links, so that a rename replaces the file and not the link. */
+static tacit_status set_path(tct_sink *s, const char *path)
+{
+    if (path[0] == '\0') FAIL(TACIT_INVALID, "the output file has no name");
+    char *real = realpath(path, NULL);
+    const int n = snprintf(s->path, PATH_MAX, "%s", real ? real : path);
+    free(real);
+    if (n >= PATH_MAX - 8)
+        FAIL(TACIT_IO, "%.80s...: the name is too long", path);
+    return TACIT_OK;
+}
+
+static tacit_status open_file(tct_sink *s)
+{
+    struct stat st;
+    const bool there = stat(s->path, &st) == 0;
+    if (there && S_ISDIR(st.st_mode))
+        FAIL(TACIT_IO, "%s: is a folder: name a file in it", s->path);
+    if (there && !S_ISREG(st.st_mode)) {
+        s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
+        return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
+    }
+    snprintf(s->temporary, PATH_MAX, "%.*s.XXXXXX", PATH_MAX - 8, s->path);
+    s->fd = mkostemp(s->temporary, O_CLOEXEC);
+    if (s->fd < 0) {
+        s->temporary[0] = '\0';
+        return cannot(s->path, "written");
+    }
+    const mode_t mask = umask(0);
+    umask(mask);
+    fchmod(s->fd, there ? st.st_mode & 0777 : 0666 & ~mask);
+    return TACIT_OK;
+}
+
+static tacit_status build(tct_sink *s, const char *path, bool pack)
+{
+    TRY(TCT_ALLOC(PIECE, "a piece of a file", &s->piece));
+    if (s->world->rank != 0) return TACIT_OK;
+    TRY(set_path(s, path));
+    TRY(open_file(s));
+    if (!pack) return TACIT_OK;
+    TRY(TCT_ALLOC(PACKED, "a piece of a file", &s->packed));
+    s->packing = deflateInit2(&s->z, GZIP_LEVEL, Z_DEFLATED, 15 + 16, 8,
+                              Z_DEFAULT_STRATEGY) == Z_OK;
+    if (s->packing) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY, "%s: no memory to pack it", path);
+}
+
+tacit_status tct_sink_open(tacit_world *w, const char *path, bool pack,
+                           tct_sink **out)
+{
+    tct_sink *s = tct_calloc(sizeof *s);
+    tacit_status status = TACIT_OK;
+    if (s) {
+        s->world = w;
+        s->fd = -1;
+        status = build(s, path, pack);
+    } else {
+        status = tct_fail(TACIT_NO_MEMORY, "%s: no memory to write it", path);
+    }
+    status = tct_agree(w, status);
+    if (status < 0) tct_sink_close(&s);
+    else *out = s;
+    return status;
+}
+
+tacit_world *tct_sink_world(const tct_sink *s)
+{
+    return s->world;
+}
+
+static tacit_status put_raw(tct_sink *s, const char *p, size_t bytes)
+{
+    while (bytes > 0) {
+        const ssize_t n = write(s->fd, p, bytes);
+        if (n < 0 && errno == EINTR) continue;
+        if (n < 0) return cannot(s->path, "written");
+        p += n;
+        bytes -= (size_t)n;
+    }
+    return TACIT_OK;
+}
+
+/* Pack `bytes` more; with Z_FINISH also what zlib still holds. */
+static tacit_status put_packed(tct_sink *s, const char *p, size_t bytes,
+                               int flush)
+{
+    s->z.next_in = (const Bytef *)p;
+    s->z.avail_in = (uInt)bytes; /* at most a piece */
+    do {
+        s->z.next_out = (Bytef *)s->packed;
+        s->z.avail_out = PACKED;
+        deflate(&s->z, flush);
+        TRY(put_raw(s, s->packed, PACKED - s->z.avail_out));
+    } while (s->z.avail_out == 0);
+    return TACIT_OK;
+}
+
+static tacit_status put(tct_sink *s, const void *data, size_t bytes)
+{
+    s->crc = (uint32_t)crc32_z(s->crc, data, bytes);
+    s->offset += (int64_t)bytes;
+    return s->packing ? put_packed(s, data, bytes, Z_NO_FLUSH)
+                      : put_raw(s, data, bytes);
+}
+
+tacit_status tct_sink_write(tct_sink *s, const void *data, size_t bytes)
+{
+    tacit_status status = TACIT_OK;
+    if (s->world->rank == 0) status = put(s, data, bytes);
+    return tct_agree(s->world, status);
+}
+
+/* Send `count` bytes of rank `from`'s piece to rank 0. */
+static tacit_status send_piece(tct_sink *s, int from, int64_t count,
+                               int64_t *counts)
+{
+    tacit_world *w = s->world;
+    if (from == 0) return TACIT_OK;
+    int64_t *to = counts, *of = counts + w->size;
+    memset(counts, 0, 2 * (size_t)w->size * sizeof *counts);
+    if (w->rank == from) to[0] = count;
+    if (w->rank == 0) of[from] = count;
+    return tct_alltoallv(w, to, w->rank == from ? s->piece : NULL, of,
+                         w->rank == 0 ? s->piece : NULL);
+}
+
+tacit_status tct_sink_gather(tct_sink *s, tct_make make, void *ctx)
+{
+    tacit_world *w = s->world;
+    int64_t *counts = NULL;
+    tacit_status status = TCT_ALLOC(2 * w->size, "message sizes", &counts);
+    status = tct_agree(w, status);
+    for (int rank = 0; rank < w->size && status == TACIT_OK; rank++) {
+        for (;;) {
+            int64_t n = 0;
+            if (w->rank == rank) n = (int64_t)make(ctx, s->piece, PIECE);
+            status = tct_bcast(w, rank, sizeof n, &n);
+            if (status < 0 || n == 0) break;
+            status = send_piece(s, rank, n, counts);
+            if (status == TACIT_OK && w->rank == 0)
+                status = put(s, s->piece, (size_t)n);
+            status = tct_agree(w, status);
+            if (status < 0) break;
+        }
+    }
+    tct_free(counts);
+    return status;
+}
+
+int64_t tct_sink_offset(const tct_sink *s)
+{
+    return s->offset;
+}
+
+uint32_t tct_sink_crc(tct_sink *s)
+{
+    const uint32_t crc = s->crc;
+    s->crc = 0;
+    return crc;
+}
+
+tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
+                            size_t bytes)
+{
+    tacit_status status = TACIT_OK;
+    if (s->world->rank == 0 &&
+        pwrite(s->fd, data, bytes, offset) != (ssize_t)bytes)
+        status = cannot(s->path, "written");
+    return tct_agree(s->world, status);
+}
+
+tacit_status tct_sink_commit(tct_sink *s)
+{
+    tacit_status status = TACIT_OK;
+    if (s->packing) status = put_packed(s, NULL, 0, Z_FINISH);
+    if (s->world->rank == 0 && status == TACIT_OK) {
+        /* Some file systems say only now that the disk is full. */
+        const int closed = close(s->fd);
+        s->fd = -1;
+        if (closed != 0) status = cannot(s->path, "written");
+        else if (s->temporary[0] && rename(s->temporary, s->path) != 0)
+            status = cannot(s->path, "given its name");
+        else s->temporary[0] = '\0';
+    }
+    return tct_agree(s->world, status);
+}
+
+void tct_sink_close(tct_sink **out)
+{
+    tct_sink *s = *out;
+    if (!s) return;
+    if (s->fd >= 0) close(s->fd);
+    if (s->temporary[0]) unlink(s->temporary);
+    if (s->packing) deflateEnd(&s->z);
+    tct_free(s->packed);
+    tct_free(s->piece);
+    tct_free(s);
+    *out = NULL;
+}
+
+tacit_status tct_sink_check(tacit_world *w, const char *path)
+{
+    tct_sink *s = NULL;
+    const tacit_status status = tct_sink_open(w, path, false, &s);
+    tct_sink_close(&s);
+    return status;
+}

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/write.c - choose the format of a new file by its name. */
+#include "matrix/io/format.h"
+#include <stdio.h>
+#include <string.h>
+
+#define TCT_POINT(name) &tct_format_##name,
+static const tct_format *const formats[] = {TCT_FORMATS(TCT_POINT)};
+#undef TCT_POINT
+enum { FORMATS = sizeof formats / sizeof *formats };
+
+static bool writes(const tct_format *f, bool vector)
+{
+    return vector ? f->write_vector != NULL : f->write_matrix != NULL;
+}
+
+static bool ends_with(const char *text, const char *end)
+{
+    const size_t n = strlen(text), m = strlen(end);
+    return n > m && strcasecmp(text + n - m, end) == 0;
+}
+
+static tacit_status by_name(const char *name, bool vector,
+                            const tct_format **out)
+{
+    const char *names[FORMATS];
+    size_t count = 0;
+    for (int f = 0; f < FORMATS; f++) {
+        if (!writes(formats[f], vector)) continue;
+        names[count++] = formats[f]->about.name;
+        *out = formats[f];
+        if (strcmp(name, formats[f]->about.name) == 0) return TACIT_OK;
+    }
+    const char *near = tct_nearest(name, names, count);
+    FAIL(TACIT_INVALID, "no format '%s' to write a %s in%s%s%s", name,
+         vector ? "vector" : "matrix", near ? ": did you mean '" : "",
+         near ? near : "", near ? "'?" : "");
+}
+
+/* Text may be packed: "name.mtx.gz". */
+static bool packed(const char *path)
+{
+    return ends_with(path, ".gz");
+}
+
+static bool has_suffix(const tct_format *f, const char *path,
+                       const char *suffix)
+{
+    char both[24];
+    if (!packed(path)) return ends_with(path, suffix);
+    snprintf(both, sizeof both, "%s.gz", suffix);
+    return f->about.may_pack && ends_with(path, both);
+}
+
+static tacit_status by_suffix(const char *path, bool vector,
+                              const tct_format **out)
+{
+    for (int f = 0; f < FORMATS; f++) {
+        *out = formats[f];
+        for (const char *const *s = formats[f]->about.suffixes; *s; s++)
+            if (writes(formats[f], vector) && has_suffix(formats[f], path, *s))
+                return TACIT_OK;
+    }
+    FAIL(TACIT_INVALID,
+         "%s: its name does not tell a format to write a %s in: let it end in "
+         ".mtx, .mtx.gz, .tacit, .petsc or .np%c",
+         path, vector ? "vector" : "matrix", vector ? 'y' : 'z');
+}
+
+static const tct_write_options none = {0};
+
+static tacit_status choose(const char *path, const tct_write_options *options,
+                           bool vector, const tct_format **out)
+{
+    return options->format ? by_name(options->format, vector, out)
+                           : by_suffix(path, vector, out);
+}
+
+tacit_status tct_write_matrix(tacit_world *w, const char *path,
+                              const tct_write_options *options,
+                              const tct_csr *A)
+{
+    REQUIRE(w != NULL && path != NULL && A != NULL && A->ptr != NULL);
+    const tct_write_options *o = options ? options : &none;
+    const tct_format *f = NULL;
+    tct_sink *s = NULL;
+    TRY(choose(path, o, false, &f));
+    TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
+    tacit_status status = f->write_matrix(s, A, o);
+    if (status == TACIT_OK) status = tct_sink_commit(s);
+    tct_sink_close(&s);
+    return status;
+}
+
+tacit_status tct_write_vector(tacit_world *w, const char *path,
+                              const tct_write_options *options, int64_t rows,
+                              int64_t count, const double *x)
+{
+    REQUIRE(w != NULL && path != NULL && rows >= 0 && count >= 0);
+    REQUIRE(count == 0 || x != NULL);
+    const tct_format *f = NULL;
+    tct_sink *s = NULL;
+    TRY(choose(path, options ? options : &none, true, &f));
+    TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
+    tacit_status status = f->write_vector(s, rows, count, x);
+    if (status == TACIT_OK) status = tct_sink_commit(s);
+    tct_sink_close(&s);
+    return status;
+}
+
+tacit_status tct_check_writable(tacit_world *w, const char *path,
+                                const tct_write_options *options, bool vector)
+{
+    REQUIRE(w != NULL && path != NULL);
+    const tct_format *f = NULL;
+    TRY(choose(path, options ? options : &none, vector, &f));
+    return tct_sink_check(w, path);
+}

@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/matrix.c - matrices come to be: from the caller's rows, from a file,
+ * or from the gallery. */
+#include "matrix/matrix.h"
+#include "matrix/gallery.h"
+#include "matrix/io/io.h"
+#include "matrix/io/sink.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- an object around rows ------------------------------------------------ */
+
+/* An object without contents; each rank gets one or all fail. */
+static tacit_status new_matrix(tacit_world *world, tacit_matrix **out)
+{
+    tacit_matrix *m = tct_calloc(sizeof *m);
+    if (!m) FAIL(TACIT_NO_MEMORY, "no memory for a matrix object");
+    m->world = world;
+    *out = m;
+    return TCT_ALLOC(world->size + 1, "the row starts", &m->starts);
+}
+
+/* Fill in what the ranks must tell each other about their rows. */
+static tacit_status share_sizes(tacit_matrix *m)
+{
+    const int size = m->world->size;
+    m->nonzeros = tct_csr_nonzeros(&m->A);
+    TRY(tct_reduce_i64(m->world, TCT_SUM, 1, &m->nonzeros));
+    TRY(tct_allgather(m->world, sizeof m->A.first, &m->A.first, m->starts));
+    m->starts[size] = m->A.global_rows;
+    return TACIT_OK;
+}
+
+/* Make `*out` of the rows `A`, which it takes over, if `mine` and the status
+ * of every other rank say that there are any. */
+static tacit_status adopt(tacit_world *world, tacit_status mine, tct_csr *A,
+                          tacit_matrix **out)
+{
+    tacit_matrix *m = NULL;
+    if (mine >= 0) mine = new_matrix(world, &m);
+    mine = tct_agree(world, mine);
+    if (mine >= 0) {
+        m->A = *A;
+        *A = (tct_csr){0};
+        mine = share_sizes(m);
+    }
+    if (mine < 0) {
+        tct_csr_clear(A);
+        tacit_matrix_destroy(&m);
+        return mine;
+    }
+    *out = m;
+    return TACIT_OK;
+}
+
+void tacit_matrix_destroy(tacit_matrix **matrix)
+{
+    if (!matrix || !*matrix) return;
+    tacit_matrix *m = *matrix;
+    tct_csr_clear(&m->A);
+    tct_free(m->starts);
+    tct_free(m->original);
+    tct_free(m->dealt);
+    tct_free(m);
+    *matrix = NULL;
+}
+
+/* --- from the caller's rows ----------------------------------------------- */
+
+typedef struct {
+    int64_t global_rows, first, rows;
+} range;
+
+/* Do the ranges of all ranks follow one another and cover all rows? Every rank
+ * sees the same ranges and comes to the same answer. */
+static tacit_status check_chain(const range *all, int size)
+{
+    int64_t at = 0;
+    for (int r = 0; r < size; r++) {
+        if (all[r].global_rows != all[0].global_rows)
+            FAIL(TACIT_INVALID,
+                 "rank %d says that the matrix has %" PRId64
+                 " rows, rank 0 says %" PRId64,
+                 r, all[r].global_rows, all[0].global_rows);
+        if (all[r].global_rows < 1 || all[r].rows < 0 || all[r].first != at ||
+            all[r].rows > all[r].global_rows - at)
+            FAIL(TACIT_INVALID,
+                 "rank %d has %" PRId64 " rows from row %" PRId64 " of %" PRId64
+                 ": expected a range that begins at row %" PRId64
+                 ", where the rank before ends",
+                 r, all[r].rows, all[r].first, all[r].global_rows, at);
+        at += all[r].rows;
+    }
+    if (at == all[0].global_rows) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "the ranks have %" PRId64 " rows together, but the matrix has %" PRId64
+         " rows",
+         at, all[0].global_rows);
+}
+
+static tacit_status check_ranges(tacit_world *world, range mine)
+{
+    range *all = NULL;
+    tacit_status status = TCT_ALLOC(world->size, "the ranges", &all);
+    status = tct_agree(world, status);
+    if (status >= 0) status = tct_allgather(world, sizeof mine, &mine, all);
+    if (status >= 0) status = check_chain(all, world->size);
+    tct_free(all);
+    return status;
+}
+
+static tacit_status check_rows(range r, const int64_t *ptr, const int64_t *cols,
+                               const double *vals)
+{
+    if (r.rows == 0) return TACIT_OK;
+    REQUIRE(ptr != NULL);
+    REQUIRE(ptr[0] == 0);
+    for (int64_t i = 0; i < r.rows; i++)
+        if (ptr[i + 1] < ptr[i])
+            FAIL(TACIT_INVALID,
+                 "ptr falls from %" PRId64 " to %" PRId64 " at row %" PRId64,
+                 ptr[i], ptr[i + 1], r.first + i);
+    REQUIRE(ptr[r.rows] == 0 || (cols && vals));
+    for (int64_t i = 0; i < r.rows; i++)
+        for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
+            if (cols[k] < 0 || cols[k] >= r.global_rows)
+                FAIL(TACIT_INPUT,
+                     "row %" PRId64 " has an entry in column %" PRId64
+                     ": columns are 0 to %" PRId64,
+                     r.first + i, cols[k], r.global_rows - 1);
+    return TACIT_OK;
+}
+
+/* The first value that is not finite, also after entries were added up. */
+static tacit_status check_finite(const tct_csr *A)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            if (!isfinite(A->val[k]))
+                FAIL(TACIT_INPUT,
+                     "row %" PRId64 ", column %" PRId64
+                     " (counted from 0) holds %g, which is not finite",
+                     A->first + i, tct_csr_col(A, k), A->val[k]);
+    return TACIT_OK;
+}
+
+static tacit_status copy_rows(range r, const int64_t *ptr, const int64_t *cols,
+                              const double *vals, tct_csr *A)
+{
+    TRY(check_rows(r, ptr, cols, vals));
+    const int64_t nonzeros = r.rows ? ptr[r.rows] : 0;
+    TRY(tct_csr_rows(A, r.global_rows, r.global_rows, r.first, r.rows));
+    for (int64_t i = 0; i < r.rows; i++) A->ptr[i + 1] = ptr[i + 1];
+    TRY(tct_csr_entries(A, nonzeros));
+    for (int64_t k = 0; k < nonzeros; k++) {
+        tct_csr_set_col(A, k, cols[k]);
+        A->val[k] = vals[k];
+    }
+    TRY(tct_csr_sort(A, true, "the rows given"));
+    return check_finite(A);
+}
+
+tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
+                                    int64_t first_row, int64_t rows,
+                                    const int64_t *ptr, const int64_t *cols,
+                                    const double *vals, tacit_matrix **out)
+{
+    REQUIRE(world && out);
+    const range mine = {global_rows, first_row, rows};
+    TRY(check_ranges(world, mine));
+    tct_csr A = {0};
+    tacit_status status = copy_rows(mine, ptr, cols, vals, &A);
+    TRY(adopt(world, status, &A, out));
+    (*out)->format = "rows";
+    return TACIT_OK;
+}
+
+/* --- by name -------------------------------------------------------------- */
+
+/* Forget entries that are stored but zero. */
+static void drop_zeros(tct_csr *A)
+{
+    int64_t kept = 0, from = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t to = A->ptr[i + 1];
+        for (int64_t k = from; k < to; k++) {
+            if (A->val[k] == 0) continue;
+            A->val[kept] = A->val[k];
+            tct_csr_set_col(A, kept++, tct_csr_col(A, k));
+        }
+        from = to;
+        A->ptr[i + 1] = kept;
+    }
+}
+
+/* This rank's share of the gallery matrix `g`, if all shares of the processes
+ * on this machine fit. */
+static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
+                              bool drop, tct_csr *A)
+{
+    const int64_t first = tct_share(g->rows, w->size, w->rank);
+    const int64_t last = tct_share(g->rows, w->size, w->rank + 1);
+    const double bytes = tct_gallery_bytes(g, last - first);
+    TRY(tct_memory_require(bytes * w->local_size, g->name));
+    TRY(tct_gallery_fill(g, first, last - first, A));
+    if (drop) drop_zeros(A);
+    return TACIT_OK;
+}
+
+static tacit_status open_gallery(tacit_world *world, const char *name,
+                                 bool drop, tacit_matrix **out)
+{
+    tct_gallery_matrix *g = NULL;
+    tct_csr A = {0};
+    tacit_status status = tct_gallery_open(name, &g);
+    if (status >= 0) status = make_rows(world, g, drop, &A);
+    const bool irregular = status >= 0 && g->irregular;
+    tct_gallery_close(&g);
+    TRY(adopt(world, status, &A, out));
+    (*out)->format = "gallery";
+    (*out)->irregular = irregular;
+    return TACIT_OK;
+}
+
+/* A name without a file that is written like a gallery matrix. */
+static tacit_status check_misspelt(const char *name)
+{
+    if (access(name, F_OK) == 0) return TACIT_OK;
+    const size_t word = strcspn(name, ":");
+    const bool plain = strcspn(name, "/.") >= word;
+    const char *near = plain ? tct_gallery_nearest(name) : NULL;
+    if (near)
+        FAIL(TACIT_INVALID,
+             "unknown gallery matrix '%s', and no such file: did you mean "
+             "'%s'?",
+             name, near);
+    if (tct_gallery_looks_like(name))
+        FAIL(TACIT_INVALID,
+             "unknown gallery matrix '%s', and no such file: 'tacit info "
+             "gallery' lists the gallery",
+             name);
+    return TACIT_OK;
+}
+
+static tacit_status open_file(tacit_world *world, const char *path,
+                              const tct_read_options *options,
+                              tacit_matrix **out)
+{
+    const bool looks = world->rank == 0; /* others may not see the file */
+    TRY(tct_agree(world, looks ? check_misspelt(path) : TACIT_OK));
+    tct_csr A = {0};
+    tct_file_info info = {0};
+    tacit_status status = tct_read_matrix(world, path, options, &A, &info);
+    TRY(adopt(world, status, &A, out));
+    (*out)->format = info.format;
+    (*out)->symmetric_storage = info.symmetric;
+    (*out)->irregular = true;
+    return TACIT_OK;
+}
+
+tacit_status tacit_matrix_open(tacit_world *world, const char *name,
+                               const tacit_matrix_options *options,
+                               tacit_matrix **out)
+{
+    REQUIRE(world && name && out);
+    const tct_read_options o = {
+        .shift = options ? options->shift : 0,
+        .drop_zeros = options && options->drop_zeros,
+    };
+    if (tct_gallery_find(name, NULL))
+        return open_gallery(world, name, o.drop_zeros, out);
+    return open_file(world, name, &o, out);
+}
+
+/* --- what others ask ------------------------------------------------------ */
+
+tacit_status tct_matrix_require_entries(const tacit_matrix *m)
+{
+    if (!m->released) return TACIT_OK;
+    FAIL(TACIT_INVALID, "the entries of this matrix were taken by an operator");
+}
+
+void tct_matrix_release_entries(tacit_matrix *m)
+{
+    const tct_csr sizes = {.global_rows = m->A.global_rows,
+                           .global_cols = m->A.global_cols,
+                           .first = m->A.first,
+                           .rows = m->A.rows};
+    tct_csr_clear(&m->A);
+    m->A = sizes;
+    m->released = true;
+}
+
+int64_t tacit_matrix_local_rows(const tacit_matrix *matrix)
+{
+    return matrix->A.rows;
+}
+
+int64_t tacit_matrix_first_row(const tacit_matrix *matrix)
+{
+    return matrix->A.first;
+}
+
+int64_t tacit_matrix_global_rows(const tacit_matrix *matrix)
+{
+    return matrix->A.global_rows;
+}
+
+int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix)
+{
+    return matrix->nonzeros;
+}
+
+const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
+{
+    return matrix->original;
+}
+
+tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
+{
+    REQUIRE(matrix && path);
+    TRY(tct_matrix_require_entries(matrix));
+    if (matrix->original)
+        FAIL(TACIT_UNSUPPORTED,
+             "%s: rows have moved; write the matrix before "
+             "it is partitioned",
+             path);
+    const tct_write_options options = {.symmetric = matrix->symmetric_storage};
+    return tct_write_matrix(matrix->world, path, &options, &matrix->A);
+}
+
+tacit_status tacit_check_writable(const char *path)
+{
+    REQUIRE(path);
+    tacit_world *alone = NULL;
+    TRY(tacit_world_self(&alone));
+    const tacit_status status = tct_sink_check(alone, path);
+    tacit_world_destroy(&alone);
+    return status;
+}

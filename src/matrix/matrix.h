@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/matrix.h - what stands behind a tacit_matrix: the rows of this rank,
+ * who owns which rows, and where they stood before a partition moved them.
+ *
+ * Two numberings: the original one of the file or the caller, and the present
+ * one, in which each rank's rows follow one another. They are the same until
+ * tct_redistribute. */
+#ifndef TCT_MATRIX_H
+#define TCT_MATRIX_H
+#include "comm/world.h"
+#include "matrix/csr.h"
+#include <tacit/matrix.h>
+
+struct tacit_matrix {
+    tacit_world *world; /* borrowed */
+    tct_csr A;          /* this rank's rows, present numbering              */
+    int64_t *starts;    /* [size + 1] first row of each rank, present       */
+    int64_t *original;  /* [A.rows] original numbers, NULL: nothing moved   */
+    int64_t *dealt;     /* [size + 1] the starts before rows were moved:
+                           rank r reads and writes [dealt[r], dealt[r + 1])
+                           of vector files; NULL: nothing moved             */
+    int64_t nonzeros;   /* of the whole matrix                              */
+    const char *format; /* a constant                                       */
+    bool symmetric_storage, irregular;
+    bool released; /* an operator has taken the entries                     */
+};
+
+/* The original number of local row `i`. */
+static inline int64_t tct_original(const tacit_matrix *m, int64_t i)
+{
+    return m->original ? m->original[i] : m->A.first + i;
+}
+
+/* Is global column `j` one of the rows that this rank owns? */
+static inline bool tct_is_local(const tacit_matrix *m, int64_t j)
+{
+    return j >= m->A.first && j < m->A.first + m->A.rows;
+}
+
+/* Fail with INVALID if an operator has taken the entries of `m`. */
+tacit_status tct_matrix_require_entries(const tacit_matrix *m);
+
+/* Free columns and values, keeping the numbering of the rows: read_vector,
+ * write_vector and the accessors go on working. */
+void tct_matrix_release_entries(tacit_matrix *m);
+
+/* The largest b in 2 to 6 such that aligned groups of b rows share one pattern
+ * of dense b x b blocks; 1 if there is none.
+ * Collective. */
+tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
+
+/* Move each row to the rank `part` [A.rows] and renumber rows and columns; the
+ * rows of a part keep their order. On an error `m` can only be destroyed.
+ * Collective.
+ * Memory      one copy of the rows, 24 bytes a row, batches of bounded size.
+ * Errors      NO_MEMORY, COMM. */
+tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part);
+
+/* Cut the rows of `m`, which is square, into `parts` with METIS, the entries
+ * of the parts balanced; dense blocks are never cut apart.
+ * Collective.
+ * Memory      rank 0 gathers the pattern.
+ * Errors      UNSUPPORTED (more than METIS can count), NO_MEMORY. */
+tacit_status tct_metis_cut(const tacit_matrix *m, int parts, int32_t *part);
+
+/* Read the part, 0 to size - 1, of each row from a text file, a number a line
+ * in the original row order.
+ * Collective.  Errors IO, INPUT. */
+tacit_status tct_read_parts(const tacit_matrix *m, const char *path,
+                            int32_t *part);
+
+/* What the cut `part` [A.rows] into `parts` costs. Collective. */
+tacit_status tct_cut_describe(const tacit_matrix *m, int parts,
+                              const int32_t *part, tacit_partition_info *out);
+
+#endif

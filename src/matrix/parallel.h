@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/parallel.h - OpenMP where the build has it, nothing where not. */
+#ifndef TCT_PARALLEL_H
+#define TCT_PARALLEL_H
+
+#ifdef _OPENMP
+#include <omp.h>
+#define TCT_OMP(directive) _Pragma(#directive)
+static inline int tct_thread(void)
+{
+    return omp_get_thread_num();
+}
+static inline int tct_team(void)
+{
+    return omp_get_num_threads();
+}
+#else
+#define TCT_OMP(directive)
+static inline int tct_thread(void)
+{
+    return 0;
+}
+static inline int tct_team(void)
+{
+    return 1;
+}
+#endif
+
+#endif

@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/partition.c - the ways to cut rows into parts, by name. */
+#include "matrix/matrix.h"
+#include <inttypes.h>
+#include <string.h>
+
+typedef enum { CONTIGUOUS, METIS, FROM_FILE, WAYS } way;
+static const char *const way_names[WAYS] = {"contiguous", "metis", "file"};
+
+static tacit_status find_way(const char *how, way *out)
+{
+    for (int i = 0; i < WAYS; i++) {
+        *out = (way)i;
+        if (!strcmp(how, way_names[i])) return TACIT_OK;
+    }
+    const char *near = tct_nearest(how, way_names, WAYS);
+    FAIL(TACIT_INVALID, "unknown partitioner '%s': did you mean '%s'?", how,
+         near ? near : "metis");
+}
+
+/* The parts whose sizes differ by at most one row, in order. */
+static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
+{
+    const int64_t n = m->A.global_rows;
+    int p = 0;
+    for (int64_t i = 0; i < m->A.rows; i++) {
+        while (tct_share(n, parts, p + 1) <= m->A.first + i) p++;
+        part[i] = p;
+    }
+}
+
+static tacit_status cut(const tacit_matrix *m, way w, int parts, int32_t *part)
+{
+    if (w == METIS) return tct_metis_cut(m, parts, part);
+    cut_contiguous(m, parts, part);
+    return TACIT_OK;
+}
+
+static tacit_status require_square(const tacit_matrix *m)
+{
+    if (m->A.global_rows == m->A.global_cols) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "cannot partition a matrix that is not square: %" PRId64
+         " rows and %" PRId64 " columns",
+         m->A.global_rows, m->A.global_cols);
+}
+
+static tacit_status check_cut(const tacit_matrix *m, const char *how, int parts,
+                              const int32_t *part, way *out)
+{
+    TRY(find_way(how, out));
+    if (*out == FROM_FILE)
+        FAIL(TACIT_INVALID, "a cut is made by 'metis' or 'contiguous'");
+    TRY(tct_matrix_require_entries(m));
+    TRY(require_square(m));
+    const int64_t rows = m->A.global_rows;
+    if (parts < 1 || parts > rows || parts > INT64_MAX / rows)
+        FAIL(TACIT_INVALID,
+             "cannot cut %" PRId64
+             " rows into %d parts: expected 1 to %" PRId64,
+             rows, parts, rows);
+    REQUIRE(part || m->A.rows == 0);
+    return TACIT_OK;
+}
+
+tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
+                              int parts, int32_t *part,
+                              tacit_partition_info *out)
+{
+    REQUIRE(matrix && how && out);
+    way w;
+    TRY(tct_agree(matrix->world, check_cut(matrix, how, parts, part, &w)));
+    TRY(cut(matrix, w, parts, part));
+    return tct_cut_describe(matrix, parts, part, out);
+}
+
+static tacit_status check_partition(const tacit_matrix *m, const char *how,
+                                    const char *file, way *out)
+{
+    TRY(find_way(how, out));
+    REQUIRE(*out != FROM_FILE || file);
+    TRY(tct_matrix_require_entries(m));
+    return *out == CONTIGUOUS ? TACIT_OK : require_square(m);
+}
+
+tacit_status tacit_matrix_partition(tacit_matrix *matrix, const char *how,
+                                    const char *file)
+{
+    REQUIRE(matrix && how);
+    tacit_world *world = matrix->world;
+    way w;
+    TRY(tct_agree(world, check_partition(matrix, how, file, &w)));
+    if (w == CONTIGUOUS) return TACIT_OK;
+    int32_t *part = NULL;
+    tacit_status status = TCT_ALLOC(matrix->A.rows, "the parts", &part);
+    status = tct_agree(world, status);
+    if (status >= 0)
+        status = w == FROM_FILE ? tct_read_parts(matrix, file, part)
+                                : cut(matrix, w, world->size, part);
+    if (status >= 0) status = tct_redistribute(matrix, part);
+    tct_free(part);
+    return status;
+}

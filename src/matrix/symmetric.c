@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/symmetric.c - does a matrix equal its transpose?
+ *
+ * Entries between rows of one rank: one sweep over all entries. Rows are taken
+ * in ascending order, so the partner of (i, j), which is (j, i), is the next
+ * one in row j that was not met yet: a cursor per row finds it without a
+ * search, and what a cursor leaves behind has no partner.
+ * Entries between ranks go to the owner of the partner, in rounds. */
+#include "matrix/mail.h"
+#include "matrix/matrix.h"
+#include <inttypes.h>
+#include <math.h>
+
+#define TOLERANCE 1e-9
+
+/* An entry without an equal partner; original numbers, from 0. */
+typedef struct {
+    int64_t row, col; /* row -1: none */
+    double value, partner;
+    bool stored; /* the partner is there, but differs */
+} odd_entry;
+
+typedef struct {
+    const tacit_matrix *m;
+    odd_entry first; /* by row, then column, in the original numbering */
+} search;
+
+static bool comes_before(const odd_entry *a, const odd_entry *b)
+{
+    if (a->row < 0 || b->row < 0) return b->row < 0 && a->row >= 0;
+    return a->row != b->row ? a->row < b->row : a->col < b->col;
+}
+
+static void note(search *s, odd_entry e)
+{
+    if (comes_before(&e, &s->first)) s->first = e;
+}
+
+/* (row, col) and (col, row) are both stored: note them if they differ by more
+ * than rounding, measured against the diagonals `dr` and `dc` too. */
+static bool differ(double value, double partner, double dr, double dc)
+{
+    double scale = fmax(fabs(value), fabs(partner));
+    scale = fmax(scale, sqrt(fabs(dr)) * sqrt(fabs(dc)));
+    return !(fabs(value - partner) <= TOLERANCE * scale);
+}
+
+static void note_pair(search *s, int64_t row, int64_t col, double value,
+                      double partner)
+{
+    note(s, (odd_entry){row, col, value, partner, true});
+    note(s, (odd_entry){col, row, partner, value, true});
+}
+
+/* Where column `col` stands in local row `i`, -1 if it does not. */
+static int64_t find(const tct_csr *A, int64_t i, int64_t col)
+{
+    int64_t low = A->ptr[i], high = A->ptr[i + 1];
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (tct_csr_col(A, mid) < col) low = mid + 1;
+        else high = mid;
+    }
+    return low < A->ptr[i + 1] && tct_csr_col(A, low) == col ? low : -1;
+}
+
+static double diagonal(const tct_csr *A, int64_t i)
+{
+    const int64_t k = find(A, i, A->first + i);
+    return k < 0 ? 0 : A->val[k];
+}
+
+/* --- within this rank ----------------------------------------------------- */
+
+static void note_alone(search *s, int64_t i, int64_t k)
+{
+    const tacit_matrix *m = s->m;
+    const int64_t j = tct_csr_col(&m->A, k) - m->A.first;
+    note(s, (odd_entry){tct_original(m, i), tct_original(m, j), m->A.val[k], 0,
+                        false});
+}
+
+/* Entry k = (i, j), j local: meet its partner at the cursor of row j. */
+static void meet(search *s, int64_t *cursor, int64_t i, int64_t j, int64_t k)
+{
+    const tct_csr *A = &s->m->A;
+    const int64_t row = A->first + i, end = A->ptr[j + 1];
+    int64_t c = cursor[j];
+    for (; c < end && tct_csr_col(A, c) < row; c++) note_alone(s, j, c);
+    const bool met = c < end && tct_csr_col(A, c) == row;
+    cursor[j] = c + met;
+    if (!met) note_alone(s, i, k);
+    else if (i < j && A->val[k] != A->val[c] &&
+             differ(A->val[k], A->val[c], diagonal(A, i), diagonal(A, j)))
+        note_pair(s, tct_original(s->m, i), tct_original(s->m, j), A->val[k],
+                  A->val[c]);
+}
+
+static void sweep(search *s, int64_t *cursor)
+{
+    const tct_csr *A = &s->m->A;
+    const int64_t last = A->first + A->rows;
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t k = A->ptr[i];
+        while (k < A->ptr[i + 1] && tct_csr_col(A, k) < A->first) k++;
+        cursor[i] = k;
+    }
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const int64_t j = tct_csr_col(A, k);
+            if (j >= A->first && j < last) meet(s, cursor, i, j - A->first, k);
+        }
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = cursor[i]; k < A->ptr[i + 1]; k++)
+            if (tct_csr_col(A, k) < last) note_alone(s, i, k);
+}
+
+static tacit_status search_local(search *s)
+{
+    int64_t *cursor = NULL;
+    TRY(TCT_ALLOC(s->m->A.rows, "the symmetry check", &cursor));
+    sweep(s, cursor);
+    tct_free(cursor);
+    return TACIT_OK;
+}
+
+/* --- between ranks -------------------------------------------------------- */
+
+typedef struct {
+    int64_t row, col; /* present numbers */
+    int64_t original; /* of the row */
+    double value, diagonal;
+} question;
+
+static void look_up(search *s, const question *q)
+{
+    const tct_csr *A = &s->m->A;
+    const int64_t i = q->col - A->first, k = find(A, i, q->row);
+    const int64_t col = tct_original(s->m, i);
+    if (k < 0) note(s, (odd_entry){q->original, col, q->value, 0, false});
+    else if (q->value != A->val[k] &&
+             differ(q->value, A->val[k], q->diagonal, diagonal(A, i)))
+        note_pair(s, q->original, col, q->value, A->val[k]);
+}
+
+/* Entries [k, end) that a round has room for; `i` is the row of `k`. */
+typedef struct {
+    int64_t i, k, end;
+} span;
+
+static void choose(const tacit_matrix *m, const tct_mail *mail, span *sp)
+{
+    const tct_csr *A = &m->A;
+    const int64_t nonzeros = tct_csr_nonzeros(A);
+    int64_t n = 0;
+    for (sp->end = sp->k; sp->end < nonzeros; sp->end++) {
+        const int64_t j = tct_csr_col(A, sp->end);
+        if (tct_is_local(m, j)) continue;
+        if (n++ == mail->room) break;
+        mail->to[tct_owner(m->starts, m->world->size, j)]++;
+    }
+}
+
+static void fill(const tacit_matrix *m, tct_mail *mail, span *sp)
+{
+    const tct_csr *A = &m->A;
+    int64_t known = -1; /* the row whose diagonal is d */
+    double d = 0;
+    for (; sp->k < sp->end; sp->k++) {
+        const int64_t j = tct_csr_col(A, sp->k);
+        if (tct_is_local(m, j)) continue;
+        while (A->ptr[sp->i + 1] <= sp->k) sp->i++;
+        if (known != sp->i) d = diagonal(A, sp->i);
+        known = sp->i;
+        const int owner = tct_owner(m->starts, m->world->size, j);
+        question *q = tct_mail_slot(mail, owner);
+        *q = (question){A->first + sp->i, j, tct_original(m, sp->i),
+                        A->val[sp->k], d};
+    }
+}
+
+static tacit_status ask_all(search *s, tct_mail *mail)
+{
+    span sp = {0};
+    for (bool more = true; more;) {
+        tct_mail_begin(mail);
+        choose(s->m, mail, &sp);
+        tct_mail_address(mail);
+        fill(s->m, mail, &sp);
+        TRY(tct_mail_send(mail));
+        const question *in = (const question *)(const void *)mail->in;
+        for (int64_t k = 0; k < mail->received; k++) look_up(s, &in[k]);
+        TRY(tct_any(mail->world, sp.k < tct_csr_nonzeros(&s->m->A), &more));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status search_between(search *s)
+{
+    tct_mail mail;
+    int64_t away = 0;
+    for (int64_t k = 0; k < tct_csr_nonzeros(&s->m->A); k++)
+        away += !tct_is_local(s->m, tct_csr_col(&s->m->A, k));
+    bool any;
+    TRY(tct_any(s->m->world, away > 0, &any));
+    if (!any) return TACIT_OK;
+    tacit_status status =
+        tct_mail_open(&mail, s->m->world, sizeof(question), away);
+    if (status >= 0) status = ask_all(s, &mail);
+    tct_mail_close(&mail);
+    return status;
+}
+
+/* --- the answer ----------------------------------------------------------- */
+
+/* Replace the first odd entry of this rank by the first of all. */
+static tacit_status first_of_all(search *s)
+{
+    tacit_world *w = s->m->world;
+    const odd_entry mine = s->first;
+    odd_entry *all = NULL;
+    tacit_status status = TCT_ALLOC(w->size, "the symmetry check", &all);
+    status = tct_agree(w, status);
+    if (status >= 0) status = tct_allgather(w, sizeof mine, &mine, all);
+    for (int r = 0; status >= 0 && r < w->size; r++) note(s, all[r]);
+    tct_free(all);
+    return status;
+}
+
+tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
+{
+    REQUIRE(matrix);
+    TRY(tct_matrix_require_entries(matrix));
+    if (matrix->A.global_rows != matrix->A.global_cols)
+        FAIL(TACIT_INPUT,
+             "not symmetric: not square, %" PRId64 " rows and %" PRId64
+             " columns",
+             matrix->A.global_rows, matrix->A.global_cols);
+    search s = {matrix, {.row = -1}};
+    TRY(tct_agree(matrix->world, search_local(&s)));
+    TRY(search_between(&s));
+    TRY(first_of_all(&s));
+    const odd_entry *e = &s.first;
+    if (e->row < 0) return TACIT_OK;
+    if (e->stored)
+        FAIL(TACIT_INPUT,
+             "not symmetric: row %" PRId64 ", column %" PRId64
+             " holds %.12g, but row %" PRId64 ", column %" PRId64
+             " holds %.12g (counted from 1)",
+             e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1,
+             e->partner);
+    FAIL(TACIT_INPUT,
+         "not symmetric: row %" PRId64 ", column %" PRId64
+         " holds %.12g, but row %" PRId64 ", column %" PRId64
+         " is not stored (counted from 1)",
+         e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1);
+}

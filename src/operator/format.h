@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/format.h - storage formats of a rank's local block. One file per
+ * format, one table at its bottom, one row in TCT_FORMATS. */
+#ifndef TCT_FORMAT_H
+#define TCT_FORMAT_H
+#include "device/queue.h"
+
+/* The local block as the operator hands it over: compressed sparse rows with
+ * local columns. `owned` arrays may be given back page by page
+ * (tct_release_pages) while they are converted: their contents are lost. */
+typedef struct tct_local {
+    int64_t rows, cols;
+    int64_t *ptr; /* [rows + 1]           */
+    int32_t *col; /* [ptr[rows]] ascending in each row */
+    double *val;  /* [ptr[rows]]          */
+    bool owned;
+} tct_local;
+
+typedef struct tct_format {
+    const char *name;    /* "csr", "sell", "bsell" */
+    const char *summary; /* one line for `tacit devices` */
+    /* Matrix bytes per product that `A` would take, or a negative number and
+     * the reason where the format does not fit this matrix. */
+    double (*bytes)(const tct_local *A, const char **reason);
+    /* Build the block from `A`, its rows divided among `threads` threads, each
+     * touching its part first.
+     * Errors      UNSUPPORTED, NO_MEMORY. */
+    tacit_status (*create)(tct_local *A, int threads, tct_block **out);
+    /* Replace the values by those of `A`, which must have the same pattern.
+     * Errors      INVALID, naming the first entry that is not in the block. */
+    tacit_status (*refill)(tct_block *B, const tct_local *A);
+} tct_format;
+
+#define TCT_FORMATS(X) X(csr) X(sell) X(bsell)
+#define X(name) extern const tct_format tct_format_##name;
+TCT_FORMATS(X)
+#undef X
+
+/* All formats, ended by NULL; the one called `name`, NULL if there is none. */
+const tct_format *const *tct_formats(void);
+const tct_format *tct_format_find(const char *name);
+
+/* What the choice was, for `tacit info` and the report. */
+typedef struct tct_trial {
+    const char *format;
+    double bytes;   /* per product; < 0: does not fit            */
+    double seconds; /* of one product with the sampled rows, 0 if not tried */
+    const char *reason; /* why it was not tried, NULL if it was  */
+} tct_trial;
+enum { TCT_TRIALS_MOST = 8 };
+
+/* Measure the formats on a sample of A's rows (all of them if there are few)
+ * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
+const tct_format *tct_format_choose(const tct_local *A, int threads,
+                                    tct_trial *trials, int *count);
+
+#endif

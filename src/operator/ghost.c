@@ -1,0 +1,94 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/ghost.c - the block of columns that other ranks own: compressed
+ * rows, only those that have any. A product with it is added to the local
+ * one, and its share of (x, A x) to the local share: the dot is linear. */
+#include "operator/operator.h"
+
+typedef struct {
+    tct_block base;
+    int64_t rows; /* rows with entries */
+    int32_t *row; /* [rows]     */
+    int64_t *ptr; /* [rows + 1] */
+    int32_t *col; /* [nonzeros] */
+    double *val;  /* [nonzeros] */
+} ghost_block;
+
+static const ghost_block *ghost_of(const tct_block *B)
+{
+    return (const ghost_block *)(const void *)B;
+}
+
+/* The surface of a part is small: one thread. */
+static void ghost_multiply_add(const tct_block *block, int threads,
+                               const double *g, double *y, const double *x,
+                               double *dot)
+{
+    (void)threads;
+    const ghost_block *B = ghost_of(block);
+    double total = 0.0;
+    for (int64_t i = 0; i < B->rows; i++) {
+        double sum = 0.0;
+        for (int64_t k = B->ptr[i]; k < B->ptr[i + 1]; k++)
+            sum += B->val[k] * g[B->col[k]];
+        y[B->row[i]] += sum;
+        if (dot) total += x[B->row[i]] * sum;
+    }
+    if (dot) *dot += total;
+}
+
+static void ghost_destroy(tct_block *block)
+{
+    ghost_block *B = (ghost_block *)(void *)block;
+    if (!B) return;
+    tct_free(B->row);
+    tct_free(B->ptr);
+    tct_free(B->col);
+    tct_free(B->val);
+    tct_free(B);
+}
+
+static const tct_block_ops ghost_ops = {
+    .name = "ghost",
+    .multiply_add = ghost_multiply_add,
+    .destroy = ghost_destroy,
+};
+
+tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
+{
+    ghost_block *B = NULL;
+    TRY(TCT_ALLOC(1, "the ghost block", &B));
+    const int64_t rows = parts->ghost_rows, entries = parts->ghost_ptr[rows];
+    *B = (ghost_block){.base = {.ops = &ghost_ops,
+                                .rows = rows,
+                                .cols = parts->ghosts,
+                                .nonzeros = entries,
+                                .stored = entries,
+                                /* columns, values, x; rows: ptr, row, y */
+                                .matrix_bytes = 20.0 * (double)entries +
+                                                28.0 * (double)rows},
+                       .rows = rows,
+                       .row = parts->ghost_row,
+                       .ptr = parts->ghost_ptr,
+                       .col = parts->ghost_col,
+                       .val = parts->ghost_val};
+    parts->ghost_row = NULL;
+    parts->ghost_ptr = NULL;
+    parts->ghost_col = NULL;
+    parts->ghost_val = NULL;
+    *out = &B->base;
+    return TACIT_OK;
+}
+
+tacit_status tct_ghost_refill(tct_block *block, const tct_parts *parts)
+{
+    ghost_block *B = (ghost_block *)(void *)block;
+    if (parts->ghost_rows != B->rows ||
+        parts->ghost_ptr[B->rows] != B->base.nonzeros)
+        FAIL(TACIT_INVALID, "the pattern of the matrix has changed");
+    for (int64_t k = 0; k < B->base.nonzeros; k++) {
+        if (parts->ghost_col[k] != B->col[k])
+            FAIL(TACIT_INVALID, "the pattern of the matrix has changed");
+        B->val[k] = parts->ghost_val[k];
+    }
+    return TACIT_OK;
+}

@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/kernels.c - the inner loops of the host's products, compiled once
+ * per instruction set. Eight lanes are one vector of the compiler's, which
+ * splits it where registers are shorter. Columns that are not a run are
+ * loaded one by one: on many processors that is faster than a gather. */
+#include "operator/kernels.h"
+#include "device/isa.h"
+#include <string.h>
+#ifdef __AVX512F__
+#include <immintrin.h>
+#endif
+
+typedef double lanes __attribute__((vector_size(64)));
+typedef double lanes_at __attribute__((vector_size(64), aligned(8)));
+typedef float floats __attribute__((vector_size(32)));
+
+#define INLINE static inline __attribute__((always_inline))
+
+INLINE lanes load(const double *x)
+{
+    return *(const lanes_at *)x;
+}
+
+INLINE double total(lanes v)
+{
+    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
+}
+
+/* Eight values of a slice, from element `at`. */
+INLINE lanes values(value_kind kind, const tct_slices *B, int64_t at)
+{
+    switch (kind) {
+    case VALUE_F64: return *(const lanes *)((const double *)B->value + at);
+    case VALUE_F32: {
+        const floats f = *(const floats *)((const float *)B->value + at);
+        return __builtin_convertvector(f, lanes);
+    }
+    case VALUE_DICT16:
+    case VALUE_DICT: break;
+    }
+    const uint8_t *i = (const uint8_t *)B->value + at;
+    const double *d = B->dict;
+#ifdef __AVX512F__
+    if (kind == VALUE_DICT16) {
+        const __m512i which =
+            _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)i));
+        return (lanes)_mm512_permutex2var_pd(_mm512_loadu_pd(d), which,
+                                             _mm512_loadu_pd(d + 8));
+    }
+#endif
+    return (lanes){d[i[0]], d[i[1]], d[i[2]], d[i[3]],
+                   d[i[4]], d[i[5]], d[i[6]], d[i[7]]};
+}
+
+/* Element `j` of the eight blocks of x at column `k` of a slice. */
+INLINE lanes columns(slice_kind kind, int b, const uint8_t *index, int32_t base,
+                     int64_t k, const double *x, int j)
+{
+    if (kind == SLICE_RUN) return load(x + ((const int32_t *)(const void *)index)[k]);
+    const int64_t at = LANES * k;
+    if (kind == SLICE_NEAR) {
+        const uint16_t *c = (const uint16_t *)(const void *)index + at;
+        x += (int64_t)b * base + j;
+        return (lanes){x[b * c[0]], x[b * c[1]], x[b * c[2]], x[b * c[3]],
+                       x[b * c[4]], x[b * c[5]], x[b * c[6]], x[b * c[7]]};
+    }
+    const int32_t *c = (const int32_t *)(const void *)index + at;
+    const int64_t w = b;
+    x += j;
+    return (lanes){x[w * c[0]], x[w * c[1]], x[w * c[2]], x[w * c[3]],
+                   x[w * c[4]], x[w * c[5]], x[w * c[6]], x[w * c[7]]};
+}
+
+/* sum[i] += row i of each lane's block row times x. */
+INLINE void slice_sums(const tct_slices *B, const tct_slice *s, slice_kind kind,
+                       value_kind value, int b, const double *x, lanes *sum)
+{
+    const uint8_t *index = B->index + s->index;
+    int64_t at = s->value;
+    for (int64_t k = 0; k < s->width; k++) {
+        lanes xk[BLOCK_MOST];
+        for (int j = 0; j < b; j++)
+            xk[j] = columns(kind, b, index, s->base, k, x, j);
+        for (int i = 0; i < b; i++)
+            for (int j = 0; j < b; j++, at += LANES)
+                sum[i] += values(value, B, at) * xk[j];
+    }
+}
+
+INLINE void slice_sums_pair(const tct_slices *B, const tct_slice *s,
+                            slice_kind kind, value_kind value, int b,
+                            const double *x0, lanes *sum0, const double *x1,
+                            lanes *sum1)
+{
+    const uint8_t *index = B->index + s->index;
+    int64_t at = s->value;
+    for (int64_t k = 0; k < s->width; k++) {
+        lanes p[BLOCK_MOST], q[BLOCK_MOST];
+        for (int j = 0; j < b; j++) {
+            p[j] = columns(kind, b, index, s->base, k, x0, j);
+            q[j] = columns(kind, b, index, s->base, k, x1, j);
+        }
+        for (int i = 0; i < b; i++)
+            for (int j = 0; j < b; j++, at += LANES) {
+                const lanes a = values(value, B, at);
+                sum0[i] += a * p[j];
+                sum1[i] += a * q[j];
+            }
+    }
+}
+
+/* Store the rows of a slice; returns their share of (x, y). */
+INLINE double store(const tct_slices *B, int64_t number, int b,
+                    const lanes *sum, const double *x, double *y, bool dot)
+{
+    const tct_slice *s = &B->slice[number];
+    const int64_t first = LANES * number;
+    if (b == 1 && !s->sorted && first + LANES <= B->groups) {
+        *(lanes_at *)(y + first) = sum[0];
+        return dot ? total(sum[0] * load(x + first)) : 0.0;
+    }
+    const int64_t window = first / WINDOW * WINDOW;
+    double share = 0.0;
+    for (int l = 0; l < LANES; l++) {
+        const int64_t group =
+            s->sorted ? window + B->order[first + l] : first + l;
+        if (first + l >= B->groups) break; /* the last slice is not full */
+        for (int i = 0; i < b; i++) {
+            y[b * group + i] = sum[i][l];
+            if (dot) share += x[b * group + i] * sum[i][l];
+        }
+    }
+    return share;
+}
+
+#define BY_KIND(s, call)                                                       \
+    switch ((slice_kind)(s)->kind) {                                           \
+    case SLICE_RUN: call(SLICE_RUN); break;                                    \
+    case SLICE_NEAR: call(SLICE_NEAR); break;                                  \
+    case SLICE_FAR: call(SLICE_FAR); break;                                    \
+    }
+
+INLINE double slices_of(const tct_slices *B, value_kind value, int b,
+                        int64_t from, int64_t to, const double *x, double *y,
+                        bool dot)
+{
+    double share = 0.0;
+    for (int64_t n = from; n < to; n++) {
+        const tct_slice *s = &B->slice[n];
+        lanes sum[BLOCK_MOST];
+        for (int i = 0; i < b; i++) sum[i] = (lanes){0};
+#define CALL(kind) slice_sums(B, s, kind, value, b, x, sum)
+        BY_KIND(s, CALL)
+#undef CALL
+        share += store(B, n, b, sum, x, y, dot);
+    }
+    return share;
+}
+
+INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
+                           int64_t from, int64_t to, const double *x0,
+                           double *y0, const double *x1, double *y1)
+{
+    for (int64_t n = from; n < to; n++) {
+        const tct_slice *s = &B->slice[n];
+        lanes sum0[BLOCK_MOST], sum1[BLOCK_MOST];
+        for (int i = 0; i < b; i++) sum0[i] = sum1[i] = (lanes){0};
+#define CALL(kind) slice_sums_pair(B, s, kind, value, b, x0, sum0, x1, sum1)
+        BY_KIND(s, CALL)
+#undef CALL
+        store(B, n, b, sum0, x0, y0, false);
+        store(B, n, b, sum1, x1, y1, false);
+    }
+}
+
+/* Every block size with every value store: the compiler unrolls each. */
+#define BY_VALUE(B, b, call)                                                   \
+    switch ((B)->kind) {                                                       \
+    case VALUE_F64: call(VALUE_F64, b);                                        \
+    case VALUE_F32: call(VALUE_F32, b);                                        \
+    case VALUE_DICT16: call(VALUE_DICT16, b);                                  \
+    case VALUE_DICT: call(VALUE_DICT, b);                                      \
+    }
+#define BY_SIZE(B, call)                                                       \
+    switch ((B)->b) {                                                          \
+    case 1: BY_VALUE(B, 1, call) break;                                        \
+    case 2: BY_VALUE(B, 2, call) break;                                        \
+    case 3: BY_VALUE(B, 3, call) break;                                        \
+    case 4: BY_VALUE(B, 4, call) break;                                        \
+    case 5: BY_VALUE(B, 5, call) break;                                        \
+    case 6: BY_VALUE(B, 6, call) break;                                        \
+    default: break;                                                            \
+    }
+
+static double slices(const tct_slices *B, int64_t from, int64_t to,
+                     const double *x, double *y, bool dot)
+{
+#define CALL(value, b) return slices_of(B, value, b, from, to, x, y, dot)
+    BY_SIZE(B, CALL)
+#undef CALL
+    return 0.0;
+}
+
+static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
+                        const double *x0, double *y0, const double *x1,
+                        double *y1)
+{
+#define CALL(value, b)                                                         \
+    {                                                                          \
+        slices_pair_of(B, value, b, from, to, x0, y0, x1, y1);                 \
+        return;                                                                \
+    }
+    BY_SIZE(B, CALL)
+#undef CALL
+}
+
+/* --- compressed rows --------------------------------------------------------- */
+
+/* A long row in eight interleaved sums, a short one in order. */
+INLINE double row_sum(const int32_t *col, const double *val, int64_t n,
+                      const double *x)
+{
+    int64_t k = 0;
+    double sum = 0.0;
+    if (n >= 2 * LANES) {
+        lanes part = {0};
+        for (; k + LANES <= n; k += LANES) {
+            const int32_t *c = col + k;
+            part += load(val + k) * (lanes){x[c[0]], x[c[1]], x[c[2]], x[c[3]],
+                                            x[c[4]], x[c[5]], x[c[6]], x[c[7]]};
+        }
+        sum = total(part);
+    }
+    for (; k < n; k++) sum += val[k] * x[col[k]];
+    return sum;
+}
+
+static double rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+                   double *y, bool dot)
+{
+    double share = 0.0;
+    for (int64_t i = from; i < to; i++) {
+        const int64_t k = A.ptr[i];
+        y[i] = row_sum(A.col + k, A.val + k, A.ptr[i + 1] - k, x);
+        if (dot) share += x[i] * y[i];
+    }
+    return share;
+}
+
+static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
+                      const double *x0, double *y0, const double *x1,
+                      double *y1)
+{
+    for (int64_t i = from; i < to; i++) {
+        const int64_t k = A.ptr[i], n = A.ptr[i + 1] - k;
+        y0[i] = row_sum(A.col + k, A.val + k, n, x0);
+        y1[i] = row_sum(A.col + k, A.val + k, n, x1); /* the row is cached */
+    }
+}
+
+#define tct_kernels_isa TCT_ISA_NAME(tct_kernels)
+const tct_kernels tct_kernels_isa = {
+    .slices = slices,
+    .slices_pair = slices_pair,
+    .rows = rows,
+    .rows_pair = rows_pair,
+};

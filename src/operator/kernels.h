@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/kernels.h - the inner loops of the host's products, one table per
+ * instruction set. */
+#ifndef TCT_KERNELS_H
+#define TCT_KERNELS_H
+#include "operator/slices.h"
+
+typedef struct tct_csr_rows { /* compressed rows, local columns */
+    const int64_t *ptr;
+    const int32_t *col;
+    const double *val;
+} tct_csr_rows;
+
+typedef struct tct_kernels {
+    /* Slices [from, to) of y = B x; returns their share of (x, y) if `dot`. */
+    double (*slices)(const tct_slices *B, int64_t from, int64_t to,
+                     const double *x, double *y, bool dot);
+    void (*slices_pair)(const tct_slices *B, int64_t from, int64_t to,
+                        const double *x0, double *y0, const double *x1,
+                        double *y1);
+    /* Rows [from, to) likewise. */
+    double (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+                   double *y, bool dot);
+    void (*rows_pair)(tct_csr_rows A, int64_t from, int64_t to,
+                      const double *x0, double *y0, const double *x1,
+                      double *y1);
+} tct_kernels;
+
+extern const tct_kernels tct_kernels_base, tct_kernels_avx2, tct_kernels_avx512;
+
+/* Those for this processor. */
+const tct_kernels *tct_kernels_best(void);
+
+#endif

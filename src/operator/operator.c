@@ -1,0 +1,301 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/operator.c - the distributed product: build it, update it, apply
+ * it. The exchange is under way while the local block is multiplied. */
+#include "operator/operator.h"
+#include "matrix/matrix.h"
+#include <string.h>
+
+/* --- apply ----------------------------------------------------------------- */
+
+static void apply_with(const tacit_operator *A, tacit_queue *q, const double *x,
+                       double *y, double *dot)
+{
+    tct_exchange *e = A->plan ? &A->plan->base : NULL;
+    if (e) q_exchange_begin(q, e, x, NULL);
+    q_multiply(q, A->local, x, y, dot);
+    if (e) q_exchange_end(q, e);
+    if (A->ghost) q_multiply_add(q, A->ghost, e, 0, y, x, dot);
+}
+
+void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
+{
+    apply_with(A, q, x, y, NULL);
+}
+
+void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y, double *dot)
+{
+    apply_with(A, q, x, y, dot);
+}
+
+void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
+                double *y0, const double *x1, double *y1)
+{
+    tct_exchange *e = A->pair_plan ? &A->pair_plan->base : NULL;
+    if (e) q_exchange_begin(q, e, x0, x1);
+    q_multiply_pair(q, A->local, x0, y0, x1, y1);
+    if (e) q_exchange_end(q, e);
+    if (!A->ghost) return;
+    q_multiply_add(q, A->ghost, e, 0, y0, x0, NULL);
+    q_multiply_add(q, A->ghost, e, 1, y1, x1, NULL);
+}
+
+tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
+                                  double *y)
+{
+    REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
+    apply(A, A->q, x, y);
+    return q_status(A->q);
+}
+
+/* --- build ------------------------------------------------------------------ */
+
+static void row_statistics(const tct_csr *A, int64_t extent[3])
+{
+    int64_t least = INT64_MAX, most = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t k = A->ptr[i + 1] - A->ptr[i];
+        if (k < least) least = k;
+        if (k > most) most = k;
+    }
+    extent[0] = -least; /* so that one maximum serves both */
+    extent[1] = most;
+    extent[2] = 0;
+}
+
+static tacit_status copy_rows(const tct_csr *from, tct_csr *to)
+{
+    const int64_t nonzeros = tct_csr_nonzeros(from);
+    TRY(tct_csr_rows(to, from->global_rows, from->global_cols, from->first,
+                     from->rows));
+    memcpy(to->ptr, from->ptr, (size_t)(from->rows + 1) * sizeof *to->ptr);
+    TRY(tct_csr_entries(to, nonzeros));
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < nonzeros; k++) {
+        tct_csr_set_col(to, k, tct_csr_col(from, k));
+        to->val[k] = from->val[k];
+    }
+    return TACIT_OK;
+}
+
+static tacit_status choose_format(tacit_operator *A, const char *name,
+                                  const tct_local *local)
+{
+    if (!name || strcmp(name, "auto") == 0) {
+        A->format = tct_format_choose(local, A->q->threads, A->trials,
+                                      &A->trial_count);
+        return TACIT_OK;
+    }
+    A->format = tct_format_find(name);
+    if (A->format) return TACIT_OK;
+    const char *names[TCT_TRIALS_MOST] = {"auto"};
+    size_t count = 1;
+    for (int i = 0; tct_formats()[i]; i++)
+        names[count++] = tct_formats()[i]->name;
+    const char *near = tct_nearest(name, names, count);
+    FAIL(TACIT_INVALID, "unknown format '%s'%s%s%s", name,
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+/* This rank's part, without a word to the others. */
+static tacit_status build_blocks(tacit_operator *A, const char *format,
+                                 tct_csr *rows)
+{
+    tct_parts parts;
+    tacit_status status = tct_split(rows, &parts);
+    if (status >= 0) status = choose_format(A, format, &parts.local);
+    if (status >= 0)
+        status = A->format->create(&parts.local, A->q->threads, &A->local);
+    if (status >= 0 && parts.ghosts > 0) {
+        A->ghosts = parts.ghosts;
+        A->ghost_id = parts.ghost_id;
+        parts.ghost_id = NULL;
+        status = tct_ghost_create(&parts, &A->ghost);
+    }
+    tct_parts_clear(&parts);
+    return status;
+}
+
+static tacit_status describe_exchange(tacit_operator *A)
+{
+    if (!A->plan) return TACIT_OK;
+    int64_t total[2] = {A->plan->base.messages, A->plan->base.values};
+    TRY(tct_reduce_i64(A->world, TCT_SUM, 2, total));
+    A->info.messages = total[0];
+    A->info.volume = total[1];
+    A->info.neighbours = A->plan->sends;
+    A->info.ghosts = A->ghosts;
+    return TACIT_OK;
+}
+
+static void describe_blocks(tacit_operator *A)
+{
+    const tct_block *L = A->local, *G = A->ghost;
+    const double entries = (double)L->nonzeros + (G ? (double)G->nonzeros : 0);
+    const double stored = (double)L->stored + (G ? (double)G->stored : 0);
+    const double bytes = L->matrix_bytes + (G ? G->matrix_bytes : 0);
+    A->info.format = A->format->name;
+    A->info.detail = A->format->summary;
+    A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
+    A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
+}
+
+/* `rows` is consumed. Every rank comes through here, whatever `status`. */
+static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
+                          tct_csr *rows, tacit_status status, const char *format)
+{
+    tacit_world *w = A->world;
+    int64_t extent[3] = {0};
+    if (status >= 0) {
+        row_statistics(rows, extent);
+        status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
+    }
+    if (status >= 0) {
+        memcpy(A->starts, matrix->starts,
+               (size_t)(w->size + 1) * sizeof *A->starts);
+        A->n = rows->rows;
+        A->info.rows = matrix->A.global_rows;
+        A->info.nonzeros = matrix->nonzeros;
+        status = build_blocks(A, format, rows);
+    }
+    tct_csr_clear(rows);
+    TRY(tct_agree(w, status));
+    TRY(tct_reduce_i64(w, TCT_MAX, 3, extent));
+    A->info.row_min = -extent[0];
+    A->info.row_max = extent[1];
+    if (w->size > 1) {
+        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, 1, &A->plan));
+        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, 2,
+                            &A->pair_plan));
+    }
+    describe_blocks(A);
+    return describe_exchange(A);
+}
+
+static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
+                           tct_csr *rows, tacit_status status,
+                           const char *format, tacit_operator **out)
+{
+    const double start = tct_seconds();
+    tacit_operator *A = tct_calloc(sizeof *A);
+    if (!A && status >= 0)
+        status = tct_fail(TACIT_NO_MEMORY, "no memory for an operator");
+    status = tct_agree(matrix->world, status);
+    if (status >= 0) {
+        A->q = queue;
+        A->world = matrix->world;
+        status = build(A, matrix, rows, status, format);
+    }
+    tct_csr_clear(rows);
+    if (status < 0) {
+        tacit_operator_destroy(&A);
+        return status;
+    }
+    A->info.setup_seconds = tct_seconds() - start;
+    *out = A;
+    return TACIT_OK;
+}
+
+static tacit_status require_square(const tacit_matrix *matrix)
+{
+    if (matrix->A.global_rows == matrix->A.global_cols)
+        return tct_matrix_require_entries(matrix);
+    FAIL(TACIT_INPUT, "the matrix is not square: %lld rows, %lld columns",
+         (long long)matrix->A.global_rows, (long long)matrix->A.global_cols);
+}
+
+tacit_status tacit_operator_create(tacit_queue *queue,
+                                   const tacit_matrix *matrix,
+                                   const char *format, tacit_operator **out)
+{
+    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    tct_csr rows = {0};
+    tacit_status status = require_square(matrix);
+    if (status >= 0) status = copy_rows(&matrix->A, &rows);
+    return create(queue, matrix, &rows, status, format, out);
+}
+
+tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
+                                 const char *format, tacit_operator **out)
+{
+    REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    tct_csr rows = {0};
+    const tacit_status status = require_square(matrix);
+    if (status >= 0) {
+        rows = matrix->A;
+        matrix->A.ptr = NULL;
+        matrix->A.col32 = NULL;
+        matrix->A.col64 = NULL;
+        matrix->A.val = NULL;
+        tct_matrix_release_entries(matrix);
+    }
+    return create(queue, matrix, &rows, status, format, out);
+}
+
+/* --- update ----------------------------------------------------------------- */
+
+static tacit_status refill(tacit_operator *A, tct_csr *rows)
+{
+    tct_parts parts;
+    tacit_status status = tct_split(rows, &parts);
+    if (status >= 0 && parts.ghosts != A->ghosts)
+        status = tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
+    if (status >= 0) status = A->format->refill(A->local, &parts.local);
+    if (status >= 0 && A->ghost) status = tct_ghost_refill(A->ghost, &parts);
+    tct_parts_clear(&parts);
+    return status;
+}
+
+tacit_status tacit_operator_update(tacit_operator *A,
+                                   const tacit_matrix *matrix)
+{
+    REQUIRE(A != NULL && matrix != NULL);
+    tct_csr rows = {0};
+    tacit_status status = require_square(matrix);
+    if (status >= 0 && memcmp(matrix->starts, A->starts,
+                              (size_t)(A->world->size + 1) * sizeof *A->starts))
+        status = tct_fail(TACIT_INVALID,
+                          "the rows of the matrix are not the operator's");
+    if (status >= 0) status = copy_rows(&matrix->A, &rows);
+    if (status >= 0) status = refill(A, &rows);
+    tct_csr_clear(&rows);
+    return tct_agree(A->world, status);
+}
+
+/* --- the rest --------------------------------------------------------------- */
+
+int64_t tacit_operator_local_rows(const tacit_operator *A)
+{
+    return A->n;
+}
+
+void tacit_operator_describe(const tacit_operator *A, tacit_operator_info *out)
+{
+    *out = A->info;
+}
+
+bool tacit_operator_trial(const tacit_operator *A, int i,
+                          tacit_format_trial *out)
+{
+    if (i < 0 || i >= A->trial_count) return false;
+    const tct_trial *t = &A->trials[i];
+    *out = (tacit_format_trial){.format = t->format,
+                                .bytes = t->bytes,
+                                .seconds = t->seconds,
+                                .reason = t->reason};
+    return true;
+}
+
+void tacit_operator_destroy(tacit_operator **A)
+{
+    if (!A || !*A) return;
+    tacit_operator *a = *A;
+    if (a->local) a->local->ops->destroy(a->local);
+    if (a->ghost) a->ghost->ops->destroy(a->ghost);
+    tct_plan_destroy(&a->plan);
+    tct_plan_destroy(&a->pair_plan);
+    tct_free(a->ghost_id);
+    tct_free(a->starts);
+    tct_free(a);
+    *A = NULL;
+}

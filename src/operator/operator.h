@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/operator.h - A = local + ghost, and the words that multiply by it. */
+#ifndef TCT_OPERATOR_H
+#define TCT_OPERATOR_H
+#include "comm/exchange.h"
+#include "matrix/csr.h"
+#include "operator/format.h"
+#include <tacit/operator.h>
+
+struct tacit_operator {
+    tacit_queue *q;
+    tacit_world *world;
+    int64_t n;         /* rows of this rank                                */
+    int64_t *starts;   /* [size + 1] first row of each rank                */
+    const tct_format *format;
+    tct_block *local;  /* rows and columns of this rank                    */
+    tct_block *ghost;  /* columns of other ranks; NULL if there are none   */
+    int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
+    int64_t ghosts;
+    tct_plan *plan;      /* NULL with one process                          */
+    tct_plan *pair_plan; /* for two vectors at once         */
+    tct_trial trials[TCT_TRIALS_MOST];
+    int trial_count;
+    tacit_operator_info info;
+};
+
+/* y = A x */
+void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);
+/* y = A x, *dot = (x, y) of this rank's part */
+void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y, double *dot);
+/* y0 = A x0, y1 = A x1 with one exchange and one pass over the matrix. */
+void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
+                double *y0, const double *x1, double *y1);
+
+/* --- split.c --------------------------------------------------------------- */
+
+/* The rows of a rank divided by column: its own, and those of others. */
+typedef struct tct_parts {
+    tct_local local;
+    int64_t ghosts;      /* distinct columns of other ranks            */
+    int64_t *ghost_id;   /* [ghosts] global, ascending                 */
+    int64_t ghost_rows;  /* rows that have such columns                */
+    int32_t *ghost_row;  /* [ghost_rows] local row numbers, ascending  */
+    int64_t *ghost_ptr;  /* [ghost_rows + 1]                           */
+    int32_t *ghost_col;  /* [ghost_ptr[ghost_rows]] into ghost_id      */
+    double *ghost_val;
+} tct_parts;
+
+/* Divide `A`, whose arrays move into `out` (also on failure, when
+ * tct_parts_clear frees them); works in place, the ghost part beside it.
+ * Errors      NO_MEMORY. */
+tacit_status tct_split(tct_csr *A, tct_parts *out);
+void tct_parts_clear(tct_parts *parts);
+
+/* The ghost block of `parts`, which keeps its arrays in the block and gives
+ * them up. Errors NO_MEMORY. */
+tacit_status tct_ghost_create(tct_parts *parts, tct_block **out);
+/* New values from `parts`, which must have the same pattern. */
+tacit_status tct_ghost_refill(tct_block *B, const tct_parts *parts);
+
+#endif

@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/methods.c - the registry, creation and destruction. */
+#include "solver/solver.h"
+#include <string.h>
+
+static const tct_method *const methods[] = {
+#define X(name) &tct_method_##name,
+    TCT_METHODS(X)
+#undef X
+        NULL};
+
+const tacit_method *tacit_solver_method(int i)
+{
+    if (i < 0 || (size_t)i >= sizeof methods / sizeof *methods - 1) return NULL;
+    return &methods[i]->about;
+}
+
+static const tct_method *find(const char *name)
+{
+    for (int i = 0; methods[i]; i++)
+        if (strcmp(methods[i]->about.name, name) == 0) return methods[i];
+    return NULL;
+}
+
+const tacit_method *tacit_solver_find_method(const char *name)
+{
+    const tct_method *method = name ? find(name) : NULL;
+    return method ? &method->about : NULL;
+}
+
+static tacit_status unknown(const char *name)
+{
+    const char *names[sizeof methods / sizeof *methods];
+    size_t count = 0;
+    for (; methods[count]; count++) names[count] = methods[count]->about.name;
+    const char *near = tct_nearest(name, names, count);
+    FAIL(TACIT_INVALID, "unknown method '%s'%s%s%s", name,
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static tacit_status build(tacit_solver *S)
+{
+    for (int i = 0; i < S->method->about.vectors; i++)
+        TRY(tacit_queue_alloc(S->q, S->n, &S->v[i]));
+    return tacit_queue_alloc(S->q, TCT_SCALARS, &S->c);
+}
+
+tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
+                                 const char *method, tacit_solver **out)
+{
+    REQUIRE(queue != NULL && A != NULL && out != NULL);
+    const tct_method *found = find(method ? method : "cg");
+    if (!found) return unknown(method);
+    tacit_solver *S = tct_calloc(sizeof *S);
+    tacit_status status = TACIT_OK;
+    if (S) {
+        S->method = found;
+        S->q = queue;
+        S->A = A;
+        S->n = (size_t)A->n;
+        status = build(S);
+    } else {
+        status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");
+    }
+    status = tct_agree(A->world, status);
+    if (status < 0) tacit_solver_destroy(&S);
+    else *out = S;
+    return status;
+}
+
+void tacit_solver_destroy(tacit_solver **solver)
+{
+    if (!solver || !*solver) return;
+    tacit_solver *S = *solver;
+    for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
+    q_free(S->q, S->c);
+    tct_free(S);
+    *solver = NULL;
+}

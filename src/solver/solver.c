@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/solver.c - around every method: when to look, when to believe, when
+ * to stop.
+ *
+ * A recurrence decides only when to look. Whether the system is solved is
+ * decided by b - A x, recomputed: if the recurrence was wrong, the method
+ * starts again from x, until the true residual meets the target or three
+ * starts in a row have not halved it. */
+#include "solver/solver.h"
+#include <math.h>
+
+enum { FUTILE_MOST = 3, ITERATIONS_DEFAULT = 10000 };
+
+void tct_residual(tacit_solver *S, double *r)
+{
+    apply(S->A, S->q, S->x, r);               /* r = A x */
+    q_aypx(S->q, S->n, -1.0, NULL, S->b, r); /* r = b - r */
+}
+
+/* Sum (v, v) over the ranks and wait for it. */
+static double norm2(tacit_solver *S, const double *v)
+{
+    double value = NAN;
+    q_norm(S->q, S->n, v, &S->c[C_RR]);
+    q_sum(S->q, 1, &S->c[C_RR]);
+    q_get(S->q, 1, &S->c[C_RR], &value);
+    return value;
+}
+
+static void broke_down(tacit_solver *S, const char *quantity, double value)
+{
+    S->why = TACIT_STOP_BREAKDOWN;
+    S->result->breakdown_iteration = S->k;
+    S->result->breakdown_quantity = quantity;
+    S->result->breakdown_value = value;
+}
+
+static void tell_monitor(tacit_solver *S)
+{
+    if (S->seen == S->k) return;
+    S->seen = S->k;
+    if (S->stop.monitor &&
+        S->stop.monitor(S->stop.monitor_ctx, S->k, sqrt(S->rr) / S->norm_b))
+        S->q->stop_wanted = true; /* the next sum tells the others */
+}
+
+bool tct_done(tacit_solver *S)
+{
+    double c[TCT_SCALARS] = {0};
+    q_get(S->q, TCT_SCALARS, S->c, c);
+    if (S->q->peers_know) return true; /* a rank has failed */
+    S->rr = c[C_RR];
+    S->met = S->rr <= S->target * S->target;
+    if (c[C_BAD] == BAD_CURVATURE) {
+        broke_down(S, "p'Ap", c[C_BAD_VALUE]);
+        return true;
+    }
+    if (!isfinite(S->rr)) {
+        broke_down(S, "||r||", sqrt(S->rr));
+        return true;
+    }
+    tell_monitor(S);
+    if (S->met) return true;
+    S->why = TACIT_STOP_MAX_ITERATIONS;
+    if (S->q->stop_agreed) S->why = TACIT_STOP_INTERRUPTED;
+    return S->q->stop_agreed || S->k >= S->most;
+}
+
+/* Set the scalars for a start from x with r and its (r, r). */
+static void start(tacit_solver *S, double rr)
+{
+    double c[TCT_SCALARS] = {0};
+    c[C_RR] = rr;
+    c[C_ALPHA] = 1.0;
+    c[C_TARGET2] = S->target * S->target;
+    q_put(S->q, TCT_SCALARS, c, S->c);
+    S->met = false;
+}
+
+/* A denominator that was inferred, not formed, came out negative: is it
+ * rounding? The last step left its direction in p. */
+static bool curvature_is_positive(tacit_solver *S)
+{
+    double value = NAN;
+    apply_dot(S->A, S->q, S->v[V_P], S->v[V_T], &S->c[C_PT]);
+    q_sum(S->q, 1, &S->c[C_PT]);
+    q_get(S->q, 1, &S->c[C_PT], &value);
+    if (value > 0.0 && isfinite(value)) return true;
+    S->result->breakdown_value = value;
+    return false;
+}
+
+/* After iterate() has stopped: may the method start again? */
+static bool may_restart(tacit_solver *S)
+{
+    if (S->met) return true;
+    if (S->why != TACIT_STOP_BREAKDOWN || !S->method->inferred) return false;
+    if (!isfinite(S->rr) || !curvature_is_positive(S)) return false;
+    S->k--; /* that iteration moved nothing */
+    S->result->breakdown_iteration = -1;
+    S->result->breakdown_quantity = NULL;
+    return true;
+}
+
+static bool decided(tacit_solver *S, double norm_r)
+{
+    if (!(norm_r <= S->target)) return false;
+    S->result->converged = true;
+    S->why = S->target > S->stop.rtol * S->norm_b ? TACIT_STOP_ATOL
+                                                  : TACIT_STOP_RTOL;
+    S->result->breakdown_iteration = -1;
+    S->result->breakdown_quantity = NULL;
+    return true;
+}
+
+/* Iterate until the true residual, or something else, decides. */
+static void iterate(tacit_solver *S)
+{
+    double best = INFINITY;
+    for (int futile = 0;;) {
+        tct_residual(S, S->v[V_R]);
+        const double rr = norm2(S, S->v[V_R]), norm_r = sqrt(rr);
+        if (S->q->peers_know) return;
+        S->result->true_relative_residual = norm_r / S->norm_b;
+        if (S->seen < 0) {
+            S->rr = rr;
+            tell_monitor(S);
+        } else if (decided(S, norm_r)) {
+            return;
+        } else if (!may_restart(S)) {
+            return;
+        } else {
+            S->result->restarts++;
+            tct_log(TCT_NOTE,
+                    "iteration %lld: the recurrence has ||r||/||b|| = %.3e, "
+                    "but ||b - A x||/||b|| = %.3e: starting again from x",
+                    (long long)S->k, sqrt(S->rr) / S->norm_b,
+                    S->result->true_relative_residual);
+            futile = norm_r > 0.5 * best ? futile + 1 : 0;
+            S->why = TACIT_STOP_STAGNATION;
+            if (futile >= FUTILE_MOST) return;
+        }
+        if (decided(S, norm_r)) return;
+        if (!isfinite(norm_r)) {
+            broke_down(S, "||b - A x||", norm_r);
+            return;
+        }
+        S->why = TACIT_STOP_MAX_ITERATIONS;
+        if (S->k >= S->most) return;
+        if (norm_r < best) best = norm_r;
+        start(S, rr);
+        S->method->iterate(S);
+        if (S->q->peers_know) return;
+    }
+}
+
+static tacit_status conclude(tacit_solver *S, double seconds)
+{
+    tacit_result *result = S->result;
+    TRY(tct_agree(S->A->world, q_status(S->q)));
+    TRY(tct_reduce_f64(S->A->world, TCT_MAX, 1, &seconds));
+    result->seconds = seconds;
+    result->stop = S->why;
+    result->relative_residual = sqrt(S->rr) / S->norm_b;
+    const bool broken = S->why == TACIT_STOP_BREAKDOWN;
+    result->iterations = broken && S->k > 0 ? S->k - 1 : S->k;
+    if (result->converged) return TACIT_OK;
+    if (broken)
+        FAIL(TACIT_BREAKDOWN, "breakdown at iteration %lld: %s = %.6g%s",
+             (long long)result->breakdown_iteration, result->breakdown_quantity,
+             result->breakdown_value,
+             isfinite(result->breakdown_value)
+                 ? ", the matrix is not positive definite"
+                 : ": the matrix or the right-hand side is too large or not "
+                   "finite");
+    return S->why == TACIT_STOP_INTERRUPTED ? TACIT_INTERRUPTED
+                                            : TACIT_NOT_CONVERGED;
+}
+
+static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
+{
+    S->stop = *stop;
+    S->most = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    S->k = 0;
+    S->seen = -1;
+    S->rr = 0.0;
+    S->q->stop_wanted = S->q->stop_agreed = false;
+    const double bb = norm2(S, S->b);
+    TRY(tct_agree(S->A->world, q_status(S->q)));
+    if (!isfinite(bb))
+        FAIL(TACIT_INPUT, "the right-hand side is not finite (its norm is %g)",
+             sqrt(bb));
+    S->norm_b = S->result->norm_b = sqrt(bb);
+    S->target = fmax(stop->rtol * S->norm_b, stop->atol);
+    return TACIT_OK;
+}
+
+tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
+                              const tacit_stop *stop, tacit_result *result)
+{
+    REQUIRE(solver != NULL && stop != NULL && result != NULL);
+    REQUIRE(solver->n == 0 || (b != NULL && x != NULL));
+    REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
+    tacit_solver *S = solver;
+    *result = (tacit_result){.breakdown_iteration = -1};
+    S->b = b;
+    S->x = x;
+    S->result = result;
+    TRY(begin(S, stop));
+    if (S->norm_b == 0.0) { /* the solution of A x = 0 is 0 */
+        q_fill(S->q, S->n, 0.0, x);
+        result->converged = true;
+        result->stop = TACIT_STOP_RTOL;
+        return tct_agree(S->A->world, q_status(S->q));
+    }
+    const double start_time = tct_seconds();
+    iterate(S);
+    return conclude(S, tct_seconds() - start_time);
+}

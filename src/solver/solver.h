@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/solver.h - what a method sees, and what it must provide. One file per
+ * method, one table at its bottom, one row in TCT_METHODS.
+ *
+ * A method is its recurrence. Stopping, the true residual, restarts, breakdown
+ * and the history live in solver.c; timing and counting in decorators. */
+#ifndef TCT_SOLVER_H
+#define TCT_SOLVER_H
+#include "operator/operator.h"
+#include <tacit/solver.h>
+
+enum { TCT_VECTORS_MOST = 8 };
+enum { V_R = 0, V_P = 1, V_T = 2 }; /* what every method has: r, p, scratch */
+
+typedef struct tct_method {
+    tacit_method about;
+    /* Is alpha's denominator inferred from recurrences, so that a negative one
+     * may be rounding? Then it is looked at with a product before the solve
+     * is given up. */
+    bool inferred;
+    /* Iterate from S->x, with r = b - A x in v[V_R] and its (r, r), summed, in
+     * c[C_RR], until tct_done. */
+    void (*iterate)(tacit_solver *S);
+} tct_method;
+
+struct tacit_solver {
+    const tct_method *method;
+    tacit_queue *q;
+    const tacit_operator *A;
+    size_t n;                     /* local rows                        */
+    double *v[TCT_VECTORS_MOST];  /* the method's vectors              */
+    double *c;                    /* scalars on the device: steps.h    */
+    const double *b;              /* of this run                       */
+    double *x;
+    int64_t k;                    /* updates of x so far               */
+    int64_t seen;                 /* k of the last look, -1: none yet  */
+    int64_t most;                 /* iteration limit                   */
+    double norm_b, target;
+    double rr;                    /* at the last look                  */
+    tacit_stop stop;
+    tacit_result *result;
+    tacit_stop_reason why;        /* the last iterate() stopped        */
+    bool met;                     /* ... because the target was met    */
+};
+
+/* Look at the scalars: has the recurrence met its target, or is there another
+ * reason to stop? Tells the monitor. To be called after every sum of (r, r),
+ * when S->k counts the updates of x. */
+bool tct_done(tacit_solver *S);
+
+/* r = b - A x into `r`. */
+void tct_residual(tacit_solver *S, double *r);
+
+#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr)
+#define X(name) extern const tct_method tct_method_##name;
+TCT_METHODS(X)
+#undef X
+
+#endif

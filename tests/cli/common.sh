@@ -1,0 +1,87 @@
+# shellcheck shell=sh
+# SPDX-License-Identifier: BSD-3-Clause
+# tests/cli/common.sh - what the tests of the program share: they run $TACIT,
+# alone and, where $MPIRUN is set, under it, and compare exit status, messages
+# and files. Sourced by tests/cli_*.sh.
+: "${TACIT:?set it to the program}"
+MPIRUN=${MPIRUN-}
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_hwloc_base_binding_policy=none
+export OMP_NUM_THREADS=${OMP_NUM_THREADS-1}
+source=$(cd "$(dirname "$0")/.." && pwd)
+work=$(mktemp -d) || exit 1
+trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT
+failures=0
+slowest=0
+
+complain() {
+    failures=$((failures + 1))
+    echo "FAILED: $*"
+    sed 's/^/    | /' "$work/err" 2>/dev/null | head -5
+}
+
+now_ms() { echo $(($(date +%s%N) / 1000000)); }
+
+# run RANKS ARGUMENTS...: leaves $status, $elapsed [ms], $work/out, $work/err
+run() {
+    ranks=$1
+    shift
+    start=$(now_ms)
+    if [ "$ranks" = 1 ]; then
+        timeout 60 "$TACIT" "$@" >"$work/out" 2>"$work/err"
+    else
+        # shellcheck disable=SC2086 # $MPIRUN is a command and its options
+        timeout 60 $MPIRUN -np "$ranks" "$TACIT" "$@" >"$work/out" 2>"$work/err"
+    fi
+    status=$?
+    elapsed=$(($(now_ms) - start))
+}
+
+# The lines of complaint, warnings left out (a launcher adds lines of its own).
+complaints() { grep '^tacit: ' "$work/err" | grep -v '^tacit: warning: '; }
+
+# refused STATUS TEXT ARGUMENTS...: on 1 and on 4 ranks the program ends with
+# STATUS, and with one line that has TEXT in it; within a second on one rank.
+refused() {
+    want=$1
+    text=$2
+    shift 2
+    for np in 1 ${MPIRUN:+4}; do
+        run "$np" "$@"
+        [ "$np" = 1 ] && [ $elapsed -ge 1000 ] && run 1 "$@" # a busy machine?
+        [ "$np" = 1 ] && [ $elapsed -gt $slowest ] && slowest=$elapsed
+        label="tacit $* (on $np)"
+        [ $status = "$want" ] || complain "$label: status $status, not $want"
+        [ "$(complaints | wc -l)" = 1 ] || complain "$label: not one line"
+        complaints | grep -qF -- "$text" || complain "$label: no '$text'"
+        [ "$np" = 1 ] && [ $elapsed -ge "${TACIT_PATIENCE_MS-1000}" ] &&
+            complain "$label: $elapsed ms"
+    done
+}
+
+# solved ARGUMENTS...: on one rank
+accepted() {
+    run 1 "$@"
+    [ $status = 0 ] || complain "tacit $*: status $status"
+}
+
+has() { # FILE TEXT
+    grep -qF -- "$2" "$work/$1" || complain "$1: no '$2'"
+}
+
+# valid_json FILE: a skipped check says so
+valid_json() {
+    if command -v python3 >/dev/null; then
+        python3 -m json.tool "$1" >/dev/null || complain "$1: not JSON"
+    else
+        echo "skipped: python3 is missing, JSON is not parsed"
+    fi
+}
+
+finish() {
+    [ $slowest = 0 ] || echo "slowest refusal on one rank: $slowest ms"
+    [ -n "$MPIRUN" ] || echo "skipped: no MPIRUN, one rank only"
+    [ $failures = 0 ] && echo "passed" && exit 0
+    echo "$failures failures"
+    exit 1
+}

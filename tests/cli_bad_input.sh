@@ -1,0 +1,104 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Bad input gives one line and the right status, alone and under MPI.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+head='%%MatrixMarket matrix coordinate real general'
+shead='%%MatrixMarket matrix coordinate real symmetric'
+mm() { # NAME LINES...
+    name=$1
+    shift
+    printf '%s\n' "$@" >"$name"
+}
+
+# files that are none
+refused 2 'missing.mtx' solve missing.mtx
+mkdir folder
+refused 2 'folder' solve folder
+: >empty.mtx
+refused 2 'empty.mtx' solve empty.mtx
+mm words.mtx 'this is no matrix'
+refused 2 'words.mtx' solve words.mtx
+
+# Matrix Market
+mm head.mtx '%%MatrixMarket matrix coord'
+refused 2 'head.mtx' solve head.mtx
+mm nosize.mtx "$head" '% a comment'
+refused 2 'nosize.mtx' solve nosize.mtx
+mm short.mtx "$head" '3 3 3' '1 1 2' '2 2 2'
+refused 2 'short.mtx' solve short.mtx
+mm long.mtx "$head" '2 2 2' '1 1 2' '2 2 2' '1 2 1'
+refused 2 'long.mtx' solve long.mtx
+mm zero.mtx "$head" '2 2 2' '0 1 2' '2 2 2'
+refused 2 'zero.mtx:3' solve zero.mtx
+mm negative.mtx "$head" '2 2 2' '1 1 2' '2 -2 2'
+refused 2 'negative.mtx:4' solve negative.mtx
+mm beyond.mtx "$head" '2 2 2' '1 1 2' '2 3 2'
+refused 2 'beyond.mtx:4' solve beyond.mtx
+mm nan.mtx "$head" '2 2 2' '1 1 nan' '2 2 2'
+refused 2 'nan.mtx:3' solve nan.mtx
+mm inf.mtx "$head" '2 2 2' '1 1 2' '2 2 inf'
+refused 2 'inf.mtx:4' solve inf.mtx
+mm token.mtx "$head" '2 2 2' '1 1 2' '2 2 two'
+refused 2 'token.mtx:4:5' solve token.mtx
+mm complex.mtx '%%MatrixMarket matrix coordinate complex general' '1 1 1' '1 1 2 0'
+refused 2 'complex' solve complex.mtx
+mm skew.mtx '%%MatrixMarket matrix coordinate real skew-symmetric' '2 2 1' '2 1 1'
+refused 2 'skew' solve skew.mtx
+mm tall.mtx "$head" '3 2 2' '1 1 2' '3 2 2'
+refused 2 '3 x 2' solve tall.mtx
+mm huge.mtx "$head" '99999999999999999999 99999999999999999999 1' '1 1 1'
+refused 2 'huge.mtx' solve huge.mtx
+mm much.mtx "$head" '9 9 9000000000000000' '1 1 1'
+refused 2 'much.mtx' solve much.mtx
+
+# symmetry
+mm pattern.mtx "$head" '2 2 3' '1 1 2' '2 2 2' '1 2 1'
+refused 2 'row 1, column 2' solve pattern.mtx
+mm values.mtx "$head" '2 2 4' '1 1 2' '2 2 2' '1 2 1' '2 1 1.5'
+refused 2 'not symmetric' solve values.mtx
+
+# not positive definite
+mm zerodiag.mtx "$shead" '2 2 2' '1 1 1' '2 1 1'
+refused 4 "breakdown" solve zerodiag.mtx
+has err 'warning'
+mm indefinite.mtx "$shead" '2 2 2' '1 1 1' '2 2 -1'
+refused 4 "p'Ap" solve indefinite.mtx --rhs ones --max-iterations 50
+has err 'warning'
+
+# compressed files cut short
+mm good.mtx "$shead" '2 2 2' '1 1 2' '2 2 3'
+"$TACIT" convert -q poisson2d:30 full.mtx
+for pack in gzip xz; do
+    command -v $pack >/dev/null || continue
+    $pack -c full.mtx | head -c 900 >cut.$pack
+    refused 2 "cut.$pack" solve cut.$pack
+done
+
+# vectors and partitions
+mm rhs.mtx '%%MatrixMarket matrix array real general' '3 1' 1 2 3
+refused 2 '3' solve good.mtx rhs.mtx
+refused 2 'nowhere.mtx' solve good.mtx --x0 nowhere.mtx
+yes 7 | head -900 >out_of_range.part
+refused 2 'out_of_range.part:1' solve poisson2d:30 --partition out_of_range.part
+yes 0 | head -899 >few.part
+refused 2 'few.part' solve poisson2d:30 --partition few.part
+if [ -n "$MPIRUN" ]; then
+    yes 0 | head -900 >one.part
+    run 4 solve poisson2d:30 --partition one.part
+    [ $status = 2 ] || complain "empty part: status $status"
+    has err 'one.part'
+fi
+
+# sizes
+refused 5 'memory' solve poisson3d:90000
+
+# outputs are asked for before the solve, and none is left half-written
+refused 2 'cannot be written' solve poisson3d:8 -o nowhere/x.mtx
+refused 2 'cannot be written' solve poisson3d:8 --json nowhere/r.json
+refused 2 'folder' solve poisson3d:8 --history folder
+refused 2 'cannot be written' convert poisson3d:8 nowhere/m.mtx
+refused 2 'cannot be written' partition poisson3d:8 -n 2 -o nowhere/p
+find . -name '*part.*' -o -name '*.tmp*' -o -name '*.[0-9]*.part' | grep . &&
+    complain 'files are left'
+finish

@@ -1,0 +1,63 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Ctrl-C during a solve: report so far, status 3, outputs written. A rank that
+# dies ends the others.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+endless='solve poisson3d:40 --rtol 0 --max-iterations 100000000 -v'
+
+# Wait until the solve of process $1 is under way: -v shows its progress.
+under_way() {
+    for _ in $(seq 100); do
+        grep -q 'iteration' err && return
+        sleep 0.1
+    done
+    complain 'no progress is shown'
+}
+
+for signal in INT TERM; do
+    # shellcheck disable=SC2086 # words
+    "$TACIT" $endless -o x.mtx --json r.json --history h.tsv \
+        >out 2>err &
+    under_way
+    kill -$signal $!
+    wait $!
+    status=$?
+    [ $status = 3 ] || complain "$signal: status $status, not 3"
+    has err 'tacit: interrupted after'
+    has out 'interrupted'
+    has r.json '"interrupted"'
+    valid_json r.json
+    [ -s x.mtx ] || complain "$signal: no solution"
+    [ -s h.tsv ] || complain "$signal: no history"
+    rm -f x.mtx r.json h.tsv
+done
+[ "$(echo *)" = 'err out' ] || complain "files are left: $(echo *)"
+
+if [ -n "$MPIRUN" ]; then
+    # mpirun answers with a status of its own; the report comes all the same
+    # shellcheck disable=SC2086 # words
+    $MPIRUN -np 4 "$TACIT" $endless --json r.json \
+        >out 2>err &
+    under_way
+    kill -INT $!
+    wait $!
+    has err 'tacit: interrupted after'
+    [ "$(grep -c '^tacit: ' err)" = 1 ] || complain 'MPI: not one line'
+    has r.json '"interrupted"'
+
+    # a rank that dies
+    # shellcheck disable=SC2086 # words
+    $MPIRUN -np 4 "$TACIT" $endless >out 2>err &
+    launcher=$!
+    under_way
+    victim=$(ps -o pid= --ppid $launcher | tail -1)
+    kill -9 "$victim"
+    start=$(now_ms)
+    wait $launcher
+    status=$?
+    elapsed=$(($(now_ms) - start))
+    [ $status != 0 ] || complain 'a dead rank goes unnoticed'
+    [ $elapsed -lt 10000 ] || complain "the others lived $elapsed ms"
+fi
+finish

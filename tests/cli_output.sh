@@ -1,0 +1,119 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Reports, solutions, histories, conversions, partitions: what the program
+# writes can be read again and says the same on one rank and on several.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }
+
+# the report has every field of the contract
+accepted solve poisson3d:12 --json report.json
+valid_json report.json
+for field in tacit matrix name rows nonzeros nonzeros_per_row min mean max path \
+    method loop comm device device_name format precision precond ranks threads \
+    result converged stop iterations relative_residual true_relative_residual \
+    error_2norm time read partition setup solve per_iteration all_solves \
+    operations spmv dot nrm2 axpy reduce exchange count seconds flops bytes \
+    messages moved_bytes rate gflops gbytes_per_second copy_gbytes_per_second \
+    fraction_of_copy; do
+    grep -q "\"$field\":" report.json || complain "report: no $field"
+done
+[ "$(value report.json converged)" = true ] || complain 'report: converged'
+[ "$(value report.json stop)" = '"rtol"' ] || complain 'report: stop'
+accepted solve poisson3d:12 --json - --profile --repeat 3 --warmup 1
+cp out profile.json
+valid_json profile.json
+[ "$(head -c 1 out)" = '{' ] || complain '--json - prints more than JSON'
+accepted solve poisson3d:12 --rhs ones --json ones.json
+[ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
+
+# not converged, broken down: the report is there all the same
+run 1 solve poisson3d:12 --max-iterations 3 --json three.json
+[ $status = 3 ] || complain "three iterations: status $status"
+valid_json three.json
+[ "$(value three.json stop)" = '"max_iterations"' ] || complain 'three: stop'
+run 1 solve like:nlpkkt80,6 --json broken.json
+[ $status = 4 ] || complain "indefinite: status $status"
+valid_json broken.json
+[ "$(value broken.json stop)" = '"breakdown"' ] || complain 'broken: stop'
+
+# history: a line per iteration, the last one the report's residual
+accepted solve poisson3d:12 --history history.tsv --json report.json
+k=$(value report.json iterations)
+[ "$(head -1 history.tsv)" = 'iteration	relative_residual' ] ||
+    complain 'history: head'
+[ "$(tail -1 history.tsv | cut -f1)" = "$k" ] || complain 'history: last line'
+[ "$(wc -l <history.tsv)" = $((k + 2)) ] || complain 'history: length'
+
+# a solution is a right-hand side and a first guess for the next solve
+accepted solve poisson3d:12 --rhs ones --rtol 1e-10 -o x.mtx
+accepted solve poisson3d:12 --rhs ones --rtol 1e-9 --x0 x.mtx --json again.json
+[ "$(value again.json iterations)" = 0 ] || complain 'x0: more than 0 iterations'
+accepted solve poisson3d:12 x.mtx --json again.json
+[ "$(value again.json converged)" = true ] || complain 'x.mtx as right-hand side'
+
+# on several ranks: the same solution, in the original row order
+if [ -n "$MPIRUN" ]; then
+    run 4 solve poisson3d:12 --rhs ones --rtol 1e-10 --partitioner metis -o x4.mtx \
+        --json four.json
+    [ $status = 0 ] || complain "4 ranks: status $status"
+    valid_json four.json
+    [ "$(value four.json ranks)" = 4 ] || complain '4 ranks: ranks'
+    paste x.mtx x4.mtx | awk 'NR > 3 && NF == 2 && ($1 - $2 > 1e-7 || $2 - $1 > 1e-7) \
+        { bad = 1 } END { exit bad }' || complain '4 ranks: another solution'
+    run 4 solve poisson3d:12 --rhs ones --x0 x4.mtx --json again.json
+    [ "$(value again.json iterations)" = 0 ] || complain '4 ranks: x0'
+    run 4 partition poisson3d:12 -n 4 -o p4
+    cp p4 p4.ranks
+    accepted partition poisson3d:12 -n 4 -o p4
+    cmp -s p4 p4.ranks || complain 'another partition on 4 ranks'
+    run 4 solve poisson3d:12 --partition p4 --json parts.json
+    [ $status = 0 ] || complain "partition file: status $status"
+    [ "$(value parts.json partition)" = '"file"' ] || complain 'path: partition'
+    run 4 bench exchange poisson3d:12 --repeat 3
+    [ $status = 0 ] || complain "bench exchange: status $status"
+fi
+
+# conversions: there and back is the same matrix
+for ending in tacit petsc npz mtx.gz; do
+    accepted convert poisson2d:9 m.$ending
+    accepted convert m.$ending back.mtx
+    [ -f first.mtx ] || cp back.mtx first.mtx
+    grep -v '^%' back.mtx >a
+    grep -v '^%' first.mtx >b
+    cmp -s a b || complain "convert: .$ending changes the matrix"
+done
+
+# partition
+accepted partition poisson2d:20 -n 3 -o parts --json cut.json
+valid_json cut.json
+[ "$(wc -l <parts)" = 400 ] || complain 'partition: lines'
+[ "$(sort -u parts | tr '\n' ' ')" = '0 1 2 ' ] || complain 'partition: parts'
+
+# the other commands
+accepted info poisson3d:8 --json info.json
+valid_json info.json
+accepted info gallery
+has out 'poisson3d:N'
+accepted info m.npz
+has out 'symmetric'
+accepted compare poisson3d:8 --repeat 1 --json compare.json --html compare.html
+valid_json compare.json
+for text in '<table>' '<svg' '</html>' 'Not available' pipe-pr; do
+    has compare.html "$text"
+done
+accepted devices --json devices.json
+valid_json devices.json
+accepted bench spmv poisson3d:8 --repeat 3
+has out 'csr'
+accepted bench reduce --repeat 3
+run 1 solve poisson3d:4 --decorate trace:
+has err 'product'
+
+# standard output that takes nothing is an error, said once
+if [ -w /dev/full ]; then
+    "$TACIT" solve poisson3d:4 >/dev/full 2>err
+    [ $? = 2 ] || complain 'a full device goes unnoticed'
+    has err 'standard output'
+fi
+finish

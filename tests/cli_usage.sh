@@ -1,0 +1,69 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The command line: what is wrong is said with the nearest known word, status 1.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+
+refused 1 "did you mean 'solve'" slove poisson3d:4
+refused 1 'tacit help' frobnicate
+refused 1 "did you mean '--method'" solve poisson3d:4 --metod cg
+refused 1 "unknown option '-x'" solve poisson3d:4 -x
+refused 1 "did you mean 'pipelined'" solve poisson3d:4 --method pipelind
+refused 1 "did you mean 'csr'" solve poisson3d:4 --format=cs
+refused 1 "did you mean 'poisson3d'" solve poison3d:4
+refused 1 "did you mean 'jacobi'" solve poisson3d:4 --precond jakobi
+refused 1 'sstep' solve poisson3d:4 --method sstep --steps 4
+refused 1 'belongs to' solve poisson3d:4 --steps 4
+refused 1 'CUDA' solve poisson3d:4 --device cuda
+refused 1 'GPU' solve poisson3d:4 --loop graph
+refused 1 'not a number' solve poisson3d:4 --rtol abc
+refused 1 'finite' solve poisson3d:4 --rtol nan
+refused 1 '0 or greater' solve poisson3d:4 --rtol -1
+refused 1 'whole number' solve poisson3d:4 --max-iterations 1e3
+refused 1 'from 1 to 4096' solve poisson3d:4 --threads 0
+refused 1 'is missing' solve poisson3d:4 --rtol
+refused 1 'takes no value' solve poisson3d:4 --quiet=yes
+refused 1 'MATRIX' solve
+refused 1 'too many' solve poisson3d:4 ones more
+refused 1 'two right-hand sides' solve poisson3d:4 ones --rhs ones
+refused 1 'N = 0' solve poisson3d:0
+refused 1 'PARTS' partition poisson3d:4
+refused 1 'would be empty' partition poisson3d:2 -n 9
+refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
+refused 1 'one process' bench exchange poisson3d:4 --comm self
+refused 1 "did you mean 'info'" help inof
+run 1
+[ $status = 1 ] || complain "no command: status $status"
+
+# options stand where they like
+accepted solve --rtol 1e-3 poisson3d:4 -q --method=single
+[ -s out ] && complain 'quiet, but it prints'
+[ -s err ] && complain 'quiet, but it complains'
+accepted solve poisson3d:4 --rhs=ones -vq --max-iterations=9999 -o./x.mtx
+[ -s x.mtx ] || complain 'no x.mtx'
+accepted solve -- poisson3d:4
+
+# help
+accepted --version
+grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain 'version'
+for command in solve compare info convert partition devices bench help; do
+    accepted help $command
+    has out "usage: tacit $command"
+    accepted $command --help
+    has out "usage: tacit $command"
+    accepted help
+    has out "tacit $command"
+done
+accepted help --man
+cmp -s out "$source/docs/tacit.1" ||
+    complain 'docs/tacit.1 is stale: tacit help --man > docs/tacit.1'
+
+# what is missing says why
+accepted devices
+for name in cuda graph resident nccl queue nvshmem flexible sstep mixed jacobi amg; do
+    grep -q "	$name	no	." out || complain "devices: $name"
+done
+for name in host cg single pipelined pipe-pr csr sell bsell double none; do
+    grep -q "	$name	yes	" out || complain "devices: $name"
+done
+finish

@@ -1,0 +1,82 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Install into a folder of its own, build examples/ against what was installed,
+# found as $1 says (find_package or pkg_config), and run them.
+how=${1:?find_package or pkg_config}
+: "${BUILD:?set it to the build folder}" "${SRC:?set it to the source folder}"
+work=$(mktemp -d) || exit 1
+trap 'rm -rf "$work"' EXIT
+prefix=$work/prefix
+cc=$(sed -n 's/^CMAKE_C_COMPILER:[A-Z]*=//p' "$BUILD/CMakeCache.txt")
+
+must() {
+    "$@" >"$work/log" 2>&1 || { echo "FAILED: $*"; cat "$work/log"; exit 1; }
+}
+
+must cmake --install "$BUILD" --prefix "$prefix"
+# The tree may be moved.
+mv "$prefix" "$work/moved" && prefix=$work/moved
+library=$(dirname "$(find "$prefix" -name 'libtacit.so')")
+for file in bin/tacit include/tacit/tacit.h share/man/man1/tacit.1; do
+    [ -e "$prefix/$file" ] || { echo "FAILED: $file is not installed"; exit 1; }
+done
+[ -n "$MPIRUN" ] || [ ! -e "$prefix/include/tacit/mpi.h" ] ||
+    { echo "FAILED: tacit/mpi.h without MPI"; exit 1; }
+
+build_with_cmake() { # TARGET
+    must cmake -S "$SRC/examples" -B "$work/$1" -DCMAKE_PREFIX_PATH="$prefix" \
+        -DCMAKE_C_COMPILER="$cc" -DCMAKE_BUILD_TYPE=Release -DTACIT_TARGET="tacit::$1"
+    must cmake --build "$work/$1"
+}
+
+build_with_pkg_config() {
+    export PKG_CONFIG_PATH="$library/pkgconfig"
+    flags=$(pkg-config --cflags --libs tacit) || exit 1
+    mkdir "$work/tacit"
+    for name in serial_arrays read_file mpi_rows; do
+        compiler=$cc
+        [ $name = mpi_rows ] && compiler=mpicc
+        [ -z "$MPIRUN" ] && [ $name = mpi_rows ] && continue
+        # shellcheck disable=SC2086 # a list of options
+        must $compiler -std=c11 -Wall -Wextra -Werror \
+            "$SRC/examples/$name.c" -o "$work/tacit/$name" $flags -lm
+    done
+    # the header speaks C++ too
+    if command -v c++ >/dev/null; then
+        echo '#include <tacit/tacit.h>
+int main() { return tacit_version()[0] == 0; }' >"$work/speaks.cpp"
+        # shellcheck disable=SC2086 # a list of options
+        must c++ -Wall -Wextra -Werror "$work/speaks.cpp" -o "$work/speaks" $flags
+        must env LD_LIBRARY_PATH="$library" "$work/speaks"
+    else
+        echo "skipped: no C++ compiler, the headers are not tried with it"
+    fi
+}
+
+# Each example checks its own solution and says so with its exit status.
+run_all() { # FOLDER
+    (cd "$work" && must "$1/serial_arrays" && must "$1/read_file" && cat log &&
+        must "$prefix/bin/tacit" convert poisson3d:12 p.mtx -q &&
+        must "$1/read_file" p.mtx) || exit 1
+    [ -z "$MPIRUN" ] && { echo "skipped: mpi_rows, a build without MPI"; return; }
+    for np in 1 2 3; do
+        # shellcheck disable=SC2086 # a command and its options
+        must $MPIRUN -np $np "$1/mpi_rows"
+    done
+}
+
+case $how in
+find_package)
+    build_with_cmake tacit
+    run_all "$work/tacit"
+    build_with_cmake static
+    run_all "$work/static"
+    ;;
+pkg_config)
+    build_with_pkg_config
+    export LD_LIBRARY_PATH="$library"
+    run_all "$work/tacit"
+    ;;
+*) echo "FAILED: $how?"; exit 1 ;;
+esac
+echo "examples built and run ($how)"

@@ -1,0 +1,255 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/io_files.h - files for the tests of the readers: written byte by byte
+ * in a folder of their own, which is removed at the end. */
+#ifndef TEST_IO_FILES_H
+#define TEST_IO_FILES_H
+#include "matrix/io/io.h"
+#include <lzma.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include <zlib.h>
+
+/* Stop a test program that cannot even prepare its files. */
+static inline void must(bool ok, const char *what)
+{
+    if (ok) return;
+    perror(what);
+    exit(99);
+}
+
+/* --- a folder ------------------------------------------------------------- */
+
+static char test_folder[64];
+
+static inline void remove_folder(void)
+{
+    char command[96];
+    snprintf(command, sizeof command, "rm -rf '%s'", test_folder);
+    if (test_folder[0] && system(command) != 0) perror(command);
+}
+
+/* `name` in the test's folder; four answers are valid at a time. */
+static inline const char *in_folder(const char *name)
+{
+    static char paths[4][256];
+    static int next;
+    if (!test_folder[0]) {
+        const char *base = getenv("TMPDIR");
+        snprintf(test_folder, sizeof test_folder, "%.40s/tacit-io-XXXXXX",
+                 base ? base : "/tmp");
+        must(mkdtemp(test_folder) != NULL, "a temporary folder");
+        atexit(remove_folder);
+    }
+    char *path = paths[next++ % 4];
+    snprintf(path, 256, "%s/%s", test_folder, name);
+    return path;
+}
+
+static inline void put_bytes(const char *path, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "wb");
+    must(f != NULL, path);
+    must(fwrite(data, 1, bytes, f) == bytes, path);
+    must(fclose(f) == 0, path);
+}
+
+static inline void put_text(const char *path, const char *text)
+{
+    put_bytes(path, text, strlen(text));
+}
+
+/* The whole file, with a zero byte behind it; the caller frees it. */
+static inline char *get_bytes(const char *path, size_t *bytes)
+{
+    FILE *f = fopen(path, "rb");
+    must(f != NULL, path);
+    must(fseek(f, 0, SEEK_END) == 0, path);
+    *bytes = (size_t)ftell(f);
+    rewind(f);
+    char *data = malloc(*bytes + 1);
+    must(data != NULL && fread(data, 1, *bytes, f) == *bytes, path);
+    data[*bytes] = '\0';
+    fclose(f);
+    return data;
+}
+
+/* --- packed --------------------------------------------------------------- */
+
+/* `text` packed, without its last `cut` bytes; of byte `flip` one bit is
+ * turned unless it is 0. */
+static inline void put_damaged(const char *path, unsigned char *data,
+                               size_t bytes, size_t cut, size_t flip)
+{
+    if (flip > 0 && flip < bytes) data[flip] ^= 0x10;
+    put_bytes(path, data, bytes - cut);
+}
+
+static inline void put_gzip(const char *path, const char *text, size_t cut,
+                            size_t flip)
+{
+    const size_t n = strlen(text);
+    z_stream z = {0};
+    must(deflateInit2(&z, 6, Z_DEFLATED, 31, 8, Z_DEFAULT_STRATEGY) == Z_OK,
+         "gzip");
+    const size_t room = deflateBound(&z, n) + 64;
+    unsigned char *data = malloc(room);
+    must(data != NULL, "gzip");
+    z.next_in = (unsigned char *)(uintptr_t)text;
+    z.avail_in = (uInt)n;
+    z.next_out = data;
+    z.avail_out = (uInt)room;
+    must(deflate(&z, Z_FINISH) == Z_STREAM_END, "gzip");
+    deflateEnd(&z);
+    put_damaged(path, data, z.total_out, cut, flip);
+    free(data);
+}
+
+static inline void put_xz(const char *path, const char *text, size_t cut,
+                          size_t flip)
+{
+    const size_t n = strlen(text), room = lzma_stream_buffer_bound(n);
+    unsigned char *data = malloc(room);
+    size_t bytes = 0;
+    must(data && lzma_easy_buffer_encode(3, LZMA_CHECK_CRC64, NULL,
+                                         (const uint8_t *)text, n, data, &bytes,
+                                         room) == LZMA_OK,
+         "xz");
+    put_damaged(path, data, bytes, cut, flip);
+    free(data);
+}
+
+/* --- zip archives, as NumPy writes them ------------------------------------ */
+
+typedef struct {
+    unsigned char data[1 << 16], directory[1 << 12];
+    size_t bytes, directory_bytes;
+    int members;
+} zip_file;
+
+static inline void zip_number(unsigned char *p, int bytes, uint64_t x)
+{
+    for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> 8 * i);
+}
+
+static inline size_t zip_deflate(const void *data, size_t bytes,
+                                 unsigned char *out, size_t room)
+{
+    z_stream z = {0};
+    must(deflateInit2(&z, 6, Z_DEFLATED, -15, 8, 0) == Z_OK, "deflate");
+    z.next_in = (unsigned char *)(uintptr_t)data;
+    z.avail_in = (uInt)bytes;
+    z.next_out = out;
+    z.avail_out = (uInt)room;
+    must(deflate(&z, Z_FINISH) == Z_STREAM_END, "deflate");
+    deflateEnd(&z);
+    return z.total_out;
+}
+
+/* Add a member; with 32-bit sizes, as Python's zipfile writes small ones. */
+static inline void zip_add(zip_file *z, const char *name, const void *data,
+                           size_t bytes, bool deflated)
+{
+    const size_t length = strlen(name), at = z->bytes;
+    unsigned char *local = z->data + at, *body = local + 30 + length;
+    size_t packed = bytes;
+    if (deflated)
+        packed = zip_deflate(data, bytes, body, sizeof z->data - at - 200);
+    else memcpy(body, data, bytes);
+    memset(local, 0, 30);
+    memcpy(local, "PK\3\4\24", 5);
+    zip_number(local + 8, 2, deflated ? 8 : 0);
+    zip_number(local + 14, 4, crc32(0, data, (uInt)bytes));
+    zip_number(local + 18, 4, packed);
+    zip_number(local + 22, 4, bytes);
+    zip_number(local + 26, 2, length);
+    memcpy(local + 30, name, length);
+    unsigned char *entry = z->directory + z->directory_bytes;
+    memset(entry, 0, 46);
+    memcpy(entry, "PK\1\2\24\0\24", 7);
+    memcpy(entry + 10, local + 8, 20);
+    zip_number(entry + 42, 4, at);
+    memcpy(entry + 46, name, length);
+    z->directory_bytes += 46 + length;
+    z->bytes += 30 + length + packed;
+    z->members++;
+}
+
+/* An array of NumPy: its header and `bytes` of data. */
+static inline void zip_add_npy(zip_file *z, const char *name, const char *type,
+                               const char *shape, const void *data,
+                               size_t bytes, bool deflated)
+{
+    unsigned char raw[4096] = "\x93NUMPY\1\0\x76\0";
+    char text[120];
+    const int n = snprintf(
+        text, sizeof text,
+        "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type, shape);
+    memset(raw + 10, ' ', 118);
+    memcpy(raw + 10, text, (size_t)n);
+    raw[127] = '\n';
+    memcpy(raw + 128, data, bytes);
+    zip_add(z, name, raw, 128 + bytes, deflated);
+}
+
+static inline void zip_put(zip_file *z, const char *path)
+{
+    memcpy(z->data + z->bytes, z->directory, z->directory_bytes);
+    unsigned char *end = z->data + z->bytes + z->directory_bytes;
+    memset(end, 0, 22);
+    memcpy(end, "PK\5\6", 4);
+    zip_number(end + 8, 2, (uint64_t)z->members);
+    zip_number(end + 10, 2, (uint64_t)z->members);
+    zip_number(end + 12, 4, z->directory_bytes);
+    zip_number(end + 16, 4, z->bytes);
+    put_bytes(path, z->data, z->bytes + z->directory_bytes + 22);
+}
+
+/* The 3 x 3 matrix [4 0 1; 0 5 0; 1 0 6] as scipy.sparse.save_npz saves it. */
+static inline void put_npz(const char *path, const char *format, bool deflated)
+{
+    static const int32_t indptr[] = {0, 2, 3, 5}, indices[] = {0, 2, 1, 0, 2};
+    static const int32_t row[] = {0, 0, 1, 2, 2};
+    static const int64_t shape[] = {3, 3};
+    static const double data[] = {4, 1, 5, 1, 6};
+    zip_file *z = calloc(1, sizeof *z);
+    must(z != NULL, "zip");
+    if (strcmp(format, "coo") == 0) {
+        zip_add_npy(z, "row.npy", "<i4", "(5,)", row, sizeof row, deflated);
+        zip_add_npy(z, "col.npy", "<i4", "(5,)", indices, sizeof indices,
+                    deflated);
+    } else {
+        zip_add_npy(z, "indices.npy", "<i4", "(5,)", indices, sizeof indices,
+                    deflated);
+        zip_add_npy(z, "indptr.npy", "<i4", "(4,)", indptr, sizeof indptr,
+                    deflated);
+    }
+    zip_add_npy(z, "format.npy", "|S3", "()", format, 3, deflated);
+    zip_add_npy(z, "shape.npy", "<i8", "(2,)", shape, sizeof shape, deflated);
+    zip_add_npy(z, "data.npy", "<f8", "(5,)", data, sizeof data, deflated);
+    zip_put(z, path);
+    free(z);
+}
+
+/* --- matrices -------------------------------------------------------------- */
+
+/* Where the real matrices lie: TACIT_MATRICES, or beside the source tree. NULL,
+ * and a word about it, where they do not. */
+static inline const char *shared_matrices(void)
+{
+    static char path[1024];
+    const char *set = getenv("TACIT_MATRICES");
+    snprintf(path, sizeof path, "%s", set ? set : __FILE__);
+    for (int up = 0; !set && up < 2; up++) { /* tests/io_files.h */
+        char *slash = strrchr(path, '/');
+        if (slash) *slash = '\0';
+        else strcpy(path, up ? ".." : ".");
+    }
+    if (!set) strcat(path, "/../shared/matrices");
+    if (access(path, R_OK) == 0) return path;
+    printf("skipped: no matrices in %s (set TACIT_MATRICES)\n", path);
+    return NULL;
+}
+
+#endif

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/mpi_main.h - a cmocka main for tests that run on any number of ranks.
+ *
+ *     int main(int argc, char **argv)
+ *     {
+ *         const struct CMUnitTest tests[] = {...};
+ *         TEST_MPI_MAIN(tests);
+ *     }
+ *
+ * Every rank runs the same tests, one after the other. After each one the
+ * ranks agree on it, by messages of their own: a failure anywhere is a failure
+ * everywhere. Ranks that do not come to the agreement within a few seconds of
+ * the first failure are stuck waiting for the rank that failed, and the job is
+ * ended. A watchdog shows where a test hangs, and ends it, before CTest does.
+ *
+ * Without a launcher, or without MPI, it is one process, and the world is
+ * tacit_world_self. If all tests were skipped the exit status is 77. */
+#ifndef TACIT_TESTS_MPI_MAIN_H
+#define TACIT_TESTS_MPI_MAIN_H
+#include <execinfo.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+/* cmocka wants the headers above it */
+#include <cmocka.h>
+#include <tacit/world.h>
+#if TCT_HAVE_MPI
+#include <tacit/mpi.h>
+static MPI_Comm test_comm_;
+#endif
+
+enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160 };
+static tacit_world *test_world_;
+static int test_launched_;
+
+/* The world that the tests share. */
+static inline tacit_world *test_world(void)
+{
+    return test_world_;
+}
+
+static inline void test_watchdog_(int signal_number)
+{
+    static const char text[] = "watchdog: the test hangs; it is in\n";
+    void *frames[64];
+    const ssize_t written = write(STDERR_FILENO, text, sizeof text - 1);
+    backtrace_symbols_fd(frames, backtrace(frames, 64), STDERR_FILENO);
+    signal(SIGABRT, SIG_DFL);
+    if (signal_number > 0 || written < 0) abort();
+}
+
+static inline void test_open_(int *argc, char ***argv)
+{
+    void *frame;
+    backtrace(&frame, 1); /* loads what the watchdog may not */
+    const char *limit = getenv("TACIT_WATCHDOG");
+    signal(SIGALRM, test_watchdog_);
+    alarm(limit ? (unsigned)atoi(limit) : TEST_WATCHDOG_S);
+#if TCT_HAVE_MPI
+    test_launched_ = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") ||
+                     getenv("PMIX_RANK");
+    if (test_launched_) {
+        MPI_Init(argc, argv);
+        MPI_Comm_dup(MPI_COMM_WORLD, &test_comm_);
+        if (tacit_world_from_mpi(MPI_COMM_WORLD, &test_world_) != TACIT_OK)
+            MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+#endif
+    (void)argc;
+    (void)argv;
+    if (!test_launched_ && tacit_world_self(&test_world_) != TACIT_OK) abort();
+    /* one account of what goes well is enough; failures go to stderr */
+    if (tacit_world_rank(test_world_) > 0 && !freopen("/dev/null", "w", stdout))
+        abort();
+}
+
+/* The worst verdict of all ranks. */
+static inline int test_agree_(int failed, const char *name)
+{
+#if TCT_HAVE_MPI
+    if (!test_launched_) return failed;
+    int worst = failed, there = 0;
+    MPI_Request request;
+    MPI_Iallreduce(&failed, &worst, 1, MPI_INT, MPI_MAX, test_comm_, &request);
+    const time_t start = time(NULL);
+    while (MPI_Test(&request, &there, MPI_STATUS_IGNORE), !there) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        if (!failed || time(NULL) - start < TEST_PATIENCE_S) continue;
+        fprintf(stderr, "%s failed on rank %d; other ranks are stuck in it\n",
+                name, tacit_world_rank(test_world_));
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    if (worst && !failed)
+        fprintf(stderr, "%s failed, but not on rank %d\n", name,
+                tacit_world_rank(test_world_));
+    return worst;
+#else
+    (void)name;
+    return failed;
+#endif
+}
+
+/* cmocka's skip(), counted. */
+static size_t test_skips_;
+#undef skip
+#define skip() (test_skips_++, _skip(__FILE__, __LINE__))
+
+static inline int test_run_(const struct CMUnitTest *tests, size_t count)
+{
+    int failures = 0;
+    for (size_t i = 0; i < count; i++) {
+        const struct CMUnitTest one[] = {tests[i]};
+        const int failed =
+            _cmocka_run_group_tests(tests[i].name, one, 1, NULL, NULL);
+        failures += test_agree_(failed != 0, tests[i].name);
+    }
+    tacit_world_destroy(&test_world_);
+#if TCT_HAVE_MPI
+    if (test_launched_) {
+        MPI_Comm_free(&test_comm_);
+        MPI_Finalize();
+    }
+#endif
+    return failures ? 1 : test_skips_ == count ? 77 : 0;
+}
+
+#define TEST_MPI_MAIN(tests)  \
+    test_open_(&argc, &argv); \
+    return test_run_(tests, sizeof(tests) / sizeof *(tests))
+
+#endif

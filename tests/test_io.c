@@ -1,0 +1,676 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_io.c - matrices and vectors from files and into files, on one
+ * process: every format, and what they hold bit for bit. */
+#include "io_files.h"
+#include <dirent.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <sys/stat.h>
+
+#include <cmocka.h>
+
+static tacit_world *world;
+
+#define OK(call) ok_(call, #call)
+static void ok_(tacit_status status, const char *call)
+{
+    if (status != TACIT_OK) fail_msg("%s: %s", call, tacit_error_message());
+}
+
+static void assert_same(const tct_csr *a, const tct_csr *b)
+{
+    assert_int_equal(a->global_rows, b->global_rows);
+    assert_int_equal(a->global_cols, b->global_cols);
+    assert_int_equal(a->rows, b->rows);
+    const size_t n = (size_t)tct_csr_nonzeros(a);
+    assert_memory_equal(a->ptr, b->ptr, (size_t)(a->rows + 1) * sizeof *a->ptr);
+    for (size_t k = 0; k < n; k++)
+        assert_int_equal(tct_csr_col(a, (int64_t)k),
+                         tct_csr_col(b, (int64_t)k));
+    assert_memory_equal(a->val, b->val, n * sizeof *a->val);
+}
+
+/* The entry of row `i`, column `j`, or `otherwise`. */
+static double entry(const tct_csr *A, int64_t i, int64_t j, double otherwise)
+{
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (tct_csr_col(A, k) == j) return A->val[k];
+    return otherwise;
+}
+
+/* Some entries in each row but every seventh, of all magnitudes. */
+static void make_matrix(int64_t rows, int64_t cols, tct_csr *A)
+{
+    static const double special[] = {0.0,     -0.0, 5e-324, 1e308, -1e-310,
+                                     1.0 / 3, -7,   0x1p52, 1e22,  1e23};
+    OK(tct_csr_rows(A, rows, cols, 0, rows));
+    for (int pass = 0; pass < 2; pass++) {
+        int64_t k = 0;
+        for (int64_t i = 0; i < rows; i++) {
+            const int64_t step = 1 + (int64_t)(tct_mix((uint64_t)i) % 40);
+            for (int64_t j = i % 5; i % 7 && j < cols; j += step, k++) {
+                if (pass == 0) continue;
+                tct_csr_set_col(A, k, j);
+                const uint64_t r = tct_mix((uint64_t)(i * cols + j));
+                A->val[k] = r % 8 ? (tct_uniform(r, 1) - 0.5) *
+                                        pow(10, (double)(r % 600) - 300)
+                                  : special[r / 8 % 10];
+            }
+            A->ptr[i + 1] = k;
+        }
+        if (pass == 0) OK(tct_csr_entries(A, k));
+    }
+}
+
+/* --- there and back --------------------------------------------------------- */
+
+static void round_trip(const tct_csr *A, const char *name, const char *format)
+{
+    tct_csr B = {0};
+    tct_file_info info;
+    OK(tct_write_matrix(world, in_folder(name), NULL, A));
+    OK(tct_read_matrix(world, in_folder(name), NULL, &B, &info));
+    assert_string_equal(info.format, format);
+    assert_int_equal(info.nonzeros, tct_csr_nonzeros(A));
+    assert_int_equal(info.stored, info.nonzeros);
+    assert_int_equal(info.duplicates, 0);
+    assert_false(info.symmetric);
+    assert_same(A, &B);
+    tct_csr_clear(&B);
+}
+
+static void matrices_there_and_back(void **state)
+{
+    (void)state;
+    static const int64_t sizes[][2] = {{1, 1}, {50, 50}, {20, 300}, {700, 800}};
+    for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+        tct_csr A = {0};
+        make_matrix(sizes[k][0], sizes[k][1], &A);
+        round_trip(&A, "a.mtx", "matrix-market");
+        round_trip(&A, "a.mtx.gz", "matrix-market");
+        round_trip(&A, "a.tacit", "tacit");
+        round_trip(&A, "a.petsc", "petsc");
+        round_trip(&A, "a.npz", "npz");
+        tct_csr_clear(&A);
+    }
+}
+
+static void chain_of_formats(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"b.npz",   "b.mtx",    "b.petsc",
+                                        "b.tacit", "b.mtx.gz", "b2.npz"};
+    tct_csr A = {0}, B = {0};
+    make_matrix(333, 333, &A);
+    OK(tct_write_matrix(world, in_folder("b0.tacit"), NULL, &A));
+    char last[256];
+    snprintf(last, sizeof last, "%s", in_folder("b0.tacit"));
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        OK(tct_read_matrix(world, last, NULL, &B, NULL));
+        snprintf(last, sizeof last, "%s", in_folder(names[k]));
+        OK(tct_write_matrix(world, last, NULL, &B));
+        tct_csr_clear(&B);
+    }
+    OK(tct_read_matrix(world, last, NULL, &B, NULL));
+    assert_same(&A, &B);
+    tct_csr_clear(&A);
+    tct_csr_clear(&B);
+}
+
+static void vectors_there_and_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"x.mtx", "x.mtx.gz", "x.npy", "x.petsc",
+                                        "x.tacit"};
+    enum { N = 70001 };
+    double *x = malloc(N * sizeof *x), *y = malloc(N * sizeof *y);
+    assert_true(x && y);
+    for (int i = 0; i < N; i++)
+        x[i] = i % 9 ? tct_uniform((uint64_t)i, 5) - 0.5 : 0.0;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        memset(y, 0x55, N * sizeof *y);
+        OK(tct_write_vector(world, in_folder(names[k]), NULL, N, N, x));
+        OK(tct_read_vector(world, in_folder(names[k]), N, 0, N, y));
+        assert_memory_equal(x, y, N * sizeof *x);
+    }
+    free(x);
+    free(y);
+}
+
+/* A symmetric matrix as one triangle; written with full precision. */
+static void symmetric_as_one_triangle(void **state)
+{
+    (void)state;
+    tct_csr A = {0}, B = {0};
+    OK(tct_csr_rows(&A, 40, 40, 0, 40));
+    OK(tct_csr_entries(&A, 3 * 40 - 2));
+    int64_t k = 0;
+    for (int64_t i = 0; i < 40; i++) {
+        for (int64_t j = i - 1; j <= i + 1; j++) {
+            if (j < 0 || j >= 40) continue;
+            tct_csr_set_col(&A, k, j);
+            A.val[k++] = tct_uniform((uint64_t)(i + j), 3);
+        }
+        A.ptr[i + 1] = k;
+    }
+    const tct_write_options half = {.symmetric = true};
+    OK(tct_write_matrix(world, in_folder("half.mtx"), &half, &A));
+    tct_file_info info;
+    OK(tct_read_matrix(world, in_folder("half.mtx"), NULL, &B, &info));
+    assert_true(info.symmetric);
+    assert_int_equal(info.stored, 79);
+    assert_int_equal(info.nonzeros, 118);
+    assert_same(&A, &B);
+    tct_csr_clear(&B);
+    OK(tct_write_matrix(world, in_folder("half.tacit"), &half, &A));
+    OK(tct_read_matrix(world, in_folder("half.tacit"), NULL, &B, &info));
+    assert_true(info.symmetric);
+    assert_same(&A, &B);
+    tct_csr_clear(&A);
+    tct_csr_clear(&B);
+}
+
+/* --- Matrix Market ---------------------------------------------------------- */
+
+static tct_csr read_text(const char *text, const tct_read_options *options,
+                         tct_file_info *info)
+{
+    tct_csr A = {0};
+    put_text(in_folder("text"), text);
+    OK(tct_read_matrix(world, in_folder("text"), options, &A, info));
+    return A;
+}
+
+static void market_liberties(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text("%%MATRIXmarket  Matrix\tCOORDINATE Real General\r\n"
+                          "% a comment\r\n"
+                          "%\r\n"
+                          "\r\n"
+                          "  3\t3   4  \r\n"
+                          "1 1 1.5\r\n"
+                          "   3 1   -2e+0 \t\r\n"
+                          "\r\n"
+                          "% another one\r\n"
+                          "2 3 +.25D1\r\n"
+                          "+3 3 4.",
+                          NULL, &info);
+    assert_int_equal(info.nonzeros, 4);
+    assert_int_equal(info.field, TCT_FIELD_REAL);
+    assert_true(entry(&A, 0, 0, 0) == 1.5 && entry(&A, 2, 0, 0) == -2);
+    assert_true(entry(&A, 1, 2, 0) == 2.5 && entry(&A, 2, 2, 0) == 4);
+    tct_csr_clear(&A);
+}
+
+static void market_patterns_and_integers(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text("%%MatrixMarket matrix coordinate pattern symmetric\n"
+                          "3 3 3\n1 1\n3 1\n2 2\n",
+                          NULL, &info);
+    assert_int_equal(info.field, TCT_FIELD_PATTERN);
+    assert_int_equal(info.stored, 3);
+    assert_int_equal(info.nonzeros, 4);
+    assert_true(entry(&A, 0, 2, 0) == 1 && entry(&A, 2, 0, 0) == 1);
+    tct_csr_clear(&A);
+    A = read_text("%%MatrixMarket matrix coordinate integer general\n"
+                  "2 4 2\n1 4 -7\n2 1 12345678901\n",
+                  NULL, &info);
+    assert_int_equal(info.field, TCT_FIELD_INTEGER);
+    assert_int_equal(info.cols, 4);
+    assert_true(entry(&A, 0, 3, 0) == -7 &&
+                entry(&A, 1, 0, 0) == 12345678901.0);
+    tct_csr_clear(&A);
+}
+
+static void market_duplicates_and_zeros(void **state)
+{
+    (void)state;
+    const char *text = "%%MatrixMarket matrix coordinate real general\n3 3 6\n"
+                       "2 2 1\n1 3 0\n2 2 2\n3 3 -0.0\n2 2 4\n1 1 1\n";
+    tct_file_info info;
+    tct_csr A = read_text(text, NULL, &info);
+    assert_int_equal(info.stored, 6);
+    assert_int_equal(info.duplicates, 2);
+    assert_int_equal(info.nonzeros, 4);
+    assert_int_equal(info.explicit_zeros, 2);
+    assert_true(entry(&A, 1, 1, 0) == 7 && entry(&A, 0, 2, 5) == 0);
+    tct_csr_clear(&A);
+    const tct_read_options drop = {.drop_zeros = true};
+    A = read_text(text, &drop, &info);
+    assert_int_equal(info.nonzeros, 2);
+    assert_int_equal(info.explicit_zeros, 2);
+    assert_true(entry(&A, 0, 2, 5) == 5 && entry(&A, 1, 1, 0) == 7);
+    tct_csr_clear(&A);
+}
+
+static void market_arrays_as_matrices(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text("%%MatrixMarket matrix array real general\n"
+                          "2 3\n1\n2\n0\n4\n5\n6\n",
+                          NULL, &info);
+    assert_int_equal(info.nonzeros, 5);
+    assert_true(entry(&A, 1, 0, 0) == 2 && entry(&A, 0, 1, 9) == 9);
+    assert_true(entry(&A, 1, 1, 0) == 4 && entry(&A, 0, 2, 0) == 5);
+    tct_csr_clear(&A);
+    A = read_text("%%MatrixMarket matrix array real symmetric\n"
+                  "3 3\n1\n2\n3\n4\n5\n6\n",
+                  NULL, &info);
+    assert_int_equal(info.nonzeros, 9);
+    assert_true(entry(&A, 0, 1, 0) == 2 && entry(&A, 0, 2, 0) == 3);
+    assert_true(entry(&A, 1, 1, 0) == 4 && entry(&A, 2, 1, 0) == 5);
+    assert_true(entry(&A, 2, 2, 0) == 6);
+    tct_csr_clear(&A);
+}
+
+/* A sparse vector, and one in a file of integers. */
+static void market_vectors(void **state)
+{
+    (void)state;
+    double x[4];
+    put_text(in_folder("v"), "%%MatrixMarket matrix coordinate real general\n"
+                             "4 1 2\n4 1 8\n2 1 5\n");
+    OK(tct_read_vector(world, in_folder("v"), 4, 0, 4, x));
+    assert_true(x[0] == 0 && x[1] == 5 && x[2] == 0 && x[3] == 8);
+    put_text(in_folder("v"), "%%MatrixMarket matrix array integer general\n"
+                             "4 1\n1\n0\n\n-3\n4");
+    OK(tct_read_vector(world, in_folder("v"), 4, 0, 4, x));
+    assert_true(x[0] == 1 && x[1] == 0 && x[2] == -3 && x[3] == 4);
+}
+
+/* Larger than several blocks, rows in no order, lines of many lengths. */
+static void market_of_many_blocks(void **state)
+{
+    (void)state;
+    enum { N = 5000, EACH = 200 };
+    FILE *f = fopen(in_folder("many.mtx"), "w");
+    assert_non_null(f);
+    fprintf(f, "%%%%MatrixMarket matrix coordinate real general\n%d %d %d\n", N,
+            N, N * EACH);
+    for (int k = 0; k < EACH; k++) {
+        for (int i = 0; i < N; i++) {
+            const int row = (i * 7 + k) % N, col = (row + k * 25) % N;
+            if (i % 100 == 3) fprintf(f, "%% a comment in between\n");
+            fprintf(f, "%d %d %.*g\n", row + 1, col + 1, 1 + (i + k) % 17,
+                    tct_uniform((uint64_t)row, (uint64_t)col));
+        }
+    }
+    const long bytes = ftell(f);
+    assert_int_equal(fclose(f), 0);
+    assert_true(bytes > 12 << 20);
+    tct_csr A = {0};
+    tct_file_info info;
+    OK(tct_read_matrix(world, in_folder("many.mtx"), NULL, &A, &info));
+    assert_int_equal(info.nonzeros, N * EACH);
+    assert_int_equal(info.duplicates, 0);
+    for (int64_t i = 0; i < N; i++) {
+        assert_int_equal(A.ptr[i + 1] - A.ptr[i], EACH);
+        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+            const double want =
+                tct_uniform((uint64_t)i, (uint64_t)tct_csr_col(&A, k));
+            assert_true(fabs(A.val[k] - want) <= 0.5 * want);
+            if (k > A.ptr[i])
+                assert_true(tct_csr_col(&A, k - 1) < tct_csr_col(&A, k));
+        }
+    }
+    tct_csr_clear(&A);
+}
+
+/* --- the others ------------------------------------------------------------- */
+
+static const char *const small_market =
+    "%%MatrixMarket matrix coordinate real general\n"
+    "3 3 5\n1 1 4\n1 3 1\n2 2 5\n3 1 1\n3 3 6\n";
+
+static void packed_files(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text(small_market, NULL, &info), B = {0};
+    assert_string_equal(info.packing, "");
+    put_gzip(in_folder("z"), small_market, 0, 0);
+    OK(tct_read_matrix(world, in_folder("z"), NULL, &B, &info));
+    assert_string_equal(info.packing, "gzip");
+    assert_same(&A, &B);
+    tct_csr_clear(&B);
+    put_xz(in_folder("z"), small_market, 0, 0);
+    OK(tct_read_matrix(world, in_folder("z"), NULL, &B, &info));
+    assert_string_equal(info.packing, "xz");
+    assert_same(&A, &B);
+    tct_csr_clear(&B);
+    OK(tct_write_matrix(world, in_folder("p.petsc"), NULL, &A));
+    size_t bytes;
+    char *raw = get_bytes(in_folder("p.petsc"), &bytes);
+    gzFile f = gzopen(in_folder("p.gz"), "wb");
+    assert_int_equal(gzwrite(f, raw, (unsigned)bytes), (int)bytes);
+    gzclose(f);
+    free(raw);
+    OK(tct_read_matrix(world, in_folder("p.gz"), NULL, &B, &info));
+    assert_string_equal(info.format, "petsc");
+    assert_same(&A, &B);
+    tct_csr_clear(&A);
+    tct_csr_clear(&B);
+}
+
+static void scipy_archives(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"csr", "csc", "coo"};
+    tct_file_info info;
+    tct_csr A = read_text(small_market, NULL, &info), B = {0};
+    for (int k = 0; k < 6; k++) {
+        put_npz(in_folder("s.npz"), formats[k % 3], k >= 3);
+        OK(tct_read_matrix(world, in_folder("s.npz"), NULL, &B, &info));
+        assert_string_equal(info.format, "npz");
+        assert_same(&A, &B);
+        tct_csr_clear(&B);
+    }
+    tct_csr_clear(&A);
+}
+
+/* A path of three vertices and one alone; then with all kinds of weights. */
+static void metis_graphs(void **state)
+{
+    (void)state;
+    const tct_read_options shift = {.shift = 0.5};
+    tct_file_info info;
+    tct_csr A =
+        read_text("% a graph\n4 2\n2\n1 3\n% in between\n2\n\n", &shift, &info);
+    assert_string_equal(info.format, "metis");
+    assert_int_equal(info.stored, 4);
+    assert_int_equal(info.nonzeros, 8);
+    assert_true(info.symmetric);
+    assert_true(entry(&A, 0, 0, 0) == 1.5 && entry(&A, 1, 1, 0) == 2.5);
+    assert_true(entry(&A, 1, 2, 0) == -1 && entry(&A, 3, 3, 0) == 0.5);
+    tct_csr_clear(&A);
+    A = read_text(" 3 2 111 2 \r\n9 7 7 2 5\r\n9 7 7 1 5 3 8\r\n9 7 7 2 8\r\n",
+                  NULL, &info);
+    assert_int_equal(info.nonzeros, 7);
+    assert_true(entry(&A, 0, 1, 0) == -5 && entry(&A, 2, 1, 0) == -8);
+    assert_true(entry(&A, 0, 0, 0) == 5 && entry(&A, 1, 1, 0) == 13);
+    tct_csr_clear(&A);
+    A = read_text("2 1 1\n2 0.25\n1 0.25\n", NULL, &info);
+    assert_true(entry(&A, 0, 1, 0) == -0.25);
+    tct_csr_clear(&A);
+}
+
+/* One line longer than a block of text. */
+static void metis_star(void **state)
+{
+    (void)state;
+    enum { LEAVES = 700000 };
+    FILE *f = fopen(in_folder("star"), "w");
+    assert_non_null(f);
+    fprintf(f, "%d %d\n", LEAVES + 1, LEAVES);
+    for (int i = 0; i < LEAVES; i++) fprintf(f, "%d ", i + 2);
+    fprintf(f, "\n");
+    for (int i = 0; i < LEAVES; i++) fprintf(f, "1\n");
+    assert_int_equal(fclose(f), 0);
+    tct_csr A = {0};
+    tct_file_info info;
+    OK(tct_read_matrix(world, in_folder("star"), NULL, &A, &info));
+    assert_int_equal(info.nonzeros, 3 * LEAVES + 1);
+    assert_int_equal(A.ptr[1], LEAVES + 1);
+    assert_true(A.val[0] == LEAVES && A.val[LEAVES] == -1);
+    tct_csr_clear(&A);
+}
+
+/* Fields that touch, D exponents, exponents without a letter, no point. */
+static void boeing_fields(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text(
+        "A title                                                           "
+        "      KEY\n"
+        "             4             1             1             2\n"
+        "RUA                        3             3             5             "
+        "0\n"
+        "(4I1)           (5I1)           (1P,3D8.2)          \n"
+        "1346\n"
+        "13213\n"
+        " 1.25D+2-2.5-001     300\n"
+        "-.5E+001     4E0\n",
+        NULL, &info);
+    assert_string_equal(info.format, "harwell-boeing");
+    assert_int_equal(info.nonzeros, 5);
+    assert_true(entry(&A, 0, 0, 0) == 125 && entry(&A, 2, 0, 0) == -0.25);
+    /* 300 is 3.00 by D8.2, and a tenth of it by 1P */
+    assert_true(entry(&A, 1, 1, 0) == 0.3);
+    assert_true(entry(&A, 0, 2, 0) == -5 && entry(&A, 2, 2, 0) == 0.04);
+    tct_csr_clear(&A);
+    A = read_text("Rutherford-Boeing pattern\n"
+                  "             2             1             1             0\n"
+                  "psa                        3             3             4    "
+                  "         0\n"
+                  "(26I3)          (26I3)\n"
+                  "  1  3  4  5\n"
+                  "  1  3  2  3\n",
+                  NULL, &info);
+    assert_int_equal(info.stored, 4);
+    assert_int_equal(info.nonzeros, 5);
+    assert_int_equal(info.field, TCT_FIELD_PATTERN);
+    assert_true(entry(&A, 0, 2, 0) == 1 && entry(&A, 2, 0, 0) == 1);
+    tct_csr_clear(&A);
+}
+
+/* A Mat and its right-hand side in one file, both with 64-bit indices. */
+static void petsc_matrix_then_vector(void **state)
+{
+    (void)state;
+    unsigned char raw[200] = {0};
+    static const int words[] = {1211216, 2, 2, 2, 1, 1, 1, 0};
+    size_t n = 0;
+    for (int k = 0; k < 8; k++, n += 8) {
+        raw[n + 7] = (unsigned char)words[k];
+        raw[n + 6] = (unsigned char)(words[k] >> 8);
+        raw[n + 5] = (unsigned char)(words[k] >> 16);
+    }
+    raw[n] = 0x40; /* 2 */
+    raw[n + 8] = 0x40;
+    raw[n + 9] = 0x08; /* 3 */
+    n += 16;
+    memcpy(raw + n, raw, 16); /* a Vec of 2 */
+    raw[n + 7] = (unsigned char)(1211214 & 255);
+    n += 16;
+    raw[n] = 0xC0; /* -2 */
+    raw[n + 8] = 0x3F;
+    raw[n + 9] = 0xF0; /* 1 */
+    put_bytes(in_folder("wide"), raw, n + 16);
+    tct_csr A = {0};
+    double x[2];
+    OK(tct_read_matrix(world, in_folder("wide"), NULL, &A, NULL));
+    assert_true(entry(&A, 0, 1, 0) == 2 && entry(&A, 1, 0, 0) == 3);
+    OK(tct_read_vector(world, in_folder("wide"), 2, 0, 2, x));
+    assert_true(x[0] == -2 && x[1] == 1);
+    tct_csr_clear(&A);
+}
+
+/* --- real matrices ---------------------------------------------------------- */
+
+/* Rows and entries of one table line of the README, or false. */
+static bool table_line(const char *line, char *name, long *rows, long *stored,
+                       long *nonzeros)
+{
+    int n = 0;
+    return sscanf(line, "| %63s | %*d | %ld | %ld (%*[^|]| %ld |%n", name, rows,
+                  stored, nonzeros, &n) == 4 &&
+           n > 0;
+}
+
+static void real_matrices_have_their_counts(void **state)
+{
+    (void)state;
+    const char *folder = shared_matrices();
+    if (!folder) skip();
+    static const char *const folders[] = {"spd", "derived", "fe"};
+    char path[1200], line[2048], name[64];
+    snprintf(path, sizeof path, "%s/README.md", folder);
+    FILE *f = fopen(path, "r");
+    assert_non_null(f);
+    int checked = 0;
+    long rows, stored, nonzeros;
+    while (fgets(line, sizeof line, f)) {
+        if (!table_line(line, name, &rows, &stored, &nonzeros)) continue;
+        for (int k = 0; k < 3; k++) {
+            snprintf(path, sizeof path, "%s/%s/%s.mtx.gz", folder, folders[k],
+                     name);
+            if (access(path, R_OK) != 0) continue;
+            tct_csr A = {0};
+            tct_file_info info;
+            OK(tct_read_matrix(world, path, NULL, &A, &info));
+            assert_int_equal(info.rows, rows);
+            assert_int_equal(info.stored, stored);
+            assert_int_equal(info.nonzeros, nonzeros);
+            tct_csr_clear(&A);
+            checked++;
+        }
+    }
+    fclose(f);
+    assert_true(checked >= 50);
+}
+
+static void real_matrices_by_heart(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int rows, stored, nonzeros;
+    } known[] = {{"494_bus", 494, 1080, 1666},
+                 {"662_bus", 662, 1568, 2474},
+                 {"Trefethen_2000", 2000, 21953, 41906},
+                 {"ani4", 3081, 20971, 20971},
+                 {"bcsstk01", 48, 224, 400},
+                 {"bcsstk13", 2003, 42943, 83883},
+                 {"bcsstk16", 4884, 147631, 290378},
+                 {"bcsstk24", 3562, 81736, 159910},
+                 {"bcsstm25", 15439, 15439, 15439},
+                 {"crystm01", 4875, 55107, 105339},
+                 {"ex15", 6867, 52769, 98671},
+                 {"nos6", 675, 1965, 3255},
+                 {"poisson_100x100", 10000, 49600, 49600}};
+    const char *folder = shared_matrices();
+    if (!folder) skip();
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+        char path[1200];
+        tct_csr A = {0};
+        tct_file_info info;
+        snprintf(path, sizeof path, "%s/spd/%s.mtx.gz", folder, known[k].name);
+        OK(tct_read_matrix(world, path, NULL, &A, &info));
+        assert_int_equal(info.rows, known[k].rows);
+        assert_int_equal(info.cols, known[k].rows);
+        assert_int_equal(info.stored, known[k].stored);
+        assert_int_equal(info.nonzeros, known[k].nonzeros);
+        assert_string_equal(info.packing, "gzip");
+        tct_csr_clear(&A);
+    }
+}
+
+/* Every file of a folder is read, or is complex and says so. */
+static void all_of(const char *folder, const char *part)
+{
+    char path[1600];
+    snprintf(path, sizeof path, "%s/%s", folder, part);
+    DIR *d = opendir(path);
+    assert_non_null(d);
+    int count = 0;
+    for (struct dirent *e; (e = readdir(d));) {
+        if (e->d_name[0] == '.') continue;
+        snprintf(path, sizeof path, "%s/%s/%s", folder, part, e->d_name);
+        tct_csr A = {0};
+        const tacit_status status =
+            tct_read_matrix(world, path, NULL, &A, NULL);
+        if (strstr(e->d_name, ".cua")) {
+            assert_int_equal(status, TACIT_INPUT);
+            assert_non_null(strstr(tacit_error_message(), "complex"));
+        } else {
+            OK(status);
+            assert_true(tct_csr_nonzeros(&A) > 0);
+        }
+        tct_csr_clear(&A);
+        count++;
+    }
+    closedir(d);
+    assert_true(count > 0);
+}
+
+static void real_matrices_are_all_read(void **state)
+{
+    (void)state;
+    const char *folder = shared_matrices();
+    if (!folder) skip();
+    all_of(folder, "spd");
+    all_of(folder, "lu");
+    all_of(folder, "hb");
+}
+
+static void harwell_boeing_equals_matrix_market(void **state)
+{
+    (void)state;
+    static const char *const pairs[][2] = {
+        {"hb/bcsstk01.rsa", "spd/bcsstk01.mtx.gz"},
+        {"hb/bcsstk02.rsa", "spd/bcsstk02.mtx.gz"},
+        {"hb/arc130.rua", "lu/arc130.mtx.gz"},
+        {"hb/big.rua", "lu/big.mtx.gz"},
+        {"hb/g4.rua", "lu/g4.mtx.gz"},
+        {"hb/west0067.rua", "lu/west0067.mtx.gz"}};
+    const char *folder = shared_matrices();
+    if (!folder) skip();
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        char path[1200];
+        tct_csr A = {0}, B = {0};
+        snprintf(path, sizeof path, "%s/%s", folder, pairs[k][0]);
+        OK(tct_read_matrix(world, path, NULL, &A, NULL));
+        snprintf(path, sizeof path, "%s/%s", folder, pairs[k][1]);
+        OK(tct_read_matrix(world, path, NULL, &B, NULL));
+        assert_same(&A, &B);
+        tct_csr_clear(&A);
+        tct_csr_clear(&B);
+    }
+}
+
+static int open_world(void **state)
+{
+    (void)state;
+    return tacit_world_self(&world) == TACIT_OK ? 0 : -1;
+}
+
+static int close_world(void **state)
+{
+    (void)state;
+    tacit_world_destroy(&world);
+    return tct_memory_blocks() == 0 ? 0 : -1; /* nothing leaks */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(matrices_there_and_back),
+        cmocka_unit_test(chain_of_formats),
+        cmocka_unit_test(vectors_there_and_back),
+        cmocka_unit_test(symmetric_as_one_triangle),
+        cmocka_unit_test(market_liberties),
+        cmocka_unit_test(market_patterns_and_integers),
+        cmocka_unit_test(market_duplicates_and_zeros),
+        cmocka_unit_test(market_arrays_as_matrices),
+        cmocka_unit_test(market_vectors),
+        cmocka_unit_test(market_of_many_blocks),
+        cmocka_unit_test(packed_files),
+        cmocka_unit_test(scipy_archives),
+        cmocka_unit_test(metis_graphs),
+        cmocka_unit_test(metis_star),
+        cmocka_unit_test(boeing_fields),
+        cmocka_unit_test(petsc_matrix_then_vector),
+        cmocka_unit_test(real_matrices_have_their_counts),
+        cmocka_unit_test(real_matrices_by_heart),
+        cmocka_unit_test(real_matrices_are_all_read),
+        cmocka_unit_test(harwell_boeing_equals_matrix_market),
+    };
+    return cmocka_run_group_tests(tests, open_world, close_world);
+}
