@@ -116,7 +116,7 @@ static tacit_status host_open(tacit_queue *q)
     host_state *h = NULL;
     TRY(TCT_ALLOC(1, "the host device", &h));
     *h = (host_state){.vector = &tct_host_vector_base};
-#if defined(__x86_64__)
+#if TCT_X86_ISAS
     const tct_isa isa = tct_isa_best();
     if (isa == TCT_ISA_AVX2) h->vector = &tct_host_vector_avx2;
     if (isa == TCT_ISA_AVX512) h->vector = &tct_host_vector_avx512;

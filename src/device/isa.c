@@ -6,7 +6,7 @@
 
 static tct_isa of_processor(void)
 {
-#if defined(__x86_64__)
+#if TCT_X86_ISAS
     if (__builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512vl") &&
         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))

@@ -56,7 +56,7 @@ INLINE lanes values(value_kind kind, const tct_slices *B, int64_t at)
 INLINE lanes columns(slice_kind kind, int b, const uint8_t *index, int32_t base,
                      int64_t k, const double *x, int j)
 {
-    if (kind == SLICE_RUN) return load(x + ((const int32_t *)(const void *)index)[k]);
+    if (kind == SLICE_RUN && b == 1) return load(x + ((const int32_t *)(const void *)index)[k]);
     const int64_t at = LANES * k;
     if (kind == SLICE_NEAR) {
         const uint16_t *c = (const uint16_t *)(const void *)index + at;
@@ -133,9 +133,11 @@ INLINE double store(const tct_slices *B, int64_t number, int b,
     return share;
 }
 
-#define BY_KIND(s, call)                                                       \
+#define BY_KIND(s, b, call)                                                       \
     switch ((slice_kind)(s)->kind) {                                           \
-    case SLICE_RUN: call(SLICE_RUN); break;                                    \
+    case SLICE_RUN:                                                            \
+        if ((b) == 1) call(SLICE_RUN);                                         \
+        break;                                                                 \
     case SLICE_NEAR: call(SLICE_NEAR); break;                                  \
     case SLICE_FAR: call(SLICE_FAR); break;                                    \
     }
@@ -150,7 +152,7 @@ INLINE double slices_of(const tct_slices *B, value_kind value, int b,
         lanes sum[BLOCK_MOST];
         for (int i = 0; i < b; i++) sum[i] = (lanes){0};
 #define CALL(kind) slice_sums(B, s, kind, value, b, x, sum)
-        BY_KIND(s, CALL)
+        BY_KIND(s, b, CALL)
 #undef CALL
         share += store(B, n, b, sum, x, y, dot);
     }
@@ -166,7 +168,7 @@ INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
         lanes sum0[BLOCK_MOST], sum1[BLOCK_MOST];
         for (int i = 0; i < b; i++) sum0[i] = sum1[i] = (lanes){0};
 #define CALL(kind) slice_sums_pair(B, s, kind, value, b, x0, sum0, x1, sum1)
-        BY_KIND(s, CALL)
+        BY_KIND(s, b, CALL)
 #undef CALL
         store(B, n, b, sum0, x0, y0, false);
         store(B, n, b, sum1, x1, y1, false);

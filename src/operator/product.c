@@ -9,7 +9,7 @@ enum { THREADS_MOST = 1024 };
 
 const tct_kernels *tct_kernels_best(void)
 {
-#if defined(__x86_64__)
+#if TCT_X86_ISAS
     const tct_isa isa = tct_isa_best();
     if (isa == TCT_ISA_AVX512) return &tct_kernels_avx512;
     if (isa == TCT_ISA_AVX2) return &tct_kernels_avx2;
