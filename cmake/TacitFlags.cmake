@@ -5,6 +5,9 @@ target_compile_options(tacit_flags INTERFACE
   -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wstrict-prototypes
   -Wmissing-prototypes -Wvla -Wswitch-enum)
 target_compile_definitions(tacit_flags INTERFACE _GNU_SOURCE)
+if(NOT TACIT_OPENMP)
+  target_compile_options(tacit_flags INTERFACE -Wno-unknown-pragmas)
+endif()
 if(TACIT_WERROR)
   target_compile_options(tacit_flags INTERFACE -Werror)
 endif()

@@ -38,6 +38,12 @@ tacit_status q_status(tacit_queue *q)
     FAIL(q->failed, "%s", q->why);
 }
 
+tacit_status q_own_status(tacit_queue *q)
+{
+    const tacit_status status = q_status(q);
+    return q->by_peer ? TACIT_OK : status;
+}
+
 /* The word counts failed queues in units of 1 and wishes to stop in units of
  * 2^20, so that one sum carries both. */
 #define STOP_UNIT 1048576.0
@@ -53,6 +59,7 @@ void tct_flags_agreed(tacit_queue *q, double word)
     if (word >= STOP_UNIT) q->stop_agreed = true;
     const double stops = (double)(int64_t)(word / STOP_UNIT);
     if (word - stops * STOP_UNIT < 0.5) return;
+    q->by_peer = q->failed == TACIT_OK;
     q_fail(q, TACIT_COMM, "another rank has failed");
     q->peers_know = true;
 }

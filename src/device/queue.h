@@ -109,6 +109,7 @@ struct tct_block { /* first member of every format's struct */
     int64_t nonzeros;    /* entries of the matrix, explicit zeros included */
     int64_t stored;      /* with padding                                   */
     double matrix_bytes; /* matrix bytes that one product reads            */
+    char detail[160];    /* what the format did with this matrix           */
 };
 
 typedef struct tct_device_ops {
@@ -165,6 +166,7 @@ struct tacit_queue {
     tct_layer *top;
     tacit_status failed; /* the first failure, this rank's or a peer's     */
     bool peers_know;     /* a sum has carried it to every rank             */
+    bool by_peer;        /* it was another rank's                          */
     bool stop_wanted;    /* this rank's monitor wants to stop              */
     bool stop_agreed;    /* a sum has carried that to every rank           */
     char why[512];       /* the message of the failure                     */
@@ -203,6 +205,10 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
 
 /* Wait until the queue has drained; its first failure, as a status. */
 tacit_status q_status(tacit_queue *q);
+
+/* The same, but OK if the failure is another rank's: for an agreement, in
+ * which that rank speaks for itself. */
+tacit_status q_own_status(tacit_queue *q);
 
 /* n doubles on the device, NULL (and a failed queue) if there are none. */
 double *q_alloc(tacit_queue *q, size_t n);

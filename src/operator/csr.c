@@ -1,18 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/csr.c - compressed sparse rows: what any matrix can be stored in,
  * and the best for few or very uneven rows. */
-#include "operator/kernels.h"
+#include "operator/product.h"
 #include <string.h>
-
-enum { THREADS_MOST = 1024 };
 
 typedef struct {
     tct_block base;
     int64_t *ptr; /* [rows + 1]    */
     int32_t *col; /* [nonzeros]    */
     double *val;  /* [nonzeros]    */
-    int parts;
-    int64_t *split; /* [parts + 1] first row of each thread */
+    tct_chunks chunks;
 } csr_block;
 
 static const csr_block *csr_of(const tct_block *B)
@@ -23,18 +20,10 @@ static const csr_block *csr_of(const tct_block *B)
 static void csr_multiply(const tct_block *block, int threads, const double *x,
                          double *y, double *dot)
 {
-    (void)threads; /* the parts it was built for */
+    (void)threads; /* those it was built for */
     const csr_block *B = csr_of(block);
-    const tct_kernels *kernels = tct_kernels_best();
-    const tct_csr_rows A = {B->ptr, B->col, B->val};
-    double share[THREADS_MOST];
-#pragma omp parallel for schedule(static, 1) num_threads(B->parts) if (B->parts > 1)
-    for (int t = 0; t < B->parts; t++)
-        share[t] =
-            kernels->rows(A, B->split[t], B->split[t + 1], x, y, dot != NULL);
-    if (!dot) return;
-    *dot = 0.0;
-    for (int t = 0; t < B->parts; t++) *dot += share[t];
+    const tct_rows_work work = {{B->ptr, B->col, B->val}, x, y, NULL, NULL};
+    tct_product(&B->chunks, B->base.rows, tct_work_rows, &work, x, y, dot);
 }
 
 static void csr_multiply_pair(const tct_block *block, int threads,
@@ -43,11 +32,9 @@ static void csr_multiply_pair(const tct_block *block, int threads,
 {
     (void)threads;
     const csr_block *B = csr_of(block);
-    const tct_kernels *kernels = tct_kernels_best();
-    const tct_csr_rows A = {B->ptr, B->col, B->val};
-#pragma omp parallel for schedule(static, 1) num_threads(B->parts) if (B->parts > 1)
-    for (int t = 0; t < B->parts; t++)
-        kernels->rows_pair(A, B->split[t], B->split[t + 1], x0, y0, x1, y1);
+    const tct_rows_work work = {{B->ptr, B->col, B->val}, x0, y0, x1, y1};
+    tct_product(&B->chunks, B->base.rows, tct_work_rows, &work, NULL, NULL,
+                NULL);
 }
 
 static void csr_destroy(tct_block *block)
@@ -57,7 +44,7 @@ static void csr_destroy(tct_block *block)
     tct_free(B->ptr);
     tct_free(B->col);
     tct_free(B->val);
-    tct_free(B->split);
+    tct_chunks_clear(&B->chunks);
     tct_free(B);
 }
 
@@ -74,19 +61,6 @@ static double csr_bytes(const tct_local *A, const char **reason)
     return 12.0 * (double)A->ptr[A->rows] + 8.0 * (double)A->rows;
 }
 
-/* Rows of every thread: about as many entries each. */
-static void split_rows(csr_block *B)
-{
-    const int64_t rows = B->base.rows, nonzeros = B->ptr[rows];
-    int t = 0;
-    for (int64_t i = 0; i < rows; i++)
-        while (t < B->parts && B->ptr[i] + i >= (nonzeros + rows) / B->parts * t)
-            B->split[t++] = i;
-    while (t <= B->parts) B->split[t++] = rows;
-    B->split[0] = 0;
-}
-
-/* Copy the arrays, each thread its own rows. */
 static tacit_status copy(csr_block *B, const tct_local *A)
 {
     const int64_t nonzeros = A->ptr[A->rows];
@@ -94,13 +68,11 @@ static tacit_status copy(csr_block *B, const tct_local *A)
     TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->col));
     TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->val));
     memcpy(B->ptr, A->ptr, (size_t)(A->rows + 1) * sizeof *B->ptr);
-    split_rows(B);
-#pragma omp parallel for schedule(static, 1) num_threads(B->parts) if (B->parts > 1)
-    for (int t = 0; t < B->parts; t++)
-        for (int64_t k = B->ptr[B->split[t]]; k < B->ptr[B->split[t + 1]]; k++) {
-            B->col[k] = A->col[k];
-            B->val[k] = A->val[k];
-        }
+#pragma omp parallel for schedule(static)
+    for (int64_t k = 0; k < nonzeros; k++) {
+        B->col[k] = A->col[k];
+        B->val[k] = A->val[k];
+    }
     return TACIT_OK;
 }
 
@@ -112,7 +84,6 @@ static void take(csr_block *B, tct_local *A)
     A->ptr = NULL;
     A->col = NULL;
     A->val = NULL;
-    split_rows(B);
 }
 
 static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
@@ -126,8 +97,8 @@ static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
                           .nonzeros = nonzeros,
                           .stored = nonzeros,
                           .matrix_bytes = csr_bytes(A, NULL)};
-    B->parts = threads;
-    tacit_status status = TCT_ALLOC(threads + 1, "the matrix in rows", &B->split);
+    tacit_status status =
+        tct_chunks_create(&B->chunks, A->rows, threads, A->ptr);
     if (status >= 0 && A->owned) take(B, A);
     else if (status >= 0) status = copy(B, A);
     if (status < 0) csr_destroy(&B->base);

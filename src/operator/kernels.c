@@ -109,28 +109,22 @@ INLINE void slice_sums_pair(const tct_slices *B, const tct_slice *s,
     }
 }
 
-/* Store the rows of a slice; returns their share of (x, y). */
-INLINE double store(const tct_slices *B, int64_t number, int b,
-                    const lanes *sum, const double *x, double *y, bool dot)
+/* Store the rows of a slice. */
+INLINE void store(const tct_slices *B, int64_t number, int b, const lanes *sum,
+                  double *y)
 {
     const tct_slice *s = &B->slice[number];
     const int64_t first = LANES * number;
     if (b == 1 && !s->sorted && first + LANES <= B->groups) {
         *(lanes_at *)(y + first) = sum[0];
-        return dot ? total(sum[0] * load(x + first)) : 0.0;
+        return;
     }
-    const int64_t window = first / WINDOW * WINDOW;
-    double share = 0.0;
-    for (int l = 0; l < LANES; l++) {
+    const int64_t window = first / B->window * B->window;
+    for (int l = 0; l < LANES && first + l < B->groups; l++) {
         const int64_t group =
             s->sorted ? window + B->order[first + l] : first + l;
-        if (first + l >= B->groups) break; /* the last slice is not full */
-        for (int i = 0; i < b; i++) {
-            y[b * group + i] = sum[i][l];
-            if (dot) share += x[b * group + i] * sum[i][l];
-        }
+        for (int i = 0; i < b; i++) y[b * group + i] = sum[i][l];
     }
-    return share;
 }
 
 #define BY_KIND(s, b, call)                                                       \
@@ -142,11 +136,9 @@ INLINE double store(const tct_slices *B, int64_t number, int b,
     case SLICE_FAR: call(SLICE_FAR); break;                                    \
     }
 
-INLINE double slices_of(const tct_slices *B, value_kind value, int b,
-                        int64_t from, int64_t to, const double *x, double *y,
-                        bool dot)
+INLINE void slices_of(const tct_slices *B, value_kind value, int b,
+                      int64_t from, int64_t to, const double *x, double *y)
 {
-    double share = 0.0;
     for (int64_t n = from; n < to; n++) {
         const tct_slice *s = &B->slice[n];
         lanes sum[BLOCK_MOST];
@@ -154,9 +146,8 @@ INLINE double slices_of(const tct_slices *B, value_kind value, int b,
 #define CALL(kind) slice_sums(B, s, kind, value, b, x, sum)
         BY_KIND(s, b, CALL)
 #undef CALL
-        share += store(B, n, b, sum, x, y, dot);
+        store(B, n, b, sum, y);
     }
-    return share;
 }
 
 INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
@@ -170,8 +161,8 @@ INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
 #define CALL(kind) slice_sums_pair(B, s, kind, value, b, x0, sum0, x1, sum1)
         BY_KIND(s, b, CALL)
 #undef CALL
-        store(B, n, b, sum0, x0, y0, false);
-        store(B, n, b, sum1, x1, y1, false);
+        store(B, n, b, sum0, y0);
+        store(B, n, b, sum1, y1);
     }
 }
 
@@ -194,13 +185,16 @@ INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
     default: break;                                                            \
     }
 
-static double slices(const tct_slices *B, int64_t from, int64_t to,
-                     const double *x, double *y, bool dot)
+static void slices(const tct_slices *B, int64_t from, int64_t to,
+                   const double *x, double *y)
 {
-#define CALL(value, b) return slices_of(B, value, b, from, to, x, y, dot)
+#define CALL(value, b)                                                         \
+    {                                                                          \
+        slices_of(B, value, b, from, to, x, y);                                \
+        return;                                                                \
+    }
     BY_SIZE(B, CALL)
 #undef CALL
-    return 0.0;
 }
 
 static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
@@ -218,35 +212,35 @@ static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
 
 /* --- compressed rows --------------------------------------------------------- */
 
-/* A long row in eight interleaved sums, a short one in order. */
-INLINE double row_sum(const int32_t *col, const double *val, int64_t n,
-                      const double *x)
+enum { ROWS = 4 }; /* at a time: four sums do not wait for one another */
+
+/* Each row in column order. */
+INLINE void row_sums(tct_csr_rows A, int64_t i, int count, const double *x,
+                     double *y)
 {
-    int64_t k = 0;
-    double sum = 0.0;
-    if (n >= 2 * LANES) {
-        lanes part = {0};
-        for (; k + LANES <= n; k += LANES) {
-            const int32_t *c = col + k;
-            part += load(val + k) * (lanes){x[c[0]], x[c[1]], x[c[2]], x[c[3]],
-                                            x[c[4]], x[c[5]], x[c[6]], x[c[7]]};
-        }
-        sum = total(part);
+    double sum[ROWS] = {0};
+    int64_t common = INT64_MAX;
+    for (int r = 0; r < count; r++) {
+        const int64_t n = A.ptr[i + r + 1] - A.ptr[i + r];
+        if (n < common) common = n;
     }
-    for (; k < n; k++) sum += val[k] * x[col[k]];
-    return sum;
+    for (int64_t k = 0; k < common; k++)
+        for (int r = 0; r < count; r++) {
+            const int64_t at = A.ptr[i + r] + k;
+            sum[r] += A.val[at] * x[A.col[at]];
+        }
+    for (int r = 0; r < count; r++)
+        for (int64_t at = A.ptr[i + r] + common; at < A.ptr[i + r + 1]; at++)
+            sum[r] += A.val[at] * x[A.col[at]];
+    for (int r = 0; r < count; r++) y[i + r] = sum[r];
 }
 
-static double rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
-                   double *y, bool dot)
+static void rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+                 double *y)
 {
-    double share = 0.0;
-    for (int64_t i = from; i < to; i++) {
-        const int64_t k = A.ptr[i];
-        y[i] = row_sum(A.col + k, A.val + k, A.ptr[i + 1] - k, x);
-        if (dot) share += x[i] * y[i];
-    }
-    return share;
+    int64_t i = from;
+    for (; i + ROWS <= to; i += ROWS) row_sums(A, i, ROWS, x, y);
+    for (; i < to; i++) row_sums(A, i, 1, x, y);
 }
 
 static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
@@ -254,10 +248,22 @@ static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
                       double *y1)
 {
     for (int64_t i = from; i < to; i++) {
-        const int64_t k = A.ptr[i], n = A.ptr[i + 1] - k;
-        y0[i] = row_sum(A.col + k, A.val + k, n, x0);
-        y1[i] = row_sum(A.col + k, A.val + k, n, x1); /* the row is cached */
+        row_sums(A, i, 1, x0, y0);
+        row_sums(A, i, 1, x1, y1); /* the row is cached */
     }
+}
+
+static double dot(int64_t n, const double *x, const double *y)
+{
+    lanes even = {0}, odd = {0};
+    int64_t i = 0;
+    for (; i + 2 * LANES <= n; i += 2 * LANES) {
+        even += load(x + i) * load(y + i);
+        odd += load(x + i + LANES) * load(y + i + LANES);
+    }
+    double sum = total(even + odd);
+    for (; i < n; i++) sum += x[i] * y[i];
+    return sum;
 }
 
 #define tct_kernels_isa TCT_ISA_NAME(tct_kernels)
@@ -266,4 +272,5 @@ const tct_kernels tct_kernels_isa = {
     .slices_pair = slices_pair,
     .rows = rows,
     .rows_pair = rows_pair,
+    .dot = dot,
 };

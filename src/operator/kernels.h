@@ -12,18 +12,20 @@ typedef struct tct_csr_rows { /* compressed rows, local columns */
 } tct_csr_rows;
 
 typedef struct tct_kernels {
-    /* Slices [from, to) of y = B x; returns their share of (x, y) if `dot`. */
-    double (*slices)(const tct_slices *B, int64_t from, int64_t to,
-                     const double *x, double *y, bool dot);
+    /* Slices [from, to) of y = B x. */
+    void (*slices)(const tct_slices *B, int64_t from, int64_t to,
+                   const double *x, double *y);
     void (*slices_pair)(const tct_slices *B, int64_t from, int64_t to,
                         const double *x0, double *y0, const double *x1,
                         double *y1);
     /* Rows [from, to) likewise. */
-    double (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
-                   double *y, bool dot);
+    void (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+                 double *y);
     void (*rows_pair)(tct_csr_rows A, int64_t from, int64_t to,
                       const double *x0, double *y0, const double *x1,
                       double *y1);
+    /* (x, y) of n elements, always in the same order. */
+    double (*dot)(int64_t n, const double *x, const double *y);
 } tct_kernels;
 
 extern const tct_kernels tct_kernels_base, tct_kernels_avx2, tct_kernels_avx512;

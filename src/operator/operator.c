@@ -135,7 +135,7 @@ static void describe_blocks(tacit_operator *A)
     const double stored = (double)L->stored + (G ? (double)G->stored : 0);
     const double bytes = L->matrix_bytes + (G ? G->matrix_bytes : 0);
     A->info.format = A->format->name;
-    A->info.detail = A->format->summary;
+    A->info.detail = A->local->detail[0] ? A->local->detail : A->format->summary;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
 }

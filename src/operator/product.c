@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/product.c - divide the products of the host among its threads: each
- * multiplies its part and its share of (x, y); shares are added in thread
- * order, so that a dot has the same bits every time. */
+ * operator/product.c - divide the products of the host among its threads. A
+ * chunk's share of (x, y) is formed while its rows are still in cache; shares
+ * are added in the order of the chunks, so that a dot has the same bits with
+ * any format and any number of threads. */
+#include "operator/product.h"
 #include "device/isa.h"
-#include "operator/kernels.h"
-
-enum { THREADS_MOST = 1024 };
 
 const tct_kernels *tct_kernels_best(void)
 {
@@ -17,41 +16,104 @@ const tct_kernels *tct_kernels_best(void)
     return &tct_kernels_base;
 }
 
-/* Rows kept apart have been stored as empty: put in what they are. */
-static double long_rows(const tct_slices *S, const double *x, double *y,
-                        bool dot)
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, int threads,
+                               const int64_t *before)
 {
-    const tct_csr_rows A = {S->long_ptr, S->long_col, S->long_val};
-    const tct_kernels *kernels = tct_kernels_best();
-    double share = 0.0;
-    for (int64_t r = 0; r < S->long_rows; r++) {
-        const tct_csr_rows row = {A.ptr + r, A.col, A.val};
-        double sum = 0.0;
-        kernels->rows(row, 0, 1, x, &sum, false);
-        y[S->long_row[r]] = sum;
-        if (dot) share += x[S->long_row[r]] * sum;
+    c->count = (rows + CHUNK - 1) / CHUNK;
+    c->parts = c->count < threads ? (int)c->count : threads;
+    if (c->parts < 1) c->parts = 1;
+    TRY(TCT_ALLOC(c->parts + 1, "a product", &c->split));
+    TRY(TCT_ALLOC(c->count, "a product", &c->partial));
+    const double work = (double)(before[rows] + rows); /* entries and rows */
+    int t = 0;
+    for (int64_t k = 0; k < c->count; k++) {
+        const double done = (double)(before[k * CHUNK] + k * CHUNK);
+        while (t < c->parts && done >= work * t / c->parts) c->split[t++] = k;
     }
-    return share;
+    while (t <= c->parts) c->split[t++] = c->count;
+    return TACIT_OK;
+}
+
+void tct_chunks_clear(tct_chunks *c)
+{
+    tct_free(c->split);
+    tct_free(c->partial);
+}
+
+void tct_product(const tct_chunks *c, int64_t rows, tct_chunk_fn fn,
+                 const void *work, const double *x, const double *y,
+                 double *dot)
+{
+    const tct_kernels *kernels = tct_kernels_best();
+#pragma omp parallel for schedule(static, 1) num_threads(c->parts) if (c->parts > 1)
+    for (int t = 0; t < c->parts; t++)
+        for (int64_t k = c->split[t]; k < c->split[t + 1]; k++) {
+            const int64_t from = k * CHUNK;
+            const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
+            fn(kernels, work, from, to);
+            if (dot) c->partial[k] = kernels->dot(to - from, x + from, y + from);
+        }
+    if (!dot) return;
+    *dot = 0.0;
+    for (int64_t k = 0; k < c->count; k++) *dot += c->partial[k];
+}
+
+void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
+                   int64_t to)
+{
+    const tct_rows_work *w = work;
+    if (w->x1) kernels->rows_pair(w->A, from, to, w->x0, w->y0, w->x1, w->y1);
+    else kernels->rows(w->A, from, to, w->x0, w->y0);
+}
+
+/* --- slices ------------------------------------------------------------------ */
+
+typedef struct {
+    const tct_slices *S;
+    const double *x0;
+    double *y0;
+    const double *x1;
+    double *y1;
+} slices_work;
+
+/* Rows kept apart have been stored as empty: put in what they are. They stand
+ * in the order of their chunks. */
+static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
+                          int64_t chunk, const double *x, double *y)
+{
+    int64_t low = 0, high = S->long_rows;
+    while (low < high) {
+        const int64_t mid = (low + high) / 2;
+        if (S->long_row[mid] / CHUNK < chunk) low = mid + 1;
+        else high = mid;
+    }
+    for (; low < S->long_rows && S->long_row[low] / CHUNK == chunk; low++) {
+        const tct_csr_rows row = {S->long_ptr + low, S->long_col, S->long_val};
+        kernels->rows(row, 0, 1, x, y + S->long_row[low]);
+    }
+}
+
+static void work_slices(const tct_kernels *kernels, const void *work,
+                        int64_t from, int64_t to)
+{
+    const slices_work *w = work;
+    const int64_t rows = LANES * w->S->b; /* of a slice */
+    const int64_t first = from / rows, end = (to + rows - 1) / rows;
+    if (w->x1)
+        kernels->slices_pair(w->S, first, end, w->x0, w->y0, w->x1, w->y1);
+    else kernels->slices(w->S, first, end, w->x0, w->y0);
+    if (w->S->long_rows == 0) return;
+    put_long_rows(kernels, w->S, from / CHUNK, w->x0, w->y0);
+    if (w->x1) put_long_rows(kernels, w->S, from / CHUNK, w->x1, w->y1);
 }
 
 void tct_slices_multiply(const tct_block *block, int threads, const double *x,
                          double *y, double *dot)
 {
-    (void)threads; /* the parts it was built for */
+    (void)threads; /* those it was built for */
     const tct_slices *S = (const tct_slices *)(const void *)block;
-    const tct_kernels *kernels = tct_kernels_best();
-    double share[THREADS_MOST];
-    if (S->parts == 1)
-        share[0] = kernels->slices(S, 0, S->slices, x, y, dot != NULL);
-#pragma omp parallel for schedule(static, 1) num_threads(S->parts) if (S->parts > 1)
-    for (int t = 0; t < (S->parts > 1 ? S->parts : 0); t++)
-        share[t] = kernels->slices(S, S->split[t], S->split[t + 1], x, y,
-                                   dot != NULL);
-    const double apart = long_rows(S, x, y, dot != NULL);
-    if (!dot) return;
-    double total = 0.0;
-    for (int t = 0; t < S->parts; t++) total += share[t];
-    *dot = total + apart;
+    const slices_work work = {S, x, y, NULL, NULL};
+    tct_product(&S->chunks, S->base.rows, work_slices, &work, x, y, dot);
 }
 
 void tct_slices_multiply_pair(const tct_block *block, int threads,
@@ -60,10 +122,6 @@ void tct_slices_multiply_pair(const tct_block *block, int threads,
 {
     (void)threads;
     const tct_slices *S = (const tct_slices *)(const void *)block;
-    const tct_kernels *kernels = tct_kernels_best();
-#pragma omp parallel for schedule(static, 1) num_threads(S->parts) if (S->parts > 1)
-    for (int t = 0; t < S->parts; t++)
-        kernels->slices_pair(S, S->split[t], S->split[t + 1], x0, y0, x1, y1);
-    long_rows(S, x0, y0, false);
-    long_rows(S, x1, y1, false);
+    const slices_work work = {S, x0, y0, x1, y1};
+    tct_product(&S->chunks, S->base.rows, work_slices, &work, NULL, NULL, NULL);
 }

@@ -3,8 +3,8 @@
  * of columns, rows sorted or not), lay the arrays out, fill them. Threads
  * plan and fill whole windows, and touch their part of the arrays first. */
 #include "operator/slices.h"
-#include "operator/kernels.h"
 #include "operator/values.h"
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -12,7 +12,6 @@
 #endif
 
 enum {
-    PER_WINDOW = WINDOW / LANES,
     LONG_EXTRA = 32, /* a row is long above this + LONG_TIMES * the mean */
     LONG_TIMES = 4,
     RELEASE_AFTER = 1 << 20 /* bytes of consumed values */
@@ -85,7 +84,7 @@ double tct_slices_bytes(const tct_local *A, int b)
 /* --- plan ------------------------------------------------------------------------ */
 
 typedef struct {
-    int64_t length[WINDOW]; /* block columns of each group, 0 if kept apart */
+    int64_t length[WINDOW_MOST]; /* block columns of each group, 0 if kept apart */
     int64_t groups;
 } window;
 
@@ -98,7 +97,7 @@ static void measure_window(const builder *B, int64_t first, int32_t *scratch,
                            window *w)
 {
     const tct_slices *S = B->S;
-    w->groups = S->groups - first < WINDOW ? S->groups - first : WINDOW;
+    w->groups = S->groups - first < S->window ? S->groups - first : S->window;
     double mean = 0.0;
     for (int64_t g = 0; g < w->groups; g++) {
         w->length[g] = S->b == 1
@@ -106,7 +105,7 @@ static void measure_window(const builder *B, int64_t first, int32_t *scratch,
                            : group_columns(B->A, S->b, first + g, scratch);
         mean += (double)w->length[g] / (double)w->groups;
     }
-    for (int64_t g = 0; g < WINDOW; g++)
+    for (int64_t g = 0; g < WINDOW_MOST; g++)
         if (g >= w->groups || is_long(S, w->length[g], mean)) w->length[g] = 0;
 }
 
@@ -182,12 +181,13 @@ static int descending(const void *a, const void *b)
 /* Groups of a window, the longest first; equal ones in their order. */
 static void sort_window(const window *w, int *sorted)
 {
-    int64_t key[WINDOW];
+    enum { BASE = 256 };
+    int64_t key[WINDOW_MOST];
     for (int g = 0; g < w->groups; g++)
-        key[g] = w->length[g] * WINDOW + (WINDOW - 1 - g);
+        key[g] = w->length[g] * BASE + (BASE - 1 - g);
     qsort(key, (size_t)w->groups, sizeof *key, descending);
-    for (int g = 0; g < WINDOW; g++)
-        sorted[g] = g < w->groups ? WINDOW - 1 - (int)(key[g] % WINDOW) : -1;
+    for (int g = 0; g < WINDOW_MOST; g++)
+        sorted[g] = g < w->groups ? BASE - 1 - (int)(key[g] % BASE) : -1;
 }
 
 /* Bytes of a window without any padding. */
@@ -212,12 +212,13 @@ static double plan_order(const builder *B, tct_slice *slice, int64_t first,
 static void plan_window(const builder *B, int64_t number, int32_t *scratch)
 {
     tct_slices *S = B->S;
-    const int64_t first = number * WINDOW;
+    const int64_t first = number * S->window;
     window w;
     measure_window(B, first, scratch, &w);
-    int natural[WINDOW], sorted[WINDOW];
-    for (int g = 0; g < WINDOW; g++) natural[g] = g < w.groups ? g : -1;
-    tct_slice trial[PER_WINDOW], *slice = S->slice + number * PER_WINDOW;
+    int natural[WINDOW_MOST], sorted[WINDOW_MOST];
+    for (int g = 0; g < WINDOW_MOST; g++) natural[g] = g < w.groups ? g : -1;
+    tct_slice trial[WINDOW_MOST / LANES];
+    tct_slice *slice = S->slice + first / LANES;
     const double bytes = plan_order(B, slice, first, natural, &w, scratch);
     const int *order = natural;
     if (least_bytes(B, &w) < SORT_PAYS * bytes) {
@@ -248,14 +249,14 @@ static int64_t group_of(const tct_slices *S, int64_t n, int l)
 {
     const int64_t at = LANES * n + l;
     if (at >= S->groups) return -1;
-    return S->slice[n].sorted ? at / WINDOW * WINDOW + S->order[at] : at;
+    return S->slice[n].sorted ? at / S->window * S->window + S->order[at] : at;
 }
 
 static void fill_run(const builder *B, int64_t n, int32_t *scratch)
 {
     const tct_local *A = B->A;
     const tct_slice *s = &B->S->slice[n];
-    const int64_t row = LANES * n;
+    const int64_t row = group_of(B->S, n, 0); /* the lanes follow it */
     int32_t *start = (int32_t *)(void *)(B->S->index + s->index);
     slice_diagonals(A, row, s->width, scratch);
     memcpy(start, scratch, s->width * sizeof *start);
@@ -384,15 +385,14 @@ static int thread_number(void)
 static void plan(const builder *B)
 {
     tct_slices *S = B->S;
-    const int64_t windows = (S->groups + WINDOW - 1) / WINDOW;
-#pragma omp parallel for schedule(static) num_threads(S->parts)
+    const int64_t windows = (S->groups + S->window - 1) / S->window;
+#pragma omp parallel for schedule(static) num_threads(S->chunks.parts)
     for (int64_t w = 0; w < windows; w++)
         plan_window(B, w,
                     B->scratch + thread_number() * (S->b * B->widest + LANES));
 }
 
-/* Offsets of every slice, and the slices of every thread: whole windows,
- * about as many values each. */
+/* Offsets of every slice. */
 static void lay_out(tct_slices *S, int64_t *values, int64_t *bytes)
 {
     int64_t v = 0, i = 0;
@@ -404,12 +404,6 @@ static void lay_out(tct_slices *S, int64_t *values, int64_t *bytes)
     }
     *values = v;
     *bytes = i;
-    S->split[0] = 0;
-    int t = 1;
-    for (int64_t n = 0; n < S->slices && t < S->parts; n += PER_WINDOW)
-        while (t < S->parts && S->slice[n].value >= v / S->parts * t)
-            S->split[t++] = n;
-    while (t <= S->parts) S->split[t++] = S->slices;
 }
 
 /* Give the source back up to slice `n`, from where it was given back last. */
@@ -429,14 +423,39 @@ static void fill_part(const builder *B, int t)
 {
     const tct_slices *S = B->S;
     int32_t *scratch = B->scratch + t * (S->b * B->widest + LANES);
-    int64_t n = S->split[t];
-    if (n >= S->split[t + 1]) return;
-    int64_t given = B->A->ptr[S->b * LANES * n];
-    for (; n < S->split[t + 1]; n++) {
-        if (B->A->owned && n % PER_WINDOW == 0) release(B, n, &given);
+    const int64_t per_chunk = CHUNK / (LANES * S->b);
+    const int64_t from = S->chunks.split[t] * per_chunk;
+    int64_t to = S->chunks.split[t + 1] * per_chunk;
+    if (to > S->slices) to = S->slices;
+    if (from >= to) return;
+    int64_t given = B->A->ptr[S->b * LANES * from];
+    for (int64_t n = from; n < to; n++) {
+        if (B->A->owned && n % per_chunk == 0) release(B, n, &given);
         if (S->slice[n].kind == SLICE_RUN) fill_run(B, n, scratch);
         else fill_columns(B, n, scratch);
     }
+}
+
+static void describe(tct_slices *S)
+{
+    static const char *const store[] = {"double", "float (exact)",
+                                        "dictionary of up to 16",
+                                        "dictionary of up to 256"};
+    double cells[3] = {0}, all = 0.0;
+    int64_t sorted = 0;
+    for (int64_t n = 0; n < S->slices; n++) {
+        cells[S->slice[n].kind] += S->slice[n].width;
+        all += S->slice[n].width;
+        sorted += S->slice[n].sorted;
+    }
+    for (int k = 0; k < 3; k++) cells[k] *= all > 0 ? 100.0 / all : 0.0;
+    snprintf(S->base.detail, sizeof S->base.detail,
+             "%dx%d blocks, columns %.0f %% runs, %.0f %% 16-bit, %.0f %% "
+             "32-bit; values %s; %.0f %% of slices sorted; %lld long rows",
+             S->b, S->b, cells[SLICE_RUN], cells[SLICE_NEAR], cells[SLICE_FAR],
+             store[S->kind],
+             S->slices ? 100.0 * (double)sorted / (double)S->slices : 0.0,
+             (long long)S->long_rows);
 }
 
 static tacit_status build(builder *B)
@@ -444,8 +463,8 @@ static tacit_status build(builder *B)
     tct_slices *S = B->S;
     TRY(TCT_ALLOC(S->slices, "slices", &S->slice));
     TRY(TCT_ALLOC(S->slices * LANES, "slices", &S->order));
-    TRY(TCT_ALLOC(S->parts + 1, "slices", &S->split));
-    TRY(TCT_ALLOC(S->parts * (S->b * B->widest + LANES), "slices", &B->scratch));
+    TRY(TCT_ALLOC(S->chunks.parts * (S->b * B->widest + LANES), "slices",
+                  &B->scratch));
     plan(B);
     int64_t values = 0, bytes = 0;
     lay_out(S, &values, &bytes);
@@ -453,13 +472,14 @@ static tacit_status build(builder *B)
                         "the matrix in slices", &S->value));
     TRY(TCT_ALLOC(bytes, "the matrix in slices", &S->index));
     TRY(keep_long_rows(B));
-#pragma omp parallel for schedule(static, 1) num_threads(S->parts)
-    for (int t = 0; t < S->parts; t++) fill_part(B, t);
+#pragma omp parallel for schedule(static, 1) num_threads(S->chunks.parts)
+    for (int t = 0; t < S->chunks.parts; t++) fill_part(B, t);
     const double kept = (double)S->long_ptr[S->long_rows];
     S->base.stored = values + S->long_ptr[S->long_rows];
     S->base.matrix_bytes = (double)values * (double)tct_value_size(S->kind) +
                            (double)bytes + 12.0 * kept +
                            (double)S->slices * sizeof *S->slice;
+    describe(S);
     return TACIT_OK;
 }
 
@@ -478,14 +498,15 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
     S->b = b;
     S->groups = A->rows / b;
     S->slices = (S->groups + LANES - 1) / LANES;
-    S->parts = threads;
+    S->window = CHUNK / b < WINDOW_MOST ? CHUNK / b : WINDOW_MOST;
     S->pattern = pattern_of(A);
     builder B = {.A = A, .S = S};
     for (int64_t i = 0; i < A->rows; i++)
         if (row_length(A, i) > B.widest) B.widest = row_length(A, i);
     tct_values_choose(A, S);
     B.value_bytes = (double)tct_value_size(S->kind);
-    const tacit_status status = build(&B);
+    tacit_status status = tct_chunks_create(&S->chunks, A->rows, threads, A->ptr);
+    if (status >= 0) status = build(&B);
     tct_free(B.scratch);
     if (status < 0) tct_slices_destroy(&S->base);
     else *out = &S->base;
@@ -500,7 +521,7 @@ tacit_status tct_slices_refill(tct_block *block, const tct_local *A)
     tct_local source = *A;
     source.owned = false;
     tct_block *fresh = NULL;
-    TRY(tct_slices_create(&source, S->b, S->base.ops, S->parts, &fresh));
+    TRY(tct_slices_create(&source, S->b, S->base.ops, S->chunks.parts, &fresh));
     const tct_slices old = *S;
     *S = *(tct_slices *)(void *)fresh;
     *(tct_slices *)(void *)fresh = old;
@@ -516,7 +537,7 @@ void tct_slices_destroy(tct_block *block)
     tct_free(S->order);
     tct_free(S->value);
     tct_free(S->index);
-    tct_free(S->split);
+    tct_chunks_clear(&S->chunks);
     tct_free(S->long_row);
     tct_free(S->long_ptr);
     tct_free(S->long_col);

@@ -13,7 +13,9 @@
 
 enum {
     LANES = 8,
-    WINDOW = 256,   /* block rows sorted by length together, if that pays */
+    CHUNK = 480,    /* rows: the unit of threads and of (x, y); whole slices
+                       of blocks of 1 to 6                                */
+    WINDOW_MOST = 240, /* block rows sorted by length together, if it pays */
     BLOCK_MOST = 6,
     DICT_MOST = 256 /* distinct values in a dictionary                    */
 };
@@ -40,6 +42,22 @@ typedef struct tct_slice {
     uint32_t sorted : 1;  /* lanes are rows of the window in `order`     */
 } tct_slice;
 
+/* How a product is divided. Every format sums a row in column order, and adds
+ * up (x, y) chunk by chunk, so that neither the format nor the number of
+ * threads changes a bit of either. */
+typedef struct tct_chunks {
+    int64_t count;
+    int parts;       /* threads that work on it           */
+    int64_t *split;  /* [parts + 1] first chunk of each   */
+    double *partial; /* [count] (x, y) of each chunk      */
+} tct_chunks;
+
+/* Divide `rows` among `threads`, about as many entries each: `before` gives
+ * the entries before a row. Errors NO_MEMORY. */
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, int threads,
+                               const int64_t *before);
+void tct_chunks_clear(tct_chunks *c);
+
 typedef struct tct_slices {
     tct_block base;    /* first member */
     int b;             /* block size */
@@ -57,8 +75,8 @@ typedef struct tct_slices {
     int64_t *long_ptr; /* [long_rows + 1] */
     int32_t *long_col;
     double *long_val;
-    int parts;         /* threads that it was built for          */
-    int64_t *split;    /* [parts + 1] first slice of each thread */
+    int window;        /* CHUNK / b, at most WINDOW_MOST         */
+    tct_chunks chunks;
     uint64_t pattern;  /* tells whether another matrix has the same one */
 } tct_slices;
 

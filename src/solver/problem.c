@@ -17,7 +17,7 @@ tacit_status tacit_distance(tacit_queue *queue, size_t n, const double *x,
         q_norm(queue, n, work, &work[n]);
         q_sum(queue, 1, &work[n]);
         q_get(queue, 1, &work[n], &total);
-        status = tct_agree(queue->world, q_status(queue));
+        status = tct_agree(queue->world, q_own_status(queue));
         if (status >= 0) *out = sqrt(total);
     }
     tacit_queue_free(queue, &work);
@@ -62,7 +62,7 @@ tacit_status tacit_manufacture(tacit_queue *queue, const tacit_operator *A,
     q_fill(queue, n, 0.0, xstar);
     q_axpy(queue, n, 1.0, device_scale, b, xstar);
     apply(A, queue, xstar, b);
-    const tacit_status status = tct_agree(A->world, q_status(queue));
+    const tacit_status status = tct_agree(A->world, q_own_status(queue));
     tacit_queue_free(queue, &device_scale);
     return status;
 }

@@ -157,7 +157,7 @@ static void iterate(tacit_solver *S)
 static tacit_status conclude(tacit_solver *S, double seconds)
 {
     tacit_result *result = S->result;
-    TRY(tct_agree(S->A->world, q_status(S->q)));
+    TRY(tct_agree(S->A->world, q_own_status(S->q)));
     TRY(tct_reduce_f64(S->A->world, TCT_MAX, 1, &seconds));
     result->seconds = seconds;
     result->stop = S->why;
@@ -186,7 +186,7 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->rr = 0.0;
     S->q->stop_wanted = S->q->stop_agreed = false;
     const double bb = norm2(S, S->b);
-    TRY(tct_agree(S->A->world, q_status(S->q)));
+    TRY(tct_agree(S->A->world, q_own_status(S->q)));
     if (!isfinite(bb))
         FAIL(TACIT_INPUT, "the right-hand side is not finite (its norm is %g)",
              sqrt(bb));
@@ -211,7 +211,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
         q_fill(S->q, S->n, 0.0, x);
         result->converged = true;
         result->stop = TACIT_STOP_RTOL;
-        return tct_agree(S->A->world, q_status(S->q));
+        return tct_agree(S->A->world, q_own_status(S->q));
     }
     const double start_time = tct_seconds();
     iterate(S);
