@@ -49,15 +49,15 @@ TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
 TACIT_API int64_t tacit_operator_local_rows(const tacit_operator *A);
 
 typedef struct tacit_operator_info {
-    int64_t rows, nonzeros;        /* of the whole matrix                   */
-    int64_t row_min, row_max;      /* entries per row                       */
-    const char *format;            /* of this rank's local block            */
-    const char *detail;            /* "32-row slices, 16-bit offsets, ..."  */
-    double bytes_per_nonzero;      /* matrix bytes per product / entry      */
-    double padding;                /* stored entries / entries - 1          */
-    int64_t ghosts;                /* values received per exchange, rank    */
-    int neighbours;                /* ranks this one sends to               */
-    int64_t messages, volume;      /* per exchange, all ranks               */
+    int64_t rows, nonzeros;   /* of the whole matrix                   */
+    int64_t row_min, row_max; /* entries per row                       */
+    const char *format;       /* of this rank's local block            */
+    const char *detail;       /* "32-row slices, 16-bit offsets, ..."  */
+    double bytes_per_nonzero; /* matrix bytes per product / entry      */
+    double padding;           /* stored entries / entries - 1          */
+    int64_t ghosts;           /* values received per exchange, rank    */
+    int neighbours;           /* ranks this one sends to               */
+    int64_t messages, volume; /* per exchange, all ranks               */
     double setup_seconds;
 } tacit_operator_info;
 

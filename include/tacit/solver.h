@@ -36,8 +36,8 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_RTOL,
     TACIT_STOP_ATOL,
     TACIT_STOP_MAX_ITERATIONS,
-    TACIT_STOP_STAGNATION,  /* the recurrence converges, b - A x does not   */
-    TACIT_STOP_BREAKDOWN,   /* not positive definite, or not finite         */
+    TACIT_STOP_STAGNATION, /* the recurrence converges, b - A x does not   */
+    TACIT_STOP_BREAKDOWN,  /* not positive definite, or not finite         */
     TACIT_STOP_INTERRUPTED
 } tacit_stop_reason;
 
@@ -48,26 +48,26 @@ typedef struct tacit_result {
     double norm_b;
     double relative_residual;      /* ||r|| / ||b|| of the recurrence [-]   */
     double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
-    int64_t restarts; /* times the recurrence said converged and b - A x
+    int64_t restarts;     /* times the recurrence said converged and b - A x
                          said no; the solve then went on from x             */
     int64_t replacements; /* residual replacements inside a method          */
-    int64_t breakdown_iteration;     /* -1 if none                          */
-    const char *breakdown_quantity;  /* "p'Ap", "||r||"; NULL if none       */
+    int64_t breakdown_iteration;    /* -1 if none                          */
+    const char *breakdown_quantity; /* "p'Ap", "||r||"; NULL if none       */
     double breakdown_value;
-    double seconds;           /* of the iterations, slowest rank            */
+    double seconds; /* of the iterations, slowest rank            */
 } tacit_result;
 
 /* What a method costs, so that it can be read and tested. Per iteration. */
 typedef struct tacit_method {
     const char *name;
     const char *summary;
-    int products;    /* with A, each with one exchange           */
-    int reductions;  /* global sums                              */
-    int scalars;     /* summed over all of them                  */
-    bool hidden;     /* the reduction overlaps with the products */
-    int vectors;     /* of local length, besides b and x         */
-    int replace_every;       /* iterations between residual replacements, or 0 */
-    int replace_products;    /* products of one replacement                    */
+    int products;         /* with A, each with one exchange           */
+    int reductions;       /* global sums                              */
+    int scalars;          /* summed over all of them                  */
+    bool hidden;          /* the reduction overlaps with the products */
+    int vectors;          /* of local length, besides b and x         */
+    int replace_every;    /* iterations between residual replacements, or 0 */
+    int replace_products; /* products of one replacement                    */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. */

@@ -9,7 +9,7 @@
 
 #ifdef __cplusplus
 #define TACIT_BEGIN_DECLS extern "C" {
-#define TACIT_END_DECLS }
+#define TACIT_END_DECLS   }
 #else
 #define TACIT_BEGIN_DECLS
 #define TACIT_END_DECLS

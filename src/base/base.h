@@ -15,14 +15,14 @@ tacit_status tct_fail(tacit_status code, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
 #define FAIL(code, ...) return tct_fail((code), __VA_ARGS__)
-#define REQUIRE(cond)                                                          \
-    do {                                                                       \
-        if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond);  \
+#define REQUIRE(cond)                                                         \
+    do {                                                                      \
+        if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond); \
     } while (0)
-#define TRY(call)                                                              \
-    do {                                                                       \
-        tacit_status try_status_ = (call);                                     \
-        if (try_status_ < 0) return try_status_;                               \
+#define TRY(call)                                \
+    do {                                         \
+        tacit_status try_status_ = (call);       \
+        if (try_status_ < 0) return try_status_; \
     } while (0)
 
 /* Replace the message of the last error (a peer's sentence, a file's name). */
@@ -45,7 +45,7 @@ void tct_free(void *p);
 /* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming `what`. */
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
                              void *out);
-#define TCT_ALLOC(count, what, out)                                            \
+#define TCT_ALLOC(count, what, out) \
     tct_alloc_array((size_t)(count), sizeof **(out), (what), (out))
 
 /* Give the pages wholly inside [p, p + bytes) back to the system, contents
@@ -82,7 +82,9 @@ static inline uint64_t tct_mix(uint64_t z)
 /* u(a, b) in [0, 1): the same for every rank and every order of calls. */
 static inline double tct_uniform(uint64_t a, uint64_t b)
 {
-    return (double)(tct_mix(a * UINT64_C(0x9E3779B97F4A7C15) ^ tct_mix(b)) >> 11) * 0x1p-53;
+    return (double)(tct_mix(a * UINT64_C(0x9E3779B97F4A7C15) ^ tct_mix(b)) >>
+                    11) *
+           0x1p-53;
 }
 
 /* --- words -------------------------------------------------------------- */

@@ -9,8 +9,8 @@
 typedef struct tct_plan {
     tct_exchange base; /* what the line knows; first member */
     tacit_world *world;
-    int sends, recvs;               /* peers sent to, received from         */
-    int *send_rank, *recv_rank;     /* [sends], [recvs] ascending           */
+    int sends, recvs;                 /* peers sent to, received from         */
+    int *send_rank, *recv_rank;       /* [sends], [recvs] ascending           */
     int64_t *send_start, *recv_start; /* [sends + 1], [recvs + 1] per column */
     int32_t *send_index; /* [send_start[sends]] local elements to send      */
     double *pack;        /* [columns * send_start[sends]] peer by peer      */

@@ -20,9 +20,9 @@ enum {
 #define CHUNK ((int64_t)1 << 30) /* bytes per message of the set-up plane */
 
 typedef struct {
-    MPI_Comm comm;  /* set-up plane and sums */
-    MPI_Comm halo;  /* exchanges             */
-    int plans;      /* opened so far         */
+    MPI_Comm comm; /* set-up plane and sums */
+    MPI_Comm halo; /* exchanges             */
+    int plans;     /* opened so far         */
 } mpi_state;
 
 typedef struct { /* a queue's: the sum under way */
@@ -102,7 +102,8 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
     for (int r = 0; r < w->size; r++)
         for (int64_t left = recv_bytes[r]; left > 0 && code == MPI_SUCCESS;) {
             const int64_t part = left < CHUNK ? left : CHUNK;
-            code = MPI_Irecv(in, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
+            code =
+                MPI_Irecv(in, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
             in += part;
             left -= part;
         }
@@ -110,7 +111,8 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
     for (int r = 0; r < w->size; r++)
         for (int64_t left = send_bytes[r]; left > 0 && code == MPI_SUCCESS;) {
             const int64_t part = left < CHUNK ? left : CHUNK;
-            code = MPI_Isend(out, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
+            code =
+                MPI_Isend(out, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
             out += part;
             left -= part;
         }
@@ -149,7 +151,8 @@ static tacit_status mpi_plan_open(tct_plan *plan)
         const int64_t from = plan->recv_start[k];
         const int64_t n = columns * (plan->recv_start[k + 1] - from);
         if (n > INT32_MAX)
-            FAIL(TACIT_UNSUPPORTED, "a halo message of %lld values", (long long)n);
+            FAIL(TACIT_UNSUPPORTED, "a halo message of %lld values",
+                 (long long)n);
         MPI_TRY(MPI_Recv_init(plan->landing + columns * from, (int)n,
                               MPI_DOUBLE, plan->recv_rank[k], plan->tag,
                               s->halo, &p->requests[p->count++]));
@@ -158,7 +161,8 @@ static tacit_status mpi_plan_open(tct_plan *plan)
         const int64_t from = plan->send_start[k];
         const int64_t n = columns * (plan->send_start[k + 1] - from);
         if (n > INT32_MAX)
-            FAIL(TACIT_UNSUPPORTED, "a halo message of %lld values", (long long)n);
+            FAIL(TACIT_UNSUPPORTED, "a halo message of %lld values",
+                 (long long)n);
         MPI_TRY(MPI_Send_init(plan->pack + columns * from, (int)n, MPI_DOUBLE,
                               plan->send_rank[k], plan->tag, s->halo,
                               &p->requests[p->count++]));
@@ -267,8 +271,8 @@ static tacit_status open_world(MPI_Comm comm, mpi_state *s, int *local_size)
     MPI_Comm_set_errhandler(s->comm, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(s->halo, MPI_ERRORS_RETURN);
     MPI_Comm node;
-    MPI_TRY(MPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, 0,
-                                MPI_INFO_NULL, &node));
+    MPI_TRY(MPI_Comm_split_type(s->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL,
+                                &node));
     MPI_TRY(MPI_Comm_size(node, local_size));
     return check(MPI_Comm_free(&node), "MPI_Comm_free");
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <unistd.h>
 
-static tacit_status self_reduce(tacit_world *w, tct_type type,
-                                tct_reduction op, size_t count, void *data)
+static tacit_status self_reduce(tacit_world *w, tct_type type, tct_reduction op,
+                                size_t count, void *data)
 {
     (void)w;
     (void)type;

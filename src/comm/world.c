@@ -57,7 +57,8 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     if (w->size == 1) return mine;
     int64_t worst[2] = {mine, -(int64_t)mine}; /* of their minima */
     TRY(tct_reduce_i64(w, TCT_MIN, 2, worst));
-    const tacit_status status = (tacit_status)(worst[0] < 0 ? worst[0] : -worst[1]);
+    const tacit_status status =
+        (tacit_status)(worst[0] < 0 ? worst[0] : -worst[1]);
     if (status >= 0) return status;
     int64_t first = mine == status ? w->rank : w->size;
     TRY(tct_reduce_i64(w, TCT_MIN, 1, &first));
@@ -87,9 +88,9 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 {
     REQUIRE(world != NULL && out != NULL && threads >= 0);
     tacit_queue *q = NULL;
-    tacit_status status = tct_queue_new(
-        world, &world->ops->link, world->rank, world->size, spec,
-        threads > 0 ? threads : default_threads(world), &q);
+    tacit_status status =
+        tct_queue_new(world, &world->ops->link, world->rank, world->size, spec,
+                      threads > 0 ? threads : default_threads(world), &q);
     if (status >= 0 && world->ops->link_state_bytes) {
         q->link_state = tct_calloc(world->ops->link_state_bytes);
         if (!q->link_state)

@@ -6,7 +6,7 @@
 #include "device/queue.h"
 
 #define TCT_DECORATORS(X) X(count) X(trace) X(memcheck) X(chaos)
-#define X(name) extern const tct_layer_ops tct_layer_##name;
+#define X(name)           extern const tct_layer_ops tct_layer_##name;
 TCT_DECORATORS(X)
 #undef X
 

@@ -85,8 +85,7 @@ static void run_product(tacit_queue *q, const tct_op *op)
             B->ops->multiply(B, q->threads, v[2], v[3], NULL);
         }
         break;
-    default:
-        B->ops->multiply_add(B, q->threads, v[2], v[0], v[1], op->out);
+    default: B->ops->multiply_add(B, q->threads, v[2], v[0], v[1], op->out);
     }
 }
 

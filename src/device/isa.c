@@ -9,7 +9,8 @@ static tct_isa of_processor(void)
 #if TCT_X86_ISAS
     if (__builtin_cpu_supports("avx512f") &&
         __builtin_cpu_supports("avx512vl") &&
-        __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512bw"))
+        __builtin_cpu_supports("avx512dq") &&
+        __builtin_cpu_supports("avx512bw"))
         return TCT_ISA_AVX512;
     if (__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma"))
         return TCT_ISA_AVX2;

@@ -6,8 +6,8 @@
 #include <stddef.h>
 
 /* TCT_ISA_NAME(f) is f_base, f_avx2 or f_avx512 in such a file. */
-#define TCT_JOIN_(a, b)   a##_##b
-#define TCT_JOIN(a, b)    TCT_JOIN_(a, b)
+#define TCT_JOIN_(a, b)    a##_##b
+#define TCT_JOIN(a, b)     TCT_JOIN_(a, b)
 #define TCT_ISA_NAME(name) TCT_JOIN(name, TCT_ISA)
 
 typedef enum tct_isa { TCT_ISA_BASE, TCT_ISA_AVX2, TCT_ISA_AVX512 } tct_isa;

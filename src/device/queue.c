@@ -8,7 +8,7 @@
 #include <string.h>
 
 const tct_op_info tct_op_table[TCT_OPCODES] = {
-#define X(code, text, spmv, dot, nrm2, axpy, moved)                            \
+#define X(code, text, spmv, dot, nrm2, axpy, moved) \
     [TCT_##code] = {text, spmv, dot, nrm2, axpy, moved},
     TCT_OPS(X)
 #undef X
@@ -269,8 +269,7 @@ void tacit_queue_clear_tally(tacit_queue *queue)
 double *q_alloc(tacit_queue *q, size_t n)
 {
     double *p = q->top->ops->alloc(q->top, q, (n ? n : 1) * sizeof(double));
-    if (!p)
-        q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p) q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     return p;
 }
 
@@ -298,14 +297,16 @@ void tacit_queue_free(tacit_queue *queue, double **x)
 
 void q_get(tacit_queue *q, size_t n, const double *x, double *host)
 {
-    const tct_op op = {.code = TCT_GET, .n = n, .v = {(double *)(uintptr_t)x}, .host = host};
+    const tct_op op = {
+        .code = TCT_GET, .n = n, .v = {(double *)(uintptr_t)x}, .host = host};
     q_submit(q, &op);
     q_sync(q);
 }
 
 void q_put(tacit_queue *q, size_t n, const double *host, double *x)
 {
-    const tct_op op = {.code = TCT_PUT, .n = n, .v = {x}, .host = (void *)(uintptr_t)host};
+    const tct_op op = {
+        .code = TCT_PUT, .n = n, .v = {x}, .host = (void *)(uintptr_t)host};
     q_submit(q, &op);
     q_sync(q);
 }

@@ -20,14 +20,14 @@
  * the aCG paper's section 4.1.4, and the doubles per element that it really
  * reads and writes. Vectors are listed in the order of op->v. */
 #define TCT_OPS(X)                                                             \
-    X(FILL, "fill", 0, 0, 0, 0, 1)               /* y                       */ \
-    X(COPY, "copy", 0, 0, 0, 0, 2)               /* x y                     */ \
-    X(AXPY, "axpy", 0, 0, 0, 1, 3)               /* x y                     */ \
-    X(AYPX, "aypx", 0, 0, 0, 1, 3)               /* x y                     */ \
-    X(DOT, "dot", 0, 1, 0, 0, 2)                 /* x y                     */ \
-    X(NORM, "norm", 0, 0, 1, 0, 1)               /* x                       */ \
-    X(AXPY_NORM, "axpy+norm", 0, 0, 1, 1, 3)     /* x y                     */ \
-    X(CG_UPDATE, "cg update", 0, 0, 0, 2, 5)     /* r p x                   */ \
+    X(FILL, "fill", 0, 0, 0, 0, 1)           /* y                       */     \
+    X(COPY, "copy", 0, 0, 0, 0, 2)           /* x y                     */     \
+    X(AXPY, "axpy", 0, 0, 0, 1, 3)           /* x y                     */     \
+    X(AYPX, "aypx", 0, 0, 0, 1, 3)           /* x y                     */     \
+    X(DOT, "dot", 0, 1, 0, 0, 2)             /* x y                     */     \
+    X(NORM, "norm", 0, 0, 1, 0, 1)           /* x                       */     \
+    X(AXPY_NORM, "axpy+norm", 0, 0, 1, 1, 3) /* x y                     */     \
+    X(CG_UPDATE, "cg update", 0, 0, 0, 2, 5) /* r p x                   */     \
     X(SINGLE_UPDATE, "single update", 0, 0, 1, 4, 9)        /* w s p x r    */ \
     X(PIPELINED_UPDATE, "pipelined update", 0, 1, 1, 6, 13) /* n z s w p r x*/ \
     X(PIPE_PR_UPDATE, "pipe-pr update", 0, 3, 1, 5, 10)     /* w u s r p x  */ \
@@ -73,17 +73,17 @@ enum { TCT_OP_VECTORS = 7, TCT_SUM_MOST = 8 };
 
 typedef struct tct_op {
     tct_opcode code;
-    size_t n;                     /* elements per vector                  */
-    double sign;                  /* +1 or -1; the value of FILL          */
-    const double *alpha, *beta;   /* scalars on the device                */
-    double *v[TCT_OP_VECTORS];    /* vectors, as listed above             */
-    double *out;                  /* scalar results, contiguous           */
-    int count;                    /* scalars of a sum                     */
-    bool at_once;                 /* the end of this sum follows directly */
-    const tct_block *block;       /* of a product                         */
-    tct_exchange *exchange;       /* of an exchange                       */
-    tct_step step;                /* of a scalar step                     */
-    void *host;                   /* host memory of GET and PUT           */
+    size_t n;                   /* elements per vector                  */
+    double sign;                /* +1 or -1; the value of FILL          */
+    const double *alpha, *beta; /* scalars on the device                */
+    double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
+    double *out;                /* scalar results, contiguous           */
+    int count;                  /* scalars of a sum                     */
+    bool at_once;               /* the end of this sum follows directly */
+    const tct_block *block;     /* of a product                         */
+    tct_exchange *exchange;     /* of an exchange                       */
+    tct_step step;              /* of a scalar step                     */
+    void *host;                 /* host memory of GET and PUT           */
 } tct_op;
 
 /* --- the two tables that are back ends ----------------------------------- */

@@ -42,14 +42,13 @@ void q_aypx(tacit_queue *q, size_t n, double sign, const double *alpha,
 void q_dot(tacit_queue *q, size_t n, const double *x, const double *y,
            double *out)
 {
-    q_submit(q, &(tct_op){
-                    .code = TCT_DOT, .n = n, .v = {in(x), in(y)}, .out = out});
+    q_submit(
+        q, &(tct_op){.code = TCT_DOT, .n = n, .v = {in(x), in(y)}, .out = out});
 }
 
 void q_norm(tacit_queue *q, size_t n, const double *x, double *out)
 {
-    q_submit(q,
-             &(tct_op){.code = TCT_NORM, .n = n, .v = {in(x)}, .out = out});
+    q_submit(q, &(tct_op){.code = TCT_NORM, .n = n, .v = {in(x)}, .out = out});
 }
 
 void q_axpy_norm(tacit_queue *q, size_t n, double sign, const double *alpha,
@@ -127,10 +126,8 @@ void q_sum_end(tacit_queue *q, int count, double *data)
 
 void q_sum(tacit_queue *q, int count, double *data)
 {
-    tct_op op = {.code = TCT_SUM_BEGIN,
-                 .count = count,
-                 .out = data,
-                 .at_once = true};
+    tct_op op = {
+        .code = TCT_SUM_BEGIN, .count = count, .out = data, .at_once = true};
     q_submit(q, &op);
     op.code = TCT_SUM_END;
     q_submit(q, &op);

@@ -11,10 +11,10 @@
 #include <string.h>
 
 enum {
-    PIECES = 8,        /* places that the sample is taken from         */
-    SAMPLE_SHARE = 16, /* of the entries: 1 in this many               */
+    PIECES = 8,            /* places that the sample is taken from         */
+    SAMPLE_SHARE = 16,     /* of the entries: 1 in this many               */
     SAMPLE_MOST = 1 << 19, /* entries                                  */
-    SMALL = 1 << 17,   /* entries: a matrix up to this is its own sample */
+    SMALL = 1 << 17,       /* entries: a matrix up to this is its own sample */
     RUNS = 5
 };
 static const double CACHE_BYTES = 24e6; /* what lies in no cache is larger */
@@ -45,7 +45,8 @@ static tacit_status sample(const tct_local *A, int64_t entries, tct_local *out)
     *out = (tct_local){.cols = A->cols};
     const int64_t nonzeros = A->ptr[A->rows];
     int64_t each = (int64_t)((double)A->rows * (double)entries /
-                             (double)nonzeros / PIECES) / WHOLE * WHOLE;
+                             (double)nonzeros / PIECES) /
+                   WHOLE * WHOLE;
     if (each < WHOLE) each = WHOLE;
     int64_t first[PIECES], count[PIECES], kept = 0;
     for (int i = 0; i < PIECES; i++) {
@@ -144,7 +145,8 @@ static const tct_format *measure(const tct_local *A, const tct_local *part,
         double least = 1e30;
         for (; formats[*count]; ++*count) {
             tct_trial *t = &trials[*count];
-            if (try_format(formats[*count], A, part, threads, x, y, slowest, t) &&
+            if (try_format(formats[*count], A, part, threads, x, y, slowest,
+                           t) &&
                 t->seconds < least) {
                 least = t->seconds;
                 best = formats[*count];

@@ -32,7 +32,7 @@ typedef struct tct_format {
 } tct_format;
 
 #define TCT_FORMATS(X) X(csr) X(sell) X(bsell)
-#define X(name) extern const tct_format tct_format_##name;
+#define X(name)        extern const tct_format tct_format_##name;
 TCT_FORMATS(X)
 #undef X
 

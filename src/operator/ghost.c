@@ -58,19 +58,19 @@ tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
     ghost_block *B = NULL;
     TRY(TCT_ALLOC(1, "the ghost block", &B));
     const int64_t rows = parts->ghost_rows, entries = parts->ghost_ptr[rows];
-    *B = (ghost_block){.base = {.ops = &ghost_ops,
-                                .rows = rows,
-                                .cols = parts->ghosts,
-                                .nonzeros = entries,
-                                .stored = entries,
-                                /* columns, values, x; rows: ptr, row, y */
-                                .matrix_bytes = 20.0 * (double)entries +
-                                                28.0 * (double)rows},
-                       .rows = rows,
-                       .row = parts->ghost_row,
-                       .ptr = parts->ghost_ptr,
-                       .col = parts->ghost_col,
-                       .val = parts->ghost_val};
+    *B = (ghost_block){
+        .base = {.ops = &ghost_ops,
+                 .rows = rows,
+                 .cols = parts->ghosts,
+                 .nonzeros = entries,
+                 .stored = entries,
+                 /* columns, values, x; rows: ptr, row, y */
+                 .matrix_bytes = 20.0 * (double)entries + 28.0 * (double)rows},
+        .rows = rows,
+        .row = parts->ghost_row,
+        .ptr = parts->ghost_ptr,
+        .col = parts->ghost_col,
+        .val = parts->ghost_val};
     parts->ghost_row = NULL;
     parts->ghost_ptr = NULL;
     parts->ghost_col = NULL;

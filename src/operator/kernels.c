@@ -42,8 +42,8 @@ INLINE lanes values(value_kind kind, const tct_slices *B, int64_t at)
     const double *d = B->dict;
 #ifdef __AVX512F__
     if (kind == VALUE_DICT16) {
-        const __m512i which =
-            _mm512_cvtepu8_epi64(_mm_loadl_epi64((const __m128i *)(const void *)i));
+        const __m512i which = _mm512_cvtepu8_epi64(
+            _mm_loadl_epi64((const __m128i *)(const void *)i));
         return (lanes)_mm512_permutex2var_pd(_mm512_loadu_pd(d), which,
                                              _mm512_loadu_pd(d + 8));
     }
@@ -56,7 +56,8 @@ INLINE lanes values(value_kind kind, const tct_slices *B, int64_t at)
 INLINE lanes columns(slice_kind kind, int b, const uint8_t *index, int32_t base,
                      int64_t k, const double *x, int j)
 {
-    if (kind == SLICE_RUN && b == 1) return load(x + ((const int32_t *)(const void *)index)[k]);
+    if (kind == SLICE_RUN && b == 1)
+        return load(x + ((const int32_t *)(const void *)index)[k]);
     const int64_t at = LANES * k;
     if (kind == SLICE_NEAR) {
         const uint16_t *c = (const uint16_t *)(const void *)index + at;
@@ -127,13 +128,13 @@ INLINE void store(const tct_slices *B, int64_t number, int b, const lanes *sum,
     }
 }
 
-#define BY_KIND(s, b, call)                                                       \
-    switch ((slice_kind)(s)->kind) {                                           \
-    case SLICE_RUN:                                                            \
-        if ((b) == 1) call(SLICE_RUN);                                         \
-        break;                                                                 \
-    case SLICE_NEAR: call(SLICE_NEAR); break;                                  \
-    case SLICE_FAR: call(SLICE_FAR); break;                                    \
+#define BY_KIND(s, b, call)                   \
+    switch ((slice_kind)(s)->kind) {          \
+    case SLICE_RUN:                           \
+        if ((b) == 1) call(SLICE_RUN);        \
+        break;                                \
+    case SLICE_NEAR: call(SLICE_NEAR); break; \
+    case SLICE_FAR: call(SLICE_FAR); break;   \
     }
 
 INLINE void slices_of(const tct_slices *B, value_kind value, int b,
@@ -167,31 +168,31 @@ INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
 }
 
 /* Every block size with every value store: the compiler unrolls each. */
-#define BY_VALUE(B, b, call)                                                   \
-    switch ((B)->kind) {                                                       \
-    case VALUE_F64: call(VALUE_F64, b);                                        \
-    case VALUE_F32: call(VALUE_F32, b);                                        \
-    case VALUE_DICT16: call(VALUE_DICT16, b);                                  \
-    case VALUE_DICT: call(VALUE_DICT, b);                                      \
+#define BY_VALUE(B, b, call)                  \
+    switch ((B)->kind) {                      \
+    case VALUE_F64: call(VALUE_F64, b);       \
+    case VALUE_F32: call(VALUE_F32, b);       \
+    case VALUE_DICT16: call(VALUE_DICT16, b); \
+    case VALUE_DICT: call(VALUE_DICT, b);     \
     }
-#define BY_SIZE(B, call)                                                       \
-    switch ((B)->b) {                                                          \
-    case 1: BY_VALUE(B, 1, call) break;                                        \
-    case 2: BY_VALUE(B, 2, call) break;                                        \
-    case 3: BY_VALUE(B, 3, call) break;                                        \
-    case 4: BY_VALUE(B, 4, call) break;                                        \
-    case 5: BY_VALUE(B, 5, call) break;                                        \
-    case 6: BY_VALUE(B, 6, call) break;                                        \
-    default: break;                                                            \
+#define BY_SIZE(B, call)                \
+    switch ((B)->b) {                   \
+    case 1: BY_VALUE(B, 1, call) break; \
+    case 2: BY_VALUE(B, 2, call) break; \
+    case 3: BY_VALUE(B, 3, call) break; \
+    case 4: BY_VALUE(B, 4, call) break; \
+    case 5: BY_VALUE(B, 5, call) break; \
+    case 6: BY_VALUE(B, 6, call) break; \
+    default: break;                     \
     }
 
 static void slices(const tct_slices *B, int64_t from, int64_t to,
                    const double *x, double *y)
 {
-#define CALL(value, b)                                                         \
-    {                                                                          \
-        slices_of(B, value, b, from, to, x, y);                                \
-        return;                                                                \
+#define CALL(value, b)                          \
+    {                                           \
+        slices_of(B, value, b, from, to, x, y); \
+        return;                                 \
     }
     BY_SIZE(B, CALL)
 #undef CALL
@@ -199,12 +200,11 @@ static void slices(const tct_slices *B, int64_t from, int64_t to,
 
 static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
                         const double *x0, double *y0, const double *x1,
-                        double *y1)
-{
-#define CALL(value, b)                                                         \
-    {                                                                          \
-        slices_pair_of(B, value, b, from, to, x0, y0, x1, y1);                 \
-        return;                                                                \
+                        double *y1){
+#define CALL(value, b)                                         \
+    {                                                          \
+        slices_pair_of(B, value, b, from, to, x0, y0, x1, y1); \
+        return;                                                \
     }
     BY_SIZE(B, CALL)
 #undef CALL
@@ -212,35 +212,40 @@ static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
 
 /* --- compressed rows --------------------------------------------------------- */
 
-enum { ROWS = 4 }; /* at a time: four sums do not wait for one another */
-
-/* Each row in column order. */
-INLINE void row_sums(tct_csr_rows A, int64_t i, int count, const double *x,
-                     double *y)
+/* One row in column order, from entry `at`, added to `sum`. */
+INLINE double row_sum(tct_csr_rows A, int64_t at, int64_t end, const double *x,
+                      double sum)
 {
-    double sum[ROWS] = {0};
-    int64_t common = INT64_MAX;
-    for (int r = 0; r < count; r++) {
-        const int64_t n = A.ptr[i + r + 1] - A.ptr[i + r];
-        if (n < common) common = n;
-    }
-    for (int64_t k = 0; k < common; k++)
-        for (int r = 0; r < count; r++) {
-            const int64_t at = A.ptr[i + r] + k;
-            sum[r] += A.val[at] * x[A.col[at]];
-        }
-    for (int r = 0; r < count; r++)
-        for (int64_t at = A.ptr[i + r] + common; at < A.ptr[i + r + 1]; at++)
-            sum[r] += A.val[at] * x[A.col[at]];
-    for (int r = 0; r < count; r++) y[i + r] = sum[r];
+    for (; at < end; at++) sum += A.val[at] * x[A.col[at]];
+    return sum;
 }
 
+/* Four rows at a time: their sums do not wait for one another. */
 static void rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
                  double *y)
 {
     int64_t i = from;
-    for (; i + ROWS <= to; i += ROWS) row_sums(A, i, ROWS, x, y);
-    for (; i < to; i++) row_sums(A, i, 1, x, y);
+    for (; i + 4 <= to; i += 4) {
+        int64_t a = A.ptr[i], b = A.ptr[i + 1], c = A.ptr[i + 2],
+                d = A.ptr[i + 3];
+        const int64_t ends[4] = {b, c, d, A.ptr[i + 4]};
+        int64_t common = b - a;
+        if (c - b < common) common = c - b;
+        if (d - c < common) common = d - c;
+        if (ends[3] - d < common) common = ends[3] - d;
+        double p = 0.0, q = 0.0, r = 0.0, s = 0.0;
+        for (int64_t k = 0; k < common; k++, a++, b++, c++, d++) {
+            p += A.val[a] * x[A.col[a]];
+            q += A.val[b] * x[A.col[b]];
+            r += A.val[c] * x[A.col[c]];
+            s += A.val[d] * x[A.col[d]];
+        }
+        y[i] = row_sum(A, a, ends[0], x, p);
+        y[i + 1] = row_sum(A, b, ends[1], x, q);
+        y[i + 2] = row_sum(A, c, ends[2], x, r);
+        y[i + 3] = row_sum(A, d, ends[3], x, s);
+    }
+    for (; i < to; i++) y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
 }
 
 static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
@@ -248,8 +253,8 @@ static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
                       double *y1)
 {
     for (int64_t i = from; i < to; i++) {
-        row_sums(A, i, 1, x0, y0);
-        row_sums(A, i, 1, x1, y1); /* the row is cached */
+        y0[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x0, 0.0);
+        y1[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x1, 0.0); /* cached */
     }
 }
 

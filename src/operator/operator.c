@@ -82,8 +82,8 @@ static tacit_status choose_format(tacit_operator *A, const char *name,
                                   const tct_local *local)
 {
     if (!name || strcmp(name, "auto") == 0) {
-        A->format = tct_format_choose(local, A->q->threads, A->trials,
-                                      &A->trial_count);
+        A->format =
+            tct_format_choose(local, A->q->threads, A->trials, &A->trial_count);
         return TACIT_OK;
     }
     A->format = tct_format_find(name);
@@ -135,14 +135,16 @@ static void describe_blocks(tacit_operator *A)
     const double stored = (double)L->stored + (G ? (double)G->stored : 0);
     const double bytes = L->matrix_bytes + (G ? G->matrix_bytes : 0);
     A->info.format = A->format->name;
-    A->info.detail = A->local->detail[0] ? A->local->detail : A->format->summary;
+    A->info.detail =
+        A->local->detail[0] ? A->local->detail : A->format->summary;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
 }
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
 static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
-                          tct_csr *rows, tacit_status status, const char *format)
+                          tct_csr *rows, tacit_status status,
+                          const char *format)
 {
     tacit_world *w = A->world;
     int64_t extent[3] = {0};
@@ -239,7 +241,8 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows)
     tct_parts parts;
     tacit_status status = tct_split(rows, &parts);
     if (status >= 0 && parts.ghosts != A->ghosts)
-        status = tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
+        status =
+            tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
     if (status >= 0) status = A->format->refill(A->local, &parts.local);
     if (status >= 0 && A->ghost) status = tct_ghost_refill(A->ghost, &parts);
     tct_parts_clear(&parts);

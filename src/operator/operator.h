@@ -10,8 +10,8 @@
 struct tacit_operator {
     tacit_queue *q;
     tacit_world *world;
-    int64_t n;         /* rows of this rank                                */
-    int64_t *starts;   /* [size + 1] first row of each rank                */
+    int64_t n;       /* rows of this rank                                */
+    int64_t *starts; /* [size + 1] first row of each rank                */
     const tct_format *format;
     tct_block *local;  /* rows and columns of this rank                    */
     tct_block *ghost;  /* columns of other ranks; NULL if there are none   */
@@ -38,12 +38,12 @@ void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
 /* The rows of a rank divided by column: its own, and those of others. */
 typedef struct tct_parts {
     tct_local local;
-    int64_t ghosts;      /* distinct columns of other ranks            */
-    int64_t *ghost_id;   /* [ghosts] global, ascending                 */
-    int64_t ghost_rows;  /* rows that have such columns                */
-    int32_t *ghost_row;  /* [ghost_rows] local row numbers, ascending  */
-    int64_t *ghost_ptr;  /* [ghost_rows + 1]                           */
-    int32_t *ghost_col;  /* [ghost_ptr[ghost_rows]] into ghost_id      */
+    int64_t ghosts;     /* distinct columns of other ranks            */
+    int64_t *ghost_id;  /* [ghosts] global, ascending                 */
+    int64_t ghost_rows; /* rows that have such columns                */
+    int32_t *ghost_row; /* [ghost_rows] local row numbers, ascending  */
+    int64_t *ghost_ptr; /* [ghost_rows + 1]                           */
+    int32_t *ghost_col; /* [ghost_ptr[ghost_rows]] into ghost_id      */
     double *ghost_val;
 } tct_parts;
 

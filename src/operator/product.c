@@ -45,13 +45,15 @@ void tct_product(const tct_chunks *c, int64_t rows, tct_chunk_fn fn,
                  double *dot)
 {
     const tct_kernels *kernels = tct_kernels_best();
-#pragma omp parallel for schedule(static, 1) num_threads(c->parts) if (c->parts > 1)
+#pragma omp parallel for schedule(static, 1) \
+    num_threads(c->parts) if (c->parts > 1)
     for (int t = 0; t < c->parts; t++)
         for (int64_t k = c->split[t]; k < c->split[t + 1]; k++) {
             const int64_t from = k * CHUNK;
             const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
             fn(kernels, work, from, to);
-            if (dot) c->partial[k] = kernels->dot(to - from, x + from, y + from);
+            if (dot)
+                c->partial[k] = kernels->dot(to - from, x + from, y + from);
         }
     if (!dot) return;
     *dot = 0.0;

@@ -16,7 +16,7 @@ enum {
     LONG_TIMES = 4,
     RELEASE_AFTER = 1 << 20 /* bytes of consumed values */
 };
-#define WIDTH(n) ((uint32_t)(n) & UINT32_C(0x1fffffff)) /* of a slice */
+#define WIDTH(n) ((uint32_t)(n)&UINT32_C(0x1fffffff)) /* of a slice */
 static const double SORT_PAYS = 0.92; /* of the bytes in natural order */
 
 typedef struct { /* what building needs besides the result */
@@ -84,7 +84,8 @@ double tct_slices_bytes(const tct_local *A, int b)
 /* --- plan ------------------------------------------------------------------------ */
 
 typedef struct {
-    int64_t length[WINDOW_MOST]; /* block columns of each group, 0 if kept apart */
+    int64_t
+        length[WINDOW_MOST]; /* block columns of each group, 0 if kept apart */
     int64_t groups;
 } window;
 
@@ -195,7 +196,8 @@ static double least_bytes(const builder *B, const window *w)
 {
     double bytes = 0.0;
     for (int64_t g = 0; g < w->groups; g++)
-        bytes += (double)w->length[g] * (B->S->b * B->S->b * B->value_bytes + 2.0);
+        bytes +=
+            (double)w->length[g] * (B->S->b * B->S->b * B->value_bytes + 2.0);
     return bytes;
 }
 
@@ -231,8 +233,7 @@ static void plan_window(const builder *B, int64_t number, int32_t *scratch)
         slice[n] = trial[n];
         slice[n].sorted = 1;
     }
-    for (int g = 0; g < w.groups; g++)
-        S->order[first + g] = (uint8_t)order[g];
+    for (int g = 0; g < w.groups; g++) S->order[first + g] = (uint8_t)order[g];
 }
 
 static int64_t index_bytes(const tct_slice *s)
@@ -320,7 +321,8 @@ static void fill_columns(const builder *B, int64_t n, int32_t *scratch)
 /* --- rows kept apart ---------------------------------------------------------------- */
 
 /* A row is kept apart if its slice is narrower than it. */
-static bool kept_apart(const tct_slices *S, const tct_local *A, int64_t n, int l)
+static bool kept_apart(const tct_slices *S, const tct_local *A, int64_t n,
+                       int l)
 {
     const int64_t g = group_of(S, n, l);
     return g >= 0 && S->b == 1 && S->slice[n].kind != SLICE_RUN &&
@@ -505,7 +507,8 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
         if (row_length(A, i) > B.widest) B.widest = row_length(A, i);
     tct_values_choose(A, S);
     B.value_bytes = (double)tct_value_size(S->kind);
-    tacit_status status = tct_chunks_create(&S->chunks, A->rows, threads, A->ptr);
+    tacit_status status =
+        tct_chunks_create(&S->chunks, A->rows, threads, A->ptr);
     if (status >= 0) status = build(&B);
     tct_free(B.scratch);
     if (status < 0) tct_slices_destroy(&S->base);

@@ -13,7 +13,7 @@
 
 enum {
     LANES = 8,
-    CHUNK = 480,    /* rows: the unit of threads and of (x, y); whole slices
+    CHUNK = 480,       /* rows: the unit of threads and of (x, y); whole slices
                        of blocks of 1 to 6                                */
     WINDOW_MOST = 240, /* block rows sorted by length together, if it pays */
     BLOCK_MOST = 6,
@@ -28,18 +28,18 @@ typedef enum slice_kind {
 
 typedef enum value_kind {
     VALUE_F64,
-    VALUE_F32,   /* every value is exactly a float            */
+    VALUE_F32,    /* every value is exactly a float            */
     VALUE_DICT16, /* one byte into a table of up to 16 values */
     VALUE_DICT    /* one byte into a table of up to 256       */
 } value_kind;
 
 typedef struct tct_slice {
-    int64_t value;    /* first element in `value`                        */
-    int64_t index;    /* first byte in `index`                           */
-    int32_t base;     /* least block column, of SLICE_NEAR               */
-    uint32_t width : 29;  /* block columns                               */
-    uint32_t kind : 2;    /* slice_kind                                  */
-    uint32_t sorted : 1;  /* lanes are rows of the window in `order`     */
+    int64_t value;       /* first element in `value`                        */
+    int64_t index;       /* first byte in `index`                           */
+    int32_t base;        /* least block column, of SLICE_NEAR               */
+    uint32_t width : 29; /* block columns                               */
+    uint32_t kind : 2;   /* slice_kind                                  */
+    uint32_t sorted : 1; /* lanes are rows of the window in `order`     */
 } tct_slice;
 
 /* How a product is divided. Every format sums a row in column order, and adds
@@ -59,12 +59,12 @@ tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, int threads,
 void tct_chunks_clear(tct_chunks *c);
 
 typedef struct tct_slices {
-    tct_block base;    /* first member */
-    int b;             /* block size */
-    int64_t groups;    /* block rows */
+    tct_block base; /* first member */
+    int b;          /* block size */
+    int64_t groups; /* block rows */
     int64_t slices;
-    tct_slice *slice;  /* [slices] */
-    uint8_t *order;    /* [LANES * slices] row of each lane in its window */
+    tct_slice *slice; /* [slices] */
+    uint8_t *order;   /* [LANES * slices] row of each lane in its window */
     value_kind kind;
     void *value;
     uint8_t *index;
@@ -75,9 +75,9 @@ typedef struct tct_slices {
     int64_t *long_ptr; /* [long_rows + 1] */
     int32_t *long_col;
     double *long_val;
-    int window;        /* CHUNK / b, at most WINDOW_MOST         */
+    int window; /* CHUNK / b, at most WINDOW_MOST         */
     tct_chunks chunks;
-    uint64_t pattern;  /* tells whether another matrix has the same one */
+    uint64_t pattern; /* tells whether another matrix has the same one */
 } tct_slices;
 
 /* Bytes of one product if `A` were stored in blocks of `b`, estimated from the

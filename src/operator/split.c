@@ -116,7 +116,8 @@ tacit_status tct_split(tct_csr *A, tct_parts *out)
         tct_csr_clear(A);
         FAIL(TACIT_UNSUPPORTED,
              "%lld rows on one rank, at most 2^31 - 1 are supported: use more "
-             "ranks", (long long)A->rows);
+             "ranks",
+             (long long)A->rows);
     }
     int32_t *col = NULL;
     int64_t entries = 0;

@@ -47,7 +47,8 @@ static void set_dict(tct_slices *S, const value_set *set)
     for (int i = 0; i < SLOTS; i++)
         if (set->taken[i]) keys[n++] = set->key[i];
     qsort(keys, (size_t)n, sizeof *keys, by_bits);
-    for (int i = n; i < DICT_MOST; i++) keys[i] = keys[n - 1]; /* stays sorted */
+    for (int i = n; i < DICT_MOST; i++)
+        keys[i] = keys[n - 1]; /* stays sorted */
     memcpy(S->dict, keys, sizeof S->dict);
     S->kind = n <= 16 ? VALUE_DICT16 : VALUE_DICT;
 }

@@ -20,11 +20,11 @@ static void replace(tacit_solver *S)
     double *c = S->c;
     double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
     double *s = S->v[3], *z = S->v[4];
-    tct_residual(S, r);                    /* r = b - A x             */
-    apply_dot(A, q, r, w, &c[C_DELTA]);    /* w = A r, delta = (w, r) */
+    tct_residual(S, r);                 /* r = b - A x             */
+    apply_dot(A, q, r, w, &c[C_DELTA]); /* w = A r, delta = (w, r) */
     q_norm(q, S->n, r, &c[C_RR]);
-    apply(A, q, p, s);                     /* s = A p                 */
-    apply(A, q, s, z);                     /* z = A s                 */
+    apply(A, q, p, s); /* s = A p                 */
+    apply(A, q, s, z); /* z = A s                 */
     S->result->replacements++;
 }
 

@@ -36,7 +36,8 @@ static tacit_status random_rows(tacit_queue *q, const tacit_matrix *m,
 #pragma omp parallel for schedule(static)
         for (int64_t j = 0; j < n; j++)
             piece[j] = 2.0 * tct_uniform((uint64_t)seed,
-                                         (uint64_t)tct_original(m, i + j)) - 1.0;
+                                         (uint64_t)tct_original(m, i + j)) -
+                       1.0;
         q_put(q, (size_t)n, piece, x + i);
     }
     tct_free(piece);

@@ -11,61 +11,6 @@
 
 enum { FUTILE_MOST = 3, ITERATIONS_DEFAULT = 10000 };
 
-void tct_residual(tacit_solver *S, double *r)
-{
-    apply(S->A, S->q, S->x, r);               /* r = A x */
-    q_aypx(S->q, S->n, -1.0, NULL, S->b, r); /* r = b - r */
-}
-
-/* Sum (v, v) over the ranks and wait for it. */
-static double norm2(tacit_solver *S, const double *v)
-{
-    double value = NAN;
-    q_norm(S->q, S->n, v, &S->c[C_RR]);
-    q_sum(S->q, 1, &S->c[C_RR]);
-    q_get(S->q, 1, &S->c[C_RR], &value);
-    return value;
-}
-
-static void broke_down(tacit_solver *S, const char *quantity, double value)
-{
-    S->why = TACIT_STOP_BREAKDOWN;
-    S->result->breakdown_iteration = S->k;
-    S->result->breakdown_quantity = quantity;
-    S->result->breakdown_value = value;
-}
-
-static void tell_monitor(tacit_solver *S)
-{
-    if (S->seen == S->k) return;
-    S->seen = S->k;
-    if (S->stop.monitor &&
-        S->stop.monitor(S->stop.monitor_ctx, S->k, sqrt(S->rr) / S->norm_b))
-        S->q->stop_wanted = true; /* the next sum tells the others */
-}
-
-bool tct_done(tacit_solver *S)
-{
-    double c[TCT_SCALARS] = {0};
-    q_get(S->q, TCT_SCALARS, S->c, c);
-    if (S->q->peers_know) return true; /* a rank has failed */
-    S->rr = c[C_RR];
-    S->met = S->rr <= S->target * S->target;
-    if (c[C_BAD] == BAD_CURVATURE) {
-        broke_down(S, "p'Ap", c[C_BAD_VALUE]);
-        return true;
-    }
-    if (!isfinite(S->rr)) {
-        broke_down(S, "||r||", sqrt(S->rr));
-        return true;
-    }
-    tell_monitor(S);
-    if (S->met) return true;
-    S->why = TACIT_STOP_MAX_ITERATIONS;
-    if (S->q->stop_agreed) S->why = TACIT_STOP_INTERRUPTED;
-    return S->q->stop_agreed || S->k >= S->most;
-}
-
 /* Set the scalars for a start from x with r and its (r, r). */
 static void start(tacit_solver *S, double rr)
 {
@@ -113,36 +58,39 @@ static bool decided(tacit_solver *S, double norm_r)
     return true;
 }
 
+/* The recurrence met the target and b - A x does not: start again from x,
+ * unless it is no use. */
+static bool go_on(tacit_solver *S, double norm_r, double best, int *futile)
+{
+    if (!may_restart(S)) return false;
+    S->result->restarts++;
+    tct_log(TCT_NOTE,
+            "iteration %lld: the recurrence has ||r||/||b|| = %.3e, but "
+            "||b - A x||/||b|| = %.3e: starting again from x",
+            (long long)S->k, sqrt(S->rr) / S->norm_b, norm_r / S->norm_b);
+    *futile = norm_r > 0.5 * best ? *futile + 1 : 0;
+    S->why = TACIT_STOP_STAGNATION;
+    return *futile < FUTILE_MOST;
+}
+
 /* Iterate until the true residual, or something else, decides. */
 static void iterate(tacit_solver *S)
 {
     double best = INFINITY;
-    for (int futile = 0;;) {
+    int futile = 0;
+    for (bool first = true;; first = false) {
         tct_residual(S, S->v[V_R]);
-        const double rr = norm2(S, S->v[V_R]), norm_r = sqrt(rr);
+        const double rr = tct_norm2(S, S->v[V_R]), norm_r = sqrt(rr);
         if (S->q->peers_know) return;
         S->result->true_relative_residual = norm_r / S->norm_b;
-        if (S->seen < 0) {
+        if (first) {
             S->rr = rr;
-            tell_monitor(S);
-        } else if (decided(S, norm_r)) {
-            return;
-        } else if (!may_restart(S)) {
-            return;
-        } else {
-            S->result->restarts++;
-            tct_log(TCT_NOTE,
-                    "iteration %lld: the recurrence has ||r||/||b|| = %.3e, "
-                    "but ||b - A x||/||b|| = %.3e: starting again from x",
-                    (long long)S->k, sqrt(S->rr) / S->norm_b,
-                    S->result->true_relative_residual);
-            futile = norm_r > 0.5 * best ? futile + 1 : 0;
-            S->why = TACIT_STOP_STAGNATION;
-            if (futile >= FUTILE_MOST) return;
+            tct_tell_monitor(S);
         }
         if (decided(S, norm_r)) return;
+        if (!first && !go_on(S, norm_r, best, &futile)) return;
         if (!isfinite(norm_r)) {
-            broke_down(S, "||b - A x||", norm_r);
+            tct_broke_down(S, "||b - A x||", norm_r);
             return;
         }
         S->why = TACIT_STOP_MAX_ITERATIONS;
@@ -185,7 +133,7 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->seen = -1;
     S->rr = 0.0;
     S->q->stop_wanted = S->q->stop_agreed = false;
-    const double bb = norm2(S, S->b);
+    const double bb = tct_norm2(S, S->b);
     TRY(tct_agree(S->A->world, q_own_status(S->q)));
     if (!isfinite(bb))
         FAIL(TACIT_INPUT, "the right-hand side is not finite (its norm is %g)",

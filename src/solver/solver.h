@@ -27,20 +27,20 @@ struct tacit_solver {
     const tct_method *method;
     tacit_queue *q;
     const tacit_operator *A;
-    size_t n;                     /* local rows                        */
-    double *v[TCT_VECTORS_MOST];  /* the method's vectors              */
-    double *c;                    /* scalars on the device: steps.h    */
-    const double *b;              /* of this run                       */
+    size_t n;                    /* local rows                        */
+    double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
+    double *c;                   /* scalars on the device: steps.h    */
+    const double *b;             /* of this run                       */
     double *x;
-    int64_t k;                    /* updates of x so far               */
-    int64_t seen;                 /* k of the last look, -1: none yet  */
-    int64_t most;                 /* iteration limit                   */
+    int64_t k;    /* updates of x so far               */
+    int64_t seen; /* k of the last look, -1: none yet  */
+    int64_t most; /* iteration limit                   */
     double norm_b, target;
-    double rr;                    /* at the last look                  */
+    double rr; /* at the last look                  */
     tacit_stop stop;
     tacit_result *result;
-    tacit_stop_reason why;        /* the last iterate() stopped        */
-    bool met;                     /* ... because the target was met    */
+    tacit_stop_reason why; /* the last iterate() stopped        */
+    bool met;              /* ... because the target was met    */
 };
 
 /* Look at the scalars: has the recurrence met its target, or is there another
@@ -50,9 +50,15 @@ bool tct_done(tacit_solver *S);
 
 /* r = b - A x into `r`. */
 void tct_residual(tacit_solver *S, double *r);
+/* (v, v), summed over the ranks and waited for. */
+double tct_norm2(tacit_solver *S, const double *v);
+/* Tell the monitor of S->k and S->rr, once per iteration. */
+void tct_tell_monitor(tacit_solver *S);
+/* Note a breakdown at S->k. */
+void tct_broke_down(tacit_solver *S, const char *quantity, double value);
 
 #define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr)
-#define X(name) extern const tct_method tct_method_##name;
+#define X(name)        extern const tct_method tct_method_##name;
 TCT_METHODS(X)
 #undef X
 
