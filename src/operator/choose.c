@@ -14,8 +14,9 @@ enum {
     PIECES = 8,            /* places that the sample is taken from         */
     SAMPLE_SHARE = 16,     /* of the entries: 1 in this many               */
     SAMPLE_MOST = 1 << 19, /* entries                                  */
-    SMALL = 1 << 17,       /* entries: a matrix up to this is its own sample */
-    RUNS = 5
+    SMALL = 3 << 17,   /* entries, more than fit the inner caches: a matrix up
+                          to this is its own sample                  */
+    RUNS = 9
 };
 static const double CACHE_BYTES = 24e6; /* what lies in no cache is larger */
 
@@ -78,19 +79,12 @@ static void clear(tct_local *A)
     tct_free(A->val);
 }
 
-/* Best time of a few products; the columns of a sample are the matrix's. */
-static double time_block(const tct_block *B, int threads, const double *x,
-                         double *y)
+static double time_once(const tct_block *B, int threads, const double *x,
+                        double *y)
 {
-    double best = 1e30;
+    const double start = tct_seconds();
     B->ops->multiply(B, threads, x, y, NULL);
-    for (int i = 0; i < RUNS; i++) {
-        const double start = tct_seconds();
-        B->ops->multiply(B, threads, x, y, NULL);
-        const double t = tct_seconds() - start;
-        if (t < best) best = t;
-    }
-    return best;
+    return tct_seconds() - start;
 }
 
 /* Seconds per byte when values that are not in cache are read. */
@@ -110,48 +104,69 @@ static double seconds_per_byte(const tct_local *A, int threads)
     return t / bytes;
 }
 
-static bool try_format(const tct_format *format, const tct_local *A,
-                       const tct_local *part, int threads, const double *x,
-                       double *y, double slowest, tct_trial *trial)
+typedef struct { /* a format under trial */
+    tct_block *block; /* NULL: out of the race */
+    double best;
+} entrant;
+
+static void enter(const tct_format *format, const tct_local *A,
+                  const tct_local *part, int threads, entrant *e,
+                  tct_trial *trial)
 {
     *trial = (tct_trial){.format = format->name};
+    *e = (entrant){.best = 1e30};
     trial->bytes = format->bytes(A, &trial->reason);
-    if (trial->bytes < 0.0) return false;
+    if (trial->bytes < 0.0) return;
     tct_local copy = *part;
     copy.owned = false;
-    tct_block *B = NULL;
-    if (format->create(&copy, threads, &B) < 0) {
+    if (format->create(&copy, threads, &e->block) < 0) {
+        e->block = NULL;
         trial->reason = "no memory to try it";
-        return false;
     }
-    const double scale =
-        (double)A->ptr[A->rows] / (double)part->ptr[part->rows];
-    trial->bytes = scale * B->matrix_bytes;
-    trial->seconds = scale * time_block(B, threads, x, y);
-    if (trial->bytes * slowest > trial->seconds)
-        trial->seconds = trial->bytes * slowest;
-    B->ops->destroy(B);
-    return true;
+}
+
+/* In turn, so that a disturbance hits all alike; the best time of each. */
+static void race(entrant *entrants, int count, int threads, const double *x,
+                 double *y)
+{
+    for (int run = -1; run < RUNS; run++) /* the first warms up */
+        for (int i = 0; i < count; i++) {
+            entrant *e = &entrants[i];
+            if (!e->block) continue;
+            const double t = time_once(e->block, threads, x, y);
+            if (run >= 0 && t < e->best) e->best = t;
+        }
 }
 
 static const tct_format *measure(const tct_local *A, const tct_local *part,
                                  int threads, tct_trial *trials, int *count)
 {
+    entrant entrants[TCT_TRIALS_MOST];
     const tct_format *best = &tct_format_csr;
     double *x = tct_calloc((size_t)(A->cols + 1) * sizeof *x);
     double *y = tct_alloc((size_t)(part->rows + 1) * sizeof *y);
     if (x && y) {
-        const double slowest = seconds_per_byte(A, threads);
-        double least = 1e30;
-        for (; formats[*count]; ++*count) {
-            tct_trial *t = &trials[*count];
-            if (try_format(formats[*count], A, part, threads, x, y, slowest,
-                           t) &&
-                t->seconds < least) {
-                least = t->seconds;
-                best = formats[*count];
-            }
+        for (; formats[*count]; ++*count)
+            enter(formats[*count], A, part, threads, &entrants[*count],
+                  &trials[*count]);
+        race(entrants, *count, threads, x, y);
+    }
+    const double slowest = seconds_per_byte(A, threads);
+    const double scale =
+        (double)A->ptr[A->rows] / (double)part->ptr[part->rows];
+    double least = 1e30;
+    for (int i = 0; i < *count; i++) {
+        tct_block *B = entrants[i].block;
+        if (!B) continue;
+        trials[i].bytes = scale * B->matrix_bytes;
+        trials[i].seconds = scale * entrants[i].best;
+        if (trials[i].bytes * slowest > trials[i].seconds)
+            trials[i].seconds = trials[i].bytes * slowest;
+        if (trials[i].seconds < least) {
+            least = trials[i].seconds;
+            best = formats[i];
         }
+        B->ops->destroy(B);
     }
     tct_free(x);
     tct_free(y);
