@@ -49,7 +49,7 @@ static tacit_status add_devices(const cli *c, listing *l)
 
 static void add_file_formats(listing *l)
 {
-    for (const tct_format_about *const *f = tct_format_list(); *f; f++) {
+    for (const tct_file_about *const *f = tct_file_list(); *f; f++) {
         char text[256];
         snprintf(text, sizeof text, "%s (%s%s%s%s)", (*f)->summary,
                  (*f)->reads_matrix ? "reads matrices" : "",

@@ -2,20 +2,31 @@
  * cli/info.c - `tacit info`: a matrix described, or the gallery listed. */
 #include "cli/report.h"
 #include "matrix/gallery.h"
+#include "matrix/gallery/recipe.h"
 #include <inttypes.h>
 #include <string.h>
 
 /* --- the gallery ---------------------------------------------------------- */
 
+static void add_entry(cJSON *list, const char *name, const char *usage,
+                      const char *summary)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "name", name);
+    cJSON_AddStringToObject(o, "usage", usage);
+    cJSON_AddStringToObject(o, "summary", summary);
+    cJSON_AddItemToArray(list, o);
+}
+
 static cJSON *gallery_json(void)
 {
     cJSON *list = cJSON_CreateArray();
-    for (const tct_gallery *const *g = tct_gallery_all(); *g; g++) {
-        cJSON *o = cJSON_CreateObject();
-        cJSON_AddStringToObject(o, "name", (*g)->name);
-        cJSON_AddStringToObject(o, "usage", (*g)->usage);
-        cJSON_AddStringToObject(o, "summary", (*g)->summary);
-        cJSON_AddItemToArray(list, o);
+    for (const tct_gallery *const *g = tct_gallery_all(); *g; g++)
+        add_entry(list, (*g)->name, (*g)->usage, (*g)->summary);
+    for (const tct_recipe *const *r = tct_recipe_all(); *r; r++) {
+        char usage[64];
+        snprintf(usage, sizeof usage, "like:%s", (*r)->name);
+        add_entry(list, usage, usage, (*r)->summary);
     }
     cJSON *all = cJSON_CreateObject();
     cJSON_AddStringToObject(all, "tacit", tacit_version());
@@ -30,6 +41,8 @@ static tacit_status list_gallery(const cli *c)
     cli_table table = {.text = NULL};
     for (const tct_gallery *const *g = tct_gallery_all(); *g; g++)
         cli_table_row(&table, "%s\t%s", (*g)->usage, (*g)->summary);
+    for (const tct_recipe *const *r = tct_recipe_all(); *r; r++)
+        cli_table_row(&table, "like:%s\t%s", (*r)->name, (*r)->summary);
     cli_table_print(&table, stdout);
     cli_table_free(&table);
     return TACIT_OK;

@@ -96,6 +96,10 @@ tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
                             int64_t n[3])
 {
     static const char *const side_name[] = {"NX", "NY", "NZ"};
+    if (dims == 1) {
+        n[1] = n[2] = 1;
+        return whole(w, w->word[k], "N", least, &n[0]);
+    }
     char text[TCT_WORDS_TEXT];
     memcpy(text, w->word[k], strlen(w->word[k]) + 1);
     char *rest = text;

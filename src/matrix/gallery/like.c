@@ -5,6 +5,7 @@
 #include "matrix/gallery/stencil.h"
 #include <ctype.h>
 #include <string.h>
+#include <strings.h>
 
 #define TABLE_ENTRY(name) &tct_recipe_##name,
 static const tct_recipe *const recipes[] = {TCT_RECIPES(TABLE_ENTRY) NULL};
@@ -33,20 +34,27 @@ static const tct_recipe *find(const char *name)
     return NULL;
 }
 
-static tacit_status unknown(const char *name)
+/* The recipe that begins with `name`, or is nearest to it; NULL if none is. */
+static const char *nearest(const char *name)
 {
     const char *names[RECIPES];
     for (int r = 0; r < RECIPES; r++) names[r] = recipes[r]->name;
-    const char *near = tct_nearest(name, names, RECIPES);
+    for (int r = 0; r < RECIPES && *name; r++)
+        if (strncasecmp(names[r], name, strlen(name)) == 0) return names[r];
+    return tct_nearest(name, names, RECIPES);
+}
+
+static tacit_status unknown(const char *name)
+{
+    const char *near = nearest(name);
     if (!near)
         FAIL(TACIT_INVALID,
-             "like: there is no recipe '%s': 'tacit info "
-             "gallery' lists them (usage: %s)",
+             "like: there is no recipe '%s': 'tacit info gallery' lists them "
+             "(usage: %s)",
              name, tct_gallery_like.usage);
     FAIL(TACIT_INVALID,
-         "like: there is no recipe '%s': did you mean '%s'? "
-         "(usage: %s)",
-         name, near, tct_gallery_like.usage);
+         "like: there is no recipe '%s': did you mean '%s'? (usage: %s)", name,
+         near, tct_gallery_like.usage);
 }
 
 static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)

@@ -6,7 +6,6 @@
  *     block     [ key val | key val | ... ]                 16 KiB
  *     key       row in the bucket, then column, in one word */
 #include "matrix/io/assembly.h"
-#include "matrix/parallel.h"
 #include <string.h>
 
 typedef struct {
@@ -33,7 +32,17 @@ typedef struct {
     uint32_t left, block;
 } cursor;
 
+/* What threads share out: the parts of a batch, later the buckets. */
+typedef struct {
+    tct_assembly *a;
+    const tct_part *parts;
+    tct_csr *A;
+    const int64_t *base; /* where each bucket begins in A */
+} work;
+
 struct tct_assembly {
+    work work; /* that is under way */
+    tct_crew *crew;
     int64_t global_rows, global_cols, first, rows;
     int row_shift, col_bits;
     int64_t buckets;
@@ -70,10 +79,11 @@ static void choose_buckets(tct_assembly *a, int64_t expected)
 
 tacit_status tct_assembly_create(int64_t global_rows, int64_t global_cols,
                                  int64_t first, int64_t rows, int64_t expected,
-                                 tct_assembly **out)
+                                 tct_crew *crew, tct_assembly **out)
 {
     tct_assembly *a = tct_calloc(sizeof *a);
     if (!a) FAIL(TACIT_NO_MEMORY, "no memory to assemble a matrix");
+    a->crew = crew;
     a->global_rows = global_rows;
     a->global_cols = global_cols;
     a->first = first;
@@ -166,17 +176,23 @@ static tacit_status reserve(tct_assembly *a, bucket *b, uint32_t count,
     return TACIT_OK;
 }
 
-static void count_part(const tct_assembly *a, const tct_part *part,
-                       uint32_t *counts)
+static void count_part(void *ctx, int p)
 {
+    const work *j = ctx;
+    const tct_assembly *a = j->a;
+    const tct_part *part = &j->parts[p];
+    uint32_t *counts = a->counts + p * a->buckets;
     memset(counts, 0, (size_t)a->buckets * sizeof *counts);
     for (int64_t k = 0; k < part->count; k++)
         counts[(part->entries[k].row - a->first) >> a->row_shift]++;
 }
 
-static void deal_part(const tct_assembly *a, const tct_part *part,
-                      cursor *cursors)
+static void deal_part(void *ctx, int p)
 {
+    const work *j = ctx;
+    const tct_assembly *a = j->a;
+    const tct_part *part = &j->parts[p];
+    cursor *cursors = a->cursors + p * a->buckets;
     const uint64_t mask = (UINT64_C(1) << a->row_shift) - 1;
     for (int64_t k = 0; k < part->count; k++) {
         const tct_entry *e = &part->entries[k];
@@ -212,28 +228,29 @@ static tacit_status room_for_parts(tct_assembly *a, int parts)
 tacit_status tct_assembly_add(tct_assembly *a, const tct_batch *batch)
 {
     const int parts = batch->count;
+    tct_crew_flush(a->crew);
     TRY(room_for_parts(a, parts));
-    TCT_OMP(omp parallel for schedule(dynamic))
-    for (int p = 0; p < parts; p++)
-        count_part(a, &batch->parts[p], a->counts + p * a->buckets);
+    a->work = (work){.a = a, .parts = batch->parts};
+    for (int p = 0; p < parts; p++) count_part(&a->work, p);
     for (int64_t b = 0; b < a->buckets; b++)
         for (int p = 0; p < parts; p++)
             TRY(reserve(a, &a->bucket[b], a->counts[p * a->buckets + b],
                         &a->cursors[p * a->buckets + b]));
-    TCT_OMP(omp parallel for schedule(dynamic))
-    for (int p = 0; p < parts; p++)
-        deal_part(a, &batch->parts[p], a->cursors + p * a->buckets);
+    tct_crew_defer(a->crew, parts, deal_part, &a->work);
     return TACIT_OK;
 }
 
 /* --- finish ------------------------------------------------------------- */
 
-/* Rows of bucket `b`, whose entries begin at `base` of A. ptr[i + 1] counts
+/* Rows of bucket `b`, whose entries begin at base[b] of A. ptr[i + 1] counts
  * row i, then is where its next entry goes, and ends where row i ends. */
-static void make_rows(const tct_assembly *a, int64_t b, int64_t base,
-                      tct_csr *A)
+static void make_rows(void *ctx, int b)
 {
-    const int64_t from = b << a->row_shift, size = INT64_C(1) << a->row_shift;
+    const work *j = ctx;
+    const tct_assembly *a = j->a;
+    tct_csr *A = j->A;
+    const int64_t from = (int64_t)b << a->row_shift, size = INT64_C(1)
+                                                            << a->row_shift;
     const int64_t rows = a->rows - from < size ? a->rows - from : size;
     int64_t *next = A->ptr + from + 1;
     int64_t left = a->bucket[b].count;
@@ -243,7 +260,7 @@ static void make_rows(const tct_assembly *a, int64_t b, int64_t base,
         for (int64_t k = 0; k < n; k++) next[e[k].key >> a->col_bits]++;
         left -= n;
     }
-    for (int64_t r = 0, sum = base; r < rows; r++) {
+    for (int64_t r = 0, sum = j->base[b]; r < rows; r++) {
         const int64_t n = next[r];
         next[r] = sum;
         sum += n;
@@ -263,6 +280,16 @@ static void make_rows(const tct_assembly *a, int64_t b, int64_t base,
     }
 }
 
+/* As tct_csr_entries, but without its question for free memory: as much as is
+ * filled is given back on the way. */
+static tacit_status alloc_entries(tct_csr *A, int64_t nonzeros)
+{
+    TRY(TCT_ALLOC(nonzeros, "the values of a matrix", &A->val));
+    if (A->global_cols <= INT32_MAX)
+        return TCT_ALLOC(nonzeros, "the columns of a matrix", &A->col32);
+    return TCT_ALLOC(nonzeros, "the columns of a matrix", &A->col64);
+}
+
 static tacit_status fill(tct_assembly *a, tct_csr *A)
 {
     int64_t *base = NULL, total = 0;
@@ -273,11 +300,10 @@ static tacit_status fill(tct_assembly *a, tct_csr *A)
     }
     tacit_status status =
         tct_csr_rows(A, a->global_rows, a->global_cols, a->first, a->rows);
-    if (status == TACIT_OK) status = tct_csr_entries(A, total);
-    if (status == TACIT_OK) {
-        TCT_OMP(omp parallel for schedule(dynamic))
-        for (int64_t b = 0; b < a->buckets; b++) make_rows(a, b, base[b], A);
-    }
+    if (status == TACIT_OK) status = alloc_entries(A, total);
+    work j = {.a = a, .A = A, .base = base};
+    if (status == TACIT_OK)
+        tct_crew_run(a->crew, (int)a->buckets, make_rows, &j);
     tct_free(base);
     return status;
 }
@@ -294,6 +320,7 @@ tacit_status tct_assembly_finish(tct_assembly *a, tct_csr *out,
                                  int64_t *duplicates)
 {
     tct_csr A = {0};
+    tct_crew_flush(a->crew);
     tacit_status status = fill(a, &A);
     empty(a);
     const int64_t before = status == TACIT_OK ? tct_csr_nonzeros(&A) : 0;

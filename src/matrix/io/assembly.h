@@ -16,12 +16,13 @@
 
 typedef struct tct_assembly tct_assembly;
 
-/* For rows [first, first + rows); `expected` entries is a hint. */
+/* For rows [first, first + rows); `expected` entries is a hint. Borrows `crew`. */
 tacit_status tct_assembly_create(int64_t global_rows, int64_t global_cols,
                                  int64_t first, int64_t rows, int64_t expected,
-                                 tct_assembly **out);
+                                 tct_crew *crew, tct_assembly **out);
 
-/* Take entries of these rows, checked before.
+/* Take entries of these rows, checked before. They must stay as they are until
+ * the next call, or until the crew has done its next work.
  * Errors      NO_MEMORY. */
 tacit_status tct_assembly_add(tct_assembly *a, const tct_batch *batch);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/format.h - what a file format provides. One file per format, one
- * table at its bottom, one row in TCT_FORMATS.
+ * table at its bottom, one row in TCT_FILE_FORMATS.
  *
  * Most formats are *sources*: rank 0 reads entries in batches, and read.c
  * deals them out to the ranks that own their rows. A format that each rank can
@@ -8,18 +8,19 @@
  * one column. */
 #ifndef TCT_IO_FORMAT_H
 #define TCT_IO_FORMAT_H
+#include "matrix/io/crew.h"
 #include "matrix/io/io.h"
 #include "matrix/io/sink.h"
 #include "matrix/io/stream.h"
 
 /* In the order in which a file is asked: the surest sign first. */
-#define TCT_FORMATS(X) \
-    X(tacit)           \
-    X(npz)             \
-    X(npy)             \
-    X(petsc)           \
-    X(matrix_market)   \
-    X(harwell_boeing)  \
+#define TCT_FILE_FORMATS(X) \
+    X(tacit)                \
+    X(npz)                  \
+    X(npy)                  \
+    X(petsc)                \
+    X(matrix_market)        \
+    X(harwell_boeing)       \
     X(metis)
 
 /* One entry; indices begin at 0 and are global. */
@@ -47,6 +48,7 @@ struct tct_source {
     bool symmetric; /* for tct_file_info                              */
     bool unique;    /* an entry given twice is an error               */
     bool checked;   /* the reader has checked indices and values      */
+    bool lasting;   /* a batch stays valid during the next `next`     */
 
     /* The next entries, valid until the next call; `out->count` 0 at the end,
      * which is reached only if all that was promised was there. */
@@ -64,10 +66,11 @@ typedef struct tct_input {
     const tct_read_options *options;
     bool vector;  /* a vector is wanted */
     int machines; /* that share the memory for it */
+    tct_crew *crew;
 } tct_input;
 
-typedef struct tct_format {
-    tct_format_about about;
+typedef struct tct_file_format {
+    tct_file_about about;
     /* Do these first bytes [count] of the content belong to it? */
     bool (*probe)(const char *head, size_t count);
 
@@ -85,10 +88,10 @@ typedef struct tct_format {
                                  const tct_write_options *options);
     tacit_status (*write_vector)(tct_sink *s, int64_t rows, int64_t count,
                                  const double *x);
-} tct_format;
+} tct_file_format;
 
-#define TCT_DECLARE_FORMAT(name) extern const tct_format tct_format_##name;
-TCT_FORMATS(TCT_DECLARE_FORMAT)
+#define TCT_DECLARE_FORMAT(name) extern const tct_file_format tct_file_##name;
+TCT_FILE_FORMATS(TCT_DECLARE_FORMAT)
 
 /* --- for the readers ---------------------------------------------------- */
 

@@ -429,7 +429,7 @@ static tacit_status boeing_open(const tct_input *in, tct_source **out)
     return status;
 }
 
-const tct_format tct_format_harwell_boeing = {
+const tct_file_format tct_file_harwell_boeing = {
     .about = {.name = "harwell-boeing",
               .summary = "Harwell-Boeing or Rutherford-Boeing, assembled",
               .told_by = "a third line with a type such as RSA",

@@ -26,7 +26,7 @@ typedef struct tct_read_options {
 } tct_read_options;
 
 typedef struct tct_file_info {
-    const char *format;     /* "matrix-market", as in tct_formats            */
+    const char *format; /* "matrix-market", as in tct_file_formats            */
     const char *packing;    /* "gzip", "xz" or ""                            */
     int64_t rows, cols;     /* of the matrix, all ranks                      */
     int64_t stored;         /* entries that stand in the file                */
@@ -81,14 +81,14 @@ tacit_status tct_check_writable(tacit_world *w, const char *path,
                                 const tct_write_options *options, bool vector);
 
 /* For help texts and tests: every format, ended by NULL. */
-typedef struct tct_format_about {
+typedef struct tct_file_about {
     const char *name;
     const char *summary;
     const char *told_by;     /* what its content begins with                */
     const char *suffixes[4]; /* names that are written in it, ended by NULL */
     bool reads_matrix, writes_matrix, reads_vector, writes_vector;
     bool may_pack; /* a name that ends in .gz, too, is written packed */
-} tct_format_about;
-const tct_format_about *const *tct_format_list(void);
+} tct_file_about;
+const tct_file_about *const *tct_file_list(void);
 
 #endif

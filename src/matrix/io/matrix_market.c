@@ -14,8 +14,6 @@
 #include "matrix/io/format.h"
 #include "matrix/io/number.h"
 #include "matrix/io/text.h"
-#include "matrix/parallel.h"
-#include <locale.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -42,8 +40,10 @@ typedef struct {
     bool array;
     int64_t seen; /* entries read so far */
     bool below, above;
-    part part[PARTS];
-    tct_part out[PARTS];
+    /* Two batches in turn: the last one is still being dealt out. */
+    part parts[2][PARTS], *part;
+    tct_part outs[2][PARTS], *out;
+    int turn;
 } market;
 
 /* --- one part ----------------------------------------------------------- */
@@ -307,11 +307,21 @@ static tacit_status cut(market *m, const char *begin, const char *end, int *out)
     return TACIT_OK;
 }
 
+static void parse_part(void *ctx, int k)
+{
+    market *m = ctx;
+    if (m->array) parse_array(m, &m->part[k]);
+    else parse_coordinates(m, &m->part[k]);
+}
+
 static tacit_status market_next(tct_source *base, tct_batch *out)
 {
     market *m = (market *)base;
     const char *begin, *end;
     int parts;
+    m->turn = 1 - m->turn;
+    m->part = m->parts[m->turn];
+    m->out = m->outs[m->turn];
     TRY(tct_text_block(m->text, &begin, &end));
     if (begin < end && end[-1] != '\n')
         FAIL(TACIT_INPUT,
@@ -320,17 +330,10 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
              m->in.path, (long long)tct_text_line_number(m->text),
              TCT_TEXT_BLOCK >> 20);
     TRY(cut(m, begin, end, &parts));
-    tacit_status ahead = TACIT_OK;
-    TCT_OMP(omp parallel)
-    {
-        TCT_OMP(omp master)
-        if (parts > 0) ahead = tct_text_ahead(m->text);
-        TCT_OMP(omp for schedule(dynamic))
-        for (int k = 0; k < parts; k++) {
-            if (m->array) parse_array(m, &m->part[k]);
-            else parse_coordinates(m, &m->part[k]);
-        }
-    }
+    tct_crew_begin(m->in.crew, parts, parse_part, m);
+    const tacit_status ahead =
+        parts > 0 ? tct_text_ahead(m->text) : TACIT_OK; /* meanwhile */
+    tct_crew_end(m->in.crew);
     for (int k = 0; k < parts; k++) {
         part *p = &m->part[k];
         const int64_t line = tct_text_line_number(m->text);
@@ -363,7 +366,10 @@ static tacit_status market_verify(const tct_source *base, int64_t duplicates)
 static void market_close(tct_source *base)
 {
     market *m = (market *)base;
-    for (int k = 0; k < PARTS; k++) tct_free(m->part[k].entries);
+    for (int k = 0; k < PARTS; k++) {
+        tct_free(m->parts[0][k].entries);
+        tct_free(m->parts[1][k].entries);
+    }
     tct_text_close(&m->text);
     tct_free(m);
 }
@@ -529,6 +535,7 @@ static tacit_status market_open(const tct_input *in, tct_source **out)
     if (!m) FAIL(TACIT_NO_MEMORY, "%s: no memory to read it", in->path);
     m->in = *in;
     m->base.checked = true;
+    m->base.lasting = true;
     m->base.next = market_next;
     m->base.verify = market_verify;
     m->base.close = market_close;
@@ -540,9 +547,9 @@ static tacit_status market_open(const tct_input *in, tct_source **out)
 
 /* --- writing ------------------------------------------------------------ */
 
-/* Where the writer stands; lines are printed in slots by several threads,
- * then moved together. */
-enum { SLOT = 80, LINES = 512 };
+/* Where the writer stands. Lines are printed in slots of LINES lines of at most
+ * WIDTH bytes by several threads, then moved together. */
+enum { WIDTH = 80, LINES = 512, SLOT = WIDTH * LINES, SLOTS = 128 };
 
 typedef struct {
     const tct_csr *A; /* NULL for a vector */
@@ -550,6 +557,9 @@ typedef struct {
     const double *x;
     int64_t at, count; /* entries */
     int64_t row;       /* that holds entry `at` */
+    tct_crew *crew;
+    char *out;           /* [slots][SLOT] */
+    size_t bytes[SLOTS]; /* in each slot */
 } writer;
 
 /* Print entries [from, to), of which the first is in `row` or later. */
@@ -584,41 +594,46 @@ static int64_t row_of(const writer *p, int64_t k)
     return low;
 }
 
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void fill_slot(void *ctx, int s)
+{
+    writer *p = ctx;
+    const int64_t from = p->at + (int64_t)s * LINES;
+    p->bytes[s] = print_lines(p, from, least(from + LINES, p->count),
+                              row_of(p, from), p->out + (size_t)s * SLOT);
+}
+
 static size_t make_lines(void *ctx, char *out, size_t room)
 {
-    enum { MOST = 128 }; /* slots */
     writer *p = ctx;
-    size_t bytes[MOST], total = 0;
-    const int64_t slots = (int64_t)(room / (SLOT * LINES)) < MOST
-                              ? (int64_t)(room / (SLOT * LINES))
-                              : MOST;
-    while (total == 0 &&
-           p->at < p->count) { /* all may lie above the diagonal */
-        const int64_t left = (p->count - p->at + LINES - 1) / LINES;
-        const int64_t n = left < slots ? left : slots;
-        TCT_OMP(omp parallel)
-        {
-            const locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
-            const locale_t before = uselocale(c);
-            TCT_OMP(omp for schedule(dynamic, 4))
-            for (int64_t s = 0; s < n; s++) {
-                const int64_t from = p->at + s * LINES;
-                const int64_t to =
-                    from + LINES < p->count ? from + LINES : p->count;
-                bytes[s] = print_lines(p, from, to, row_of(p, from),
-                                       out + s * SLOT * LINES);
-            }
-            uselocale(before);
-            freelocale(c);
-        }
+    const int64_t slots = least((int64_t)(room / SLOT), SLOTS);
+    size_t total = 0;
+    p->out = out;
+    /* Again, if all of them lay above the diagonal. */
+    while (total == 0 && p->at < p->count) {
+        const int64_t n = least((p->count - p->at + LINES - 1) / LINES, slots);
+        tct_crew_run(p->crew, (int)n, fill_slot, p);
         for (int64_t s = 0; s < n; s++) {
-            memmove(out + total, out + s * SLOT * LINES, bytes[s]);
-            total += bytes[s];
+            memmove(out + total, out + s * SLOT, p->bytes[s]);
+            total += p->bytes[s];
         }
-        p->at = p->at + n * LINES < p->count ? p->at + n * LINES : p->count;
-        p->row = p->at < p->count ? row_of(p, p->at) : p->row;
+        p->at = least(p->at + n * LINES, p->count);
+        if (p->at < p->count) p->row = row_of(p, p->at);
     }
     return total;
+}
+
+static tacit_status write_lines(tct_sink *s, writer *p)
+{
+    tacit_status status = tct_crew_create(&p->crew);
+    status = tct_agree(tct_sink_world(s), status);
+    if (status == TACIT_OK) status = tct_sink_gather(s, make_lines, p);
+    tct_crew_destroy(&p->crew);
+    return status;
 }
 
 static int64_t count_lower(const tct_csr *A)
@@ -645,7 +660,7 @@ static tacit_status market_write_matrix(tct_sink *s, const tct_csr *A,
     TRY(tct_sink_write(s, head, (size_t)n));
     writer p = {
         .A = A, .lower = lower, .x = A->val, .count = tct_csr_nonzeros(A)};
-    return tct_sink_gather(s, make_lines, &p);
+    return write_lines(s, &p);
 }
 
 static tacit_status market_write_vector(tct_sink *s, int64_t rows,
@@ -658,10 +673,10 @@ static tacit_status market_write_vector(tct_sink *s, int64_t rows,
                  (long long)rows);
     TRY(tct_sink_write(s, head, (size_t)n));
     writer p = {.x = x, .count = count};
-    return tct_sink_gather(s, make_lines, &p);
+    return write_lines(s, &p);
 }
 
-const tct_format tct_format_matrix_market = {
+const tct_file_format tct_file_matrix_market = {
     .about = {.name = "matrix-market",
               .summary = "Matrix Market, coordinate or array, also packed by "
                          "gzip or xz",

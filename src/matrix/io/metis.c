@@ -314,7 +314,7 @@ static tacit_status metis_open(const tct_input *in, tct_source **out)
     return status;
 }
 
-const tct_format tct_format_metis = {
+const tct_file_format tct_file_metis = {
     .about = {.name = "metis",
               .summary = "METIS graph: its Laplacian plus a shift",
               .told_by = "a first line of two to four whole numbers",

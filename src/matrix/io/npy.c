@@ -176,7 +176,7 @@ static tacit_status npy_write_vector(tct_sink *s, int64_t rows, int64_t count,
     return tct_sink_gather(s, make_values, &p);
 }
 
-const tct_format tct_format_npy = {
+const tct_file_format tct_file_npy = {
     .about = {.name = "npy",
               .summary = "NumPy .npy, one or two dimensions",
               .told_by = "\\x93NUMPY",

@@ -304,7 +304,7 @@ static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,
     return tct_zip_directory(s, entry, 5);
 }
 
-const tct_format tct_format_npz = {
+const tct_file_format tct_file_npz = {
     .about = {.name = "npz",
               .summary = "scipy.sparse.save_npz: csr, csc or coo",
               .told_by = "PK\\3\\4 (a zip archive)",

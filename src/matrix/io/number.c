@@ -76,7 +76,7 @@ static void make_powers(void)
 }
 
 /* m 10^e rounded to a double; false if that is not certain. */
-static bool from_product(uint64_t m, int64_t e, double *out)
+TCT_INLINE bool from_product(uint64_t m, int64_t e, double *out)
 {
     if (e < TEN_MIN || e > TEN_MAX) return false;
     pthread_once(&powers_made, make_powers);
@@ -105,7 +105,7 @@ static bool from_product(uint64_t m, int64_t e, double *out)
     return true;
 }
 
-static bool from_decimal(uint64_t m, int64_t e, double *out)
+TCT_INLINE bool from_decimal(uint64_t m, int64_t e, double *out)
 {
     static const double tens[] = {
         1e0,  1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,  1e9,  1e10, 1e11,
@@ -250,15 +250,96 @@ int tct_print_int(char *out, int64_t x)
     return length;
 }
 
+/* --- double to decimal --------------------------------------------------- */
+
+/* x = digits 10^e, rounded to 17 digits; false if that is not certain. The
+ * product with a power of ten is known as in from_product. */
+static bool digits_of(double x, uint64_t *digits, int *e)
+{
+    uint64_t bits;
+    memcpy(&bits, &x, sizeof bits);
+    const int field = (int)(bits >> 52 & 2047);
+    if (field == 0) return false;                        /* subnormal */
+    const uint64_t w = (bits << 11) | UINT64_C(1) << 63; /* x = w 2^two */
+    const int two = field - 1086;
+    int ten = 16 - ((two + 63) * 78913 >> 18); /* log10 2 = 78913 / 2^18 */
+    for (;; ten--) {
+        if (ten < TEN_MIN || ten > TEN_MAX) return false;
+        const power *p = &powers[ten - TEN_MIN];
+        const u128 a = (u128)w * p->high + (uint64_t)((u128)w * p->low >> 64);
+        const int shift = -(64 + p->two + two);
+        const u128 half = (u128)1 << (shift - 1);
+        const u128 rest = a & (2 * half - 1);
+        if (rest + 2 > half && rest <= half) return false;
+        *digits = (uint64_t)(a >> shift) + (rest > half);
+        *e = -ten;
+        if (*digits < UINT64_C(100000000000000000)) return true;
+    }
+}
+
+/* The fewest of 15, 16 or 17 digits that read back as `x`, no final zeros. */
+static void shorten(double x, uint64_t *digits, int *e)
+{
+    double back;
+    for (int drop = 2; drop > 0; drop--) {
+        const uint64_t less = (*digits + tct_tens[drop] / 2) / tct_tens[drop];
+        if (!from_decimal(less, *e + drop, &back) || back != x) continue;
+        *digits = less;
+        *e += drop;
+        break;
+    }
+    for (; *digits % 10 == 0; ++*e) *digits /= 10;
+}
+
+/* digits 10^e as 1200, 12.5, 0.00125 or 1.25e-12. */
+static int print_decimal(char *out, uint64_t digits, int e)
+{
+    char text[24];
+    const int n = tct_print_int(text, (int64_t)digits);
+    const int first = e + n - 1; /* the exponent of the first digit */
+    const bool plain = first >= -5 && first <= 16;
+    int whole = !plain      ? 1
+                : first < 0 ? 0
+                            : first + 1; /* digits before the point */
+    char *p = out;
+    if (whole == 0) *p++ = '0';
+    for (int k = 0; k < whole; k++) *p++ = k < n ? text[k] : '0';
+    if (whole < n) *p++ = '.';
+    if (plain && first < -1) {
+        memset(p, '0', (size_t)(-1 - first));
+        p += -1 - first;
+    }
+    for (int k = whole; k < n; k++) *p++ = text[k];
+    if (plain) return (int)(p - out);
+    *p++ = 'e';
+    p += tct_print_int(p, first);
+    return (int)(p - out);
+}
+
+/* What no shorter way could decide: subnormals and ties. */
+static int print_by_printf(char *out, double x)
+{
+    const locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+    const locale_t before = uselocale(c_locale);
+    char text[TCT_PRINT_MAX];
+    const int length = snprintf(text, sizeof text, "%.17g", x);
+    uselocale(before);
+    freelocale(c_locale);
+    memcpy(out, text, (size_t)length);
+    return length;
+}
+
 int tct_print_double(char *out, double x)
 {
     if (fabs(x) < 0x1p53 && x == floor(x) && !(x == 0 && signbit(x)))
         return tct_print_int(out, (int64_t)x);
-    char text[TCT_PRINT_MAX + TCT_SCAN_PAD] = {0};
-    double back;
-    int length = snprintf(text, TCT_PRINT_MAX, "%.15g", x);
-    if (!tct_scan_double(text, &back) || back != x)
-        length = snprintf(text, TCT_PRINT_MAX, "%.17g", x);
-    memcpy(out, text, (size_t)length);
-    return length;
+    uint64_t digits;
+    int e;
+    pthread_once(&powers_made, make_powers);
+    if (!isfinite(x) || !digits_of(fabs(x), &digits, &e))
+        return print_by_printf(out, x);
+    shorten(fabs(x), &digits, &e);
+    const int minus = x < 0;
+    if (minus) *out = '-';
+    return minus + print_decimal(out + minus, digits, e);
 }

@@ -10,12 +10,15 @@
 
 enum { TCT_SCAN_PAD = 16 };
 
+/* Called once per number in loops over millions of them. */
+#define TCT_INLINE static inline __attribute__((always_inline))
+
 static const uint64_t tct_tens[9] = {1,      10,      100,      1000,     10000,
                                      100000, 1000000, 10000000, 100000000};
 
 /* How many of the eight bytes at `p` are digits before the first that is not,
  * and their value. One load and a few multiplications, no branch. */
-static inline int tct_scan_eight(const char *p, uint64_t *value)
+TCT_INLINE int tct_scan_eight(const char *p, uint64_t *value)
 {
     const uint64_t zeros = UINT64_C(0x3030303030303030);
     const uint64_t highs = UINT64_C(0xF0F0F0F0F0F0F0F0);
@@ -40,7 +43,7 @@ static inline int tct_scan_eight(const char *p, uint64_t *value)
 
 /* Read a decimal integer with an optional sign. Returns what follows it, NULL
  * if there is none or it does not fit in 64 bits. */
-static inline const char *tct_scan_int(const char *p, int64_t *out)
+TCT_INLINE const char *tct_scan_int(const char *p, int64_t *out)
 {
     const bool minus = *p == '-';
     p += minus || *p == '+';
@@ -66,9 +69,8 @@ static inline const char *tct_scan_int(const char *p, int64_t *out)
  * Returns what follows it, NULL if there is none. */
 const char *tct_scan_double(const char *p, double *out);
 
-/* Write `x` with as few of 15 or 17 digits as read back to the same bits, at
- * most TCT_PRINT_MAX bytes, no final zero byte. Returns how many.
- * The caller has set the "C" locale for its thread (uselocale). */
+/* Write `x` with as few of 15, 16 or 17 digits as read back to the same bits,
+ * at most TCT_PRINT_MAX bytes, no final zero byte. Returns how many. */
 enum { TCT_PRINT_MAX = 32 };
 int tct_print_double(char *out, double x);
 int tct_print_int(char *out, int64_t x);

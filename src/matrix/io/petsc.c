@@ -215,7 +215,7 @@ static tacit_status petsc_write_vector(tct_sink *s, int64_t rows, int64_t count,
     return tct_sink_gather(s, make_words, &p);
 }
 
-const tct_format tct_format_petsc = {
+const tct_file_format tct_file_petsc = {
     .about = {.name = "petsc",
               .summary = "PETSc binary Mat or Vec, 32- or 64-bit indices",
               .told_by = "the number 1211216 or 1211214",

@@ -13,8 +13,8 @@
 #include <math.h>
 #include <string.h>
 
-#define TCT_POINT(name) &tct_format_##name,
-static const tct_format *const formats[] = {TCT_FORMATS(TCT_POINT)};
+#define TCT_POINT(name) &tct_file_##name,
+static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
 #undef TCT_POINT
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -157,14 +157,15 @@ static tacit_status look(tct_input *in, opened *o)
 
 static tacit_status open_all(tacit_world *w, const char *path,
                              const tct_read_options *options, bool vector,
-                             opened *o)
+                             tct_crew *crew, opened *o)
 {
     static const tct_read_options none = {0};
     tacit_status status = TACIT_OK;
     tct_input in = {.path = path,
                     .options = options ? options : &none,
                     .vector = vector,
-                    .machines = w->size / w->local_size};
+                    .machines = w->size / w->local_size,
+                    .crew = crew};
     if (w->rank == 0) status = look(&in, o);
     TRY(tct_agree(w, status));
     return tct_bcast(w, 0, sizeof o->about, &o->about);
@@ -175,6 +176,7 @@ static tacit_status open_all(tacit_world *w, const char *path,
 /* Where entries go: rank r owns rows starts[r] to starts[r + 1]. */
 typedef struct {
     tacit_world *w;
+    tct_crew *crew;
     const int64_t *starts; /* [size + 1] */
     int64_t *send, *recv;  /* bytes [size] */
     tct_entry *out, *in;   /* grouped by owner, grown as needed */
@@ -297,6 +299,7 @@ static tacit_status deal(const char *path, tct_source *s, router *r, taker take,
             TRY(status);
             if (batch.count == 0) return TACIT_OK;
             TRY(take(ctx, &batch));
+            if (!s->lasting) tct_crew_flush(r->crew);
             continue;
         }
         if (root && status == TACIT_OK) status = sort_by_owner(r, &batch);
@@ -307,13 +310,15 @@ static tacit_status deal(const char *path, tct_source *s, router *r, taker take,
         if (last) return TACIT_OK;
         tct_batch_split(&batch, parts, mine.entries, mine.count);
         status = take(ctx, &batch); /* agreed on in the next round */
+        tct_crew_flush(r->crew);
     }
 }
 
 static tacit_status route(tacit_world *w, const char *path, tct_source *s,
-                          const int64_t *starts, taker take, void *ctx)
+                          tct_crew *crew, const int64_t *starts, taker take,
+                          void *ctx)
 {
-    router r = {.w = w, .starts = starts};
+    router r = {.w = w, .crew = crew, .starts = starts};
     tacit_status status = TCT_ALLOC(w->size, "message sizes", &r.send);
     if (status == TACIT_OK)
         status = TCT_ALLOC(w->size, "message sizes", &r.recv);
@@ -354,17 +359,17 @@ static tacit_status add_entries(void *ctx, const tct_batch *batch)
 }
 
 static tacit_status assemble(tacit_world *w, const char *path, opened *o,
-                             const int64_t *starts, tct_csr *out,
-                             int64_t *duplicates)
+                             tct_crew *crew, const int64_t *starts,
+                             tct_csr *out, int64_t *duplicates)
 {
     const outline *a = &o->about;
     const int64_t first = starts[w->rank], rows = starts[w->rank + 1] - first;
     tct_assembly *assembly = NULL;
-    tacit_status status = tct_assembly_create(a->rows, a->cols, first, rows,
-                                              a->most / w->size, &assembly);
+    tacit_status status = tct_assembly_create(
+        a->rows, a->cols, first, rows, a->most / w->size, crew, &assembly);
     status = tct_agree(w, status);
     if (status == TACIT_OK)
-        status = route(w, path, o->source, starts, add_entries, assembly);
+        status = route(w, path, o->source, crew, starts, add_entries, assembly);
     if (w->rank == 0) tct_stream_close(&o->stream); /* its buffers */
     if (status == TACIT_OK)
         status = tct_assembly_finish(assembly, out, duplicates);
@@ -374,7 +379,8 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
 
 /* From a source: every rank assembles its own rows. */
 static tacit_status from_source(tacit_world *w, const char *path, opened *o,
-                                tct_csr *out, tct_file_info *info)
+                                tct_crew *crew, tct_csr *out,
+                                tct_file_info *info)
 {
     const outline *a = &o->about;
     int64_t *starts = NULL;
@@ -391,7 +397,7 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
                             .stored = a->stored,
                             .symmetric = a->symmetric,
                             .field = (tct_field)a->field};
-    status = assemble(w, path, o, starts, out, &info->duplicates);
+    status = assemble(w, path, o, crew, starts, out, &info->duplicates);
     tct_free(starts);
     TRY(status);
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->duplicates));
@@ -401,12 +407,12 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
 }
 
 static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
-                                const tct_read_options *options, tct_csr *A,
-                                tct_file_info *info)
+                                const tct_read_options *options, tct_crew *crew,
+                                tct_csr *A, tct_file_info *info)
 {
-    const tct_format *f = formats[o->about.format];
+    const tct_file_format *f = formats[o->about.format];
     if (f->read_matrix) TRY(f->read_matrix(w, path, A, info));
-    else TRY(from_source(w, path, o, A, info));
+    else TRY(from_source(w, path, o, crew, A, info));
     info->format = f->about.name;
     info->packing = packings[o->about.packing];
     info->explicit_zeros = count_zeros(A, options && options->drop_zeros);
@@ -423,10 +429,14 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path,
     opened o = {0};
     tct_csr A = {0};
     tct_file_info about = {0};
-    tacit_status status = open_all(w, path, options, false, &o);
+    tct_crew *crew = NULL;
+    tacit_status status = tct_agree(w, tct_crew_create(&crew));
     if (status == TACIT_OK)
-        status = read_opened(w, path, &o, options, &A, &about);
+        status = open_all(w, path, options, false, crew, &o);
+    if (status == TACIT_OK)
+        status = read_opened(w, path, &o, options, crew, &A, &about);
     close_file(&o);
+    tct_crew_destroy(&crew);
     if (status < 0) {
         tct_csr_clear(&A);
         return status;
@@ -455,8 +465,9 @@ static tacit_status set_values(void *ctx, const tct_batch *batch)
 }
 
 static tacit_status vector_from_source(tacit_world *w, const char *path,
-                                       opened *o, int64_t rows, int64_t first,
-                                       int64_t count, double *out)
+                                       opened *o, tct_crew *crew, int64_t rows,
+                                       int64_t first, int64_t count,
+                                       double *out)
 {
     if (o->about.cols != 1)
         FAIL(TACIT_INPUT,
@@ -477,7 +488,7 @@ static tacit_status vector_from_source(tacit_world *w, const char *path,
         starts[w->size] = rows;
         for (int64_t i = 0; i < count; i++) out[i] = 0;
         values v = {out, first};
-        status = route(w, path, o->source, starts, set_values, &v);
+        status = route(w, path, o->source, crew, starts, set_values, &v);
     }
     tct_free(starts);
     return status;
@@ -490,21 +501,26 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, int64_t rows,
     REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
     REQUIRE(count == 0 || out != NULL);
     opened o = {0};
-    tacit_status status = open_all(w, path, NULL, true, &o);
+    tct_crew *crew = NULL;
+    tacit_status status = tct_agree(w, tct_crew_create(&crew));
+    if (status == TACIT_OK) status = open_all(w, path, NULL, true, crew, &o);
     if (status == TACIT_OK) {
-        const tct_format *f = formats[o.about.format];
+        const tct_file_format *f = formats[o.about.format];
         status = f->read_vector
                      ? f->read_vector(w, path, rows, first, count, out)
-                     : vector_from_source(w, path, &o, rows, first, count, out);
+                     : vector_from_source(w, path, &o, crew, rows, first, count,
+                                          out);
     }
     close_file(&o);
+    tct_crew_destroy(&crew);
     return status;
 }
 
-const tct_format_about *const *tct_format_list(void)
+const tct_file_about *const *tct_file_list(void)
 {
-#define TCT_ABOUT(name) &tct_format_##name.about,
-    static const tct_format_about *const list[] = {TCT_FORMATS(TCT_ABOUT) NULL};
+#define TCT_ABOUT(name) &tct_file_##name.about,
+    static const tct_file_about *const list[] = {TCT_FILE_FORMATS(TCT_ABOUT)
+                                                     NULL};
 #undef TCT_ABOUT
     return list;
 }

@@ -447,7 +447,7 @@ static tacit_status tacit_write_vector(tct_sink *s, int64_t rows, int64_t count,
     return tct_sink_gather(s, make_bytes, &val);
 }
 
-const tct_format tct_format_tacit = {
+const tct_file_format tct_file_tacit = {
     .about = {.name = "tacit",
               .summary = "Tacit's own binary; each rank reads its own rows",
               .told_by = "\\x89TACIT",

@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TCT_POINT(name) &tct_format_##name,
-static const tct_format *const formats[] = {TCT_FORMATS(TCT_POINT)};
+#define TCT_POINT(name) &tct_file_##name,
+static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
 #undef TCT_POINT
 enum { FORMATS = sizeof formats / sizeof *formats };
 
-static bool writes(const tct_format *f, bool vector)
+static bool writes(const tct_file_format *f, bool vector)
 {
     return vector ? f->write_vector != NULL : f->write_matrix != NULL;
 }
@@ -21,7 +21,7 @@ static bool ends_with(const char *text, const char *end)
 }
 
 static tacit_status by_name(const char *name, bool vector,
-                            const tct_format **out)
+                            const tct_file_format **out)
 {
     const char *names[FORMATS];
     size_t count = 0;
@@ -43,7 +43,7 @@ static bool packed(const char *path)
     return ends_with(path, ".gz");
 }
 
-static bool has_suffix(const tct_format *f, const char *path,
+static bool has_suffix(const tct_file_format *f, const char *path,
                        const char *suffix)
 {
     char both[24];
@@ -53,7 +53,7 @@ static bool has_suffix(const tct_format *f, const char *path,
 }
 
 static tacit_status by_suffix(const char *path, bool vector,
-                              const tct_format **out)
+                              const tct_file_format **out)
 {
     for (int f = 0; f < FORMATS; f++) {
         *out = formats[f];
@@ -70,7 +70,7 @@ static tacit_status by_suffix(const char *path, bool vector,
 static const tct_write_options none = {0};
 
 static tacit_status choose(const char *path, const tct_write_options *options,
-                           bool vector, const tct_format **out)
+                           bool vector, const tct_file_format **out)
 {
     return options->format ? by_name(options->format, vector, out)
                            : by_suffix(path, vector, out);
@@ -82,7 +82,7 @@ tacit_status tct_write_matrix(tacit_world *w, const char *path,
 {
     REQUIRE(w != NULL && path != NULL && A != NULL && A->ptr != NULL);
     const tct_write_options *o = options ? options : &none;
-    const tct_format *f = NULL;
+    const tct_file_format *f = NULL;
     tct_sink *s = NULL;
     TRY(choose(path, o, false, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
@@ -98,7 +98,7 @@ tacit_status tct_write_vector(tacit_world *w, const char *path,
 {
     REQUIRE(w != NULL && path != NULL && rows >= 0 && count >= 0);
     REQUIRE(count == 0 || x != NULL);
-    const tct_format *f = NULL;
+    const tct_file_format *f = NULL;
     tct_sink *s = NULL;
     TRY(choose(path, options ? options : &none, true, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
@@ -112,7 +112,7 @@ tacit_status tct_check_writable(tacit_world *w, const char *path,
                                 const tct_write_options *options, bool vector)
 {
     REQUIRE(w != NULL && path != NULL);
-    const tct_format *f = NULL;
+    const tct_file_format *f = NULL;
     TRY(choose(path, options ? options : &none, vector, &f));
     return tct_sink_check(w, path);
 }
