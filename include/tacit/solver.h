@@ -51,6 +51,11 @@ typedef struct tacit_result {
     int64_t restarts;     /* times the recurrence said converged and b - A x
                          said no; the solve then went on from x             */
     int64_t replacements; /* residual replacements inside a method          */
+    int64_t repairs; /* times a denominator that a method infers was not
+                        positive, was formed, and turned out to be        */
+    const char *rescued_by; /* the method that went on when the recurrences
+                               of the chosen one were too inaccurate; NULL  */
+    int64_t rescued_at;     /* ... after this iteration                     */
     int64_t breakdown_iteration;    /* -1 if none                          */
     const char *breakdown_quantity; /* "p'Ap", "||r||"; NULL if none       */
     double breakdown_value;

@@ -64,6 +64,10 @@ cJSON *cli_json_result(const cli_run *run)
     number(o, "norm_b", r->norm_b);
     number(o, "restarts", (double)r->restarts);
     number(o, "replacements", (double)r->replacements);
+    number(o, "repairs", (double)r->repairs);
+    cJSON_AddItemToObject(o, "rescued_by",
+                          r->rescued_by ? cJSON_CreateString(r->rescued_by)
+                                        : cJSON_CreateNull());
     if (!r->breakdown_quantity) {
         cJSON_AddNullToObject(o, "breakdown");
         return o;

@@ -142,6 +142,16 @@ static void print_notes(FILE *to, const cli_report *r)
     if (s->replacements > 0)
         fprintf(to, "note     the residual was replaced %" PRId64 " times\n",
                 s->replacements);
+    if (s->repairs > 0)
+        fprintf(to,
+                "note     an inferred denominator was not positive %" PRId64
+                " time%s, and was formed instead\n",
+                s->repairs, s->repairs == 1 ? "" : "s");
+    if (s->rescued_by)
+        fprintf(to,
+                "note     from iteration %" PRId64 " on %s did the work: the "
+                "recurrences of the chosen method were too inaccurate\n",
+                s->rescued_at, s->rescued_by);
     if (s->breakdown_quantity)
         fprintf(to, "note     breakdown at iteration %" PRId64 ": %s = %.6g\n",
                 s->breakdown_iteration, s->breakdown_quantity,

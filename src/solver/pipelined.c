@@ -19,7 +19,7 @@ static void replace(tacit_solver *S)
     const tacit_operator *A = S->A;
     double *c = S->c;
     double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4];
+    double *s = S->v[V_S], *z = S->v[4];
     tct_residual(S, r);                 /* r = b - A x             */
     apply_dot(A, q, r, w, &c[C_DELTA]); /* w = A r, delta = (w, r) */
     q_norm(q, S->n, r, &c[C_RR]);
@@ -35,12 +35,16 @@ static void pipelined_iterate(tacit_solver *S)
     const size_t N = S->n;
     double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
     double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4], *n = S->v[5];
+    double *s = S->v[V_S], *z = S->v[4], *n = S->v[5];
 
     /* clang-format off */
-    q_fill(q, N, 0.0, p);
-    q_fill(q, N, 0.0, s);
-    q_fill(q, N, 0.0, z);
+    if (!S->resumed) {
+        q_fill(q, N, 0.0, p);
+        q_fill(q, N, 0.0, s);
+        q_fill(q, N, 0.0, z);
+    } else {
+        apply(A, q, s, z);                    /* z = A s                    */
+    }
     apply_dot(A, q, r, w, &c[C_DELTA]);       /* w = A r, delta = (w, r)    */
     q_norm(q, N, r, &c[C_RR]);
     for (int64_t i = 1;; i++) {
@@ -76,5 +80,6 @@ const tct_method tct_method_pipelined = {
               .replace_every = REPLACE_EVERY,
               .replace_products = REPLACE_PRODUCTS},
     .inferred = true,
+    .rescue = &tct_method_pipe_pr,
     .iterate = pipelined_iterate,
 };

@@ -15,11 +15,13 @@ static void single_iterate(tacit_solver *S)
     const size_t n = S->n;
     double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
     double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3];
+    double *s = S->v[V_S];
 
     /* clang-format off */
-    q_fill(q, n, 0.0, p);
-    q_fill(q, n, 0.0, s);
+    if (!S->resumed) {
+        q_fill(q, n, 0.0, p);
+        q_fill(q, n, 0.0, s);
+    }
     q_norm(q, n, r, &c[C_RR]);
     for (;;) {
         apply_dot(A, q, r, w, &c[C_DELTA]);   /* w = A r, delta = (w, r)    */

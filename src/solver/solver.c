@@ -9,7 +9,7 @@
 #include "solver/solver.h"
 #include <math.h>
 
-enum { FUTILE_MOST = 3, ITERATIONS_DEFAULT = 10000 };
+enum { FUTILE_MOST = 3, REPAIRS_MOST = 3, ITERATIONS_DEFAULT = 10000 };
 
 /* Set the scalars for a start from x with r and its (r, r). */
 static void start(tacit_solver *S, double rr)
@@ -22,29 +22,46 @@ static void start(tacit_solver *S, double rr)
     S->met = false;
 }
 
-/* A denominator that was inferred, not formed, came out negative: is it
- * rounding? The last step left its direction in p. */
-static bool curvature_is_positive(tacit_solver *S)
+/* Hand over to the method's rescue, if it has one. */
+static void rescue(tacit_solver *S)
 {
-    double value = NAN;
-    apply_dot(S->A, S->q, S->v[V_P], S->v[V_T], &S->c[C_PT]);
-    q_sum(S->q, 1, &S->c[C_PT]);
-    q_get(S->q, 1, &S->c[C_PT], &value);
-    if (value > 0.0 && isfinite(value)) return true;
-    S->result->breakdown_value = value;
-    return false;
+    if (!S->now->rescue) return;
+    S->now = S->now->rescue;
+    S->rescued = true;
+    S->result->rescued_by = S->now->about.name;
+    S->result->rescued_at = S->k;
+    tct_log(TCT_NOTE,
+            "iteration %lld: the recurrences of %s are too "
+            "inaccurate, %s goes on from x",
+            (long long)S->k, S->method->about.name, S->now->about.name);
 }
 
-/* After iterate() has stopped: may the method start again? */
-static bool may_restart(tacit_solver *S)
+/* A denominator that was inferred, not formed, came out negative: is it
+ * rounding? Form it. If it is positive take the step that the method could
+ * not take; the direction is in p, and A p goes where the method keeps it. */
+static bool repair(tacit_solver *S)
 {
-    if (S->met) return true;
-    if (S->why != TACIT_STOP_BREAKDOWN || !S->method->inferred) return false;
-    if (!isfinite(S->rr) || !curvature_is_positive(S)) return false;
-    S->k--; /* that iteration moved nothing */
+    tacit_queue *q = S->q;
+    double *c = S->c, *p = S->v[V_P], *s = S->v[V_S];
+    double host[TCT_SCALARS] = {0};
+    if (S->why != TACIT_STOP_BREAKDOWN || !S->now->inferred) return false;
+    apply_dot(S->A, q, p, s, &c[C_PT]);
+    q_sum(q, 1, &c[C_PT]);
+    q_get(q, TCT_SCALARS, c, host);
+    if (q->peers_know || !isfinite(S->rr)) return false;
+    S->result->breakdown_value = host[C_PT];
+    if (!(host[C_PT] > 0.0) || !isfinite(host[C_PT])) return false;
+    host[C_BAD] = 0.0;
+    host[C_RR_OLD] = S->rr;
+    host[C_ALPHA] = S->rr / host[C_PT];
+    q_put(q, TCT_SCALARS, host, c);
+    q_axpy(q, S->n, +1, &c[C_ALPHA], p, S->x);
+    q_axpy(q, S->n, -1, &c[C_ALPHA], s, S->v[V_R]);
     S->result->breakdown_iteration = -1;
     S->result->breakdown_quantity = NULL;
-    return true;
+    S->why = TACIT_STOP_MAX_ITERATIONS;
+    if (++S->result->repairs >= REPAIRS_MOST) rescue(S);
+    return S->k < S->most && !S->rescued;
 }
 
 static bool decided(tacit_solver *S, double norm_r)
@@ -62,7 +79,13 @@ static bool decided(tacit_solver *S, double norm_r)
  * unless it is no use. */
 static bool go_on(tacit_solver *S, double norm_r, double best, int *futile)
 {
-    if (!may_restart(S)) return false;
+    if (S->rescued) {
+        S->rescued = false;
+        return true;
+    }
+    if (!S->met) return false;
+    rescue(S);
+    S->rescued = false;
     S->result->restarts++;
     tct_log(TCT_NOTE,
             "iteration %lld: the recurrence has ||r||/||b|| = %.3e, but "
@@ -97,7 +120,9 @@ static void iterate(tacit_solver *S)
         if (S->k >= S->most) return;
         if (norm_r < best) best = norm_r;
         start(S, rr);
-        S->method->iterate(S);
+        S->resumed = false;
+        for (S->now->iterate(S); repair(S); S->now->iterate(S))
+            S->resumed = true;
         if (S->q->peers_know) return;
     }
 }
@@ -131,6 +156,8 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->most = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->k = 0;
     S->seen = -1;
+    S->now = S->method;
+    S->rescued = false;
     S->rr = 0.0;
     S->q->stop_wanted = S->q->stop_agreed = false;
     const double bb = tct_norm2(S, S->b);

@@ -10,16 +10,21 @@
 #include <tacit/solver.h>
 
 enum { TCT_VECTORS_MOST = 8 };
-enum { V_R = 0, V_P = 1, V_T = 2 }; /* what every method has: r, p, scratch */
+/* What every method has: r, p, scratch; and s = A p where it keeps that. */
+enum { V_R = 0, V_P = 1, V_T = 2, V_S = 3 };
 
 typedef struct tct_method {
     tacit_method about;
     /* Is alpha's denominator inferred from recurrences, so that a negative one
-     * may be rounding? Then it is looked at with a product before the solve
-     * is given up. */
+     * may be rounding? Then it is formed before the solve is given up. */
     bool inferred;
+    /* Who goes on, from x, when the recurrences have proved too inaccurate:
+     * the residual they end with is wrong, or REPAIRS_MOST denominators were.
+     * Needs no more vectors. NULL: the method itself. */
+    const struct tct_method *rescue;
     /* Iterate from S->x, with r = b - A x in v[V_R] and its (r, r), summed, in
-     * c[C_RR], until tct_done. */
+     * c[C_RR], until tct_done. If S->resumed, go on instead from x, r, p, s
+     * (in v[V_S]) and the scalars of the step that led to them. */
     void (*iterate)(tacit_solver *S);
 } tct_method;
 
@@ -40,6 +45,9 @@ struct tacit_solver {
     tacit_stop stop;
     tacit_result *result;
     tacit_stop_reason why; /* the last iterate() stopped        */
+    const tct_method *now; /* method, or its rescue */
+    bool rescued;          /* it has just changed   */
+    bool resumed;          /* see iterate of the method */
     bool met;              /* ... because the target was met    */
 };
 

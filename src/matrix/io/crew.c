@@ -79,9 +79,11 @@ tacit_status tct_crew_create(tct_crew **out)
     pthread_cond_init(&t->begun, NULL);
     pthread_cond_init(&t->done, NULL);
     const int wanted = threads_wanted() - 1;
-    while (t->threads < wanted &&
-           pthread_create(&t->thread[t->threads], NULL, serve, t) == 0)
-        t->threads++;
+    int started = 0;
+    while (started < wanted &&
+           pthread_create(&t->thread[started], NULL, serve, t) == 0)
+        started++;
+    t->threads = started;
     *out = t;
     return TACIT_OK;
 }
