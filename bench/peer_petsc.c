@@ -45,11 +45,11 @@ static PetscErrorCode read_settings(settings *s)
                                     sizeof s->matrix, &given));
     PetscCheck(given, PETSC_COMM_WORLD, PETSC_ERR_USER,
                "usage: peer_petsc -matrix FILE [-rtol T] [-iterations K]");
-    PetscCall(PetscOptionsGetString(NULL, NULL, "-rhs", s->rhs, sizeof s->rhs,
-                                    NULL));
+    PetscCall(
+        PetscOptionsGetString(NULL, NULL, "-rhs", s->rhs, sizeof s->rhs, NULL));
     PetscCall(PetscOptionsGetReal(NULL, NULL, "-rtol", &s->rtol, NULL));
-    PetscCall(PetscOptionsGetInt(NULL, NULL, "-iterations", &s->iterations,
-                                 NULL));
+    PetscCall(
+        PetscOptionsGetInt(NULL, NULL, "-iterations", &s->iterations, NULL));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-max_it", &s->max_it, NULL));
     PetscCall(PetscOptionsGetInt(NULL, NULL, "-repeat", &s->repeat, NULL));
     PetscCheck(s->repeat >= 1 && s->repeat <= REPEAT_MOST, PETSC_COMM_WORLD,
@@ -60,8 +60,8 @@ static PetscErrorCode read_settings(settings *s)
 static PetscErrorCode load(const char *path, Mat *A)
 {
     PetscViewer file;
-    PetscCall(PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ,
-                                    &file));
+    PetscCall(
+        PetscViewerBinaryOpen(PETSC_COMM_WORLD, path, FILE_MODE_READ, &file));
     PetscCall(MatCreate(PETSC_COMM_WORLD, A));
     PetscCall(MatSetFromOptions(*A));
     PetscCall(MatLoad(*A, file));
@@ -191,8 +191,8 @@ static PetscErrorCode print(Mat A, const result *r, double peak)
     PetscCallMPI(MPI_Comm_size(PETSC_COMM_WORLD, &ranks));
     PetscCallMPI(MPI_Allreduce(&peak, &largest, 1, MPI_DOUBLE, MPI_MAX,
                                PETSC_COMM_WORLD));
-    PetscCallMPI(MPI_Allreduce(&peak, &sum, 1, MPI_DOUBLE, MPI_SUM,
-                               PETSC_COMM_WORLD));
+    PetscCallMPI(
+        MPI_Allreduce(&peak, &sum, 1, MPI_DOUBLE, MPI_SUM, PETSC_COMM_WORLD));
     PetscCall(MatGetSize(A, &rows, &cols));
     PetscCall(MatGetInfo(A, MAT_GLOBAL_SUM, &info));
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,

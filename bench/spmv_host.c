@@ -125,9 +125,8 @@ static tacit_status make(size_t kind, int64_t n, tct_local *A)
     for (int64_t i = 0; i < A->rows; i++)
         made[kind].row(n, i, A->col + A->ptr[i]);
     for (int64_t k = 0; k < A->ptr[A->rows]; k++)
-        A->val[k] = made[kind].constant
-                        ? (k % 2 ? -1.0 : 6.0)
-                        : tct_uniform((uint64_t)k, 7) + 0.5;
+        A->val[k] = made[kind].constant ? (k % 2 ? -1.0 : 6.0)
+                                        : tct_uniform((uint64_t)k, 7) + 0.5;
     return TACIT_OK;
 }
 
@@ -272,8 +271,7 @@ static tacit_status run(const char *name, int threads, double seconds)
            1e3 * (tct_seconds() - start));
     for (int i = 0; i < count; i++)
         printf("  %s\t%.1f us\t%.2f bytes/entry\t%s\n", trials[i].format,
-               1e6 * trials[i].seconds,
-               trials[i].bytes / (double)A.ptr[A.rows],
+               1e6 * trials[i].seconds, trials[i].bytes / (double)A.ptr[A.rows],
                trials[i].reason ? trials[i].reason : "");
     printf("format\tus\tus+dot\tus pair\tns/entry\tB/entry\tGB/s\tto csr\t"
            "M entries/s built\n");

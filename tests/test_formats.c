@@ -255,8 +255,8 @@ static int check_formats(const tct_local *A)
 static void awkward_patterns_in_every_format(void **state)
 {
     (void)state;
-    static const pattern patterns[] = {banded,   scattered, arrow,
-                                       with_gaps, late_run, power_law};
+    static const pattern patterns[] = {banded,    scattered, arrow,
+                                       with_gaps, late_run,  power_law};
     static const int64_t sizes[] = {1, 7, 8, 9, 63, 600, 1501};
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
@@ -283,11 +283,8 @@ static void values_are_kept_without_loss(void **state)
 {
     (void)state;
     static const value_kind expected[VALUES] = {
-        [DOUBLES] = VALUE_F64,
-        [FLOATS] = VALUE_F32,
-        [FEW] = VALUE_DICT16,
-        [SOME] = VALUE_DICT,
-        [ZEROS] = VALUE_F64,
+        [DOUBLES] = VALUE_F64, [FLOATS] = VALUE_F32, [FEW] = VALUE_DICT16,
+        [SOME] = VALUE_DICT,   [ZEROS] = VALUE_F64,
     };
     for (value_sort sort = DOUBLES; sort < VALUES; sort++) {
         tct_local A = make(banded, 1000, sort), B = make(blocks3, 900, sort);
@@ -328,7 +325,8 @@ static void wide_slices_keep_their_columns(void **state)
 static void runs_and_offsets_are_found(void **state)
 {
     (void)state;
-    tct_local A = make(banded, 2000, DOUBLES), B = make(scattered, 2000, DOUBLES);
+    tct_local A = make(banded, 2000, DOUBLES),
+              B = make(scattered, 2000, DOUBLES);
     tct_block *runs = NULL, *near = NULL;
     assert_int_equal(tct_format_sell.create(&A, 1, &runs), TACIT_OK);
     assert_int_equal(tct_format_sell.create(&B, 1, &near), TACIT_OK);

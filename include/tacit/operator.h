@@ -61,6 +61,7 @@ typedef struct tacit_operator_info {
     double setup_seconds;
 } tacit_operator_info;
 
+/* What is known of `A` on this rank. The strings are owned by the operator. */
 TACIT_API void tacit_operator_describe(const tacit_operator *A,
                                        tacit_operator_info *out);
 

@@ -48,10 +48,10 @@ typedef struct tacit_result {
     double norm_b;
     double relative_residual;      /* ||r|| / ||b|| of the recurrence [-]   */
     double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
-    int64_t restarts;     /* times the recurrence said converged and b - A x
+    int64_t restarts;       /* times the recurrence said converged and b - A x
                          said no; the solve then went on from x             */
-    int64_t replacements; /* residual replacements inside a method          */
-    int64_t repairs; /* times a denominator that a method infers was not
+    int64_t replacements;   /* residual replacements inside a method          */
+    int64_t repairs;        /* times a denominator that a method infers was not
                         positive, was formed, and turned out to be        */
     const char *rescued_by; /* the method that went on when the recurrences
                                of the chosen one were too inaccurate; NULL  */

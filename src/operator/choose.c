@@ -14,7 +14,7 @@ enum {
     PIECES = 8,            /* places that the sample is taken from         */
     SAMPLE_SHARE = 16,     /* of the entries: 1 in this many               */
     SAMPLE_MOST = 1 << 19, /* entries                                  */
-    SMALL = 3 << 17,   /* entries, more than fit the inner caches: a matrix up
+    SMALL = 3 << 17, /* entries, more than fit the inner caches: a matrix up
                           to this is its own sample                  */
     RUNS = 9
 };
@@ -104,7 +104,7 @@ static double seconds_per_byte(const tct_local *A, int threads)
     return t / bytes;
 }
 
-typedef struct { /* a format under trial */
+typedef struct {      /* a format under trial */
     tct_block *block; /* NULL: out of the race */
     double best;
 } entrant;
