@@ -221,6 +221,13 @@ static void sums_have_the_same_bits_every_time(void **state)
         assert_memory_equal(&first, &again, sizeof first);
     }
     close_bench(&t);
+    for (int threads = 1; threads < threads_usable(); threads++) {
+        open_bench(&t, "host", 100003, threads);
+        q_dot(t.q, t.n, t.v[0], t.v[1], &t.c[0]);
+        q_get(t.q, 1, &t.c[0], &again);
+        assert_memory_equal(&first, &again, sizeof first);
+        close_bench(&t);
+    }
 }
 
 /* --- steps ------------------------------------------------------------------ */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/host.c - the host device: an operation runs when it is enqueued.
  *
- * A vector is divided among the threads once and for all (by element number),
- * so pages stay with the thread that touched them first; each thread's partial
- * sums are added in thread order, so a sum has the same bits every time. */
+ * A vector is divided into chunks by element number alone, and the chunks
+ * among the threads once and for all, so pages stay with the thread that
+ * touched them first. Partial sums are added in the order of the chunks: a sum
+ * has the same bits every time, with any number of threads. */
 #include "device/host_vector.h"
 #include "device/isa.h"
 #include <stdio.h>
@@ -16,12 +17,13 @@ enum {
     SERIAL_BELOW = 4096, /* elements: a parallel region costs about 1 us */
     SUMS_MOST = 4,
     THREADS_MOST = 1024,
-    GRAIN = 512 /* elements: thread limits fall on page borders */
+    GRAIN = 512,      /* elements: chunks end on page borders */
+    CHUNKS_MOST = 256 /* of a vector                          */
 };
 
 typedef struct {
     const tct_host_vector *vector;
-    double (*partial)[8]; /* [threads], a cache line each */
+    double (*partial)[8]; /* [CHUNKS_MOST], a cache line each */
 } host_state;
 
 static int sums_of(const tct_op *op)
@@ -37,33 +39,38 @@ static int sums_of(const tct_op *op)
     }
 }
 
-/* First element of thread `t` of `threads`. */
-static size_t limit(size_t n, int threads, int t)
+/* First element of chunk `c` of `chunks`. */
+static size_t limit(size_t n, size_t chunks, size_t c)
 {
     const size_t grains = (n + GRAIN - 1) / GRAIN;
-    const size_t at = grains * (size_t)t / (size_t)threads * GRAIN;
+    const size_t at = grains * c / chunks * GRAIN;
     return at < n ? at : n;
+}
+
+/* Chunks [from, to) of an operation, and their partial sums. */
+static void run_chunks(host_state *h, const tct_op *op, size_t chunks,
+                       size_t from, size_t to)
+{
+    const tct_host_range range = h->vector->run[op->code];
+    for (size_t c = from; c < to; c++) {
+        double part[SUMS_MOST] = {0};
+        range(op, limit(op->n, chunks, c), limit(op->n, chunks, c + 1), part);
+        memcpy(h->partial[c], part, sizeof part);
+    }
 }
 
 static void run_vector(host_state *h, int threads, const tct_op *op)
 {
-    const tct_host_range range = h->vector->run[op->code];
-    const int sums = sums_of(op);
-    if (threads == 1 || op->n < SERIAL_BELOW) {
-        double total[SUMS_MOST] = {0};
-        range(op, 0, op->n, total);
-        for (int j = 0; j < sums; j++) op->out[j] = total[j];
-        return;
-    }
-#pragma omp parallel for num_threads(threads) schedule(static, 1)
-    for (int t = 0; t < threads; t++) {
-        double part[SUMS_MOST] = {0};
-        range(op, limit(op->n, threads, t), limit(op->n, threads, t + 1), part);
-        memcpy(h->partial[t], part, sizeof part);
-    }
-    for (int j = 0; j < sums; j++) {
+    const size_t grains = (op->n + GRAIN - 1) / GRAIN;
+    const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
+    const size_t team = op->n < SERIAL_BELOW ? 1 : (size_t)threads;
+    if (team == 1) run_chunks(h, op, chunks, 0, chunks);
+#pragma omp parallel for num_threads(threads) schedule(static, 1) if (team > 1)
+    for (size_t t = 0; t < (team > 1 ? team : 0); t++)
+        run_chunks(h, op, chunks, chunks * t / team, chunks * (t + 1) / team);
+    for (int j = 0; j < sums_of(op); j++) {
         double total = 0.0;
-        for (int t = 0; t < threads; t++) total += h->partial[t][j];
+        for (size_t c = 0; c < chunks; c++) total += h->partial[c][j];
         op->out[j] = total;
     }
 }
@@ -121,7 +128,7 @@ static tacit_status host_open(tacit_queue *q)
     if (isa == TCT_ISA_AVX512) h->vector = &tct_host_vector_avx512;
 #endif
     q->device_state = h;
-    return TCT_ALLOC(q->threads, "the host device", &h->partial);
+    return TCT_ALLOC(CHUNKS_MOST, "the host device", &h->partial);
 }
 
 static void host_close(tacit_queue *q)
