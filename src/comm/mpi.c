@@ -96,7 +96,12 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
     const int64_t most =
         chunks_of(send_bytes, w->size) + chunks_of(recv_bytes, w->size);
     MPI_Request *requests = NULL;
-    TRY(tct_agree(w, TCT_ALLOC(most, "messages", &requests)));
+    const tacit_status status =
+        tct_agree(w, TCT_ALLOC(most, "messages", &requests));
+    if (status < 0) {
+        tct_free(requests);
+        return status;
+    }
     int n = 0, code = MPI_SUCCESS;
     char *in = recv;
     for (int r = 0; r < w->size; r++)
