@@ -52,7 +52,12 @@ if [ -n "$MPIRUN" ]; then
     launcher=$!
     under_way
     victim=$(ps -o pid= --ppid $launcher | tail -1)
-    kill -9 "$victim"
+    if [ -z "$victim" ]; then
+        complain 'found no rank to kill'
+        kill "$launcher"
+    else
+        kill -9 "$victim"
+    fi
     start=$(now_ms)
     wait $launcher
     status=$?

@@ -9,6 +9,7 @@
  * libFuzzer instead. */
 #include "io_files.h"
 #include <math.h>
+#include <time.h>
 
 static tacit_world *world;
 
@@ -275,9 +276,9 @@ int main(int argc, char **argv)
         size_t n = start_from(data, ROOM);
         for (size_t k = below(6) + 1; k > 0; k--) n = mutate(data, n, ROOM);
         put_bytes(path, data, n);
-        const double before = tct_seconds();
+        const clock_t before = clock(); /* of the processor */
         read_matrix_and_vector(path);
-        expect(tct_seconds() - before < 5, "no reader takes long");
+        expect(clock() - before < 5 * CLOCKS_PER_SEC, "no reader takes long");
     }
     printf("%ld damaged files from %d good ones\n", runs, seed_count);
     for (int k = 0; k < seed_count; k++) free(seeds[k].data);
