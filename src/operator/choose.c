@@ -1,192 +1,211 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choose.c - the registry of formats, and the choice among them.
+ * operator/choose.c - which format is fastest for this matrix, on this machine?
  *
- * A sample of the real matrix, rows from several places, is stored in every
- * format and multiplied. The sample is small, to cost little memory, and so
- * lies in cache; the real matrix may not. A product cannot be faster than its
- * bytes come from memory, so where the matrix is large the time predicted for
- * a format is the larger of the sample's time, scaled, and its bytes at the
- * bandwidth with which the matrix can be read here and now. */
+ * A sample of the matrix, rows from several places, is stored in every format
+ * and multiplied. A matrix that does not fit in cache must not be judged by a
+ * sample that does: before each product the sample is then driven out of the
+ * cache, by reading the matrix itself. The sample is large enough that
+ * branches cannot be learnt by heart. The formats take turns, so that a
+ * disturbance hits all alike. */
 #include "operator/format.h"
 #include <string.h>
+#include <unistd.h>
 
 enum {
-    PIECES = 8,            /* places that the sample is taken from         */
-    SAMPLE_SHARE = 16,     /* of the entries: 1 in this many               */
-    SAMPLE_MOST = 1 << 19, /* entries                                  */
-    SMALL = 3 << 17, /* entries, more than fit the inner caches: a matrix up
-                          to this is its own sample                  */
-    RUNS = 9
+    TINY = 4096,           /* entries: chosen by bytes, nothing is measured */
+    SAMPLE_MOST = 1 << 19, /* entries: a smaller matrix is its own sample   */
+    PIECES = 8,            /* places that the sample is taken from          */
+    WHOLE_ROWS = 60,       /* a piece keeps blocks of 2 to 6 rows whole     */
+    COLD_RUNS = 3,
+    WARM_RUNS = 9
 };
-static const double CACHE_BYTES = 24e6; /* what lies in no cache is larger */
+static const double CACHE_BYTES = 32e6; /* if the system does not say */
 
-static const tct_format *const formats[] = {
-#define X(name) &tct_format_##name,
-    TCT_FORMATS(X)
-#undef X
-        NULL};
+/* --- sample ----------------------------------------------------------------- */
 
-const tct_format *const *tct_formats(void)
+typedef struct {
+    const tct_local *A;
+    tct_local part; /* A itself, or rows of it */
+    bool cold;      /* A does not fit in cache */
+    int64_t evict;  /* entries to read for that */
+    int threads;
+    double *x, *y;
+    double seen; /* what eviction read, so that it is not optimised away */
+} sampling;
+
+/* Rows [first, last) of piece `i` if every piece had `each` rows. */
+static void piece(const tct_local *A, int64_t each, int i, int64_t *first,
+                  int64_t *last)
 {
-    return formats;
+    *first = A->rows / PIECES * i / WHOLE_ROWS * WHOLE_ROWS;
+    *last = *first + each < A->rows ? *first + each : A->rows;
 }
 
-const tct_format *tct_format_find(const char *name)
+/* Copy about SAMPLE_MOST entries. */
+static tacit_status take_sample(const tct_local *A, tct_local *out)
 {
-    for (int i = 0; formats[i]; i++)
-        if (strcmp(formats[i]->name, name) == 0) return formats[i];
-    return NULL;
-}
-
-/* Rows from PIECES places with about `entries` entries, in multiples of 60
- * rows so that blocks stay whole. */
-static tacit_status sample(const tct_local *A, int64_t entries, tct_local *out)
-{
-    enum { WHOLE = 60 };
+    const double mean = (double)A->ptr[A->rows] / (double)A->rows;
+    const int64_t each =
+        ((int64_t)(SAMPLE_MOST / PIECES / mean) / WHOLE_ROWS + 1) * WHOLE_ROWS;
+    int64_t first, last, entries = 0;
     *out = (tct_local){.cols = A->cols};
-    const int64_t nonzeros = A->ptr[A->rows];
-    int64_t each = (int64_t)((double)A->rows * (double)entries /
-                             (double)nonzeros / PIECES) /
-                   WHOLE * WHOLE;
-    if (each < WHOLE) each = WHOLE;
-    int64_t first[PIECES], count[PIECES], kept = 0;
     for (int i = 0; i < PIECES; i++) {
-        first[i] = A->rows / PIECES * i / WHOLE * WHOLE;
-        count[i] = A->rows - first[i] < each ? A->rows - first[i] : each;
-        out->rows += count[i];
-        kept += A->ptr[first[i] + count[i]] - A->ptr[first[i]];
+        piece(A, each, i, &first, &last);
+        out->rows += last - first;
+        entries += A->ptr[last] - A->ptr[first];
     }
     TRY(TCT_ALLOC(out->rows + 1, "a sample", &out->ptr));
-    TRY(TCT_ALLOC(kept, "a sample", &out->col));
-    TRY(TCT_ALLOC(kept, "a sample", &out->val));
+    TRY(TCT_ALLOC(entries, "a sample", &out->col));
+    TRY(TCT_ALLOC(entries, "a sample", &out->val));
     int64_t row = 0, k = 0;
     out->ptr[0] = 0;
-    for (int i = 0; i < PIECES; i++)
-        for (int64_t j = first[i]; j < first[i] + count[i]; j++) {
-            const int64_t from = A->ptr[j], n = A->ptr[j + 1] - from;
-            memcpy(out->col + k, A->col + from, (size_t)n * sizeof *out->col);
-            memcpy(out->val + k, A->val + from, (size_t)n * sizeof *out->val);
-            k += n;
-            out->ptr[++row] = k;
-        }
+    for (int i = 0; i < PIECES; i++) {
+        piece(A, each, i, &first, &last);
+        const int64_t from = A->ptr[first], n = A->ptr[last] - from;
+        memcpy(out->col + k, A->col + from, (size_t)n * sizeof *out->col);
+        memcpy(out->val + k, A->val + from, (size_t)n * sizeof *out->val);
+        for (int64_t j = first; j < last; j++)
+            out->ptr[++row] = A->ptr[j + 1] - from + k;
+        k += n;
+    }
     return TACIT_OK;
 }
 
-static void clear(tct_local *A)
+static double cache_bytes(void)
 {
-    tct_free(A->ptr);
-    tct_free(A->col);
-    tct_free(A->val);
+    const long bytes = sysconf(_SC_LEVEL3_CACHE_SIZE);
+    return bytes > 0 ? (double)bytes : CACHE_BYTES;
 }
 
-static double time_once(const tct_block *B, int threads, const double *x,
-                        double *y)
+static tacit_status sampling_open(const tct_local *A, int threads, sampling *s)
+{
+    const int64_t nonzeros = A->ptr[A->rows];
+    const double cache = cache_bytes();
+    *s = (sampling){.A = A, .threads = threads};
+    s->cold = 12.0 * (double)nonzeros + 40.0 * (double)A->rows > 0.75 * cache;
+    s->evict = (int64_t)(1.5 * cache / sizeof *A->val);
+    if (s->evict > nonzeros) s->evict = nonzeros;
+    if (nonzeros <= SAMPLE_MOST) s->part = *A;
+    else TRY(take_sample(A, &s->part));
+    s->part.owned = false;
+    TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
+    TRY(TCT_ALLOC(s->part.rows, "a sample", &s->y));
+    for (int64_t k = 0; k < s->part.ptr[s->part.rows]; k++)
+        s->x[s->part.col[k]] = 1.0; /* only what is needed takes memory */
+    return TACIT_OK;
+}
+
+static void sampling_close(sampling *s)
+{
+    if (s->part.ptr != s->A->ptr) {
+        tct_free(s->part.ptr);
+        tct_free(s->part.col);
+        tct_free(s->part.val);
+    }
+    tct_free(s->x);
+    tct_free(s->y);
+}
+
+/* --- time ------------------------------------------------------------------- */
+
+static void evict(sampling *s)
+{
+    double sum = 0.0;
+#pragma omp parallel for simd reduction(+ : sum) num_threads(s->threads)
+    for (int64_t k = 0; k < s->evict; k++) sum += s->A->val[k];
+    s->seen += sum;
+}
+
+static double once(sampling *s, const tct_block *B)
 {
     const double start = tct_seconds();
-    B->ops->multiply(B, threads, x, y, NULL);
+    B->ops->multiply(B, s->threads, s->x, s->y, NULL);
     return tct_seconds() - start;
 }
 
-/* Seconds per byte when values that are not in cache are read. */
-static double seconds_per_byte(const tct_local *A, int threads)
+/* Store the sample in a format; NULL and the reason if that fails. */
+static tct_block *enter(const sampling *s, const tct_format *format,
+                        tct_trial *trial)
 {
-    const int64_t n = A->ptr[A->rows];
-    const double bytes = 8.0 * (double)n;
-    if (12.0 * (double)n < CACHE_BYTES) return 0.0;
-    const double start = tct_seconds();
-    double sum = 0.0;
-#pragma omp parallel for simd reduction(+ : sum) num_threads(threads)
-    for (int64_t k = 0; k < n; k++) sum += A->val[k];
-    const double t = tct_seconds() - start;
-    static volatile double used; /* or the compiler drops the loop */
-    used = sum;
-    (void)used;
-    return t / bytes;
-}
-
-typedef struct {      /* a format under trial */
-    tct_block *block; /* NULL: out of the race */
-    double best;
-} entrant;
-
-static void enter(const tct_format *format, const tct_local *A,
-                  const tct_local *part, int threads, entrant *e,
-                  tct_trial *trial)
-{
-    *trial = (tct_trial){.format = format->name};
-    *e = (entrant){.best = 1e30};
-    trial->bytes = format->bytes(A, &trial->reason);
-    if (trial->bytes < 0.0) return;
-    tct_local copy = *part;
-    copy.owned = false;
-    if (format->create(&copy, threads, &e->block) < 0) {
-        e->block = NULL;
+    tct_local copy = s->part;
+    tct_block *B = NULL;
+    if (format->create(&copy, s->threads, &B) < 0) {
         trial->reason = "no memory to try it";
+        return NULL;
     }
+    trial->bytes = B->matrix_bytes * (double)s->A->ptr[s->A->rows] /
+                   (double)s->part.ptr[s->part.rows];
+    return B;
 }
 
-/* In turn, so that a disturbance hits all alike; the best time of each. */
-static void race(entrant *entrants, int count, int threads, const double *x,
-                 double *y)
+/* The best time of each of `blocks` [count]. */
+static void race(sampling *s, tct_block *const *blocks, int count,
+                 tct_trial *trials)
 {
-    for (int run = -1; run < RUNS; run++) /* the first warms up */
-        for (int i = 0; i < count; i++) {
-            entrant *e = &entrants[i];
-            if (!e->block) continue;
-            const double t = time_once(e->block, threads, x, y);
-            if (run >= 0 && t < e->best) e->best = t;
-        }
-}
-
-static const tct_format *measure(const tct_local *A, const tct_local *part,
-                                 int threads, tct_trial *trials, int *count)
-{
-    entrant entrants[TCT_TRIALS_MOST];
-    const tct_format *best = &tct_format_csr;
-    double *x = tct_calloc((size_t)(A->cols + 1) * sizeof *x);
-    double *y = tct_alloc((size_t)(part->rows + 1) * sizeof *y);
-    if (x && y) {
-        for (; formats[*count]; ++*count)
-            enter(formats[*count], A, part, threads, &entrants[*count],
-                  &trials[*count]);
-        race(entrants, *count, threads, x, y);
-    }
-    const double slowest = seconds_per_byte(A, threads);
     const double scale =
-        (double)A->ptr[A->rows] / (double)part->ptr[part->rows];
-    double least = 1e30;
-    for (int i = 0; i < *count; i++) {
-        tct_block *B = entrants[i].block;
-        if (!B) continue;
-        trials[i].bytes = scale * B->matrix_bytes;
-        trials[i].seconds = scale * entrants[i].best;
-        if (trials[i].bytes * slowest > trials[i].seconds)
-            trials[i].seconds = trials[i].bytes * slowest;
-        if (trials[i].seconds < least) {
-            least = trials[i].seconds;
-            best = formats[i];
+        (double)s->A->ptr[s->A->rows] / (double)s->part.ptr[s->part.rows];
+    const int runs = s->cold ? COLD_RUNS : WARM_RUNS;
+    for (int run = -1; run < runs; run++) /* the first warms up */
+        for (int i = 0; i < count; i++) {
+            if (!blocks[i]) continue;
+            if (s->cold) evict(s);
+            const double t = scale * once(s, blocks[i]);
+            if (run == 0 || (run > 0 && t < trials[i].seconds))
+                trials[i].seconds = t;
         }
-        B->ops->destroy(B);
+}
+
+/* Measure the formats that fit. */
+static bool measure(const tct_local *A, int threads, tct_trial *trials,
+                    int count)
+{
+    tct_block *blocks[TCT_TRIALS_MOST] = {NULL};
+    sampling s;
+    const bool open = sampling_open(A, threads, &s) >= 0;
+    for (int i = 0; i < count; i++) {
+        if (trials[i].bytes < 0.0) continue;
+        if (open) blocks[i] = enter(&s, tct_formats()[i], &trials[i]);
+        else trials[i].reason = "no memory to try it";
     }
-    tct_free(x);
-    tct_free(y);
+    race(&s, blocks, count, trials);
+    for (int i = 0; i < count; i++)
+        if (blocks[i]) blocks[i]->ops->destroy(blocks[i]);
+    sampling_close(&s);
+    return open;
+}
+
+/* --- choice ----------------------------------------------------------------- */
+
+static const tct_format *least(const tct_trial *trials, int count,
+                               bool by_seconds)
+{
+    const tct_format *best = &tct_format_csr;
+    double lowest = 0.0;
+    bool found = false;
+    for (int i = 0; i < count; i++) {
+        const double value = by_seconds ? trials[i].seconds : trials[i].bytes;
+        if (trials[i].bytes < 0.0 || (by_seconds && value <= 0.0)) continue;
+        if (found && value >= lowest) continue;
+        found = true;
+        lowest = value;
+        best = tct_format_find(trials[i].format);
+    }
     return best;
 }
 
 const tct_format *tct_format_choose(const tct_local *A, int threads,
                                     tct_trial *trials, int *count)
 {
-    *count = 0;
     const int64_t nonzeros = A->ptr[A->rows];
-    if (nonzeros == 0) return &tct_format_csr;
-    if (nonzeros <= SMALL) return measure(A, A, threads, trials, count);
-    int64_t entries = nonzeros / SAMPLE_SHARE;
-    if (entries < SMALL) entries = SMALL;
-    if (entries > SAMPLE_MOST) entries = SAMPLE_MOST;
-    tct_local part;
-    const tct_format *best = &tct_format_csr;
-    if (sample(A, entries, &part) >= 0)
-        best = measure(A, &part, threads, trials, count);
-    clear(&part);
-    return best;
+    for (*count = 0; tct_formats()[*count]; ++*count) {
+        const tct_format *f = tct_formats()[*count];
+        tct_trial *t = &trials[*count];
+        *t = (tct_trial){.format = f->name};
+        t->bytes = f->bytes(A, &t->reason);
+        if (t->bytes >= 0.0 && nonzeros <= TINY)
+            t->reason = "a small matrix: chosen by bytes";
+    }
+    if (nonzeros <= TINY) return least(trials, *count, false);
+    const bool measured = measure(A, threads, trials, *count);
+    return least(trials, *count, measured);
 }

@@ -106,15 +106,30 @@ static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
     return status;
 }
 
+static tacit_status require_row(const csr_block *B, const tct_local *A,
+                                int64_t i)
+{
+    int64_t k = B->ptr[i], j = A->ptr[i];
+    const int64_t k_end = B->ptr[i + 1], j_end = A->ptr[i + 1];
+    while (k < k_end && j < j_end && B->col[k] == A->col[j]) k++, j++;
+    if (k == k_end && j == j_end) return TACIT_OK;
+    const bool missing = j == j_end || (k < k_end && B->col[k] < A->col[j]);
+    FAIL(TACIT_INVALID,
+         "the pattern of the matrix has changed: local row %lld, column %lld "
+         "was %s; create a new operator",
+         (long long)i + 1, (long long)(missing ? B->col[k] : A->col[j]) + 1,
+         missing ? "stored and is not now" : "not stored and is now");
+}
+
 static tacit_status csr_refill(tct_block *block, const tct_local *A)
 {
     csr_block *B = (csr_block *)(void *)block;
-    const int64_t rows = B->base.rows;
-    if (A->rows != rows ||
-        memcmp(A->ptr, B->ptr, (size_t)(rows + 1) * sizeof *B->ptr) != 0 ||
-        memcmp(A->col, B->col, (size_t)B->ptr[rows] * sizeof *B->col) != 0)
-        FAIL(TACIT_INVALID, "the pattern of the matrix has changed");
-    memcpy(B->val, A->val, (size_t)B->ptr[rows] * sizeof *B->val);
+    if (A->rows != B->base.rows || A->cols != B->base.cols)
+        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
+             (long long)B->base.rows, (long long)B->base.cols,
+             (long long)A->rows, (long long)A->cols);
+    for (int64_t i = 0; i < A->rows; i++) TRY(require_row(B, A, i));
+    memcpy(B->val, A->val, (size_t)B->ptr[A->rows] * sizeof *B->val);
     return TACIT_OK;
 }
 

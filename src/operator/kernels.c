@@ -1,213 +1,242 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/kernels.c - the inner loops of the host's products, compiled once
- * per instruction set. Eight lanes are one vector of the compiler's, which
- * splits it where registers are shorter. Columns that are not a run are
- * loaded one by one: on many processors that is faster than a gather. */
+ * per instruction set. Each is one text, a template in effect: the functions
+ * marked INLINE are expanded with constants for the block size, the store of
+ * values and the number of vectors, and the compiler unrolls them. */
 #include "operator/kernels.h"
 #include "device/isa.h"
-#include <string.h>
-#ifdef __AVX512F__
-#include <immintrin.h>
+#include "operator/lanes.h"
+
+enum { VECTORS_MOST = 2 };
+
+/* --- values --------------------------------------------------------------- */
+
+typedef struct {
+    const char *at; /* the next column's */
+    const double *dict;
+#if defined(__AVX512F__)
+    lanes table[4]; /* the first 32 of dict, in registers */
 #endif
+} values;
 
-typedef double lanes __attribute__((vector_size(64)));
-typedef double lanes_at __attribute__((vector_size(64), aligned(8)));
-typedef float floats __attribute__((vector_size(32)));
-
-#define INLINE static inline __attribute__((always_inline))
-
-INLINE lanes load(const double *x)
+INLINE values values_start(const tct_slices *B, int64_t chunk, value_kind kind)
 {
-    return *(const lanes_at *)x;
+    const int64_t cell = (int64_t)LANES * B->b * B->b;
+    values v = {.at = (const char *)B->value +
+                      B->at[chunk].cell * cell * (int64_t)tct_value_size(kind),
+                .dict = B->dict};
+#if defined(__AVX512F__)
+    for (int i = 0; i < 4; i++) v.table[i] = lanes_load(B->dict + LANES * i);
+#endif
+    return v;
 }
 
-INLINE double total(lanes v)
+/* Value number `n` in the blocks of the eight lanes. */
+INLINE lanes values_load(const values *v, value_kind kind, int n)
 {
-    return ((v[0] + v[1]) + (v[2] + v[3])) + ((v[4] + v[5]) + (v[6] + v[7]));
-}
-
-/* Eight values of a slice, from element `at`. */
-INLINE lanes values(value_kind kind, const tct_slices *B, int64_t at)
-{
-    switch (kind) {
-    case VALUE_F64: return *(const lanes *)((const double *)B->value + at);
-    case VALUE_F32: {
-        const floats f = *(const floats *)((const float *)B->value + at);
-        return __builtin_convertvector(f, lanes);
-    }
-    case VALUE_DICT16:
-    case VALUE_DICT: break;
-    }
-    const uint8_t *i = (const uint8_t *)B->value + at;
-    const double *d = B->dict;
-#ifdef __AVX512F__
-    if (kind == VALUE_DICT16) {
+    const char *at = v->at + (size_t)(LANES * n) * tct_value_size(kind);
+    if (kind == VALUE_F64) return lanes_load((const double *)(const void *)at);
+    if (kind == VALUE_F32) return lanes_floats((const float *)(const void *)at);
+    const uint8_t *code = (const uint8_t *)at;
+#if defined(__AVX512F__)
+    if (kind != VALUE_DICT) {
         const __m512i which = _mm512_cvtepu8_epi64(
-            _mm_loadl_epi64((const __m128i *)(const void *)i));
-        return (lanes)_mm512_permutex2var_pd(_mm512_loadu_pd(d), which,
-                                             _mm512_loadu_pd(d + 8));
+            _mm_loadl_epi64((const __m128i *)(const void *)code));
+        const lanes low =
+            _mm512_permutex2var_pd(v->table[0], which, v->table[1]);
+        if (kind == VALUE_DICT16) return low;
+        const lanes high =
+            _mm512_permutex2var_pd(v->table[2], which, v->table[3]);
+        return _mm512_mask_blend_pd(
+            _mm512_test_epi64_mask(which, _mm512_set1_epi64(16)), low, high);
     }
 #endif
-    return (lanes){d[i[0]], d[i[1]], d[i[2]], d[i[3]],
-                   d[i[4]], d[i[5]], d[i[6]], d[i[7]]};
+    return lanes_lookup(v->dict, code);
 }
 
-/* Element `j` of the eight blocks of x at column `k` of a slice. */
-INLINE lanes columns(slice_kind kind, int b, const uint8_t *index, int32_t base,
-                     int64_t k, const double *x, int j)
-{
-    if (kind == SLICE_RUN && b == 1)
-        return load(x + ((const int32_t *)(const void *)index)[k]);
-    const int64_t at = LANES * k;
-    if (kind == SLICE_NEAR) {
-        const uint16_t *c = (const uint16_t *)(const void *)index + at;
-        x += (int64_t)b * base + j;
-        return (lanes){x[b * c[0]], x[b * c[1]], x[b * c[2]], x[b * c[3]],
-                       x[b * c[4]], x[b * c[5]], x[b * c[6]], x[b * c[7]]};
-    }
-    const int32_t *c = (const int32_t *)(const void *)index + at;
-    const int64_t w = b;
-    x += j;
-    return (lanes){x[w * c[0]], x[w * c[1]], x[w * c[2]], x[w * c[3]],
-                   x[w * c[4]], x[w * c[5]], x[w * c[6]], x[w * c[7]]};
-}
+/* --- slices --------------------------------------------------------------- */
 
-/* sum[i] += row i of each lane's block row times x. */
-INLINE void slice_sums(const tct_slices *B, const tct_slice *s, slice_kind kind,
-                       value_kind value, int b, const double *x, lanes *sum)
-{
-    const uint8_t *index = B->index + s->index;
-    int64_t at = s->value;
-    for (int64_t k = 0; k < s->width; k++) {
-        lanes xk[BLOCK_MOST];
-        for (int j = 0; j < b; j++)
-            xk[j] = columns(kind, b, index, s->base, k, x, j);
-        for (int i = 0; i < b; i++)
-            for (int j = 0; j < b; j++, at += LANES)
-                sum[i] += values(value, B, at) * xk[j];
-    }
-}
+typedef struct {
+    values value;
+    const uint8_t *index, *some;
+    const double *x[VECTORS_MOST];
+    double *y[VECTORS_MOST];
+    lanes sum[VECTORS_MOST][BLOCK_MOST]; /* row i of each lane's group */
+} state;
 
-INLINE void slice_sums_pair(const tct_slices *B, const tct_slice *s,
-                            slice_kind kind, value_kind value, int b,
-                            const double *x0, lanes *sum0, const double *x1,
-                            lanes *sum1)
+/* The blocks of each x at this column; they start at the slice's base. */
+INLINE void column_blocks(const state *s, slice_kind kind, int b, int vectors,
+                          int64_t base, lanes xs[][BLOCK_MOST])
 {
-    const uint8_t *index = B->index + s->index;
-    int64_t at = s->value;
-    for (int64_t k = 0; k < s->width; k++) {
-        lanes p[BLOCK_MOST], q[BLOCK_MOST];
-        for (int j = 0; j < b; j++) {
-            p[j] = columns(kind, b, index, s->base, k, x0, j);
-            q[j] = columns(kind, b, index, s->base, k, x1, j);
-        }
-        for (int i = 0; i < b; i++)
-            for (int j = 0; j < b; j++, at += LANES) {
-                const lanes a = values(value, B, at);
-                sum0[i] += a * p[j];
-                sum1[i] += a * q[j];
-            }
-    }
-}
-
-/* Store the rows of a slice. */
-INLINE void store(const tct_slices *B, int64_t number, int b, const lanes *sum,
-                  double *y)
-{
-    const tct_slice *s = &B->slice[number];
-    const int64_t first = LANES * number;
-    if (b == 1 && !s->sorted && first + LANES <= B->groups) {
-        *(lanes_at *)(y + first) = sum[0];
+    int64_t at[LANES] = {0};
+    if (kind == SLICE_RUN) {
+        int32_t c;
+        memcpy(&c, s->index, sizeof c);
+        for (int v = 0; v < vectors; v++)
+            lanes_blocks(s->x[v] + (int64_t)b * c, b, xs[v]);
         return;
     }
-    const int64_t window = first / B->window * B->window;
-    for (int l = 0; l < LANES && first + l < B->groups; l++) {
-        const int64_t group =
-            s->sorted ? window + B->order[first + l] : first + l;
-        for (int i = 0; i < b; i++) y[b * group + i] = sum[i][l];
-    }
+    if (kind == SLICE_NEAR)
+        lanes_near((const uint16_t *)(const void *)s->index, b,
+                   b == 1 || vectors == 1, at);
+    else lanes_far((const int32_t *)(const void *)s->index, b, at);
+    for (int v = 0; v < vectors; v++)
+        for (int j = 0; j < b; j++)
+            xs[v][j] = lanes_pick(s->x[v] + base + j, at);
 }
 
-#define BY_KIND(s, b, call)                   \
-    switch ((slice_kind)(s)->kind) {          \
-    case SLICE_RUN:                           \
-        if ((b) == 1) call(SLICE_RUN);        \
-        break;                                \
-    case SLICE_NEAR: call(SLICE_NEAR); break; \
-    case SLICE_FAR: call(SLICE_FAR); break;   \
-    }
-
-INLINE void slices_of(const tct_slices *B, value_kind value, int b,
-                      int64_t from, int64_t to, const double *x, double *y)
+/* sum += a column of blocks times x, for all lanes or `some`. */
+INLINE void add_column(state *s, slice_kind kind, value_kind value, int b,
+                       int vectors, int64_t base, bool whole)
 {
-    for (int64_t n = from; n < to; n++) {
-        const tct_slice *s = &B->slice[n];
-        lanes sum[BLOCK_MOST];
-        for (int i = 0; i < b; i++) sum[i] = (lanes){0};
-#define CALL(kind) slice_sums(B, s, kind, value, b, x, sum)
-        BY_KIND(s, b, CALL)
-#undef CALL
-        store(B, n, b, sum, y);
-    }
+    lanes xs[VECTORS_MOST][BLOCK_MOST];
+    const unsigned some = whole ? 0 : *s->some++;
+    column_blocks(s, kind, b, vectors, base, xs);
+    s->index += tct_index_size(kind);
+    for (int i = 0; i < b; i++)
+        for (int j = 0; j < b; j++) {
+            const lanes a = values_load(&s->value, value, i * b + j);
+            for (int v = 0; v < vectors; v++)
+                s->sum[v][i] =
+                    whole ? lanes_fused(a, xs[v][j], s->sum[v][i])
+                          : lanes_fused_some(some, a, xs[v][j], s->sum[v][i]);
+        }
+    s->value.at += (size_t)(LANES * b * b) * tct_value_size(value);
 }
 
-INLINE void slices_pair_of(const tct_slices *B, value_kind value, int b,
-                           int64_t from, int64_t to, const double *x0,
-                           double *y0, const double *x1, double *y1)
+INLINE void add_slice(state *s, const tct_slice *slice, slice_kind kind,
+                      value_kind value, int b, int vectors)
 {
-    for (int64_t n = from; n < to; n++) {
-        const tct_slice *s = &B->slice[n];
-        lanes sum0[BLOCK_MOST], sum1[BLOCK_MOST];
-        for (int i = 0; i < b; i++) sum0[i] = sum1[i] = (lanes){0};
-#define CALL(kind) slice_sums_pair(B, s, kind, value, b, x0, sum0, x1, sum1)
-        BY_KIND(s, b, CALL)
-#undef CALL
-        store(B, n, b, sum0, y0);
-        store(B, n, b, sum1, y1);
-    }
+    const int64_t base = kind == SLICE_NEAR ? (int64_t)b * slice->base : 0;
+    const int full = slice->full, width = slice->width;
+    for (int k = 0; k < full; k++)
+        add_column(s, kind, value, b, vectors, base, true);
+    for (int k = full; k < width; k++)
+        add_column(s, kind, value, b, vectors, base, false);
 }
 
-/* Every block size with every value store: the compiler unrolls each. */
-#define BY_VALUE(B, b, call)                  \
-    switch ((B)->kind) {                      \
-    case VALUE_F64: call(VALUE_F64, b);       \
-    case VALUE_F32: call(VALUE_F32, b);       \
-    case VALUE_DICT16: call(VALUE_DICT16, b); \
-    case VALUE_DICT: call(VALUE_DICT, b);     \
-    }
-#define BY_SIZE(B, call)                \
-    switch ((B)->b) {                   \
-    case 1: BY_VALUE(B, 1, call) break; \
-    case 2: BY_VALUE(B, 2, call) break; \
-    case 3: BY_VALUE(B, 3, call) break; \
-    case 4: BY_VALUE(B, 4, call) break; \
-    case 5: BY_VALUE(B, 5, call) break; \
-    case 6: BY_VALUE(B, 6, call) break; \
-    default: break;                     \
-    }
-
-static void slices(const tct_slices *B, int64_t from, int64_t to,
-                   const double *x, double *y)
+/* Store the rows of slice `n`, in row order or in an order of their own. */
+INLINE void store(const state *s, const tct_slices *B, const tct_slice *slice,
+                  int64_t n, int b, int v)
 {
-#define CALL(value, b)                          \
-    {                                           \
-        slices_of(B, value, b, from, to, x, y); \
-        return;                                 \
+    const int64_t first = LANES * n;
+    const int64_t window =
+        slice->sorted ? first / B->window * B->window : first;
+    const int lanes_there =
+        first + LANES <= B->groups ? LANES : (int)(B->groups - first);
+    const uint8_t *order = B->order + first;
+    double *y = s->y[v] + b * window, sum[BLOCK_MOST][LANES];
+    if (b == 1 && !slice->sorted && lanes_there == LANES) {
+        lanes_store(y, s->sum[v][0]);
+        return;
     }
-    BY_SIZE(B, CALL)
-#undef CALL
+    for (int i = 0; i < b; i++) lanes_store(sum[i], s->sum[v][i]);
+    if (lanes_there < LANES || slice->sorted) {
+        for (int l = 0; l < lanes_there; l++)
+            for (int i = 0; i < b; i++)
+                y[b * (slice->sorted ? order[l] : l) + i] = sum[i][l];
+        return;
+    }
+    for (int l = 0; l < LANES; l++)
+        for (int i = 0; i < b; i++) y[b * l + i] = sum[i][l];
 }
 
-static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
-                        const double *x0, double *y0, const double *x1,
-                        double *y1){
-#define CALL(value, b)                                         \
-    {                                                          \
-        slices_pair_of(B, value, b, from, to, x0, y0, x1, y1); \
-        return;                                                \
+INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
+                      value_kind value, int b, int vectors)
+{
+    s->value = values_start(B, chunk, value);
+    s->index = B->index + B->at[chunk].index;
+    s->some = B->some + B->at[chunk].some;
+    for (int64_t n = B->at[chunk].slice; n < B->at[chunk + 1].slice; n++) {
+        const tct_slice *slice = &B->slice[n];
+        for (int v = 0; v < vectors; v++)
+            for (int i = 0; i < b; i++) s->sum[v][i] = lanes_zero();
+        switch ((slice_kind)slice->kind) {
+        case SLICE_RUN:
+            add_slice(s, slice, SLICE_RUN, value, b, vectors);
+            break;
+        case SLICE_NEAR:
+            add_slice(s, slice, SLICE_NEAR, value, b, vectors);
+            break;
+        case SLICE_FAR:
+            add_slice(s, slice, SLICE_FAR, value, b, vectors);
+            break;
+        }
+        store(s, B, slice, n, b, 0); /* a loop would keep sums in memory */
+        if (vectors > 1) store(s, B, slice, n, b, 1);
     }
-    BY_SIZE(B, CALL)
-#undef CALL
+}
+
+typedef void (*sized)(const tct_slices *B, int64_t chunk,
+                      const double *const *x, double *const *y);
+
+/* The expansions: every block size with every store of values. Tables in
+ * registers serve the usual sizes on AVX-512; elsewhere the small dictionaries
+ * are read like the large one, and need no code of their own. */
+#define SIZED(name, value, b, vectors)                                         \
+    static void name##_##value##_##b(const tct_slices *B, int64_t chunk,       \
+                                     const double *const *x, double *const *y) \
+    {                                                                          \
+        state s;                                                               \
+        for (int v = 0; v < (vectors); v++) {                                  \
+            s.x[v] = x[v];                                                     \
+            s.y[v] = y[v];                                                     \
+        }                                                                      \
+        slices_of(&s, B, chunk, VALUE_##value, b, vectors);                    \
+    }
+#define SMALL(name, value, vectors) \
+    SIZED(name, value, 1, vectors)  \
+    SIZED(name, value, 2, vectors)  \
+    SIZED(name, value, 3, vectors)
+#define LARGE(name, value, vectors) \
+    SIZED(name, value, 4, vectors)  \
+    SIZED(name, value, 5, vectors)  \
+    SIZED(name, value, 6, vectors)
+#define LIST(name, small, large)                                       \
+    {                                                                  \
+        name##_##small##_1, name##_##small##_2, name##_##small##_3,    \
+            name##_##large##_4, name##_##large##_5, name##_##large##_6 \
+    }
+#if defined(__AVX512F__)
+#define TABLES(name, vectors) \
+    SMALL(name, DICT16, vectors) SMALL(name, DICT32, vectors)
+#define LIST16(name) LIST(name, DICT16, DICT)
+#define LIST32(name) LIST(name, DICT32, DICT)
+#else
+#define TABLES(name, vectors)
+#define LIST16(name) LIST(name, DICT, DICT)
+#define LIST32(name) LIST(name, DICT, DICT)
+#endif
+#define ALL(name, vectors)                               \
+    SMALL(name, F64, vectors)                            \
+    LARGE(name, F64, vectors)                            \
+    SMALL(name, F32, vectors)                            \
+    LARGE(name, F32, vectors)                            \
+    SMALL(name, DICT, vectors)                           \
+    LARGE(name, DICT, vectors)                           \
+    TABLES(name, vectors)                                \
+    static const sized name[VALUE_KINDS][BLOCK_MOST] = { \
+        [VALUE_F64] = LIST(name, F64, F64),              \
+        [VALUE_F32] = LIST(name, F32, F32),              \
+        [VALUE_DICT16] = LIST16(name),                   \
+        [VALUE_DICT32] = LIST32(name),                   \
+        [VALUE_DICT] = LIST(name, DICT, DICT)};
+
+ALL(one, 1)
+ALL(two, 2)
+
+static void slices(const tct_slices *B, int64_t chunk, const double *x,
+                   double *y)
+{
+    one[B->kind][B->b - 1](B, chunk, &x, &y);
+}
+
+static void slices_pair(const tct_slices *B, int64_t chunk, const double *x0,
+                        double *y0, const double *x1, double *y1)
+{
+    const double *const x[] = {x0, x1};
+    double *const y[] = {y0, y1};
+    two[B->kind][B->b - 1](B, chunk, x, y);
 }
 
 /* --- compressed rows --------------------------------------------------------- */
@@ -216,7 +245,7 @@ static void slices_pair(const tct_slices *B, int64_t from, int64_t to,
 INLINE double row_sum(tct_csr_rows A, int64_t at, int64_t end, const double *x,
                       double sum)
 {
-    for (; at < end; at++) sum += A.val[at] * x[A.col[at]];
+    for (; at < end; at++) sum = fused(A.val[at], x[A.col[at]], sum);
     return sum;
 }
 
@@ -235,10 +264,10 @@ static void rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
         if (ends[3] - d < common) common = ends[3] - d;
         double p = 0.0, q = 0.0, r = 0.0, s = 0.0;
         for (int64_t k = 0; k < common; k++, a++, b++, c++, d++) {
-            p += A.val[a] * x[A.col[a]];
-            q += A.val[b] * x[A.col[b]];
-            r += A.val[c] * x[A.col[c]];
-            s += A.val[d] * x[A.col[d]];
+            p = fused(A.val[a], x[A.col[a]], p);
+            q = fused(A.val[b], x[A.col[b]], q);
+            r = fused(A.val[c], x[A.col[c]], r);
+            s = fused(A.val[d], x[A.col[d]], s);
         }
         y[i] = row_sum(A, a, ends[0], x, p);
         y[i + 1] = row_sum(A, b, ends[1], x, q);
@@ -260,14 +289,15 @@ static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
 
 static double dot(int64_t n, const double *x, const double *y)
 {
-    lanes even = {0}, odd = {0};
+    lanes even = lanes_zero(), odd = lanes_zero();
     int64_t i = 0;
     for (; i + 2 * LANES <= n; i += 2 * LANES) {
-        even += load(x + i) * load(y + i);
-        odd += load(x + i + LANES) * load(y + i + LANES);
+        even = lanes_fused(lanes_load(x + i), lanes_load(y + i), even);
+        odd = lanes_fused(lanes_load(x + i + LANES), lanes_load(y + i + LANES),
+                          odd);
     }
-    double sum = total(even + odd);
-    for (; i < n; i++) sum += x[i] * y[i];
+    double sum = lanes_total(even) + lanes_total(odd);
+    for (; i < n; i++) sum = fused(x[i], y[i], sum);
     return sum;
 }
 

@@ -12,13 +12,12 @@ typedef struct tct_csr_rows { /* compressed rows, local columns */
 } tct_csr_rows;
 
 typedef struct tct_kernels {
-    /* Slices [from, to) of y = B x. */
-    void (*slices)(const tct_slices *B, int64_t from, int64_t to,
-                   const double *x, double *y);
-    void (*slices_pair)(const tct_slices *B, int64_t from, int64_t to,
-                        const double *x0, double *y0, const double *x1,
-                        double *y1);
-    /* Rows [from, to) likewise. */
+    /* Chunk `chunk` of y = B x; rows kept apart become 0. */
+    void (*slices)(const tct_slices *B, int64_t chunk, const double *x,
+                   double *y);
+    void (*slices_pair)(const tct_slices *B, int64_t chunk, const double *x0,
+                        double *y0, const double *x1, double *y1);
+    /* Rows [from, to) of y = A x. */
     void (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
                  double *y);
     void (*rows_pair)(tct_csr_rows A, int64_t from, int64_t to,

@@ -78,35 +78,27 @@ typedef struct {
     double *y1;
 } slices_work;
 
-/* Rows kept apart have been stored as empty: put in what they are. They stand
- * in the order of their chunks. */
+/* Rows kept apart have been stored as empty: put in what they are. */
 static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
                           int64_t chunk, const double *x, double *y)
 {
-    int64_t low = 0, high = S->long_rows;
-    while (low < high) {
-        const int64_t mid = (low + high) / 2;
-        if (S->long_row[mid] / CHUNK < chunk) low = mid + 1;
-        else high = mid;
-    }
-    for (; low < S->long_rows && S->long_row[low] / CHUNK == chunk; low++) {
-        const tct_csr_rows row = {S->long_ptr + low, S->long_col, S->long_val};
-        kernels->rows(row, 0, 1, x, y + S->long_row[low]);
+    for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row;
+         r++) {
+        const tct_csr_rows row = {S->long_ptr + r, S->long_col, S->long_val};
+        kernels->rows(row, 0, 1, x, y + S->long_row[r]);
     }
 }
 
 static void work_slices(const tct_kernels *kernels, const void *work,
                         int64_t from, int64_t to)
 {
+    (void)to; /* a whole chunk */
     const slices_work *w = work;
-    const int64_t rows = LANES * w->S->b; /* of a slice */
-    const int64_t first = from / rows, end = (to + rows - 1) / rows;
-    if (w->x1)
-        kernels->slices_pair(w->S, first, end, w->x0, w->y0, w->x1, w->y1);
-    else kernels->slices(w->S, first, end, w->x0, w->y0);
-    if (w->S->long_rows == 0) return;
-    put_long_rows(kernels, w->S, from / CHUNK, w->x0, w->y0);
-    if (w->x1) put_long_rows(kernels, w->S, from / CHUNK, w->x1, w->y1);
+    const int64_t chunk = from / CHUNK;
+    if (w->x1) kernels->slices_pair(w->S, chunk, w->x0, w->y0, w->x1, w->y1);
+    else kernels->slices(w->S, chunk, w->x0, w->y0);
+    put_long_rows(kernels, w->S, chunk, w->x0, w->y0);
+    if (w->x1) put_long_rows(kernels, w->S, chunk, w->x1, w->y1);
 }
 
 void tct_slices_multiply(const tct_block *block, int threads, const double *x,

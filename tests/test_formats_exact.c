@@ -1,0 +1,598 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_formats_exact.c - every storage format, with every store of values, on
+ * awkward shapes, on every instruction set of this machine: products exact to
+ * the bit against a plain sum in column order, and right against long double;
+ * pairs, dots, new values, memory. */
+#include "device/isa.h"
+#include "operator/format.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* --- matrices --------------------------------------------------------------- */
+
+/* Columns of row `i` (any order, doubles allowed), at most 4096. */
+typedef int (*row_maker)(int64_t i, int32_t *col);
+
+static double uniform(int64_t a, int64_t b)
+{
+    return tct_uniform((uint64_t)a, (uint64_t)b);
+}
+
+static int no_row(int64_t i, int32_t *col)
+{
+    (void)i;
+    (void)col;
+    return 0;
+}
+static int diagonal_row(int64_t i, int32_t *col)
+{
+    col[0] = (int32_t)i;
+    return 1;
+}
+static int gaps_row(int64_t i, int32_t *col) /* most rows are empty */
+{
+    col[0] = (int32_t)i;
+    col[1] = (int32_t)(i / 2);
+    return i % 7 == 3 ? 2 : 0;
+}
+static int band_row(int64_t i, int32_t *col)
+{
+    int n = 0;
+    for (int64_t j = i - 2; j <= i + 2; j++)
+        if (j >= 0 && j < 1003) col[n++] = (int32_t)j;
+    return n;
+}
+static int grid_row(int64_t i, int32_t *col) /* 7-point, 13 x 13 x 7 */
+{
+    const int64_t x = i % 13, y = i / 13 % 13, z = i / 169;
+    int n = 0;
+    col[n++] = (int32_t)i;
+    if (x > 0) col[n++] = (int32_t)(i - 1);
+    if (x < 12) col[n++] = (int32_t)(i + 1);
+    if (y > 0) col[n++] = (int32_t)(i - 13);
+    if (y < 12) col[n++] = (int32_t)(i + 13);
+    if (z > 0) col[n++] = (int32_t)(i - 169);
+    if (z < 6) col[n++] = (int32_t)(i + 169);
+    return n;
+}
+static int irregular_row(int64_t i, int32_t *col)
+{
+    const int n = (int)(40.0 * uniform(i, 0) * uniform(i, 1));
+    for (int k = 0; k < n; k++) col[k] = (int32_t)(3001 * uniform(i, k + 2));
+    return n;
+}
+static int power_row(int64_t i, int32_t *col)
+{
+    const double wish = 2.0 / (uniform(i, 0) + 5e-4);
+    const int n = wish < 2000.0 ? (int)wish : 2000;
+    for (int k = 0; k < n; k++) col[k] = (int32_t)(2500 * uniform(i, k + 1));
+    return n;
+}
+static int arrow_row(int64_t i, int32_t *col)
+{
+    if (i > 0) {
+        col[0] = 0;
+        col[1] = (int32_t)i;
+        return 2;
+    }
+    for (int k = 0; k < 4001; k++) col[k] = k;
+    return 4001;
+}
+static int far_row(int64_t i, int32_t *col) /* columns beyond 16 bits apart */
+{
+    col[0] = (int32_t)i;
+    for (int k = 1; k < 5; k++) col[k] = (int32_t)(200000 * uniform(i, k));
+    return 1 + (int)(i % 5);
+}
+static int dense_row(int64_t i, int32_t *col)
+{
+    (void)i;
+    for (int k = 0; k < 37; k++) col[k] = k;
+    return 37;
+}
+static int wide_row(int64_t i, int32_t *col)
+{
+    for (int k = 0; k < 9; k++) col[k] = (int32_t)(907 * uniform(i / 3, k));
+    return 9;
+}
+
+/* Dense b x b blocks; some lack a few entries. */
+static int block_row(int64_t i, int32_t *col, int b)
+{
+    const int64_t group = i / b, groups = 420;
+    const int blocks = 3 + (int)(group % 4);
+    int n = 0;
+    for (int k = 0; k < blocks; k++) {
+        const int64_t g = (group + (k == 0 ? 0 : k * 17)) % groups;
+        for (int j = 0; j < b; j++) {
+            if (group % 9 == 1 && k == 1 && j == (int)(i % b)) continue;
+            col[n++] = (int32_t)(b * g + j);
+        }
+    }
+    return n;
+}
+static int block2_row(int64_t i, int32_t *col)
+{
+    return block_row(i, col, 2);
+}
+static int block3_row(int64_t i, int32_t *col)
+{
+    return block_row(i, col, 3);
+}
+static int block4_row(int64_t i, int32_t *col)
+{
+    return block_row(i, col, 4);
+}
+static int block5_row(int64_t i, int32_t *col)
+{
+    return block_row(i, col, 5);
+}
+static int block6_row(int64_t i, int32_t *col)
+{
+    return block_row(i, col, 6);
+}
+
+static const struct {
+    const char *name;
+    row_maker row;
+    int64_t rows, cols;
+    int block; /* bsell must take it */
+} shapes[] = {
+    {"no rows", no_row, 0, 0, 0},
+    {"no entries", no_row, 17, 17, 0},
+    {"1 x 1", diagonal_row, 1, 1, 0},
+    {"a diagonal", diagonal_row, 777, 777, 0},
+    {"empty rows", gaps_row, 1201, 1201, 0},
+    {"a band", band_row, 1003, 1003, 0},
+    {"a grid", grid_row, 13 * 13 * 7, 13 * 13 * 7, 0},
+    {"irregular", irregular_row, 3001, 3001, 0},
+    {"power law", power_row, 2500, 2500, 0},
+    {"an arrow", arrow_row, 4001, 4001, 0},
+    {"far columns", far_row, 1500, 200000, 0},
+    {"dense", dense_row, 37, 37, 0},
+    {"not square", wide_row, 500, 907, 0},
+    {"blocks of 2", block2_row, 840, 840, 2},
+    {"blocks of 3", block3_row, 1260, 1260, 3},
+    {"blocks of 4", block4_row, 1680, 1680, 4},
+    {"blocks of 5", block5_row, 2100, 2100, 5},
+    {"blocks of 6", block6_row, 2520, 2520, 6},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+typedef enum { ANY, FLOATS, TWO, TWENTY, HUNDRED, STORES } store;
+
+static double value(store s, int64_t k)
+{
+    const double u = uniform(k, 77);
+    switch (s) {
+    case FLOATS: return (double)(float)(u - 0.5);
+    case TWO: return u < 0.5 ? -1.0 : 0.1;
+    case TWENTY: return floor(20.0 * u) / 10.0 - 1.0;
+    case HUNDRED: return u < 0.01 ? -0.0 : floor(100.0 * u) / 7.0;
+    case ANY:
+    case STORES: break;
+    }
+    return u - 0.5;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+static tct_local make(int shape, store s)
+{
+    static int32_t col[4096];
+    tct_local A = {.rows = shapes[shape].rows, .cols = shapes[shape].cols};
+    int64_t most = 0;
+    for (int64_t i = 0; i < A.rows; i++) most += shapes[shape].row(i, col);
+    A.ptr = tct_alloc((size_t)(A.rows + 1) * sizeof *A.ptr);
+    A.col = tct_alloc((size_t)most * sizeof *A.col);
+    A.val = tct_alloc((size_t)most * sizeof *A.val);
+    int64_t at = 0;
+    A.ptr[0] = 0;
+    for (int64_t i = 0; i < A.rows; i++) {
+        const int n = shapes[shape].row(i, col);
+        qsort(col, (size_t)n, sizeof *col, by_number);
+        for (int k = 0; k < n; k++)
+            if (k == 0 || col[k] != col[k - 1]) A.col[at++] = col[k];
+        A.ptr[i + 1] = at;
+    }
+    for (int64_t k = 0; k < at; k++) A.val[k] = value(s, k);
+    return A;
+}
+
+static tct_local copy_of(const tct_local *A)
+{
+    const size_t n = (size_t)A->ptr[A->rows];
+    tct_local B = *A;
+    B.ptr = tct_alloc((size_t)(A->rows + 1) * sizeof *B.ptr);
+    B.col = tct_alloc(n * sizeof *B.col);
+    B.val = tct_alloc(n * sizeof *B.val);
+    memcpy(B.ptr, A->ptr, (size_t)(A->rows + 1) * sizeof *B.ptr);
+    memcpy(B.col, A->col, n * sizeof *B.col);
+    memcpy(B.val, A->val, n * sizeof *B.val);
+    return B;
+}
+
+static void clear(tct_local *A)
+{
+    tct_free(A->ptr);
+    tct_free(A->col);
+    tct_free(A->val);
+}
+
+/* --- references ------------------------------------------------------------- */
+
+static bool fuses(void)
+{
+#if defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
+    return true;
+#else
+    return tct_isa_best() != TCT_ISA_BASE;
+#endif
+}
+
+/* Row `i` in column order: the bits that every format must give. */
+static double row_in_order(const tct_local *A, int64_t i, const double *x)
+{
+    const bool fused = fuses();
+    double sum = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const double xk = x[A->col[k]];
+        volatile double product = A->val[k] * xk; /* rounded by itself */
+        sum = fused ? fma(A->val[k], xk, sum) : sum + product;
+    }
+    return sum;
+}
+
+static void assert_close(const tct_local *A, int64_t i, const double *x,
+                         double y)
+{
+    long double sum = 0.0L, size = 0.0L;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const long double term = (long double)A->val[k] * x[A->col[k]];
+        sum += term;
+        size += fabsl(term);
+    }
+    const double terms = (double)(A->ptr[i + 1] - A->ptr[i]);
+    assert_true(fabsl(sum - (long double)y) <= 1.2e-16L * terms * size);
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+static double *vector(int64_t n, int64_t seed)
+{
+    double *x = tct_alloc((size_t)n * sizeof *x);
+    for (int64_t i = 0; i < n; i++) x[i] = uniform(i, seed) - 0.5;
+    return x;
+}
+
+/* --- products --------------------------------------------------------------- */
+
+static double last_dot; /* of the same matrix in another format, or NaN */
+
+typedef void (*check)(const tct_format *f, const tct_local *A, tct_block *B);
+
+/* Hand every shape, store, format, number of threads to `what`. */
+static void everywhere(check what, bool with_blocks)
+{
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (store s = ANY; s < STORES; s++) {
+            tct_local A = make(shape, s);
+            last_dot = NAN;
+            for (int f = 0; tct_formats()[f]; f++)
+                for (int threads = 1; threads <= 3; threads += 2) {
+                    const tct_format *format = tct_formats()[f];
+                    const bool blocks = strcmp(format->name, "bsell") == 0;
+                    if (blocks && (!shapes[shape].block || !with_blocks))
+                        continue;
+                    tct_block *B = NULL;
+                    assert_int_equal(format->create(&A, threads, &B), TACIT_OK);
+                    assert_int_equal(B->rows, A.rows);
+                    assert_int_equal(B->nonzeros, A.ptr[A.rows]);
+                    assert_true(B->stored >= B->nonzeros);
+                    what(format, &A, B);
+                    B->ops->destroy(B);
+                }
+            clear(&A);
+        }
+}
+
+static void check_product(const tct_format *f, const tct_local *A, tct_block *B)
+{
+    double *x = vector(A->cols, 1), *y = vector(A->rows, 2);
+    B->ops->multiply(B, 1, x, y, NULL);
+    for (int64_t i = 0; i < A->rows; i++) {
+        assert_close(A, i, x, y[i]);
+        if (!same_bits(y[i], row_in_order(A, i, x)))
+            fail_msg("%s: row %lld differs", f->name, (long long)i);
+    }
+    tct_free(x);
+    tct_free(y);
+}
+
+/* What a row does not multiply must not reach it: padding, neighbours. */
+static void check_not_finite(const tct_format *f, const tct_local *A,
+                             tct_block *B)
+{
+    if (A->cols == 0) return;
+    double *x = vector(A->cols, 3), *y = vector(A->rows, 2);
+    for (int64_t j = A->cols / 3; j < A->cols; j += 97)
+        x[j] = j % 2 ? NAN : INFINITY;
+    B->ops->multiply(B, 1, x, y, NULL);
+    for (int64_t i = 0; i < A->rows; i++) {
+        const double want = row_in_order(A, i, x);
+        if (isnan(want) ? !isnan(y[i]) : !same_bits(y[i], want))
+            fail_msg("%s: row %lld is %g, not %g", f->name, (long long)i, y[i],
+                     want);
+    }
+    tct_free(x);
+    tct_free(y);
+}
+
+static void check_pair(const tct_format *f, const tct_local *A, tct_block *B)
+{
+    (void)f;
+    double *x[2] = {vector(A->cols, 4), vector(A->cols, 5)};
+    double *y[2] = {vector(A->rows, 6), vector(A->rows, 6)};
+    double *z = vector(A->rows, 7);
+    B->ops->multiply_pair(B, 1, x[0], y[0], x[1], y[1]);
+    for (int v = 0; v < 2; v++) {
+        B->ops->multiply(B, 1, x[v], z, NULL);
+        assert_memory_equal(y[v], z, (size_t)A->rows * sizeof *z);
+        tct_free(x[v]);
+        tct_free(y[v]);
+    }
+    tct_free(z);
+}
+
+static void check_dot(const tct_format *f, const tct_local *A, tct_block *B)
+{
+    if (A->rows != A->cols) return;
+    double *x = vector(A->cols, 8), *y = vector(A->rows, 9), dot = -1.0;
+    B->ops->multiply(B, 1, x, y, &dot);
+    long double sum = 0.0L, size = 1e-300L;
+    for (int64_t i = 0; i < A->rows; i++) {
+        assert_true(same_bits(y[i], row_in_order(A, i, x)));
+        sum += (long double)x[i] * y[i];
+        size += fabsl((long double)x[i] * y[i]);
+    }
+    assert_true(fabsl(sum - (long double)dot) <= 1e-13L * size);
+    for (int again = 0; again < 3; again++) {
+        double other = -1.0;
+        B->ops->multiply(B, 1 + again, x, y, &other);
+        assert_true(same_bits(dot, other));
+    }
+    if (!isnan(last_dot) && !same_bits(dot, last_dot))
+        fail_msg("%s: the dot differs from another format's", f->name);
+    last_dot = dot;
+    tct_free(x);
+    tct_free(y);
+}
+
+/* Run a check on every instruction set that this machine has. */
+static void on_every_isa(check what, bool with_blocks)
+{
+    static const char *const isa[] = {"base", "avx2", "avx512"};
+    const tct_isa best = tct_isa_best();
+    for (int i = 0; i <= (int)best; i++) {
+        setenv("TACIT_ISA", isa[i], 1);
+        everywhere(what, with_blocks);
+    }
+    unsetenv("TACIT_ISA");
+}
+
+static void products_are_exact(void **state)
+{
+    (void)state;
+    on_every_isa(check_product, true);
+}
+static void padding_multiplies_nothing(void **state)
+{
+    (void)state;
+    on_every_isa(check_not_finite, false); /* bsell fills its blocks */
+}
+static void a_pair_is_two_products(void **state)
+{
+    (void)state;
+    on_every_isa(check_pair, true);
+}
+static void dots_are_the_same_everywhere(void **state)
+{
+    (void)state;
+    on_every_isa(check_dot, true);
+}
+
+/* --- new values ------------------------------------------------------------- */
+
+static void check_refill(const tct_format *f, const tct_local *A, tct_block *B)
+{
+    tct_local other = copy_of(A);
+    for (store s = ANY; s < STORES; s++) { /* each store into each */
+        for (int64_t k = 0; k < A->ptr[A->rows]; k++)
+            other.val[k] = value(s, k + 1000);
+        assert_int_equal(f->refill(B, &other), TACIT_OK);
+        check_product(f, &other, B);
+    }
+    clear(&other);
+}
+
+static void new_values_are_used(void **state)
+{
+    (void)state;
+    everywhere(check_refill, true);
+}
+
+/* Another pattern is refused, and the block stays as it was. */
+static void check_other_pattern(const tct_format *f, const tct_local *A,
+                                tct_block *B)
+{
+    const int64_t n = A->ptr[A->rows];
+    for (int64_t row = A->rows; row-- > 0 && n > 0;) {
+        const int64_t last = A->ptr[row + 1] - 1;
+        if (last < A->ptr[row] || A->col[last] + 6 >= A->cols) continue;
+        tct_local other = copy_of(A);
+        other.col[last] += 6; /* another block, whatever its size */
+        char place[32];
+        snprintf(place, sizeof place, "row %lld", (long long)row + 1);
+        assert_int_equal(f->refill(B, &other), TACIT_INVALID);
+        assert_non_null(strstr(tacit_error_message(), place));
+        clear(&other);
+        check_product(f, A, B);
+        return;
+    }
+}
+
+static void another_pattern_is_refused(void **state)
+{
+    (void)state;
+    everywhere(check_other_pattern, true);
+}
+
+/* --- memory ----------------------------------------------------------------- */
+
+static void owned_arrays_are_used_up(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++)
+        for (int f = 0; tct_formats()[f]; f++) {
+            const size_t blocks = tct_memory_blocks();
+            tct_local A = make(shape, ANY), B = copy_of(&A);
+            B.owned = true;
+            tct_block *block = NULL;
+            const tacit_status status = tct_formats()[f]->create(&B, 2, &block);
+            clear(&B);
+            if (status == TACIT_OK) {
+                check_product(tct_formats()[f], &A, block);
+                block->ops->destroy(block);
+            } else {
+                assert_int_equal(status, TACIT_UNSUPPORTED);
+                assert_int_equal(shapes[shape].block, 0);
+            }
+            clear(&A);
+            assert_int_equal(tct_memory_blocks(), blocks);
+        }
+}
+
+/* Each allocation fails once; nothing is lost. */
+static void no_memory_is_survived(void **state)
+{
+    (void)state;
+    tct_local A = make(9, ANY), C = make(14, ANY); /* an arrow, blocks of 3 */
+    for (int f = 0; tct_formats()[f]; f++) {
+        const tct_format *format = tct_formats()[f];
+        tct_local *M = strcmp(format->name, "bsell") == 0 ? &C : &A;
+        const size_t blocks = tct_memory_blocks();
+        tacit_status status = TACIT_NO_MEMORY;
+        for (long k = 1; status != TACIT_OK; k++) {
+            tct_block *B = NULL;
+            tct_memory_fail_at(k);
+            status = format->create(M, 2, &B);
+            tct_memory_fail_at(0);
+            if (status == TACIT_OK) B->ops->destroy(B);
+            assert_int_equal(tct_memory_blocks(), blocks);
+            assert_true(k < 100);
+        }
+    }
+    clear(&A);
+    clear(&C);
+}
+
+/* --- choice ----------------------------------------------------------------- */
+
+static void the_choice_is_explained(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const size_t blocks = tct_memory_blocks();
+        tct_local A = make(shape, ANY);
+        tct_trial trials[TCT_TRIALS_MOST];
+        int count = -1;
+        const tct_format *f = tct_format_choose(&A, 2, trials, &count);
+        assert_non_null(f);
+        bool found = A.ptr[A.rows] == 0;
+        for (int i = 0; i < count; i++) {
+            assert_true(trials[i].seconds > 0.0 || trials[i].reason != NULL);
+            assert_true(trials[i].bytes >= 0.0 || trials[i].reason != NULL);
+            found = found || (strcmp(trials[i].format, f->name) == 0 &&
+                              trials[i].bytes >= 0.0);
+        }
+        assert_true(found);
+        clear(&A);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+}
+
+static void bytes_are_those_of_the_block(void **state)
+{
+    (void)state;
+    for (int shape = 3; shape < SHAPES; shape++)
+        for (int f = 0; tct_formats()[f]; f++) {
+            tct_local A = make(shape, TWO);
+            const char *reason = NULL;
+            const double bytes = tct_formats()[f]->bytes(&A, &reason);
+            tct_block *B = NULL;
+            const tacit_status status = tct_formats()[f]->create(&A, 1, &B);
+            if (bytes < 0.0) {
+                assert_non_null(reason);
+                assert_int_equal(status, TACIT_UNSUPPORTED);
+            } else {
+                assert_int_equal(status, TACIT_OK);
+                assert_true(fabs(bytes - B->matrix_bytes) <=
+                            0.1 * B->matrix_bytes);
+                B->ops->destroy(B);
+            }
+            clear(&A);
+        }
+}
+
+/* Runs, floats and dictionaries are found where they are. */
+static void small_stores_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        int shape;
+        store s;
+        double most; /* bytes per entry */
+    } want[] = {{5, ANY, 9.5}, {5, FLOATS, 5.5}, {5, TWO, 2.5},
+                {6, TWO, 3.5}, {7, ANY, 12.0},   {7, TWENTY, 5.0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        tct_local A = make(want[i].shape, want[i].s);
+        tct_block *B = NULL;
+        assert_int_equal(tct_format_sell.create(&A, 1, &B), TACIT_OK);
+        const double each = B->matrix_bytes / (double)B->nonzeros;
+        if (each > want[i].most)
+            fail_msg("%s: %.2f bytes an entry", shapes[want[i].shape].name,
+                     each);
+        B->ops->destroy(B);
+        clear(&A);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(products_are_exact),
+        cmocka_unit_test(padding_multiplies_nothing),
+        cmocka_unit_test(a_pair_is_two_products),
+        cmocka_unit_test(dots_are_the_same_everywhere),
+        cmocka_unit_test(new_values_are_used),
+        cmocka_unit_test(another_pattern_is_refused),
+        cmocka_unit_test(owned_arrays_are_used_up),
+        cmocka_unit_test(no_memory_is_survived),
+        cmocka_unit_test(the_choice_is_explained),
+        cmocka_unit_test(bytes_are_those_of_the_block),
+        cmocka_unit_test(small_stores_are_found),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
