@@ -276,8 +276,8 @@ static tacit_status run(const char *name, int threads, double seconds)
     printf("format\tus\tus+dot\tus pair\tns/entry\tB/entry\tGB/s\tto csr\t"
            "M entries/s built\n");
     double csr = 0.0;
-    for (int i = 0; tct_formats()[i]; i++)
-        csr = one_format(tct_formats()[i], &A, &p, seconds, csr);
+    for (int i = 0; tct_formats("host")[i]; i++)
+        csr = one_format(tct_formats("host")[i], &A, &p, seconds, csr);
     for (int v = 0; v < 4; v++) tct_free(*vector[v]);
     tct_free(A.ptr);
     tct_free(A.col);

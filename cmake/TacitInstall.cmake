@@ -38,6 +38,10 @@ if(TACIT_MPI)
   string(REPLACE ";" " " pc_mpi "${MPI_C_LIBRARIES}")
   string(APPEND pc_private " ${pc_mpi}")
 endif()
+if(TACIT_HAVE_CUDA)
+  string(APPEND pc_private
+    " -L${CUDAToolkit_LIBRARY_DIR} -lcudart_static -ldl -lrt")
+endif()
 configure_file(cmake/tacit.pc.in ${PROJECT_BINARY_DIR}/tacit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tacit.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)

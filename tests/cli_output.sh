@@ -10,9 +10,9 @@ value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }
 accepted solve poisson3d:12 --json report.json
 valid_json report.json
 for field in tacit matrix name rows nonzeros nonzeros_per_row min mean max path \
-    method loop comm device device_name format precision precond ranks threads \
+    method loop loop_detail comm device device_name format precision precond ranks threads \
     result converged stop iterations relative_residual true_relative_residual \
-    error_2norm time read partition setup solve per_iteration all_solves \
+    error_2norm reliable_updates fallback time read partition setup solve per_iteration all_solves \
     operations spmv dot nrm2 axpy reduce exchange count seconds flops bytes \
     messages moved_bytes rate gflops gbytes_per_second copy_gbytes_per_second \
     fraction_of_copy; do
@@ -93,12 +93,19 @@ valid_json cut.json
 # the other commands
 accepted info poisson3d:8 --json info.json
 valid_json info.json
+has info.json '"bytes_per_nonzero"'
 accepted info gallery
 has out 'poisson3d:N'
 accepted info m.npz
 has out 'symmetric'
 accepted compare poisson3d:8 --repeat 1 --json compare.json --html compare.html
 valid_json compare.json
+for field in baseline x_peer bytes_per_nonzero unavailable; do
+    grep -q "\"$field\":" compare.json || complain "compare: no $field"
+done
+accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg --loop auto
+[ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
+has out 'peer-style	needs --device cuda'
 for text in '<table>' '<svg' '</html>' 'Not available' pipe-pr; do
     has compare.html "$text"
 done

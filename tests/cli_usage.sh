@@ -14,8 +14,12 @@ refused 1 "did you mean 'poisson3d'" solve poison3d:4
 refused 1 "did you mean 'jacobi'" solve poisson3d:4 --precond jakobi
 refused 1 'sstep' solve poisson3d:4 --method sstep --steps 4
 refused 1 'belongs to' solve poisson3d:4 --steps 4
-refused 1 'CUDA' solve poisson3d:4 --device cuda
-refused 1 'GPU' solve poisson3d:4 --loop graph
+refused 1 "did you mean 'cuda'" solve poisson3d:4 --device cuba
+refused 1 'needs --device cuda' solve poisson3d:4 --device host --loop graph
+refused 1 'needs --device cuda' solve poisson3d:4 --device host --precision mixed
+refused 1 'sell' solve poisson3d:4 --device host --format sell32
+refused 1 'GPU only' solve poisson3d:4 --device host --format sell/f64
+refused 1 "did you mean 'graph'" solve poisson3d:4 --loop grahp
 refused 1 'not a number' solve poisson3d:4 --rtol abc
 refused 1 'finite' solve poisson3d:4 --rtol nan
 refused 1 '0 or greater' solve poisson3d:4 --rtol -1
@@ -60,10 +64,25 @@ cmp -s out "$source/docs/tacit.1" ||
 
 # what is missing says why
 accepted devices
-for name in cuda graph resident nccl queue nvshmem flexible sstep mixed jacobi amg; do
+for name in nccl queue nvshmem flexible sstep jacobi amg; do
     grep -q "	$name	no	." out || complain "devices: $name"
+done
+gpu=no
+grep -q '^device	cuda	yes	' out && gpu=yes
+for name in cuda graph resident mixed mixed48; do
+    grep -q "	$name	$gpu	." out || complain "devices: $name is not $gpu"
+done
+for name in csr sell32 sell bsell; do
+    grep -q '^cuda format	' out || break # not in this build
+    grep -q "^cuda format	$name	$gpu	." out || complain "cuda format $name"
 done
 for name in host cg single pipelined pipe-pr csr sell bsell double none; do
     grep -q "	$name	yes	" out || complain "devices: $name"
 done
+if [ $gpu = no ]; then
+    # what the build lacks is wrong usage, what the machine lacks is the machine
+    code=1
+    grep -q '^device	cuda	no	not in this build' out || code=5
+    refused $code 'cuda' solve poisson3d:4 --device cuda --loop graph
+fi
 finish

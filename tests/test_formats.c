@@ -230,9 +230,9 @@ static int check_formats(const tct_local *A)
 {
     reference ref = {0};
     int built = 0;
-    for (int f = 0; tct_formats()[f]; f++)
+    for (int f = 0; tct_formats("host")[f]; f++)
         for (int threads = 1; threads <= THREADS_MOST; threads++) {
-            const tct_format *format = tct_formats()[f];
+            const tct_format *format = tct_formats("host")[f];
             tct_local source = copy_of(A);
             tct_block *B = NULL;
             const tacit_status status = format->create(&source, threads, &B);

@@ -290,9 +290,9 @@ static void everywhere(check what, bool with_blocks)
         for (store s = ANY; s < STORES; s++) {
             tct_local A = make(shape, s);
             last_dot = NAN;
-            for (int f = 0; tct_formats()[f]; f++)
+            for (int f = 0; tct_formats("host")[f]; f++)
                 for (int threads = 1; threads <= 3; threads += 2) {
-                    const tct_format *format = tct_formats()[f];
+                    const tct_format *format = tct_formats("host")[f];
                     const bool blocks = strcmp(format->name, "bsell") == 0;
                     if (blocks && (!shapes[shape].block || !with_blocks))
                         continue;
@@ -465,15 +465,16 @@ static void owned_arrays_are_used_up(void **state)
 {
     (void)state;
     for (int shape = 0; shape < SHAPES; shape++)
-        for (int f = 0; tct_formats()[f]; f++) {
+        for (int f = 0; tct_formats("host")[f]; f++) {
             const size_t blocks = tct_memory_blocks();
             tct_local A = make(shape, ANY), B = copy_of(&A);
             B.owned = true;
             tct_block *block = NULL;
-            const tacit_status status = tct_formats()[f]->create(&B, 2, &block);
+            const tacit_status status =
+                tct_formats("host")[f]->create(&B, 2, &block);
             clear(&B);
             if (status == TACIT_OK) {
-                check_product(tct_formats()[f], &A, block);
+                check_product(tct_formats("host")[f], &A, block);
                 block->ops->destroy(block);
             } else {
                 assert_int_equal(status, TACIT_UNSUPPORTED);
@@ -489,8 +490,8 @@ static void no_memory_is_survived(void **state)
 {
     (void)state;
     tct_local A = make(9, ANY), C = make(14, ANY); /* an arrow, blocks of 3 */
-    for (int f = 0; tct_formats()[f]; f++) {
-        const tct_format *format = tct_formats()[f];
+    for (int f = 0; tct_formats("host")[f]; f++) {
+        const tct_format *format = tct_formats("host")[f];
         tct_local *M = strcmp(format->name, "bsell") == 0 ? &C : &A;
         const size_t blocks = tct_memory_blocks();
         tacit_status status = TACIT_NO_MEMORY;
@@ -537,12 +538,13 @@ static void bytes_are_those_of_the_block(void **state)
 {
     (void)state;
     for (int shape = 3; shape < SHAPES; shape++)
-        for (int f = 0; tct_formats()[f]; f++) {
+        for (int f = 0; tct_formats("host")[f]; f++) {
             tct_local A = make(shape, TWO);
             const char *reason = NULL;
-            const double bytes = tct_formats()[f]->bytes(&A, &reason);
+            const double bytes = tct_formats("host")[f]->bytes(&A, &reason);
             tct_block *B = NULL;
-            const tacit_status status = tct_formats()[f]->create(&A, 1, &B);
+            const tacit_status status =
+                tct_formats("host")[f]->create(&A, 1, &B);
             if (bytes < 0.0) {
                 assert_non_null(reason);
                 assert_int_equal(status, TACIT_UNSUPPORTED);

@@ -12,7 +12,11 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_operator tacit_operator;
 
 /* Build the operator of `matrix` on the device of `queue`, the local block in
- * `format`: "csr", "sell", "bsell", or "auto" (NULL): measured on a sample.
+ * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
+ * measured, on a sample or, on a GPU, on the matrix. On a GPU "FORMAT/STORE"
+ * says how values are kept: "auto" (as small as loses nothing), "f64", "f32",
+ * "dict8", "dict16" (only where they lose nothing); and "+low32" or "+low48"
+ * at the end adds values of 32 or 48 bits for mixed precision.
  * Collective.  Borrows `queue`, which must outlive the operator; the matrix
  * is copied and may be destroyed.
  * Errors      INPUT (not square), INVALID (unknown format), UNSUPPORTED (a
@@ -49,15 +53,16 @@ TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
 TACIT_API int64_t tacit_operator_local_rows(const tacit_operator *A);
 
 typedef struct tacit_operator_info {
-    int64_t rows, nonzeros;   /* of the whole matrix                   */
-    int64_t row_min, row_max; /* entries per row                       */
-    const char *format;       /* of this rank's local block            */
-    const char *detail;       /* "32-row slices, 16-bit offsets, ..."  */
-    double bytes_per_nonzero; /* matrix bytes per product / entry      */
-    double padding;           /* stored entries / entries - 1          */
-    int64_t ghosts;           /* values received per exchange, rank    */
-    int neighbours;           /* ranks this one sends to               */
-    int64_t messages, volume; /* per exchange, all ranks               */
+    int64_t rows, nonzeros;       /* of the whole matrix                   */
+    int64_t row_min, row_max;     /* entries per row                       */
+    const char *format;           /* of this rank's local block            */
+    const char *detail;           /* "32-row slices, 16-bit offsets, ..."  */
+    double bytes_per_nonzero;     /* matrix bytes per product / entry      */
+    double padding;               /* stored entries / entries - 1          */
+    int64_t ghosts;               /* values received per exchange, rank    */
+    int neighbours;               /* ranks this one sends to               */
+    int64_t messages, volume;     /* per exchange, all ranks               */
+    double low_bytes_per_nonzero; /* of the block of low precision, or 0 */
     double setup_seconds;
 } tacit_operator_info;
 

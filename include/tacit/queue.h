@@ -11,14 +11,19 @@
  *     tacit_queue_free(q, &x);
  *     tacit_queue_destroy(&q);
  *
+ * Devices:
+ *     host             this process's processors
+ *     cuda             an NVIDIA GPU, in a world of one process; vectors are
+ *                      memory of the device
+ *
  * Decorators stand before the device and watch or disturb the line:
  *     count:host       operations, messages and bytes (tacit_queue_tally)
  *     trace:host       a line per operation, through tacit_set_log
  *     memcheck:host    a host device with an address space of its own, late
- *                      execution and poisoned memory
+ *                      execution and poisoned memory; only before host
  *     chaos(7):host    delays messages at random, with seed 7; chaos(7,100)
  *                      also fails the 100th operation on rank 7 mod size
- * They nest: "trace:count:host". */
+ * They nest: "trace:count:cuda". */
 #ifndef TACIT_QUEUE_H
 #define TACIT_QUEUE_H
 #include <stddef.h>
@@ -32,7 +37,9 @@ typedef struct tacit_queue tacit_queue;
 /* Open a line on the device that `spec` names, for the processes of `world`;
  * `threads` host threads, 0 for the processors that this process may use.
  * Collective.  Borrows `world`: it must outlive the queue.
- * Errors      INVALID (unknown device or decorator), DEVICE, NO_MEMORY. */
+ * Errors      INVALID (unknown device or decorator, or a device that this
+ *             build lacks), UNSUPPORTED (cuda in a world of several, memcheck
+ *             before it), DEVICE (no GPU is usable), NO_MEMORY. */
 TACIT_API tacit_status tacit_queue_create(tacit_world *world, const char *spec,
                                           int threads, tacit_queue **out);
 

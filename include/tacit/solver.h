@@ -50,7 +50,10 @@ typedef struct tacit_result {
     double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
     int64_t restarts;       /* times the recurrence said converged and b - A x
                          said no; the solve then went on from x             */
-    int64_t replacements;   /* residual replacements inside a method          */
+    int64_t replacements;   /* residual replacements inside a method; reliable
+                               updates with an operator of low precision    */
+    bool fell_back;         /* low precision was too low: the solve went on in
+                               double                                       */
     int64_t repairs;        /* times a denominator that a method infers was not
                         positive, was formed, and turned out to be        */
     const char *rescued_by; /* the method that went on when the recurrences
@@ -59,8 +62,27 @@ typedef struct tacit_result {
     int64_t breakdown_iteration;    /* -1 if none                          */
     const char *breakdown_quantity; /* "p'Ap", "||r||"; NULL if none       */
     double breakdown_value;
-    double seconds; /* of the iterations, slowest rank            */
+    double seconds;       /* of the iterations, slowest rank            */
+    const char *loop;     /* that ran: "host", "graph", "resident"        */
+    char loop_detail[96]; /* "while node, 10 iterations"; may be empty    */
 } tacit_result;
+
+/* Who drives the iteration. */
+typedef struct tacit_loop {
+    const char *name;
+    const char *summary;
+    bool needs_gpu; /* not on the host device */
+} tacit_loop;
+
+/* Loop `i`, NULL past the end. */
+TACIT_API const tacit_loop *tacit_solver_loop(int i);
+
+/* Choose the loop of `solver`: "host" (its first value), "graph", "resident",
+ * or "auto" (NULL): each that it can have runs some iterations, and the
+ * fastest stays. Not to be called during a solve.
+ * Errors      INVALID (unknown), UNSUPPORTED (with the reason), NO_MEMORY. */
+TACIT_API tacit_status tacit_solver_set_loop(tacit_solver *solver,
+                                             const char *loop);
 
 /* What a method costs, so that it can be read and tested. Per iteration. */
 typedef struct tacit_method {

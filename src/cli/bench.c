@@ -56,11 +56,13 @@ static void product_once(const part *p)
     apply(p->A, p->q, p->x, p->y);
 }
 
+/* `detail`: what the format did, for the next one. */
 static tacit_status one_format(const cli *c, const cli_problem *p,
-                               const char *format, cli_table *table)
+                               const char *format, char detail[160],
+                               cli_table *table)
 {
     cli_system s;
-    TRY(cli_system_create(c, p, "count:host", format, false, &s));
+    TRY(cli_system_create(c, p, "count", format, false, &s));
     const part product = {
         .q = s.queue, .A = s.A, .x = s.b, .y = s.x, .once = product_once};
     tacit_queue_clear_tally(s.queue);
@@ -73,6 +75,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     const double n = (double)p->info.rows, k = (double)p->info.nonzeros;
     tacit_operator_info info;
     tacit_operator_describe(s.A, &info);
+    snprintf(detail, 160, "%s", info.detail);
     cli_table_row(table, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.3f\t%s",
                   info.format, 1e6 * seconds, 2e-9 * k / seconds,
                   20e-9 * (n + k) / seconds, 1e-9 * moved / seconds, copy,
@@ -81,24 +84,32 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     return status;
 }
 
+static tacit_status all_formats(const cli *c, const cli_problem *p,
+                                cli_table *table)
+{
+    char format[CLI_FORMAT], detail[160] = "";
+    tacit_status status = TACIT_OK;
+    for (int i = 0; status >= 0 && cli_format_at(c->device, i, format); i++) {
+        if (cli_format_repeats(format, detail)) continue;
+        detail[0] = '\0';
+        status = one_format(c, p, format, detail, table);
+        if (!cli_is_missing(c, status)) continue;
+        cli_table_row(table, "%s\t-\t-\t-\t-\t-\t-\t%s", format,
+                      tacit_error_message());
+        status = TACIT_OK;
+    }
+    return status;
+}
+
 static tacit_status bench_spmv(const cli *c, const cli_problem *p)
 {
+    char detail[160];
     cli_table t = {.text = NULL};
     cli_table_row(&t, "format\tus\tGflop/s\tGB/s as CSR\tGB/s moved\tcopy "
                       "GB/s\tof copy\tdetail");
-    tacit_status status = TACIT_OK;
-    cli_choice row;
-    const char *only = c->set.format;
-    if (only && strcmp(only, "auto") == 0) status = one_format(c, p, only, &t);
-    else
-        for (int i = 0; status >= 0 && cli_axis_format.row(i, &row); i++) {
-            if (only && strcmp(only, row.name) != 0) continue;
-            status = one_format(c, p, row.name, &t);
-            if (status != TACIT_UNSUPPORTED || only) continue;
-            cli_table_row(&t, "%s\t-\t-\t-\t-\t-\t-\t%s", row.name,
-                          tacit_error_message());
-            status = TACIT_OK;
-        }
+    const tacit_status status =
+        c->set.format ? one_format(c, p, c->set.format, detail, &t)
+                      : all_formats(c, p, &t);
     if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
     cli_table_free(&t);
     return status;
@@ -141,7 +152,7 @@ static tacit_status bench_exchange(const cli *c, const cli_problem *p)
         FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
                             "mpirun -np N");
     cli_system s;
-    TRY(cli_system_create(c, p, "host", "csr", false, &s));
+    TRY(cli_system_create(c, p, "", "csr", false, &s));
     cli_table t = {.text = NULL};
     cli_table_row(&t, "vectors\tus\tmessages\tbytes\tbytes of the largest "
                       "rank\tGB/s");
@@ -179,7 +190,9 @@ static tacit_status sums(const cli *c, tacit_queue *q, cli_table *t)
 static tacit_status bench_reduce(const cli *c)
 {
     tacit_queue *q = NULL;
-    TRY(tacit_queue_create(c->world, "host", (int)c->set.threads, &q));
+    char spec[CLI_SPEC];
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
+                           (int)c->set.threads, &q));
     cli_table t = {.text = NULL};
     cli_table_row(&t, "scalars\tus\tranks");
     const tacit_status status = sums(c, q, &t);
@@ -194,9 +207,9 @@ static tacit_status bench_reduce(const cli *c)
 static bool what_row(int i, cli_choice *out)
 {
     static const cli_choice rows[] = {
-        {"spmv", "the product with MATRIX, in each format", NULL},
-        {"reduce", "the sum of scalars over the ranks", NULL},
-        {"exchange", "the exchange that MATRIX needs", NULL}};
+        {"spmv", "the product with MATRIX, in each format", NULL, false},
+        {"reduce", "the sum of scalars over the ranks", NULL, false},
+        {"exchange", "the exchange that MATRIX needs", NULL, false}};
     if (i < 0 || i >= 3) return false;
     *out = rows[i];
     return true;

@@ -13,7 +13,9 @@
 #define TCT_HAVE_MPI 0
 #endif
 
-#define GPU_COMING "not in this build: runs on a GPU (coming)"
+#define NO_CUDA     "not in this build: configured without CUDA"
+#define NEEDS       "needs --device cuda"
+#define GPUS_COMING "not in this build: several GPUs are coming"
 
 /* Row `i` of a fixed table. */
 static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
@@ -30,42 +32,107 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
     }
 
 /* clang-format off */
-FIXED(device,
-    {"host", "the processors of this machine", NULL},
-    {"cuda", "an NVIDIA GPU", "not in this build: no CUDA (coming)"})
-FIXED(loop,
-    {"host", "the CPU enqueues every step", NULL},
-    {"graph", "one CUDA graph with a while node", GPU_COMING},
-    {"resident", "one persistent kernel", GPU_COMING})
 FIXED(comm,
-    {"self", "one process", NULL},
+    {"self", "one process", NULL, false},
     {"mpi", "the CPU starts every message, through MPI",
-     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"},
-    {"nccl", "the stream starts them, through NCCL", GPU_COMING},
-    {"queue", "the stream starts them, as triggered operations", GPU_COMING},
-    {"nvshmem", "the kernel starts them, through NVSHMEM", GPU_COMING})
-FIXED(precision,
-    {"double", "all in double precision", NULL},
-    {"mixed", "low-precision matrix values, reliable updates in double",
-     "not in this build: mixed precision is coming"})
+     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI", false},
+    {"nccl", "the stream starts them, through NCCL", GPUS_COMING, false},
+    {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false},
+    {"nvshmem", "the kernel starts them, through NVSHMEM", GPUS_COMING, false})
+FIXED(any_precision,
+    {"double", "all in double precision", NULL, false},
+    {"mixed", "matrix values of 32 bits, reliable updates in double", NULL, false},
+    {"mixed48", "matrix values of 48 bits, reliable updates in double", NULL, false})
 FIXED(precond,
-    {"none", "no preconditioner", NULL},
-    {"jacobi", "the diagonal", "not in this build: preconditioners are coming"},
+    {"none", "no preconditioner", NULL, false},
+    {"jacobi", "the diagonal", "not in this build: preconditioners are coming", false},
     {"amg", "algebraic multigrid",
-     "not in this build: preconditioners are coming"})
+     "not in this build: preconditioners are coming", false})
 FIXED(partitioner,
-    {"metis", "graph partition that cuts few entries", NULL},
-    {"contiguous", "the rows in their order, as many to each", NULL})
+    {"metis", "graph partition that cuts few entries", NULL, false},
+    {"contiguous", "the rows in their order, as many to each", NULL, false})
 FIXED(basis,
-    {"monomial", "powers of A", NULL},
-    {"newton", "Newton polynomials", NULL},
-    {"chebyshev", "Chebyshev polynomials", NULL})
+    {"monomial", "powers of A", NULL, false},
+    {"newton", "Newton polynomials", NULL, false},
+    {"chebyshev", "Chebyshev polynomials", NULL, false})
 FIXED(coming_method,
     {"flexible", "flexible CG, for preconditioners that change",
-     "not in this build: comes with the preconditioners"},
+     "not in this build: comes with the preconditioners", false},
     {"sstep", "s iterations for one reduction",
-     "not in this build: s-step CG is coming"})
+     "not in this build: s-step CG is coming", false})
 /* clang-format on */
+
+/* --- devices, and what needs a GPU ------------------------------------------ */
+
+static const tct_device_ops *gpu_device(void)
+{
+    const tct_device_ops *const *all = tct_devices();
+    for (int i = 0; all[i]; i++)
+        if (strcmp(all[i]->name, "cuda") == 0) return all[i];
+    return NULL;
+}
+
+const char *cli_gpu_reason(void)
+{
+    static char reason[256];
+    static bool asked, usable;
+    const tct_device_ops *gpu = gpu_device();
+    if (!gpu) return NO_CUDA;
+    if (!asked)
+        usable = !gpu->available || gpu->available(reason, sizeof reason);
+    asked = true;
+    return usable ? NULL : reason;
+}
+
+const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row)
+{
+    static char text[300];
+    if (row->reason || !row->needs_gpu) return row->reason;
+    const char *reason = cli_gpu_reason();
+    if (!reason || axis == &cli_axis_device) return reason;
+    snprintf(text, sizeof text, NEEDS ": %s", reason);
+    return text;
+}
+
+/* A row that runs on a GPU only. */
+static cli_choice gpu_row(const char *name, const char *summary)
+{
+    return (cli_choice){name, summary, gpu_device() ? NULL : NEEDS ": " NO_CUDA,
+                        true};
+}
+
+static bool device_row(int i, cli_choice *out)
+{
+    const tct_device_ops *const *all = tct_devices();
+    int count = 0;
+    while (all[count]) count++;
+    if (i >= 0 && i < count)
+        *out = (cli_choice){all[i]->name, all[i]->summary, NULL,
+                            all[i]->available != NULL};
+    else if (i == count && !gpu_device())
+        *out = (cli_choice){"cuda", "an NVIDIA GPU", NO_CUDA, true};
+    else return false;
+    return true;
+}
+
+static bool loop_row(int i, cli_choice *out)
+{
+    const tacit_loop *loop = tacit_solver_loop(i);
+    if (!loop) return false;
+    *out = loop->needs_gpu
+               ? gpu_row(loop->name, loop->summary)
+               : (cli_choice){loop->name, loop->summary, NULL, false};
+    return true;
+}
+
+static bool precision_row(int i, cli_choice *out)
+{
+    if (!any_precision_row(i, out)) return false;
+    if (i > 0) *out = gpu_row(out->name, out->summary);
+    return true;
+}
+
+/* --- the rest --------------------------------------------------------------- */
 
 static bool method_row(int i, cli_choice *out)
 {
@@ -73,7 +140,7 @@ static bool method_row(int i, cli_choice *out)
     int known = 0;
     while ((m = tacit_solver_method(known)) != NULL && known < i) known++;
     if (m) {
-        *out = (cli_choice){m->name, m->summary, NULL};
+        *out = (cli_choice){m->name, m->summary, NULL, false};
         return true;
     }
     cli_choice row;
@@ -87,20 +154,55 @@ static bool method_row(int i, cli_choice *out)
     return false;
 }
 
-static bool format_row(int i, cli_choice *out)
+static bool format_of(const char *device, int i, cli_choice *out)
 {
-    const tct_format *const *all = tct_formats();
+    const tct_format *const *all = tct_formats(device);
+    const bool gpu = strcmp(device, "host") != 0;
     for (int k = 0; all[k]; k++) {
         if (k != i) continue;
-        *out = (cli_choice){all[k]->name, all[k]->summary, NULL};
+        *out = (cli_choice){all[k]->name, all[k]->summary, NULL, gpu};
         return true;
     }
     return false;
 }
 
+static bool format_row(int i, cli_choice *out)
+{
+    return format_of("host", i, out);
+}
+
+static bool gpu_format_row(int i, cli_choice *out)
+{
+    return format_of("cuda", i, out);
+}
+
+bool cli_format_at(const char *device, int i, char name[CLI_FORMAT])
+{
+    const tct_format *const *all = tct_formats(device);
+    const bool gpu = strcmp(device, "host") != 0;
+    for (int k = 0; all[k]; k++) {
+        const char *own = all[k]->name;
+        const bool packs =
+            gpu && (strcmp(own, "sell") == 0 || strcmp(own, "bsell") == 0);
+        if (i == 0 || (packs && i == 1)) {
+            snprintf(name, CLI_FORMAT, "%s%s", own, i == 1 ? "/f64" : "");
+            return true;
+        }
+        i -= packs ? 2 : 1;
+    }
+    return false;
+}
+
+bool cli_format_repeats(const char *name, const char *detail)
+{
+    if (!strstr(name, "/f64")) return false;
+    return detail[0] == '\0' || /* that one does not fit, nor will this */
+           (strstr(detail, "doubles") && !strstr(detail, "constant"));
+}
+
 static bool decorator_row(int i, cli_choice *out)
 {
-    *out = (cli_choice){NULL, NULL, NULL};
+    *out = (cli_choice){NULL, NULL, NULL, false};
     return tacit_queue_decorator(i, &out->name, &out->summary) != 0;
 }
 
@@ -109,6 +211,8 @@ const cli_axis cli_axis_loop = {"loop", "loops", true, loop_row};
 const cli_axis cli_axis_comm = {"comm", "comms", true, comm_row};
 const cli_axis cli_axis_method = {"method", "methods", false, method_row};
 const cli_axis cli_axis_format = {"format", "formats", true, format_row};
+const cli_axis cli_axis_gpu_format = {"cuda format", "formats on cuda", true,
+                                      gpu_format_row};
 const cli_axis cli_axis_precision = {"precision", "precisions", false,
                                      precision_row};
 const cli_axis cli_axis_precond = {"precond", "preconds", false, precond_row};

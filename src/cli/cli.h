@@ -16,7 +16,17 @@ typedef struct cli {
     tacit_world *world;
     int rank, ranks;
     cli_settings set;
+    const char *device;    /* "host", "cuda": what --device came to */
+    const char *precision; /* NULL: not asked for, neither by --format */
 } cli;
+
+/* What the options of the path come to together: device and precision, once
+ * the world is known.
+ * Errors      INVALID, UNSUPPORTED, DEVICE (--device cuda without a GPU). */
+tacit_status cli_settle(cli *c);
+
+/* Does `c` run on a GPU? */
+bool cli_on_gpu(const cli *c);
 
 /* Is this rank the one that prints results (and not told to be quiet)? */
 static inline bool cli_prints(const cli *c)

@@ -2,13 +2,12 @@
  * cli/compare.c - `tacit compare`: every combination that this build has, in
  * one run on one problem, ranked by the time to the solution. */
 #include "cli/compare.h"
-#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-enum { REPEATS = 3 };
+#define ON_HOST "needs --device cuda: this run is on the host"
 
 /* --- one row -------------------------------------------------------------- */
 
@@ -31,8 +30,7 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
                                 tacit_solver *solver, cli_monitor *m,
                                 cli_compared *row)
 {
-    const int warmup = c->set.warmup < 0 ? 1 : (int)c->set.warmup;
-    const int repeat = c->set.repeat < 0 ? REPEATS : (int)c->set.repeat;
+    const int warmup = cli_compare_warmup(c), repeat = cli_compare_repeat(c);
     double *seconds = NULL;
     TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the times", &seconds)));
     tacit_status status = TACIT_OK;
@@ -50,18 +48,46 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
     return status;
 }
 
-static tacit_status one_method(const cli *c, cli_comparison *all, cli_system *s,
-                               const char *method, cli_monitor *m)
+/* What rows share: the settings (method and loop NULL: each), a system. */
+typedef struct batch {
+    const cli *c;
+    const char *method, *loop, *format;
+    double copy;
+    cli_system s;
+    cli_monitor *m;
+} batch;
+
+/* A loop or a method that does not fit, with the format it was asked for. */
+static void miss_row(const batch *b, cli_comparison *all, const char *method,
+                     const char *loop)
 {
-    cli_compared *row = &all->rows[all->count];
-    *row = (cli_compared){.path = cli_path_of(c, &all->problem, s, method)};
+    char reason[256];
+    snprintf(reason, sizeof reason, "%.180s (%s in %s)", tacit_error_message(),
+             method, b->format);
+    cli_compare_miss(all, "loop", loop, reason);
+}
+
+static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
+                            const char *loop)
+{
+    const cli *c = b->c;
+    cli_compared *row = cli_compare_next(all);
     tacit_solver *solver = NULL;
-    TRY(tacit_solver_create(s->queue, s->A, method, &solver));
-    const tacit_status status = repeat_runs(c, s, solver, m, row);
+    if (!row) return TACIT_OK;
+    tacit_status status =
+        tacit_solver_create(b->s.queue, b->s.A, method, &solver);
+    if (status >= 0) status = tacit_solver_set_loop(solver, loop);
+    if (cli_is_missing(c, status)) {
+        miss_row(b, all, method, loop);
+        tacit_solver_destroy(&solver);
+        return TACIT_OK;
+    }
+    if (status >= 0) status = repeat_runs(c, &b->s, solver, b->m, row);
     tacit_solver_destroy(&solver);
     if (status < 0) return status;
-    keep_points(m, row);
-    row->fraction = cli_fraction_of_copy(&row->run, all->copy);
+    row->path = cli_path_of(c, &all->problem, &b->s, method, &row->run);
+    row->fraction = cli_fraction_of_copy(&row->run, b->copy);
+    keep_points(b->m, row);
     all->count++;
     return status;
 }
@@ -82,86 +108,232 @@ static tacit_status profile(const cli *c, cli_system *s, cli_compared *row)
     return run.status == TACIT_INTERRUPTED ? TACIT_INTERRUPTED : TACIT_OK;
 }
 
-/* --- all rows ------------------------------------------------------------- */
+/* Rows that differ in the loop alone do the same operations. */
+static bool share_profile(const cli_comparison *all, int first,
+                          cli_compared *row)
+{
+    for (const cli_compared *r = &all->rows[first]; r < row; r++) {
+        if (strcmp(r->path.method, row->path.method) != 0) continue;
+        row->profiled = r->profiled;
+        row->profile = r->profile;
+        row->profile_seconds = r->profile_seconds;
+        return true;
+    }
+    return false;
+}
+
+static tacit_status profile_rows(const batch *b, cli_comparison *all, int first)
+{
+    cli_system s;
+    if (first == all->count) return TACIT_OK;
+    TRY(cli_system_create(b->c, &all->problem, "count(1)", b->format, false,
+                          &s));
+    tacit_status status = TACIT_OK;
+    for (int i = first; i < all->count && status == TACIT_OK; i++)
+        if (!share_profile(all, first, &all->rows[i]))
+            status = profile(b->c, &s, &all->rows[i]);
+    cli_system_destroy(&s);
+    return status;
+}
+
+/* --- rows that share an operator ------------------------------------------ */
+
+cli_compared *cli_compare_next(cli_comparison *all)
+{
+    if (all->count == all->room) return NULL;
+    cli_compared *row = &all->rows[all->count];
+    *row = (cli_compared){.fraction = (double)NAN, .faster = (double)NAN};
+    return row;
+}
+
+int cli_compare_warmup(const cli *c)
+{
+    return c->set.warmup < 0 ? 1 : (int)c->set.warmup;
+}
+
+int cli_compare_repeat(const cli *c)
+{
+    return c->set.repeat < 0 ? CLI_REPEATS : (int)c->set.repeat;
+}
 
 static bool is_wanted(const char *only, const char *name)
 {
     return !only || strcmp(only, name) == 0;
 }
 
-static void miss(cli_comparison *all, const char *what, const char *name,
-                 const char *reason)
+void cli_compare_miss(cli_comparison *all, const char *what, const char *name,
+                      const char *reason)
 {
-    const int most = (int)(sizeof all->missing / sizeof *all->missing);
-    if (all->missing_count == most) return;
-    cli_missing *m = &all->missing[all->missing_count++];
-    snprintf(m->what, sizeof m->what, "%s", what);
-    snprintf(m->name, sizeof m->name, "%s", name);
-    snprintf(m->reason, sizeof m->reason, "%s", reason);
+    cli_missing m;
+    snprintf(m.what, sizeof m.what, "%s", what);
+    snprintf(m.name, sizeof m.name, "%s", name);
+    snprintf(m.reason, sizeof m.reason, "%s", reason);
+    for (int i = 0; i < all->missing_count; i++)
+        if (strcmp(all->missing[i].what, m.what) == 0 &&
+            strcmp(all->missing[i].name, m.name) == 0 &&
+            strcmp(all->missing[i].reason, m.reason) == 0)
+            return;
+    if (all->missing_count < CLI_MISSING_MOST)
+        all->missing[all->missing_count++] = m;
 }
 
-static tacit_status profile_format(const cli *c, cli_comparison *all,
-                                   const char *format, int first)
+/* Each loop that the device may have, or the one that is wanted. */
+static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
 {
-    cli_system s;
-    TRY(cli_system_create(c, &all->problem, "count(1):host", format, false,
-                          &s));
+    if (b->loop) return one_row(b, all, method, b->loop);
     tacit_status status = TACIT_OK;
-    for (int i = first; i < all->count && status == TACIT_OK; i++)
-        status = profile(c, &s, &all->rows[i]);
-    cli_system_destroy(&s);
+    const tacit_loop *loop;
+    for (int i = 0; status == TACIT_OK && (loop = tacit_solver_loop(i)); i++)
+        if (!loop->needs_gpu || cli_on_gpu(b->c))
+            status = one_row(b, all, method, loop->name);
     return status;
 }
 
-/* All methods in one format; TACIT_INTERRUPTED ends the comparison. */
-static tacit_status one_format(const cli *c, cli_comparison *all,
-                               const char *format, cli_monitor *m)
+/* Remember what the next rows may want to know of this system. */
+static tacit_status look_at(batch *b, cli_comparison *all)
 {
-    cli_system s;
+    if (strcmp(b->c->device, all->device) != 0) {
+        b->copy = cli_measure_copy(b->c, b->s.queue);
+        return TACIT_OK;
+    }
+    if (!isfinite(all->copy)) all->copy = cli_measure_copy(b->c, b->s.queue);
+    b->copy = all->copy;
+    const cli_run none = {.status = TACIT_OK};
+    all->path = cli_path_of(b->c, &all->problem, &b->s, "cg", &none);
+    snprintf(all->format, sizeof all->format, "%s", all->path.format);
+    snprintf(all->detail, sizeof all->detail, "%s", all->path.detail);
+    if (!cli_on_gpu(b->c) || all->b) return TACIT_OK;
+    TRY(TCT_ALLOC(b->s.n, "the right-hand side", &all->b));
+    return tacit_queue_get(b->s.queue, b->s.n, b->s.b, all->b);
+}
+
+/* The rows of one operator, in `format` and the precision of `c`; `method` and
+ * `loop` NULL is each. TACIT_INTERRUPTED ends the comparison. */
+static tacit_status run_batch(const cli *c, cli_comparison *all,
+                              const char *method, const char *loop,
+                              const char *format, cli_monitor *m)
+{
+    char spec[CLI_FORMAT];
+    batch b = {.c = c, .method = method, .loop = loop, .m = m};
+    b.format = cli_format_spec(format, c->precision, spec);
     const int first = all->count;
     tacit_status status =
-        cli_system_create(c, &all->problem, "count:host", format, false, &s);
-    if (status == TACIT_UNSUPPORTED) {
-        miss(all, "format", format, tacit_error_message());
+        cli_system_create(c, &all->problem, "count", b.format, false, &b.s);
+    if (cli_is_missing(c, status)) {
+        cli_compare_miss(all, "format", b.format, tacit_error_message());
         return TACIT_OK;
     }
     TRY(status);
-    if (!isfinite(all->copy)) all->copy = cli_measure_copy(c, s.queue);
-    const tacit_method *method;
-    for (int i = 0; status == TACIT_OK && (method = tacit_solver_method(i));
-         i++)
-        if (is_wanted(c->set.method, method->name))
-            status = one_method(c, all, &s, method->name, m);
-    cli_system_destroy(&s);
+    status = look_at(&b, all);
+    const tacit_method *row;
+    for (int i = 0; status == TACIT_OK && (row = tacit_solver_method(i)); i++)
+        if (is_wanted(method, row->name))
+            status = all_loops(&b, all, row->name);
+    cli_system_destroy(&b.s);
     if (status != TACIT_OK || !c->set.html) return status;
-    return profile_format(c, all, format, first);
+    return profile_rows(&b, all, first);
 }
 
-static tacit_status all_formats(const cli *c, cli_comparison *all)
+/* --- all rows ------------------------------------------------------------- */
+
+/* `method` with `loop` in every format but `besides` (NULL: none), whose
+ * operator has `detail`. */
+static tacit_status each_format(const cli *c, cli_comparison *all,
+                                const char *method, const char *loop,
+                                const char *besides, const char *detail,
+                                cli_monitor *m)
 {
-    cli_monitor m = {.keep = true, .terminal = isatty(STDERR_FILENO) != 0};
-    m.show = cli_prints(c) && !c->set.no_progress &&
-             (m.terminal || c->set.verbose > 0);
     tacit_status status = TACIT_OK;
-    cli_choice row;
-    const bool automatic = c->set.format && strcmp(c->set.format, "auto") == 0;
-    if (automatic) status = one_format(c, all, "auto", &m);
-    for (int i = 0;
-         !automatic && status == TACIT_OK && cli_axis_format.row(i, &row); i++)
-        if (is_wanted(c->set.format, row.name))
-            status = one_format(c, all, row.name, &m);
+    char format[CLI_FORMAT];
+    all->detail[0] = '\0';
+    for (int i = 0; status == TACIT_OK && cli_format_at(c->device, i, format);
+         i++) {
+        if (cli_format_repeats(format, all->detail)) continue;
+        all->detail[0] = '\0'; /* where the format does not fit */
+        if (!besides || strcmp(format, besides) != 0)
+            status = run_batch(c, all, method, loop, format, m);
+        else snprintf(all->detail, sizeof all->detail, "%s", detail);
+    }
+    return status;
+}
+
+/* The GPU: all methods and loops in one format, one method in all formats and
+ * in mixed precision, and what a host makes of it. */
+static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
+                                cli_monitor *m)
+{
+    const cli_settings *set = &c->set;
+    const char *one = set->method ? set->method : "cg";
+    const char *loop = set->loop ? set->loop : "auto";
+    const char *format = set->format ? set->format : "auto";
+    tacit_status status;
+    if (set->every && !set->format)
+        status = each_format(c, all, set->method, set->loop, NULL, "", m);
+    else status = run_batch(c, all, set->method, set->loop, format, m);
+    if (!set->every && !set->format && status == TACIT_OK) {
+        char best[CLI_FORMAT], detail[160];
+        snprintf(best, sizeof best, "%s", all->format);
+        snprintf(detail, sizeof detail, "%s", all->detail);
+        status = each_format(c, all, one, loop, best, detail, m);
+    }
+    if (!c->precision && status == TACIT_OK) {
+        cli mixed = *c;
+        mixed.precision = "mixed";
+        status = run_batch(&mixed, all, one, loop, format, m);
+    }
+    if (status == TACIT_OK) status = cli_compare_peers(c, all);
+    if (status != TACIT_OK) return status;
+    cli host = *c; /* slow beside a GPU: one run will do */
+    host.device = "host";
+    host.precision = NULL;
+    if (set->warmup < 0) host.set.warmup = 0;
+    if (set->repeat < 0) host.set.repeat = 1;
+    host.set.html = NULL;
+    return run_batch(&host, all, one, "host", "auto", m);
+}
+
+static tacit_status all_rows(const cli *c, cli_comparison *all)
+{
+    const cli_settings *set = &c->set;
+    cli_monitor m = {.keep = true, .terminal = isatty(STDERR_FILENO) != 0};
+    m.show =
+        cli_prints(c) && !set->no_progress && (m.terminal || set->verbose > 0);
+    tacit_status status;
+    if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
+    else if (set->format)
+        status = run_batch(c, all, set->method, set->loop, set->format, &m);
+    else status = each_format(c, all, set->method, set->loop, NULL, "", &m);
     cli_monitor_free(&m);
     return status;
 }
 
 static tacit_status make_room(const cli *c, cli_comparison *all)
 {
-    int methods = 0, formats = 1; /* "auto" */
-    cli_choice row;
+    enum { OTHERS = 32 }; /* mixed, baselines, host, one method's formats */
+    int methods = 0, loops = 0, formats = 1; /* "auto" */
+    char format[CLI_FORMAT];
     while (tacit_solver_method(methods)) methods++;
-    while (cli_axis_format.row(formats - 1, &row)) formats++;
-    all->room = methods * formats;
+    while (tacit_solver_loop(loops)) loops++;
+    while (cli_format_at(c->device, formats - 1, format)) formats++;
+    all->room = methods * loops * formats + OTHERS;
     return tct_agree(c->world, TCT_ALLOC(all->room, "the rows", &all->rows));
+}
+
+static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
+{
+    const char *comm = tacit_world_comm(c->world);
+    cli_choice row;
+    for (int i = 0; axis->row(i, &row); i++) {
+        const char *reason = cli_choice_missing(axis, &row);
+        if (!reason && row.needs_gpu && !cli_on_gpu(c))
+            reason =
+                axis == &cli_axis_device ? "this run is on the host" : ON_HOST;
+        if (!reason && axis == &cli_axis_comm && strcmp(row.name, comm) != 0)
+            reason = strcmp(row.name, "self") == 0
+                         ? "this run has been started under MPI"
+                         : "this run is one process: start it with mpirun";
+        if (reason) cli_compare_miss(all, axis->name, row.name, reason);
+    }
 }
 
 /* The values of every axis that this run could not take. */
@@ -170,101 +342,15 @@ static void list_missing(const cli *c, cli_comparison *all)
     static const cli_axis *const axes[] = {
         &cli_axis_method, &cli_axis_loop,      &cli_axis_comm,
         &cli_axis_device, &cli_axis_precision, &cli_axis_precond};
-    const char *comm = tacit_world_comm(c->world);
-    cli_choice row;
     for (size_t k = 0; k < sizeof axes / sizeof *axes; k++)
-        for (int i = 0; axes[k]->row(i, &row); i++) {
-            if (row.reason) miss(all, axes[k]->name, row.name, row.reason);
-            else if (axes[k] == &cli_axis_comm && strcmp(row.name, comm) != 0)
-                miss(all, "comm", row.name,
-                     strcmp(row.name, "self") == 0
-                         ? "this run has been started under MPI"
-                         : "this run is one process: start it with mpirun");
-        }
+        list_axis(c, all, axes[k]);
+    if (cli_on_gpu(c)) return;
+    const cli_choice gpu = {.needs_gpu = true};
+    const char *reason = cli_choice_missing(&cli_axis_loop, &gpu);
+    cli_compare_miss(all, "baseline", "peer-style", reason ? reason : ON_HOST);
 }
 
-/* --- ranking and output --------------------------------------------------- */
-
-static int by_time(const void *a, const void *b)
-{
-    const cli_compared *x = a, *y = b;
-    if (x->run.result.converged != y->run.result.converged)
-        return x->run.result.converged ? -1 : 1;
-    return (x->solve > y->solve) - (x->solve < y->solve);
-}
-
-static void rank_rows(cli_comparison *all)
-{
-    qsort(all->rows, (size_t)all->count, sizeof *all->rows, by_time);
-    for (int i = 0; i < all->count; i++)
-        all->rows[i].ratio = all->rows[i].solve / all->rows[0].solve;
-}
-
-static void print_table(const cli_comparison *all)
-{
-    cli_table t = {.text = NULL};
-    cli_table_row(&t, "method\tloop\tcomm\tformat\titerations\ttrue residual\t"
-                      "us/iteration\tsolve s\tratio\tof copy\tstop");
-    for (int i = 0; i < all->count; i++) {
-        const cli_compared *r = &all->rows[i];
-        const tacit_result *s = &r->run.result;
-        cli_table_row(
-            &t, "%s\t%s\t%s\t%s\t%" PRId64 "\t%.3e\t%.4g\t%.4g\t%.3f\t%.3f\t%s",
-            r->path.method, r->path.loop, r->path.comm, r->path.format,
-            s->iterations, s->true_relative_residual,
-            1e6 * r->solve / (double)s->iterations, r->solve, r->ratio,
-            r->fraction, cli_stop_name(s->stop));
-    }
-    cli_table_print(&t, stdout);
-    cli_table_free(&t);
-    fputc('\n', stdout);
-    for (int i = 0; i < all->missing_count; i++)
-        cli_table_row(&t, "%s\t%s\t%s", all->missing[i].what,
-                      all->missing[i].name, all->missing[i].reason);
-    cli_table_print(&t, stdout);
-    cli_table_free(&t);
-}
-
-static void add_number(cJSON *to, const char *name, double value)
-{
-    if (isfinite(value)) cJSON_AddNumberToObject(to, name, value);
-    else cJSON_AddNullToObject(to, name);
-}
-
-static cJSON *row_json(const cli_compared *r)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
-    cJSON_AddItemToObject(o, "result", cli_json_result(&r->run));
-    cJSON *time = cJSON_AddObjectToObject(o, "time");
-    add_number(time, "solve", r->solve);
-    add_number(time, "per_iteration",
-               r->solve / (double)r->run.result.iterations);
-    add_number(o, "ratio", r->ratio);
-    add_number(o, "fraction_of_copy", r->fraction);
-    return o;
-}
-
-static cJSON *comparison_json(const cli_comparison *all)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "tacit", tacit_version());
-    cJSON_AddItemToObject(
-        o, "matrix", cli_json_matrix(all->problem.name, &all->problem.info));
-    add_number(o, "copy_gbytes_per_second", all->copy);
-    cJSON *rows = cJSON_AddArrayToObject(o, "rows");
-    for (int i = 0; i < all->count; i++)
-        cJSON_AddItemToArray(rows, row_json(&all->rows[i]));
-    cJSON *missing = cJSON_AddArrayToObject(o, "unavailable");
-    for (int i = 0; i < all->missing_count; i++) {
-        cJSON *m = cJSON_CreateObject();
-        cJSON_AddStringToObject(m, "what", all->missing[i].what);
-        cJSON_AddStringToObject(m, "name", all->missing[i].name);
-        cJSON_AddStringToObject(m, "reason", all->missing[i].reason);
-        cJSON_AddItemToArray(missing, m);
-    }
-    return o;
-}
+/* --- output --------------------------------------------------------------- */
 
 static tacit_status write_page(const cli *c, const cli_comparison *all)
 {
@@ -279,10 +365,10 @@ static tacit_status write_page(const cli *c, const cli_comparison *all)
 
 static tacit_status write_all(const cli *c, const cli_comparison *all)
 {
-    if (cli_prints(c) && !cli_json_only(c)) print_table(all);
+    if (cli_prints(c) && !cli_json_only(c)) cli_compare_print(all);
     if (c->set.html) TRY(write_page(c, all));
     if (!c->set.json) return TACIT_OK;
-    return cli_write_json(c, c->set.json, comparison_json(all));
+    return cli_write_json(c, c->set.json, cli_compare_json(all));
 }
 
 /* Solved if any row is; otherwise what became of the first one. */
@@ -307,10 +393,10 @@ static tacit_status compare(const cli *c, cli_comparison *all)
     TRY(cli_check_writable(c, c->set.html));
     TRY(make_room(c, all));
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &all->problem));
-    const tacit_status status = all_formats(c, all);
+    const tacit_status status = all_rows(c, all);
     if (status < 0) return status;
     list_missing(c, all);
-    rank_rows(all);
+    cli_compare_rank(all);
     TRY(write_all(c, all));
     if (status == TACIT_INTERRUPTED) {
         if (c->rank == 0)
@@ -322,22 +408,32 @@ static tacit_status compare(const cli *c, cli_comparison *all)
 
 static tacit_status compare_run(cli *c)
 {
-    cli_comparison all = {
-        .copy = (double)NAN, .rtol = c->set.rtol, .atol = c->set.atol};
+    cli_comparison all = {.device = c->device,
+                          .copy = (double)NAN,
+                          .rtol = c->set.rtol,
+                          .atol = c->set.atol};
     const tacit_status status = compare(c, &all);
     cli_problem_close(&all.problem);
     tct_free(all.rows);
+    tct_free(all.b);
     return status;
 }
 
 const cli_command cli_command_compare = {
     .name = "compare",
     .operands = "MATRIX",
-    .summary = "every available method and format in one run, ranked",
-    .about = "Solve one problem with every method and format that this build "
-             "has, and rank them by the time to the solution (median of the "
-             "repeats). ratio is to the first row's time. What is not "
-             "available is listed last, with the reason.",
+    .summary = "every available path in one run, ranked",
+    .about =
+        "Solve one problem on every path that this build and this machine "
+        "have, and rank them by the time to the solution (median of the "
+        "repeats). ratio is to the first row's time. What is not available is "
+        "listed last, with the reason.\n\n"
+        "On the host that is every method in every format. On cuda it is every "
+        "method with every loop in the fastest format, cg with the fastest "
+        "loop in every format and in mixed precision, cg on the host, and the "
+        "baselines peer-style: conjugate gradients of cuSPARSE and cuBLAS. "
+        "x peer is the time of the fastest of these over the row's. --method, "
+        "--loop, --format and --precision choose among the rows.",
     .least = 1,
     .most = 1,
     .run = compare_run,

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 enum { WIDTH = 860, LEFT = 190, BAR = 22, PLOT_HEIGHT = 360, MARGIN = 60 };
 
@@ -19,7 +20,7 @@ static const char style[] =
     "padding:0 1em;color:#222;background:#fff}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
     "th,td{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:right}"
-    "th:nth-child(-n+4),td:nth-child(-n+4){text-align:left}"
+    "th:nth-child(-n+6),td:nth-child(-n+6){text-align:left}"
     "td.text{text-align:left}h1{font-size:1.4em}h2{font-size:1.1em;"
     "margin-top:2em}svg{max-width:100%;height:auto;font-size:12px}"
     ".none{color:#777}";
@@ -38,7 +39,11 @@ static void escape(FILE *to, const char *text)
 
 static void label(FILE *to, const cli_compared *r)
 {
-    fprintf(to, "%s, %s", r->path.method, r->path.format);
+    const cli_path *p = &r->path;
+    fprintf(to, "%s", p->method);
+    if (strcmp(p->loop, "host") != 0) fprintf(to, ", %s", p->loop);
+    fprintf(to, ", %s", p->format);
+    if (strcmp(p->precision, "double") != 0) fprintf(to, ", %s", p->precision);
 }
 
 /* --- the tables ----------------------------------------------------------- */
@@ -71,22 +76,29 @@ static void head(FILE *to, const cli_comparison *all)
 
 static void ranking(FILE *to, const cli_comparison *all)
 {
-    char time[CLI_NUMBER], solve[CLI_NUMBER];
-    fputs("<table><tr><th>method<th>loop<th>comm<th>format<th>iterations"
-          "<th>true residual<th>per iteration<th>solve<th>ratio<th>of "
-          "copy<th>stop</tr>\n",
+    char time[CLI_NUMBER], solve[CLI_NUMBER], faster[CLI_NUMBER];
+    char fraction[CLI_NUMBER], bytes[CLI_NUMBER];
+    fputs("<table><tr><th>method<th>loop<th>comm<th>device<th>format"
+          "<th>precision<th>iterations<th>true residual<th>per iteration"
+          "<th>solve<th>ratio<th>x peer<th>of copy<th>bytes/entry<th>stop"
+          "</tr>\n",
           to);
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
         const tacit_result *s = &r->run.result;
+        const cli_path *p = &r->path;
         fprintf(to,
-                "<tr><td>%s<td>%s<td>%s<td>%s<td>%" PRId64
-                "<td>%.2e<td>%s<td>%s<td>%.2f<td>%.2f<td class=\"text\">%s"
-                "</tr>\n",
-                r->path.method, r->path.loop, r->path.comm, r->path.format,
-                s->iterations, s->true_relative_residual,
+                "<tr%s><td>%s<td>%s<td>%s<td>%s<td>%s<td>%s<td>%" PRId64
+                "<td>%.2e<td>%s<td>%s<td>%.2f<td>%s<td>%s<td>%s"
+                "<td class=\"text\">%s</tr>\n",
+                r->baseline ? " class=\"none\"" : "", p->method, p->loop,
+                p->comm, p->device, p->format, p->precision, s->iterations,
+                s->true_relative_residual,
                 cli_seconds(r->solve / (double)s->iterations, time),
-                cli_seconds(r->solve, solve), r->ratio, r->fraction,
+                cli_seconds(r->solve, solve), r->ratio,
+                cli_fixed(r->faster, 2, faster),
+                cli_fixed(r->fraction, 2, fraction),
+                cli_fixed(p->bytes_per_nonzero, 2, bytes),
                 cli_stop_name(s->stop));
     }
     fputs("</table>\n", to);

@@ -3,6 +3,7 @@
  * what is missing, and why. Every row comes from a registry. */
 #include "cli/report.h"
 #include "matrix/io/io.h"
+#include "solver/resident/resident.h"
 #include <string.h>
 
 typedef struct listing {
@@ -10,13 +11,18 @@ typedef struct listing {
     cli_table table;
 } listing;
 
-static void add(listing *l, const char *what, const char *name,
-                const char *summary, const char *reason)
+/* `device` is that of a format, else NULL. */
+static void add(listing *l, const char *what, const char *device,
+                const char *name, const char *summary, const char *reason)
 {
-    cli_table_row(&l->table, "%s\t%s\t%s\t%s", what, name,
-                  reason ? "no" : "yes", reason ? reason : summary);
+    const bool elsewhere = device && strcmp(device, "host") != 0;
+    cli_table_row(&l->table, "%s%s%s\t%s\t%s\t%s", elsewhere ? device : "",
+                  elsewhere ? " " : "", what, name, reason ? "no" : "yes",
+                  reason ? reason : summary);
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "what", what);
+    if (device) cJSON_AddStringToObject(o, "device", device);
+    else cJSON_AddNullToObject(o, "device");
     cJSON_AddStringToObject(o, "name", name);
     cJSON_AddStringToObject(o, "summary", summary);
     cJSON_AddBoolToObject(o, "available", !reason);
@@ -28,23 +34,42 @@ static void add(listing *l, const char *what, const char *name,
 static void add_axis(listing *l, const cli_axis *axis)
 {
     cli_choice row;
+    const char *device = axis == &cli_axis_format       ? "host"
+                         : axis == &cli_axis_gpu_format ? "cuda"
+                                                        : NULL;
     for (int i = 0; axis->row(i, &row); i++)
-        add(l, axis->name, row.name, row.summary, row.reason);
+        add(l, device ? "format" : axis->name, device, row.name, row.summary,
+            cli_choice_missing(axis, &row));
 }
 
 /* The devices, the hardware in place of the summary where there is some. */
 static tacit_status add_devices(const cli *c, listing *l)
 {
-    tacit_queue *queue = NULL;
-    TRY(tacit_queue_create(c->world, "host", (int)c->set.threads, &queue));
-    char name[128];
-    tacit_queue_describe(queue, name, sizeof name);
-    tacit_queue_destroy(&queue);
     cli_choice row;
-    for (int i = 0; cli_axis_device.row(i, &row); i++)
-        add(l, "device", row.name,
-            strcmp(row.name, "host") == 0 ? name : row.summary, row.reason);
+    for (int i = 0; cli_axis_device.row(i, &row); i++) {
+        const char *reason = cli_choice_missing(&cli_axis_device, &row);
+        char name[160] = "";
+        tacit_queue *queue = NULL;
+        if (!reason && row.needs_gpu && c->ranks > 1)
+            reason = "one process in this version";
+        if (!reason) {
+            TRY(tacit_queue_create(c->world, row.name, (int)c->set.threads,
+                                   &queue));
+            tacit_queue_describe(queue, name, sizeof name);
+            tacit_queue_destroy(&queue);
+        }
+        add(l, "device", NULL, row.name, name[0] ? name : row.summary, reason);
+    }
     return TACIT_OK;
+}
+
+/* What loop resident has kernels for. */
+static void add_resident(listing *l)
+{
+    const char *method;
+    char text[256];
+    for (int i = 0; tct_resident_row(i, &method, text, sizeof text); i++)
+        add(l, "resident", NULL, method, text, cli_gpu_reason());
 }
 
 static void add_file_formats(listing *l)
@@ -56,7 +81,7 @@ static void add_file_formats(listing *l)
                  (*f)->writes_matrix ? ", writes matrices" : "",
                  (*f)->reads_vector ? ", reads vectors" : "",
                  (*f)->writes_vector ? ", writes vectors" : "");
-        add(l, "file", (*f)->name, text, NULL);
+        add(l, "file", NULL, (*f)->name, text, NULL);
     }
 }
 
@@ -64,14 +89,15 @@ static tacit_status devices_run(cli *c)
 {
     TRY(cli_check_writable(c, c->set.json));
     static const cli_axis *const axes[] = {
-        &cli_axis_loop,        &cli_axis_comm,      &cli_axis_method,
-        &cli_axis_format,      &cli_axis_precision, &cli_axis_precond,
-        &cli_axis_partitioner, &cli_axis_decorator};
+        &cli_axis_loop,    &cli_axis_comm,        &cli_axis_method,
+        &cli_axis_format,  &cli_axis_gpu_format,  &cli_axis_precision,
+        &cli_axis_precond, &cli_axis_partitioner, &cli_axis_decorator};
     listing l = {.json = cJSON_CreateArray()};
     cli_table_row(&l.table, "what\tname\tavailable\tabout");
     const tacit_status status = add_devices(c, &l);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         add_axis(&l, axes[i]);
+    add_resident(&l);
     add_file_formats(&l);
     if (status >= 0 && cli_prints(c) && !cli_json_only(c))
         cli_table_print(&l.table, stdout);
@@ -89,8 +115,10 @@ const cli_command cli_command_devices = {
     .operands = "",
     .summary = "what this build and this machine offer",
     .about = "List what this build and this machine offer: devices, loops, "
-             "comms, methods, formats, precisions, preconditioners, "
-             "decorators, file formats; and what is missing, and why.",
+             "comms, methods, formats of each device, precisions, what "
+             "loop resident has kernels for, "
+             "preconditioners, partitioners, decorators, file formats; and "
+             "what is missing, and why.",
     .least = 0,
     .most = 0,
     .run = devices_run,

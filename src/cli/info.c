@@ -3,7 +3,9 @@
 #include "cli/report.h"
 #include "matrix/gallery.h"
 #include "matrix/gallery/recipe.h"
+#include "operator/format.h"
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* --- the gallery ---------------------------------------------------------- */
@@ -50,11 +52,20 @@ static tacit_status list_gallery(const cli *c)
 
 /* --- a matrix ------------------------------------------------------------- */
 
+/* A format of a GPU, which was stored to see what it comes to. */
+typedef struct stored {
+    char format[CLI_FORMAT], detail[160], reason[TCT_REASON];
+    double bytes_per_nonzero, padding;
+} stored;
+enum { STORED_MOST = 16 };
+
 typedef struct about {
     cli_problem problem;
     bool square, symmetric;
-    char asymmetry[512]; /* the first entry without a partner */
-    cli_system system;   /* queue and operator, none if not square */
+    char asymmetry[512];        /* the first entry without a partner */
+    cli_system system;          /* queue and operator, none if not square */
+    stored stored[STORED_MOST]; /* on a GPU */
+    int stored_count;
 } about;
 
 static tacit_status look_at_symmetry(about *a)
@@ -71,14 +82,52 @@ static tacit_status look_at_symmetry(about *a)
     return status;
 }
 
+static tacit_status store(about *a, stored *s)
+{
+    tacit_operator *A = NULL;
+    const tacit_status status = tacit_operator_create(
+        a->system.queue, a->problem.matrix, s->format, &A);
+    if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
+        snprintf(s->reason, sizeof s->reason, "%.*s", (int)sizeof s->reason - 1,
+                 tacit_error_message());
+        return TACIT_OK;
+    }
+    TRY(status);
+    tacit_operator_info info;
+    tacit_operator_describe(A, &info);
+    s->bytes_per_nonzero = info.bytes_per_nonzero;
+    s->padding = info.padding;
+    snprintf(s->detail, sizeof s->detail, "%s", info.detail);
+    tacit_operator_destroy(&A);
+    return TACIT_OK;
+}
+
+/* The matrix in each format of the GPU, one after the other. */
+static tacit_status store_all(const cli *c, about *a)
+{
+    const char *last = "";
+    stored *s = a->stored;
+    for (int i = 0;
+         s < a->stored + STORED_MOST && cli_format_at(c->device, i, s->format);
+         i++) {
+        if (cli_format_repeats(s->format, last)) continue;
+        TRY(store(a, s));
+        last = s++->detail;
+        a->stored_count++;
+    }
+    return TACIT_OK;
+}
+
 static tacit_status look(const cli *c, about *a)
 {
+    char spec[CLI_SPEC];
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &a->problem));
     a->square = a->problem.info.rows == a->problem.info.cols;
     TRY(look_at_symmetry(a));
-    TRY(tacit_queue_create(c->world, "host", (int)c->set.threads,
-                           &a->system.queue));
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
+                           (int)c->set.threads, &a->system.queue));
     if (!a->square) return TACIT_OK;
+    if (cli_on_gpu(c)) TRY(store_all(c, a));
     return tacit_operator_take(a->system.queue, a->problem.matrix, "auto",
                                &a->system.A);
 }
@@ -143,28 +192,73 @@ static void print_about(const about *a)
     printf("partition\t%s\n", m->irregular ? "metis" : "contiguous");
 }
 
-static void add_trial(cJSON *list, cli_table *table,
-                      const tacit_format_trial *trial, double bytes,
-                      double seconds, int64_t nonzeros)
+/* One format: what it takes, and what a product took. */
+typedef struct finding {
+    const char *format, *reason, *detail; /* NULL: none */
+    double bytes;                         /* below 0: does not fit */
+    double seconds;                       /* 0: not measured */
+    double padding;
+    const char *measured; /* "a sample's product" */
+} finding;
+
+static void add_finding(cJSON *list, cli_table *table, const finding *f,
+                        int64_t nonzeros)
 {
-    char a[CLI_NUMBER], b[CLI_NUMBER];
+    char a[CLI_NUMBER], b[CLI_NUMBER], product[80] = "", padding[40] = "";
     cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "format", trial->format);
+    cJSON_AddStringToObject(o, "format", f->format);
     cJSON_AddItemToArray(list, o);
-    if (bytes < 0) {
-        cJSON_AddNullToObject(o, "bytes");
-        cli_table_row(table, "in %s\tno: %s", trial->format,
-                      trial->reason ? trial->reason : "does not fit");
-    } else {
-        cJSON_AddNumberToObject(o, "bytes", bytes);
-        cli_table_row(table, "in %s\t%s, %.2f bytes an entry%s%s",
-                      trial->format, cli_bytes(bytes, a),
-                      bytes / (double)nonzeros,
-                      seconds > 0 ? ", a sample's product " : "",
-                      seconds > 0 ? cli_seconds(seconds, b) : "");
-    }
-    if (trial->reason) cJSON_AddStringToObject(o, "reason", trial->reason);
+    const bool fits = f->bytes >= 0;
+    const double each = f->bytes / (double)nonzeros;
+    cli_json_number(o, "bytes", fits ? f->bytes : (double)NAN);
+    cli_json_number(o, "bytes_per_nonzero", fits ? each : (double)NAN);
+    cli_json_number(o, "seconds", f->seconds > 0 ? f->seconds : (double)NAN);
+    if (f->reason) cJSON_AddStringToObject(o, "reason", f->reason);
     else cJSON_AddNullToObject(o, "reason");
+    if (!fits) {
+        cli_table_row(table, "in %s\tno: %s", f->format,
+                      f->reason ? f->reason : "does not fit");
+        return;
+    }
+    if (f->detail) {
+        cli_json_number(o, "padding", f->padding);
+        cJSON_AddStringToObject(o, "detail", f->detail);
+        snprintf(padding, sizeof padding, ", padding %.1f %%",
+                 100.0 * f->padding);
+    }
+    if (f->seconds > 0)
+        snprintf(product, sizeof product, ", %s %s", f->measured,
+                 cli_seconds(f->seconds, b));
+    cli_table_row(table, "in %s\t%s, %.2f bytes an entry%s%s%s%s", f->format,
+                  cli_bytes(f->bytes, a), each, padding, product,
+                  f->detail ? ": " : "", f->detail ? f->detail : "");
+}
+
+/* Seconds of a product, from the race for the fastest format; 0: no part. */
+static double raced(const about *a, const char *format)
+{
+    tacit_format_trial trial;
+    for (int i = 0; tacit_operator_trial(a->system.A, i, &trial); i++)
+        if (strcmp(trial.format, format) == 0) return trial.seconds;
+    return 0.0;
+}
+
+static void add_stored(const about *a, cJSON *formats, cli_table *table)
+{
+    const int64_t nonzeros = a->problem.info.nonzeros;
+    for (int i = 0; i < a->stored_count; i++) {
+        const stored *s = &a->stored[i];
+        const bool fits = s->reason[0] == '\0';
+        const finding f = {
+            .format = s->format,
+            .reason = fits ? NULL : s->reason,
+            .detail = fits ? s->detail : NULL,
+            .bytes = fits ? s->bytes_per_nonzero * (double)nonzeros : -1.0,
+            .seconds = fits ? raced(a, s->format) : 0.0,
+            .padding = s->padding,
+            .measured = "a product"};
+        add_finding(formats, table, &f, nonzeros);
+    }
 }
 
 /* A rank without rows may have tried nothing: the sums go on without it. */
@@ -181,18 +275,24 @@ static void add_trials(const cli *c, const about *a, cJSON *formats,
         if (i < mine) tacit_operator_trial(a->system.A, i, &trial);
         double seconds = 0.0;
         const double bytes = trial_of_all(c, &trial, &seconds);
+        const finding f = {.format = trial.format,
+                           .reason = trial.reason,
+                           .bytes = bytes,
+                           .seconds = seconds,
+                           .measured = "a sample's product"};
         if (trial.format)
-            add_trial(formats, table, &trial, bytes, seconds,
-                      a->problem.info.nonzeros);
+            add_finding(formats, table, &f, a->problem.info.nonzeros);
     }
 }
 
 static tacit_status report_about(const cli *c, const about *a)
 {
     cJSON *all = about_json(a);
+    cJSON_AddStringToObject(all, "device", c->device);
     cJSON *formats = cJSON_AddArrayToObject(all, "formats");
     cli_table table = {.text = NULL};
-    add_trials(c, a, formats, &table);
+    if (a->stored_count > 0) add_stored(a, formats, &table);
+    else add_trials(c, a, formats, &table);
     if (a->system.A) {
         tacit_operator_info info;
         tacit_operator_describe(a->system.A, &info);
@@ -230,7 +330,8 @@ const cli_command cli_command_info = {
     .operands = "MATRIX|gallery",
     .summary = "size, symmetry, rows, blocks, memory in each format",
     .about = "Describe MATRIX: its size, symmetry, row statistics, diagonal, "
-             "block structure, and the memory it takes in each format.\n\n"
+             "block structure, and the memory it takes in each format of the "
+             "device.\n\n"
              "tacit info gallery lists the matrices that can be made from a "
              "name.",
     .least = 1,

@@ -5,11 +5,16 @@
 #include <math.h>
 #include <string.h>
 
-/* A number, null where it is not finite (cJSON writes NAN as null). */
-static void number(cJSON *to, const char *name, double value)
+/* cJSON writes NAN as null, but not infinity. */
+void cli_json_number(cJSON *to, const char *name, double value)
 {
     if (isfinite(value)) cJSON_AddNumberToObject(to, name, value);
     else cJSON_AddNullToObject(to, name);
+}
+
+static void number(cJSON *to, const char *name, double value)
+{
+    cli_json_number(to, name, value);
 }
 
 static void text(cJSON *to, const char *name, const char *value)
@@ -38,11 +43,13 @@ cJSON *cli_json_path(const cli_path *p)
     cJSON *o = cJSON_CreateObject();
     text(o, "method", p->method);
     text(o, "loop", p->loop);
+    text(o, "loop_detail", p->loop_detail);
     text(o, "comm", p->comm);
     text(o, "device", p->device);
     text(o, "device_name", p->device_name);
     text(o, "format", p->format);
     text(o, "format_detail", p->detail);
+    number(o, "bytes_per_nonzero", p->bytes_per_nonzero);
     text(o, "precision", p->precision);
     text(o, "precond", p->precond);
     text(o, "partition", p->partition);
@@ -65,6 +72,11 @@ cJSON *cli_json_result(const cli_run *run)
     number(o, "restarts", (double)r->restarts);
     number(o, "replacements", (double)r->replacements);
     number(o, "repairs", (double)r->repairs);
+    number(o, "reliable_updates",
+           run->mixed ? (double)r->replacements : (double)NAN);
+    cJSON_AddItemToObject(o, "fallback",
+                          run->mixed ? cJSON_CreateBool(r->fell_back)
+                                     : cJSON_CreateNull());
     cJSON_AddItemToObject(o, "rescued_by",
                           r->rescued_by ? cJSON_CreateString(r->rescued_by)
                                         : cJSON_CreateNull());

@@ -46,8 +46,10 @@ static const cli_option table[] = {
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
-{"The path", "format", 0, CLI_CHOICE, ON_SPREAD, AT(format), "NAME",
- "local block (solve: auto, measured at set-up; compare, bench: all)",
+{"The path", "format", 0, CLI_TEXT, ON_SPREAD, AT(format), "NAME",
+ "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
+ "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
+ "f32, dict8 or dict16, none of which loses a bit",
  &cli_axis_format, 0, 0, 0},
 {"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
  "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},
@@ -93,8 +95,10 @@ static const cli_option table[] = {
 {"Measuring", "repeat", 0, CLI_INT, ON_SPREAD, AT(repeat), "N",
  "runs that count (solve: 1, the best is reported; compare: 3, bench: 15, the "
  "median is)", NULL, 1, 1e6, -1},
+{"Measuring", "all", 0, CLI_FLAG, ON_compare, AT(every), NULL,
+ "on cuda: every method with every loop in every format", NULL, 0, 0, 0},
 {"Measuring", "profile", 0, CLI_FLAG, ON_solve, AT(profile), NULL,
- "time every operation, waiting for it", NULL, 0, 0, 0},
+ "time every operation, waiting for it (then auto is --loop host)", NULL, 0, 0, 0},
 {"Measuring", "decorate", 0, CLI_TEXT, ON_solve, AT(decorate), "SPEC",
  "layers that watch or disturb the queue, such as trace: or chaos(7):", NULL,
  0, 0, 0},

@@ -39,7 +39,7 @@ typedef struct cli_settings {
     const char *partition, *partitioner;
     int64_t parts, threads, warmup, repeat;
     const char *output, *json, *history, *html, *decorate;
-    bool profile, quiet, no_progress, help, version, man;
+    bool profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
 
@@ -63,7 +63,8 @@ const cli_command *cli_command_at(int i); /* NULL past the end */
  * lacks is a row with a reason. */
 typedef struct cli_choice {
     const char *name, *summary;
-    const char *reason; /* why it cannot be had, NULL if it can */
+    const char *reason; /* why this build cannot have it, NULL if it can */
+    bool needs_gpu;     /* ... and a machine must have one too */
 } cli_choice;
 
 typedef struct cli_axis {
@@ -74,16 +75,33 @@ typedef struct cli_axis {
 } cli_axis;
 
 extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
-    cli_axis_method, cli_axis_format, cli_axis_precision, cli_axis_precond,
-    cli_axis_partitioner, cli_axis_basis, cli_axis_decorator;
+    cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
+    cli_axis_precond, cli_axis_partitioner, cli_axis_basis, cli_axis_decorator;
 
-/* Is `value` one of the axis, and can it be had?
+/* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
+const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);
+
+/* Why this process can use no GPU, NULL if it can. The first call starts CUDA;
+ * the answer stays. */
+const char *cli_gpu_reason(void);
+
+/* Is `value` one of the axis, and can this build have it?
  * Errors      INVALID (unknown, with the nearest one), UNSUPPORTED (with the
  *             reason). */
 tacit_status cli_axis_check(const cli_axis *axis, const char *value);
 
-/* The values that can be had (or `all`), "a, b, c", into `text` [size]. */
+/* The values that this build can have (or `all`), "a, b, c", into `text`
+ * [size]. */
 void cli_axis_list(const cli_axis *axis, bool all, char *text, size_t size);
+
+/* Format `i` of `device` as --format takes it, and on a GPU each format that
+ * packs values once more with all of them in double: "sell", "sell/f64". False
+ * past the end. */
+enum { CLI_FORMAT = 40 };
+bool cli_format_at(const char *device, int i, char name[CLI_FORMAT]);
+/* Is that one no other than the one before it, whose operator has `detail`, ""
+ * where there was none? */
+bool cli_format_repeats(const char *name, const char *detail);
 
 /* --- options -------------------------------------------------------------- */
 typedef enum {
@@ -104,7 +122,7 @@ typedef struct cli_option {
     size_t offset;     /* into cli_settings   */
     const char *value; /* "FILE", NULL for flags */
     const char *help;
-    const cli_axis *axis;        /* of a CLI_CHOICE */
+    const cli_axis *axis;        /* the values of a CLI_CHOICE, or a hint */
     double least, most, initial; /* of numbers */
 } cli_option;
 

@@ -5,7 +5,7 @@
  *     cli_problem p;                  // the matrix, checked and divided
  *     cli_problem_open(c, name, CLI_FOR_SOLVING, &p);
  *     cli_system s;                   // on a device: operator and vectors
- *     cli_system_create(c, &p, "count:host", "auto", true, &s);
+ *     cli_system_create(c, &p, "count", "auto", true, &s);
  *     cli_run_solver(c, &s, solver, monitor, &run);
  *     cli_system_destroy(&s);
  *     cli_problem_close(&p);
@@ -43,12 +43,24 @@ typedef struct cli_system {
     double setup_seconds;
 } cli_system;
 
-/* A queue on `spec`, the operator in `format` (its entries taken from the
- * problem's matrix if `take`), and the vectors.
+/* The decorators and the device of `c`, "count:cuda", into `text`, which is
+ * returned. */
+enum { CLI_SPEC = 256 };
+const char *cli_queue_spec(const cli *c, const char *decorators,
+                           char text[CLI_SPEC]);
+
+/* `format` (NULL: auto) with what `precision` (NULL: double) adds to it, into
+ * `text`, which is returned. */
+const char *cli_format_spec(const char *format, const char *precision,
+                            char text[CLI_FORMAT]);
+
+/* A queue on the device of `c` behind `decorators` ("" for none), the operator
+ * in `format` (its entries taken from the problem's matrix if `take`), and the
+ * vectors.
  * Errors      those of the library; INPUT and IO of --rhs and --x0. */
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
-                               const char *spec, const char *format, bool take,
-                               cli_system *out);
+                               const char *decorators, const char *format,
+                               bool take, cli_system *out);
 void cli_system_destroy(cli_system *s);
 
 /* The file of --rhs (or the second operand), NULL if it names none. */
@@ -82,6 +94,7 @@ typedef struct cli_run {
     tacit_status status;
     char message[512]; /* of an error */
     tacit_result result;
+    bool mixed;        /* the operator has values of low precision */
     double error;      /* ||x - x*||, NAN if there is no x* */
     tacit_tally tally; /* of all ranks: counts and seconds of the slowest,
                           flops, bytes and messages summed */
@@ -95,6 +108,10 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
 
 /* Copy bandwidth of all ranks at once [GB/s], NAN if it cannot be measured. */
 double cli_measure_copy(const cli *c, tacit_queue *queue);
+
+/* Is `status` a reason to leave a row out and go on: a format or a loop that
+ * does not fit this matrix, or not the memory of the GPU? */
+bool cli_is_missing(const cli *c, tacit_status status);
 
 /* What all operations of a tally come to. */
 tacit_tally_row cli_tally_total(const tacit_tally *t);

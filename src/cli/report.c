@@ -6,23 +6,34 @@
 #include <string.h>
 #include <sys/resource.h>
 
-cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
-                     const char *method)
+static const char *precision_of(const cli *c, const cli_run *run)
 {
+    if (!run->mixed) return "double";
+    return c->precision ? c->precision : "mixed";
+}
+
+cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
+                     const char *method, const cli_run *run)
+{
+    const tacit_result *result = &run->result;
     tacit_operator_info info;
     tacit_operator_describe(s->A, &info);
     cli_path path = {.method = method,
-                     .loop = "host",
+                     .loop = result->loop ? result->loop : "host",
                      .comm = tacit_world_comm(c->world),
-                     .device = "host",
-                     .format = info.format,
-                     .precision = "double",
+                     .device = c->device,
+                     .precision = precision_of(c, run),
                      .precond = "none",
                      .partition = p->partition,
                      .ranks = c->ranks,
                      .threads = tacit_queue_threads(s->queue)};
+    path.bytes_per_nonzero =
+        run->mixed ? info.low_bytes_per_nonzero : info.bytes_per_nonzero;
+    snprintf(path.format, sizeof path.format, "%s", info.format);
     snprintf(path.detail, sizeof path.detail, "%s",
              info.detail ? info.detail : "");
+    snprintf(path.loop_detail, sizeof path.loop_detail, "%s",
+             result->loop_detail);
     tacit_queue_describe(s->queue, path.device_name, sizeof path.device_name);
     return path;
 }
@@ -92,13 +103,14 @@ static void print_path(FILE *to, const cli_report *r)
 {
     const cli_path *p = &r->path;
     fprintf(to,
-            "path     method %s, loop %s, comm %s, device %s (%s)\n"
+            "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
             "         format %s%s%s%s, precision %s, precond %s, "
             "%d rank%s x %d thread%s%s%s\n",
-            p->method, p->loop, p->comm, p->device, p->device_name, p->format,
-            p->detail[0] ? " (" : "", p->detail, p->detail[0] ? ")" : "",
-            p->precision, p->precond, p->ranks, p->ranks == 1 ? "" : "s",
-            p->threads, p->threads == 1 ? "" : "s",
+            p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
+            p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
+            p->format, p->detail[0] ? " (" : "", p->detail,
+            p->detail[0] ? ")" : "", p->precision, p->precond, p->ranks,
+            p->ranks == 1 ? "" : "s", p->threads, p->threads == 1 ? "" : "s",
             p->ranks > 1 ? ", partition " : "",
             p->ranks > 1 ? p->partition : "");
 }
@@ -140,8 +152,12 @@ static void print_notes(FILE *to, const cli_report *r)
                 "while b - A x did not: the solve went on from there\n",
                 s->restarts, s->restarts == 1 ? "" : "s");
     if (s->replacements > 0)
-        fprintf(to, "note     the residual was replaced %" PRId64 " times\n",
-                s->replacements);
+        fprintf(to, "note     %" PRId64 " %s%s\n", s->replacements,
+                r->run.mixed ? "reliable update" : "residual replacement",
+                s->replacements == 1 ? "" : "s");
+    if (s->fell_back)
+        fprintf(to, "note     low precision made no more progress: the solve "
+                    "went on in double precision\n");
     if (s->repairs > 0)
         fprintf(to,
                 "note     an inferred denominator was not positive %" PRId64

@@ -7,10 +7,13 @@
 #include <cjson/cJSON.h>
 
 typedef struct cli_path {
-    const char *method, *loop, *comm, *device, *format, *precision, *precond;
+    const char *method, *loop, *comm, *device, *precision, *precond;
     const char *partition;
-    char detail[128]; /* of the format */
-    char device_name[128];
+    char format[CLI_FORMAT];
+    char detail[160]; /* of the format */
+    char loop_detail[96];
+    double bytes_per_nonzero; /* of the matrix in that format and precision */
+    char device_name[160];
     int ranks, threads;
 } cli_path;
 
@@ -28,9 +31,9 @@ typedef struct cli_report {
     double peak_total;
 } cli_report;
 
-/* The path that a run on `s` takes. */
+/* The path that `run` on `s` has taken. */
 cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
-                     const char *method);
+                     const char *method, const cli_run *run);
 
 /* Peak memory of this process so far, over all ranks. Collective. */
 void cli_peak_memory(const cli *c, cli_report *r);
@@ -53,6 +56,8 @@ cJSON *cli_report_json(const cli_report *r);
 cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m);
 cJSON *cli_json_path(const cli_path *p);
 cJSON *cli_json_result(const cli_run *run);
+/* A number, null where it is not finite. */
+void cli_json_number(cJSON *to, const char *name, double value);
 
 /* Print `object` to `path` ("-": standard output) and delete it.
  * Collective.  Errors IO, NO_MEMORY. */
@@ -65,6 +70,8 @@ enum { CLI_NUMBER = 32 };
 char *cli_seconds(double seconds, char text[CLI_NUMBER]);
 char *cli_integer(int64_t value, char text[CLI_NUMBER]);
 char *cli_bytes(double bytes, char text[CLI_NUMBER]);
+/* "1.23" with so many digits; "-" for a number that does not apply. */
+char *cli_fixed(double value, int digits, char text[CLI_NUMBER]);
 
 /* Rows of tab-separated cells: aligned on a terminal, as they are for a
  * script. */

@@ -23,6 +23,13 @@ static const char *method_of(const cli *c)
     return c->set.method ? c->set.method : "cg";
 }
 
+/* Operations that are timed one by one are enqueued one by one. */
+static const char *loop_of(const cli *c)
+{
+    if (c->set.loop) return c->set.loop;
+    return c->set.profile ? "host" : "auto";
+}
+
 /* Said before anything long is begun. */
 static tacit_status check_outputs(const cli *c)
 {
@@ -37,16 +44,17 @@ static tacit_status set_up(const cli *c, solve_job *job)
     const char *decorate = c->set.decorate ? c->set.decorate : "";
     const size_t length = strlen(decorate);
     const bool open = length > 0 && decorate[length - 1] != ':';
-    char spec[256];
-    snprintf(spec, sizeof spec, "%s%s%s:host", decorate, open ? ":" : "",
+    char decorators[CLI_SPEC], format[CLI_FORMAT];
+    snprintf(decorators, sizeof decorators, "%s%s%s", decorate, open ? ":" : "",
              c->set.profile ? "count(1)" : "count");
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &job->problem));
-    TRY(cli_system_create(c, &job->problem, spec,
-                          c->set.format ? c->set.format : "auto", true,
-                          &job->system));
+    TRY(cli_system_create(c, &job->problem, decorators,
+                          cli_format_spec(c->set.format, c->precision, format),
+                          true, &job->system));
     const double start = tct_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
+    TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
     job->system.setup_seconds += tct_seconds() - start;
     return TACIT_OK;
 }
@@ -79,7 +87,7 @@ static void fill_report(const cli *c, solve_job *job)
     const cli_problem *p = &job->problem;
     r->name = p->name;
     r->matrix = p->info;
-    r->path = cli_path_of(c, p, &job->system, method_of(c));
+    r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     r->profiled = c->set.profile;
     r->read = cli_max(c, p->read_seconds);
     r->partition = cli_max(c, p->partition_seconds);

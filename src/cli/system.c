@@ -3,6 +3,7 @@
  * of a method on them. */
 #include "cli/problem.h"
 #include "device/queue.h"
+#include "operator/operator.h"
 #include <math.h>
 #include <string.h>
 
@@ -67,11 +68,14 @@ static tacit_status make_vectors(const cli *c, cli_system *s)
     return TACIT_OK;
 }
 
-static tacit_status build(const cli *c, const cli_problem *p, const char *spec,
-                          const char *format, bool take, cli_system *s)
+static tacit_status build(const cli *c, const cli_problem *p,
+                          const char *decorators, const char *format, bool take,
+                          cli_system *s)
 {
+    char spec[CLI_SPEC];
     const double start = tct_seconds();
-    TRY(tacit_queue_create(c->world, spec, (int)c->set.threads, &s->queue));
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
+                           (int)c->set.threads, &s->queue));
     TRY(take ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
              : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
@@ -82,13 +86,19 @@ static tacit_status build(const cli *c, const cli_problem *p, const char *spec,
 }
 
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
-                               const char *spec, const char *format, bool take,
-                               cli_system *out)
+                               const char *decorators, const char *format,
+                               bool take, cli_system *out)
 {
     *out = (cli_system){.queue = NULL};
-    const tacit_status status = build(c, p, spec, format, take, out);
+    const tacit_status status = build(c, p, decorators, format, take, out);
     if (status < 0) cli_system_destroy(out);
     return status;
+}
+
+bool cli_is_missing(const cli *c, tacit_status status)
+{
+    return status == TACIT_UNSUPPORTED ||
+           (status == TACIT_NO_MEMORY && cli_on_gpu(c));
 }
 
 void cli_system_destroy(cli_system *s)
@@ -152,7 +162,7 @@ static tacit_status set_guess(cli_system *s)
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
-    *out = (cli_run){.error = (double)NAN};
+    *out = (cli_run){.error = (double)NAN, .mixed = s->A->low != NULL};
     TRY(set_guess(s));
     const tacit_stop stop = {.rtol = c->set.rtol,
                              .atol = c->set.atol,
@@ -176,7 +186,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
 double cli_measure_copy(const cli *c, tacit_queue *queue)
 {
     /* well beyond the caches, and little beside a matrix worth measuring */
-    const double bytes = 0x1p28 / c->ranks;
+    const double bytes = (cli_on_gpu(c) ? 0x1p31 : 0x1p28) / c->ranks;
     double rate = 0.0;
     if (tacit_queue_measure_copy(queue, (size_t)bytes, &rate) < 0)
         rate = (double)NAN;

@@ -53,6 +53,13 @@ char *cli_bytes(double bytes, char text[CLI_NUMBER])
     return text;
 }
 
+char *cli_fixed(double value, int digits, char text[CLI_NUMBER])
+{
+    if (isfinite(value)) snprintf(text, CLI_NUMBER, "%.*f", digits, value);
+    else snprintf(text, CLI_NUMBER, "-");
+    return text;
+}
+
 void cli_table_row(cli_table *t, const char *format, ...)
 {
     char line[1024];

@@ -102,6 +102,7 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
     case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
     case TCT_STEP: tct_step_run(op->step, op->out); break;
+    case TCT_LOOK: break; /* a host's scalars are read at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_PAIR:
@@ -175,6 +176,7 @@ static void host_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_host = {
     .name = "host",
+    .summary = "the processors of this machine",
     .open = host_open,
     .close = host_close,
     .alloc = host_alloc,

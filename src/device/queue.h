@@ -36,6 +36,7 @@
     X(MULTIPLY_PAIR, "product of two", 2, 0, 0, 0, 4)                          \
     X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0)                            \
     X(STEP, "scalar step", 0, 0, 0, 0, 0)                                      \
+    X(LOOK, "look", 0, 0, 0, 0, 0)                                             \
     X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0)                                   \
     X(SUM_END, "sum end", 0, 0, 0, 0, 0)                                       \
     X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0)                         \
@@ -112,8 +113,16 @@ struct tct_block { /* first member of every format's struct */
     char detail[160];    /* what the format did with this matrix           */
 };
 
+/* What a look finds: the scalars that decide whether to go on. */
+typedef struct tct_seen {
+    double rr, bad, bad_value;
+} tct_seen;
+
 typedef struct tct_device_ops {
-    const char *name; /* "host" */
+    const char *name;    /* "host" */
+    const char *summary; /* one line for `tacit devices` */
+    /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
+    bool (*available)(char *reason, size_t size);
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
@@ -121,6 +130,24 @@ typedef struct tct_device_ops {
     void (*run)(tacit_queue *q, const tct_op *op);
     void (*sync)(tacit_queue *q);
     void (*describe)(const tacit_queue *q, char *text, size_t size);
+    /* The rest is OPTIONAL, of a device that runs behind the CPU. */
+    /* The oldest look that was not taken yet: waits for it; false if none is
+     * to come or the queue has failed. */
+    bool (*seen)(tacit_queue *q, tct_seen *out);
+    /* By how many looks the host may be behind, for vectors of `n` elements:
+     * few where an iteration in vain is dear. */
+    int (*lag)(tacit_queue *q, size_t n);
+    /* What is enqueued from here to record_end is recorded, not run. The
+     * recording has `looks` looks and the scalar block `c`; NULL: failed. */
+    bool (*record_begin)(tacit_queue *q);
+    void *(*record_end)(tacit_queue *q, int looks, const double *c);
+    /* Run a recording again and again, in whole replays, until at most `looks`
+     * looks have been made or, sooner, the scalars have come to rest. Started
+     * here, kept going by `seen`; 0 looks: start nothing more. */
+    void (*replay)(tacit_queue *q, void *record, int64_t looks);
+    /* "while node, 10 iterations", into `text` [size]. */
+    void (*record_about)(const void *record, char *text, size_t size);
+    void (*record_free)(tacit_queue *q, void *record);
 } tct_device_ops;
 
 /* What a queue needs of a transport. `sum_end` leaves the same bits on every
@@ -169,6 +196,7 @@ struct tacit_queue {
     bool by_peer;        /* it was another rank's                          */
     bool stop_wanted;    /* this rank's monitor wants to stop              */
     bool stop_agreed;    /* a sum has carried that to every rank           */
+    bool dry;            /* operations are counted, not run                */
     char why[512];       /* the message of the failure                     */
     tacit_tally *tally;  /* of the count layer, NULL without one           */
 };
@@ -178,13 +206,20 @@ struct tacit_queue {
 double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
 
+/* t += times d;  a - b */
+void tct_tally_add(tacit_tally *t, const tacit_tally *d, int64_t times);
+tacit_tally tct_tally_less(const tacit_tally *a, const tacit_tally *b);
+
 /* What a layer does with the calls it does not care about. */
 void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
 void tct_pass_sync(tct_layer *self, tacit_queue *q);
 void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes);
 void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
 
-extern const tct_device_ops tct_device_host;
+extern const tct_device_ops tct_device_host, tct_device_cuda;
+
+/* All devices of this build, ended by NULL. */
+const tct_device_ops *const *tct_devices(void);
 
 /* Join device, transport and layers; comm/ calls it.
  * Errors      INVALID (unknown device or decorator), NO_MEMORY, DEVICE. */
@@ -255,6 +290,12 @@ void q_pipe_pr_update(tacit_queue *q, size_t n, const double *alpha,
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);
+
+/* Enqueue a look at the scalar block `c`; the looks that were enqueued are
+ * taken in order with q_seen, which waits; false if there is none. Only for
+ * devices with `seen`. */
+void q_look(tacit_queue *q, double *c);
+bool q_seen(tacit_queue *q, tct_seen *out);
 
 /* Sum `count` scalars over the ranks; between begin and end other work may be
  * enqueued, but no other sum. */

@@ -29,10 +29,18 @@ enum {
     C_TARGET2,   /* square of the residual norm to reach            */
     C_BAD,       /* 0, or which quantity broke down: tct_bad        */
     C_BAD_VALUE, /* and its value                                   */
+    C_HELD,      /* 1 once the target is met, and from the step after a
+                    breakdown on: updates that a device was given ahead
+                    then leave all vectors as they are              */
     TCT_SCALARS = 16
 };
 
-typedef enum tct_bad { BAD_NONE = 0, BAD_CURVATURE, BAD_RESIDUAL } tct_bad;
+typedef enum tct_bad {
+    BAD_NONE = 0,
+    BAD_CURVATURE,
+    BAD_RESIDUAL,
+    BAD_TIME /* a wait on the device took too long */
+} tct_bad;
 
 typedef enum tct_step {
     STEP_CG_ALPHA, /* alpha = (r, r) / (p, A p)          */
@@ -54,13 +62,19 @@ TCT_BOTH int step_finite(double a)
 TCT_BOTH int step_sound(double *c, double curvature)
 {
     c[C_ALPHA] = 0.0;
-    if (c[C_BAD] != 0.0) return 0;
+    if (c[C_BAD] != 0.0) {
+        c[C_HELD] = 1.0;
+        return 0;
+    }
     if (!step_finite(c[C_RR])) {
         c[C_BAD] = BAD_RESIDUAL;
         c[C_BAD_VALUE] = c[C_RR];
         return 0;
     }
-    if (c[C_RR] <= c[C_TARGET2] || c[C_RR] < TCT_RR_LEAST) return 0;
+    if (c[C_RR] <= c[C_TARGET2] || c[C_RR] < TCT_RR_LEAST) {
+        c[C_HELD] = 1.0;
+        return 0;
+    }
     if (!(curvature > 0.0) || !step_finite(curvature)) {
         c[C_BAD] = BAD_CURVATURE;
         c[C_BAD_VALUE] = curvature;

@@ -114,6 +114,16 @@ void q_step(tacit_queue *q, tct_step step, double *c)
     q_submit(q, &(tct_op){.code = TCT_STEP, .step = step, .out = c});
 }
 
+void q_look(tacit_queue *q, double *c)
+{
+    q_submit(q, &(tct_op){.code = TCT_LOOK, .out = c});
+}
+
+bool q_seen(tacit_queue *q, tct_seen *out)
+{
+    return q->failed == TACIT_OK && q->device->seen(q, out);
+}
+
 void q_sum_begin(tacit_queue *q, int count, double *data)
 {
     q_submit(q, &(tct_op){.code = TCT_SUM_BEGIN, .count = count, .out = data});

@@ -164,7 +164,7 @@ static bool measure(const tct_local *A, int threads, tct_trial *trials,
     const bool open = sampling_open(A, threads, &s) >= 0;
     for (int i = 0; i < count; i++) {
         if (trials[i].bytes < 0.0) continue;
-        if (open) blocks[i] = enter(&s, tct_formats()[i], &trials[i]);
+        if (open) blocks[i] = enter(&s, tct_formats("host")[i], &trials[i]);
         else trials[i].reason = "no memory to try it";
     }
     race(&s, blocks, count, trials);
@@ -188,7 +188,7 @@ static const tct_format *least(const tct_trial *trials, int count,
         if (found && value >= lowest) continue;
         found = true;
         lowest = value;
-        best = tct_format_find(trials[i].format);
+        best = tct_format_find("host", trials[i].format);
     }
     return best;
 }
@@ -197,8 +197,8 @@ const tct_format *tct_format_choose(const tct_local *A, int threads,
                                     tct_trial *trials, int *count)
 {
     const int64_t nonzeros = A->ptr[A->rows];
-    for (*count = 0; tct_formats()[*count]; ++*count) {
-        const tct_format *f = tct_formats()[*count];
+    for (*count = 0; tct_formats("host")[*count]; ++*count) {
+        const tct_format *f = tct_formats("host")[*count];
         tct_trial *t = &trials[*count];
         *t = (tct_trial){.format = f->name};
         t->bytes = f->bytes(A, &t->reason);

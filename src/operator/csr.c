@@ -135,6 +135,7 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 
 const tct_format tct_format_csr = {
     .name = "csr",
+    .device = "host",
     .summary = "compressed sparse rows, 32-bit columns",
     .bytes = csr_bytes,
     .create = csr_create,

@@ -14,10 +14,13 @@ typedef struct tct_local {
     int32_t *col; /* [ptr[rows]] ascending in each row */
     double *val;  /* [ptr[rows]]          */
     bool owned;
+    const char *store; /* how a GPU format is to keep values: see
+                          gpu_slices.h; NULL: as it likes */
 } tct_local;
 
 typedef struct tct_format {
     const char *name;    /* "csr", "sell", "bsell" */
+    const char *device;  /* "host", "cuda" */
     const char *summary; /* one line for `tacit devices` */
     /* Matrix bytes per product that `A` would take, or a negative number and
      * the reason where the format does not fit this matrix. */
@@ -31,14 +34,17 @@ typedef struct tct_format {
     tacit_status (*refill)(tct_block *B, const tct_local *A);
 } tct_format;
 
-#define TCT_FORMATS(X) X(csr) X(sell) X(bsell)
-#define X(name)        extern const tct_format tct_format_##name;
+#define TCT_FORMATS(X)     X(csr) X(sell) X(bsell)
+#define TCT_GPU_FORMATS(X) X(gpu_csr) X(gpu_sell32) X(gpu_sell) X(gpu_bsell)
+#define X(name)            extern const tct_format tct_format_##name;
 TCT_FORMATS(X)
+TCT_GPU_FORMATS(X)
 #undef X
 
-/* All formats, ended by NULL; the one called `name`, NULL if there is none. */
-const tct_format *const *tct_formats(void);
-const tct_format *tct_format_find(const char *name);
+/* All formats of a device, ended by NULL; the one called `name`, NULL if there
+ * is none. */
+const tct_format *const *tct_formats(const char *device);
+const tct_format *tct_format_find(const char *device, const char *name);
 
 /* What the choice was, for `tacit info` and the report. */
 typedef struct tct_trial {
@@ -48,6 +54,25 @@ typedef struct tct_trial {
     const char *reason; /* why it was not tried, NULL if it was  */
 } tct_trial;
 enum { TCT_TRIALS_MOST = 8 };
+
+/* "FORMAT", "FORMAT/STORE", each with or without "+LOW", taken apart. STORE is
+ * how a GPU format keeps values ("auto", "f64", ...), LOW that of a second
+ * block for mixed precision ("low32", "low48"); both empty if not given.
+ * Errors      INVALID (unknown format of that device, with the nearest). */
+typedef struct tct_format_wish {
+    char format[16], store[16], low[16];
+} tct_format_wish;
+tacit_status tct_format_parse(const char *device, const char *text,
+                              tct_format_wish *out);
+
+/* Store `A` in the formats of a GPU, one after the other, and keep the fastest
+ * in `*out`; `*winner` names it as its trial does. `reasons`
+ * [TCT_TRIALS_MOST] is room for the texts of trials.
+ * Errors      NO_MEMORY, DEVICE. */
+enum { TCT_REASON = 160 };
+tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
+                             int *count, char (*reasons)[TCT_REASON],
+                             const char **winner, tct_block **out);
 
 /* Measure the formats on a sample of A's rows (all of them if there are few)
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */

@@ -3,6 +3,7 @@
  * it. The exchange is under way while the local block is multiplied. */
 #include "operator/operator.h"
 #include "matrix/matrix.h"
+#include <stdio.h>
 #include <string.h>
 
 /* --- apply ----------------------------------------------------------------- */
@@ -78,23 +79,52 @@ static tacit_status copy_rows(const tct_csr *from, tct_csr *to)
     return TACIT_OK;
 }
 
-static tacit_status choose_format(tacit_operator *A, const char *name,
-                                  const tct_local *local)
+/* On the host: choose by a sample, then store. */
+static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
+                               tct_local *local)
 {
-    if (!name || strcmp(name, "auto") == 0) {
+    if (strcmp(wish->format, "auto") == 0)
         A->format =
             tct_format_choose(local, A->q->threads, A->trials, &A->trial_count);
-        return TACIT_OK;
+    else A->format = tct_format_find("host", wish->format);
+    snprintf(A->name, sizeof A->name, "%s", A->format->name);
+    return A->format->create(local, A->q->threads, &A->local);
+}
+
+/* On a GPU: store the whole matrix in each format that could be, or in one. */
+static tacit_status store_gpu(tacit_operator *A, const tct_format_wish *wish,
+                              tct_local *local)
+{
+    const char *device = A->q->device->name, *winner = wish->format;
+    local->owned = false;
+    local->store = wish->store[0] ? wish->store : NULL;
+    if (strcmp(wish->format, "auto") == 0) {
+        TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &A->reasons));
+        TRY(tct_format_race(A->q, local, A->trials, &A->trial_count, A->reasons,
+                            &winner, &A->local));
+        snprintf(A->name, sizeof A->name, "%s", winner);
+    } else {
+        snprintf(A->name, sizeof A->name, "%s%s%s", wish->format,
+                 wish->store[0] ? "/" : "", wish->store);
     }
-    A->format = tct_format_find(name);
-    if (A->format) return TACIT_OK;
-    const char *names[TCT_TRIALS_MOST] = {"auto"};
-    size_t count = 1;
-    for (int i = 0; tct_formats()[i]; i++)
-        names[count++] = tct_formats()[i]->name;
-    const char *near = tct_nearest(name, names, count);
-    FAIL(TACIT_INVALID, "unknown format '%s'%s%s%s", name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    char bare[16];
+    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(winner, "/"), winner);
+    A->format = tct_format_find(device, bare);
+    if (A->local) return TACIT_OK;
+    return A->format->create(local, A->q->threads, &A->local);
+}
+
+/* The second block, of low precision: rows of blocks if the first is. */
+static tacit_status store_low(tacit_operator *A, const tct_format_wish *wish,
+                              tct_local *local)
+{
+    if (!wish->low[0]) return TACIT_OK;
+    A->low = tct_calloc(sizeof *A->low);
+    if (!A->low) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
+    const char *name = strcmp(A->format->name, "bsell") == 0 ? "bsell" : "sell";
+    local->store = wish->low;
+    A->low->format = tct_format_find(A->q->device->name, name);
+    return A->low->format->create(local, A->q->threads, &A->low->local);
 }
 
 /* This rank's part, without a word to the others. */
@@ -102,10 +132,15 @@ static tacit_status build_blocks(tacit_operator *A, const char *format,
                                  tct_csr *rows)
 {
     tct_parts parts;
+    tct_format_wish wish;
+    const bool host = strcmp(A->q->device->name, "host") == 0;
     tacit_status status = tct_split(rows, &parts);
-    if (status >= 0) status = choose_format(A, format, &parts.local);
     if (status >= 0)
-        status = A->format->create(&parts.local, A->q->threads, &A->local);
+        status = tct_format_parse(A->q->device->name, format, &wish);
+    if (status >= 0)
+        status = host ? store_host(A, &wish, &parts.local)
+                      : store_gpu(A, &wish, &parts.local);
+    if (status >= 0) status = store_low(A, &wish, &parts.local);
     if (status >= 0 && parts.ghosts > 0) {
         A->ghosts = parts.ghosts;
         A->ghost_id = parts.ghost_id;
@@ -134,11 +169,24 @@ static void describe_blocks(tacit_operator *A)
     const double entries = (double)L->nonzeros + (G ? (double)G->nonzeros : 0);
     const double stored = (double)L->stored + (G ? (double)G->stored : 0);
     const double bytes = L->matrix_bytes + (G ? G->matrix_bytes : 0);
-    A->info.format = A->format->name;
+    A->info.format = A->name;
     A->info.detail =
         A->local->detail[0] ? A->local->detail : A->format->summary;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
+}
+
+/* The operator of low precision is this one with another block. */
+static void share_low(tacit_operator *A)
+{
+    tct_block *block = A->low->local;
+    const tct_format *format = A->low->format;
+    *A->low = *A;
+    A->low->low = NULL;
+    A->low->local = block;
+    A->low->format = format;
+    A->info.low_bytes_per_nonzero =
+        A->info.nonzeros ? block->matrix_bytes / (double)A->info.nonzeros : 0.0;
 }
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
@@ -171,6 +219,7 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
                             &A->pair_plan));
     }
     describe_blocks(A);
+    if (A->low) share_low(A);
     return describe_exchange(A);
 }
 
@@ -244,6 +293,8 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows)
         status =
             tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
     if (status >= 0) status = A->format->refill(A->local, &parts.local);
+    if (status >= 0 && A->low)
+        status = A->low->format->refill(A->low->local, &parts.local);
     if (status >= 0 && A->ghost) status = tct_ghost_refill(A->ghost, &parts);
     tct_parts_clear(&parts);
     return status;
@@ -260,7 +311,10 @@ tacit_status tacit_operator_update(tacit_operator *A,
         status = tct_fail(TACIT_INVALID,
                           "the rows of the matrix are not the operator's");
     if (status >= 0) status = copy_rows(&matrix->A, &rows);
+    if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
     if (status >= 0) status = refill(A, &rows);
+    A->version++;
+    if (A->low) A->low->version++;
     tct_csr_clear(&rows);
     return tct_agree(A->world, status);
 }
@@ -293,6 +347,9 @@ void tacit_operator_destroy(tacit_operator **A)
 {
     if (!A || !*A) return;
     tacit_operator *a = *A;
+    if (a->low && a->low->local) a->low->local->ops->destroy(a->low->local);
+    tct_free(a->low);
+    tct_free(a->reasons);
     if (a->local) a->local->ops->destroy(a->local);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);

@@ -21,6 +21,12 @@ struct tacit_operator {
     tct_plan *pair_plan; /* for two vectors at once         */
     tct_trial trials[TCT_TRIALS_MOST];
     int trial_count;
+    int version; /* counts updates: recordings of the old values are void */
+    char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */
+    char name[40];               /* "sell/f64": format and store wished */
+    /* The same matrix with values of low precision, for mixed precision: shares
+     * everything with this one but its block; NULL without. */
+    struct tacit_operator *low;
     tacit_operator_info info;
 };
 

@@ -17,7 +17,7 @@ static void cg_iterate(tacit_solver *S)
     double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *t = S->v[V_T];
 
     /* clang-format off */
-    q_copy(q, n, r, p);                           /* p = r                  */
+    if (!S->resumed) q_copy(q, n, r, p);          /* p = r                  */
     for (;;) {
         apply_dot(A, q, p, t, &c[C_PT]);          /* t = A p, pt = (p, t)   */
         q_sum(q, 1, &c[C_PT]);
@@ -41,5 +41,6 @@ const tct_method tct_method_cg = {
               .reductions = 2,
               .scalars = 2,
               .vectors = 3},
+    .keeps_direction = true,
     .iterate = cg_iterate,
 };

@@ -1,12 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/look.c - what is looked at while a method iterates: the scalars that
- * decide, the monitor, the true residual. */
+ * decide, the monitor, the true residual.
+ *
+ * On a device that runs behind the CPU the look is one iteration late: the
+ * next one is enqueued already, and harmless, since the scalar steps hold
+ * still once the target is met. */
 #include "solver/solver.h"
 #include <math.h>
 
 void tct_residual(tacit_solver *S, double *r)
 {
-    apply(S->A, S->q, S->x, r);              /* r = A x */
+    apply(S->exact, S->q, S->x, r);          /* r = A x */
     q_aypx(S->q, S->n, -1.0, NULL, S->b, r); /* r = b - r */
 }
 
@@ -36,15 +40,12 @@ void tct_tell_monitor(tacit_solver *S)
         S->q->stop_wanted = true; /* the next sum tells the others */
 }
 
-bool tct_done(tacit_solver *S)
+bool tct_judge(tacit_solver *S, const tct_seen *c)
 {
-    double c[TCT_SCALARS] = {0};
-    q_get(S->q, TCT_SCALARS, S->c, c);
-    if (S->q->peers_know) return true; /* a rank has failed */
-    S->rr = c[C_RR];
-    S->met = S->rr <= S->target * S->target;
-    if (c[C_BAD] == BAD_CURVATURE) {
-        tct_broke_down(S, "p'Ap", c[C_BAD_VALUE]);
+    S->rr = c->rr;
+    S->met = S->rr <= S->goal * S->goal;
+    if (c->bad == BAD_CURVATURE) {
+        tct_broke_down(S, "p'Ap", c->bad_value);
         return true;
     }
     if (!isfinite(S->rr)) {
@@ -56,4 +57,32 @@ bool tct_done(tacit_solver *S)
     S->why = TACIT_STOP_MAX_ITERATIONS;
     if (S->q->stop_agreed) S->why = TACIT_STOP_INTERRUPTED;
     return S->q->stop_agreed || S->k >= S->most;
+}
+
+bool tct_take_looks(tacit_solver *S, int leave)
+{
+    tct_seen c;
+    const int64_t k = S->k;
+    while (S->ahead > leave) {
+        if (!q_seen(S->q, &c)) return true; /* the queue has failed */
+        S->k = k - --S->ahead;
+        const bool done = tct_judge(S, &c);
+        /* an update that was enqueued already is part of an x that did not
+         * meet the target */
+        if (done && (S->met || S->why == TACIT_STOP_BREAKDOWN)) return true;
+        S->k = k;
+        if (done && S->ahead == 0) return true;
+        if (done) leave = 0;
+    }
+    return false;
+}
+
+bool tct_done(tacit_solver *S)
+{
+    if (S->q->dry) return tct_done_dry(S);
+    if (S->q->device->seen) return tct_done_behind(S);
+    double c[TCT_SCALARS] = {0};
+    q_get(S->q, TCT_SCALARS, S->c, c);
+    if (S->q->peers_know) return true; /* a rank has failed */
+    return tct_judge(S, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE]});
 }

@@ -56,7 +56,8 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
     if (S) {
         S->method = found;
         S->q = queue;
-        S->A = A;
+        S->A = A->low ? A->low : A;
+        S->exact = A;
         S->n = (size_t)A->n;
         status = build(S);
     } else {
@@ -72,6 +73,7 @@ void tacit_solver_destroy(tacit_solver **solver)
 {
     if (!solver || !*solver) return;
     tacit_solver *S = *solver;
+    tct_loop_free(S);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
     q_free(S->q, S->c);
     tct_free(S);

@@ -17,7 +17,8 @@ static void start(tacit_solver *S, double rr)
     double c[TCT_SCALARS] = {0};
     c[C_RR] = rr;
     c[C_ALPHA] = 1.0;
-    c[C_TARGET2] = S->target * S->target;
+    S->goal = tct_leg_goal(S, sqrt(rr));
+    c[C_TARGET2] = S->goal * S->goal;
     q_put(S->q, TCT_SCALARS, c, S->c);
     S->met = false;
 }
@@ -99,9 +100,10 @@ static bool go_on(tacit_solver *S, double norm_r, double best, int *futile)
 /* Iterate until the true residual, or something else, decides. */
 static void iterate(tacit_solver *S)
 {
-    double best = INFINITY;
+    double best = INFINITY, last = INFINITY;
     int futile = 0;
     for (bool first = true;; first = false) {
+        if (!first) tct_leg_ends(S);
         tct_residual(S, S->v[V_R]);
         const double rr = tct_norm2(S, S->v[V_R]), norm_r = sqrt(rr);
         if (S->q->peers_know) return;
@@ -111,7 +113,8 @@ static void iterate(tacit_solver *S)
             tct_tell_monitor(S);
         }
         if (decided(S, norm_r)) return;
-        if (!first && !go_on(S, norm_r, best, &futile)) return;
+        const bool leg = !first && tct_next_leg(S, norm_r, last);
+        if (!first && !leg && !go_on(S, norm_r, best, &futile)) return;
         if (!isfinite(norm_r)) {
             tct_broke_down(S, "||b - A x||", norm_r);
             return;
@@ -119,10 +122,10 @@ static void iterate(tacit_solver *S)
         S->why = TACIT_STOP_MAX_ITERATIONS;
         if (S->k >= S->most) return;
         if (norm_r < best) best = norm_r;
+        last = norm_r;
         start(S, rr);
-        S->resumed = false;
-        for (S->now->iterate(S); repair(S); S->now->iterate(S))
-            S->resumed = true;
+        S->resumed = leg && S->keeping;
+        for (tct_iterate(S); repair(S); tct_iterate(S)) S->resumed = true;
         if (S->q->peers_know) return;
     }
 }
@@ -155,10 +158,12 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->stop = *stop;
     S->most = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->k = 0;
-    S->seen = -1;
+    S->seen = S->host_from = -1;
     S->now = S->method;
+    S->A = S->exact->low ? S->exact->low : S->exact;
     S->rescued = false;
     S->rr = 0.0;
+    S->lag = S->q->device->lag ? S->q->device->lag(S->q, S->n) : 0;
     S->q->stop_wanted = S->q->stop_agreed = false;
     const double bb = tct_norm2(S, S->b);
     TRY(tct_agree(S->A->world, q_own_status(S->q)));
@@ -190,5 +195,6 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     }
     const double start_time = tct_seconds();
     iterate(S);
+    tct_describe_loop(S);
     return conclude(S, tct_seconds() - start_time);
 }

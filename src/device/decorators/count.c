@@ -47,6 +47,7 @@ tct_work tct_op_work(const tct_op *op)
 static void count_op(tacit_tally *t, const tct_op *op)
 {
     switch ((int)op->code) {
+    case TCT_LOOK:
     case TCT_GET:
     case TCT_PUT: break; /* set-up and scalars */
     case TCT_SUM_END: add(&t->reduce, 1, 0.0, 8.0 * op->count); break;
@@ -56,6 +57,33 @@ static void count_op(tacit_tally *t, const tct_op *op)
         break;
     default: add_work(t, op); t->moved_bytes += tct_op_work(op).moved;
     }
+}
+
+static void add_row(tacit_tally_row *t, const tacit_tally_row *d, int64_t times)
+{
+    t->count += times * d->count;
+    t->seconds += (double)times * d->seconds;
+    t->flops += (double)times * d->flops;
+    t->bytes += (double)times * d->bytes;
+    t->messages += times * d->messages;
+}
+
+void tct_tally_add(tacit_tally *t, const tacit_tally *d, int64_t times)
+{
+    add_row(&t->spmv, &d->spmv, times);
+    add_row(&t->dot, &d->dot, times);
+    add_row(&t->nrm2, &d->nrm2, times);
+    add_row(&t->axpy, &d->axpy, times);
+    add_row(&t->reduce, &d->reduce, times);
+    add_row(&t->exchange, &d->exchange, times);
+    t->moved_bytes += (double)times * d->moved_bytes;
+}
+
+tacit_tally tct_tally_less(const tacit_tally *a, const tacit_tally *b)
+{
+    tacit_tally t = *a;
+    tct_tally_add(&t, b, -1);
+    return t;
 }
 
 /* The row that the time of a (perhaps fused) operation goes to. */

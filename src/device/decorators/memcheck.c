@@ -55,8 +55,10 @@ static void run_late(tct_layer *self, tacit_queue *q)
 static tacit_status memcheck_open(tct_layer *self, tacit_queue *q,
                                   const char *argument)
 {
-    (void)q;
     (void)argument;
+    if (q->device != &tct_device_host)
+        FAIL(TACIT_UNSUPPORTED, "memcheck: only before host, not %s",
+             q->device->name);
     memcheck_state *s = NULL;
     TRY(TCT_ALLOC(1, "memcheck", &s));
     s->regions = NULL;

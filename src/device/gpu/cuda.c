@@ -1,0 +1,401 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/cuda.c - the cuda device: memory, the operation held back, looks. */
+#include "device/gpu/gpu.h"
+#include "device/gpu/record.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const double ANSWER_SECONDS = 120.0; /* a look takes no longer */
+
+/* --- errors ----------------------------------------------------------------- */
+
+tacit_status tct_gpu_status(gpu_error error, const char *call)
+{
+    if (error == GPU_OK) return TACIT_OK;
+    (void)gpu_last_error(); /* an error that does not last is over */
+    FAIL(error == GPU_NO_MEMORY ? TACIT_NO_MEMORY : TACIT_DEVICE,
+         "the GPU: %s: %s (%s)", call, gpu_error_text(error),
+         gpu_error_name(error));
+}
+
+bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
+{
+    if (error == GPU_OK) return true;
+    q_fail(q, TACIT_DEVICE, "the GPU: %s: %s (%s)", call, gpu_error_text(error),
+           gpu_error_name(error));
+    return false;
+}
+
+/* --- memory ----------------------------------------------------------------- */
+
+static void *device_alloc(size_t bytes)
+{
+    void *p = NULL;
+    if (gpu_malloc(&p, bytes ? bytes : 1) == GPU_OK) return p;
+    (void)gpu_last_error();
+    return NULL;
+}
+
+tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
+{
+    void *p = device_alloc(bytes);
+    if (!p)
+        FAIL(TACIT_NO_MEMORY, "no GPU memory for %.3f GiB",
+             (double)bytes / 0x1p30);
+    gpu_error error = from && bytes > 0
+                          ? gpu_memcpy(p, from, bytes, GPU_TO_DEVICE)
+                      : bytes > 0 ? gpu_memset(p, 0xff, bytes)
+                                  : GPU_OK;
+    /* a copy from pageable memory may return before it has arrived, and a
+     * non-blocking stream would not wait for it */
+    if (error == GPU_OK) error = gpu_stream_sync(NULL);
+    if (error != GPU_OK) gpu_free(p);
+    else memcpy(out, &p, sizeof p);
+    return tct_gpu_status(error, "copying to the device");
+}
+
+void tct_gpu_release(void *p)
+{
+    if (p) (void)gpu_free(p);
+}
+
+tacit_status tct_gpu_require(double bytes, const char *what)
+{
+    size_t unused = 0, all = 0;
+    TRY(tct_gpu_status(gpu_memory_info(&unused, &all), "asking for memory"));
+    if (bytes <= (double)unused) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY,
+         "%s needs %.2f GiB of GPU memory, %.2f of %.2f GiB are free: try "
+         "another --format, or --device host",
+         what, bytes / 0x1p30, (double)unused / 0x1p30, (double)all / 0x1p30);
+}
+
+static void *cuda_alloc(tacit_queue *q, size_t bytes)
+{
+    tct_gpu_flush(q);
+    void *p = device_alloc(bytes);
+    if (p && getenv("TACIT_POISON")) /* NaN: nothing may rest on new memory */
+        (void)gpu_memset(p, 0xff, bytes);
+    return p;
+}
+
+static void cuda_sync(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    if (!g->capturing)
+        tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels");
+}
+
+static void cuda_free(tacit_queue *q, void *p)
+{
+    cuda_sync(q);
+    tct_gpu_release(p);
+}
+
+/* --- the operation held back --------------------------------------------------- */
+
+static tct_gpu_launch launch_of(tct_gpu *g, double *out)
+{
+    return (tct_gpu_launch){.stream = g->stream,
+                            .sms = g->sms,
+                            .partial = g->partial,
+                            .ticket = g->ticket,
+                            .out = out,
+                            .tail = g->tail,
+                            .l2_bytes = g->l2_bytes};
+}
+
+static const tct_gpu_block *gpu_block(const tct_block *B)
+{
+    return (const tct_gpu_block *)(const void *)B;
+}
+
+static void launch(tct_gpu *g)
+{
+    const tct_op *op = &g->held;
+    const tct_gpu_block *B = gpu_block(op->block);
+    double *const *v = op->v;
+    tct_gpu_launch L = launch_of(g, op->out);
+    switch ((int)op->code) {
+    case TCT_STEP:
+    case TCT_LOOK:
+        L.out = NULL;
+        tct_gpu_tail(&L);
+        break;
+    case TCT_MULTIPLY:
+    case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
+    case TCT_MULTIPLY_PAIR:
+        if (B->gpu->multiply_pair) {
+            B->gpu->multiply_pair(B, &L, v[0], v[1], v[2], v[3]);
+        } else {
+            tct_gpu_launch first = L;
+            first.tail.count = 0;
+            B->gpu->multiply(B, &first, v[0], v[1]);
+            B->gpu->multiply(B, &L, v[2], v[3]);
+        }
+        break;
+    default: tct_gpu_vector(op, &L);
+    }
+}
+
+void tct_gpu_flush(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (!g->holding) return;
+    g->holding = false;
+    launch(g);
+    tct_gpu_ok(q, gpu_last_error(), tct_op_table[g->held.code].text);
+}
+
+static void hold(tacit_queue *q, const tct_op *op)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    g->held = *op;
+    g->tail = (tct_tail){.outbox = g->outbox};
+    g->holding = true;
+}
+
+/* A step or a look: part of the tail of what is held, else an own kernel. */
+static void follow(tacit_queue *q, const tct_op *op)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    const bool fits = g->holding && g->tail.count < TCT_TAIL_MOST &&
+                      (g->tail.count == 0 || g->tail.c == op->out);
+    if (!fits) hold(q, op);
+    g->tail.c = op->out;
+    g->tail.action[g->tail.count].kind =
+        op->code == TCT_LOOK ? TAIL_LOOK : TAIL_STEP;
+    g->tail.action[g->tail.count++].step = op->step;
+    if (op->code == TCT_LOOK && !g->capturing) g->made++;
+}
+
+static void cuda_run(tacit_queue *q, const tct_op *op)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    const size_t bytes = op->n * sizeof(double);
+    switch ((int)op->code) {
+    case TCT_STEP:
+    case TCT_LOOK: follow(q, op); break;
+    case TCT_GET:
+        tct_gpu_flush(q);
+        tct_gpu_ok(
+            q,
+            gpu_memcpy_async(op->host, op->v[0], bytes, GPU_TO_HOST, g->stream),
+            "copying from the device");
+        break;
+    case TCT_PUT:
+        tct_gpu_flush(q);
+        tct_gpu_ok(q,
+                   gpu_memcpy_async(op->v[0], op->host, bytes, GPU_TO_DEVICE,
+                                    g->stream),
+                   "copying to the device");
+        break;
+    default:
+        if (op->n > 0) hold(q, op);
+    }
+}
+
+/* --- looks --------------------------------------------------------------------- */
+
+static uint64_t bits_of(double v)
+{
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
+    return bits;
+}
+
+/* Is look `number` in the box? */
+static bool arrived(const volatile tct_posted *box, uint64_t number,
+                    tct_seen *out)
+{
+    const volatile tct_posted *p = &box[number % TCT_LOOKS];
+    const tct_seen s = {p->rr, p->bad, p->bad_value};
+    const uint64_t check = p->check;
+    if (check !=
+        (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^ bits_of(s.bad_value)))
+        return false;
+    *out = s;
+    return true;
+}
+
+/* Nothing runs: are there looks that did not fill a batch? */
+static bool collect(tacit_queue *q, tct_seen *out)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (arrived(g->mailbox->posted, g->taken + 1, out)) return true;
+    const size_t at = (size_t)((g->taken + 1) % TCT_LOOKS);
+    const size_t left = TCT_LOOKS - at;
+    const size_t count = left < (size_t)g->batch ? left : (size_t)g->batch;
+    if (!tct_gpu_ok(q,
+                    gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->posted[at],
+                                     &g->outbox->posted[at],
+                                     count * sizeof(tct_posted), GPU_TO_HOST,
+                                     g->stream),
+                    "copying looks") ||
+        !tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels"))
+        return false;
+    return arrived(g->mailbox->posted, g->taken + 1, out);
+}
+
+/* Wait for the next look, starting more replays while there are any due. */
+static bool cuda_seen(tacit_queue *q, tct_seen *out)
+{
+    enum { SPINS = 256 };
+    tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    const double start = tct_seconds();
+    for (;;) {
+        bool found = false;
+        for (int i = 0; i < SPINS && !found; i++)
+            found = arrived(g->mailbox->posted, g->taken + 1, out);
+        const gpu_error state =
+            found ? GPU_NOT_READY : gpu_stream_query(g->stream);
+        if (state == GPU_OK) {
+            found = collect(q, out);
+            if (!found && !tct_record_go_on(q, true)) return false;
+        } else if (state != GPU_NOT_READY) {
+            tct_gpu_ok(q, state, "running kernels");
+            return false;
+        } else if (!found && tct_seconds() - start > ANSWER_SECONDS) {
+            q_fail(q, TACIT_DEVICE, "the GPU: no answer for %.0f s",
+                   ANSWER_SECONDS);
+            return false;
+        }
+        if (!found) continue;
+        g->taken++;
+        tct_record_go_on(q, false);
+        return true;
+    }
+}
+
+static int cuda_lag(tacit_queue *q, size_t n)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    const int batch = n < 300000 ? 16 : n < 3000000 ? 4 : 1;
+    if (batch == g->batch) return batch;
+    const uint64_t word = (uint64_t)batch;
+    cuda_sync(q);
+    if (tct_gpu_ok(
+            q, gpu_memcpy(&g->outbox->batch, &word, sizeof word, GPU_TO_DEVICE),
+            "setting up looks") &&
+        tct_gpu_ok(q, gpu_stream_sync(NULL), "setting up looks"))
+        g->batch = batch;
+    return batch;
+}
+
+/* --- open, close ----------------------------------------------------------------- */
+
+static bool cuda_available(char *reason, size_t size)
+{
+    int count = 0;
+    const gpu_error error = gpu_device_count(&count);
+    if (error == GPU_OK && count > 0) return true;
+    (void)gpu_last_error();
+    snprintf(reason, size, "no NVIDIA GPU is usable here: %s",
+             error == GPU_OK ? "none found" : gpu_error_text(error));
+    return false;
+}
+
+static tacit_status describe_device(tct_gpu *g)
+{
+    gpu_properties p;
+    TRY(tct_gpu_status(gpu_get_properties(&p, g->device), "its properties"));
+    g->sms = p.multiProcessorCount;
+    g->l2_bytes = (size_t)p.l2CacheSize;
+    g->shared_bytes = p.sharedMemPerBlockOptin;
+    snprintf(g->name, sizeof g->name,
+             "%.80s, sm_%d%d, %d multiprocessors, "
+             "%.0f GiB",
+             p.name, p.major, p.minor, p.multiProcessorCount,
+             (double)p.totalGlobalMem / 0x1p30);
+    return TACIT_OK;
+}
+
+static tacit_status open_memory(tct_gpu *g)
+{
+    void *box = NULL;
+    TRY(tct_gpu_status(gpu_stream_create(&g->stream, GPU_STREAM_NON_BLOCKING),
+                       "a stream"));
+    TRY(tct_gpu_upload(NULL, sizeof(double) * TCT_BLOCKS_MOST * TCT_SUMS_MOST,
+                       &g->partial));
+    TRY(tct_gpu_upload(NULL, sizeof(unsigned), &g->ticket));
+    TRY(tct_gpu_status(gpu_memset(g->ticket, 0, sizeof(unsigned)),
+                       "clearing memory"));
+    TRY(tct_gpu_status(
+        gpu_host_malloc(&box, sizeof(tct_mailbox), GPU_HOST_MAPPED),
+        "host memory for the GPU"));
+    g->mailbox = box;
+    memset(box, 0, sizeof(tct_mailbox));
+    TRY(tct_gpu_status(gpu_host_pointer(&box, g->mailbox, 0),
+                       "host memory for the GPU"));
+    g->mailbox_gpu = box;
+    g->batch = 1;
+    tct_outbox *outbox = tct_calloc(sizeof *outbox);
+    if (!outbox) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
+    outbox->batch = 1;
+    outbox->mailbox = g->mailbox_gpu;
+    const tacit_status status =
+        tct_gpu_upload(outbox, sizeof *outbox, &g->outbox);
+    tct_free(outbox);
+    TRY(status);
+    return tct_gpu_status(gpu_stream_sync(NULL), "starting");
+}
+
+static tacit_status cuda_open(tacit_queue *q)
+{
+    char reason[256];
+    if (q->ranks > 1)
+        FAIL(TACIT_UNSUPPORTED,
+             "device cuda: one process in this version, not %d ranks",
+             q->ranks);
+    if (!cuda_available(reason, sizeof reason))
+        FAIL(TACIT_DEVICE, "device cuda: %s", reason);
+    tct_gpu *g = tct_calloc(sizeof *g);
+    if (!g) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
+    q->device_state = g;
+    TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
+    TRY(describe_device(g));
+    return open_memory(g);
+}
+
+static void cuda_close(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (!g) return;
+    g->holding = false;
+    if (g->stream) (void)gpu_stream_sync(g->stream);
+    if (g->stream) (void)gpu_stream_destroy(g->stream);
+    tct_gpu_release(g->partial);
+    tct_gpu_release(g->ticket);
+    tct_gpu_release(g->outbox);
+    if (g->mailbox) (void)gpu_host_free(g->mailbox);
+    tct_free(g);
+}
+
+static void cuda_describe(const tacit_queue *q, char *text, size_t size)
+{
+    snprintf(text, size, "%s", tct_gpu_of(q)->name);
+}
+
+const tct_device_ops tct_device_cuda = {
+    .name = "cuda",
+    .summary = "an NVIDIA GPU",
+    .available = cuda_available,
+    .open = cuda_open,
+    .close = cuda_close,
+    .alloc = cuda_alloc,
+    .free = cuda_free,
+    .run = cuda_run,
+    .sync = cuda_sync,
+    .describe = cuda_describe,
+    .seen = cuda_seen,
+    .lag = cuda_lag,
+    .record_begin = tct_record_begin,
+    .record_end = tct_record_end,
+    .replay = tct_record_replay,
+    .record_about = tct_record_about,
+    .record_free = tct_record_free,
+};

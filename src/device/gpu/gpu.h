@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/gpu.h - a queue on a GPU: a stream, and one operation held back.
+ *
+ * An operation is launched when the next one comes. What follows it and is
+ * only scalar work (a step, a look) becomes its tail: the last block of its
+ * kernel does it, so that scalars never leave the device and cost no kernel.
+ *
+ * A look posts the scalars that decide; the host takes them in order, late, and
+ * the device never waits. Looks go to memory of the device, and from there to
+ * memory of the host in batches, since a write over the bus holds up the end of
+ * a kernel, and a fence, for some microseconds. */
+#ifndef TCT_GPU_H
+#define TCT_GPU_H
+#include "device/gpu/runtime.h"
+#include "device/queue.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+    TCT_TAIL_MOST = 4,
+    TCT_SUMS_MOST = 4,
+    TCT_BLOCKS_MOST = 32768, /* of any kernel that sums  */
+    TCT_LOOKS = 4096         /* posted and not yet taken */
+};
+
+/* One look, valid if check == number ^ the bits of the others: it crosses to
+ * the host without a fence. Looks are numbered from 1. */
+typedef struct tct_posted {
+    double rr, bad, bad_value;
+    uint64_t check;
+} tct_posted;
+
+typedef struct tct_mailbox { /* of the host, as the device sees it too */
+    tct_posted posted[TCT_LOOKS];
+    volatile uint64_t limit; /* loops on the device end at this look */
+} tct_mailbox;
+
+typedef struct tct_outbox { /* of the device */
+    tct_posted posted[TCT_LOOKS];
+    uint64_t looks; /* so far                                       */
+    uint64_t batch; /* looks that go to the host at once: 1, 2, 4.. */
+    tct_mailbox *mailbox;
+} tct_outbox;
+
+typedef enum { TAIL_STEP, TAIL_LOOK } tct_tail_kind;
+
+/* What the last block of a kernel does, in order. */
+typedef struct tct_tail {
+    int count;
+    struct {
+        tct_tail_kind kind;
+        tct_step step;
+    } action[TCT_TAIL_MOST];
+    double *c;          /* the scalar block of all actions */
+    tct_outbox *outbox; /* of looks                        */
+} tct_tail;
+
+/* What a kernel launch needs besides its data. `out` NULL: nothing is summed,
+ * or (in a kernel that can sum or not) nothing is wanted. */
+typedef struct tct_gpu_launch {
+    gpu_stream stream;
+    int sms;          /* multiprocessors                          */
+    double *partial;  /* [TCT_BLOCKS_MOST * TCT_SUMS_MOST]        */
+    unsigned *ticket; /* 0 between kernels                        */
+    double *out;
+    tct_tail tail;
+    size_t l2_bytes;
+} tct_gpu_launch;
+
+/* A matrix block on a GPU: first member of every device format's struct. */
+typedef struct tct_gpu_block tct_gpu_block;
+typedef struct tct_gpu_block_ops {
+    /* y = B x; with L->out, *out = (x, y); the tail of L at the end. */
+    void (*multiply)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                     const double *x, double *y);
+    /* y0 = B x0, y1 = B x1 in one pass; the tail at the end. OPTIONAL. */
+    void (*multiply_pair)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                          const double *x0, double *y0, const double *x1,
+                          double *y1);
+} tct_gpu_block_ops;
+struct tct_gpu_block {
+    tct_block base;
+    const tct_gpu_block_ops *gpu;
+};
+
+typedef struct tct_gpu {
+    gpu_stream stream;
+    int device, sms;
+    size_t l2_bytes, shared_bytes; /* shared memory of one block, at most */
+    char name[160];
+    double *partial;
+    unsigned *ticket;
+    tct_outbox *outbox;       /* device                            */
+    tct_mailbox *mailbox;     /* host                              */
+    tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
+    int batch;                /* looks that are posted at once     */
+    uint64_t made, taken;     /* looks enqueued, looks read        */
+    bool holding;             /* `held` has not been launched yet  */
+    tct_op held;
+    tct_tail tail;
+    bool capturing;
+    void *playing; /* the recording under way, or NULL */
+} tct_gpu;
+
+/* The state of a queue whose device is a GPU. */
+static inline tct_gpu *tct_gpu_of(const tacit_queue *q)
+{
+    return (tct_gpu *)q->device_state;
+}
+
+/* Note in the queue what a call of the runtime says; false if it failed. */
+bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call);
+/* The same as a status. */
+tacit_status tct_gpu_status(gpu_error error, const char *call);
+
+/* Launch what is held back. */
+void tct_gpu_flush(tacit_queue *q);
+
+/* --- memory of blocks --------------------------------------------------------- */
+
+/* Copy `bytes` of host memory to new device memory, or allocate it poisoned
+ * where `from` is NULL. Errors NO_MEMORY, DEVICE. */
+tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out);
+void tct_gpu_release(void *p); /* NULL is fine */
+/* Will `bytes` fit? Errors NO_MEMORY, naming `what`, with what is free. */
+tacit_status tct_gpu_require(double bytes, const char *what);
+
+/* --- kernels (vector.cu) -------------------------------------------------------- */
+
+/* Vector operation `op`; its sums and the tail are in L. */
+void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
+/* The tail alone. */
+void tct_gpu_tail(const tct_gpu_launch *L);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

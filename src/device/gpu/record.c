@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/record.c - recordings. The CPU can replay one, keeping two under
+ * way, or a while node can, on the device; whichever is faster for this
+ * recording is found out by trying both on the first looks of a solve. */
+#include "device/gpu/record.h"
+#include <stdio.h>
+#include <string.h>
+
+typedef enum { BY_CPU, BY_NODE, WAYS } way;
+
+enum { TRIAL = 4 /* recordings that a way is timed over, after one */ };
+
+typedef struct {
+    int looks; /* per recording */
+    gpu_graph graph, node_graph;
+    gpu_graph_exec exec[WAYS]; /* BY_NODE: NULL if the driver has none */
+    bool chosen;
+    way now;
+    double seconds[WAYS]; /* of TRIAL recordings */
+    /* while it is replayed */
+    int64_t due;    /* looks that may still be started     */
+    uint64_t first; /* number of the first look of a trial */
+    double clock;
+    bool in_trial;
+} recording;
+
+bool tct_record_begin(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    if (!tct_gpu_ok(q, gpu_capture_begin(g->stream, GPU_CAPTURE_RELAXED),
+                    "recording"))
+        return false;
+    g->capturing = true;
+    return true;
+}
+
+/* The way by a while node is not everybody's: without it, by the CPU. */
+static void make_node(tct_gpu *g, recording *r, const double *c)
+{
+    const gpu_error error = tct_record_while(
+        r->graph, c, &g->outbox->looks, &g->mailbox_gpu->limit, &r->node_graph);
+    if (error != GPU_OK ||
+        gpu_graph_instantiate(&r->exec[BY_NODE], r->node_graph, 0) != GPU_OK)
+        r->exec[BY_NODE] = NULL;
+    (void)gpu_last_error();
+    r->chosen = r->exec[BY_NODE] == NULL;
+}
+
+void *tct_record_end(tacit_queue *q, int looks, const double *c)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    g->capturing = false;
+    recording *r = tct_calloc(sizeof *r);
+    if (!r) q_fail(q, TACIT_NO_MEMORY, "no memory for a recording");
+    gpu_graph graph = NULL;
+    const gpu_error error = gpu_capture_end(g->stream, &graph);
+    if (!tct_gpu_ok(q, error, "recording") || !r) {
+        tct_free(r);
+        return NULL;
+    }
+    r->looks = looks;
+    r->graph = graph;
+    if (!tct_gpu_ok(q, gpu_graph_instantiate(&r->exec[BY_CPU], graph, 0),
+                    "making a graph")) {
+        tct_record_free(q, r);
+        return NULL;
+    }
+    make_node(g, r, c);
+    return r;
+}
+
+void tct_record_free(tacit_queue *q, void *record)
+{
+    recording *r = record;
+    tct_gpu *g = tct_gpu_of(q);
+    if (!r) return;
+    if (g->playing == r) g->playing = NULL;
+    (void)gpu_stream_sync(g->stream);
+    for (int w = 0; w < WAYS; w++)
+        if (r->exec[w]) (void)gpu_graph_exec_destroy(r->exec[w]);
+    if (r->node_graph) (void)gpu_graph_destroy(r->node_graph);
+    if (r->graph) (void)gpu_graph_destroy(r->graph);
+    tct_free(r);
+}
+
+void tct_record_about(const void *record, char *text, size_t size)
+{
+    const recording *r = record;
+    snprintf(text, size, "%s, %d iterations",
+             r->now == BY_NODE ? "while node" : "replayed", r->looks);
+}
+
+/* --- replay ------------------------------------------------------------------ */
+
+static void start(tacit_queue *q, recording *r, int64_t looks)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (r->now == BY_NODE) g->mailbox->limit = g->made + (uint64_t)looks;
+    if (!tct_gpu_ok(q, gpu_graph_launch(r->exec[r->now], g->stream),
+                    "launching a graph"))
+        r->due = 0;
+    g->made += (uint64_t)looks;
+    r->due -= looks;
+}
+
+/* Both ways take their turn, one recording to warm up and TRIAL that count;
+ * then the faster one is chosen for good. */
+static void try_ways(tct_gpu *g, recording *r)
+{
+    if (r->chosen || !r->in_trial) return;
+    const uint64_t P = (uint64_t)r->looks;
+    if (g->taken == r->first + P) r->clock = tct_seconds();
+    if (g->taken != r->first + (TRIAL + 1) * P) return;
+    r->seconds[r->now] = tct_seconds() - r->clock;
+    r->in_trial = false;
+    if (r->now == BY_CPU) {
+        r->now = BY_NODE;
+    } else {
+        r->chosen = true;
+        r->now = r->seconds[BY_NODE] < r->seconds[BY_CPU] ? BY_NODE : BY_CPU;
+    }
+}
+
+static int64_t whole(const recording *r, int64_t looks)
+{
+    return looks / r->looks * r->looks;
+}
+
+bool tct_record_go_on(tacit_queue *q, bool idle)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    recording *r = g->playing;
+    if (!r) return false;
+    try_ways(g, r);
+    const int64_t P = r->looks, trial = (TRIAL + 1) * P;
+    if (idle) g->made = g->taken; /* a node may have stopped early */
+    if (r->due < P) return false;
+    if (!r->chosen && !r->in_trial) {
+        if (!idle) return false;
+        r->in_trial = true;
+        r->first = g->taken;
+    }
+    const bool node = r->now == BY_NODE;
+    if (node && !idle) return false;
+    if (!node && g->made - g->taken > (uint64_t)P) return false;
+    if (!r->chosen && !node && g->made - r->first >= (uint64_t)trial)
+        return false; /* let it run dry, the node's turn comes then */
+    int64_t looks = P;
+    if (node) looks = r->chosen ? whole(r, TCT_LOOKS / 2) : trial;
+    if (looks > r->due) looks = whole(r, r->due);
+    start(q, r, looks);
+    return true;
+}
+
+void tct_record_replay(tacit_queue *q, void *record, int64_t looks)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    recording *r = record;
+    tct_gpu_flush(q);
+    r->due = looks;
+    r->in_trial = false;
+    g->playing = looks > 0 ? r : NULL;
+    g->mailbox->limit = 0;
+    if (looks == 0) return;
+    g->made = g->taken;
+    tct_record_go_on(q, true);
+    tct_record_go_on(q, false);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/record.h - recordings: CUDA graphs, replayed by the CPU or by a
+ * while node on the device. See the members of tct_device_ops. */
+#ifndef TCT_GPU_RECORD_H
+#define TCT_GPU_RECORD_H
+#include "device/gpu/gpu.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+bool tct_record_begin(tacit_queue *q);
+void *tct_record_end(tacit_queue *q, int looks, const double *c);
+void tct_record_replay(tacit_queue *q, void *record, int64_t looks);
+void tct_record_about(const void *record, char *text, size_t size);
+void tct_record_free(tacit_queue *q, void *record);
+
+/* Start more replays of the recording that is under way, if any are due.
+ * `idle`: everything started has run, and all its looks were taken. False if
+ * nothing was started. */
+bool tct_record_go_on(tacit_queue *q, bool idle);
+
+/* A graph of one while node around `body`, which goes on as long as `c` has
+ * neither met its target nor broken down and `looks` is below `limit`; all are
+ * memory of the device, or of the host as the device sees it. */
+gpu_error tct_record_while(gpu_graph body, const double *c,
+                           const uint64_t *looks,
+                           const volatile uint64_t *limit, gpu_graph *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today. A
+ * HIP build needs this table a second time and no other change. */
+#ifndef TCT_GPU_RUNTIME_H
+#define TCT_GPU_RUNTIME_H
+#ifdef __CUDACC__
+#include <cuda_runtime.h>
+#else
+#include <cuda_runtime_api.h>
+#endif
+
+typedef cudaError_t gpu_error;
+typedef cudaStream_t gpu_stream;
+typedef cudaEvent_t gpu_event;
+typedef cudaGraph_t gpu_graph;
+typedef cudaGraphExec_t gpu_graph_exec;
+typedef cudaGraphNode_t gpu_graph_node;
+typedef struct cudaDeviceProp gpu_properties;
+
+#define GPU_OK          cudaSuccess
+#define GPU_NOT_READY   cudaErrorNotReady
+#define GPU_NO_MEMORY   cudaErrorMemoryAllocation
+#define GPU_TO_DEVICE   cudaMemcpyHostToDevice
+#define GPU_TO_HOST     cudaMemcpyDeviceToHost
+#define GPU_ON_DEVICE   cudaMemcpyDeviceToDevice
+#define GPU_HOST_MAPPED cudaHostAllocMapped
+
+#define gpu_error_text            cudaGetErrorString
+#define gpu_error_name            cudaGetErrorName
+#define gpu_last_error            cudaGetLastError
+#define gpu_device_count          cudaGetDeviceCount
+#define gpu_set_device            cudaSetDevice
+#define gpu_get_properties        cudaGetDeviceProperties
+#define gpu_get_attribute         cudaDeviceGetAttribute
+#define gpu_memory_info           cudaMemGetInfo
+#define gpu_malloc                cudaMalloc
+#define gpu_free                  cudaFree
+#define gpu_host_malloc           cudaHostAlloc
+#define gpu_host_free             cudaFreeHost
+#define gpu_host_pointer          cudaHostGetDevicePointer
+#define gpu_memcpy                cudaMemcpy
+#define gpu_memcpy_async          cudaMemcpyAsync
+#define gpu_memset                cudaMemset
+#define gpu_memset_async          cudaMemsetAsync
+#define gpu_stream_create         cudaStreamCreateWithFlags
+#define GPU_STREAM_NON_BLOCKING   cudaStreamNonBlocking
+#define gpu_stream_destroy        cudaStreamDestroy
+#define gpu_stream_sync           cudaStreamSynchronize
+#define gpu_stream_query          cudaStreamQuery
+#define gpu_event_create          cudaEventCreate
+#define gpu_event_destroy         cudaEventDestroy
+#define gpu_event_record          cudaEventRecord
+#define gpu_event_sync            cudaEventSynchronize
+#define gpu_event_elapsed         cudaEventElapsedTime
+#define gpu_capture_begin         cudaStreamBeginCapture
+#define gpu_capture_end           cudaStreamEndCapture
+#define GPU_CAPTURE_RELAXED       cudaStreamCaptureModeRelaxed
+#define gpu_graph_instantiate     cudaGraphInstantiate
+#define gpu_graph_upload          cudaGraphUpload
+#define gpu_graph_launch          cudaGraphLaunch
+#define gpu_graph_destroy         cudaGraphDestroy
+#define gpu_graph_exec_destroy    cudaGraphExecDestroy
+#define gpu_occupancy             cudaOccupancyMaxActiveBlocksPerMultiprocessor
+#define gpu_function_attribute    cudaFuncSetAttribute
+#define GPU_DYNAMIC_SHARED        cudaFuncAttributeMaxDynamicSharedMemorySize
+#define gpu_launch_cooperative    cudaLaunchCooperativeKernel
+#define GPU_ATTRIBUTE_SMS         cudaDevAttrMultiProcessorCount
+#define GPU_ATTRIBUTE_SHARED      cudaDevAttrMaxSharedMemoryPerBlockOptin
+#define GPU_ATTRIBUTE_L2          cudaDevAttrL2CacheSize
+#define GPU_ATTRIBUTE_COOPERATIVE cudaDevAttrCooperativeLaunch
+#define gpu_stream_wait_event     cudaStreamWaitEvent
+#define gpu_event_create_with     cudaEventCreateWithFlags
+#define GPU_EVENT_NO_TIMING       cudaEventDisableTiming
+
+#endif

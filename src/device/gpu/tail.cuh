@@ -1,0 +1,128 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/tail.cuh - how a kernel ends: sums in a fixed tree, then the
+ * scalar work that follows, done by the block that finishes last.
+ *
+ * A sum has the same bits in every run: each thread adds what it meets in
+ * order, threads are added in a tree over a warp and then over warps, and the
+ * last block adds the blocks in order. The number of blocks depends on the
+ * device and the matrix alone. */
+#ifndef TCT_GPU_TAIL_CUH
+#define TCT_GPU_TAIL_CUH
+#include "device/gpu/gpu.h"
+
+/* What a kernel gets of a launch. */
+struct tct_ending {
+    double *partial;
+    unsigned *ticket;
+    double *out;
+    tct_tail tail;
+};
+
+static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
+{
+    return {L->partial, L->ticket, L->out, L->tail};
+}
+
+/* Post the scalars that decide; a batch goes to the host when it is full, and
+ * at once when the scalars have come to rest. */
+static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
+                                          uint64_t number, uint64_t batch)
+{
+    const tct_posted now = {c[C_RR], c[C_BAD], c[C_BAD_VALUE],
+                            number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
+                                (uint64_t)__double_as_longlong(c[C_BAD]) ^
+                                (uint64_t)__double_as_longlong(c[C_BAD_VALUE])};
+    o->posted[number % TCT_LOOKS] = now;
+    const bool rest = !(now.rr > c[C_TARGET2]) || now.bad != 0.0;
+    const uint64_t in_batch = number & (batch - 1);
+    if (!rest && in_batch != 0) return;
+    const uint64_t first = number - (in_batch ? in_batch : batch) + 1;
+    for (uint64_t i = first; i <= number; i++) {
+        const tct_posted p = o->posted[i % TCT_LOOKS];
+        volatile tct_posted *to = &o->mailbox->posted[i % TCT_LOOKS];
+        to->rr = p.rr;
+        to->bad = p.bad;
+        to->bad_value = p.bad_value;
+        to->check = p.check;
+    }
+}
+static __device__ inline void tct_post(const double *c, tct_outbox *o)
+{
+    tct_post_as(c, o, ++o->looks, o->batch);
+}
+
+static __device__ inline void tct_tail_run(const tct_tail &t)
+{
+    for (int i = 0; i < t.count; i++)
+        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
+        else tct_post(t.c, t.outbox);
+}
+
+/* The sum of `v` over the block, in thread 0. Every thread must call it; it
+ * may be called again at once. */
+template <int SUMS>
+static __device__ inline void tct_block_sum(double (&v)[SUMS])
+{
+    __shared__ double warp[32][SUMS];
+    const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
+    for (int j = 0; j < SUMS; j++)
+        for (int d = 16; d > 0; d >>= 1)
+            v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+    if (lane == 0)
+        for (int j = 0; j < SUMS; j++) warp[w][j] = v[j];
+    __syncthreads();
+    if (w == 0) {
+        const int warps = (blockDim.x + 31) >> 5;
+        for (int j = 0; j < SUMS; j++) {
+            v[j] = lane < warps ? warp[lane][j] : 0.0;
+            for (int d = 16; d > 0; d >>= 1)
+                v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+        }
+    }
+    __syncthreads();
+}
+
+/* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
+ * thread of every block calls it, once. With `held` the sums stay as they
+ * were. */
+template <int SUMS>
+static __device__ inline void tct_end(double *v_, const tct_ending &e,
+                                      bool held = false)
+{
+    __shared__ bool last;
+    if (SUMS == 0 && e.tail.count == 0) return;
+    double v[SUMS ? SUMS : 1] = {0.0};
+    for (int j = 0; j < SUMS; j++) v[j] = v_[j];
+    if (SUMS) tct_block_sum(v);
+    else __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int j = 0; j < SUMS; j++) e.partial[blockIdx.x * SUMS + j] = v[j];
+        __threadfence();
+        last = atomicAdd(e.ticket, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    if (SUMS) {
+        __threadfence();
+        for (int j = 0; j < SUMS; j++) {
+            v[j] = 0.0;
+            for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+                v[j] += __ldcg(&e.partial[b * SUMS + j]);
+        }
+        tct_block_sum(v);
+    }
+    if (threadIdx.x != 0) return;
+    if (!held)
+        for (int j = 0; j < SUMS; j++) e.out[j] = v[j];
+    tct_tail_run(e.tail);
+    *e.ticket = 0;
+}
+
+/* A launch of `blocks` blocks at most, each element or warp visited in turn. */
+static inline int tct_grid(int64_t work, int per_block, int64_t most)
+{
+    const int64_t blocks = (work + per_block - 1) / per_block;
+    return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+#endif

@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/race.c - on a GPU: which format is fastest for this matrix? The
+ * whole matrix is stored in each that fits, one after the other, and
+ * multiplied; the fastest is kept. */
+#include "operator/format.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS = 3, PRODUCTS = 8 };
+
+static const char *const candidates[] = {"csr",      "sell32", "sell",
+                                         "sell/f64", "bsell",  "bsell/f64"};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+typedef struct {
+    tacit_queue *q;
+    double *x, *y;
+} course;
+
+/* Seconds of a product, the best of some runs; < 0: the queue has failed. */
+static double run(const course *c, const tct_block *B)
+{
+    double best = -1.0;
+    for (int i = -1; i < RUNS; i++) { /* the first warms up */
+        if (q_status(c->q) < 0) return -1.0;
+        const double start = tct_seconds();
+        for (int k = 0; k < PRODUCTS; k++)
+            q_multiply(c->q, B, c->x, c->y, NULL);
+        if (q_status(c->q) < 0) return -1.0;
+        const double seconds = (tct_seconds() - start) / PRODUCTS;
+        if (i >= 0 && (best < 0.0 || seconds < best)) best = seconds;
+    }
+    return best;
+}
+
+/* Store `A` as `t` says and time it. UNSUPPORTED and NO_MEMORY are reasons not
+ * to take part. */
+static tacit_status enter(const course *c, tct_local *A, tct_trial *t,
+                          char *reason, size_t size, tct_block **out)
+{
+    char name[16];
+    tct_local copy = *A;
+    copy.owned = false;
+    const char *slash = strchr(t->format, '/');
+    snprintf(name, sizeof name, "%.*s",
+             (int)(slash ? slash - t->format : (int)sizeof name - 1),
+             t->format);
+    const tct_format *f = tct_format_find(c->q->device->name, name);
+    if (slash) copy.store = slash + 1;
+    t->bytes = f->bytes(&copy, &t->reason);
+    if (t->bytes < 0.0) return TACIT_OK;
+    const tacit_status status = f->create(&copy, c->q->threads, out);
+    if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
+        snprintf(reason, size, "%s", tacit_error_message());
+        t->reason = reason;
+        return TACIT_OK;
+    }
+    TRY(status);
+    t->bytes = (*out)->matrix_bytes;
+    t->seconds = run(c, *out);
+    if (t->seconds < 0.0) return q_status(c->q);
+    return TACIT_OK;
+}
+
+static void drop(tct_block **B)
+{
+    if (*B) (*B)->ops->destroy(*B);
+    *B = NULL;
+}
+
+/* Is candidate `i` another than the one before it, given the stores wished? */
+static bool takes_part(int i, const char *store, const tct_block *before)
+{
+    const char *slash = strchr(candidates[i], '/');
+    if (store && strcmp(store, "auto") != 0) /* one store for all */
+        return slash ? strcmp(slash + 1, store) == 0
+                     : !(i + 1 < CANDIDATES &&
+                         strchr(candidates[i + 1], '/') != NULL);
+    return !slash || (before && (strstr(before->detail, "doubles") == NULL ||
+                                 strstr(before->detail, "constant") != NULL));
+}
+
+static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
+                         int *count, char (*reasons)[TCT_REASON],
+                         const char **winner, tct_block **out)
+{
+    tct_block *last = NULL;
+    double best = -1.0;
+    const char *wish = A->store;
+    for (int i = 0; i < CANDIDATES; i++) {
+        if (!takes_part(i, wish, last)) continue;
+        drop(&last);
+        tct_trial *t = &trials[*count];
+        *t = (tct_trial){.format = candidates[i]};
+        A->store = NULL;
+        const tacit_status status =
+            enter(c, A, t, reasons[*count], TCT_REASON, &last);
+        A->store = wish;
+        ++*count;
+        TRY(status);
+        if (!last || (best >= 0.0 && t->seconds >= best)) continue;
+        drop(out);
+        best = t->seconds;
+        *winner = t->format;
+        *out = last;
+        last = NULL;
+    }
+    drop(&last);
+    return TACIT_OK;
+}
+
+tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
+                             int *count, char (*reasons)[TCT_REASON],
+                             const char **winner, tct_block **out)
+{
+    course c = {.q = q};
+    *count = 0;
+    *out = NULL;
+    *winner = NULL;
+    tacit_status status = tacit_queue_alloc(q, (size_t)A->cols, &c.x);
+    if (status >= 0) status = tacit_queue_alloc(q, (size_t)A->rows, &c.y);
+    if (status >= 0) {
+        q_fill(q, (size_t)A->cols, 1.0, c.x);
+        status = race(&c, A, trials, count, reasons, winner, out);
+    }
+    tacit_queue_free(q, &c.x);
+    tacit_queue_free(q, &c.y);
+    if (status >= 0 && !*out)
+        status = tct_fail(TACIT_NO_MEMORY, "no format could be tried: %s",
+                          reasons[0]);
+    if (status < 0) drop(out);
+    return status;
+}

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/choose_loop.c - the loops, and which is fastest for a solver: each
+ * that it can have runs some iterations. */
+#include "solver/resident/resident.h"
+#include <string.h>
+
+enum { TRIAL = 60 };
+
+static const tacit_loop loops[TCT_LOOPS] = {
+    {"host", "the CPU enqueues every step", false},
+    {"graph",
+     "a CUDA graph of some iterations, replayed by the CPU or in a "
+     "while node",
+     true},
+    {"resident", "one persistent kernel for the whole solve", true}};
+
+const tacit_loop *tacit_solver_loop(int i)
+{
+    return i >= 0 && i < TCT_LOOPS ? &loops[i] : NULL;
+}
+
+static tacit_status set(tacit_solver *S, int loop)
+{
+    char reason[160];
+    if (loops[loop].needs_gpu && !S->q->device->replay)
+        FAIL(TACIT_UNSUPPORTED, "loop %s: needs --device cuda",
+             loops[loop].name);
+    if (loop == TCT_LOOP_RESIDENT &&
+        !tct_resident_fits(S, reason, sizeof reason))
+        FAIL(TACIT_UNSUPPORTED, "loop resident: %s", reason);
+    S->loop = loop;
+    return TACIT_OK;
+}
+
+/* Seconds of TRIAL iterations with loop `i`, from x = 0; < 0: cannot. */
+static double try_loop(tacit_solver *S, int loop, const double *b, double *x)
+{
+    const tacit_stop stop = {.rtol = 0.0, .max_iterations = TRIAL};
+    tacit_result result;
+    if (set(S, loop) < 0) return -1.0;
+    for (int run = 0; run < 2; run++) { /* the first warms up */
+        q_fill(S->q, S->n, 0.0, x);
+        if (q_status(S->q) < 0) return -1.0;
+        const tacit_status s = tacit_solver_run(S, b, x, &stop, &result);
+        if (s < 0 && s != TACIT_BREAKDOWN) return -1.0;
+    }
+    return result.seconds / (double)(result.iterations + 1);
+}
+
+static tacit_status choose(tacit_solver *S)
+{
+    S->loop = TCT_LOOP_HOST;
+    if (!S->q->device->replay) return TACIT_OK;
+    double *b = NULL, *x = NULL, best = -1.0;
+    tacit_status status = tacit_queue_alloc(S->q, S->n, &b);
+    if (status == TACIT_OK) status = tacit_queue_alloc(S->q, S->n, &x);
+    int fastest = TCT_LOOP_HOST;
+    if (status == TACIT_OK) q_fill(S->q, S->n, 1.0, b);
+    for (int loop = 0; status == TACIT_OK && loop < TCT_LOOPS; loop++) {
+        const double seconds = try_loop(S, loop, b, x);
+        status = q_status(S->q);
+        if (seconds < 0.0 || (best >= 0.0 && seconds >= best)) continue;
+        best = seconds;
+        fastest = loop;
+    }
+    tct_drop_record(S);
+    tacit_queue_free(S->q, &b);
+    tacit_queue_free(S->q, &x);
+    S->loop = fastest;
+    return status < 0 ? status : set(S, fastest);
+}
+
+tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)
+{
+    REQUIRE(solver != NULL);
+    if (!loop || strcmp(loop, "auto") == 0) return choose(solver);
+    for (int i = 0; i < TCT_LOOPS; i++)
+        if (strcmp(loops[i].name, loop) == 0) return set(solver, i);
+    FAIL(TACIT_INVALID, "unknown loop '%s': host, graph, resident or auto",
+         loop);
+}

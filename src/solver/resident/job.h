@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/job.h - what a persistent kernel is given. */
+#ifndef TCT_RESIDENT_JOB_H
+#define TCT_RESIDENT_JOB_H
+#include "operator/gpu_slices.h"
+
+/* A vector whose first `slots` rows of each thread live in shared memory, at
+ * `offset` doubles. */
+typedef struct tct_chip_vector {
+    double *memory;
+    int slots, offset;
+} tct_chip_vector;
+
+/* Threads of a block: four rows a thread take more registers. */
+enum { TCT_THREADS_MOST = 768, TCT_THREADS_FOUR = 512 };
+
+enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 5 };
+
+typedef struct tct_resident_job {
+    tct_gpu_arrays A;
+    int64_t parts;           /* of the matrix, one a warp and round   */
+    int tile, rounds, slots; /* parts of a block per round; rounds; rows of
+                                a thread                              */
+    int64_t most;            /* looks at most                            */
+    uint64_t limit_ns;       /* of a wait                                */
+    float keep;              /* share of the matrix for the L2 to keep  */
+    bool resumed;
+    int matrix_offset, matrix_bytes;     /* shared memory for values of the
+                                        matrix: doubles from the start  */
+    tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
+    double *second[2]; /* pipe-pr: the other buffers of r and s */
+    double *c;
+    tct_outbox *outbox;
+    uint64_t looks;    /* so far                       */
+    int batch;         /* looks that are posted at once */
+    uint32_t *counter; /* of the barrier, 0            */
+    double *sums;      /* [2][TCT_SUMS_AT_ONCE][blocks] */
+} tct_resident_job;
+
+typedef struct tct_resident_kernel {
+    const char *method;
+    int vectors;     /* on the chip if they fit, the first first        */
+    int barriers;    /* per iteration                                   */
+    bool look_first; /* the first look is before the first update       */
+    int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's; -1: x       */
+    /* The kernel for blocks of `b`, values in `store` and `m` rows a thread and
+     * round (1, or 4 where b = 1); NULL: none. */
+    const void *(*kernel)(int b, int store, int m);
+} tct_resident_kernel;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const tct_resident_kernel tct_resident_cg, tct_resident_single,
+    tct_resident_pipe_pr;
+
+/* Divide the matrix among `blocks`, `m` rows a thread and round. */
+void tct_resident_divide(tct_resident_job *J, int blocks, int m);
+/* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`;
+ * the bytes of it that are used. */
+size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
+                          int threads, size_t shared_bytes);
+#ifdef __cplusplus
+}
+#endif
+
+#endif

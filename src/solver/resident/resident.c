@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/resident.c - start a persistent kernel and look on: how its
+ * work is divided, and what stays on the chip. */
+#include "solver/resident/resident.h"
+#include "solver/resident/job.h"
+#include <stdio.h>
+#include <string.h>
+
+static const tct_resident_kernel *const kernels[] = {
+    &tct_resident_cg, &tct_resident_single, &tct_resident_pipe_pr};
+
+enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
+static const uint64_t LIMIT_NS = UINT64_C(20000000000); /* of a wait */
+
+typedef struct {
+    void *meeting; /* the barrier's counter, and behind it the sums */
+    size_t meeting_bytes;
+    double *second[2];
+    int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
+} residence;
+
+static const tct_resident_kernel *kernel_of(const tct_method *method)
+{
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (strcmp(kernels[i]->method, method->about.name) == 0)
+            return kernels[i];
+    return NULL;
+}
+
+static const tct_gpu_slices *slices_of(const tct_block *B)
+{
+    const tct_gpu_block *g = (const tct_gpu_block *)(const void *)B;
+    return g->gpu == &tct_gpu_slices_ops
+               ? (const tct_gpu_slices *)(const void *)B
+               : NULL;
+}
+
+/* --- can it? ---------------------------------------------------------------- */
+
+/* Rows of a thread and round: four where the matrix is large enough to give
+ * every warp that many. */
+static int rows_at_once(const tacit_solver *S, const tct_resident_kernel *K)
+{
+    const tct_gpu_slices *B = slices_of(S->A->local);
+    const tct_gpu *g = tct_gpu_of(S->q);
+    const bool large = B->d.slices >= (int64_t)g->sms * GPU_JOIN * 24;
+    return large && K->kernel(B->d.b, B->d.store, GPU_JOIN) ? GPU_JOIN : 1;
+}
+
+static const void *code_for(const tacit_solver *S, char *reason, size_t size)
+{
+    const tct_resident_kernel *K = kernel_of(S->now ? S->now : S->method);
+    if (!K) {
+        snprintf(reason, size, "there is no kernel of %s",
+                 S->method->about.name);
+        return NULL;
+    }
+    const tct_gpu_slices *B = slices_of(S->A->local);
+    if (!B || B->d.long_rows > 0) {
+        snprintf(reason, size,
+                 B ? "not for rows kept apart: %lld of them"
+                   : "only for the formats sell and bsell",
+                 B ? (long long)B->d.long_rows : 0LL);
+        return NULL;
+    }
+    const void *code = K->kernel(B->d.b, B->d.store, rows_at_once(S, K));
+    if (!code)
+        snprintf(reason, size, "no kernel of %s for this format and its store",
+                 K->method);
+    return code;
+}
+
+static tacit_status make_room(tacit_solver *S)
+{
+    if (S->resident) return TACIT_OK;
+    residence *R = NULL;
+    const tct_gpu *g = tct_gpu_of(S->q);
+    TRY(TCT_ALLOC(1, "a persistent kernel", &R));
+    memset(R, 0, sizeof *R);
+    S->resident = R;
+    R->meeting_bytes = 128 + (size_t)2 * TCT_SUMS_AT_ONCE * (size_t)g->sms * 8;
+    TRY(tct_gpu_upload(NULL, R->meeting_bytes, &R->meeting));
+    if (strcmp(S->method->about.name, "pipe-pr") != 0) return TACIT_OK;
+    for (int i = 0; i < 2; i++)
+        TRY(tacit_queue_alloc(S->q, S->n, &R->second[i]));
+    return TACIT_OK;
+}
+
+bool tct_resident_fits(tacit_solver *S, char *reason, size_t size)
+{
+    int can = 0;
+    (void)gpu_get_attribute(&can, GPU_ATTRIBUTE_COOPERATIVE,
+                            tct_gpu_of(S->q)->device);
+    if (!can) {
+        snprintf(reason, size, "this GPU has no cooperative launch");
+        return false;
+    }
+    if (!code_for(S, reason, size)) return false;
+    if (make_room(S) >= 0) return true;
+    snprintf(reason, size, "%s", tacit_error_message());
+    return false;
+}
+
+void tct_resident_free(tacit_solver *S)
+{
+    residence *R = S->resident;
+    if (!R) return;
+    tct_gpu_release(R->meeting);
+    for (int i = 0; i < 2; i++) q_free(S->q, R->second[i]);
+    tct_free(R);
+    S->resident = NULL;
+}
+
+bool tct_resident_runs(const tacit_solver *S)
+{
+    char reason[160];
+    return S->resident && code_for(S, reason, sizeof reason);
+}
+
+static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
+                     tct_resident_job *J)
+{
+    const tct_gpu *g = tct_gpu_of(S->q);
+    const residence *R = S->resident;
+    const tct_gpu_slices *B = slices_of(S->A->local);
+    *J = (tct_resident_job){.A = B->d,
+                            .limit_ns = LIMIT_NS,
+                            .resumed = S->resumed,
+                            .second = {R->second[0], R->second[1]},
+                            .c = S->c,
+                            .outbox = g->outbox,
+                            .looks = g->taken,
+                            .batch = g->batch,
+                            .counter = R->meeting,
+                            .sums = (double *)R->meeting + 16};
+    J->keep = tct_keep(B->base.base.matrix_bytes, g->l2_bytes);
+    for (int v = 0; v < TCT_CHIP_VECTORS; v++)
+        J->v[v].memory = K->from[v] < 0 ? S->x : S->v[K->from[v]];
+}
+
+/* Launch it for `most` looks; false if the queue has failed. */
+static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
+{
+    tct_gpu *g = tct_gpu_of(S->q);
+    residence *R = S->resident;
+    char reason[160];
+    const void *code = code_for(S, reason, sizeof reason);
+    tct_resident_job J;
+    fill_job(S, K, &J);
+    J.most = most;
+    R->blocks = g->sms;
+    const int m = rows_at_once(S, K);
+    tct_resident_divide(&J, R->blocks, m);
+    int threads = 32 * J.tile;
+    const int pollers = (R->blocks + 31) / 32 * 32;
+    if (threads < (m > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST))
+        threads += 32; /* a warp that speaks */
+    if (threads < pollers) threads = pollers;
+    const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
+    R->slots = J.slots;
+    for (int v = 0; v < K->vectors; v++) R->chip_slots[v] = J.v[v].slots;
+    tct_gpu_flush(S->q);
+    g->mailbox->limit = UINT64_MAX;
+    g->made += (uint64_t)most;
+    void *arguments[] = {&J};
+    gpu_error e = gpu_memset_async(R->meeting, 0, R->meeting_bytes, g->stream);
+    if (e == GPU_OK)
+        e = gpu_function_attribute(code, GPU_DYNAMIC_SHARED, (int)shared);
+    if (e == GPU_OK)
+        e = gpu_launch_cooperative(code, (dim3){(unsigned)R->blocks, 1, 1},
+                                   (dim3){(unsigned)threads, 1, 1}, arguments,
+                                   shared, g->stream);
+    return tct_gpu_ok(S->q, e, "starting a persistent kernel");
+}
+
+static void count_iterations(tacit_solver *S, int64_t iterations)
+{
+    if (!S->q->tally || iterations <= 0) return;
+    tct_count_iteration(S);
+    tct_tally_add(S->q->tally, &S->tally, iterations);
+}
+
+void tct_resident_iterate(tacit_solver *S)
+{
+    const tct_resident_kernel *K = kernel_of(S->now);
+    tct_gpu *g = tct_gpu_of(S->q);
+    const int64_t first = S->k;
+    bool done = false, look_first = K->look_first;
+    tct_seen c;
+    if (look_first && !S->resumed && strcmp(K->method, "pipe-pr") == 0)
+        apply(S->A, S->q, S->v[V_R], S->v[V_S]); /* s = A p, p = r */
+    while (!done && S->q->failed == TACIT_OK) {
+        int64_t looks = S->most - S->k + (look_first ? 1 : 0);
+        if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
+        if (looks <= 0 || !launch(S, K, looks)) break;
+        int64_t seen = 0;
+        while (q_seen(S->q, &c)) {
+            if (done && (S->met || S->why == TACIT_STOP_BREAKDOWN)) continue;
+            if (seen++ > 0 || !look_first) S->k++;
+            if (c.bad == BAD_TIME) {
+                q_fail(S->q, TACIT_DEVICE,
+                       "the GPU: a block of the persistent kernel did not come "
+                       "to its barrier in time");
+                break;
+            }
+            if (tct_judge(S, &c)) {
+                done = true;
+                g->mailbox->limit = 0;
+            } else if (S->q->stop_wanted) {
+                tct_flags_agreed(S->q, tct_flags_mine(S->q));
+                g->mailbox->limit = 0;
+            }
+        }
+        g->made = g->taken;
+        S->resumed = true; /* more looks than fit at once: go on */
+    }
+    count_iterations(S, S->k - first);
+}
+
+void tct_resident_about(const tacit_solver *S, char *text, size_t size)
+{
+    const residence *R = S->resident;
+    const tct_resident_kernel *K = kernel_of(S->method);
+    if (!R || !K || R->slots == 0) return;
+    double chip = 0.0;
+    for (int v = 0; v < K->vectors; v++) chip += R->chip_slots[v];
+    snprintf(text, size,
+             "%d blocks, %d barriers an iteration, %.1f of %d vectors on the "
+             "chip",
+             R->blocks, K->barriers, chip / R->slots, K->vectors);
+}
+
+/* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
+static void list_stores(const tct_resident_kernel *K, int b, char *text,
+                        size_t size)
+{
+    static const char *const stores[] = {[GPU_F64] = "f64",
+                                         [GPU_F32] = "f32",
+                                         [GPU_DICT8] = "dict8",
+                                         [GPU_DICT16] = "dict16",
+                                         [GPU_F48] = "low48"};
+    for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
+        const size_t at = strlen(text);
+        if (K->kernel(b, (int)s, 1) && at < size)
+            snprintf(text + at, size - at, " %s", stores[s]);
+    }
+}
+
+bool tct_resident_row(int i, const char **method, char *text, size_t size)
+{
+    if (i < 0 || (size_t)i >= sizeof kernels / sizeof *kernels) return false;
+    const tct_resident_kernel *K = kernels[i];
+    *method = K->method;
+    snprintf(text, size,
+             "%d barriers an iteration; sell, sell32:", K->barriers);
+    list_stores(K, 1, text, size);
+    for (int b = 2; b <= GPU_BLOCK_MOST; b++) {
+        const size_t at = strlen(text);
+        if (!K->kernel(b, GPU_F64, 1) || at >= size) continue;
+        snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
+        list_stores(K, b, text, size);
+    }
+    return true;
+}

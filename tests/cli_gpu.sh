@@ -1,0 +1,99 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# The program on a GPU: every loop, format and precision, and what it reports.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+"$TACIT" devices >offers
+if ! grep -q '^device	cuda	yes	' offers; then
+    echo "skipped: $(grep '^device	cuda	' offers | cut -f 4)"
+    exit 77
+fi
+value() { # FILE FIELD: the path's or what follows it
+    sed -n '/"path"/,$p' "$1" |
+        sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" | head -1
+}
+is() { # FILE FIELD VALUE
+    [ "$(value "$1" "$2")" = "$3" ] || complain "$2 is $(value "$1" "$2"), not $3"
+}
+
+# a GPU is the first choice; the host stands beside it with the same answer
+accepted solve poisson3d:20 --rtol 1e-8 --json gpu.json -o gpu.mtx
+is gpu.json device '"cuda"'
+accepted solve poisson3d:20 --rtol 1e-8 --json host.json -o host.mtx --device host
+is host.json device '"host"'
+is host.json loop '"host"'
+paste gpu.mtx host.mtx | awk 'NR > 2 && NF == 2 && ($1 - $2 > 1e-7 || $2 - $1 > 1e-7) \
+    { bad = 1 } END { exit bad }' || complain 'another solution on the GPU'
+
+# loops: each that a method can have, with the host's number of iterations
+for method in cg single pipelined pipe-pr; do
+    accepted solve poisson3d:20 --device host --method $method --json host.json
+    for loop in host graph resident auto; do
+        run 1 solve poisson3d:20 --device cuda --method $method --loop $loop \
+            --json gpu.json
+        if [ $loop = resident ] && [ $status = 1 ]; then
+            has err 'resident'
+            continue
+        fi
+        [ $status = 0 ] || complain "$method $loop: status $status"
+        [ $loop = auto ] || is gpu.json loop "\"$loop\""
+        near=$(($(value gpu.json iterations) - $(value host.json iterations)))
+        [ $near -ge -2 ] && [ $near -le 2 ] || complain "$method $loop: $near iterations more"
+    done
+done
+
+# formats: as they were asked for; what does not fit says so
+for format in csr sell32 sell sell/f64 auto; do
+    accepted solve poisson3d:20 --device cuda --format $format --json gpu.json
+    [ $format = auto ] || is gpu.json format "\"$format\""
+done
+accepted solve elasticity3d:6 --device cuda --format bsell --json gpu.json
+is gpu.json format '"bsell"'
+refused() { # on one rank: this version has one GPU
+    run 1 "$@"
+    [ $status = 1 ] || complain "tacit $*: status $status"
+    [ "$(complaints | wc -l)" = 1 ] || complain "tacit $*: not one line"
+}
+refused solve poisson3d:20 --device cuda --format sel32
+has err "did you mean 'sell32'"
+refused solve poisson3d:20 --device cuda --format csr+low16
+refused solve poisson3d:20 --device cuda --format sell+low32 --precision mixed
+refused solve poisson3d:20 --device cuda --decorate memcheck:
+
+# precisions meet the same tolerance
+for precision in double mixed mixed48; do
+    accepted solve jump3d:16,1e3,1 --device cuda --rtol 1e-10 --precision $precision \
+        --json gpu.json
+    is gpu.json precision "\"$precision\""
+    is gpu.json converged true
+    awk -v r="$(value gpu.json true_relative_residual)" \
+        'BEGIN { exit !(r > 0 && r <= 1e-10) }' || complain "$precision: residual"
+    if [ $precision = double ]; then
+        is gpu.json reliable_updates null
+        is gpu.json fallback null
+    else
+        [ "$(value gpu.json fallback)" = null ] && complain "$precision: fallback"
+    fi
+done
+accepted solve poisson3d:20 --device cuda --format sell+low48 --json gpu.json
+is gpu.json precision '"mixed48"'
+
+# the other commands
+accepted solve poisson3d:20 --device cuda --profile --json profile.json
+is profile.json loop '"host"'
+accepted compare poisson3d:20 --repeat 1 --json compare.json --html compare.html
+valid_json compare.json
+for text in '	cuda	' '	host	' '	mixed	' '	graph	'; do
+    has out "$text"
+done
+grep -q 'peer-style' out || complain 'compare: no word on the baseline'
+has compare.html '</html>'
+accepted compare poisson3d:12 --all --repeat 1 --warmup 0 --precision double --method cg
+accepted info poisson3d:20 --device cuda --json info.json
+valid_json info.json
+has out 'in sell32'
+accepted bench spmv poisson3d:20 --device cuda --repeat 3
+has out 'sell32'
+accepted bench spmv poisson3d:20 --device cuda --repeat 3 --format sell/f64
+accepted bench reduce --device cuda --repeat 3
+finish

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/gpu.h - what the tests of the cuda device share: is there a GPU, a
+ * queue on it, vectors, matrices by formula and real ones.
+ *
+ * Compiled with TEST_DEVICE="host" the tests run on the host device where it
+ * can do what they ask: that tests the tests. */
+#ifndef TACIT_TESTS_GPU_H
+#define TACIT_TESTS_GPU_H
+#include "device/queue.h"
+#include "mpi_main.h"
+#include "operator/operator.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <tacit/tacit.h>
+#include <unistd.h>
+
+#ifndef TEST_DEVICE
+#define TEST_DEVICE "cuda"
+#endif
+#define SKIPPED 77
+
+/* --- is there one? ---------------------------------------------------------- */
+
+/* Is the device usable here? If not, says why. */
+static inline bool gpu_here(void)
+{
+    char reason[256] = "this build has no device '" TEST_DEVICE "'";
+    for (int i = 0; tct_devices()[i]; i++) {
+        const tct_device_ops *d = tct_devices()[i];
+        if (strcmp(d->name, TEST_DEVICE) != 0) continue;
+        if (!d->available || d->available(reason, sizeof reason)) return true;
+    }
+    printf("skipped: %s\n", reason);
+    return false;
+}
+
+/* main() of a program of such tests. */
+#define TEST_GPU_MAIN(tests)              \
+    do {                                  \
+        if (!gpu_here()) return SKIPPED;  \
+        setvbuf(stdout, NULL, _IOLBF, 0); \
+        TEST_MPI_MAIN(tests);             \
+    } while (0)
+
+/* --- checks ------------------------------------------------------------------ */
+
+static inline void expect_at(tacit_status got, tacit_status wanted,
+                             const char *call, const char *file, int line)
+{
+    if (got == wanted) return;
+    print_error("%s:%d: %s: %s, expected %s: %s\n", file, line, call,
+                tacit_status_name(got), tacit_status_name(wanted),
+                tacit_error_message());
+    _fail(file, line);
+}
+#define EXPECT(status, call) \
+    expect_at((call), (status), #call, __FILE__, __LINE__)
+#define OK(call) EXPECT(TACIT_OK, call)
+
+static inline bool same_bits(const double *a, const double *b, size_t n)
+{
+    return memcmp(a, b, n * sizeof *a) == 0;
+}
+
+/* --- vectors ------------------------------------------------------------------ */
+
+static inline double *host_vector(size_t n, double value)
+{
+    double *x = malloc((n + 1) * sizeof *x);
+    assert_non_null(x);
+    for (size_t i = 0; i < n; i++) x[i] = value;
+    return x;
+}
+
+/* Uniform in [-1, 1], the same for the same seed. */
+static inline double *random_vector(size_t n, int seed)
+{
+    double *x = host_vector(n, 0.0);
+    for (size_t i = 0; i < n; i++)
+        x[i] = 2.0 * tct_uniform((uint64_t)seed + 1000, i) - 1.0;
+    return x;
+}
+
+static inline tacit_queue *open_queue(const char *spec)
+{
+    tacit_queue *q = NULL;
+    OK(tacit_queue_create(test_world(), spec, 1, &q));
+    return q;
+}
+
+/* A vector of the device with the contents of `x`. */
+static inline double *device_vector(tacit_queue *q, size_t n, const double *x)
+{
+    double *v = NULL;
+    OK(tacit_queue_alloc(q, n, &v));
+    OK(tacit_queue_put(q, n, x, v));
+    return v;
+}
+
+/* The same, of NaNs: whatever is not written shows. */
+static inline double *poisoned_vector(tacit_queue *q, size_t n)
+{
+    double *x = host_vector(n, NAN), *v = device_vector(q, n, x);
+    free(x);
+    return v;
+}
+
+/* A copy on the host of a vector of the device. */
+static inline double *host_copy(tacit_queue *q, size_t n, const double *v)
+{
+    double *x = host_vector(n, NAN);
+    OK(tacit_queue_get(q, n, v, x));
+    return x;
+}
+
+static inline double norm_of(size_t n, const double *x)
+{
+    long double sum = 0.0L;
+    for (size_t i = 0; i < n; i++) sum += (long double)x[i] * x[i];
+    return (double)sqrtl(sum);
+}
+
+static inline double distance_of(size_t n, const double *x, const double *y)
+{
+    long double sum = 0.0L;
+    for (size_t i = 0; i < n; i++) {
+        const long double d = (long double)x[i] - y[i];
+        sum += d * d;
+    }
+    return (double)sqrtl(sum);
+}
+
+/* --- matrices ------------------------------------------------------------------ */
+
+/* Columns of row `i` of an n x n matrix, each once, at most ROW_MOST. */
+enum { ROW_MOST = 5000 };
+typedef int (*columns_fn)(int64_t n, int64_t i, int64_t *col);
+typedef double (*value_fn)(int64_t i, int64_t j);
+
+static inline tacit_matrix *matrix_of(int64_t n, columns_fn columns,
+                                      value_fn value)
+{
+    static int64_t col[ROW_MOST];
+    int64_t *ptr = calloc((size_t)n + 1, sizeof *ptr);
+    assert_non_null(ptr);
+    for (int64_t i = 0; i < n; i++) ptr[i + 1] = ptr[i] + columns(n, i, col);
+    int64_t *cols = malloc((size_t)(ptr[n] + 1) * sizeof *cols);
+    double *vals = malloc((size_t)(ptr[n] + 1) * sizeof *vals);
+    assert_true(cols && vals);
+    for (int64_t i = 0; i < n; i++) {
+        columns(n, i, cols + ptr[i]);
+        for (int64_t k = ptr[i]; k < ptr[i + 1]; k++)
+            vals[k] = value(i, cols[k]);
+    }
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_from_rows(test_world(), n, 0, n, ptr, cols, vals, &m));
+    free(ptr);
+    free(cols);
+    free(vals);
+    return m;
+}
+
+static inline tacit_matrix *diagonal_matrix(int64_t n, const double *values)
+{
+    int64_t *ptr = malloc((size_t)(n + 1) * sizeof *ptr);
+    int64_t *cols = malloc((size_t)(n + 1) * sizeof *cols);
+    assert_true(ptr && cols);
+    for (int64_t i = 0; i <= n; i++) ptr[i] = cols[i] = i;
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_from_rows(test_world(), n, 0, n, ptr, cols, values, &m));
+    free(ptr);
+    free(cols);
+    return m;
+}
+
+static inline tacit_matrix *gallery_matrix(const char *name)
+{
+    tacit_matrix *m = NULL;
+    OK(tacit_matrix_open(test_world(), name, NULL, &m));
+    return m;
+}
+
+/* The matrix TACIT_MATRICES/`name`, NULL where it is not. */
+static inline tacit_matrix *real_matrix(const char *name)
+{
+    const char *folder = getenv("TACIT_MATRICES");
+    char path[1024];
+    tacit_matrix *m = NULL;
+    snprintf(path, sizeof path, "%s/%s", folder ? folder : "", name);
+    if (!folder || access(path, R_OK) != 0) return NULL;
+    OK(tacit_matrix_open(test_world(), path, NULL, &m));
+    return m;
+}
+
+/* The operator of `m` in `format`; NULL if the format does not fit. */
+static inline tacit_operator *operator_of(tacit_queue *q, const tacit_matrix *m,
+                                          const char *format)
+{
+    tacit_operator *A = NULL;
+    const tacit_status status = tacit_operator_create(q, m, format, &A);
+    if (status == TACIT_UNSUPPORTED) return NULL;
+    if (status != TACIT_OK)
+        fail_msg("format %s: %s: %s", format, tacit_status_name(status),
+                 tacit_error_message());
+    return A;
+}
+
+#endif

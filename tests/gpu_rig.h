@@ -1,0 +1,213 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/gpu_rig.h - what the tests of solvers on the cuda device share: problems
+ * with what the host device makes of them, and solvers to compare. */
+#ifndef TACIT_TESTS_GPU_RIG_H
+#define TACIT_TESTS_GPU_RIG_H
+#include "gpu.h"
+
+/* A format that every loop can have. */
+#define PLAIN (strcmp(TEST_DEVICE, "cuda") == 0 ? "sell/f64" : "sell")
+
+enum { METHODS = 8 }; /* at most */
+
+static inline const char *method_of(int m)
+{
+    const tacit_method *about = tacit_solver_method(m);
+    return about ? about->name : NULL;
+}
+static inline const char *loop_of(int l)
+{
+    const tacit_loop *about = tacit_solver_loop(l);
+    return about ? about->name : NULL;
+}
+#define FOR_METHODS(m) for (int m = 0; method_of(m); m++)
+#define FOR_LOOPS(l)   for (int l = 0; loop_of(l); l++)
+
+/* --- references --------------------------------------------------------------- */
+
+/* A problem, and what the host device makes of it. */
+typedef struct {
+    const char *name;
+    tacit_matrix *m;
+    tacit_queue *q;
+    tacit_operator *A;
+    size_t n;
+    double *b, *xstar;
+    int64_t iterations[METHODS];
+    double error[METHODS];
+} reference;
+
+/* b = A x* with the x* of `seed`, or all ones if it is 0. */
+static inline void set_rhs(reference *ref, int64_t seed)
+{
+    double *b = poisoned_vector(ref->q, ref->n);
+    double *xstar = poisoned_vector(ref->q, ref->n);
+    if (seed) OK(tacit_manufacture(ref->q, ref->A, ref->m, seed, xstar, b));
+    else q_fill(ref->q, ref->n, 1.0, b);
+    free(ref->b);
+    free(ref->xstar);
+    ref->b = host_copy(ref->q, ref->n, b);
+    ref->xstar = host_copy(ref->q, ref->n, xstar);
+    tacit_queue_free(ref->q, &b);
+    tacit_queue_free(ref->q, &xstar);
+}
+
+static inline void open_reference(reference *ref, const char *name,
+                                  tacit_matrix *m, int64_t seed)
+{
+    *ref = (reference){.name = name, .m = m};
+    ref->q = open_queue("host");
+    ref->A = operator_of(ref->q, m, "csr");
+    ref->n = (size_t)tacit_matrix_local_rows(m);
+    set_rhs(ref, seed);
+}
+
+static inline void close_reference(reference *ref)
+{
+    free(ref->b);
+    free(ref->xstar);
+    tacit_operator_destroy(&ref->A);
+    tacit_queue_destroy(&ref->q);
+    tacit_matrix_destroy(&ref->m);
+}
+
+/* ||b - A x|| / ||b||, formed on the host. */
+static inline double true_residual(const reference *ref, const double *b,
+                                   const double *x)
+{
+    double *v = device_vector(ref->q, ref->n, x);
+    double *y = poisoned_vector(ref->q, ref->n);
+    OK(tacit_operator_apply(ref->A, v, y));
+    double *Ax = host_copy(ref->q, ref->n, y);
+    const double norm = distance_of(ref->n, b, Ax) / norm_of(ref->n, b);
+    free(Ax);
+    tacit_queue_free(ref->q, &v);
+    tacit_queue_free(ref->q, &y);
+    return norm;
+}
+
+/* --- solvers ------------------------------------------------------------------ */
+
+/* A solver on a device, and its vectors. */
+typedef struct {
+    const reference *ref;
+    char what[160]; /* for messages */
+    tacit_queue *q;
+    tacit_operator *A;
+    bool own_A;
+    tacit_solver *s;
+    size_t n;
+    double *b, *x;
+    tacit_result result;
+} rig;
+
+static inline void close_rig(rig *r)
+{
+    tacit_solver_destroy(&r->s);
+    if (r->b) tacit_queue_free(r->q, &r->b);
+    if (r->x) tacit_queue_free(r->q, &r->x);
+    if (!r->own_A) return;
+    tacit_operator_destroy(&r->A);
+    tacit_queue_destroy(&r->q);
+}
+
+/* Must the resident loop be there? */
+static inline bool always_resident(const char *format, const char *method)
+{
+    return strcmp(TEST_DEVICE, "cuda") == 0 &&
+           strcmp(method, "pipelined") != 0 &&
+           (strcmp(format, "sell/f64") == 0 ||
+            strcmp(format, "bsell/f64") == 0);
+}
+
+/* A solver with the operator that is in `r`; false if there is no such loop. */
+static inline bool open_solver(rig *r, const char *format, const char *method,
+                               const char *loop)
+{
+    const reference *ref = r->ref;
+    snprintf(r->what, sizeof r->what, "%s, %s, %s, loop %s", ref->name, format,
+             method, loop);
+    r->n = ref->n;
+    r->s = NULL;
+    OK(tacit_solver_create(r->q, r->A, method, &r->s));
+    const tacit_status status = tacit_solver_set_loop(r->s, loop);
+    if (status == TACIT_UNSUPPORTED) {
+        assert_true(strlen(tacit_error_message()) > 10); /* it says why */
+        if (strcmp(loop, "host") == 0 ||
+            (strcmp(TEST_DEVICE, "cuda") == 0 && strcmp(loop, "graph") == 0) ||
+            (strcmp(loop, "resident") == 0 && always_resident(format, method)))
+            fail_msg("%s: %s", r->what, tacit_error_message());
+        tacit_solver_destroy(&r->s);
+        return false;
+    }
+    OK(status);
+    r->b = device_vector(r->q, r->n, ref->b);
+    r->x = poisoned_vector(r->q, r->n);
+    return true;
+}
+
+/* The same with queue and operator of its own. */
+static inline bool open_rig(rig *r, const reference *ref, const char *spec,
+                            const char *format, const char *method,
+                            const char *loop)
+{
+    *r = (rig){.ref = ref, .own_A = true};
+    r->q = open_queue(spec);
+    r->A = operator_of(r->q, ref->m, format);
+    if (r->A && open_solver(r, format, method, loop)) return true;
+    close_rig(r);
+    return false;
+}
+
+static inline tacit_status run(rig *r, const tacit_stop *stop)
+{
+    q_fill(r->q, r->n, 0.0, r->x);
+    return tacit_solver_run(r->s, r->b, r->x, stop, &r->result);
+}
+
+static inline tacit_status solve(rig *r, double rtol, int64_t most)
+{
+    return run(r, &(tacit_stop){.rtol = rtol, .max_iterations = most});
+}
+
+static inline void solve_on_host(reference *ref)
+{
+    FOR_METHODS(m)
+    {
+        rig r;
+        assert_true(open_rig(&r, ref, "host", "csr", method_of(m), "host"));
+        OK(solve(&r, 1e-8, 0));
+        double *x = host_copy(r.q, r.n, r.x);
+        ref->iterations[m] = r.result.iterations;
+        ref->error[m] = distance_of(r.n, x, ref->xstar);
+        free(x);
+        close_rig(&r);
+    }
+}
+
+/* --- solutions ------------------------------------------------------------------ */
+
+/* `low`: the recurrence ran with rounded values; `loose`: the matrix is so bad
+ * that rounding decides over iterations. */
+static inline void check_solution(rig *r, int m, bool low, bool loose)
+{
+    const reference *ref = r->ref;
+    const int64_t host = ref->iterations[m], its = r->result.iterations;
+    const int64_t slack = loose ? host / 4 + 10 : host / 50 + 2;
+    double *x = host_copy(r->q, r->n, r->x);
+    const double residual = true_residual(ref, ref->b, x);
+    const double error = distance_of(r->n, x, ref->xstar);
+    if (!r->result.converged || !(residual <= 1.001e-8) ||
+        !(r->result.true_relative_residual <= 1e-8))
+        fail_msg("%s: residual %.3e, said to be %.3e", r->what, residual,
+                 r->result.true_relative_residual);
+    if (low ? its > 5 * host / 2 + 20 : llabs(its - host) > slack)
+        fail_msg("%s: %lld iterations, %lld on the host", r->what,
+                 (long long)its, (long long)host);
+    if (!(error <= 20.0 * ref->error[m] + 1e-7))
+        fail_msg("%s: error %.3e, %.3e on the host", r->what, error,
+                 ref->error[m]);
+    free(x);
+}
+
+#endif

@@ -1,0 +1,689 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_gpu_slices.c - sliced ELL as it is built for a GPU, read back by a
+ * plain walk that does what a kernel does: every entry is found once and in
+ * column order, padding is harmless, products are exact to the bit. Needs no
+ * GPU. */
+#include "gallery_check.h"
+#include "operator/gpu_slices_build.h"
+
+/* --- matrices ----------------------------------------------------------------- */
+
+typedef int (*row_maker)(int64_t i, int32_t *col); /* any order, with doubles */
+enum { ROW_MOST = 20000 };
+
+static double uniform(int64_t a, int64_t b)
+{
+    return tct_uniform((uint64_t)a, (uint64_t)b);
+}
+
+static int no_row(int64_t i, int32_t *col)
+{
+    (void)i;
+    (void)col;
+    return 0;
+}
+static int one_row(int64_t i, int32_t *col)
+{
+    col[0] = (int32_t)i;
+    return 1;
+}
+static int gaps_row(int64_t i, int32_t *col) /* most rows are empty */
+{
+    col[0] = (int32_t)i;
+    col[1] = (int32_t)(i / 2);
+    return i % 7 == 3 ? 2 : 0;
+}
+static int arrow_row(int64_t i, int32_t *col)
+{
+    col[0] = 0;
+    col[1] = (int32_t)i;
+    for (int k = 0; k < 15000 && i == 0; k++) col[k] = k;
+    return i == 0 ? 15000 : 2;
+}
+static int power_row(int64_t i, int32_t *col)
+{
+    const double wish = 2.0 / (uniform(i, 0) + 5e-4);
+    const int n = wish < 700.0 ? (int)wish : 700;
+    for (int k = 0; k < n; k++) col[k] = (int32_t)(2520 * uniform(i, k + 1));
+    return n;
+}
+static int uneven_row(int64_t i, int32_t *col) /* worth sorting */
+{
+    const int n = 1 + (int)(tct_mix((uint64_t)i) % 40);
+    for (int k = 0; k < n; k++) col[k] = (int32_t)(1200 * uniform(i, k));
+    return n;
+}
+static int far_row(int64_t i, int32_t *col) /* columns beyond 16 bits apart */
+{
+    col[0] = (int32_t)i;
+    for (int k = 1; k < 5; k++) col[k] = (int32_t)(200000 * uniform(i, k));
+    return 1 + (int)(i % 5);
+}
+static int edges_row(int64_t i, int32_t *col) /* runs begin before column 0 */
+{
+    int n = 0;
+    for (int64_t j = i - 40; j <= i + 40; j += 20)
+        if (j >= 0 && j < 1000) col[n++] = (int32_t)j;
+    return n;
+}
+static int block3_row(int64_t i, int32_t *col)
+{
+    const int64_t group = i / 3, groups = 420;
+    int n = 0;
+    for (int k = 0; k < 3 + (int)(group % 4); k++)
+        for (int j = 0; j < 3; j++)
+            if (!(group % 9 == 1 && k == 1 && j == (int)(i % 3)))
+                col[n++] = (int32_t)(3 * ((group + k * 17) % groups) + j);
+    return n;
+}
+
+static const struct {
+    const char *name; /* of the gallery where there is no row */
+    row_maker row;
+    int64_t rows, cols;
+} shapes[] = {
+    {"no rows", no_row, 0, 0},
+    {"no entries", no_row, 60, 60},
+    {"1 x 1", one_row, 1, 1},
+    {"empty rows", gaps_row, 1201, 1201},
+    {"an arrow", arrow_row, 15000, 15000},
+    {"a power law", power_row, 2520, 2520},
+    {"uneven", uneven_row, 1200, 1200},
+    {"far columns", far_row, 1500, 200000},
+    {"edges", edges_row, 1000, 1000},
+    {"blocks of 3", block3_row, 1260, 1260},
+    {"poisson2d:33x31", NULL, 0, 0},
+    {"poisson2d:60", NULL, 0, 0},
+    {"poisson3d:11", NULL, 0, 0},
+    {"poisson3d27:12", NULL, 0, 0},
+    {"elasticity3d:4", NULL, 0, 0},
+    {"tet3d:6,1", NULL, 0, 0},
+    {"random:900,12", NULL, 0, 0},
+    {"jump3d:12,1e4,5", NULL, 0, 0},
+};
+enum { SHAPES = sizeof shapes / sizeof *shapes };
+
+typedef enum { GIVEN, RANDOM, FLOATS, SIGNED_ZEROS, D255, D257, WIDE } values;
+enum { VALUES = WIDE + 1 };
+
+static double value(values v, int64_t k)
+{
+    const double u = uniform(k, 77);
+    switch (v) {
+    case FLOATS: return (double)(float)(u - 0.5);
+    case SIGNED_ZEROS: return u < 0.3 ? -0.0 : u < 0.5 ? 0.0 : 0.1;
+    case D255: return (double)(1 + k % 255) / 7.0; /* and 0 */
+    case D257: return (double)(1 + k % 257) / 7.0;
+    case WIDE: return (u - 0.5) * pow(10.0, 600.0 * uniform(k, 78) - 300.0);
+    case GIVEN:
+    case RANDOM: break;
+    }
+    return u - 0.5;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    return *(const int32_t *)a - *(const int32_t *)b;
+}
+
+static tct_local allocate(int64_t rows, int64_t cols, int64_t most)
+{
+    tct_local A = {.rows = rows, .cols = cols};
+    A.ptr = tct_calloc((size_t)(rows + 1) * sizeof *A.ptr);
+    A.col = tct_alloc((size_t)most * sizeof *A.col);
+    A.val = tct_alloc((size_t)most * sizeof *A.val);
+    assert_true(A.ptr && A.col && A.val);
+    return A;
+}
+
+static tct_local from_rows(int shape)
+{
+    static int32_t col[ROW_MOST];
+    int64_t most = 0, at = 0;
+    for (int64_t i = 0; i < shapes[shape].rows; i++)
+        most += shapes[shape].row(i, col);
+    tct_local A = allocate(shapes[shape].rows, shapes[shape].cols, most);
+    for (int64_t i = 0; i < A.rows; i++) {
+        const int n = shapes[shape].row(i, col);
+        qsort(col, (size_t)n, sizeof *col, by_number);
+        for (int k = 0; k < n; k++)
+            if (k == 0 || col[k] != col[k - 1]) A.col[at++] = col[k];
+        A.ptr[i + 1] = at;
+    }
+    for (int64_t k = 0; k < at; k++) A.val[k] = value(RANDOM, k);
+    return A;
+}
+
+static tct_local from_gallery(const char *name)
+{
+    tct_csr m = make_matrix(name);
+    tct_local A = allocate(m.rows, m.global_cols, tct_csr_nonzeros(&m));
+    for (int64_t i = 0; i <= m.rows; i++) A.ptr[i] = m.ptr[i];
+    for (int64_t k = 0; k < m.ptr[m.rows]; k++) {
+        A.col[k] = (int32_t)tct_csr_col(&m, k);
+        A.val[k] = m.val[k];
+    }
+    tct_csr_clear(&m);
+    return A;
+}
+
+static tct_local make(int shape, values v)
+{
+    tct_local A =
+        shapes[shape].row ? from_rows(shape) : from_gallery(shapes[shape].name);
+    for (int64_t k = 0; k < A.ptr[A.rows] && v != GIVEN; k++)
+        A.val[k] = value(v, k);
+    return A;
+}
+
+static int find_shape(const char *name)
+{
+    for (int i = 0; i < SHAPES; i++)
+        if (strcmp(shapes[i].name, name) == 0) return i;
+    fail_msg("no shape %s", name);
+    return -1;
+}
+
+static void clear(tct_local *A)
+{
+    tct_free(A->ptr);
+    tct_free(A->col);
+    tct_free(A->val);
+}
+
+static bool same_bits(double a, double b)
+{
+    return memcmp(&a, &b, sizeof a) == 0;
+}
+
+/* --- the walk ------------------------------------------------------------------- */
+
+/* What a product needs to know of an entry of a slice. */
+typedef struct {
+    int64_t col;  /* block column */
+    int64_t cell; /* -1: none */
+    double value; /* of GPU_CONST */
+} entry;
+
+/* Does lane `l` of slice `s` have an entry in its column `k`? */
+static bool entry_at(const tct_gpu_arrays *a, int64_t s, int l, int k,
+                     entry *out)
+{
+    const tct_gpu_slice *slice = &a->slice[s];
+    const void *index = a->index + slice->index;
+    const int32_t *far = index;
+    const uint16_t *near = index;
+    const tct_gpu_run *run = index;
+    const tct_gpu_const *same = index;
+    out->cell = slice->cell + k;
+    switch ((tct_gpu_slice_kind)slice->kind) {
+    case GPU_RUN: out->col = (int64_t)run[k].base + l; break;
+    case GPU_CONST:
+        *out = (entry){(int64_t)same[k].base + l, -1, same[k].value};
+        return same[k].mask >> l & 1;
+    case GPU_NEAR: out->col = slice->base + near[GPU_LANES * k + l]; break;
+    case GPU_FAR: out->col = far[GPU_LANES * k + l]; break;
+    }
+    if (slice->kind == GPU_RUN) return run[k].mask >> l & 1;
+    return k < slice->full || k < a->length[GPU_LANES * s + l];
+}
+
+static double decode(const tct_gpu_arrays *a, int64_t at)
+{
+    const uint8_t *v8 = a->value;
+    const uint16_t *v16 = a->value;
+    const uint32_t *v32 = a->value;
+    uint64_t bits;
+    double v = NAN;
+    switch ((tct_gpu_store)a->store) {
+    case GPU_F64: return ((const double *)a->value)[at];
+    case GPU_F32: return (double)((const float *)a->value)[at];
+    case GPU_DICT8: assert_true(v8[at] < a->dict_count); return a->dict[v8[at]];
+    case GPU_DICT16:
+        assert_true(v16[at] < a->dict_count);
+        return a->dict[v16[at]];
+    case GPU_F48:
+        bits = (uint64_t)v32[at] << 32 | (uint64_t)a->value_low[at] << 16;
+        memcpy(&v, &bits, sizeof v);
+        break;
+    }
+    return v;
+}
+
+static double value_at(const tct_gpu_arrays *a, const entry *e, int c, int i)
+{
+    if (e->cell < 0) return e->value;
+    const int b = a->b;
+    return decode(a, ((e->cell * b + c) * GPU_LANES * b) + i);
+}
+
+static int64_t group_of(const tct_gpu_arrays *a, int64_t s, int l)
+{
+    const int64_t at = GPU_LANES * s + l;
+    return a->slice[s].sorted ? at / GPU_WINDOW * GPU_WINDOW + a->order[at]
+                              : at;
+}
+
+/* The product of row `i` of slice `s`, in the order of a kernel. */
+static double row_sum(const tct_gpu_arrays *a, int64_t s, int i,
+                      const double *x)
+{
+    double sum = 0.0;
+    for (int k = 0; k < a->slice[s].width; k++) {
+        entry e;
+        if (!entry_at(a, s, i / a->b, k, &e)) continue;
+        for (int c = 0; c < a->b; c++)
+            sum = fma(value_at(a, &e, c, i), x[e.col * a->b + c], sum);
+    }
+    return sum;
+}
+
+/* --- checks --------------------------------------------------------------------- */
+
+static const char *about_what; /* what is being checked, for messages */
+
+#define CHECK(cond)                                         \
+    do {                                                    \
+        if (!(cond)) fail_msg("%s: %s", about_what, #cond); \
+    } while (0)
+
+/* What `v` is after it was stored. */
+static double stored(const char *store, double v)
+{
+    if (strcmp(store, "low32") == 0) return (double)(float)v;
+    if (strcmp(store, "low48") != 0 || v == 0.0 || !isfinite(v)) return v;
+    int exponent;
+    const double m = frexp(v, &exponent);
+    const double near = ldexp(rint(ldexp(m, 37)), exponent - 37);
+    if (isfinite(near)) return near;
+    return copysign(0x1.fffffffffp1023, v);
+}
+
+static void check_lane(const tct_gpu_arrays *a, int64_t s, int l)
+{
+    const tct_gpu_slice *slice = &a->slice[s];
+    const bool columns = slice->kind == GPU_NEAR || slice->kind == GPU_FAR;
+    int64_t last = -1;
+    int count = 0;
+    for (int k = 0; k < slice->width; k++) {
+        entry e;
+        if (entry_at(a, s, l, k, &e)) {
+            CHECK(e.col > last && e.col < a->cols / a->b);
+            last = e.col;
+            count++;
+            continue;
+        }
+        CHECK(!columns || (e.col >= 0 && e.col < a->cols / a->b));
+        for (int r = 0; r < a->b && e.cell >= 0; r++)
+            for (int c = 0; c < a->b; c++)
+                CHECK(same_bits(value_at(a, &e, c, l * a->b + r), 0.0));
+    }
+    CHECK(!columns || count >= slice->full);
+    CHECK(!columns || !a->length || count == a->length[GPU_LANES * s + l]);
+    CHECK(group_of(a, s, l) < a->groups || count == 0);
+}
+
+static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
+{
+    int64_t cells = 0, index = 0;
+    uint8_t *seen = tct_calloc((size_t)(a->slices * GPU_LANES + GPU_WINDOW));
+    for (int64_t s = 0; s < a->slices; s++) {
+        const tct_gpu_slice *slice = &a->slice[s];
+        const tct_gpu_slice_kind kind = (tct_gpu_slice_kind)slice->kind;
+        CHECK(slice->index % 16 == 0 && slice->index == (index + 15) / 16 * 16);
+        CHECK(kind == GPU_CONST || slice->cell == cells);
+        index = slice->index + slice->width * tct_gpu_index_bytes(kind);
+        cells += kind == GPU_CONST ? 0 : slice->width;
+        CHECK(kinds == GPU_ANY_KIND || kind == GPU_FAR);
+        CHECK(kind != GPU_CONST || a->b == 1);
+        CHECK(!slice->sorted || (a->order && kind >= GPU_NEAR));
+        CHECK(kind < GPU_NEAR || slice->full == slice->width || a->length);
+        CHECK(slice->sorted == a->slice[s / 8 * 8].sorted); /* whole windows */
+        for (int l = 0; l < GPU_LANES; l++) {
+            CHECK(seen[group_of(a, s, l)]++ == 0);
+            check_lane(a, s, l);
+        }
+    }
+    CHECK(a->cells == cells);
+    CHECK(a->index_bytes == (index + 15) / 16 * 16);
+    tct_free(seen);
+}
+
+/* Rows kept apart are whole, and `apart` [rows] tells which. */
+static int64_t check_long_rows(const tct_gpu_arrays *a, const tct_local *A,
+                               bool *apart)
+{
+    int64_t at = 0, segment = 0;
+    CHECK(a->long_rows == 0 || a->b == 1);
+    for (int64_t i = 0; i < a->long_rows; i++) {
+        const int64_t row = a->long_row[i], from = A->ptr[row];
+        const int64_t n = A->ptr[row + 1] - from;
+        CHECK(i == 0 || row > a->long_row[i - 1]);
+        CHECK(a->long_ptr[i] == at && a->long_ptr[i + 1] == at + n && n > 64);
+        CHECK(a->long_segment[i] == segment);
+        CHECK(memcmp(a->long_col + at, A->col + from, (size_t)n * 4) == 0);
+        CHECK(memcmp(a->long_val + at, A->val + from, (size_t)n * 8) == 0);
+        apart[row] = true;
+        for (int64_t end = at + n; at < end; segment++) {
+            CHECK(a->segment_first[segment] == at);
+            CHECK(a->segment_count[segment] > 0 &&
+                  a->segment_count[segment] <= GPU_SEGMENT);
+            at += a->segment_count[segment];
+            CHECK(at <= end);
+        }
+        CHECK(a->long_segment[i + 1] == segment);
+    }
+    CHECK(a->segments == segment);
+    return at;
+}
+
+/* The slices multiply as plain rows do; every entry is there once. */
+static void check_product(const tct_gpu_arrays *a, const tct_local *A,
+                          const char *store)
+{
+    bool *apart = tct_calloc((size_t)A->rows);
+    double *x = tct_alloc((size_t)A->cols * sizeof *x);
+    for (int64_t j = 0; j < A->cols; j++) x[j] = uniform(j, 5) - 0.5;
+    check_long_rows(a, A, apart);
+    for (int64_t s = 0; s < a->slices; s++)
+        for (int i = 0; i < GPU_LANES * a->b; i++) {
+            const int64_t group = group_of(a, s, i / a->b);
+            if (group >= a->groups) continue;
+            const int64_t row = group * a->b + i % a->b;
+            double sum = 0.0;
+            for (int64_t k = A->ptr[row]; k < A->ptr[row + 1] && !apart[row];
+                 k++)
+                sum = fma(stored(store, A->val[k]), x[A->col[k]], sum);
+            const double got = row_sum(a, s, i, x);
+            if (!same_bits(sum, got) && sum != got) /* -0 of underflow */
+                fail_msg("%s: row %lld is %.17g, not %.17g", about_what,
+                         (long long)row, got, sum);
+        }
+    tct_free(apart);
+    tct_free(x);
+}
+
+static void check_about(const tct_gpu_arrays *a, const tct_gpu_about *about,
+                        const tct_local *A, const char *store)
+{
+    CHECK(about->stored >= A->ptr[A->rows]);
+    CHECK(about->lossy == (strncmp(store, "low", 3) == 0));
+    CHECK(strlen(about->detail) > 20);
+    CHECK(about->matrix_bytes <= about->bytes + 1.0);
+    CHECK(about->matrix_bytes >= 32.0 * (double)a->slices);
+    CHECK(!a->dict || same_bits(a->dict[0], 0.0));
+}
+
+static int kinds_seen[4], stores_seen[5], sorted_seen, long_seen;
+
+static tacit_status check(const tct_local *A, int b, tct_gpu_kinds kinds,
+                          const char *store)
+{
+    tct_gpu_arrays a;
+    tct_gpu_about about;
+    const tacit_status status =
+        tct_gpu_slices_build(A, b, kinds, store, &a, &about);
+    const char *reason = NULL;
+    const double bytes = tct_gpu_slices_bytes(A, b, kinds, store, &reason);
+    if (status != TACIT_OK) {
+        CHECK(status == TACIT_UNSUPPORTED && bytes < 0.0 && reason);
+        return status;
+    }
+    check_slices(&a, kinds);
+    check_product(&a, A, store);
+    check_about(&a, &about, A, store);
+    if (b == 1)
+        CHECK(fabs(bytes - about.matrix_bytes) <= 0.01 * about.matrix_bytes);
+    for (int64_t s = 0; s < a.slices; s++) {
+        kinds_seen[a.slice[s].kind]++;
+        sorted_seen += a.slice[s].sorted;
+    }
+    stores_seen[a.store]++;
+    long_seen += a.long_rows > 0;
+    tct_gpu_slices_build_free(&a);
+    return TACIT_OK;
+}
+
+/* Every store of `A` in blocks of `b`. */
+static void check_stores(const tct_local *A, const char *name, values v, int b,
+                         tct_gpu_kinds kinds)
+{
+    static const char *const stores[] = {"auto",  "f64",    "low48", "f32",
+                                         "dict8", "dict16", "low32"};
+    static char text[160];
+    about_what = text;
+    for (int i = 0; i < 7; i++) {
+        snprintf(text, sizeof text, "%s, values %d, b %d, %s, kinds %d", name,
+                 (int)v, b, stores[i], (int)kinds);
+        const tacit_status status = check(A, b, kinds, stores[i]);
+        if (status != TACIT_OK && i < 3) /* these hold any values */
+            CHECK(A->rows % b || A->cols % b);
+    }
+}
+
+static void everything_is_there_once(void **state)
+{
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        const char *name = shapes[shape].name;
+        tct_local A = make(shape, GIVEN);
+        const size_t blocks = tct_memory_blocks();
+        for (int v = 0; v < VALUES; v++) {
+            for (int64_t k = 0; k < A.ptr[A.rows] && v != GIVEN; k++)
+                A.val[k] = value((values)v, k);
+            check_stores(&A, name, (values)v, 1, GPU_ANY_KIND);
+            check_stores(&A, name, (values)v, 1, GPU_ONLY_FAR);
+            for (int b = 2; b <= GPU_BLOCK_MOST; b++)
+                if (v == GIVEN || v == FLOATS || v == D257)
+                    check_stores(&A, name, (values)v, b, GPU_ANY_KIND);
+        }
+        assert_int_equal(tct_memory_blocks(), blocks);
+        clear(&A);
+    }
+    for (int k = 0; k < 4; k++) assert_true(kinds_seen[k] > 0);
+    for (int k = 0; k < 5; k++) assert_true(stores_seen[k] > 0);
+    assert_true(sorted_seen > 0 && long_seen > 0);
+}
+
+/* --- choices -------------------------------------------------------------------- */
+
+/* Build for rows, say what came out, forget it. */
+static tct_gpu_arrays glance(const char *shape, values v, const char *store,
+                             tct_gpu_about *about)
+{
+    tct_local A = make(find_shape(shape), v);
+    tct_gpu_arrays a;
+    about_what = shape;
+    assert_int_equal(
+        tct_gpu_slices_build(&A, 1, GPU_ANY_KIND, store, &a, about), TACIT_OK);
+    tct_gpu_arrays copy = a;
+    tct_gpu_slices_build_free(&a);
+    clear(&A);
+    return copy; /* pointers only tell whether there was an array */
+}
+
+static void stores_are_the_smallest(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape;
+        values v;
+        tct_gpu_store store;
+    } want[] = {
+        {"uneven", RANDOM, GPU_F64},         {"uneven", FLOATS, GPU_F32},
+        {"uneven", SIGNED_ZEROS, GPU_DICT8}, {"uneven", D255, GPU_DICT8},
+        {"uneven", D257, GPU_DICT16},        {"poisson2d:60", D257, GPU_DICT16},
+    };
+    tct_gpu_about about;
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+        assert_int_equal(glance(want[i].shape, want[i].v, NULL, &about).store,
+                         want[i].store);
+    assert_int_equal(glance("uneven", D255, "auto", &about).dict_count, 256);
+    assert_int_equal(glance("uneven", D257, "auto", &about).dict_count, 258);
+    assert_int_equal(glance("uneven", SIGNED_ZEROS, NULL, &about).dict_count,
+                     3);
+}
+
+static void refusals_say_why(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *store, *word;
+        values v;
+        int b;
+    } bad[] = {{"f32", "exactly floats", RANDOM, 1},
+               {"dict8", "256", D257, 1},
+               {"dict16", "65536", RANDOM, 1},
+               {"low32", "too large", WIDE, 1},
+               {"f16", "f16", RANDOM, 1},
+               {"auto", "blocks of 7", RANDOM, 7}};
+    tct_local big = from_gallery("random:9000,12");
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        tct_gpu_arrays a;
+        tct_gpu_about about;
+        for (int64_t k = 0; k < big.ptr[big.rows]; k++)
+            big.val[k] = value(bad[i].v, k);
+        assert_int_equal(tct_gpu_slices_build(&big, bad[i].b, GPU_ANY_KIND,
+                                              bad[i].store, &a, &about),
+                         TACIT_UNSUPPORTED);
+        if (!strstr(tacit_error_message(), bad[i].word))
+            fail_msg("%s", tacit_error_message());
+        assert_null(a.slice);
+    }
+    clear(&big);
+}
+
+/* Stencils are runs, constant ones where each diagonal has one value. */
+static void stencils_are_runs(void **state)
+{
+    (void)state;
+    tct_gpu_about about;
+    const tct_gpu_arrays a = glance("poisson2d:60", GIVEN, NULL, &about);
+    assert_int_equal(a.cells, 0);
+    assert_non_null(strstr(about.detail, "100 % constant runs"));
+    assert_true(about.matrix_bytes < 6.0 * 3600.0);
+    assert_true(glance("poisson2d:60", GIVEN, "f64", &about).cells > 0);
+    assert_non_null(strstr(about.detail, "% runs"));
+    assert_true(glance("poisson2d:60", GIVEN, "low32", &about).cells > 0);
+    glance("an arrow", RANDOM, NULL, &about);
+    assert_non_null(strstr(about.detail, "1 long rows"));
+}
+
+static void blocks_are_found(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *shape, *store;
+        int b;
+    } want[] = {{"blocks of 3", NULL, 3},     {"blocks of 3", "low32", 3},
+                {"elasticity3d:4", "f64", 3}, {"poisson2d:60", NULL, 0},
+                {"a power law", NULL, 0},     {"no entries", NULL, 0},
+                {"no rows", NULL, 0},         {"1 x 1", NULL, 0}};
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
+        tct_local A = make(find_shape(want[i].shape), RANDOM);
+        A.store = want[i].store;
+        assert_int_equal(tct_gpu_best_block(&A), want[i].b);
+        clear(&A);
+    }
+}
+
+/* A sample foretells the size of a matrix that is larger than the sample. */
+static void sizes_are_foretold(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"poisson2d:300", "random:60000,8",
+                                        "elasticity3d:26", "jump3d:45,1e4,5"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        tct_local A = from_gallery(names[i]);
+        tct_gpu_arrays a;
+        tct_gpu_about about;
+        const double bytes =
+            tct_gpu_slices_bytes(&A, 1, GPU_ANY_KIND, NULL, NULL);
+        assert_int_equal(
+            tct_gpu_slices_build(&A, 1, GPU_ANY_KIND, NULL, &a, &about),
+            TACIT_OK);
+        if (fabs(bytes - about.matrix_bytes) > 0.1 * about.matrix_bytes)
+            fail_msg("%s: %g bytes, not %g", names[i], about.matrix_bytes,
+                     bytes);
+        tct_gpu_slices_build_free(&a);
+        clear(&A);
+    }
+}
+
+static void patterns_are_told_apart(void **state)
+{
+    (void)state;
+    tct_local A = make(find_shape("edges"), RANDOM);
+    const uint64_t pattern = tct_gpu_pattern(&A);
+    A.val[7] = 3.0;
+    assert_true(tct_gpu_pattern(&A) == pattern);
+    A.col[A.ptr[501] - 1]++;
+    assert_true(tct_gpu_pattern(&A) != pattern);
+    A.col[A.ptr[501] - 1]--;
+    A.ptr[17]++;
+    assert_true(tct_gpu_pattern(&A) != pattern);
+    clear(&A);
+}
+
+/* Each allocation fails once; nothing is lost. */
+static void no_memory_is_survived(void **state)
+{
+    (void)state;
+    tct_local A = make(find_shape("an arrow"), D257);
+    const size_t blocks = tct_memory_blocks();
+    int refused = 0;
+    for (long k = 1; k < 80; k++) {
+        tct_gpu_arrays a;
+        tct_gpu_about about;
+        tct_memory_fail_at(k);
+        const tacit_status status =
+            tct_gpu_slices_build(&A, 1, GPU_ANY_KIND, NULL, &a, &about);
+        tct_memory_fail_at(0);
+        refused += status == TACIT_NO_MEMORY;
+        assert_true(status == TACIT_OK || status == TACIT_NO_MEMORY);
+        tct_gpu_slices_build_free(&a);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+    assert_true(refused > 10);
+    clear(&A);
+}
+
+static void rounding_never_overflows(void **state)
+{
+    (void)state;
+    static const double v[] = {0x1.fffffffffffffp1023,
+                               -0x1.fffffffffffffp1023,
+                               INFINITY,
+                               -INFINITY,
+                               -0.0,
+                               0x1p-1074,
+                               1.0};
+    for (size_t i = 0; i < sizeof v / sizeof *v; i++) {
+        const uint64_t bits = tct_gpu_round48(v[i]) << 16;
+        double near;
+        memcpy(&near, &bits, sizeof near);
+        assert_true(isfinite(near) == isfinite(v[i]));
+        assert_true(signbit(near) == signbit(v[i]));
+        assert_true(!isinf(v[i]) || near == v[i]);
+    }
+    const uint64_t nan_bits = tct_gpu_round48(NAN) << 16;
+    double nan_value;
+    memcpy(&nan_value, &nan_bits, sizeof nan_value);
+    assert_true(isnan(nan_value));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(everything_is_there_once),
+        cmocka_unit_test(stores_are_the_smallest),
+        cmocka_unit_test(refusals_say_why),
+        cmocka_unit_test(stencils_are_runs),
+        cmocka_unit_test(blocks_are_found),
+        cmocka_unit_test(sizes_are_foretold),
+        cmocka_unit_test(patterns_are_told_apart),
+        cmocka_unit_test(no_memory_is_survived),
+        cmocka_unit_test(rounding_never_overflows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,463 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_gpu_solver.c - solves on the cuda device: every method, loop,
+ * format and precision against the host device and against plain arithmetic;
+ * monitors, limits, breakdowns.
+ *
+ * LABEL: gpu
+ */
+#include "gpu_rig.h"
+
+/* --- everything together ------------------------------------------------------- */
+
+/* Every method and loop with one operator; how many solves that is. */
+static int check_operator(const reference *ref, tacit_queue *q,
+                          const char *format, bool loose)
+{
+    int solves = 0;
+    const bool low = strchr(format, '+') != NULL;
+    tacit_operator *A = operator_of(q, ref->m, format);
+    if (!A) return 0;
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r = {.ref = ref, .q = q, .A = A};
+        if (!open_solver(&r, format, method_of(m), loop_of(l))) continue;
+        const tacit_status status = solve(&r, 1e-8, 0);
+        if (status != TACIT_OK)
+            fail_msg("%s: %s after %lld iterations: %s", r.what,
+                     tacit_status_name(status), (long long)r.result.iterations,
+                     tacit_error_message());
+        assert_string_equal(r.result.loop, loop_of(l));
+        check_solution(&r, m, low, loose);
+        close_rig(&r);
+        solves++;
+    }
+    tacit_operator_destroy(&A);
+    return solves;
+}
+
+static void check_matrix(const char *name, tacit_matrix *matrix, bool loose)
+{
+    static const char *const formats[] = {
+        "csr", "sell32", "sell", "auto", "sell/f64", "bsell", "bsell/f64"};
+    static const char *const precisions[] = {"", "+low32", "+low48"};
+    const bool stores = strcmp(TEST_DEVICE, "cuda") == 0;
+    const double start = tct_seconds();
+    reference ref;
+    char format[32];
+    int solves = 0;
+    open_reference(&ref, name, matrix, 5);
+    solve_on_host(&ref);
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    for (int f = 0; f < 7; f++)
+        for (int p = 0; p < (loose || !stores ? 1 : 3); p++) {
+            snprintf(format, sizeof format, "%s%s", formats[f], precisions[p]);
+            if (!stores && (strchr(format, '/') || strstr(format, "32")))
+                continue;
+            solves += check_operator(&ref, q, format, loose);
+        }
+    tacit_queue_destroy(&q);
+    close_reference(&ref);
+    printf("%-28s %d solves, %.1f s\n", name, solves, tct_seconds() - start);
+}
+
+static void everything_converges_as_on_the_host(void **state)
+{
+    (void)state;
+    static const char *const gallery[] = {"poisson2d:64", "poisson3d:20",
+                                          "elasticity3d:8", "tet3d:10,1",
+                                          "jump3d:12,1000,1"};
+    for (size_t i = 0; i < sizeof gallery / sizeof *gallery; i++)
+        check_matrix(gallery[i], gallery_matrix(gallery[i]), false);
+}
+
+static void real_matrices_converge_too(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        bool loose;
+    } real[] = {{"spd/Trefethen_2000.mtx.gz", false},
+                {"spd/crystm01.mtx.gz", true},
+                {"spd/nos3.mtx.gz", true},
+                {"spd/bcsstk16.mtx.gz", true},
+                {"spd/ex3.mtx.gz", true},
+                {"spd/bcsstk14.mtx.gz", true}};
+    int found = 0;
+    for (size_t i = 0; i < sizeof real / sizeof *real; i++) {
+        tacit_matrix *m = real_matrix(real[i].name);
+        if (!m) continue;
+        found++;
+        check_matrix(real[i].name, m, real[i].loose);
+    }
+    if (!found) skip();
+}
+
+/* --- oracles ------------------------------------------------------------------ */
+
+/* Iterations to ||r|| <= eps ||b|| with b = 1 and x0 = 0, measured
+ * independently of this library; the same as in test_solver.c. */
+static const struct {
+    const char *matrix;
+    double eps;
+    int iterations;
+} oracles[] = {
+    {"poisson3d:10", 1e-2, 11},   {"poisson3d:10", 1e-6, 20},
+    {"poisson3d:10", 1e-10, 26},  {"poisson3d:20", 1e-4, 32},
+    {"poisson3d:20", 1e-8, 49},   {"poisson3d27:10", 1e-6, 12},
+    {"poisson3d27:50", 1e-4, 47}, {"poisson2d:32", 1e-6, 51},
+    {"poisson2d:64", 1e-4, 85},   {"poisson2d:64", 1e-8, 119},
+    {"poisson2d:64", 1e-10, 132}, {"poisson1d:100", 1e-8, 50},
+};
+
+static void iterations_match_the_oracle(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++) {
+        reference ref;
+        open_reference(&ref, oracles[i].matrix,
+                       gallery_matrix(oracles[i].matrix), 0);
+        tacit_queue *q = open_queue(TEST_DEVICE);
+        tacit_operator *A = operator_of(q, ref.m, PLAIN);
+        FOR_METHODS(m)
+        FOR_LOOPS(l)
+        {
+            rig r = {.ref = &ref, .q = q, .A = A};
+            if (!open_solver(&r, PLAIN, method_of(m), loop_of(l))) continue;
+            OK(solve(&r, oracles[i].eps, 0));
+            if (llabs(r.result.iterations - oracles[i].iterations) > 1)
+                fail_msg("%s, to %g: %lld iterations, expected %d", r.what,
+                         oracles[i].eps, (long long)r.result.iterations,
+                         oracles[i].iterations);
+            close_rig(&r);
+        }
+        tacit_operator_destroy(&A);
+        tacit_queue_destroy(&q);
+        close_reference(&ref);
+    }
+}
+
+/* --- monitors ------------------------------------------------------------------- */
+
+enum { HISTORY_MOST = 4000 };
+typedef struct {
+    double residual[HISTORY_MOST];
+    int64_t calls, gaps, stop_at; /* 0: never */
+} history;
+
+static int keep(void *ctx, int64_t iteration, double residual)
+{
+    history *h = ctx;
+    h->gaps += iteration != h->calls;
+    if (h->calls < HISTORY_MOST) h->residual[h->calls] = residual;
+    h->calls++;
+    return h->stop_at && iteration >= h->stop_at;
+}
+
+static tacit_status watch(rig *r, history *h, int64_t stop_at)
+{
+    *h = (history){.stop_at = stop_at};
+    const tacit_status status =
+        run(r, &(tacit_stop){.rtol = 1e-8, .monitor = keep, .monitor_ctx = h});
+    if (h->gaps) fail_msg("%s: the monitor is not told of all", r->what);
+    if (h->calls != r->result.iterations + 1)
+        fail_msg("%s: %lld calls of the monitor for %lld iterations", r->what,
+                 (long long)h->calls, (long long)r->result.iterations);
+    return status;
+}
+
+static void histories_are_those_of_the_host(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"poisson2d:64", "poisson3d:20",
+                                        "poisson3d27:12", "elasticity3d:8"};
+    static history host, gpu;
+    for (int i = 0; i < 4; i++) {
+        reference ref;
+        rig r;
+        open_reference(&ref, names[i], gallery_matrix(names[i]), 5);
+        FOR_METHODS(m)
+        {
+            assert_true(
+                open_rig(&r, &ref, "host", "csr", method_of(m), "host"));
+            OK(watch(&r, &host, 0));
+            close_rig(&r);
+            FOR_LOOPS(l)
+            {
+                if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m),
+                              loop_of(l)))
+                    continue;
+                OK(watch(&r, &gpu, 0));
+                assert_true(gpu.residual[gpu.calls - 1] ==
+                            r.result.relative_residual);
+                for (int64_t k = 0; k < host.calls && k < gpu.calls; k++) {
+                    const double want = host.residual[k], got = gpu.residual[k];
+                    if (want <= 1e-6 || fabs(got - want) <= 1e-6 * want)
+                        continue;
+                    fail_msg("%s: iteration %lld: %.12e, not %.12e", r.what,
+                             (long long)k, got, want);
+                }
+                close_rig(&r);
+            }
+        }
+        close_reference(&ref);
+    }
+}
+
+static void the_monitor_stops_the_solve(void **state)
+{
+    (void)state;
+    static history h;
+    reference ref;
+    open_reference(&ref, "poisson2d:64", gallery_matrix("poisson2d:64"), 5);
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        /* two recordings may be under way */
+        const int64_t every = tacit_solver_method(m)->replace_every;
+        const int64_t late =
+            25 + (strcmp(loop_of(l), "graph") == 0 ? 2 * every : 0);
+        for (int again = 0; again < 2; again++) {
+            EXPECT(TACIT_INTERRUPTED, watch(&r, &h, 37));
+            assert_int_equal(r.result.stop, TACIT_STOP_INTERRUPTED);
+            assert_false(r.result.converged);
+            if (r.result.iterations < 37 || r.result.iterations > 37 + late)
+                fail_msg("%s: stopped after %lld iterations, asked to after 37",
+                         r.what, (long long)r.result.iterations);
+        }
+        OK(watch(&r, &h, 0)); /* nothing of it is left */
+        close_rig(&r);
+    }
+    close_reference(&ref);
+}
+
+/* --- limits ------------------------------------------------------------------- */
+
+static void check_limit(const reference *ref, rig *r, rig *gpu_host,
+                        const rig *host, int64_t most)
+{
+    static history h;
+    h = (history){0};
+    const tacit_stop stop = {
+        .max_iterations = most, .monitor = keep, .monitor_ctx = &h};
+    EXPECT(TACIT_NOT_CONVERGED, run(r, &stop));
+    assert_int_equal(r->result.stop, TACIT_STOP_MAX_ITERATIONS);
+    if (r->result.iterations != most || h.calls != most + 1 || h.gaps)
+        fail_msg("%s: %lld iterations and %lld calls, limit %lld", r->what,
+                 (long long)r->result.iterations, (long long)h.calls,
+                 (long long)most);
+    EXPECT(TACIT_NOT_CONVERGED, solve(gpu_host, 0.0, most));
+    double *x = host_copy(r->q, r->n, r->x);
+    double *y = host_copy(gpu_host->q, r->n, gpu_host->x);
+    double *z = host_copy(host->q, r->n, host->x);
+    const double size = norm_of(r->n, z);
+    if (!(distance_of(r->n, x, y) <= 1e-9 * size) ||
+        !(distance_of(r->n, y, z) <= 1e-8 * size))
+        fail_msg("%s: x after %lld iterations is off by %.2e of loop host and "
+                 "%.2e of the host device",
+                 r->what, (long long)most, distance_of(r->n, x, y) / size,
+                 distance_of(r->n, x, z) / size);
+    const double residual = true_residual(ref, ref->b, x);
+    assert_true(fabs(residual - r->result.true_relative_residual) <=
+                1e-6 * residual + 1e-14);
+    free(x);
+    free(y);
+    free(z);
+}
+
+static void the_iteration_limit_is_exact(void **state)
+{
+    (void)state;
+    static const int64_t limits[] = {1, 2, 3, 7, 10, 11, 25, 60, 100, 121};
+    reference ref;
+    open_reference(&ref, "poisson2d:64", gallery_matrix("poisson2d:64"), 5);
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r, gpu_host, host;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        assert_true(open_rig(&gpu_host, &ref, TEST_DEVICE, PLAIN, method_of(m),
+                             "host"));
+        assert_true(open_rig(&host, &ref, "host", "csr", method_of(m), "host"));
+        for (size_t i = 0; i < sizeof limits / sizeof *limits; i++) {
+            EXPECT(TACIT_NOT_CONVERGED, solve(&host, 0.0, limits[i]));
+            check_limit(&ref, &r, &gpu_host, &host, limits[i]);
+        }
+        close_rig(&r);
+        close_rig(&gpu_host);
+        close_rig(&host);
+    }
+    close_reference(&ref);
+}
+
+/* More iterations than looks can be under way. */
+static void long_solves_go_on(void **state)
+{
+    (void)state;
+    static const int64_t limits[] = {4097, 9000};
+    reference ref;
+    open_reference(&ref, "poisson1d:20000", gallery_matrix("poisson1d:20000"),
+                   5);
+    FOR_METHODS(m)
+    for (int i = 0; i < 2; i++) {
+        rig r;
+        assert_true(open_rig(&r, &ref, "host", "csr", method_of(m), "host"));
+        EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
+        double *want = host_copy(r.q, r.n, r.x);
+        close_rig(&r);
+        FOR_LOOPS(l)
+        {
+            if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m),
+                          loop_of(l)))
+                continue;
+            EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
+            assert_int_equal(r.result.iterations, limits[i]);
+            double *got = host_copy(r.q, r.n, r.x);
+            const double off = distance_of(r.n, got, want) / norm_of(r.n, want);
+            if (!(off <= 1e-6))
+                fail_msg("%s: x after %lld iterations is off by %.2e", r.what,
+                         (long long)limits[i], off);
+            free(got);
+            close_rig(&r);
+        }
+        free(want);
+    }
+    close_reference(&ref);
+}
+
+/* --- breakdowns ----------------------------------------------------------------- */
+
+static void check_breakdown(const reference *ref, int m)
+{
+    rig r;
+    double *first = NULL; /* x of loop host, and the iteration */
+    int64_t at = -1;
+    assert_true(open_rig(&r, ref, "host", "csr", method_of(m), "host"));
+    EXPECT(TACIT_BREAKDOWN, solve(&r, 1e-10, 0));
+    const tacit_result host = r.result;
+    close_rig(&r);
+    FOR_LOOPS(l)
+    {
+        if (!open_rig(&r, ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        EXPECT(TACIT_BREAKDOWN, solve(&r, 1e-10, 0));
+        assert_int_equal(r.result.stop, TACIT_STOP_BREAKDOWN);
+        assert_string_equal(r.result.breakdown_quantity,
+                            host.breakdown_quantity);
+        assert_true(r.result.breakdown_value <= 0.0);
+        assert_non_null(strstr(tacit_error_message(), "not positive definite"));
+        if (llabs(r.result.breakdown_iteration - host.breakdown_iteration) > 1)
+            fail_msg("%s: breakdown at iteration %lld, %lld on the host",
+                     r.what, (long long)r.result.breakdown_iteration,
+                     (long long)host.breakdown_iteration);
+        double *x = host_copy(r.q, r.n, r.x);
+        const double norm = norm_of(r.n, x);
+        assert_true(isfinite(norm));
+        if (first && at == r.result.breakdown_iteration &&
+            !(distance_of(r.n, x, first) <= 1e-6 * norm))
+            fail_msg("%s: x is another than that of loop host", r.what);
+        if (first) free(x);
+        else first = x;
+        if (first == x) at = r.result.breakdown_iteration;
+        close_rig(&r);
+    }
+    free(first);
+}
+
+static void indefinite_matrices_break_down_as_on_the_host(void **state)
+{
+    (void)state;
+    static const struct {
+        int n, at;
+        double value; /* of the entry that is negative */
+    } cases[] = {{20, 13, -50.0}, {400, 123, -2.0}, {1000, 0, -0.3}};
+    for (int i = 0; i < 3; i++) {
+        double *values = host_vector((size_t)cases[i].n, 0.0);
+        for (int k = 0; k < cases[i].n; k++) values[k] = 1.0 + k;
+        values[cases[i].at] = cases[i].value;
+        reference ref;
+        open_reference(&ref, "a negative entry",
+                       diagonal_matrix(cases[i].n, values), 0);
+        FOR_METHODS(m) check_breakdown(&ref, m);
+        close_reference(&ref);
+        free(values);
+    }
+}
+
+static void numbers_that_are_not_finite_are_reported(void **state)
+{
+    (void)state;
+    const double values[8] = {1, 2, 3, 4, 5, 1e300, 1e300, 1e300};
+    static const double bad[] = {NAN, INFINITY, -INFINITY};
+    reference ref;
+    open_reference(&ref, "huge entries", diagonal_matrix(8, values), 0);
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        q_fill(r.q, r.n, 1e30, r.b);
+        EXPECT(TACIT_BREAKDOWN, solve(&r, 1e-10, 0));
+        for (int i = 0; i < 3; i++) {
+            q_fill(r.q, 1, bad[i], r.b + 3);
+            EXPECT(TACIT_INPUT, solve(&r, 1e-10, 0));
+        }
+        q_fill(r.q, r.n, 0.0, r.b);
+        OK(solve(&r, 1e-10, 0)); /* the queue is as good as new */
+        close_rig(&r);
+    }
+    close_reference(&ref);
+}
+
+/* Few distinct eigenvalues; the solution as guess; b = 0. */
+static void easy_systems_are_not_divided_by_zero(void **state)
+{
+    (void)state;
+    double values[100];
+    for (int i = 0; i < 100; i++) values[i] = 1 + i % 5;
+    reference ref;
+    open_reference(&ref, "five eigenvalues", diagonal_matrix(100, values), 0);
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        const tacit_stop stop = {.rtol = 1e-10};
+        OK(run(&r, &stop));
+        assert_int_equal(r.result.iterations, 5);
+        OK(tacit_solver_run(r.s, r.b, r.x, &stop, &r.result));
+        assert_int_equal(r.result.iterations, 0);
+        q_fill(r.q, r.n, 0.0, r.b);
+        OK(tacit_solver_run(r.s, r.b, r.x, &stop, &r.result));
+        assert_int_equal(r.result.iterations, 0);
+        assert_true(r.result.converged);
+        double *x = host_copy(r.q, r.n, r.x);
+        assert_true(norm_of(r.n, x) == 0.0);
+        free(x);
+        close_rig(&r);
+    }
+    close_reference(&ref);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(iterations_match_the_oracle),
+        cmocka_unit_test(histories_are_those_of_the_host),
+        cmocka_unit_test(the_iteration_limit_is_exact),
+        cmocka_unit_test(long_solves_go_on),
+        cmocka_unit_test(the_monitor_stops_the_solve),
+        cmocka_unit_test(indefinite_matrices_break_down_as_on_the_host),
+        cmocka_unit_test(numbers_that_are_not_finite_are_reported),
+        cmocka_unit_test(easy_systems_are_not_divided_by_zero),
+        cmocka_unit_test(everything_converges_as_on_the_host),
+        cmocka_unit_test(real_matrices_converge_too),
+    };
+    TEST_GPU_MAIN(tests);
+}
