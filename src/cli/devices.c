@@ -48,13 +48,15 @@ static tacit_status add_devices(const cli *c, listing *l)
     cli_choice row;
     for (int i = 0; cli_axis_device.row(i, &row); i++) {
         const char *reason = cli_choice_missing(&cli_axis_device, &row);
-        char name[160] = "";
+        char name[160] = "", why[256];
         tacit_queue *queue = NULL;
         if (!reason && row.needs_gpu && c->ranks > 1)
             reason = "one process in this version";
-        if (!reason) {
-            TRY(tacit_queue_create(c->world, row.name, (int)c->set.threads,
-                                   &queue));
+        if (!reason && tacit_queue_create(c->world, row.name,
+                                          (int)c->set.threads, &queue) < 0) {
+            snprintf(why, sizeof why, "%s", tacit_error_message());
+            reason = why; /* it is there, and cannot be used */
+        } else if (!reason) {
             tacit_queue_describe(queue, name, sizeof name);
             tacit_queue_destroy(&queue);
         }

@@ -60,6 +60,12 @@ tacit_status tct_format_parse(const char *device, const char *text,
     if (strcmp(out->format, "auto") != 0 &&
         !tct_format_find(device, out->format))
         return unknown(device, out->format);
+    if (strcmp(out->format, "auto") == 0 && out->store[0] &&
+        strcmp(out->store, "auto") != 0 && strcmp(out->store, "f64") != 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "format '%s': name the format that is to store values so: "
+             "sell/%s, bsell/%s",
+             text, out->store, out->store);
     if (strcmp(device, "host") == 0 && (out->store[0] || out->low[0]))
         FAIL(TACIT_UNSUPPORTED,
              "format '%s': how values are stored is chosen on a GPU only",

@@ -100,8 +100,8 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
     return status;
 }
 
-/* Does each array of `host` fit where it is on the device? Recordings then
- * stay right. */
+/* Does each array of `host` fit where it is on the device? Then nothing has to
+ * be allocated. */
 static bool fits(const tct_gpu_arrays *host, const tct_gpu_arrays *d)
 {
     array from[ARRAYS], to[ARRAYS];

@@ -3,6 +3,7 @@
  * rows are kept apart, whether sorting by length pays, and how each slice
  * stores its columns. The cost of everything is the bytes that it reads. */
 #include "operator/gpu_slices_build.h"
+#include <math.h>
 #include <string.h>
 
 enum {
@@ -201,6 +202,7 @@ static bool one_value(const tct_gpu_runs *r, uint32_t mask)
 {
     const int first = __builtin_ctz(mask);
     const double *value = r->view->val[first] + r->at[first] - 1;
+    if (!isfinite(*value)) return false; /* it meets the 0 of empty lanes */
     for (; mask; mask &= mask - 1) {
         const int l = __builtin_ctz(mask);
         if (memcmp(r->view->val[l] + r->at[l] - 1, value, sizeof *value) != 0)

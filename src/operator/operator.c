@@ -174,6 +174,8 @@ static void describe_blocks(tacit_operator *A)
         A->local->detail[0] ? A->local->detail : A->format->summary;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
+    if (A->low && entries > 0)
+        A->info.low_bytes_per_nonzero = A->low->local->matrix_bytes / entries;
 }
 
 /* The operator of low precision is this one with another block. */
@@ -185,8 +187,6 @@ static void share_low(tacit_operator *A)
     A->low->low = NULL;
     A->low->local = block;
     A->low->format = format;
-    A->info.low_bytes_per_nonzero =
-        A->info.nonzeros ? block->matrix_bytes / (double)A->info.nonzeros : 0.0;
 }
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
@@ -315,6 +315,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
     if (status >= 0) status = refill(A, &rows);
     A->version++;
     if (A->low) A->low->version++;
+    if (status >= 0) describe_blocks(A); /* a GPU's store may have changed */
     tct_csr_clear(&rows);
     return tct_agree(A->world, status);
 }

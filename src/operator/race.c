@@ -85,10 +85,11 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
                          const char **winner, tct_block **out)
 {
     tct_block *last = NULL;
+    const tct_block *before = NULL; /* `last` or, if that won, `*out` */
     double best = -1.0;
     const char *wish = A->store;
     for (int i = 0; i < CANDIDATES; i++) {
-        if (!takes_part(i, wish, last)) continue;
+        if (!takes_part(i, wish, before)) continue;
         drop(&last);
         tct_trial *t = &trials[*count];
         *t = (tct_trial){.format = candidates[i]};
@@ -97,7 +98,11 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
             enter(c, A, t, reasons[*count], TCT_REASON, &last);
         A->store = wish;
         ++*count;
-        TRY(status);
+        before = last;
+        if (status < 0) {
+            drop(&last);
+            return status;
+        }
         if (!last || (best >= 0.0 && t->seconds >= best)) continue;
         drop(out);
         best = t->seconds;
@@ -127,7 +132,7 @@ tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
     tacit_queue_free(q, &c.y);
     if (status >= 0 && !*out)
         status = tct_fail(TACIT_NO_MEMORY, "no format could be tried: %s",
-                          reasons[0]);
+                          *count && trials[0].reason ? trials[0].reason : "");
     if (status < 0) drop(out);
     return status;
 }

@@ -22,6 +22,9 @@ const tacit_loop *tacit_solver_loop(int i)
 static tacit_status set(tacit_solver *S, int loop)
 {
     char reason[160];
+    if (S->loop != loop) tct_drop_record(S);
+    S->now = S->method; /* not what the last run came to */
+    S->A = S->exact->low ? S->exact->low : S->exact;
     if (loops[loop].needs_gpu && !S->q->device->replay)
         FAIL(TACIT_UNSUPPORTED, "loop %s: needs --device cuda",
              loops[loop].name);
@@ -66,7 +69,8 @@ static tacit_status choose(tacit_solver *S)
     tct_drop_record(S);
     tacit_queue_free(S->q, &b);
     tacit_queue_free(S->q, &x);
-    S->loop = fastest;
+    if (fastest != TCT_LOOP_RESIDENT) tct_resident_free(S);
+    if (status == TACIT_NO_MEMORY) status = TACIT_OK; /* no room to try */
     return status < 0 ? status : set(S, fastest);
 }
 

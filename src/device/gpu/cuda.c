@@ -22,6 +22,7 @@ tacit_status tct_gpu_status(gpu_error error, const char *call)
 bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
 {
     if (error == GPU_OK) return true;
+    (void)gpu_last_error();
     q_fail(q, TACIT_DEVICE, "the GPU: %s: %s (%s)", call, gpu_error_text(error),
            gpu_error_name(error));
     return false;
@@ -76,7 +77,7 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
     tct_gpu_flush(q);
     void *p = device_alloc(bytes);
     if (p && getenv("TACIT_POISON")) /* NaN: nothing may rest on new memory */
-        (void)gpu_memset(p, 0xff, bytes);
+        (void)(gpu_memset(p, 0xff, bytes) == GPU_OK && gpu_stream_sync(NULL));
     return p;
 }
 
@@ -172,6 +173,20 @@ static void follow(tacit_queue *q, const tct_op *op)
     if (op->code == TCT_LOOK && !g->capturing) g->made++;
 }
 
+/* A sum over no elements is 0. */
+static void sum_nothing(tacit_queue *q, const tct_op *op)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    const size_t sums = op->code == TCT_PIPE_PR_UPDATE     ? 4
+                        : op->code == TCT_PIPELINED_UPDATE ? 2
+                                                           : 1;
+    if (!op->out) return;
+    tct_gpu_flush(q);
+    tct_gpu_ok(q,
+               gpu_memset_async(op->out, 0, sums * sizeof(double), g->stream),
+               "clearing sums");
+}
+
 static void cuda_run(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -195,6 +210,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
         break;
     default:
         if (op->n > 0) hold(q, op);
+        else sum_nothing(q, op);
     }
 }
 
@@ -260,6 +276,8 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
             tct_gpu_ok(q, state, "running kernels");
             return false;
         } else if (!found && tct_seconds() - start > ANSWER_SECONDS) {
+            g->mailbox->limit = 0; /* loops on the device end */
+            g->playing = NULL;
             q_fail(q, TACIT_DEVICE, "the GPU: no answer for %.0f s",
                    ANSWER_SECONDS);
             return false;
