@@ -86,8 +86,9 @@ TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
  * Trotter et al. (the aCG paper): for m rows and n non-zeros a product is
  * 2 n flops and 20 (n + m) bytes, an axpy 2 m and 24 m, a dot 2 m and 16 m,
  * a norm 2 m and 8 m, whatever the format; `moved_bytes` is what the format
- * and the fused operations really read and write. On a GPU loop host counts what was enqueued, also ahead of a look that ends
- * the solve; loop graph whole recordings; loop resident the iterations. */
+ * and the fused operations really read and write. On a GPU loop host counts
+ * what was enqueued, also ahead of a look that ends the solve, loop graph whole
+ * recordings, and loop resident the iterations. */
 typedef struct tacit_tally_row {
     int64_t count;
     double seconds; /* 0 unless the queue is timed: "count(1):..." */
