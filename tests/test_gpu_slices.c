@@ -323,6 +323,40 @@ static void check_lane(const tct_gpu_arrays *a, int64_t s, int l)
     CHECK(group_of(a, s, l) < a->groups || count == 0);
 }
 
+static int joined_seen;
+
+/* Four slices that a warp takes at once: what it reads of the last three from
+ * the header of the first must be theirs. */
+static void check_joined(const tct_gpu_arrays *a, int64_t n)
+{
+    const tct_gpu_slice *first = &a->slice[n];
+    const size_t size = first->kind == GPU_CONST ? 16 : 8;
+    const size_t step = (size * first->width + 15) / 16 * 16;
+    assert_int_equal(a->b, 1);
+    assert_int_equal(n % GPU_JOIN, 0);
+    assert_true((n + GPU_JOIN) * GPU_LANES <= a->groups);
+    for (int m = 0; m < GPU_JOIN; m++) {
+        const tct_gpu_slice *s = first + m;
+        assert_int_equal(s->kind, first->kind);
+        assert_true(s->kind == GPU_RUN || s->kind == GPU_CONST);
+        assert_int_equal(s->width, first->width);
+        assert_false(s->sorted);
+        if (s->kind == GPU_RUN)
+            assert_int_equal(s->cell, first->cell + m * first->width);
+        for (size_t k = 0; k < s->width; k++) {
+            tct_gpu_const at = {0}, own = {0}, head = {0};
+            memcpy(&at, a->index + first->index + (size_t)m * step + k * size,
+                   size);
+            memcpy(&own, a->index + s->index + k * size, size);
+            memcpy(&head, a->index + first->index + k * size, size);
+            assert_memory_equal(&at, &own, size);
+            assert_int_equal(own.base, head.base + GPU_LANES * m);
+            assert_memory_equal(&own.value, &head.value, sizeof own.value);
+        }
+    }
+    joined_seen++;
+}
+
 static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
 {
     int64_t cells = 0, index = 0;
@@ -339,6 +373,7 @@ static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
         CHECK(!slice->sorted || (a->order && kind >= GPU_NEAR));
         CHECK(kind < GPU_NEAR || slice->full == slice->width || a->length);
         CHECK(slice->sorted == a->slice[s / 8 * 8].sorted); /* whole windows */
+        if (slice->joined) check_joined(a, s);
         for (int l = 0; l < GPU_LANES; l++) {
             CHECK(seen[group_of(a, s, l)]++ == 0);
             check_lane(a, s, l);
@@ -482,7 +517,7 @@ static void everything_is_there_once(void **state)
     }
     for (int k = 0; k < 4; k++) assert_true(kinds_seen[k] > 0);
     for (int k = 0; k < 5; k++) assert_true(stores_seen[k] > 0);
-    assert_true(sorted_seen > 0 && long_seen > 0);
+    assert_true(sorted_seen > 0 && long_seen > 0 && joined_seen > 0);
 }
 
 /* --- choices -------------------------------------------------------------------- */
