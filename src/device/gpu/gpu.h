@@ -8,7 +8,7 @@
  * A look posts the scalars that decide; the host takes them in order, late, and
  * the device never waits. Looks go to memory of the device, and from there to
  * memory of the host in batches, since a write over the bus holds up the end of
- * a kernel, and a fence, for some microseconds. */
+ * a kernel, and a fence, for up to a microsecond. */
 #ifndef TCT_GPU_H
 #define TCT_GPU_H
 #include "device/gpu/runtime.h"
