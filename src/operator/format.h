@@ -18,6 +18,12 @@ typedef struct tct_local {
                           gpu_slices.h; NULL: as it likes */
 } tct_local;
 
+/* Most entries in `size` rows that follow one another, from a multiple of it. */
+int64_t tct_most_entries(const tct_local *A, int64_t size);
+/* Columns of the b x b blocks in block row `g` (b at most 6), ascending, into
+ * `col`, which has room for as many as there are entries; their number. */
+int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col);
+
 typedef struct tct_format {
     const char *name;    /* "csr", "sell", "bsell" */
     const char *device;  /* "host", "cuda" */

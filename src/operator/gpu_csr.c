@@ -166,8 +166,7 @@ static tacit_status upload(const tct_local *A, const tiling *T, tct_gpu_csr *B)
     TRY(tct_gpu_upload(NULL, tiles * sizeof *d->dot, &d->dot));
     TRY(tct_gpu_upload(A->col, n * sizeof *d->col, &d->col));
     TRY(tct_gpu_upload(NULL, n * value, &d->val));
-    TRY(put_values(B, A->val));
-    return tct_gpu_status(gpu_stream_sync(NULL), "copying to the device");
+    return put_values(B, A->val);
 }
 
 static tacit_status build(const tct_local *A, tiling *T, tct_gpu_csr *B)

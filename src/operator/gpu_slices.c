@@ -95,7 +95,6 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
     const size_t scratch = 2 * (size_t)d->segments * sizeof(double);
     if (status >= 0 && scratch > 0)
         status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
-    if (status >= 0) status = arrived();
     if (status < 0) release(d);
     return status;
 }

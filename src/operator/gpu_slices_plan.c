@@ -34,34 +34,7 @@ tacit_status tct_gpu_maker_open(const tct_local *A, int b, tct_gpu_kinds kinds,
 
 int64_t tct_gpu_window_room(const tct_gpu_maker *M)
 {
-    const tct_local *A = M->A;
-    const int64_t size = (int64_t)M->b * GPU_WINDOW;
-    int64_t most = 0;
-    for (int64_t i = 0; M->b > 1 && i < A->rows; i += size) {
-        const int64_t end = i + size < A->rows ? i + size : A->rows;
-        if (A->ptr[end] - A->ptr[i] > most) most = A->ptr[end] - A->ptr[i];
-    }
-    return most;
-}
-
-/* Block columns of group `g`, ascending, into `col`; their number. */
-static int32_t merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
-{
-    int64_t at[GPU_BLOCK_MOST], end[GPU_BLOCK_MOST];
-    for (int i = 0; i < b; i++) {
-        at[i] = A->ptr[b * g + i];
-        end[i] = A->ptr[b * g + i + 1];
-    }
-    for (int32_t n = 0;; n++) {
-        int32_t least = INT32_MAX;
-        for (int i = 0; i < b; i++)
-            if (at[i] < end[i] && A->col[at[i]] < least) least = A->col[at[i]];
-        if (least == INT32_MAX) return n;
-        col[n] = least / b;
-        const int64_t next = ((int64_t)col[n] + 1) * b;
-        for (int i = 0; i < b; i++)
-            while (at[i] < end[i] && A->col[at[i]] < next) at[i]++;
-    }
+    return M->b > 1 ? tct_most_entries(M->A, (int64_t)M->b * GPU_WINDOW) : 0;
 }
 
 /* Take the longest row out as long as it is too long beside the others. */
@@ -98,7 +71,7 @@ void tct_gpu_window_read(const tct_gpu_maker *M, int64_t window,
         const int64_t group = w->first + g;
         if (M->b > 1) {
             w->col[g] = scratch;
-            w->length[g] = merge_rows(A, M->b, group, scratch);
+            w->length[g] = tct_merge_rows(A, M->b, group, scratch);
             scratch += w->length[g];
             continue;
         }

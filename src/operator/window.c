@@ -16,19 +16,22 @@ static const double SORT_PAYS = 0.97;    /* of the cost in row order     */
 
 /* --- block columns ---------------------------------------------------------- */
 
-int64_t tct_window_room(const tct_local *A, int b)
+int64_t tct_most_entries(const tct_local *A, int64_t size)
 {
     int64_t most = 0;
-    const int64_t size = (int64_t)b * tct_window_size(b);
-    for (int64_t i = 0; b > 1 && i < A->rows; i += size) {
+    for (int64_t i = 0; i < A->rows; i += size) {
         const int64_t end = i + size < A->rows ? i + size : A->rows;
         if (A->ptr[end] - A->ptr[i] > most) most = A->ptr[end] - A->ptr[i];
     }
     return most;
 }
 
-/* Block columns of group `g`, ascending, into `col`; their number. */
-static int32_t merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
+int64_t tct_window_room(const tct_local *A, int b)
+{
+    return b > 1 ? tct_most_entries(A, (int64_t)b * tct_window_size(b)) : 0;
+}
+
+int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
 {
     int64_t at[BLOCK_MOST], end[BLOCK_MOST];
     for (int i = 0; i < b; i++) {
@@ -41,7 +44,7 @@ static int32_t merge_rows(const tct_local *A, int b, int64_t g, int32_t *col)
             if (at[i] < end[i] && A->col[at[i]] < least) least = A->col[at[i]];
         if (least == INT32_MAX) return n;
         col[n] = least / b;
-        const int32_t next = (col[n] + 1) * b;
+        const int64_t next = ((int64_t)col[n] + 1) * b;
         for (int i = 0; i < b; i++)
             while (at[i] < end[i] && A->col[at[i]] < next) at[i]++;
     }
@@ -103,7 +106,7 @@ void tct_window_read(const tct_local *A, int b, int64_t first, tct_window *w)
         const int64_t row = first + g;
         w->col[g] = b == 1 ? A->col + A->ptr[row] : free;
         if (b == 1) w->length[g] = (int32_t)(A->ptr[row + 1] - A->ptr[row]);
-        else w->length[g] = merge_rows(A, b, row, free);
+        else w->length[g] = tct_merge_rows(A, b, row, free);
         if (b > 1) free += w->length[g];
     }
     if (b == 1) keep_apart(w);

@@ -35,7 +35,7 @@ static void begin_record(tacit_solver *S)
 {
     tct_drop_record(S);
     S->recorded = 0;
-    S->result_at_record = *S->result;
+    S->record_replacements = S->result->replacements;
     if (S->q->tally) S->tally = *S->q->tally;
     S->recording = S->q->device->record_begin(S->q);
 }
@@ -50,9 +50,9 @@ static void end_record(tacit_solver *S)
     S->record_A = S->A;
     S->record_version = S->A->version;
     S->record_of = S->now;
-    S->record_replacements =
-        S->result->replacements - S->result_at_record.replacements;
-    S->result->replacements = S->result_at_record.replacements;
+    const int64_t first = S->record_replacements; /* until here: before it */
+    S->record_replacements = S->result->replacements - first;
+    S->result->replacements = first;
     S->k -= S->recorded;
     if (!S->q->tally) return;
     const tacit_tally before = S->tally;
@@ -101,9 +101,8 @@ bool tct_done_behind(tacit_solver *S)
     const bool last = S->k >= S->most || S->q->failed != TACIT_OK;
     if (tct_take_looks(S, last ? 0 : S->lag)) return true;
     if (S->loop != TCT_LOOP_GRAPH || S->most - S->k < period(S)) return last;
-    if (S->looks <= WARM)
-        return last; /* also where there is a recording: the
-                                          same solve then has the same bits */
+    /* also where there is a recording: the same solve then has the same bits */
+    if (S->looks <= WARM) return last;
     if (is_recorded(S)) return replay(S);
     if (tct_take_looks(S, 0)) return true;
     begin_record(S);

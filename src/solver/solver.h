@@ -71,7 +71,6 @@ struct tacit_solver {
     bool recording;
     int recorded; /* iterations                        */
     int64_t record_replacements;
-    tacit_result result_at_record;
     tacit_tally tally; /* before a recording; then of it    */
     void *resident;    /* state of resident/                */
     int dry_looks;     /* see tct_count_iteration           */

@@ -14,7 +14,6 @@ typedef cudaStream_t gpu_stream;
 typedef cudaEvent_t gpu_event;
 typedef cudaGraph_t gpu_graph;
 typedef cudaGraphExec_t gpu_graph_exec;
-typedef cudaGraphNode_t gpu_graph_node;
 typedef struct cudaDeviceProp gpu_properties;
 
 #define GPU_OK          cudaSuccess
@@ -56,17 +55,12 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_capture_end           cudaStreamEndCapture
 #define GPU_CAPTURE_RELAXED       cudaStreamCaptureModeRelaxed
 #define gpu_graph_instantiate     cudaGraphInstantiate
-#define gpu_graph_upload          cudaGraphUpload
 #define gpu_graph_launch          cudaGraphLaunch
 #define gpu_graph_destroy         cudaGraphDestroy
 #define gpu_graph_exec_destroy    cudaGraphExecDestroy
-#define gpu_occupancy             cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define gpu_function_attribute    cudaFuncSetAttribute
 #define GPU_DYNAMIC_SHARED        cudaFuncAttributeMaxDynamicSharedMemorySize
 #define gpu_launch_cooperative    cudaLaunchCooperativeKernel
-#define GPU_ATTRIBUTE_SMS         cudaDevAttrMultiProcessorCount
-#define GPU_ATTRIBUTE_SHARED      cudaDevAttrMaxSharedMemoryPerBlockOptin
-#define GPU_ATTRIBUTE_L2          cudaDevAttrL2CacheSize
 #define GPU_ATTRIBUTE_COOPERATIVE cudaDevAttrCooperativeLaunch
 #define gpu_stream_wait_event     cudaStreamWaitEvent
 #define gpu_event_create_with     cudaEventCreateWithFlags

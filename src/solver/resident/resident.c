@@ -59,7 +59,7 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
     if (!B || B->d.long_rows > 0) {
         snprintf(reason, size,
                  B ? "not for rows kept apart: %lld of them"
-                   : "only for the formats sell and bsell",
+                   : "only for the formats sell32, sell and bsell",
                  B ? (long long)B->d.long_rows : 0LL);
         return NULL;
     }
