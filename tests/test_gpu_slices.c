@@ -221,7 +221,7 @@ static bool entry_at(const tct_gpu_arrays *a, int64_t s, int l, int k,
     case GPU_CONST:
         *out = (entry){(int64_t)same[k].base + l, -1, same[k].value};
         return same[k].mask >> l & 1;
-    case GPU_NEAR: out->col = slice->base + near[GPU_LANES * k + l]; break;
+    case GPU_NEAR: out->col = slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2]; break;
     case GPU_FAR: out->col = far[GPU_LANES * k + l]; break;
     }
     if (slice->kind == GPU_RUN) return run[k].mask >> l & 1;
@@ -325,34 +325,23 @@ static void check_lane(const tct_gpu_arrays *a, int64_t s, int l)
 
 static int joined_seen;
 
-/* Four slices that a warp takes at once: what it reads of the last three from
- * the header of the first must be theirs. */
+/* Two slices that a warp takes at once: what it reads of the second from the
+ * header of the first must be its own. */
 static void check_joined(const tct_gpu_arrays *a, int64_t n)
 {
-    const tct_gpu_slice *first = &a->slice[n];
-    const size_t size = first->kind == GPU_CONST ? 16 : 8;
-    const size_t step = (size * first->width + 15) / 16 * 16;
+    const tct_gpu_slice *first = &a->slice[n], *second = first + 1;
+    const tct_gpu_const *run = (const void *)(a->index + first->index);
+    const tct_gpu_const *own = (const void *)(a->index + second->index);
     assert_int_equal(a->b, 1);
     assert_int_equal(n % GPU_JOIN, 0);
     assert_true((n + GPU_JOIN) * GPU_LANES <= a->groups);
-    for (int m = 0; m < GPU_JOIN; m++) {
-        const tct_gpu_slice *s = first + m;
-        assert_int_equal(s->kind, first->kind);
-        assert_true(s->kind == GPU_RUN || s->kind == GPU_CONST);
-        assert_int_equal(s->width, first->width);
-        assert_false(s->sorted);
-        if (s->kind == GPU_RUN)
-            assert_int_equal(s->cell, first->cell + m * first->width);
-        for (size_t k = 0; k < s->width; k++) {
-            tct_gpu_const at = {0}, own = {0}, head = {0};
-            memcpy(&at, a->index + first->index + (size_t)m * step + k * size,
-                   size);
-            memcpy(&own, a->index + s->index + k * size, size);
-            memcpy(&head, a->index + first->index + k * size, size);
-            assert_memory_equal(&at, &own, size);
-            assert_int_equal(own.base, head.base + GPU_LANES * m);
-            assert_memory_equal(&own.value, &head.value, sizeof own.value);
-        }
+    assert_int_equal(first->kind, GPU_CONST);
+    assert_int_equal(second->kind, GPU_CONST);
+    assert_int_equal(second->width, first->width);
+    assert_ptr_equal(own, run + first->width);
+    for (int k = 0; k < first->width; k++) {
+        assert_int_equal(own[k].base, run[k].base + GPU_LANES);
+        assert_true(same_bits(own[k].value, run[k].value));
     }
     joined_seen++;
 }
@@ -366,7 +355,7 @@ static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
         const tct_gpu_slice_kind kind = (tct_gpu_slice_kind)slice->kind;
         CHECK(slice->index % 16 == 0 && slice->index == (index + 15) / 16 * 16);
         CHECK(kind == GPU_CONST || slice->cell == cells);
-        index = slice->index + slice->width * tct_gpu_index_bytes(kind);
+        index = slice->index + tct_gpu_index_bytes(kind, slice->width);
         cells += kind == GPU_CONST ? 0 : slice->width;
         CHECK(kinds == GPU_ANY_KIND || kind == GPU_FAR);
         CHECK(kind != GPU_CONST || a->b == 1);

@@ -21,7 +21,7 @@
 
 enum {
     GPU_LANES = 32,
-    GPU_JOIN = 4,     /* slices that may be multiplied as one */
+    GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = 6,
     GPU_SEGMENT = 4096 /* entries of a row kept apart, per block */
@@ -32,9 +32,19 @@ typedef enum tct_gpu_slice_kind {
                   the mask is set                                          */
     GPU_CONST, /* tct_gpu_const: a run whose entries all have one value; no
                   cells. Only b = 1                                        */
-    GPU_NEAR,  /* 32 uint16: offsets from the slice's least block column   */
+    GPU_NEAR,  /* uint16 offsets from the slice's least block column: 32
+                  lanes, two columns each, then the next two; an odd width is
+                  filled up with 0                                         */
     GPU_FAR    /* 32 int32 block columns                                   */
 } tct_gpu_slice_kind;
+
+/* How a warp goes through slices: what it need not be ready for saves it
+ * registers, and what it keeps in memory for lack of them costs time. */
+typedef enum tct_gpu_way {
+    GPU_ANY,  /* slices of any kind                           */
+    GPU_RUNS, /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
+    GPU_PAIRS /* the same, two at a time: most are joined      */
+} tct_gpu_way;
 
 typedef struct tct_gpu_run {
     int32_t base;
@@ -56,10 +66,10 @@ typedef struct tct_gpu_slice {
                        every lane; a lane has `length` of them in all       */
     uint8_t kind;    /* tct_gpu_slice_kind                                   */
     uint8_t sorted;  /* group of lane l is order[32 s + l] of its window     */
-    uint16_t joined; /* 1: this slice, a fourth one, and the three behind it
-                        have the same runs, each base 32 more than in the
-                        slice before; one warp then takes all four. Their
-                        columns and cells follow one another          */
+    uint16_t joined; /* 1: this slice, a second one, and the one behind it
+                        are GPU_CONST and have the same runs, each base 32
+                        more there; one warp then takes both. Their columns
+                        follow one another                            */
     uint32_t unused;
 } tct_gpu_slice;
 
@@ -84,6 +94,8 @@ typedef struct tct_gpu_arrays {
     int64_t rows, cols;
     int32_t b;
     int32_t store; /* tct_gpu_store                                  */
+    int32_t way;   /* tct_gpu_way                                    */
+    int32_t widest; /* slice with cells: its block columns                */
     int64_t groups, slices;
     const tct_gpu_slice *slice; /* [slices]                          */
     const uint8_t *index;       /* [index_bytes]                     */

@@ -1,94 +1,61 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu_slices.cu - products with sliced ELL: a warp takes 32 rows, and
- * more of them in turn. Rows kept apart follow in two small kernels. */
+ * others in turn. Rows kept apart follow in two small kernels. */
 #include "device/gpu/tail.cuh"
 #include "operator/gpu_slices.cuh"
 
-enum { THREADS = 256, WARPS = THREADS / 32, WAVES = 24 };
+enum { THREADS = 256, PER_SM = 2 };
 
 template <int COLS> struct vectors {
     const double *x[COLS];
     double *y[COLS];
 };
 
-/* What is stored of a row that has been summed. */
-template <int COLS>
-static __device__ inline void put(const vectors<COLS> &V, int64_t row,
-                                  const tct_sums<COLS> &sum, bool wants,
-                                  double &dot)
-{
-    if (row < 0) return;
-#pragma unroll
-    for (int j = 0; j < COLS; j++) V.y[j][row] = sum.v[j];
-    if (wants) dot = fma(__ldg(V.x[0] + row), sum.v[0], dot);
-}
+/* Warps of a block at most: those of blocks of entries, and those that must be
+ * ready for any kind of slice, take more registers. */
+template <int WAY> struct most {
+    static constexpr int warps = WAY == GPU_ANY ? 12 : 16;
+};
 
-/* A warp's part: a unit of 32 rows, or (M = 4) four slices of them. */
-template <int B, int STORE, int COLS, int M>
-static __device__ inline void
-multiply_part(const tct_gpu_arrays &A, const vectors<COLS> &V,
-              const tct_values<STORE, false> &value, const tct_gpu_slice &s,
-              const tct_runs &runs, int64_t part, bool wants, double &dot)
-{
-    if (M == 1) {
-        const tct_gpu_row r = tct_row_of<B>(A, part, s.sorted);
-        put(V, r.row,
-            tct_row_sum<B, COLS, false>(A, s, runs.first, part, r.group, value,
-                                        V.x),
-            wants, dot);
-        return;
-    }
-    if (s.joined) {
-        const tct_joined<COLS> sum =
-            tct_joined_sum<COLS, false>(A, s, runs, value, V.x);
-        const int64_t row = part * M * 32 + (threadIdx.x & 31);
-#pragma unroll
-        for (int m = 0; m < GPU_JOIN; m++)
-            put(V, row + 32 * m, sum.row[m], wants, dot);
-        return;
-    }
-    for (int64_t u = part * M; u < part * M + M && u < A.slices; u++) {
-        const tct_gpu_slice one = tct_slice_at(A, u);
-        const tct_gpu_row r = tct_row_of<1>(A, u, one.sorted);
-        put(V, r.row,
-            tct_row_sum<1, COLS, false>(A, one, tct_runs_at(A, one, 0), u,
-                                        r.group, value, V.x),
-            wants, dot);
-    }
-}
-
-/* A block has `rounds` times WARPS parts, one after the other. */
-template <int B, int STORE, int COLS, int M>
-static __global__ void __launch_bounds__(THREADS, M > 1 ? 3 : 4)
-    product(tct_gpu_arrays A, vectors<COLS> V, int rounds, float keep,
+/* Two blocks a multiprocessor stay for the whole product: a warp has the parts
+ * `step` apart. */
+template <int B, int STORE, int COLS, int WAY>
+static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
+    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
             const __grid_constant__ tct_ending e)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     const double *dict = tct_dict<STORE>(A, table);
-    const auto value = tct_values_of<STORE>(A, dict, tct_policy(keep));
-    const int64_t parts = M == 1 ? A.slices * B : (A.slices + M - 1) / M;
-    const int64_t block = (int64_t)rounds * WARPS;
+    const uint64_t policy = tct_policy(keep);
+    const auto value = tct_values_of<STORE, false>(A, dict, policy);
+    const int warps = (int)(blockDim.x >> 5), step = (int)gridDim.x * warps;
+    const int first = (int)blockIdx.x * warps + (int)(threadIdx.x >> 5);
     double dot[1] = {0.0};
     const bool wants = COLS == 1 && e.out;
-    int64_t u = blockIdx.x * block + (threadIdx.x >> 5);
-    const int64_t left = parts - blockIdx.x * block;
-    const int64_t end = blockIdx.x * block + (left < block ? left : block);
-    tct_gpu_slice next = {}; /* loaded while the part before is multiplied */
-    tct_runs runs = {};
-    if (u < end) next = tct_slice_at(A, M > 1 ? u * M : B == 1 ? u : u / B);
-    if (u < end) runs = tct_part_runs<M>(A, next, 0);
-    for (; u < end; u += WARPS) {
-        const tct_gpu_slice now = next;
-        const tct_runs now_runs = runs;
-        const int64_t after = u + WARPS;
-        if (after < end)
-            next = tct_slice_at(A, M > 1    ? after * M
-                                   : B == 1 ? after
-                                            : after / B);
-        multiply_part<B, STORE, COLS, M>(A, V, value, now, now_runs, u, wants,
-                                         dot[0]);
-        if (after < end) runs = tct_part_runs<M>(A, next, 0);
+    const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
+#pragma unroll
+        for (int j = 0; j < COLS; j++) V.y[j][row] = sum.v[j];
+        if (wants) dot[0] = fma(__ldg(V.x[0] + row), sum.v[0], dot[0]);
+    };
+    uint32_t word = tct_part_words<B, WAY>(A, first);
+    uint32_t next = tct_part_words<B, WAY>(A, first + step);
+    tct_head head = tct_part_head<B, COLS, WAY>(A, word, first, policy);
+    for (int u = first; u < parts; u += step) {
+        const tct_gpu_slice s = tct_slice_of(word);
+        const tct_head h = head;
+        word = next;
+        next = tct_part_words<B, WAY>(A, u + 2 * step);
+        head = tct_part_head<B, COLS, WAY>(A, word, u + step, policy);
+        tct_part_sum<B, COLS, false, WAY>(A, s, h, u, value, V.x, take);
     }
+    if constexpr (WAY == GPU_PAIRS)
+        for (int u0 = first; u0 < parts; u0 += 32 * step) {
+            const int mine = u0 + (int)(threadIdx.x & 31) * step;
+            uint32_t apart = tct_apart(A, mine, mine < parts);
+            for (; apart; apart &= apart - 1)
+                tct_pair_apart<COLS, false>(
+                    A, u0 + (__ffs((int)apart) - 1) * step, value, V.x, take);
+        }
     if (wants) tct_end<1>(dot, e);
     else tct_end<0>(dot, e);
 }
@@ -145,7 +112,7 @@ static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
 
 /* --- launch ----------------------------------------------------------------------- */
 
-template <int B, int STORE, int COLS, int M>
+template <int B, int STORE, int COLS, int WAY>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
                        const vectors<COLS> &V)
 {
@@ -153,30 +120,28 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     tct_ending e = tct_ending_of(L);
     if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
     const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
-    /* enough blocks to fill the device several times, few enough to sum */
-    const int64_t parts = M == 1 ? A.slices * B : (A.slices + M - 1) / M;
-    const int64_t blocks = (parts + WARPS - 1) / WARPS;
-    int rounds = 1;
-    while (rounds < 4 && blocks / (2 * rounds) >= L->sms * WAVES) rounds *= 2;
-    while (blocks / rounds >= TCT_BLOCKS_MOST) rounds *= 2;
-    const int grid = tct_grid(blocks, rounds, TCT_BLOCKS_MOST);
-    product<B, STORE, COLS, M>
-        <<<grid, THREADS, 0, L->stream>>>(A, V, rounds, keep, e);
+    const int m = tct_way<WAY>::m, blocks = L->sms * PER_SM;
+    const int parts = (int)((A.slices * B + m - 1) / m);
+    /* a warp for each part, where there are few; but four a block */
+    int warps = (parts + blocks - 1) / blocks;
+    warps = warps < 4 ? 4 : warps < most<WAY>::warps ? warps : most<WAY>::warps;
+    product<B, STORE, COLS, WAY>
+        <<<tct_grid(parts, warps, blocks), (unsigned)warps * 32, 0, L->stream>>>(
+            A, V, parts, keep, e);
     if (A.long_rows > 0) long_rows<COLS>(A, V, L);
 }
 
-/* Four slices a warp only where that leaves every multiprocessor enough. */
 template <int B, int STORE, int COLS>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const vectors<COLS> &V)
 {
-    if constexpr (B == 1 && COLS == 1) {
-        if (S->d.slices >= (int64_t)L->sms * GPU_JOIN * 24) {
-            start_with<B, STORE, COLS, GPU_JOIN>(S, L, V);
-            return;
-        }
+    if constexpr (B == 1) {
+        if (S->d.way == GPU_PAIRS)
+            return start_with<B, STORE, COLS, GPU_PAIRS>(S, L, V);
+        if (S->d.way == GPU_RUNS)
+            return start_with<B, STORE, COLS, GPU_RUNS>(S, L, V);
     }
-    start_with<B, STORE, COLS, 1>(S, L, V);
+    start_with<B, STORE, COLS, GPU_ANY>(S, L, V);
 }
 
 template <int B>

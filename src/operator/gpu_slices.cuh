@@ -72,32 +72,45 @@ template <> struct tct_stored<GPU_F48> {
     typedef uint32_t type;
 };
 
-/* Where values are: in memory, or (CHIP) a copy of them in shared memory such
- * that chip[at] is value `at`. `dict` is in shared memory for GPU_DICT8. */
+/* Where values are: in memory and, of the first `columns` block columns of a
+ * part, in shared memory (CHIP). `dict` is in shared memory for GPU_DICT8. */
 template <int STORE, bool CHIP> struct tct_values {
-    const typename tct_stored<STORE>::type *value;
+    typedef typename tct_stored<STORE>::type type;
+    const type *value;
     const uint16_t *low;
     const double *dict;
     uint64_t policy;
+    const type *chip; /* this lane's first value of the part */
+    int columns;
 
-    __device__ double operator[](int64_t at) const
+    __device__ double of(uint32_t code, int64_t at) const
     {
-        if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
-            return CHIP ? value[at] : tct_load(value + at, policy);
-        const uint32_t code = CHIP ? value[at] : tct_load(value + at, policy);
         if constexpr (STORE == GPU_DICT8) return dict[code];
         if constexpr (STORE == GPU_DICT16) return __ldg(dict + code);
         const uint64_t high = code, rest = tct_load(low + at, policy);
         return __longlong_as_double((long long)(high << 32 | rest << 16));
     }
+    __device__ double operator[](int64_t at) const
+    {
+        if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
+            return tct_load(value + at, policy);
+        else return of(tct_load(value + at, policy), at);
+    }
+    /* line `line` of the part, which is value `at` */
+    __device__ double on_chip(int line, int64_t at) const
+    {
+        if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
+            return chip[line * 32];
+        else return of(chip[line * 32], at);
+    }
 };
 
-template <int STORE>
-static __device__ inline tct_values<STORE, false>
+template <int STORE, bool CHIP>
+static __device__ inline tct_values<STORE, CHIP>
 tct_values_of(const tct_gpu_arrays &A, const double *dict, uint64_t policy)
 {
-    return {(const typename tct_stored<STORE>::type *)A.value, A.value_low,
-            dict, policy};
+    typedef typename tct_stored<STORE>::type type;
+    return {(const type *)A.value, A.value_low, dict, policy, nullptr, 0};
 }
 
 /* A vector that other blocks write while the kernel runs must not come from a
@@ -108,60 +121,175 @@ static __device__ inline double tct_x(const double *x, int64_t i)
     return WRITTEN ? x[i] : __ldg(x + i);
 }
 
-/* --- a row --------------------------------------------------------------------- */
+/* --- what a warp needs before it can sum ---------------------------------------- */
 
-/* The row of lane `lane` of unit `u`: a unit is a warp's share of a slice. */
-struct tct_gpu_row {
-    int64_t row; /* < 0: none */
-    int group;   /* lane of the group in its slice */
+/* A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
+ * Two loads stand before those of values and of x: the slice, then its columns.
+ * A warp does them ahead, the slice by two units, and the columns by one.
+ *
+ * The slice's eight words are loaded by eight lanes, one each; all share them
+ * by shuffles when their time comes. Past the end they are 0: width 0. */
+static __device__ inline uint32_t tct_words_at(const tct_gpu_arrays &A,
+                                               int64_t s)
+{
+    const int lane = (int)(threadIdx.x & 31);
+    static_assert(sizeof(tct_gpu_slice) == 32, "eight words");
+    return s >= 0 && s < A.slices && lane < 8
+               ? __ldg((const uint32_t *)(A.slice + s) + lane)
+               : 0u;
+}
+
+static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
+{
+    union {
+        uint32_t word[8];
+        tct_gpu_slice slice;
+    } u;
+#pragma unroll
+    for (int i = 0; i < 7; i++) u.word[i] = __shfl_sync(0xffffffffu, word, i);
+    return u.slice;
+}
+
+/* What a way asks of a kernel: slices a warp takes, and whether all are runs. */
+template <int WAY> struct tct_way {
+    static constexpr int m = WAY == GPU_PAIRS ? GPU_JOIN : 1;
+    static constexpr bool runs = WAY != GPU_ANY;
 };
 
-template <int B>
-static __device__ inline tct_gpu_row tct_row_of(const tct_gpu_arrays &A,
-                                                int64_t u, bool sorted)
+/* First columns of a unit. Of runs, lane l has number l: base, mask and, of
+ * GPU_CONST, the value. Else each lane has its own: offsets, two a word, or
+ * columns. */
+struct tct_head {
+    uint32_t w[4];
+    uint32_t more; /* joined: mask of run l in the slice behind; else of columns
+                      how many this lane's row has                          */
+    int group;     /* the lane's group in its slice or, sorted, its window  */
+};
+
+/* Words of columns for a batch of U: the first is number k / 2 or k. */
+template <bool NEAR, int U>
+static __device__ inline void
+tct_fetch(const tct_gpu_arrays &A, const tct_gpu_slice &s, int g, int k,
+          uint64_t policy, uint32_t (&w)[4])
 {
-    const int64_t s = B == 1 ? u : u / B;
-    const int i = (B == 1 ? 0 : (int)(u % B) * 32) + (threadIdx.x & 31);
-    const int g = i / B;
-    int64_t group = s * 32 + g;
-    if (sorted) group = (s & ~(int64_t)7) * 32 + A.order[s * 32 + g];
-    return {group < A.groups ? group * B + i % B : -1, g};
+    constexpr int words = NEAR ? (U + 1) / 2 : U;
+    const uint32_t *at = (const uint32_t *)(A.index + s.index) + g;
+#pragma unroll
+    for (int i = 0; i < words; i++) {
+        const int n = NEAR ? k / 2 + i : k + i;
+        w[i] = (NEAR ? 2 * n : n) < s.width ? tct_load(at + 32 * n, policy) : 0;
+    }
 }
+
+/* Block columns of a batch, all of whose loads are under way before the first
+ * is used. */
+template <int B, int COLS> struct tct_batch {
+    static constexpr int size = COLS > 1 ? (B == 1   ? 4
+                                            : B <= 3 ? 2
+                                                     : 1)
+                                : B == 1 ? 8
+                                : B <= 3 ? 4
+                                         : 2;
+    /* of runs: the widest that leaves registers for the rest (rows) */
+    static constexpr int runs = size == 8 ? 7 : size;
+    /* of columns, a fetch: words come in twos (near), or four at most */
+    static constexpr int near = size < 2 ? 2 : size;
+    static constexpr int far = size < 4 ? size : 4;
+};
+
+/* Lane `lane` of unit `u` is this row of its slice; its group there. */
+template <int B> static __device__ inline int tct_in_slice(int64_t u)
+{
+    return (B == 1 ? 0 : (int)(u % B) * 32) + (int)(threadIdx.x & 31);
+}
+
+template <int B, int COLS, int WAY>
+static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
+                                              const tct_gpu_slice &s, int64_t u,
+                                              uint64_t policy)
+{
+    typedef tct_batch<B, COLS> batch;
+    const int64_t slice = B == 1 ? u : u / B;
+    const int lane = (int)(threadIdx.x & 31), g = tct_in_slice<B>(u) / B;
+    const uint8_t *index = A.index + s.index;
+    tct_head h = {{0, 0, 0, 0}, 0, g};
+    if (!tct_way<WAY>::runs && A.order && slice < A.slices)
+        h.group = A.order[slice * 32 + g];
+    if (s.kind == GPU_RUN) {
+        if (lane >= s.width) return h;
+        const uint2 r = __ldg((const uint2 *)index + lane);
+        h.w[0] = r.x;
+        h.w[1] = r.y;
+    } else if (s.kind == GPU_CONST) {
+        if (lane >= s.width) return h;
+        const uint4 r = __ldg((const uint4 *)index + lane);
+        h.w[0] = r.x;
+        h.w[1] = r.y;
+        h.w[2] = r.z;
+        h.w[3] = r.w;
+        if (tct_way<WAY>::m > 1 && s.joined)
+            h.more = __ldg((const uint32_t *)index + 4 * (s.width + lane) + 1);
+    } else if (!tct_way<WAY>::runs) {
+        h.more = s.full < s.width ? A.length[slice * 32 + g] : s.width;
+        if (s.kind == GPU_NEAR)
+            tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
+        else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
+    }
+    return h;
+}
+
+/* The row of this lane; < 0: none. */
+template <int B, int WAY>
+static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
+                                            int group)
+{
+    const bool sorted = !tct_way<WAY>::runs && A.order;
+    const int64_t s = B == 1 ? u : u / B;
+    const int64_t at = (sorted ? s & ~(int64_t)7 : s) * 32 + group;
+    return at < A.groups ? at * B + tct_in_slice<B>(u) % B : -1;
+}
+
+/* --- a row --------------------------------------------------------------------- */
 
 template <int COLS> struct tct_sums {
     double v[COLS];
 };
 
-/* Block columns whose loads are all under way before the first is used. */
-template <int B, int COLS> struct tct_batch {
-    static constexpr int size = COLS > 1 ? (B == 1 ? 4 : 1)
-                                : B == 1 ? 8
-                                : B == 2 ? 4
-                                : B <= 4 ? 2
-                                         : 1;
-};
-
-/* A batch of block columns, in their order: U of them from cell `at` on, times
- * x at `col`, where they are `there`. Every cell of the batch is in memory, and
- * is 0 where it is not `there`, unless LENGTHS differ: then it may be beyond. */
-template <int B, int COLS, bool WRITTEN, int U, bool LENGTHS, class VALUES>
+/* A batch of block columns from number `k` on, in their order: U of them from
+ * value `at` on, times x at `col`, where they are `there`. Every cell of the
+ * batch is in memory, and is 0 where it is not `there`, unless LENGTHS differ:
+ * then it may be beyond. */
+template <int B, int COLS, bool WRITTEN, int U, bool LENGTHS, int STORE,
+          bool CHIP>
 static __device__ inline void
-tct_cells(const VALUES &value, int64_t at, const int (&col)[U],
-          const bool (&there)[U], const double *const (&x)[COLS],
-          tct_sums<COLS> &sum)
+tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
+          const int (&col)[U], const bool (&there)[U],
+          const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     double v[U][B], xv[U][B][COLS];
+    if (CHIP && k + U <= value.columns) {
+#pragma unroll
+        for (int q = 0; q < U; q++)
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                v[q][c] = value.on_chip((k + q) * B + c,
+                                        at + (q * B + c) * 32 * B);
+    } else {
+#pragma unroll
+        for (int q = 0; q < U; q++)
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                v[q][c] = !LENGTHS || there[q] ? value[at + (q * B + c) * 32 * B]
+                                               : 0.0;
+    }
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
-        for (int c = 0; c < B; c++) {
-            v[q][c] =
-                !LENGTHS || there[q] ? value[at + (q * B + c) * 32 * B] : 0.0;
+        for (int c = 0; c < B; c++)
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 xv[q][c][j] =
                     there[q] ? tct_x<WRITTEN>(x[j], col[q] * B + c) : 0.0;
-        }
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
@@ -171,178 +299,83 @@ tct_cells(const VALUES &value, int64_t at, const int (&col)[U],
                 sum.v[j] = fma(v[q][c], xv[q][c][j], sum.v[j]);
 }
 
-/* Columns of runs that one load of a warp brings: lane l has column k + l: base,
- * mask, and of GPU_CONST the value. */
-static __device__ inline uint4 tct_runs_at(const tct_gpu_arrays &A,
-                                           const tct_gpu_slice &s, int k)
-{
-    const int at = k + (int)(threadIdx.x & 31);
-    if (s.kind > GPU_CONST || at >= s.width) return make_uint4(0, 0, 0, 0);
-    if (s.kind == GPU_CONST)
-        return __ldg((const uint4 *)(A.index + s.index) + at);
-    const uint2 r = __ldg((const uint2 *)(A.index + s.index) + at);
-    return make_uint4(r.x, r.y, 0, 0);
-}
-
-/* The same for a part: with the masks of the slices behind, if they are joined
- * and M says that one warp takes all. */
-struct tct_runs {
-    uint4 first;
-    uint32_t mask[GPU_JOIN - 1];
-};
-template <int M>
-static __device__ inline tct_runs tct_part_runs(const tct_gpu_arrays &A,
-                                                const tct_gpu_slice &s, int k)
-{
-    tct_runs r = {tct_runs_at(A, s, k), {0, 0, 0}};
-    if (M == 1 || !s.joined) return r;
-    const int at = k + (int)(threadIdx.x & 31);
-    const int size = s.kind == GPU_CONST ? 16 : 8;
-    const int step = (size * s.width + 15) & ~15;
-#pragma unroll
-    for (int m = 1; m < GPU_JOIN; m++)
-        if (at < s.width)
-            r.mask[m - 1] = __ldg(
-                (const uint32_t *)(A.index + s.index + m * step + at * size) +
-                1);
-    return r;
-}
-
 /* Runs: a lane's column is the base of the run and its number. U columns from
- * k on. */
-template <int B, int COLS, bool WRITTEN, int U, class VALUES>
+ * k on, the first run of the head being number `k0`. */
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
-tct_some_runs(uint4 runs, int k, int g, int64_t at, const VALUES &value,
+tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
+              const tct_values<STORE, CHIP> &value,
               const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     int col[U];
     bool there[U];
 #pragma unroll
     for (int q = 0; q < U; q++) {
-        col[q] = (int)__shfl_sync(0xffffffffu, runs.x, k + q) + g;
-        there[q] = __shfl_sync(0xffffffffu, runs.y, k + q) >> g & 1;
+        col[q] = (int)__shfl_sync(0xffffffffu, w[0], k - k0 + q) + g;
+        there[q] = __shfl_sync(0xffffffffu, w[1], k - k0 + q) >> g & 1;
     }
-    tct_cells<B, COLS, WRITTEN, U, false>(value, at, col, there, x, sum);
+    tct_cells<B, COLS, WRITTEN, U, false>(value, k, at, col, there, x, sum);
 }
-template <int B, int COLS, bool WRITTEN, class VALUES>
+
+/* The `left` columns, U at most, that are no full batch: as one. */
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
-tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, uint4 runs, int g,
-             int64_t at, const VALUES &value, const double *const (&x)[COLS],
-             tct_sums<COLS> &sum)
+tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
+              int64_t at, const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    constexpr int U = tct_batch<B, COLS>::size, STEP = B * B * 32;
+    if constexpr (U > 0) {
+        if (left == U)
+            tct_some_runs<B, COLS, WRITTEN, U>(w, k0, k, g, at, value, x, sum);
+        else
+            tct_last_runs<B, COLS, WRITTEN, U - 1>(w, k0, k, left, g, at, value,
+                                                   x, sum);
+    }
+}
+
+template <int B, int COLS, bool WRITTEN, int STORE, bool CHIP>
+static __device__ inline void
+tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+             int g, int64_t at, const tct_values<STORE, CHIP> &value,
+             const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * 32;
+    uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
     for (int k0 = 0; k0 < s.width; k0 += 32) {
-        const int most = s.width - k0 < 32 ? s.width - k0 : 32;
-        if (k0 > 0) runs = tct_runs_at(A, s, k0);
-        int k = 0;
-        for (; k + U <= most; k += U, at += U * STEP)
-            tct_some_runs<B, COLS, WRITTEN, U>(runs, k, g, at, value, x, sum);
-        if (U >= 4 && k + U / 2 <= most) {
-            tct_some_runs<B, COLS, WRITTEN, U >= 4 ? U / 2 : 1>(runs, k, g, at,
-                                                                value, x, sum);
-            k += U / 2;
-            at += U / 2 * STEP;
+        const int end = s.width - k0 < 32 ? s.width : k0 + 32;
+        const int mine = k0 + (int)(threadIdx.x & 31);
+        if (k0 > 0) {
+            const uint2 r = mine < end
+                                ? __ldg((const uint2 *)(A.index + s.index) + mine)
+                                : make_uint2(0, 0);
+            w[0] = r.x;
+            w[1] = r.y;
         }
-        for (; k < most; k++, at += STEP)
-            tct_some_runs<B, COLS, WRITTEN, 1>(runs, k, g, at, value, x, sum);
+        int k = k0;
+        for (; k + U <= end; k += U, at += U * STEP)
+            tct_some_runs<B, COLS, WRITTEN, U>(w, k0, k, g, at, value, x, sum);
+        tct_last_runs<B, COLS, WRITTEN, U - 1>(w, k0, k, end - k, g, at, value,
+                                               x, sum);
+        at += (end - k) * STEP;
     }
 }
 
-/* The same, one value a run. */
-template <int COLS, bool WRITTEN>
+/* The same with one value a run, of M slices behind one another: sums of rows
+ * lane, lane + 32. */
+template <int COLS, bool WRITTEN, int M, int U>
 static __device__ inline void
-tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s, uint4 runs,
-              int g, const double *const (&x)[COLS], tct_sums<COLS> &sum)
-{
-    constexpr int U = tct_batch<1, COLS>::size;
-    for (int k = 0; k < s.width; k += U) {
-        double v[U], xv[U][COLS];
-        if (k > 0 && k % 32 == 0) runs = tct_runs_at(A, s, k);
-#pragma unroll
-        for (int q = 0; q < U; q++) {
-            const int col = (int)__shfl_sync(0xffffffffu, runs.x, k + q) + g;
-            const bool there = __shfl_sync(0xffffffffu, runs.y, k + q) >> g & 1;
-            v[q] =
-                __hiloint2double((int)__shfl_sync(0xffffffffu, runs.w, k + q),
-                                 (int)__shfl_sync(0xffffffffu, runs.z, k + q));
-            for (int j = 0; j < COLS; j++)
-                xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
-        }
-#pragma unroll
-        for (int q = 0; q < U; q++)
-            for (int j = 0; j < COLS; j++)
-                sum.v[j] = fma(v[q], xv[q][j], sum.v[j]);
-    }
-}
-
-/* Columns one by one, loaded a batch ahead; a lane has `length` of them. */
-template <int B, int COLS, bool WRITTEN, bool NEAR, class VALUES>
-static __device__ inline void
-tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s, int length,
-                int g, int64_t at, const VALUES &value,
-                const double *const (&x)[COLS], tct_sums<COLS> &sum)
-{
-    constexpr int U = tct_batch<B, COLS>::size;
-    const uint16_t *near_col = (const uint16_t *)(A.index + s.index) + g;
-    const uint32_t *far_col = (const uint32_t *)(A.index + s.index) + g;
-    const int base = NEAR ? s.base : 0;
-    uint32_t next[U];
-#pragma unroll
-    for (int q = 0; q < U; q++) {
-        next[q] = 0;
-        if (q < length)
-            next[q] = NEAR ? tct_load(near_col + 32 * q, value.policy)
-                           : tct_load(far_col + 32 * q, value.policy);
-    }
-    for (int k = 0; k < length; k += U) {
-        int col[U];
-        bool there[U];
-#pragma unroll
-        for (int q = 0; q < U; q++) {
-            col[q] = base + (int)next[q];
-            there[q] = k + q < length;
-            if (k + U + q < length)
-                next[q] =
-                    NEAR ? tct_load(near_col + 32 * (k + U + q), value.policy)
-                         : tct_load(far_col + 32 * (k + U + q), value.policy);
-        }
-        tct_cells<B, COLS, WRITTEN, U, true>(value, at, col, there, x, sum);
-        at += U * B * B * 32;
-    }
-}
-
-/* Four slices at once, where they are joined: the sums of rows lane, lane + 32,
- * lane + 64 and lane + 96. */
-template <int COLS> struct tct_joined {
-    tct_sums<COLS> row[GPU_JOIN];
-};
-
-/* U columns from k on; ONE value for all rows of each (GPU_CONST), or cells from
- * `at` on, those of the next slice `slice` values behind. */
-template <int COLS, bool WRITTEN, bool ONE, int U, class VALUES>
-static __device__ inline void
-tct_joined_runs(const tct_runs &runs, int k, int64_t at, int64_t slice,
-                const VALUES &value, const double *const (&x)[COLS],
-                tct_joined<COLS> &sum)
+tct_some_const(const uint32_t (&w)[4], uint32_t more, int k,
+               const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
 {
     const int lane = (int)(threadIdx.x & 31);
-    double v[U][GPU_JOIN], xv[U][GPU_JOIN][COLS];
+    double xv[U][M][COLS];
 #pragma unroll
     for (int q = 0; q < U; q++) {
-        const int col =
-            (int)__shfl_sync(0xffffffffu, runs.first.x, k + q) + lane;
-        double one = 0.0;
-        if (ONE)
-            one = __hiloint2double(
-                (int)__shfl_sync(0xffffffffu, runs.first.w, k + q),
-                (int)__shfl_sync(0xffffffffu, runs.first.z, k + q));
+        const int col = (int)__shfl_sync(0xffffffffu, w[0], k + q) + lane;
 #pragma unroll
-        for (int m = 0; m < GPU_JOIN; m++) {
+        for (int m = 0; m < M; m++) {
             const uint32_t mask =
-                __shfl_sync(0xffffffffu,
-                            m ? runs.mask[m ? m - 1 : 0] : runs.first.y, k + q);
-            if (ONE) v[q][m] = one;
-            else v[q][m] = value[at + q * 32 + m * slice];
+                __shfl_sync(0xffffffffu, m ? more : w[1], k + q);
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 xv[q][m][j] =
@@ -350,92 +383,189 @@ tct_joined_runs(const tct_runs &runs, int k, int64_t at, int64_t slice,
         }
     }
 #pragma unroll
-    for (int q = 0; q < U; q++)
+    for (int q = 0; q < U; q++) {
+        const double v =
+            __hiloint2double((int)__shfl_sync(0xffffffffu, w[3], k + q),
+                             (int)__shfl_sync(0xffffffffu, w[2], k + q));
 #pragma unroll
-        for (int m = 0; m < GPU_JOIN; m++)
+        for (int m = 0; m < M; m++)
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                sum.row[m].v[j] = fma(v[q][m], xv[q][m][j], sum.row[m].v[j]);
+                sum[m].v[j] = fma(v, xv[q][m][j], sum[m].v[j]);
+    }
 }
-
-template <int COLS, bool WRITTEN, bool ONE, class VALUES>
-static __device__ inline tct_joined<COLS>
-tct_joined_of(const tct_gpu_arrays &A, const tct_gpu_slice &s, tct_runs runs,
-              const VALUES &value, const double *const (&x)[COLS])
+template <int COLS, bool WRITTEN, int M, int U>
+static __device__ inline void
+tct_last_const(const uint32_t (&w)[4], uint32_t more, int k, int left,
+               const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
 {
-    constexpr int U = ONE ? 4 : 2;
-    const int64_t slice = (int64_t)s.width * 32;
-    int64_t at = s.cell * 32 + (threadIdx.x & 31);
-    tct_joined<COLS> sum;
-    for (int m = 0; m < GPU_JOIN; m++)
-        for (int j = 0; j < COLS; j++) sum.row[m].v[j] = 0.0;
+    if constexpr (U > 0) {
+        if (left == U) tct_some_const<COLS, WRITTEN, M, U>(w, more, k, x, sum);
+        else tct_last_const<COLS, WRITTEN, M, U - 1>(w, more, k, left, x, sum);
+    }
+}
+template <int COLS, bool WRITTEN, int M>
+static __device__ inline void
+tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+              const tct_head &h, const double *const (&x)[COLS],
+              tct_sums<COLS> (&sum)[M])
+{
+    constexpr int U = M > 1 ? 6 : tct_batch<1, COLS>::runs;
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]}, more = h.more;
     for (int k0 = 0; k0 < s.width; k0 += 32) {
         const int most = s.width - k0 < 32 ? s.width - k0 : 32;
-        if (k0 > 0) runs = tct_part_runs<GPU_JOIN>(A, s, k0);
+        const int mine = k0 + (int)(threadIdx.x & 31);
+        if (k0 > 0) {
+            const uint4 *run = (const uint4 *)(A.index + s.index) + mine;
+            const bool there = mine < s.width;
+            const uint4 r = there ? __ldg(run) : make_uint4(0, 0, 0, 0);
+            w[0] = r.x;
+            w[1] = r.y;
+            w[2] = r.z;
+            w[3] = r.w;
+            if (M > 1)
+                more = there ? __ldg((const uint32_t *)(run + s.width) + 1) : 0;
+        }
         int k = 0;
-#pragma unroll 2
-        for (; k + U <= most; k += U, at += U * 32)
-            tct_joined_runs<COLS, WRITTEN, ONE, U>(runs, k, at, slice, value, x,
-                                                   sum);
-        for (; k < most; k++, at += 32)
-            tct_joined_runs<COLS, WRITTEN, ONE, 1>(runs, k, at, slice, value, x,
-                                                   sum);
+        for (; k + U <= most; k += U)
+            tct_some_const<COLS, WRITTEN, M, U>(w, more, k, x, sum);
+        tct_last_const<COLS, WRITTEN, M, U - 1>(w, more, k, most - k, x, sum);
     }
-    return sum;
 }
 
-template <int COLS, bool WRITTEN, class VALUES>
-static __device__ inline tct_joined<COLS>
-tct_joined_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s,
-               const tct_runs &runs, const VALUES &value,
-               const double *const (&x)[COLS])
+/* Columns one by one, loaded a batch ahead; a lane has `length` of them. */
+template <int B, int COLS, bool WRITTEN, bool NEAR, int STORE, bool CHIP>
+static __device__ inline void
+tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+                const tct_head &h, int g, int64_t at,
+                const tct_values<STORE, CHIP> &value,
+                const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    return s.kind == GPU_CONST
-               ? tct_joined_of<COLS, WRITTEN, true>(A, s, runs, value, x)
-               : tct_joined_of<COLS, WRITTEN, false>(A, s, runs, value, x);
+    typedef tct_batch<B, COLS> batch;
+    constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
+    constexpr int U = F < batch::size ? F : batch::size;
+    const int length = (int)h.more, base = NEAR ? s.base : 0;
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    for (int k = 0; k < s.width; k += F) {
+        int col[F];
+        bool there[F];
+#pragma unroll
+        for (int q = 0; q < F; q++) {
+            col[q] = NEAR ? base + (int)(w[q / 2] >> q % 2 * 16 & 0xffff)
+                          : (int)w[NEAR ? 0 : q];
+            there[q] = k + q < length;
+        }
+        tct_fetch<NEAR, F>(A, s, g, k + F, value.policy, w);
+#pragma unroll
+        for (int part = 0; part < F; part += U) {
+            int c[U];
+            bool t[U];
+#pragma unroll
+            for (int q = 0; q < U; q++) {
+                c[q] = col[part + q];
+                t[q] = there[part + q];
+            }
+            tct_cells<B, COLS, WRITTEN, U, true>(value, k + part, at, c, t, x,
+                                                 sum);
+            at += U * B * B * 32;
+        }
+    }
 }
 
-/* The sums of this lane's row of unit `u` in slice `s`, in column order. `runs`
- * is tct_runs_at(A, s, 0), loaded ahead. The whole warp calls it. */
-template <int B, int COLS, bool WRITTEN, class VALUES>
+/* The sums of this lane's row of unit `u` in slice `s`, in column order. The
+ * whole warp calls it. */
+template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP>
 static __device__ inline tct_sums<COLS>
-tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, uint4 runs,
-            int64_t u, int g, const VALUES &value,
+tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+            int64_t u, const tct_values<STORE, CHIP> &value,
             const double *const (&x)[COLS])
 {
-    tct_sums<COLS> sum;
-    for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
-    const int i = (B == 1 ? 0 : (int)(u % B) * 32) + (threadIdx.x & 31);
+    tct_sums<COLS> sum[1];
+    for (int j = 0; j < COLS; j++) sum[0].v[j] = 0.0;
+    const int i = tct_in_slice<B>(u), g = i / B;
     const int64_t at = s.cell * (B * B * 32) + i;
-    if (s.kind == GPU_RUN) {
-        tct_sum_runs<B, COLS, WRITTEN>(A, s, runs, g, at, value, x, sum);
-    } else if (B == 1 && s.kind == GPU_CONST) {
-        tct_sum_const<COLS, WRITTEN>(A, s, runs, g, x, sum);
-    } else {
-        const int64_t slice = B == 1 ? u : u / B;
-        const int length =
-            s.full < s.width ? A.length[slice * 32 + g] : s.width;
-        if (s.kind == GPU_NEAR)
-            tct_sum_columns<B, COLS, WRITTEN, true>(A, s, length, g, at, value,
-                                                    x, sum);
-        else
-            tct_sum_columns<B, COLS, WRITTEN, false>(A, s, length, g, at, value,
-                                                     x, sum);
-    }
-    return sum;
+    if (B == 1 && s.kind == GPU_CONST)
+        tct_sum_const<COLS, WRITTEN, 1>(A, s, h, x, sum);
+    else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
+        tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum[0]);
+    else if (s.kind == GPU_NEAR)
+        tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x,
+                                                sum[0]);
+    else
+        tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x,
+                                                 sum[0]);
+    return sum[0];
 }
 
-static __device__ inline tct_gpu_slice tct_slice_at(const tct_gpu_arrays &A,
-                                                    int64_t s)
+/* A part is what a warp takes at a time: a unit or a pair of slices, if that is
+ * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
+ * are of its unit or its first slice. */
+template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP,
+          class TAKE>
+static __device__ inline void
+tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+             int64_t part, const tct_values<STORE, CHIP> &value,
+             const double *const (&x)[COLS], const TAKE &take)
 {
-    union {
-        int4 word[2];
-        tct_gpu_slice slice;
-    } u;
-    static_assert(sizeof(tct_gpu_slice) == 32, "two loads of 16 bytes");
-    u.word[0] = __ldg((const int4 *)(A.slice + s));
-    u.word[1] = __ldg((const int4 *)(A.slice + s) + 1);
-    return u.slice;
+    constexpr int M = tct_way<WAY>::m;
+    if constexpr (M == 1) {
+        const tct_sums<COLS> sum =
+            tct_row_sum<B, COLS, WRITTEN, WAY>(A, s, h, part, value, x);
+        const int64_t row = tct_row_of<B, WAY>(A, part, h.group);
+        if (row >= 0) take(0, row, sum);
+    } else if (s.joined) {
+        tct_sums<COLS> sum[M];
+        for (int m = 0; m < M; m++)
+            for (int j = 0; j < COLS; j++) sum[m].v[j] = 0.0;
+        tct_sum_const<COLS, WRITTEN, M>(A, s, h, x, sum);
+        const int64_t row = part * M * 32 + (int64_t)(threadIdx.x & 31);
+#pragma unroll
+        for (int m = 0; m < M; m++) take(m, row + 32 * m, sum[m]);
+    }
+}
+
+/* Pairs that are not joined come after the others, in a loop of their own that
+ * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
+static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
+                                            bool there)
+{
+    const int64_t s = (int64_t)part * GPU_JOIN;
+    return __ballot_sync(0xffffffffu, there && s < A.slices &&
+                                          __ldg(&A.slice[s].joined) == 0);
+}
+template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
+static __device__ inline void
+tct_pair_apart(const tct_gpu_arrays &A, int part,
+               const tct_values<STORE, CHIP> &value,
+               const double *const (&x)[COLS], const TAKE &take)
+{
+    for (int m = 0; m < GPU_JOIN; m++) {
+        const int64_t u = (int64_t)part * GPU_JOIN + m;
+        const tct_gpu_slice s = tct_slice_of(tct_words_at(A, u));
+        const tct_head h =
+            tct_head_of<1, COLS, GPU_RUNS>(A, s, u, value.policy);
+        const tct_sums<COLS> sum =
+            tct_row_sum<1, COLS, WRITTEN, GPU_RUNS>(A, s, h, u, value, x);
+        const int64_t row = tct_row_of<1, GPU_RUNS>(A, u, h.group);
+        if (row >= 0) take(m, row, sum);
+    }
+}
+
+/* The slice, or the first of two, of a part; beyond the last: none. */
+template <int B, int WAY>
+static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
+                                                 int part)
+{
+    return tct_words_at(
+        A, part < 0 ? -1 : (int64_t)part * tct_way<WAY>::m / B);
+}
+template <int B, int COLS, int WAY>
+static __device__ inline tct_head tct_part_head(const tct_gpu_arrays &A,
+                                                uint32_t word, int part,
+                                                uint64_t policy)
+{
+    return tct_head_of<B, COLS, WAY>(
+        A, tct_slice_of(word), (int64_t)part * tct_way<WAY>::m, policy);
 }
 
 /* The table of a dictionary, into shared memory where it is small. Every

@@ -107,10 +107,14 @@ static void fill_columns(const builder *B, const tct_gpu_slice *s,
             const bool there = k < v->length[l];
             const int32_t col = there ? v->col[l][k] : s->base;
             if (s->kind == GPU_NEAR)
-                near[GPU_LANES * k + l] = (uint16_t)(col - s->base);
+                near[2 * (k / 2 * GPU_LANES + l) + k % 2] =
+                    (uint16_t)(col - s->base);
             else far[GPU_LANES * k + l] = col;
             if (there) put_block(B, v, l, col, s->cell + k, c);
         }
+    if (s->kind == GPU_NEAR && s->width % 2 != 0)
+        for (int l = 0; l < GPU_LANES; l++)
+            near[2 * (s->width / 2 * GPU_LANES + l) + 1] = 0;
 }
 
 static void fill_slice(const builder *B, const tct_gpu_slice *s,
@@ -191,10 +195,13 @@ static void lay_out(const tct_gpu_maker *M, const tct_gpu_plan *P,
     for (int64_t n = 0; n < M->slices; n++) {
         tct_gpu_slice *s = &P->slice[n];
         const int64_t index =
-            s->width * tct_gpu_index_bytes((tct_gpu_slice_kind)s->kind);
+            tct_gpu_index_bytes((tct_gpu_slice_kind)s->kind, s->width);
         s->cell = a->cells;
         s->index = a->index_bytes;
-        a->cells += s->kind == GPU_CONST ? 0 : s->width;
+        if (s->kind != GPU_CONST) {
+            a->cells += s->width;
+            if (s->width > a->widest) a->widest = s->width;
+        }
         a->index_bytes += (index + 15) / 16 * 16;
     }
 }
@@ -289,42 +296,42 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
     }
 }
 
-/* Bytes of the columns of a slice of runs, as they are laid out. */
-static int64_t run_bytes(const tct_gpu_slice *s)
-{
-    return s->kind == GPU_CONST ? 16 * s->width : (8 * s->width + 15) / 16 * 16;
-}
-
-/* Do the runs of slice `t` go on where those of `s` are, `step` slices before? */
+/* Is `t` as `s`, the slice before, 32 columns on, and all of one value a run? */
 static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
-                    const tct_gpu_slice *t, int step)
+                    const tct_gpu_slice *t)
 {
-    if (t->kind != s->kind || t->width != s->width || t->sorted ||
-        t->kind > GPU_CONST || t->index != s->index + step * run_bytes(s) ||
-        (t->kind == GPU_RUN && t->cell != s->cell + step * s->width))
+    if (s->kind != GPU_CONST || t->kind != GPU_CONST || t->width != s->width ||
+        t->index != s->index + (int64_t)sizeof(tct_gpu_const) * s->width)
         return false;
-    const size_t size = s->kind == GPU_CONST ? 16 : 8;
     for (size_t k = 0; k < s->width; k++) {
-        tct_gpu_const from = {0}, to = {0};
-        memcpy(&from, a->index + s->index + size * k, size);
-        memcpy(&to, a->index + t->index + size * k, size);
-        if (to.base != from.base + GPU_LANES * step ||
+        tct_gpu_const from, to;
+        memcpy(&from, a->index + s->index + sizeof from * k, sizeof from);
+        memcpy(&to, a->index + t->index + sizeof to * k, sizeof to);
+        if (to.base != from.base + GPU_LANES ||
             memcmp(&from.value, &to.value, sizeof to.value) != 0)
             return false;
     }
     return true;
 }
 
-/* Mark the slices that can be multiplied four at a time. */
-static void join_slices(const tct_gpu_arrays *a, tct_gpu_slice *slice)
+/* Mark the slices that can be multiplied two at a time, and choose a way. */
+static void join_slices(tct_gpu_arrays *a, tct_gpu_slice *slice)
 {
-#pragma omp parallel for schedule(static) if (a->slices > 1024)
-    for (int64_t n = 0; n < a->slices; n += GPU_JOIN) {
-        bool joined = a->b == 1 && (n + GPU_JOIN) * GPU_LANES <= a->groups;
-        for (int i = 0; i < GPU_JOIN && joined; i++)
-            joined = goes_on(a, &slice[n], &slice[n + i], i);
-        slice[n].joined = joined;
+    int64_t joined = 0, runs = 0;
+    a->way = GPU_ANY;
+    if (a->b > 1) return;
+#pragma omp parallel for schedule(static) reduction(+ : joined, runs) \
+    if (a->slices > 1024)
+    for (int64_t n = 0; n < a->slices; n++) {
+        runs += slice[n].kind == GPU_RUN || slice[n].kind == GPU_CONST;
+        if (n % GPU_JOIN == 0 && (n + GPU_JOIN) * GPU_LANES <= a->groups &&
+            goes_on(a, &slice[n], &slice[n + 1])) {
+            slice[n].joined = 1;
+            joined += GPU_JOIN;
+        }
     }
+    if (runs == a->slices)
+        a->way = 2 * joined > a->slices ? GPU_PAIRS : GPU_RUNS;
 }
 
 /* --- about ------------------------------------------------------------------------- */

@@ -155,8 +155,8 @@ void tct_gpu_runs_open(tct_gpu_runs *r, const tct_gpu_view *v);
 /* The next column and its lanes; the least base first. False at the end. */
 bool tct_gpu_runs_next(tct_gpu_runs *r, tct_gpu_run *out);
 
-/* Bytes of index of a column; matrix bytes of a slice that a product reads. */
-int tct_gpu_index_bytes(tct_gpu_slice_kind kind);
+/* Bytes of index of `width` columns; of a slice, all that a product reads. */
+int tct_gpu_index_bytes(tct_gpu_slice_kind kind, int width);
 double tct_gpu_slice_bytes(const tct_gpu_slice *s, int b, tct_gpu_store store);
 
 /* --- gpu_slices_size.c: the plan of a matrix or of a sample of it ----------------- */

@@ -148,15 +148,15 @@ bool tct_gpu_runs_next(tct_gpu_runs *r, tct_gpu_run *out)
     return true;
 }
 
-int tct_gpu_index_bytes(tct_gpu_slice_kind kind)
+int tct_gpu_index_bytes(tct_gpu_slice_kind kind, int width)
 {
     switch (kind) {
-    case GPU_RUN: return (int)sizeof(tct_gpu_run);
-    case GPU_CONST: return (int)sizeof(tct_gpu_const);
-    case GPU_NEAR: return GPU_LANES * (int)sizeof(uint16_t);
+    case GPU_RUN: return width * (int)sizeof(tct_gpu_run);
+    case GPU_CONST: return width * (int)sizeof(tct_gpu_const);
+    case GPU_NEAR: return (width + 1) / 2 * 2 * GPU_LANES * (int)sizeof(uint16_t);
     case GPU_FAR: break;
     }
-    return GPU_LANES * (int)sizeof(int32_t);
+    return width * GPU_LANES * (int)sizeof(int32_t);
 }
 
 double tct_gpu_slice_bytes(const tct_gpu_slice *s, int b, tct_gpu_store store)
@@ -165,7 +165,7 @@ double tct_gpu_slice_bytes(const tct_gpu_slice *s, int b, tct_gpu_store store)
     const int cell =
         kind == GPU_CONST ? 0 : b * b * GPU_LANES * tct_gpu_store_bytes(store);
     const bool ragged = kind >= GPU_NEAR && s->full < s->width;
-    return (double)s->width * (cell + tct_gpu_index_bytes(kind)) +
+    return (double)s->width * cell + tct_gpu_index_bytes(kind, s->width) +
            (double)sizeof *s + (ragged ? LENGTH_BYTES : 0) +
            (s->sorted ? ORDER_BYTES : 0);
 }

@@ -10,103 +10,78 @@
 enum { V_RES, V_TMP, V_SOL, V_DIR }; /* r t x p, in the order that pays most */
 
 /* t = A p, pt = (p, t) */
-template <int B, int STORE, int M>
+template <int B, int STORE, int WAY>
 static __device__ inline double product(const tct_resident_job &J,
-                                        const tct_chip_matrix<STORE> &A,
-                                        const tct_ahead &first)
+                                        const tct_values<STORE, true> &A,
+                                        tct_ahead<B, WAY, 1> &ahead)
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double pt = 0.0;
-    tct_multiply<B, STORE, M>(J, A, first, p,
-                              [&](int t, int64_t row, const tct_sums<1> &sum) {
-                                  tct_at(J.v[V_TMP], t, row) = sum.v[0];
-                                  pt = fma(p[0][row], sum.v[0], pt);
-                              });
+    tct_multiply<B, STORE, WAY>(
+        J, A, ahead, p, [&](int t, int64_t row, const tct_sums<1> &sum) {
+            *tct_at(J.v[V_TMP], t, row) = sum.v[0];
+            pt = fma(p[0][row], sum.v[0], pt);
+        });
     return pt;
 }
 
 /* r = r - alpha t, rr = (r, r) */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline double residual(const tct_resident_job &J,
                                          double alpha)
 {
     double rr = 0.0;
-    for (int t = 0; t < J.slots; t += TCT_AT_ONCE) {
-        const tct_four f = tct_rows<B, M>(J, t);
-        double r[TCT_AT_ONCE], d[TCT_AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < TCT_AT_ONCE; i++) {
-            const bool there = f.row[i] >= 0;
-            r[i] = there ? tct_at(J.v[V_RES], t + i, f.row[i]) : 0.0;
-            d[i] = there ? tct_at(J.v[V_TMP], t + i, f.row[i]) : 0.0;
-        }
-#pragma unroll
-        for (int i = 0; i < TCT_AT_ONCE; i++) {
-            r[i] = fma(-alpha, d[i], r[i]);
-            if (f.row[i] >= 0) tct_at(J.v[V_RES], t + i, f.row[i]) = r[i];
-            rr = fma(r[i], r[i], rr);
-        }
-    }
+    tct_sweep<B, WAY, 2, 2, 3, 1>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_TMP]}},
+                                [&](double (&e)[2]) {
+                                    e[0] = fma(-alpha, e[1], e[0]);
+                                    rr = fma(e[0], e[0], rr);
+                                });
     return rr;
 }
 
 /* x = x + alpha p, p = r + beta p */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline void directions(const tct_resident_job &J,
                                          double alpha, double beta)
 {
-    double *p = J.v[V_DIR].memory;
-    for (int t = 0; t < J.slots; t += TCT_AT_ONCE) {
-        const tct_four f = tct_rows<B, M>(J, t);
-        double d[TCT_AT_ONCE], r[TCT_AT_ONCE], x[TCT_AT_ONCE];
-#pragma unroll
-        for (int i = 0; i < TCT_AT_ONCE; i++) {
-            const bool there = f.row[i] >= 0;
-            d[i] = there ? p[f.row[i]] : 0.0;
-            r[i] = there ? tct_at(J.v[V_RES], t + i, f.row[i]) : 0.0;
-            x[i] = there ? tct_at(J.v[V_SOL], t + i, f.row[i]) : 0.0;
-        }
-#pragma unroll
-        for (int i = 0; i < TCT_AT_ONCE; i++) {
-            if (f.row[i] < 0) continue;
-            tct_at(J.v[V_SOL], t + i, f.row[i]) = fma(alpha, d[i], x[i]);
-            p[f.row[i]] = fma(beta, d[i], r[i]);
-        }
-    }
+    tct_sweep<B, WAY, 3, 2, 7, 6>(
+        J, tct_list<3>{{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}},
+        [&](double (&e)[3]) {
+            e[1] = fma(alpha, e[2], e[1]);
+            e[2] = fma(beta, e[2], e[0]);
+        });
 }
 
 /* p = r */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t row = tct_row<B, M>(J, t);
-        if (row >= 0) J.v[V_DIR].memory[row] = tct_at(J.v[V_RES], t, row);
-    }
+    tct_sweep<B, WAY, 2, 1, 1, 2>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
+                                [](double (&e)[2]) { e[1] = e[0]; });
 }
 
-template <int B, int STORE, int M>
+template <int B, int STORE, int WAY>
 static __global__ void
-__launch_bounds__(M > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST, 1)
+__launch_bounds__(WAY == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS, 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_chip_matrix<STORE> A = tct_chip_fill<B, STORE, M>(
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    const tct_ahead first = tct_look_ahead<B, M>(J, 0);
+    tct_ahead<B, WAY, 1> ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double pt[2], rr[1]; /* the second of pt: an end is wanted */
     uint32_t epoch = 0;
     tct_scalars_load(J, c);
-    tct_chip_load<B, M>(J, J.v[V_RES]);
-    tct_chip_load<B, M>(J, J.v[V_SOL]);
+    tct_chip_load<B, WAY>(J, J.v[V_RES]);
+    tct_chip_load<B, WAY>(J, J.v[V_SOL]);
     /* clang-format off */
-    if (!J.resumed) begin<B, M>(J);                    /* p = r             */
+    if (!J.resumed) begin<B, WAY>(J);                    /* p = r             */
     bool fine = tct_grid_wait(J, epoch);
     int64_t k = 0;
     while (fine) {
         pt[1] = tct_wants_end(J, k);
-        pt[0] = product<B, STORE, M>(J, A, first);     /* t = A p           */
+        pt[0] = product<B, STORE, WAY>(J, A, ahead);     /* t = A p           */
         fine = tct_grid_sum(J, epoch, pt);
         if (!fine || pt[1] != 0.0) break;
         if (threadIdx.x == 0) {
@@ -114,7 +89,7 @@ __launch_bounds__(M > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST, 1)
             step_cg_alpha(c);                          /* alpha = rr / pt   */
         }
         __syncthreads();
-        rr[0] = residual<B, M>(J, c[C_ALPHA]);         /* r = r - alpha t   */
+        rr[0] = residual<B, WAY>(J, c[C_ALPHA]);         /* r = r - alpha t   */
         if (!(fine = tct_grid_sum(J, epoch, rr))) break;
         if (threadIdx.x == 0) {
             c[C_RR] = rr[0];                           /* rr' = (r, r)      */
@@ -122,37 +97,38 @@ __launch_bounds__(M > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST, 1)
         }
         __syncthreads();
         tct_look(J, c, ++k);
-        directions<B, M>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
+        directions<B, WAY>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
         if (k >= J.most || tct_at_rest(c)) break;      /* p = r + beta p    */
         fine = tct_grid_wait(J, epoch);
     }
     /* clang-format on */
-    tct_chip_store<B, M>(J, J.v[V_RES]);
-    tct_chip_store<B, M>(J, J.v[V_SOL]);
+    tct_chip_store<B, WAY>(J, J.v[V_RES]);
+    tct_chip_store<B, WAY>(J, J.v[V_SOL]);
     tct_conclude(J, c, fine, k);
 }
 
-template <int B, int M> static const void *of_store(int store)
+template <int B, int WAY> static const void *of_store(int store)
 {
     switch (store) {
-    case GPU_F64: return (const void *)solve<B, GPU_F64, M>;
-    case GPU_F32: return (const void *)solve<B, GPU_F32, M>;
-    case GPU_F48: return (const void *)solve<B, GPU_F48, M>;
-    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, M>;
+    case GPU_F64: return (const void *)solve<B, GPU_F64, WAY>;
+    case GPU_F32: return (const void *)solve<B, GPU_F32, WAY>;
+    case GPU_F48: return (const void *)solve<B, GPU_F48, WAY>;
+    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, WAY>;
     default: return nullptr;
     }
 }
 
-static const void *kernel(int b, int store, int m)
+static const void *kernel(int b, int store, int way)
 {
-    if (m > 1) return b == 1 ? of_store<1, GPU_JOIN>(store) : nullptr;
+    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
+    if (way == GPU_PAIRS) return of_store<1, GPU_PAIRS>(store);
     switch (b) {
-    case 1: return of_store<1, 1>(store);
-    case 2: return of_store<2, 1>(store);
-    case 3: return of_store<3, 1>(store);
-    case 4: return of_store<4, 1>(store);
-    case 5: return of_store<5, 1>(store);
-    case 6: return of_store<6, 1>(store);
+    case 1: return of_store<1, GPU_ANY>(store);
+    case 2: return of_store<2, GPU_ANY>(store);
+    case 3: return of_store<3, GPU_ANY>(store);
+    case 4: return of_store<4, GPU_ANY>(store);
+    case 5: return of_store<5, GPU_ANY>(store);
+    case 6: return of_store<6, GPU_ANY>(store);
     default: return nullptr;
     }
 }

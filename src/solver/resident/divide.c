@@ -7,10 +7,10 @@ enum { SHARED_SPARE = 12288 /* bytes: what kernels have of their own */ };
 
 /* As many rounds as it takes, all equally wide; the blocks are as many as are
  * on the device at once. */
-void tct_resident_divide(tct_resident_job *J, int blocks, int m)
+void tct_resident_divide(tct_resident_job *J, int blocks)
 {
-    const int most = m > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST;
-    const int b = J->A.b, warps = most / 32 / b * b;
+    const int b = J->A.b, m = J->A.way == GPU_PAIRS ? GPU_JOIN : 1;
+    const int warps = tct_threads_most(J->A.way) / 32 / b * b;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
@@ -21,7 +21,40 @@ void tct_resident_divide(tct_resident_job *J, int blocks, int m)
     J->slots = J->rounds * m;
 }
 
-/* Vectors onto the chip, those first that save most, as far as it goes. */
+static int stored_bytes(const tct_gpu_arrays *A)
+{
+    switch ((tct_gpu_store)A->store) {
+    case GPU_F64: return 8;
+    case GPU_F32:
+    case GPU_F48: return 4;
+    case GPU_DICT16: return 2;
+    case GPU_DICT8: return 1;
+    }
+    return 8;
+}
+
+/* Values of the matrix into `bytes`: some columns of every part, a few batches
+ * of a product at least; or else all of some parts. The bytes taken. */
+static size_t place_matrix(tct_resident_job *J, size_t bytes)
+{
+    const size_t line = (size_t)(J->A.b * GPU_LANES * stored_bytes(&J->A));
+    const size_t parts = (size_t)J->rounds * (size_t)J->tile;
+    const size_t lines = bytes / line, widest = (size_t)J->A.widest;
+    J->chip_columns = J->chip_parts = 0;
+    if (J->A.way == GPU_PAIRS || widest == 0) return 0;
+    size_t columns = lines / parts;
+    if (columns > widest) columns = widest;
+    if (columns >= 8 || columns == widest) {
+        if (columns < widest) columns = columns / 4 * 4;
+        J->chip_columns = (int)columns;
+        return columns * parts * line;
+    }
+    J->chip_parts = (int)(lines / widest);
+    return (size_t)J->chip_parts * widest * line;
+}
+
+/* Vectors onto the chip, those first that save most, as far as it goes; what is
+ * left is for values of the matrix. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes)
 {
@@ -34,10 +67,7 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
         used += slots;
         left -= slots;
     }
-    /* what is left is for values of the matrix */
     const size_t vectors = (size_t)used * (size_t)line;
     J->matrix_offset = used * threads;
-    J->matrix_bytes =
-        (int)(shared_bytes - SHARED_SPARE - vectors) / 1024 * 1024;
-    return vectors + (size_t)J->matrix_bytes;
+    return vectors + place_matrix(J, shared_bytes - SHARED_SPARE - vectors);
 }

@@ -11,8 +11,12 @@ typedef struct tct_chip_vector {
     int slots, offset;
 } tct_chip_vector;
 
-/* Threads of a block: four rows a thread take more registers. */
-enum { TCT_THREADS_MOST = 768, TCT_THREADS_FOUR = 512 };
+/* Threads of a block at most, one way or another. */
+enum { TCT_THREADS_RUNS = 1024, TCT_THREADS_ANY = 768 };
+static inline int tct_threads_most(int way)
+{
+    return way == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS;
+}
 
 enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 5 };
 
@@ -25,8 +29,9 @@ typedef struct tct_resident_job {
     uint64_t limit_ns;       /* of a wait                                */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
-    int matrix_offset, matrix_bytes;     /* shared memory for values of the
-                                        matrix: doubles from the start  */
+    int matrix_offset;                   /* shared memory for values of the
+                                            matrix: doubles from the start  */
+    int chip_columns, chip_parts;        /* which: see resident.cuh         */
     tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
     double *second[2]; /* pipe-pr: the other buffers of r and s */
     double *c;
@@ -43,9 +48,8 @@ typedef struct tct_resident_kernel {
     int barriers;    /* per iteration                                   */
     bool look_first; /* the first look is before the first update       */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's; -1: x       */
-    /* The kernel for blocks of `b`, values in `store` and `m` rows a thread and
-     * round (1, or 4 where b = 1); NULL: none. */
-    const void *(*kernel)(int b, int store, int m);
+    /* The kernel for blocks of `b`, values in `store`, a way; NULL: none. */
+    const void *(*kernel)(int b, int store, int way);
 } tct_resident_kernel;
 
 #ifdef __cplusplus
@@ -54,8 +58,8 @@ extern "C" {
 extern const tct_resident_kernel tct_resident_cg, tct_resident_single,
     tct_resident_pipe_pr;
 
-/* Divide the matrix among `blocks`, `m` rows a thread and round. */
-void tct_resident_divide(tct_resident_job *J, int blocks, int m);
+/* Divide the matrix among `blocks`. */
+void tct_resident_divide(tct_resident_job *J, int blocks);
 /* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`;
  * the bytes of it that are used. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,

@@ -9,82 +9,87 @@
 enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
 
 /* u = A s, w' = A r; w, the recurrence's, is replaced */
-template <int B, int STORE>
+template <int B, int STORE, int WAY>
 static __device__ inline void
-products(const tct_resident_job &J, const tct_chip_matrix<STORE> &A,
-         const tct_ahead &first, const double *s, const double *r)
+products(const tct_resident_job &J, const tct_values<STORE, true> &A,
+         tct_ahead<B, WAY, 2> &ahead, const double *s, const double *r)
 {
     const double *const x[2] = {s, r};
-    tct_multiply<B, STORE, 1>(J, A, first, x,
-                              [&](int t, int64_t row, const tct_sums<2> &sum) {
-                                  tct_at(J.v[V_AAP], t, row) = sum.v[0];
-                                  tct_at(J.v[V_AR], t, row) = sum.v[1];
-                              });
+    tct_multiply<B, STORE, WAY>(
+        J, A, ahead, x, [&](int t, int64_t row, const tct_sums<2> &sum) {
+            *tct_at(J.v[V_AAP], t, row) = sum.v[0];
+            *tct_at(J.v[V_AR], t, row) = sum.v[1];
+        });
 }
 
 /* x = x + alpha p, r = r - alpha s, w = w - alpha u, p = r + beta p,
- * s = w + beta s; rr, mu = (p, s), (r, s), (s, s) */
-template <int B>
+ * s = w + beta s; rr, mu = (p, s), (r, s), (s, s). r and s are read in their old
+ * place and stored in their new one. */
+template <int B, int WAY>
 static __device__ inline void
-update(const tct_resident_job &J, double alpha, double beta, const double *s0,
-       const double *r0, double *s1, double *r1, double (&sum)[5])
+update(const tct_resident_job &J, double alpha, double beta,
+       const tct_chip_vector (&old)[2], const tct_chip_vector (&now)[2],
+       double (&sum)[5])
 {
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t a = tct_row<B, 1>(J, t);
-        if (a < 0) continue;
-        const double x = tct_at(J.v[V_SOL], t, a);
-        const double p0 = tct_at(J.v[V_DIR], t, a);
-        const double w0 = tct_at(J.v[V_AR], t, a);
-        const double u = tct_at(J.v[V_AAP], t, a);
-        const double r = fma(-alpha, s0[a], r0[a]), w = fma(-alpha, u, w0);
-        const double p = fma(beta, p0, r), s = fma(beta, s0[a], w);
-        tct_at(J.v[V_SOL], t, a) = fma(alpha, p0, x);
-        tct_at(J.v[V_DIR], t, a) = p;
-        r1[a] = r;
-        s1[a] = s;
-        sum[0] = fma(r, r, sum[0]);
-        sum[1] = fma(p, s, sum[1]);
-        sum[2] = fma(r, s, sum[2]);
-        sum[3] = fma(s, s, sum[3]);
-    }
+    tct_sweep<B, WAY, 8, 4, 63, 198>(
+        J,
+        tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
+                     &old[1], &now[0], &now[1]}},
+        [&](double (&e)[8]) {
+            const double p0 = e[1];
+            const double r = fma(-alpha, e[5], e[4]);
+            const double w = fma(-alpha, e[3], e[0]);
+            const double p = fma(beta, p0, r), s = fma(beta, e[5], w);
+            e[2] = fma(alpha, p0, e[2]);
+            e[1] = p;
+            e[6] = r;
+            e[7] = s;
+            sum[0] = fma(r, r, sum[0]);
+            sum[1] = fma(p, s, sum[1]);
+            sum[2] = fma(r, s, sum[2]);
+            sum[3] = fma(s, s, sum[3]);
+        });
 }
 
 /* p = r at a start, and with s = A p, which is there, the first sums */
-template <int B>
+template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 {
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t a = tct_row<B, 1>(J, t);
-        if (a < 0) continue;
-        const double r = J.v[V_RES].memory[a], s = J.v[V_AP].memory[a];
-        if (!J.resumed) tct_at(J.v[V_DIR], t, a) = r;
-        const double p = tct_at(J.v[V_DIR], t, a);
-        sum[0] = fma(r, r, sum[0]);
-        sum[1] = fma(p, s, sum[1]);
-        sum[2] = fma(r, s, sum[2]);
-        sum[3] = fma(s, s, sum[3]);
-    }
+    if (!J.resumed)
+        tct_sweep<B, WAY, 2, 1, 2, 1>(J, tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
+                                    [](double (&e)[2]) { e[0] = e[1]; });
+    tct_sweep<B, WAY, 3, 1, 7, 0>(
+        J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
+        [&](double (&e)[3]) {
+            const double p = e[0], r = e[1], s = e[2];
+            sum[0] = fma(r, r, sum[0]);
+            sum[1] = fma(p, s, sum[1]);
+            sum[2] = fma(r, s, sum[2]);
+            sum[3] = fma(s, s, sum[3]);
+        });
 }
 
-template <int B, int STORE>
-static __global__ void __launch_bounds__(TCT_THREADS_MOST, 1)
+template <int B, int STORE, int WAY>
+static __global__ void __launch_bounds__(WAY == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS, 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_chip_matrix<STORE> A = tct_chip_fill<B, STORE, 1>(
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    const tct_ahead first = tct_look_ahead<B, 1>(J, 0);
+    tct_ahead<B, WAY, 2> ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
     double sum[5] = {0.0}; /* the fifth: an end is wanted */
-    double *r[2] = {J.v[V_RES].memory, J.second[0]};
-    double *s[2] = {J.v[V_AP].memory, J.second[1]};
+    /* r and s, in the places that take turns */
+    const tct_chip_vector place[2][2] = {{J.v[V_RES], J.v[V_AP]},
+                                         {{J.second[0], 0, 0},
+                                          {J.second[1], 0, 0}}};
     uint32_t epoch = 0;
     int now = 0;
     bool fine = true;
     tct_scalars_load(J, c);
-    tct_chip_load<B, 1>(J, J.v[V_DIR]);
-    tct_chip_load<B, 1>(J, J.v[V_SOL]);
-    begin<B>(J, sum);
+    tct_chip_load<B, WAY>(J, J.v[V_DIR]);
+    tct_chip_load<B, WAY>(J, J.v[V_SOL]);
+    begin<B, WAY>(J, sum);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
@@ -100,40 +105,41 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST, 1)
         if (k >= J.most || tct_at_rest(c) || sum[4] != 0.0) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c);         /* alpha, beta       */
-        products<B, STORE>(J, A, first, s[now], r[now]);
+        products<B, STORE, WAY>(J, A, ahead, place[now][1].memory,
+                           place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4; i++) sum[i] = 0.0;
         sum[4] = tct_wants_end(J, k);
-        update<B>(J, c[C_ALPHA], c[C_BETA], s[now], r[now], s[1 - now],
-                  r[1 - now], sum);
+        update<B, WAY>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
     }
     /* clang-format on */
-    tct_chip_store<B, 1>(J, J.v[V_DIR]);
-    tct_chip_store<B, 1>(J, J.v[V_SOL]);
+    tct_chip_store<B, WAY>(J, J.v[V_DIR]);
+    tct_chip_store<B, WAY>(J, J.v[V_SOL]);
     for (int t = 0; now == 1 && t < J.slots; t++) { /* back to their places */
-        const int64_t a = tct_row<B, 1>(J, t);
-        if (a >= 0) r[0][a] = r[1][a];
-        if (a >= 0) s[0][a] = s[1][a];
+        const int64_t a = tct_row<B, WAY>(J, t);
+        for (int i = 0; a >= 0 && i < 2; i++)
+            place[0][i].memory[a] = place[1][i].memory[a];
     }
     tct_conclude(J, c, fine, k);
 }
 
-template <int B> static const void *of_store(int store)
+template <int B, int WAY> static const void *of_store(int store)
 {
-    return store == GPU_F64     ? (const void *)solve<B, GPU_F64>
-           : store == GPU_DICT8 ? (const void *)solve<B, GPU_DICT8>
+    return store == GPU_F64     ? (const void *)solve<B, GPU_F64, WAY>
+           : store == GPU_DICT8 ? (const void *)solve<B, GPU_DICT8, WAY>
                                 : nullptr;
 }
 
-static const void *kernel(int b, int store, int m)
+static const void *kernel(int b, int store, int way)
 {
-    if (m > 1) return nullptr;
+    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
+    if (way == GPU_PAIRS) return of_store<1, GPU_PAIRS>(store);
     switch (b) {
-    case 1: return of_store<1>(store);
-    case 2: return of_store<2>(store);
-    case 3: return of_store<3>(store);
-    case 6: return of_store<6>(store);
+    case 1: return of_store<1, GPU_ANY>(store);
+    case 2: return of_store<2, GPU_ANY>(store);
+    case 3: return of_store<3, GPU_ANY>(store);
+    case 6: return of_store<6, GPU_ANY>(store);
     default: return nullptr;
     }
 }

@@ -37,16 +37,6 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
 
 /* --- can it? ---------------------------------------------------------------- */
 
-/* Rows of a thread and round: four where the matrix is large enough to give
- * every warp that many. */
-static int rows_at_once(const tacit_solver *S, const tct_resident_kernel *K)
-{
-    const tct_gpu_slices *B = slices_of(S->A->local);
-    const tct_gpu *g = tct_gpu_of(S->q);
-    const bool large = B->d.slices >= (int64_t)g->sms * GPU_JOIN * 24;
-    return large && K->kernel(B->d.b, B->d.store, GPU_JOIN) ? GPU_JOIN : 1;
-}
-
 static const void *code_for(const tacit_solver *S, char *reason, size_t size)
 {
     const tct_resident_kernel *K = kernel_of(S->now ? S->now : S->method);
@@ -63,7 +53,7 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
                  B ? (long long)B->d.long_rows : 0LL);
         return NULL;
     }
-    const void *code = K->kernel(B->d.b, B->d.store, rows_at_once(S, K));
+    const void *code = K->kernel(B->d.b, B->d.store, B->d.way);
     if (!code)
         snprintf(reason, size, "no kernel of %s for this format and its store",
                  K->method);
@@ -152,11 +142,10 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
     fill_job(S, K, &J);
     J.most = most;
     R->blocks = g->sms;
-    const int m = rows_at_once(S, K);
-    tct_resident_divide(&J, R->blocks, m);
+    tct_resident_divide(&J, R->blocks);
     int threads = 32 * J.tile;
     const int pollers = (R->blocks + 31) / 32 * 32;
-    if (threads < (m > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST))
+    if (threads < tct_threads_most(J.A.way))
         threads += 32; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
@@ -244,7 +233,7 @@ static void list_stores(const tct_resident_kernel *K, int b, char *text,
                                          [GPU_F48] = "low48"};
     for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
         const size_t at = strlen(text);
-        if (K->kernel(b, (int)s, 1) && at < size)
+        if (K->kernel(b, (int)s, GPU_ANY) && at < size)
             snprintf(text + at, size - at, " %s", stores[s]);
     }
 }
@@ -259,7 +248,7 @@ bool tct_resident_row(int i, const char **method, char *text, size_t size)
     list_stores(K, 1, text, size);
     for (int b = 2; b <= GPU_BLOCK_MOST; b++) {
         const size_t at = strlen(text);
-        if (!K->kernel(b, GPU_F64, 1) || at >= size) continue;
+        if (!K->kernel(b, GPU_F64, GPU_ANY) || at >= size) continue;
         snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
         list_stores(K, b, text, size);
     }

@@ -5,8 +5,8 @@
  * One block a multiprocessor. A unit of the format (a warp's 32 rows) belongs
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
- * block is a round. The first rounds of vectors, and of the matrix where there
- * is room left, live in shared memory.
+ * block is a round. The first rounds of vectors, and values of the matrix where
+ * there is room left, live in shared memory.
  *
  * The barrier is one counter: a block adds 1 when its threads have come and
  * waits until all have. Sums go along: each block leaves its own before it adds,
@@ -108,214 +108,249 @@ static __device__ inline bool tct_grid_sum(const tct_resident_job &J,
 
 /* --- rows ------------------------------------------------------------------------ */
 
-/* Part of this warp in round `j`: a unit of 32 rows, or (M = 4) four slices;
- * < 0: none. */
-static __device__ inline int64_t tct_part(const tct_resident_job &J, int j)
+/* Part of this warp in round `j`: a unit of 32 rows, or two slices; < 0: none. */
+static __device__ inline int tct_part(const tct_resident_job &J, int j)
 {
     const int w = threadIdx.x >> 5;
-    const int64_t part = ((int64_t)j * gridDim.x + blockIdx.x) * J.tile + w;
+    const int part = (j * (int)gridDim.x + (int)blockIdx.x) * J.tile + w;
     return w < J.tile && part < J.parts ? part : -1;
 }
 
-/* A thread has M rows a round, each a slot: slot j M + m. Row of slot `t`;
+/* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot `t`;
  * < 0: none. */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
-    const int64_t part = tct_part(J, t / M);
+    constexpr int M = tct_way<WAY>::m;
+    const int part = tct_part(J, t / M);
     if (part < 0) return -1;
-    const int64_t unit = part * M + t % M;
-    if (!J.A.order) { /* then rows are in order */
-        const int64_t row = unit * 32 + (threadIdx.x & 31);
-        return row < J.A.groups * B ? row : -1;
-    }
-    if (unit >= J.A.slices * B) return -1;
-    const bool sorted = __ldg(&J.A.slice[B == 1 ? unit : unit / B].sorted);
-    return tct_row_of<B>(J.A, unit, sorted).row;
-}
-
-/* The rows of slots t, t + 1, t + 2, t + 3, so that their loads are under way
- * together. */
-enum { TCT_AT_ONCE = 4 };
-struct tct_four {
-    int64_t row[TCT_AT_ONCE];
-};
-template <int B, int M>
-static __device__ inline tct_four tct_rows(const tct_resident_job &J, int t)
-{
-    tct_four f;
-#pragma unroll
-    for (int i = 0; i < TCT_AT_ONCE; i++)
-        f.row[i] = t + i < J.slots ? tct_row<B, M>(J, t + i) : -1;
-    return f;
+    const int64_t unit = (int64_t)part * M + t % M;
+    if (M > 1 && unit >= J.A.slices) return -1;
+    int g = tct_in_slice<B>(unit) / B;
+    if (!tct_way<WAY>::runs && J.A.order)
+        g = __ldg(&J.A.order[(B == 1 ? unit : unit / B) * 32 + g]);
+    return tct_row_of<B, WAY>(J.A, unit, g);
 }
 
 /* --- vectors ------------------------------------------------------------------------ */
 
-/* Element of slot `t` of a vector, on the chip or in memory. */
-static __device__ inline double &tct_at(const tct_chip_vector &v, int t,
-                                        int64_t row)
+/* Where the elements of some slots are. */
+enum tct_place { TCT_CHIP, TCT_MEMORY, TCT_EITHER };
+
+/* Element of slot `t` of a vector. */
+static __device__ inline double *tct_at(const tct_chip_vector &v, int t,
+                                        int64_t row,
+                                        tct_place place = TCT_EITHER)
 {
     extern __shared__ double chip[];
-    return t < v.slots ? chip[v.offset + t * (int)blockDim.x + threadIdx.x]
-                       : v.memory[row];
+    double *here = &chip[v.offset + t * (int)blockDim.x + threadIdx.x];
+    if (place == TCT_CHIP) return here;
+    if (place == TCT_MEMORY) return v.memory + row;
+    return t < v.slots ? here : v.memory + row;
+}
+
+/* N vectors, the first NCHIP of which may be on the chip. */
+template <int N> struct tct_list {
+    const tct_chip_vector *v[N];
+};
+
+/* Slots from `t` up to `end`: `work(e)` gets the elements of a row and may
+ * change them; those whose bit in WRITES is set are stored. Loads of some slots
+ * are under way together. */
+template <int B, int WAY, tct_place PLACE, int N, int NCHIP, unsigned READS,
+          unsigned WRITES, class WORK>
+static __device__ inline void
+tct_sweep_slots(const tct_resident_job &J, const tct_list<N> &list, int t,
+                int end, const WORK &work)
+{
+    constexpr int AT_ONCE = N <= 5 ? 4 : 2;
+    for (; t < end; t += AT_ONCE) {
+        int64_t row[AT_ONCE];
+        double e[AT_ONCE][N];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+            row[i] = t + i < end ? tct_row<B, WAY>(J, t + i) : -1;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                if (READS >> n & 1)
+                    e[i][n] = row[i] < 0
+                                  ? 0.0
+                                  : *tct_at(*list.v[n], t + i, row[i],
+                                            n < NCHIP ? PLACE : TCT_MEMORY);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++) {
+            if (row[i] < 0) continue;
+            work(e[i]);
+#pragma unroll
+            for (int n = 0; n < N; n++)
+                if (WRITES >> n & 1)
+                    *tct_at(*list.v[n], t + i, row[i],
+                            n < NCHIP ? PLACE : TCT_MEMORY) = e[i][n];
+        }
+    }
+}
+
+/* All slots of this thread. */
+template <int B, int WAY, int N, int NCHIP, unsigned READS, unsigned WRITES,
+          class WORK>
+static __device__ inline void
+tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
+{
+    int all = J.slots, any = 0; /* slots that are on the chip in each vector */
+    for (int n = 0; n < NCHIP; n++) {
+        all = min(all, list.v[n]->slots);
+        any = max(any, list.v[n]->slots);
+    }
+    if (NCHIP == 0) all = 0;
+    tct_sweep_slots<B, WAY, TCT_CHIP, N, NCHIP, READS, WRITES>(J, list, 0, all,
+                                                             work);
+    tct_sweep_slots<B, WAY, TCT_EITHER, N, NCHIP, READS, WRITES>(J, list, all,
+                                                               any, work);
+    tct_sweep_slots<B, WAY, TCT_MEMORY, N, NCHIP, READS, WRITES>(J, list, any,
+                                                               J.slots, work);
 }
 
 /* Bring the first slots onto the chip, and back. */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline void tct_chip_load(const tct_resident_job &J,
                                             const tct_chip_vector &v)
 {
     for (int t = 0; t < v.slots; t++) {
-        const int64_t row = tct_row<B, M>(J, t);
-        if (row >= 0) tct_at(v, t, row) = v.memory[row];
+        const int64_t row = tct_row<B, WAY>(J, t);
+        if (row >= 0) *tct_at(v, t, row, TCT_CHIP) = v.memory[row];
     }
 }
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline void tct_chip_store(const tct_resident_job &J,
                                              const tct_chip_vector &v)
 {
     for (int t = 0; t < v.slots; t++) {
-        const int64_t row = tct_row<B, M>(J, t);
-        if (row >= 0) v.memory[row] = tct_at(v, t, row);
+        const int64_t row = tct_row<B, WAY>(J, t);
+        if (row >= 0) v.memory[row] = *tct_at(v, t, row, TCT_CHIP);
     }
 }
 
-/* The values of the first tiles of this block, in shared memory behind the
- * vectors, as far as it goes. */
-enum { TCT_CHIP_TILES = 64 };
-template <int STORE> struct tct_chip_matrix {
-    typedef typename tct_stored<STORE>::type type;
-    tct_values<STORE, false> memory;
-    const int *at; /* [rounds] bytes from the start of the region; < 0: none */
-    const int64_t *first; /* [rounds] number of the tile's first value       */
-    unsigned char *region;
+/* --- the product ----------------------------------------------------------------------- */
 
-    __device__ bool has(int j) const
-    {
-        return j < TCT_CHIP_TILES && at[j] >= 0;
-    }
-    __device__ tct_values<STORE, true> chip(int j) const
-    {
-        return {(const type *)(region + at[j]) - first[j], memory.low,
-                memory.dict, memory.policy};
-    }
-};
-
-/* What a part needs before its values: loaded a round ahead. */
-struct tct_ahead {
-    tct_gpu_slice slice;
-    tct_runs runs;
-};
-template <int B, int M>
-static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
-                                                  int j)
-{
-    tct_ahead a = {};
-    const int64_t part = j < J.rounds ? tct_part(J, j) : -1;
-    if (part < 0) return a;
-    a.slice = tct_slice_at(J.A, M > 1 ? part * M : B == 1 ? part : part / B);
-    a.runs = tct_part_runs<M>(J.A, a.slice, 0);
-    return a;
-}
-
-/* Row sums of this thread's slots of round `j`: `take(slot, row, sums)` gets
- * each. */
-template <int B, int M, int COLS, class VALUES, class TAKE>
-static __device__ inline void
-tct_round(const tct_resident_job &J, int j, const tct_ahead &now,
-          const VALUES &value, const double *const (&x)[COLS], const TAKE &take)
-{
-    const int64_t part = tct_part(J, j);
-    if (part < 0) return;
-    if constexpr (M == 1) {
-        const tct_gpu_row r = tct_row_of<B>(J.A, part, now.slice.sorted);
-        const tct_sums<COLS> sum = tct_row_sum<B, COLS, true>(
-            J.A, now.slice, now.runs.first, part, r.group, value, x);
-        if (r.row >= 0) take(j, r.row, sum);
-    } else if (now.slice.joined) {
-        const tct_joined<COLS> sum =
-            tct_joined_sum<COLS, true>(J.A, now.slice, now.runs, value, x);
-        const int64_t row = part * M * 32 + (threadIdx.x & 31);
-#pragma unroll
-        for (int m = 0; m < M; m++) take(j * M + m, row + 32 * m, sum.row[m]);
-    } else {
-        for (int m = 0; m < M; m++) {
-            const int64_t u = part * M + m;
-            if (u >= J.A.slices) return;
-            const tct_gpu_slice s = tct_slice_at(J.A, u);
-            const tct_gpu_row r = tct_row_of<1>(J.A, u, s.sorted);
-            const tct_sums<COLS> sum = tct_row_sum<1, COLS, true>(
-                J.A, s, tct_runs_at(J.A, s, 0), u, r.group, value, x);
-            if (r.row >= 0) take(j * M + m, r.row, sum);
-        }
-    }
-}
-
-/* All rounds. `first` is what round 0 needs, at hand since the solve began. */
-template <int B, int STORE, int M, int COLS, class TAKE>
-static __device__ inline void
-tct_multiply(const tct_resident_job &J, const tct_chip_matrix<STORE> &A,
-             const tct_ahead &first, const double *const (&x)[COLS],
-             const TAKE &take)
-{
-    tct_ahead next = first;
-    for (int j = 0; j < J.rounds; j++) {
-        const tct_ahead now = next;
-        if (j + 1 < J.rounds) next = tct_look_ahead<B, M>(J, j + 1);
-        if (A.has(j)) tct_round<B, M>(J, j, now, A.chip(j), x, take);
-        else tct_round<B, M>(J, j, now, A.memory, x, take);
-    }
-}
-
-/* One past the last cell of slice `s`. */
-static __device__ inline int64_t tct_cell_end(const tct_gpu_slice &s)
-{
-    return s.cell + (s.kind == GPU_CONST ? 0 : s.width);
-}
-
-/* Every thread calls it, at the start. */
-template <int B, int STORE, int M>
-static __device__ inline tct_chip_matrix<STORE>
-tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
+/* Values of part number `i` of a block (round i / tile, warp i % tile), in shared
+ * memory behind the vectors: the first J.chip_columns block columns of every
+ * part; or, where that is 0, all of the first J.chip_parts parts. */
+template <int B, int STORE>
+static __device__ inline tct_values<STORE, true>
+tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
+              int j)
 {
     typedef typename tct_stored<STORE>::type type;
     extern __shared__ double chip[];
-    __shared__ int at[TCT_CHIP_TILES];
-    __shared__ int64_t first[TCT_CHIP_TILES], count[TCT_CHIP_TILES];
-    unsigned char *region = (unsigned char *)(chip + J.matrix_offset);
-    const tct_values<STORE, false> memory =
-        tct_values_of<STORE>(J.A, dict, policy);
-    if (threadIdx.x == 0) {
-        int64_t used = 0;
-        for (int j = 0; j < TCT_CHIP_TILES; j++) {
-            at[j] = -1;
-            const int64_t tile = (int64_t)j * gridDim.x + blockIdx.x;
-            const int64_t width = M > 1 ? J.tile * M : J.tile / B;
-            const int64_t s0 = tile * width;
-            const int64_t s1 =
-                s0 + width < J.A.slices ? s0 + width : J.A.slices;
-            if (j >= J.rounds || s0 >= s1) continue;
-            const int64_t cell = J.A.slice[s0].cell;
-            first[j] = cell * B * B * 32;
-            count[j] = (tct_cell_end(J.A.slice[s1 - 1]) - cell) * B * B * 32;
-            const int64_t bytes = count[j] * (int64_t)sizeof(type);
-            if (used + bytes > J.matrix_bytes) continue;
-            at[j] = (int)used;
-            used += bytes;
+    const int i = j * J.tile + (int)(threadIdx.x >> 5);
+    const int columns = J.chip_columns     ? J.chip_columns
+                        : i < J.chip_parts ? J.A.widest
+                                           : 0;
+    tct_values<STORE, true> v = all;
+    v.columns = columns;
+    v.chip = (const type *)(chip + J.matrix_offset) +
+             i * columns * B * 32 + (threadIdx.x & 31);
+    return v;
+}
+
+/* Every thread calls it, at the start. */
+template <int B, int STORE, int WAY>
+static __device__ inline tct_values<STORE, true>
+tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
+{
+    typedef typename tct_stored<STORE>::type type;
+    const tct_values<STORE, true> all =
+        tct_values_of<STORE, true>(J.A, dict, policy);
+    for (int j = 0; WAY != GPU_PAIRS && j < J.rounds; j++) {
+        const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
+        const int part = tct_part(J, j);
+        if (part < 0 || v.columns == 0) continue;
+        const tct_gpu_slice s = tct_slice_of(tct_part_words<B, WAY>(J.A, part));
+        const int n = s.kind == GPU_CONST  ? 0
+                      : s.width < v.columns ? s.width
+                                            : v.columns;
+        const type *from =
+            all.value + s.cell * (B * B * 32) + tct_in_slice<B>(part);
+        for (int k = 0; k < n * B; k++)
+            ((type *)v.chip)[k * 32] = from[(int64_t)k * 32 * B];
+    }
+    __syncthreads();
+    return all;
+}
+
+/* Rounds of the 32 from `j` on whose pair is not joined. */
+static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
+                                                   int j)
+{
+    const int mine = j + (int)(threadIdx.x & 31);
+    const int part = mine < J.rounds ? tct_part(J, mine) : -1;
+    return tct_apart(J.A, part, part >= 0);
+}
+
+/* What a warp knows of the parts to come: two slices, and the first columns of
+ * the first. After the last round comes round 0 again. */
+template <int B, int WAY, int COLS> struct tct_ahead {
+    uint32_t word, next;
+    uint32_t apart; /* rounds of the first 32 whose pair is not joined */
+    tct_head head;
+};
+template <int B, int WAY, int COLS>
+static __device__ inline tct_ahead<B, WAY, COLS>
+tct_look_ahead(const tct_resident_job &J, uint64_t policy)
+{
+    tct_ahead<B, WAY, COLS> a;
+    a.word = tct_part_words<B, WAY>(J.A, tct_part(J, 0));
+    a.next = tct_part_words<B, WAY>(J.A, tct_part(J, J.rounds > 1 ? 1 : 0));
+    a.head = tct_part_head<B, COLS, WAY>(J.A, a.word, tct_part(J, 0), policy);
+    a.apart = WAY == GPU_PAIRS ? tct_rounds_apart(J, 0) : 0;
+    return a;
+}
+
+/* Row sums of all slots of this thread: `take(slot, row, sums)` gets each. */
+template <int B, int STORE, int WAY, int COLS, class TAKE>
+static __device__ inline void
+tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
+             tct_ahead<B, WAY, COLS> &ahead, const double *const (&x)[COLS],
+             const TAKE &take)
+{
+    for (int j = 0; j < J.rounds; j++) {
+        const tct_gpu_slice s = tct_slice_of(ahead.word);
+        const tct_head h = ahead.head;
+        const int j1 = j + 1 < J.rounds ? j + 1 : 0;
+        const int j2 = j1 + 1 < J.rounds ? j1 + 1 : 0;
+        const int part = tct_part(J, j);
+        ahead.word = ahead.next;
+        ahead.next = tct_part_words<B, WAY>(J.A, tct_part(J, j2));
+        if (part < 0) { /* then none follows but that of round 0 */
+            if (j1 == 0)
+                ahead.head = tct_part_head<B, COLS, WAY>(
+                    J.A, ahead.word, tct_part(J, 0), A.policy);
+            continue;
         }
+        ahead.head = tct_part_head<B, COLS, WAY>(J.A, ahead.word, tct_part(J, j1),
+                                               A.policy);
+        constexpr int M = tct_way<WAY>::m;
+        tct_part_sum<B, COLS, true, WAY>(
+            J.A, s, h, part,
+            M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
+            [&](int m, int64_t row, const tct_sums<COLS> &sum) {
+                take(j * M + m, row, sum);
+            });
     }
-    __syncthreads();
-    for (int j = 0; j < TCT_CHIP_TILES; j++) {
-        if (at[j] < 0) continue;
-        const uint4 *from = (const uint4 *)(memory.value + first[j]);
-        uint4 *to = (uint4 *)(region + at[j]);
-        const int64_t lines = count[j] * (int64_t)sizeof(type) / 16;
-        for (int64_t i = threadIdx.x; i < lines; i += blockDim.x)
-            to[i] = from[i];
-    }
-    __syncthreads();
-    return {memory, at, first, region};
+    if constexpr (WAY == GPU_PAIRS)
+        for (int j0 = 0; j0 < J.rounds; j0 += 32) {
+            uint32_t apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
+            for (; apart; apart &= apart - 1) {
+                const int j = j0 + __ffs((int)apart) - 1;
+                tct_pair_apart<COLS, true>(
+                    J.A, tct_part(J, j), A, x,
+                    [&](int m, int64_t row, const tct_sums<COLS> &sum) {
+                        take(j * GPU_JOIN + m, row, sum);
+                    });
+            }
+        }
 }
 
 /* The scalars of the solve, one block of them a multiprocessor: thread 0 does

@@ -8,84 +8,78 @@
 enum { V_AP, V_DIR, V_SOL, V_AR, V_RES }; /* s p x w r */
 
 /* w = A r, delta = (w, r) */
-template <int B, int STORE, int M>
+template <int B, int STORE, int WAY>
 static __device__ inline double product(const tct_resident_job &J,
-                                        const tct_chip_matrix<STORE> &A,
-                                        const tct_ahead &first)
+                                        const tct_values<STORE, true> &A,
+                                        tct_ahead<B, WAY, 1> &ahead)
 {
     const double *const r[1] = {J.v[V_RES].memory};
     double delta = 0.0;
-    tct_multiply<B, STORE, M>(J, A, first, r,
-                              [&](int t, int64_t row, const tct_sums<1> &sum) {
-                                  tct_at(J.v[V_AR], t, row) = sum.v[0];
-                                  delta = fma(r[0][row], sum.v[0], delta);
-                              });
+    tct_multiply<B, STORE, WAY>(
+        J, A, ahead, r, [&](int t, int64_t row, const tct_sums<1> &sum) {
+            *tct_at(J.v[V_AR], t, row) = sum.v[0];
+            delta = fma(r[0][row], sum.v[0], delta);
+        });
     return delta;
 }
 
 /* p = r + beta p, s = w + beta s, x = x + alpha p, r = r - alpha s,
  * rr = (r, r); r is in memory, where all see it */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline double update(const tct_resident_job &J, double alpha,
                                        double beta)
 {
-    double rr = 0.0, *r = J.v[V_RES].memory;
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t a = tct_row<B, M>(J, t);
-        if (a < 0) continue;
-        const double r0 = r[a], x0 = tct_at(J.v[V_SOL], t, a);
-        const double w = tct_at(J.v[V_AR], t, a);
-        const double p = fma(beta, tct_at(J.v[V_DIR], t, a), r0);
-        const double s = fma(beta, tct_at(J.v[V_AP], t, a), w);
-        const double r1 = fma(-alpha, s, r0);
-        tct_at(J.v[V_DIR], t, a) = p;
-        tct_at(J.v[V_AP], t, a) = s;
-        tct_at(J.v[V_SOL], t, a) = fma(alpha, p, x0);
-        r[a] = r1;
-        rr = fma(r1, r1, rr);
-    }
+    double rr = 0.0;
+    tct_sweep<B, WAY, 5, 4, 31, 23>(
+        J,
+        tct_list<5>{{&J.v[V_AP], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AR],
+                     &J.v[V_RES]}},
+        [&](double (&e)[5]) {
+            e[1] = fma(beta, e[1], e[4]);
+            e[0] = fma(beta, e[0], e[3]);
+            e[2] = fma(alpha, e[1], e[2]);
+            e[4] = fma(-alpha, e[0], e[4]);
+            rr = fma(e[4], e[4], rr);
+        });
     return rr;
 }
 
 /* rr = (r, r); p = s = 0 at a start */
-template <int B, int M>
+template <int B, int WAY>
 static __device__ inline double begin(const tct_resident_job &J)
 {
     double rr = 0.0;
-    for (int t = 0; t < J.slots; t++) {
-        const int64_t a = tct_row<B, M>(J, t);
-        if (a < 0) continue;
-        const double r = J.v[V_RES].memory[a];
-        rr = fma(r, r, rr);
-        if (J.resumed) continue;
-        tct_at(J.v[V_DIR], t, a) = 0.0;
-        tct_at(J.v[V_AP], t, a) = 0.0;
-    }
+    tct_sweep<B, WAY, 1, 0, 1, 0>(
+        J, tct_list<1>{{&J.v[V_RES]}},
+        [&](double (&e)[1]) { rr = fma(e[0], e[0], rr); });
+    if (!J.resumed)
+        tct_sweep<B, WAY, 2, 2, 0, 3>(J, tct_list<2>{{&J.v[V_DIR], &J.v[V_AP]}},
+                                    [](double (&e)[2]) { e[0] = e[1] = 0.0; });
     return rr;
 }
 
-template <int B, int STORE, int M>
+template <int B, int STORE, int WAY>
 static __global__ void
-__launch_bounds__(M > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST, 1)
+__launch_bounds__(WAY == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS, 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_chip_matrix<STORE> A = tct_chip_fill<B, STORE, M>(
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    const tct_ahead first = tct_look_ahead<B, M>(J, 0);
+    tct_ahead<B, WAY, 1> ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double sum[3] = {0.0}; /* the third: an end is wanted */
     uint32_t epoch = 0;
     bool fine = true;
     tct_scalars_load(J, c);
-    tct_chip_load<B, M>(J, J.v[V_DIR]);
-    tct_chip_load<B, M>(J, J.v[V_AP]);
-    tct_chip_load<B, M>(J, J.v[V_SOL]);
-    sum[0] = begin<B, M>(J);
+    tct_chip_load<B, WAY>(J, J.v[V_DIR]);
+    tct_chip_load<B, WAY>(J, J.v[V_AP]);
+    tct_chip_load<B, WAY>(J, J.v[V_SOL]);
+    sum[0] = begin<B, WAY>(J);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
-        sum[1] = product<B, STORE, M>(J, A, first);    /* w = A r           */
+        sum[1] = product<B, STORE, WAY>(J, A, ahead);    /* w = A r           */
         if (!(fine = tct_grid_sum(J, epoch, sum))) break;
         if (threadIdx.x == 0) {
             c[C_RR] = sum[0];                          /* rr = (r, r)       */
@@ -98,35 +92,36 @@ __launch_bounds__(M > 1 ? TCT_THREADS_FOUR : TCT_THREADS_MOST, 1)
         if (threadIdx.x == 0) step_single(c);          /* beta, alpha       */
         __syncthreads();
         sum[2] = tct_wants_end(J, k);
-        sum[0] = update<B, M>(J, c[C_ALPHA], c[C_BETA]);
+        sum[0] = update<B, WAY>(J, c[C_ALPHA], c[C_BETA]);
         if (!(fine = tct_grid_wait(J, epoch))) break;
     }
     /* clang-format on */
-    tct_chip_store<B, M>(J, J.v[V_DIR]);
-    tct_chip_store<B, M>(J, J.v[V_AP]);
-    tct_chip_store<B, M>(J, J.v[V_SOL]);
+    tct_chip_store<B, WAY>(J, J.v[V_DIR]);
+    tct_chip_store<B, WAY>(J, J.v[V_AP]);
+    tct_chip_store<B, WAY>(J, J.v[V_SOL]);
     tct_conclude(J, c, fine, k);
 }
 
-template <int B, int M> static const void *of_store(int store)
+template <int B, int WAY> static const void *of_store(int store)
 {
     switch (store) {
-    case GPU_F64: return (const void *)solve<B, GPU_F64, M>;
-    case GPU_F32: return (const void *)solve<B, GPU_F32, M>;
-    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, M>;
+    case GPU_F64: return (const void *)solve<B, GPU_F64, WAY>;
+    case GPU_F32: return (const void *)solve<B, GPU_F32, WAY>;
+    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, WAY>;
     default: return nullptr;
     }
 }
 
-static const void *kernel(int b, int store, int m)
+static const void *kernel(int b, int store, int way)
 {
-    if (m > 1) return b == 1 ? of_store<1, GPU_JOIN>(store) : nullptr;
+    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
+    if (way == GPU_PAIRS) return of_store<1, GPU_PAIRS>(store);
     switch (b) {
-    case 1: return of_store<1, 1>(store);
-    case 2: return of_store<2, 1>(store);
-    case 3: return of_store<3, 1>(store);
-    case 4: return of_store<4, 1>(store);
-    case 6: return of_store<6, 1>(store);
+    case 1: return of_store<1, GPU_ANY>(store);
+    case 2: return of_store<2, GPU_ANY>(store);
+    case 3: return of_store<3, GPU_ANY>(store);
+    case 4: return of_store<4, GPU_ANY>(store);
+    case 6: return of_store<6, GPU_ANY>(store);
     default: return nullptr;
     }
 }
