@@ -325,23 +325,25 @@ static void check_lane(const tct_gpu_arrays *a, int64_t s, int l)
 
 static int joined_seen;
 
-/* Two slices that a warp takes at once: what it reads of the second from the
- * header of the first must be its own. */
+/* Slices that a warp takes at once: what it reads of the others from the header
+ * of the first must be their own. */
 static void check_joined(const tct_gpu_arrays *a, int64_t n)
 {
-    const tct_gpu_slice *first = &a->slice[n], *second = first + 1;
+    const tct_gpu_slice *first = &a->slice[n];
     const tct_gpu_const *run = (const void *)(a->index + first->index);
-    const tct_gpu_const *own = (const void *)(a->index + second->index);
     assert_int_equal(a->b, 1);
     assert_int_equal(n % GPU_JOIN, 0);
     assert_true((n + GPU_JOIN) * GPU_LANES <= a->groups);
-    assert_int_equal(first->kind, GPU_CONST);
-    assert_int_equal(second->kind, GPU_CONST);
-    assert_int_equal(second->width, first->width);
-    assert_ptr_equal(own, run + first->width);
-    for (int k = 0; k < first->width; k++) {
-        assert_int_equal(own[k].base, run[k].base + GPU_LANES);
-        assert_true(same_bits(own[k].value, run[k].value));
+    for (int m = 0; m < GPU_JOIN; m++) {
+        const tct_gpu_slice *s = first + m;
+        const tct_gpu_const *own = (const void *)(a->index + s->index);
+        assert_int_equal(s->kind, GPU_CONST);
+        assert_int_equal(s->width, first->width);
+        assert_ptr_equal(own, run + m * first->width);
+        for (int k = 0; k < first->width; k++) {
+            assert_int_equal(own[k].base, run[k].base + GPU_LANES * m);
+            assert_true(same_bits(own[k].value, run[k].value));
+        }
     }
     joined_seen++;
 }

@@ -43,7 +43,7 @@ typedef enum tct_gpu_slice_kind {
 typedef enum tct_gpu_way {
     GPU_ANY,  /* slices of any kind                           */
     GPU_RUNS, /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
-    GPU_PAIRS /* the same, two at a time: most are joined      */
+    GPU_JOINED /* the same, two at a time: most are joined     */
 } tct_gpu_way;
 
 typedef struct tct_gpu_run {

@@ -48,12 +48,12 @@ static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
         head = tct_part_head<B, COLS, WAY>(A, word, u + step, policy);
         tct_part_sum<B, COLS, false, WAY>(A, s, h, u, value, V.x, take);
     }
-    if constexpr (WAY == GPU_PAIRS)
+    if constexpr (WAY == GPU_JOINED)
         for (int u0 = first; u0 < parts; u0 += 32 * step) {
             const int mine = u0 + (int)(threadIdx.x & 31) * step;
             uint32_t apart = tct_apart(A, mine, mine < parts);
             for (; apart; apart &= apart - 1)
-                tct_pair_apart<COLS, false>(
+                tct_two_apart<COLS, false>(
                     A, u0 + (__ffs((int)apart) - 1) * step, value, V.x, take);
         }
     if (wants) tct_end<1>(dot, e);
@@ -136,8 +136,8 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const vectors<COLS> &V)
 {
     if constexpr (B == 1) {
-        if (S->d.way == GPU_PAIRS)
-            return start_with<B, STORE, COLS, GPU_PAIRS>(S, L, V);
+        if (S->d.way == GPU_JOINED)
+            return start_with<B, STORE, COLS, GPU_JOINED>(S, L, V);
         if (S->d.way == GPU_RUNS)
             return start_with<B, STORE, COLS, GPU_RUNS>(S, L, V);
     }

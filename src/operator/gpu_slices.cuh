@@ -152,7 +152,7 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
 
 /* What a way asks of a kernel: slices a warp takes, and whether all are runs. */
 template <int WAY> struct tct_way {
-    static constexpr int m = WAY == GPU_PAIRS ? GPU_JOIN : 1;
+    static constexpr int m = WAY == GPU_JOINED ? GPU_JOIN : 1;
     static constexpr bool runs = WAY != GPU_ANY;
 };
 
@@ -161,9 +161,10 @@ template <int WAY> struct tct_way {
  * columns. */
 struct tct_head {
     uint32_t w[4];
-    uint32_t more; /* joined: mask of run l in the slice behind; else of columns
-                      how many this lane's row has                          */
-    int group;     /* the lane's group in its slice or, sorted, its window  */
+    uint32_t more[GPU_JOIN - 1]; /* joined: masks of run l in the slices behind;
+                                    else, first, how many columns this lane's
+                                    row has                               */
+    int group; /* the lane's group in its slice or, sorted, its window    */
 };
 
 /* Words of columns for a batch of U: the first is number k / 2 or k. */
@@ -203,6 +204,17 @@ template <int B> static __device__ inline int tct_in_slice(int64_t u)
     return (B == 1 ? 0 : (int)(u % B) * 32) + (int)(threadIdx.x & 31);
 }
 
+/* Masks of run `k` in the slices behind a joined one. */
+static __device__ inline void tct_more_masks(const uint8_t *index, int width,
+                                             int k,
+                                             uint32_t (&more)[GPU_JOIN - 1])
+{
+#pragma unroll
+    for (int m = 1; m < GPU_JOIN; m++)
+        more[m - 1] =
+            __ldg((const uint32_t *)index + 4 * (m * width + k) + 1);
+}
+
 template <int B, int COLS, int WAY>
 static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
                                               const tct_gpu_slice &s, int64_t u,
@@ -212,7 +224,7 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     const int64_t slice = B == 1 ? u : u / B;
     const int lane = (int)(threadIdx.x & 31), g = tct_in_slice<B>(u) / B;
     const uint8_t *index = A.index + s.index;
-    tct_head h = {{0, 0, 0, 0}, 0, g};
+    tct_head h = {{0, 0, 0, 0}, {0}, g};
     if (!tct_way<WAY>::runs && A.order && slice < A.slices)
         h.group = A.order[slice * 32 + g];
     if (s.kind == GPU_RUN) {
@@ -228,9 +240,9 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
         h.w[2] = r.z;
         h.w[3] = r.w;
         if (tct_way<WAY>::m > 1 && s.joined)
-            h.more = __ldg((const uint32_t *)index + 4 * (s.width + lane) + 1);
+            tct_more_masks(index, s.width, lane, h.more);
     } else if (!tct_way<WAY>::runs) {
-        h.more = s.full < s.width ? A.length[slice * 32 + g] : s.width;
+        h.more[0] = s.full < s.width ? A.length[slice * 32 + g] : s.width;
         if (s.kind == GPU_NEAR)
             tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
         else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
@@ -361,10 +373,11 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 }
 
 /* The same with one value a run, of M slices behind one another: sums of rows
- * lane, lane + 32. */
+ * lane, lane + 32, ... */
 template <int COLS, bool WRITTEN, int M, int U>
 static __device__ inline void
-tct_some_const(const uint32_t (&w)[4], uint32_t more, int k,
+tct_some_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
+               int k,
                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
 {
     const int lane = (int)(threadIdx.x & 31);
@@ -375,7 +388,7 @@ tct_some_const(const uint32_t (&w)[4], uint32_t more, int k,
 #pragma unroll
         for (int m = 0; m < M; m++) {
             const uint32_t mask =
-                __shfl_sync(0xffffffffu, m ? more : w[1], k + q);
+                __shfl_sync(0xffffffffu, m ? more[m ? m - 1 : 0] : w[1], k + q);
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 xv[q][m][j] =
@@ -396,7 +409,8 @@ tct_some_const(const uint32_t (&w)[4], uint32_t more, int k,
 }
 template <int COLS, bool WRITTEN, int M, int U>
 static __device__ inline void
-tct_last_const(const uint32_t (&w)[4], uint32_t more, int k, int left,
+tct_last_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
+               int k, int left,
                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
 {
     if constexpr (U > 0) {
@@ -410,8 +424,10 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
               const tct_head &h, const double *const (&x)[COLS],
               tct_sums<COLS> (&sum)[M])
 {
-    constexpr int U = M > 1 ? 6 : tct_batch<1, COLS>::runs;
-    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]}, more = h.more;
+    /* a resident kernel has the registers for more */
+    constexpr int U = M > 1 && !WRITTEN ? 4 : tct_batch<1, COLS>::runs;
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    uint32_t more[GPU_JOIN - 1] = {h.more[0]};
     for (int k0 = 0; k0 < s.width; k0 += 32) {
         const int most = s.width - k0 < 32 ? s.width - k0 : 32;
         const int mine = k0 + (int)(threadIdx.x & 31);
@@ -423,8 +439,8 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             w[1] = r.y;
             w[2] = r.z;
             w[3] = r.w;
-            if (M > 1)
-                more = there ? __ldg((const uint32_t *)(run + s.width) + 1) : 0;
+            if (M > 1 && there)
+                tct_more_masks(A.index + s.index, s.width, mine, more);
         }
         int k = 0;
         for (; k + U <= most; k += U)
@@ -444,7 +460,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     typedef tct_batch<B, COLS> batch;
     constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
     constexpr int U = F < batch::size ? F : batch::size;
-    const int length = (int)h.more, base = NEAR ? s.base : 0;
+    const int length = (int)h.more[0], base = NEAR ? s.base : 0;
     uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
     for (int k = 0; k < s.width; k += F) {
         int col[F];
@@ -497,7 +513,7 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     return sum[0];
 }
 
-/* A part is what a warp takes at a time: a unit or a pair of slices, if that is
+/* A part is what a warp takes at a time: a unit, or two slices if those are
  * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
  * are of its unit or its first slice. */
 template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP,
@@ -524,7 +540,7 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     }
 }
 
-/* Pairs that are not joined come after the others, in a loop of their own that
+/* Slices that are not joined come after the others, in a loop of their own that
  * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
 static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
                                             bool there)
@@ -535,7 +551,7 @@ static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
 }
 template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
 static __device__ inline void
-tct_pair_apart(const tct_gpu_arrays &A, int part,
+tct_two_apart(const tct_gpu_arrays &A, int part,
                const tct_values<STORE, CHIP> &value,
                const double *const (&x)[COLS], const TAKE &take)
 {

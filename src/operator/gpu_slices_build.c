@@ -314,7 +314,18 @@ static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
     return true;
 }
 
-/* Mark the slices that can be multiplied two at a time, and choose a way. */
+/* Do slice `n` and those behind it go on so? */
+static bool can_join(const tct_gpu_arrays *a, const tct_gpu_slice *slice,
+                     int64_t n)
+{
+    if (n % GPU_JOIN != 0 || (n + GPU_JOIN) * GPU_LANES > a->groups)
+        return false;
+    for (int i = 1; i < GPU_JOIN; i++)
+        if (!goes_on(a, &slice[n + i - 1], &slice[n + i])) return false;
+    return true;
+}
+
+/* Mark the slices that can be multiplied together, and choose a way. */
 static void join_slices(tct_gpu_arrays *a, tct_gpu_slice *slice)
 {
     int64_t joined = 0, runs = 0;
@@ -324,14 +335,13 @@ static void join_slices(tct_gpu_arrays *a, tct_gpu_slice *slice)
     if (a->slices > 1024)
     for (int64_t n = 0; n < a->slices; n++) {
         runs += slice[n].kind == GPU_RUN || slice[n].kind == GPU_CONST;
-        if (n % GPU_JOIN == 0 && (n + GPU_JOIN) * GPU_LANES <= a->groups &&
-            goes_on(a, &slice[n], &slice[n + 1])) {
+        if (can_join(a, slice, n)) {
             slice[n].joined = 1;
             joined += GPU_JOIN;
         }
     }
     if (runs == a->slices)
-        a->way = 2 * joined > a->slices ? GPU_PAIRS : GPU_RUNS;
+        a->way = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
 }
 
 /* --- about ------------------------------------------------------------------------- */

@@ -162,7 +162,7 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->now = S->method;
     S->A = S->exact->low ? S->exact->low : S->exact;
     S->rescued = false;
-    S->rr = 0.0;
+    S->rr = S->leg = 0.0;
     S->lag = S->q->device->lag ? S->q->device->lag(S->q, S->n) : 0;
     S->q->stop_wanted = S->q->stop_agreed = false;
     const double bb = tct_norm2(S, S->b);

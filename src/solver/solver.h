@@ -51,6 +51,7 @@ struct tacit_solver {
     double norm_b, target;
     double goal; /* of the recurrence: the target, or that of a leg */
     double rr;   /* at the last look                  */
+    double leg;  /* mixed.c: what a leg makes of 1; 0: not known yet */
     tacit_stop stop;
     tacit_result *result;
     tacit_stop_reason why; /* the last iterate() stopped        */
@@ -106,7 +107,7 @@ bool tct_done_dry(tacit_solver *S);
 /* --- mixed.c ----------------------------------------------------------------- */
 
 /* How far the recurrence may go from a true residual of norm `norm_r`. */
-double tct_leg_goal(const tacit_solver *S, double norm_r);
+double tct_leg_goal(tacit_solver *S, double norm_r);
 /* A leg has ended, before r is formed anew; and after, with its norm and that
  * of the last one: false if this is no matter of low precision. */
 void tct_leg_ends(tacit_solver *S);

@@ -62,7 +62,7 @@ static __device__ inline void begin(const tct_resident_job &J)
 
 template <int B, int STORE, int WAY>
 static __global__ void
-__launch_bounds__(WAY == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS, 1)
+__launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
@@ -121,7 +121,7 @@ template <int B, int WAY> static const void *of_store(int store)
 static const void *kernel(int b, int store, int way)
 {
     if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
-    if (way == GPU_PAIRS) return of_store<1, GPU_PAIRS>(store);
+    if (way == GPU_JOINED) return of_store<1, GPU_JOINED>(store);
     switch (b) {
     case 1: return of_store<1, GPU_ANY>(store);
     case 2: return of_store<2, GPU_ANY>(store);

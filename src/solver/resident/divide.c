@@ -3,14 +3,17 @@
  * and what stays on the chip. */
 #include "solver/resident/job.h"
 
-enum { SHARED_SPARE = 12288 /* bytes: what kernels have of their own */ };
+enum {
+    SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
+    CACHE_SPARE = 32768   /* left for the L1 where that costs little */
+};
 
 /* As many rounds as it takes, all equally wide; the blocks are as many as are
  * on the device at once. */
 void tct_resident_divide(tct_resident_job *J, int blocks)
 {
-    const int b = J->A.b, m = J->A.way == GPU_PAIRS ? GPU_JOIN : 1;
-    const int warps = tct_threads_most(J->A.way) / 32 / b * b;
+    const int b = J->A.b, m = J->A.way == GPU_JOINED ? GPU_JOIN : 1;
+    const int warps = TCT_THREADS_MOST(J->A.way) / 32 / b * b;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
@@ -41,7 +44,7 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
     const size_t parts = (size_t)J->rounds * (size_t)J->tile;
     const size_t lines = bytes / line, widest = (size_t)J->A.widest;
     J->chip_columns = J->chip_parts = 0;
-    if (J->A.way == GPU_PAIRS || widest == 0) return 0;
+    if (J->A.way == GPU_JOINED || widest == 0) return 0;
     size_t columns = lines / parts;
     if (columns > widest) columns = widest;
     if (columns >= 8 || columns == widest) {
@@ -54,12 +57,16 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
 }
 
 /* Vectors onto the chip, those first that save most, as far as it goes; what is
- * left is for values of the matrix. */
+ * left is for values of the matrix. Loads under way have their place in the L1,
+ * which has what shared memory leaves: unless all vectors fit, some is left. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes)
 {
     const int line = threads * (int)sizeof(double);
-    int left = (int)(shared_bytes - SHARED_SPARE) / line, used = 0;
+    const size_t most = shared_bytes - SHARED_SPARE, some = most - CACHE_SPARE;
+    const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
+    const size_t room = all > some && all <= most ? most : some;
+    int left = (int)(room / (size_t)line), used = 0;
     for (int v = 0; v < K->vectors; v++) {
         const int slots = left < J->slots ? left : J->slots;
         J->v[v].slots = slots;
@@ -69,5 +76,5 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     }
     const size_t vectors = (size_t)used * (size_t)line;
     J->matrix_offset = used * threads;
-    return vectors + place_matrix(J, shared_bytes - SHARED_SPARE - vectors);
+    return vectors + place_matrix(J, room - vectors);
 }

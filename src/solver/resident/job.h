@@ -11,12 +11,11 @@ typedef struct tct_chip_vector {
     int slots, offset;
 } tct_chip_vector;
 
-/* Threads of a block at most, one way or another. */
-enum { TCT_THREADS_RUNS = 1024, TCT_THREADS_ANY = 768 };
-static inline int tct_threads_most(int way)
-{
-    return way == GPU_ANY ? TCT_THREADS_ANY : TCT_THREADS_RUNS;
-}
+/* Threads of a block at most, one way or another: as many as have registers
+ * enough for a batch of a product. */
+enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
+#define TCT_THREADS_MOST(way) \
+    ((way) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
 enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 5 };
 

@@ -145,7 +145,7 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
     tct_resident_divide(&J, R->blocks);
     int threads = 32 * J.tile;
     const int pollers = (R->blocks + 31) / 32 * 32;
-    if (threads < tct_threads_most(J.A.way))
+    if (threads < TCT_THREADS_MOST(J.A.way))
         threads += 32; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);

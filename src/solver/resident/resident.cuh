@@ -108,7 +108,7 @@ static __device__ inline bool tct_grid_sum(const tct_resident_job &J,
 
 /* --- rows ------------------------------------------------------------------------ */
 
-/* Part of this warp in round `j`: a unit of 32 rows, or two slices; < 0: none. */
+/* Part of this warp in round `j`: a unit of 32 rows, or two; < 0: none. */
 static __device__ inline int tct_part(const tct_resident_job &J, int j)
 {
     const int w = threadIdx.x >> 5;
@@ -263,7 +263,7 @@ tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
     typedef typename tct_stored<STORE>::type type;
     const tct_values<STORE, true> all =
         tct_values_of<STORE, true>(J.A, dict, policy);
-    for (int j = 0; WAY != GPU_PAIRS && j < J.rounds; j++) {
+    for (int j = 0; WAY != GPU_JOINED && j < J.rounds; j++) {
         const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
         const int part = tct_part(J, j);
         if (part < 0 || v.columns == 0) continue;
@@ -280,7 +280,7 @@ tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
     return all;
 }
 
-/* Rounds of the 32 from `j` on whose pair is not joined. */
+/* Rounds of the 32 from `j` on whose slices are not joined. */
 static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
                                                    int j)
 {
@@ -293,7 +293,7 @@ static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
  * the first. After the last round comes round 0 again. */
 template <int B, int WAY, int COLS> struct tct_ahead {
     uint32_t word, next;
-    uint32_t apart; /* rounds of the first 32 whose pair is not joined */
+    uint32_t apart; /* rounds of the first 32 whose slices are not joined */
     tct_head head;
 };
 template <int B, int WAY, int COLS>
@@ -304,7 +304,7 @@ tct_look_ahead(const tct_resident_job &J, uint64_t policy)
     a.word = tct_part_words<B, WAY>(J.A, tct_part(J, 0));
     a.next = tct_part_words<B, WAY>(J.A, tct_part(J, J.rounds > 1 ? 1 : 0));
     a.head = tct_part_head<B, COLS, WAY>(J.A, a.word, tct_part(J, 0), policy);
-    a.apart = WAY == GPU_PAIRS ? tct_rounds_apart(J, 0) : 0;
+    a.apart = WAY == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
     return a;
 }
 
@@ -339,12 +339,12 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
                 take(j * M + m, row, sum);
             });
     }
-    if constexpr (WAY == GPU_PAIRS)
+    if constexpr (WAY == GPU_JOINED)
         for (int j0 = 0; j0 < J.rounds; j0 += 32) {
             uint32_t apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
             for (; apart; apart &= apart - 1) {
                 const int j = j0 + __ffs((int)apart) - 1;
-                tct_pair_apart<COLS, true>(
+                tct_two_apart<COLS, true>(
                     J.A, tct_part(J, j), A, x,
                     [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                         take(j * GPU_JOIN + m, row, sum);
