@@ -221,7 +221,9 @@ static bool entry_at(const tct_gpu_arrays *a, int64_t s, int l, int k,
     case GPU_CONST:
         *out = (entry){(int64_t)same[k].base + l, -1, same[k].value};
         return same[k].mask >> l & 1;
-    case GPU_NEAR: out->col = slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2]; break;
+    case GPU_NEAR:
+        out->col = slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2];
+        break;
     case GPU_FAR: out->col = far[GPU_LANES * k + l]; break;
     }
     if (slice->kind == GPU_RUN) return run[k].mask >> l & 1;

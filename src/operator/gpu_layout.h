@@ -41,8 +41,8 @@ typedef enum tct_gpu_slice_kind {
 /* How a warp goes through slices: what it need not be ready for saves it
  * registers, and what it keeps in memory for lack of them costs time. */
 typedef enum tct_gpu_way {
-    GPU_ANY,  /* slices of any kind                           */
-    GPU_RUNS, /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
+    GPU_ANY,   /* slices of any kind                           */
+    GPU_RUNS,  /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
     GPU_JOINED /* the same, two at a time: most are joined     */
 } tct_gpu_way;
 
@@ -93,8 +93,8 @@ typedef enum { GPU_ANY_KIND, GPU_ONLY_FAR } tct_gpu_kinds;
 typedef struct tct_gpu_arrays {
     int64_t rows, cols;
     int32_t b;
-    int32_t store; /* tct_gpu_store                                  */
-    int32_t way;   /* tct_gpu_way                                    */
+    int32_t store;  /* tct_gpu_store                                  */
+    int32_t way;    /* tct_gpu_way                                    */
     int32_t widest; /* slice with cells: its block columns                */
     int64_t groups, slices;
     const tct_gpu_slice *slice; /* [slices]                          */

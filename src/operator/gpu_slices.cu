@@ -126,8 +126,8 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     int warps = (parts + blocks - 1) / blocks;
     warps = warps < 4 ? 4 : warps < most<WAY>::warps ? warps : most<WAY>::warps;
     product<B, STORE, COLS, WAY>
-        <<<tct_grid(parts, warps, blocks), (unsigned)warps * 32, 0, L->stream>>>(
-            A, V, parts, keep, e);
+        <<<tct_grid(parts, warps, blocks), (unsigned)warps * 32, 0,
+           L->stream>>>(A, V, parts, keep, e);
     if (A.long_rows > 0) long_rows<COLS>(A, V, L);
 }
 

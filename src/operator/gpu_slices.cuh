@@ -169,9 +169,9 @@ struct tct_head {
 
 /* Words of columns for a batch of U: the first is number k / 2 or k. */
 template <bool NEAR, int U>
-static __device__ inline void
-tct_fetch(const tct_gpu_arrays &A, const tct_gpu_slice &s, int g, int k,
-          uint64_t policy, uint32_t (&w)[4])
+static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
+                                        const tct_gpu_slice &s, int g, int k,
+                                        uint64_t policy, uint32_t (&w)[4])
 {
     constexpr int words = NEAR ? (U + 1) / 2 : U;
     const uint32_t *at = (const uint32_t *)(A.index + s.index) + g;
@@ -211,8 +211,7 @@ static __device__ inline void tct_more_masks(const uint8_t *index, int width,
 {
 #pragma unroll
     for (int m = 1; m < GPU_JOIN; m++)
-        more[m - 1] =
-            __ldg((const uint32_t *)index + 4 * (m * width + k) + 1);
+        more[m - 1] = __ldg((const uint32_t *)index + 4 * (m * width + k) + 1);
 }
 
 template <int B, int COLS, int WAY>
@@ -284,15 +283,18 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
         for (int q = 0; q < U; q++)
 #pragma unroll
             for (int c = 0; c < B; c++)
-                v[q][c] = value.on_chip((k + q) * B + c,
-                                        at + (q * B + c) * 32 * B);
+                v[q][c] = !LENGTHS || there[q]
+                              ? value.on_chip((k + q) * B + c,
+                                              at + (q * B + c) * 32 * B)
+                              : 0.0;
     } else {
 #pragma unroll
         for (int q = 0; q < U; q++)
 #pragma unroll
             for (int c = 0; c < B; c++)
-                v[q][c] = !LENGTHS || there[q] ? value[at + (q * B + c) * 32 * B]
-                                               : 0.0;
+                v[q][c] = !LENGTHS || there[q]
+                              ? value[at + (q * B + c) * 32 * B]
+                              : 0.0;
     }
 #pragma unroll
     for (int q = 0; q < U; q++)
@@ -357,9 +359,9 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
         const int end = s.width - k0 < 32 ? s.width : k0 + 32;
         const int mine = k0 + (int)(threadIdx.x & 31);
         if (k0 > 0) {
-            const uint2 r = mine < end
-                                ? __ldg((const uint2 *)(A.index + s.index) + mine)
-                                : make_uint2(0, 0);
+            const uint2 r =
+                mine < end ? __ldg((const uint2 *)(A.index + s.index) + mine)
+                           : make_uint2(0, 0);
             w[0] = r.x;
             w[1] = r.y;
         }
@@ -377,8 +379,7 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 template <int COLS, bool WRITTEN, int M, int U>
 static __device__ inline void
 tct_some_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
-               int k,
-               const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
+               int k, const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
 {
     const int lane = (int)(threadIdx.x & 31);
     double xv[U][M][COLS];
@@ -410,8 +411,8 @@ tct_some_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
 template <int COLS, bool WRITTEN, int M, int U>
 static __device__ inline void
 tct_last_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
-               int k, int left,
-               const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
+               int k, int left, const double *const (&x)[COLS],
+               tct_sums<COLS> (&sum)[M])
 {
     if constexpr (U > 0) {
         if (left == U) tct_some_const<COLS, WRITTEN, M, U>(w, more, k, x, sum);
@@ -552,8 +553,8 @@ static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
 template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
 static __device__ inline void
 tct_two_apart(const tct_gpu_arrays &A, int part,
-               const tct_values<STORE, CHIP> &value,
-               const double *const (&x)[COLS], const TAKE &take)
+              const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], const TAKE &take)
 {
     for (int m = 0; m < GPU_JOIN; m++) {
         const int64_t u = (int64_t)part * GPU_JOIN + m;
@@ -572,16 +573,14 @@ template <int B, int WAY>
 static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
                                                  int part)
 {
-    return tct_words_at(
-        A, part < 0 ? -1 : (int64_t)part * tct_way<WAY>::m / B);
+    return tct_words_at(A, part < 0 ? -1 : (int64_t)part * tct_way<WAY>::m / B);
 }
 template <int B, int COLS, int WAY>
-static __device__ inline tct_head tct_part_head(const tct_gpu_arrays &A,
-                                                uint32_t word, int part,
-                                                uint64_t policy)
+static __device__ inline tct_head
+tct_part_head(const tct_gpu_arrays &A, uint32_t word, int part, uint64_t policy)
 {
-    return tct_head_of<B, COLS, WAY>(
-        A, tct_slice_of(word), (int64_t)part * tct_way<WAY>::m, policy);
+    return tct_head_of<B, COLS, WAY>(A, tct_slice_of(word),
+                                     (int64_t)part * tct_way<WAY>::m, policy);
 }
 
 /* The table of a dictionary, into shared memory where it is small. Every

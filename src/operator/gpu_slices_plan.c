@@ -153,7 +153,8 @@ int tct_gpu_index_bytes(tct_gpu_slice_kind kind, int width)
     switch (kind) {
     case GPU_RUN: return width * (int)sizeof(tct_gpu_run);
     case GPU_CONST: return width * (int)sizeof(tct_gpu_const);
-    case GPU_NEAR: return (width + 1) / 2 * 2 * GPU_LANES * (int)sizeof(uint16_t);
+    case GPU_NEAR:
+        return (width + 1) / 2 * 2 * GPU_LANES * (int)sizeof(uint16_t);
     case GPU_FAR: break;
     }
     return width * GPU_LANES * (int)sizeof(int32_t);

@@ -32,10 +32,10 @@ static __device__ inline double residual(const tct_resident_job &J,
 {
     double rr = 0.0;
     tct_sweep<B, WAY, 2, 2, 3, 1>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_TMP]}},
-                                [&](double (&e)[2]) {
-                                    e[0] = fma(-alpha, e[1], e[0]);
-                                    rr = fma(e[0], e[0], rr);
-                                });
+                                  [&](double(&e)[2]) {
+                                      e[0] = fma(-alpha, e[1], e[0]);
+                                      rr = fma(e[0], e[0], rr);
+                                  });
     return rr;
 }
 
@@ -46,7 +46,7 @@ static __device__ inline void directions(const tct_resident_job &J,
 {
     tct_sweep<B, WAY, 3, 2, 7, 6>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}},
-        [&](double (&e)[3]) {
+        [&](double(&e)[3]) {
             e[1] = fma(alpha, e[2], e[1]);
             e[2] = fma(beta, e[2], e[0]);
         });
@@ -57,12 +57,11 @@ template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J)
 {
     tct_sweep<B, WAY, 2, 1, 1, 2>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
-                                [](double (&e)[2]) { e[1] = e[0]; });
+                                  [](double(&e)[2]) { e[1] = e[0]; });
 }
 
 template <int B, int STORE, int WAY>
-static __global__ void
-__launch_bounds__(TCT_THREADS_MOST(WAY), 1)
+static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];

@@ -13,14 +13,14 @@ enum {
 void tct_resident_divide(tct_resident_job *J, int blocks)
 {
     const int b = J->A.b, m = J->A.way == GPU_JOINED ? GPU_JOIN : 1;
-    const int warps = TCT_THREADS_MOST(J->A.way) / 32 / b * b;
+    const int warps = TCT_THREADS_MOST(J->A.way) / 32;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
     if (J->rounds < 1) J->rounds = 1;
     const int64_t share = (int64_t)blocks * J->rounds;
     const int tile = (int)((J->parts + share - 1) / share);
-    J->tile = tile < 1 ? b : (tile + b - 1) / b * b;
+    J->tile = tile < 1 ? 1 : tile;
     J->slots = J->rounds * m;
 }
 
@@ -76,5 +76,9 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     }
     const size_t vectors = (size_t)used * (size_t)line;
     J->matrix_offset = used * threads;
-    return vectors + place_matrix(J, room - vectors);
+    const size_t values = place_matrix(J, room - vectors);
+    const size_t bytes = vectors + values;
+    J->chip_doubles = (int)(bytes / sizeof(double));
+    J->chip_values = values;
+    return bytes;
 }

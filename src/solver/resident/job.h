@@ -28,9 +28,11 @@ typedef struct tct_resident_job {
     uint64_t limit_ns;       /* of a wait                                */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
-    int matrix_offset;                   /* shared memory for values of the
-                                            matrix: doubles from the start  */
-    int chip_columns, chip_parts;        /* which: see resident.cuh         */
+    bool poison;       /* fill shared memory with NaN first      */
+    int chip_doubles;  /* of shared memory, in all                        */
+    int matrix_offset; /* of these, the first for values of the matrix    */
+    int chip_columns, chip_parts; /* which: see resident.cuh              */
+    size_t chip_values;           /* their bytes                          */
     tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
     double *second[2]; /* pipe-pr: the other buffers of r and s */
     double *c;

@@ -35,7 +35,7 @@ update(const tct_resident_job &J, double alpha, double beta,
         J,
         tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
                      &old[1], &now[0], &now[1]}},
-        [&](double (&e)[8]) {
+        [&](double(&e)[8]) {
             const double p0 = e[1];
             const double r = fma(-alpha, e[5], e[4]);
             const double w = fma(-alpha, e[3], e[0]);
@@ -56,11 +56,12 @@ template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 {
     if (!J.resumed)
-        tct_sweep<B, WAY, 2, 1, 2, 1>(J, tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
-                                    [](double (&e)[2]) { e[0] = e[1]; });
+        tct_sweep<B, WAY, 2, 1, 2, 1>(J,
+                                      tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
+                                      [](double(&e)[2]) { e[0] = e[1]; });
     tct_sweep<B, WAY, 3, 1, 7, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
-        [&](double (&e)[3]) {
+        [&](double(&e)[3]) {
             const double p = e[0], r = e[1], s = e[2];
             sum[0] = fma(r, r, sum[0]);
             sum[1] = fma(p, s, sum[1]);
@@ -80,9 +81,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     tct_ahead<B, WAY, 2> ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
     double sum[5] = {0.0}; /* the fifth: an end is wanted */
     /* r and s, in the places that take turns */
-    const tct_chip_vector place[2][2] = {{J.v[V_RES], J.v[V_AP]},
-                                         {{J.second[0], 0, 0},
-                                          {J.second[1], 0, 0}}};
+    const tct_chip_vector place[2][2] = {
+        {J.v[V_RES], J.v[V_AP]}, {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
     uint32_t epoch = 0;
     int now = 0;
     bool fine = true;

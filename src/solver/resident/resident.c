@@ -4,6 +4,7 @@
 #include "solver/resident/resident.h"
 #include "solver/resident/job.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const tct_resident_kernel *const kernels[] = {
@@ -119,6 +120,7 @@ static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
     *J = (tct_resident_job){.A = B->d,
                             .limit_ns = LIMIT_NS,
                             .resumed = S->resumed,
+                            .poison = getenv("TACIT_POISON") != NULL,
                             .second = {R->second[0], R->second[1]},
                             .c = S->c,
                             .outbox = g->outbox,
@@ -126,7 +128,6 @@ static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
                             .batch = g->batch,
                             .counter = R->meeting,
                             .sums = (double *)R->meeting + 16};
-    J->keep = tct_keep(B->base.base.matrix_bytes, g->l2_bytes);
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
         J->v[v].memory = K->from[v] < 0 ? S->x : S->v[K->from[v]];
 }
@@ -149,6 +150,9 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
         threads += 32; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
+    const double chip = (double)J.chip_values * R->blocks;
+    J.keep = tct_keep(slices_of(S->A->local)->base.base.matrix_bytes - chip,
+                      g->l2_bytes);
     R->slots = J.slots;
     for (int v = 0; v < K->vectors; v++) R->chip_slots[v] = J.v[v].slots;
     tct_gpu_flush(S->q);

@@ -159,9 +159,9 @@ template <int N> struct tct_list {
  * are under way together. */
 template <int B, int WAY, tct_place PLACE, int N, int NCHIP, unsigned READS,
           unsigned WRITES, class WORK>
-static __device__ inline void
-tct_sweep_slots(const tct_resident_job &J, const tct_list<N> &list, int t,
-                int end, const WORK &work)
+static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
+                                              const tct_list<N> &list, int t,
+                                              int end, const WORK &work)
 {
     constexpr int AT_ONCE = N <= 5 ? 4 : 2;
     for (; t < end; t += AT_ONCE) {
@@ -205,11 +205,11 @@ tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
     }
     if (NCHIP == 0) all = 0;
     tct_sweep_slots<B, WAY, TCT_CHIP, N, NCHIP, READS, WRITES>(J, list, 0, all,
-                                                             work);
+                                                               work);
     tct_sweep_slots<B, WAY, TCT_EITHER, N, NCHIP, READS, WRITES>(J, list, all,
-                                                               any, work);
+                                                                 any, work);
     tct_sweep_slots<B, WAY, TCT_MEMORY, N, NCHIP, READS, WRITES>(J, list, any,
-                                                               J.slots, work);
+                                                                 J.slots, work);
 }
 
 /* Bring the first slots onto the chip, and back. */
@@ -250,8 +250,8 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
                                            : 0;
     tct_values<STORE, true> v = all;
     v.columns = columns;
-    v.chip = (const type *)(chip + J.matrix_offset) +
-             i * columns * B * 32 + (threadIdx.x & 31);
+    v.chip = (const type *)(chip + J.matrix_offset) + i * columns * B * 32 +
+             (threadIdx.x & 31);
     return v;
 }
 
@@ -261,14 +261,18 @@ static __device__ inline tct_values<STORE, true>
 tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
 {
     typedef typename tct_stored<STORE>::type type;
+    extern __shared__ double chip[];
     const tct_values<STORE, true> all =
         tct_values_of<STORE, true>(J.A, dict, policy);
+    for (int i = threadIdx.x; J.poison && i < J.chip_doubles; i += blockDim.x)
+        chip[i] = __longlong_as_double(-1);
+    __syncthreads();
     for (int j = 0; WAY != GPU_JOINED && j < J.rounds; j++) {
         const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
         const int part = tct_part(J, j);
         if (part < 0 || v.columns == 0) continue;
         const tct_gpu_slice s = tct_slice_of(tct_part_words<B, WAY>(J.A, part));
-        const int n = s.kind == GPU_CONST  ? 0
+        const int n = s.kind == GPU_CONST   ? 0
                       : s.width < v.columns ? s.width
                                             : v.columns;
         const type *from =
@@ -329,12 +333,11 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
                     J.A, ahead.word, tct_part(J, 0), A.policy);
             continue;
         }
-        ahead.head = tct_part_head<B, COLS, WAY>(J.A, ahead.word, tct_part(J, j1),
-                                               A.policy);
+        ahead.head = tct_part_head<B, COLS, WAY>(J.A, ahead.word,
+                                                 tct_part(J, j1), A.policy);
         constexpr int M = tct_way<WAY>::m;
         tct_part_sum<B, COLS, true, WAY>(
-            J.A, s, h, part,
-            M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
+            J.A, s, h, part, M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
             [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                 take(j * M + m, row, sum);
             });

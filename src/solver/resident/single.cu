@@ -32,9 +32,9 @@ static __device__ inline double update(const tct_resident_job &J, double alpha,
     double rr = 0.0;
     tct_sweep<B, WAY, 5, 4, 31, 23>(
         J,
-        tct_list<5>{{&J.v[V_AP], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AR],
-                     &J.v[V_RES]}},
-        [&](double (&e)[5]) {
+        tct_list<5>{
+            {&J.v[V_AP], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AR], &J.v[V_RES]}},
+        [&](double(&e)[5]) {
             e[1] = fma(beta, e[1], e[4]);
             e[0] = fma(beta, e[0], e[3]);
             e[2] = fma(alpha, e[1], e[2]);
@@ -51,16 +51,15 @@ static __device__ inline double begin(const tct_resident_job &J)
     double rr = 0.0;
     tct_sweep<B, WAY, 1, 0, 1, 0>(
         J, tct_list<1>{{&J.v[V_RES]}},
-        [&](double (&e)[1]) { rr = fma(e[0], e[0], rr); });
+        [&](double(&e)[1]) { rr = fma(e[0], e[0], rr); });
     if (!J.resumed)
         tct_sweep<B, WAY, 2, 2, 0, 3>(J, tct_list<2>{{&J.v[V_DIR], &J.v[V_AP]}},
-                                    [](double (&e)[2]) { e[0] = e[1] = 0.0; });
+                                      [](double(&e)[2]) { e[0] = e[1] = 0.0; });
     return rr;
 }
 
 template <int B, int STORE, int WAY>
-static __global__ void
-__launch_bounds__(TCT_THREADS_MOST(WAY), 1)
+static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
