@@ -224,7 +224,7 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     const int lane = (int)(threadIdx.x & 31), g = tct_in_slice<B>(u) / B;
     const uint8_t *index = A.index + s.index;
     tct_head h = {{0, 0, 0, 0}, {0}, g};
-    if (!tct_way<WAY>::runs && A.order && slice < A.slices)
+    if (!tct_way<WAY>::runs && A.order && u >= 0 && slice < A.slices)
         h.group = A.order[slice * 32 + g];
     if (s.kind == GPU_RUN) {
         if (lane >= s.width) return h;
