@@ -113,6 +113,9 @@ tct_values_of(const tct_gpu_arrays &A, const double *dict, uint64_t policy)
     return {(const type *)A.value, A.value_low, dict, policy, nullptr, 0};
 }
 
+/* Warps of a block whose slices are joined, at most. */
+enum { TCT_JOINED_WARPS = 24 };
+
 /* A vector that other blocks write while the kernel runs must not come from a
  * cache that does not know. */
 template <bool WRITTEN>
@@ -374,22 +377,65 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     }
 }
 
-/* The same with one value a run, of M slices behind one another: sums of rows
- * lane, lane + 32, ... */
-template <int COLS, bool WRITTEN, int M, int U>
+/* The same with one value a run. */
+template <int COLS, bool WRITTEN>
 static __device__ inline void
-tct_some_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
-               int k, const double *const (&x)[COLS], tct_sums<COLS> (&sum)[M])
+tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+              const tct_head &h, const double *const (&x)[COLS],
+              tct_sums<COLS> &sum)
+{
+    constexpr int U = 4;
+    const int lane = (int)(threadIdx.x & 31);
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    for (int k = 0; k < s.width; k += U) {
+        double v[U], xv[U][COLS];
+        if (k > 0 && k % 32 == 0) {
+            const uint4 *run = (const uint4 *)(A.index + s.index) + k + lane;
+            const uint4 r =
+                k + lane < s.width ? __ldg(run) : make_uint4(0, 0, 0, 0);
+            w[0] = r.x;
+            w[1] = r.y;
+            w[2] = r.z;
+            w[3] = r.w;
+        }
+#pragma unroll
+        for (int q = 0; q < U; q++) { /* beyond the last, masks are 0 */
+            const int col = (int)__shfl_sync(0xffffffffu, w[0], k + q) + lane;
+            const bool there =
+                __shfl_sync(0xffffffffu, w[1], k + q) >> lane & 1;
+            v[q] = __hiloint2double((int)__shfl_sync(0xffffffffu, w[3], k + q),
+                                    (int)__shfl_sync(0xffffffffu, w[2], k + q));
+            for (int j = 0; j < COLS; j++)
+                xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
+        }
+#pragma unroll
+        for (int q = 0; q < U; q++)
+            for (int j = 0; j < COLS; j++)
+                sum.v[j] = fma(v[q], xv[q][j], sum.v[j]);
+    }
+}
+
+/* Runs of joined slices, in shared memory: 32 of them for each warp. */
+struct tct_joined_runs {
+    uint4 run[32];
+    uint32_t more[GPU_JOIN - 1][32];
+};
+
+/* U runs from k on; sums of rows lane, lane + 32. */
+template <int COLS, bool WRITTEN, int U>
+static __device__ inline void
+tct_some_joined(const tct_joined_runs &runs, int k,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
 {
     const int lane = (int)(threadIdx.x & 31);
-    double xv[U][M][COLS];
+    double xv[U][GPU_JOIN][COLS];
 #pragma unroll
     for (int q = 0; q < U; q++) {
-        const int col = (int)__shfl_sync(0xffffffffu, w[0], k + q) + lane;
+        const uint2 r = *(const uint2 *)&runs.run[k + q];
+        const int col = (int)r.x + lane;
 #pragma unroll
-        for (int m = 0; m < M; m++) {
-            const uint32_t mask =
-                __shfl_sync(0xffffffffu, m ? more[m ? m - 1 : 0] : w[1], k + q);
+        for (int m = 0; m < GPU_JOIN; m++) {
+            const uint32_t mask = m ? runs.more[m ? m - 1 : 0][k + q] : r.y;
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 xv[q][m][j] =
@@ -398,55 +444,52 @@ tct_some_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
     }
 #pragma unroll
     for (int q = 0; q < U; q++) {
-        const double v =
-            __hiloint2double((int)__shfl_sync(0xffffffffu, w[3], k + q),
-                             (int)__shfl_sync(0xffffffffu, w[2], k + q));
+        const double v = ((const double *)&runs.run[k + q])[1];
 #pragma unroll
-        for (int m = 0; m < M; m++)
+        for (int m = 0; m < GPU_JOIN; m++)
 #pragma unroll
             for (int j = 0; j < COLS; j++)
                 sum[m].v[j] = fma(v, xv[q][m][j], sum[m].v[j]);
     }
 }
-template <int COLS, bool WRITTEN, int M, int U>
+template <int COLS, bool WRITTEN, int U>
 static __device__ inline void
-tct_last_const(const uint32_t (&w)[4], const uint32_t (&more)[GPU_JOIN - 1],
-               int k, int left, const double *const (&x)[COLS],
-               tct_sums<COLS> (&sum)[M])
+tct_last_joined(const tct_joined_runs &runs, int k, int left,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
 {
     if constexpr (U > 0) {
-        if (left == U) tct_some_const<COLS, WRITTEN, M, U>(w, more, k, x, sum);
-        else tct_last_const<COLS, WRITTEN, M, U - 1>(w, more, k, left, x, sum);
+        if (left == U) tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
+        else tct_last_joined<COLS, WRITTEN, U - 1>(runs, k, left, x, sum);
     }
 }
-template <int COLS, bool WRITTEN, int M>
+
+/* The same, of slices that are joined. */
+template <int COLS, bool WRITTEN>
 static __device__ inline void
-tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
-              const tct_head &h, const double *const (&x)[COLS],
-              tct_sums<COLS> (&sum)[M])
+tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+               const tct_head &h, const double *const (&x)[COLS],
+               tct_sums<COLS> (&sum)[GPU_JOIN])
 {
-    /* a resident kernel has the registers for more */
-    constexpr int U = M > 1 && !WRITTEN ? 4 : tct_batch<1, COLS>::runs;
-    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    constexpr int U = WRITTEN ? tct_batch<1, COLS>::runs : 4;
+    __shared__ tct_joined_runs of_warp[TCT_JOINED_WARPS];
+    tct_joined_runs &runs = of_warp[threadIdx.x >> 5];
+    const int lane = (int)(threadIdx.x & 31);
+    uint4 run = make_uint4(h.w[0], h.w[1], h.w[2], h.w[3]);
     uint32_t more[GPU_JOIN - 1] = {h.more[0]};
     for (int k0 = 0; k0 < s.width; k0 += 32) {
         const int most = s.width - k0 < 32 ? s.width - k0 : 32;
-        const int mine = k0 + (int)(threadIdx.x & 31);
-        if (k0 > 0) {
-            const uint4 *run = (const uint4 *)(A.index + s.index) + mine;
-            const bool there = mine < s.width;
-            const uint4 r = there ? __ldg(run) : make_uint4(0, 0, 0, 0);
-            w[0] = r.x;
-            w[1] = r.y;
-            w[2] = r.z;
-            w[3] = r.w;
-            if (M > 1 && there)
-                tct_more_masks(A.index + s.index, s.width, mine, more);
+        if (k0 > 0 && lane < most) {
+            run = __ldg((const uint4 *)(A.index + s.index) + k0 + lane);
+            tct_more_masks(A.index + s.index, s.width, k0 + lane, more);
         }
+        __syncwarp(); /* all have read the runs before */
+        runs.run[lane] = run;
+        for (int m = 1; m < GPU_JOIN; m++) runs.more[m - 1][lane] = more[m - 1];
+        __syncwarp();
         int k = 0;
         for (; k + U <= most; k += U)
-            tct_some_const<COLS, WRITTEN, M, U>(w, more, k, x, sum);
-        tct_last_const<COLS, WRITTEN, M, U - 1>(w, more, k, most - k, x, sum);
+            tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
+        tct_last_joined<COLS, WRITTEN, U - 1>(runs, k, most - k, x, sum);
     }
 }
 
@@ -497,21 +540,19 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
             int64_t u, const tct_values<STORE, CHIP> &value,
             const double *const (&x)[COLS])
 {
-    tct_sums<COLS> sum[1];
-    for (int j = 0; j < COLS; j++) sum[0].v[j] = 0.0;
+    tct_sums<COLS> sum;
+    for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
     const int i = tct_in_slice<B>(u), g = i / B;
     const int64_t at = s.cell * (B * B * 32) + i;
     if (B == 1 && s.kind == GPU_CONST)
-        tct_sum_const<COLS, WRITTEN, 1>(A, s, h, x, sum);
+        tct_sum_const<COLS, WRITTEN>(A, s, h, x, sum);
     else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
-        tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum[0]);
+        tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum);
     else if (s.kind == GPU_NEAR)
-        tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x,
-                                                sum[0]);
+        tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x, sum);
     else
-        tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x,
-                                                 sum[0]);
-    return sum[0];
+        tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x, sum);
+    return sum;
 }
 
 /* A part is what a warp takes at a time: a unit, or two slices if those are
@@ -534,7 +575,7 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
         tct_sums<COLS> sum[M];
         for (int m = 0; m < M; m++)
             for (int j = 0; j < COLS; j++) sum[m].v[j] = 0.0;
-        tct_sum_const<COLS, WRITTEN, M>(A, s, h, x, sum);
+        tct_sum_joined<COLS, WRITTEN>(A, s, h, x, sum);
         const int64_t row = part * M * 32 + (int64_t)(threadIdx.x & 31);
 #pragma unroll
         for (int m = 0; m < M; m++) take(m, row + 32 * m, sum[m]);

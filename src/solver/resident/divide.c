@@ -5,6 +5,7 @@
 
 enum {
     SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
+    RUNS_SPARE = 16384,   /* and runs of joined slices             */
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
@@ -63,7 +64,8 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes)
 {
     const int line = threads * (int)sizeof(double);
-    const size_t most = shared_bytes - SHARED_SPARE, some = most - CACHE_SPARE;
+    const size_t own = SHARED_SPARE + (J->A.way == GPU_JOINED ? RUNS_SPARE : 0);
+    const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;
     int left = (int)(room / (size_t)line), used = 0;
