@@ -13,7 +13,7 @@ enum { V_RES, V_TMP, V_SOL, V_DIR }; /* r t x p, in the order that pays most */
 template <int B, int STORE, int WAY>
 static __device__ inline double product(const tct_resident_job &J,
                                         const tct_values<STORE, true> &A,
-                                        tct_ahead<B, WAY, 1> &ahead)
+                                        tct_ahead &ahead)
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double pt = 0.0;
@@ -68,7 +68,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     __shared__ double c[TCT_SCALARS];
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    tct_ahead<B, WAY, 1> ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
+    tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double pt[2], rr[1]; /* the second of pt: an end is wanted */
     uint32_t epoch = 0;
     tct_scalars_load(J, c);

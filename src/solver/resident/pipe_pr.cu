@@ -12,7 +12,7 @@ enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
 template <int B, int STORE, int WAY>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
-         tct_ahead<B, WAY, 2> &ahead, const double *s, const double *r)
+         tct_ahead &ahead, const double *s, const double *r)
 {
     const double *const x[2] = {s, r};
     tct_multiply<B, STORE, WAY>(
@@ -78,7 +78,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     __shared__ double c[TCT_SCALARS];
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    tct_ahead<B, WAY, 2> ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
+    tct_ahead ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
     double sum[5] = {0.0}; /* the fifth: an end is wanted */
     /* r and s, in the places that take turns */
     const tct_chip_vector place[2][2] = {

@@ -116,8 +116,8 @@ static __device__ inline int tct_part(const tct_resident_job &J, int j)
     return w < J.tile && part < J.parts ? part : -1;
 }
 
-/* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot `t`;
- * < 0: none. */
+/* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot
+ * `t`; < 0: none. */
 template <int B, int WAY>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
@@ -234,9 +234,9 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
 
 /* --- the product ----------------------------------------------------------------------- */
 
-/* Values of part number `i` of a block (round i / tile, warp i % tile), in shared
- * memory behind the vectors: the first J.chip_columns block columns of every
- * part; or, where that is 0, all of the first J.chip_parts parts. */
+/* Values of part number `i` of a block (round i / tile, warp i % tile), in
+ * shared memory behind the vectors: the first J.chip_columns block columns of
+ * every part; or, where that is 0, all of the first J.chip_parts parts. */
 template <int B, int STORE>
 static __device__ inline tct_values<STORE, true>
 tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
@@ -295,16 +295,16 @@ static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
 
 /* What a warp knows of the parts to come: two slices, and the first columns of
  * the first. After the last round comes round 0 again. */
-template <int B, int WAY, int COLS> struct tct_ahead {
+struct tct_ahead {
     uint32_t word, next;
     uint32_t apart; /* rounds of the first 32 whose slices are not joined */
     tct_head head;
 };
 template <int B, int WAY, int COLS>
-static __device__ inline tct_ahead<B, WAY, COLS>
-tct_look_ahead(const tct_resident_job &J, uint64_t policy)
+static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
+                                                  uint64_t policy)
 {
-    tct_ahead<B, WAY, COLS> a;
+    tct_ahead a;
     a.word = tct_part_words<B, WAY>(J.A, tct_part(J, 0));
     a.next = tct_part_words<B, WAY>(J.A, tct_part(J, J.rounds > 1 ? 1 : 0));
     a.head = tct_part_head<B, COLS, WAY>(J.A, a.word, tct_part(J, 0), policy);
@@ -316,8 +316,7 @@ tct_look_ahead(const tct_resident_job &J, uint64_t policy)
 template <int B, int STORE, int WAY, int COLS, class TAKE>
 static __device__ inline void
 tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
-             tct_ahead<B, WAY, COLS> &ahead, const double *const (&x)[COLS],
-             const TAKE &take)
+             tct_ahead &ahead, const double *const (&x)[COLS], const TAKE &take)
 {
     for (int j = 0; j < J.rounds; j++) {
         const tct_gpu_slice s = tct_slice_of(ahead.word);

@@ -11,7 +11,7 @@ enum { V_AP, V_DIR, V_SOL, V_AR, V_RES }; /* s p x w r */
 template <int B, int STORE, int WAY>
 static __device__ inline double product(const tct_resident_job &J,
                                         const tct_values<STORE, true> &A,
-                                        tct_ahead<B, WAY, 1> &ahead)
+                                        tct_ahead &ahead)
 {
     const double *const r[1] = {J.v[V_RES].memory};
     double delta = 0.0;
@@ -66,7 +66,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     __shared__ double c[TCT_SCALARS];
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    tct_ahead<B, WAY, 1> ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
+    tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double sum[3] = {0.0}; /* the third: an end is wanted */
     uint32_t epoch = 0;
     bool fine = true;
