@@ -82,6 +82,19 @@ typedef enum tct_gpu_store {
                    to nearest: `value` and `value_low`      */
 } tct_gpu_store;
 
+/* Bytes of an element of `value`. */
+static inline int tct_gpu_value_bytes(int store)
+{
+    switch ((tct_gpu_store)store) {
+    case GPU_F64: return 8;
+    case GPU_F32:
+    case GPU_F48: return 4;
+    case GPU_DICT16: return 2;
+    case GPU_DICT8: return 1;
+    }
+    return 8;
+}
+
 typedef enum { GPU_ANY_KIND, GPU_ONLY_FAR } tct_gpu_kinds;
 
 /* The arrays; pointers into device memory (into host memory while built). The

@@ -15,18 +15,6 @@ typedef struct {
 
 enum { ARRAYS = 14 };
 
-static size_t value_bytes(const tct_gpu_arrays *a)
-{
-    switch ((tct_gpu_store)a->store) {
-    case GPU_F64: return 8;
-    case GPU_F32:
-    case GPU_F48: return 4;
-    case GPU_DICT8: return 1;
-    case GPU_DICT16: return 2;
-    }
-    return 8;
-}
-
 /* All arrays but the scratch; `entries` are those of rows kept apart. */
 static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
 {
@@ -40,7 +28,7 @@ static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
     const array all[ARRAYS] = {
         ARRAY(slice, a->slices, sizeof *a->slice),
         ARRAY(index, a->index_bytes, 1),
-        ARRAY(value, values, value_bytes(a)),
+        ARRAY(value, values, (size_t)tct_gpu_value_bytes(a->store)),
         ARRAY(value_low, values, sizeof *a->value_low),
         ARRAY(dict, a->dict_count, sizeof *a->dict),
         ARRAY(order, lanes, sizeof *a->order),

@@ -127,9 +127,7 @@ static void fill_slice(const builder *B, const tct_gpu_slice *s,
     }
     const size_t each = (size_t)(GPU_LANES * B->M->b * B->M->b);
     const size_t from = (size_t)s->cell * each, n = s->width * each;
-    const size_t size = B->M->store == GPU_F48
-                            ? sizeof(uint32_t)
-                            : (size_t)tct_gpu_store_bytes(B->M->store);
+    const size_t size = (size_t)tct_gpu_value_bytes(B->M->store);
     memset((char *)B->value + from * size, 0, n * size); /* +0 everywhere */
     if (B->value_low) memset(B->value_low + from, 0, n * sizeof *B->value_low);
     start(B, v, &c);
@@ -228,8 +226,7 @@ static tacit_status allocate(builder *B, tct_gpu_plan *P, tct_gpu_arrays *a)
 {
     const int64_t values = a->cells * a->b * a->b * GPU_LANES;
     const tct_gpu_store store = B->M->store;
-    const size_t size = store == GPU_F48 ? sizeof(uint32_t)
-                                         : (size_t)tct_gpu_store_bytes(store);
+    const size_t size = (size_t)tct_gpu_value_bytes(store);
     TRY(TCT_ALLOC(a->index_bytes, what, &B->index));
     a->index = B->index;
     TRY(tct_alloc_array((size_t)values, size, what, &B->value));

@@ -25,23 +25,12 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     J->slots = J->rounds * m;
 }
 
-static int stored_bytes(const tct_gpu_arrays *A)
-{
-    switch ((tct_gpu_store)A->store) {
-    case GPU_F64: return 8;
-    case GPU_F32:
-    case GPU_F48: return 4;
-    case GPU_DICT16: return 2;
-    case GPU_DICT8: return 1;
-    }
-    return 8;
-}
-
 /* Values of the matrix into `bytes`: some columns of every part, a few batches
  * of a product at least; or else all of some parts. The bytes taken. */
 static size_t place_matrix(tct_resident_job *J, size_t bytes)
 {
-    const size_t line = (size_t)(J->A.b * GPU_LANES * stored_bytes(&J->A));
+    const size_t line =
+        (size_t)(J->A.b * GPU_LANES * tct_gpu_value_bytes(J->A.store));
     const size_t parts = (size_t)J->rounds * (size_t)J->tile;
     const size_t lines = bytes / line, widest = (size_t)J->A.widest;
     J->chip_columns = J->chip_parts = 0;
