@@ -83,9 +83,9 @@ typedef enum tct_gpu_store {
 } tct_gpu_store;
 
 /* Bytes of an element of `value`. */
-static inline int tct_gpu_value_bytes(int store)
+static inline int tct_gpu_value_bytes(tct_gpu_store store)
 {
-    switch ((tct_gpu_store)store) {
+    switch (store) {
     case GPU_F64: return 8;
     case GPU_F32:
     case GPU_F48: return 4;

@@ -24,11 +24,12 @@ static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
     }
     const size_t values = (size_t)(a->cells * a->b * a->b * GPU_LANES);
     const size_t lanes = (size_t)a->slices * GPU_LANES;
+    const tct_gpu_store store = (tct_gpu_store)a->store;
     const size_t rows = (size_t)a->long_rows, segments = (size_t)a->segments;
     const array all[ARRAYS] = {
         ARRAY(slice, a->slices, sizeof *a->slice),
         ARRAY(index, a->index_bytes, 1),
-        ARRAY(value, values, (size_t)tct_gpu_value_bytes(a->store)),
+        ARRAY(value, values, (size_t)tct_gpu_value_bytes(store)),
         ARRAY(value_low, values, sizeof *a->value_low),
         ARRAY(dict, a->dict_count, sizeof *a->dict),
         ARRAY(order, lanes, sizeof *a->order),

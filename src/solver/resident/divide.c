@@ -29,8 +29,9 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
  * of a product at least; or else all of some parts. The bytes taken. */
 static size_t place_matrix(tct_resident_job *J, size_t bytes)
 {
+    const tct_gpu_store store = (tct_gpu_store)J->A.store;
     const size_t line =
-        (size_t)(J->A.b * GPU_LANES * tct_gpu_value_bytes(J->A.store));
+        (size_t)(J->A.b * GPU_LANES * tct_gpu_value_bytes(store));
     const size_t parts = (size_t)J->rounds * (size_t)J->tile;
     const size_t lines = bytes / line, widest = (size_t)J->A.widest;
     J->chip_columns = J->chip_parts = 0;
