@@ -543,9 +543,11 @@ static void stores_are_the_smallest(void **state)
         {"uneven", D257, GPU_DICT16},        {"poisson2d:60", D257, GPU_DICT16},
     };
     tct_gpu_about about;
-    for (size_t i = 0; i < sizeof want / sizeof *want; i++)
+    for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         assert_int_equal(glance(want[i].shape, want[i].v, NULL, &about).store,
                          want[i].store);
+        assert_int_equal(about.persistent, want[i].store != GPU_DICT16);
+    }
     assert_int_equal(glance("uneven", D255, "auto", &about).dict_count, 256);
     assert_int_equal(glance("uneven", D257, "auto", &about).dict_count, 258);
     assert_int_equal(glance("uneven", SIGNED_ZEROS, NULL, &about).dict_count,
@@ -595,6 +597,7 @@ static void stencils_are_runs(void **state)
     assert_true(glance("poisson2d:60", GIVEN, "low32", &about).cells > 0);
     glance("an arrow", RANDOM, NULL, &about);
     assert_non_null(strstr(about.detail, "1 long rows"));
+    assert_false(about.persistent);
 }
 
 static void blocks_are_found(void **state)

@@ -122,6 +122,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     tct_block *base = &S->base.base;
     base->stored = about->stored;
     base->matrix_bytes = about->matrix_bytes;
+    base->persistent = about->persistent;
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;
 }

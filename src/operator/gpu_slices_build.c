@@ -412,10 +412,11 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
                               20.0 * (double)a->long_rows +
                               12.0 * (double)a->segments;
     const double dict = 8.0 * (double)a->dict_count;
-    *about = (tct_gpu_about){.stored = values + P->const_entries + entries,
-                             .matrix_bytes =
-                                 tct_gpu_plan_bytes(M, P) + long_bytes + dict,
-                             .lossy = M->wish.low};
+    *about = (tct_gpu_about){
+        .stored = values + P->const_entries + entries,
+        .matrix_bytes = tct_gpu_plan_bytes(M, P) + long_bytes + dict,
+        .lossy = M->wish.low,
+        .persistent = a->long_rows == 0 && M->store != GPU_DICT16};
     about->bytes = (double)values * tct_gpu_store_bytes(M->store) +
                    (double)a->index_bytes + dict + long_bytes +
                    16.0 * (double)a->segments +
