@@ -5,6 +5,7 @@
  * GPU. */
 #include "gallery_check.h"
 #include "operator/gpu_slices_build.h"
+#include "solver/resident/resident.h"
 
 /* --- matrices ----------------------------------------------------------------- */
 
@@ -554,6 +555,27 @@ static void stores_are_the_smallest(void **state)
                      3);
 }
 
+/* What is called persistent, cg has a kernel for, and for nothing else. */
+static void persistent_is_what_has_kernels(void **state)
+{
+    (void)state;
+    const char *method;
+    char text[512];
+    int sizes = 0;
+    if (!tct_resident_row(0, &method, text, sizeof text)) {
+        printf("skipped: this build has no CUDA, so no kernels\n");
+        skip();
+    }
+    assert_string_equal(method, "cg");
+    for (char *part = strtok(text, ";"); part; part = strtok(NULL, ";")) {
+        const char *stores = strchr(part, ':');
+        if (!stores) continue; /* how many barriers */
+        assert_string_equal(stores, ": f64 f32 dict8 low48"); /* no dict16 */
+        sizes++;
+    }
+    assert_int_equal(sizes, GPU_BLOCK_MOST);
+}
+
 static void refusals_say_why(void **state)
 {
     (void)state;
@@ -708,6 +730,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(everything_is_there_once),
         cmocka_unit_test(stores_are_the_smallest),
+        cmocka_unit_test(persistent_is_what_has_kernels),
         cmocka_unit_test(refusals_say_why),
         cmocka_unit_test(stencils_are_runs),
         cmocka_unit_test(blocks_are_found),

@@ -87,6 +87,7 @@ bool tct_gpu_store_holds(tct_gpu_store store, bool low,
 tct_gpu_store tct_gpu_store_best(const tct_gpu_values *set);
 /* Why `store` does not hold a set. */
 const char *tct_gpu_store_reason(tct_gpu_store store, bool low);
+/* Bytes of a value in all. */
 int tct_gpu_store_bytes(tct_gpu_store store);
 
 /* Number the values by their bits, +0 first: `*dict` [set->count] is new, and

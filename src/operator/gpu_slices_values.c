@@ -47,14 +47,8 @@ tacit_status tct_gpu_wish_read(const char *store, int b, tct_gpu_kinds kinds,
 
 int tct_gpu_store_bytes(tct_gpu_store store)
 {
-    switch (store) {
-    case GPU_F64: return 8;
-    case GPU_F32: return 4;
-    case GPU_DICT8: return 1;
-    case GPU_DICT16: return 2;
-    case GPU_F48: return 6;
-    }
-    return 8;
+    return tct_gpu_value_bytes(store) +
+           (store == GPU_F48 ? (int)sizeof(uint16_t) : 0);
 }
 
 bool tct_gpu_store_holds(tct_gpu_store store, bool low,

@@ -23,37 +23,24 @@ static __device__ inline uint64_t tct_policy(float keep)
     return policy;
 }
 
-#define TCT_LOAD "ld.global.nc.L1::no_allocate.L2::cache_hint"
-static __device__ inline double tct_load(const double *p, uint64_t policy)
-{
-    double v;
-    asm(TCT_LOAD ".f64 %0, [%1], %2;" : "=d"(v) : "l"(p), "l"(policy));
-    return v;
-}
-static __device__ inline float tct_load(const float *p, uint64_t policy)
-{
-    float v;
-    asm(TCT_LOAD ".f32 %0, [%1], %2;" : "=f"(v) : "l"(p), "l"(policy));
-    return v;
-}
-static __device__ inline uint32_t tct_load(const uint32_t *p, uint64_t policy)
-{
-    uint32_t v;
-    asm(TCT_LOAD ".u32 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(policy));
-    return v;
-}
-static __device__ inline uint32_t tct_load(const uint16_t *p, uint64_t policy)
-{
-    uint16_t v;
-    asm(TCT_LOAD ".u16 %0, [%1], %2;" : "=h"(v) : "l"(p), "l"(policy));
-    return v;
-}
-static __device__ inline uint32_t tct_load(const uint8_t *p, uint64_t policy)
-{
-    uint32_t v;
-    asm(TCT_LOAD ".u8 %0, [%1], %2;" : "=r"(v) : "l"(p), "l"(policy));
-    return v;
-}
+/* tct_load(p, policy): what is at `p`, in a REGISTER. */
+#define TCT_LOAD(STORED, REGISTER, ptx, constraint)             \
+    static __device__ inline REGISTER tct_load(const STORED *p, \
+                                               uint64_t policy) \
+    {                                                           \
+        REGISTER v;                                             \
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx  \
+            " %0, [%1], %2;"                                    \
+            : "=" constraint(v)                                 \
+            : "l"(p), "l"(policy));                             \
+        return v;                                               \
+    }
+TCT_LOAD(double, double, "f64", "d")
+TCT_LOAD(float, float, "f32", "f")
+TCT_LOAD(uint32_t, uint32_t, "u32", "r")
+TCT_LOAD(uint16_t, uint16_t, "u16", "h")
+TCT_LOAD(uint8_t, uint32_t, "u8", "r")
+#undef TCT_LOAD
 
 /* What the values of a store are in memory; GPU_F48 has a second array. */
 template <int STORE> struct tct_stored {

@@ -72,11 +72,16 @@ tacit_status tct_gpu_require(double bytes, const char *what)
          what, bytes / 0x1p30, (double)unused / 0x1p30, (double)all / 0x1p30);
 }
 
+bool tct_gpu_poisons(void)
+{
+    return getenv("TACIT_POISON") != NULL;
+}
+
 static void *cuda_alloc(tacit_queue *q, size_t bytes)
 {
     tct_gpu_flush(q);
     void *p = device_alloc(bytes);
-    if (p && getenv("TACIT_POISON")) /* NaN: nothing may rest on new memory */
+    if (p && tct_gpu_poisons()) /* NaN: nothing may rest on new memory */
         (void)(gpu_memset(p, 0xff, bytes) == GPU_OK && gpu_stream_sync(NULL));
     return p;
 }

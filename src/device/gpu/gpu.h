@@ -124,6 +124,8 @@ void tct_gpu_flush(tacit_queue *q);
  * where `from` is NULL. Errors NO_MEMORY, DEVICE. */
 tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out);
 void tct_gpu_release(void *p); /* NULL is fine */
+/* Does new memory begin as NaN? For tests: TACIT_POISON is set. */
+bool tct_gpu_poisons(void);
 /* Will `bytes` fit? Errors NO_MEMORY, naming `what`, with what is free. */
 tacit_status tct_gpu_require(double bytes, const char *what);
 

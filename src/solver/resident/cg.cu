@@ -31,11 +31,11 @@ static __device__ inline double residual(const tct_resident_job &J,
                                          double alpha)
 {
     double rr = 0.0;
-    tct_sweep<B, WAY, 2, 2, 3, 1>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_TMP]}},
-                                  [&](double(&e)[2]) {
-                                      e[0] = fma(-alpha, e[1], e[0]);
-                                      rr = fma(e[0], e[0], rr);
-                                  });
+    tct_sweep<B, WAY, 2, 2, 0b11, 0b01>(
+        J, tct_list<2>{{&J.v[V_RES], &J.v[V_TMP]}}, [&](double(&e)[2]) {
+            e[0] = fma(-alpha, e[1], e[0]);
+            rr = fma(e[0], e[0], rr);
+        });
     return rr;
 }
 
@@ -44,7 +44,7 @@ template <int B, int WAY>
 static __device__ inline void directions(const tct_resident_job &J,
                                          double alpha, double beta)
 {
-    tct_sweep<B, WAY, 3, 2, 7, 6>(
+    tct_sweep<B, WAY, 3, 2, 0b111, 0b110>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}},
         [&](double(&e)[3]) {
             e[1] = fma(alpha, e[2], e[1]);
@@ -56,8 +56,9 @@ static __device__ inline void directions(const tct_resident_job &J,
 template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    tct_sweep<B, WAY, 2, 1, 1, 2>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
-                                  [](double(&e)[2]) { e[1] = e[0]; });
+    tct_sweep<B, WAY, 2, 1, 0b01, 0b10>(J,
+                                        tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
+                                        [](double(&e)[2]) { e[1] = e[0]; });
 }
 
 template <int B, int STORE, int WAY>
@@ -84,20 +85,20 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         fine = tct_grid_sum(J, epoch, pt);
         if (!fine || pt[1] != 0.0) break;
         if (threadIdx.x == 0) {
-            c[C_PT] = pt[0];                           /* pt = (p, t)       */
-            step_cg_alpha(c);                          /* alpha = rr / pt   */
+            c[C_PT] = pt[0];                             /* pt = (p, t)       */
+            step_cg_alpha(c);                            /* alpha = rr / pt   */
         }
         __syncthreads();
         rr[0] = residual<B, WAY>(J, c[C_ALPHA]);         /* r = r - alpha t   */
         if (!(fine = tct_grid_sum(J, epoch, rr))) break;
         if (threadIdx.x == 0) {
-            c[C_RR] = rr[0];                           /* rr' = (r, r)      */
-            step_cg_beta(c);                           /* beta = rr' / rr   */
+            c[C_RR] = rr[0];                             /* rr' = (r, r)      */
+            step_cg_beta(c);                             /* beta = rr' / rr   */
         }
         __syncthreads();
         tct_look(J, c, ++k);
         directions<B, WAY>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
-        if (k >= J.most || tct_at_rest(c)) break;      /* p = r + beta p    */
+        if (k >= J.most || tct_at_rest(c)) break;        /* p = r + beta p    */
         fine = tct_grid_wait(J, epoch);
     }
     /* clang-format on */
@@ -106,31 +107,17 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     tct_conclude(J, c, fine, k);
 }
 
-template <int B, int WAY> static const void *of_store(int store)
+/* Each file has its own of this name. */
+namespace
 {
-    switch (store) {
-    case GPU_F64: return (const void *)solve<B, GPU_F64, WAY>;
-    case GPU_F32: return (const void *)solve<B, GPU_F32, WAY>;
-    case GPU_F48: return (const void *)solve<B, GPU_F48, WAY>;
-    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, WAY>;
-    default: return nullptr;
+struct kernels {
+    static constexpr bool has(int, int store) { return store != GPU_DICT16; }
+    template <int B, int STORE, int WAY> static const void *code()
+    {
+        return (const void *)solve<B, STORE, WAY>;
     }
-}
-
-static const void *kernel(int b, int store, int way)
-{
-    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
-    if (way == GPU_JOINED) return of_store<1, GPU_JOINED>(store);
-    switch (b) {
-    case 1: return of_store<1, GPU_ANY>(store);
-    case 2: return of_store<2, GPU_ANY>(store);
-    case 3: return of_store<3, GPU_ANY>(store);
-    case 4: return of_store<4, GPU_ANY>(store);
-    case 5: return of_store<5, GPU_ANY>(store);
-    case 6: return of_store<6, GPU_ANY>(store);
-    default: return nullptr;
-    }
-}
+};
+} // namespace
 
 extern "C" const tct_resident_kernel tct_resident_cg = {
-    "cg", 3, 3, false, {0, 2, -1, 1}, kernel};
+    "cg", 3, 3, false, {0, 2, -1, 1}, tct_kernel<kernels>};

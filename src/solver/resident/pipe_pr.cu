@@ -31,7 +31,7 @@ update(const tct_resident_job &J, double alpha, double beta,
        const tct_chip_vector (&old)[2], const tct_chip_vector (&now)[2],
        double (&sum)[5])
 {
-    tct_sweep<B, WAY, 8, 4, 63, 198>(
+    tct_sweep<B, WAY, 8, 4, 0b00111111, 0b11000110>(
         J,
         tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
                      &old[1], &now[0], &now[1]}},
@@ -56,10 +56,10 @@ template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 {
     if (!J.resumed)
-        tct_sweep<B, WAY, 2, 1, 2, 1>(J,
-                                      tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
-                                      [](double(&e)[2]) { e[0] = e[1]; });
-    tct_sweep<B, WAY, 3, 1, 7, 0>(
+        tct_sweep<B, WAY, 2, 1, 0b10, 0b01>(
+            J, tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
+            [](double(&e)[2]) { e[0] = e[1]; });
+    tct_sweep<B, WAY, 3, 1, 0b111, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
         [&](double(&e)[3]) {
             const double p = e[0], r = e[1], s = e[2];
@@ -104,7 +104,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         tct_look(J, c, ++k);
         if (k >= J.most || tct_at_rest(c) || sum[4] != 0.0) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_pipe_pr(c);         /* alpha, beta       */
+        if (threadIdx.x == 0) step_pipe_pr(c);           /* alpha, beta       */
         products<B, STORE, WAY>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
@@ -124,25 +124,20 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     tct_conclude(J, c, fine, k);
 }
 
-template <int B, int WAY> static const void *of_store(int store)
+/* Each file has its own of this name. */
+namespace
 {
-    return store == GPU_F64     ? (const void *)solve<B, GPU_F64, WAY>
-           : store == GPU_DICT8 ? (const void *)solve<B, GPU_DICT8, WAY>
-                                : nullptr;
-}
-
-static const void *kernel(int b, int store, int way)
-{
-    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
-    if (way == GPU_JOINED) return of_store<1, GPU_JOINED>(store);
-    switch (b) {
-    case 1: return of_store<1, GPU_ANY>(store);
-    case 2: return of_store<2, GPU_ANY>(store);
-    case 3: return of_store<3, GPU_ANY>(store);
-    case 6: return of_store<6, GPU_ANY>(store);
-    default: return nullptr;
+struct kernels {
+    static constexpr bool has(int b, int store)
+    {
+        return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
     }
-}
+    template <int B, int STORE, int WAY> static const void *code()
+    {
+        return (const void *)solve<B, STORE, WAY>;
+    }
+};
+} // namespace
 
 extern "C" const tct_resident_kernel tct_resident_pipe_pr = {
-    "pipe-pr", 4, 1, true, {2, 1, -1, 4, 0, 3}, kernel};
+    "pipe-pr", 4, 1, true, {2, 1, -1, 4, 0, 3}, tct_kernel<kernels>};

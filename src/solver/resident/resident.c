@@ -4,7 +4,6 @@
 #include "solver/resident/resident.h"
 #include "solver/resident/job.h"
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const tct_resident_kernel *const kernels[] = {
@@ -120,7 +119,7 @@ static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
     *J = (tct_resident_job){.A = B->d,
                             .limit_ns = LIMIT_NS,
                             .resumed = S->resumed,
-                            .poison = getenv("TACIT_POISON") != NULL,
+                            .poison = tct_gpu_poisons(),
                             .second = {R->second[0], R->second[1]},
                             .c = S->c,
                             .outbox = g->outbox,

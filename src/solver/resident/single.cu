@@ -30,7 +30,7 @@ static __device__ inline double update(const tct_resident_job &J, double alpha,
                                        double beta)
 {
     double rr = 0.0;
-    tct_sweep<B, WAY, 5, 4, 31, 23>(
+    tct_sweep<B, WAY, 5, 4, 0b11111, 0b10111>(
         J,
         tct_list<5>{
             {&J.v[V_AP], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AR], &J.v[V_RES]}},
@@ -53,8 +53,9 @@ static __device__ inline double begin(const tct_resident_job &J)
         J, tct_list<1>{{&J.v[V_RES]}},
         [&](double(&e)[1]) { rr = fma(e[0], e[0], rr); });
     if (!J.resumed)
-        tct_sweep<B, WAY, 2, 2, 0, 3>(J, tct_list<2>{{&J.v[V_DIR], &J.v[V_AP]}},
-                                      [](double(&e)[2]) { e[0] = e[1] = 0.0; });
+        tct_sweep<B, WAY, 2, 2, 0b00, 0b11>(
+            J, tct_list<2>{{&J.v[V_DIR], &J.v[V_AP]}},
+            [](double(&e)[2]) { e[0] = e[1] = 0.0; });
     return rr;
 }
 
@@ -81,14 +82,14 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         sum[1] = product<B, STORE, WAY>(J, A, ahead);    /* w = A r           */
         if (!(fine = tct_grid_sum(J, epoch, sum))) break;
         if (threadIdx.x == 0) {
-            c[C_RR] = sum[0];                          /* rr = (r, r)       */
-            c[C_DELTA] = sum[1];                       /* delta = (w, r)    */
+            c[C_RR] = sum[0];                            /* rr = (r, r)       */
+            c[C_DELTA] = sum[1];                         /* delta = (w, r)    */
         }
         __syncthreads();
         tct_look(J, c, ++k);
         if (k >= J.most || tct_at_rest(c) || sum[2] != 0.0) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_single(c);          /* beta, alpha       */
+        if (threadIdx.x == 0) step_single(c);            /* beta, alpha       */
         __syncthreads();
         sum[2] = tct_wants_end(J, k);
         sum[0] = update<B, WAY>(J, c[C_ALPHA], c[C_BETA]);
@@ -101,29 +102,21 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     tct_conclude(J, c, fine, k);
 }
 
-template <int B, int WAY> static const void *of_store(int store)
+/* Each file has its own of this name. */
+namespace
 {
-    switch (store) {
-    case GPU_F64: return (const void *)solve<B, GPU_F64, WAY>;
-    case GPU_F32: return (const void *)solve<B, GPU_F32, WAY>;
-    case GPU_DICT8: return (const void *)solve<B, GPU_DICT8, WAY>;
-    default: return nullptr;
+struct kernels {
+    static constexpr bool has(int b, int store)
+    {
+        return b != 5 &&
+               (store == GPU_F64 || store == GPU_F32 || store == GPU_DICT8);
     }
-}
-
-static const void *kernel(int b, int store, int way)
-{
-    if (way == GPU_RUNS) return of_store<1, GPU_RUNS>(store);
-    if (way == GPU_JOINED) return of_store<1, GPU_JOINED>(store);
-    switch (b) {
-    case 1: return of_store<1, GPU_ANY>(store);
-    case 2: return of_store<2, GPU_ANY>(store);
-    case 3: return of_store<3, GPU_ANY>(store);
-    case 4: return of_store<4, GPU_ANY>(store);
-    case 6: return of_store<6, GPU_ANY>(store);
-    default: return nullptr;
+    template <int B, int STORE, int WAY> static const void *code()
+    {
+        return (const void *)solve<B, STORE, WAY>;
     }
-}
+};
+} // namespace
 
 extern "C" const tct_resident_kernel tct_resident_single = {
-    "single", 4, 2, true, {3, 1, -1, 2, 0}, kernel};
+    "single", 4, 2, true, {3, 1, -1, 2, 0}, tct_kernel<kernels>};
