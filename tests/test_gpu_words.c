@@ -74,7 +74,9 @@ WORD(w_axpy_norm, q_axpy_norm(q, n, -1, alpha, v[0], v[1], &c[C_PT]))
 WORD(w_axpy_norm_one, q_axpy_norm(q, n, +1, NULL, v[0], v[1], &c[C_SS]))
 WORD(w_cg, q_cg_update(q, n, alpha, beta, v[0], v[1], v[2]))
 WORD(w_single,
-     q_single_update(q, n, alpha, beta, v[0], v[1], v[2], v[3], v[4], &c[C_RR]))
+     q_single_update(q, n, alpha, beta, v[0], v[1], v[2], v[3], &c[C_RR]))
+WORD(w_dots, q_dots(q, n, v[0], v[1], &c[C_RS]))
+WORD(w_scale, q_scale(q, n, -0.3, v[2]))
 WORD(w_pipelined, q_pipelined_update(q, n, alpha, beta, v[0], v[1], v[2], v[3],
                                      v[4], v[5], v[6], &c[C_RR]))
 WORD(w_pipe_pr, q_pipe_pr_update(q, n, alpha, beta, v[0], v[1], v[2], v[3],
@@ -122,6 +124,8 @@ static const struct {
 } words[] = {
     {"fill", w_fill},
     {"copy", w_copy},
+    {"scale", w_scale},
+    {"dots", w_dots},
     {"axpy", w_axpy},
     {"axpy, minus", w_axpy_less},
     {"axpy, alpha 1", w_axpy_one},

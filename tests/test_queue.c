@@ -170,14 +170,17 @@ static void fused_words_match_composed(void **state)
         ref_axpy(&t, a, 1, 2);
         ref_aypx(&t, b, 0, 1);
 
-        /* w s p x r = 0 1 2 3 4 */
-        q_single_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3], v[4],
+        q_dots(t.q, t.n, v[0], v[1], &t.c[C_RS]);
+        assert_scalar(&t, C_RS, ref_dot(&t, 0, 1));
+        assert_scalar(&t, C_SS, ref_dot(&t, 1, 1));
+
+        /* s r p x = 0 1 2 3 */
+        q_single_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3],
                         &t.c[C_RR]);
-        ref_aypx(&t, b, 4, 2);
-        ref_aypx(&t, b, 0, 1);
         ref_axpy(&t, a, 2, 3);
-        ref_axpy(&t, -a, 1, 4);
-        assert_scalar(&t, C_RR, ref_dot(&t, 4, 4));
+        ref_axpy(&t, -a, 0, 1);
+        ref_aypx(&t, b, 1, 2);
+        assert_scalar(&t, C_RR, ref_dot(&t, 1, 1));
 
         /* n z s w p r x = 0 1 2 3 4 5 6 */
         q_pipelined_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3], v[4],
@@ -196,9 +199,9 @@ static void fused_words_match_composed(void **state)
                          v[5], &t.c[C_RR]);
         ref_axpy(&t, a, 4, 5);
         ref_axpy(&t, -a, 2, 3);
-        ref_axpy(&t, -a, 1, 0);
         ref_aypx(&t, b, 3, 4);
         ref_aypx(&t, b, 0, 2);
+        ref_axpy(&t, -a, 1, 2);
         assert_scalar(&t, C_RR, ref_dot(&t, 3, 3));
         assert_scalar(&t, C_MU, ref_dot(&t, 4, 2));
         assert_scalar(&t, C_RS, ref_dot(&t, 3, 2));

@@ -261,35 +261,48 @@ static tacit_tally tally_of(problem *p, int64_t iterations)
     return *tacit_queue_tally(p->q);
 }
 
-static void methods_cost_what_their_headers_state(void **state)
+enum { GRID = 100 }; /* rows of one slab's side */
+
+/* Iterations `from` + 1 to `to` cost what `cost` states, `replacements` of
+ * vectors and `looks` included. */
+static void check_cost(problem *p, const tacit_method *cost, int from, int to,
+                       int replacements, int looks)
 {
-    (void)state;
     const int size = tacit_world_size(test_world());
     const int rank = tacit_world_rank(test_world());
     const int peers = (rank > 0) + (rank < size - 1); /* of a slab */
+    const tacit_tally a = tally_of(p, from), b = tally_of(p, to);
+    const int k = to - from, more = replacements * cost->replace_products;
+    assert_int_equal(b.spmv.count - a.spmv.count, k * cost->products + more);
+    assert_int_equal(b.reduce.count - a.reduce.count, k * cost->reductions);
+    assert_true(b.reduce.bytes - a.reduce.bytes ==
+                8.0 * (k * cost->scalars + looks));
+    if (size == 1) return;
+    /* a pair of products shares one exchange */
+    assert_int_equal(b.exchange.count - a.exchange.count, k + more);
+    assert_int_equal(b.exchange.messages - a.exchange.messages,
+                     (k + more) * peers);
+    assert_true(b.exchange.bytes - a.exchange.bytes ==
+                8.0 * (k * cost->products + more) * peers * GRID);
+}
+
+static void methods_cost_what_their_headers_state(void **state)
+{
+    (void)state;
     for (int m = 0; m < METHODS; m++) {
         problem p;
-        open_problem(&p, "count:host", "poisson2d:40", methods[m]);
+        open_problem(&p, "count:host", "poisson2d:100", methods[m]);
         const tacit_method *cost = tacit_solver_find_method(methods[m]);
         assert_non_null(cost);
-        const tacit_tally a = tally_of(&p, 10), b = tally_of(&p, 40);
-        const int k = 30;
-        assert_int_equal(b.spmv.count - a.spmv.count, k * cost->products);
-        assert_int_equal(b.reduce.count - a.reduce.count, k * cost->reductions);
-        assert_true(b.reduce.bytes - a.reduce.bytes == 8.0 * k * cost->scalars);
-        if (size > 1) {
-            /* a pair of products shares one exchange */
-            assert_int_equal(b.exchange.count - a.exchange.count, k);
-            assert_int_equal(b.exchange.messages - a.exchange.messages,
-                             k * peers);
-            assert_true(b.exchange.bytes - a.exchange.bytes ==
-                        8.0 * k * peers * 40 * cost->products);
-        }
-        if (cost->replace_every) { /* one replacement more in 50 iterations */
-            const tacit_tally c = tally_of(&p, 60);
-            assert_int_equal(c.spmv.count - a.spmv.count,
-                             50 * cost->products + cost->replace_products);
-        }
+        const int first = cost->first;
+        if (first)
+            check_cost(&p, tacit_solver_find_method(cost->first_by), 10,
+                       first - 10, 0, 0);
+        check_cost(&p, cost, first + 11, first + 39, 0,
+                   cost->look_every ? 2 : 0); /* not at its first iteration */
+        if (cost->replace_every)
+            check_cost(&p, cost, first + 15, first + 15 + cost->replace_every,
+                       1, cost->replace_every / cost->look_every);
         close_problem(&p);
     }
 }

@@ -15,12 +15,15 @@ typedef struct tacit_operator tacit_operator;
  * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
  * measured, on a sample or, on a GPU, on the matrix. On a GPU "FORMAT/STORE"
  * says how values are kept: "auto" (as small as loses nothing), "f64", "f32",
- * "dict8", "dict16" (only where they lose nothing); and "+low32" or "+low48"
- * at the end adds values of 32 or 48 bits for mixed precision.
+ * "dict8", "dict16" (only where they lose nothing). For mixed precision there
+ * may stand at the end "+low32" or "+low48", which add values of 32 or 48 bits,
+ * or "+mixed" and "+mixed48", which add them only if products get faster by it
+ * ("+mixed" both, since a solve may find 32 bits too few).
  * Collective.  Borrows `queue`, which must outlive the operator; the matrix
  * is copied and may be destroyed.
- * Errors      INPUT (not square), INVALID (unknown format), UNSUPPORTED (a
- *             format that does not fit this matrix), NO_MEMORY, COMM. */
+ * Errors      INPUT (not square; entries of sizes too far apart for double
+ *             precision), INVALID (unknown format), UNSUPPORTED (a format that
+ *             does not fit this matrix), NO_MEMORY, COMM. */
 TACIT_API tacit_status tacit_operator_create(tacit_queue *queue,
                                              const tacit_matrix *matrix,
                                              const char *format,
@@ -63,6 +66,7 @@ typedef struct tacit_operator_info {
     int neighbours;               /* ranks this one sends to               */
     int64_t messages, volume;     /* per exchange, all ranks               */
     double low_bytes_per_nonzero; /* of the block of low precision, or 0 */
+    int low_bits;                 /* of its values, or 0                  */
     double setup_seconds;
 } tacit_operator_info;
 

@@ -48,17 +48,23 @@ typedef struct tacit_result {
     double norm_b;
     double relative_residual;      /* ||r|| / ||b|| of the recurrence [-]   */
     double true_relative_residual; /* ||b - A x|| / ||b||, recomputed [-]   */
-    int64_t restarts;       /* times the recurrence said converged and b - A x
-                         said no; the solve then went on from x             */
-    int64_t replacements;   /* residual replacements inside a method; reliable
-                               updates with an operator of low precision    */
-    bool fell_back;         /* low precision was too low: the solve went on in
-                               double                                       */
-    int64_t repairs;        /* times a denominator that a method infers was not
-                        positive, was formed, and turned out to be        */
-    const char *rescued_by; /* the method that went on when the recurrences
-                               of the chosen one were too inaccurate; NULL  */
-    int64_t rescued_at;     /* ... after this iteration                     */
+    int64_t restarts;         /* times the recurrence said converged, or could
+                         get no smaller, and b - A x said no; the solve then
+                         went on from the true residual                     */
+    int64_t replacements;     /* times a method formed its vectors anew       */
+    int64_t extra_products;   /* with A, besides those of the iterations: for
+                         true residuals and replacements                    */
+    const char *rescued_by;   /* the method that went on when the recurrences
+                               of the chosen one were too inaccurate for this
+                               matrix; NULL: none                           */
+    int64_t rescued_at;       /* ... after this iteration                     */
+    int bits;                 /* of the matrix values in the recurrence at the
+                         end: 64, or less in mixed precision                */
+    int64_t reliable_updates; /* in mixed precision: times b - A x took the
+                         place of r                                         */
+    bool fell_back;           /* low precision was too low, and the solve took
+                         more bits                                          */
+    int64_t fell_back_at;     /* ... after this iteration, the last time      */
     int64_t breakdown_iteration;    /* -1 if none                          */
     const char *breakdown_quantity; /* "p'Ap", "||r||"; NULL if none       */
     double breakdown_value;
@@ -95,6 +101,10 @@ typedef struct tacit_method {
     int vectors;          /* of local length, besides b and x         */
     int replace_every;    /* iterations between residual replacements, or 0 */
     int replace_products; /* products of one replacement                    */
+    int look_every;       /* iterations between sums of one scalar more, or 0 */
+    const char
+        *first_by; /* the method that does the first iterations, or NULL */
+    int first;     /* ... how many                                   */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. */
@@ -103,11 +113,12 @@ TACIT_API const tacit_method *tacit_solver_find_method(const char *name);
 
 /* A solver of `method` for `A`:
  *   cg         Hestenes and Stiefel 1952: 2 reductions
- *   single     Chronopoulos and Gear 1989: 1 reduction
+ *   single     Chen and Carson 2020: predict and recompute, 1 reduction
  *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a
- *              product; residual replaced every 50 iterations
+ *              product; vectors replaced every 50 iterations; the first 50, and
+ *              all that it is too inaccurate for, are done by single
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
- *              behind two products
+ *              behind two products; single where it is too inaccurate
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
  * Errors      INVALID (unknown method, with the nearest known one),
  *             NO_MEMORY. */
@@ -116,7 +127,8 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
                                            const char *method,
                                            tacit_solver **out);
 
-/* Solve on device vectors `b`, `x` [A's local rows]; `x` is guess and result.
+/* Solve on device vectors `b`, `x` [A's local rows], which do not overlap; `x`
+ * is guess and result.
  * The recurrence decides when to look; b - A x, recomputed, decides when to
  * stop, and the solve goes on if the recurrence was wrong.
  * Collective.  Blocking.

@@ -41,8 +41,8 @@ FIXED(comm,
     {"nvshmem", "the kernel starts them, through NVSHMEM", GPUS_COMING, false})
 FIXED(any_precision,
     {"double", "all in double precision", NULL, false},
-    {"mixed", "matrix values of 32 bits, reliable updates in double", NULL, false},
-    {"mixed48", "matrix values of 48 bits, reliable updates in double", NULL, false})
+    {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
+    {"mixed48", "matrix values of 48 bits, or 64", NULL, false})
 FIXED(precond,
     {"none", "no preconditioner", NULL, false},
     {"jacobi", "the diagonal", "not in this build: preconditioners are coming", false},
@@ -213,7 +213,7 @@ const cli_axis cli_axis_method = {"method", "methods", false, method_row};
 const cli_axis cli_axis_format = {"format", "formats", true, format_row};
 const cli_axis cli_axis_gpu_format = {"cuda format", "formats on cuda", true,
                                       gpu_format_row};
-const cli_axis cli_axis_precision = {"precision", "precisions", false,
+const cli_axis cli_axis_precision = {"precision", "precisions", true,
                                      precision_row};
 const cli_axis cli_axis_precond = {"precond", "preconds", false, precond_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,

@@ -71,15 +71,20 @@ cJSON *cli_json_result(const cli_run *run)
     number(o, "norm_b", r->norm_b);
     number(o, "restarts", (double)r->restarts);
     number(o, "replacements", (double)r->replacements);
-    number(o, "repairs", (double)r->repairs);
+    number(o, "extra_products", (double)r->extra_products);
+    number(o, "bits", (double)r->bits);
     number(o, "reliable_updates",
-           run->mixed ? (double)r->replacements : (double)NAN);
+           run->mixed ? (double)r->reliable_updates : (double)NAN);
     cJSON_AddItemToObject(o, "fallback",
                           run->mixed ? cJSON_CreateBool(r->fell_back)
                                      : cJSON_CreateNull());
+    number(o, "fallback_at",
+           r->fell_back ? (double)r->fell_back_at : (double)NAN);
     cJSON_AddItemToObject(o, "rescued_by",
                           r->rescued_by ? cJSON_CreateString(r->rescued_by)
                                         : cJSON_CreateNull());
+    number(o, "rescued_at",
+           r->rescued_by ? (double)r->rescued_at : (double)NAN);
     if (!r->breakdown_quantity) {
         cJSON_AddNullToObject(o, "breakdown");
         return o;

@@ -143,31 +143,43 @@ static void print_result(FILE *to, const cli_report *r)
                 r->run.error);
 }
 
+static void print_precision(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    if (s->reliable_updates > 0)
+        fprintf(to, "note     %" PRId64 " reliable update%s\n",
+                s->reliable_updates, s->reliable_updates == 1 ? "" : "s");
+    if (s->fell_back)
+        fprintf(to,
+                "note     from iteration %" PRId64 " on with values of %d "
+                "bits: fewer would have cost more than they save\n",
+                s->fell_back_at, s->bits);
+    if (r->spared)
+        fprintf(to, "note     in double precision: values of fewer bits make "
+                    "no faster products here\n");
+}
+
 static void print_notes(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     if (s->restarts > 0)
         fprintf(to,
-                "note     the recurrence said converged %" PRId64 " time%s "
-                "while b - A x did not: the solve went on from there\n",
+                "note     the recurrence was through %" PRId64 " time%s while "
+                "b - A x was not: the solve went on from there\n",
                 s->restarts, s->restarts == 1 ? "" : "s");
-    if (s->replacements > 0)
-        fprintf(to, "note     %" PRId64 " %s%s\n", s->replacements,
-                r->run.mixed ? "reliable update" : "residual replacement",
-                s->replacements == 1 ? "" : "s");
-    if (s->fell_back)
-        fprintf(to, "note     low precision made no more progress: the solve "
-                    "went on in double precision\n");
-    if (s->repairs > 0)
-        fprintf(to,
-                "note     an inferred denominator was not positive %" PRId64
-                " time%s, and was formed instead\n",
-                s->repairs, s->repairs == 1 ? "" : "s");
     if (s->rescued_by)
         fprintf(to,
                 "note     from iteration %" PRId64 " on %s did the work: the "
-                "recurrences of the chosen method were too inaccurate\n",
-                s->rescued_at, s->rescued_by);
+                "recurrences of %s are too inaccurate for this matrix\n",
+                s->rescued_at, s->rescued_by, r->path.method);
+    print_precision(to, r);
+    if (s->replacements > 0 || s->extra_products > 3)
+        fprintf(to,
+                "price    %" PRId64 " product%s besides those of the "
+                "iterations, for true residuals and %" PRId64
+                " replacement%s\n",
+                s->extra_products, s->extra_products == 1 ? "" : "s",
+                s->replacements, s->replacements == 1 ? "" : "s");
     if (s->breakdown_quantity)
         fprintf(to, "note     breakdown at iteration %" PRId64 ": %s = %.6g\n",
                 s->breakdown_iteration, s->breakdown_quantity,

@@ -23,6 +23,7 @@ typedef struct cli_report {
     cli_path path;
     cli_run run; /* the best one */
     bool profiled;
+    bool spared; /* low precision was asked for and saves nothing */
     double read, check, partition, setup, total; /* seconds, slowest rank */
     const double *solves;                        /* [count] seconds of each */
     int count;

@@ -45,8 +45,13 @@ static tacit_status check_needs(const cli *c, const cli_axis *axis,
          reason);
 }
 
-/* Precisions, and the ends of a format that ask for them. */
-static const char *const lows[][2] = {{"mixed", "low32"}, {"mixed48", "low48"}};
+/* Precisions; the ends of a format that ask for them where they pay, and
+ * anyway. */
+static const struct {
+    const char *precision, *wish, *anyway;
+} lows[] = {{"mixed", "mixed", "low32"},
+            {"mixed48", "mixed48", "low48"},
+            {"auto", "mixed", "low32"}};
 enum { LOWS = sizeof lows / sizeof *lows };
 
 static tacit_status check_format(cli *c)
@@ -59,10 +64,12 @@ static tacit_status check_format(cli *c)
              "--format %s says the precision: leave out "
              "--precision %s, or '+%s'",
              c->set.format, c->set.precision, wish.low);
-    for (int i = 0; i < LOWS; i++)
-        if (is(wish.low, lows[i][1])) c->precision = lows[i][0];
+    for (int i = LOWS - 1; i >= 0; i--)
+        if (is(wish.low, lows[i].wish) || is(wish.low, lows[i].anyway))
+            c->precision = lows[i].precision;
     if (!c->precision)
-        FAIL(TACIT_INVALID, "--format %s: after '+' stands low32 or low48",
+        FAIL(TACIT_INVALID,
+             "--format %s: after '+' stands low32, low48, mixed or mixed48",
              c->set.format);
     return TACIT_OK;
 }
@@ -73,7 +80,8 @@ const char *cli_format_spec(const char *format, const char *precision,
     const char *low = NULL;
     if (!format) format = "auto";
     for (int i = 0; i < LOWS; i++)
-        if (is(precision, lows[i][0]) && !strchr(format, '+')) low = lows[i][1];
+        if (is(precision, lows[i].precision) && !strchr(format, '+'))
+            low = lows[i].wish;
     snprintf(text, CLI_FORMAT, "%s%s%s", format, low ? "+" : "",
              low ? low : "");
     return text;
@@ -99,6 +107,7 @@ tacit_status cli_settle(cli *c)
     if (!takes_device || c->set.command == &cli_command_devices)
         return TACIT_OK;
     TRY(choose_device(c));
+    if (!cli_on_gpu(c) && is(c->precision, "auto")) c->precision = "double";
     TRY(check_needs(c, &cli_axis_loop, c->set.loop));
     TRY(check_needs(c, &cli_axis_precision, c->set.precision));
     return check_format(c);

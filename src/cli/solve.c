@@ -89,6 +89,8 @@ static void fill_report(const cli *c, solve_job *job)
     r->matrix = p->info;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     r->profiled = c->set.profile;
+    r->spared =
+        c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
     r->read = cli_max(c, p->read_seconds);
     r->partition = cli_max(c, p->partition_seconds);
     r->setup = cli_max(c, job->system.setup_seconds);

@@ -33,6 +33,7 @@ static int sums_of(const tct_op *op)
     case TCT_NORM:
     case TCT_AXPY_NORM:
     case TCT_SINGLE_UPDATE: return 1;
+    case TCT_DOTS:
     case TCT_PIPELINED_UPDATE: return 2;
     case TCT_PIPE_PR_UPDATE: return 4;
     default: return 0;
@@ -84,6 +85,14 @@ static void run_product(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_DOT:
         B->ops->multiply(B, q->threads, v[0], v[1], op->out);
         break;
+    case TCT_MULTIPLY_DOTS: /* s is still in the caches of small matrices */
+        B->ops->multiply(B, q->threads, v[0], v[1], op->out);
+        run_vector(q->device_state, q->threads,
+                   &(tct_op){.code = TCT_DOTS,
+                             .n = op->n,
+                             .v = {v[2], v[1]},
+                             .out = op->out + 1});
+        break;
     case TCT_MULTIPLY_PAIR:
         if (B->ops->multiply_pair) {
             B->ops->multiply_pair(B, q->threads, v[0], v[1], v[2], v[3]);
@@ -105,6 +114,7 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_LOOK: break; /* a host's scalars are read at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
+    case TCT_MULTIPLY_DOTS:
     case TCT_MULTIPLY_PAIR:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
     default: run_vector(q->device_state, q->threads, op);

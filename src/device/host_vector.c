@@ -28,6 +28,15 @@ static void copy_range(const tct_op *op, size_t from, size_t to, double *sums)
     for (size_t i = from; i < to; i++) y[i] = x[i];
 }
 
+static void scale_range(const tct_op *op, size_t from, size_t to, double *sums)
+{
+    (void)sums;
+    VECTOR(y, 0);
+    const double factor = op->sign;
+#pragma omp simd
+    for (size_t i = from; i < to; i++) y[i] *= factor;
+}
+
 static void axpy_range(const tct_op *op, size_t from, size_t to, double *sums)
 {
     (void)sums;
@@ -100,23 +109,35 @@ static void cg_update_range(const tct_op *op, size_t from, size_t to,
     }
 }
 
+static void dots_range(const tct_op *op, size_t from, size_t to, double *sums)
+{
+    VECTOR(x, 0);
+    VECTOR(y, 1);
+    double xy = 0.0, yy = 0.0;
+#pragma omp simd reduction(+ : xy, yy)
+    for (size_t i = from; i < to; i++) {
+        xy += x[i] * y[i];
+        yy += y[i] * y[i];
+    }
+    sums[0] = xy;
+    sums[1] = yy;
+}
+
 static void single_update_range(const tct_op *op, size_t from, size_t to,
                                 double *sums)
 {
-    VECTOR(w, 0);
-    VECTOR(s, 1);
+    VECTOR(s, 0);
+    VECTOR(r, 1);
     VECTOR(p, 2);
     VECTOR(x, 3);
-    VECTOR(r, 4);
     ALPHA;
     BETA;
     double rr = 0.0;
 #pragma omp simd reduction(+ : rr)
     for (size_t i = from; i < to; i++) {
-        p[i] = r[i] + beta * p[i];
-        s[i] = w[i] + beta * s[i];
         x[i] += alpha * p[i];
         r[i] -= alpha * s[i];
+        p[i] = r[i] + beta * p[i];
         rr += r[i] * r[i];
     }
     sums[0] = rr;
@@ -166,9 +187,8 @@ static void pipe_pr_update_range(const tct_op *op, size_t from, size_t to,
     for (size_t i = from; i < to; i++) {
         x[i] += alpha * p[i];
         r[i] -= alpha * s[i];
-        w[i] -= alpha * u[i];
         p[i] = r[i] + beta * p[i];
-        s[i] = w[i] + beta * s[i];
+        s[i] = w[i] - alpha * u[i] + beta * s[i];
         rr += r[i] * r[i];
         ps += p[i] * s[i];
         rs += r[i] * s[i];
@@ -185,11 +205,13 @@ const tct_host_vector tct_host_vector_isa = {
     .run = {
         [TCT_FILL] = fill_range,
         [TCT_COPY] = copy_range,
+        [TCT_SCALE] = scale_range,
         [TCT_AXPY] = axpy_range,
         [TCT_AYPX] = aypx_range,
         [TCT_DOT] = dot_range,
         [TCT_NORM] = norm_range,
         [TCT_AXPY_NORM] = axpy_norm_range,
+        [TCT_DOTS] = dots_range,
         [TCT_CG_UPDATE] = cg_update_range,
         [TCT_SINGLE_UPDATE] = single_update_range,
         [TCT_PIPELINED_UPDATE] = pipelined_update_range,

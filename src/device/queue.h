@@ -22,17 +22,20 @@
 #define TCT_OPS(X)                                                             \
     X(FILL, "fill", 0, 0, 0, 0, 1)           /* y                       */     \
     X(COPY, "copy", 0, 0, 0, 0, 2)           /* x y                     */     \
+    X(SCALE, "scale", 0, 0, 0, 0, 2)         /* y                       */     \
     X(AXPY, "axpy", 0, 0, 0, 1, 3)           /* x y                     */     \
     X(AYPX, "aypx", 0, 0, 0, 1, 3)           /* x y                     */     \
     X(DOT, "dot", 0, 1, 0, 0, 2)             /* x y                     */     \
     X(NORM, "norm", 0, 0, 1, 0, 1)           /* x                       */     \
     X(AXPY_NORM, "axpy+norm", 0, 0, 1, 1, 3) /* x y                     */     \
     X(CG_UPDATE, "cg update", 0, 0, 0, 2, 5) /* r p x                   */     \
-    X(SINGLE_UPDATE, "single update", 0, 0, 1, 4, 9)        /* w s p x r    */ \
+    X(DOTS, "two dots", 0, 1, 1, 0, 2)       /* x y                     */     \
+    X(SINGLE_UPDATE, "single update", 0, 0, 1, 3, 7)        /* s r p x      */ \
     X(PIPELINED_UPDATE, "pipelined update", 0, 1, 1, 6, 13) /* n z s w p r x*/ \
-    X(PIPE_PR_UPDATE, "pipe-pr update", 0, 3, 1, 5, 10)     /* w u s r p x  */ \
+    X(PIPE_PR_UPDATE, "pipe-pr update", 0, 3, 1, 5, 11)     /* w u s r p x  */ \
     X(MULTIPLY, "product", 1, 0, 0, 0, 2)                                      \
     X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2)                              \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3) /* p s r        */         \
     X(MULTIPLY_PAIR, "product of two", 2, 0, 0, 0, 4)                          \
     X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0)                            \
     X(STEP, "scalar step", 0, 0, 0, 0, 0)                                      \
@@ -75,7 +78,7 @@ enum { TCT_OP_VECTORS = 7, TCT_SUM_MOST = 8 };
 typedef struct tct_op {
     tct_opcode code;
     size_t n;                   /* elements per vector                  */
-    double sign;                /* +1 or -1; the value of FILL          */
+    double sign;                /* +1 or -1; the number of FILL, SCALE  */
     const double *alpha, *beta; /* scalars on the device                */
     double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
     double *out;                /* scalar results, contiguous           */
@@ -253,9 +256,10 @@ void q_free(tacit_queue *q, double *p);
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);
 
-/* y = value;  y = x */
+/* y = value;  y = x;  y = factor y */
 void q_fill(tacit_queue *q, size_t n, double value, double *y);
 void q_copy(tacit_queue *q, size_t n, const double *x, double *y);
+void q_scale(tacit_queue *q, size_t n, double factor, double *y);
 /* y = y + sign alpha x;  y = x + sign alpha y; alpha NULL is 1 */
 void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
             const double *x, double *y);
@@ -266,6 +270,9 @@ void q_dot(tacit_queue *q, size_t n, const double *x, const double *y,
            double *out);
 /* *out = (x, x) */
 void q_norm(tacit_queue *q, size_t n, const double *x, double *out);
+/* out[0] = (x, y), out[1] = (y, y) */
+void q_dots(tacit_queue *q, size_t n, const double *x, const double *y,
+            double *out);
 /* y = y + sign alpha x, *out = (y, y) */
 void q_axpy_norm(tacit_queue *q, size_t n, double sign, const double *alpha,
                  const double *x, double *y, double *out);
@@ -273,21 +280,21 @@ void q_axpy_norm(tacit_queue *q, size_t n, double sign, const double *alpha,
 /* x = x + alpha p;  p = r + beta p */
 void q_cg_update(tacit_queue *q, size_t n, const double *alpha,
                  const double *beta, const double *r, double *p, double *x);
-/* p = r + beta p; s = w + beta s; x += alpha p; r -= alpha s; *rr = (r, r) */
+/* x += alpha p; r -= alpha s; p = r + beta p; *rr = (r, r) */
 void q_single_update(tacit_queue *q, size_t n, const double *alpha,
-                     const double *beta, const double *w, double *s, double *p,
-                     double *x, double *r, double *rr);
+                     const double *beta, const double *s, double *r, double *p,
+                     double *x, double *rr);
 /* z = n + beta z; s = w + beta s; p = r + beta p; x += alpha p; r -= alpha s;
  * w -= alpha z; out[0] = (r, r), out[1] = (w, r) */
 void q_pipelined_update(tacit_queue *q, size_t n, const double *alpha,
                         const double *beta, const double *nn, double *z,
                         double *s, double *w, double *p, double *r, double *x,
                         double *out);
-/* x += alpha p; r -= alpha s; w -= alpha u; p = r + beta p; s = w + beta s;
+/* x += alpha p; r -= alpha s; p = r + beta p; s = w - alpha u + beta s;
  * out[0] = (r, r), out[1] = (p, s), out[2] = (r, s), out[3] = (s, s) */
 void q_pipe_pr_update(tacit_queue *q, size_t n, const double *alpha,
-                      const double *beta, double *w, const double *u, double *s,
-                      double *r, double *p, double *x, double *out);
+                      const double *beta, const double *w, const double *u,
+                      double *s, double *r, double *p, double *x, double *out);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);
@@ -313,6 +320,9 @@ void q_exchange_end(tacit_queue *q, tct_exchange *e);
 /* y = B x; `dot` NULL, or *dot = (x, y) */
 void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
                 double *dot);
+/* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
+void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
+                     const double *r, double *s, double *out);
 /* y0 = B x0, y1 = B x1 */
 void q_multiply_pair(tacit_queue *q, const tct_block *B, const double *x0,
                      double *y0, const double *x1, double *y1);

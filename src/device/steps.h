@@ -8,6 +8,7 @@
  * which it notes in C_BAD and C_BAD_VALUE. */
 #ifndef TCT_STEPS_H
 #define TCT_STEPS_H
+#include <math.h>
 
 #ifdef __CUDACC__
 #define TCT_BOTH static __host__ __device__ inline
@@ -18,10 +19,12 @@
 /* The block of scalars. The first ones are summed together. */
 enum {
     C_RR = 0,    /* (r, r)                                          */
-    C_DELTA = 1, /* (A r, r), single and pipelined                  */
-    C_MU = 1,    /* (p, s), pipe-pr                                 */
-    C_RS = 2,    /* (r, s), pipe-pr                                 */
-    C_SS = 3,    /* (s, s), pipe-pr                                 */
+    C_DELTA = 1, /* (A r, r), pipelined                             */
+    C_REF = 2,   /* (r, r_0), pipelined, now and then               */
+    C_MU = 1,    /* (p, s), single and pipe-pr                      */
+    C_RS = 2,    /* (r, s)                                          */
+    C_SS = 3,    /* (s, s)                                          */
+    C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
     C_RR_OLD,    /* (r, r) of the iteration before; 0 at a start    */
     C_ALPHA,
@@ -32,21 +35,30 @@ enum {
     C_HELD,      /* 1 once the target is met, and from the step after a
                     breakdown on: updates that a device was given ahead
                     then leave all vectors as they are              */
-    TCT_SCALARS = 16
+    C_NORM,      /* of A, the largest row sum                       */
+    C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
+    C_REF_RR,    /* (r_0, r_0)                                      */
+    C_SIGMA,     /* what b is multiplied by                         */
+    TCT_SCALARS
 };
 
 typedef enum tct_bad {
     BAD_NONE = 0,
     BAD_CURVATURE,
     BAD_RESIDUAL,
-    BAD_TIME /* a wait on the device took too long */
+    BAD_TIME, /* a wait on the device took too long                */
+    BAD_DRIFT /* the recurrences have become too inaccurate to be
+                 worth going on with: another method does          */
 } tct_bad;
 
 typedef enum tct_step {
-    STEP_CG_ALPHA, /* alpha = (r, r) / (p, A p)          */
-    STEP_CG_BETA,  /* beta  = (r, r) / (r, r)_old        */
-    STEP_SINGLE,   /* Chronopoulos and Gear 1989         */
-    STEP_PIPE_PR   /* Chen and Carson 2020               */
+    STEP_CG_ALPHA,  /* alpha = (r, r) / (p, A p)          */
+    STEP_CG_BETA,   /* beta  = (r, r) / (r, r)_old        */
+    STEP_PR,        /* Chen and Carson 2020: single       */
+    STEP_PIPE_PR,   /* the same, pipelined                */
+    STEP_PIPELINED, /* Ghysels and Vanroose 2014          */
+    STEP_LOST,      /* is r still orthogonal to r_0?      */
+    STEP_ALONG      /* go on along a given p              */
 } tct_step;
 
 /* Smaller than this, (r, r) has left the range where quotients mean much. */
@@ -94,15 +106,13 @@ TCT_BOTH void step_cg_beta(double *c)
     c[C_BETA] = c[C_RR_OLD] > 0.0 ? c[C_RR] / c[C_RR_OLD] : 0.0;
 }
 
-/* beta = (r, r) / (r, r)_old, alpha = (r, r) / (delta - beta (r, r) / alpha_old);
- * at a start (r, r)_old is 0: beta = 0, alpha = (r, r) / delta. */
-TCT_BOTH void step_single(double *c)
+/* beta = (r, r) / (r, r)_old, alpha = (r, r) / (delta - beta (r, r) / alpha_old)
+ */
+TCT_BOTH void step_pipelined(double *c)
 {
     const double rr = c[C_RR], old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
-    const int first = !(old > 0.0);
-    const double beta = first ? 0.0 : rr / old;
-    const double curvature =
-        first ? c[C_DELTA] : c[C_DELTA] - beta * rr / alpha_old;
+    const double beta = rr / old;
+    const double curvature = c[C_DELTA] - beta * rr / alpha_old;
     if (step_sound(c, curvature)) {
         c[C_ALPHA] = rr / curvature;
         c[C_RR_OLD] = rr;
@@ -110,9 +120,22 @@ TCT_BOTH void step_single(double *c)
     c[C_BETA] = beta;
 }
 
+/* In exact arithmetic r is orthogonal to every residual before. It stops to be
+ * where rounding has let directions return that were done with [Pa80]; from
+ * then on each digit that a method's recurrences are less accurate than cg's
+ * costs iterations. */
+#define TCT_LOST 1e-6
+TCT_BOTH void step_lost(double *c)
+{
+    const double most = TCT_LOST * TCT_LOST * c[C_RR] * c[C_REF_RR];
+    if (c[C_BAD] != 0.0 || c[C_REF] * c[C_REF] <= most) return;
+    c[C_BAD] = BAD_DRIFT;
+    c[C_BAD_VALUE] = c[C_REF];
+}
+
 /* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: the
  * next (r, r) is predicted, and recomputed by the next sum. */
-TCT_BOTH void step_pipe_pr(double *c)
+TCT_BOTH void step_pr(double *c)
 {
     const double nu = c[C_RR];
     c[C_BETA] = 0.0;
@@ -125,13 +148,41 @@ TCT_BOTH void step_pipe_pr(double *c)
     }
 }
 
+/* The same with s = w + beta s: what rounding adds to s is at most about
+ * eps ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times
+ * beta. Where their bound comes to TCT_DRIFT_MOST of s, this step is the last. */
+#define TCT_ROUNDING   1.11e-16
+#define TCT_DRIFT_MOST 3e-13
+TCT_BOTH void step_pipe_pr(double *c)
+{
+    step_pr(c);
+    if (c[C_ALPHA] == 0.0) return;
+    const double s = sqrt(c[C_SS]), drift = c[C_DRIFT];
+    c[C_DRIFT] = c[C_BETA] * drift +
+                 TCT_ROUNDING * c[C_NORM] * (sqrt(c[C_RR]) + c[C_ALPHA] * s);
+    if (drift <= TCT_DRIFT_MOST * s) return;
+    c[C_BAD] = BAD_DRIFT;
+    c[C_BAD_VALUE] = drift / s;
+}
+
+/* Along a p that does not come from the recurrence before: alpha makes the
+ * error least along p, beta makes the next direction conjugate to it. */
+TCT_BOTH void step_along(double *c)
+{
+    c[C_ALPHA] = c[C_RP] / c[C_MU];
+    c[C_BETA] = (c[C_ALPHA] * c[C_SS] - c[C_RS]) / c[C_MU];
+}
+
 TCT_BOTH void tct_step_run(tct_step step, double *c)
 {
     switch (step) {
     case STEP_CG_ALPHA: step_cg_alpha(c); break;
     case STEP_CG_BETA: step_cg_beta(c); break;
-    case STEP_SINGLE: step_single(c); break;
+    case STEP_PR: step_pr(c); break;
     case STEP_PIPE_PR: step_pipe_pr(c); break;
+    case STEP_PIPELINED: step_pipelined(c); break;
+    case STEP_LOST: step_lost(c); break;
+    case STEP_ALONG: step_along(c); break;
     }
 }
 

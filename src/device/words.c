@@ -19,6 +19,11 @@ void q_copy(tacit_queue *q, size_t n, const double *x, double *y)
     q_submit(q, &(tct_op){.code = TCT_COPY, .n = n, .v = {in(x), y}});
 }
 
+void q_scale(tacit_queue *q, size_t n, double factor, double *y)
+{
+    q_submit(q, &(tct_op){.code = TCT_SCALE, .n = n, .sign = factor, .v = {y}});
+}
+
 void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
             const double *x, double *y)
 {
@@ -72,15 +77,22 @@ void q_cg_update(tacit_queue *q, size_t n, const double *alpha,
                           .v = {in(r), p, x}});
 }
 
+void q_dots(tacit_queue *q, size_t n, const double *x, const double *y,
+            double *out)
+{
+    q_submit(q, &(tct_op){
+                    .code = TCT_DOTS, .n = n, .v = {in(x), in(y)}, .out = out});
+}
+
 void q_single_update(tacit_queue *q, size_t n, const double *alpha,
-                     const double *beta, const double *w, double *s, double *p,
-                     double *x, double *r, double *rr)
+                     const double *beta, const double *s, double *r, double *p,
+                     double *x, double *rr)
 {
     q_submit(q, &(tct_op){.code = TCT_SINGLE_UPDATE,
                           .n = n,
                           .alpha = alpha,
                           .beta = beta,
-                          .v = {in(w), s, p, x, r},
+                          .v = {in(s), r, p, x},
                           .out = rr});
 }
 
@@ -98,14 +110,14 @@ void q_pipelined_update(tacit_queue *q, size_t n, const double *alpha,
 }
 
 void q_pipe_pr_update(tacit_queue *q, size_t n, const double *alpha,
-                      const double *beta, double *w, const double *u, double *s,
-                      double *r, double *p, double *x, double *out)
+                      const double *beta, const double *w, const double *u,
+                      double *s, double *r, double *p, double *x, double *out)
 {
     q_submit(q, &(tct_op){.code = TCT_PIPE_PR_UPDATE,
                           .n = n,
                           .alpha = alpha,
                           .beta = beta,
-                          .v = {w, in(u), s, r, p, x},
+                          .v = {in(w), in(u), s, r, p, x},
                           .out = out});
 }
 
@@ -164,6 +176,16 @@ void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
                           .block = B,
                           .v = {in(x), y},
                           .out = dot});
+}
+
+void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
+                     const double *r, double *s, double *out)
+{
+    q_submit(q, &(tct_op){.code = TCT_MULTIPLY_DOTS,
+                          .n = (size_t)B->rows,
+                          .block = B,
+                          .v = {in(p), s, in(r)},
+                          .out = out});
 }
 
 void q_multiply_pair(tacit_queue *q, const tct_block *B, const double *x0,

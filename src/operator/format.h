@@ -76,6 +76,11 @@ tacit_status tct_format_parse(const char *device, const char *text,
  * [TCT_TRIALS_MOST] is room for the texts of trials.
  * Errors      NO_MEMORY, DEVICE. */
 enum { TCT_REASON = 160 };
+/* Seconds of a product with each of `blocks` [count], the least of rounds in
+ * which all take turns, on a GPU.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
+                               int count, double *seconds);
 tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
                              int *count, char (*reasons)[TCT_REASON],
                              const char **winner, tct_block **out);

@@ -9,7 +9,20 @@ enum { THREADS = 256, PER_SM = 2 };
 template <int COLS> struct vectors {
     const double *x[COLS];
     double *y[COLS];
+    const double *r; /* of multiply_dots */
 };
+
+/* (x, y), and with DOTS 3 (r, y), (y, y), of what a thread has. */
+template <int DOTS, int COLS>
+static __device__ inline void add_dots(const vectors<COLS> &V, int64_t row,
+                                       double y, double (&dot)[DOTS])
+{
+    dot[0] = fma(__ldg(V.x[0] + row), y, dot[0]);
+    if constexpr (DOTS == 3) {
+        dot[1] = fma(__ldg(V.r + row), y, dot[1]);
+        dot[2] = fma(y, y, dot[2]);
+    }
+}
 
 /* Warps of a block at most: those of blocks of entries, and those that must be
  * ready for any kind of slice, take more registers. */
@@ -19,7 +32,7 @@ template <int WAY> struct most {
 
 /* Two blocks a multiprocessor stay for the whole product: a warp has the parts
  * `step` apart. */
-template <int B, int STORE, int COLS, int WAY>
+template <int B, int STORE, int COLS, int WAY, int DOTS>
 static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
     product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
             const __grid_constant__ tct_ending e)
@@ -30,12 +43,12 @@ static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
     const auto value = tct_values_of<STORE, false>(A, dict, policy);
     const int warps = (int)(blockDim.x >> 5), step = (int)gridDim.x * warps;
     const int first = (int)blockIdx.x * warps + (int)(threadIdx.x >> 5);
-    double dot[1] = {0.0};
+    double dot[DOTS] = {0.0};
     const bool wants = COLS == 1 && e.out;
     const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
 #pragma unroll
         for (int j = 0; j < COLS; j++) V.y[j][row] = sum.v[j];
-        if (wants) dot[0] = fma(__ldg(V.x[0] + row), sum.v[0], dot[0]);
+        if (wants) add_dots(V, row, sum.v[0], dot);
     };
     uint32_t word = tct_part_words<B, WAY>(A, first);
     uint32_t next = tct_part_words<B, WAY>(A, first + step);
@@ -56,7 +69,7 @@ static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
                 tct_two_apart<COLS, false>(
                     A, u0 + (__ffs((int)apart) - 1) * step, value, V.x, take);
         }
-    if (wants) tct_end<1>(dot, e);
+    if (wants) tct_end<DOTS>(dot, e);
     else tct_end<0>(dot, e);
 }
 
@@ -81,12 +94,12 @@ static __global__ void __launch_bounds__(THREADS)
             A.segment_sum[j * A.segments + blockIdx.x] = sum[j];
 }
 
-template <int COLS>
+template <int COLS, int DOTS>
 static __global__ void __launch_bounds__(THREADS)
     join(tct_gpu_arrays A, vectors<COLS> V,
          const __grid_constant__ tct_ending e)
 {
-    double dot[1] = {0.0};
+    double dot[DOTS] = {0.0};
     for (int64_t l = threadIdx.x; l < A.long_rows; l += THREADS)
         for (int j = 0; j < COLS; j++) {
             double sum = 0.0;
@@ -94,25 +107,25 @@ static __global__ void __launch_bounds__(THREADS)
                 sum += A.segment_sum[j * A.segments + k];
             const int row = A.long_row[l];
             V.y[j][row] = sum;
-            if (j == 0) dot[0] = fma(V.x[0][row], sum, dot[0]);
+            if (COLS == 1) add_dots(V, row, sum, dot);
         }
     tct_block_sum(dot);
     if (threadIdx.x != 0) return;
-    if (COLS == 1 && e.out) *e.out += dot[0];
+    for (int j = 0; COLS == 1 && e.out && j < DOTS; j++) e.out[j] += dot[j];
     tct_tail_run(e.tail);
 }
 
-template <int COLS>
+template <int COLS, int DOTS>
 static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
                       const tct_gpu_launch *L)
 {
     segments<COLS><<<(unsigned)A.segments, THREADS, 0, L->stream>>>(A, V);
-    join<COLS><<<1, THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
+    join<COLS, DOTS><<<1, THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
 }
 
 /* --- launch ----------------------------------------------------------------------- */
 
-template <int B, int STORE, int COLS, int WAY>
+template <int B, int STORE, int COLS, int WAY, int DOTS>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
                        const vectors<COLS> &V)
 {
@@ -125,23 +138,23 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     /* a warp for each part, where there are few; but four a block */
     int warps = (parts + blocks - 1) / blocks;
     warps = warps < 4 ? 4 : warps < most<WAY>::warps ? warps : most<WAY>::warps;
-    product<B, STORE, COLS, WAY>
+    product<B, STORE, COLS, WAY, DOTS>
         <<<tct_grid(parts, warps, blocks), (unsigned)warps * 32, 0,
            L->stream>>>(A, V, parts, keep, e);
-    if (A.long_rows > 0) long_rows<COLS>(A, V, L);
+    if (A.long_rows > 0) long_rows<COLS, DOTS>(A, V, L);
 }
 
-template <int B, int STORE, int COLS>
+template <int B, int STORE, int COLS, int DOTS = 1>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const vectors<COLS> &V)
 {
     if constexpr (B == 1) {
         if (S->d.way == GPU_JOINED)
-            return start_with<B, STORE, COLS, GPU_JOINED>(S, L, V);
+            return start_with<B, STORE, COLS, GPU_JOINED, DOTS>(S, L, V);
         if (S->d.way == GPU_RUNS)
-            return start_with<B, STORE, COLS, GPU_RUNS>(S, L, V);
+            return start_with<B, STORE, COLS, GPU_RUNS, DOTS>(S, L, V);
     }
-    start_with<B, STORE, COLS, GPU_ANY>(S, L, V);
+    start_with<B, STORE, COLS, GPU_ANY, DOTS>(S, L, V);
 }
 
 template <int B>
@@ -166,7 +179,7 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
                      const double *x, double *y)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<1> V = {{x}, {y}};
+    const vectors<1> V = {{x}, {y}, nullptr};
     switch (S->d.b) {
     case 1: multiply_of<1>(S, L, V); break;
     case 2: multiply_of<2>(S, L, V); break;
@@ -177,6 +190,21 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
     }
 }
 
+/* Three dots along with the product, for the usual blocks and stores: more
+ * kernels for it would not pay. */
+static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
+                          const double *p, const double *r, double *s)
+{
+    const tct_gpu_slices *S = slices_of(block);
+    const vectors<1> V = {{p}, {s}, r};
+    const int b = S->d.b, store = S->d.store;
+    if (b == 1 && store == GPU_F64) start<1, GPU_F64, 1, 3>(S, L, V);
+    else if (b == 1 && store == GPU_DICT8) start<1, GPU_DICT8, 1, 3>(S, L, V);
+    else if (b == 3 && store == GPU_F64) start<3, GPU_F64, 1, 3>(S, L, V);
+    else return false;
+    return true;
+}
+
 /* Two vectors in one pass: rows in every store, blocks where values are fp64.
  * The others take two passes. */
 static void multiply_pair(const tct_gpu_block *block, const tct_gpu_launch *L,
@@ -184,7 +212,7 @@ static void multiply_pair(const tct_gpu_block *block, const tct_gpu_launch *L,
                           double *y1)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<2> V = {{x0, x1}, {y0, y1}};
+    const vectors<2> V = {{x0, x1}, {y0, y1}, nullptr};
     const int b = S->d.b, store = S->d.store;
     if (b == 1 && store == GPU_F64) start<1, GPU_F64, 2>(S, L, V);
     else if (b == 1 && store == GPU_F32) start<1, GPU_F32, 2>(S, L, V);
@@ -202,5 +230,5 @@ static void multiply_pair(const tct_gpu_block *block, const tct_gpu_launch *L,
     }
 }
 
-extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {multiply,
-                                                         multiply_pair};
+extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
+    multiply, multiply_dots, multiply_pair};

@@ -29,6 +29,17 @@ void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
     apply_with(A, q, x, y, dot);
 }
 
+void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
+                const double *r, double *s, double *out)
+{
+    if (!A->plan) {
+        q_multiply_dots(q, A->local, p, r, s, out);
+        return;
+    }
+    apply_with(A, q, p, s, out); /* s is whole only when ghosts are in it */
+    q_dots(q, (size_t)A->n, r, s, out + 1);
+}
+
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {
@@ -46,6 +57,7 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
 {
     REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
     apply(A, A->q, x, y);
+    tct_unscale(A, A->q, y);
     return q_status(A->q);
 }
 
@@ -114,19 +126,6 @@ static tacit_status store_gpu(tacit_operator *A, const tct_format_wish *wish,
     return A->format->create(local, A->q->threads, &A->local);
 }
 
-/* The second block, of low precision: rows of blocks if the first is. */
-static tacit_status store_low(tacit_operator *A, const tct_format_wish *wish,
-                              tct_local *local)
-{
-    if (!wish->low[0]) return TACIT_OK;
-    A->low = tct_calloc(sizeof *A->low);
-    if (!A->low) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
-    const char *name = strcmp(A->format->name, "bsell") == 0 ? "bsell" : "sell";
-    local->store = wish->low;
-    A->low->format = tct_format_find(A->q->device->name, name);
-    return A->low->format->create(local, A->q->threads, &A->low->local);
-}
-
 /* This rank's part, without a word to the others. */
 static tacit_status build_blocks(tacit_operator *A, const char *format,
                                  tct_csr *rows)
@@ -140,7 +139,7 @@ static tacit_status build_blocks(tacit_operator *A, const char *format,
     if (status >= 0)
         status = host ? store_host(A, &wish, &parts.local)
                       : store_gpu(A, &wish, &parts.local);
-    if (status >= 0) status = store_low(A, &wish, &parts.local);
+    if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
     if (status >= 0 && parts.ghosts > 0) {
         A->ghosts = parts.ghosts;
         A->ghost_id = parts.ghost_id;
@@ -176,17 +175,7 @@ static void describe_blocks(tacit_operator *A)
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
     if (A->low && entries > 0)
         A->info.low_bytes_per_nonzero = A->low->local->matrix_bytes / entries;
-}
-
-/* The operator of low precision is this one with another block. */
-static void share_low(tacit_operator *A)
-{
-    tct_block *block = A->low->local;
-    const tct_format *format = A->low->format;
-    *A->low = *A;
-    A->low->low = NULL;
-    A->low->local = block;
-    A->low->format = format;
+    A->info.low_bits = A->low ? A->low->bits : 0;
 }
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
@@ -196,6 +185,8 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
 {
     tacit_world *w = A->world;
     int64_t extent[3] = {0};
+    TRY(tct_agree(w, status));
+    TRY(tct_scale(A, rows));
     if (status >= 0) {
         row_statistics(rows, extent);
         status = TCT_ALLOC(w->size + 1, "an operator", &A->starts);
@@ -219,7 +210,7 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
                             &A->pair_plan));
     }
     describe_blocks(A);
-    if (A->low) share_low(A);
+    tct_low_share(A);
     return describe_exchange(A);
 }
 
@@ -235,6 +226,7 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
     if (status >= 0) {
         A->q = queue;
         A->world = matrix->world;
+        A->bits = 64;
         status = build(A, matrix, rows, status, format);
     }
     tct_csr_clear(rows);
@@ -293,8 +285,7 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows)
         status =
             tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
     if (status >= 0) status = A->format->refill(A->local, &parts.local);
-    if (status >= 0 && A->low)
-        status = A->low->format->refill(A->low->local, &parts.local);
+    if (status >= 0) status = tct_low_refill(A, &parts.local);
     if (status >= 0 && A->ghost) status = tct_ghost_refill(A->ghost, &parts);
     tct_parts_clear(&parts);
     return status;
@@ -312,10 +303,12 @@ tacit_status tacit_operator_update(tacit_operator *A,
                           "the rows of the matrix are not the operator's");
     if (status >= 0) status = copy_rows(&matrix->A, &rows);
     if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
+    status = tct_agree(A->world, status);
+    if (status >= 0) status = tct_scale(A, &rows);
     if (status >= 0) status = refill(A, &rows);
     A->version++;
-    if (A->low) A->low->version++;
     if (status >= 0) describe_blocks(A); /* a GPU's store may have changed */
+    tct_low_share(A);
     tct_csr_clear(&rows);
     return tct_agree(A->world, status);
 }
@@ -348,8 +341,7 @@ void tacit_operator_destroy(tacit_operator **A)
 {
     if (!A || !*A) return;
     tacit_operator *a = *A;
-    if (a->low && a->low->local) a->low->local->ops->destroy(a->low->local);
-    tct_free(a->low);
+    tct_low_destroy(&a->low);
     tct_free(a->reasons);
     if (a->local) a->local->ops->destroy(a->local);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);

@@ -24,20 +24,49 @@ struct tacit_operator {
     int version; /* counts updates: recordings of the old values are void */
     char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */
     char name[40];               /* "sell/f64": format and store wished */
-    /* The same matrix with values of low precision, for mixed precision: shares
-     * everything with this one but its block; NULL without. */
+    int exponent; /* what is stored is the matrix times 2^-exponent: 0 unless
+                     its entries are near the ends of the range of doubles */
+    double norm;  /* of what is stored: the largest row sum of |a|        */
+    int bits;     /* of a value: 64, or those of low precision            */
+    /* The same matrix with values of low precision, the lowest first; each
+     * shares everything with this one but its block, and has the next one in
+     * its own `low`. NULL without. */
     struct tacit_operator *low;
     tacit_operator_info info;
 };
 
-/* y = A x */
+/* y = A x, A being what is stored: here and below. */
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);
 /* y = A x, *dot = (x, y) of this rank's part */
 void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
                double *y, double *dot);
+/* y = 2^exponent y: A x of what is stored becomes that of the matrix */
+void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y);
+/* s = A p, out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
+void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
+                const double *r, double *s, double *out);
 /* y0 = A x0, y1 = A x1 with one exchange and one pass over the matrix. */
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1);
+
+/* --- scale.c ---------------------------------------------------------------- */
+
+/* Set A->exponent and A->norm for `rows`, and bring their values near 1 if they
+ * are far from it. Collective.
+ * Errors      INPUT (no power of 2 serves all entries). */
+tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
+
+/* --- low.c ------------------------------------------------------------------ */
+
+/* The blocks of low precision that `wish` asks for, "" for none: "low32",
+ * "low48", or of "mixed" (both) and "mixed48" those that are faster than the
+ * block of A, which is there. */
+tacit_status tct_low_store(tacit_operator *A, const char *wish,
+                           tct_local *local);
+/* Give them all else that A has. */
+void tct_low_share(tacit_operator *A);
+tacit_status tct_low_refill(tacit_operator *A, const tct_local *local);
+void tct_low_destroy(tacit_operator **low);
 
 /* --- split.c --------------------------------------------------------------- */
 

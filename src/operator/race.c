@@ -22,17 +22,23 @@ typedef struct {
     double *x, *y;
 } course;
 
-/* Seconds of a product, the best of some runs; < 0: the queue has failed. */
+/* Seconds of a product; < 0: the queue has failed. */
+static double once(const course *c, const tct_block *B)
+{
+    const double start = tct_seconds();
+    for (int k = 0; k < PRODUCTS; k++) q_multiply(c->q, B, c->x, c->y, NULL);
+    if (q_status(c->q) < 0) return -1.0;
+    return (tct_seconds() - start) / PRODUCTS;
+}
+
+/* ... the best of some runs. */
 static double run(const course *c, const tct_block *B)
 {
     double best = -1.0;
+    if (q_status(c->q) < 0) return -1.0;
     for (int i = -1; i < RUNS; i++) { /* the first warms up */
-        if (q_status(c->q) < 0) return -1.0;
-        const double start = tct_seconds();
-        for (int k = 0; k < PRODUCTS; k++)
-            q_multiply(c->q, B, c->x, c->y, NULL);
-        if (q_status(c->q) < 0) return -1.0;
-        const double seconds = (tct_seconds() - start) / PRODUCTS;
+        const double seconds = once(c, B);
+        if (seconds < 0.0) return -1.0;
         if (i >= 0 && (best < 0.0 || seconds < best)) best = seconds;
     }
     return best;
@@ -121,22 +127,47 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
     return TACIT_OK;
 }
 
+static tacit_status course_open(tacit_queue *q, int64_t rows, int64_t cols,
+                                course *out)
+{
+    *out = (course){.q = q};
+    TRY(tacit_queue_alloc(q, (size_t)cols, &out->x));
+    TRY(tacit_queue_alloc(q, (size_t)rows, &out->y));
+    q_fill(q, (size_t)cols, 1.0, out->x);
+    return TACIT_OK;
+}
+
+static void course_close(course *c)
+{
+    tacit_queue_free(c->q, &c->x);
+    tacit_queue_free(c->q, &c->y);
+}
+
+tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
+                               int count, double *seconds)
+{
+    course c;
+    tacit_status status = course_open(q, blocks[0]->rows, blocks[0]->cols, &c);
+    for (int i = -1; status >= 0 && i < RUNS; i++) /* the first warms up */
+        for (int k = 0; k < count; k++) {
+            const double t = once(&c, blocks[k]);
+            if (i <= 0 || t < seconds[k]) seconds[k] = t;
+        }
+    course_close(&c);
+    return status < 0 ? status : q_status(q);
+}
+
 tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
                              int *count, char (*reasons)[TCT_REASON],
                              const char **winner, tct_block **out)
 {
-    course c = {.q = q};
+    course c;
     *count = 0;
     *out = NULL;
     *winner = NULL;
-    tacit_status status = tacit_queue_alloc(q, (size_t)A->cols, &c.x);
-    if (status >= 0) status = tacit_queue_alloc(q, (size_t)A->rows, &c.y);
-    if (status >= 0) {
-        q_fill(q, (size_t)A->cols, 1.0, c.x);
-        status = race(&c, A, trials, count, reasons, winner, out);
-    }
-    tacit_queue_free(q, &c.x);
-    tacit_queue_free(q, &c.y);
+    tacit_status status = course_open(q, A->rows, A->cols, &c);
+    if (status >= 0) status = race(&c, A, trials, count, reasons, winner, out);
+    course_close(&c);
     if (status >= 0 && !*out)
         status = tct_fail(TACIT_NO_MEMORY, "no format could be tried: %s",
                           *count && trials[0].reason ? trials[0].reason : "");

@@ -41,6 +41,5 @@ const tct_method tct_method_cg = {
               .reductions = 2,
               .scalars = 2,
               .vectors = 3},
-    .keeps_direction = true,
     .iterate = cg_iterate,
 };

@@ -10,17 +10,29 @@
 
 void tct_residual(tacit_solver *S, double *r)
 {
-    apply(S->exact, S->q, S->x, r);          /* r = A x */
-    q_aypx(S->q, S->n, -1.0, NULL, S->b, r); /* r = b - r */
+    apply(S->exact, S->q, S->x, r); /* r = A x */
+    if (S->sigma == 1.0) {
+        q_aypx(S->q, S->n, -1.0, NULL, S->b, r); /* r = b - r */
+    } else {
+        q_scale(S->q, S->n, -1.0, r);
+        q_axpy(S->q, S->n, +1.0, &S->c[C_SIGMA], S->b, r);
+    }
+    S->result->extra_products++;
+}
+
+double tct_dot(tacit_solver *S, const double *v, const double *w)
+{
+    double value = NAN;
+    if (v == w) q_norm(S->q, S->n, v, &S->c[C_RR]);
+    else q_dot(S->q, S->n, v, w, &S->c[C_RR]);
+    q_sum(S->q, 1, &S->c[C_RR]);
+    q_get(S->q, 1, &S->c[C_RR], &value);
+    return value;
 }
 
 double tct_norm2(tacit_solver *S, const double *v)
 {
-    double value = NAN;
-    q_norm(S->q, S->n, v, &S->c[C_RR]);
-    q_sum(S->q, 1, &S->c[C_RR]);
-    q_get(S->q, 1, &S->c[C_RR], &value);
-    return value;
+    return tct_dot(S, v, v);
 }
 
 void tct_broke_down(tacit_solver *S, const char *quantity, double value)
@@ -29,6 +41,14 @@ void tct_broke_down(tacit_solver *S, const char *quantity, double value)
     S->result->breakdown_iteration = S->k;
     S->result->breakdown_quantity = quantity;
     S->result->breakdown_value = value;
+}
+
+void tct_forget_breakdown(tacit_solver *S)
+{
+    S->why = TACIT_STOP_MAX_ITERATIONS;
+    S->result->breakdown_iteration = -1;
+    S->result->breakdown_quantity = NULL;
+    S->result->breakdown_value = 0.0;
 }
 
 void tct_tell_monitor(tacit_solver *S)
@@ -44,6 +64,7 @@ bool tct_judge(tacit_solver *S, const tct_seen *c)
 {
     S->rr = c->rr;
     S->met = S->rr <= S->goal * S->goal;
+    S->drifted = false;
     if (c->bad == BAD_CURVATURE) {
         tct_broke_down(S, "p'Ap", c->bad_value);
         return true;
@@ -53,7 +74,8 @@ bool tct_judge(tacit_solver *S, const tct_seen *c)
         return true;
     }
     tct_tell_monitor(S);
-    if (S->met) return true;
+    S->drifted = !S->met && c->bad == BAD_DRIFT;
+    if (S->met || S->drifted) return true;
     S->why = TACIT_STOP_MAX_ITERATIONS;
     if (S->q->stop_agreed) S->why = TACIT_STOP_INTERRUPTED;
     return S->q->stop_agreed || S->k >= S->most;
@@ -69,7 +91,7 @@ bool tct_take_looks(tacit_solver *S, int leave)
         const bool done = tct_judge(S, &c);
         /* an update that was enqueued already is part of an x that did not
          * meet the target */
-        if (done && (S->met || S->why == TACIT_STOP_BREAKDOWN)) return true;
+        if (done && tct_is_held(S)) return true;
         S->k = k;
         if (done && S->ahead == 0) return true;
         if (done) leave = 0;

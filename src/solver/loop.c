@@ -72,7 +72,7 @@ static bool replay(tacit_solver *S)
     S->q->device->replay(S->q, S->record, S->most - S->k);
     bool done = false;
     while (q_seen(S->q, &c)) {
-        if (done && (S->met || S->why == TACIT_STOP_BREAKDOWN)) continue;
+        if (done && tct_is_held(S)) continue;
         S->k++;
         if (!tct_judge(S, &c)) {
             if (S->q->stop_wanted) tct_flags_agreed(S->q, tct_flags_mine(S->q));

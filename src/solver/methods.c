@@ -40,8 +40,11 @@ static tacit_status unknown(const char *name)
 
 static tacit_status build(tacit_solver *S)
 {
-    for (int i = 0; i < S->method->about.vectors; i++)
-        TRY(tacit_queue_alloc(S->q, S->n, &S->v[i]));
+    for (int i = 0; i < TCT_VECTORS_MOST; i++) {
+        const bool mixed = S->exact->low && (i == V_REF || i == V_GUESS);
+        if (i < S->method->about.vectors || mixed)
+            TRY(tacit_queue_alloc(S->q, S->n, &S->v[i]));
+    }
     return tacit_queue_alloc(S->q, TCT_SCALARS, &S->c);
 }
 

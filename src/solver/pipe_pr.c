@@ -7,7 +7,9 @@
  *
  * One sum of four scalars, under way while u = A s and w = A r are formed in
  * one pass over the matrix. w = A r is first predicted by its recurrence and
- * then recomputed, which keeps the accuracy of cg. */
+ * then recomputed, which keeps the accuracy of cg on most matrices. Where
+ * s = A p, which comes from a recurrence, drifts away too far, step_pipe_pr
+ * says so and `single`, which forms it, goes on. */
 #include "solver/solver.h"
 
 static void pipe_pr_iterate(tacit_solver *S)
@@ -20,8 +22,9 @@ static void pipe_pr_iterate(tacit_solver *S)
     double *s = S->v[3], *u = S->v[4];
 
     /* clang-format off */
-    q_copy(q, n, r, p);                       /* p = r                      */
+    if (!S->resumed) q_copy(q, n, r, p);      /* p = r                      */
     apply(A, q, p, s);                        /* s = A p                    */
+    S->result->extra_products++;
     q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
     q_dot(q, n, p, s, &c[C_MU]);              /* mu = (p, s)                */
     q_dot(q, n, r, s, &c[C_RS]);
@@ -37,9 +40,8 @@ static void pipe_pr_iterate(tacit_solver *S)
         q_pipe_pr_update(q, n, alpha, beta, w, u, s, r, p, x,
                          &c[C_RR]);           /* x = x + alpha p
                                                  r = r - alpha s
-                                                 w = w - alpha u
                                                  p = r + beta p
-                                                 s = w + beta s             */
+                                                 s = w - alpha u + beta s   */
         S->k++;
     }
     /* clang-format on */
@@ -54,5 +56,6 @@ const tct_method tct_method_pipe_pr = {
               .scalars = 4,
               .hidden = true,
               .vectors = 5},
+    .rescue = &tct_method_single,
     .iterate = pipe_pr_iterate,
 };

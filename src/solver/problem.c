@@ -4,21 +4,34 @@
 #include "solver/solver.h"
 #include <math.h>
 
+/* ||work|| over all ranks; work [n + 1] is lost. */
+static tacit_status norm_of(tacit_queue *q, size_t n, double *work, double *out)
+{
+    double total = 0.0, factor = 1.0;
+    for (int i = 0; i < 2; i++) { /* again where squares leave the range */
+        q_norm(q, n, work, &work[n]);
+        q_sum(q, 1, &work[n]);
+        q_get(q, 1, &work[n], &total);
+        if ((total > 0x1p-900 && total < 0x1p900) || i == 1) break;
+        factor = total < 1.0 ? 0x1p600 : 0x1p-600;
+        q_scale(q, n, factor, work);
+    }
+    *out = sqrt(total) / factor;
+    return tct_agree(q->world, q_own_status(q));
+}
+
 tacit_status tacit_distance(tacit_queue *queue, size_t n, const double *x,
                             const double *y, double *out)
 {
     REQUIRE(queue != NULL && out != NULL);
-    double *work = NULL, total = 0.0;
+    double *work = NULL, norm = 0.0;
     tacit_status status = tacit_queue_alloc(queue, n + 1, &work);
     status = tct_agree(queue->world, status);
     if (status >= 0) {
         q_copy(queue, n, x, work);
         if (y) q_axpy(queue, n, -1.0, NULL, y, work);
-        q_norm(queue, n, work, &work[n]);
-        q_sum(queue, 1, &work[n]);
-        q_get(queue, 1, &work[n], &total);
-        status = tct_agree(queue->world, q_own_status(queue));
-        if (status >= 0) *out = sqrt(total);
+        status = norm_of(queue, n, work, &norm);
+        if (status >= 0) *out = norm;
     }
     tacit_queue_free(queue, &work);
     return status;
@@ -52,18 +65,10 @@ tacit_status tacit_manufacture(tacit_queue *queue, const tacit_operator *A,
     REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));
     const size_t n = (size_t)A->n;
-    double norm = 0.0, scale;
+    double norm = 0.0;
     TRY(tacit_distance(queue, n, xstar, NULL, &norm));
-    scale = norm > 0.0 ? 1.0 / norm : 1.0;
-    /* x* = 0 + x* / norm, through b and a scalar on the device */
-    double *device_scale = NULL;
-    TRY(tct_agree(A->world, tacit_queue_alloc(queue, 1, &device_scale)));
-    q_put(queue, 1, &scale, device_scale);
-    q_copy(queue, n, xstar, b);
-    q_fill(queue, n, 0.0, xstar);
-    q_axpy(queue, n, 1.0, device_scale, b, xstar);
+    if (norm > 0.0) q_scale(queue, n, 1.0 / norm, xstar);
     apply(A, queue, xstar, b);
-    const tacit_status status = tct_agree(A->world, q_own_status(queue));
-    tacit_queue_free(queue, &device_scale);
-    return status;
+    tct_unscale(A, queue, b);
+    return tct_agree(A->world, q_own_status(queue));
 }

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/single.c - conjugate gradients with a single reduction.
+ * solver/single.c - conjugate gradients with one reduction: predict and
+ * recompute.
  *
- * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
- *        systems", J. Comput. Appl. Math. 25 (1989), with s = 1.
+ * [CC20] Chen and Carson, "Predict-and-recompute conjugate gradient variants",
+ *        SIAM J. Sci. Comput. 42 (2020), PR-CG; nu is rr here, and without a
+ *        preconditioner the tilde vectors vanish.
  *
- * (p, A p) is not formed but follows from delta = (A r, r), so both scalars of
- * an iteration share one sum. As accurate as cg. */
+ * beta needs the next (r, r): it is predicted from (r, r), (r, s), (s, s), and
+ * recomputed by the next sum, which all scalars share. s = A p is formed, not
+ * inferred, so that the iterates are as good as those of cg. */
 #include "solver/solver.h"
 
 static void single_iterate(tacit_solver *S)
@@ -14,27 +17,22 @@ static void single_iterate(tacit_solver *S)
     const tacit_operator *A = S->A;
     const size_t n = S->n;
     double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[V_S];
+    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *s = S->v[V_T];
 
     /* clang-format off */
-    if (!S->resumed) {
-        q_fill(q, n, 0.0, p);
-        q_fill(q, n, 0.0, s);
-    }
-    q_norm(q, n, r, &c[C_RR]);
+    if (!S->resumed) q_copy(q, n, r, p);      /* p = r                      */
+    q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
     for (;;) {
-        apply_dot(A, q, r, w, &c[C_DELTA]);   /* w = A r, delta = (w, r)    */
-        q_sum(q, 2, &c[C_RR]);                /* with rr = (r, r)           */
+        apply_dots(A, q, p, r, s, &c[C_MU]);  /* s = A p, mu = (p, s)       */
+        q_sum(q, 4, &c[C_RR]);                /* rr, mu, (r, s), (s, s)     */
         if (tct_done(S)) return;
-        q_step(q, STEP_SINGLE, c);            /* beta  = rr / rr'
-                                                 alpha = rr / (delta
-                                                     - beta rr / alpha')    */
-        q_single_update(q, n, alpha, beta, w, s, p, x, r,
-                        &c[C_RR]);            /* p = r + beta p
-                                                 s = w + beta s
-                                                 x = x + alpha p
-                                                 r = r - alpha s            */
+        q_step(q, STEP_PR, c);                /* alpha = rr / mu
+                                                 beta  = (rr - 2 alpha (r, s)
+                                                     + alpha^2 (s, s)) / rr */
+        q_single_update(q, n, alpha, beta, s, r, p, x,
+                        &c[C_RR]);            /* x = x + alpha p
+                                                 r = r - alpha s
+                                                 p = r + beta p             */
         S->k++;
     }
     /* clang-format on */
@@ -42,11 +40,11 @@ static void single_iterate(tacit_solver *S)
 
 const tct_method tct_method_single = {
     .about = {.name = "single",
-              .summary = "one reduction (Chronopoulos and Gear 1989)",
+              .summary = "one reduction, predict and recompute (Chen and "
+                         "Carson 2020)",
               .products = 1,
               .reductions = 1,
-              .scalars = 2,
-              .vectors = 4},
-    .inferred = true,
+              .scalars = 4,
+              .vectors = 3},
     .iterate = single_iterate,
 };

@@ -2,35 +2,48 @@
  * solver/solver.h - what a method sees, and what it must provide. One file per
  * method, one table at its bottom, one row in TCT_METHODS.
  *
- * A method is its recurrence. Stopping, the true residual, restarts, breakdown
- * and the history live in solver.c; timing and counting in decorators. */
+ * A method is its recurrence. A run is a sequence of turns: a turn is one call
+ * of a method's text, which ends where the recurrence has met its goal, come to
+ * a mark, or lost its way. What follows (the true residual, another method,
+ * more bits) is in turn.c and low.c; timing and counting are decorators'. */
 #ifndef TCT_SOLVER_H
 #define TCT_SOLVER_H
 #include "operator/operator.h"
 #include <tacit/solver.h>
 
 enum { TCT_VECTORS_MOST = 8 };
-/* What every method has: r, p, scratch; and s = A p where it keeps that. */
-enum { V_R = 0, V_P = 1, V_T = 2, V_S = 3 };
+/* What every method has: r, p, and one that is scratch between two calls of
+ * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
+ * where it may start over, x_0. */
+enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7 };
 
 typedef struct tct_method {
     tacit_method about;
     /* Is alpha's denominator inferred from recurrences, so that a negative one
      * may be rounding? Then it is formed before the solve is given up. */
     bool inferred;
-    /* Does p = r + beta p end an iteration, so that a new r can be put in its
-     * place and the direction kept? Else a new residual means a new start. */
-    bool keeps_direction;
-    /* Who goes on, from x, when the recurrences have proved too inaccurate:
-     * the residual they end with is wrong, or REPAIRS_MOST denominators were.
-     * Needs no more vectors. NULL: the method itself. */
+    /* Is p left as the last direction, not as the next one? */
+    bool leaves_last;
+    /* Who does the first about.first iterations; NULL: the method itself.
+     * Needs no more vectors. */
+    const struct tct_method *first;
+    /* Who goes on when the recurrences have proved too inaccurate: step_lost,
+     * step_pipe_pr, a denominator that was inferred, or b - A x say so. Needs
+     * no more vectors. NULL: the method itself. */
     const struct tct_method *rescue;
     /* Iterate from S->x, with r = b - A x in v[V_R] and its (r, r), summed, in
-     * c[C_RR], until tct_done. If S->resumed, go on instead: an inferred method
-     * from x, r, p, s (in v[V_S]) and the scalars of the step that led to
-     * them, one that keeps its direction from x, r, p. */
+     * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If S->resumed,
+     * p holds the first direction; else it is r. */
     void (*iterate)(tacit_solver *S);
 } tct_method;
+
+/* What low precision has come to in a run: low.c. */
+typedef struct tct_low {
+    int64_t since; /* iteration at which this precision began */
+    int64_t mark;  /* when to look at the drift next          */
+    double start;  /* ||r|| when the leg began                */
+    double leg;    /* what the leg makes of 1                 */
+} tct_low;
 
 enum { TCT_LOOP_HOST, TCT_LOOP_GRAPH, TCT_LOOP_RESIDENT, TCT_LOOPS };
 
@@ -44,22 +57,28 @@ struct tacit_solver {
     double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
     double *c;                   /* scalars on the device: steps.h    */
     const double *b;             /* of this run                       */
-    double *x;
-    int64_t k;    /* updates of x so far               */
-    int64_t seen; /* k of the last look, -1: none yet  */
-    int64_t most; /* iteration limit                   */
-    double norm_b, target;
-    double goal; /* of the recurrence: the target, or that of a leg */
-    double rr;   /* at the last look                  */
-    double leg;  /* mixed.c: what a leg makes of 1; 0: not known yet */
+    double *x;                   /* ... times 2^shift                 */
+    double sigma;                /* what b is multiplied by: 2^i      */
+    int shift;
+    int64_t k;             /* updates of x so far                             */
+    int64_t seen;          /* k of the last look, -1: none yet                */
+    int64_t limit;         /* of iterations                                   */
+    int64_t begun;         /* iteration of the last start from x_0            */
+    int64_t most;          /* ... of this turn: the limit, or a mark before   */
+    double norm_b, target; /* times sigma                             */
+    double goal;   /* of the recurrence in this turn                    */
+    double rr;     /* at the last look                                  */
+    double ref_rr; /* of r_0                                          */
     tacit_stop stop;
     tacit_result *result;
-    tacit_stop_reason why; /* the last iterate() stopped        */
-    const tct_method *now; /* method, or its rescue */
-    bool rescued;          /* it has just changed   */
-    bool resumed;          /* see iterate of the method */
-    bool met;              /* ... because the goal was met      */
-    bool keeping;          /* p outlives the change of r        */
+    tacit_stop_reason why; /* the last turn stopped                   */
+    const tct_method *now; /* method, its first, or its rescue        */
+    bool resumed;          /* see iterate of the method               */
+    bool met;              /* the turn stopped since the goal was met */
+    bool drifted;          /* ... for BAD_DRIFT                       */
+    int futile;            /* turns in a row that gained nothing      */
+    double best;           /* ||b - A x|| so far                      */
+    tct_low low;           /* of low precision: low.c                 */
     /* on a device that runs behind the CPU: loop.c */
     int64_t looks; /* enqueued by this iterate()        */
     int ahead;     /* ... and not taken yet             */
@@ -77,6 +96,13 @@ struct tacit_solver {
     int dry_looks;     /* see tct_count_iteration           */
     int64_t host_from; /* loop resident was given up here, -1: never */
 };
+
+/* Has the turn ended so that the scalars on the device hold still? Updates that
+ * were enqueued behind that look then have done nothing. */
+static inline bool tct_is_held(const tacit_solver *S)
+{
+    return S->met || S->drifted || S->why == TACIT_STOP_BREAKDOWN;
+}
 
 /* Look at the scalars: has the recurrence met its target, or is there another
  * reason to stop? Tells the monitor. To be called after every sum of (r, r),
@@ -104,25 +130,56 @@ void tct_drop_record(tacit_solver *S);
 void tct_count_iteration(tacit_solver *S);
 bool tct_done_dry(tacit_solver *S);
 
-/* --- mixed.c ----------------------------------------------------------------- */
+/* --- range.c ------------------------------------------------------------------- */
 
-/* How far the recurrence may go from a true residual of norm `norm_r`. */
-double tct_leg_goal(tacit_solver *S, double norm_r);
-/* A leg has ended, before r is formed anew; and after, with its norm and that
- * of the last one: false if this is no matter of low precision. */
-void tct_leg_ends(tacit_solver *S);
-bool tct_next_leg(tacit_solver *S, double norm_r, double last);
+/* Set sigma, shift and norm_b. Errors INPUT (b has entries not finite). */
+tacit_status tct_measure_b(tacit_solver *S);
+/* x = 2^by x */
+void tct_shift(const tacit_solver *S, int by, double *x);
+/* Bring S->x back: false if it is beyond the range of doubles, with the exponent
+ * of its norm. */
+bool tct_shift_back(tacit_solver *S, int *exponent);
+
+/* --- low.c --------------------------------------------------------------------- */
+
+/* Begin a run, with r in v[V_R], in the lowest precision that there is. */
+void tct_low_begin(tacit_solver *S);
+static inline bool tct_is_low(const tacit_solver *S)
+{
+    return S->A != S->exact;
+}
+/* How far the recurrence may go from now on, and until which iteration. */
+double tct_low_goal(const tacit_solver *S);
+/* A turn in low precision has come to its goal, a mark or a breakdown: go on
+ * from the true residual where that is needed, or with more bits. */
+void tct_low_turn(tacit_solver *S);
+
+/* --- turn.c -------------------------------------------------------------------- */
+
+/* Begin a run: whose turn is the first? */
+void tct_first_turn(tacit_solver *S);
+/* Goal and limit of the turn that begins, with ||r||^2 = S->rr. */
+void tct_begin_turn(tacit_solver *S);
+/* A turn has ended: is there another one? */
+bool tct_next_turn(tacit_solver *S);
+/* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
+ * iteration. S->resumed is false where p is of no use, or there is no time. */
+void tct_along(tacit_solver *S, double norm_r);
+/* Does b - A x, of norm `norm_r`, meet the target? */
+bool tct_decided(tacit_solver *S, double norm_r);
 
 /* --- look.c ------------------------------------------------------------------ */
 
-/* r = b - A x into `r`. */
+/* r = sigma b - A x into `r`. */
 void tct_residual(tacit_solver *S, double *r);
-/* (v, v), summed over the ranks and waited for. */
+/* (v, v), or (v, w), summed over the ranks and waited for. */
 double tct_norm2(tacit_solver *S, const double *v);
+double tct_dot(tacit_solver *S, const double *v, const double *w);
 /* Tell the monitor of S->k and S->rr, once per iteration. */
 void tct_tell_monitor(tacit_solver *S);
 /* Note a breakdown at S->k. */
 void tct_broke_down(tacit_solver *S, const char *quantity, double value);
+void tct_forget_breakdown(tacit_solver *S);
 
 #define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr)
 #define X(name)        extern const tct_method tct_method_##name;

@@ -118,6 +118,21 @@ static const tct_gpu_block *gpu_block(const tct_block *B)
     return (const tct_gpu_block *)(const void *)B;
 }
 
+/* Three dots with a product: by the product's kernel, or by one more. */
+static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
+                          const tct_op *op)
+{
+    double *const *v = op->v;
+    if (B->gpu->multiply_dots && B->gpu->multiply_dots(B, L, v[0], v[2], v[1]))
+        return;
+    tct_gpu_launch product = *L, dots = *L;
+    product.tail.count = 0;
+    dots.out = L->out + 1;
+    B->gpu->multiply(B, &product, v[0], v[1]);
+    tct_gpu_vector(&(tct_op){.code = TCT_DOTS, .n = op->n, .v = {v[2], v[1]}},
+                   &dots);
+}
+
 static void launch(tct_gpu *g)
 {
     const tct_op *op = &g->held;
@@ -132,6 +147,7 @@ static void launch(tct_gpu *g)
         break;
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
+    case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
     case TCT_MULTIPLY_PAIR:
         if (B->gpu->multiply_pair) {
             B->gpu->multiply_pair(B, &L, v[0], v[1], v[2], v[3]);
@@ -182,9 +198,11 @@ static void follow(tacit_queue *q, const tct_op *op)
 static void sum_nothing(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
-    const size_t sums = op->code == TCT_PIPE_PR_UPDATE     ? 4
-                        : op->code == TCT_PIPELINED_UPDATE ? 2
-                                                           : 1;
+    const size_t sums =
+        op->code == TCT_PIPE_PR_UPDATE                             ? 4
+        : op->code == TCT_MULTIPLY_DOTS                            ? 3
+        : op->code == TCT_PIPELINED_UPDATE || op->code == TCT_DOTS ? 2
+                                                                   : 1;
     if (!op->out) return;
     tct_gpu_flush(q);
     tct_gpu_ok(q,

@@ -75,6 +75,10 @@ typedef struct tct_gpu_block_ops {
     /* y = B x; with L->out, *out = (x, y); the tail of L at the end. */
     void (*multiply)(const tct_gpu_block *B, const tct_gpu_launch *L,
                      const double *x, double *y);
+    /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s); the tail at
+     * the end. False: not for this block, and nothing was done. OPTIONAL. */
+    bool (*multiply_dots)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                          const double *p, const double *r, double *s);
     /* y0 = B x0, y1 = B x1 in one pass; the tail at the end. OPTIONAL. */
     void (*multiply_pair)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const double *x0, double *y0, const double *x1,

@@ -28,6 +28,13 @@ struct do_copy {
         v[1] = v[0];
     }
 };
+struct do_scale {
+    static constexpr unsigned reads = 1, writes = 1, sums = 0;
+    static __device__ void at(double *v, double a, double, double *)
+    {
+        v[0] *= a;
+    }
+};
 struct do_axpy {
     static constexpr unsigned reads = 3, writes = 2, sums = 0;
     static __device__ void at(double *v, double a, double, double *)
@@ -72,15 +79,22 @@ struct do_cg_update { /* r p x */
         v[1] = fma(b, v[1], v[0]);
     }
 };
-struct do_single_update { /* w s p x r */
-    static constexpr unsigned reads = 31, writes = 30, sums = 1;
+struct do_dots {
+    static constexpr unsigned reads = 3, writes = 0, sums = 2;
+    static __device__ void at(double *v, double, double, double *s)
+    {
+        s[0] = fma(v[0], v[1], s[0]);
+        s[1] = fma(v[1], v[1], s[1]);
+    }
+};
+struct do_single_update { /* s r p x */
+    static constexpr unsigned reads = 15, writes = 14, sums = 1;
     static __device__ void at(double *v, double a, double b, double *sum)
     {
-        v[1] = fma(b, v[1], v[0]);
-        v[2] = fma(b, v[2], v[4]);
         v[3] = fma(a, v[2], v[3]);
-        v[4] = fma(-a, v[1], v[4]);
-        sum[0] = fma(v[4], v[4], sum[0]);
+        v[1] = fma(-a, v[0], v[1]);
+        v[2] = fma(b, v[2], v[1]);
+        sum[0] = fma(v[1], v[1], sum[0]);
     }
 };
 struct do_pipelined_update { /* n z s w p r x */
@@ -98,7 +112,7 @@ struct do_pipelined_update { /* n z s w p r x */
     }
 };
 struct do_pipe_pr_update { /* w u s r p x */
-    static constexpr unsigned reads = 63, writes = 61, sums = 4;
+    static constexpr unsigned reads = 63, writes = 60, sums = 4;
     static __device__ void at(double *v, double a, double b, double *sum)
     {
         v[5] = fma(a, v[4], v[5]);
@@ -211,11 +225,13 @@ extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
     switch ((int)op->code) {
     case TCT_FILL: start<do_fill>(op, L, op->sign, false); break;
     case TCT_COPY: start<do_copy>(op, L, 1.0, false); break;
+    case TCT_SCALE: start<do_scale>(op, L, op->sign, false); break;
     case TCT_AXPY: start<do_axpy>(op, L, op->sign, false); break;
     case TCT_AYPX: start<do_aypx>(op, L, op->sign, false); break;
     case TCT_DOT: start<do_dot>(op, L, 1.0, false); break;
     case TCT_NORM: start<do_norm>(op, L, 1.0, false); break;
     case TCT_AXPY_NORM: start<do_axpy_norm>(op, L, op->sign, false); break;
+    case TCT_DOTS: start<do_dots>(op, L, 1.0, false); break;
     case TCT_CG_UPDATE: start<do_cg_update>(op, L, 1.0, true); break;
     case TCT_SINGLE_UPDATE: start<do_single_update>(op, L, 1.0, true); break;
     case TCT_PIPELINED_UPDATE:

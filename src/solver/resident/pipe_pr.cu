@@ -22,8 +22,7 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
 }
 
-/* x = x + alpha p, r = r - alpha s, w = w - alpha u, p = r + beta p,
- * s = w + beta s; rr, mu = (p, s), (r, s), (s, s). r and s are read in their old
+/* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s; rr, mu = (p, s), (r, s), (s, s). r and s are read in their old
  * place and stored in their new one. */
 template <int B, int WAY>
 static __device__ inline void
@@ -51,14 +50,10 @@ update(const tct_resident_job &J, double alpha, double beta,
         });
 }
 
-/* p = r at a start, and with s = A p, which is there, the first sums */
+/* the first sums; p and s = A p are there */
 template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 {
-    if (!J.resumed)
-        tct_sweep<B, WAY, 2, 1, 0b10, 0b01>(
-            J, tct_list<2>{{&J.v[V_DIR], &J.v[V_RES]}},
-            [](double(&e)[2]) { e[0] = e[1]; });
     tct_sweep<B, WAY, 3, 1, 0b111, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
         [&](double(&e)[3]) {

@@ -180,17 +180,21 @@ void tct_resident_iterate(tacit_solver *S)
     const tct_resident_kernel *K = kernel_of(S->now);
     tct_gpu *g = tct_gpu_of(S->q);
     const int64_t first = S->k;
-    bool done = false, look_first = K->look_first;
+    const bool look_first = K->look_first;
+    bool done = false;
     tct_seen c;
-    if (look_first && !S->resumed && strcmp(K->method, "pipe-pr") == 0)
-        apply(S->A, S->q, S->v[V_R], S->v[V_S]); /* s = A p, p = r */
+    if (strcmp(K->method, "pipe-pr") == 0) { /* what its kernel starts from */
+        if (!S->resumed) q_copy(S->q, S->n, S->v[V_R], S->v[V_P]);
+        apply(S->A, S->q, S->v[V_P], S->v[3]);
+        S->result->extra_products++;
+    }
     while (!done && S->q->failed == TACIT_OK) {
         int64_t looks = S->most - S->k + (look_first ? 1 : 0);
         if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
         if (looks <= 0 || !launch(S, K, looks)) break;
         int64_t seen = 0;
         while (q_seen(S->q, &c)) {
-            if (done && (S->met || S->why == TACIT_STOP_BREAKDOWN)) continue;
+            if (done && tct_is_held(S)) continue;
             if (seen++ > 0 || !look_first) S->k++;
             if (c.bad == BAD_TIME) {
                 q_fail(S->q, TACIT_DEVICE,
