@@ -130,6 +130,11 @@ void tct_drop_record(tacit_solver *S);
 void tct_count_iteration(tacit_solver *S);
 bool tct_done_dry(tacit_solver *S);
 
+/* --- along.c ------------------------------------------------------------------- */
+
+/* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
+ * iteration. S->resumed is false where p is of no use, or there is no time. */
+void tct_along(tacit_solver *S, double norm_r);
 /* --- range.c ------------------------------------------------------------------- */
 
 /* Set sigma, shift and norm_b. Errors INPUT (b has entries not finite). */
@@ -162,9 +167,6 @@ void tct_first_turn(tacit_solver *S);
 void tct_begin_turn(tacit_solver *S);
 /* A turn has ended: is there another one? */
 bool tct_next_turn(tacit_solver *S);
-/* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
- * iteration. S->resumed is false where p is of no use, or there is no time. */
-void tct_along(tacit_solver *S, double norm_r);
 /* Does b - A x, of norm `norm_r`, meet the target? */
 bool tct_decided(tacit_solver *S, double norm_r);
 

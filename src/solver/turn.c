@@ -65,32 +65,6 @@ void tct_begin_turn(tacit_solver *S)
     S->why = TACIT_STOP_MAX_ITERATIONS;
 }
 
-/* --- along a direction ---------------------------------------------------------- */
-
-void tct_along(tacit_solver *S, double norm_r)
-{
-    tacit_queue *q = S->q;
-    double *c = S->c, *r = S->v[V_R], *p = S->v[V_P], *s = S->v[V_T];
-    double host[TCT_SCALARS] = {0};
-    S->rr = norm_r * norm_r;
-    S->resumed = false;
-    if (S->limit - S->k < 2) return;
-    apply_dots(S->A, q, p, r, s, &c[C_MU]); /* s = A p, its sums */
-    q_norm(q, S->n, r, &c[C_RR]);
-    q_dot(q, S->n, r, p, &c[C_RP]);
-    q_sum(q, 5, &c[C_RR]);
-    q_get(q, TCT_SCALARS, c, host);
-    if (q->peers_know || !(host[C_MU] > 0.0) || !isfinite(host[C_MU])) return;
-    q_step(q, STEP_ALONG, c);
-    q_axpy(q, S->n, +1, &c[C_ALPHA], p, S->x);             /* x = x + alpha p */
-    q_axpy_norm(q, S->n, -1, &c[C_ALPHA], s, r, &c[C_RR]); /* r = r - alpha s */
-    q_aypx(q, S->n, +1, &c[C_BETA], r, p);                 /* p = r + beta p  */
-    q_sum(q, 1, &c[C_RR]);
-    q_get(q, 1, &c[C_RR], &S->rr);
-    S->k++;
-    S->resumed = true;
-}
-
 /* --- a turn has ended ------------------------------------------------------------ */
 
 bool tct_decided(tacit_solver *S, double norm_r)
@@ -169,17 +143,25 @@ static bool at_mark(const tacit_solver *S)
            S->k >= S->most && S->most < S->limit;
 }
 
+/* What is done at marks and in low precision. */
+static void half_time(tacit_solver *S, bool mark, bool low)
+{
+    S->resumed = mark;
+    if (mark && first_until(S) && S->k >= first_until(S)) hand_over(S);
+    if (low) tct_low_turn(S);
+    if (S->q->stop_agreed) S->why = TACIT_STOP_INTERRUPTED;
+}
+
 bool tct_next_turn(tacit_solver *S)
 {
     const bool mark = at_mark(S);
     const bool broken = S->why == TACIT_STOP_BREAKDOWN && !S->now->inferred;
-    if (mark && first_until(S) && S->k >= first_until(S)) hand_over(S);
-    if (tct_is_low(S) && (mark || S->met || broken)) {
-        tct_low_turn(S);
-        return !S->q->peers_know && !S->result->converged && S->k < S->limit;
+    const bool low = tct_is_low(S) && (mark || S->met || broken);
+    if (mark || low) {
+        half_time(S, mark, low);
+        if (S->q->peers_know || S->result->converged) return false;
+        if (!S->q->stop_agreed && S->k < S->limit) return true;
     }
-    S->resumed = mark;
-    if (mark) return true;
     tct_residual(S, S->v[V_R]);
     const double norm_r = sqrt(tct_norm2(S, S->v[V_R]));
     if (S->q->peers_know || tct_decided(S, norm_r) || !unsettled(S, norm_r))

@@ -58,6 +58,17 @@ static __device__ inline void tct_tail_run(const tct_tail &t)
         else tct_post(t.c, t.outbox);
 }
 
+/* The sum of `v` over the warp, in lane 0: all of them step by step together. */
+template <int SUMS>
+static __device__ inline void tct_warp_sum(double (&v)[SUMS])
+{
+#pragma unroll
+    for (int d = 16; d > 0; d >>= 1)
+#pragma unroll
+        for (int j = 0; j < SUMS; j++)
+            v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+}
+
 /* The sum of `v` over the block, in thread 0. Every thread must call it; it
  * may be called again at once. */
 template <int SUMS>
@@ -65,19 +76,15 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
 {
     __shared__ double warp[32][SUMS];
     const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
-    for (int j = 0; j < SUMS; j++)
-        for (int d = 16; d > 0; d >>= 1)
-            v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+    tct_warp_sum(v);
     if (lane == 0)
         for (int j = 0; j < SUMS; j++) warp[w][j] = v[j];
     __syncthreads();
     if (w == 0) {
         const int warps = (blockDim.x + 31) >> 5;
-        for (int j = 0; j < SUMS; j++) {
+        for (int j = 0; j < SUMS; j++)
             v[j] = lane < warps ? warp[lane][j] : 0.0;
-            for (int d = 16; d > 0; d >>= 1)
-                v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
-        }
+        tct_warp_sum(v);
     }
     __syncthreads();
 }
@@ -104,11 +111,11 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
     if (!last) return;
     if (SUMS) {
         __threadfence();
-        for (int j = 0; j < SUMS; j++) {
-            v[j] = 0.0;
-            for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+        for (int j = 0; j < SUMS; j++) v[j] = 0.0;
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+#pragma unroll
+            for (int j = 0; j < SUMS; j++)
                 v[j] += __ldcg(&e.partial[b * SUMS + j]);
-        }
         tct_block_sum(v);
     }
     if (threadIdx.x != 0) return;

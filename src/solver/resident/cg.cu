@@ -70,27 +70,28 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
-    double pt[2], rr[1]; /* the second of pt: an end is wanted */
-    uint32_t epoch = 0;
+    double pt[1], rr[1];
+    tct_gang gang = tct_gang_open();
     tct_scalars_load(J, c);
     tct_chip_load<B, WAY>(J, J.v[V_RES]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
     /* clang-format off */
     if (!J.resumed) begin<B, WAY>(J);                    /* p = r             */
-    bool fine = tct_grid_wait(J, epoch);
+    tct_met met = tct_grid_wait(J, gang);
     int64_t k = 0;
-    while (fine) {
-        pt[1] = tct_wants_end(J, k);
+    while (met != TCT_LATE) {
+        tct_ask(J, gang, k);
         pt[0] = product<B, STORE, WAY>(J, A, ahead);     /* t = A p           */
-        fine = tct_grid_sum(J, epoch, pt);
-        if (!fine || pt[1] != 0.0) break;
+        met = tct_grid_sum(J, gang, pt);
+        if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                             /* pt = (p, t)       */
             step_cg_alpha(c);                            /* alpha = rr / pt   */
         }
         __syncthreads();
         rr[0] = residual<B, WAY>(J, c[C_ALPHA]);         /* r = r - alpha t   */
-        if (!(fine = tct_grid_sum(J, epoch, rr))) break;
+        met = tct_grid_sum(J, gang, rr);
+        if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = rr[0];                             /* rr' = (r, r)      */
             step_cg_beta(c);                             /* beta = rr' / rr   */
@@ -99,12 +100,12 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         tct_look(J, c, ++k);
         directions<B, WAY>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
         if (k >= J.most || tct_at_rest(c)) break;        /* p = r + beta p    */
-        fine = tct_grid_wait(J, epoch);
+        met = tct_grid_wait(J, gang);
     }
     /* clang-format on */
     tct_chip_store<B, WAY>(J, J.v[V_RES]);
     tct_chip_store<B, WAY>(J, J.v[V_SOL]);
-    tct_conclude(J, c, fine, k);
+    tct_conclude(J, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */

@@ -17,7 +17,7 @@ enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
 #define TCT_THREADS_MOST(way) \
     ((way) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
-enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 5 };
+enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 4 };
 
 typedef struct tct_resident_job {
     tct_gpu_arrays A;
@@ -39,7 +39,7 @@ typedef struct tct_resident_job {
     tct_outbox *outbox;
     uint64_t looks;    /* so far                       */
     int batch;         /* looks that are posted at once */
-    uint32_t *counter; /* of the barrier, 0            */
+    uint64_t *counter; /* of the barrier, 0            */
     double *sums;      /* [2][TCT_SUMS_AT_ONCE][blocks] */
 } tct_resident_job;
 

@@ -28,7 +28,7 @@ template <int B, int WAY>
 static __device__ inline void
 update(const tct_resident_job &J, double alpha, double beta,
        const tct_chip_vector (&old)[2], const tct_chip_vector (&now)[2],
-       double (&sum)[5])
+       double (&sum)[4])
 {
     tct_sweep<B, WAY, 8, 4, 0b00111111, 0b11000110>(
         J,
@@ -52,7 +52,7 @@ update(const tct_resident_job &J, double alpha, double beta,
 
 /* the first sums; p and s = A p are there */
 template <int B, int WAY>
-static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
+static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
 {
     tct_sweep<B, WAY, 3, 1, 0b111, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
@@ -74,13 +74,13 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
-    double sum[5] = {0.0}; /* the fifth: an end is wanted */
+    double sum[4] = {0.0};
+    tct_gang gang = tct_gang_open();
     /* r and s, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[V_RES], J.v[V_AP]}, {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
-    uint32_t epoch = 0;
+    tct_met met = TCT_GO;
     int now = 0;
-    bool fine = true;
     tct_scalars_load(J, c);
     tct_chip_load<B, WAY>(J, J.v[V_DIR]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
@@ -88,7 +88,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
-        if (!(fine = tct_grid_sum(J, epoch, sum))) break;
+        met = tct_grid_sum(J, gang, sum);
+        if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = sum[0];
             c[C_MU] = sum[1];
@@ -97,14 +98,14 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         }
         __syncthreads();
         tct_look(J, c, ++k);
-        if (k >= J.most || tct_at_rest(c) || sum[4] != 0.0) break;
+        if (k >= J.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c);           /* alpha, beta       */
         products<B, STORE, WAY>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4; i++) sum[i] = 0.0;
-        sum[4] = tct_wants_end(J, k);
+        tct_ask(J, gang, k);
         update<B, WAY>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
     }
@@ -116,7 +117,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         for (int i = 0; a >= 0 && i < 2; i++)
             place[0][i].memory[a] = place[1][i].memory[a];
     }
-    tct_conclude(J, c, fine, k);
+    tct_conclude(J, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */

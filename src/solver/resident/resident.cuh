@@ -29,70 +29,99 @@ static __device__ inline uint64_t tct_nanoseconds()
     return t;
 }
 
-/* Thread 0 of each block: add 1 and wait for all `target`. False: too late. */
-static __device__ inline bool tct_arrive(const tct_resident_job &J,
-                                         uint32_t target)
+/* How a meeting of all blocks ended. */
+enum tct_met {
+    TCT_GO,
+    TCT_END, /* the host wants the loop to end */
+    TCT_LATE /* a block did not come in time, and all have to end */
+};
+
+/* Thread 0 of each block: add 1 to the counter and wait for all blocks. Block 0
+ * may add, once, that the end is wanted: in the upper half, as the number of
+ * this meeting, since a block that is slow to leave the one before may see the
+ * counter as it is now. */
+static __device__ inline tct_met tct_arrive(const tct_resident_job &J,
+                                            uint32_t epoch, bool end)
 {
+    const uint32_t target = epoch * gridDim.x;
+    const uint64_t mine = end ? 1 + ((uint64_t)epoch << 32) : 1;
     uint64_t start = 0;
-    asm volatile("red.release.gpu.global.add.u32 [%0], 1;" ::"l"(J.counter)
+    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(J.counter),
+                 "l"(mine)
                  : "memory");
     for (unsigned i = 1;; i++) {
-        uint32_t v;
-        asm volatile("ld.acquire.gpu.global.u32 %0, [%1];"
-                     : "=r"(v)
+        uint64_t v;
+        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                     : "=l"(v)
                      : "l"(J.counter)
                      : "memory");
-        if ((int32_t)(v - target) >= 0) return true;
+        const uint32_t wish = (uint32_t)(v >> 32);
+        if ((int32_t)((uint32_t)v - target) >= 0)
+            return wish != 0 && wish <= epoch ? TCT_END : TCT_GO;
         if (i % POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
-        if (now - start > J.limit_ns) return false;
+        if (now - start > J.limit_ns) return TCT_LATE;
     }
 }
 
-/* Wait for all blocks; what they wrote before is visible after. False: a block
- * did not come in time, and all have to end. Every thread calls it. */
-static __device__ inline bool tct_grid_wait(const tct_resident_job &J,
-                                            uint32_t &epoch)
+/* What all threads of a block know of the meetings. */
+struct tct_gang {
+    uint32_t epoch; /* meetings so far */
+    int *told;      /* shared: how the last one ended, and the wish to end */
+};
+static __device__ inline tct_gang tct_gang_open()
 {
-    bool fine = true;
-    epoch++;
+    __shared__ int told[2];
+    if (threadIdx.x < 2) told[threadIdx.x] = 0;
     __syncthreads();
-    if (threadIdx.x == 0) fine = tct_arrive(J, epoch * gridDim.x);
-    return __syncthreads_and(fine);
+    return {0, told};
+}
+static __device__ inline void tct_meet(const tct_resident_job &J, tct_gang &g)
+{
+    if (threadIdx.x != 0) return;
+    const bool end = g.told[1] == 1;
+    if (end) g.told[1] = 2; /* said once */
+    g.told[0] = tct_arrive(J, g.epoch, end);
+}
+
+/* Wait for all blocks; what they wrote before is visible after. Every thread
+ * calls it. */
+static __device__ inline tct_met tct_grid_wait(const tct_resident_job &J,
+                                               tct_gang &g)
+{
+    g.epoch++;
+    __syncthreads();
+    tct_meet(J, g);
+    __syncthreads();
+    return (tct_met)g.told[0];
 }
 
 /* The same, and add up what all threads bring in `v` [SUMS]: the same bits in
  * every thread. */
 template <int SUMS>
-static __device__ inline bool tct_grid_sum(const tct_resident_job &J,
-                                           uint32_t &epoch, double (&v)[SUMS])
+static __device__ inline tct_met tct_grid_sum(const tct_resident_job &J,
+                                              tct_gang &g, double (&v)[SUMS])
 {
     __shared__ double part[32][SUMS];
     const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
     const int blocks = gridDim.x;
-    double *sums =
-        J.sums + (size_t)((epoch + 1) & 1) * TCT_SUMS_AT_ONCE * blocks;
-    bool fine = true;
-    epoch++;
+    double *sums = J.sums + (size_t)(g.epoch & 1) * TCT_SUMS_AT_ONCE * blocks;
+    g.epoch++;
     tct_block_sum(v);
-    if (threadIdx.x == 0) {
+    if (threadIdx.x == 0)
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
             __stcg(&sums[j * blocks + blockIdx.x], v[j]);
-        fine = tct_arrive(J, epoch * blocks);
-    }
-    fine = __syncthreads_and(fine);
+    tct_meet(J, g);
+    __syncthreads();
     if (w * 32 < blocks) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
             v[j] = threadIdx.x < blocks
                        ? __ldcg(&sums[j * blocks + threadIdx.x])
                        : 0.0;
-#pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            for (int d = 16; d > 0; d >>= 1)
-                v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+        tct_warp_sum(v);
         if (lane == 0)
             for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
     }
@@ -103,7 +132,7 @@ static __device__ inline bool tct_grid_sum(const tct_resident_job &J,
         v[j] = part[0][j];
         for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
-    return fine;
+    return (tct_met)g.told[0];
 }
 
 /* --- rows ------------------------------------------------------------------------ */
@@ -400,12 +429,13 @@ static __device__ inline void tct_conclude(const tct_resident_job &J, double *c,
 }
 
 /* Does the host want the loop to end? Asked by one thread, now and then since
- * the answer takes microseconds; told to all by a sum. */
-static __device__ inline double tct_wants_end(const tct_resident_job &J,
-                                              int64_t k)
+ * the answer takes microseconds; told to all by the next meeting. */
+static __device__ inline void tct_ask(const tct_resident_job &J, tct_gang &g,
+                                      int64_t k)
 {
-    if (!tct_is_speaker() || k % J.batch != 0) return 0.0;
-    return J.outbox->mailbox->limit == 0 ? 1.0 : 0.0;
+    if (tct_is_speaker() && k % J.batch == 0 && g.told[1] == 0 &&
+        J.outbox->mailbox->limit == 0)
+        g.told[1] = 1;
 }
 
 /* --- which kernels there are -------------------------------------------------- */

@@ -7,60 +7,54 @@
 
 enum { V_RES, V_AP, V_SOL, V_DIR }; /* r s x p, in the order that pays most */
 
-/* s = A p; sums (p, s) and, in a sweep of their own, which leaves the product
- * its registers, (r, s), (s, s) */
+/* s = A p; the sums, which are (r, r), (p, s), (r, s), (s, s), but for (p, s) in
+ * a sweep of their own, which leaves the product its registers */
 template <int B, int STORE, int WAY>
 static __device__ inline void product(const tct_resident_job &J,
                                       const tct_values<STORE, true> &A,
-                                      tct_ahead &ahead, double (&sum)[5])
+                                      tct_ahead &ahead, double (&sum)[4])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
-    double ps = 0.0;
-    tct_multiply<B, STORE, WAY>(J, A, ahead, p,
-                                [&](int t, int64_t row, const tct_sums<1> &s) {
-                                    *tct_at(J.v[V_AP], t, row) = s.v[0];
-                                    ps = fma(p[0][row], s.v[0], ps);
-                                });
+    double ps = 0.0, rr = 0.0, rs = 0.0, ss = 0.0;
+    tct_multiply<B, STORE, WAY>(
+        J, A, ahead, p, [&](int t, int64_t row, const tct_sums<1> &s) {
+            *tct_at(J.v[V_AP], t, row) = s.v[0];
+            ps = fma(p[0][row], s.v[0], ps);
+        });
+    tct_sweep<B, WAY, 2, 2, 0b11, 0>(
+        J, tct_list<2>{{&J.v[V_RES], &J.v[V_AP]}}, [&](double(&e)[2]) {
+            rr = fma(e[0], e[0], rr);
+            rs = fma(e[0], e[1], rs);
+            ss = fma(e[1], e[1], ss);
+        });
+    sum[0] = rr;
     sum[1] = ps;
-    sum[2] = sum[3] = 0.0;
-    tct_sweep<B, WAY, 2, 2, 0b11, 0>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_AP]}},
-                                     [&](double(&e)[2]) {
-                                         sum[2] = fma(e[0], e[1], sum[2]);
-                                         sum[3] = fma(e[1], e[1], sum[3]);
-                                     });
+    sum[2] = rs;
+    sum[3] = ss;
 }
 
-/* x = x + alpha p, r = r - alpha s, p = r + beta p, rr = (r, r); p is in
- * memory, where all see it */
+/* x = x + alpha p, r = r - alpha s, p = r + beta p; p is in memory, where all
+ * see it */
 template <int B, int WAY>
-static __device__ inline double update(const tct_resident_job &J, double alpha,
-                                       double beta)
+static __device__ inline void update(const tct_resident_job &J, double alpha,
+                                     double beta)
 {
-    double rr = 0.0;
     tct_sweep<B, WAY, 4, 3, 0b1111, 0b1101>(
         J, tct_list<4>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIR]}},
         [&](double(&e)[4]) {
             e[2] = fma(alpha, e[3], e[2]);
             e[0] = fma(-alpha, e[1], e[0]);
             e[3] = fma(beta, e[3], e[0]);
-            rr = fma(e[0], e[0], rr);
         });
-    return rr;
 }
 
-/* p = r at a start; rr = (r, r) */
+/* p = r */
 template <int B, int WAY>
-static __device__ inline double begin(const tct_resident_job &J)
+static __device__ inline void begin(const tct_resident_job &J)
 {
-    double rr = 0.0;
-    tct_sweep<B, WAY, 1, 1, 1, 0>(
-        J, tct_list<1>{{&J.v[V_RES]}},
-        [&](double(&e)[1]) { rr = fma(e[0], e[0], rr); });
-    if (!J.resumed)
-        tct_sweep<B, WAY, 2, 1, 0b01, 0b10>(
-            J, tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
-            [](double(&e)[2]) { e[1] = e[0]; });
-    return rr;
+    tct_sweep<B, WAY, 2, 1, 0b01, 0b10>(J,
+                                        tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
+                                        [](double(&e)[2]) { e[1] = e[0]; });
 }
 
 template <int B, int STORE, int WAY>
@@ -72,18 +66,19 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
-    double sum[5] = {0.0}; /* the fifth: an end is wanted */
-    uint32_t epoch = 0;
+    double sum[4];
+    tct_gang gang = tct_gang_open();
     tct_scalars_load(J, c);
     tct_chip_load<B, WAY>(J, J.v[V_RES]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
-    sum[0] = begin<B, WAY>(J); /* p = r             */
-    bool fine = tct_grid_wait(J, epoch);
     /* clang-format off */
+    if (!J.resumed) begin<B, WAY>(J);                    /* p = r             */
+    tct_met met = tct_grid_wait(J, gang);
     int64_t k = 0;
-    while (fine) {
+    while (met != TCT_LATE) {
         product<B, STORE, WAY>(J, A, ahead, sum);        /* s = A p           */
-        if (!(fine = tct_grid_sum(J, epoch, sum))) break;
+        met = tct_grid_sum(J, gang, sum);
+        if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = sum[0];                            /* rr = (r, r)       */
             c[C_MU] = sum[1];                            /* mu = (p, s)       */
@@ -92,18 +87,18 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         }
         __syncthreads();
         tct_look(J, c, ++k);
-        if (k >= J.most || tct_at_rest(c) || sum[4] != 0.0) break;
+        if (k >= J.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c);                /* alpha, beta       */
         __syncthreads();
-        sum[4] = tct_wants_end(J, k);
-        sum[0] = update<B, WAY>(J, c[C_ALPHA], c[C_BETA]);
-        fine = tct_grid_wait(J, epoch);
+        tct_ask(J, gang, k);
+        update<B, WAY>(J, c[C_ALPHA], c[C_BETA]);
+        met = tct_grid_wait(J, gang);
     }
     /* clang-format on */
     tct_chip_store<B, WAY>(J, J.v[V_RES]);
     tct_chip_store<B, WAY>(J, J.v[V_SOL]);
-    tct_conclude(J, c, fine, k);
+    tct_conclude(J, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */
