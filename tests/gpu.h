@@ -135,7 +135,7 @@ static inline double distance_of(size_t n, const double *x, const double *y)
 /* --- matrices ------------------------------------------------------------------ */
 
 /* Columns of row `i` of an n x n matrix, each once, at most ROW_MOST. */
-enum { ROW_MOST = 5000 };
+enum { ROW_MOST = 20000 };
 typedef int (*columns_fn)(int64_t n, int64_t i, int64_t *col);
 typedef double (*value_fn)(int64_t i, int64_t j);
 

@@ -41,6 +41,12 @@ static int arrow_row(int64_t i, int32_t *col)
     for (int k = 0; k < 15000 && i == 0; k++) col[k] = k;
     return i == 0 ? 15000 : 2;
 }
+static int wide_row(int64_t i, int32_t *col)
+{
+    col[0] = (int32_t)i;
+    for (int k = 0; k < 17000 && i == 0; k++) col[k] = k;
+    return i == 0 ? 17000 : 1;
+}
 static int power_row(int64_t i, int32_t *col)
 {
     const double wish = 2.0 / (uniform(i, 0) + 5e-4);
@@ -88,6 +94,7 @@ static const struct {
     {"1 x 1", one_row, 1, 1},
     {"empty rows", gaps_row, 1201, 1201},
     {"an arrow", arrow_row, 15000, 15000},
+    {"a wide arrow", wide_row, 17000, 17000},
     {"a power law", power_row, 2520, 2520},
     {"uneven", uneven_row, 1200, 1200},
     {"far columns", far_row, 1500, 200000},
@@ -390,6 +397,8 @@ static int64_t check_long_rows(const tct_gpu_arrays *a, const tct_local *A,
         CHECK(i == 0 || row > a->long_row[i - 1]);
         CHECK(a->long_ptr[i] == at && a->long_ptr[i + 1] == at + n && n > 64);
         CHECK(a->long_segment[i] == segment);
+        const int64_t place = a->long_place[i];
+        CHECK(group_of(a, place / GPU_LANES, (int)(place % GPU_LANES)) == row);
         CHECK(memcmp(a->long_col + at, A->col + from, (size_t)n * 4) == 0);
         CHECK(memcmp(a->long_val + at, A->val + from, (size_t)n * 8) == 0);
         apart[row] = true;
@@ -547,7 +556,7 @@ static void stores_are_the_smallest(void **state)
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         assert_int_equal(glance(want[i].shape, want[i].v, NULL, &about).store,
                          want[i].store);
-        assert_int_equal(about.persistent, want[i].store != GPU_DICT16);
+        assert_true(about.persistent);
     }
     assert_int_equal(glance("uneven", D255, "auto", &about).dict_count, 256);
     assert_int_equal(glance("uneven", D257, "auto", &about).dict_count, 258);
@@ -569,8 +578,10 @@ static void persistent_is_what_has_kernels(void **state)
     assert_string_equal(method, "cg");
     for (char *part = strtok(text, ";"); part; part = strtok(NULL, ";")) {
         const char *stores = strchr(part, ':');
-        if (!stores) continue; /* how many barriers */
-        assert_string_equal(stores, ": f64 f32 dict8 low48"); /* no dict16 */
+        if (!stores) continue;                        /* how many barriers */
+        const bool dict16 = sizes == 0 || sizes == 2; /* b = 1, 3 */
+        assert_string_equal(stores, dict16 ? ": f64 f32 dict8 dict16 low48"
+                                           : ": f64 f32 dict8 low48");
         sizes++;
     }
     assert_int_equal(sizes, GPU_BLOCK_MOST);
@@ -619,7 +630,9 @@ static void stencils_are_runs(void **state)
     assert_true(glance("poisson2d:60", GIVEN, "low32", &about).cells > 0);
     glance("an arrow", RANDOM, NULL, &about);
     assert_non_null(strstr(about.detail, "1 long rows"));
-    assert_false(about.persistent);
+    assert_true(about.persistent && about.kernels == 3);
+    glance("a wide arrow", RANDOM, NULL, &about);
+    assert_false(about.persistent); /* too much for one block */
 }
 
 static void blocks_are_found(void **state)

@@ -72,6 +72,72 @@ static void everything_converges_as_on_the_host(void **state)
         check_matrix(gallery[i], gallery_matrix(gallery[i]), false);
 }
 
+/* --- rows kept apart ------------------------------------------------------------ */
+
+/* An arrow, the point in row 4321: all of a block's threads sum it. */
+static int arrow_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int64_t k = 0;
+    for (int64_t j = i == 4321 ? 0 : i; j < n && (i == 4321 || j == i); j++)
+        col[k++] = j;
+    if (i != 4321) col[k++] = 4321;
+    return (int)k;
+}
+/* Rows of 100 to 614 among short ones, some side by side. */
+static bool is_hub(int64_t i)
+{
+    return i % 97 == 3 || (i > 5000 && i < 5040);
+}
+static bool are_linked(int64_t n, int64_t hub, int64_t j)
+{
+    const int64_t reach = 50 + (int64_t)(tct_mix((uint64_t)hub) % 257);
+    return llabs(hub - j) <= reach || (hub + j) % n == 5;
+}
+static int hub_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int64_t k = 0;
+    for (int64_t j = i < 400 ? 0 : i - 400; j < n && j < i + 400; j++)
+        if (i == j || (is_hub(i) && are_linked(n, i, j)) ||
+            (is_hub(j) && are_linked(n, j, i)))
+            col[k++] = j;
+    return (int)k;
+}
+static double coupling(int64_t i, int64_t j)
+{
+    const double u = tct_uniform((uint64_t)(i + j), (uint64_t)llabs(i - j));
+    return i == j ? 600.0 + (double)(i % 1000) : u - 0.5;
+}
+static double arrow_coupling(int64_t i, int64_t j)
+{
+    return i == j ? (i == 4321 ? 4000.0 : 2.0 + (double)(i % 7))
+                  : 0.5 * coupling(i, j);
+}
+
+static void rows_kept_apart_are_summed_by_every_loop(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t n;
+        columns_fn columns;
+        value_fn value;
+    } cases[] = {{"an arrow", 10000, arrow_columns, arrow_coupling},
+                 {"hubs", 8000, hub_columns, coupling}};
+    for (int i = 0; i < 2; i++) {
+        tacit_matrix *m =
+            matrix_of(cases[i].n, cases[i].columns, cases[i].value);
+        tacit_queue *q = open_queue(TEST_DEVICE);
+        tacit_operator *A = operator_of(q, m, PLAIN);
+        tacit_operator_info about;
+        tacit_operator_describe(A, &about);
+        if (strcmp(TEST_DEVICE, "cuda") == 0)
+            assert_non_null(strstr(about.detail, "long rows"));
+        tacit_operator_destroy(&A);
+        tacit_queue_destroy(&q);
+        check_matrix(cases[i].name, m, false);
+    }
+}
+
 static void real_matrices_converge_too(void **state)
 {
     (void)state;
@@ -446,6 +512,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_that_are_not_finite_are_reported),
         cmocka_unit_test(easy_systems_are_not_divided_by_zero),
         cmocka_unit_test(everything_converges_as_on_the_host),
+        cmocka_unit_test(rows_kept_apart_are_summed_by_every_loop),
         cmocka_unit_test(real_matrices_converge_too),
     };
     TEST_GPU_MAIN(tests);

@@ -113,6 +113,7 @@ struct tct_block { /* first member of every format's struct */
     int64_t nonzeros;    /* entries of the matrix, explicit zeros included */
     int64_t stored;      /* with padding                                   */
     double matrix_bytes; /* matrix bytes that one product reads            */
+    int kernels;         /* that one product starts on a GPU               */
     bool persistent;     /* a GPU's kernel of a whole solve can take it    */
     char detail[160];    /* what the format did with this matrix           */
 };

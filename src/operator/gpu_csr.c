@@ -208,6 +208,7 @@ static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
     const int64_t nonzeros = A->ptr[A->rows];
     B->base = (tct_gpu_block){.base = {.ops = &csr_ops,
                                        .rows = A->rows,
+                                       .kernels = 1,
                                        .cols = A->cols,
                                        .nonzeros = nonzeros,
                                        .stored = nonzeros,

@@ -10,7 +10,8 @@
  * windows of 256, where that makes slices narrower.
  *
  * Rows much longer than those around them are kept apart in compressed rows,
- * cut into segments that are summed by one block each.
+ * cut into segments that are summed by one block each; by a persistent kernel,
+ * row by row.
  *
  * Order of sums: a row is summed in column order from +0, one fused
  * multiply-add an entry: the bits are those of the host's formats. Rows kept
@@ -24,7 +25,8 @@ enum {
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = 6,
-    GPU_SEGMENT = 4096 /* entries of a row kept apart, per block */
+    GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
+    GPU_ROW_MOST = 16384 /* of one that a persistent kernel takes */
 };
 
 typedef enum tct_gpu_slice_kind {
@@ -97,6 +99,12 @@ static inline int tct_gpu_value_bytes(tct_gpu_store store)
 
 typedef enum { GPU_ANY_KIND, GPU_ONLY_FAR } tct_gpu_kinds;
 
+/* A row kept apart, as a persistent kernel notes it. */
+typedef struct tct_gpu_long {
+    int64_t first; /* entry */
+    int32_t count, row, place;
+} tct_gpu_long;
+
 /* The arrays; pointers into device memory (into host memory while built). The
  * kernels get a copy of it by value.
  * Row i (0 <= i < 32 b) of slice s is row i % b of lane i / b's group. Column c
@@ -126,10 +134,13 @@ typedef struct tct_gpu_arrays {
     const int64_t *long_ptr; /* [long_rows + 1]                    */
     const int32_t *long_col; /* [long_ptr[long_rows]]              */
     const double *long_val;
-    const int64_t *segment_first; /* [segments] its first entry         */
-    const int32_t *segment_count; /* [segments]                         */
-    const int64_t *long_segment;  /* [long_rows + 1] segments of each row */
-    double *segment_sum;          /* [2 segments] scratch, device only  */
+    const int64_t *segment_first;  /* [segments] its first entry         */
+    const int32_t *segment_count;  /* [segments]                         */
+    const int64_t *long_segment;   /* [long_rows + 1] segments of each row */
+    double *segment_sum;           /* [2 segments] scratch, device only  */
+    const int32_t *long_place;     /* [long_rows] 32 slice + lane        */
+    struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: what
+                                     each block of a persistent kernel has */
 } tct_gpu_arrays;
 
 #endif

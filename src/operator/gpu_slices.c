@@ -13,7 +13,7 @@ typedef struct {
     size_t member; /* where in tct_gpu_arrays its pointer is */
 } array;
 
-enum { ARRAYS = 14 };
+enum { ARRAYS = 15 };
 
 /* All arrays but the scratch; `entries` are those of rows kept apart. */
 static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
@@ -35,6 +35,7 @@ static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
         ARRAY(order, lanes, sizeof *a->order),
         ARRAY(length, lanes, sizeof *a->length),
         ARRAY(long_row, rows, sizeof *a->long_row),
+        ARRAY(long_place, rows, sizeof *a->long_place),
         ARRAY(long_ptr, rows + 1, sizeof *a->long_ptr),
         ARRAY(long_col, entries, sizeof *a->long_col),
         ARRAY(long_val, entries, sizeof *a->long_val),
@@ -58,6 +59,7 @@ static void release(tct_gpu_arrays *d)
     for (int i = 0; i < ARRAYS; i++)
         tct_gpu_release((void *)(uintptr_t)all[i].p);
     tct_gpu_release(d->segment_sum);
+    tct_gpu_release(d->long_own);
     *d = (tct_gpu_arrays){0};
 }
 
@@ -74,6 +76,7 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
     list(host, long_entries(host), all);
     *d = *host;
     d->segment_sum = NULL;
+    d->long_own = NULL;
     for (int i = 0; i < ARRAYS; i++)
         memset((char *)d + all[i].member, 0, sizeof(void *));
     tacit_status status = TACIT_OK;
@@ -84,6 +87,9 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
     const size_t scratch = 2 * (size_t)d->segments * sizeof(double);
     if (status >= 0 && scratch > 0)
         status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
+    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
+    if (status >= 0 && own > 0)
+        status = tct_gpu_upload(NULL, own, &d->long_own);
     if (status < 0) release(d);
     return status;
 }
@@ -122,6 +128,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     tct_block *base = &S->base.base;
     base->stored = about->stored;
     base->matrix_bytes = about->matrix_bytes;
+    base->kernels = about->kernels;
     base->persistent = about->persistent;
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;

@@ -12,7 +12,7 @@ typedef struct { /* what is being filled */
     uint8_t *index;
     void *value;
     uint16_t *value_low;
-    int32_t *long_row, *long_col;
+    int32_t *long_row, *long_place, *long_col;
     int64_t *long_ptr;
     double *long_val;
 } builder;
@@ -135,6 +135,17 @@ static void fill_slice(const builder *B, const tct_gpu_slice *s,
     else fill_columns(B, s, v, &c);
 }
 
+/* Where group `g` of a window is in its slices: 32 slice + lane. */
+static int32_t place_of(const builder *B, int64_t window, int g)
+{
+    const bool sorted = B->P->slice[GPU_WINDOW_SLICES * window].sorted;
+    const uint8_t *order = B->P->order + GPU_WINDOW * window;
+    int at = g;
+    for (int i = 0; sorted && i < GPU_WINDOW; i++)
+        if (order[i] == g) at = i;
+    return (int32_t)(GPU_WINDOW * window + at);
+}
+
 static void fill_long_rows(const builder *B, const tct_gpu_window *w,
                            int64_t window)
 {
@@ -144,6 +155,7 @@ static void fill_long_rows(const builder *B, const tct_gpu_window *w,
         const int64_t row = w->first + g, n = A->ptr[row + 1] - A->ptr[row];
         if (n <= w->cut) continue;
         B->long_row[at] = (int32_t)row;
+        B->long_place[at] = place_of(B, window, g);
         B->long_ptr[at++] = k;
         memcpy(B->long_col + k, A->col + A->ptr[row], (size_t)n * 4);
         memcpy(B->long_val + k, A->val + A->ptr[row], (size_t)n * 8);
@@ -212,6 +224,8 @@ static tacit_status allocate_long_rows(builder *B, tct_gpu_arrays *a)
     if (a->long_rows == 0) return TACIT_OK;
     TRY(TCT_ALLOC(a->long_rows, what, &B->long_row));
     a->long_row = B->long_row;
+    TRY(TCT_ALLOC(a->long_rows, what, &B->long_place));
+    a->long_place = B->long_place;
     TRY(TCT_ALLOC(a->long_rows + 1, what, &B->long_ptr));
     a->long_ptr = B->long_ptr;
     TRY(TCT_ALLOC(entries, what, &B->long_col));
@@ -403,6 +417,23 @@ static void describe(const tct_gpu_maker *M, const tct_gpu_plan *P,
         say(t, size, ", %lld long rows", (long long)P->long_rows[P->count]);
 }
 
+/* Entries of the longest row kept apart. */
+static int64_t longest(const tct_gpu_arrays *a)
+{
+    int64_t most = 0;
+    for (int64_t i = 0; i < a->long_rows; i++) {
+        const int64_t n = a->long_ptr[i + 1] - a->long_ptr[i];
+        most = n > most ? n : most;
+    }
+    return most;
+}
+
+/* What solver/resident/cg.cu has. */
+static bool has_kernel(const tct_gpu_maker *M)
+{
+    return M->store != GPU_DICT16 || M->b == 1 || M->b == 3;
+}
+
 static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
                  const tct_gpu_arrays *a, tct_gpu_about *about)
 {
@@ -416,10 +447,12 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
         .stored = values + P->const_entries + entries,
         .matrix_bytes = tct_gpu_plan_bytes(M, P) + long_bytes + dict,
         .lossy = M->wish.low,
-        .persistent = a->long_rows == 0 && M->store != GPU_DICT16};
+        .kernels = a->long_rows > 0 ? 3 : 1,
+        .persistent = longest(a) <= GPU_ROW_MOST && has_kernel(M)};
     about->bytes = (double)values * tct_gpu_store_bytes(M->store) +
                    (double)a->index_bytes + dict + long_bytes +
                    16.0 * (double)a->segments +
+                   (4.0 + sizeof(tct_gpu_long)) * (double)a->long_rows +
                    (double)a->slices * (double)(sizeof *a->slice + 96);
     describe(M, P, about);
 }
@@ -492,6 +525,7 @@ void tct_gpu_slices_build_free(tct_gpu_arrays *host)
     give_up(host->order);
     give_up(host->length);
     give_up(host->long_row);
+    give_up(host->long_place);
     give_up(host->long_ptr);
     give_up(host->long_col);
     give_up(host->long_val);

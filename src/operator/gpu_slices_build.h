@@ -18,6 +18,7 @@ typedef struct tct_gpu_about {
     double matrix_bytes; /* that one product reads                 */
     double bytes;        /* of all arrays                          */
     bool lossy;          /* values were rounded                    */
+    int kernels;         /* that one product starts                */
     bool persistent;     /* solver/resident has kernels for it     */
     char detail[160];    /* what the slices are like, a sentence   */
 } tct_gpu_about;

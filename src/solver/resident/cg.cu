@@ -18,8 +18,9 @@ static __device__ inline double product(const tct_resident_job &J,
     const double *const p[1] = {J.v[V_DIR].memory};
     double pt = 0.0;
     tct_multiply<B, STORE, WAY>(
-        J, A, ahead, p, [&](int t, int64_t row, const tct_sums<1> &sum) {
-            *tct_at(J.v[V_TMP], t, row) = sum.v[0];
+        J, A, ahead, p,
+        [&](int t, int64_t row, const tct_sums<1> &sum, int thread) {
+            *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) = sum.v[0];
             pt = fma(p[0][row], sum.v[0], pt);
         });
     return pt;
@@ -112,7 +113,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
 namespace
 {
 struct kernels {
-    static constexpr bool has(int, int store) { return store != GPU_DICT16; }
+    static constexpr bool has(int b, int store)
+    {
+        return store != GPU_DICT16 || b == 1 || b == 3;
+    }
     template <int B, int STORE, int WAY> static const void *code()
     {
         return (const void *)solve<B, STORE, WAY>;

@@ -16,9 +16,10 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
 {
     const double *const x[2] = {s, r};
     tct_multiply<B, STORE, WAY>(
-        J, A, ahead, x, [&](int t, int64_t row, const tct_sums<2> &sum) {
-            *tct_at(J.v[V_AAP], t, row) = sum.v[0];
-            *tct_at(J.v[V_AR], t, row) = sum.v[1];
+        J, A, ahead, x,
+        [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
+            *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
+            *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) = sum.v[1];
         });
 }
 

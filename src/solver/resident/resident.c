@@ -46,11 +46,13 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
         return NULL;
     }
     const tct_gpu_slices *B = slices_of(S->A->local);
-    if (!B || B->d.long_rows > 0) {
-        snprintf(reason, size,
-                 B ? "not for rows kept apart: %lld of them"
-                   : "only for the formats sell32, sell and bsell",
-                 B ? (long long)B->d.long_rows : 0LL);
+    if (!B) {
+        snprintf(reason, size, "only for the formats sell32, sell and bsell");
+        return NULL;
+    }
+    if (B->d.long_rows > 0 && !B->base.base.persistent) {
+        snprintf(reason, size, "not for rows of more than %d entries",
+                 GPU_ROW_MOST);
         return NULL;
     }
     const void *code = K->kernel(B->d.b, B->d.store, B->d.way);
@@ -148,6 +150,7 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
     if (threads < TCT_THREADS_MOST(J.A.way))
         threads += 32; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
+    if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.way);
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
     const double chip = (double)J.chip_values * R->blocks;
     J.keep = tct_keep(slices_of(S->A->local)->base.base.matrix_bytes - chip,

@@ -19,6 +19,7 @@
 #include "device/gpu/tail.cuh"
 #include "operator/gpu_slices.cuh"
 #include "solver/resident/job.h"
+#include "solver/resident/long_rows.cuh"
 
 enum { POLLS_PER_CLOCK = 4096 };
 
@@ -166,13 +167,14 @@ static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 /* Where the elements of some slots are. */
 enum tct_place { TCT_CHIP, TCT_MEMORY, TCT_EITHER };
 
-/* Element of slot `t` of a vector. */
+/* Element of slot `t` of a vector, of this thread or another. */
 static __device__ inline double *tct_at(const tct_chip_vector &v, int t,
                                         int64_t row,
-                                        tct_place place = TCT_EITHER)
+                                        tct_place place = TCT_EITHER,
+                                        int thread = (int)threadIdx.x)
 {
     extern __shared__ double chip[];
-    double *here = &chip[v.offset + t * (int)blockDim.x + threadIdx.x];
+    double *here = &chip[v.offset + t * (int)blockDim.x + thread];
     if (place == TCT_CHIP) return here;
     if (place == TCT_MEMORY) return v.memory + row;
     return t < v.slots ? here : v.memory + row;
@@ -328,6 +330,7 @@ struct tct_ahead {
     uint32_t word, next;
     uint32_t apart; /* rounds of the first 32 whose slices are not joined */
     tct_head head;
+    tct_long_rows rows;
 };
 template <int B, int WAY, int COLS>
 static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
@@ -338,10 +341,12 @@ static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
     a.next = tct_part_words<B, WAY>(J.A, tct_part(J, J.rounds > 1 ? 1 : 0));
     a.head = tct_part_head<B, COLS, WAY>(J.A, a.word, tct_part(J, 0), policy);
     a.apart = WAY == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
+    if constexpr (B == 1) a.rows = tct_find_long_rows<WAY>(J);
     return a;
 }
 
-/* Row sums of all slots of this thread: `take(slot, row, sums)` gets each. */
+/* Row sums of all slots of this thread: `take(slot, row, sums, thread)` gets
+ * each; of rows kept apart 0 first and then, from any thread, the sums. */
 template <int B, int STORE, int WAY, int COLS, class TAKE>
 static __device__ inline void
 tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
@@ -367,7 +372,7 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
         tct_part_sum<B, COLS, true, WAY>(
             J.A, s, h, part, M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
             [&](int m, int64_t row, const tct_sums<COLS> &sum) {
-                take(j * M + m, row, sum);
+                take(j * M + m, row, sum, (int)threadIdx.x);
             });
     }
     if constexpr (WAY == GPU_JOINED)
@@ -378,10 +383,11 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
                 tct_two_apart<COLS, true>(
                     J.A, tct_part(J, j), A, x,
                     [&](int m, int64_t row, const tct_sums<COLS> &sum) {
-                        take(j * GPU_JOIN + m, row, sum);
+                        take(j * GPU_JOIN + m, row, sum, (int)threadIdx.x);
                     });
             }
         }
+    if constexpr (B == 1) tct_sum_long_rows<WAY>(J, ahead.rows, x, take);
 }
 
 /* The scalars of the solve, one block of them a multiprocessor: thread 0 does
@@ -457,6 +463,7 @@ static const void *tct_kernel_for(int store)
     case GPU_F32: return tct_kernel_if<KERNELS, B, GPU_F32, WAY>();
     case GPU_F48: return tct_kernel_if<KERNELS, B, GPU_F48, WAY>();
     case GPU_DICT8: return tct_kernel_if<KERNELS, B, GPU_DICT8, WAY>();
+    case GPU_DICT16: return tct_kernel_if<KERNELS, B, GPU_DICT16, WAY>();
     default: return nullptr;
     }
 }

@@ -17,16 +17,17 @@ static __device__ inline void product(const tct_resident_job &J,
     const double *const p[1] = {J.v[V_DIR].memory};
     double ps = 0.0, rr = 0.0, rs = 0.0, ss = 0.0;
     tct_multiply<B, STORE, WAY>(
-        J, A, ahead, p, [&](int t, int64_t row, const tct_sums<1> &s) {
-            *tct_at(J.v[V_AP], t, row) = s.v[0];
+        J, A, ahead, p,
+        [&](int t, int64_t row, const tct_sums<1> &s, int thread) {
+            *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
-    tct_sweep<B, WAY, 2, 2, 0b11, 0>(
-        J, tct_list<2>{{&J.v[V_RES], &J.v[V_AP]}}, [&](double(&e)[2]) {
-            rr = fma(e[0], e[0], rr);
-            rs = fma(e[0], e[1], rs);
-            ss = fma(e[1], e[1], ss);
-        });
+    tct_sweep<B, WAY, 2, 2, 0b11, 0>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_AP]}},
+                                     [&](double(&e)[2]) {
+                                         rr = fma(e[0], e[0], rr);
+                                         rs = fma(e[0], e[1], rs);
+                                         ss = fma(e[1], e[1], ss);
+                                     });
     sum[0] = rr;
     sum[1] = ps;
     sum[2] = rs;

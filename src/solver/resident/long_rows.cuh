@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/long_rows.cuh - rows kept apart, in a persistent kernel: the
+ * block that has a row in its slices, where it is empty, sums it too. A warp
+ * takes a row, or all of the block where a row is very long. */
+#ifndef TCT_LONG_ROWS_CUH
+#define TCT_LONG_ROWS_CUH
+#include "device/gpu/tail.cuh"
+#include "operator/gpu_slices.cuh"
+#include "solver/resident/job.h"
+
+enum { TCT_FOR_A_WARP = 1024 }; /* entries, at most */
+
+/* Those of this block, in the order of rows. */
+struct tct_long_rows {
+    const tct_gpu_long *row;
+    int count;
+    bool wide; /* some are more than a warp's */
+};
+
+/* Block that has the row at `place` (see tct_row, the other way round). */
+static __device__ inline int tct_owner(const tct_resident_job &J, int m,
+                                       int place)
+{
+    return place / 32 / m % ((int)gridDim.x * J.tile) / J.tile;
+}
+
+/* How many rows there are in the threads before this one, of `mine` in each;
+ * every thread calls it. */
+static __device__ inline int tct_count_before(int mine)
+{
+    __shared__ int warp[32];
+    const int lane = (int)(threadIdx.x & 31), w = (int)(threadIdx.x >> 5);
+    int upto = mine;
+    for (int d = 1; d < 32; d <<= 1) {
+        const int v = __shfl_up_sync(0xffffffffu, upto, d);
+        if (lane >= d) upto += v;
+    }
+    if (lane == 31) warp[w] = upto;
+    __syncthreads();
+    int before = upto - mine;
+    for (int i = 0; i < w; i++) before += warp[i];
+    __syncthreads();
+    return before;
+}
+
+/* Every thread calls it, at the start: the rows of block 0, of block 1, ... are
+ * noted one after the other in long_own. */
+template <int WAY>
+static __device__ inline tct_long_rows
+tct_find_long_rows(const tct_resident_job &J)
+{
+    __shared__ int first, count, wide;
+    const int rows = (int)J.A.long_rows, m = tct_way<WAY>::m;
+    if (rows == 0) return {nullptr, 0, false};
+    if (threadIdx.x == 0) first = count = wide = 0;
+    __syncthreads();
+    const int each = (rows + (int)blockDim.x - 1) / (int)blockDim.x;
+    const int from = min(rows, (int)threadIdx.x * each);
+    const int to = min(rows, from + each);
+    int mine = 0, others = 0;
+    for (int i = from; i < to; i++) {
+        const int owner = tct_owner(J, m, __ldg(&J.A.long_place[i]));
+        mine += owner == (int)blockIdx.x;
+        others += owner < (int)blockIdx.x;
+    }
+    atomicAdd(&first, others);
+    atomicAdd(&count, mine);
+    int at = tct_count_before(mine); /* waits for all, too */
+    for (int i = from; i < to; i++) {
+        const int place = __ldg(&J.A.long_place[i]);
+        if (tct_owner(J, m, place) != (int)blockIdx.x) continue;
+        const int64_t k = J.A.long_ptr[i];
+        const int n = (int)(J.A.long_ptr[i + 1] - k);
+        J.A.long_own[first + at++] = {k, n, J.A.long_row[i], place};
+        if (n > TCT_FOR_A_WARP) wide = 1;
+    }
+    __syncthreads();
+    return {J.A.long_own + first, count, wide != 0};
+}
+
+/* Entries `k`, k + step, ... of a row, some loads under way together. */
+template <int COLS>
+static __device__ inline void
+tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
+                int step, const double *const (&x)[COLS], double (&sum)[COLS])
+{
+    constexpr int U = COLS == 1 ? 4 : 2;
+    for (; k < row.count; k += U * step) {
+        double v[U];
+        int col[U];
+#pragma unroll
+        for (int q = 0; q < U; q++) {
+            const bool there = k + q * step < row.count;
+            v[q] = there ? __ldg(A.long_val + row.first + k + q * step) : 0.0;
+            col[q] = there ? __ldg(A.long_col + row.first + k + q * step) : -1;
+        }
+#pragma unroll
+        for (int q = 0; q < U; q++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                if (col[q] >= 0)
+                    sum[j] = fma(v[q], tct_x<true>(x[j], col[q]), sum[j]);
+    }
+}
+
+/* `take(slot, row, sums, thread)` for each: by another thread than the one that
+ * has the row, and that has stored 0 for it before. */
+template <int WAY, int COLS, class TAKE>
+static __device__ inline void
+tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
+                  const double *const (&x)[COLS], const TAKE &take)
+{
+    constexpr int M = tct_way<WAY>::m;
+    if (rows.count == 0) return;
+    __syncthreads();
+    const int warps = (int)(blockDim.x >> 5), lane = (int)(threadIdx.x & 31);
+    const auto give = [&](const tct_gpu_long &row, const double(&v)[COLS]) {
+        const int unit = row.place / 32, part = unit / M;
+        const int round = part / ((int)gridDim.x * J.tile);
+        tct_sums<COLS> sum;
+        for (int j = 0; j < COLS; j++) sum.v[j] = v[j];
+        take(round * M + unit % M, row.row, sum,
+             part % J.tile * 32 + row.place % 32);
+    };
+    for (int i = (int)(threadIdx.x >> 5); i < rows.count; i += warps) {
+        const tct_gpu_long row = rows.row[i];
+        if (row.count > TCT_FOR_A_WARP) continue;
+        double sum[COLS] = {0.0};
+        tct_sum_entries(J.A, row, lane, 32, x, sum);
+        tct_warp_sum(sum);
+        if (lane == 0) give(row, sum);
+    }
+    for (int i = 0; rows.wide && i < rows.count; i++) {
+        const tct_gpu_long row = rows.row[i];
+        if (row.count <= TCT_FOR_A_WARP) continue;
+        double sum[COLS] = {0.0};
+        tct_sum_entries(J.A, row, (int)threadIdx.x, (int)blockDim.x, x, sum);
+        tct_block_sum(sum);
+        if (threadIdx.x == 0) give(row, sum);
+    }
+    __syncthreads();
+}
+
+#endif
