@@ -257,11 +257,12 @@ static double plan_slices(const tct_gpu_maker *M, const tct_gpu_window *w,
 /* Bytes if no lane were ever empty and there were no runs. */
 static double even_bytes(const tct_gpu_maker *M, const tct_gpu_window *w)
 {
-    tct_gpu_slice s = {
-        .width = 1,
-        .full = 1,
+    tct_gpu_slice s = { /* two columns: one of GPU_NEAR takes as much index */
+        .width = 2,
+        .full = 2,
         .kind = (uint8_t)(M->kinds == GPU_ANY_KIND ? GPU_NEAR : GPU_FAR)};
-    const double column = tct_gpu_slice_bytes(&s, M->b, M->store) - sizeof s;
+    const double column =
+        0.5 * (tct_gpu_slice_bytes(&s, M->b, M->store) - (double)sizeof s);
     double blocks = 0.0;
     for (int g = 0; g < w->groups; g++) blocks += w->length[g];
     return blocks / GPU_LANES * column +
