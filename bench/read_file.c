@@ -29,7 +29,7 @@ static int run(tacit_world *w, const char *in, const char *out)
     tct_csr A = {0};
     tct_file_info info;
     const double start = tct_seconds();
-    if (tct_read_matrix(w, in, NULL, &A, &info) < 0)
+    if (tct_read_matrix(w, in, &A, &info) < 0)
         return failed("read", tacit_error_message());
     const double read = tct_seconds() - start, peak = peak_bytes();
     double sum = 0;

@@ -84,6 +84,38 @@ for ending in tacit petsc npz mtx.gz; do
     cmp -s a b || complain "convert: .$ending changes the matrix"
 done
 
+# a shift is for every command, every input and any number of ranks
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' \
+    '2 3 1' '1 2 1' >wide.mtx
+printf '%s\n' '%%MatrixMarket matrix coordinate real general' \
+    '3 3 4' '1 1 3' '1 3 -1' '2 2 2' '3 1 -1' >holes.mtx
+accepted convert holes.mtx shifted.mtx --shift 1
+tail -n +3 shifted.mtx | tr '\n' ';' >a
+[ "$(cat a)" = '1 1 4;1 3 -1;2 2 3;3 1 -1;3 3 1;' ] || complain "shift: $(cat a)"
+accepted convert holes.mtx holes.tacit
+for np in 1 ${MPIRUN:+3}; do
+    for input in holes.mtx holes.tacit; do
+        run "$np" solve $input --shift 1 --rhs ones -o x.mtx --json shift.json
+        [ $status = 0 ] || complain "shift, $input on $np: status $status"
+        has out "$input + 1 I"
+        [ "$(value shift.json shift)" = 1 ] || complain 'report: no shift'
+        [ "$(value shift.json nonzeros)" = 5 ] || complain 'shift: entries'
+        tail -n +3 x.mtx | tr '\n' ' ' | awk '{ bad = ($1 - 2 / 3) ^ 2 + \
+            ($2 - 1 / 3) ^ 2 + ($3 - 5 / 3) ^ 2 > 1e-9; exit bad }' ||
+            complain "shift, $input on $np: another solution"
+    done
+    run "$np" info poisson2d:4 --shift -0.5 --json shift.json
+    has out 'shift	-0.5'
+    has out 'diagonal	3.5 to 3.5'
+    [ "$(value shift.json shift)" = -0.5 ] || complain 'info: no shift'
+done
+accepted partition holes.mtx -n 2 --shift 1 --json shift.json
+[ "$(value shift.json nonzeros)" = 5 ] || complain 'partition: no shift'
+accepted compare poisson3d:4 --shift 2 --repeat 1 --json shift.json
+[ "$(value shift.json shift)" = 2 ] || complain 'compare: no shift'
+refused 2 'not square: 2 x 3' convert --shift 1 wide.mtx out.mtx
+[ -e out.mtx ] && complain 'a file in spite of an error'
+
 # partition
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json
 valid_json cut.json

@@ -44,7 +44,7 @@ static void read_matrix_and_vector(const char *path)
     tct_csr A = {0};
     tct_file_info info;
     tct_set_error_message("");
-    tacit_status status = tct_read_matrix(world, path, NULL, &A, &info);
+    tacit_status status = tct_read_matrix(world, path, &A, &info);
     if (status == TACIT_OK) expect_rows(&A);
     else
         expect(status < 0 && tacit_error_message()[0],
@@ -122,8 +122,7 @@ static void add_binaries(void)
     put_text(in_folder("small"),
              "%%MatrixMarket matrix coordinate real general\n5 5 7\n1 1 2\n"
              "2 2 3\n3 3 4\n4 4 5\n5 5 6\n5 1 7\n1 5 8\n");
-    expect(tct_read_matrix(world, in_folder("small"), NULL, &A, NULL) ==
-               TACIT_OK,
+    expect(tct_read_matrix(world, in_folder("small"), &A, NULL) == TACIT_OK,
            "a good matrix");
     for (int k = 0; k < 4; k++) {
         expect(tct_write_matrix(world, in_folder(names[k]), NULL, &A) ==

@@ -70,7 +70,7 @@ static void round_trip(const tct_csr *A, const char *name, const char *format)
     tct_csr B = {0};
     tct_file_info info;
     OK(tct_write_matrix(world, in_folder(name), NULL, A));
-    OK(tct_read_matrix(world, in_folder(name), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder(name), &B, &info));
     assert_string_equal(info.format, format);
     assert_int_equal(info.nonzeros, tct_csr_nonzeros(A));
     assert_int_equal(info.stored, info.nonzeros);
@@ -107,12 +107,12 @@ static void chain_of_formats(void **state)
     char last[256];
     snprintf(last, sizeof last, "%s", in_folder("b0.tacit"));
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
-        OK(tct_read_matrix(world, last, NULL, &B, NULL));
+        OK(tct_read_matrix(world, last, &B, NULL));
         snprintf(last, sizeof last, "%s", in_folder(names[k]));
         OK(tct_write_matrix(world, last, NULL, &B));
         tct_csr_clear(&B);
     }
-    OK(tct_read_matrix(world, last, NULL, &B, NULL));
+    OK(tct_read_matrix(world, last, &B, NULL));
     assert_same(&A, &B);
     tct_csr_clear(&A);
     tct_csr_clear(&B);
@@ -157,14 +157,14 @@ static void symmetric_as_one_triangle(void **state)
     const tct_write_options half = {.symmetric = true};
     OK(tct_write_matrix(world, in_folder("half.mtx"), &half, &A));
     tct_file_info info;
-    OK(tct_read_matrix(world, in_folder("half.mtx"), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder("half.mtx"), &B, &info));
     assert_true(info.symmetric);
     assert_int_equal(info.stored, 79);
     assert_int_equal(info.nonzeros, 118);
     assert_same(&A, &B);
     tct_csr_clear(&B);
     OK(tct_write_matrix(world, in_folder("half.tacit"), &half, &A));
-    OK(tct_read_matrix(world, in_folder("half.tacit"), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder("half.tacit"), &B, &info));
     assert_true(info.symmetric);
     assert_same(&A, &B);
     tct_csr_clear(&A);
@@ -173,12 +173,11 @@ static void symmetric_as_one_triangle(void **state)
 
 /* --- Matrix Market ---------------------------------------------------------- */
 
-static tct_csr read_text(const char *text, const tct_read_options *options,
-                         tct_file_info *info)
+static tct_csr read_text(const char *text, tct_file_info *info)
 {
     tct_csr A = {0};
     put_text(in_folder("text"), text);
-    OK(tct_read_matrix(world, in_folder("text"), options, &A, info));
+    OK(tct_read_matrix(world, in_folder("text"), &A, info));
     return A;
 }
 
@@ -197,7 +196,7 @@ static void market_liberties(void **state)
                           "% another one\r\n"
                           "2 3 +.25D1\r\n"
                           "+3 3 4.",
-                          NULL, &info);
+                          &info);
     assert_int_equal(info.nonzeros, 4);
     assert_int_equal(info.field, TCT_FIELD_REAL);
     assert_true(entry(&A, 0, 0, 0) == 1.5 && entry(&A, 2, 0, 0) == -2);
@@ -211,7 +210,7 @@ static void market_patterns_and_integers(void **state)
     tct_file_info info;
     tct_csr A = read_text("%%MatrixMarket matrix coordinate pattern symmetric\n"
                           "3 3 3\n1 1\n3 1\n2 2\n",
-                          NULL, &info);
+                          &info);
     assert_int_equal(info.field, TCT_FIELD_PATTERN);
     assert_int_equal(info.stored, 3);
     assert_int_equal(info.nonzeros, 4);
@@ -219,7 +218,7 @@ static void market_patterns_and_integers(void **state)
     tct_csr_clear(&A);
     A = read_text("%%MatrixMarket matrix coordinate integer general\n"
                   "2 4 2\n1 4 -7\n2 1 12345678901\n",
-                  NULL, &info);
+                  &info);
     assert_int_equal(info.field, TCT_FIELD_INTEGER);
     assert_int_equal(info.cols, 4);
     assert_true(entry(&A, 0, 3, 0) == -7 &&
@@ -233,17 +232,16 @@ static void market_duplicates_and_zeros(void **state)
     const char *text = "%%MatrixMarket matrix coordinate real general\n3 3 6\n"
                        "2 2 1\n1 3 0\n2 2 2\n3 3 -0.0\n2 2 4\n1 1 1\n";
     tct_file_info info;
-    tct_csr A = read_text(text, NULL, &info);
+    tct_csr A = read_text(text, &info);
     assert_int_equal(info.stored, 6);
     assert_int_equal(info.duplicates, 2);
     assert_int_equal(info.nonzeros, 4);
     assert_int_equal(info.explicit_zeros, 2);
     assert_true(entry(&A, 1, 1, 0) == 7 && entry(&A, 0, 2, 5) == 0);
     tct_csr_clear(&A);
-    const tct_read_options drop = {.drop_zeros = true};
-    A = read_text(text, &drop, &info);
-    assert_int_equal(info.nonzeros, 2);
-    assert_int_equal(info.explicit_zeros, 2);
+    A = read_text(text, &info);
+    tct_csr_drop_zeros(&A);
+    assert_int_equal(tct_csr_nonzeros(&A), 2);
     assert_true(entry(&A, 0, 2, 5) == 5 && entry(&A, 1, 1, 0) == 7);
     tct_csr_clear(&A);
 }
@@ -254,14 +252,14 @@ static void market_arrays_as_matrices(void **state)
     tct_file_info info;
     tct_csr A = read_text("%%MatrixMarket matrix array real general\n"
                           "2 3\n1\n2\n0\n4\n5\n6\n",
-                          NULL, &info);
+                          &info);
     assert_int_equal(info.nonzeros, 5);
     assert_true(entry(&A, 1, 0, 0) == 2 && entry(&A, 0, 1, 9) == 9);
     assert_true(entry(&A, 1, 1, 0) == 4 && entry(&A, 0, 2, 0) == 5);
     tct_csr_clear(&A);
     A = read_text("%%MatrixMarket matrix array real symmetric\n"
                   "3 3\n1\n2\n3\n4\n5\n6\n",
-                  NULL, &info);
+                  &info);
     assert_int_equal(info.nonzeros, 9);
     assert_true(entry(&A, 0, 1, 0) == 2 && entry(&A, 0, 2, 0) == 3);
     assert_true(entry(&A, 1, 1, 0) == 4 && entry(&A, 2, 1, 0) == 5);
@@ -306,7 +304,7 @@ static void market_of_many_blocks(void **state)
     assert_true(bytes > 12 << 20);
     tct_csr A = {0};
     tct_file_info info;
-    OK(tct_read_matrix(world, in_folder("many.mtx"), NULL, &A, &info));
+    OK(tct_read_matrix(world, in_folder("many.mtx"), &A, &info));
     assert_int_equal(info.nonzeros, N * EACH);
     assert_int_equal(info.duplicates, 0);
     for (int64_t i = 0; i < N; i++) {
@@ -332,15 +330,15 @@ static void packed_files(void **state)
 {
     (void)state;
     tct_file_info info;
-    tct_csr A = read_text(small_market, NULL, &info), B = {0};
+    tct_csr A = read_text(small_market, &info), B = {0};
     assert_string_equal(info.packing, "");
     put_gzip(in_folder("z"), small_market, 0, 0);
-    OK(tct_read_matrix(world, in_folder("z"), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder("z"), &B, &info));
     assert_string_equal(info.packing, "gzip");
     assert_same(&A, &B);
     tct_csr_clear(&B);
     put_xz(in_folder("z"), small_market, 0, 0);
-    OK(tct_read_matrix(world, in_folder("z"), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder("z"), &B, &info));
     assert_string_equal(info.packing, "xz");
     assert_same(&A, &B);
     tct_csr_clear(&B);
@@ -351,7 +349,7 @@ static void packed_files(void **state)
     assert_int_equal(gzwrite(f, raw, (unsigned)bytes), (int)bytes);
     gzclose(f);
     free(raw);
-    OK(tct_read_matrix(world, in_folder("p.gz"), NULL, &B, &info));
+    OK(tct_read_matrix(world, in_folder("p.gz"), &B, &info));
     assert_string_equal(info.format, "petsc");
     assert_same(&A, &B);
     tct_csr_clear(&A);
@@ -363,10 +361,10 @@ static void scipy_archives(void **state)
     (void)state;
     static const char *const formats[] = {"csr", "csc", "coo"};
     tct_file_info info;
-    tct_csr A = read_text(small_market, NULL, &info), B = {0};
+    tct_csr A = read_text(small_market, &info), B = {0};
     for (int k = 0; k < 6; k++) {
         put_npz(in_folder("s.npz"), formats[k % 3], k >= 3);
-        OK(tct_read_matrix(world, in_folder("s.npz"), NULL, &B, &info));
+        OK(tct_read_matrix(world, in_folder("s.npz"), &B, &info));
         assert_string_equal(info.format, "npz");
         assert_same(&A, &B);
         tct_csr_clear(&B);
@@ -378,24 +376,22 @@ static void scipy_archives(void **state)
 static void metis_graphs(void **state)
 {
     (void)state;
-    const tct_read_options shift = {.shift = 0.5};
     tct_file_info info;
-    tct_csr A =
-        read_text("% a graph\n4 2\n2\n1 3\n% in between\n2\n\n", &shift, &info);
+    tct_csr A = read_text("% a graph\n4 2\n2\n1 3\n% in between\n2\n\n", &info);
     assert_string_equal(info.format, "metis");
     assert_int_equal(info.stored, 4);
     assert_int_equal(info.nonzeros, 8);
     assert_true(info.symmetric);
-    assert_true(entry(&A, 0, 0, 0) == 1.5 && entry(&A, 1, 1, 0) == 2.5);
-    assert_true(entry(&A, 1, 2, 0) == -1 && entry(&A, 3, 3, 0) == 0.5);
+    assert_true(entry(&A, 0, 0, 0) == 1 && entry(&A, 1, 1, 0) == 2);
+    assert_true(entry(&A, 1, 2, 0) == -1 && entry(&A, 3, 3, 1) == 0);
     tct_csr_clear(&A);
     A = read_text(" 3 2 111 2 \r\n9 7 7 2 5\r\n9 7 7 1 5 3 8\r\n9 7 7 2 8\r\n",
-                  NULL, &info);
+                  &info);
     assert_int_equal(info.nonzeros, 7);
     assert_true(entry(&A, 0, 1, 0) == -5 && entry(&A, 2, 1, 0) == -8);
     assert_true(entry(&A, 0, 0, 0) == 5 && entry(&A, 1, 1, 0) == 13);
     tct_csr_clear(&A);
-    A = read_text("2 1 1\n2 0.25\n1 0.25\n", NULL, &info);
+    A = read_text("2 1 1\n2 0.25\n1 0.25\n", &info);
     assert_true(entry(&A, 0, 1, 0) == -0.25);
     tct_csr_clear(&A);
 }
@@ -414,7 +410,7 @@ static void metis_star(void **state)
     assert_int_equal(fclose(f), 0);
     tct_csr A = {0};
     tct_file_info info;
-    OK(tct_read_matrix(world, in_folder("star"), NULL, &A, &info));
+    OK(tct_read_matrix(world, in_folder("star"), &A, &info));
     assert_int_equal(info.nonzeros, 3 * LEAVES + 1);
     assert_int_equal(A.ptr[1], LEAVES + 1);
     assert_true(A.val[0] == LEAVES && A.val[LEAVES] == -1);
@@ -437,7 +433,7 @@ static void boeing_fields(void **state)
         "13213\n"
         " 1.25D+2-2.5-001     300\n"
         "-.5E+001     4E0\n",
-        NULL, &info);
+        &info);
     assert_string_equal(info.format, "harwell-boeing");
     assert_int_equal(info.nonzeros, 5);
     assert_true(entry(&A, 0, 0, 0) == 125 && entry(&A, 2, 0, 0) == -0.25);
@@ -452,7 +448,7 @@ static void boeing_fields(void **state)
                   "(26I3)          (26I3)\n"
                   "  1  3  4  5\n"
                   "  1  3  2  3\n",
-                  NULL, &info);
+                  &info);
     assert_int_equal(info.stored, 4);
     assert_int_equal(info.nonzeros, 5);
     assert_int_equal(info.field, TCT_FIELD_PATTERN);
@@ -485,7 +481,7 @@ static void petsc_matrix_then_vector(void **state)
     put_bytes(in_folder("wide"), raw, n + 16);
     tct_csr A = {0};
     double x[2];
-    OK(tct_read_matrix(world, in_folder("wide"), NULL, &A, NULL));
+    OK(tct_read_matrix(world, in_folder("wide"), &A, NULL));
     assert_true(entry(&A, 0, 1, 0) == 2 && entry(&A, 1, 0, 0) == 3);
     OK(tct_read_vector(world, in_folder("wide"), 2, 0, 2, x));
     assert_true(x[0] == -2 && x[1] == 1);
@@ -524,7 +520,7 @@ static void real_matrices_have_their_counts(void **state)
             if (access(path, R_OK) != 0) continue;
             tct_csr A = {0};
             tct_file_info info;
-            OK(tct_read_matrix(world, path, NULL, &A, &info));
+            OK(tct_read_matrix(world, path, &A, &info));
             assert_int_equal(info.rows, rows);
             assert_int_equal(info.stored, stored);
             assert_int_equal(info.nonzeros, nonzeros);
@@ -562,7 +558,7 @@ static void real_matrices_by_heart(void **state)
         tct_csr A = {0};
         tct_file_info info;
         snprintf(path, sizeof path, "%s/spd/%s.mtx.gz", folder, known[k].name);
-        OK(tct_read_matrix(world, path, NULL, &A, &info));
+        OK(tct_read_matrix(world, path, &A, &info));
         assert_int_equal(info.rows, known[k].rows);
         assert_int_equal(info.cols, known[k].rows);
         assert_int_equal(info.stored, known[k].stored);
@@ -584,8 +580,7 @@ static void all_of(const char *folder, const char *part)
         if (e->d_name[0] == '.') continue;
         snprintf(path, sizeof path, "%s/%s/%s", folder, part, e->d_name);
         tct_csr A = {0};
-        const tacit_status status =
-            tct_read_matrix(world, path, NULL, &A, NULL);
+        const tacit_status status = tct_read_matrix(world, path, &A, NULL);
         if (strstr(e->d_name, ".cua")) {
             assert_int_equal(status, TACIT_INPUT);
             assert_non_null(strstr(tacit_error_message(), "complex"));
@@ -626,9 +621,9 @@ static void harwell_boeing_equals_matrix_market(void **state)
         char path[1200];
         tct_csr A = {0}, B = {0};
         snprintf(path, sizeof path, "%s/%s", folder, pairs[k][0]);
-        OK(tct_read_matrix(world, path, NULL, &A, NULL));
+        OK(tct_read_matrix(world, path, &A, NULL));
         snprintf(path, sizeof path, "%s/%s", folder, pairs[k][1]);
-        OK(tct_read_matrix(world, path, NULL, &B, NULL));
+        OK(tct_read_matrix(world, path, &B, NULL));
         assert_same(&A, &B);
         tct_csr_clear(&A);
         tct_csr_clear(&B);

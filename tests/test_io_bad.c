@@ -33,7 +33,7 @@ static void assert_bad_file(const char *path, tacit_status want,
     const double start = tct_seconds();
     tct_csr A = {0};
     tct_file_info info = {0};
-    const tacit_status got = tct_read_matrix(world, path, NULL, &A, &info);
+    const tacit_status got = tct_read_matrix(world, path, &A, &info);
     assert_true(tct_seconds() - start < 1);
     assert_says(got, want, words);
     assert_null(A.ptr);
@@ -299,7 +299,7 @@ static void write_small(const char *path)
 {
     tct_csr A = {0};
     put_text(in_folder("small"), HEAD "3 3 4\n1 1 2\n2 2 3\n3 1 5\n3 3 4\n");
-    assert_int_equal(tct_read_matrix(world, in_folder("small"), NULL, &A, NULL),
+    assert_int_equal(tct_read_matrix(world, in_folder("small"), &A, NULL),
                      TACIT_OK);
     assert_int_equal(tct_write_matrix(world, path, NULL, &A), TACIT_OK);
     tct_csr_clear(&A);
@@ -448,10 +448,10 @@ static void lying_headers(void **state)
     tct_csr A = {0};
     const double start = tct_seconds();
     const tacit_status status =
-        tct_read_matrix(world, in_folder("lie"), NULL, &A, NULL);
+        tct_read_matrix(world, in_folder("lie"), &A, NULL);
     assert_true(status == TACIT_NO_MEMORY || status == TACIT_INPUT);
     put_xz(in_folder("lie"), HEAD "20000 20000 300000000\n1 1 1\n", 0, 0);
-    assert_true(tct_read_matrix(world, in_folder("lie"), NULL, &A, NULL) < 0);
+    assert_true(tct_read_matrix(world, in_folder("lie"), &A, NULL) < 0);
     assert_true(tct_seconds() - start < 1);
     put_xz(in_folder("lie"), HEAD "9000000 9000000 10000000000000\n1 1 1\n", 0,
            0);
@@ -470,8 +470,7 @@ static void starve(const char *path)
     for (long k = 1; k < 1000; k++) {
         tct_csr A = {0};
         tct_memory_fail_at(k);
-        const tacit_status status =
-            tct_read_matrix(world, path, NULL, &A, NULL);
+        const tacit_status status = tct_read_matrix(world, path, &A, NULL);
         tct_memory_fail_at(0);
         tct_csr_clear(&A);
         assert_int_equal(tct_memory_blocks(), blocks);
@@ -526,8 +525,8 @@ static void outputs_that_cannot_be(void **state)
     (void)state;
     tct_csr A = {0};
     write_small(in_folder("o.tacit"));
-    assert_int_equal(
-        tct_read_matrix(world, in_folder("o.tacit"), NULL, &A, NULL), TACIT_OK);
+    assert_int_equal(tct_read_matrix(world, in_folder("o.tacit"), &A, NULL),
+                     TACIT_OK);
     const int files = count_files();
     const char *nowhere = in_folder("no/such/folder.mtx");
     assert_says(tct_check_writable(world, nowhere, NULL, false), TACIT_IO,
@@ -561,8 +560,8 @@ static void outputs_in_place(void **state)
     (void)state;
     tct_csr A = {0};
     write_small(in_folder("p.tacit"));
-    assert_int_equal(
-        tct_read_matrix(world, in_folder("p.tacit"), NULL, &A, NULL), TACIT_OK);
+    assert_int_equal(tct_read_matrix(world, in_folder("p.tacit"), &A, NULL),
+                     TACIT_OK);
     put_text(in_folder("real.mtx"), "old");
     assert_int_equal(chmod(in_folder("real.mtx"), 0640), 0);
     assert_int_equal(symlink("real.mtx", in_folder("link.mtx")), 0);

@@ -168,6 +168,121 @@ static void open_tells_names_from_files(void **state)
     assert_null(m);
 }
 
+/* --- shifts ---------------------------------------------------------------- */
+
+/* Entry (i, j) in original numbers, counted from 1, as `name` with a shift has
+ * it: 0 where there is none; the number of entries in `*nonzeros`. */
+static double shifted_entry(const char *name, double shift, int64_t i,
+                            int64_t j, int64_t *nonzeros)
+{
+    const tacit_matrix_options options = {.shift = shift};
+    tacit_matrix *m = NULL;
+    if (tacit_matrix_open(test_world(), name, &options, &m) != TACIT_OK)
+        fail_msg("%s: %s", name, tacit_error_message());
+    double value = 0;
+    const int64_t row = i - 1 - m->A.first;
+    if (row >= 0 && row < m->A.rows)
+        for (int64_t k = m->A.ptr[row]; k < m->A.ptr[row + 1]; k++) {
+            if (tct_csr_col(&m->A, k) == j - 1) value = m->A.val[k];
+            if (k > m->A.ptr[row])
+                assert_true(tct_csr_col(&m->A, k - 1) < tct_csr_col(&m->A, k));
+        }
+    assert_int_equal(tct_reduce_f64(test_world(), TCT_SUM, 1, &value),
+                     TACIT_OK);
+    tacit_matrix_info info;
+    assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
+    assert_true(info.shift == shift);
+    *nonzeros = tacit_matrix_nonzeros(m);
+    tacit_matrix_destroy(&m);
+    return value;
+}
+
+static void shift_is_for_every_input(void **state)
+{
+    (void)state;
+    int64_t n = 0;
+    /* rows 1, 3 and 5 store no diagonal: empty, before and behind it */
+    const char *holes = "%%MatrixMarket matrix coordinate real general\n"
+                        "5 5 6\n2 2 3\n2 4 1\n3 1 7\n3 5 8\n4 4 -1\n5 1 2\n";
+    char path[256], binary[256];
+    snprintf(path, sizeof path, "%s", temporary("holes.mtx", holes));
+    static const double expected[] = {0.5, 3.5, 0.5, -0.5, 0.5};
+    for (int i = 1; i <= 5; i++)
+        assert_true(shifted_entry(path, 0.5, i, i, &n) == expected[i - 1]);
+    assert_int_equal(n, 9);
+    assert_true(shifted_entry(path, 0.5, 3, 5, &n) == 8);
+    assert_true(shifted_entry(path, 0, 3, 3, &n) == 0 && n == 6);
+    static const char *const endings[] = {"h.tacit", "h.npz", "h.petsc"};
+    for (int e = 0; e < 3; e++) {
+        tacit_matrix *m = NULL;
+        assert_int_equal(tacit_matrix_open(test_world(), path, NULL, &m),
+                         TACIT_OK);
+        snprintf(binary, sizeof binary, "%s", temporary(endings[e], NULL));
+        assert_int_equal(tacit_matrix_write(m, binary), TACIT_OK);
+        tacit_matrix_destroy(&m);
+        for (int i = 1; i <= 5; i++)
+            assert_true(shifted_entry(binary, -2, i, i, &n) ==
+                        expected[i - 1] - 2.5);
+        assert_int_equal(n, 9);
+        discard(binary);
+    }
+    discard(path);
+    snprintf(path, sizeof path, "%s",
+             temporary("half.mtx", "%%MatrixMarket matrix coordinate real "
+                                   "symmetric\n4 4 3\n1 1 2\n3 1 4\n4 3 5\n"));
+    assert_true(shifted_entry(path, 10, 1, 1, &n) == 12 && n == 8);
+    assert_true(shifted_entry(path, 10, 4, 4, &n) == 10);
+    assert_true(shifted_entry(path, 10, 1, 3, &n) == 4);
+    discard(path);
+    snprintf(path, sizeof path, "%s", temporary("graph", "3 2\n2\n1 3\n2\n"));
+    assert_true(shifted_entry(path, 0.25, 2, 2, &n) == 2.25 && n == 7);
+    discard(path);
+    assert_true(shifted_entry("poisson2d:10", 0.25, 7, 7, &n) == 4.25);
+}
+
+static void expect_no_shift(const char *name, double shift, tacit_status want,
+                            const char *sentence)
+{
+    const tacit_matrix_options options = {.shift = shift};
+    tacit_matrix *m = NULL;
+    assert_int_equal(tacit_matrix_open(test_world(), name, &options, &m), want);
+    assert_message(sentence);
+    assert_null(m);
+}
+
+static void shifts_that_cannot_be(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s",
+             temporary("wide.mtx", "%%MatrixMarket matrix coordinate real "
+                                   "general\n2 3 1\n1 1 1\n"));
+    expect_no_shift(path, 1, TACIT_INPUT, "wide.mtx: not square: 2 x 3");
+    int64_t n = 0;
+    assert_true(shifted_entry(path, 0, 1, 1, &n) == 1); /* none is asked for */
+    discard(path);
+    snprintf(path, sizeof path, "%s",
+             temporary("huge.mtx", "%%MatrixMarket matrix coordinate real "
+                                   "general\n5 5 1\n4 4 1e308\n"));
+    expect_no_shift(path, 1e308, TACIT_INPUT, "the diagonal of row 4");
+    discard(path);
+    expect_no_shift("poisson2d:10", NAN, TACIT_INVALID, "must be finite");
+    expect_no_shift("poisson2d:10", -INFINITY, TACIT_INVALID, "finite");
+}
+
+/* Zeros are dropped from A + shift I, not from A. */
+static void shift_then_drop_zeros(void **state)
+{
+    (void)state;
+    const tacit_matrix_options options = {.shift = -4, .drop_zeros = true};
+    tacit_matrix *m = NULL;
+    assert_int_equal(
+        tacit_matrix_open(test_world(), "poisson2d:10x12", &options, &m),
+        TACIT_OK);
+    assert_int_equal(tacit_matrix_nonzeros(m), 4 * 120 - 2 * 10 - 2 * 12);
+    tacit_matrix_destroy(&m);
+}
+
 static void describe_poisson(void **state)
 {
     (void)state;
@@ -449,6 +564,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_ranges_fail_on_every_rank),
         cmocka_unit_test(bad_entries_name_row_and_column),
         cmocka_unit_test(open_tells_names_from_files),
+        cmocka_unit_test(shift_is_for_every_input),
+        cmocka_unit_test(shifts_that_cannot_be),
+        cmocka_unit_test(shift_then_drop_zeros),
         cmocka_unit_test(describe_poisson),
         cmocka_unit_test(describe_bad_diagonals),
         cmocka_unit_test(blocks_are_found_across_ranks),

@@ -37,18 +37,18 @@ TACIT_API tacit_status tacit_matrix_from_rows(
     tacit_matrix **out);
 
 typedef struct tacit_matrix_options {
-    double shift;    /* added to the diagonal of a METIS graph's Laplacian */
-    bool drop_zeros; /* forget entries that are stored but zero            */
+    double shift;    /* A + shift I instead of A, which must be square */
+    bool drop_zeros; /* forget entries that are then stored but zero   */
 } tacit_matrix_options;
 
 /* Read a file, told by its content, or make a gallery matrix, told by
- * "name:arguments"; `options` NULL is all defaults. Rows are dealt out
- * contiguously. A text file is read by rank 0 in pieces; of a .tacit file or
+ * "name:arguments"; `options` NULL is all defaults. A METIS graph is read as
+ * its Laplacian, which a shift makes definite. Rows are dealt out contiguously. A text file is read by rank 0 in pieces; of a .tacit file or
  * a gallery matrix each rank reads or makes only its part.
  * Collective.  Borrows `world`.
  * Errors      INVALID (unknown gallery name, with the nearest known one),
- *             INPUT (what is wrong, and where: line and column), IO,
- *             NO_MEMORY (before anything is allocated). */
+ *             INPUT (what is wrong, and where: line and column; a shift of a
+ *             matrix that is not square), IO, NO_MEMORY (before anything is allocated). */
 TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                          const tacit_matrix_options *options,
                                          tacit_matrix **out);
@@ -69,6 +69,7 @@ typedef struct tacit_matrix_info {
                                    numbers; -1 if none                      */
     double diagonal_min, diagonal_max;
     double norm_inf;        /* largest row sum of absolute values         */
+    double shift;           /* was added to the diagonal                  */
     int block;              /* rows come in dense blocks of this size, 1  */
     const char *format;     /* "Matrix Market", "gallery", ...            */
     bool symmetric_storage; /* the file held one triangle                 */

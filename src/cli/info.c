@@ -170,6 +170,7 @@ static void print_about(const about *a)
 {
     const tacit_matrix_info *m = &a->problem.info;
     printf("name\t%s\nformat\t%s\n", a->problem.name, m->format);
+    printf("shift\t%.17g\n", m->shift);
     printf("rows\t%" PRId64 "\ncolumns\t%" PRId64 "\nentries\t%" PRId64 "\n",
            m->rows, m->cols, m->nonzeros);
     printf("explicit zeros\t%" PRId64 "\n", m->explicit_zeros);

@@ -29,6 +29,7 @@ cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m)
     text(o, "name", name);
     number(o, "rows", (double)m->rows);
     number(o, "nonzeros", (double)m->nonzeros);
+    number(o, "shift", m->shift);
     cJSON *row = cJSON_AddObjectToObject(o, "nonzeros_per_row");
     number(row, "min", (double)m->row_min);
     number(row, "mean", m->row_mean);

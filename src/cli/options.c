@@ -77,8 +77,8 @@ static const cli_option table[] = {
 {"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
  "of the manufactured solution (0)", NULL, -MOST_INT, MOST_INT, 0},
 {"The problem", "shift", 0, CLI_REAL, ON_MATRIX, AT(shift), "S",
- "added to the diagonal of a METIS graph's Laplacian (0)", NULL,
- -HUGE_VAL, HUGE_VAL, 0},
+ "A + S I instead of A, whatever MATRIX is; makes a METIS graph's Laplacian "
+ "definite (0)", NULL, -HUGE_VAL, HUGE_VAL, 0},
 {"The problem", "drop-zeros", 0, CLI_FLAG, ON_MATRIX, AT(drop_zeros), NULL,
  "forget entries that are stored but zero", NULL, 0, 0, 0},
 {"The problem", "partition", 0, CLI_TEXT, ON_SPREAD, AT(partition), "FILE",

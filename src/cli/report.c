@@ -90,11 +90,15 @@ void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
 
 static void print_matrix(FILE *to, const cli_report *r)
 {
-    char rows[CLI_NUMBER], entries[CLI_NUMBER];
+    char rows[CLI_NUMBER], entries[CLI_NUMBER], shift[CLI_NUMBER] = "";
+    const double s = r->matrix.shift;
+    if (s != 0)
+        snprintf(shift, sizeof shift, " %c %.10g I", s < 0 ? '-' : '+',
+                 fabs(s));
     fprintf(to,
-            "matrix   %s: %s rows, %s entries (%" PRId64 " to %" PRId64
+            "matrix   %s%s: %s rows, %s entries (%" PRId64 " to %" PRId64
             " a row, mean %.2f)\n",
-            r->name, cli_integer(r->matrix.rows, rows),
+            r->name, shift, cli_integer(r->matrix.rows, rows),
             cli_integer(r->matrix.nonzeros, entries), r->matrix.row_min,
             r->matrix.row_max, r->matrix.row_mean);
 }

@@ -45,6 +45,16 @@ tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros);
  * `where` names the matrix in the message. */
 tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where);
 
+/* Add `shift` to the diagonal of `A`, which is square; a row that stores none
+ * gets one. `where` names the matrix in messages.
+ * Memory      a second copy, if a row lacks its diagonal.
+ * Errors      INPUT (a sum that is not finite, naming the row), NO_MEMORY. */
+tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where);
+
+/* Entries that are stored but zero: how many; forget them. */
+int64_t tct_csr_count_zeros(const tct_csr *A);
+void tct_csr_drop_zeros(tct_csr *A);
+
 /* Free the arrays and clear `A`. */
 void tct_csr_clear(tct_csr *A);
 

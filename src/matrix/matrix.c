@@ -179,43 +179,43 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
 
 /* --- by name -------------------------------------------------------------- */
 
-/* Forget entries that are stored but zero. */
-static void drop_zeros(tct_csr *A)
+/* What `o` asks for beyond the rows `A` themselves, whatever they came from. */
+static tacit_status alter(const char *name, const tacit_matrix_options *o,
+                          tct_csr *A)
 {
-    int64_t kept = 0, from = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t to = A->ptr[i + 1];
-        for (int64_t k = from; k < to; k++) {
-            if (A->val[k] == 0) continue;
-            A->val[kept] = A->val[k];
-            tct_csr_set_col(A, kept++, tct_csr_col(A, k));
-        }
-        from = to;
-        A->ptr[i + 1] = kept;
-    }
+    if (!isfinite(o->shift))
+        FAIL(TACIT_INVALID, "a shift of %g: it must be finite", o->shift);
+    if (o->shift != 0 && A->global_rows != A->global_cols)
+        FAIL(TACIT_INPUT,
+             "%s: not square: %" PRId64 " x %" PRId64
+             ": only a square matrix can be shifted",
+             name, A->global_rows, A->global_cols);
+    if (o->shift != 0) TRY(tct_csr_shift(A, o->shift, name));
+    if (o->drop_zeros) tct_csr_drop_zeros(A);
+    return TACIT_OK;
 }
 
 /* This rank's share of the gallery matrix `g`, if all shares of the processes
  * on this machine fit. */
 static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
-                              bool drop, tct_csr *A)
+                              const tacit_matrix_options *o, tct_csr *A)
 {
     const int64_t first = tct_share(g->rows, w->size, w->rank);
     const int64_t last = tct_share(g->rows, w->size, w->rank + 1);
     const double bytes = tct_gallery_bytes(g, last - first);
     TRY(tct_memory_require(bytes * w->local_size, g->name));
     TRY(tct_gallery_fill(g, first, last - first, A));
-    if (drop) drop_zeros(A);
-    return TACIT_OK;
+    return alter(g->name, o, A);
 }
 
 static tacit_status open_gallery(tacit_world *world, const char *name,
-                                 bool drop, tacit_matrix **out)
+                                 const tacit_matrix_options *o,
+                                 tacit_matrix **out)
 {
     tct_gallery_matrix *g = NULL;
     tct_csr A = {0};
     tacit_status status = tct_gallery_open(name, &g);
-    if (status >= 0) status = make_rows(world, g, drop, &A);
+    if (status >= 0) status = make_rows(world, g, o, &A);
     const bool irregular = status >= 0 && g->irregular;
     tct_gallery_close(&g);
     TRY(adopt(world, status, &A, out));
@@ -245,14 +245,14 @@ static tacit_status check_misspelt(const char *name)
 }
 
 static tacit_status open_file(tacit_world *world, const char *path,
-                              const tct_read_options *options,
-                              tacit_matrix **out)
+                              const tacit_matrix_options *o, tacit_matrix **out)
 {
     const bool looks = world->rank == 0; /* others may not see the file */
     TRY(tct_agree(world, looks ? check_misspelt(path) : TACIT_OK));
     tct_csr A = {0};
     tct_file_info info = {0};
-    tacit_status status = tct_read_matrix(world, path, options, &A, &info);
+    tacit_status status = tct_read_matrix(world, path, &A, &info);
+    if (status >= 0) status = alter(path, o, &A);
     TRY(adopt(world, status, &A, out));
     (*out)->format = info.format;
     (*out)->symmetric_storage = info.symmetric;
@@ -265,13 +265,12 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                tacit_matrix **out)
 {
     REQUIRE(world && name && out);
-    const tct_read_options o = {
-        .shift = options ? options->shift : 0,
-        .drop_zeros = options && options->drop_zeros,
-    };
-    if (tct_gallery_find(name, NULL))
-        return open_gallery(world, name, o.drop_zeros, out);
-    return open_file(world, name, &o, out);
+    static const tacit_matrix_options none = {0};
+    const tacit_matrix_options *o = options ? options : &none;
+    TRY(tct_gallery_find(name, NULL) ? open_gallery(world, name, o, out)
+                                     : open_file(world, name, o, out));
+    (*out)->shift = o->shift;
+    return TACIT_OK;
 }
 
 /* --- what others ask ------------------------------------------------------ */

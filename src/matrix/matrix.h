@@ -20,6 +20,7 @@ struct tacit_matrix {
                            rank r reads and writes [dealt[r], dealt[r + 1])
                            of vector files; NULL: nothing moved             */
     int64_t nonzeros;   /* of the whole matrix                              */
+    double shift;       /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular;
     bool released; /* an operator has taken the entries                     */

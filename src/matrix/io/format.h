@@ -63,7 +63,6 @@ struct tct_source {
 typedef struct tct_input {
     const char *path;
     tct_stream *stream;
-    const tct_read_options *options;
     bool vector;  /* a vector is wanted */
     int machines; /* that share the memory for it */
     tct_crew *crew;

@@ -3,7 +3,7 @@
  *
  *     tct_file_info info;
  *     tct_csr A = {0};
- *     tct_read_matrix(w, "bone.mtx.gz", NULL, &A, &info);
+ *     tct_read_matrix(w, "bone.mtx.gz", &A, &info);
  *     ...
  *     tct_write_matrix(w, "bone.tacit", NULL, &A);
  *     tct_csr_clear(&A);
@@ -20,31 +20,25 @@
 typedef enum { TCT_FIELD_REAL, TCT_FIELD_INTEGER, TCT_FIELD_PATTERN } tct_field;
 const char *tct_field_name(tct_field field);
 
-typedef struct tct_read_options {
-    double shift;    /* added to the diagonal of a graph's Laplacian */
-    bool drop_zeros; /* leave out entries that are exactly zero      */
-} tct_read_options;
-
 typedef struct tct_file_info {
     const char *format; /* "matrix-market", as in tct_file_formats            */
     const char *packing;    /* "gzip", "xz" or ""                            */
     int64_t rows, cols;     /* of the matrix, all ranks                      */
     int64_t stored;         /* entries that stand in the file                */
     int64_t nonzeros;       /* entries of the matrix, both triangles         */
-    int64_t explicit_zeros; /* of them exactly zero, before any were dropped */
+    int64_t explicit_zeros; /* of them exactly zero                           */
     int64_t duplicates;     /* entries added to another at the same place    */
     bool symmetric;         /* the file holds one triangle (or a graph)      */
     tct_field field;
 } tct_file_info;
 
-/* Read the matrix in `path`; rows are dealt out by tct_share. `options` NULL
- * means none. Rectangular matrices are read as they are.
+/* Read the matrix in `path`; rows are dealt out by tct_share. Rectangular
+ * matrices are read as they are.
  * Collective.
  * Memory      on one rank, at most 1.4 times the matrix, plus some MB.
  * Errors      IO (cannot be read), INPUT (bad content: file, line, column and
  *             what to do), NO_MEMORY (said before it is allocated). */
-tacit_status tct_read_matrix(tacit_world *w, const char *path,
-                             const tct_read_options *options, tct_csr *out,
+tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
                              tct_file_info *info);
 
 /* Read the vector of `rows` values in `path`; each rank gets [first, first +

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/io/metis.c - a METIS graph, read as its Laplacian plus a shift.
+ * matrix/io/metis.c - a METIS graph, read as its Laplacian.
  *
  *     % comments
  *     vertices edges [fmt [constraints]]
@@ -8,8 +8,7 @@
  *
  * fmt "abc": vertex sizes (a), vertex weights (b), edge weights (c). Every
  * edge stands in the lines of both its vertices. The Laplacian has minus the
- * edge's weight off the diagonal and the sum of a vertex's weights, plus the
- * shift, on it. An empty line is a vertex without edges.
+ * edge's weight off the diagonal and the sum of a vertex's weights on it. An empty line is a vertex without edges.
  * [KK13] Karypis and Kumar, METIS manual, version 5.1 (2013), section 4.1. */
 #include "matrix/io/format.h"
 #include "matrix/io/number.h"
@@ -87,8 +86,7 @@ static tacit_status end_line(graph *g)
              "%s:%lld: the line ends before the %d vertex weights "
              "that the header promises",
              g->in.path, (long long)tct_text_line_number(g->text), g->skip);
-    if (g->vertex < g->base.rows)
-        emit(g, g->vertex, g->vertex, g->degree + g->in.options->shift);
+    if (g->vertex < g->base.rows) emit(g, g->vertex, g->vertex, g->degree);
     g->vertex++;
     g->degree = 0;
     g->skipped = 0;
@@ -316,7 +314,7 @@ static tacit_status metis_open(const tct_input *in, tct_source **out)
 
 const tct_file_format tct_file_metis = {
     .about = {.name = "metis",
-              .summary = "METIS graph: its Laplacian plus a shift",
+              .summary = "METIS graph: its Laplacian",
               .told_by = "a first line of two to four whole numbers",
               .reads_matrix = true},
     .probe = metis_probe,

@@ -155,14 +155,11 @@ static tacit_status look(tct_input *in, opened *o)
     return TACIT_OK;
 }
 
-static tacit_status open_all(tacit_world *w, const char *path,
-                             const tct_read_options *options, bool vector,
+static tacit_status open_all(tacit_world *w, const char *path, bool vector,
                              tct_crew *crew, opened *o)
 {
-    static const tct_read_options none = {0};
     tacit_status status = TACIT_OK;
     tct_input in = {.path = path,
-                    .options = options ? options : &none,
                     .vector = vector,
                     .machines = w->size / w->local_size,
                     .crew = crew};
@@ -333,26 +330,6 @@ static tacit_status route(tacit_world *w, const char *path, tct_source *s,
 
 /* --- matrices ----------------------------------------------------------- */
 
-/* Count the entries that are zero; close the gaps if they shall go. */
-static int64_t count_zeros(tct_csr *A, bool drop)
-{
-    const int64_t n = tct_csr_nonzeros(A);
-    int64_t zeros = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : zeros))
-    for (int64_t k = 0; k < n; k++) zeros += A->val[k] == 0;
-    if (!drop || zeros == 0) return zeros;
-    int64_t to = 0, k = 0;
-    for (int64_t i = 0; i < A->rows; i++) {
-        for (; k < A->ptr[i + 1]; k++) {
-            if (A->val[k] == 0) continue;
-            tct_csr_set_col(A, to, tct_csr_col(A, k));
-            A->val[to++] = A->val[k];
-        }
-        A->ptr[i + 1] = to;
-    }
-    return zeros;
-}
-
 static tacit_status add_entries(void *ctx, const tct_batch *batch)
 {
     return tct_assembly_add(ctx, batch);
@@ -407,22 +384,20 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
 }
 
 static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
-                                const tct_read_options *options, tct_crew *crew,
-                                tct_csr *A, tct_file_info *info)
+                                tct_crew *crew, tct_csr *A, tct_file_info *info)
 {
     const tct_file_format *f = formats[o->about.format];
     if (f->read_matrix) TRY(f->read_matrix(w, path, A, info));
     else TRY(from_source(w, path, o, crew, A, info));
     info->format = f->about.name;
     info->packing = packings[o->about.packing];
-    info->explicit_zeros = count_zeros(A, options && options->drop_zeros);
+    info->explicit_zeros = tct_csr_count_zeros(A);
     info->nonzeros = tct_csr_nonzeros(A);
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->explicit_zeros));
     return tct_reduce_i64(w, TCT_SUM, 1, &info->nonzeros);
 }
 
-tacit_status tct_read_matrix(tacit_world *w, const char *path,
-                             const tct_read_options *options, tct_csr *out,
+tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
                              tct_file_info *info)
 {
     REQUIRE(w != NULL && path != NULL && out != NULL);
@@ -431,10 +406,8 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path,
     tct_file_info about = {0};
     tct_crew *crew = NULL;
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK)
-        status = open_all(w, path, options, false, crew, &o);
-    if (status == TACIT_OK)
-        status = read_opened(w, path, &o, options, crew, &A, &about);
+    if (status == TACIT_OK) status = open_all(w, path, false, crew, &o);
+    if (status == TACIT_OK) status = read_opened(w, path, &o, crew, &A, &about);
     close_file(&o);
     tct_crew_destroy(&crew);
     if (status < 0) {
@@ -503,7 +476,7 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, int64_t rows,
     opened o = {0};
     tct_crew *crew = NULL;
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK) status = open_all(w, path, NULL, true, crew, &o);
+    if (status == TACIT_OK) status = open_all(w, path, true, crew, &o);
     if (status == TACIT_OK) {
         const tct_file_format *f = formats[o.about.format];
         status = f->read_vector
