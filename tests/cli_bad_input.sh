@@ -99,6 +99,26 @@ refused 2 'cannot be written' solve poisson3d:8 --json nowhere/r.json
 refused 2 'folder' solve poisson3d:8 --history folder
 refused 2 'cannot be written' convert poisson3d:8 nowhere/m.mtx
 refused 2 'cannot be written' partition poisson3d:8 -n 2 -o nowhere/p
-find . -name '*part.*' -o -name '*.tmp*' -o -name '*.[0-9]*.part' | grep . &&
-    complain 'files are left'
+
+# a limit on the size of files is a full disk: status 2, one line, no file
+for output in '-o x.mtx' '--json x.json' '--history x.tsv'; do
+    (
+        ulimit -f 1 # 512 bytes, or 1024
+        # shellcheck disable=SC2086 # words
+        "$TACIT" solve -q poisson3d:8 --rtol 1e-12 $output 2>limited
+        echo $? >code
+    )
+    [ "$(cat code)" = 2 ] || complain "ulimit, $output: status $(cat code)"
+    grep -q '^tacit: x.*File too large' limited ||
+        complain "ulimit, $output: $(cat limited)"
+done
+(
+    ulimit -f 1
+    "$TACIT" info gallery >gallery 2>limited
+    echo $? >code
+)
+[ "$(cat code)" = 2 ] || complain "ulimit, standard output: status $(cat code)"
+grep -q '^tacit: standard output: File too large' limited ||
+    complain "ulimit, standard output: $(cat limited)"
+find . -name 'x*' | grep . && complain 'files are left'
 finish

@@ -4,6 +4,7 @@
 #include "io_files.h"
 #include <dirent.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -554,6 +555,49 @@ static void outputs_that_cannot_be(void **state)
     tct_csr_clear(&A);
 }
 
+static volatile sig_atomic_t limit_signals;
+static void count_signal(int number)
+{
+    (void)number;
+    limit_signals++;
+}
+
+/* A limit on the size of files is a full disk: an error, nothing left behind,
+ * and the process's own ways with the signal stay as they were. */
+static void outputs_beyond_the_limit(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"l.mtx", "l.mtx.gz", "l.tacit",
+                                        "l.petsc", "l.npz"};
+    struct rlimit before, little;
+    tct_csr A = {0};
+    char *text = long_market();
+    put_text(in_folder("long"), text);
+    free(text);
+    assert_int_equal(tct_read_matrix(world, in_folder("long"), &A, NULL),
+                     TACIT_OK);
+    const int files = count_files();
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &before), 0);
+    little = before;
+    little.rlim_cur = 10000;
+    for (int with_handler = 0; with_handler < 2; with_handler++) {
+        signal(SIGXFSZ, with_handler ? count_signal : SIG_DFL);
+        for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
+            const tacit_status got =
+                tct_write_matrix(world, in_folder(names[k]), NULL, &A);
+            assert_int_equal(setrlimit(RLIMIT_FSIZE, &before), 0);
+            assert_says(
+                got, TACIT_IO,
+                (const char *const[]){names[k], "File too large", NULL});
+            assert_int_equal(count_files(), files);
+        }
+    }
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(limit_signals, 0);
+    tct_csr_clear(&A);
+}
+
 /* A file that is replaced keeps its mode, and a link stays a link. */
 static void outputs_in_place(void **state)
 {
@@ -607,6 +651,7 @@ int main(void)
         cmocka_unit_test(lying_headers),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(outputs_that_cannot_be),
+        cmocka_unit_test(outputs_beyond_the_limit),
         cmocka_unit_test(outputs_in_place),
     };
     return cmocka_run_group_tests(tests, open_world, close_world);

@@ -3,6 +3,7 @@
  * a launcher has started several processes, or where --comm mpi asks for it. */
 #include "cli/cli.h"
 #include <errno.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -132,6 +133,7 @@ static tacit_status flush_output(const cli *c, tacit_status status)
 int main(int argc, char **argv)
 {
     cli c = {.rank = 0, .ranks = 1};
+    signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of the write */
     tacit_status status = flush_output(&c, run(&c, argc, argv));
     if (status < 0 && c.rank == 0) cli_complain(tacit_error_message());
     tacit_set_log(NULL, NULL);

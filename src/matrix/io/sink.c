@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -106,10 +107,32 @@ tacit_world *tct_sink_world(const tct_sink *s)
     return s->world;
 }
 
+/* Write at `offset`, or where the file stands if that is below 0. A limit on
+ * the size of files (ulimit -f) is a full disk, an error of the call, and not
+ * the signal that would end the process: it is held back in this thread and
+ * taken away again, so that the caller's ways with it stay as they are. */
+static ssize_t write_some(int fd, const void *p, size_t bytes, off_t offset)
+{
+    static const struct timespec now = {0};
+    sigset_t limit, before, pending;
+    sigemptyset(&limit);
+    sigaddset(&limit, SIGXFSZ);
+    sigpending(&pending);
+    pthread_sigmask(SIG_BLOCK, &limit, &before);
+    const ssize_t n =
+        offset < 0 ? write(fd, p, bytes) : pwrite(fd, p, bytes, offset);
+    const int error = errno;
+    if (n < 0 && error == EFBIG && !sigismember(&pending, SIGXFSZ))
+        sigtimedwait(&limit, NULL, &now);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    errno = error;
+    return n;
+}
+
 static tacit_status put_raw(tct_sink *s, const char *p, size_t bytes)
 {
     while (bytes > 0) {
-        const ssize_t n = write(s->fd, p, bytes);
+        const ssize_t n = write_some(s->fd, p, bytes, -1);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return cannot(s->path, "written");
         p += n;
@@ -202,7 +225,7 @@ tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
 {
     tacit_status status = TACIT_OK;
     if (s->world->rank == 0 &&
-        pwrite(s->fd, data, bytes, offset) != (ssize_t)bytes)
+        write_some(s->fd, data, bytes, offset) != (ssize_t)bytes)
         status = cannot(s->path, "written");
     return tct_agree(s->world, status);
 }
