@@ -135,14 +135,16 @@ TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                                 const char *path, double *x);
 
 /* Write the distributed vector `x` [local rows] in the original row order, by
- * the ending of `path`: .mtx (default), .npy, .petsc or .tacit. The file
- * appears whole or not at all. Collective.  Errors IO. */
+ * the ending of `path`: .mtx, .npy, .petsc or .tacit; .mtx to "-", which is
+ * standard output, and to what is no file. A file appears whole or not at all.
+ * Collective.  Errors INVALID (unknown ending), IO. */
 TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                                  const char *path,
                                                  const double *x);
 
 /* Write the matrix by the ending of `path`: .mtx, .mtx.gz, .tacit, .petsc,
- * .npz. Collective.
+ * .npz; .mtx to "-", which is standard output, and to what is no file.
+ * Collective.
  * Errors      INVALID (unknown ending), UNSUPPORTED (rows have moved), IO. */
 TACIT_API tacit_status tacit_matrix_write(const tacit_matrix *matrix,
                                           const char *path);

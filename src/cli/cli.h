@@ -52,6 +52,14 @@ void cli_set_log(const cli *c);
  * Collective.  Errors IO. */
 tacit_status cli_write_text(const cli *c, const char *path, const char *text);
 
+/* Is every file that the command line names another one, as far as files are
+ * written? The library may replace any of them without looking.
+ * Collective.  Errors INVALID. */
+tacit_status cli_check_paths(const cli *c);
+
+/* Does an output (-) take all of standard output? */
+bool cli_output_taken(const cli *c);
+
 /* Can `path` (NULL and "-" are fine) be written?
  * Collective.  Errors IO. */
 tacit_status cli_check_writable(const cli *c, const char *path);

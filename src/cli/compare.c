@@ -365,7 +365,7 @@ static tacit_status write_page(const cli *c, const cli_comparison *all)
 
 static tacit_status write_all(const cli *c, const cli_comparison *all)
 {
-    if (cli_prints(c) && !cli_json_only(c)) cli_compare_print(all);
+    if (cli_prints(c) && !cli_output_taken(c)) cli_compare_print(all);
     if (c->set.html) TRY(write_page(c, all));
     if (!c->set.json) return TACIT_OK;
     return cli_write_json(c, c->set.json, cli_compare_json(all));

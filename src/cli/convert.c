@@ -13,7 +13,7 @@ static tacit_status convert_run(cli *c)
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &p));
     const double start = tct_seconds();
     const tacit_status status = tacit_matrix_write(p.matrix, to);
-    if (status >= 0 && cli_prints(c))
+    if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
         printf("%s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries; read "
                "%.3g s, written %.3g s\n",
                to, p.info.rows, p.info.cols, p.info.nonzeros, p.read_seconds,

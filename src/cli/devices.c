@@ -101,7 +101,7 @@ static tacit_status devices_run(cli *c)
         add_axis(&l, axes[i]);
     add_resident(&l);
     add_file_formats(&l);
-    if (status >= 0 && cli_prints(c) && !cli_json_only(c))
+    if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
         cli_table_print(&l.table, stdout);
     cli_table_free(&l.table);
     cJSON *all = cJSON_CreateObject();

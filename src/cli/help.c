@@ -187,7 +187,11 @@ void cli_print_man(FILE *to)
              "Market, Harwell-Boeing, Rutherford-Boeing, PETSc binary, SciPy "
              ".npz, METIS graph, .tacit; gzip and xz are seen through), or a "
              "gallery name such as poisson3d:100; tacit info gallery lists "
-             "them.\n\nThe first interrupt (Ctrl-C) ends a solve after the "
+             "them.\n\nWhat is written appears whole or not at all, under "
+             "its name when it is complete. A file that is read, or written "
+             "by another option, is not written over: that is wrong usage, "
+             "under whatever names it is given.\n\nThe first interrupt "
+             "(Ctrl-C) ends a solve after the "
              "iteration and reports so far; the second one kills.\n");
     fputs(".SH COMMANDS\n", to);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)

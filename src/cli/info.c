@@ -39,7 +39,7 @@ static cJSON *gallery_json(void)
 static tacit_status list_gallery(const cli *c)
 {
     if (c->set.json) TRY(cli_write_json(c, c->set.json, gallery_json()));
-    if (!cli_prints(c) || cli_json_only(c)) return TACIT_OK;
+    if (!cli_prints(c) || cli_output_taken(c)) return TACIT_OK;
     cli_table table = {.text = NULL};
     for (const tct_gallery *const *g = tct_gallery_all(); *g; g++)
         cli_table_row(&table, "%s\t%s", (*g)->usage, (*g)->summary);
@@ -304,7 +304,7 @@ static tacit_status report_about(const cli *c, const about *a)
     } else {
         cJSON_AddNullToObject(all, "fastest");
     }
-    if (cli_prints(c) && !cli_json_only(c)) {
+    if (cli_prints(c) && !cli_output_taken(c)) {
         print_about(a);
         cli_table_print(&table, stdout);
     }

@@ -180,22 +180,19 @@ cJSON *cli_report_json(const cli_report *r)
     return o;
 }
 
-bool cli_json_only(const cli *c)
-{
-    return c->set.json && strcmp(c->set.json, "-") == 0;
-}
-
 tacit_status cli_write_json(const cli *c, const char *path, cJSON *object)
 {
     char *printed = cJSON_Print(object);
     cJSON_Delete(object);
-    tacit_status status = TACIT_OK;
-    if (!printed)
+    const size_t length = printed ? strlen(printed) : 0;
+    char *text = NULL;
+    tacit_status status = TCT_ALLOC(length + 2, "the report", &text);
+    if (status >= 0 && !printed)
         status = tct_fail(TACIT_NO_MEMORY, "no memory for the report");
-    status = tct_agree(c->world, status);
-    if (status >= 0) status = cli_write_text(c, path, printed);
-    if (status >= 0 && c->rank == 0 && path[0] == '-' && !path[1])
-        fputc('\n', stdout);
+    if (status >= 0) snprintf(text, length + 2, "%s\n", printed);
     cJSON_free(printed);
+    status = tct_agree(c->world, status);
+    if (status >= 0) status = cli_write_text(c, path, text);
+    tct_free(text);
     return status;
 }

@@ -115,6 +115,7 @@ static tacit_status run(cli *c, int argc, char **argv)
         if (c->rank == 0) cli_print_help(stdout, set->command);
         return TACIT_OK;
     }
+    TRY(cli_check_paths(c));
     TRY(cli_settle(c));
     return set->command->run(c);
 }

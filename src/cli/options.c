@@ -69,10 +69,10 @@ static const cli_option table[] = {
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
 
-{"The problem", "rhs", 0, CLI_TEXT, ON_RUNS, AT(rhs), "FILE|ones|manufactured",
+{"The problem", "rhs", 0, CLI_READ, ON_RUNS, AT(rhs), "FILE|ones|manufactured",
  "right-hand side (manufactured: b = A x*, x* uniform in [-1,1] scaled to "
  "norm 1)", NULL, 0, 0, 0},
-{"The problem", "x0", 0, CLI_TEXT, ON_solve, AT(x0), "FILE",
+{"The problem", "x0", 0, CLI_READ, ON_solve, AT(x0), "FILE",
  "first guess (zero)", NULL, 0, 0, 0},
 {"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
  "of the manufactured solution (0)", NULL, -MOST_INT, MOST_INT, 0},
@@ -81,7 +81,7 @@ static const cli_option table[] = {
  "definite (0)", NULL, -HUGE_VAL, HUGE_VAL, 0},
 {"The problem", "drop-zeros", 0, CLI_FLAG, ON_MATRIX, AT(drop_zeros), NULL,
  "forget entries that are stored but zero", NULL, 0, 0, 0},
-{"The problem", "partition", 0, CLI_TEXT, ON_SPREAD, AT(partition), "FILE",
+{"The problem", "partition", 0, CLI_READ, ON_SPREAD, AT(partition), "FILE",
  "the rank of each row, a number a line, as METIS writes it", NULL, 0, 0, 0},
 {"The problem", "partitioner", 0, CLI_CHOICE, ON_SPREAD | ON_partition,
  AT(partitioner), "NAME",
@@ -103,14 +103,14 @@ static const cli_option table[] = {
  "layers that watch or disturb the queue, such as trace: or chaos(7):", NULL,
  0, 0, 0},
 
-{"Output", "output", 'o', CLI_TEXT, ON_solve | ON_partition, AT(output), "FILE",
+{"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition, AT(output), "FILE",
  "solution vector, or part of each row, in the original row order", NULL, 0,
  0, 0},
-{"Output", "json", 0, CLI_TEXT, ON_RESULTS, AT(json), "FILE|-",
+{"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
-{"Output", "history", 0, CLI_TEXT, ON_solve, AT(history), "FILE",
+{"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",
  "iteration and relative residual, tab-separated", NULL, 0, 0, 0},
-{"Output", "html", 0, CLI_TEXT, ON_compare, AT(html), "FILE",
+{"Output", "html", 0, CLI_WRITE, ON_compare, AT(html), "FILE",
  "one self-contained page: table, times by operation, residual histories",
  NULL, 0, 0, 0},
 {"Output", "verbose", 'v', CLI_COUNT, ON_ALL & ~ON_help, AT(verbose), NULL,
@@ -208,7 +208,9 @@ static tacit_status set_value(parser *p, const cli_option *o, const char *text)
     case CLI_INT: return set_int(o, text, (int64_t *)(void *)field);
     case CLI_REAL: return set_real(o, text, (double *)(void *)field);
     case CLI_CHOICE: TRY(cli_axis_check(o->axis, text)); /* fall through */
-    case CLI_TEXT: memcpy(field, &text, sizeof text); break;
+    case CLI_TEXT:
+    case CLI_READ:
+    case CLI_WRITE: memcpy(field, &text, sizeof text); break;
     }
     return TACIT_OK;
 }

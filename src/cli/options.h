@@ -108,6 +108,8 @@ typedef enum {
     CLI_FLAG,   /* bool, no value       */
     CLI_COUNT,  /* int, how often given */
     CLI_TEXT,   /* const char *         */
+    CLI_READ,   /* ... a file           */
+    CLI_WRITE,  /* ... a file           */
     CLI_CHOICE, /* const char *         */
     CLI_INT,    /* int64_t              */
     CLI_REAL    /* double               */

@@ -82,7 +82,7 @@ static cJSON *cut_json(const cli *c, const cli_problem *p,
 static tacit_status report_cut(const cli *c, const cli_problem *p,
                                const tacit_partition_info *cut, double seconds)
 {
-    if (cli_prints(c) && !cli_json_only(c)) {
+    if (cli_prints(c) && !cli_output_taken(c)) {
         cli_table t = {.text = NULL};
         cli_table_row(&t, "parts\tedge cut\tvolume\tmessages\timbalance\t"
                           "rows min\trows max\tseconds");

@@ -65,6 +65,8 @@ void cli_system_destroy(cli_system *s);
 
 /* The file of --rhs (or the second operand), NULL if it names none. */
 const char *cli_rhs_file(const cli *c);
+/* Does `text` name a right-hand side that is no file? */
+bool cli_is_rhs_word(const char *text);
 /* Is the right-hand side made from a known solution? */
 bool cli_is_manufactured(const cli *c);
 

@@ -86,7 +86,4 @@ void cli_table_row(cli_table *t, const char *format, ...)
 void cli_table_print(const cli_table *t, FILE *to);
 void cli_table_free(cli_table *t);
 
-/* Does --json take all of standard output? */
-bool cli_json_only(const cli *c);
-
 #endif

@@ -144,7 +144,7 @@ static tacit_status write_history(const cli *c, const cli_monitor *m)
 static tacit_status write_outputs(const cli *c, solve_job *job)
 {
     fill_report(c, job);
-    if (cli_prints(c) && !cli_json_only(c))
+    if (cli_prints(c) && !cli_output_taken(c))
         cli_report_print(stdout, &job->report);
     TRY(write_solution(c, job));
     TRY(write_history(c, &job->monitor));

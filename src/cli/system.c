@@ -7,9 +7,9 @@
 #include <math.h>
 #include <string.h>
 
-static bool is_word(const char *rhs)
+bool cli_is_rhs_word(const char *text)
 {
-    return strcmp(rhs, "ones") == 0 || strcmp(rhs, "manufactured") == 0;
+    return strcmp(text, "ones") == 0 || strcmp(text, "manufactured") == 0;
 }
 
 static const char *rhs_of(const cli *c)
@@ -20,7 +20,7 @@ static const char *rhs_of(const cli *c)
 
 const char *cli_rhs_file(const cli *c)
 {
-    return is_word(rhs_of(c)) ? NULL : rhs_of(c);
+    return cli_is_rhs_word(rhs_of(c)) ? NULL : rhs_of(c);
 }
 
 bool cli_is_manufactured(const cli *c)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/sink.c - a temporary file in the same folder, renamed at the end.
- * What is no regular file (a pipe, /dev/null) is written to directly. Packed on
- * the way where the name ends in .gz. */
+ * What is no regular file (a pipe, /dev/null), or open already (standard
+ * output), is written to directly. Packed on the way where the name ends in
+ * .gz. */
 #define ZLIB_CONST /* zlib promises not to write to its input */
 #include "matrix/io/sink.h"
 #include <errno.h>
@@ -21,6 +22,7 @@ struct tct_sink {
     tacit_world *world;
     char path[PATH_MAX];      /* links followed */
     char temporary[PATH_MAX]; /* "" if written directly, or renamed */
+    int open; /* an own descriptor that the path stands for, or -1 */
     int fd;
     int64_t offset;
     uint32_t crc;
@@ -36,12 +38,38 @@ static tacit_status cannot(const char *path, const char *what)
          path, what, strerror(errno));
 }
 
+int tct_sink_descriptor(const char *path)
+{
+    static const struct {
+        const char *name;
+        int descriptor;
+    } known[] = {{"-", STDOUT_FILENO},
+                 {"/dev/stdout", STDOUT_FILENO},
+                 {"/dev/stderr", STDERR_FILENO}};
+    static const char *const folders[] = {"/dev/fd/", "/proc/self/fd/"};
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(path, known[k].name) == 0) return known[k].descriptor;
+    for (size_t k = 0; k < sizeof folders / sizeof *folders; k++) {
+        const size_t length = strlen(folders[k]);
+        int64_t number;
+        if (strncmp(path, folders[k], length) == 0 &&
+            tct_parse_int64(path + length, &number) && number >= 0 &&
+            number <= INT_MAX)
+            return (int)number;
+    }
+    return -1;
+}
+
 /* Follow links, so that a rename replaces the file and not the link. */
 static tacit_status set_path(tct_sink *s, const char *path)
 {
     if (path[0] == '\0') FAIL(TACIT_INVALID, "the output file has no name");
-    char *real = realpath(path, NULL);
-    const int n = snprintf(s->path, PATH_MAX, "%s", real ? real : path);
+    s->open = tct_sink_descriptor(path);
+    char *real = s->open < 0 ? realpath(path, NULL) : NULL;
+    const int n = snprintf(s->path, PATH_MAX, "%s",
+                           s->open == STDOUT_FILENO ? "standard output"
+                           : real                   ? real
+                                                    : path);
     free(real);
     if (n >= PATH_MAX - 8)
         FAIL(TACIT_IO, "%.80s...: the name is too long", path);
@@ -50,6 +78,10 @@ static tacit_status set_path(tct_sink *s, const char *path)
 
 static tacit_status open_file(tct_sink *s)
 {
+    if (s->open >= 0) {
+        s->fd = fcntl(s->open, F_DUPFD_CLOEXEC, 0);
+        return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
+    }
     struct stat st;
     const bool there = stat(s->path, &st) == 0;
     if (there && S_ISDIR(st.st_mode))

@@ -8,6 +8,10 @@
 
 typedef struct tct_sink tct_sink;
 
+/* The descriptor of this process that `path` stands for: standard output for
+ * "-" and /dev/stdout, N for /dev/fd/N; -1 if it names a file. */
+int tct_sink_descriptor(const char *path);
+
 /* `pack`: what is written is packed by gzip; then nothing can be patched. */
 tacit_status tct_sink_open(tacit_world *w, const char *path, bool pack,
                            tct_sink **out);

@@ -3,6 +3,7 @@
 #include "matrix/io/format.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define TCT_POINT(name) &tct_file_##name,
 static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
@@ -52,6 +53,15 @@ static bool has_suffix(const tct_file_format *f, const char *path,
     return f->about.may_pack && ends_with(path, both);
 }
 
+/* Standard output, /dev/null, a pipe: its name is not chosen freely. */
+static bool has_no_suffix(const char *path)
+{
+    struct stat about;
+    return tct_sink_descriptor(path) >= 0 ||
+           (stat(path, &about) == 0 && !S_ISREG(about.st_mode) &&
+            !S_ISDIR(about.st_mode));
+}
+
 static tacit_status by_suffix(const char *path, bool vector,
                               const tct_file_format **out)
 {
@@ -61,6 +71,8 @@ static tacit_status by_suffix(const char *path, bool vector,
             if (writes(formats[f], vector) && has_suffix(formats[f], path, *s))
                 return TACIT_OK;
     }
+    *out = &tct_file_matrix_market;
+    if (has_no_suffix(path)) return TACIT_OK;
     FAIL(TACIT_INVALID,
          "%s: its name does not tell a format to write a %s in: let it end in "
          ".mtx, .mtx.gz, .tacit, .petsc or .np%c",
