@@ -48,8 +48,12 @@ accepted solve poisson3d:4 --rhs=ones -vq --max-iterations=9999 -o./x.mtx
 accepted solve -- poisson3d:4
 
 # help
-accepted --version
-grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain 'version'
+for word in '' solve 'solve poisson3d:4' convert info bench; do
+    # shellcheck disable=SC2086 # words
+    accepted $word --version
+    grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain "$word --version"
+    [ "$(wc -l <out)" = 1 ] || complain "$word --version prints more"
+done
 for command in solve compare info convert partition devices bench help; do
     accepted help $command
     has out "usage: tacit $command"

@@ -55,6 +55,14 @@ static inline void put_bytes(const char *path, const void *data, size_t bytes)
     must(fclose(f) == 0, path);
 }
 
+static inline void put_more(const char *path, const void *data, size_t bytes)
+{
+    FILE *f = fopen(path, "ab");
+    must(f != NULL, path);
+    must(fwrite(data, 1, bytes, f) == bytes, path);
+    must(fclose(f) == 0, path);
+}
+
 static inline void put_text(const char *path, const char *text)
 {
     put_bytes(path, text, strlen(text));
@@ -206,8 +214,10 @@ static inline void zip_put(zip_file *z, const char *path)
     put_bytes(path, z->data, z->bytes + z->directory_bytes + 22);
 }
 
-/* The 3 x 3 matrix [4 0 1; 0 5 0; 1 0 6] as scipy.sparse.save_npz saves it. */
-static inline void put_npz(const char *path, const char *format, bool deflated)
+/* The 3 x 3 matrix [4 0 1; 0 5 0; 1 0 6] as scipy.sparse.save_npz saves it; the
+ * name of the format is bytes ("|S3", as there) or text of `type` "<U3". */
+static inline void put_npz_typed(const char *path, const char *format,
+                                 const char *type, bool deflated)
 {
     static const int32_t indptr[] = {0, 2, 3, 5}, indices[] = {0, 2, 1, 0, 2};
     static const int32_t row[] = {0, 0, 1, 2, 2};
@@ -225,11 +235,21 @@ static inline void put_npz(const char *path, const char *format, bool deflated)
         zip_add_npy(z, "indptr.npy", "<i4", "(4,)", indptr, sizeof indptr,
                     deflated);
     }
-    zip_add_npy(z, "format.npy", "|S3", "()", format, 3, deflated);
+    unsigned char word[12] = {0};
+    const size_t step = strchr(type, 'U') ? 4 : 1;
+    for (size_t k = 0; k < 3; k++)
+        word[step * k + (type[0] == '>' ? step - 1 : 0)] =
+            (unsigned char)format[k];
+    zip_add_npy(z, "format.npy", type, "()", word, 3 * step, deflated);
     zip_add_npy(z, "shape.npy", "<i8", "(2,)", shape, sizeof shape, deflated);
     zip_add_npy(z, "data.npy", "<f8", "(5,)", data, sizeof data, deflated);
     zip_put(z, path);
     free(z);
+}
+
+static inline void put_npz(const char *path, const char *format, bool deflated)
+{
+    put_npz_typed(path, format, "|S3", deflated);
 }
 
 /* --- matrices -------------------------------------------------------------- */

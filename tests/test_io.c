@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <tacit/matrix.h>
 
 #include <cmocka.h>
 
@@ -204,6 +205,57 @@ static void market_liberties(void **state)
     tct_csr_clear(&A);
 }
 
+/* A byte-order mark, blank lines before the header; packed, too. */
+static void market_after_marks_and_blank_lines(void **state)
+{
+    (void)state;
+    static const char *const fronts[] = {"\xef\xbb\xbf", "\n", "\r\n \t\n\n",
+                                         "\xef\xbb\xbf\n"};
+    char text[256];
+    for (size_t k = 0; k < sizeof fronts / sizeof *fronts; k++) {
+        snprintf(text, sizeof text,
+                 "%s%%%%MatrixMarket matrix coordinate real symmetric\n"
+                 "2 2 2\n1 1 4\n2 1 5\n",
+                 fronts[k]);
+        tct_file_info info;
+        tct_csr A = read_text(text, &info), B = {0};
+        assert_string_equal(info.format, "matrix-market");
+        assert_int_equal(info.nonzeros, 3);
+        assert_true(entry(&A, 0, 1, 0) == 5);
+        put_gzip(in_folder("z"), text, 0, 0);
+        OK(tct_read_matrix(world, in_folder("z"), &B, &info));
+        assert_same(&A, &B);
+        tct_csr_clear(&A);
+        tct_csr_clear(&B);
+    }
+    double x[2];
+    put_text(in_folder("v"), "\xef\xbb\xbf%%MatrixMarket matrix array real "
+                             "general\n2 1\n1\n-3\n");
+    OK(tct_read_vector(world, in_folder("v"), 2, 0, 2, x));
+    assert_true(x[0] == 1 && x[1] == -3);
+}
+
+/* More entries than the matrix has places: all of them count. */
+static void more_entries_than_places(void **state)
+{
+    (void)state;
+    tct_file_info info;
+    tct_csr A = read_text("%%MatrixMarket matrix coordinate real general\n"
+                          "2 2 6\n1 1 1\n1 1 2\n2 2 8\n1 1 4\n2 1 3\n2 2 8\n",
+                          &info);
+    assert_int_equal(info.stored, 6);
+    assert_int_equal(info.duplicates, 3);
+    assert_int_equal(info.nonzeros, 3);
+    assert_true(entry(&A, 0, 0, 0) == 7 && entry(&A, 1, 1, 0) == 16);
+    tct_csr_clear(&A);
+    tacit_matrix *m = NULL;
+    tacit_matrix_info about;
+    OK(tacit_matrix_open(world, in_folder("text"), NULL, &m));
+    OK(tacit_matrix_describe(m, &about));
+    assert_int_equal(about.summed, 3);
+    tacit_matrix_destroy(&m);
+}
+
 static void market_patterns_and_integers(void **state)
 {
     (void)state;
@@ -223,6 +275,11 @@ static void market_patterns_and_integers(void **state)
     assert_int_equal(info.cols, 4);
     assert_true(entry(&A, 0, 3, 0) == -7 &&
                 entry(&A, 1, 0, 0) == 12345678901.0);
+    tct_csr_clear(&A);
+    A = read_text("%%MatrixMarket matrix coordinate unsigned-integer general\n"
+                  "2 2 2\n1 1 4.0\n2 2 1e3\n",
+                  &info);
+    assert_true(entry(&A, 0, 0, 0) == 4 && entry(&A, 1, 1, 0) == 1000);
     tct_csr_clear(&A);
 }
 
@@ -366,6 +423,13 @@ static void scipy_archives(void **state)
         put_npz(in_folder("s.npz"), formats[k % 3], k >= 3);
         OK(tct_read_matrix(world, in_folder("s.npz"), &B, &info));
         assert_string_equal(info.format, "npz");
+        assert_same(&A, &B);
+        tct_csr_clear(&B);
+    }
+    static const char *const types[] = {"<U3", ">U3", "|S3"};
+    for (int k = 0; k < 3; k++) { /* numpy.savez(format='csr') writes text */
+        put_npz_typed(in_folder("s.npz"), "csr", types[k], k == 0);
+        OK(tct_read_matrix(world, in_folder("s.npz"), &B, &info));
         assert_same(&A, &B);
         tct_csr_clear(&B);
     }
@@ -651,6 +715,8 @@ int main(void)
         cmocka_unit_test(vectors_there_and_back),
         cmocka_unit_test(symmetric_as_one_triangle),
         cmocka_unit_test(market_liberties),
+        cmocka_unit_test(market_after_marks_and_blank_lines),
+        cmocka_unit_test(more_entries_than_places),
         cmocka_unit_test(market_patterns_and_integers),
         cmocka_unit_test(market_duplicates_and_zeros),
         cmocka_unit_test(market_arrays_as_matrices),

@@ -58,7 +58,11 @@ static void no_file(void **state)
     BAD_FILE(in_folder("empty"), TACIT_INPUT, "unpacks to nothing");
     put_text(in_folder("hello"), "Hello, here is no matrix.\n");
     BAD_FILE(in_folder("hello"), TACIT_INPUT, "none of the known formats",
-             "a text file");
+             "a text file", "%%MatrixMarket");
+    put_text(in_folder("mark"), "\xef\xbb\xbf");
+    BAD_FILE(in_folder("mark"), TACIT_INPUT, "mark", "is empty");
+    put_bytes(in_folder("wide"), "\xff\xfe%\0%\0M\0", 8);
+    BAD_FILE(in_folder("wide"), TACIT_INPUT, "UTF-16", "UTF-8");
     put_bytes(in_folder("noise"), "\177ELF\0\0\0\0\0\0\0\0", 12);
     BAD_FILE(in_folder("noise"), TACIT_INPUT, "none of the known formats",
              "a binary file");
@@ -87,6 +91,12 @@ static void bad_market_headers(void **state)
     static const bad_text cases[] = {
         {"%%MatrixMarket matrix coord", {"bad:1", "3 of 5 words"}},
         {"%%MatrixMarket", {"bad:1", "1 of 5 words"}},
+        {"%%MatrixMarket matrix coordinate real general sorted\n1 1 1\n1 1 1\n",
+         {"bad:1", "goes on", "sorted"}},
+        {"%%MatrixMarkets matrix coordinate real general\n1 1 1\n1 1 1\n",
+         {"bad:1", "'%%MatrixMarkets'", "did you mean '%%MatrixMarket'"}},
+        {"\xef\xbb\xbf\n\n%%MatrixMarket matrix cordinate real general\n",
+         {"bad:3", "'cordinate'"}},
         {"%%MatrixMarket matrix coordinate complex general\n1 1 1\n1 1 1 0\n",
          {"bad:1", "complex"}},
         {"%%MatrixMarket matrix coordinate real skew-symmetric\n1 1 0\n",
@@ -113,7 +123,8 @@ static void bad_market_headers(void **state)
         {HEAD "99999999999999999999 3 1\n1 1 1\n", {"bad:2", "64 bits"}},
         {HEAD "9000000000000000000 9000000000000000000 1\n1 1 1\n",
          {"bad:2", "64 bits"}},
-        {HEAD "3 3 10\n1 1 1\n", {"bad:2", "promises 10"}},
+        {HEAD "3 3 10\n1 1 1\n", {"bad:4", "1 of 10 entries"}},
+        {HEAD "3 3 1000\n1 1 1\n", {"bad:2", "promises 1000"}},
         {HEAD "1000000 1000000 1000000000000\n1 1 1\n",
          {"bad:2", "can hold at most"}},
         {HEAD "2000000000 2000000000 1\n1 1 1\n",
@@ -155,6 +166,13 @@ static void bad_market_entries(void **state)
          {"bad:3:5", "'3'", "pattern"}},
         {"%%MatrixMarket matrix array real general\n2 1\n1\nx\n",
          {"bad:4:1", "'x'"}},
+        {"%%MatrixMarket matrix coordinate integer general\n2 2 2\n1 1 4\n"
+         "2 2 4.5\n",
+         {"bad:4:5", "4.5", "says integer: write 'real'"}},
+        {"%%MatrixMarket matrix array unsigned-integer general\n2 1\n1\n-3\n",
+         {"bad:4:1", "-3", "says unsigned-integer"}},
+        {"%%MatrixMarket matrix coordinate integer general\n2 2 1\n1 1 inf\n",
+         {"bad:3:5", "inf", "finite"}},
         {"%%MatrixMarket matrix array real general\n2 1\n1\n2\n3\n",
          {"bad:5", "one more"}},
         {"%%MatrixMarket matrix array real general\n2 1\n 1 2\n",
@@ -201,6 +219,10 @@ static void bad_metis(void **state)
         {"2 1 10 2\n5\n5 5 1\n", {"bad:2", "2 vertex weights"}},
         {"2 1 7\n2\n1\n", {"bad:1", "no header"}},
         {"2 99999999\n2\n1\n", {"bad:1", "promises"}},
+        /* Matrix Market without its first line */
+        {"3 3 3\n1 1 4\n2 2 4\n3 3 4\n", {"bad:1", "%%MatrixMarket"}},
+        {"% made by me\n2 2 1\n1 1 4.5\n", {"bad", "%%MatrixMarket"}},
+        {"2 2\n1 2\n", {"bad:2:1", "itself", "%%MatrixMarket"}},
         {"99999999 1\n2\n1\n", {"bad:1", "more than the file"}},
     };
     assert_all_bad(cases, sizeof cases / sizeof *cases);
@@ -273,7 +295,43 @@ static void bad_packed(void **state)
     BAD_FILE(in_folder("cut"), TACIT_INPUT, "xz", "cut short");
     put_xz(in_folder("flip"), text, 0, 90000);
     BAD_FILE(in_folder("flip"), TACIT_INPUT, "xz", "damaged");
+    static const char *const tails[] = {"\n", "garbage", "more than a header"};
+    for (size_t k = 0; k < sizeof tails / sizeof *tails; k++) {
+        put_xz(in_folder("tail"), text, 0, 0);
+        put_more(in_folder("tail"), tails[k], strlen(tails[k]));
+        BAD_FILE(in_folder("tail"), TACIT_INPUT, "tail", "follows the xz data");
+        put_gzip(in_folder("tail"), text, 0, 0);
+        put_more(in_folder("tail"), tails[k], strlen(tails[k]));
+        BAD_FILE(in_folder("tail"), TACIT_INPUT, "tail",
+                 "follows the gzip data");
+    }
     free(text);
+}
+
+/* Members follow one another, with padding in between, as xz --keep and cat
+ * make them. */
+static void packed_in_members(void **state)
+{
+    (void)state;
+    static const char *const parts[] = {HEAD "2 2 2\n1 1", " 4\n2 2 5\n"};
+    for (int xz = 0; xz < 2; xz++) {
+        void (*put)(const char *, const char *, size_t, size_t) =
+            xz ? put_xz : put_gzip;
+        put(in_folder("second"), parts[1], 0, 0);
+        put(in_folder("both"), parts[0], 0, 0);
+        size_t bytes;
+        char *raw = get_bytes(in_folder("second"), &bytes);
+        put_more(in_folder("both"), "\0\0\0\0", 4);
+        put_more(in_folder("both"), raw, bytes);
+        put_more(in_folder("both"), "\0\0\0\0\0\0\0\0", 8);
+        free(raw);
+        tct_csr A = {0};
+        assert_int_equal(tct_read_matrix(world, in_folder("both"), &A, NULL),
+                         TACIT_OK);
+        assert_int_equal(tct_csr_nonzeros(&A), 2);
+        assert_true(A.val[0] == 4 && A.val[1] == 5);
+        tct_csr_clear(&A);
+    }
 }
 
 /* One bit is turned in the text, which is stored: only the CRC can tell. */
@@ -373,6 +431,8 @@ static void bad_npz(void **state)
 {
     (void)state;
     put_npz(in_folder("d.npz"), "dia", false);
+    BAD_FILE(in_folder("d.npz"), TACIT_INPUT, "'dia'", "csr");
+    put_npz_typed(in_folder("d.npz"), "dia", "<U3", false);
     BAD_FILE(in_folder("d.npz"), TACIT_INPUT, "'dia'", "csr");
     put_npz(in_folder("d.npz"), "csr", false);
     size_t bytes;
@@ -643,6 +703,7 @@ int main(void)
         cmocka_unit_test(bad_metis),
         cmocka_unit_test(bad_boeing),
         cmocka_unit_test(bad_packed),
+        cmocka_unit_test(packed_in_members),
         cmocka_unit_test(bad_gzip_checksum),
         cmocka_unit_test(bad_tacit),
         cmocka_unit_test(bad_petsc),

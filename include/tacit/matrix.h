@@ -60,6 +60,7 @@ typedef struct tacit_matrix_info {
     int64_t rows, cols;       /* of the whole matrix                        */
     int64_t nonzeros;         /* entries, explicit zeros counted            */
     int64_t explicit_zeros;   /* entries that are stored but zero           */
+    int64_t summed;           /* entries given twice, added to the first    */
     int64_t row_min, row_max; /* entries per row                            */
     double row_mean;
     int64_t bandwidth;      /* largest |row - column|                     */

@@ -174,6 +174,7 @@ static void print_about(const about *a)
     printf("rows\t%" PRId64 "\ncolumns\t%" PRId64 "\nentries\t%" PRId64 "\n",
            m->rows, m->cols, m->nonzeros);
     printf("explicit zeros\t%" PRId64 "\n", m->explicit_zeros);
+    printf("summed entries\t%" PRId64 "\n", m->summed);
     printf("entries per row\t%" PRId64 " to %" PRId64 ", mean %.3f\n",
            m->row_min, m->row_max, m->row_mean);
     printf("symmetric\t%s%s%s%s\n", a->symmetric ? "yes" : "no",

@@ -35,6 +35,7 @@ cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m)
     number(row, "mean", m->row_mean);
     number(row, "max", (double)m->row_max);
     number(o, "explicit_zeros", (double)m->explicit_zeros);
+    number(o, "summed", (double)m->summed);
     text(o, "format", m->format);
     return o;
 }

@@ -123,6 +123,8 @@ static const cli_option table[] = {
  "print the manual page, for man(1)", NULL, 0, 0, 0},
 {"Output", "help", 'h', CLI_FLAG, ON_ALL, AT(help), NULL,
  "print help on the command", NULL, 0, 0, 0},
+{"Output", "version", 0, CLI_FLAG, ON_ALL, AT(version), NULL,
+ "print the version", NULL, 0, 0, 0},
 };
 /* clang-format on */
 enum { OPTIONS = sizeof table / sizeof *table };
@@ -342,6 +344,6 @@ tacit_status cli_parse(int argc, char **argv, cli_settings *out)
         FAIL(TACIT_INVALID, "'%s' before a command (tacit help)", first);
     TRY(find_command(first, &out->command));
     while (p.left > 0) TRY(take_word(&p));
-    if (out->help) return TACIT_OK;
+    if (out->help || out->version) return TACIT_OK;
     return check_together(out);
 }

@@ -97,10 +97,14 @@ static void print_matrix(FILE *to, const cli_report *r)
                  fabs(s));
     fprintf(to,
             "matrix   %s%s: %s rows, %s entries (%" PRId64 " to %" PRId64
-            " a row, mean %.2f)\n",
+            " a row, mean %.2f)",
             r->name, shift, cli_integer(r->matrix.rows, rows),
             cli_integer(r->matrix.nonzeros, entries), r->matrix.row_min,
             r->matrix.row_max, r->matrix.row_mean);
+    if (r->matrix.summed > 0)
+        fprintf(to, "; %s given twice and summed",
+                cli_integer(r->matrix.summed, entries));
+    fputc('\n', to);
 }
 
 static void print_path(FILE *to, const cli_report *r)

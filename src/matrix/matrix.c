@@ -172,9 +172,16 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
     TRY(check_ranges(world, mine));
     tct_csr A = {0};
     tacit_status status = copy_rows(mine, ptr, cols, vals, &A);
-    TRY(adopt(world, status, &A, out));
-    (*out)->format = "rows";
-    return TACIT_OK;
+    int64_t summed = status >= 0 && rows > 0 ? ptr[rows] : 0;
+    summed -= tct_csr_nonzeros(&A);
+    tacit_matrix *m = NULL;
+    TRY(adopt(world, status, &A, &m));
+    m->format = "rows";
+    status = tct_reduce_i64(world, TCT_SUM, 1, &summed);
+    m->summed = summed;
+    if (status < 0) tacit_matrix_destroy(&m);
+    else *out = m;
+    return status;
 }
 
 /* --- by name -------------------------------------------------------------- */
@@ -255,6 +262,7 @@ static tacit_status open_file(tacit_world *world, const char *path,
     if (status >= 0) status = alter(path, o, &A);
     TRY(adopt(world, status, &A, out));
     (*out)->format = info.format;
+    (*out)->summed = info.duplicates;
     (*out)->symmetric_storage = info.symmetric;
     (*out)->irregular = true;
     return TACIT_OK;

@@ -20,6 +20,7 @@ struct tacit_matrix {
                            rank r reads and writes [dealt[r], dealt[r + 1])
                            of vector files; NULL: nothing moved             */
     int64_t nonzeros;   /* of the whole matrix                              */
+    int64_t summed;     /* entries added to another at the same place       */
     double shift;       /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular;

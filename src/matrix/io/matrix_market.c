@@ -38,7 +38,9 @@ typedef struct {
     tct_input in;
     tct_text *text;
     bool array;
-    int64_t seen; /* entries read so far */
+    bool natural;     /* integers without a sign */
+    long long banner; /* the line of the header */
+    int64_t seen;     /* entries read so far */
     bool below, above;
     /* Two batches in turn: the last one is still being dealt out. */
     part parts[2][PARTS], *part;
@@ -71,6 +73,13 @@ static void stop(part *p, trouble what, const char *at)
     p->bad = at;
 }
 
+/* Is `val` of the kind that the header says? */
+static inline bool has_kind(const market *m, double val)
+{
+    return m->base.field != TCT_FIELD_INTEGER ||
+           (val == floor(val) && (val >= 0 || !m->natural));
+}
+
 /* The value at `s`, or 1 where there is none; NULL if it is wrong. */
 static inline const char *parse_value(const market *m, part *p, const char *s,
                                       double *val)
@@ -79,7 +88,7 @@ static inline const char *parse_value(const market *m, part *p, const char *s,
     *val = 1;
     if (m->base.field != TCT_FIELD_PATTERN) {
         s = tct_scan_double(at, val);
-        if (!parted(s) || !isfinite(*val)) {
+        if (!parted(s) || !isfinite(*val) || !has_kind(m, *val)) {
             stop(p, BAD_VALUE, at);
             return NULL;
         }
@@ -233,6 +242,12 @@ static tacit_status bad_value(const market *m, const part *p, const char *where,
              where, word,
              m->base.field == TCT_FIELD_PATTERN ? "column number of a pattern"
                                                 : "value");
+    if (parted(end) && isfinite(value))
+        FAIL(TACIT_INPUT,
+             "%s: the value %s in a file whose header says %s: write 'real' "
+             "there, or %s",
+             where, word, m->natural ? "unsigned-integer" : "integer",
+             m->natural ? "whole numbers from 0" : "whole numbers");
     if (parted(end))
         FAIL(TACIT_INPUT, "%s: the value %s is %s: all values must be finite",
              where, word, isnan(value) ? "not a number" : "not finite");
@@ -376,14 +391,6 @@ static void market_close(tct_source *base)
 
 /* --- the header --------------------------------------------------------- */
 
-static bool market_probe(const char *head, size_t count)
-{
-    const size_t percent =
-        count > 1 && head[0] == '%' && head[1] == '%' ? 2 : 1;
-    return count >= percent + 12 && head[0] == '%' &&
-           strncasecmp(head + percent, "MatrixMarket", 12) == 0;
-}
-
 /* Split `line` at blanks into at most `most` words; returns how many. */
 static int split_words(char *line, char **words, int most)
 {
@@ -395,6 +402,21 @@ static int split_words(char *line, char **words, int most)
     return n;
 }
 
+/* Where the text behind blank lines begins. */
+static const char *skip_blank_lines(const char *p, const char *end)
+{
+    while (p < end && (blank(*p) || *p == '\n')) p++;
+    return p;
+}
+
+static bool market_probe(const char *head, size_t count)
+{
+    const char *end = head + count, *p = skip_blank_lines(head, end);
+    const size_t percent = end - p > 1 && p[0] == '%' && p[1] == '%' ? 2 : 1;
+    return end - p >= (ptrdiff_t)percent + 12 && p[0] == '%' &&
+           strncasecmp(p + percent, "MatrixMarket", 12) == 0;
+}
+
 /* The place of `word` in `names`; an unknown one is refused with the nearest. */
 static tacit_status look_up(const market *m, const char *word,
                             const char *const *names, int count, int *out)
@@ -403,9 +425,9 @@ static tacit_status look_up(const market *m, const char *word,
         if (strcasecmp(word, names[*out]) == 0) return TACIT_OK;
     const char *near = tct_nearest(word, names, (size_t)count);
     FAIL(TACIT_INPUT,
-         "%s:1: '%.40s' is no word of a Matrix Market header%s%s%s", m->in.path,
-         word, near ? ": did you mean '" : "", near ? near : "",
-         near ? "'?" : "");
+         "%s:%lld: '%.40s' is no word of a Matrix Market header%s%s%s",
+         m->in.path, m->banner, word, near ? ": did you mean '" : "",
+         near ? near : "", near ? "'?" : "");
 }
 
 static tacit_status parse_kind(market *m, const char *field,
@@ -420,23 +442,24 @@ static tacit_status parse_kind(market *m, const char *field,
     TRY(look_up(m, symmetry, symmetries, 4, &s));
     if (f == 5)
         FAIL(TACIT_INPUT,
-             "%s:1: complex values: only real systems are solved "
+             "%s:%lld: complex values: only real systems are solved "
              "here",
-             m->in.path);
+             m->in.path, m->banner);
     if (s > 1)
         FAIL(TACIT_INPUT,
-             "%s:1: a %s matrix: only general and symmetric ones "
+             "%s:%lld: a %s matrix: only general and symmetric ones "
              "are read; write it as general",
-             m->in.path, symmetries[s]);
+             m->in.path, m->banner, symmetries[s]);
     m->base.field = f < 2   ? TCT_FIELD_REAL
                     : f < 4 ? TCT_FIELD_INTEGER
                             : TCT_FIELD_PATTERN;
+    m->natural = f == 3;
     m->base.symmetric = s == 1;
     if (m->array && f == 4)
         FAIL(TACIT_INPUT,
-             "%s:1: an array cannot be a pattern: write its values "
+             "%s:%lld: an array cannot be a pattern: write its values "
              "and 'real'",
-             m->in.path);
+             m->in.path, m->banner);
     return TACIT_OK;
 }
 
@@ -444,17 +467,24 @@ static tacit_status parse_banner(market *m)
 {
     static const char *const objects[] = {"matrix"};
     static const char *const layouts[] = {"coordinate", "array"};
+    static const char *const banners[] = {"%%MatrixMarket", "%MatrixMarket"};
     char *line, *words[6];
     size_t length;
-    TRY(tct_text_line(m->text, &line, &length));
-    const int n = split_words(line, words, 6);
-    if (n < 5)
+    int n;
+    do {
+        TRY(tct_text_line(m->text, &line, &length));
+        n = split_words(line, words, 6);
+    } while (n == 0); /* the probe has seen that one follows */
+    m->banner = tct_text_line_number(m->text) - 1;
+    if (n != 5)
         FAIL(TACIT_INPUT,
-             "%s:1: the header ends after %d of 5 words: write "
+             "%s:%lld: the header %s %d of 5 words%s%.40s: write "
              "'%%%%MatrixMarket matrix coordinate real general' "
              "or the like",
-             m->in.path, n);
-    int object, layout;
+             m->in.path, m->banner, n < 5 ? "ends after" : "goes on after",
+             n < 5 ? n : 5, n < 5 ? "" : " with ", n < 5 ? "" : words[5]);
+    int banner, object, layout;
+    TRY(look_up(m, words[0], banners, 2, &banner));
     TRY(look_up(m, words[1], objects, 1, &object));
     TRY(look_up(m, words[2], layouts, 2, &layout));
     m->array = layout == 1;

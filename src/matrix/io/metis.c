@@ -51,6 +51,18 @@ static tacit_status bad_word(const graph *g, const char *at, const char *why)
          (long long)(at - g->line + 1), word, why);
 }
 
+/* This format has no word of its own: whoever forgot another one's header gets
+ * here too. */
+static tacit_status as_graph(tacit_status status)
+{
+    if (status != TACIT_INPUT) return status;
+    FAIL(
+        status,
+        "%s (it was read as a METIS graph, since it begins with whole numbers: "
+        "a Matrix Market file begins with %%%%MatrixMarket)",
+        tacit_error_message());
+}
+
 /* --- lines -------------------------------------------------------------- */
 
 static void emit(graph *g, int64_t row, int64_t col, double val)
@@ -182,12 +194,12 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
     graph *g = (graph *)base;
     g->count = 0;
     for (;;) {
-        TRY(take_block(g));
+        TRY(as_graph(take_block(g)));
         if (g->count >= BATCH) break;
         TRY(tct_text_block(g->text, &g->at, &g->end));
         g->line = g->at;
         if (g->at < g->end) continue;
-        if (g->count == 0) TRY(check_end(g));
+        if (g->count == 0) TRY(as_graph(check_end(g)));
         break;
     }
     tct_batch_split(out, g->parts, g->entry, g->count);
@@ -197,10 +209,11 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
 static tacit_status metis_verify(const tct_source *base, int64_t duplicates)
 {
     if (duplicates == 0) return TACIT_OK;
-    FAIL(TACIT_INPUT,
-         "%s: %lld edges are listed twice in a line: remove one of "
-         "each",
-         ((const graph *)base)->in.path, (long long)(duplicates / 2));
+    return as_graph(tct_fail(TACIT_INPUT,
+                             "%s: %lld edges are listed twice in a line: "
+                             "remove one of each",
+                             ((const graph *)base)->in.path,
+                             (long long)(duplicates / 2)));
 }
 
 static void metis_close(tct_source *base)
@@ -306,7 +319,7 @@ static tacit_status metis_open(const tct_input *in, tct_source **out)
                            .next = metis_next,
                            .verify = metis_verify,
                            .close = metis_close};
-    const tacit_status status = build(g);
+    const tacit_status status = as_graph(build(g));
     if (status < 0) metis_close(&g->base);
     else *out = &g->base;
     return status;

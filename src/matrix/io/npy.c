@@ -39,7 +39,7 @@ static bool parse_type(const char *p, tct_array *a)
     int64_t width = 0;
     if (!a->kind || !tct_scan_int(p + 3, &width) || width < 0 || width > 1024)
         return false;
-    a->width = (int)width;
+    a->width = (int)width * (a->kind == 'U' ? 4 : 1); /* UTF-32 */
     if (a->kind == 'b') a->kind = 'u'; /* a truth value is 0 or 1 */
     return true;
 }

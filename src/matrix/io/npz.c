@@ -108,9 +108,13 @@ static tacit_status read_format(const directory *d, char *out, int room)
     tct_array a = {0};
     tacit_status status = open_array(d, "format.npy", &h, &a);
     char raw[64] = {0};
-    const int step = a.kind == 'U' ? 4 : 1, bytes = a.width * step;
-    if (status == TACIT_OK && (bytes > (int)sizeof raw || h.dims != 0))
-        status = tct_fail(TACIT_INPUT, "%s: format.npy is no word", d->path);
+    const int step = a.kind == 'U' ? 4 : 1, bytes = a.width;
+    const bool word = a.kind == 'U' || a.kind == 'S';
+    if (status == TACIT_OK && (!word || bytes > (int)sizeof raw || h.dims != 0))
+        status = tct_fail(TACIT_INPUT,
+                          "%s: format.npy is no word such as 'csr': save the "
+                          "matrix with scipy.sparse.save_npz",
+                          d->path);
     if (status == TACIT_OK) status = a.read(a.ctx, a.what, raw, (size_t)bytes);
     tct_array_close(&a);
     for (int k = 0; k < room; k++)

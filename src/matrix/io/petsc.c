@@ -72,7 +72,8 @@ static tacit_status check_header(const tct_input *in, const header *h)
     const tct_source s = {.rows = h->rows,
                           .cols = h->cols,
                           .stored = h->entries,
-                          .most = h->entries};
+                          .most = h->entries,
+                          .unique = true};
     const int64_t limit = tct_stream_limit(in->stream);
     const int64_t each = 8 + (h->id == MAT ? h->width : 0);
     TRY(tct_check_sizes(in->path, in, &s,

@@ -43,7 +43,7 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
         FAIL(TACIT_INPUT,
              "%s: sizes %lld x %lld with %lld entries do not fit in 64 bits",
              where, rows, cols, stored);
-    if ((double)stored > (double)rows * (double)cols)
+    if (s->unique && (double)stored > (double)rows * (double)cols)
         FAIL(TACIT_INPUT,
              "%s: promises %lld entries, a %lld x %lld matrix has fewer "
              "places: correct the header",
@@ -114,10 +114,16 @@ static tacit_status unknown_format(const char *path, const char *head,
                                    size_t count)
 {
     const bool text = memchr(head, '\0', count) == NULL;
+    const bool utf16 = count >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 ||
+                                      memcmp(head, "\xfe\xff", 2) == 0);
     FAIL(TACIT_INPUT,
          "%s: is none of the known formats (it begins like %s): give Matrix "
-         "Market, Harwell-Boeing, METIS, PETSc, .npz or .tacit, or convert it",
-         path, text ? "a text file" : "a binary file");
+         "Market (which begins with %%%%MatrixMarket), Harwell-Boeing, METIS, "
+         "PETSc, .npz or .tacit, or convert it",
+         path,
+         utf16  ? "UTF-16 text, which can be saved as UTF-8"
+         : text ? "a text file"
+                : "a binary file");
 }
 
 /* Rank 0: open the file, tell its format, read its header. */

@@ -29,6 +29,7 @@ struct tct_stream {
     const unpacker *unpack;
     char *head;
     size_t head_count, head_read;
+    size_t mark;     /* bytes of a byte-order mark in front, passed over */
     int64_t done;    /* bytes of content read, for messages */
     uint8_t *packed; /* [PACKED] */
     size_t packed_at, packed_count;
@@ -88,6 +89,24 @@ static tacit_status alloc_packed(tct_stream *s)
     return TACIT_OK;
 }
 
+/* After one member: padding, then another one, whose first byte is `magic`, or
+ * the end. */
+static tacit_status next_member(tct_stream *s, uint8_t magic, bool *more)
+{
+    TRY(refill(s));
+    while (s->packed_at < s->packed_count && s->packed[s->packed_at] == 0) {
+        s->packed_at++;
+        TRY(refill(s));
+    }
+    *more = s->packed_at < s->packed_count;
+    s->ended = !*more;
+    if (!*more || s->packed[s->packed_at] == magic) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s: something that is not %s follows the %s data, after %lld bytes "
+         "of content: remove it, or copy or download the file again",
+         s->path, s->unpack->name, s->unpack->name, (long long)s->done);
+}
+
 /* --- gzip --------------------------------------------------------------- */
 
 static tacit_status gzip_open(tct_stream *s)
@@ -98,21 +117,11 @@ static tacit_status gzip_open(tct_stream *s)
     return TACIT_OK;
 }
 
-/* After one member: another one, padding, or the end. */
 static tacit_status gzip_member(tct_stream *s)
 {
-    TRY(refill(s));
-    while (s->packed_at < s->packed_count && s->packed[s->packed_at] == 0) {
-        s->packed_at++;
-        TRY(refill(s));
-    }
-    if (s->packed_at == s->packed_count) {
-        s->ended = true;
-        return TACIT_OK;
-    }
-    if (s->packed[s->packed_at] != 0x1f)
-        return damaged(s, "something else follows");
-    inflateReset(&s->z);
+    bool more;
+    TRY(next_member(s, 0x1f, &more));
+    if (more) inflateReset(&s->z);
     return TACIT_OK;
 }
 
@@ -147,13 +156,24 @@ static void gzip_close(tct_stream *s)
 
 /* --- xz ----------------------------------------------------------------- */
 
+static tacit_status xz_begin(tct_stream *s)
+{
+    const uint64_t memory = UINT64_C(1) << 30;
+    if (lzma_stream_decoder(&s->x, memory, 0) == LZMA_OK) return TACIT_OK;
+    FAIL(TACIT_NO_MEMORY, "%s: no memory to unpack it", s->path);
+}
+
 static tacit_status xz_open(tct_stream *s)
 {
     TRY(alloc_packed(s));
-    const uint64_t memory = UINT64_C(1) << 30;
-    if (lzma_stream_decoder(&s->x, memory, LZMA_CONCATENATED) != LZMA_OK)
-        FAIL(TACIT_NO_MEMORY, "%s: no memory to unpack it", s->path);
-    return TACIT_OK;
+    return xz_begin(s);
+}
+
+static tacit_status xz_member(tct_stream *s)
+{
+    bool more;
+    TRY(next_member(s, 0xfd, &more));
+    return more ? xz_begin(s) : TACIT_OK;
 }
 
 static tacit_status xz_read(tct_stream *s, char *out, size_t room, size_t *got)
@@ -169,7 +189,7 @@ static tacit_status xz_read(tct_stream *s, char *out, size_t room, size_t *got)
             lzma_code(&s->x, s->packed_end ? LZMA_FINISH : LZMA_RUN);
         s->packed_at = s->packed_count - s->x.avail_in;
         s->done += (int64_t)(left - s->x.avail_out);
-        if (rc == LZMA_STREAM_END) s->ended = true;
+        if (rc == LZMA_STREAM_END) TRY(xz_member(s));
         else if (rc == LZMA_BUF_ERROR) return cut_short(s);
         else if (rc == LZMA_MEM_ERROR || rc == LZMA_MEMLIMIT_ERROR)
             FAIL(TACIT_NO_MEMORY, "%s: no memory to unpack it", s->path);
@@ -228,6 +248,12 @@ static tacit_status open_file(tct_stream *s)
     return TACIT_OK;
 }
 
+/* What some editors put in front of text: no part of the content. */
+static size_t byte_order_mark(const char *head, size_t count)
+{
+    return count >= 3 && memcmp(head, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+}
+
 /* The raw first bytes say the packing; the head is then what they unpack to. */
 static tacit_status build(tct_stream *s, const char *path)
 {
@@ -237,23 +263,17 @@ static tacit_status build(tct_stream *s, const char *path)
     TRY(open_file(s));
     TRY(TCT_ALLOC(HEAD, "the first bytes of a file", &s->head));
     TRY(read_file(s, s->head, HEAD, &s->head_count));
-    if (s->head_count == 0)
-        FAIL(TACIT_INPUT, "%s: is empty: it should hold a matrix or a vector",
-             s->path);
     const unpacker *u = unpackers;
     while (s->head_count < u->magic_length ||
            memcmp(s->head, u->magic, u->magic_length) != 0)
         u++;
     s->unpack = u; /* from here on destroy closes it */
     TRY(u->open(s));
-    if (u->magic_length == 0) return TACIT_OK;
-    TRY(u->read(s, s->head, HEAD, &s->head_count));
-    if (s->head_count == 0)
-        FAIL(TACIT_INPUT,
-             "%s: unpacks to nothing: it should hold a matrix or "
-             "a vector",
-             s->path);
-    return TACIT_OK;
+    if (u->magic_length > 0) TRY(u->read(s, s->head, HEAD, &s->head_count));
+    s->mark = s->head_read = byte_order_mark(s->head, s->head_count);
+    if (s->head_count > s->mark) return TACIT_OK;
+    FAIL(TACIT_INPUT, "%s: %s: it should hold a matrix or a vector", s->path,
+         u->magic_length > 0 ? "unpacks to nothing" : "is empty");
 }
 
 tacit_status tct_stream_open(const char *path, tct_stream **out)
@@ -270,8 +290,8 @@ tacit_status tct_stream_open(const char *path, tct_stream **out)
 
 const char *tct_stream_head(const tct_stream *s, size_t *count)
 {
-    *count = s->head_count;
-    return s->head;
+    *count = s->head_count - s->mark;
+    return s->head + s->mark;
 }
 
 tacit_status tct_stream_read(tct_stream *s, void *buffer, size_t room,

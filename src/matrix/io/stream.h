@@ -11,8 +11,9 @@ typedef struct tct_stream tct_stream;
  * Errors      IO (cannot be read), INPUT (folder, empty, damaged), NO_MEMORY. */
 tacit_status tct_stream_open(const char *path, tct_stream **out);
 
-/* The first bytes of the content [*count], to tell the format by. They are
- * read again by tct_stream_read. */
+/* The first bytes of the content [*count], to tell the format by, without the
+ * byte-order mark that some editors write. They are read again by
+ * tct_stream_read. */
 const char *tct_stream_head(const tct_stream *s, size_t *count);
 
 /* Read until `room` bytes are there or the content ends.
