@@ -41,7 +41,9 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
 /* Replace the values by those of `matrix`, which has the same rows and the
  * same pattern. Nothing is planned or measured anew.
  * Collective.
- * Errors      INVALID, naming an entry that is not in the operator's pattern. */
+ * Errors      INVALID, naming an entry that only one of them has by its row and
+ *             column in original numbers, counted from 1; ranks whose own rows
+ *             fit may then have new values already: update again, or destroy. */
 TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
                                              const tacit_matrix *matrix);
 

@@ -114,11 +114,10 @@ static tacit_status require_row(const csr_block *B, const tct_local *A,
     while (k < k_end && j < j_end && B->col[k] == A->col[j]) k++, j++;
     if (k == k_end && j == j_end) return TACIT_OK;
     const bool missing = j == j_end || (k < k_end && B->col[k] < A->col[j]);
-    FAIL(TACIT_INVALID,
-         "the pattern of the matrix has changed: local row %lld, column %lld "
-         "was %s; create a new operator",
-         (long long)i + 1, (long long)(missing ? B->col[k] : A->col[j]) + 1,
-         missing ? "stored and is not now" : "not stored and is now");
+    return tct_pattern_differs(
+        A, (tct_difference){.row = i,
+                            .col = missing ? B->col[k] : A->col[j],
+                            .missing = missing});
 }
 
 static tacit_status csr_refill(tct_block *block, const tct_local *A)

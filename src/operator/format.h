@@ -5,6 +5,14 @@
 #define TCT_FORMAT_H
 #include "device/queue.h"
 
+/* The first entry in which a block and a matrix with new values for it differ,
+ * row below 0: none. A format of dense blocks may know only in which. */
+typedef struct tct_difference {
+    int64_t row, col;
+    bool missing; /* the block has it, the matrix has not */
+    bool dense;   /* ... or the dense block that begins here */
+} tct_difference;
+
 /* The local block as the operator hands it over: compressed sparse rows with
  * local columns. `owned` arrays may be given back page by page
  * (tct_release_pages) while they are converted: their contents are lost. */
@@ -14,9 +22,18 @@ typedef struct tct_local {
     int32_t *col; /* [ptr[rows]] ascending in each row */
     double *val;  /* [ptr[rows]]          */
     bool owned;
-    const char *store; /* how a GPU format is to keep values: see
+    const char *store;       /* how a GPU format is to keep values: see
                           gpu_slices.h; NULL: as it likes */
+    tct_difference *differs; /* where a refill says what is wrong with the
+                                pattern; may be NULL */
 } tct_local;
+
+/* Fail with INVALID and say so in `A->differs`, with local numbers; what the
+ * user reads is the sentence below. */
+tacit_status tct_pattern_differs(const tct_local *A, tct_difference where);
+/* Fail with INVALID: the one sentence about a pattern that has changed; the
+ * user's numbers, from 0. */
+tacit_status tct_pattern_changed(tct_difference where);
 
 /* Most entries in `size` rows that follow one another, from a multiple of it. */
 int64_t tct_most_entries(const tct_local *A, int64_t size);
@@ -36,7 +53,7 @@ typedef struct tct_format {
      * Errors      UNSUPPORTED, NO_MEMORY. */
     tacit_status (*create)(tct_local *A, int threads, tct_block **out);
     /* Replace the values by those of `A`, which must have the same pattern.
-     * Errors      INVALID, naming the first entry that is not in the block. */
+     * Errors      INVALID, through tct_pattern_differs. */
     tacit_status (*refill)(tct_block *B, const tct_local *A);
 } tct_format;
 

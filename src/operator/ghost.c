@@ -3,6 +3,7 @@
  * rows, only those that have any. A product with it is added to the local
  * one, and its share of (x, A x) to the local share: the dot is linear. */
 #include "operator/operator.h"
+#include <string.h>
 
 typedef struct {
     tct_block base;
@@ -79,16 +80,53 @@ tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
     return TACIT_OK;
 }
 
-tacit_status tct_ghost_refill(tct_block *block, const tct_parts *parts)
+/* Columns of row `i` of the ghost block, or none behind its last row. */
+typedef struct {
+    int64_t row, from, to;
+} ghost_row;
+
+static ghost_row row_at(const int32_t *row, const int64_t *ptr, int64_t rows,
+                        int64_t i)
+{
+    if (i == rows) return (ghost_row){.row = INT64_MAX};
+    return (ghost_row){row[i], ptr[i], ptr[i + 1]};
+}
+
+/* Both lists of rows ascend, and so do the columns of a row: the first place
+ * where one goes on without the other. */
+tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
+                                 const tct_parts *now)
+{
+    static const ghost_block empty = {.rows = 0};
+    const ghost_block *B = block ? ghost_of(block) : &empty;
+    int64_t i = 0, j = 0;
+    for (;;) {
+        ghost_row old = row_at(B->row, B->ptr, B->rows, i);
+        ghost_row new =
+            row_at(now->ghost_row, now->ghost_ptr, now->ghost_rows, j);
+        const int64_t row = old.row < new.row ? old.row : new.row;
+        if (row == INT64_MAX) return (tct_difference){.row = -1};
+        if (old.row != row) old.to = old.from;
+        if (new.row != row) new.to = new.from;
+        i += old.row == row;
+        j += new.row == row;
+        while (old.from < old.to || new.from < new.to) {
+            const int64_t none = INT64_MAX;
+            const int64_t a = old.from < old.to ? ids[B->col[old.from]] : none;
+            const int64_t b = new.from < new.to
+                                  ? now->ghost_id[now->ghost_col[new.from]]
+                                  : none;
+            if (a != b)
+                return (tct_difference){
+                    .row = row, .col = a < b ? a : b, .missing = a < b};
+            old.from++;
+            new.from++;
+        }
+    }
+}
+
+void tct_ghost_refill(tct_block *block, const tct_parts *parts)
 {
     ghost_block *B = (ghost_block *)(void *)block;
-    if (parts->ghost_rows != B->rows ||
-        parts->ghost_ptr[B->rows] != B->base.nonzeros)
-        FAIL(TACIT_INVALID, "the pattern of the matrix has changed");
-    for (int64_t k = 0; k < B->base.nonzeros; k++) {
-        if (parts->ghost_col[k] != B->col[k])
-            FAIL(TACIT_INVALID, "the pattern of the matrix has changed");
-        B->val[k] = parts->ghost_val[k];
-    }
-    return TACIT_OK;
+    memcpy(B->val, parts->ghost_val, (size_t)B->base.nonzeros * sizeof *B->val);
 }

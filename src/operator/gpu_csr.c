@@ -269,11 +269,10 @@ static tacit_status require_row(const pattern *P, const tct_local *A, int64_t i)
     while (k < k_end && j < j_end && P->col[k] == A->col[j]) k++, j++;
     if (k == k_end && j == j_end) return TACIT_OK;
     const bool missing = j == j_end || (k < k_end && P->col[k] < A->col[j]);
-    FAIL(TACIT_INVALID,
-         "the pattern of the matrix has changed: local row %lld, column %lld "
-         "was %s; create a new operator",
-         (long long)i + 1, (long long)(missing ? P->col[k] : A->col[j]) + 1,
-         missing ? "stored and is not now" : "not stored and is now");
+    return tct_pattern_differs(
+        A, (tct_difference){.row = i,
+                            .col = missing ? P->col[k] : A->col[j],
+                            .missing = missing});
 }
 
 /* The hash says that `A` has another pattern: where does it differ? */

@@ -2,7 +2,8 @@
  * operator/operator.c - the distributed product: build it, update it, apply
  * it. The exchange is under way while the local block is multiplied. */
 #include "operator/operator.h"
-#include "matrix/matrix.h"
+#include "matrix/directory.h"
+#include "matrix/mail.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -277,18 +278,61 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
 
 /* --- update ----------------------------------------------------------------- */
 
-static tacit_status refill(tacit_operator *A, tct_csr *rows)
+/* New values for this rank's blocks; the ghost block is compared first, so that
+ * none is changed where the patterns differ. `found` says where, in numbers of
+ * the matrix as it is dealt out. */
+static tacit_status refill(tacit_operator *A, tct_csr *rows,
+                           tct_difference *found)
 {
     tct_parts parts;
+    const int64_t first = rows->first;
+    tct_difference local = {.row = -1};
     tacit_status status = tct_split(rows, &parts);
-    if (status >= 0 && parts.ghosts != A->ghosts)
-        status =
-            tct_fail(TACIT_INVALID, "the pattern of the matrix has changed");
+    if (status >= 0) {
+        *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
+        if (found->row >= 0) status = TACIT_INVALID; /* worded by the caller */
+    }
+    parts.local.differs = &local;
     if (status >= 0) status = A->format->refill(A->local, &parts.local);
+    if (local.row >= 0) {
+        *found = local;
+        found->col += first;
+    }
+    if (found->row >= 0) found->row += first;
     if (status >= 0) status = tct_low_refill(A, &parts.local);
-    if (status >= 0 && A->ghost) status = tct_ghost_refill(A->ghost, &parts);
+    if (status >= 0 && A->ghost) tct_ghost_refill(A->ghost, &parts);
     tct_parts_clear(&parts);
     return status;
+}
+
+/* The numbers of `found` as the user knows them: before rows were moved. The
+ * column may be one of another rank's. Collective, with or without a find. */
+static tacit_status original_numbers(const tacit_matrix *m,
+                                     tct_difference *found)
+{
+    bool any = false;
+    const bool mine = found->row >= 0;
+    TRY(tct_any(m->world, mine, &any));
+    if (!any || !m->original) return TACIT_OK;
+    if (mine) found->row = m->original[found->row - m->A.first];
+    return tct_ask(m->world, m->starts, m->original, mine, &found->col,
+                   &found->col);
+}
+
+static tacit_status require_same_rows(const tacit_operator *A,
+                                      const tacit_matrix *m)
+{
+    TRY(require_square(m));
+    for (int r = 0; r < A->world->size; r++) {
+        const int64_t was = A->starts[r + 1] - A->starts[r];
+        const int64_t is = m->starts[r + 1] - m->starts[r];
+        if (was != is)
+            FAIL(TACIT_INVALID,
+                 "the rows of the matrix are not the operator's: rank %d has "
+                 "%lld of them where it had %lld",
+                 r, (long long)is, (long long)was);
+    }
+    return TACIT_OK;
 }
 
 tacit_status tacit_operator_update(tacit_operator *A,
@@ -296,20 +340,19 @@ tacit_status tacit_operator_update(tacit_operator *A,
 {
     REQUIRE(A != NULL && matrix != NULL);
     tct_csr rows = {0};
-    tacit_status status = require_square(matrix);
-    if (status >= 0 && memcmp(matrix->starts, A->starts,
-                              (size_t)(A->world->size + 1) * sizeof *A->starts))
-        status = tct_fail(TACIT_INVALID,
-                          "the rows of the matrix are not the operator's");
+    tct_difference found = {.row = -1};
+    tacit_status status = require_same_rows(A, matrix);
     if (status >= 0) status = copy_rows(&matrix->A, &rows);
     if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
     status = tct_agree(A->world, status);
     if (status >= 0) status = tct_scale(A, &rows);
-    if (status >= 0) status = refill(A, &rows);
+    if (status >= 0) status = refill(A, &rows, &found);
     A->version++;
     if (status >= 0) describe_blocks(A); /* a GPU's store may have changed */
     tct_low_share(A);
     tct_csr_clear(&rows);
+    const tacit_status named = original_numbers(matrix, &found);
+    if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
     return tct_agree(A->world, status);
 }
 

@@ -91,7 +91,12 @@ void tct_parts_clear(tct_parts *parts);
 /* The ghost block of `parts`, which keeps its arrays in the block and gives
  * them up. Errors NO_MEMORY. */
 tacit_status tct_ghost_create(tct_parts *parts, tct_block **out);
-/* New values from `parts`, which must have the same pattern. */
-tacit_status tct_ghost_refill(tct_block *B, const tct_parts *parts);
+/* The first entry in which the ghost block `B` (NULL: no such columns), whose
+ * columns have the global numbers `ids`, and the ghost part of `parts` differ;
+ * its column is global, too. */
+tct_difference tct_ghost_compare(const tct_block *B, const int64_t *ids,
+                                 const tct_parts *parts);
+/* New values from `parts`, which has the same pattern. */
+void tct_ghost_refill(tct_block *B, const tct_parts *parts);
 
 #endif

@@ -3,10 +3,16 @@
  * patterns, so that a block that cannot be refilled stays as it was. */
 #include "operator/slices_build.h"
 
-typedef struct { /* the first entry of a part that differs, row -1: none */
-    int64_t row, col;
-    bool missing; /* the block has it, the matrix has not */
-} difference;
+static const tct_difference none = {.row = -1};
+
+typedef struct {
+    const tct_slices *S;
+    const tct_local *A;
+    int32_t *stored; /* [widest slice] block columns of a group */
+    int32_t *now;    /* [most entries of a group] the same of A, if b > 1 */
+} comparison;
+
+/* --- one group -------------------------------------------------------------- */
 
 static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
                              int l)
@@ -17,115 +23,124 @@ static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
     return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
 }
 
-/* Lane `l` differs in block column `col`: the entry of the matrix there, or
- * the place of the block that it lacks. */
-static difference differs_at(const tct_builder *B, const tct_slice_view *v,
-                             int l, int32_t col, bool missing)
+/* Block columns of lane `l` of the slice at `at` into c->stored. */
+static int64_t read_lane(const comparison *c, const tct_slices_at *at, int l)
 {
-    const tct_local *A = B->A;
-    const int b = B->S->b;
-    const int64_t first = v->row[l];
-    for (int64_t row = first; row < first + b && !missing; row++)
-        for (int64_t k = A->ptr[row]; k < A->ptr[row + 1]; k++)
-            if (A->col[k] / b == col)
-                return (difference){row, A->col[k], false};
-    return (difference){first, (int64_t)b * col, missing};
+    const tct_slice *s = &c->S->slice[at->slice];
+    const uint8_t *index = c->S->index + at->index;
+    const uint8_t *some = c->S->some + at->some;
+    int64_t n = 0;
+    for (int k = 0; k < s->width; k++)
+        if (tct_slice_lanes(s, some, k) >> l & 1)
+            c->stored[n++] = stored_column(s, index, k, l);
+    return n;
 }
 
-static difference compare_slice(const tct_builder *B, const tct_slice_view *v,
-                                const tct_slices_at *at)
+/* Group `g` has block column `col` in the matrix alone: which entry is it? */
+static tct_difference added(const comparison *c, int64_t g, int32_t col)
 {
-    const tct_slices *S = B->S;
-    const uint8_t *index = S->index + at->index, *some = S->some + at->some;
-    int32_t entry[LANES] = {0};
-    for (int k = 0; k < v->slice->width; k++)
-        for (int l = 0; l < v->lanes; l++) {
-            if (!(tct_slice_lanes(v->slice, some, k) >> l & 1)) continue;
-            const int32_t col = stored_column(v->slice, index, k, l);
-            if (entry[l] == v->length[l]) return differs_at(B, v, l, col, true);
-            const int32_t other = v->col[l][entry[l]++];
-            if (other != col)
-                return differs_at(B, v, l, other < col ? other : col,
-                                  other > col);
-        }
-    for (int l = 0; l < v->lanes; l++)
-        if (entry[l] < v->length[l])
-            return differs_at(B, v, l, v->col[l][entry[l]], false);
-    return (difference){.row = -1};
+    const int b = c->S->b;
+    for (int64_t row = b * g; row < b * (g + 1); row++)
+        for (int64_t k = c->A->ptr[row]; k < c->A->ptr[row + 1]; k++)
+            if (c->A->col[k] / b == col)
+                return (tct_difference){.row = row, .col = c->A->col[k]};
+    return none;
 }
 
-static difference compare_long_rows(const tct_builder *B, const tct_window *w,
-                                    tct_slices_at *at, int64_t rows)
+/* Group `g`, whose `n` block columns in the block are `stored`. */
+static tct_difference compare_group(const comparison *c, int64_t g,
+                                    const int32_t *stored, int64_t n)
 {
-    const tct_local *A = B->A;
-    const tct_slices *S = B->S;
-    for (int g = 0; g < w->groups; g++) {
-        const int64_t row = w->first + g, k = A->ptr[row];
-        const int64_t length = A->ptr[row + 1] - k;
-        const bool stored =
-            at->long_row < rows && S->long_row[at->long_row] == row;
-        if (stored != (length > w->cut))
-            return (difference){row, length > 0 ? A->col[k] : 0, stored};
-        if (!stored) continue;
-        const int64_t from = S->long_ptr[at->long_row];
-        const int64_t n = S->long_ptr[at->long_row + 1] - from;
-        at->long_row++;
-        for (int64_t e = 0; e < n || e < length; e++)
-            if (e >= n || e >= length || S->long_col[from + e] != A->col[k + e])
-                return (difference){
-                    row, e < length ? A->col[k + e] : S->long_col[from + e],
-                    e >= length};
-    }
-    return (difference){.row = -1};
+    const tct_local *A = c->A;
+    const int b = c->S->b;
+    const int32_t *now = b == 1 ? A->col + A->ptr[g] : c->now;
+    const int64_t m =
+        b == 1 ? A->ptr[g + 1] - A->ptr[g] : tct_merge_rows(A, b, g, c->now);
+    int64_t k = 0;
+    while (k < n && k < m && stored[k] == now[k]) k++;
+    if (k == n && k == m) return none;
+    if (k == n || (k < m && now[k] < stored[k])) return added(c, g, now[k]);
+    return (tct_difference){.row = b * g,
+                            .col = (int64_t)b * stored[k],
+                            .missing = true,
+                            .dense = b > 1};
 }
 
-static difference compare_chunk(const tct_builder *B, int part, int64_t chunk)
+/* --- all of them ------------------------------------------------------------ */
+
+/* The row kept apart that is group `g`, -1 if that is none; `from` is the first
+ * one of its chunk. */
+static int64_t find_long_row(const tct_slices *S, int64_t from, int64_t g)
 {
-    const tct_slices *S = B->S;
-    tct_slices_at at = S->at[chunk];
-    tct_window w;
-    difference d = {.row = -1};
-    while (at.slice < S->at[chunk + 1].slice && d.row < 0) {
-        tct_builder_window(B, part, LANES * at.slice / S->window, &w);
-        d = compare_long_rows(B, &w, &at, S->at[chunk + 1].long_row);
-        for (int g = 0; g < w.groups && d.row < 0;
-             g += LANES, tct_slices_next(S, &at)) {
-            tct_slice_view v;
-            tct_slice_open(B, &w, at.slice, &v);
-            d = compare_slice(B, &v, &at);
-        }
+    while (from < S->long_rows && S->long_row[from] < g) from++;
+    return from < S->long_rows && S->long_row[from] == g ? from : -1;
+}
+
+static tct_difference compare_slice(const comparison *c,
+                                    const tct_slices_at *at)
+{
+    const tct_slices *S = c->S;
+    tct_difference d = none;
+    for (int l = 0; l < LANES && d.row < 0; l++) {
+        const int64_t g = tct_slices_group(S, at->slice, l);
+        if (g < 0) break;
+        const int64_t n = read_lane(c, at, l);
+        const int64_t i = n > 0 ? -1 : find_long_row(S, at->long_row, g);
+        d = i < 0 ? compare_group(c, g, c->stored, n)
+                  : compare_group(c, g, S->long_col + S->long_ptr[i],
+                                  S->long_ptr[i + 1] - S->long_ptr[i]);
     }
     return d;
 }
 
-static difference compare_part(const tct_builder *B, int part)
+static tct_difference compare_chunk(const comparison *c, int64_t chunk)
 {
-    const tct_chunks *c = &B->S->chunks;
-    for (int64_t k = c->split[part]; k < c->split[part + 1]; k++) {
-        const difference d = compare_chunk(B, part, k);
-        if (d.row >= 0) return d;
-    }
-    return (difference){.row = -1};
+    const tct_slices *S = c->S;
+    tct_slices_at at = S->at[chunk];
+    tct_difference d = none;
+    for (; at.slice < S->at[chunk + 1].slice && d.row < 0;
+         tct_slices_next(S, &at))
+        d = compare_slice(c, &at);
+    return d;
+}
+
+static tct_difference compare_part(const comparison *c, int part)
+{
+    const tct_chunks *all = &c->S->chunks;
+    tct_difference d = none;
+    for (int64_t k = all->split[part]; k < all->split[part + 1] && d.row < 0;
+         k++)
+        d = compare_chunk(c, k);
+    return d;
+}
+
+static int64_t widest(const tct_slices *S)
+{
+    int64_t most = 0;
+    for (int64_t n = 0; n < S->slices; n++)
+        if (S->slice[n].width > most) most = S->slice[n].width;
+    return most;
 }
 
 static tacit_status compare(const tct_builder *B)
 {
     const tct_slices *S = B->S;
-    difference *found = NULL;
-    TRY(TCT_ALLOC(S->chunks.parts, "new values", &found));
-#pragma omp parallel for schedule(static, 1) num_threads(S->chunks.parts)
-    for (int part = 0; part < S->chunks.parts; part++)
-        found[part] = compare_part(B, part);
-    difference first = {.row = -1};
-    for (int part = S->chunks.parts; part-- > 0;)
-        if (found[part].row >= 0) first = found[part];
-    tct_free(found);
-    if (first.row < 0) return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "the pattern of the matrix has changed: local row %lld, column %lld "
-         "was %s; create a new operator",
-         (long long)first.row + 1, (long long)first.col + 1,
-         first.missing ? "stored and is not now" : "not stored and is now");
+    const int parts = S->chunks.parts;
+    const int64_t stored = widest(S);
+    const int64_t now = S->b > 1 ? tct_most_entries(B->A, S->b) : 0;
+    int32_t *scratch = NULL;
+    tct_difference first = none;
+    TRY(TCT_ALLOC(parts * (stored + now), "new values", &scratch));
+#pragma omp parallel for schedule(static, 1) num_threads(parts)
+    for (int part = 0; part < parts; part++) {
+        int32_t *own = scratch + part * (stored + now);
+        const comparison c = {S, B->A, own, own + stored};
+        const tct_difference d = compare_part(&c, part);
+#pragma omp critical
+        if (d.row >= 0 && (first.row < 0 || d.row < first.row)) first = d;
+    }
+    tct_free(scratch);
+    return first.row < 0 ? TACIT_OK : tct_pattern_differs(B->A, first);
 }
 
 /* Values of another kind need another array. */

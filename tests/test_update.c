@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_update.c - new values for an old pattern, on several ranks: an
+ * entry that does not fit is named by its original row and column, wherever it
+ * stands and whoever owns its column.
+ * RUN: np=1,2,3,4 */
+#include "rows.h"
+#include <tacit/operator.h>
+
+/* A matrix by formula with one change: an entry left out, or one more. */
+static struct {
+    row_fn base;
+    int64_t row, col;
+    bool more;
+} change;
+
+static int changed_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    int count = change.base(n, i, cols, vals);
+    if (i != change.row) return count;
+    if (change.more) {
+        cols[count] = change.col;
+        vals[count++] = 0.5;
+    }
+    for (int k = 0; k < count && !change.more; k++) {
+        if (cols[k] != change.col) continue;
+        cols[k] = cols[--count];
+        vals[k] = vals[count];
+    }
+    return count;
+}
+
+static bool stored(row_fn row, int64_t n, int64_t i, int64_t j)
+{
+    int64_t cols[MOST];
+    double vals[MOST];
+    const int count = row(n, i, cols, vals);
+    for (int k = 0; k < count; k++)
+        if (cols[k] == j) return true;
+    return false;
+}
+
+/* All ranks get some rows, in pieces of `piece`; written to a file. */
+static const char *scatter(int64_t n, int64_t piece)
+{
+    static char text[1 << 16];
+    const int size = tacit_world_size(test_world());
+    char *at = text;
+    for (int64_t i = 0; i < n; i++)
+        at += sprintf(at, "%d\n", (int)(i / piece * 7 / 3 % size));
+    return temporary("parts", text);
+}
+
+static tacit_matrix *scattered(row_fn row, int64_t n, int64_t piece)
+{
+    tacit_matrix *m = make(row, n);
+    const char *path = scatter(n, piece);
+    assert_int_equal(tacit_matrix_partition(m, "file", path), TACIT_OK);
+    discard(path);
+    return m;
+}
+
+static void expect_named(tacit_queue *q, const char *format, row_fn base,
+                         int64_t n, int64_t piece, int64_t i, int64_t j)
+{
+    change.base = base;
+    change.row = i;
+    change.col = j;
+    change.more = !stored(base, n, i, j);
+    for (int moved = 0; moved < 2; moved++) {
+        tacit_matrix *old = moved ? scattered(base, n, piece) : make(base, n);
+        tacit_matrix *new =
+            moved ? scattered(changed_row, n, piece) : make(changed_row, n);
+        tacit_operator *A = NULL;
+        assert_int_equal(tacit_operator_create(q, old, format, &A), TACIT_OK);
+        assert_int_equal(tacit_operator_update(A, old), TACIT_OK);
+        assert_int_equal(tacit_operator_update(A, new), TACIT_INVALID);
+        char sentence[160];
+        snprintf(sentence, sizeof sentence,
+                 "row %" PRId64 ", column %" PRId64 " (counting from 1) was %s",
+                 i + 1, j + 1,
+                 change.more ? "not stored and is now"
+                             : "stored and is not now");
+        assert_message(sentence);
+        assert_int_equal(tacit_operator_update(A, old), TACIT_OK);
+        tacit_operator_destroy(&A);
+        tacit_matrix_destroy(&new);
+        tacit_matrix_destroy(&old);
+    }
+}
+
+static tacit_queue *open_queue(void)
+{
+    tacit_queue *q = NULL;
+    assert_int_equal(tacit_queue_create(test_world(), "host", 1, &q), TACIT_OK);
+    return q;
+}
+
+static void entries_are_named(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {"csr", "sell"};
+    static const int64_t rows[] = {0, 1, 100, 480, 700, GRID - 1};
+    tacit_queue *q = open_queue();
+    for (int f = 0; f < 2; f++)
+        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
+            int64_t cols[MOST];
+            double vals[MOST];
+            const int64_t i = rows[k];
+            const int count = shuffled_grid_row(GRID, i, cols, vals);
+            for (int e = 0; e < count; e++) /* left out: near and far ones */
+                expect_named(q, formats[f], shuffled_grid_row, GRID, 1, i,
+                             cols[e]);
+            for (int64_t j = 3; j < GRID; j += 311) /* one more */
+                if (!stored(shuffled_grid_row, GRID, i, j))
+                    expect_named(q, formats[f], shuffled_grid_row, GRID, 1, i,
+                                 j);
+        }
+    tacit_queue_destroy(&q);
+}
+
+static void entries_of_blocks_are_named(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue();
+    for (int64_t i = 0; i < 360; i += 37)
+        for (int64_t j = i % 50; j < 360; j += 113)
+            if (!stored(block_row, 360, i, j))
+                expect_named(q, "bsell", block_row, 360, 3, i, j);
+    tacit_queue_destroy(&q);
+}
+
+/* Entries far from a rank's own: there were none at all, or there are none. */
+static int diagonal_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    (void)n;
+    cols[0] = i;
+    vals[0] = 2;
+    return 1;
+}
+
+static void the_first_and_the_last_ghost(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue();
+    expect_named(q, "csr", diagonal_row, 40, 1, 2, 39);
+    expect_named(q, "csr", diagonal_row, 40, 1, 39, 0);
+    change.base = diagonal_row; /* the matrix that has it is the old one */
+    change.row = 39;
+    change.col = 0;
+    change.more = true;
+    tacit_matrix *old = make(changed_row, 40), *new = make(diagonal_row, 40);
+    tacit_operator *A = NULL;
+    assert_int_equal(tacit_operator_create(q, old, "csr", &A), TACIT_OK);
+    assert_int_equal(tacit_operator_update(A, new), TACIT_INVALID);
+    assert_message("row 40, column 1 (counting from 1) was stored and is not");
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&new);
+    tacit_matrix_destroy(&old);
+    tacit_queue_destroy(&q);
+}
+
+static void other_rows_are_refused(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue();
+    tacit_matrix *old = make(line_row, 40), *new = make(line_row, 48);
+    tacit_operator *A = NULL;
+    assert_int_equal(tacit_operator_create(q, old, "csr", &A), TACIT_OK);
+    assert_int_equal(tacit_operator_update(A, new), TACIT_INVALID);
+    assert_message("rank 0 has");
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&new);
+    tacit_matrix_destroy(&old);
+    tacit_queue_destroy(&q);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(entries_are_named),
+        cmocka_unit_test(entries_of_blocks_are_named),
+        cmocka_unit_test(the_first_and_the_last_ghost),
+        cmocka_unit_test(other_rows_are_refused),
+    };
+    TEST_MPI_MAIN(tests);
+}
