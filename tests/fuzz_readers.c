@@ -52,7 +52,10 @@ static void read_matrix_and_vector(const char *path)
     const int64_t rows = A.rows > 0 && A.rows <= MOST ? A.rows : 5;
     tct_csr_clear(&A);
     tct_set_error_message("");
-    status = tct_read_vector(world, path, rows, 0, rows, x);
+    status = tct_read_vector(world, path, false, rows, 0, rows, x);
+    expect(status == TACIT_OK || tacit_error_message()[0],
+           "an error has a sentence");
+    status = tct_read_vector(world, path, true, rows, 0, rows, x);
     expect(status == TACIT_OK || tacit_error_message()[0],
            "an error has a sentence");
     expect(tct_memory_blocks() == blocks, "memory is given back");
@@ -98,6 +101,9 @@ static void add_texts(void)
         "RUA                        3             3             5             0"
         "\n(4I1)           (5I1)           (1P,3D8.2)          \n1346\n13213\n"
         " 1.25D+2-2.5-001     300\n-.5E+001     4E0\n",
+        HB_FULL,
+        HB_SPARSE,
+        "# a vector\n1 2.5\n-3e4 % and\n4\n5\n",
         "Rutherford-Boeing\n             2             1             1         "
         "    0\npsa                        3             3             4       "
         " "

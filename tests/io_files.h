@@ -252,6 +252,32 @@ static inline void put_npz(const char *path, const char *format, bool deflated)
     put_npz_typed(path, format, "|S3", deflated);
 }
 
+/* --- Harwell-Boeing -------------------------------------------------------- */
+
+/* [4 -1 0; -1 4 -1; 0 -1 4] with two right-hand sides, stored `full` or as the
+ * matrix is, and first guesses: A x = (2, 4, 10) has x = (1, 2, 3), the sparse
+ * one is (2, 0, 10). */
+#define HB_HEAD                                                              \
+    "A matrix with right-hand sides                                        " \
+    "  KEY     \n"                                                           \
+    "             9             1             1             2             4\n"
+#define HB_BODY                                                             \
+    "RSA                        3             3             5             " \
+    "0\n(4I3)           (5I3)           (3E12.4)            (2F8.3)      "  \
+    "       \n"
+#define HB_MATRIX                                             \
+    "  1  3  5  6\n  1  2  2  3  3\n  4.0000E+00 -1.0000E+00" \
+    "  4.0000E+00\n -1.0000E+00  4.0000E+00\n"
+#define HB_GUESS "   1.000   2.000\n   3.000   0.000\n   0.000   0.000\n"
+#define HB_FULL                                                  \
+    HB_HEAD HB_BODY                                              \
+        "FG                         2             0\n" HB_MATRIX \
+        "   2.000   4.000\n  10.000   1.000\n   1.000   1.000\n" HB_GUESS
+#define HB_SPARSE                                                \
+    HB_HEAD HB_BODY                                              \
+        "MGX                        2             3\n" HB_MATRIX \
+        "  1  3  4\n  3  1  2\n  10.000   2.000\n   7.000\n" HB_GUESS
+
 /* --- matrices -------------------------------------------------------------- */
 
 /* Where the real matrices lie: TACIT_MATRICES, or beside the source tree. NULL,

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <tacit/matrix.h>
 
 #include <cmocka.h>
@@ -132,7 +133,7 @@ static void vectors_there_and_back(void **state)
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
         memset(y, 0x55, N * sizeof *y);
         OK(tct_write_vector(world, in_folder(names[k]), NULL, N, N, x));
-        OK(tct_read_vector(world, in_folder(names[k]), N, 0, N, y));
+        OK(tct_read_vector(world, in_folder(names[k]), false, N, 0, N, y));
         assert_memory_equal(x, y, N * sizeof *x);
     }
     free(x);
@@ -231,7 +232,7 @@ static void market_after_marks_and_blank_lines(void **state)
     double x[2];
     put_text(in_folder("v"), "\xef\xbb\xbf%%MatrixMarket matrix array real "
                              "general\n2 1\n1\n-3\n");
-    OK(tct_read_vector(world, in_folder("v"), 2, 0, 2, x));
+    OK(tct_read_vector(world, in_folder("v"), false, 2, 0, 2, x));
     assert_true(x[0] == 1 && x[1] == -3);
 }
 
@@ -331,11 +332,11 @@ static void market_vectors(void **state)
     double x[4];
     put_text(in_folder("v"), "%%MatrixMarket matrix coordinate real general\n"
                              "4 1 2\n4 1 8\n2 1 5\n");
-    OK(tct_read_vector(world, in_folder("v"), 4, 0, 4, x));
+    OK(tct_read_vector(world, in_folder("v"), false, 4, 0, 4, x));
     assert_true(x[0] == 0 && x[1] == 5 && x[2] == 0 && x[3] == 8);
     put_text(in_folder("v"), "%%MatrixMarket matrix array integer general\n"
                              "4 1\n1\n0\n\n-3\n4");
-    OK(tct_read_vector(world, in_folder("v"), 4, 0, 4, x));
+    OK(tct_read_vector(world, in_folder("v"), false, 4, 0, 4, x));
     assert_true(x[0] == 1 && x[1] == 0 && x[2] == -3 && x[3] == 4);
 }
 
@@ -520,6 +521,140 @@ static void boeing_fields(void **state)
     tct_csr_clear(&A);
 }
 
+static void boeing_right_hand_sides(void **state)
+{
+    (void)state;
+    static const char *const files[] = {HB_FULL, HB_SPARSE};
+    static const double sides[][3] = {{2, 4, 10}, {2, 0, 10}};
+    double x[3];
+    for (int k = 0; k < 2; k++) {
+        tct_file_info info;
+        tct_csr A = read_text(files[k], &info);
+        assert_string_equal(info.format, "harwell-boeing");
+        assert_int_equal(info.nonzeros, 7);
+        assert_true(info.own_rhs);
+        assert_true(entry(&A, 1, 0, 0) == -1 && entry(&A, 2, 2, 0) == 4);
+        tct_csr_clear(&A);
+        OK(tct_read_vector(world, in_folder("text"), false, 3, 0, 3, x));
+        assert_memory_equal(x, sides[k], sizeof x);
+        OK(tct_read_vector(world, in_folder("text"), true, 3, 0, 3, x));
+        assert_true(x[0] == 1 && x[1] == 2 && x[2] == 3);
+    }
+}
+
+/* Numbers, one a line or several; comments; no end to the last line. */
+static void plain_vectors(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {"1\n-2.5\n3e2\n4\n5\n",
+                                        "1 -2.5\t3e2\r\n\r\n4 5",
+                                        "# from elsewhere\n% and so on\n  1 # "
+                                        "one\n-2.5% two\n+300.0\n\n4\n5\n#",
+                                        "\xef\xbb\xbf"
+                                        "1 -.25D+1 300 4 5"};
+    static const double expected[] = {1, -2.5, 300, 4, 5};
+    double x[5];
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
+        put_text(in_folder("plain"), texts[k]);
+        OK(tct_read_vector(world, in_folder("plain"), false, 5, 0, 5, x));
+        assert_memory_equal(x, expected, sizeof x);
+        put_gzip(in_folder("plain"), texts[k], 0, 0);
+        OK(tct_read_vector(world, in_folder("plain"), false, 5, 0, 5, x));
+        assert_memory_equal(x, expected, sizeof x);
+    }
+    enum { N = 300001 }; /* several blocks and batches */
+    FILE *f = fopen(in_folder("plain"), "w");
+    assert_non_null(f);
+    for (int i = 0; i < N; i++)
+        fprintf(f, "%.17g%c", tct_uniform((uint64_t)i, 9), i % 3 ? ' ' : '\n');
+    assert_int_equal(fclose(f), 0);
+    double *y = malloc(N * sizeof *y);
+    assert_non_null(y);
+    OK(tct_read_vector(world, in_folder("plain"), false, N, 0, N, y));
+    for (int i = 0; i < N; i++)
+        assert_true(y[i] == tct_uniform((uint64_t)i, 9));
+    free(y);
+}
+
+/* A path that reads what a child process writes into a pipe. */
+static const char *flow(const char *file, int *end, pid_t *child)
+{
+    static char path[32];
+    int fd[2];
+    assert_int_equal(pipe(fd), 0);
+    size_t bytes;
+    char *data = get_bytes(file, &bytes);
+    *child = fork();
+    if (*child == 0) {
+        close(fd[0]);
+        for (size_t done = 0; done < bytes;) { /* in small pieces */
+            const size_t n = bytes - done < 1000 ? bytes - done : 1000;
+            if (write(fd[1], data + done, n) != (ssize_t)n) _exit(1);
+            done += n;
+        }
+        _exit(0);
+    }
+    free(data);
+    close(fd[1]);
+    *end = fd[0];
+    snprintf(path, sizeof path, "/dev/fd/%d", fd[0]);
+    return path;
+}
+
+static void what_flows_is_read_in_every_format(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {"f.mtx", "f.mtx.gz", "f.tacit",
+                                           "f.petsc", "f.npz"};
+    static const char *const vectors[] = {"f.npy", "fx.petsc", "fx.tacit"};
+    tct_csr A = {0}, B = {0};
+    double x[700], y[700];
+    int end;
+    pid_t child;
+    make_matrix(700, 800, &A);
+    for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
+        OK(tct_write_matrix(world, in_folder(matrices[k]), NULL, &A));
+        OK(tct_read_matrix(world, flow(in_folder(matrices[k]), &end, &child),
+                           &B, NULL));
+        close(end);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_same(&A, &B);
+        tct_csr_clear(&B);
+    }
+    tct_csr_clear(&A);
+    for (int i = 0; i < 700; i++) x[i] = tct_uniform((uint64_t)i, 4);
+    for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++) {
+        OK(tct_write_vector(world, in_folder(vectors[k]), NULL, 700, 700, x));
+        OK(tct_read_vector(world, flow(in_folder(vectors[k]), &end, &child),
+                           false, 700, 0, 700, y));
+        close(end);
+        assert_int_equal(waitpid(child, NULL, 0), child);
+        assert_memory_equal(x, y, sizeof x);
+    }
+}
+
+/* Archives and .tacit files that are packed once more. */
+static void packed_binaries(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"q.tacit", "q.npz", "q.petsc"};
+    tct_csr A = {0}, B = {0};
+    make_matrix(50, 60, &A);
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        OK(tct_write_matrix(world, in_folder(names[k]), NULL, &A));
+        size_t bytes;
+        char *raw = get_bytes(in_folder(names[k]), &bytes);
+        gzFile f = gzopen(in_folder("q.gz"), "wb");
+        assert_int_equal(gzwrite(f, raw, (unsigned)bytes), (int)bytes);
+        gzclose(f);
+        free(raw);
+        OK(tct_read_matrix(world, in_folder("q.gz"), &B, NULL));
+        assert_same(&A, &B);
+        tct_csr_clear(&B);
+    }
+    tct_csr_clear(&A);
+}
+
 /* A Mat and its right-hand side in one file, both with 64-bit indices. */
 static void petsc_matrix_then_vector(void **state)
 {
@@ -545,9 +680,11 @@ static void petsc_matrix_then_vector(void **state)
     put_bytes(in_folder("wide"), raw, n + 16);
     tct_csr A = {0};
     double x[2];
-    OK(tct_read_matrix(world, in_folder("wide"), &A, NULL));
+    tct_file_info info;
+    OK(tct_read_matrix(world, in_folder("wide"), &A, &info));
+    assert_true(info.own_rhs);
     assert_true(entry(&A, 0, 1, 0) == 2 && entry(&A, 1, 0, 0) == 3);
-    OK(tct_read_vector(world, in_folder("wide"), 2, 0, 2, x));
+    OK(tct_read_vector(world, in_folder("wide"), false, 2, 0, 2, x));
     assert_true(x[0] == -2 && x[1] == 1);
     tct_csr_clear(&A);
 }
@@ -727,6 +864,10 @@ int main(void)
         cmocka_unit_test(metis_graphs),
         cmocka_unit_test(metis_star),
         cmocka_unit_test(boeing_fields),
+        cmocka_unit_test(boeing_right_hand_sides),
+        cmocka_unit_test(plain_vectors),
+        cmocka_unit_test(what_flows_is_read_in_every_format),
+        cmocka_unit_test(packed_binaries),
         cmocka_unit_test(petsc_matrix_then_vector),
         cmocka_unit_test(real_matrices_have_their_counts),
         cmocka_unit_test(real_matrices_by_heart),

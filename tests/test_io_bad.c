@@ -478,20 +478,56 @@ static void bad_vectors(void **state)
         assert_int_equal(tct_write_vector(world, path, NULL, 5, 5, x),
                          TACIT_OK);
         assert_says(
-            tct_read_vector(world, path, 9, 0, 9, x), TACIT_INPUT,
+            tct_read_vector(world, path, false, 9, 0, 9, x), TACIT_INPUT,
             (const char *const[]){names[k], "5 values", "9 rows", NULL});
     }
     write_small(in_folder("w.tacit"));
-    assert_says(tct_read_vector(world, in_folder("w.tacit"), 3, 0, 3, x),
+    assert_says(tct_read_vector(world, in_folder("w.tacit"), false, 3, 0, 3, x),
                 TACIT_INPUT,
                 (const char *const[]){"matrix where a vector", NULL});
-    assert_says(tct_read_vector(world, in_folder("small"), 3, 0, 3, x),
+    assert_says(tct_read_vector(world, in_folder("small"), false, 3, 0, 3, x),
                 TACIT_INPUT, (const char *const[]){"3 x 3 matrix", NULL});
     BAD_FILE(in_folder("v.tacit"), TACIT_INPUT, "vector where a matrix");
     put_text(in_folder("v"), "%%MatrixMarket matrix array real general\n"
                              "3 1\n1\nnan\n3\n");
-    assert_says(tct_read_vector(world, in_folder("v"), 3, 0, 3, x), TACIT_INPUT,
-                (const char *const[]){"v:4:1", "nan", NULL});
+    assert_says(tct_read_vector(world, in_folder("v"), false, 3, 0, 3, x),
+                TACIT_INPUT, (const char *const[]){"v:4:1", "nan", NULL});
+    static const bad_text cases[] = {
+        {"1\n2\n", {"bad", "2 values", "3 rows"}},
+        {"1 2\n3 4 # and\n5", {"bad", "5 values", "3 rows"}},
+        {"1\n2 x\n", {"bad:2:3", "'x'", "no number"}},
+        {"1\n2,5\n3\n", {"bad:2:1", "'2,5'"}},
+        {"1\n 2\ninf\n", {"bad:3:1", "finite"}},
+        {"# nothing but comments\n", {"bad", "none of the known", "plain"}},
+        {"% graph\n3 2\n2\n1 3\n2\n", {"bad", "6 values"}},
+        {HB_HEAD HB_BODY
+         "FG                         2             0\n" HB_MATRIX
+         "   2.000   4.000\n",
+         {"bad:11", "right-hand sides", "cut short"}},
+        {HB_HEAD HB_BODY
+         "F                          0             0\n" HB_MATRIX,
+         {"bad:5", "right-hand sides"}},
+        {HB_HEAD HB_BODY
+         "MG                         1             2\n" HB_MATRIX
+         "  1  3\n  1  4\n   2.000   4.000\n",
+         {"bad:11:4", "outside 1 to 3"}},
+        {BOEING("RSA", "(3I2) (2I2) (2E8.1)", " 1 2 3\n 1 2\n   1.0     2.0\n"),
+         {"bad", "without a right-hand side"}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        put_text(in_folder("bad"), cases[k].text);
+        assert_says(tct_read_vector(world, in_folder("bad"), false, 3, 0, 3, x),
+                    TACIT_INPUT, cases[k].words);
+    }
+    put_text(in_folder("bad"), HB_HEAD HB_BODY
+             "F                          1             0\n" HB_MATRIX
+             "   2.000   4.000\n  10.000\n");
+    assert_says(tct_read_vector(world, in_folder("bad"), true, 3, 0, 3, x),
+                TACIT_INPUT,
+                (const char *const[]){"bad", "without a first guess", NULL});
+    assert_says(tct_read_vector(world, in_folder("v"), true, 3, 0, 3, x),
+                TACIT_INPUT,
+                (const char *const[]){"without a first guess", NULL});
     assert_int_equal(tct_memory_blocks(), 1); /* the world */
 }
 

@@ -155,11 +155,31 @@ static void vectors_there_and_back(void **state)
         const char *path = common(names[k]);
         OK(tct_write_vector(w, path, NULL, ROWS, last - first, x));
         memset(y, 0x55, n * sizeof *y);
-        OK(tct_read_vector(w, path, ROWS, first, last - first, y));
+        OK(tct_read_vector(w, path, false, ROWS, first, last - first, y));
         assert_memory_equal(x, y, n * sizeof *x);
     }
     free(x);
     free(y);
+}
+
+/* Plain numbers, and what a matrix's file holds beside it. */
+static void vectors_from_text(void **state)
+{
+    (void)state;
+    tacit_world *w = test_world();
+    const int64_t first = tct_share(3, w->size, w->rank);
+    const int64_t count = tct_share(3, w->size, w->rank + 1) - first;
+    static const double plain[] = {7, -8.5, 9e3}, side[] = {2, 0, 10};
+    double x[3];
+    const char *path = common_text("plain", "# numbers\n7 -8.5\n9e3\n");
+    OK(tct_read_vector(w, path, false, 3, first, count, x));
+    assert_memory_equal(x, plain + first, (size_t)count * sizeof *x);
+    path = common_text("side", HB_SPARSE);
+    OK(tct_read_vector(w, path, false, 3, first, count, x));
+    assert_memory_equal(x, side + first, (size_t)count * sizeof *x);
+    OK(tct_read_vector(w, path, true, 3, first, count, x));
+    for (int64_t i = 0; i < count; i++)
+        assert_true(x[i] == (double)(first + i + 1));
 }
 
 /* A symmetric file is expanded to whole rows on the ranks that own them. */
@@ -248,7 +268,7 @@ static void errors_reach_all(void **state)
         tct_read_vector(w,
                         common_text("v", "%%MatrixMarket matrix array real "
                                          "general\n2 1\n1\n2\n"),
-                        9, first, count, x),
+                        false, 9, first, count, x),
         TACIT_INPUT);
     assert_non_null(strstr(tacit_error_message(), "2 values"));
     assert_int_equal(
@@ -286,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matrices_there_and_back),
         cmocka_unit_test(bytes_are_the_same_for_any_number_of_ranks),
         cmocka_unit_test(vectors_there_and_back),
+        cmocka_unit_test(vectors_from_text),
         cmocka_unit_test(symmetric_files),
         cmocka_unit_test(graphs),
         cmocka_unit_test(errors_reach_all),

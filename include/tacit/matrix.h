@@ -42,7 +42,8 @@ typedef struct tacit_matrix_options {
 } tacit_matrix_options;
 
 /* Read a file, told by its content, or make a gallery matrix, told by
- * "name:arguments"; `options` NULL is all defaults. A METIS graph is read as
+ * "name:arguments"; "-" is standard input, which rank 0 reads; `options` NULL
+ * is all defaults. A METIS graph is read as
  * its Laplacian, which a shift makes definite. Rows are dealt out contiguously. A text file is read by rank 0 in pieces; of a .tacit file or
  * a gallery matrix each rank reads or makes only its part.
  * Collective.  Borrows `world`.
@@ -75,6 +76,7 @@ typedef struct tacit_matrix_info {
     const char *format;     /* "Matrix Market", "gallery", ...            */
     bool symmetric_storage; /* the file held one triangle                 */
     bool irregular;         /* METIS is the better partition              */
+    bool own_rhs;           /* the file holds a right-hand side, too      */
 } tacit_matrix_info;
 
 /* Statistics of the whole matrix. Collective. */
@@ -130,7 +132,9 @@ TACIT_API int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix);
 TACIT_API const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix);
 
 /* Read the part of a vector file that belongs to this rank's rows into `x`
- * [local rows]; the file is in the original row order. Collective.
+ * [local rows]; the file, of any format or plain numbers, is in the original
+ * row order; "-" is standard input. A file that holds a matrix and a right-hand
+ * side (Harwell-Boeing, PETSc) gives that. Collective.
  * Errors      INPUT (wrong length, with both numbers; bad data), IO. */
 TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                                 const char *path, double *x);

@@ -163,6 +163,7 @@ static void fill_info(const tacit_matrix *m, const tally *t, int block,
         .format = m->format,
         .symmetric_storage = m->symmetric_storage,
         .irregular = m->irregular,
+        .own_rhs = m->own_rhs,
     };
 }
 

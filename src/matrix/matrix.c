@@ -254,7 +254,8 @@ static tacit_status check_misspelt(const char *name)
 static tacit_status open_file(tacit_world *world, const char *path,
                               const tacit_matrix_options *o, tacit_matrix **out)
 {
-    const bool looks = world->rank == 0; /* others may not see the file */
+    const bool looks = world->rank == 0 && strcmp(path, "-") != 0;
+    /* others may not see the file */
     TRY(tct_agree(world, looks ? check_misspelt(path) : TACIT_OK));
     tct_csr A = {0};
     tct_file_info info = {0};
@@ -264,6 +265,7 @@ static tacit_status open_file(tacit_world *world, const char *path,
     (*out)->format = info.format;
     (*out)->summed = info.duplicates;
     (*out)->symmetric_storage = info.symmetric;
+    (*out)->own_rhs = info.own_rhs;
     (*out)->irregular = true;
     return TACIT_OK;
 }

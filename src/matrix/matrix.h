@@ -23,7 +23,7 @@ struct tacit_matrix {
     int64_t summed;     /* entries added to another at the same place       */
     double shift;       /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
-    bool symmetric_storage, irregular;
+    bool symmetric_storage, irregular, own_rhs;
     bool released; /* an operator has taken the entries                     */
 };
 
@@ -41,6 +41,12 @@ static inline bool tct_is_local(const tacit_matrix *m, int64_t j)
 
 /* Fail with INVALID if an operator has taken the entries of `m`. */
 tacit_status tct_matrix_require_entries(const tacit_matrix *m);
+
+/* As tacit_matrix_read_vector or, if `guess`, the vector to start from of a file
+ * that holds one beside a matrix.
+ * Collective.  Errors the same. */
+tacit_status tct_matrix_read(const tacit_matrix *m, const char *path,
+                             bool guess, double *x);
 
 /* Free columns and values, keeping the numbering of the rows: read_vector,
  * write_vector and the accessors go on working. */

@@ -3,6 +3,7 @@
  * line, as METIS writes it. Rank 0 reads the file in pieces that belong to one
  * rank and sends each on its way. */
 #include "matrix/directory.h"
+#include "matrix/io/input.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -48,7 +49,8 @@ static tacit_status open_reader(reader *r)
     TRY(TCT_ALLOC(r->starts[rank + 1] - r->starts[rank], "the parts",
                   &r->part));
     if (rank > 0) return TACIT_OK;
-    r->file = fopen(r->path, "r");
+    const int fd = tct_input_open(r->path);
+    r->file = fd < 0 ? NULL : fdopen(fd, "r");
     if (!r->file)
         FAIL(TACIT_IO, "%s: cannot open the partition file: %s", r->path,
              strerror(errno));
@@ -173,7 +175,7 @@ tacit_status tct_read_parts(const tacit_matrix *m, const char *path,
                             int32_t *part)
 {
     reader r = {.world = m->world,
-                .path = path,
+                .path = tct_input_path(path),
                 .starts = m->dealt ? m->dealt : m->starts};
     const tacit_status status = run(&r, m, part);
     close_reader(&r);

@@ -15,29 +15,33 @@ static tacit_status original_range(const tacit_matrix *m, int64_t *first,
                      TCT_ALLOC(*count, "a vector in original order", values));
 }
 
-tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
-                                      const char *path, double *x)
+tacit_status tct_matrix_read(const tacit_matrix *m, const char *path,
+                             bool guess, double *x)
 {
-    REQUIRE(matrix && path);
-    const tacit_matrix *m = matrix;
     const tct_csr *A = &m->A;
+    const int64_t n = A->global_rows;
     TRY(tct_agree(m->world, x || !A->rows ? TACIT_OK
                                           : tct_fail(TACIT_INVALID,
                                                      "x is NULL, but this rank "
                                                      "owns rows")));
     if (!m->original)
-        return tct_read_vector(m->world, path, A->global_rows, A->first,
-                               A->rows, x);
+        return tct_read_vector(m->world, path, guess, n, A->first, A->rows, x);
     double *y = NULL;
     int64_t first, count;
     tacit_status status = original_range(m, &first, &count, &y);
     if (status >= 0)
-        status =
-            tct_read_vector(m->world, path, A->global_rows, first, count, y);
+        status = tct_read_vector(m->world, path, guess, n, first, count, y);
     if (status >= 0)
         status = tct_ask(m->world, m->dealt, y, A->rows, m->original, x);
     tct_free(y);
     return status;
+}
+
+tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
+                                      const char *path, double *x)
+{
+    REQUIRE(matrix && path);
+    return tct_matrix_read(matrix, path, false, x);
 }
 
 tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,

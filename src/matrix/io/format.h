@@ -21,7 +21,8 @@
     X(petsc)                \
     X(matrix_market)        \
     X(harwell_boeing)       \
-    X(metis)
+    X(metis)                \
+    X(plain)
 
 /* One entry; indices begin at 0 and are global. */
 typedef struct tct_entry {
@@ -46,6 +47,7 @@ struct tct_source {
     int64_t most;   /* entries that the matrix gets from them         */
     tct_field field;
     bool symmetric; /* for tct_file_info                              */
+    bool own_rhs;   /* the same                                       */
     bool unique;    /* an entry given twice is an error               */
     bool checked;   /* the reader has checked indices and values      */
     bool lasting;   /* a batch stays valid during the next `next`     */
@@ -63,8 +65,10 @@ struct tct_source {
 typedef struct tct_input {
     const char *path;
     tct_stream *stream;
-    bool vector;  /* a vector is wanted */
-    int machines; /* that share the memory for it */
+    bool vector;    /* a vector is wanted */
+    bool guess;     /* ... to start from, not to solve for */
+    int64_t length; /* ... of so many values */
+    int machines;   /* that share the memory for it */
     tct_crew *crew;
 } tct_input;
 
@@ -72,6 +76,10 @@ typedef struct tct_file_format {
     tct_file_about about;
     /* Do these first bytes [count] of the content belong to it? */
     bool (*probe)(const char *head, size_t count);
+
+    bool guesses; /* may hold what to start from beside a matrix */
+    bool seeks;   /* reads here and there, so not what is packed or flows */
+    bool again;   /* opens the file more than once, so not what flows */
 
     /* Rank 0 only. Takes nothing: `in` outlives the source. */
     tacit_status (*open)(const tct_input *in, tct_source **out);
@@ -104,6 +112,9 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
 enum { TCT_PARTS = 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count);
+
+/* Fail with INPUT: a vector has `values` where a matrix has `rows`. */
+tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows);
 
 /* Read exactly `bytes`. */
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,

@@ -6,13 +6,14 @@
  *     lines: all, pointers, indices, values, right-hand sides
  *     type (such as RSA), rows, columns, entries
  *     Fortran formats of pointers, indices and values, such as (16I5)
- *     [right-hand sides, which are not read]
- *     pointers, indices, values
+ *     [right-hand sides: storage, their number, their entries]
+ *     pointers, indices, values [, right-hand sides, first guesses, solutions]
  *
  * Fields have fixed columns and may touch one another; an exponent is marked
  * by D, E or only its sign; a number without a point has one as many digits
  * from its end as the format says. The pointers and indices must be kept until
- * the values come; what was used of them is given back.
+ * the values come; what was used of them is given back. Read as a vector, a
+ * file is its first right-hand side, full or sparse, or its first guess.
  * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
  *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
 #include "matrix/io/format.h"
@@ -34,8 +35,13 @@ typedef struct {
     tct_source base;
     tct_input in;
     tct_text *text;
-    layout pointer, index, value;
-    bool has_values, has_rhs;
+    layout pointer, index, value, rhs;
+    bool has_values;
+    char storage;       /* of right-hand sides: 'F' full, 'M' as the matrix */
+    bool has_guess;     /* for each of them */
+    int64_t sides;      /* how many, 0: none */
+    int64_t side_count; /* their entries, where they are sparse */
+    int64_t matrix_cols, matrix_stored;
     /* The present line of fields. */
     char *line;
     size_t length;
@@ -139,16 +145,31 @@ static bool fortran_number(const layout *f, const char *word, double *out)
     return end && *end == '\0';
 }
 
-static tacit_status next_value(boeing *b, double *out)
+static tacit_status next_value(boeing *b, const layout *f, const char *what,
+                               double *out)
 {
     char word[WIDEST + TCT_SCAN_PAD + 1], where[4200];
-    TRY(next_field(b, &b->value, "values", word));
-    if (!fortran_number(&b->value, word, out))
+    TRY(next_field(b, f, what, word));
+    if (!fortran_number(f, word, out))
         FAIL(TACIT_INPUT, "%s: '%s' is no number",
-             place(b, &b->value, where, sizeof where), word);
+             place(b, f, where, sizeof where), word);
     if (!isfinite(*out))
         FAIL(TACIT_INPUT, "%s: the value %s is not finite: all values must be",
-             place(b, &b->value, where, sizeof where), word);
+             place(b, f, where, sizeof where), word);
+    return TACIT_OK;
+}
+
+/* Pass over `count` fields, which begin a line and end one. */
+static tacit_status skip_fields(boeing *b, const layout *f, const char *what,
+                                int64_t count)
+{
+    for (int64_t left = count; left > 0; left -= f->repeat) {
+        TRY(tct_text_line(b->text, &b->line, &b->length));
+        if (!b->line)
+            FAIL(TACIT_INPUT, "%s:%lld: ends within the %s: it is cut short",
+                 b->in.path, (long long)tct_text_line_number(b->text) - 1,
+                 what);
+    }
     return TACIT_OK;
 }
 
@@ -195,7 +216,7 @@ static tacit_status boeing_next(tct_source *base, tct_batch *out)
         while (b->start[b->col + 1] <= b->done) b->col++;
         const int64_t i = b->row[b->done], j = b->col;
         double val = 1;
-        if (b->has_values) TRY(next_value(b, &val));
+        if (b->has_values) TRY(next_value(b, &b->value, "values", &val));
         *e++ = (tct_entry){i, j, val};
         b->below |= i > j;
         b->above |= i < j;
@@ -225,6 +246,83 @@ static void boeing_close(tct_source *base)
     tct_free(b->row);
     tct_free(b->entry);
     tct_free(b);
+}
+
+/* --- vectors ------------------------------------------------------------ */
+
+static const char sides[] = "right-hand sides", guesses[] = "first guesses";
+
+/* Go to the vector: behind the matrix, and for a guess behind what is solved
+ * for. */
+static tacit_status find_vector(boeing *b)
+{
+    TRY(skip_fields(b, &b->pointer, "pointers", b->matrix_cols + 1));
+    TRY(skip_fields(b, &b->index, "row indices", b->matrix_stored));
+    if (b->has_values)
+        TRY(skip_fields(b, &b->value, "values", b->matrix_stored));
+    if (!b->in.guess) return TACIT_OK;
+    if (b->storage == 'F')
+        return skip_fields(b, &b->rhs, sides, b->sides * b->base.rows);
+    TRY(skip_fields(b, &b->pointer, sides, b->sides + 1));
+    TRY(skip_fields(b, &b->index, sides, b->side_count));
+    return skip_fields(b, &b->rhs, sides, b->side_count);
+}
+
+/* The rows of the first sparse right-hand side into b->row. */
+static tacit_status read_sparse_rows(boeing *b)
+{
+    int64_t last = 1, end = 1, row = 0;
+    b->field = b->pointer.repeat;
+    for (int64_t k = 0; k <= b->sides; k++) {
+        TRY(next_int(b, &b->pointer, sides, last, b->side_count + 1, &last));
+        if (k == 1) end = last;
+    }
+    b->base.stored = end - 1;
+    TRY(TCT_ALLOC(b->base.stored, "a right-hand side", &b->row));
+    b->field = b->index.repeat;
+    for (int64_t k = 0; k < b->side_count; k++) {
+        TRY(next_int(b, &b->index, sides, 1, b->base.rows, &row));
+        if (k < b->base.stored) b->row[k] = row - 1;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status vector_next(tct_source *base, tct_batch *out)
+{
+    boeing *b = (boeing *)base;
+    const bool sparse = b->storage == 'M' && !b->in.guess;
+    if (b->done == 0) {
+        TRY(find_vector(b));
+        if (sparse) TRY(read_sparse_rows(b));
+        b->field = b->rhs.repeat;
+    }
+    const int64_t left = base->stored - b->done;
+    const int64_t n = left < BATCH ? left : BATCH;
+    for (int64_t k = 0; k < n; k++, b->done++) {
+        double val = 0;
+        TRY(next_value(b, &b->rhs, b->in.guess ? guesses : sides, &val));
+        b->entry[k] = (tct_entry){sparse ? b->row[b->done] : b->done, 0, val};
+    }
+    tct_batch_split(out, b->parts, b->entry, n);
+    return TACIT_OK;
+}
+
+static tacit_status open_vector(boeing *b)
+{
+    if (b->in.guess ? !b->has_guess : b->sides == 0)
+        FAIL(TACIT_INPUT, "%s: holds a matrix without a %s: give another file",
+             b->in.path, b->in.guess ? "first guess" : "right-hand side");
+    if (b->sides > 1)
+        tct_log(TCT_WARN, "%s: the first of its %lld %s is used", b->in.path,
+                (long long)b->sides, b->in.guess ? guesses : sides);
+    b->matrix_cols = b->base.cols;
+    b->matrix_stored = b->base.stored;
+    b->base.cols = 1;
+    b->base.stored = b->base.most = b->base.rows;
+    b->base.symmetric = false;
+    b->base.next = vector_next;
+    b->base.verify = NULL;
+    return TACIT_OK;
 }
 
 /* --- the header --------------------------------------------------------- */
@@ -343,7 +441,7 @@ static bool parse_layout(const char **at, const char *letters, layout *f)
            f->decimals < 100;
 }
 
-static tacit_status parse_layouts(boeing *b)
+static tacit_status parse_layouts(boeing *b, bool *sides_too)
 {
     char *line;
     size_t length;
@@ -352,11 +450,41 @@ static tacit_status parse_layouts(boeing *b)
     const bool ok = parse_layout(&p, "I", &b->pointer) &&
                     parse_layout(&p, "I", &b->index) &&
                     (!b->has_values || parse_layout(&p, "EDFGI", &b->value));
+    *sides_too = ok && parse_layout(&p, "EDFGI", &b->rhs);
     if (ok) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s:4: formats '%.72s' are not understood: such as "
          "(16I5) (16I5) (4E20.12) are",
          b->in.path, line);
+}
+
+/* Storage, first guesses, solutions; how many, and their entries if sparse. */
+static tacit_status parse_sides(boeing *b, bool understood)
+{
+    char *line;
+    size_t length;
+    int64_t count[2] = {0};
+    TRY(header_line(b, &line, &length));
+    b->storage = length > 0 ? (char)toupper((unsigned char)line[0]) : '\0';
+    b->has_guess = length > 1 && toupper((unsigned char)line[1]) == 'G';
+    const size_t letters = length < 3 ? length : 3;
+    const int n = count_ints(line + letters, line + length, count, 2);
+    const bool known = b->storage == 'F' || b->storage == 'M';
+    const bool sparse = b->storage == 'M';
+    const int64_t most = INT64_MAX / 64 / (b->base.rows > 0 ? b->base.rows : 1);
+    if (!known || n < 1 + sparse || count[0] < 1 || count[0] > most ||
+        count[1] > INT64_MAX / 64 || !understood) {
+        if (!b->in.vector) return TACIT_OK; /* the matrix can be read */
+        FAIL(TACIT_INPUT,
+             "%s:5: '%.40s' are no right-hand sides: F or M, their number and, "
+             "for M, their entries should stand here, and their format in the "
+             "line above",
+             b->in.path, line);
+    }
+    b->sides = count[0];
+    b->side_count = sparse ? count[1] : 0;
+    b->base.own_rhs = true;
+    return TACIT_OK;
 }
 
 static tacit_status parse_header(boeing *b)
@@ -380,9 +508,9 @@ static tacit_status parse_header(boeing *b)
     b->base.rows = size[0];
     b->base.cols = size[1];
     b->base.stored = size[2];
-    TRY(parse_layouts(b));
-    if (cards[4] > 0) TRY(header_line(b, &line, &length));
-    return TACIT_OK;
+    bool sides_too;
+    TRY(parse_layouts(b, &sides_too));
+    return cards[4] > 0 ? parse_sides(b, sides_too) : TACIT_OK;
 }
 
 static tacit_status check_header(boeing *b)
@@ -411,7 +539,8 @@ static tacit_status build(boeing *b)
     TRY(tct_text_open(b->in.path, b->in.stream, &b->text));
     TRY(TCT_ALLOC(2 * BATCH, "a piece of a file", &b->entry));
     TRY(parse_header(b));
-    return check_header(b);
+    TRY(check_header(b));
+    return b->in.vector ? open_vector(b) : TACIT_OK;
 }
 
 static tacit_status boeing_open(const tct_input *in, tct_source **out)
@@ -431,10 +560,12 @@ static tacit_status boeing_open(const tct_input *in, tct_source **out)
 
 const tct_file_format tct_file_harwell_boeing = {
     .about = {.name = "harwell-boeing",
-              .summary = "Harwell-Boeing or Rutherford-Boeing, assembled",
+              .summary = "Harwell-Boeing or Rutherford-Boeing, assembled; its "
+                         "right-hand side",
               .told_by = "a third line with a type such as RSA",
               .reads_matrix = true,
-              .reads_vector = false},
+              .reads_vector = true},
     .probe = boeing_probe,
+    .guesses = true,
     .open = boeing_open,
 };

@@ -29,6 +29,7 @@ typedef struct tct_file_info {
     int64_t explicit_zeros; /* of them exactly zero                           */
     int64_t duplicates;     /* entries added to another at the same place    */
     bool symmetric;         /* the file holds one triangle (or a graph)      */
+    bool own_rhs;           /* the file holds a right-hand side, too         */
     tct_field field;
 } tct_file_info;
 
@@ -42,11 +43,14 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
                              tct_file_info *info);
 
 /* Read the vector of `rows` values in `path`; each rank gets [first, first +
- * count), ranges that follow one another in the order of the ranks.
+ * count), ranges that follow one another in the order of the ranks. Of a file
+ * that holds a matrix with a right-hand side it is that, or what to start from
+ * if `guess`.
  * Collective.
  * Errors      as tct_read_matrix; INPUT if it has another length. */
-tacit_status tct_read_vector(tacit_world *w, const char *path, int64_t rows,
-                             int64_t first, int64_t count, double *out);
+tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
+                             int64_t rows, int64_t first, int64_t count,
+                             double *out);
 
 typedef struct tct_write_options {
     const char *format; /* NULL: by the end of the name                */

@@ -185,6 +185,7 @@ const tct_file_format tct_file_npy = {
               .reads_vector = true,
               .writes_vector = true},
     .probe = npy_probe,
+    .again = true,
     .open = npy_open,
     .write_vector = npy_write_vector,
 };

@@ -194,11 +194,6 @@ static tacit_status open_matrix(const tct_input *in, const directory *d,
 
 static tacit_status npz_open(const tct_input *in, tct_source **out)
 {
-    if (!tct_stream_seekable(in->stream))
-        FAIL(TACIT_INPUT,
-             "%s: a .npz file cannot be read packed or from a "
-             "pipe: unpack it first",
-             in->path);
     directory d = {.path = in->path};
     TRY(tct_zip_list(in->path, d.entry, MEMBERS, &d.count));
     char name[16];
@@ -317,6 +312,7 @@ const tct_file_format tct_file_npz = {
               .writes_matrix = true,
               .reads_vector = true},
     .probe = npz_probe,
+    .seeks = true,
     .open = npz_open,
     .write_matrix = npz_write_matrix,
 };

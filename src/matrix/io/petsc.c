@@ -99,6 +99,10 @@ static tacit_status find_vector(const tct_input *in, header *h)
     const header mat = *h;
     const int64_t bytes = mat.rows * mat.width + mat.entries * (8 + mat.width);
     TRY(check_header(in, &mat));
+    if (tct_stream_limit(in->stream) == mat.offset + bytes)
+        FAIL(TACIT_INPUT,
+             "%s: holds a matrix without a right-hand side: give another file",
+             in->path);
     TRY(tct_stream_skip(in->stream, bytes));
     return read_header(in, mat.offset + bytes, h);
 }
@@ -129,7 +133,12 @@ static tacit_status open_matrix(const tct_input *in, const header *h,
                                     .entries = h->entries,
                                     .kind = TCT_BY_LENGTH,
                                     .unique = true};
-    return tct_arrays_source(in, &shape, a, out);
+    TRY(tct_arrays_source(in, &shape, a, out));
+    /* behind the matrix, a vector's header and values */
+    const int64_t vec = 2 * h->width + 8 * h->rows;
+    (*out)->own_rhs = tct_stream_seekable(in->stream) &&
+                      tct_stream_limit(in->stream) - offset >= vec;
+    return TACIT_OK;
 }
 
 static tacit_status petsc_open(const tct_input *in, tct_source **out)
@@ -226,6 +235,7 @@ const tct_file_format tct_file_petsc = {
               .reads_vector = true,
               .writes_vector = true},
     .probe = petsc_probe,
+    .again = true,
     .open = petsc_open,
     .write_matrix = petsc_write_matrix,
     .write_vector = petsc_write_vector,

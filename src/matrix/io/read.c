@@ -9,6 +9,7 @@
  * The loop agrees on its status once per batch, so that an error in the file
  * (rank 0) or a lack of memory (anybody) ends all ranks at once. */
 #include "matrix/io/assembly.h"
+#include "matrix/io/input.h"
 #include "matrix/parallel.h"
 #include <math.h>
 #include <string.h>
@@ -78,6 +79,14 @@ void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
     }
 }
 
+tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
+{
+    FAIL(TACIT_INPUT,
+         "%s: has %lld values, but the matrix has %lld rows: give a vector of "
+         "that length",
+         path, (long long)values, (long long)rows);
+}
+
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
                               size_t bytes, const char *what)
 {
@@ -93,7 +102,7 @@ tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
 typedef struct {
     int64_t rows, cols, stored, most;
     int format, packing, field;
-    bool symmetric, unique;
+    bool symmetric, unique, own_rhs;
 } outline;
 
 static const char *const packings[] = {"", "gzip", "xz"};
@@ -108,47 +117,72 @@ static void close_file(opened *o)
 {
     if (o->source) o->source->close(o->source);
     tct_stream_close(&o->stream);
+    tct_input_forget();
 }
 
 static tacit_status unknown_format(const char *path, const char *head,
-                                   size_t count)
+                                   size_t count, bool vector)
 {
+    static const char *const known[] = {
+        "Market (which begins with %%MatrixMarket), Harwell-Boeing, METIS, "
+        "PETSc, .npz or .tacit",
+        "Market (which begins with %%MatrixMarket), .npy, PETSc, .tacit, or "
+        "plain numbers"};
     const bool text = memchr(head, '\0', count) == NULL;
     const bool utf16 = count >= 2 && (memcmp(head, "\xff\xfe", 2) == 0 ||
                                       memcmp(head, "\xfe\xff", 2) == 0);
     FAIL(TACIT_INPUT,
-         "%s: is none of the known formats (it begins like %s): give Matrix "
-         "Market (which begins with %%%%MatrixMarket), Harwell-Boeing, METIS, "
-         "PETSc, .npz or .tacit, or convert it",
-         path,
+         "%s: is none of the known formats of a %s (it begins like %s): give "
+         "Matrix %s, or convert it",
+         path, vector ? "vector" : "matrix",
          utf16  ? "UTF-16 text, which can be saved as UTF-8"
          : text ? "a text file"
-                : "a binary file");
+                : "a binary file",
+         known[vector]);
+}
+
+/* Can the format read what was opened? If not, it is made so. */
+static tacit_status prepare(const tct_input *in, const tct_file_format *f,
+                            int ranks, opened *o)
+{
+    const bool must = (f->seeks && !tct_stream_seekable(o->stream)) ||
+                      (f->again && tct_stream_flows(o->stream));
+    if (must && !f->open && ranks > 1)
+        FAIL(TACIT_INPUT,
+             "%s: every rank reads its own part of a .%s file: name one that "
+             "is not packed, and no pipe",
+             in->path, f->about.name);
+    return must ? tct_stream_keep(in->path, &o->stream) : TACIT_OK;
+}
+
+static bool takes(const tct_file_format *f, bool vector)
+{
+    return vector ? f->about.reads_vector : f->about.reads_matrix;
 }
 
 /* Rank 0: open the file, tell its format, read its header. */
-static tacit_status look(tct_input *in, opened *o)
+static tacit_status look(tct_input *in, int ranks, opened *o)
 {
     const char *path = in->path;
     TRY(tct_stream_open(path, &o->stream));
-    in->stream = o->stream;
     size_t count;
     const char *head = tct_stream_head(o->stream, &count);
     int f = 0;
-    while (f < FORMATS && !formats[f]->probe(head, count)) f++;
-    if (f == FORMATS) return unknown_format(path, head, count);
+    while (f < FORMATS &&
+           !(takes(formats[f], in->vector) && formats[f]->probe(head, count)))
+        f++;
+    if (f == FORMATS) return unknown_format(path, head, count, in->vector);
     o->about.format = f;
     while (strcmp(packings[o->about.packing], tct_stream_packing(o->stream)) !=
            0)
         o->about.packing++;
-    if (!formats[f]->open) {
-        if (o->about.packing != 0)
-            FAIL(TACIT_INPUT,
-                 "%s: a %s file cannot be read packed: unpack it "
-                 "first",
-                 path, formats[f]->about.name);
-        return TACIT_OK;
-    }
+    if (in->guess && !formats[f]->guesses)
+        FAIL(TACIT_INPUT,
+             "%s: holds a matrix without a first guess: give another file",
+             path);
+    TRY(prepare(in, formats[f], ranks, o));
+    in->stream = o->stream;
+    if (!formats[f]->open) return TACIT_OK;
     TRY(formats[f]->open(in, &o->source));
     const tct_source *s = o->source;
     o->about.rows = s->rows;
@@ -157,19 +191,22 @@ static tacit_status look(tct_input *in, opened *o)
     o->about.most = s->most;
     o->about.field = (int)s->field;
     o->about.symmetric = s->symmetric;
+    o->about.own_rhs = s->own_rhs;
     o->about.unique = s->unique;
     return TACIT_OK;
 }
 
-static tacit_status open_all(tacit_world *w, const char *path, bool vector,
-                             tct_crew *crew, opened *o)
+static tacit_status open_all(tacit_world *w, const char *path, int64_t length,
+                             bool guess, tct_crew *crew, opened *o)
 {
     tacit_status status = TACIT_OK;
     tct_input in = {.path = path,
-                    .vector = vector,
+                    .vector = length >= 0,
+                    .length = length,
+                    .guess = guess,
                     .machines = w->size / w->local_size,
                     .crew = crew};
-    if (w->rank == 0) status = look(&in, o);
+    if (w->rank == 0) status = look(&in, w->size, o);
     TRY(tct_agree(w, status));
     return tct_bcast(w, 0, sizeof o->about, &o->about);
 }
@@ -379,6 +416,7 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
                             .cols = a->cols,
                             .stored = a->stored,
                             .symmetric = a->symmetric,
+                            .own_rhs = a->own_rhs,
                             .field = (tct_field)a->field};
     status = assemble(w, path, o, crew, starts, out, &info->duplicates);
     tct_free(starts);
@@ -407,12 +445,13 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
                              tct_file_info *info)
 {
     REQUIRE(w != NULL && path != NULL && out != NULL);
+    path = tct_input_path(path);
     opened o = {0};
     tct_csr A = {0};
     tct_file_info about = {0};
     tct_crew *crew = NULL;
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK) status = open_all(w, path, false, crew, &o);
+    if (status == TACIT_OK) status = open_all(w, path, -1, false, crew, &o);
     if (status == TACIT_OK) status = read_opened(w, path, &o, crew, &A, &about);
     close_file(&o);
     tct_crew_destroy(&crew);
@@ -454,10 +493,7 @@ static tacit_status vector_from_source(tacit_world *w, const char *path,
              "file with one column",
              path, (long long)o->about.rows, (long long)o->about.cols);
     if (o->about.rows != rows)
-        FAIL(TACIT_INPUT,
-             "%s: has %lld values, but the matrix has %lld rows: give a vector "
-             "of that length",
-             path, (long long)o->about.rows, (long long)rows);
+        return tct_wrong_length(path, o->about.rows, rows);
     int64_t *starts = NULL;
     tacit_status status = TCT_ALLOC(w->size + 1, "row ranges", &starts);
     status = tct_agree(w, status);
@@ -473,16 +509,18 @@ static tacit_status vector_from_source(tacit_world *w, const char *path,
     return status;
 }
 
-tacit_status tct_read_vector(tacit_world *w, const char *path, int64_t rows,
-                             int64_t first, int64_t count, double *out)
+tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
+                             int64_t rows, int64_t first, int64_t count,
+                             double *out)
 {
     REQUIRE(w != NULL && path != NULL && rows >= 0);
     REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
     REQUIRE(count == 0 || out != NULL);
+    path = tct_input_path(path);
     opened o = {0};
     tct_crew *crew = NULL;
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK) status = open_all(w, path, true, crew, &o);
+    if (status == TACIT_OK) status = open_all(w, path, rows, guess, crew, &o);
     if (status == TACIT_OK) {
         const tct_file_format *f = formats[o.about.format];
         status = f->read_vector

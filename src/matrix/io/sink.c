@@ -143,7 +143,7 @@ tacit_world *tct_sink_world(const tct_sink *s)
  * the size of files (ulimit -f) is a full disk, an error of the call, and not
  * the signal that would end the process: it is held back in this thread and
  * taken away again, so that the caller's ways with it stay as they are. */
-static ssize_t write_some(int fd, const void *p, size_t bytes, off_t offset)
+ssize_t tct_write(int fd, const void *p, size_t bytes, int64_t offset)
 {
     static const struct timespec now = {0};
     sigset_t limit, before, pending;
@@ -164,7 +164,7 @@ static ssize_t write_some(int fd, const void *p, size_t bytes, off_t offset)
 static tacit_status put_raw(tct_sink *s, const char *p, size_t bytes)
 {
     while (bytes > 0) {
-        const ssize_t n = write_some(s->fd, p, bytes, -1);
+        const ssize_t n = tct_write(s->fd, p, bytes, -1);
         if (n < 0 && errno == EINTR) continue;
         if (n < 0) return cannot(s->path, "written");
         p += n;
@@ -257,7 +257,7 @@ tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
 {
     tacit_status status = TACIT_OK;
     if (s->world->rank == 0 &&
-        write_some(s->fd, data, bytes, offset) != (ssize_t)bytes)
+        tct_write(s->fd, data, bytes, offset) != (ssize_t)bytes)
         status = cannot(s->path, "written");
     return tct_agree(s->world, status);
 }

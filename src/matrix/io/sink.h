@@ -5,6 +5,7 @@
 #ifndef TCT_IO_SINK_H
 #define TCT_IO_SINK_H
 #include "comm/world.h"
+#include <sys/types.h>
 
 typedef struct tct_sink tct_sink;
 
@@ -37,6 +38,10 @@ tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
 /* Give the file its name; until then closing it leaves nothing behind. */
 tacit_status tct_sink_commit(tct_sink *s);
 void tct_sink_close(tct_sink **s);
+
+/* write(), or from an `offset` that is not below 0 pwrite(); a limit on the
+ * size of files is EFBIG, and no signal. */
+ssize_t tct_write(int fd, const void *data, size_t bytes, int64_t offset);
 
 /* Could rank 0 write `path`? */
 tacit_status tct_sink_check(tacit_world *w, const char *path);

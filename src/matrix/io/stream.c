@@ -2,8 +2,9 @@
  * matrix/io/stream.c - plain, gzip and xz files in pieces. One unpacker for
  * each packing, in a table at the bottom. */
 #include "matrix/io/stream.h"
+#include "matrix/io/input.h"
+#include "matrix/io/sink.h"
 #include <errno.h>
-#include <fcntl.h>
 #include <lzma.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -236,15 +237,16 @@ static const unpacker unpackers[] = {
 
 /* --- the stream --------------------------------------------------------- */
 
-static tacit_status open_file(tct_stream *s)
+static tacit_status open_file(tct_stream *s, const char *path)
 {
-    s->fd = open(s->path, O_RDONLY | O_CLOEXEC);
+    s->fd = tct_input_open(path);
     struct stat st;
     if (s->fd < 0 || fstat(s->fd, &st) != 0)
         FAIL(TACIT_IO, "%s: cannot be opened: %s", s->path, strerror(errno));
     if (S_ISDIR(st.st_mode))
         FAIL(TACIT_INPUT, "%s: is a folder: name a file in it", s->path);
-    s->size = S_ISREG(st.st_mode) ? (int64_t)st.st_size : -1;
+    const bool whole = S_ISREG(st.st_mode) && lseek(s->fd, 0, SEEK_CUR) == 0;
+    s->size = whole ? (int64_t)st.st_size : -1;
     return TACIT_OK;
 }
 
@@ -260,7 +262,7 @@ static tacit_status build(tct_stream *s, const char *path)
     const size_t length = strlen(path) + 1;
     TRY(TCT_ALLOC(length, "a file's name", &s->path));
     memcpy(s->path, path, length);
-    TRY(open_file(s));
+    TRY(open_file(s, path));
     TRY(TCT_ALLOC(HEAD, "the first bytes of a file", &s->head));
     TRY(read_file(s, s->head, HEAD, &s->head_count));
     const unpacker *u = unpackers;
@@ -342,9 +344,49 @@ const char *tct_stream_packing(const tct_stream *s)
     return s->unpack->name;
 }
 
+bool tct_stream_flows(const tct_stream *s)
+{
+    return s->size < 0;
+}
+
 bool tct_stream_seekable(const tct_stream *s)
 {
     return s->size >= 0 && s->unpack->magic_length == 0;
+}
+
+static tacit_status copy_to(int fd, tct_stream *s, char *piece, size_t room)
+{
+    for (size_t got = room; got == room;) {
+        TRY(tct_stream_read(s, piece, room, &got));
+        for (size_t done = 0; done < got;) {
+            const ssize_t n = tct_write(fd, piece + done, got - done, -1);
+            if (n < 0 && errno == EINTR) continue;
+            if (n < 0)
+                FAIL(TACIT_IO,
+                     "%s: its content cannot be kept in a temporary file: %s: "
+                     "make room, or set TMPDIR",
+                     s->path, strerror(errno));
+            done += (size_t)n;
+        }
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_stream_keep(const char *path, tct_stream **s)
+{
+    char *piece = NULL;
+    TRY(TCT_ALLOC(PACKED, "a piece of a file", &piece));
+    const int fd = tct_input_spare();
+    tacit_status status = TACIT_OK;
+    if (fd < 0)
+        status = tct_fail(TACIT_IO, "%s: no temporary file for it: %s", path,
+                          strerror(errno));
+    else status = copy_to(fd, *s, piece, PACKED);
+    tct_free(piece);
+    tct_input_keep(path, fd); /* closed with the rest, also on errors */
+    TRY(status);
+    tct_stream_close(s);
+    return tct_stream_open(path, s);
 }
 
 void tct_stream_close(tct_stream **out)

@@ -7,7 +7,7 @@
 
 typedef struct tct_stream tct_stream;
 
-/* Open `path` and unpack its first bytes.
+/* Open `path` (see input.h) and unpack its first bytes.
  * Errors      IO (cannot be read), INPUT (folder, empty, damaged), NO_MEMORY. */
 tacit_status tct_stream_open(const char *path, tct_stream **out);
 
@@ -30,6 +30,15 @@ int64_t tct_stream_limit(const tct_stream *s);
 
 /* "gzip", "xz" or "" */
 const char *tct_stream_packing(const tct_stream *s);
+
+/* Put a file without a name in the place of `*s`, opened as `path` and unread,
+ * which flows by or is packed: it holds the unpacked content, and so does
+ * `path` until tct_input_forget.
+ * Errors      as tct_stream_read, IO (no room), NO_MEMORY. */
+tacit_status tct_stream_keep(const char *path, tct_stream **s);
+
+/* Is it no file, but something that flows by once, such as a pipe? */
+bool tct_stream_flows(const tct_stream *s);
 
 /* Is it a plain file, so that it may be opened again and read anywhere? */
 bool tct_stream_seekable(const tct_stream *s);

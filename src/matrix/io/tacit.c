@@ -10,6 +10,7 @@
  * The checksum of the arrays is a sum over all elements, each mixed with its
  * place, so that ranks can sum up their own parts. */
 #include "matrix/io/format.h"
+#include "matrix/io/input.h"
 #include "matrix/parallel.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +173,7 @@ static tacit_status open_own(const char *path, int *fd, header *h)
 {
     unsigned char raw[HEAD];
     struct stat st;
-    *fd = open(path, O_RDONLY | O_CLOEXEC);
+    *fd = tct_input_open(path);
     if (*fd < 0 || fstat(*fd, &st) != 0)
         FAIL(TACIT_IO,
              "%s: cannot be opened here: %s: every rank reads its "
@@ -289,11 +290,7 @@ static tacit_status read_values(const char *path, int fd, const header *h,
 {
     if (h->kind != VECTOR)
         FAIL(TACIT_INPUT, "%s: holds a matrix where a vector is needed", path);
-    if (h->rows != rows)
-        FAIL(TACIT_INPUT,
-             "%s: has %lld values, but the matrix has %lld rows: "
-             "give a vector of that length",
-             path, (long long)h->rows, (long long)rows);
+    if (h->rows != rows) return tct_wrong_length(path, h->rows, rows);
     TRY(read_array(fd, path, 3, h->val, 8, first, count, out, sum));
     for (int64_t k = 0; k < count; k++)
         if (!isfinite(out[k]))
@@ -457,6 +454,7 @@ const tct_file_format tct_file_tacit = {
               .reads_vector = true,
               .writes_vector = true},
     .probe = tacit_probe,
+    .seeks = true,
     .read_matrix = tacit_read_matrix,
     .read_vector = tacit_read_vector,
     .write_matrix = tacit_write_matrix,

@@ -4,6 +4,7 @@
  * 64 bits stand in an extra field wherever 32 bits say FFFFFFFF. */
 #include "matrix/io/zip.h"
 #include "matrix/io/format.h"
+#include "matrix/io/input.h"
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
@@ -160,7 +161,7 @@ static tacit_status parse_directory(const archive *z, tct_zip_entry *out,
 tacit_status tct_zip_list(const char *path, tct_zip_entry *out, int room,
                           int *count)
 {
-    archive z = {.path = path, .fd = open(path, O_RDONLY | O_CLOEXEC)};
+    archive z = {.path = path, .fd = tct_input_open(path)};
     struct stat st;
     if (z.fd < 0 || fstat(z.fd, &st) != 0) {
         const tacit_status status = tct_fail(
@@ -191,7 +192,7 @@ struct tct_member {
 
 static tacit_status member_build(tct_member *m)
 {
-    m->fd = open(m->path, O_RDONLY | O_CLOEXEC);
+    m->fd = tct_input_open(m->path);
     if (m->fd < 0)
         FAIL(TACIT_IO, "%s: cannot be opened: %s", m->path, strerror(errno));
     unsigned char local[LOCAL];
