@@ -52,6 +52,34 @@ accepted solve poisson3d:12 --rhs ones --rtol 1e-9 --x0 x.mtx --json again.json
 accepted solve poisson3d:12 x.mtx --json again.json
 [ "$(value again.json converged)" = true ] || complain 'x.mtx as right-hand side'
 
+# right-hand sides that stand in the matrix's file
+{
+    printf '%-72s%-8s\n' title key
+    printf '%14d%14d%14d%14d%14d\n' 6 1 1 1 3
+    printf '%-14s%14d%14d%14d%14d\n' RSA 2 2 2 0
+    printf '%-16s%-16s%-20s%-20s\n' '(3I2)' '(2I2)' '(2F6.1)' '(2F6.1)'
+    printf '%-14s%14d%14d\n' FG 1 0
+    printf '%s\n' ' 1 2 3' ' 1 2' '   2.0   4.0' '   6.0   4.0' '   3.0   1.0'
+} >own.rsa
+accepted solve own.rsa --json own.json
+has err 'warning: own.rsa holds a right-hand side'
+[ "$(value own.json error_2norm)" != null ] || complain 'own.rsa: not manufactured'
+for rhs in '--rhs file' file own.rsa '--rhs own.rsa'; do
+    # shellcheck disable=SC2086 # words
+    accepted solve own.rsa $rhs -o own.mtx --rtol 1e-12
+    grep -q warning err && complain "$rhs: a warning"
+    [ "$(tail -n 2 own.mtx | tr '\n' ' ')" = '3 1 ' ] || complain "$rhs: $(cat own.mtx)"
+done
+accepted solve own.rsa file --x0 file --json own.json
+[ "$(value own.json iterations)" = 0 ] || complain 'x0 file: not the solution'
+accepted compare own.rsa --rhs file --repeat 1
+accepted info own.rsa
+has out 'right-hand side	in the file'
+sed '2s/3$/0/; 5d' own.rsa | sed '8,$d' >no.rsa
+refused 2 'without a right-hand side' solve no.rsa --rhs file
+refused 2 'without a first guess' solve no.rsa --x0 file
+refused 1 'poisson3d:4 is no file' solve poisson3d:4 --rhs file
+
 # on several ranks: the same solution, in the original row order
 if [ -n "$MPIRUN" ]; then
     run 4 solve poisson3d:12 --rhs ones --rtol 1e-10 --partitioner metis -o x4.mtx \

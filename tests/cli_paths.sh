@@ -74,6 +74,54 @@ for name in - /dev/stdout /dev/fd/1; do
     accepted solve a.mtx --history $name
     [ "$(head -c 9 out)" = iteration ] || complain "--history $name"
 done
+# standard input in place of a file, of any format, by a pipe or from a file
+cp a.mtx in.mtx
+for ending in tacit petsc npz mtx.gz; do
+    accepted convert a.mtx in.$ending
+done
+for name in in.mtx in.tacit in.petsc in.npz in.mtx.gz; do
+    # shellcheck disable=SC2002 # a pipe is what is tried
+    cat $name | "$TACIT" convert - - >out 2>err || complain "a pipe: $name"
+    cmp out a.mtx || complain "a pipe: $name"
+    "$TACIT" convert - - <$name >out 2>err || complain "<$name"
+    cmp out a.mtx || complain "<$name"
+done
+seq 25 >numbers
+accepted solve a.mtx numbers -o -
+cp out from_numbers
+"$TACIT" solve a.mtx - -o - <numbers >out 2>err || complain 'RHS -'
+cmp out from_numbers || complain 'RHS -'
+"$TACIT" solve --rhs numbers -o - - <a.mtx >out 2>err || complain 'MATRIX -'
+cmp out from_numbers || complain 'MATRIX -'
+"$TACIT" solve a.mtx --x0 - --json - <b.mtx >out 2>err || complain '--x0 -'
+"$TACIT" solve - <a.mtx >out 2>err || complain 'MATRIX -'
+has out 'matrix   standard input: 25 rows'
+echo '1 2 x' | "$TACIT" solve a.mtx - >out 2>err && complain 'bad numbers'
+has err 'standard input:1:5'
+"$TACIT" solve - </dev/null >out 2>err && complain 'nothing to read'
+has err 'standard input: is empty'
+refused 1 'only one of them can be standard input' solve - -
+refused 1 'only one of them can be standard input' solve a.mtx - --x0 -
+refused 1 'once more' solve --rhs file - </dev/null
+cp a.mtx both
+"$TACIT" solve - -o both <both >out 2>err && complain 'over standard input'
+has err 'over MATRIX standard input'
+if [ -n "$MPIRUN" ]; then
+    # shellcheck disable=SC2086 # a command and its options
+    $MPIRUN -np 3 "$TACIT" solve - --rhs ones -q -o three.mtx <a.mtx 2>err ||
+        complain 'MATRIX - on 3'
+    accepted solve a.mtx --rhs ones -q -o one.mtx
+    paste three.mtx one.mtx | awk 'NR > 2 && ($1 - $2) ^ 2 > 1e-10 { bad = 1 }
+        END { exit bad }' || complain '3 ranks: another solution'
+    # shellcheck disable=SC2086 # a command and its options
+    $MPIRUN -np 3 "$TACIT" solve a.mtx - -q -o three.mtx <numbers 2>err ||
+        complain 'RHS - on 3'
+    run 3 solve a.mtx numbers -q -o one.mtx
+    cmp three.mtx one.mtx || complain 'RHS - on 3'
+    # shellcheck disable=SC2086 # a command and its options
+    $MPIRUN -np 3 "$TACIT" solve - <in.tacit >out 2>err && complain 'a shared pipe'
+    has err 'every rank reads its own part'
+fi
 "$TACIT" solve a.mtx --json /dev/fd/3 3>three >out || complain '/dev/fd/3'
 valid_json three
 has out 'converged'

@@ -26,9 +26,12 @@ const cli_command cli_command_convert = {
     .name = "convert",
     .operands = "IN OUT",
     .summary = "between file formats; IN may be a gallery name",
-    .about = "Read the matrix IN, a file told by its content or a gallery "
-             "name, and write it to OUT in the format of its ending: .mtx, "
-             ".mtx.gz, .tacit, .petsc, .npz. OUT appears whole or not at all.",
+    .about =
+        "Read the matrix IN, a file told by its content or a gallery "
+        "name, and write it to OUT in the format of its ending: .mtx, "
+        ".mtx.gz, .tacit, .petsc, .npz. IN may be -, standard input, and OUT "
+        "-, standard output, in Matrix Market. OUT appears whole or not at "
+        "all.",
     .least = 2,
     .most = 2,
     .run = convert_run,

@@ -86,7 +86,8 @@ static void print_overview(FILE *to)
     fputs("  tacit --version\n\n", to);
     wrap(to,
          "MATRIX is a file, told by its content, or a gallery name such as "
-         "poisson3d:100 (tacit info gallery).",
+         "poisson3d:100 (tacit info gallery). A file named - is standard input "
+         "or output.",
          0, 0);
     fputs("Exit status: 0 solved, 1 wrong usage, 2 bad input, 3 not converged, "
           "4 breakdown,\n5 machine (memory, device, lost peer).\n",
@@ -166,6 +167,30 @@ static const struct {
     {"5", "the machine: memory, device, a lost peer"},
 };
 
+static const char *const paragraphs[] = {
+    "Tacit solves sparse symmetric positive definite systems A x = b on one "
+    "process or many.\nRun it alone, or with many processes under mpirun: all "
+    "then exit with the same status, and the first of them prints.",
+    "MATRIX is a file, told by its content (Matrix Market, Harwell-Boeing, "
+    "Rutherford-Boeing, PETSc binary, SciPy .npz, METIS graph, .tacit; gzip "
+    "and "
+    "xz are seen through), or a gallery name such as poisson3d:100; tacit info "
+    "gallery lists them.",
+    "In place of a file, - is standard input, which the first process reads, "
+    "or standard output, where nothing else is printed then; each can be one "
+    "file only. A matrix or a vector goes there in Matrix Market.",
+    "What is written appears whole or not at all, under its name when it is "
+    "complete. A file that is read, or written by another option, is not "
+    "written over: that is wrong usage, under whatever names it is given.",
+    "The first interrupt (Ctrl-C) or SIGTERM ends a solve after the iteration: "
+    "the report and all outputs are of the last iterate, and the exit status "
+    "is 3. The second one kills, and so does the first at any other time.",
+    "A process uses as many threads as it may use processors, shared with the "
+    "other processes of this run on the machine, or as OMP_NUM_THREADS or "
+    "--threads says. The report says how many they were. mpirun may bind a "
+    "process to one processor: see its --bind-to.",
+};
+
 void cli_print_man(FILE *to)
 {
     fprintf(to,
@@ -180,19 +205,11 @@ void cli_print_man(FILE *to)
         fprintf(to, ".B tacit %s\n%s%s.br\n", command->name, command->operands,
                 command->operands[0] ? "\n" : "");
     fputs(".B tacit \\-\\-version\n.SH DESCRIPTION\n", to);
-    roff(to, "Tacit solves sparse symmetric positive definite systems A x = b "
-             "on one process or many.\nRun it alone, or with many processes "
-             "under mpirun: all then exit with the same status, and the first "
-             "of them prints.\n\nMATRIX is a file, told by its content (Matrix "
-             "Market, Harwell-Boeing, Rutherford-Boeing, PETSc binary, SciPy "
-             ".npz, METIS graph, .tacit; gzip and xz are seen through), or a "
-             "gallery name such as poisson3d:100; tacit info gallery lists "
-             "them.\n\nWhat is written appears whole or not at all, under "
-             "its name when it is complete. A file that is read, or written "
-             "by another option, is not written over: that is wrong usage, "
-             "under whatever names it is given.\n\nThe first interrupt "
-             "(Ctrl-C) ends a solve after the "
-             "iteration and reports so far; the second one kills.\n");
+    for (size_t i = 0; i < sizeof paragraphs / sizeof *paragraphs; i++) {
+        if (i > 0) fputs(".PP\n", to);
+        roff(to, paragraphs[i]);
+        fputc('\n', to);
+    }
     fputs(".SH COMMANDS\n", to);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         roff_command(to, command);

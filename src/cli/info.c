@@ -151,6 +151,7 @@ static cJSON *about_json(const about *a)
     cJSON *matrix = cli_json_matrix(a->problem.name, m);
     cJSON_AddItemToObject(o, "matrix", matrix);
     cJSON_AddNumberToObject(matrix, "columns", (double)m->cols);
+    cJSON_AddBoolToObject(matrix, "own_rhs", m->own_rhs);
     cJSON_AddBoolToObject(matrix, "symmetric_storage", m->symmetric_storage);
     cJSON_AddBoolToObject(matrix, "symmetric", a->symmetric);
     cJSON_AddNumberToObject(matrix, "bandwidth", (double)m->bandwidth);
@@ -177,6 +178,7 @@ static void print_about(const about *a)
     printf("summed entries\t%" PRId64 "\n", m->summed);
     printf("entries per row\t%" PRId64 " to %" PRId64 ", mean %.3f\n",
            m->row_min, m->row_max, m->row_mean);
+    printf("right-hand side\t%s\n", m->own_rhs ? "in the file" : "none");
     printf("symmetric\t%s%s%s%s\n", a->symmetric ? "yes" : "no",
            m->symmetric_storage ? " (one triangle stored)" : "",
            a->asymmetry[0] ? ": " : "", a->asymmetry);

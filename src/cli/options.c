@@ -69,11 +69,12 @@ static const cli_option table[] = {
 {"Stopping", "max-iterations", 0, CLI_INT, ON_RUNS, AT(max_iterations), "N",
  "or after N iterations (10000)", NULL, 1, MOST_INT, 10000},
 
-{"The problem", "rhs", 0, CLI_READ, ON_RUNS, AT(rhs), "FILE|ones|manufactured",
- "right-hand side (manufactured: b = A x*, x* uniform in [-1,1] scaled to "
- "norm 1)", NULL, 0, 0, 0},
-{"The problem", "x0", 0, CLI_READ, ON_solve, AT(x0), "FILE",
- "first guess (zero)", NULL, 0, 0, 0},
+{"The problem", "rhs", 0, CLI_READ, ON_RUNS, AT(rhs),
+ "FILE|ones|manufactured|file", "right-hand side (manufactured: b = A x*, x* "
+ "uniform in [-1,1] scaled to norm 1); file: the one that MATRIX, "
+ "Harwell-Boeing or PETSc, holds", NULL, 0, 0, 0},
+{"The problem", "x0", 0, CLI_READ, ON_solve, AT(x0), "FILE|file",
+ "first guess (zero); file: the one that MATRIX, Harwell-Boeing, holds", NULL, 0, 0, 0},
 {"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
  "of the manufactured solution (0)", NULL, -MOST_INT, MOST_INT, 0},
 {"The problem", "shift", 0, CLI_REAL, ON_MATRIX, AT(shift), "S",
@@ -104,8 +105,8 @@ static const cli_option table[] = {
  0, 0, 0},
 
 {"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition, AT(output), "FILE",
- "solution vector, or part of each row, in the original row order", NULL, 0,
- 0, 0},
+ "solution vector, or part of each row, in the original row order; - is "
+ "standard output", NULL, 0, 0, 0},
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
 {"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",

@@ -90,7 +90,9 @@ static void add_options(const cli *c, named_list *all)
         const char *text = NULL;
         memcpy(&text, (const char *)&c->set + o->offset, sizeof text);
         const bool rhs = o->offset == offsetof(cli_settings, rhs);
+        const bool x0 = o->offset == offsetof(cli_settings, x0);
         if (!text || (rhs && cli_is_rhs_word(text))) continue;
+        if (x0 && cli_is_own(text)) continue;
         if (o->letter) snprintf(said, sizeof said, "-%c", o->letter);
         else snprintf(said, sizeof said, "--%s", o->name);
         add(all, said, text, o->kind == CLI_WRITE);
@@ -197,13 +199,28 @@ static tacit_status check_pair(const named *a, const named *b)
     return check_file(a, b);
 }
 
+/* What the file of the matrix holds beside it is read from there once more. */
+static tacit_status check_own(const cli *c)
+{
+    const bool operand = c->set.operands > 1 && cli_is_own(c->set.operand[1]);
+    const bool rhs = operand || cli_is_own(c->set.rhs);
+    if ((!rhs && !cli_is_own(c->set.x0)) || c->set.operands == 0)
+        return TACIT_OK;
+    const char *matrix = c->set.operand[0];
+    const bool standard = strcmp(matrix, "-") == 0;
+    if (!standard && !is_matrix_word(matrix)) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "--%s file: %s is no file that can be read once more: name a file",
+         rhs ? "rhs" : "x0", standard ? "standard input" : matrix);
+}
+
 tacit_status cli_check_paths(const cli *c)
 {
     if (c->rank != 0) return tct_agree(c->world, TACIT_OK);
     named_list all = list_files(c);
     if (!c->set.quiet && !cli_output_taken(c))
         add(&all, "the report on", "-", true);
-    tacit_status status = TACIT_OK;
+    tacit_status status = check_own(c);
     for (int i = 0; i < all.count; i++) identify(&all.file[i]);
     for (int i = 0; i < all.count && status >= 0; i++)
         for (int k = 0; k < i && status >= 0; k++)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/problem.c - the matrix: read or made, checked, divided by ranks. */
 #include "cli/problem.h"
+#include "matrix/io/input.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -37,6 +38,17 @@ static void warn_of_diagonal(const cli_problem *p)
             m->first_bad_diagonal + 1);
 }
 
+/* A right-hand side that nobody asked for is not used, and nobody is left to
+ * think that it was. */
+static void warn_of_rhs(const cli *c, const cli_problem *p)
+{
+    if (p->info.own_rhs && !c->set.rhs && c->set.operands < 2)
+        tct_log(TCT_WARN,
+                "%s holds a right-hand side too, and a manufactured one is "
+                "used: --rhs file takes that of the file",
+                p->name);
+}
+
 static tacit_status divide(const cli *c, cli_problem *p)
 {
     const cli_settings *set = &c->set;
@@ -57,7 +69,7 @@ static tacit_status divide(const cli *c, cli_problem *p)
     return TACIT_OK;
 }
 
-static tacit_status check(cli_use use, cli_problem *p)
+static tacit_status check(const cli *c, cli_use use, cli_problem *p)
 {
     const double start = tct_seconds();
     TRY(tacit_matrix_describe(p->matrix, &p->info));
@@ -65,27 +77,30 @@ static tacit_status check(cli_use use, cli_problem *p)
     if (use == CLI_FOR_SOLVING) {
         TRY(check_symmetric(p));
         warn_of_diagonal(p);
+        warn_of_rhs(c, p);
     }
     p->check_seconds = tct_seconds() - start;
     return TACIT_OK;
 }
 
-static tacit_status read_matrix(const cli *c, cli_use use, cli_problem *p)
+static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
+                                cli_problem *p)
 {
     const tacit_matrix_options options = {.shift = c->set.shift,
                                           .drop_zeros = c->set.drop_zeros};
     const double start = tct_seconds();
-    TRY(tacit_matrix_open(c->world, p->name, &options, &p->matrix));
+    TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));
     p->read_seconds = tct_seconds() - start;
-    TRY(check(use, p));
+    TRY(check(c, use, p));
     return use == CLI_FOR_READING ? TACIT_OK : divide(c, p);
 }
 
 tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out)
 {
-    *out = (cli_problem){.name = name, .partition = "contiguous"};
-    const tacit_status status = read_matrix(c, use, out);
+    *out =
+        (cli_problem){.name = tct_input_path(name), .partition = "contiguous"};
+    const tacit_status status = read_matrix(c, name, use, out);
     if (status < 0) cli_problem_close(out);
     return status;
 }

@@ -16,7 +16,7 @@
 #include "cli/cli.h"
 
 typedef struct cli_problem {
-    const char *name;
+    const char *name; /* for people */
     tacit_matrix *matrix;
     tacit_matrix_info info;
     const char *partition; /* "metis", "contiguous", "file" */
@@ -63,10 +63,10 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                bool take, cli_system *out);
 void cli_system_destroy(cli_system *s);
 
-/* The file of --rhs (or the second operand), NULL if it names none. */
-const char *cli_rhs_file(const cli *c);
 /* Does `text` name a right-hand side that is no file? */
 bool cli_is_rhs_word(const char *text);
+/* Does `text` name what the matrix's file holds beside the matrix? */
+bool cli_is_own(const char *text);
 /* Is the right-hand side made from a known solution? */
 bool cli_is_manufactured(const cli *c);
 

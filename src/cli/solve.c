@@ -206,7 +206,9 @@ const cli_command cli_command_solve = {
         "b - A x, recomputed: where the recurrence is wrong the solve goes on, "
         "and the report says so.\n\nRHS is a vector file, or ones, or "
         "manufactured: b = A x* for a known x*, so that the report has the "
-        "error.",
+        "error; or file: the one that the file of MATRIX holds beside the "
+        "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "
+        "plain numbers with comments from # or %.",
     .least = 1,
     .most = 2,
     .run = solve_run,

@@ -3,13 +3,17 @@
  * of a method on them. */
 #include "cli/problem.h"
 #include "device/queue.h"
+#include "matrix/matrix.h"
 #include "operator/operator.h"
 #include <math.h>
 #include <string.h>
 
 bool cli_is_rhs_word(const char *text)
 {
-    return strcmp(text, "ones") == 0 || strcmp(text, "manufactured") == 0;
+    static const char *const words[] = {"ones", "manufactured", "file"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(text, words[i]) == 0) return true;
+    return false;
 }
 
 static const char *rhs_of(const cli *c)
@@ -18,9 +22,9 @@ static const char *rhs_of(const cli *c)
     return c->set.operands > 1 ? c->set.operand[1] : "manufactured";
 }
 
-const char *cli_rhs_file(const cli *c)
+bool cli_is_own(const char *text)
 {
-    return cli_is_rhs_word(rhs_of(c)) ? NULL : rhs_of(c);
+    return text && strcmp(text, "file") == 0;
 }
 
 bool cli_is_manufactured(const cli *c)
@@ -30,20 +34,29 @@ bool cli_is_manufactured(const cli *c)
 
 /* --- set-up ------------------------------------------------------------------ */
 
+/* The vector that `text`, of --rhs or --x0, names: of a file, or of the matrix's
+ * own. */
+static tacit_status read_named(const cli *c, const cli_problem *p,
+                               const char *text, bool guess, double *x)
+{
+    const bool own = cli_is_own(text);
+    return tct_matrix_read(p->matrix, own ? c->set.operand[0] : text,
+                           own && guess, x);
+}
+
 static tacit_status read_guess(const cli *c, const cli_problem *p,
                                cli_system *s)
 {
     if (!c->set.x0) return TACIT_OK;
     TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the first guess", &s->guess)));
-    return tacit_matrix_read_vector(p->matrix, c->set.x0, s->guess);
+    return read_named(c, p, c->set.x0, true, s->guess);
 }
 
 static tacit_status read_rhs(const cli *c, const cli_problem *p, cli_system *s)
 {
     double *host = NULL;
     TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the right-hand side", &host)));
-    tacit_status status =
-        tacit_matrix_read_vector(p->matrix, cli_rhs_file(c), host);
+    tacit_status status = read_named(c, p, rhs_of(c), false, host);
     if (status >= 0) status = tacit_queue_put(s->queue, s->n, host, s->b);
     tct_free(host);
     return tct_agree(c->world, status);
@@ -51,7 +64,8 @@ static tacit_status read_rhs(const cli *c, const cli_problem *p, cli_system *s)
 
 static tacit_status make_rhs(const cli *c, const cli_problem *p, cli_system *s)
 {
-    if (cli_rhs_file(c)) return read_rhs(c, p, s);
+    if (!cli_is_rhs_word(rhs_of(c)) || cli_is_own(rhs_of(c)))
+        return read_rhs(c, p, s);
     if (cli_is_manufactured(c))
         return tacit_manufacture(s->queue, s->A, p->matrix, c->set.seed,
                                  s->xstar, s->b);
