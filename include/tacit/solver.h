@@ -1,6 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/solver.h - solve A x = b for symmetric positive definite A.
  *
+ * A is taken to be symmetric: its values to rounding, since the methods use it
+ * as its own transpose; the whole of it is stored and multiplied by, and
+ * nothing here looks. tacit_matrix_check_symmetric does, once per matrix, and
+ * the program calls it before a solve. Of a matrix that is not symmetric a
+ * solve may end with any outcome; what it calls converged is a solution all
+ * the same, as b - A x is formed with A as it is. That A is positive definite
+ * is found out on the way: BREAKDOWN if not.
+ *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);
  *     tacit_stop stop = {.rtol = 1e-8, .max_iterations = 1000};
@@ -18,7 +26,9 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_solver tacit_solver;
 
 /* Called once per iteration, on every rank with the same numbers: the
- * recurrence's ||r|| / ||b||. Return 0 to go on, anything else to stop with
+ * recurrence's ||r|| / ||b||. The first call is for iteration 0, the first
+ * guess, before anything is iterated; a right-hand side of zeros has no calls.
+ * Return 0 to go on, anything else to stop with
  * TACIT_INTERRUPTED once every rank knows; ranks may return different
  * things. */
 typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,

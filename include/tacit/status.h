@@ -37,7 +37,10 @@ typedef enum tacit_status {
     TACIT_COMM = -8    /* a message or a peer failed                  */
 } tacit_status;
 
-/* The sentence that belongs to the last error of this thread, "" if none.
+/* The sentence that belongs to the last error of this thread, or to the last
+ * outcome above 0, which it explains as an error: "not converged after ...";
+ * "" if there was none. Success leaves it as it is: ask for it only after a
+ * status that is not OK.
  * Returns     a string owned by the library, valid until the next error. */
 TACIT_API const char *tacit_error_message(void);
 

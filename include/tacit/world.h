@@ -7,7 +7,19 @@
  *     tacit_world_destroy(&w);
  *
  * A world is the first thing made and the last destroyed: queues and matrices
- * borrow it. */
+ * borrow it.
+ *
+ * Threads
+ *     An object, and all objects of one world of several processes, may be
+ *     used by one thread at a time; who hands them on must order the calls.
+ *     Worlds of one process, and what belongs to them, may be used by several
+ *     threads at once: each thread its own world. The message of the last
+ *     error belongs to its thread; tacit_set_log is for all, before anything
+ *     else. A log function and a monitor are called by the thread that has
+ *     called the library.
+ *     Collective calls are made by every process of the world in one order.
+ *     The library's own threads (OpenMP for products and vectors, some more
+ *     while files are read) call neither MPI nor the caller. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
 #include <tacit/status.h>
