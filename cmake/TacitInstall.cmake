@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What `cmake --install` gives: headers, libraries, program, man page, a CMake
-# package and a pkg-config file. All of them find each other by relative paths,
+# package and pkg-config files. All of them find each other by relative paths,
 # so that the tree may be moved, or installed with another --prefix.
 include(CMakePackageConfigHelpers)
 
@@ -45,3 +45,12 @@ endif()
 configure_file(cmake/tacit.pc.in ${PROJECT_BINARY_DIR}/tacit.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/tacit.pc
         DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+
+# For programs that include tacit/mpi.h: the same, and MPI as it was found.
+if(TACIT_MPI)
+  list(TRANSFORM MPI_C_INCLUDE_DIRS PREPEND -I OUTPUT_VARIABLE pc_mpi_cflags)
+  list(JOIN pc_mpi_cflags " " pc_mpi_cflags)
+  configure_file(cmake/tacit-mpi.pc.in ${PROJECT_BINARY_DIR}/tacit-mpi.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tacit-mpi.pc
+          DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+endif()

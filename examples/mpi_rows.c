@@ -2,7 +2,7 @@
  * examples/mpi_rows.c - many processes, each with its own rows, on a
  * communicator that the program already has.
  *
- *     mpicc mpi_rows.c -o mpi_rows $(pkg-config --cflags --libs tacit) -lm
+ *     cc mpi_rows.c -o mpi_rows $(pkg-config --cflags --libs tacit-mpi) -lm
  *     mpirun -np 4 ./mpi_rows
  *
  * The five-point Laplacian of an N x N grid, rows dealt out in bands. A matrix

@@ -31,16 +31,19 @@ build_with_cmake() { # TARGET
 
 build_with_pkg_config() {
     export PKG_CONFIG_PATH="$library/pkgconfig"
-    flags=$(pkg-config --cflags --libs tacit) || exit 1
     mkdir "$work/tacit"
     for name in serial_arrays read_file mpi_rows; do
-        compiler=$cc
-        [ $name = mpi_rows ] && compiler=mpicc
+        package=tacit
+        [ $name = mpi_rows ] && package=tacit-mpi
         [ -z "$MPIRUN" ] && [ $name = mpi_rows ] && continue
+        flags=$(pkg-config --cflags --libs $package) || exit 1
         # shellcheck disable=SC2086 # a list of options
-        must $compiler -std=c11 -Wall -Wextra -Werror \
+        must $cc -std=c11 -Wall -Wextra -Werror \
             "$SRC/examples/$name.c" -o "$work/tacit/$name" $flags -lm
     done
+    [ -n "$MPIRUN" ] || ! pkg-config --exists tacit-mpi ||
+        { echo "FAILED: tacit-mpi.pc without MPI"; exit 1; }
+    flags=$(pkg-config --cflags --libs tacit) || exit 1
     # the header speaks C++ too
     if command -v c++ >/dev/null; then
         echo '#include <tacit/tacit.h>
@@ -65,9 +68,46 @@ run_all() { # FOLDER
     done
 }
 
+# A project in C++ alone, which asks for MPI and names it nowhere.
+build_cxx() {
+    command -v c++ >/dev/null || { echo "skipped: no C++ compiler"; return; }
+    mkdir "$work/cxx"
+    echo 'cmake_minimum_required(VERSION 3.24)
+project(cxx LANGUAGES CXX)
+find_package(tacit 0.1 REQUIRED COMPONENTS mpi)
+add_executable(cxx cxx.cpp)
+target_link_libraries(cxx PRIVATE tacit::tacit)' >"$work/cxx/CMakeLists.txt"
+    echo '#include <tacit/mpi.h>
+#include <tacit/tacit.h>
+int main(int argc, char **argv)
+{
+    tacit_world *world = nullptr;
+    MPI_Init(&argc, &argv);
+    const int status = tacit_world_from_mpi(MPI_COMM_WORLD, &world);
+    tacit_world_destroy(&world);
+    MPI_Finalize();
+    return status;
+}' >"$work/cxx/cxx.cpp"
+    if [ -n "$MPIRUN" ]; then
+        must cmake -S "$work/cxx" -B "$work/cxx/build" -DCMAKE_PREFIX_PATH="$prefix"
+        must cmake --build "$work/cxx/build"
+        # shellcheck disable=SC2086 # a command and its options
+        must $MPIRUN -np 2 "$work/cxx/build/cxx"
+    elif cmake -S "$work/cxx" -B "$work/cxx/build" \
+        -DCMAKE_PREFIX_PATH="$prefix" >"$work/log" 2>&1; then
+        echo "FAILED: the component mpi is found without MPI"; exit 1
+    else
+        grep -q 'built without MPI' "$work/log" ||
+            { echo "FAILED: it is not said why"; cat "$work/log"; exit 1; }
+    fi
+}
+
 case $how in
 find_package)
     build_with_cmake tacit
+    [ -z "$MPIRUN" ] || [ -x "$work/tacit/mpi_rows" ] ||
+        { echo "FAILED: the component mpi is not found"; exit 1; }
+    build_cxx
     run_all "$work/tacit"
     build_with_cmake static
     run_all "$work/static"
