@@ -177,6 +177,28 @@ accepted bench reduce --repeat 3
 run 1 solve poisson3d:4 --decorate trace:
 has err 'product'
 
+# -vv tells what was tried and what was not taken, and -v does not
+"$TACIT" convert -q poisson3d:20 p20.mtx.gz
+for word in 'p20.mtx.gz: matrix-market, gzip, real, 8000 x 8000, 53600' \
+    'partition contiguous: one process' 'threads 1: OMP_NUM_THREADS' \
+    'format csr ' 'us a product' 'format bsell' 'does not fit' ' taken'; do
+    accepted solve p20.mtx.gz --device host -vv
+    has err "$word"
+    accepted solve p20.mtx.gz --device host -v
+    grep -qF -- "$word" err && complain "-v says '$word'"
+done
+accepted solve p20.mtx.gz --device host --format csr -vv
+has err 'format csr taken, as it was asked for'
+if [ -n "$MPIRUN" ]; then
+    run 3 solve p20.mtx.gz -vv
+    has err 'partition metis: rows may stand in any order'
+    has err 'metis: 8000 nodes of 1 rows in 3 parts'
+    has err 'rank 2  format'
+    [ "$(grep -c 'partition metis' err)" = 1 ] || complain '-vv: said on every rank'
+    run 3 solve poisson3d:20 -vv
+    has err 'partition contiguous: rows near one another'
+fi
+
 # standard output that takes nothing is an error, said once
 if [ -w /dev/full ]; then
     "$TACIT" solve poisson3d:4 >/dev/full 2>err

@@ -115,7 +115,8 @@ static const cli_option table[] = {
  "one self-contained page: table, times by operation, residual histories",
  NULL, 0, 0, 0},
 {"Output", "verbose", 'v', CLI_COUNT, ON_ALL & ~ON_help, AT(verbose), NULL,
- "progress and notes on standard error; twice: details", NULL, 0, 0, 0},
+ "progress and notes on standard error; twice: what was tried, measured and "
+ "rejected", NULL, 0, 0, 0},
 {"Output", "quiet", 'q', CLI_FLAG, ON_ALL & ~ON_help, AT(quiet), NULL,
  "print nothing but errors", NULL, 0, 0, 0},
 {"Output", "no-progress", 0, CLI_FLAG, ON_RUNS, AT(no_progress), NULL,

@@ -49,20 +49,30 @@ static void warn_of_rhs(const cli *c, const cli_problem *p)
                 p->name);
 }
 
+/* The partition, and why it is that one. */
+static const char *choose_partition(const cli *c, const cli_problem *p,
+                                    const char **why)
+{
+    const cli_settings *set = &c->set;
+    *why = "it was asked for";
+    if (set->partition) return "file";
+    if (c->ranks > 1 && set->partitioner) return set->partitioner;
+    *why = "one process";
+    if (c->ranks == 1) return "contiguous";
+    *why = "rows near one another in this gallery matrix have near numbers";
+    if (is_gallery(p) && !p->info.irregular) return "contiguous";
+    *why = "rows may stand in any order";
+    return "metis";
+}
+
 static tacit_status divide(const cli *c, cli_problem *p)
 {
     const cli_settings *set = &c->set;
-    p->partition = "contiguous";
-    if (c->ranks > 1 && (!is_gallery(p) || p->info.irregular))
-        p->partition = "metis";
-    if (set->partitioner) p->partition = set->partitioner;
-    if (set->partition) p->partition = "file";
-    const bool nothing = strcmp(p->partition, "contiguous") == 0 ||
-                         (c->ranks == 1 && !set->partition);
-    if (nothing) {
-        p->partition = "contiguous";
-        return TACIT_OK;
-    }
+    const char *why;
+    p->partition = choose_partition(c, p, &why);
+    if (c->rank == 0)
+        tct_log(TCT_DETAIL, "partition %s: %s", p->partition, why);
+    if (strcmp(p->partition, "contiguous") == 0) return TACIT_OK;
     const double start = tct_seconds();
     TRY(tacit_matrix_partition(p->matrix, p->partition, set->partition));
     p->partition_seconds = tct_seconds() - start;

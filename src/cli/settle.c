@@ -26,6 +26,7 @@ static tacit_status choose_device(cli *c)
              "--device cuda: one process in this version, not %d ranks",
              c->ranks);
     if (!reason) c->device = "cuda";
+    else tct_log(TCT_DETAIL, "device host: cuda is not available: %s", reason);
     return TACIT_OK;
 }
 

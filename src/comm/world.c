@@ -74,11 +74,19 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
 static int default_threads(const tacit_world *w)
 {
 #ifdef _OPENMP
-    if (getenv("OMP_NUM_THREADS")) return omp_get_max_threads();
-    const int share = omp_get_num_procs() / w->local_size;
+    if (getenv("OMP_NUM_THREADS")) {
+        tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
+                omp_get_max_threads());
+        return omp_get_max_threads();
+    }
+    const int all = omp_get_num_procs(), share = all / w->local_size;
+    tct_log(TCT_DETAIL,
+            "rank %d  threads %d: %d processors may be used here, by %d "
+            "processes",
+            w->rank, share > 1 ? share : 1, all, w->local_size);
     return share > 1 ? share : 1;
 #else
-    (void)w;
+    tct_log(TCT_DETAIL, "rank %d  threads 1: a build without OpenMP", w->rank);
     return 1;
 #endif
 }

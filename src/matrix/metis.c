@@ -278,12 +278,18 @@ static tacit_status call_metis(graph *g)
     idx_t options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1; /* the same cut every time */
+    const double before = tct_seconds();
     const int code = METIS_PartGraphKway(
         &nodes, &constraints, g->start, g->next, g->weight, NULL, NULL, &parts,
         NULL, NULL, options, &edge_cut, g->cut);
 #ifdef __GLIBC__
     malloc_trim(0); /* METIS leaves the heap in many small holes */
 #endif
+    tct_log(TCT_DETAIL,
+            "metis: %" PRId64 " nodes of %d rows in %d parts, edges of weight "
+            "%lld cut, %.3g s",
+            g->nodes, g->block, g->parts, (long long)edge_cut,
+            tct_seconds() - before);
     if (code == METIS_OK) return TACIT_OK;
     if (code == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY,

@@ -92,6 +92,24 @@ static tacit_status copy_rows(const tct_csr *from, tct_csr *to)
     return TACIT_OK;
 }
 
+/* What was tried for the local block, and what came of it. */
+static void tell_trials(const tacit_operator *A)
+{
+    const int rank = A->world->rank;
+    for (int i = 0; i < A->trial_count; i++) {
+        const tct_trial *t = &A->trials[i];
+        char time[64] = "not measured";
+        if (t->seconds > 0.0)
+            snprintf(time, sizeof time, "%.2f us a product, %.0f bytes",
+                     1e6 * t->seconds, t->bytes);
+        tct_log(TCT_DETAIL, "rank %d  format %-9s %s%s%s", rank, t->format,
+                t->bytes < 0.0 ? "does not fit" : time, t->reason ? ": " : "",
+                t->reason ? t->reason : "");
+    }
+    tct_log(TCT_DETAIL, "rank %d  format %s taken%s", rank, A->name,
+            A->trial_count > 0 ? "" : ", as it was asked for");
+}
+
 /* On the host: choose by a sample, then store. */
 static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
                                tct_local *local)
@@ -140,6 +158,7 @@ static tacit_status build_blocks(tacit_operator *A, const char *format,
     if (status >= 0)
         status = host ? store_host(A, &wish, &parts.local)
                       : store_gpu(A, &wish, &parts.local);
+    if (status >= 0) tell_trials(A);
     if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
     if (status >= 0 && parts.ghosts > 0) {
         A->ghosts = parts.ghosts;

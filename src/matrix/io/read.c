@@ -196,6 +196,23 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
     return TACIT_OK;
 }
 
+/* What the file was taken for. */
+static void tell(const tct_input *in, const opened *o)
+{
+    const outline *a = &o->about;
+    const char *packing = packings[a->packing];
+    if (!o->source)
+        tct_log(TCT_DETAIL, "%s: %s, each rank reads its part", in->path,
+                formats[a->format]->about.name);
+    else
+        tct_log(TCT_DETAIL, "%s: %s%s%s, %s%s, %lld x %lld, %lld entries",
+                in->path, formats[a->format]->about.name,
+                packing[0] ? ", " : "", packing,
+                tct_field_name((tct_field)a->field),
+                a->symmetric ? " symmetric" : "", (long long)a->rows,
+                (long long)a->cols, (long long)a->stored);
+}
+
 static tacit_status open_all(tacit_world *w, const char *path, int64_t length,
                              bool guess, tct_crew *crew, opened *o)
 {
@@ -207,6 +224,7 @@ static tacit_status open_all(tacit_world *w, const char *path, int64_t length,
                     .machines = w->size / w->local_size,
                     .crew = crew};
     if (w->rank == 0) status = look(&in, w->size, o);
+    if (w->rank == 0 && status >= 0) tell(&in, o);
     TRY(tct_agree(w, status));
     return tct_bcast(w, 0, sizeof o->about, &o->about);
 }
