@@ -535,24 +535,106 @@ static void vectors_keep_the_original_order(void **state)
     tacit_matrix_destroy(&after);
 }
 
-static void matrices_are_written_before_they_move(void **state)
+/* The bytes of what `m` is written as; the caller frees them on rank 0. */
+static char *written(const tacit_matrix *m, const char *name, size_t *bytes)
+{
+    const char *path = temporary(name, NULL);
+    char *data = NULL;
+    if (tacit_matrix_write(m, path) != TACIT_OK)
+        fail_msg("%s: %s", name, tacit_error_message());
+    *bytes = 0;
+    if (tacit_world_rank(test_world()) == 0) {
+        FILE *f = fopen(path, "rb");
+        assert_non_null(f);
+        fseek(f, 0, SEEK_END);
+        *bytes = (size_t)ftell(f);
+        rewind(f);
+        data = malloc(*bytes);
+        assert_true(data && fread(data, 1, *bytes, f) == *bytes);
+        fclose(f);
+    }
+    discard(path);
+    return data;
+}
+
+/* Rows that have moved, also more than once, are written where they were. */
+static void matrices_are_written_in_their_original_order(void **state)
 {
     (void)state;
-    tacit_matrix *m = make(scattered_row, 40), *copy = NULL;
-    const char *path = temporary("copy.mtx", NULL);
-    assert_int_equal(tacit_matrix_write(m, path), TACIT_OK);
-    assert_int_equal(tacit_matrix_open(test_world(), path, NULL, &copy),
-                     TACIT_OK);
-    discard(path);
-    assert_entries(copy, scattered_row, 40);
-    int32_t part[40];
-    for (int i = 0; i < 40; i++) part[i] = i % tacit_world_size(test_world());
-    assert_int_equal(tct_redistribute(m, part), TACIT_OK);
-    if (tacit_matrix_original_rows(m))
-        assert_int_equal(tacit_matrix_write(m, path), TACIT_UNSUPPORTED);
+    static const char *const names[] = {"w.mtx", "w.mtx.gz", "w.tacit",
+                                        "w.petsc", "w.npz"};
+    static const struct {
+        row_fn row;
+        int64_t n;
+    } shapes[] = {{scattered_row, 40},
+                  {shuffled_grid_row, GRID},
+                  {upper_row, 9},
+                  {dense_row, 30}};
+    const int size = tacit_world_size(test_world());
+    for (size_t s = 0; s < sizeof shapes / sizeof *shapes; s++) {
+        char *before[5];
+        size_t bytes[5], now = 0;
+        tacit_matrix *m = make(shapes[s].row, shapes[s].n);
+        for (int k = 0; k < 5; k++) before[k] = written(m, names[k], &bytes[k]);
+        for (int move = 1; move <= 2; move++) {
+            int32_t part[GRID];
+            for (int64_t i = 0; i < tacit_matrix_local_rows(m); i++)
+                part[i] =
+                    (int32_t)(tct_mix((uint64_t)(i * move)) % (uint64_t)size);
+            assert_int_equal(tct_redistribute(m, part), TACIT_OK);
+            for (int k = 0; k < 5; k++) {
+                char *data = written(m, names[k], &now);
+                assert_int_equal(now, bytes[k]);
+                if (data) assert_memory_equal(data, before[k], now);
+                free(data);
+            }
+        }
+        assert_entries(m, shapes[s].row, shapes[s].n);
+        for (int k = 0; k < 5; k++) free(before[k]);
+        tacit_matrix_destroy(&m);
+    }
     assert_int_equal(tacit_check_writable("/no/such/folder/x.mtx"), TACIT_IO);
+}
+
+/* Each allocation of one rank fails once: all ranks end, and nothing is lost. */
+static void writing_survives_a_rank_without_memory(void **state)
+{
+    (void)state;
+    const int size = tacit_world_size(test_world());
+    const bool last = tacit_world_rank(test_world()) == size - 1;
+    tacit_matrix *m = make(scattered_row, 40);
+    int32_t part[40];
+    for (int i = 0; i < 40; i++) part[i] = i % size;
+    assert_int_equal(tct_redistribute(m, part), TACIT_OK);
+    const char *path = temporary("starve.tacit", NULL);
+    const size_t blocks = tct_memory_blocks();
+    tacit_status status = TACIT_NO_MEMORY;
+    for (long k = 1; k < 100 && status == TACIT_NO_MEMORY; k++) {
+        if (last) tct_memory_fail_at(k);
+        status = tacit_matrix_write(m, path);
+        tct_memory_fail_at(0);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+    assert_int_equal(status, TACIT_OK);
+    discard(path);
     tacit_matrix_destroy(&m);
-    tacit_matrix_destroy(&copy);
+}
+
+/* A symmetric file stays one triangle, and METIS's order leaves no trace. */
+static void symmetric_matrices_are_written_as_such(void **state)
+{
+    (void)state;
+    tacit_matrix *m = open_shared("spd/bcsstk01.mtx.gz");
+    size_t bytes, now;
+    char *before = written(m, "half.mtx", &bytes);
+    assert_int_equal(tacit_matrix_partition(m, "metis", NULL), TACIT_OK);
+    char *after = written(m, "half.mtx", &now);
+    assert_int_equal(now, bytes);
+    if (after) assert_memory_equal(after, before, now);
+    if (after) assert_non_null(memmem(after, 80, "symmetric", 9));
+    free(before);
+    free(after);
+    tacit_matrix_destroy(&m);
 }
 
 int main(int argc, char **argv)
@@ -575,7 +657,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(unsymmetric_entries_are_named),
         cmocka_unit_test(rounding_in_ani4_is_symmetric),
         cmocka_unit_test(vectors_keep_the_original_order),
-        cmocka_unit_test(matrices_are_written_before_they_move),
+        cmocka_unit_test(matrices_are_written_in_their_original_order),
+        cmocka_unit_test(writing_survives_a_rank_without_memory),
+        cmocka_unit_test(symmetric_matrices_are_written_as_such),
     };
     TEST_MPI_MAIN(tests);
 }

@@ -147,10 +147,13 @@ TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                                  const char *path,
                                                  const double *x);
 
-/* Write the matrix by the ending of `path`: .mtx, .mtx.gz, .tacit, .petsc,
- * .npz; .mtx to "-", which is standard output, and to what is no file.
+/* Write the matrix in its original order, by the ending of `path`: .mtx,
+ * .mtx.gz, .tacit, .petsc, .npz; .mtx to "-", which is standard output, and to
+ * what is no file.
  * Collective.
- * Errors      INVALID (unknown ending), UNSUPPORTED (rows have moved), IO. */
+ * Memory      a copy of the rows, if they have moved.
+ * Errors      INVALID (unknown ending; an operator has taken the entries), IO,
+ *             NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_write(const tacit_matrix *matrix,
                                           const char *path);
 

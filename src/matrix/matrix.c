@@ -331,13 +331,16 @@ tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
 {
     REQUIRE(matrix && path);
     TRY(tct_matrix_require_entries(matrix));
-    if (matrix->original)
-        FAIL(TACIT_UNSUPPORTED,
-             "%s: rows have moved; write the matrix before "
-             "it is partitioned",
-             path);
     const tct_write_options options = {.symmetric = matrix->symmetric_storage};
-    return tct_write_matrix(matrix->world, path, &options, &matrix->A);
+    if (!matrix->original)
+        return tct_write_matrix(matrix->world, path, &options, &matrix->A);
+    tct_csr A = {0};
+    TRY(tct_check_writable(matrix->world, path, &options, false));
+    TRY(tct_restore(matrix, &A));
+    const tacit_status status =
+        tct_write_matrix(matrix->world, path, &options, &A);
+    tct_csr_clear(&A);
+    return status;
 }
 
 tacit_status tacit_check_writable(const char *path)

@@ -64,6 +64,13 @@ tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part);
 
+/* A copy of the entries of `m`, whose rows have moved, as they were before: each
+ * rank has the rows that it was dealt first.
+ * Collective.
+ * Memory      the copy, 16 bytes a row, batches of bounded size.
+ * Errors      NO_MEMORY, COMM. */
+tacit_status tct_restore(const tacit_matrix *m, tct_csr *out);
+
 /* Cut the rows of `m`, which is square, into `parts` with METIS, the entries
  * of the parts balanced; dense blocks are never cut apart.
  * Collective.
