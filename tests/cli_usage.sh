@@ -30,6 +30,10 @@ refused 1 'takes no value' solve poisson3d:4 --quiet=yes
 refused 1 'MATRIX' solve
 refused 1 'too many' solve poisson3d:4 ones more
 refused 1 'two right-hand sides' solve poisson3d:4 ones --rhs ones
+refused 1 "did you mean 'manufactured'" solve poisson3d:4 manufacured
+refused 1 "did you mean 'ones'" solve poisson3d:4 --rhs one
+refused 1 'empty operand' solve ''
+refused 1 'empty operand' convert poisson3d:4 ''
 refused 1 'N = 0' solve poisson3d:0
 refused 1 'PARTS' partition poisson3d:4
 refused 1 'would be empty' partition poisson3d:2 -n 9

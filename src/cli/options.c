@@ -268,6 +268,9 @@ static tacit_status take_letters(parser *p, const char *word)
 static tacit_status take_operand(parser *p, const char *word)
 {
     cli_settings *set = p->set;
+    if (word[0] == '\0')
+        FAIL(TACIT_INVALID, "an empty operand: tacit %s %s", set->command->name,
+             set->command->operands);
     if (set->operands == set->command->most)
         FAIL(TACIT_INVALID, "'%s' is one operand too many: tacit %s %s", word,
              set->command->name, set->command->operands);

@@ -199,6 +199,18 @@ static tacit_status check_pair(const named *a, const named *b)
     return check_file(a, b);
 }
 
+/* A right-hand side that is no file, though written like one of the words. */
+static tacit_status check_rhs(const named *n)
+{
+    const bool rhs = !strcmp(n->said, "RHS") || !strcmp(n->said, "--rhs");
+    const char *near = rhs && !n->there ? cli_near_rhs_word(n->path) : NULL;
+    if (!near) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "%s '%s': no such file: did you mean '%s'? (ones, manufactured, file, "
+         "or a file)",
+         n->said, n->path, near);
+}
+
 /* What the file of the matrix holds beside it is read from there once more. */
 static tacit_status check_own(const cli *c)
 {
@@ -222,6 +234,8 @@ tacit_status cli_check_paths(const cli *c)
         add(&all, "the report on", "-", true);
     tacit_status status = check_own(c);
     for (int i = 0; i < all.count; i++) identify(&all.file[i]);
+    for (int i = 0; i < all.count && status >= 0; i++)
+        status = check_rhs(&all.file[i]);
     for (int i = 0; i < all.count && status >= 0; i++)
         for (int k = 0; k < i && status >= 0; k++)
             status = check_pair(&all.file[k], &all.file[i]);

@@ -65,6 +65,8 @@ void cli_system_destroy(cli_system *s);
 
 /* Does `text` name a right-hand side that is no file? */
 bool cli_is_rhs_word(const char *text);
+/* The word that `text`, which is no file, may have been meant to be; NULL. */
+const char *cli_near_rhs_word(const char *text);
 /* Does `text` name what the matrix's file holds beside the matrix? */
 bool cli_is_own(const char *text);
 /* Is the right-hand side made from a known solution? */

@@ -8,12 +8,20 @@
 #include <math.h>
 #include <string.h>
 
+static const char *const words[] = {"ones", "manufactured", "file"};
+enum { WORDS = sizeof words / sizeof *words };
+
 bool cli_is_rhs_word(const char *text)
 {
-    static const char *const words[] = {"ones", "manufactured", "file"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+    for (int i = 0; i < WORDS; i++)
         if (strcmp(text, words[i]) == 0) return true;
     return false;
+}
+
+const char *cli_near_rhs_word(const char *text)
+{
+    const bool plain = strcspn(text, "/.") == strlen(text);
+    return plain ? tct_nearest(text, words, WORDS) : NULL;
 }
 
 static const char *rhs_of(const cli *c)
