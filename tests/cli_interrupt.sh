@@ -6,16 +6,20 @@
 cd "$work" || exit 1
 endless='solve poisson1d:1000000 --rtol 1e-9 --max-iterations 100000000 -v'
 
-# Wait until the solve of process $1 is under way: -v shows its progress.
+# What is left of the solve before would look like progress of the next.
+forget() { rm -f err; }
+
+# Wait until a solve is under way: -v shows its progress.
 under_way() {
     for _ in $(seq 100); do
-        grep -q 'iteration' err && return
+        grep -qs 'iteration' err && return
         sleep 0.1
     done
     complain 'no progress is shown'
 }
 
 for signal in INT TERM; do
+    forget
     # shellcheck disable=SC2086 # words
     "$TACIT" $endless -o x.mtx --json r.json --history h.tsv \
         >out 2>err &
@@ -36,6 +40,7 @@ done
 
 if [ -n "$MPIRUN" ]; then
     # mpirun answers with a status of its own; the report comes all the same
+    forget
     # shellcheck disable=SC2086 # words
     $MPIRUN -np 4 "$TACIT" $endless --json r.json \
         >out 2>err &
@@ -47,6 +52,7 @@ if [ -n "$MPIRUN" ]; then
     has r.json '"interrupted"'
 
     # a rank that dies
+    forget
     # shellcheck disable=SC2086 # words
     $MPIRUN -np 4 "$TACIT" $endless >out 2>err &
     launcher=$!
