@@ -2,12 +2,16 @@
  * tests/test_io_bad.c - bad files: each gives its status and one sentence that
  * names the place, at once, with nothing left behind. */
 #include "io_files.h"
+#include "matrix/io/sink.h"
 #include <dirent.h>
+#include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <tacit/matrix.h>
 
 #include <cmocka.h>
 
@@ -651,6 +655,67 @@ static void outputs_that_cannot_be(void **state)
     tct_csr_clear(&A);
 }
 
+/* A process that is killed while it writes leaves nothing behind, where the
+ * file system has files without names. */
+static void outputs_that_are_killed(void **state)
+{
+    (void)state;
+    const int probe = open(in_folder("."), O_TMPFILE | O_WRONLY, 0600);
+    if (probe < 0) {
+        print_message("skipped: no files without names in %s\n", test_folder);
+        skip();
+    }
+    close(probe);
+    const int files = count_files();
+    const pid_t child = fork();
+    if (child == 0) {
+        tct_sink *s = NULL;
+        char text[100000] = {0};
+        if (tct_sink_open(world, in_folder("killed.mtx"), false, &s) < 0 ||
+            tct_sink_write(s, text, sizeof text) < 0)
+            _exit(1);
+        raise(SIGKILL);
+    }
+    int how = 0;
+    assert_int_equal(waitpid(child, &how, 0), child);
+    assert_true(WIFSIGNALED(how) && WTERMSIG(how) == SIGKILL);
+    assert_int_equal(count_files(), files);
+}
+
+/* New files have the mode that the process gives to new files. */
+static void outputs_have_the_mode_of_new_files(void **state)
+{
+    (void)state;
+    static const mode_t masks[] = {022, 077, 0};
+    double x[2] = {1, 2};
+    struct stat st;
+    for (int k = 0; k < 3; k++) {
+        const mode_t before = umask(masks[k]);
+        assert_int_equal(
+            tct_write_vector(world, in_folder("mode.npy"), NULL, 2, 2, x),
+            TACIT_OK);
+        umask(before);
+        assert_int_equal(stat(in_folder("mode.npy"), &st), 0);
+        assert_int_equal(st.st_mode & 0777, 0666 & ~masks[k]);
+        assert_int_equal(unlink(in_folder("mode.npy")), 0);
+    }
+}
+
+/* To ask whether a pipe can be written is not to open it: its reader would take
+ * the closing for its end. */
+static void asking_leaves_a_pipe_alone(void **state)
+{
+    (void)state;
+    char path[256];
+    snprintf(path, sizeof path, "%s", in_folder("pipe"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    const tct_write_options named = {.format = "matrix-market"};
+    alarm(20); /* an open would wait for a reader */
+    assert_int_equal(tct_check_writable(world, path, &named, true), TACIT_OK);
+    assert_int_equal(tacit_check_writable(path), TACIT_OK);
+    alarm(0);
+}
+
 static volatile sig_atomic_t limit_signals;
 static void count_signal(int number)
 {
@@ -748,6 +813,9 @@ int main(void)
         cmocka_unit_test(lying_headers),
         cmocka_unit_test(no_memory),
         cmocka_unit_test(outputs_that_cannot_be),
+        cmocka_unit_test(outputs_that_are_killed),
+        cmocka_unit_test(outputs_have_the_mode_of_new_files),
+        cmocka_unit_test(asking_leaves_a_pipe_alone),
         cmocka_unit_test(outputs_beyond_the_limit),
         cmocka_unit_test(outputs_in_place),
     };

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/sink.c - a temporary file in the same folder, renamed at the end.
- * What is no regular file (a pipe, /dev/null), or open already (standard
+ * Where the file system can, it has no name before, so that whatever ends the
+ * process leaves nothing. What is no regular file (a pipe, /dev/null), or open already (standard
  * output), is written to directly. Packed on the way where the name ends in
  * .gz. */
 #define ZLIB_CONST /* zlib promises not to write to its input */
@@ -9,6 +10,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,12 +18,18 @@
 #include <unistd.h>
 #include <zlib.h>
 
-enum { PIECE = 4 << 20, PACKED = 256 << 10, GZIP_LEVEL = 4 };
+enum {
+    PIECE = 4 << 20,
+    PACKED = 256 << 10,
+    GZIP_LEVEL = 4,
+    TEMPORARIES = 100 /* names that are tried */
+};
 
 struct tct_sink {
     tacit_world *world;
     char path[PATH_MAX];      /* links followed */
-    char temporary[PATH_MAX]; /* "" if written directly, or renamed */
+    char temporary[PATH_MAX]; /* "": no name, written directly, or renamed */
+    bool unnamed;             /* a temporary file without one, so far */
     int open; /* an own descriptor that the path stands for, or -1 */
     int fd;
     int64_t offset;
@@ -76,6 +84,71 @@ static tacit_status set_path(tct_sink *s, const char *path)
     return TACIT_OK;
 }
 
+/* Another name beside s->path with each call. */
+static void next_temporary(tct_sink *s)
+{
+    static atomic_uint count;
+    const uint64_t mix =
+        tct_mix((uint64_t)getpid() << 32 ^ (uint64_t)(1e9 * tct_seconds()) ^
+                atomic_fetch_add(&count, 1));
+    snprintf(s->temporary, PATH_MAX, "%.*s.%06x", PATH_MAX - 8, s->path,
+             (unsigned)(mix & 0xffffff));
+}
+
+static void own_path(const tct_sink *s, char out[40])
+{
+    snprintf(out, 40, "/proc/self/fd/%d", s->fd);
+}
+
+/* A file in the folder of s->path that has no name, if it can get one later. */
+static bool open_unnamed(tct_sink *s)
+{
+    char folder[PATH_MAX], own[40];
+    snprintf(folder, sizeof folder, "%s", s->path);
+    char *slash = strrchr(folder, '/');
+    if (slash) slash[slash == folder] = '\0';
+    s->fd = open(slash ? folder : ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, 0666);
+    if (s->fd < 0) return false;
+    own_path(s, own);
+    s->unnamed = access(own, F_OK) == 0;
+    if (s->unnamed) return true;
+    close(s->fd);
+    s->fd = -1;
+    return false;
+}
+
+static tacit_status open_temporary(tct_sink *s)
+{
+    if (open_unnamed(s)) return TACIT_OK;
+    for (int k = 0; k < TEMPORARIES && s->fd < 0; k++) {
+        next_temporary(s);
+        s->fd =
+            open(s->temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+        if (s->fd < 0 && errno != EEXIST) break;
+    }
+    if (s->fd >= 0) return TACIT_OK;
+    s->temporary[0] = '\0';
+    return cannot(s->path, "written");
+}
+
+/* Give the file without a name a temporary one. */
+static tacit_status name_temporary(tct_sink *s)
+{
+    char own[40];
+    own_path(s, own);
+    for (int k = 0; k < TEMPORARIES; k++) {
+        next_temporary(s);
+        if (linkat(AT_FDCWD, own, AT_FDCWD, s->temporary, AT_SYMLINK_FOLLOW) ==
+            0) {
+            s->unnamed = false;
+            return TACIT_OK;
+        }
+        if (errno != EEXIST) break;
+    }
+    s->temporary[0] = '\0';
+    return cannot(s->path, "given its name");
+}
+
 static tacit_status open_file(tct_sink *s)
 {
     if (s->open >= 0) {
@@ -90,15 +163,8 @@ static tacit_status open_file(tct_sink *s)
         s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
         return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
     }
-    snprintf(s->temporary, PATH_MAX, "%.*s.XXXXXX", PATH_MAX - 8, s->path);
-    s->fd = mkostemp(s->temporary, O_CLOEXEC);
-    if (s->fd < 0) {
-        s->temporary[0] = '\0';
-        return cannot(s->path, "written");
-    }
-    const mode_t mask = umask(0);
-    umask(mask);
-    fchmod(s->fd, there ? st.st_mode & 0777 : 0666 & ~mask);
+    TRY(open_temporary(s));
+    if (there) fchmod(s->fd, st.st_mode & 0777);
     return TACIT_OK;
 }
 
@@ -266,6 +332,7 @@ tacit_status tct_sink_commit(tct_sink *s)
 {
     tacit_status status = TACIT_OK;
     if (s->packing) status = put_packed(s, NULL, 0, Z_FINISH);
+    if (s->unnamed && status == TACIT_OK) status = name_temporary(s);
     if (s->world->rank == 0 && status == TACIT_OK) {
         /* Some file systems say only now that the disk is full. */
         const int closed = close(s->fd);
@@ -293,6 +360,15 @@ void tct_sink_close(tct_sink **out)
 
 tacit_status tct_sink_check(tacit_world *w, const char *path)
 {
+    struct stat st;
+    const bool flows = w->rank == 0 && tct_sink_descriptor(path) < 0 &&
+                       stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
+    int64_t any = flows; /* whoever reads it would take this for its end */
+    TRY(tct_reduce_i64(w, TCT_MAX, 1, &any));
+    if (any)
+        return tct_agree(w, !flows || access(path, W_OK) == 0
+                                ? TACIT_OK
+                                : cannot(path, "written"));
     tct_sink *s = NULL;
     const tacit_status status = tct_sink_open(w, path, false, &s);
     tct_sink_close(&s);
