@@ -517,6 +517,7 @@ static void check_update(const sample *a, const sample *b, const sample *wrong,
     check_operator(b, format, q, A, -1.0);
     if (A->low) check_operator(b, format, q, A->low, rounding);
     EXPECT(TACIT_INVALID, tacit_operator_update(A, wrong->m));
+    assert_non_null(strstr(tacit_error_message(), ", column ")); /* named */
     check_operator(b, format, q, A, -1.0);
     OK(tacit_operator_update(A, a->m));
     check_operator(a, format, q, A, -1.0);

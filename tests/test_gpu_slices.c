@@ -452,6 +452,71 @@ static void check_about(const tct_gpu_arrays *a, const tct_gpu_about *about,
     CHECK(!a->dict || same_bits(a->dict[0], 0.0));
 }
 
+/* --- another pattern ------------------------------------------------------------ */
+
+static bool has_entry(const tct_local *A, int64_t row, int64_t from, int64_t to)
+{
+    for (int64_t k = A->ptr[row]; k < A->ptr[row + 1]; k++)
+        if (A->col[k] >= from && A->col[k] < to) return true;
+    return false;
+}
+
+/* Does the block of `side` x `side` entries that begins there have any? */
+static bool has_block(const tct_local *A, int64_t row, int64_t col,
+                      int64_t side)
+{
+    bool any = false;
+    for (int64_t i = row; i < row + side; i++)
+        any = any || has_entry(A, i, col, col + side);
+    return any;
+}
+
+/* Row `row` has columns `from` and `to` changed: what is found is in one of the
+ * two only, an entry or a block of b x b; nothing is where all blocks stay. */
+static void check_found(const tct_gpu_arrays *a, const tct_local *was,
+                        const tct_local *is, int64_t row, int64_t from,
+                        int64_t to)
+{
+    const int64_t b = a->b, group = row / b * b;
+    const int64_t cols[] = {from / b * b, to / b * b};
+    bool differs = false;
+    for (int k = 0; k < 2; k++)
+        differs = differs || has_block(was, group, cols[k], b) !=
+                                 has_block(is, group, cols[k], b);
+    tct_difference d;
+    CHECK(tct_gpu_slices_compare(a, is, &d) == TACIT_OK);
+    CHECK((d.row >= 0) == differs);
+    if (!differs) return;
+    CHECK(d.dense == (d.missing && b > 1));
+    const int64_t side = d.dense ? b : 1;
+    CHECK(has_block(was, d.row, d.col, side) == d.missing);
+    CHECK(has_block(is, d.row, d.col, side) == !d.missing);
+}
+
+/* A row has one entry less, or one that stands elsewhere. */
+static void check_differences(const tct_gpu_arrays *a, const tct_local *A)
+{
+    const int64_t n = A->ptr[A->rows];
+    tct_difference d;
+    CHECK(tct_gpu_slices_compare(a, A, &d) == TACIT_OK && d.row < 0);
+    for (int64_t row = 0; row < A->rows; row += 1 + A->rows / 9) {
+        const int64_t last = A->ptr[row + 1] - 1;
+        if (last < A->ptr[row]) continue;
+        tct_local B = allocate(A->rows, A->cols, n);
+        memcpy(B.ptr, A->ptr, (size_t)(A->rows + 1) * sizeof *B.ptr);
+        memcpy(B.col, A->col, (size_t)n * sizeof *B.col);
+        if (A->col[last] + 6 < A->cols) {
+            B.col[last] += 6; /* another block, whatever its size */
+            check_found(a, A, &B, row, A->col[last], B.col[last]);
+            B.col[last] -= 6;
+        }
+        for (int64_t k = last; k + 1 < n; k++) B.col[k] = B.col[k + 1];
+        for (int64_t i = row + 1; i <= A->rows; i++) B.ptr[i]--;
+        check_found(a, A, &B, row, A->col[last], A->col[last]);
+        clear(&B);
+    }
+}
+
 static int kinds_seen[4], stores_seen[5], sorted_seen, long_seen;
 
 static tacit_status check(const tct_local *A, int b, tct_gpu_kinds kinds,
@@ -470,6 +535,7 @@ static tacit_status check(const tct_local *A, int b, tct_gpu_kinds kinds,
     check_slices(&a, kinds);
     check_product(&a, A, store);
     check_about(&a, &about, A, store);
+    check_differences(&a, A);
     if (b == 1)
         CHECK(fabs(bytes - about.matrix_bytes) <= 0.01 * about.matrix_bytes);
     for (int64_t s = 0; s < a.slices; s++) {

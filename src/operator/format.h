@@ -28,18 +28,25 @@ typedef struct tct_local {
                                 pattern; may be NULL */
 } tct_local;
 
-/* Fail with INVALID and say so in `A->differs`, with local numbers; what the
- * user reads is the sentence below. */
-tacit_status tct_pattern_differs(const tct_local *A, tct_difference where);
-/* Fail with INVALID: the one sentence about a pattern that has changed; the
- * user's numbers, from 0. */
-tacit_status tct_pattern_changed(tct_difference where);
-
 /* Most entries in `size` rows that follow one another, from a multiple of it. */
 int64_t tct_most_entries(const tct_local *A, int64_t size);
 /* Columns of the b x b blocks in block row `g` (b at most 6), ascending, into
  * `col`, which has room for as many as there are entries; their number. */
 int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col);
+
+/* --- pattern.c: a pattern against another ----------------------------------- */
+
+/* Fail with INVALID: the one sentence about a pattern that has changed; the
+ * user's numbers, from 0. */
+tacit_status tct_pattern_changed(tct_difference where);
+/* The same, and say so in `A->differs`, with local numbers: for formats. */
+tacit_status tct_pattern_differs(const tct_local *A, tct_difference where);
+
+/* Group `g` of b x b blocks, whose `n` block columns in a block are `stored`,
+ * ascending, against that of `A`; `scratch` [its entries] if b > 1. */
+tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
+                                 const int32_t *stored, int64_t n,
+                                 int32_t *scratch);
 
 typedef struct tct_format {
     const char *name;    /* "csr", "sell", "bsell" */

@@ -30,22 +30,6 @@ const tct_format *tct_format_find(const char *device, const char *name)
     return NULL;
 }
 
-tacit_status tct_pattern_changed(tct_difference where)
-{
-    FAIL(TACIT_INVALID,
-         "the pattern of the matrix has changed: %srow %lld, column %lld "
-         "(counting from 1) was %s; create a new operator",
-         where.dense ? "the dense block at " : "", (long long)where.row + 1,
-         (long long)where.col + 1,
-         where.missing ? "stored and is not now" : "not stored and is now");
-}
-
-tacit_status tct_pattern_differs(const tct_local *A, tct_difference where)
-{
-    if (A->differs) *A->differs = where;
-    return tct_pattern_changed(where);
-}
-
 /* The part of `text` up to one of `ends`, into `out` [16]; what follows it. */
 static const char *part(const char *text, const char *ends, char out[16])
 {

@@ -183,6 +183,72 @@ void tct_gpu_slices_destroy(tct_block *block)
 
 /* --- refill ------------------------------------------------------------------- */
 
+/* What says the pattern: not the values, nor how rows kept apart are cut. */
+static const size_t pattern_members[] = {
+    offsetof(tct_gpu_arrays, slice),    offsetof(tct_gpu_arrays, index),
+    offsetof(tct_gpu_arrays, order),    offsetof(tct_gpu_arrays, length),
+    offsetof(tct_gpu_arrays, long_row), offsetof(tct_gpu_arrays, long_ptr),
+    offsetof(tct_gpu_arrays, long_col)};
+enum { PATTERN_MEMBERS = sizeof pattern_members / sizeof *pattern_members };
+
+static bool says_pattern(size_t member)
+{
+    for (int k = 0; k < PATTERN_MEMBERS; k++)
+        if (pattern_members[k] == member) return true;
+    return false;
+}
+
+static void free_pattern(tct_gpu_arrays *host)
+{
+    array all[ARRAYS];
+    list(host, 0, all);
+    for (int i = 0; i < ARRAYS; i++)
+        if (says_pattern(all[i].member)) tct_free((void *)(uintptr_t)all[i].p);
+}
+
+/* Copy what is not there yet of the pattern into host memory; `entries` are
+ * those of rows kept apart. */
+static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
+                                tct_gpu_arrays *host)
+{
+    array from[ARRAYS], to[ARRAYS];
+    list(d, entries, from);
+    list(host, entries, to);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!says_pattern(from[i].member) || !from[i].p || to[i].p ||
+            from[i].bytes == 0)
+            continue;
+        char *copy = NULL;
+        TRY(TCT_ALLOC(from[i].bytes, "the pattern of the matrix", &copy));
+        memcpy((char *)host + from[i].member, &copy, sizeof copy);
+        TRY(tct_gpu_status(
+            gpu_memcpy(copy, from[i].p, from[i].bytes, GPU_TO_HOST),
+            "copying from the device"));
+    }
+    return TACIT_OK;
+}
+
+/* The hash says that `A` has another pattern: where does it differ? */
+static tacit_status find_difference(const tct_gpu_slices *S, const tct_local *A)
+{
+    tct_gpu_arrays host = S->d;
+    array all[ARRAYS];
+    tct_difference found = {.row = -1};
+    list(&S->d, 0, all);
+    for (int i = 0; i < ARRAYS; i++)
+        memset((char *)&host + all[i].member, 0, sizeof(void *));
+    tacit_status status = get_pattern(&S->d, 0, &host);
+    if (status >= 0 && host.long_rows > 0)
+        status = get_pattern(&S->d, long_entries(&host), &host);
+    if (status >= 0) status = tct_gpu_slices_compare(&host, A, &found);
+    free_pattern(&host);
+    TRY(status);
+    if (found.row >= 0) return tct_pattern_differs(A, found);
+    FAIL(TACIT_INVALID,
+         "the pattern of the matrix has changed inside its dense blocks; "
+         "create a new operator");
+}
+
 /* As it was wished for or, where that cannot hold the values any more, in the
  * smallest store that can; a low one is never another. */
 static tacit_status rebuild(const tct_gpu_slices *S, const tct_local *A,
@@ -205,8 +271,7 @@ tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
              (long long)block->rows, (long long)block->cols, (long long)A->rows,
              (long long)A->cols);
     if (A->ptr[A->rows] != block->nonzeros || tct_gpu_pattern(A) != S->pattern)
-        FAIL(TACIT_INVALID,
-             "the pattern of the matrix has changed; create a new operator");
+        return find_difference(S, A);
     TRY(rebuild(S, A, &host, &about));
     tacit_status status;
     if (fits(&host, &S->d)) {

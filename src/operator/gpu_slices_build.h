@@ -35,6 +35,14 @@ void tct_gpu_slices_build_free(tct_gpu_arrays *host);
 /* A hash of the pattern: another one has another, but for bad luck. */
 uint64_t tct_gpu_pattern(const tct_local *A);
 
+/* --- gpu_slices_compare.c ------------------------------------------------------ */
+
+/* The first entry in which the pattern of `a`, in host memory, and that of `A`
+ * differ; where `a` has dense blocks, one in which they differ.
+ * Errors      NO_MEMORY. */
+tacit_status tct_gpu_slices_compare(const tct_gpu_arrays *a, const tct_local *A,
+                                    tct_difference *out);
+
 /* --- gpu_slices_size.c -------------------------------------------------------- */
 
 /* Matrix bytes of one product if `A` were stored so, from a sample of its

@@ -36,36 +36,6 @@ static int64_t read_lane(const comparison *c, const tct_slices_at *at, int l)
     return n;
 }
 
-/* Group `g` has block column `col` in the matrix alone: which entry is it? */
-static tct_difference added(const comparison *c, int64_t g, int32_t col)
-{
-    const int b = c->S->b;
-    for (int64_t row = b * g; row < b * (g + 1); row++)
-        for (int64_t k = c->A->ptr[row]; k < c->A->ptr[row + 1]; k++)
-            if (c->A->col[k] / b == col)
-                return (tct_difference){.row = row, .col = c->A->col[k]};
-    return none;
-}
-
-/* Group `g`, whose `n` block columns in the block are `stored`. */
-static tct_difference compare_group(const comparison *c, int64_t g,
-                                    const int32_t *stored, int64_t n)
-{
-    const tct_local *A = c->A;
-    const int b = c->S->b;
-    const int32_t *now = b == 1 ? A->col + A->ptr[g] : c->now;
-    const int64_t m =
-        b == 1 ? A->ptr[g + 1] - A->ptr[g] : tct_merge_rows(A, b, g, c->now);
-    int64_t k = 0;
-    while (k < n && k < m && stored[k] == now[k]) k++;
-    if (k == n && k == m) return none;
-    if (k == n || (k < m && now[k] < stored[k])) return added(c, g, now[k]);
-    return (tct_difference){.row = b * g,
-                            .col = (int64_t)b * stored[k],
-                            .missing = true,
-                            .dense = b > 1};
-}
-
 /* --- all of them ------------------------------------------------------------ */
 
 /* The row kept apart that is group `g`, -1 if that is none; `from` is the first
@@ -86,9 +56,11 @@ static tct_difference compare_slice(const comparison *c,
         if (g < 0) break;
         const int64_t n = read_lane(c, at, l);
         const int64_t i = n > 0 ? -1 : find_long_row(S, at->long_row, g);
-        d = i < 0 ? compare_group(c, g, c->stored, n)
-                  : compare_group(c, g, S->long_col + S->long_ptr[i],
-                                  S->long_ptr[i + 1] - S->long_ptr[i]);
+        d = i < 0
+                ? tct_compare_group(c->A, S->b, g, c->stored, n, c->now)
+                : tct_compare_group(c->A, S->b, g, S->long_col + S->long_ptr[i],
+                                    S->long_ptr[i + 1] - S->long_ptr[i],
+                                    c->now);
     }
     return d;
 }
