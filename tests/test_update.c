@@ -159,6 +159,44 @@ static void the_first_and_the_last_ghost(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* Entries of a size that is stored times a power of 2. */
+static int huge_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    const int count = line_row(n, i, cols, vals);
+    for (int k = 0; k < count; k++) vals[k] = ldexp(vals[k], 200);
+    return count;
+}
+
+/* A matrix that does not fit changes nothing, not the scale of what is stored
+ * either. */
+static void a_refused_matrix_changes_nothing(void **state)
+{
+    (void)state;
+    enum { N = 40 };
+    tacit_queue *q = open_queue();
+    tacit_matrix *old = make(huge_row, N), *new = make(upper_row, N);
+    tacit_operator *A = NULL;
+    double *x = NULL, *y = NULL, before[N] = {0}, after[N] = {0}, ones[N];
+    assert_int_equal(tacit_operator_create(q, old, "csr", &A), TACIT_OK);
+    const size_t n = (size_t)tacit_operator_local_rows(A);
+    for (int i = 0; i < N; i++) ones[i] = 1.0 + i % 3;
+    assert_int_equal(tacit_queue_alloc(q, n, &x), TACIT_OK);
+    assert_int_equal(tacit_queue_alloc(q, n, &y), TACIT_OK);
+    assert_int_equal(tacit_queue_put(q, n, ones, x), TACIT_OK);
+    assert_int_equal(tacit_operator_apply(A, x, y), TACIT_OK);
+    assert_int_equal(tacit_queue_get(q, n, y, before), TACIT_OK);
+    assert_int_equal(tacit_operator_update(A, new), TACIT_INVALID);
+    assert_int_equal(tacit_operator_apply(A, x, y), TACIT_OK);
+    assert_int_equal(tacit_queue_get(q, n, y, after), TACIT_OK);
+    assert_memory_equal(before, after, n * sizeof *before);
+    tacit_queue_free(q, &x);
+    tacit_queue_free(q, &y);
+    tacit_operator_destroy(&A);
+    tacit_matrix_destroy(&new);
+    tacit_matrix_destroy(&old);
+    tacit_queue_destroy(&q);
+}
+
 static void other_rows_are_refused(void **state)
 {
     (void)state;
@@ -180,6 +218,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(entries_are_named),
         cmocka_unit_test(entries_of_blocks_are_named),
         cmocka_unit_test(the_first_and_the_last_ghost),
+        cmocka_unit_test(a_refused_matrix_changes_nothing),
         cmocka_unit_test(other_rows_are_refused),
     };
     TEST_MPI_MAIN(tests);

@@ -360,19 +360,27 @@ tacit_status tacit_operator_update(tacit_operator *A,
     REQUIRE(A != NULL && matrix != NULL);
     tct_csr rows = {0};
     tct_difference found = {.row = -1};
+    const int exponent = A->exponent; /* of what stays if it is refused */
+    const double norm = A->norm;
     tacit_status status = require_same_rows(A, matrix);
     if (status >= 0) status = copy_rows(&matrix->A, &rows);
     if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
     status = tct_agree(A->world, status);
     if (status >= 0) status = tct_scale(A, &rows);
     if (status >= 0) status = refill(A, &rows, &found);
-    A->version++;
-    if (status >= 0) describe_blocks(A); /* a GPU's store may have changed */
-    tct_low_share(A);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(matrix, &found);
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
-    return tct_agree(A->world, status);
+    status = tct_agree(A->world, status);
+    A->version++;
+    if (status >= 0) {
+        describe_blocks(A); /* a GPU's store may have changed */
+    } else {
+        A->exponent = exponent;
+        A->norm = norm;
+    }
+    tct_low_share(A);
+    return status;
 }
 
 /* --- the rest --------------------------------------------------------------- */
