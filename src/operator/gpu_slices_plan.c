@@ -257,7 +257,8 @@ static double plan_slices(const tct_gpu_maker *M, const tct_gpu_window *w,
 /* Bytes if no lane were ever empty and there were no runs. */
 static double even_bytes(const tct_gpu_maker *M, const tct_gpu_window *w)
 {
-    tct_gpu_slice s = { /* two columns: one of GPU_NEAR takes as much index */
+    tct_gpu_slice s = {
+        /* two columns: one of GPU_NEAR takes as much index */
         .width = 2,
         .full = 2,
         .kind = (uint8_t)(M->kinds == GPU_ANY_KIND ? GPU_NEAR : GPU_FAR)};
