@@ -18,7 +18,12 @@ typedef struct tacit_operator tacit_operator;
  * "dict8", "dict16" (only where they lose nothing). For mixed precision there
  * may stand at the end "+low32" or "+low48", which add values of 32 or 48 bits,
  * or "+mixed" and "+mixed48", which add them only if products get faster by it
- * ("+mixed" both, since a solve may find 32 bits too few).
+ * ("+mixed" both, since a solve may find 32 bits too few). Last of all may stand
+ * the order in which a rank keeps its rows: "@none", "@rcm" (reverse Cuthill and
+ * McKee), "@metis", or "@auto", the default: rcm if it makes products faster,
+ * tried where it may. Vectors are those of the matrix's order: they are brought
+ * into another one and back by what uses the operator. For another order a
+ * second copy of the rows is in memory during set-up.
  * Collective.  Borrows `queue`, which must outlive the operator; the matrix
  * is copied and may be destroyed.
  * Errors      INPUT (not square; entries of sizes too far apart for double
@@ -69,6 +74,8 @@ typedef struct tacit_operator_info {
     int64_t messages, volume;     /* per exchange, all ranks               */
     double low_bytes_per_nonzero; /* of the block of low precision, or 0 */
     int low_bits;                 /* of its values, or 0                  */
+    const char *order;    /* of rows inside: "none": the matrix's, "rcm", ... */
+    double order_seconds; /* to find it; part of the next */
     double setup_seconds;
 } tacit_operator_info;
 

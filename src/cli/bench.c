@@ -62,7 +62,9 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
                                cli_table *table)
 {
     cli_system s;
-    TRY(cli_system_create(c, p, "count", format, false, &s));
+    char spec[CLI_FORMAT];
+    TRY(cli_system_create(c, p, "count", cli_format_spec(c, format, spec),
+                          false, &s));
     const part product = {
         .q = s.queue, .A = s.A, .x = s.b, .y = s.x, .once = product_once};
     tacit_queue_clear_tally(s.queue);

@@ -48,6 +48,10 @@ FIXED(precond,
     {"jacobi", "the diagonal", "not in this build: preconditioners are coming", false},
     {"amg", "algebraic multigrid",
      "not in this build: preconditioners are coming", false})
+FIXED(order,
+    {"none", "the matrix's", NULL, false},
+    {"rcm", "reverse Cuthill and McKee: columns of neighbours are near", NULL, false},
+    {"metis", "parts with few edges between them, each so", NULL, false})
 FIXED(partitioner,
     {"metis", "graph partition that cuts few entries", NULL, false},
     {"contiguous", "the rows in their order, as many to each", NULL, false})
@@ -215,6 +219,7 @@ const cli_axis cli_axis_gpu_format = {"cuda format", "formats on cuda", true,
                                       gpu_format_row};
 const cli_axis cli_axis_precision = {"precision", "precisions", true,
                                      precision_row};
+const cli_axis cli_axis_order = {"order", "orders of rows", true, order_row};
 const cli_axis cli_axis_precond = {"precond", "preconds", false, precond_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,
                                        partitioner_row};

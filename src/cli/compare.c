@@ -215,7 +215,7 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
 {
     char spec[CLI_FORMAT];
     batch b = {.c = c, .method = method, .loop = loop, .m = m};
-    b.format = cli_format_spec(format, c->precision, spec);
+    b.format = cli_format_spec(c, format, spec);
     const int first = all->count;
     tacit_status status =
         cli_system_create(c, &all->problem, "count", b.format, false, &b.s);

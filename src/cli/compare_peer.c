@@ -34,6 +34,7 @@ static void describe(cli_comparison *all, const char *name,
     row->path.loop = "host";
     row->path.loop_detail[0] = '\0';
     row->path.precision = "double";
+    row->path.order = "none";
     row->path.bytes_per_nonzero = (12 * k + 4 * (n + 1)) / k;
     snprintf(row->path.format, sizeof row->path.format, "csr");
     snprintf(row->path.detail, sizeof row->path.detail, "cuSPARSE, %s",

@@ -91,9 +91,10 @@ static tacit_status devices_run(cli *c)
 {
     TRY(cli_check_writable(c, c->set.json));
     static const cli_axis *const axes[] = {
-        &cli_axis_loop,    &cli_axis_comm,        &cli_axis_method,
-        &cli_axis_format,  &cli_axis_gpu_format,  &cli_axis_precision,
-        &cli_axis_precond, &cli_axis_partitioner, &cli_axis_decorator};
+        &cli_axis_loop,     &cli_axis_comm,       &cli_axis_method,
+        &cli_axis_format,   &cli_axis_gpu_format, &cli_axis_precision,
+        &cli_axis_order,    &cli_axis_precond,    &cli_axis_partitioner,
+        &cli_axis_decorator};
     listing l = {.json = cJSON_CreateArray()};
     cli_table_row(&l.table, "what\tname\tavailable\tabout");
     const tacit_status status = add_devices(c, &l);

@@ -85,8 +85,10 @@ static tacit_status look_at_symmetry(about *a)
 static tacit_status store(about *a, stored *s)
 {
     tacit_operator *A = NULL;
-    const tacit_status status = tacit_operator_create(
-        a->system.queue, a->problem.matrix, s->format, &A);
+    char plain[CLI_FORMAT + 8]; /* rows as they come */
+    snprintf(plain, sizeof plain, "%s@none", s->format);
+    const tacit_status status =
+        tacit_operator_create(a->system.queue, a->problem.matrix, plain, &A);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         snprintf(s->reason, sizeof s->reason, "%.*s", (int)sizeof s->reason - 1,
                  tacit_error_message());
@@ -301,11 +303,14 @@ static tacit_status report_about(const cli *c, const about *a)
         tacit_operator_info info;
         tacit_operator_describe(a->system.A, &info);
         cJSON_AddStringToObject(all, "fastest", info.format);
+        cJSON_AddStringToObject(all, "order", info.order);
         cli_table_row(&table, "fastest\t%s%s%s", info.format,
                       info.detail && info.detail[0] ? ": " : "",
                       info.detail ? info.detail : "");
+        cli_table_row(&table, "order\t%s", info.order);
     } else {
         cJSON_AddNullToObject(all, "fastest");
+        cJSON_AddNullToObject(all, "order");
     }
     if (cli_prints(c) && !cli_output_taken(c)) {
         print_about(a);

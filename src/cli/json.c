@@ -53,6 +53,8 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "format_detail", p->detail);
     number(o, "bytes_per_nonzero", p->bytes_per_nonzero);
     text(o, "precision", p->precision);
+    text(o, "order", p->order);
+    number(o, "order_seconds", p->order_seconds);
     text(o, "precond", p->precond);
     text(o, "partition", p->partition);
     number(o, "ranks", p->ranks);

@@ -53,6 +53,9 @@ static const cli_option table[] = {
  &cli_axis_format, 0, 0, 0},
 {"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
  "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},
+{"The path", "reorder", 0, CLI_CHOICE, ON_SPREAD, AT(reorder), "NAME",
+ "rows within a rank while it computes; files keep the matrix's order (auto: "
+ "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS, AT(precond), "NAME",
  "preconditioner (none)", &cli_axis_precond, 0, 0, 0},
 {"The path", "steps", 0, CLI_INT, ON_RUNS, AT(steps), "S",

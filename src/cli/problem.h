@@ -49,9 +49,9 @@ enum { CLI_SPEC = 256 };
 const char *cli_queue_spec(const cli *c, const char *decorators,
                            char text[CLI_SPEC]);
 
-/* `format` (NULL: auto) with what `precision` (NULL: double) adds to it, into
+/* `format` (NULL: auto) with what c->precision and --reorder add to it, into
  * `text`, which is returned. */
-const char *cli_format_spec(const char *format, const char *precision,
+const char *cli_format_spec(const cli *c, const char *format,
                             char text[CLI_FORMAT]);
 
 /* A queue on the device of `c` behind `decorators` ("" for none), the operator

@@ -25,6 +25,8 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .precision = precision_of(c, run),
                      .precond = "none",
                      .partition = p->partition,
+                     .order = info.order,
+                     .order_seconds = info.order_seconds,
                      .ranks = c->ranks,
                      .threads = tacit_queue_threads(s->queue)};
     path.bytes_per_nonzero =
@@ -112,14 +114,14 @@ static void print_path(FILE *to, const cli_report *r)
     const cli_path *p = &r->path;
     fprintf(to,
             "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
-            "         format %s%s%s%s, precision %s, precond %s, "
+            "         format %s%s%s%s, order %s, precision %s, precond %s, "
             "%d rank%s x %d thread%s%s%s\n",
             p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
             p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
             p->format, p->detail[0] ? " (" : "", p->detail,
-            p->detail[0] ? ")" : "", p->precision, p->precond, p->ranks,
-            p->ranks == 1 ? "" : "s", p->threads, p->threads == 1 ? "" : "s",
-            p->ranks > 1 ? ", partition " : "",
+            p->detail[0] ? ")" : "", p->order, p->precision, p->precond,
+            p->ranks, p->ranks == 1 ? "" : "s", p->threads,
+            p->threads == 1 ? "" : "s", p->ranks > 1 ? ", partition " : "",
             p->ranks > 1 ? p->partition : "");
 }
 

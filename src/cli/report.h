@@ -8,7 +8,8 @@
 
 typedef struct cli_path {
     const char *method, *loop, *comm, *device, *precision, *precond;
-    const char *partition;
+    const char *partition, *order;
+    double order_seconds; /* to find it */
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];

@@ -75,16 +75,19 @@ static tacit_status check_format(cli *c)
     return TACIT_OK;
 }
 
-const char *cli_format_spec(const char *format, const char *precision,
+const char *cli_format_spec(const cli *c, const char *format,
                             char text[CLI_FORMAT])
 {
     const char *low = NULL;
     if (!format) format = "auto";
     for (int i = 0; i < LOWS; i++)
-        if (is(precision, lows[i].precision) && !strchr(format, '+'))
+        if (is(c->precision, lows[i].precision) && !strchr(format, '+'))
             low = lows[i].wish;
-    snprintf(text, CLI_FORMAT, "%s%s%s", format, low ? "+" : "",
-             low ? low : "");
+    const char *order = strchr(format, '@') ? NULL : c->set.reorder;
+    const int length = (int)strcspn(format, "@");
+    snprintf(text, CLI_FORMAT, "%.*s%s%s%s%s%s", length, format, low ? "+" : "",
+             low ? low : "", format + length, order ? "@" : "",
+             order ? order : "");
     return text;
 }
 

@@ -49,8 +49,8 @@ static tacit_status set_up(const cli *c, solve_job *job)
              c->set.profile ? "count(1)" : "count");
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &job->problem));
     TRY(cli_system_create(c, &job->problem, decorators,
-                          cli_format_spec(c->set.format, c->precision, format),
-                          true, &job->system));
+                          cli_format_spec(c, c->set.format, format), true,
+                          &job->system));
     const double start = tct_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));

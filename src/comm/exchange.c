@@ -97,8 +97,8 @@ static tacit_status build(tct_plan *p, const int64_t *starts,
 }
 
 tacit_status tct_plan_create(tacit_world *w, const int64_t *starts,
-                             const int64_t *ghost, int64_t ghosts, int columns,
-                             tct_plan **out)
+                             const int64_t *ghost, int64_t ghosts,
+                             const int32_t *now, int columns, tct_plan **out)
 {
     tct_plan *p = tct_calloc(sizeof *p);
     int64_t *counts = tct_calloc(3 * (size_t)w->size * sizeof *counts);
@@ -111,6 +111,9 @@ tacit_status tct_plan_create(tacit_world *w, const int64_t *starts,
         p->base.columns = columns;
         p->base.ghosts = ghosts;
         status = build(p, starts, ghost, counts, counts + w->size);
+        const int64_t sent = status >= 0 && now ? p->send_start[p->sends] : 0;
+        for (int64_t i = 0; i < sent; i++)
+            p->send_index[i] = now[p->send_index[i]];
     }
     tct_free(counts);
     if (status < 0) tct_plan_destroy(&p);

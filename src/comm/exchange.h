@@ -22,11 +22,12 @@ typedef struct tct_plan {
 
 /* Plan the exchange that brings the elements `ghost` [ghosts] (global numbers,
  * ascending, none of them this rank's own) of vectors divided by `starts`
- * [size + 1], `columns` (1 or 2) vectors at once.
+ * [size + 1], `columns` (1 or 2) vectors at once. Element i of this rank is in
+ * place now[i] of its vectors (NULL: i).
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_plan_create(tacit_world *w, const int64_t *starts,
-                             const int64_t *ghost, int64_t ghosts, int columns,
-                             tct_plan **out);
+                             const int64_t *ghost, int64_t ghosts,
+                             const int32_t *now, int columns, tct_plan **out);
 void tct_plan_destroy(tct_plan **plan);
 
 /* Copy what is sent of x[column] into `pack`; a message holds all columns of

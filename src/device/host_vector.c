@@ -37,6 +37,15 @@ static void scale_range(const tct_op *op, size_t from, size_t to, double *sums)
     for (size_t i = from; i < to; i++) y[i] *= factor;
 }
 
+static void gather_range(const tct_op *op, size_t from, size_t to, double *sums)
+{
+    (void)sums;
+    VECTOR(x, 0);
+    VECTOR(y, 1);
+    const int32_t *restrict const index = op->index;
+    for (size_t i = from; i < to; i++) y[i] = x[index[i]];
+}
+
 static void axpy_range(const tct_op *op, size_t from, size_t to, double *sums)
 {
     (void)sums;
@@ -206,6 +215,7 @@ const tct_host_vector tct_host_vector_isa = {
         [TCT_FILL] = fill_range,
         [TCT_COPY] = copy_range,
         [TCT_SCALE] = scale_range,
+        [TCT_GATHER] = gather_range,
         [TCT_AXPY] = axpy_range,
         [TCT_AYPX] = aypx_range,
         [TCT_DOT] = dot_range,

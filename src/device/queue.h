@@ -23,6 +23,7 @@
     X(FILL, "fill", 0, 0, 0, 0, 1)           /* y                       */     \
     X(COPY, "copy", 0, 0, 0, 0, 2)           /* x y                     */     \
     X(SCALE, "scale", 0, 0, 0, 0, 2)         /* y                       */     \
+    X(GATHER, "gather", 0, 0, 0, 0, 2)       /* x y                     */     \
     X(AXPY, "axpy", 0, 0, 0, 1, 3)           /* x y                     */     \
     X(AYPX, "aypx", 0, 0, 0, 1, 3)           /* x y                     */     \
     X(DOT, "dot", 0, 1, 0, 0, 2)             /* x y                     */     \
@@ -85,6 +86,7 @@ typedef struct tct_op {
     int count;                  /* scalars of a sum                     */
     bool at_once;               /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
+    const int32_t *index;       /* of GATHER, on the device             */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
     void *host;                 /* host memory of GET and PUT           */
@@ -261,6 +263,9 @@ void q_put(tacit_queue *q, size_t n, const double *host, double *x);
 void q_fill(tacit_queue *q, size_t n, double value, double *y);
 void q_copy(tacit_queue *q, size_t n, const double *x, double *y);
 void q_scale(tacit_queue *q, size_t n, double factor, double *y);
+/* y[i] = x[index[i]], the index on the device */
+void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
+              double *y);
 /* y = y + sign alpha x;  y = x + sign alpha y; alpha NULL is 1 */
 void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
             const double *x, double *y);

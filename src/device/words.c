@@ -24,6 +24,14 @@ void q_scale(tacit_queue *q, size_t n, double factor, double *y)
     q_submit(q, &(tct_op){.code = TCT_SCALE, .n = n, .sign = factor, .v = {y}});
 }
 
+void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
+              double *y)
+{
+    q_submit(
+        q,
+        &(tct_op){.code = TCT_GATHER, .n = n, .index = index, .v = {in(x), y}});
+}
+
 void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
             const double *x, double *y)
 {

@@ -85,12 +85,13 @@ typedef struct tct_trial {
 } tct_trial;
 enum { TCT_TRIALS_MOST = 8 };
 
-/* "FORMAT", "FORMAT/STORE", each with or without "+LOW", taken apart. STORE is
- * how a GPU format keeps values ("auto", "f64", ...), LOW that of a second
- * block for mixed precision ("low32", "low48"); both empty if not given.
+/* "FORMAT", "FORMAT/STORE", each with or without "+LOW" and "@ORDER", taken
+ * apart. STORE is how a GPU format keeps values ("auto", "f64", ...), LOW that
+ * of a second block for mixed precision ("low32", "low48"); both empty if not
+ * given. ORDER is the order of rows, "auto" if not given.
  * Errors      INVALID (unknown format of that device, with the nearest). */
 typedef struct tct_format_wish {
-    char format[16], store[16], low[16];
+    char format[16], store[16], low[16], order[16];
 } tct_format_wish;
 tacit_status tct_format_parse(const char *device, const char *text,
                               tct_format_wish *out);

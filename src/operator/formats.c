@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/formats.c - the registry of formats. */
 #include "operator/format.h"
+#include "operator/order.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -52,11 +53,16 @@ static tacit_status unknown(const char *device, const char *name)
 tacit_status tct_format_parse(const char *device, const char *text,
                               tct_format_wish *out)
 {
-    *out = (tct_format_wish){.format = "auto"};
+    *out = (tct_format_wish){.format = "auto", .order = "auto"};
     if (!text) return TACIT_OK;
-    const char *rest = part(text, "/+", out->format);
-    if (*rest == '/') rest = part(rest + 1, "+", out->store);
-    if (*rest == '+') part(rest + 1, "", out->low);
+    const char *rest = part(text, "/+@", out->format);
+    if (*rest == '/') rest = part(rest + 1, "+@", out->store);
+    if (*rest == '+') rest = part(rest + 1, "@", out->low);
+    if (*rest == '@') part(rest + 1, "", out->order);
+    if (!out->format[0]) strcpy(out->format, "auto");
+    if (!tct_order_is_known(out->order))
+        FAIL(TACIT_INVALID, "unknown order '%s': auto, none, rcm or metis",
+             out->order);
     if (strcmp(out->format, "auto") != 0 &&
         !tct_format_find(device, out->format))
         return unknown(device, out->format);

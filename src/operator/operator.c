@@ -57,7 +57,11 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
                                   double *y)
 {
     REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
-    apply(A, A->q, x, y);
+    const tct_order *o = A->order;
+    const size_t n = (size_t)A->n;
+    if (o) tct_order_enter(o, A->q, n, x, o->x);
+    apply(A, A->q, o ? o->x : x, o ? o->y : y);
+    if (o) tct_order_leave(o, A->q, n, o->y, y);
     tct_unscale(A, A->q, y);
     return q_status(A->q);
 }
@@ -92,84 +96,6 @@ static tacit_status copy_rows(const tct_csr *from, tct_csr *to)
     return TACIT_OK;
 }
 
-/* What was tried for the local block, and what came of it. */
-static void tell_trials(const tacit_operator *A)
-{
-    const int rank = A->world->rank;
-    for (int i = 0; i < A->trial_count; i++) {
-        const tct_trial *t = &A->trials[i];
-        char time[64] = "not measured";
-        if (t->seconds > 0.0)
-            snprintf(time, sizeof time, "%.2f us a product, %.0f bytes",
-                     1e6 * t->seconds, t->bytes);
-        tct_log(TCT_DETAIL, "rank %d  format %-9s %s%s%s", rank, t->format,
-                t->bytes < 0.0 ? "does not fit" : time, t->reason ? ": " : "",
-                t->reason ? t->reason : "");
-    }
-    tct_log(TCT_DETAIL, "rank %d  format %s taken%s", rank, A->name,
-            A->trial_count > 0 ? "" : ", as it was asked for");
-}
-
-/* On the host: choose by a sample, then store. */
-static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
-                               tct_local *local)
-{
-    if (strcmp(wish->format, "auto") == 0)
-        A->format =
-            tct_format_choose(local, A->q->threads, A->trials, &A->trial_count);
-    else A->format = tct_format_find("host", wish->format);
-    snprintf(A->name, sizeof A->name, "%s", A->format->name);
-    return A->format->create(local, A->q->threads, &A->local);
-}
-
-/* On a GPU: store the whole matrix in each format that could be, or in one. */
-static tacit_status store_gpu(tacit_operator *A, const tct_format_wish *wish,
-                              tct_local *local)
-{
-    const char *device = A->q->device->name, *winner = wish->format;
-    local->owned = false;
-    local->store = wish->store[0] ? wish->store : NULL;
-    if (strcmp(wish->format, "auto") == 0) {
-        TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &A->reasons));
-        TRY(tct_format_race(A->q, local, A->trials, &A->trial_count, A->reasons,
-                            &winner, &A->local));
-        snprintf(A->name, sizeof A->name, "%s", winner);
-    } else {
-        snprintf(A->name, sizeof A->name, "%s%s%s", wish->format,
-                 wish->store[0] ? "/" : "", wish->store);
-    }
-    char bare[16];
-    snprintf(bare, sizeof bare, "%.*s", (int)strcspn(winner, "/"), winner);
-    A->format = tct_format_find(device, bare);
-    if (A->local) return TACIT_OK;
-    return A->format->create(local, A->q->threads, &A->local);
-}
-
-/* This rank's part, without a word to the others. */
-static tacit_status build_blocks(tacit_operator *A, const char *format,
-                                 tct_csr *rows)
-{
-    tct_parts parts;
-    tct_format_wish wish;
-    const bool host = strcmp(A->q->device->name, "host") == 0;
-    tacit_status status = tct_split(rows, &parts);
-    if (status >= 0)
-        status = tct_format_parse(A->q->device->name, format, &wish);
-    if (status >= 0)
-        status = host ? store_host(A, &wish, &parts.local)
-                      : store_gpu(A, &wish, &parts.local);
-    if (status >= 0) tell_trials(A);
-    if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
-    if (status >= 0 && parts.ghosts > 0) {
-        A->ghosts = parts.ghosts;
-        A->ghost_id = parts.ghost_id;
-        parts.ghost_id = NULL;
-        status = tct_ghost_create(&parts, &A->ghost);
-    }
-    tct_parts_clear(&parts);
-    return status;
-}
-
 static tacit_status describe_exchange(tacit_operator *A)
 {
     if (!A->plan) return TACIT_OK;
@@ -196,6 +122,8 @@ static void describe_blocks(tacit_operator *A)
     if (A->low && entries > 0)
         A->info.low_bytes_per_nonzero = A->low->local->matrix_bytes / entries;
     A->info.low_bits = A->low ? A->low->bits : 0;
+    A->info.order = A->order ? A->order->name : "none";
+    A->info.order_seconds = A->order ? A->order->seconds : 0.0;
 }
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
@@ -217,7 +145,7 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
         A->n = rows->rows;
         A->info.rows = matrix->A.global_rows;
         A->info.nonzeros = matrix->nonzeros;
-        status = build_blocks(A, format, rows);
+        status = tct_store(A, format, rows);
     }
     tct_csr_clear(rows);
     TRY(tct_agree(w, status));
@@ -225,8 +153,10 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
     A->info.row_min = -extent[0];
     A->info.row_max = extent[1];
     if (w->size > 1) {
-        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, 1, &A->plan));
-        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, 2,
+        const int32_t *now = A->order ? A->order->now : NULL;
+        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, now, 1,
+                            &A->plan));
+        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, now, 2,
                             &A->pair_plan));
     }
     describe_blocks(A);
@@ -297,6 +227,17 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
 
 /* --- update ----------------------------------------------------------------- */
 
+static tacit_status into_order(const tct_order *o, tct_parts *parts)
+{
+    tct_local copy;
+    TRY(tct_order_copy(o, &parts->local, &copy));
+    tct_free(parts->local.ptr);
+    tct_free(parts->local.col);
+    tct_free(parts->local.val);
+    parts->local = copy;
+    return tct_order_ghosts(o, parts);
+}
+
 /* New values for this rank's blocks; the ghost block is compared first, so that
  * none is changed where the patterns differ. `found` says where, in numbers of
  * the matrix as it is dealt out. */
@@ -307,6 +248,7 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows,
     const int64_t first = rows->first;
     tct_difference local = {.row = -1};
     tacit_status status = tct_split(rows, &parts);
+    if (status >= 0 && A->order) status = into_order(A->order, &parts);
     if (status >= 0) {
         *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
         if (found->row >= 0) status = TACIT_INVALID; /* worded by the caller */
@@ -315,8 +257,10 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows,
     if (status >= 0) status = A->format->refill(A->local, &parts.local);
     if (local.row >= 0) {
         *found = local;
+        if (A->order) found->col = A->order->old[found->col];
         found->col += first;
     }
+    if (found->row >= 0 && A->order) found->row = A->order->old[found->row];
     if (found->row >= 0) found->row += first;
     if (status >= 0) status = tct_low_refill(A, &parts.local);
     if (status >= 0 && A->ghost) tct_ghost_refill(A->ghost, &parts);
@@ -413,6 +357,7 @@ void tacit_operator_destroy(tacit_operator **A)
     tacit_operator *a = *A;
     tct_low_destroy(&a->low);
     tct_free(a->reasons);
+    tct_order_destroy(a->q, &a->order);
     if (a->local) a->local->ops->destroy(a->local);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);

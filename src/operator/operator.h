@@ -5,6 +5,7 @@
 #include "comm/exchange.h"
 #include "matrix/csr.h"
 #include "operator/format.h"
+#include "operator/order.h"
 #include <tacit/operator.h>
 
 struct tacit_operator {
@@ -13,6 +14,7 @@ struct tacit_operator {
     int64_t n;       /* rows of this rank                                */
     int64_t *starts; /* [size + 1] first row of each rank                */
     const tct_format *format;
+    tct_order *order;  /* of what is stored; NULL: as the rows come         */
     tct_block *local;  /* rows and columns of this rank                    */
     tct_block *ghost;  /* columns of other ranks; NULL if there are none   */
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
@@ -35,7 +37,7 @@ struct tacit_operator {
     tacit_operator_info info;
 };
 
-/* y = A x, A being what is stored: here and below. */
+/* y = A x, A being what is stored, x and y in its order: here and below. */
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);
 /* y = A x, *dot = (x, y) of this rank's part */
 void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
@@ -48,6 +50,12 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
 /* y0 = A x0, y1 = A x1 with one exchange and one pass over the matrix. */
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1);
+
+/* --- store.c ---------------------------------------------------------------- */
+
+/* The blocks of this rank's `rows`, which are consumed, without a word to the
+ * others. `format` as in tacit/operator.h. */
+tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows);
 
 /* --- scale.c ---------------------------------------------------------------- */
 

@@ -45,6 +45,10 @@ static tacit_status build(tacit_solver *S)
         if (i < S->method->about.vectors || mixed)
             TRY(tacit_queue_alloc(S->q, S->n, &S->v[i]));
     }
+    if (S->exact->order) {
+        TRY(tacit_queue_alloc(S->q, S->n, &S->own_b));
+        TRY(tacit_queue_alloc(S->q, S->n, &S->own_x));
+    }
     return tacit_queue_alloc(S->q, TCT_SCALARS, &S->c);
 }
 
@@ -78,6 +82,8 @@ void tacit_solver_destroy(tacit_solver **solver)
     tacit_solver *S = *solver;
     tct_loop_free(S);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
+    q_free(S->q, S->own_b);
+    q_free(S->q, S->own_x);
     q_free(S->q, S->c);
     tct_free(S);
     *solver = NULL;

@@ -68,7 +68,6 @@ tacit_status tacit_manufacture(tacit_queue *queue, const tacit_operator *A,
     double norm = 0.0;
     TRY(tacit_distance(queue, n, xstar, NULL, &norm));
     if (norm > 0.0) q_scale(queue, n, 1.0 / norm, xstar);
-    apply(A, queue, xstar, b);
-    tct_unscale(A, queue, b);
+    (void)tacit_operator_apply(A, xstar, b); /* the queue keeps its status */
     return tct_agree(A->world, q_own_status(queue));
 }

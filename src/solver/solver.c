@@ -91,6 +91,23 @@ static tacit_status conclude(tacit_solver *S, double seconds)
     return TACIT_OK;
 }
 
+/* What is solved for is b in the order of A, and so is x. */
+static void enter(tacit_solver *S, const double *b, double *x)
+{
+    const tct_order *o = S->exact->order;
+    S->b = o ? S->own_b : b;
+    S->x = o ? S->own_x : x;
+    if (!o) return;
+    tct_order_enter(o, S->q, S->n, b, S->own_b);
+    tct_order_enter(o, S->q, S->n, x, S->own_x);
+}
+
+static void leave(tacit_solver *S, double *x)
+{
+    const tct_order *o = S->exact->order;
+    if (o) tct_order_leave(o, S->q, S->n, S->own_x, x);
+}
+
 static bool overlap(const double *b, const double *x, size_t n)
 {
     return (uintptr_t)b < (uintptr_t)(x + n) &&
@@ -110,8 +127,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
              "needed, so they must be two vectors",
              __func__);
     *result = (tacit_result){.breakdown_iteration = -1};
-    S->b = b;
-    S->x = x;
+    enter(S, b, x);
     S->result = result;
     TRY(begin(S, stop));
     if (S->norm_b == 0.0) { /* the solution of A x = 0 is 0 */
@@ -121,11 +137,12 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
         return tct_agree(S->A->world, q_own_status(S->q));
     }
     const double start_time = tct_seconds();
-    tct_shift(S, S->shift, x);
+    tct_shift(S, S->shift, S->x);
     iterate(S);
     tct_describe_loop(S);
     int exponent = 0;
     const bool within = tct_shift_back(S, &exponent);
+    leave(S, x);
     TRY(conclude(S, tct_seconds() - start_time));
     if (within || !result->converged) return explain(S);
     result->converged = false;

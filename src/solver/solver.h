@@ -58,6 +58,8 @@ struct tacit_solver {
     double *c;                   /* scalars on the device: steps.h    */
     const double *b;             /* of this run                       */
     double *x;                   /* ... times 2^shift                 */
+    double *own_b, *own_x;       /* what b and x are in A's order, if that is
+                                    another than the user's           */
     double sigma;                /* what b is multiplied by: 2^i      */
     int shift;
     int64_t k;             /* updates of x so far                             */

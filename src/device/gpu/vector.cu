@@ -220,11 +220,28 @@ static void start(const tct_op *op, const tct_gpu_launch *L, double sign,
                                              op->beta, held, tct_ending_of(L));
 }
 
+static __global__ void __launch_bounds__(THREADS)
+    gather(const int32_t *index, const double *x, double *y, size_t n,
+           const __grid_constant__ tct_ending ending)
+{
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) y[i] = __ldg(x + __ldg(index + i));
+    tct_end<0>(nullptr, ending);
+}
+
+static void start_gather(const tct_op *op, const tct_gpu_launch *L)
+{
+    const size_t blocks = (op->n + THREADS - 1) / THREADS;
+    gather<<<(unsigned)blocks, THREADS, 0, L->stream>>>(
+        op->index, op->v[0], op->v[1], op->n, tct_ending_of(L));
+}
+
 extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
 {
     switch ((int)op->code) {
     case TCT_FILL: start<do_fill>(op, L, op->sign, false); break;
     case TCT_COPY: start<do_copy>(op, L, 1.0, false); break;
+    case TCT_GATHER: start_gather(op, L); break;
     case TCT_SCALE: start<do_scale>(op, L, op->sign, false); break;
     case TCT_AXPY: start<do_axpy>(op, L, op->sign, false); break;
     case TCT_AYPX: start<do_aypx>(op, L, op->sign, false); break;
