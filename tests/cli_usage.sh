@@ -72,6 +72,8 @@ cmp -s out "$source/docs/tacit.1" ||
 
 # what is missing says why
 accepted devices
+grep -q '(, ' out && complain 'devices: a list that begins with a comma'
+grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
 for name in nccl queue nvshmem flexible sstep jacobi amg; do
     grep -q "	$name	no	." out || complain "devices: $name"
 done

@@ -77,12 +77,24 @@ static void add_resident(listing *l)
 static void add_file_formats(listing *l)
 {
     for (const tct_file_about *const *f = tct_file_list(); *f; f++) {
+        const struct {
+            bool can;
+            const char *what;
+        } all[] = {{(*f)->reads_matrix, "reads matrices"},
+                   {(*f)->writes_matrix, "writes matrices"},
+                   {(*f)->reads_vector, "reads vectors"},
+                   {(*f)->writes_vector, "writes vectors"}};
         char text[256];
-        snprintf(text, sizeof text, "%s (%s%s%s%s)", (*f)->summary,
-                 (*f)->reads_matrix ? "reads matrices" : "",
-                 (*f)->writes_matrix ? ", writes matrices" : "",
-                 (*f)->reads_vector ? ", reads vectors" : "",
-                 (*f)->writes_vector ? ", writes vectors" : "");
+        int used = snprintf(text, sizeof text, "%s", (*f)->summary);
+        const char *before = " (";
+        for (int k = 0; k < 4 && used < (int)sizeof text; k++) {
+            if (!all[k].can) continue;
+            used += snprintf(text + used, sizeof text - (size_t)used, "%s%s",
+                             before, all[k].what);
+            before = ", ";
+        }
+        if (used < (int)sizeof text)
+            snprintf(text + used, sizeof text - (size_t)used, ")");
         add(l, "file", NULL, (*f)->name, text, NULL);
     }
 }
