@@ -168,45 +168,57 @@ static tacit_status get_matrix(const char *name, tct_local *A)
 
 /* --- measuring -------------------------------------------------------------- */
 
+typedef struct {
+    double *a, *b, *c;
+    bool first;
+} triads;
+
+static void triad_stretch(void *work, int64_t from, int64_t to)
+{
+    const triads *t = work;
+    double *restrict a = t->a, *restrict b = t->b, *restrict c = t->c;
+    if (t->first)
+        for (int64_t i = from; i < to; i++) b[i] = 1.0, c[i] = 2.0;
+    for (int64_t i = from; i < to; i++) a[i] = b[i] + 3.0 * c[i];
+}
+
 /* GB/s of a triad over 3 x 160 MB, what it must move counted once. */
-static double triad(int threads)
+static double triad(tct_team *team)
 {
     const int64_t n = 20000000;
-    double *a = tct_alloc((size_t)n * sizeof *a);
-    double *b = tct_alloc((size_t)n * sizeof *b);
-    double *c = tct_alloc((size_t)n * sizeof *c);
+    const size_t bytes = (size_t)n * sizeof(double);
+    triads t = {tct_alloc(bytes), tct_alloc(bytes), tct_alloc(bytes), true};
     double best = 0.0;
-    for (int r = 0; r < 6 && a && b && c; r++) {
+    for (int r = 0; r < 6 && t.a && t.b && t.c; r++) {
         const double start = tct_seconds();
-#pragma omp parallel for simd schedule(static) num_threads(threads)
-        for (int64_t i = 0; i < n; i++)
-            a[i] = r == 0 ? (b[i] = 1.0, c[i] = 2.0) : b[i] + 3.0 * c[i];
+        t.first = r == 0;
+        tct_team_stretches(team, n, triad_stretch, &t);
         const double rate = 24e-9 * (double)n / (tct_seconds() - start);
         if (r > 0 && rate > best) best = rate;
     }
-    tct_free(a);
-    tct_free(b);
-    tct_free(c);
+    tct_free(t.a);
+    tct_free(t.b);
+    tct_free(t.c);
     return best;
 }
 
 typedef struct {
     const tct_block *B;
-    int threads;
+    tct_team *team;
     double *x0, *y0, *x1, *y1, dot;
 } product;
 
 static void plain(product *p)
 {
-    p->B->ops->multiply(p->B, p->threads, p->x0, p->y0, NULL);
+    p->B->ops->multiply(p->B, p->x0, p->y0, NULL);
 }
 static void with_dot(product *p)
 {
-    p->B->ops->multiply(p->B, p->threads, p->x0, p->y0, &p->dot);
+    p->B->ops->multiply(p->B, p->x0, p->y0, &p->dot);
 }
 static void pair(product *p)
 {
-    p->B->ops->multiply_pair(p->B, p->threads, p->x0, p->y0, p->x1, p->y1);
+    p->B->ops->multiply_pair(p->B, p->x0, p->y0, p->x1, p->y1);
 }
 
 static double best_of(void (*once)(product *), product *p, double seconds)
@@ -229,7 +241,7 @@ static double one_format(const tct_format *f, const tct_local *A, product *p,
     copy.owned = false;
     tct_block *B = NULL;
     const double start = tct_seconds();
-    if (f->create(&copy, p->threads, &B) < 0) {
+    if (f->create(&copy, p->team, &B) < 0) {
         printf("%s\t%s\n", f->name, tacit_error_message());
         return csr;
     }
@@ -252,7 +264,8 @@ static tacit_status run(const char *name, int threads, double seconds)
 {
     tct_local A = {0};
     TRY(get_matrix(name, &A));
-    product p = {.threads = threads};
+    product p = {.B = NULL};
+    TRY(tct_team_create(threads, &p.team));
     double **vector[] = {&p.x0, &p.y0, &p.x1, &p.y1};
     const int64_t n = A.rows > A.cols ? A.rows : A.cols;
     for (int v = 0; v < 4; v++) {
@@ -261,12 +274,11 @@ static tacit_status run(const char *name, int threads, double seconds)
             (*vector[v])[i] = tct_uniform((uint64_t)i, (uint64_t)v) - 0.5;
     }
     printf("%s: %lld rows, %lld entries, %d threads, triad %.1f GB/s\n", name,
-           (long long)A.rows, (long long)A.ptr[A.rows], threads,
-           triad(threads));
+           (long long)A.rows, (long long)A.ptr[A.rows], threads, triad(p.team));
     tct_trial trials[TCT_TRIALS_MOST];
     int count = 0;
     const double start = tct_seconds();
-    const tct_format *chosen = tct_format_choose(&A, threads, trials, &count);
+    const tct_format *chosen = tct_format_choose(&A, p.team, trials, &count);
     printf("auto: %s, found in %.1f ms\n", chosen->name,
            1e3 * (tct_seconds() - start));
     for (int i = 0; i < count; i++)
@@ -282,6 +294,7 @@ static tacit_status run(const char *name, int threads, double seconds)
     tct_free(A.ptr);
     tct_free(A.col);
     tct_free(A.val);
+    tct_team_destroy(&p.team);
     return TACIT_OK;
 }
 

@@ -10,9 +10,7 @@ if(CMAKE_C_COMPILER_ID MATCHES Clang)
 endif()
 target_compile_definitions(tacit_flags INTERFACE _GNU_SOURCE)
 if(NOT TACIT_OPENMP)
-  # numbers of threads are then of no use
-  target_compile_options(tacit_flags INTERFACE
-    -Wno-unknown-pragmas -Wno-unused-parameter)
+  target_compile_options(tacit_flags INTERFACE -Wno-unknown-pragmas)
 endif()
 if(TACIT_WERROR)
   target_compile_options(tacit_flags INTERFACE -Werror)

@@ -3,6 +3,7 @@
  * against long double, and the same bits as every other format and number of
  * threads. */
 #include "operator/slices.h"
+#include "teams.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,8 +11,6 @@
 #include <string.h>
 /* cmocka wants the four headers above it */
 #include <cmocka.h>
-
-enum { THREADS_MOST = 3 };
 
 /* --- matrices ------------------------------------------------------------------ */
 
@@ -176,8 +175,7 @@ typedef struct { /* what the first format gave; the others must repeat it */
     bool set;
 } reference;
 
-static void check_block(const tct_block *B, const tct_local *A, int threads,
-                        reference *ref)
+static void check_block(const tct_block *B, const tct_local *A, reference *ref)
 {
     const int64_t n = A->rows;
     const size_t bytes = (size_t)n * sizeof(double);
@@ -185,7 +183,7 @@ static void check_block(const tct_block *B, const tct_local *A, int threads,
     double *y = vector(n, 3), *p = vector(n, 4), *q = vector(n, 5);
     double dot = NAN, again = NAN;
     for (int64_t i = 0; i < n; i++) y[i] = p[i] = q[i] = NAN;
-    B->ops->multiply(B, threads, x, y, &dot);
+    B->ops->multiply(B, x, y, &dot);
     assert_right(A, x, y);
     if (!ref->set) {
         *ref = (reference){.y = malloc(bytes + 1), .dot = dot, .set = true};
@@ -193,9 +191,9 @@ static void check_block(const tct_block *B, const tct_local *A, int threads,
     }
     assert_memory_equal(y, ref->y, bytes);
     assert_memory_equal(&dot, &ref->dot, sizeof dot);
-    B->ops->multiply(B, threads, x, y, &again);
+    B->ops->multiply(B, x, y, &again);
     assert_memory_equal(&dot, &again, sizeof dot);
-    B->ops->multiply_pair(B, threads, z, p, x, q);
+    B->ops->multiply_pair(B, z, p, x, q);
     assert_memory_equal(q, ref->y, bytes);
     assert_right(A, z, p);
     free(x);
@@ -213,7 +211,7 @@ static void check_refill(tct_block *B, const tct_format *format,
     for (int64_t i = 0; i < k; i++) other.val[i] = 1.0 / (double)(i + 3);
     assert_int_equal(format->refill(B, &other), TACIT_OK);
     double *x = vector(A->rows, 9), *y = vector(A->rows, 8);
-    B->ops->multiply(B, 1, x, y, NULL);
+    B->ops->multiply(B, x, y, NULL);
     assert_right(&other, x, y);
     if (k > 0 && other.col[k - 1] > 0 &&
         (k == 1 || other.col[k - 2] != other.col[k - 1] - 1 ||
@@ -231,17 +229,18 @@ static int check_formats(const tct_local *A)
     reference ref = {0};
     int built = 0;
     for (int f = 0; tct_formats("host")[f]; f++)
-        for (int threads = 1; threads <= THREADS_MOST; threads++) {
+        for (int threads = 1; threads <= TEAM_MOST; threads++) {
             const tct_format *format = tct_formats("host")[f];
             tct_local source = copy_of(A);
             tct_block *B = NULL;
-            const tacit_status status = format->create(&source, threads, &B);
+            const tacit_status status =
+                format->create(&source, team_of[threads], &B);
             clear(&source);
             if (status == TACIT_UNSUPPORTED) continue;
             assert_int_equal(status, TACIT_OK);
             assert_true(B->nonzeros == A->ptr[A->rows]);
             assert_true(B->stored >= B->nonzeros);
-            check_block(B, A, threads, &ref);
+            check_block(B, A, &ref);
             check_refill(B, format, A);
             B->ops->destroy(B);
             built++;
@@ -261,7 +260,7 @@ static void awkward_patterns_in_every_format(void **state)
     for (size_t p = 0; p < sizeof patterns / sizeof *patterns; p++)
         for (size_t s = 0; s < sizeof sizes / sizeof *sizes; s++) {
             tct_local A = make(patterns[p], sizes[s], DOUBLES);
-            assert_true(check_formats(&A) >= 2 * THREADS_MOST);
+            assert_true(check_formats(&A) >= 2 * TEAM_MOST);
             clear(&A);
         }
 }
@@ -274,7 +273,7 @@ static void blocks_of_every_size(void **state)
     for (int p = 0; p < 5; p++)
         for (int64_t groups = 7; groups < 300; groups += 131) {
             tct_local A = make(patterns[p], groups * (p + 2), DOUBLES);
-            assert_true(check_formats(&A) == 3 * THREADS_MOST);
+            assert_true(check_formats(&A) == 3 * TEAM_MOST);
             clear(&A);
         }
 }
@@ -291,7 +290,7 @@ static void values_are_kept_without_loss(void **state)
         check_formats(&A);
         check_formats(&B);
         tct_block *block = NULL;
-        assert_int_equal(tct_format_sell.create(&A, 1, &block), TACIT_OK);
+        assert_int_equal(tct_format_sell.create(&A, NULL, &block), TACIT_OK);
         assert_int_equal(((tct_slices *)(void *)block)->kind, expected[sort]);
         block->ops->destroy(block);
         clear(&A);
@@ -328,8 +327,8 @@ static void runs_and_offsets_are_found(void **state)
     tct_local A = make(banded, 2000, DOUBLES),
               B = make(scattered, 2000, DOUBLES);
     tct_block *runs = NULL, *near = NULL;
-    assert_int_equal(tct_format_sell.create(&A, 1, &runs), TACIT_OK);
-    assert_int_equal(tct_format_sell.create(&B, 1, &near), TACIT_OK);
+    assert_int_equal(tct_format_sell.create(&A, NULL, &runs), TACIT_OK);
+    assert_int_equal(tct_format_sell.create(&B, NULL, &near), TACIT_OK);
     /* 8 bytes a value and half a byte of index; 2 bytes of index */
     assert_true(runs->matrix_bytes < 9.6 * (double)runs->nonzeros);
     assert_true(near->matrix_bytes < 11.0 * (double)near->nonzeros);
@@ -344,7 +343,7 @@ static void one_long_row_costs_no_padding_for_all(void **state)
     (void)state;
     tct_local A = make(arrow, 3000, DOUBLES);
     tct_block *B = NULL;
-    assert_int_equal(tct_format_sell.create(&A, 1, &B), TACIT_OK);
+    assert_int_equal(tct_format_sell.create(&A, NULL, &B), TACIT_OK);
     assert_true((double)B->stored < 1.1 * (double)B->nonzeros);
     B->ops->destroy(B);
     clear(&A);
@@ -357,7 +356,7 @@ static void the_choice_is_one_of_the_formats(void **state)
         tct_local A = make(blocks3, 3 * (n / 3 + 1), DOUBLES);
         tct_trial trials[TCT_TRIALS_MOST];
         int count = 0;
-        const tct_format *best = tct_format_choose(&A, 1, trials, &count);
+        const tct_format *best = tct_format_choose(&A, NULL, trials, &count);
         assert_non_null(best);
         assert_int_equal(count, 3);
         double least = 1e30, chosen = 1e30;
@@ -383,5 +382,5 @@ int main(void)
         cmocka_unit_test(one_long_row_costs_no_padding_for_all),
         cmocka_unit_test(the_choice_is_one_of_the_formats),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_teams, close_teams);
 }

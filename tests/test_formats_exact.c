@@ -5,6 +5,7 @@
  * pairs, dots, new values, memory. */
 #include "device/isa.h"
 #include "operator/format.h"
+#include "teams.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -297,7 +298,8 @@ static void everywhere(check what, bool with_blocks)
                     if (blocks && (!shapes[shape].block || !with_blocks))
                         continue;
                     tct_block *B = NULL;
-                    assert_int_equal(format->create(&A, threads, &B), TACIT_OK);
+                    assert_int_equal(format->create(&A, team_of[threads], &B),
+                                     TACIT_OK);
                     assert_int_equal(B->rows, A.rows);
                     assert_int_equal(B->nonzeros, A.ptr[A.rows]);
                     assert_true(B->stored >= B->nonzeros);
@@ -311,7 +313,7 @@ static void everywhere(check what, bool with_blocks)
 static void check_product(const tct_format *f, const tct_local *A, tct_block *B)
 {
     double *x = vector(A->cols, 1), *y = vector(A->rows, 2);
-    B->ops->multiply(B, 1, x, y, NULL);
+    B->ops->multiply(B, x, y, NULL);
     for (int64_t i = 0; i < A->rows; i++) {
         assert_close(A, i, x, y[i]);
         if (!same_bits(y[i], row_in_order(A, i, x)))
@@ -329,7 +331,7 @@ static void check_not_finite(const tct_format *f, const tct_local *A,
     double *x = vector(A->cols, 3), *y = vector(A->rows, 2);
     for (int64_t j = A->cols / 3; j < A->cols; j += 97)
         x[j] = j % 2 ? NAN : INFINITY;
-    B->ops->multiply(B, 1, x, y, NULL);
+    B->ops->multiply(B, x, y, NULL);
     for (int64_t i = 0; i < A->rows; i++) {
         const double want = row_in_order(A, i, x);
         if (isnan(want) ? !isnan(y[i]) : !same_bits(y[i], want))
@@ -346,9 +348,9 @@ static void check_pair(const tct_format *f, const tct_local *A, tct_block *B)
     double *x[2] = {vector(A->cols, 4), vector(A->cols, 5)};
     double *y[2] = {vector(A->rows, 6), vector(A->rows, 6)};
     double *z = vector(A->rows, 7);
-    B->ops->multiply_pair(B, 1, x[0], y[0], x[1], y[1]);
+    B->ops->multiply_pair(B, x[0], y[0], x[1], y[1]);
     for (int v = 0; v < 2; v++) {
-        B->ops->multiply(B, 1, x[v], z, NULL);
+        B->ops->multiply(B, x[v], z, NULL);
         assert_memory_equal(y[v], z, (size_t)A->rows * sizeof *z);
         tct_free(x[v]);
         tct_free(y[v]);
@@ -360,7 +362,7 @@ static void check_dot(const tct_format *f, const tct_local *A, tct_block *B)
 {
     if (A->rows != A->cols) return;
     double *x = vector(A->cols, 8), *y = vector(A->rows, 9), dot = -1.0;
-    B->ops->multiply(B, 1, x, y, &dot);
+    B->ops->multiply(B, x, y, &dot);
     long double sum = 0.0L, size = 1e-300L;
     for (int64_t i = 0; i < A->rows; i++) {
         assert_true(same_bits(y[i], row_in_order(A, i, x)));
@@ -370,7 +372,7 @@ static void check_dot(const tct_format *f, const tct_local *A, tct_block *B)
     assert_true(fabsl(sum - (long double)dot) <= 1e-13L * size);
     for (int again = 0; again < 3; again++) {
         double other = -1.0;
-        B->ops->multiply(B, 1 + again, x, y, &other);
+        B->ops->multiply(B, x, y, &other);
         assert_true(same_bits(dot, other));
     }
     if (!isnan(last_dot) && !same_bits(dot, last_dot))
@@ -538,7 +540,7 @@ static void owned_arrays_are_used_up(void **state)
             B.owned = true;
             tct_block *block = NULL;
             const tacit_status status =
-                tct_formats("host")[f]->create(&B, 2, &block);
+                tct_formats("host")[f]->create(&B, team_of[2], &block);
             clear(&B);
             if (status == TACIT_OK) {
                 check_product(tct_formats("host")[f], &A, block);
@@ -565,7 +567,7 @@ static void no_memory_is_survived(void **state)
         for (long k = 1; status != TACIT_OK; k++) {
             tct_block *B = NULL;
             tct_memory_fail_at(k);
-            status = format->create(M, 2, &B);
+            status = format->create(M, team_of[2], &B);
             tct_memory_fail_at(0);
             if (status == TACIT_OK) B->ops->destroy(B);
             assert_int_equal(tct_memory_blocks(), blocks);
@@ -586,7 +588,7 @@ static void the_choice_is_explained(void **state)
         tct_local A = make(shape, ANY);
         tct_trial trials[TCT_TRIALS_MOST];
         int count = -1;
-        const tct_format *f = tct_format_choose(&A, 2, trials, &count);
+        const tct_format *f = tct_format_choose(&A, team_of[2], trials, &count);
         assert_non_null(f);
         bool found = A.ptr[A.rows] == 0;
         for (int i = 0; i < count; i++) {
@@ -611,7 +613,7 @@ static void bytes_are_those_of_the_block(void **state)
             const double bytes = tct_formats("host")[f]->bytes(&A, &reason);
             tct_block *B = NULL;
             const tacit_status status =
-                tct_formats("host")[f]->create(&A, 1, &B);
+                tct_formats("host")[f]->create(&A, NULL, &B);
             if (bytes < 0.0) {
                 assert_non_null(reason);
                 assert_int_equal(status, TACIT_UNSUPPORTED);
@@ -638,7 +640,7 @@ static void small_stores_are_found(void **state)
     for (size_t i = 0; i < sizeof want / sizeof *want; i++) {
         tct_local A = make(want[i].shape, want[i].s);
         tct_block *B = NULL;
-        assert_int_equal(tct_format_sell.create(&A, 1, &B), TACIT_OK);
+        assert_int_equal(tct_format_sell.create(&A, NULL, &B), TACIT_OK);
         const double each = B->matrix_bytes / (double)B->nonzeros;
         if (each > want[i].most)
             fail_msg("%s: %.2f bytes an entry", shapes[want[i].shape].name,
@@ -663,5 +665,5 @@ int main(void)
         cmocka_unit_test(bytes_are_those_of_the_block),
         cmocka_unit_test(small_stores_are_found),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_teams, close_teams);
 }

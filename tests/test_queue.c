@@ -103,18 +103,9 @@ static void ref_aypx(bench_t *t, double a, int x, int y)
         t->ref[y][j] = t->ref[x][j] + a * t->ref[y][j];
 }
 
-static int threads_usable(void)
-{
-#ifdef _OPENMP
-    return THREADS_MOST;
-#else
-    return 1;
-#endif
-}
-
 #define FOR_EVERY_SIZE(t, spec)                                               \
     for (int s_ = 0; s_ < SIZES; s_++)                                        \
-        for (int th_ = 1; th_ <= threads_usable(); th_++)                     \
+        for (int th_ = 1; th_ <= THREADS_MOST; th_++)                         \
             for (bool once_ = (open_bench(&(t), spec, sizes[s_], th_), true); \
                  once_; once_ = (close_bench(&(t)), false))
 
@@ -214,7 +205,7 @@ static void sums_have_the_same_bits_every_time(void **state)
 {
     (void)state;
     bench_t t;
-    open_bench(&t, "host", 100003, threads_usable());
+    open_bench(&t, "host", 100003, THREADS_MOST);
     double first = 0, again = 0;
     q_dot(t.q, t.n, t.v[0], t.v[1], &t.c[0]);
     q_get(t.q, 1, &t.c[0], &first);
@@ -224,7 +215,7 @@ static void sums_have_the_same_bits_every_time(void **state)
         assert_memory_equal(&first, &again, sizeof first);
     }
     close_bench(&t);
-    for (int threads = 1; threads < threads_usable(); threads++) {
+    for (int threads = 1; threads < THREADS_MOST; threads++) {
         open_bench(&t, "host", 100003, threads);
         q_dot(t.q, t.n, t.v[0], t.v[1], &t.c[0]);
         q_get(t.q, 1, &t.c[0], &again);

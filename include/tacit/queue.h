@@ -35,7 +35,8 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_queue tacit_queue;
 
 /* Open a line on the device that `spec` names, for the processes of `world`;
- * `threads` host threads, 0 for the processors that this process may use.
+ * at most `threads` host threads, 0 for the processors that this process may
+ * use (or OMP_NUM_THREADS), divided among the processes of this machine.
  * Collective.  Borrows `world`: it must outlive the queue.
  * Errors      INVALID (unknown device or decorator, or a device that this
  *             build lacks), UNSUPPORTED (cuda in a world of several, memcheck

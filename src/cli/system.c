@@ -7,6 +7,9 @@
 #include "operator/operator.h"
 #include <math.h>
 #include <string.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 static const char *const words[] = {"ones", "manufactured", "file"};
 enum { WORDS = sizeof words / sizeof *words };
@@ -90,11 +93,21 @@ static tacit_status make_vectors(const cli *c, cli_system *s)
     return TACIT_OK;
 }
 
+/* The threads of OpenMP, which made the matrix, go on spinning for some ms:
+ * send them away before threads of the queue are measured, or work. */
+static void dismiss_openmp(void)
+{
+#ifdef _OPENMP
+    omp_pause_resource_all(omp_pause_soft);
+#endif
+}
+
 static tacit_status build(const cli *c, const cli_problem *p,
                           const char *decorators, const char *format, bool take,
                           cli_system *s)
 {
     char spec[CLI_SPEC];
+    dismiss_openmp();
     const double start = tct_seconds();
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
@@ -104,7 +117,9 @@ static tacit_status build(const cli *c, const cli_problem *p,
     s->setup_seconds = tct_seconds() - start;
     TRY(tct_agree(c->world, make_vectors(c, s)));
     TRY(read_guess(c, p, s));
-    return make_rhs(c, p, s);
+    TRY(make_rhs(c, p, s));
+    dismiss_openmp();
+    return TACIT_OK;
 }
 
 tacit_status cli_system_create(const cli *c, const cli_problem *p,

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world.c - what all transports share: agreement, and queues. */
 #include "comm/world.h"
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 tacit_status tct_world_new(const tct_comm_ops *ops, void *state, int rank,
                            int size, int local_size, tacit_world **out)
@@ -71,24 +69,30 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
 
 /* --- queues --------------------------------------------------------------- */
 
+/* Processors that this process may use. */
+static int processors(void)
+{
+    cpu_set_t mine;
+    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
+    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
+}
+
 static int default_threads(const tacit_world *w)
 {
-#ifdef _OPENMP
-    if (getenv("OMP_NUM_THREADS")) {
+    const char *wish = getenv("OMP_NUM_THREADS"); /* may be a list: its first */
+    const long wished = wish ? strtol(wish, NULL, 10) : 0;
+    const int all = processors(), share = all / w->local_size;
+    const long threads = wished > 0 ? wished : share > 1 ? share : 1;
+    const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
+    if (wished > 0)
         tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
-                omp_get_max_threads());
-        return omp_get_max_threads();
-    }
-    const int all = omp_get_num_procs(), share = all / w->local_size;
-    tct_log(TCT_DETAIL,
-            "rank %d  threads %d: %d processors may be used here, by %d "
-            "processes",
-            w->rank, share > 1 ? share : 1, all, w->local_size);
-    return share > 1 ? share : 1;
-#else
-    tct_log(TCT_DETAIL, "rank %d  threads 1: a build without OpenMP", w->rank);
-    return 1;
-#endif
+                most);
+    else
+        tct_log(TCT_DETAIL,
+                "rank %d  threads %d: %d processors may be used here, by %d "
+                "processes",
+                w->rank, most, all, w->local_size);
+    return most;
 }
 
 tacit_status tacit_queue_create(tacit_world *world, const char *spec,

@@ -1,22 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/host.c - the host device: an operation runs when it is enqueued.
  *
- * A vector is divided into chunks by element number alone, and the chunks
- * among the threads once and for all, so pages stay with the thread that
- * touched them first. Partial sums are added in the order of the chunks: a sum
- * has the same bits every time, with any number of threads. */
+ * A vector is divided into chunks by element number alone, and the team shares
+ * out the chunks. Partial sums are added in the order of the chunks: a sum has
+ * the same bits every time, whoever does them. Vectors are as long as the
+ * matrix has rows: as many threads work on them as on the product before. */
 #include "device/host_vector.h"
 #include "device/isa.h"
 #include <stdio.h>
 #include <string.h>
-#ifdef _OPENMP
-#include <omp.h>
-#endif
 
 enum {
-    SERIAL_BELOW = 4096, /* elements: a parallel region costs about 1 us */
+    SERIAL_BELOW = 4096, /* elements: to call the team costs about 1 us */
     SUMS_MOST = 4,
-    THREADS_MOST = 1024,
     GRAIN = 512,      /* elements: chunks end on page borders */
     CHUNKS_MOST = 256 /* of a vector                          */
 };
@@ -24,6 +20,7 @@ enum {
 typedef struct {
     const tct_host_vector *vector;
     double (*partial)[8]; /* [CHUNKS_MOST], a cache line each */
+    int threads;          /* that a vector is worth; 0: all   */
 } host_state;
 
 static int sums_of(const tct_op *op)
@@ -48,27 +45,30 @@ static size_t limit(size_t n, size_t chunks, size_t c)
     return at < n ? at : n;
 }
 
-/* Chunks [from, to) of an operation, and their partial sums. */
-static void run_chunks(host_state *h, const tct_op *op, size_t chunks,
-                       size_t from, size_t to)
+typedef struct {
+    const tct_op *op;
+    size_t chunks;
+    tct_host_range range;
+    double (*partial)[8];
+} vector_work;
+
+static void run_chunk(void *work, int64_t c)
 {
-    const tct_host_range range = h->vector->run[op->code];
-    for (size_t c = from; c < to; c++) {
-        double part[SUMS_MOST] = {0};
-        range(op, limit(op->n, chunks, c), limit(op->n, chunks, c + 1), part);
-        memcpy(h->partial[c], part, sizeof part);
-    }
+    const vector_work *w = work;
+    const size_t n = w->op->n, k = (size_t)c;
+    double part[SUMS_MOST] = {0};
+    w->range(w->op, limit(n, w->chunks, k), limit(n, w->chunks, k + 1), part);
+    memcpy(w->partial[k], part, sizeof part);
 }
 
-static void run_vector(host_state *h, int threads, const tct_op *op)
+static void run_vector(tacit_queue *q, int threads, const tct_op *op)
 {
+    const host_state *h = q->device_state;
     const size_t grains = (op->n + GRAIN - 1) / GRAIN;
     const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
-    const size_t team = op->n < SERIAL_BELOW ? 1 : (size_t)threads;
-    if (team == 1) run_chunks(h, op, chunks, 0, chunks);
-#pragma omp parallel for num_threads(threads) schedule(static, 1) if (team > 1)
-    for (size_t t = 0; t < (team > 1 ? team : 0); t++)
-        run_chunks(h, op, chunks, chunks * t / team, chunks * (t + 1) / team);
+    vector_work work = {op, chunks, h->vector->run[op->code], h->partial};
+    if (op->n < SERIAL_BELOW) threads = 1;
+    tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_chunk, &work);
     for (int j = 0; j < sums_of(op); j++) {
         double total = 0.0;
         for (size_t c = 0; c < chunks; c++) total += h->partial[c][j];
@@ -76,18 +76,24 @@ static void run_vector(host_state *h, int threads, const tct_op *op)
     }
 }
 
+static int threads_of(const tacit_queue *q)
+{
+    const host_state *h = q->device_state;
+    return h->threads ? h->threads : q->threads;
+}
+
 static void run_product(tacit_queue *q, const tct_op *op)
 {
     const tct_block *B = op->block;
     double *const *v = op->v;
+    host_state *h = q->device_state;
+    if (op->code != TCT_MULTIPLY_ADD) h->threads = B->threads;
     switch ((int)op->code) {
     case TCT_MULTIPLY:
-    case TCT_MULTIPLY_DOT:
-        B->ops->multiply(B, q->threads, v[0], v[1], op->out);
-        break;
+    case TCT_MULTIPLY_DOT: B->ops->multiply(B, v[0], v[1], op->out); break;
     case TCT_MULTIPLY_DOTS: /* s is still in the caches of small matrices */
-        B->ops->multiply(B, q->threads, v[0], v[1], op->out);
-        run_vector(q->device_state, q->threads,
+        B->ops->multiply(B, v[0], v[1], op->out);
+        run_vector(q, threads_of(q),
                    &(tct_op){.code = TCT_DOTS,
                              .n = op->n,
                              .v = {v[2], v[1]},
@@ -95,13 +101,13 @@ static void run_product(tacit_queue *q, const tct_op *op)
         break;
     case TCT_MULTIPLY_PAIR:
         if (B->ops->multiply_pair) {
-            B->ops->multiply_pair(B, q->threads, v[0], v[1], v[2], v[3]);
+            B->ops->multiply_pair(B, v[0], v[1], v[2], v[3]);
         } else {
-            B->ops->multiply(B, q->threads, v[0], v[1], NULL);
-            B->ops->multiply(B, q->threads, v[2], v[3], NULL);
+            B->ops->multiply(B, v[0], v[1], NULL);
+            B->ops->multiply(B, v[2], v[3], NULL);
         }
         break;
-    default: B->ops->multiply_add(B, q->threads, v[2], v[0], v[1], op->out);
+    default: B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
     }
 }
 
@@ -117,19 +123,12 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_DOTS:
     case TCT_MULTIPLY_PAIR:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
-    default: run_vector(q->device_state, q->threads, op);
+    default: run_vector(q, threads_of(q), op);
     }
 }
 
 static tacit_status host_open(tacit_queue *q)
 {
-    if (q->threads < 1 || q->threads > THREADS_MOST)
-        FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", THREADS_MOST,
-             q->threads);
-#ifndef _OPENMP
-    if (q->threads > 1)
-        FAIL(TACIT_UNSUPPORTED, "threads: this build has one (no OpenMP)");
-#endif
     host_state *h = NULL;
     TRY(TCT_ALLOC(1, "the host device", &h));
     *h = (host_state){.vector = &tct_host_vector_base};
@@ -155,7 +154,7 @@ static void *host_alloc(tacit_queue *q, size_t bytes)
     double *p = tct_alloc(bytes);
     const size_t n = bytes / sizeof(double);
     if (p && q->threads > 1 && n >= SERIAL_BELOW)
-        run_vector(q->device_state, q->threads,
+        run_vector(q, q->threads,
                    &(tct_op){.code = TCT_FILL, .n = n, .v = {p}});
     return p;
 }

@@ -216,6 +216,11 @@ static tacit_status build(tacit_queue *q, const char *spec)
     if (!q->device)
         FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'%s",
              name, devices[1] ? " and 'cuda'" : "");
+    if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
+        FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
+             q->threads);
+    TRY(tct_team_create(q->threads, &q->team));
+    q->threads = tct_team_size(q->team);
     TRY(q->device->open(q));
     TRY(push_layer(q, &line_ops, ""));
     return push_decorators(q, spec, name);
@@ -249,6 +254,7 @@ void tacit_queue_destroy(tacit_queue **queue)
         tct_free(layer);
     }
     if (q->device && q->device->close) q->device->close(q);
+    tct_team_destroy(&q->team);
     tct_free(q->link_state);
     tct_free(q);
     *queue = NULL;

@@ -13,6 +13,7 @@
 #define TCT_QUEUE_H
 #include "base/base.h"
 #include "device/steps.h"
+#include "device/team.h"
 #include <tacit/queue.h>
 
 /* --- operations ----------------------------------------------------------
@@ -98,14 +99,14 @@ typedef struct tct_op {
 typedef struct tct_block_ops {
     const char *name; /* the format's */
     /* y = B x; if `dot` is not NULL, *dot = (x, y). */
-    void (*multiply)(const tct_block *B, int threads, const double *x,
-                     double *y, double *dot);
+    void (*multiply)(const tct_block *B, const double *x, double *y,
+                     double *dot);
     /* y0 = B x0, y1 = B x1 in one pass. OPTIONAL: multiply twice. */
-    void (*multiply_pair)(const tct_block *B, int threads, const double *x0,
-                          double *y0, const double *x1, double *y1);
+    void (*multiply_pair)(const tct_block *B, const double *x0, double *y0,
+                          const double *x1, double *y1);
     /* y += B g; if `dot` is not NULL, *dot += (x, B g). Ghost blocks only. */
-    void (*multiply_add)(const tct_block *B, int threads, const double *g,
-                         double *y, const double *x, double *dot);
+    void (*multiply_add)(const tct_block *B, const double *g, double *y,
+                         const double *x, double *dot);
     void (*destroy)(tct_block *B); /* NULL-safe */
 } tct_block_ops;
 
@@ -116,6 +117,7 @@ struct tct_block { /* first member of every format's struct */
     int64_t stored;      /* with padding                                   */
     double matrix_bytes; /* matrix bytes that one product reads            */
     int kernels;         /* that one product starts on a GPU               */
+    int threads;         /* of the host that it is worth; 0: all there are */
     bool persistent;     /* a GPU's kernel of a whole solve can take it    */
     char detail[160];    /* what the format did with this matrix           */
 };
@@ -193,6 +195,7 @@ struct tacit_queue {
     const tct_device_ops *device;
     void *device_state;
     int threads;
+    tct_team *team; /* these threads */
     tacit_world *world;
     const tct_link_ops *link;
     void *link_state; /* the transport's, per queue; freed with tct_free */

@@ -269,7 +269,7 @@ tacit_status tct_fem_fill(const tct_fem_part *part, tct_csr *A)
     bool starved = false;
     TCT_OMP(omp parallel reduction(|| : starved) reduction(min : bad))
     {
-        const int64_t team = tct_team(), me = tct_thread();
+        const int64_t team = tct_thread_count(), me = tct_thread();
         const int64_t low = part->nodes * me / team;
         const int64_t high = part->nodes * (me + 1) / team;
         finder f;

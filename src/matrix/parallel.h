@@ -10,7 +10,7 @@ static inline int tct_thread(void)
 {
     return omp_get_thread_num();
 }
-static inline int tct_team(void)
+static inline int tct_thread_count(void)
 {
     return omp_get_num_threads();
 }
@@ -20,7 +20,7 @@ static inline int tct_thread(void)
 {
     return 0;
 }
-static inline int tct_team(void)
+static inline int tct_thread_count(void)
 {
     return 1;
 }

@@ -31,14 +31,14 @@ static double bsell_bytes(const tct_local *A, const char **reason)
     return -1.0;
 }
 
-static tacit_status bsell_create(tct_local *A, int threads, tct_block **out)
+static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
     double bytes = 0.0;
     const int b = best_block(A, &bytes);
     if (!b)
         FAIL(TACIT_UNSUPPORTED,
              "format bsell: the matrix has no dense blocks of 2 to 6 rows");
-    return tct_slices_create(A, b, &bsell_ops, threads, out);
+    return tct_slices_create(A, b, &bsell_ops, team, out);
 }
 
 const tct_format tct_format_bsell = {

@@ -6,8 +6,10 @@
  * sample that does: before each product the sample is then driven out of the
  * cache, by reading the matrix itself. The sample is large enough that
  * branches cannot be learnt by heart. The formats take turns, so that a
- * disturbance hits all alike. */
+ * disturbance hits all alike, and the least time of each counts. */
 #include "operator/format.h"
+#include "operator/least.h"
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -17,9 +19,12 @@ enum {
     PIECES = 8,            /* places that the sample is taken from          */
     WHOLE_ROWS = 60,       /* a piece keeps blocks of 2 to 6 rows whole     */
     COLD_RUNS = 3,
-    WARM_RUNS = 9
+    WARM_RUNS = 9,
+    MORE = 4,             /* so many times as many, while a time is not sure */
+    EVICT_PIECE = 1 << 14 /* values */
 };
 static const double CACHE_BYTES = 32e6; /* if the system does not say */
+static const double PATIENCE = 2e-3; /* seconds, until all threads are there */
 
 /* --- sample ----------------------------------------------------------------- */
 
@@ -28,9 +33,9 @@ typedef struct {
     tct_local part; /* A itself, or rows of it */
     bool cold;      /* A does not fit in cache */
     int64_t evict;  /* entries to read for that */
-    int threads;
+    tct_team *team;
     double *x, *y;
-    double seen; /* what eviction read, so that it is not optimised away */
+    double *seen; /* [pieces] what eviction read: else it might be left out */
 } sampling;
 
 /* Rows [first, last) of piece `i` if every piece had `each` rows. */
@@ -77,17 +82,24 @@ static double cache_bytes(void)
     return bytes > 0 ? (double)bytes : CACHE_BYTES;
 }
 
-static tacit_status sampling_open(const tct_local *A, int threads, sampling *s)
+static int64_t evict_pieces(const sampling *s)
+{
+    return (s->evict + EVICT_PIECE - 1) / EVICT_PIECE;
+}
+
+static tacit_status sampling_open(const tct_local *A, tct_team *team,
+                                  sampling *s)
 {
     const int64_t nonzeros = A->ptr[A->rows];
     const double cache = cache_bytes();
-    *s = (sampling){.A = A, .threads = threads};
+    *s = (sampling){.A = A, .team = team};
     s->cold = 12.0 * (double)nonzeros + 40.0 * (double)A->rows > 0.75 * cache;
     s->evict = (int64_t)(1.5 * cache / sizeof *A->val);
     if (s->evict > nonzeros) s->evict = nonzeros;
     if (nonzeros <= SAMPLE_MOST) s->part = *A;
     else TRY(take_sample(A, &s->part));
     s->part.owned = false;
+    TRY(TCT_ALLOC(evict_pieces(s), "a sample", &s->seen));
     TRY(TCT_ALLOC(A->cols, "a sample", &s->x));
     TRY(TCT_ALLOC(s->part.rows, "a sample", &s->y));
     for (int64_t k = 0; k < s->part.ptr[s->part.rows]; k++)
@@ -102,24 +114,35 @@ static void sampling_close(sampling *s)
         tct_free(s->part.col);
         tct_free(s->part.val);
     }
+    tct_free(s->seen);
     tct_free(s->x);
     tct_free(s->y);
 }
 
 /* --- time ------------------------------------------------------------------- */
 
+static void evict_piece(void *work, int64_t piece_of)
+{
+    const sampling *s = work;
+    const int64_t from = piece_of * EVICT_PIECE;
+    const int64_t end = from + EVICT_PIECE;
+    const double *val = s->A->val;
+    double sum[4] = {0.0};
+    for (int64_t k = from; k + 4 <= (end < s->evict ? end : s->evict); k += 4)
+        for (int i = 0; i < 4; i++) sum[i] += val[k + i];
+    s->seen[piece_of] = sum[0] + sum[1] + sum[2] + sum[3];
+}
+
 static void evict(sampling *s)
 {
-    double sum = 0.0;
-#pragma omp parallel for simd reduction(+ : sum) num_threads(s->threads)
-    for (int64_t k = 0; k < s->evict; k++) sum += s->A->val[k];
-    s->seen += sum;
+    tct_team_run(s->team, tct_team_size(s->team), evict_pieces(s), NULL,
+                 evict_piece, s);
 }
 
 static double once(sampling *s, const tct_block *B)
 {
     const double start = tct_seconds();
-    B->ops->multiply(B, s->threads, s->x, s->y, NULL);
+    B->ops->multiply(B, s->x, s->y, NULL);
     return tct_seconds() - start;
 }
 
@@ -129,7 +152,7 @@ static tct_block *enter(const sampling *s, const tct_format *format,
 {
     tct_local copy = s->part;
     tct_block *B = NULL;
-    if (format->create(&copy, s->threads, &B) < 0) {
+    if (format->create(&copy, s->team, &B) < 0) {
         trial->reason = "no memory to try it";
         return NULL;
     }
@@ -145,23 +168,30 @@ static void race(sampling *s, tct_block *const *blocks, int count,
     const double scale =
         (double)s->A->ptr[s->A->rows] / (double)s->part.ptr[s->part.rows];
     const int runs = s->cold ? COLD_RUNS : WARM_RUNS;
-    for (int run = -1; run < runs; run++) /* the first warms up */
+    tct_least least[TCT_TRIALS_MOST] = {{.count = 0}};
+    bool sure = false;
+    tct_team_assemble(s->team, PATIENCE);
+    for (int run = -1; run < (sure ? runs : MORE * runs); run++) {
+        sure = true;
         for (int i = 0; i < count; i++) {
             if (!blocks[i]) continue;
             if (s->cold) evict(s);
             const double t = scale * once(s, blocks[i]);
-            if (run == 0 || (run > 0 && t < trials[i].seconds))
-                trials[i].seconds = t;
+            if (run < 0) continue; /* the first warms up */
+            tct_least_note(&least[i], t);
+            trials[i].seconds = least[i].seconds;
+            sure = sure && tct_least_is_sure(&least[i]);
         }
+    }
 }
 
 /* Measure the formats that fit. */
-static bool measure(const tct_local *A, int threads, tct_trial *trials,
+static bool measure(const tct_local *A, tct_team *team, tct_trial *trials,
                     int count)
 {
     tct_block *blocks[TCT_TRIALS_MOST] = {NULL};
     sampling s;
-    const bool open = sampling_open(A, threads, &s) >= 0;
+    const bool open = sampling_open(A, team, &s) >= 0;
     for (int i = 0; i < count; i++) {
         if (trials[i].bytes < 0.0) continue;
         if (open) blocks[i] = enter(&s, tct_formats("host")[i], &trials[i]);
@@ -193,7 +223,19 @@ static const tct_format *least(const tct_trial *trials, int count,
     return best;
 }
 
-const tct_format *tct_format_choose(const tct_local *A, int threads,
+static void tell(const tct_trial *trials, int count)
+{
+    char text[64 * TCT_TRIALS_MOST] = "";
+    size_t used = 0;
+    for (int i = 0; i < count && used < sizeof text; i++)
+        if (trials[i].seconds > 0.0)
+            used += (size_t)snprintf(text + used, sizeof text - used,
+                                     "%s%s %.1f us", used ? ", " : "",
+                                     trials[i].format, 1e6 * trials[i].seconds);
+    tct_log(TCT_DETAIL, "formats: a product takes %s", text);
+}
+
+const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tct_trial *trials, int *count)
 {
     const int64_t nonzeros = A->ptr[A->rows];
@@ -206,6 +248,7 @@ const tct_format *tct_format_choose(const tct_local *A, int threads,
             t->reason = "a small matrix: chosen by bytes";
     }
     if (nonzeros <= TINY) return least(trials, *count, false);
-    const bool measured = measure(A, threads, trials, *count);
+    const bool measured = measure(A, team, trials, *count);
+    if (measured) tell(trials, *count);
     return least(trials, *count, measured);
 }

@@ -17,24 +17,20 @@ static const csr_block *csr_of(const tct_block *B)
     return (const csr_block *)(const void *)B;
 }
 
-static void csr_multiply(const tct_block *block, int threads, const double *x,
-                         double *y, double *dot)
+static void csr_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot)
 {
-    (void)threads; /* those it was built for */
     const csr_block *B = csr_of(block);
     const tct_rows_work work = {{B->ptr, B->col, B->val}, x, y, NULL, NULL};
-    tct_product(&B->chunks, B->base.rows, tct_work_rows, &work, x, y, dot);
+    tct_product(block, &B->chunks, tct_work_rows, &work, x, y, dot);
 }
 
-static void csr_multiply_pair(const tct_block *block, int threads,
-                              const double *x0, double *y0, const double *x1,
-                              double *y1)
+static void csr_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1)
 {
-    (void)threads;
     const csr_block *B = csr_of(block);
     const tct_rows_work work = {{B->ptr, B->col, B->val}, x0, y0, x1, y1};
-    tct_product(&B->chunks, B->base.rows, tct_work_rows, &work, NULL, NULL,
-                NULL);
+    tct_product(block, &B->chunks, tct_work_rows, &work, NULL, NULL, NULL);
 }
 
 static void csr_destroy(tct_block *block)
@@ -61,6 +57,27 @@ static double csr_bytes(const tct_local *A, const char **reason)
     return 12.0 * (double)A->ptr[A->rows] + 8.0 * (double)A->rows;
 }
 
+typedef struct {
+    csr_block *B;
+    const tct_local *A;
+} copying;
+
+/* The entries of a part, by the thread that multiplies them. */
+static void copy_part(void *work, int64_t part)
+{
+    const copying *c = work;
+    const tct_chunks *chunks = &c->B->chunks;
+    const int64_t rows = c->A->rows;
+    const int64_t first = chunks->split[part] * CHUNK;
+    const int64_t last = chunks->split[part + 1] * CHUNK;
+    const int64_t from = c->A->ptr[first < rows ? first : rows];
+    const int64_t to = c->A->ptr[last < rows ? last : rows];
+    memcpy(c->B->col + from, c->A->col + from,
+           (size_t)(to - from) * sizeof *c->B->col);
+    memcpy(c->B->val + from, c->A->val + from,
+           (size_t)(to - from) * sizeof *c->B->val);
+}
+
 static tacit_status copy(csr_block *B, const tct_local *A)
 {
     const int64_t nonzeros = A->ptr[A->rows];
@@ -68,11 +85,9 @@ static tacit_status copy(csr_block *B, const tct_local *A)
     TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->col));
     TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->val));
     memcpy(B->ptr, A->ptr, (size_t)(A->rows + 1) * sizeof *B->ptr);
-#pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < nonzeros; k++) {
-        B->col[k] = A->col[k];
-        B->val[k] = A->val[k];
-    }
+    copying c = {B, A};
+    tct_team_run(B->chunks.team, B->chunks.parts, B->chunks.parts, NULL,
+                 copy_part, &c);
     return TACIT_OK;
 }
 
@@ -86,7 +101,7 @@ static void take(csr_block *B, tct_local *A)
     A->val = NULL;
 }
 
-static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
+static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
 {
     csr_block *B = tct_calloc(sizeof *B);
     if (!B) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in rows");
@@ -97,8 +112,7 @@ static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
                           .nonzeros = nonzeros,
                           .stored = nonzeros,
                           .matrix_bytes = csr_bytes(A, NULL)};
-    tacit_status status =
-        tct_chunks_create(&B->chunks, A->rows, threads, A->ptr);
+    tacit_status status = tct_chunks_create(&B->chunks, A->rows, team, A->ptr);
     if (status >= 0 && A->owned) take(B, A);
     else if (status >= 0) status = copy(B, A);
     if (status < 0) csr_destroy(&B->base);

@@ -55,10 +55,10 @@ typedef struct tct_format {
     /* Matrix bytes per product that `A` would take, or a negative number and
      * the reason where the format does not fit this matrix. */
     double (*bytes)(const tct_local *A, const char **reason);
-    /* Build the block from `A`, its rows divided among `threads` threads, each
-     * touching its part first.
+    /* Build the block from `A`. On the host its rows are divided among the
+     * threads of `team`, each touching its part first; the block borrows it.
      * Errors      UNSUPPORTED, NO_MEMORY. */
-    tacit_status (*create)(tct_local *A, int threads, tct_block **out);
+    tacit_status (*create)(tct_local *A, tct_team *team, tct_block **out);
     /* Replace the values by those of `A`, which must have the same pattern.
      * Errors      INVALID, through tct_pattern_differs. */
     tacit_status (*refill)(tct_block *B, const tct_local *A);
@@ -112,7 +112,7 @@ tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
 
 /* Measure the formats on a sample of A's rows (all of them if there are few)
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
-const tct_format *tct_format_choose(const tct_local *A, int threads,
+const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tct_trial *trials, int *count);
 
 #endif

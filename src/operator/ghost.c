@@ -20,11 +20,9 @@ static const ghost_block *ghost_of(const tct_block *B)
 }
 
 /* The surface of a part is small: one thread. */
-static void ghost_multiply_add(const tct_block *block, int threads,
-                               const double *g, double *y, const double *x,
-                               double *dot)
+static void ghost_multiply_add(const tct_block *block, const double *g,
+                               double *y, const double *x, double *dot)
 {
-    (void)threads;
     const ghost_block *B = ghost_of(block);
     double total = 0.0;
     for (int64_t i = 0; i < B->rows; i++) {

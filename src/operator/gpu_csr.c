@@ -194,9 +194,9 @@ static uint64_t hash_pattern(const tct_local *A)
     return sum;
 }
 
-static tacit_status csr_create(tct_local *A, int threads, tct_block **out)
+static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    (void)threads;
+    (void)team;
     const char *reason = NULL;
     const bool floats = value_bytes(A->store) == (int)sizeof(float);
     const double bytes = csr_bytes(A, &reason);

@@ -18,9 +18,9 @@ static double sell32_bytes(const tct_local *A, const char **reason)
     return tct_gpu_slices_bytes(A, 1, GPU_ONLY_FAR, sell32_store(A), reason);
 }
 
-static tacit_status sell32_create(tct_local *A, int threads, tct_block **out)
+static tacit_status sell32_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    (void)threads;
+    (void)team;
     return tct_gpu_slices_create(A, 1, GPU_ONLY_FAR, sell32_store(A),
                                  &sell32_ops, out);
 }
@@ -44,9 +44,9 @@ static double sell_bytes(const tct_local *A, const char **reason)
     return tct_gpu_slices_bytes(A, 1, GPU_ANY_KIND, A->store, reason);
 }
 
-static tacit_status sell_create(tct_local *A, int threads, tct_block **out)
+static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    (void)threads;
+    (void)team;
     return tct_gpu_slices_create(A, 1, GPU_ANY_KIND, A->store, &sell_ops, out);
 }
 

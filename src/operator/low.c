@@ -18,7 +18,7 @@ static tacit_status add(tacit_operator *A, const char *store, int bits,
     low->bits = bits;
     low->format = tct_format_find(A->q->device->name, name);
     const tacit_status status =
-        low->format->create(local, A->q->threads, &low->local);
+        low->format->create(local, A->q->team, &low->local);
     if (status < 0) tct_low_destroy(&low);
     else *out = low;
     return status;

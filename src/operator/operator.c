@@ -81,18 +81,28 @@ static void row_statistics(const tct_csr *A, int64_t extent[3])
     extent[2] = 0;
 }
 
-static tacit_status copy_rows(const tct_csr *from, tct_csr *to)
+typedef struct {
+    const tct_csr *from;
+    tct_csr *to;
+} copying;
+
+static void copy_entries(void *work, int64_t first, int64_t last)
+{
+    const copying *c = work;
+    for (int64_t k = first; k < last; k++) {
+        tct_csr_set_col(c->to, k, tct_csr_col(c->from, k));
+        c->to->val[k] = c->from->val[k];
+    }
+}
+
+static tacit_status copy_rows(tct_team *team, const tct_csr *from, tct_csr *to)
 {
     const int64_t nonzeros = tct_csr_nonzeros(from);
     TRY(tct_csr_rows(to, from->global_rows, from->global_cols, from->first,
                      from->rows));
     memcpy(to->ptr, from->ptr, (size_t)(from->rows + 1) * sizeof *to->ptr);
     TRY(tct_csr_entries(to, nonzeros));
-#pragma omp parallel for schedule(static)
-    for (int64_t k = 0; k < nonzeros; k++) {
-        tct_csr_set_col(to, k, tct_csr_col(from, k));
-        to->val[k] = from->val[k];
-    }
+    tct_team_stretches(team, nonzeros, copy_entries, &(copying){from, to});
     return TACIT_OK;
 }
 
@@ -204,7 +214,7 @@ tacit_status tacit_operator_create(tacit_queue *queue,
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     tct_csr rows = {0};
     tacit_status status = require_square(matrix);
-    if (status >= 0) status = copy_rows(&matrix->A, &rows);
+    if (status >= 0) status = copy_rows(queue->team, &matrix->A, &rows);
     return create(queue, matrix, &rows, status, format, out);
 }
 
@@ -247,7 +257,7 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows,
     tct_parts parts;
     const int64_t first = rows->first;
     tct_difference local = {.row = -1};
-    tacit_status status = tct_split(rows, &parts);
+    tacit_status status = tct_split(A->q->team, rows, &parts);
     if (status >= 0 && A->order) status = into_order(A->order, &parts);
     if (status >= 0) {
         *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
@@ -307,7 +317,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
     const int exponent = A->exponent; /* of what stays if it is refused */
     const double norm = A->norm;
     tacit_status status = require_same_rows(A, matrix);
-    if (status >= 0) status = copy_rows(&matrix->A, &rows);
+    if (status >= 0) status = copy_rows(A->q->team, &matrix->A, &rows);
     if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
     status = tct_agree(A->world, status);
     if (status >= 0) status = tct_scale(A, &rows);

@@ -93,7 +93,7 @@ typedef struct tct_parts {
 /* Divide `A`, whose arrays move into `out` (also on failure, when
  * tct_parts_clear frees them); works in place, the ghost part beside it.
  * Errors      NO_MEMORY. */
-tacit_status tct_split(tct_csr *A, tct_parts *out);
+tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out);
 void tct_parts_clear(tct_parts *parts);
 
 /* The ghost block of `parts`, which keeps its arrays in the block and gives

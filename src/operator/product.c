@@ -16,9 +16,11 @@ const tct_kernels *tct_kernels_best(void)
     return &tct_kernels_base;
 }
 
-tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, int threads,
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
                                const int64_t *before)
 {
+    const int threads = tct_team_size(team);
+    c->team = team;
     c->count = (rows + CHUNK - 1) / CHUNK;
     c->parts = c->count < threads ? (int)c->count : threads;
     if (c->parts < 1) c->parts = 1;
@@ -40,21 +42,39 @@ void tct_chunks_clear(tct_chunks *c)
     tct_free(c->partial);
 }
 
-void tct_product(const tct_chunks *c, int64_t rows, tct_chunk_fn fn,
+typedef struct {
+    const tct_kernels *kernels;
+    double *partial; /* [chunks], NULL: without a dot */
+    int64_t rows;
+    tct_chunk_fn fn;
+    const void *work;
+    const double *x, *y;
+} product;
+
+static void multiply_chunk(void *product_of, int64_t k)
+{
+    const product *p = product_of;
+    const int64_t from = k * CHUNK;
+    const int64_t to = p->rows - from < CHUNK ? p->rows : from + CHUNK;
+    p->fn(p->kernels, p->work, from, to);
+    if (p->partial)
+        p->partial[k] = p->kernels->dot(to - from, p->x + from, p->y + from);
+}
+
+void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  const void *work, const double *x, const double *y,
                  double *dot)
 {
-    const tct_kernels *kernels = tct_kernels_best();
-#pragma omp parallel for schedule(static, 1) \
-    num_threads(c->parts) if (c->parts > 1)
-    for (int t = 0; t < c->parts; t++)
-        for (int64_t k = c->split[t]; k < c->split[t + 1]; k++) {
-            const int64_t from = k * CHUNK;
-            const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
-            fn(kernels, work, from, to);
-            if (dot)
-                c->partial[k] = kernels->dot(to - from, x + from, y + from);
-        }
+    product p = {.kernels = tct_kernels_best(),
+                 .partial = dot ? c->partial : NULL,
+                 .rows = B->rows,
+                 .fn = fn,
+                 .work = work,
+                 .x = x,
+                 .y = y};
+    const bool all = B->threads == 0 || B->threads >= c->parts;
+    tct_team_run(c->team, all ? c->parts : B->threads, c->count,
+                 all ? c->split : NULL, multiply_chunk, &p);
     if (!dot) return;
     *dot = 0.0;
     for (int64_t k = 0; k < c->count; k++) *dot += c->partial[k];
@@ -101,21 +121,18 @@ static void work_slices(const tct_kernels *kernels, const void *work,
     if (w->x1) put_long_rows(kernels, w->S, chunk, w->x1, w->y1);
 }
 
-void tct_slices_multiply(const tct_block *block, int threads, const double *x,
-                         double *y, double *dot)
+void tct_slices_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot)
 {
-    (void)threads; /* those it was built for */
     const tct_slices *S = (const tct_slices *)(const void *)block;
     const slices_work work = {S, x, y, NULL, NULL};
-    tct_product(&S->chunks, S->base.rows, work_slices, &work, x, y, dot);
+    tct_product(block, &S->chunks, work_slices, &work, x, y, dot);
 }
 
-void tct_slices_multiply_pair(const tct_block *block, int threads,
-                              const double *x0, double *y0, const double *x1,
-                              double *y1)
+void tct_slices_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1)
 {
-    (void)threads;
     const tct_slices *S = (const tct_slices *)(const void *)block;
     const slices_work work = {S, x0, y0, x1, y1};
-    tct_product(&S->chunks, S->base.rows, work_slices, &work, NULL, NULL, NULL);
+    tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/product.h - divide a product of the host among its threads, chunk
+ * operator/product.h - share out a product of the host among its threads, chunk
  * by chunk of rows. */
 #ifndef TCT_PRODUCT_H
 #define TCT_PRODUCT_H
@@ -9,8 +9,8 @@
 typedef void (*tct_chunk_fn)(const tct_kernels *kernels, const void *work,
                              int64_t from, int64_t to);
 
-/* Run `fn` on every chunk; if `dot` is not NULL, *dot = (x, y). */
-void tct_product(const tct_chunks *c, int64_t rows, tct_chunk_fn fn,
+/* Run `fn` on every chunk of `B`; if `dot` is not NULL, *dot = (x, y). */
+void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  const void *work, const double *x, const double *y,
                  double *dot);
 

@@ -61,7 +61,7 @@ static tacit_status enter(const course *c, tct_local *A, tct_trial *t,
     if (slash) copy.store = slash + 1;
     t->bytes = f->bytes(&copy, &t->reason);
     if (t->bytes < 0.0) return TACIT_OK;
-    const tacit_status status = f->create(&copy, c->q->threads, out);
+    const tacit_status status = f->create(&copy, c->q->team, out);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         snprintf(reason, size, "%s", tacit_error_message());
         t->reason = reason;

@@ -16,9 +16,9 @@ static double sell_bytes(const tct_local *A, const char **reason)
     return bytes > 0.0 ? bytes : 0.0;
 }
 
-static tacit_status sell_create(tct_local *A, int threads, tct_block **out)
+static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    return tct_slices_create(A, 1, &sell_ops, threads, out);
+    return tct_slices_create(A, 1, &sell_ops, team, out);
 }
 
 const tct_format tct_format_sell = {

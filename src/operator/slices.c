@@ -43,11 +43,17 @@ static void plan_chunk(const tct_builder *B, int part, int64_t chunk)
     S->at[chunk + 1] = count;
 }
 
-static void plan_part(const tct_builder *B, int part)
+static void plan_part(void *builder, int64_t part)
 {
+    const tct_builder *B = builder;
     const tct_chunks *c = &B->S->chunks;
     for (int64_t k = c->split[part]; k < c->split[part + 1]; k++)
-        plan_chunk(B, part, k);
+        plan_chunk(B, (int)part, k);
+}
+
+static void fill_part(void *builder, int64_t part)
+{
+    tct_slices_fill(builder, (int)part, true);
 }
 
 /* Sizes become offsets. */
@@ -137,19 +143,17 @@ static tacit_status build(tct_builder *B)
     TRY(TCT_ALLOC(S->chunks.count + 1, "slices", &S->at));
     TRY(TCT_ALLOC(parts * B->room, "slices", &B->scratch));
     tct_slices_set_values(B, S);
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int part = 0; part < parts; part++) plan_part(B, part);
+    tct_team_run(S->chunks.team, parts, parts, NULL, plan_part, B);
     lay_out(S);
     TRY(allocate(S));
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int part = 0; part < parts; part++) tct_slices_fill(B, part, true);
+    tct_team_run(S->chunks.team, parts, parts, NULL, fill_part, B);
     tct_slices_describe(S);
     return TACIT_OK;
 }
 
 void tct_slices_set_values(tct_builder *B, tct_slices *S)
 {
-    tct_values_look(B->A->val, B->A->ptr[B->A->rows], S->b, S->chunks.parts,
+    tct_values_look(B->A->val, B->A->ptr[B->A->rows], S->b, S->chunks.team,
                     &B->values);
     S->kind = B->values.kind;
     memcpy(S->dict, B->values.dict, sizeof S->dict);
@@ -172,7 +176,7 @@ static tacit_status require_blocks(const tct_local *A, int b, const char *name)
 }
 
 tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
-                               int threads, tct_block **out)
+                               tct_team *team, tct_block **out)
 {
     TRY(require_blocks(A, b, ops->name));
     tct_slices *S = tct_calloc(sizeof *S);
@@ -186,8 +190,7 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
     S->groups = A->rows / b;
     S->slices = (S->groups + LANES - 1) / LANES;
     tct_builder B = {.A = A, .S = S, .room = tct_window_room(A, b)};
-    tacit_status status =
-        tct_chunks_create(&S->chunks, A->rows, threads, A->ptr);
+    tacit_status status = tct_chunks_create(&S->chunks, A->rows, team, A->ptr);
     if (status >= 0) status = build(&B);
     tct_free(B.scratch);
     if (status < 0) tct_slices_destroy(&S->base);
@@ -265,7 +268,7 @@ double tct_slices_bytes(const tct_local *A, int b)
     const int64_t looked =
         nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
     tct_values values;
-    tct_values_look(A->val + (nonzeros - looked) / 2, looked, b, 1, &values);
+    tct_values_look(A->val + (nonzeros - looked) / 2, looked, b, NULL, &values);
     const int64_t room = tct_window_room(A, b);
     int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
     if (!scratch) return -1.0;

@@ -66,15 +66,16 @@ typedef struct tct_slices_at {
  * up (x, y) chunk by chunk, so that neither the format nor the number of
  * threads changes a bit of either. */
 typedef struct tct_chunks {
+    tct_team *team; /* who works on it                   */
     int64_t count;
-    int parts;       /* threads that work on it           */
+    int parts;       /* threads of the team, at most one for each chunk */
     int64_t *split;  /* [parts + 1] first chunk of each   */
     double *partial; /* [count] (x, y) of each chunk      */
 } tct_chunks;
 
-/* Divide `rows` among `threads`, about as many entries each: `before` gives
- * the entries before a row. Errors NO_MEMORY. */
-tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, int threads,
+/* Divide `rows` among the threads of `team`, which is borrowed, about as many
+ * entries each: `before` gives the entries before a row. Errors NO_MEMORY. */
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
                                const int64_t *before);
 void tct_chunks_clear(tct_chunks *c);
 
@@ -126,7 +127,7 @@ double tct_slices_bytes(const tct_local *A, int b);
 
 /* Errors      UNSUPPORTED (rows longer than a slice may be wide), NO_MEMORY. */
 tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
-                               int threads, tct_block **out);
+                               tct_team *team, tct_block **out);
 void tct_slices_destroy(tct_block *block);
 
 /* --- slices_refill.c -------------------------------------------------------- */
@@ -137,10 +138,9 @@ tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
 
 /* --- product.c -------------------------------------------------------------- */
 
-void tct_slices_multiply(const tct_block *block, int threads, const double *x,
-                         double *y, double *dot);
-void tct_slices_multiply_pair(const tct_block *block, int threads,
-                              const double *x0, double *y0, const double *x1,
-                              double *y1);
+void tct_slices_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot);
+void tct_slices_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1);
 
 #endif

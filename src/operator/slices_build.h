@@ -21,7 +21,7 @@ static inline size_t tct_value_slot(uint64_t bits)
 
 /* Look at `val` [nonzeros]; in blocks also at the zeros that fill them. +0 has
  * code 0 if it is there. */
-void tct_values_look(const double *val, int64_t nonzeros, int b, int threads,
+void tct_values_look(const double *val, int64_t nonzeros, int b, tct_team *team,
                      tct_values *out);
 
 /* --- window.c: plan a window of groups --------------------------------------- */

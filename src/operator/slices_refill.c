@@ -94,25 +94,43 @@ static int64_t widest(const tct_slices *S)
     return most;
 }
 
+typedef struct {
+    const tct_builder *B;
+    int32_t *scratch; /* for each part the block columns of a lane, as stored */
+    int64_t stored, now; /* and as they are now                              */
+    tct_difference *found;
+} comparisons;
+
+static void compare_parts(void *work, int64_t part)
+{
+    const comparisons *w = work;
+    int32_t *own = w->scratch + part * (w->stored + w->now);
+    const comparison c = {w->B->S, w->B->A, own, own + w->stored};
+    w->found[part] = compare_part(&c, (int)part);
+}
 static tacit_status compare(const tct_builder *B)
 {
     const tct_slices *S = B->S;
     const int parts = S->chunks.parts;
-    const int64_t stored = widest(S);
-    const int64_t now = S->b > 1 ? tct_most_entries(B->A, S->b) : 0;
-    int32_t *scratch = NULL;
+    comparisons w = {.B = B, .stored = widest(S)};
+    w.now = S->b > 1 ? tct_most_entries(B->A, S->b) : 0;
     tct_difference first = none;
-    TRY(TCT_ALLOC(parts * (stored + now), "new values", &scratch));
-#pragma omp parallel for schedule(static, 1) num_threads(parts)
-    for (int part = 0; part < parts; part++) {
-        int32_t *own = scratch + part * (stored + now);
-        const comparison c = {S, B->A, own, own + stored};
-        const tct_difference d = compare_part(&c, part);
-#pragma omp critical
-        if (d.row >= 0 && (first.row < 0 || d.row < first.row)) first = d;
-    }
-    tct_free(scratch);
-    return first.row < 0 ? TACIT_OK : tct_pattern_differs(B->A, first);
+    tacit_status status =
+        TCT_ALLOC(parts * (w.stored + w.now), "new values", &w.scratch);
+    if (status >= 0) status = TCT_ALLOC(parts, "new values", &w.found);
+    if (status >= 0)
+        tct_team_run(S->chunks.team, parts, parts, NULL, compare_parts, &w);
+    for (int k = parts; k-- > 0 && status >= 0;)
+        if (w.found[k].row >= 0) first = w.found[k];
+    tct_free(w.scratch);
+    tct_free(w.found);
+    if (first.row >= 0) return tct_pattern_differs(B->A, first);
+    return status;
+}
+
+static void refill_part(void *builder, int64_t part)
+{
+    tct_slices_fill(builder, (int)part, false);
 }
 
 /* Values of another kind need another array. */
@@ -126,9 +144,8 @@ static tacit_status refill(tct_builder *B, tct_slices *S)
         tct_free(S->value);
     }
     *S = fresh;
-#pragma omp parallel for schedule(static, 1) num_threads(S->chunks.parts)
-    for (int part = 0; part < S->chunks.parts; part++)
-        tct_slices_fill(B, part, false);
+    tct_team_run(S->chunks.team, S->chunks.parts, S->chunks.parts, NULL,
+                 refill_part, B);
     tct_slices_describe(S);
     return TACIT_OK;
 }

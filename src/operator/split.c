@@ -4,6 +4,7 @@
  * the front of the arrays they are in; what belongs to others, the surface of
  * the part, is copied out. */
 #include "operator/operator.h"
+#include <stdatomic.h>
 #include <stdlib.h>
 
 static bool own(const tct_csr *A, int64_t col)
@@ -11,20 +12,25 @@ static bool own(const tct_csr *A, int64_t col)
     return col >= A->first && col < A->first + A->rows;
 }
 
-/* Count rows and entries with columns of other ranks. */
-static void count_ghosts(const tct_csr *A, int64_t *rows, int64_t *entries)
+/* Rows and entries with columns of other ranks. */
+typedef struct {
+    const tct_csr *A;
+    atomic_int_fast64_t rows, entries;
+} ghost_count;
+
+static void count_ghosts(void *work, int64_t from, int64_t to)
 {
-    int64_t r = 0, e = 0;
-#pragma omp parallel for reduction(+ : r, e) schedule(static)
-    for (int64_t i = 0; i < A->rows; i++) {
+    ghost_count *c = work;
+    int64_t rows = 0, entries = 0;
+    for (int64_t i = from; i < to; i++) {
         int64_t foreign = 0;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            foreign += !own(A, tct_csr_col(A, k));
-        r += foreign > 0;
-        e += foreign;
+        for (int64_t k = c->A->ptr[i]; k < c->A->ptr[i + 1]; k++)
+            foreign += !own(c->A, tct_csr_col(c->A, k));
+        rows += foreign > 0;
+        entries += foreign;
     }
-    *rows = r;
-    *entries = e;
+    atomic_fetch_add(&c->rows, rows);
+    atomic_fetch_add(&c->entries, entries);
 }
 
 static int by_number(const void *a, const void *b)
@@ -77,9 +83,21 @@ static void divide(tct_csr *A, int32_t *col, tct_parts *p, int64_t *id)
     A->ptr[A->rows] = kept;
 }
 
+typedef struct {
+    tct_parts *p;
+    const int64_t *id; /* of each entry */
+} numbering;
+
+static void number_entries(void *work, int64_t from, int64_t to)
+{
+    const numbering *n = work;
+    for (int64_t e = from; e < to; e++)
+        n->p->ghost_col[e] = find(n->p->ghost_id, n->p->ghosts, n->id[e]);
+}
+
 /* The distinct ghost columns, and each entry's place among them. */
-static tacit_status number_ghosts(tct_parts *p, const int64_t *id,
-                                  int64_t entries)
+static tacit_status number_ghosts(tct_team *team, tct_parts *p,
+                                  const int64_t *id, int64_t entries)
 {
     TRY(TCT_ALLOC(entries, "ghost columns", &p->ghost_id));
     for (int64_t e = 0; e < entries; e++) p->ghost_id[e] = id[e];
@@ -87,14 +105,12 @@ static tacit_status number_ghosts(tct_parts *p, const int64_t *id,
     for (int64_t e = 0; e < entries; e++)
         if (e == 0 || p->ghost_id[e] != p->ghost_id[p->ghosts - 1])
             p->ghost_id[p->ghosts++] = p->ghost_id[e];
-#pragma omp parallel for schedule(static)
-    for (int64_t e = 0; e < entries; e++)
-        p->ghost_col[e] = find(p->ghost_id, p->ghosts, id[e]);
+    tct_team_stretches(team, entries, number_entries, &(numbering){p, id});
     return TACIT_OK;
 }
 
-static tacit_status split_foreign(tct_csr *A, int32_t *col, tct_parts *p,
-                                  int64_t entries)
+static tacit_status split_foreign(tct_team *team, tct_csr *A, int32_t *col,
+                                  tct_parts *p, int64_t entries)
 {
     TRY(TCT_ALLOC(p->ghost_rows, "the ghost block", &p->ghost_row));
     TRY(TCT_ALLOC(p->ghost_rows + 1, "the ghost block", &p->ghost_ptr));
@@ -104,12 +120,39 @@ static tacit_status split_foreign(tct_csr *A, int32_t *col, tct_parts *p,
     TRY(TCT_ALLOC(entries, "the ghost block", &id));
     p->ghost_ptr[0] = 0;
     divide(A, col, p, id);
-    const tacit_status status = number_ghosts(p, id, entries);
+    const tacit_status status = number_ghosts(team, p, id, entries);
     tct_free(id);
     return status;
 }
 
-tacit_status tct_split(tct_csr *A, tct_parts *out)
+/* Columns are those of this rank only: their local numbers. */
+typedef struct {
+    const tct_csr *A;
+    int32_t *col;
+} localising;
+
+static void localise(void *work, int64_t from, int64_t to)
+{
+    const localising *l = work;
+    for (int64_t k = from; k < to; k++)
+        l->col[k] = (int32_t)(tct_csr_col(l->A, k) - l->A->first);
+}
+
+static tacit_status divide_columns(tct_team *team, tct_csr *A, int32_t *col,
+                                   tct_parts *out)
+{
+    ghost_count count = {.A = A};
+    tct_team_stretches(team, A->rows, count_ghosts, &count);
+    const int64_t entries = count.entries;
+    out->ghost_rows = count.rows;
+    if (entries > 0) return split_foreign(team, A, col, out, entries);
+    if (!A->col32 || A->first != 0)
+        tct_team_stretches(team, tct_csr_nonzeros(A), localise,
+                           &(localising){A, col});
+    return TACIT_OK;
+}
+
+tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out)
 {
     *out = (tct_parts){0};
     if (A->rows > INT32_MAX) {
@@ -120,19 +163,8 @@ tacit_status tct_split(tct_csr *A, tct_parts *out)
              (long long)A->rows);
     }
     int32_t *col = NULL;
-    int64_t entries = 0;
     tacit_status status = narrow(A, &col);
-    if (status >= 0) {
-        count_ghosts(A, &out->ghost_rows, &entries);
-        if (entries > 0) {
-            status = split_foreign(A, col, out, entries);
-        } else if (!A->col32 || A->first != 0) {
-            const int64_t nonzeros = tct_csr_nonzeros(A);
-#pragma omp parallel for schedule(static)
-            for (int64_t k = 0; k < nonzeros; k++)
-                col[k] = (int32_t)(tct_csr_col(A, k) - A->first);
-        }
-    }
+    if (status >= 0) status = divide_columns(team, A, col, out);
     out->local = (tct_local){.rows = A->rows,
                              .cols = A->rows,
                              .ptr = A->ptr,

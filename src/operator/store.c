@@ -44,10 +44,10 @@ static double seconds_of(const choice *c)
     return 0.0;
 }
 
-static void choose(const tct_format_wish *wish, int threads,
+static void choose(const tct_format_wish *wish, tct_team *team,
                    const tct_local *local, choice *out)
 {
-    out->format = tct_format_choose(local, threads, out->trials, &out->count);
+    out->format = tct_format_choose(local, team, out->trials, &out->count);
     if (strcmp(wish->format, "auto") != 0)
         out->format = tct_format_find("host", wish->format);
 }
@@ -86,7 +86,7 @@ static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
     TRY(tct_order_create(A->q, local, "rcm", &o));
     const tacit_status status = tct_order_copy(o, local, &copy);
     if (status >= 0) {
-        choose(wish, A->q->threads, &copy, &other);
+        choose(wish, A->q->team, &copy, &other);
         const double was = seconds_of(c), is = seconds_of(&other);
         const bool better = is < FASTER * was;
         tell_order(A, o, was, is);
@@ -112,7 +112,7 @@ static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
     const bool order = strcmp(wish->order, "auto") == 0 &&
                        tct_order_may_pay(local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
-    if (measure || order) choose(wish, A->q->threads, local, &c);
+    if (measure || order) choose(wish, A->q->team, local, &c);
     if (order) TRY(try_order(A, wish, local, &c));
     A->format = c.format;
     if (measure) {
@@ -120,7 +120,7 @@ static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
         A->trial_count = c.count;
     }
     snprintf(A->name, sizeof A->name, "%s", A->format->name);
-    return A->format->create(local, A->q->threads, &A->local);
+    return A->format->create(local, A->q->team, &A->local);
 }
 
 /* --- on a GPU: store all of it, and see -------------------------------------- */
@@ -145,7 +145,7 @@ static tacit_status store_as(tacit_operator *A, const tct_format_wish *wish,
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(winner, "/"), winner);
     A->format = tct_format_find(device, bare);
     if (A->local) return TACIT_OK;
-    return A->format->create(local, A->q->threads, &A->local);
+    return A->format->create(local, A->q->team, &A->local);
 }
 
 /* What store_as has set. */
@@ -230,7 +230,7 @@ tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows)
     tct_parts parts;
     tct_format_wish wish;
     const bool host = strcmp(A->q->device->name, "host") == 0;
-    tacit_status status = tct_split(rows, &parts);
+    tacit_status status = tct_split(A->q->team, rows, &parts);
     if (status >= 0)
         status = tct_format_parse(A->q->device->name, format, &wish);
     if (status >= 0) status = reorder(A, wish.order, &parts.local);

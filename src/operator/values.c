@@ -3,10 +3,14 @@
  * many distinct ones are there, and is each exactly a float? Values are
  * distinct if their bits are, so that -0 and 0 stay what they are. */
 #include "operator/slices_build.h"
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SLOTS = TCT_VALUE_SLOTS, PIECE = 1 << 16 };
+enum {
+    SLOTS = TCT_VALUE_SLOTS,
+    SHARED_FROM = 1 << 19 /* values: fewer are looked at by one thread */
+};
 
 typedef struct { /* a hash table of bits */
     uint64_t key[SLOTS];
@@ -79,29 +83,42 @@ static void number(const value_set *set, tct_values *out)
     out->kind = n <= 16 ? VALUE_DICT16 : n <= 32 ? VALUE_DICT32 : VALUE_DICT;
 }
 
-void tct_values_look(const double *val, int64_t nonzeros, int b, int threads,
+typedef struct {
+    const double *val;
+    int64_t nonzeros, shares;
+    pthread_mutex_t lock; /* of what has been found: */
+    value_set all;
+    bool floats;
+} survey;
+
+static void look_at_share(void *work, int64_t share)
+{
+    survey *s = work;
+    value_set mine = {.count = 0};
+    bool floats = true;
+    look(s->val, s->nonzeros / s->shares * share,
+         share + 1 < s->shares ? s->nonzeros / s->shares * (share + 1)
+                               : s->nonzeros,
+         &mine, &floats);
+    pthread_mutex_lock(&s->lock);
+    merge(&s->all, &mine);
+    s->floats = s->floats && floats;
+    pthread_mutex_unlock(&s->lock);
+}
+
+void tct_values_look(const double *val, int64_t nonzeros, int b, tct_team *team,
                      tct_values *out)
 {
-    const int64_t pieces = (nonzeros + PIECE - 1) / PIECE;
+    const int threads = tct_team_size(team);
+    survey s = {.val = val,
+                .nonzeros = nonzeros,
+                .shares = nonzeros > SHARED_FROM ? threads : 1,
+                .lock = PTHREAD_MUTEX_INITIALIZER,
+                .all = {.count = 0},
+                .floats = true};
     *out = (tct_values){.kind = VALUE_F64};
-    value_set all = {.count = 0};
-    bool floats = true;
-    if (b > 1) add(&all, bits_of(0.0));
-#pragma omp parallel num_threads(threads) if (pieces > 8)
-    {
-        value_set mine = {.count = 0};
-        bool mine_floats = true;
-#pragma omp for schedule(static)
-        for (int64_t p = 0; p < pieces; p++)
-            look(val, p * PIECE,
-                 (p + 1) * PIECE < nonzeros ? (p + 1) * PIECE : nonzeros, &mine,
-                 &mine_floats);
-#pragma omp critical
-        {
-            merge(&all, &mine);
-            floats = floats && mine_floats;
-        }
-    }
-    if (all.count <= DICT_MOST) number(&all, out);
-    if (floats && (all.count > 32 || nonzeros == 0)) out->kind = VALUE_F32;
+    if (b > 1) add(&s.all, bits_of(0.0));
+    tct_team_run(team, threads, s.shares, NULL, look_at_share, &s);
+    if (s.all.count <= DICT_MOST) number(&s.all, out);
+    if (s.floats && (s.all.count > 32 || nonzeros == 0)) out->kind = VALUE_F32;
 }
