@@ -27,6 +27,11 @@ valid_json profile.json
 accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 
+# a small matrix takes one thread, whatever --threads allows, and says so
+accepted solve poisson3d:9 --threads 2 --json threads.json -vv
+[ "$(value threads.json threads)" = 1 ] || complain 'threads: not 1 of 2'
+has err 'threads: 1 used'
+
 # not converged, broken down: the report is there all the same
 run 1 solve poisson3d:12 --max-iterations 3 --json three.json
 [ $status = 3 ] || complain "three iterations: status $status"

@@ -77,6 +77,8 @@ typedef struct tacit_operator_info {
     const char *order;    /* of rows inside: "none": the matrix's, "rcm", ... */
     double order_seconds; /* to find it; part of the next */
     double setup_seconds;
+    int threads; /* of the host that work on it on this rank; at most those of
+                    the queue: a small matrix is faster on fewer             */
 } tacit_operator_info;
 
 /* What is known of `A` on this rank. The strings are owned by the operator. */

@@ -63,7 +63,8 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep", &cli_axis_basis, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
- "host threads per rank (all that this process may use)", NULL, 1, 4096, 0},
+ "at most so many host threads per rank (as many as this process has "
+ "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
 {"Stopping", "rtol", 0, CLI_REAL, ON_RUNS, AT(rtol), "R",
  "stop when ||b - A x|| <= R ||b|| (1e-6)", NULL, 0, HUGE_VAL, 1e-6},

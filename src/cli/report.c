@@ -28,7 +28,7 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .order = info.order,
                      .order_seconds = info.order_seconds,
                      .ranks = c->ranks,
-                     .threads = tacit_queue_threads(s->queue)};
+                     .threads = info.threads};
     path.bytes_per_nonzero =
         run->mixed ? info.low_bytes_per_nonzero : info.bytes_per_nonzero;
     snprintf(path.format, sizeof path.format, "%s", info.format);

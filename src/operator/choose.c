@@ -223,18 +223,6 @@ static const tct_format *least(const tct_trial *trials, int count,
     return best;
 }
 
-static void tell(const tct_trial *trials, int count)
-{
-    char text[64 * TCT_TRIALS_MOST] = "";
-    size_t used = 0;
-    for (int i = 0; i < count && used < sizeof text; i++)
-        if (trials[i].seconds > 0.0)
-            used += (size_t)snprintf(text + used, sizeof text - used,
-                                     "%s%s %.1f us", used ? ", " : "",
-                                     trials[i].format, 1e6 * trials[i].seconds);
-    tct_log(TCT_DETAIL, "formats: a product takes %s", text);
-}
-
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tct_trial *trials, int *count)
 {
@@ -249,6 +237,5 @@ const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
     }
     if (nonzeros <= TINY) return least(trials, *count, false);
     const bool measured = measure(A, team, trials, *count);
-    if (measured) tell(trials, *count);
     return least(trials, *count, measured);
 }

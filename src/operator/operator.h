@@ -76,6 +76,12 @@ void tct_low_share(tacit_operator *A);
 tacit_status tct_low_refill(tacit_operator *A, const tct_local *local);
 void tct_low_destroy(tacit_operator **low);
 
+/* --- threads.c -------------------------------------------------------------- */
+
+/* Set how many threads of a host queue are to work on `B`. Without memory to
+ * measure, all. */
+void tct_threads_choose(tacit_queue *q, tct_block *B);
+
 /* --- split.c --------------------------------------------------------------- */
 
 /* The rows of a rank divided by column: its own, and those of others. */

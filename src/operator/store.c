@@ -120,7 +120,9 @@ static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
         A->trial_count = c.count;
     }
     snprintf(A->name, sizeof A->name, "%s", A->format->name);
-    return A->format->create(local, A->q->team, &A->local);
+    TRY(A->format->create(local, A->q->team, &A->local));
+    tct_threads_choose(A->q, A->local);
+    return TACIT_OK;
 }
 
 /* --- on a GPU: store all of it, and see -------------------------------------- */
