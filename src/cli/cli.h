@@ -18,6 +18,7 @@ typedef struct cli {
     cli_settings set;
     const char *device;    /* "host", "cuda": what --device came to */
     const char *precision; /* NULL: not asked for, neither by --format */
+    double probe_seconds;  /* to find out whether there is a GPU */
 } cli;
 
 /* What the options of the path come to together: device and precision, once

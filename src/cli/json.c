@@ -107,6 +107,7 @@ static cJSON *times(const cli_report *r)
     number(o, "read", r->read);
     number(o, "check", r->check);
     number(o, "partition", r->partition);
+    number(o, "context", r->context);
     number(o, "setup", r->setup);
     number(o, "solve", s->seconds);
     number(o, "per_iteration", s->seconds / (double)s->iterations);

@@ -201,9 +201,12 @@ static void print_times(FILE *to, const cli_report *r)
     const tacit_result *s = &r->run.result;
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
     char e[CLI_NUMBER];
-    fprintf(to, "time     read %s, check %s, partition %s, set-up %s, solve %s",
+    fprintf(to, "time     read %s, check %s, partition %s",
             cli_seconds(r->read, a), cli_seconds(r->check, b),
-            cli_seconds(r->partition, c), cli_seconds(r->setup, d),
+            cli_seconds(r->partition, c));
+    if (r->context > 0.0)
+        fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
+    fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
             cli_seconds(s->seconds, e));
     if (s->iterations > 0)
         fprintf(to, " (%s an iteration)",

@@ -25,8 +25,9 @@ typedef struct cli_report {
     cli_run run; /* the best one */
     bool profiled;
     bool spared; /* low precision was asked for and saves nothing */
-    double read, check, partition, setup, total; /* seconds, slowest rank */
-    const double *solves;                        /* [count] seconds of each */
+    /* seconds, slowest rank; `context`: the driver's part of the set-up */
+    double read, check, partition, context, setup, total;
+    const double *solves; /* [count] seconds of each */
     int count;
     double copy;      /* GB/s of all ranks, NAN unknown */
     double peak_rank; /* bytes of memory: the rank that needed most, all */

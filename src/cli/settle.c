@@ -19,7 +19,9 @@ static tacit_status choose_device(cli *c)
 {
     const bool must = is(c->set.device, "cuda");
     if (is(c->set.device, "host") || (c->ranks > 1 && !must)) return TACIT_OK;
+    const double start = tct_seconds();
     const char *reason = cli_gpu_reason();
+    c->probe_seconds = tct_seconds() - start;
     if (reason && must) FAIL(TACIT_DEVICE, "--device cuda: %s", reason);
     if (c->ranks > 1)
         FAIL(TACIT_UNSUPPORTED,

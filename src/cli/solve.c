@@ -93,6 +93,8 @@ static void fill_report(const cli *c, solve_job *job)
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
     r->read = cli_max(c, p->read_seconds);
     r->partition = cli_max(c, p->partition_seconds);
+    r->context =
+        cli_on_gpu(c) ? c->probe_seconds + job->system.context_seconds : 0.0;
     r->setup = cli_max(c, job->system.setup_seconds);
     r->check = cli_max(c, p->check_seconds);
     r->total = cli_max(c, tct_seconds() - job->start);

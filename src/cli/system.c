@@ -111,10 +111,11 @@ static tacit_status build(const cli *c, const cli_problem *p,
     const double start = tct_seconds();
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
+    if (cli_on_gpu(c)) s->context_seconds = tct_seconds() - start;
     TRY(take ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
              : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
-    s->setup_seconds = tct_seconds() - start;
+    s->setup_seconds = tct_seconds() - start - s->context_seconds;
     TRY(tct_agree(c->world, make_vectors(c, s)));
     TRY(read_guess(c, p, s));
     TRY(make_rhs(c, p, s));

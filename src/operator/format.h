@@ -81,6 +81,7 @@ typedef struct tct_trial {
     const char *format;
     double bytes;   /* per product; < 0: does not fit            */
     double seconds; /* of one product with the sampled rows, 0 if not tried */
+    double spent;   /* seconds that it took to store and to measure it */
     const char *reason; /* why it was not tried, NULL if it was  */
 } tct_trial;
 enum { TCT_TRIALS_MOST = 8 };

@@ -82,7 +82,19 @@ void tct_gpu_window_read(const tct_gpu_maker *M, int64_t window,
     if (longest > LONG_LEAST) keep_apart(w);
 }
 
-/* Order by length, the longest first; equal ones as they come. */
+/* Slices of a window by which its order is turned round: a warp has slices a
+ * multiple of 8 apart, and is not to have the widest of every window. Bits of
+ * the window's number are mixed (Knuth 1998, sec. 6.4: multiplicative hashing),
+ * for whatever the distance is. */
+static int turn_of(const tct_gpu_window *w)
+{
+    if (w->groups < GPU_WINDOW) return 0; /* its last slices are not there */
+    const uint32_t window = (uint32_t)(w->first / GPU_WINDOW);
+    return (int)(window * 2654435769u >> 29);
+}
+
+/* Order by length, the longest first but for the turn; equal ones as they
+ * come. */
 static void sort_lengths(const tct_gpu_window *w, uint8_t *order)
 {
     uint8_t other[GPU_WINDOW];
@@ -101,7 +113,10 @@ static void sort_lengths(const tct_gpu_window *w, uint8_t *order)
         for (int g = 0; g < GPU_WINDOW; g++)
             to[at[key[from[g]] >> shift & 255]++] = from[g];
     }
-    memcpy(order, other, GPU_WINDOW);
+    _Static_assert(GPU_WINDOW_SLICES == 8, "turns are three bits");
+    const int turn = GPU_LANES * turn_of(w);
+    memcpy(order, other + turn, (size_t)(GPU_WINDOW - turn));
+    memcpy(order + GPU_WINDOW - turn, other, (size_t)turn);
 }
 
 /* --- slices --------------------------------------------------------------------- */

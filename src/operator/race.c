@@ -106,8 +106,10 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
         tct_trial *t = &trials[*count];
         *t = (tct_trial){.format = candidates[i]};
         A->store = NULL;
+        const double start = tct_seconds();
         const tacit_status status =
             enter(c, A, t, reasons[*count], TCT_REASON, &last);
+        t->spent = tct_seconds() - start;
         A->store = wish;
         ++*count;
         before = last;

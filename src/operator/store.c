@@ -15,8 +15,12 @@ static void tell_trials(const tacit_operator *A)
     const int rank = A->world->rank;
     for (int i = 0; i < A->trial_count; i++) {
         const tct_trial *t = &A->trials[i];
-        char time[64] = "not measured";
-        if (t->seconds > 0.0)
+        char time[80] = "not measured";
+        if (t->seconds > 0.0 && t->spent > 0.0)
+            snprintf(time, sizeof time,
+                     "%.2f us a product, %.0f bytes, %.2f ms to try",
+                     1e6 * t->seconds, t->bytes, 1e3 * t->spent);
+        else if (t->seconds > 0.0)
             snprintf(time, sizeof time, "%.2f us a product, %.0f bytes",
                      1e6 * t->seconds, t->bytes);
         tct_log(TCT_DETAIL, "rank %d  format %-9s %s%s%s", rank, t->format,

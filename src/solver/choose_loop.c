@@ -60,8 +60,16 @@ static tacit_status choose(tacit_solver *S)
     int fastest = TCT_LOOP_HOST;
     if (status == TACIT_OK) q_fill(S->q, S->n, 1.0, b);
     for (int loop = 0; status == TACIT_OK && loop < TCT_LOOPS; loop++) {
+        const double start = tct_seconds();
         const double seconds = try_loop(S, loop, b, x);
         status = q_status(S->q);
+        if (seconds < 0.0)
+            tct_log(TCT_DETAIL, "loop %s: not for this solve: %s",
+                    loops[loop].name, tacit_error_message());
+        else
+            tct_log(TCT_DETAIL, "loop %s: %.2f us an iteration, %.2f ms to try",
+                    loops[loop].name, 1e6 * seconds,
+                    1e3 * (tct_seconds() - start));
         if (seconds < 0.0 || (best >= 0.0 && seconds >= best)) continue;
         best = seconds;
         fastest = loop;
