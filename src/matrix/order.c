@@ -6,10 +6,12 @@
 #include <string.h>
 
 enum {
-    STARTS = 3,  /* searches for a node on the rim, at most */
-    FEW = 64,    /* neighbours that are sorted by insertion */
-    PART = 8192, /* nodes of a part                         */
-    REFINE = 2   /* METIS's sweeps                          */
+    STARTS = 3,    /* searches for a node on the rim, at most */
+    FEW = 64,      /* neighbours that are sorted by insertion */
+    PART = 8192,   /* nodes of a part                         */
+    REFINE = 2,    /* METIS's sweeps                          */
+    LOT = 32,      /* nodes of a degree that stay together    */
+    DEGREES = 1024 /* as if no degree were larger             */
 };
 static const char *const what = "the order of rows";
 
@@ -139,6 +141,57 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
     tct_free(s.seen);
     tct_free(s.queue);
     return status;
+}
+
+/* --- equal lengths ---------------------------------------------------------------- */
+
+/* A step that has no divisor in common with `n`, near n over the golden ratio
+ * (Knuth 1998, sec. 6.4): multiples of it modulo `n` lie far apart. */
+static int64_t far_step(int64_t n)
+{
+    for (int64_t step = (int64_t)(0.618 * (double)n);; step++) {
+        int64_t a = n, b = step;
+        while (b > 0) {
+            const int64_t rest = a % b;
+            a = b;
+            b = rest;
+        }
+        if (a == 1) return step;
+    }
+}
+
+/* The nodes `from` [n] by falling degree, equal ones as they come, into `to`.
+ */
+static void sort_degrees(const tct_graph *g, const int32_t *from, int64_t n,
+                         int32_t *to)
+{
+    int64_t at[DEGREES + 1] = {0};
+    for (int pass = 0; pass < 2; pass++)
+        for (int64_t k = 0; k < n; k++) {
+            const int64_t d = degree(g, from[k]);
+            const int64_t key = d < DEGREES ? DEGREES - 1 - d : 0;
+            if (pass == 0) at[key + 1]++;
+            else to[at[key]++] = from[k];
+            if (pass == 0 && k + 1 == n)
+                for (int i = 0; i < DEGREES; i++) at[i + 1] += at[i];
+        }
+}
+
+void tct_order_even(const tct_graph *g, int64_t chunk, int32_t *order)
+{
+    int32_t sorted[TCT_CHUNK_MOST];
+    for (int64_t first = 0; first < g->nodes; first += chunk) {
+        const int64_t left = g->nodes - first, n = left < chunk ? left : chunk;
+        const int64_t lots = n / LOT, step = lots > 1 ? far_step(lots) : 1;
+        const uint32_t turn = (uint32_t)(first / chunk) * 2654435769u >> 16;
+        sort_degrees(g, order + first, n, sorted);
+        for (int64_t k = 0; k < lots; k++)
+            memcpy(order + first + k * LOT,
+                   sorted + (k + turn) * step % lots * LOT,
+                   LOT * sizeof *order);
+        memcpy(order + first + lots * LOT, sorted + lots * LOT,
+               (size_t)(n - lots * LOT) * sizeof *order);
+    }
 }
 
 /* --- parts -------------------------------------------------------------------- */

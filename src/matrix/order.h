@@ -25,4 +25,10 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order);
  *             that go one way only). */
 tacit_status tct_order_metis(const tct_graph *g, int32_t *order);
 
+/* Sort nodes by degree within each `chunk` of `order`, and deal them out again
+ * by 32: neighbours in the order then have equal degrees, and whoever takes
+ * turns by 32 nodes gets many edges and few alike. */
+enum { TCT_CHUNK_MOST = 8192 };
+void tct_order_even(const tct_graph *g, int64_t chunk, int32_t *order);
+
 #endif

@@ -94,8 +94,17 @@ static void spread(int b, int64_t groups, int32_t *order)
         for (int r = b - 1; r >= 0; r--) order[g * b + r] = order[g] * b + r;
 }
 
-static tacit_status order_rows(const tct_local *A, const char *name,
-                               int32_t *order)
+/* On a GPU a lane waits for the longest row of its slice. Wide chunks have less
+ * of that, but bring fewer neighbours together: x counts less where an entry of
+ * it meets a row of a block. (Measured on an H200: 1024 and 8192 are best.) */
+static int64_t chunk_of(const tacit_queue *q, int b)
+{
+    if (strcmp(q->device->name, "host") == 0) return 0;
+    return b == 1 ? 1024 : TCT_CHUNK_MOST;
+}
+
+static tacit_status order_rows(const tacit_queue *q, const tct_local *A,
+                               const char *name, int32_t *order)
 {
     int64_t *ptr = NULL;
     int32_t *next = NULL;
@@ -108,6 +117,8 @@ static tacit_status order_rows(const tct_local *A, const char *name,
         g.next = next;
     }
     if (status >= 0) status = find(&g, name, order);
+    const int64_t chunk = chunk_of(q, b);
+    if (status >= 0 && chunk > 0) tct_order_even(&g, chunk, order);
     if (status >= 0) spread(b, g.nodes, order);
     tct_free(ptr);
     tct_free(next);
@@ -131,7 +142,7 @@ static tacit_status make(tacit_queue *q, const tct_local *A, tct_order *o)
     const int64_t n = A->rows;
     TRY(TCT_ALLOC(n + 1, what, &o->old));
     TRY(TCT_ALLOC(n + 1, what, &o->now));
-    TRY(order_rows(A, o->name, o->old));
+    TRY(order_rows(q, A, o->name, o->old));
     o->old[n] = o->now[n] = 0;
     for (int64_t k = 0; k < n; k++) o->now[o->old[k]] = (int32_t)k;
     TRY(put(q, n, o->old, &o->enter));
