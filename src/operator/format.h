@@ -102,6 +102,9 @@ tacit_status tct_format_parse(const char *device, const char *text,
  * [TCT_TRIALS_MOST] is room for the texts of trials.
  * Errors      NO_MEMORY, DEVICE. */
 enum { TCT_REASON = 160 };
+/* On a GPU a matrix of so few entries takes what launches or barriers take, in
+ * whatever format: neither formats nor loops are tried. */
+enum { TCT_GPU_SMALL = 100000 };
 /* Seconds of a product with each of `blocks` [count], the least of rounds in
  * which all take turns, on a GPU.
  * Errors      NO_MEMORY, DEVICE. */

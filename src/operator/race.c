@@ -9,14 +9,18 @@
 
 enum { RUNS = 3, PRODUCTS = 8 };
 
-static const char *const candidates[] = {"csr",      "sell32", "sell",
-                                         "sell/f64", "bsell",  "bsell/f64"};
+static const char *const candidates[] = {"sell",      "sell/f64", "bsell",
+                                         "bsell/f64", "sell32",   "csr"};
 enum { CANDIDATES = sizeof candidates / sizeof *candidates };
 
 /* Loop graph takes so much longer than loop resident where little else counts:
  * seconds an iteration, 3 to 6 us from 5,000 to 80,000 rows on an H200. */
 static const double LAUNCHES = 5e-6;
 static const double LAUNCH = 2e-6; /* another kernel of a product */
+
+/* What no cache holds takes the time of its bytes: more than so many times the
+ * least need not be tried. */
+static const double CACHE = 1e8, HOPELESS = 1.1;
 
 typedef struct {
     tacit_queue *q;
@@ -45,22 +49,36 @@ static double run(const course *c, const tct_block *B)
     return best;
 }
 
-/* Store `A` as `t` says and time it. UNSUPPORTED and NO_MEMORY are reasons not
- * to take part. */
-static tacit_status enter(const course *c, tct_local *A, tct_trial *t,
-                          char *reason, size_t size, tct_block **out)
+/* The format of candidate `name`, and `A` as it is to be stored. */
+static const tct_format *find(const course *c, const tct_local *A,
+                              const char *name, tct_local *copy)
 {
-    char name[16];
-    tct_local copy = *A;
-    copy.owned = false;
-    const char *slash = strchr(t->format, '/');
-    snprintf(name, sizeof name, "%.*s",
-             (int)(slash ? slash - t->format : (int)sizeof name - 1),
-             t->format);
-    const tct_format *f = tct_format_find(c->q->device->name, name);
-    if (slash) copy.store = slash + 1;
+    char bare[16];
+    const char *slash = strchr(name, '/');
+    snprintf(bare, sizeof bare, "%.*s",
+             (int)(slash ? slash - name : (int)sizeof bare - 1), name);
+    *copy = *A;
+    copy->owned = false;
+    if (slash) copy->store = slash + 1;
+    return tct_format_find(c->q->device->name, bare);
+}
+
+/* Store `A` as `t` says and time it, unless it is hopeless beside `least` bytes
+ * (0: not known). UNSUPPORTED and NO_MEMORY are reasons not to take part. */
+static tacit_status enter(const course *c, tct_local *A, double least,
+                          tct_trial *t, char *reason, size_t size,
+                          tct_block **out)
+{
+    tct_local copy;
+    const tct_format *f = find(c, A, t->format, &copy);
     t->bytes = f->bytes(&copy, &t->reason);
     if (t->bytes < 0.0) return TACIT_OK;
+    if (least > CACHE && t->bytes > HOPELESS * least) {
+        snprintf(reason, size, "not tried: %.2f times the bytes of another",
+                 t->bytes / least);
+        t->reason = reason;
+        return TACIT_OK;
+    }
     const tacit_status status = f->create(&copy, c->q->team, out);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         snprintf(reason, size, "%s", tacit_error_message());
@@ -78,6 +96,34 @@ static void drop(tct_block **B)
 {
     if (*B) (*B)->ops->destroy(*B);
     *B = NULL;
+}
+
+/* Few entries: the one of fewer bytes of two that a persistent kernel takes.
+ * Stores that save bytes would only be slower. None if it cannot be. */
+static tacit_status take_small(const course *c, const tct_local *A,
+                               tct_trial *trials, int *count,
+                               const char **winner, tct_block **out)
+{
+    static const char *const small[] = {"sell/f64", "bsell/f64"};
+    tct_local copy;
+    int best = 0;
+    if (A->ptr[A->rows] > TCT_GPU_SMALL || A->store) return TACIT_OK;
+    for (int i = 0; i < 2; i++) {
+        tct_trial *t = &trials[i];
+        *t = (tct_trial){.format = small[i]};
+        t->bytes = find(c, A, small[i], &copy)->bytes(&copy, &t->reason);
+        if (t->bytes >= 0.0) t->reason = "a small matrix: chosen by bytes";
+        if (t->bytes >= 0.0 && t->bytes < trials[0].bytes) best = i;
+    }
+    const tct_format *f = find(c, A, small[best], &copy);
+    if (trials[best].bytes < 0.0 || f->create(&copy, c->q->team, out) < 0 ||
+        !(*out)->persistent) {
+        drop(out);
+        return q_status(c->q);
+    }
+    *count = 2;
+    *winner = small[best];
+    return TACIT_OK;
 }
 
 /* Is candidate `i` another than the one before it, given the stores wished? */
@@ -98,7 +144,7 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
 {
     tct_block *last = NULL;
     const tct_block *before = NULL; /* `last` or, if that won, `*out` */
-    double best = 0.0;
+    double best = 0.0, least = 0.0;
     const char *wish = A->store;
     for (int i = 0; i < CANDIDATES; i++) {
         if (!takes_part(i, wish, before)) continue;
@@ -108,7 +154,7 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
         A->store = NULL;
         const double start = tct_seconds();
         const tacit_status status =
-            enter(c, A, t, reasons[*count], TCT_REASON, &last);
+            enter(c, A, least, t, reasons[*count], TCT_REASON, &last);
         t->spent = tct_seconds() - start;
         A->store = wish;
         ++*count;
@@ -118,6 +164,7 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
             return status;
         }
         if (!last) continue;
+        if (least == 0.0 || t->bytes < least) least = t->bytes;
         const double saved =
             last->persistent ? LAUNCHES + LAUNCH * (last->kernels - 1) : 0.0;
         const double seconds = t->seconds - saved;
@@ -171,7 +218,9 @@ tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
     *out = NULL;
     *winner = NULL;
     tacit_status status = course_open(q, A->rows, A->cols, &c);
-    if (status >= 0) status = race(&c, A, trials, count, reasons, winner, out);
+    if (status >= 0) status = take_small(&c, A, trials, count, winner, out);
+    if (status >= 0 && !*out)
+        status = race(&c, A, trials, count, reasons, winner, out);
     course_close(&c);
     if (status >= 0 && !*out)
         status = tct_fail(TACIT_NO_MEMORY, "no format could be tried: %s",

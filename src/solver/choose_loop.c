@@ -4,7 +4,7 @@
 #include "solver/resident/resident.h"
 #include <string.h>
 
-enum { TRIAL = 60 };
+enum { TRIAL = 60, WARM = 2 }; /* iterations */
 
 static const tacit_loop loops[TCT_LOOPS] = {
     {"host", "the CPU enqueues every step", false},
@@ -35,10 +35,11 @@ static tacit_status set(tacit_solver *S, int loop)
     return TACIT_OK;
 }
 
-/* Seconds of TRIAL iterations with loop `i`, from x = 0; < 0: cannot. */
-static double try_loop(tacit_solver *S, int loop, const double *b, double *x)
+/* Seconds of an iteration with `loop`, from x = 0; < 0: cannot. */
+static double try_loop(tacit_solver *S, int loop, int iterations,
+                       const double *b, double *x)
 {
-    const tacit_stop stop = {.rtol = 0.0, .max_iterations = TRIAL};
+    const tacit_stop stop = {.rtol = 0.0, .max_iterations = iterations};
     tacit_result result;
     if (set(S, loop) < 0) return -1.0;
     for (int run = 0; run < 2; run++) { /* the first warms up */
@@ -50,6 +51,24 @@ static double try_loop(tacit_solver *S, int loop, const double *b, double *x)
     return result.seconds / (double)(result.iterations + 1);
 }
 
+/* Few entries: loop resident is the fastest, and need only be warmed up. */
+static bool is_small(tacit_solver *S)
+{
+    char reason[160];
+    return S->exact->local->nonzeros <= TCT_GPU_SMALL &&
+           tct_resident_fits(S, reason, sizeof reason);
+}
+
+static void tell(const char *loop, double seconds, double spent)
+{
+    if (seconds < 0.0)
+        tct_log(TCT_DETAIL, "loop %s: not for this solve: %s", loop,
+                tacit_error_message());
+    else
+        tct_log(TCT_DETAIL, "loop %s: %.2f us an iteration, %.2f ms to try",
+                loop, 1e6 * seconds, 1e3 * spent);
+}
+
 static tacit_status choose(tacit_solver *S)
 {
     S->loop = TCT_LOOP_HOST;
@@ -59,17 +78,13 @@ static tacit_status choose(tacit_solver *S)
     if (status == TACIT_OK) status = tacit_queue_alloc(S->q, S->n, &x);
     int fastest = TCT_LOOP_HOST;
     if (status == TACIT_OK) q_fill(S->q, S->n, 1.0, b);
-    for (int loop = 0; status == TACIT_OK && loop < TCT_LOOPS; loop++) {
+    const bool small = is_small(S);
+    int loop = small ? TCT_LOOP_RESIDENT : 0;
+    for (; status == TACIT_OK && loop < TCT_LOOPS; loop++) {
         const double start = tct_seconds();
-        const double seconds = try_loop(S, loop, b, x);
+        const double seconds = try_loop(S, loop, small ? WARM : TRIAL, b, x);
         status = q_status(S->q);
-        if (seconds < 0.0)
-            tct_log(TCT_DETAIL, "loop %s: not for this solve: %s",
-                    loops[loop].name, tacit_error_message());
-        else
-            tct_log(TCT_DETAIL, "loop %s: %.2f us an iteration, %.2f ms to try",
-                    loops[loop].name, 1e6 * seconds,
-                    1e3 * (tct_seconds() - start));
+        tell(loops[loop].name, seconds, tct_seconds() - start);
         if (seconds < 0.0 || (best >= 0.0 && seconds >= best)) continue;
         best = seconds;
         fastest = loop;
