@@ -234,6 +234,87 @@ static void one_failure_ends_the_solve(void **state)
     close_reference(&ref);
 }
 
+static void need_a_gpu(void)
+{
+    if (strcmp(TEST_DEVICE, "cuda") == 0) return;
+    puts("skipped: the host device waits for nobody");
+    skip();
+}
+
+/* After `r` has failed: it stays so, with the sentence that has `part`; all can
+ * be freed, and another queue works. */
+static void has_failed_for_good(rig *r, const char *part)
+{
+    for (int again = 0; again < 2; again++) {
+        EXPECT(TACIT_DEVICE, solve(r, 1e-8, 0));
+        if (!strstr(tacit_error_message(), part))
+            fail_msg("%s: '%s'", r->what, tacit_error_message());
+    }
+    EXPECT(TACIT_DEVICE, q_status(r->q));
+    const reference *ref = r->ref;
+    close_rig(r);
+    assert_true(open_rig(r, ref, TEST_DEVICE, PLAIN, "cg", "host"));
+    OK(solve(r, 1e-6, 0));
+    close_rig(r);
+}
+
+static void who_does_not_answer_has_failed(void **state)
+{
+    (void)state;
+    need_a_gpu();
+    reference ref;
+    open_reference(&ref, "poisson3d:100", gallery_matrix("poisson3d:100"), 0);
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        assert_true(r.q->answer_seconds == 120.0);
+        r.q->answer_seconds = 1e-9;
+        has_failed_for_good(&r, "no answer for 1e-09 s");
+    }
+    close_reference(&ref);
+}
+
+/* The first rows, which are one block's, are long: the others wait for it. */
+enum { ROWS = 132 * 24 * 32, LONG_ROWS = 24 * 32, LONG = 8192 };
+static int slow_block_row(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    if (i >= LONG_ROWS) col[count++] = i;
+    for (int64_t c = 0; c < n && i < LONG_ROWS; c++)
+        if (c == i || c % (n / LONG) == 0) col[count++] = c;
+    return count;
+}
+/* Seven values, so that a solve takes more than one iteration. */
+static double heavy_diagonal(int64_t i, int64_t j)
+{
+    return i == j ? 1.0 + (double)(i % 7) : 1e-12;
+}
+
+static void who_comes_late_ends_the_kernel(void **state)
+{
+    (void)state;
+    need_a_gpu();
+    reference ref;
+    int late = 0;
+    open_reference(&ref, "a slow block",
+                   matrix_of(ROWS, slow_block_row, heavy_diagonal), 0);
+    FOR_METHODS(m)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), "resident"))
+            continue;
+        assert_true(r.q->barrier_seconds == 20.0);
+        r.q->barrier_seconds = 1e-9;
+        has_failed_for_good(&r, "to its barrier within 1e-09 s");
+        late++;
+    }
+    assert_true(late > 0);
+    close_reference(&ref);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -243,6 +324,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_host_device_has_one_loop),
         cmocka_unit_test(loops_cost_what_the_methods_state),
         cmocka_unit_test(one_failure_ends_the_solve),
+        cmocka_unit_test(who_does_not_answer_has_failed),
+        cmocka_unit_test(who_comes_late_ends_the_kernel),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -115,6 +115,28 @@ static int block6_row(int64_t n, int64_t i, int64_t *col)
     return block_row(n, i, col, 6);
 }
 
+/* A band of dense blocks, wider than the 32 runs that a warp reads at once: lane
+ * for lane the same distances, and some that are not there at the ends. */
+static int band_of_blocks(int64_t n, int64_t i, int64_t *col, int b)
+{
+    const int64_t groups = n / b, group = i / b;
+    int count = 0;
+    for (int64_t g = group - 35; g <= group + 36; g++)
+        for (int j = 0; j < b && g >= 0 && g < groups; j++)
+            col[count++] = b * g + j;
+    return count;
+}
+#define BAND_OF(b)                                               \
+    static int band##b##_row(int64_t n, int64_t i, int64_t *col) \
+    {                                                            \
+        return band_of_blocks(n, i, col, b);                     \
+    }
+BAND_OF(2)
+BAND_OF(3)
+BAND_OF(4)
+BAND_OF(5)
+BAND_OF(6)
+
 static double any_value(int64_t i, int64_t j)
 {
     return uniform(i + 77, j) - 0.5;
@@ -172,6 +194,12 @@ static const struct {
     {"blocks of 5", 2155, block5_row, any_value},
     {"blocks of 6", 2586, block6_row, any_value},
     {"blocks of 6, floats", 2586, block6_row, float_value},
+    {"a wide band of 2", 2 * 300, band2_row, any_value},
+    {"a wide band of 3", 3 * 300, band3_row, any_value},
+    {"a wide band of 3, 20 values", 3 * 300, band3_row, twenty_values},
+    {"a wide band of 4", 4 * 300, band4_row, any_value},
+    {"a wide band of 5", 5 * 300, band5_row, any_value},
+    {"a wide band of 6", 6 * 300, band6_row, any_value},
 };
 enum { FORMULAS = sizeof formulas / sizeof *formulas };
 

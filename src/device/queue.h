@@ -201,14 +201,16 @@ struct tacit_queue {
     void *link_state; /* the transport's, per queue; freed with tct_free */
     int rank, ranks;
     tct_layer *top;
-    tacit_status failed; /* the first failure, this rank's or a peer's     */
-    bool peers_know;     /* a sum has carried it to every rank             */
-    bool by_peer;        /* it was another rank's                          */
-    bool stop_wanted;    /* this rank's monitor wants to stop              */
-    bool stop_agreed;    /* a sum has carried that to every rank           */
-    bool dry;            /* operations are counted, not run                */
-    char why[512];       /* the message of the failure                     */
-    tacit_tally *tally;  /* of the count layer, NULL without one           */
+    tacit_status failed;    /* the first failure, this rank's or a peer's     */
+    bool peers_know;        /* a sum has carried it to every rank             */
+    bool by_peer;           /* it was another rank's                          */
+    bool stop_wanted;       /* this rank's monitor wants to stop              */
+    bool stop_agreed;       /* a sum has carried that to every rank           */
+    bool dry;               /* operations are counted, not run                */
+    double answer_seconds;  /* a GPU's longest silence; then it has failed */
+    double barrier_seconds; /* ... and wait of a persistent kernel's block */
+    char why[512];          /* the message of the failure                     */
+    tacit_tally *tally;     /* of the count layer, NULL without one           */
 };
 
 /* The flag word that this rank adds to a sum, and what the summed word of all

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ANSWER_SECONDS = 120.0; /* a look takes no longer */
+static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
 
 /* --- errors ----------------------------------------------------------------- */
 
@@ -298,11 +298,11 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         } else if (state != GPU_NOT_READY) {
             tct_gpu_ok(q, state, "running kernels");
             return false;
-        } else if (!found && tct_seconds() - start > ANSWER_SECONDS) {
+        } else if (!found && tct_seconds() - start > q->answer_seconds) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
-            q_fail(q, TACIT_DEVICE, "the GPU: no answer for %.0f s",
-                   ANSWER_SECONDS);
+            q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s",
+                   q->answer_seconds);
             return false;
         }
         if (!found) continue;
@@ -397,6 +397,8 @@ static tacit_status cuda_open(tacit_queue *q)
     tct_gpu *g = tct_calloc(sizeof *g);
     if (!g) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
     q->device_state = g;
+    q->answer_seconds = ANSWER_SECONDS;
+    q->barrier_seconds = BARRIER_SECONDS;
     TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
     TRY(describe_device(g));
     return open_memory(g);

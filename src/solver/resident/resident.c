@@ -10,7 +10,6 @@ static const tct_resident_kernel *const kernels[] = {
     &tct_resident_cg, &tct_resident_single, &tct_resident_pipe_pr};
 
 enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
-static const uint64_t LIMIT_NS = UINT64_C(20000000000); /* of a wait */
 
 typedef struct {
     void *meeting; /* the barrier's counter, and behind it the sums */
@@ -119,7 +118,7 @@ static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
     const residence *R = S->resident;
     const tct_gpu_slices *B = slices_of(S->A->local);
     *J = (tct_resident_job){.A = B->d,
-                            .limit_ns = LIMIT_NS,
+                            .limit_ns = (uint64_t)(1e9 * S->q->barrier_seconds),
                             .resumed = S->resumed,
                             .poison = tct_gpu_poisons(),
                             .second = {R->second[0], R->second[1]},
@@ -202,7 +201,8 @@ void tct_resident_iterate(tacit_solver *S)
             if (c.bad == BAD_TIME) {
                 q_fail(S->q, TACIT_DEVICE,
                        "the GPU: a block of the persistent kernel did not come "
-                       "to its barrier in time");
+                       "to its barrier within %g s",
+                       S->q->barrier_seconds);
                 break;
             }
             if (tct_judge(S, &c)) {

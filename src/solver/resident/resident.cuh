@@ -21,7 +21,7 @@
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-enum { POLLS_PER_CLOCK = 4096 };
+enum { POLLS_PER_CLOCK = 512 };
 
 static __device__ inline uint64_t tct_nanoseconds()
 {
