@@ -136,6 +136,8 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
         if (s.seen[i]) continue;
         const int32_t start = find_rim(&s, (int32_t)i);
         done += go_through(&s, start, true, order + done).nodes;
+        if (s.seen[i]) continue; /* edges go one way: the rest is seen from i */
+        done += go_through(&s, (int32_t)i, true, order + done).nodes;
     }
     reverse(order, done);
     tct_free(s.seen);
@@ -225,9 +227,6 @@ static bool goes_both_ways(const tct_graph *g)
 static tacit_status cut(const tct_graph *g, idx_t parts, parting *p)
 {
     const int64_t n = g->nodes;
-    if (!goes_both_ways(g))
-        FAIL(TACIT_UNSUPPORTED,
-             "order metis: not for a pattern that is not symmetric, use rcm");
     if (n + g->ptr[n] > IDX_MAX)
         FAIL(TACIT_UNSUPPORTED,
              "this METIS counts in %d bits: the matrix is too large for order "
@@ -307,6 +306,9 @@ tacit_status tct_order_metis(const tct_graph *g, int32_t *order)
 {
     parting p = {0};
     const idx_t parts = (idx_t)((g->nodes + PART - 1) / PART);
+    if (!goes_both_ways(g))
+        FAIL(TACIT_UNSUPPORTED,
+             "order metis: not for a pattern that is not symmetric, use rcm");
     tacit_status status = tct_order_rcm(g, order);
     if (status < 0 || parts < 2) return status;
     status = cut(g, parts, &p);
