@@ -197,7 +197,7 @@ static bool measure(const tct_local *A, tct_team *team, tct_trial *trials,
         if (open) blocks[i] = enter(&s, tct_formats("host")[i], &trials[i]);
         else trials[i].reason = "no memory to try it";
     }
-    race(&s, blocks, count, trials);
+    if (open) race(&s, blocks, count, trials);
     for (int i = 0; i < count; i++)
         if (blocks[i]) blocks[i]->ops->destroy(blocks[i]);
     sampling_close(&s);
