@@ -92,7 +92,7 @@ static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
     if (status >= 0) {
         choose(wish, A->q->team, &copy, &other);
         const double was = seconds_of(c), is = seconds_of(&other);
-        const bool better = is < FASTER * was;
+        const bool better = is > 0.0 && is < FASTER * was;
         tell_order(A, o, was, is);
         if (better) {
             const tct_local old = *local;
@@ -117,7 +117,10 @@ static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
                        tct_order_may_pay(local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
     if (measure || order) choose(wish, A->q->team, local, &c);
-    if (order) TRY(try_order(A, wish, local, &c));
+    if (order) {
+        const tacit_status tried = try_order(A, wish, local, &c);
+        if (tried < 0 && tried != TACIT_NO_MEMORY) return tried; /* as it was */
+    }
     A->format = c.format;
     if (measure) {
         memcpy(A->trials, c.trials, sizeof c.trials);
