@@ -23,6 +23,12 @@ static int best_block(const tct_local *A, double *bytes)
     return best;
 }
 
+int tct_slices_best_block(const tct_local *A)
+{
+    double bytes = 0.0;
+    return best_block(A, &bytes);
+}
+
 static double bsell_bytes(const tct_local *A, const char **reason)
 {
     double bytes = -1.0;

@@ -5,6 +5,7 @@
 #include "matrix/order.h"
 #include "operator/gpu_slices_build.h"
 #include "operator/operator.h"
+#include "operator/slices.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -94,12 +95,24 @@ static void spread(int b, int64_t groups, int32_t *order)
         for (int r = b - 1; r >= 0; r--) order[g * b + r] = order[g] * b + r;
 }
 
+static bool is_host(const tacit_queue *q)
+{
+    return strcmp(q->device->name, "host") == 0;
+}
+
+/* The block that the queue's device would store, 1 if none. */
+static int block_of(const tacit_queue *q, const tct_local *A)
+{
+    const int b = is_host(q) ? tct_slices_best_block(A) : tct_gpu_best_block(A);
+    return b ? b : 1;
+}
+
 /* On a GPU a lane waits for the longest row of its slice. Wide chunks have less
  * of that, but bring fewer neighbours together: x counts less where an entry of
  * it meets a row of a block. (Measured on an H200: 1024 and 8192 are best.) */
 static int64_t chunk_of(const tacit_queue *q, int b)
 {
-    if (strcmp(q->device->name, "host") == 0) return 0;
+    if (is_host(q)) return 0;
     return b == 1 ? 1024 : TCT_CHUNK_MOST;
 }
 
@@ -108,7 +121,7 @@ static tacit_status order_rows(const tacit_queue *q, const tct_local *A,
 {
     int64_t *ptr = NULL;
     int32_t *next = NULL;
-    const int best = tct_gpu_best_block(A), b = best ? best : 1;
+    const int b = block_of(q, A);
     tct_graph g = {.nodes = A->rows / b, .ptr = A->ptr, .next = A->col};
     tacit_status status = TACIT_OK;
     if (b > 1) {
