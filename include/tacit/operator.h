@@ -52,10 +52,10 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
 TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
                                              const tacit_matrix *matrix);
 
-/* y = A x on device vectors [local rows].
+/* y = A x on device vectors [local rows], which do not overlap.
  * Collective.  Blocking: the queue has drained on return.
  * Cost        1 product, 1 exchange.
- * Errors      whatever the queue has met. */
+ * Errors      INVALID (they do), whatever the queue has met. */
 TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
                                             const double *x, double *y);
 

@@ -53,10 +53,21 @@ void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
     q_multiply_add(q, A->ghost, e, 1, y1, x1, NULL);
 }
 
+static bool overlap(const double *x, const double *y, int64_t n)
+{
+    return (uintptr_t)x < (uintptr_t)(y + n) &&
+           (uintptr_t)y < (uintptr_t)(x + n);
+}
+
 tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
                                   double *y)
 {
     REQUIRE(A != NULL && (A->n == 0 || (x != NULL && y != NULL)));
+    if (overlap(x, y, A->n))
+        FAIL(TACIT_INVALID,
+             "%s: x and y share memory: y is written while x is needed, so "
+             "they must be two vectors",
+             __func__);
     const tct_order *o = A->order;
     const size_t n = (size_t)A->n;
     if (o) tct_order_enter(o, A->q, n, x, o->x);
