@@ -107,6 +107,52 @@ if [ -n "$MPIRUN" ]; then
     [ $status = 0 ] || complain "bench exchange: status $status"
 fi
 
+# another order of rows inside: the same solution, history and right-hand side
+# outside, in files and in the report
+near() { # FILE FILE: numbers that agree to 1e-8
+    [ "$(wc -l <"$1")" = "$(wc -l <"$2")" ] && paste "$1" "$2" | awk -F'\t' \
+        '!/%/ && ($1 - $2) ^ 2 > 1e-16 { bad = 1 } END { exit bad }'
+}
+accepted convert random:300,4,2 graph.mtx
+cp graph.mtx graph.before
+for np in 1 ${MPIRUN:+3}; do
+    for order in none rcm metis; do
+        label="--reorder $order on $np"
+        run "$np" solve graph.mtx --rtol 1e-12 -o $order.mtx --json order.json \
+            --reorder $order --device host
+        [ $status = 0 ] || complain "$label: status $status"
+        has out ", order $order, precision"
+        valid_json order.json
+        [ "$(value order.json order)" = "\"$order\"" ] || complain "$label: JSON"
+        seconds=$(value order.json order_seconds)
+        case $order,$seconds in
+            none,0 | none,0.0) ;;
+            none,* | *,0 | *,-* | *,) complain "$label: order_seconds $seconds" ;;
+        esac
+        near none.mtx $order.mtx || complain "$label: another solution"
+        value order.json error_2norm | awk '{ exit !($1 < 1e-9) }' ||
+            complain "$label: not x*"
+        run "$np" solve graph.mtx --x0 none.mtx --rtol 1e-11 --json order.json \
+            --reorder $order --device host
+        [ "$(value order.json iterations)" = 0 ] || complain "$label: x0"
+        run "$np" solve graph.mtx $order.mtx --rtol 1e-12 --reorder $order \
+            -o $order.twice.mtx --device host
+        near none.twice.mtx $order.twice.mtx || complain "$label: b in a file"
+    done
+done
+cmp -s graph.mtx graph.before || complain 'an order changes its input'
+accepted solve graph.mtx --format csr@rcm --json order.json --device host
+[ "$(value order.json order)" = '"rcm"' ] || complain 'csr@rcm: order'
+accepted compare graph.mtx --reorder rcm --repeat 1 --device host --method cg
+accepted bench spmv graph.mtx --reorder rcm --device host
+accepted solve graph.mtx --json order.json --device host -vv
+[ "$(value order.json order)" = '"none"' ] || complain 'auto: a small matrix'
+grep -q 'order rcm found' err && complain 'auto: tried with a small matrix'
+accepted solve random:160000,7,1 --json order.json --device host -vv
+has err 'order rcm found in'
+if grep -q 'as the rows come: taken' err; then want='"rcm"'; else want='"none"'; fi
+[ "$(value order.json order)" = "$want" ] || complain "auto: not $want"
+
 # conversions: there and back is the same matrix
 for ending in tacit petsc npz mtx.gz; do
     accepted convert poisson2d:9 m.$ending

@@ -19,6 +19,14 @@ refused 1 'needs --device cuda' solve poisson3d:4 --device host --loop graph
 refused 1 'needs --device cuda' solve poisson3d:4 --device host --precision mixed
 refused 1 'sell' solve poisson3d:4 --device host --format sell32
 refused 1 'GPU only' solve poisson3d:4 --device host --format sell/f64
+refused 1 "unknown order 'foo' (available: none, rcm, metis, auto)" \
+    solve poisson3d:4 --reorder foo
+refused 1 "did you mean 'metis'" bench spmv poisson3d:4 --reorder mets
+refused 1 "unknown order 'foo': auto, none, rcm or metis" \
+    solve poisson3d:4 --format sell@foo
+refused 1 'says the order: leave out --reorder none' \
+    solve poisson3d:4 --format sell@rcm --reorder none
+refused 1 "unknown option '--reorder'" convert poisson3d:4 m.mtx --reorder rcm
 refused 1 "did you mean 'graph'" solve poisson3d:4 --loop grahp
 refused 1 'not a number' solve poisson3d:4 --rtol abc
 refused 1 'finite' solve poisson3d:4 --rtol nan

@@ -61,6 +61,10 @@ static tacit_status check_format(cli *c)
 {
     tct_format_wish wish;
     TRY(tct_format_parse(c->device, c->set.format, &wish));
+    if (c->set.reorder && c->set.format && strchr(c->set.format, '@'))
+        FAIL(TACIT_INVALID,
+             "--format %s says the order: leave out --reorder %s, or '@%s'",
+             c->set.format, c->set.reorder, wish.order);
     if (!wish.low[0]) return TACIT_OK;
     if (c->set.precision)
         FAIL(TACIT_INVALID,
