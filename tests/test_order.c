@@ -318,6 +318,47 @@ static void metis_refuses_edges_that_go_one_way(void **state)
     }
 }
 
+/* Rows of 1 to 40 entries, at random. */
+static int uneven_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    const int count = 1 + (int)(39.0 * tct_uniform(3, (uint64_t)i));
+    for (int k = 0; k < count; k++) {
+        cols[k] = (i + k) % n;
+        vals[k] = 1.0;
+    }
+    return count;
+}
+
+/* Nodes stay in their chunk; each 32 have nearly one degree; and what is 32
+ * nodes long and comes at the same place in each chunk differs. */
+static void even_brings_equal_degrees_together(void **state)
+{
+    (void)state;
+    enum { N = 64 * 1024 + 77, CHUNK = 1024, LOT = 32 };
+    int32_t *at = disorder(N, 11), *order = room_for(N);
+    named_graph G = graph_of(uneven_row, N, at);
+    int64_t spread = 0, first = 0;
+    for (int64_t k = 0; k < N; k++) order[k] = (int32_t)(N - 1 - k);
+    tct_order_even(&G.g, CHUNK, order);
+    assert_permutation(order, N);
+    for (int64_t k = 0; k < N; k++)
+        assert_int_equal((N - 1 - order[k]) / CHUNK, k / CHUNK);
+    for (int64_t k = 0; k + LOT <= N; k += LOT) {
+        const int32_t a = order[k], b = order[k + LOT - 1];
+        const int64_t most = G.ptr[a + 1] - G.ptr[a];
+        const int64_t least = G.ptr[b + 1] - G.ptr[b];
+        assert_true(most >= least);
+        spread += most - least;
+        if (k % CHUNK == 0) first += most;
+    }
+    assert_true(spread <= 2 * N / LOT); /* 30 and more as they came */
+    const double mean = (double)first / (N / CHUNK);
+    assert_true(mean > 14.0 && mean < 27.0); /* not always the longest */
+    free_graph(&G);
+    free(at);
+    free(order);
+}
+
 /* --- products --------------------------------------------------------------- */
 
 static tacit_queue *open_queue(const char *spec)
@@ -1190,6 +1231,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(one_way_edges_cost_no_square),
         cmocka_unit_test(metis_makes_parts_with_few_edges_between),
         cmocka_unit_test(metis_refuses_edges_that_go_one_way),
+        cmocka_unit_test(even_brings_equal_degrees_together),
         cmocka_unit_test(products_are_those_of_the_matrix),
         cmocka_unit_test(one_way_patterns_are_not_for_metis),
         cmocka_unit_test(dense_blocks_stay_whole),
