@@ -6,8 +6,9 @@
  * 32 groups are a slice; a thread has one row, so that b warps work on a
  * slice. A slice is stored column after column, all its rows side by side.
  * Each slice stores its columns in the cheapest way that is right for it; all
- * share one store for values. Groups are sorted by length, longest first, in
- * windows of 256, where that makes slices narrower.
+ * share one store for values. Groups are sorted by length in windows of 256,
+ * where that makes slices narrower; which slice of a window is the widest goes
+ * round.
  *
  * Rows much longer than those around them are kept apart in compressed rows,
  * cut into segments that are summed by one block each; by a persistent kernel,
