@@ -1,5 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/order.h - numberings of a graph that bring neighbours together. */
+ * matrix/order.h - numberings of a graph that bring neighbours together.
+ *
+ * [CM69] Cuthill and McKee, "Reducing the bandwidth of sparse symmetric
+ *        matrices", Proc. 24th Nat. Conf. ACM (1969).
+ * [Ge71] George, "Computer implementation of the finite element method",
+ *        Stanford (1971): the same backwards.
+ * [GL79] George and Liu, "An implementation of a pseudoperipheral node finder",
+ *        ACM Trans. Math. Softw. 5 (1979).
+ * [KK98] Karypis and Kumar, "A fast and high quality multilevel scheme for
+ *        partitioning irregular graphs", SIAM J. Sci. Comput. 20 (1998). */
 #ifndef TCT_ORDER_H
 #define TCT_ORDER_H
 #include "base/base.h"
@@ -14,12 +23,14 @@ typedef struct tct_graph {
 } tct_graph;
 
 /* order[k], k < nodes, is the node that comes as number k: breadth first from a
- * node on the rim, neighbours by degree, all backwards (Cuthill and McKee 1969;
- * George 1971; the start as George and Liu 1979).
+ * node on the rim [GL79], neighbours by degree [CM69], all backwards [Ge71].
+ * Part after part of a graph that is not connected. Edges that go one way only
+ * are followed that way.
+ * Cost        at most five passes over the edges.
  * Errors      NO_MEMORY. */
 tacit_status tct_order_rcm(const tct_graph *g, int32_t *order);
 
-/* Parts of some thousand nodes with few edges between them (METIS), each part
+/* Parts of some thousand nodes with few edges between them [KK98], each part
  * and the nodes in it in the order above.
  * Errors      NO_MEMORY, UNSUPPORTED (more edges than this METIS counts; edges
  *             that go one way only). */
