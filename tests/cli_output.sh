@@ -217,9 +217,24 @@ done
 accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg --loop auto
 [ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
 has out 'peer-style	needs --device cuda'
-for text in '<table>' '<svg' '</html>' 'Not available' pipe-pr; do
+grep -q '^method	.*	order	' out || complain 'compare: no word on the order of rows'
+accepted compare poisson3d:8 --repeat 1 --device host --format csr --method cg --reorder rcm --json rcm.json
+has out '	csr	rcm	'
+has rcm.json '"order":	"rcm"'
+for text in '<table>' '<svg' '</html>' 'Not available' pipe-pr '>order<'; do
     has compare.html "$text"
 done
+# no table is wider than the page: each is in a box that scrolls
+grep -qF '.box{overflow-x:auto' compare.html || complain 'compare: a wide page'
+[ "$(grep -c '<table' compare.html)" = "$(grep -c '<div class="box"[^>]*><table' compare.html)" ] ||
+    complain 'compare: a table that is in no box'
+# no two curves look alike, and each stands in the legend as it is drawn
+curves=$(grep -o '<g class="curve"[^>]*>.*<path d="[^"]*"' compare.html |
+    sed 's/\(<g class="curve"[^>]*>\).*\(<path d="[^"]*"\)/\1\2/' | sort | uniq -c | awk '{print $1}' | sort -u)
+[ "$curves" = 2 ] || complain "compare: curves that look alike: $curves"
+# nor do marks of two curves that lie on one another hide each other
+same=$(grep -o 'translate([^)]*)' compare.html | sort | uniq -d | wc -l)
+[ "$same" = 0 ] || complain "compare: $same marks over marks"
 accepted devices --json devices.json
 valid_json devices.json
 accepted bench spmv poisson3d:8 --repeat 3

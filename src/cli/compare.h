@@ -61,6 +61,10 @@ void cli_compare_rank(cli_comparison *all);
 void cli_compare_print(const cli_comparison *all);
 cJSON *cli_compare_json(const cli_comparison *all);
 
+/* Drawings of the page. */
+void cli_comparison_bars(FILE *to, const cli_comparison *all);
+void cli_comparison_histories(FILE *to, const cli_comparison *all);
+
 /* The page as one text, from malloc; NULL if there is no memory. */
 char *cli_comparison_html(const cli_comparison *all);
 

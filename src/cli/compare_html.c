@@ -1,29 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare_html.c - a comparison as one self-contained page: table, bars of
- * the time per iteration split by operation, residual histories. No script, no
- * file beside it. */
+ * cli/compare_html.c - a comparison as one self-contained page: tables here,
+ * and the drawings of compare_plot.c. No script, no file beside it. */
 #include "cli/compare.h"
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
-enum { WIDTH = 860, LEFT = 190, BAR = 22, PLOT_HEIGHT = 360, MARGIN = 60 };
-
-static const char *const colours[] = {"#3b6ea5", "#d1495b", "#66a182",
-                                      "#edae49", "#8f5fa8", "#00798c",
-                                      "#7a5c43", "#9c9c9c"};
-enum { COLOURS = sizeof colours / sizeof *colours };
-
+/* A table wider than the window scrolls in its box, with the names of rows in
+ * sight; the page never does. */
 static const char style[] =
-    "body{font:15px/1.45 system-ui,sans-serif;max-width:60em;margin:2em auto;"
-    "padding:0 1em;color:#222;background:#fff}"
-    "table{border-collapse:collapse;font-variant-numeric:tabular-nums}"
-    "th,td{padding:.25em .8em;border-bottom:1px solid #ddd;text-align:right}"
-    "th:nth-child(-n+6),td:nth-child(-n+6){text-align:left}"
-    "td.text{text-align:left}h1{font-size:1.4em}h2{font-size:1.1em;"
-    "margin-top:2em}svg{max-width:100%;height:auto;font-size:12px}"
-    ".none{color:#777}";
+    ":root{color-scheme:light dark;--ink:#222;--page:#fff;--line:#ddd;"
+    "--faint:#6b6b6b;--stripe:#f4f6f8}"
+    "@media(prefers-color-scheme:dark){:root{--ink:#e6e6e6;--page:#16181b;"
+    "--line:#3a3d42;--faint:#a0a0a0;--stripe:#1e2125}}"
+    "*{box-sizing:border-box}"
+    "body{font:15px/1.45 system-ui,sans-serif;max-width:88em;margin:2em auto;"
+    "padding:0 1em;color:var(--ink);background:var(--page);"
+    "overflow-wrap:anywhere}"
+    ".box{overflow-x:auto;max-width:100%;border:1px solid var(--line)}"
+    "table{border-collapse:collapse;font-size:13px;min-width:100%;"
+    "font-variant-numeric:tabular-nums}"
+    "th,td{padding:.3em .55em;border-bottom:1px solid var(--line);"
+    "text-align:right;white-space:nowrap}"
+    "th{background:var(--stripe);vertical-align:bottom;font-weight:600}"
+    "tr:last-child td{border-bottom:0}"
+    "th.text,td.text{text-align:left}"
+    "th:first-child,td:first-child{position:sticky;left:0;"
+    "background:var(--page)}th:first-child{background:var(--stripe)}"
+    "td.why{text-align:left;white-space:normal}"
+    "h1{font-size:1.4em}h2{font-size:1.1em;margin-top:2em}"
+    "svg{display:block;width:100%;max-width:1000px;height:auto;"
+    "font-size:13px;fill:var(--ink)}"
+    ".grid{stroke:var(--line)}.axis{fill:var(--faint)}"
+    ".none{color:var(--faint)}";
 
 /* Text of a page: markup in names stays text. */
 static void escape(FILE *to, const char *text)
@@ -37,15 +45,6 @@ static void escape(FILE *to, const char *text)
         }
 }
 
-static void label(FILE *to, const cli_compared *r)
-{
-    const cli_path *p = &r->path;
-    fprintf(to, "%s", p->method);
-    if (strcmp(p->loop, "host") != 0) fprintf(to, ", %s", p->loop);
-    fprintf(to, ", %s", p->format);
-    if (strcmp(p->precision, "double") != 0) fprintf(to, ", %s", p->precision);
-}
-
 /* --- the tables ----------------------------------------------------------- */
 
 static void head(FILE *to, const cli_comparison *all)
@@ -53,6 +52,7 @@ static void head(FILE *to, const cli_comparison *all)
     char rows[CLI_NUMBER], entries[CLI_NUMBER];
     const tacit_matrix_info *m = &all->problem.info;
     fputs("<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
+          "<meta name=\"viewport\" content=\"width=device-width\">"
           "<title>tacit compare: ",
           to);
     escape(to, all->problem.name);
@@ -74,216 +74,65 @@ static void head(FILE *to, const cli_comparison *all)
     fprintf(to, " Made by tacit %s.</p>\n", tacit_version());
 }
 
+static void ranking_head(FILE *to)
+{
+    static const char *const texts[] = {"method", "loop",  "comm",     "device",
+                                        "format", "order", "precision"};
+    static const char *const numbers[] = {
+        "iterations", "true residual", "us an iteration", "solve, ms",
+        "ratio",      "x peer",        "of copy",         "bytes/entry"};
+    fputs("<div class=\"box\" tabindex=\"0\"><table>\n<tr>", to);
+    for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+        fprintf(to, "<th class=\"text\">%s", texts[k]);
+    for (size_t k = 0; k < sizeof numbers / sizeof *numbers; k++)
+        fprintf(to, "<th>%s", numbers[k]);
+    fputs("<th class=\"text\">stop</tr>\n", to);
+}
+
+/* Numbers of a column have one unit, and as many digits behind the point, so
+ * that they stand under one another. */
 static void ranking(FILE *to, const cli_comparison *all)
 {
-    char time[CLI_NUMBER], solve[CLI_NUMBER], faster[CLI_NUMBER];
-    char fraction[CLI_NUMBER], bytes[CLI_NUMBER];
-    fputs("<table><tr><th>method<th>loop<th>comm<th>device<th>format"
-          "<th>precision<th>iterations<th>true residual<th>per iteration"
-          "<th>solve<th>ratio<th>x peer<th>of copy<th>bytes/entry<th>stop"
-          "</tr>\n",
-          to);
+    char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
+    ranking_head(to);
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
         const tacit_result *s = &r->run.result;
         const cli_path *p = &r->path;
+        const char *const texts[] = {p->method,   p->loop,   p->comm,
+                                     p->device,   p->format, p->order,
+                                     p->precision};
+        fprintf(to, "<tr%s>", r->baseline ? " class=\"none\"" : "");
+        for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
+            fprintf(to, "<td class=\"text\">%s", texts[k]);
         fprintf(to,
-                "<tr%s><td>%s<td>%s<td>%s<td>%s<td>%s<td>%s<td>%" PRId64
-                "<td>%.2e<td>%s<td>%s<td>%.2f<td>%s<td>%s<td>%s"
-                "<td class=\"text\">%s</tr>\n",
-                r->baseline ? " class=\"none\"" : "", p->method, p->loop,
-                p->comm, p->device, p->format, p->precision, s->iterations,
-                s->true_relative_residual,
-                cli_seconds(r->solve / (double)s->iterations, time),
-                cli_seconds(r->solve, solve), r->ratio,
-                cli_fixed(r->faster, 2, faster),
+                "<td>%" PRId64 "<td>%.2e<td>%.2f<td>%.3f<td>%.2f<td>%s<td>%s"
+                "<td>%s<td class=\"text\">%s</tr>\n",
+                s->iterations, s->true_relative_residual,
+                1e6 * r->solve / (double)s->iterations, 1e3 * r->solve,
+                r->ratio, cli_fixed(r->faster, 2, faster),
                 cli_fixed(r->fraction, 2, fraction),
                 cli_fixed(p->bytes_per_nonzero, 2, bytes),
                 cli_stop_name(s->stop));
     }
-    fputs("</table>\n", to);
+    fputs("</table></div>\n", to);
 }
 
 static void missing(FILE *to, const cli_comparison *all)
 {
-    fputs("<h2>Not available</h2>\n<table class=\"none\">\n", to);
+    fputs("<h2>Not available</h2>\n<div class=\"box\" tabindex=\"0\">"
+          "<table class=\"none\">\n",
+          to);
     for (int i = 0; i < all->missing_count; i++) {
         const cli_missing *m = &all->missing[i];
-        fprintf(to, "<tr><td>%s<td>%s<td class=\"text\">", m->what, m->name);
+        fprintf(
+            to,
+            "<tr><td class=\"text\">%s<td class=\"text\">%s<td class=\"why\">",
+            m->what, m->name);
         escape(to, m->reason);
         fputs("</tr>\n", to);
     }
-    fputs("</table>\n", to);
-}
-
-/* --- the bars ------------------------------------------------------------- */
-
-enum { PIECES = 7 };
-static const char *const piece_names[PIECES] = {
-    "spmv", "dot", "nrm2", "axpy", "reduce", "exchange", "other"};
-
-/* Seconds of each operation in the run that was timed operation by operation,
- * scaled to the undisturbed time per iteration. */
-static void pieces_of(const cli_compared *r, double out[PIECES])
-{
-    const tacit_tally *t = &r->profile;
-    const double seconds[] = {t->spmv.seconds,   t->dot.seconds,
-                              t->nrm2.seconds,   t->axpy.seconds,
-                              t->reduce.seconds, t->exchange.seconds};
-    double all = r->profile_seconds, sum = 0.0;
-    for (int k = 0; k < PIECES - 1; k++) sum += seconds[k];
-    if (sum > all) all = sum; /* of the slowest ranks */
-    const double per = r->solve / (double)r->run.result.iterations;
-    for (int k = 0; k < PIECES - 1; k++)
-        out[k] = all > 0 ? per * seconds[k] / all : 0.0;
-    out[PIECES - 1] = all > 0 ? per * (all - sum) / all : per;
-}
-
-static void one_bar(FILE *to, const cli_compared *r, double scale, int y)
-{
-    double pieces[PIECES], x = LEFT;
-    char time[CLI_NUMBER];
-    pieces_of(r, pieces);
-    fprintf(to, "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">", LEFT - 8,
-            y + BAR - 8);
-    label(to, r);
-    fputs("</text>", to);
-    for (int k = 0; k < PIECES; k++) {
-        const double width = scale * pieces[k];
-        fprintf(to,
-                "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"%d\" "
-                "fill=\"%s\"><title>%s %s</title></rect>",
-                x, y, width, BAR - 4, colours[k % COLOURS], piece_names[k],
-                cli_seconds(pieces[k], time));
-        x += width;
-    }
-    fprintf(to, "<text x=\"%.1f\" y=\"%d\">%s</text>\n", x + 6, y + BAR - 8,
-            cli_seconds(r->solve / (double)r->run.result.iterations, time));
-}
-
-static void bars(FILE *to, const cli_comparison *all)
-{
-    double longest = 0.0;
-    for (int i = 0; i < all->count; i++) {
-        const cli_compared *r = &all->rows[i];
-        longest = fmax(longest, r->solve / (double)r->run.result.iterations);
-    }
-    if (!(longest > 0.0) || !isfinite(longest)) return;
-    const double scale = (WIDTH - LEFT - 90) / longest;
-    fprintf(to,
-            "<h2>Time per iteration, by operation</h2>\n<svg "
-            "viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">\n",
-            WIDTH, BAR * (all->count + 2), WIDTH);
-    for (int k = 0; k < PIECES; k++)
-        fprintf(to,
-                "<rect x=\"%d\" y=\"2\" width=\"12\" height=\"12\" "
-                "fill=\"%s\"/><text x=\"%d\" y=\"13\">%s</text>\n",
-                LEFT + 90 * k, colours[k % COLOURS], LEFT + 90 * k + 17,
-                piece_names[k]);
-    for (int i = 0; i < all->count; i++)
-        one_bar(to, &all->rows[i], scale, BAR * (i + 1) + 4);
-    fputs("</svg>\n", to);
-}
-
-/* --- the histories -------------------------------------------------------- */
-
-typedef struct axes {
-    double iterations;  /* at the right edge                  */
-    double top, bottom; /* decades: log10 of the residuals    */
-} axes;
-
-static double x_of(const axes *a, double iteration)
-{
-    return MARGIN + (WIDTH - 2 * MARGIN) * iteration / a->iterations;
-}
-
-static double y_of(const axes *a, double residual)
-{
-    const double decade = log10(fmax(residual, 1e-300));
-    return 10 + (PLOT_HEIGHT - 40) * (a->top - decade) / (a->top - a->bottom);
-}
-
-static bool extent(const cli_comparison *all, axes *a)
-{
-    *a = (axes){.iterations = 1, .top = -300, .bottom = 300};
-    for (int i = 0; i < all->count; i++)
-        for (int k = 0; k < all->rows[i].points; k++) {
-            const double r = all->rows[i].residual[k];
-            if (!(r > 0.0) || !isfinite(r)) continue;
-            a->iterations = fmax(a->iterations, all->rows[i].iteration[k]);
-            a->top = fmax(a->top, ceil(log10(r)));
-            a->bottom = fmin(a->bottom, floor(log10(r)));
-        }
-    if (a->top == a->bottom) a->bottom -= 1;
-    return a->top > a->bottom;
-}
-
-/* The next of 1, 2, 5, 10, 20, ... that is at least `step`. */
-static double round_step(double step)
-{
-    const double decade = pow(10, floor(log10(fmax(step, 1.0))));
-    for (int k = 1; k <= 5; k = 2 * k + k / 2)
-        if (k * decade >= step) return k * decade;
-    return 10 * decade;
-}
-
-static void grid(FILE *to, const axes *a)
-{
-    const int step = (int)ceil((a->top - a->bottom) / 10);
-    for (int d = (int)a->bottom; d <= (int)a->top; d += step) {
-        const double y = y_of(a, pow(10, d));
-        fprintf(to,
-                "<line x1=\"%d\" x2=\"%d\" y1=\"%.1f\" y2=\"%.1f\" "
-                "stroke=\"#e4e4e4\"/><text x=\"%d\" y=\"%.1f\" "
-                "text-anchor=\"end\">1e%d</text>\n",
-                MARGIN, WIDTH - MARGIN, y, y, MARGIN - 6, y + 4, d);
-    }
-    const double stride = round_step(a->iterations / 6);
-    for (double k = 0; k <= a->iterations; k += stride)
-        fprintf(to,
-                "<text x=\"%.1f\" y=\"%d\" "
-                "text-anchor=\"middle\">%.0f</text>\n",
-                x_of(a, k), PLOT_HEIGHT - 10, k);
-}
-
-static void one_history(FILE *to, const axes *a, const cli_compared *r,
-                        const char *colour, bool dashed)
-{
-    fprintf(to,
-            "<polyline fill=\"none\" stroke=\"%s\" stroke-width=\"1.5\"%s "
-            "points=\"",
-            colour, dashed ? " stroke-dasharray=\"5 4\"" : "");
-    for (int k = 0; k < r->points; k++)
-        if (r->residual[k] > 0.0 && isfinite(r->residual[k]))
-            fprintf(to, "%.1f,%.1f ", x_of(a, r->iteration[k]),
-                    y_of(a, r->residual[k]));
-    fputs("\"><title>", to);
-    label(to, r);
-    fputs("</title></polyline>\n", to);
-}
-
-static void histories(FILE *to, const cli_comparison *all)
-{
-    axes a;
-    if (!extent(all, &a)) return;
-    const int legend = 18 * ((all->count + 3) / 4);
-    fprintf(to,
-            "<h2>Residual of the recurrence, ||r|| / ||b||, by iteration</h2>\n"
-            "<svg viewBox=\"0 0 %d %d\" width=\"%d\" role=\"img\">\n",
-            WIDTH, PLOT_HEIGHT + legend, WIDTH);
-    grid(to, &a);
-    for (int i = 0; i < all->count; i++) {
-        const char *colour = colours[i % COLOURS];
-        const int x = MARGIN + 190 * (i % 4), y = PLOT_HEIGHT + 18 * (i / 4);
-        one_history(to, &a, &all->rows[i], colour, i >= COLOURS);
-        fprintf(to,
-                "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" "
-                "fill=\"%s\"/><text x=\"%d\" y=\"%d\">",
-                x, y, colour, x + 17, y + 11);
-        label(to, &all->rows[i]);
-        fputs("</text>\n", to);
-    }
-    fputs("</svg>\n", to);
+    fputs("</table></div>\n", to);
 }
 
 char *cli_comparison_html(const cli_comparison *all)
@@ -294,8 +143,8 @@ char *cli_comparison_html(const cli_comparison *all)
     if (!to) return NULL;
     head(to, all);
     ranking(to, all);
-    bars(to, all);
-    histories(to, all);
+    cli_comparison_bars(to, all);
+    cli_comparison_histories(to, all);
     missing(to, all);
     fputs("</body></html>\n", to);
     if (fclose(to) == 0) return text;

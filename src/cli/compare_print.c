@@ -49,7 +49,7 @@ static void print_missing(const cli_comparison *all)
 void cli_compare_print(const cli_comparison *all)
 {
     cli_table t = {.text = NULL};
-    cli_table_row(&t, "method\tloop\tcomm\tdevice\tformat\tprecision\t"
+    cli_table_row(&t, "method\tloop\tcomm\tdevice\tformat\torder\tprecision\t"
                       "iterations\ttrue residual\tus/iteration\tsolve s\t"
                       "ratio\tx peer\tof copy\tbytes/entry\tstop");
     for (int i = 0; i < all->count; i++) {
@@ -57,16 +57,16 @@ void cli_compare_print(const cli_comparison *all)
         const cli_path *p = &r->path;
         const tacit_result *s = &r->run.result;
         char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
-        cli_table_row(&t,
-                      "%s\t%s\t%s\t%s\t%s\t%s\t%" PRId64
-                      "\t%.3e\t%.4g\t%.4g\t%.3f\t%s\t%s\t%s\t%s",
-                      p->method, p->loop, p->comm, p->device, p->format,
-                      p->precision, s->iterations, s->true_relative_residual,
-                      1e6 * r->solve / (double)s->iterations, r->solve,
-                      r->ratio, cli_fixed(r->faster, 2, faster),
-                      cli_fixed(r->fraction, 3, fraction),
-                      cli_fixed(p->bytes_per_nonzero, 2, bytes),
-                      cli_stop_name(s->stop));
+        cli_table_row(
+            &t,
+            "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId64
+            "\t%.3e\t%.4g\t%.4g\t%.3f\t%s\t%s\t%s\t%s",
+            p->method, p->loop, p->comm, p->device, p->format, p->order,
+            p->precision, s->iterations, s->true_relative_residual,
+            1e6 * r->solve / (double)s->iterations, r->solve, r->ratio,
+            cli_fixed(r->faster, 2, faster),
+            cli_fixed(r->fraction, 3, fraction),
+            cli_fixed(p->bytes_per_nonzero, 2, bytes), cli_stop_name(s->stop));
     }
     cli_table_print(&t, stdout);
     cli_table_free(&t);
