@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The cuda device: built where nvcc is (12.4 or newer), needs no GPU to build.
 # Sets TACIT_HAVE_CUDA. Architectures: CMAKE_CUDA_ARCHITECTURES, by default
-# sm_80 and sm_90, and what newer ones can compile for themselves.
+# sm_80 and sm_90, and what newer ones can compile for themselves. Those in
+# TACIT_CUDA_PROVE are compiled as far as PTX, without optimising and without
+# becoming part of anything: scripts/check optimises for one, and proves another.
+set(TACIT_CUDA_PROVE "" CACHE STRING
+  "Architectures the kernels must compile for besides, such as 80")
 set(TACIT_HAVE_CUDA OFF)
 if(TACIT_CUDA STREQUAL "AUTO" AND TACIT_SANITIZE)
   return() # the CUDA runtime and the sanitizers do not go together
