@@ -88,6 +88,10 @@ for text in '	cuda	' '	host	' '	mixed	' '	graph	'; do
 done
 grep -q 'peer-style' out || complain 'compare: no word on the baseline'
 has compare.html '</html>'
+# what would take long on the host is left out there, and said so
+run 1 compare poisson3d:150 --repeat 1 --warmup 0 --method cg --format sell --loop host --max-iterations 5
+has out 'device	host	23,490,000 entries, 5 iterations: takes long'
+grep -q '^cg	host	self	host	' out && complain 'compare: a slow row of the host'
 accepted compare poisson3d:12 --all --repeat 1 --warmup 0 --precision double --method cg
 accepted info poisson3d:20 --device cuda --json info.json
 valid_json info.json

@@ -2,6 +2,7 @@
  * cli/compare.c - `tacit compare`: every combination that this build has, in
  * one run on one problem, ranked by the time to the solution. */
 #include "cli/compare.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -257,6 +258,37 @@ static tacit_status each_format(const cli *c, cli_comparison *all,
     return status;
 }
 
+/* Does a row on the host take seconds, which those of a GPU do not? By the
+ * iterations of the first row; to choose a format costs some products, too. */
+static bool is_long_on_host(cli_comparison *all)
+{
+    enum { SETUP = 100 };           /* products, about        */
+    static const double most = 2e9; /* entries multiplied by: some seconds */
+    char number[CLI_NUMBER], reason[256];
+    const int64_t entries = all->problem.info.nonzeros;
+    const int64_t iterations =
+        all->count > 0 ? all->rows[0].run.result.iterations : 0;
+    if ((double)entries * (double)(iterations + SETUP) <= most) return false;
+    snprintf(reason, sizeof reason,
+             "%s entries, %" PRId64 " iterations: takes long beside a GPU, so "
+             "it is left out; --device host compares there",
+             cli_integer(entries, number), iterations);
+    cli_compare_miss(all, "device", "host", reason);
+    return true;
+}
+
+static tacit_status row_of_host(const cli *c, cli_comparison *all,
+                                const char *method, cli_monitor *m)
+{
+    cli host = *c; /* slow beside a GPU: one run will do */
+    host.device = "host";
+    host.precision = NULL;
+    if (c->set.warmup < 0) host.set.warmup = 0;
+    if (c->set.repeat < 0) host.set.repeat = 1;
+    host.set.html = NULL;
+    return run_batch(&host, all, method, "host", "auto", m);
+}
+
 /* The GPU: all methods and loops in one format, one method in all formats and
  * in mixed precision, and what a host makes of it. */
 static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
@@ -282,14 +314,9 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
         status = run_batch(&mixed, all, one, loop, format, m);
     }
     if (status == TACIT_OK) status = cli_compare_peers(c, all);
-    if (status != TACIT_OK) return status;
-    cli host = *c; /* slow beside a GPU: one run will do */
-    host.device = "host";
-    host.precision = NULL;
-    if (set->warmup < 0) host.set.warmup = 0;
-    if (set->repeat < 0) host.set.repeat = 1;
-    host.set.html = NULL;
-    return run_batch(&host, all, one, "host", "auto", m);
+    if (status == TACIT_OK && !is_long_on_host(all))
+        status = row_of_host(c, all, one, m);
+    return status;
 }
 
 static tacit_status all_rows(const cli *c, cli_comparison *all)
@@ -430,8 +457,9 @@ const cli_command cli_command_compare = {
         "listed last, with the reason.\n\n"
         "On the host that is every method in every format. On cuda it is every "
         "method with every loop in the fastest format, cg with the fastest "
-        "loop in every format and in mixed precision, cg on the host, and the "
-        "baselines peer-style: conjugate gradients of cuSPARSE and cuBLAS. "
+        "loop in every format and in mixed precision, cg on the host unless "
+        "that would take long, and the baselines peer-style: conjugate "
+        "gradients of cuSPARSE and cuBLAS. "
         "x peer is the time of the fastest of these over the row's. --method, "
         "--loop, --format and --precision choose among the rows.",
     .least = 1,
