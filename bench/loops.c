@@ -1,19 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/loops.c - time per iteration of methods, loops and formats on one
- * matrix, none of which may converge: rtol is 0.
+ * matrix.
  *
  *     loops [-d DEVICE] [-f FORMAT,...] [-m METHOD,...] [-l LOOP,...]
- *           [-n ITERATIONS] [-r RUNS] MATRIX...
+ *           [-n ITERATIONS] [-r RUNS] [-t RTOL] MATRIX...
+ *
+ * A run is as many solves from x = 0 as it takes to do ITERATIONS. RTOL is 0
+ * unless told, but no solve goes as far as rounding allows, where it would look
+ * at b - A x time and again: where one that warms up ends before ITERATIONS, the
+ * others do half of what it did. In mixed precision (-f FORMAT+mixed) give an
+ * RTOL: for 0, any solve takes more bits.
  *
  * Prints tab-separated: matrix, rows, nonzeros, format, method, loop, its
- * detail, iterations, microseconds per iteration (median of the runs), bytes
- * really moved per second over copy bandwidth, what the format did. */
+ * detail, iterations of a solve, microseconds per iteration (median of the
+ * runs), bytes really moved per second over copy bandwidth, bits of the matrix's
+ * values at the end of a solve, what the format did. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/tacit.h>
 
 enum { LIST = 16, RUNS_MOST = 32 };
+
+#define TRY(call)                         \
+    do {                                  \
+        const tacit_status try_ = (call); \
+        if (try_ < 0) return try_;        \
+    } while (0)
 
 typedef struct {
     const char *item[LIST];
@@ -25,6 +38,7 @@ typedef struct {
     list formats, methods, loops;
     int64_t iterations;
     int runs;
+    double rtol;
 } wishes;
 
 static void split(char *text, list *out)
@@ -47,6 +61,79 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* What is solved, and what became of it. */
+typedef struct {
+    tacit_queue *q;
+    tacit_solver *s;
+    size_t n;
+    double *b, *x, *zero;
+    tacit_stop stop;
+    tacit_result result; /* of the last solve                      */
+    double seconds, moved;
+    int64_t iterations; /* of all solves of a run */
+} problem;
+
+static tacit_status solve(problem *p)
+{
+    TRY(tacit_queue_put(p->q, p->n, p->zero, p->x));
+    tacit_queue_clear_tally(p->q);
+    const tacit_status status =
+        tacit_solver_run(p->s, p->b, p->x, &p->stop, &p->result);
+    const tacit_tally *t = tacit_queue_tally(p->q);
+    p->seconds += p->result.seconds;
+    p->moved += t ? t->moved_bytes : 0.0;
+    p->iterations += p->result.iterations;
+    return status == TACIT_BREAKDOWN && p->result.iterations > 0 ? TACIT_OK
+                                                                 : status;
+}
+
+/* Find how many iterations a solve may do. */
+static tacit_status warm_up(problem *p)
+{
+    for (;;) {
+        TRY(solve(p));
+        const tacit_result *r = &p->result;
+        if (r->stop == TACIT_STOP_MAX_ITERATIONS || r->converged ||
+            r->iterations < 2)
+            return TACIT_OK;
+        p->stop.max_iterations = r->iterations / 2;
+    }
+}
+
+static tacit_status run(problem *p, int64_t iterations)
+{
+    p->seconds = p->moved = 0.0;
+    p->iterations = 0;
+    do TRY(solve(p));
+    while (p->iterations < iterations && p->result.iterations > 0);
+    return TACIT_OK;
+}
+
+static tacit_status measure(problem *p, const wishes *w, tacit_operator *A,
+                            const char *method, const char *loop,
+                            double *per_iteration, double *rate)
+{
+    double seconds[RUNS_MOST];
+    TRY(tacit_solver_create(p->q, A, method, &p->s));
+    TRY(tacit_solver_set_loop(p->s, loop));
+    TRY(tacit_queue_alloc(p->q, p->n, &p->b));
+    TRY(tacit_queue_alloc(p->q, p->n, &p->x));
+    for (size_t i = 0; i < p->n; i++) p->zero[i] = 1.0;
+    TRY(tacit_queue_put(p->q, p->n, p->zero, p->b));
+    memset(p->zero, 0, p->n * sizeof *p->zero);
+    p->stop = (tacit_stop){.rtol = w->rtol, .max_iterations = w->iterations};
+    TRY(warm_up(p));
+    for (int k = 0; k < w->runs; k++) {
+        TRY(run(p, w->iterations));
+        const int64_t done = p->iterations > 0 ? p->iterations : 1;
+        seconds[k] = p->seconds / (double)done;
+        *rate = p->moved / p->seconds;
+    }
+    qsort(seconds, (size_t)w->runs, sizeof *seconds, by_value);
+    *per_iteration = seconds[w->runs / 2];
+    return TACIT_OK;
+}
+
 /* One method in one loop; prints a row. */
 static void row(const char *name, const wishes *w, tacit_queue *q,
                 tacit_operator *A, const char *method, const char *loop,
@@ -54,49 +141,26 @@ static void row(const char *name, const wishes *w, tacit_queue *q,
 {
     tacit_operator_info info;
     tacit_operator_describe(A, &info);
-    const size_t n = (size_t)tacit_operator_local_rows(A);
-    tacit_solver *s = NULL;
-    double *b = NULL, *x = NULL, *host = calloc(n, sizeof *host);
-    double seconds[RUNS_MOST];
-    tacit_result result = {.loop = NULL};
-    const tacit_stop stop = {.rtol = 0.0, .max_iterations = w->iterations};
-    tacit_status status = tacit_solver_create(q, A, method, &s);
-    if (status >= 0) status = tacit_solver_set_loop(s, loop);
-    if (status >= 0) status = tacit_queue_alloc(q, n, &b);
-    if (status >= 0) status = tacit_queue_alloc(q, n, &x);
-    for (size_t i = 0; i < n; i++) host[i] = 1.0;
-    if (status >= 0) status = tacit_queue_put(q, n, host, b);
-    memset(host, 0, n * sizeof *host);
-    double moved = 0.0;
-    for (int run = -1; run < w->runs && status >= 0; run++) {
-        tacit_queue_put(q, n, host, x);
-        tacit_queue_clear_tally(q);
-        status = tacit_solver_run(s, b, x, &stop, &result);
-        if (status == TACIT_BREAKDOWN && result.iterations > 0)
-            status = TACIT_OK;
-        if (run >= 0) seconds[run] = result.seconds;
-        const tacit_tally *t = tacit_queue_tally(q);
-        moved = t ? t->moved_bytes : 0.0;
-    }
-    free(host);
-    if (status < 0) {
-        printf("%s\t%lld\t%lld\t%s\t%s\t%s\t-\t-\t-\t-\t%s\n", name,
-               (long long)info.rows, (long long)info.nonzeros, info.format,
-               method, loop, tacit_error_message());
-    } else {
-        qsort(seconds, (size_t)w->runs, sizeof *seconds, by_value);
-        const double t = seconds[w->runs / 2];
-        printf("%s\t%lld\t%lld\t%s\t%s\t%s\t%s\t%lld\t%.2f\t%.2f\t%s\n", name,
-               (long long)info.rows, (long long)info.nonzeros, info.format,
-               method, result.loop, result.loop_detail,
-               (long long)result.iterations,
-               1e6 * t / (double)result.iterations, 1e-9 * moved / t / copy,
+    problem p = {.q = q, .n = (size_t)tacit_operator_local_rows(A)};
+    double per_iteration = 0.0, rate = 0.0;
+    p.zero = malloc((p.n + 1) * sizeof *p.zero);
+    const tacit_status status =
+        p.zero ? measure(&p, w, A, method, loop, &per_iteration, &rate)
+               : TACIT_NO_MEMORY;
+    printf("%s\t%lld\t%lld\t%s\t%s\t", name, (long long)info.rows,
+           (long long)info.nonzeros, info.format, method);
+    if (status < 0)
+        printf("%s\t-\t-\t-\t-\t-\t%s\n", loop, tacit_error_message());
+    else
+        printf("%s\t%s\t%lld\t%.2f\t%.2f\t%d\t%s\n", p.result.loop,
+               p.result.loop_detail, (long long)p.result.iterations,
+               1e6 * per_iteration, 1e-9 * rate / copy, p.result.bits,
                info.detail);
-    }
     fflush(stdout);
-    tacit_queue_free(q, &b);
-    tacit_queue_free(q, &x);
-    tacit_solver_destroy(&s);
+    free(p.zero);
+    tacit_queue_free(q, &p.b);
+    tacit_queue_free(q, &p.x);
+    tacit_solver_destroy(&p.s);
 }
 
 static int one_matrix(const char *name, const wishes *w, tacit_world *world,
@@ -137,13 +201,14 @@ int main(int argc, char **argv)
         case 'l': split(value, &w.loops); break;
         case 'n': w.iterations = atoll(value); break;
         case 'r': w.runs = atoi(value); break;
+        case 't': w.rtol = atof(value); break;
         default: fprintf(stderr, "loops: unknown %s\n", argv[at]); return 1;
         }
     }
     if (at >= argc || w.runs < 1 || w.runs > RUNS_MOST || w.iterations < 1) {
         fprintf(stderr, "usage: loops [-d DEVICE] [-f FORMAT,...] [-m METHOD,"
                         "...] [-l LOOP,...] [-n ITERATIONS] [-r RUNS] "
-                        "MATRIX...\n");
+                        "[-t RTOL] MATRIX...\n");
         return 1;
     }
     tacit_world *world = NULL;
@@ -159,7 +224,7 @@ int main(int argc, char **argv)
         return complain("copy bandwidth");
     printf("# %s, copy %.0f GB/s\n", device, copy);
     printf("matrix\trows\tnonzeros\tformat\tmethod\tloop\tdetail\titerations\t"
-           "us_per_iteration\tfraction_of_copy\tstorage\n");
+           "us_per_iteration\tfraction_of_copy\tbits\tstorage\n");
     int bad = 0;
     for (; at < argc; at++) bad |= one_matrix(argv[at], &w, world, q, copy);
     tacit_queue_destroy(&q);

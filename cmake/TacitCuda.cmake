@@ -32,6 +32,10 @@ endif()
 if(CUDAToolkit_FOUND AND CUDAToolkit_VERSION VERSION_GREATER_EQUAL 12.4)
   set(TACIT_HAVE_CUDA ON)
   set(CMAKE_CUDA_STANDARD 17)
+  # Kernels are unpacked when they are first used, which a small matrix waits for.
+  if(CUDAToolkit_VERSION VERSION_GREATER_EQUAL 13)
+    string(APPEND CMAKE_CUDA_FLAGS " --compress-mode=speed")
+  endif()
 elseif(NOT TACIT_CUDA STREQUAL "AUTO")
   message(FATAL_ERROR "TACIT_CUDA=${TACIT_CUDA}, but there is no CUDA toolkit "
     "12.4 or newer: put nvcc into PATH, or set CUDACXX")
