@@ -11,13 +11,11 @@
 /* --- everything together ------------------------------------------------------- */
 
 /* Every method and loop with one operator; how many solves that is. */
-static int check_operator(const reference *ref, tacit_queue *q,
-                          const char *format, bool loose)
+static int check_solves(const reference *ref, tacit_queue *q, tacit_operator *A,
+                        const char *format, bool loose)
 {
     int solves = 0;
     const bool low = strchr(format, '+') != NULL;
-    tacit_operator *A = operator_of(q, ref->m, format);
-    if (!A) return 0;
     FOR_METHODS(m)
     FOR_LOOPS(l)
     {
@@ -33,6 +31,14 @@ static int check_operator(const reference *ref, tacit_queue *q,
         close_rig(&r);
         solves++;
     }
+    return solves;
+}
+
+static int check_format(const reference *ref, tacit_queue *q,
+                        const char *format, bool loose)
+{
+    tacit_operator *A = operator_of(q, ref->m, format);
+    const int solves = A ? check_solves(ref, q, A, format, loose) : 0;
     tacit_operator_destroy(&A);
     return solves;
 }
@@ -55,7 +61,7 @@ static void check_matrix(const char *name, tacit_matrix *matrix, bool loose)
             snprintf(format, sizeof format, "%s%s", formats[f], precisions[p]);
             if (!stores && (strchr(format, '/') || strstr(format, "32")))
                 continue;
-            solves += check_operator(&ref, q, format, loose);
+            solves += check_format(&ref, q, format, loose);
         }
     tacit_queue_destroy(&q);
     close_reference(&ref);
@@ -136,6 +142,68 @@ static void rows_kept_apart_are_summed_by_every_loop(void **state)
         tacit_queue_destroy(&q);
         check_matrix(cases[i].name, m, false);
     }
+}
+
+/* --- rows in another order ------------------------------------------------------ */
+
+/* Blocks of 3 on a grid of 40 x 41, their numbers in disorder: as many as
+ * reach beyond a chunk of the order. */
+enum { GRID_X = 40, GRID_Y = 41, POINTS = GRID_X * GRID_Y, STRIDE = 701 };
+static int disordered_columns(int64_t n, int64_t i, int64_t *col)
+{
+    static const int step[][2] = {{0, -1}, {-1, 0}, {0, 0}, {1, 0}, {0, 1}};
+    const int64_t point = i / 3 * STRIDE % POINTS;
+    int64_t inverse = 1, count = 0;
+    while (inverse * STRIDE % POINTS != 1) inverse++;
+    for (int k = 0; k < 5; k++) {
+        const int64_t x = point % GRID_X + step[k][0];
+        const int64_t y = point / GRID_X + step[k][1];
+        if (x < 0 || x >= GRID_X || y < 0 || y >= GRID_Y) continue;
+        const int64_t at = (y * GRID_X + x) * inverse % POINTS;
+        for (int j = 0; j < 3; j++) col[count++] = 3 * at + j;
+    }
+    (void)n;
+    return (int)count;
+}
+static double disordered_value(int64_t i, int64_t j)
+{
+    if (i / 3 == j / 3) return i == j ? 5.5 : 0.25;
+    return i % 3 == j % 3 ? -1.0 - (double)((i + j) % 7) * 0.01 : 0.0625;
+}
+
+/* b and x stay in the order of the matrix, whatever is inside. */
+static void an_order_is_nobodys_business(void **state)
+{
+    (void)state;
+    static const char *const formats[] = {
+        "csr@rcm",   "sell/f64@rcm",   "sell/f64@metis",
+        "bsell@rcm", "bsell/f64@rcm",  "sell/f64+low32@rcm",
+        "sell@rcm",  "bsell/f64@metis"};
+    reference ref;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    int seen = 0;
+    open_reference(&ref, "a grid in disorder",
+                   matrix_of(3 * POINTS, disordered_columns, disordered_value),
+                   5);
+    solve_on_host(&ref);
+    for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
+        if (strcmp(TEST_DEVICE, "cuda") != 0 && strpbrk(formats[f], "/+"))
+            continue;
+        tacit_operator_info about;
+        tacit_operator *A = operator_of(q, ref.m, formats[f]);
+        if (!A) continue;
+        tacit_operator_describe(A, &about);
+        assert_non_null(strstr(formats[f], about.order));
+        const int solves = check_solves(&ref, q, A, formats[f], false);
+        assert_true(solves > 0);
+        OK(tacit_operator_update(A, ref.m)); /* the same values, all new */
+        assert_int_equal(check_solves(&ref, q, A, formats[f], false), solves);
+        seen += solves;
+        tacit_operator_destroy(&A);
+    }
+    assert_true(seen >= 2 * 4);
+    tacit_queue_destroy(&q);
+    close_reference(&ref);
 }
 
 static void real_matrices_converge_too(void **state)
@@ -513,6 +581,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(easy_systems_are_not_divided_by_zero),
         cmocka_unit_test(everything_converges_as_on_the_host),
         cmocka_unit_test(rows_kept_apart_are_summed_by_every_loop),
+        cmocka_unit_test(an_order_is_nobodys_business),
         cmocka_unit_test(real_matrices_converge_too),
     };
     TEST_GPU_MAIN(tests);
