@@ -61,9 +61,11 @@ refused solve poisson3d:20 --device cuda --format sell+low32 --precision mixed
 refused solve poisson3d:20 --device cuda --decorate memcheck:
 
 # precisions meet the same tolerance
-for precision in double mixed mixed48; do
-    accepted solve jump3d:16,1e3,1 --device cuda --rtol 1e-10 --precision $precision \
-        --json gpu.json
+for low in '' +low32 +low48; do
+    precision=double
+    [ "$low" != +low32 ] || precision=mixed
+    [ "$low" != +low48 ] || precision=mixed48
+    accepted solve jump3d:16,1e3,1 --device cuda --rtol 1e-10 --format sell$low --json gpu.json
     is gpu.json precision "\"$precision\""
     is gpu.json converged true
     awk -v r="$(value gpu.json true_relative_residual)" \
@@ -75,6 +77,9 @@ for precision in double mixed mixed48; do
         [ "$(value gpu.json fallback)" = null ] && complain "$precision: fallback"
     fi
 done
+accepted solve jump3d:16,1e3,1 --device cuda --precision mixed --json gpu.json
+is gpu.json precision '"double"'
+has out 'in double precision: values of fewer bits make no faster products here'
 accepted solve poisson3d:20 --device cuda --format sell+low48 --json gpu.json
 is gpu.json precision '"mixed48"'
 

@@ -2,6 +2,7 @@
  * cli/compare.c - `tacit compare`: every combination that this build has, in
  * one run on one problem, ranked by the time to the solution. */
 #include "cli/compare.h"
+#include "operator/operator.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -225,6 +226,12 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
         return TACIT_OK;
     }
     TRY(status);
+    if (c->precision && !c->set.precision && !b.s.A->low) {
+        cli_compare_miss(all, "precision", c->precision,
+                         "values of fewer bits make no faster products here");
+        cli_system_destroy(&b.s);
+        return TACIT_OK;
+    }
     status = look_at(&b, all);
     const tacit_method *row;
     for (int i = 0; status == TACIT_OK && (row = tacit_solver_method(i)); i++)

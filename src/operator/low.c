@@ -8,6 +8,10 @@
  * saves: the bytes of vectors do not get fewer, and some iterations are lost. */
 static const double FASTER = 0.93;
 
+/* Bytes of a matrix that the caches hold beside the vectors: fewer of them save
+ * no time, whatever the measurement of so short a product says. */
+static const double CACHED = 1e7;
+
 static tacit_status add(tacit_operator *A, const char *store, int bits,
                         tct_local *local, tacit_operator **out)
 {
@@ -54,6 +58,12 @@ tacit_status tct_low_store(tacit_operator *A, const char *wish,
     const bool mixed = strcmp(wish, "mixed") == 0;
     const bool chosen = mixed || strcmp(wish, "mixed48") == 0;
     if (!wish[0]) return TACIT_OK;
+    if (chosen && A->local->matrix_bytes <= CACHED) {
+        tct_log(TCT_DETAIL,
+                "products: of %.3g bytes, fewer bits would save no time",
+                A->local->matrix_bytes);
+        return TACIT_OK;
+    }
     if (mixed || strcmp(wish, "low32") == 0)
         TRY(add(A, "low32", 32, local, &A->low));
     if (!A->low || mixed)
