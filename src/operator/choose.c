@@ -161,22 +161,27 @@ static tct_block *enter(const sampling *s, const tct_format *format,
     return B;
 }
 
-/* The best time of each of `blocks` [count]. */
-static void race(sampling *s, tct_block *const *blocks, int count,
+/* Entries of the matrix over those of its sample. */
+static double scale_of(const sampling *s)
+{
+    return (double)s->A->ptr[s->A->rows] / (double)s->part.ptr[s->part.rows];
+}
+
+/* The best time of each of `blocks` [count], NULL for none, which is of sample
+ * `of[i]`. */
+static void race(sampling *const *of, tct_block *const *blocks, int count,
                  tct_trial *trials)
 {
-    const double scale =
-        (double)s->A->ptr[s->A->rows] / (double)s->part.ptr[s->part.rows];
-    const int runs = s->cold ? COLD_RUNS : WARM_RUNS;
+    const int runs = of[0]->cold ? COLD_RUNS : WARM_RUNS;
     tct_least least[TCT_TRIALS_MOST] = {{.count = 0}};
     bool sure = false;
-    tct_team_assemble(s->team, PATIENCE);
+    tct_team_assemble(of[0]->team, PATIENCE);
     for (int run = -1; run < (sure ? runs : MORE * runs); run++) {
         sure = true;
         for (int i = 0; i < count; i++) {
             if (!blocks[i]) continue;
-            if (s->cold) evict(s);
-            const double t = scale * once(s, blocks[i]);
+            if (of[i]->cold) evict(of[i]);
+            const double t = scale_of(of[i]) * once(of[i], blocks[i]);
             if (run < 0) continue; /* the first warms up */
             tct_least_note(&least[i], t);
             trials[i].seconds = least[i].seconds;
@@ -190,18 +195,37 @@ static bool measure(const tct_local *A, tct_team *team, tct_trial *trials,
                     int count)
 {
     tct_block *blocks[TCT_TRIALS_MOST] = {NULL};
-    sampling s;
+    sampling s, *of[TCT_TRIALS_MOST];
     const bool open = sampling_open(A, team, &s) >= 0;
     for (int i = 0; i < count; i++) {
+        of[i] = &s;
         if (trials[i].bytes < 0.0) continue;
         if (open) blocks[i] = enter(&s, tct_formats("host")[i], &trials[i]);
         else trials[i].reason = "no memory to try it";
     }
-    if (open) race(&s, blocks, count, trials);
+    if (open) race(of, blocks, count, trials);
     for (int i = 0; i < count; i++)
         if (blocks[i]) blocks[i]->ops->destroy(blocks[i]);
     sampling_close(&s);
     return open;
+}
+
+void tct_format_compare(const tct_local *const A[2],
+                        const tct_format *const format[2], tct_team *team,
+                        double seconds[2])
+{
+    sampling s[2], *const of[2] = {&s[0], &s[1]};
+    tct_block *blocks[2] = {NULL, NULL};
+    tct_trial trials[2] = {{.seconds = 0.0}, {.seconds = 0.0}};
+    for (int i = 0; i < 2; i++)
+        if (sampling_open(A[i], team, &s[i]) >= 0)
+            blocks[i] = enter(&s[i], format[i], &trials[i]);
+    if (blocks[0] && blocks[1]) race(of, blocks, 2, trials);
+    for (int i = 0; i < 2; i++) {
+        seconds[i] = trials[i].seconds;
+        if (blocks[i]) blocks[i]->ops->destroy(blocks[i]);
+        sampling_close(&s[i]);
+    }
 }
 
 /* --- choice ----------------------------------------------------------------- */

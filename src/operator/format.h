@@ -118,5 +118,10 @@ tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
                                     tct_trial *trials, int *count);
+/* Seconds of a product with samples of two matrices, each in its format; they
+ * take turns. 0 without memory. */
+void tct_format_compare(const tct_local *const A[2],
+                        const tct_format *const format[2], tct_team *team,
+                        double seconds[2]);
 
 #endif

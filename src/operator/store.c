@@ -46,15 +46,6 @@ typedef struct {
     int count;
 } choice;
 
-/* Seconds of a product in the format of `c`; 0 if none were measured. */
-static double seconds_of(const choice *c)
-{
-    for (int i = 0; i < c->count; i++)
-        if (strcmp(c->trials[i].format, c->format->name) == 0)
-            return c->trials[i].seconds;
-    return 0.0;
-}
-
 static void choose(const tct_format_wish *wish, tct_team *team,
                    const tct_local *local, choice *out)
 {
@@ -97,10 +88,14 @@ static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
     TRY(tct_order_create(A->q, local, "rcm", &o));
     const tacit_status status = tct_order_copy(o, local, &copy);
     if (status >= 0) {
+        double seconds[2];
         choose(wish, A->q->team, &copy, &other);
-        const double was = seconds_of(c), is = seconds_of(&other);
-        const bool better = is > 0.0 && is < FASTER * was;
-        tell_order(A, o, was, is, better);
+        tct_format_compare((const tct_local *const[]){local, &copy},
+                           (const tct_format *const[]){c->format, other.format},
+                           A->q->team, seconds);
+        const bool better =
+            seconds[1] > 0.0 && seconds[1] < FASTER * seconds[0];
+        tell_order(A, o, seconds[0], seconds[1], better);
         if (better) {
             const tct_local old = *local;
             *local = copy;
