@@ -33,6 +33,7 @@ static const double REST = 0.5e-3;     /* of a thread in the way: least, */
 static const double REST_IDLE = 16e-3; /* most if it had no work,        */
 static const double REST_MOST = 1.0;   /* and most                       */
 static const double START = 2e-3;      /* to find a processor each       */
+static const double GRACE = 0.5;       /* of the time of an own part     */
 
 typedef struct {
     uint64_t round;
@@ -125,10 +126,23 @@ static bool is_over(const tct_team *t, const job *j)
     return atomic_load(&t->left) == 0 || atomic_load(&t->round) != j->round;
 }
 
+/* Who helps with another part takes its data out of another processor's cache,
+ * which costs more than to wait for a little: for GRACE of the time since
+ * `start`, that of the own part. */
+static void give_time(const tct_team *t, const job *j, double start)
+{
+    const double now = tct_seconds(), end = now + GRACE * (now - start);
+    while (!is_over(t, j)) {
+        for (int n = 0; n < LOOKS && !is_over(t, j); n++) relax();
+        if (tct_seconds() > end) return;
+    }
+}
+
 /* Do what is left of part `own`, then of the others. Since when has the caller
  * been waiting for this thread? 0: it was not. */
 static double take_part(tct_team *t, const job *j, int own)
 {
+    const double start = tct_seconds();
     double since = 0.0;
     int64_t from, to;
     for (int i = 0; i < j->parts; i++) {
@@ -138,6 +152,7 @@ static double take_part(tct_team *t, const job *j, int own)
         for (; take(t, j, p, &from, &to); items += to - from)
             for (int64_t k = from; k < to; k++) j->fn(j->work, k);
         if (items > 0) since = report(t, items);
+        if (i == 0) give_time(t, j, start);
     }
     return since;
 }
