@@ -3,6 +3,7 @@
  * updates. What a user sees is in the order of the matrix.
  * RUN: np=1,2,3,4
  * LIMIT: 300 */
+#include "changed.h"
 #include "matrix/mail.h"
 #include "operator/operator.h"
 #include "patterns.h"
@@ -614,41 +615,14 @@ static void no_memory_for_an_order_leaks_nothing(void **state)
 
 /* --- new values ------------------------------------------------------------------ */
 
-/* A matrix by formula with one change: an entry left out, or one more; and all
- * values times `factor`. */
-static struct {
-    row_fn base;
-    int64_t row, col; /* row -1: none */
-    bool more;
-    double factor;
-} change;
+static double factor; /* of all values */
 
 static int changed_row(int64_t n, int64_t i, int64_t *cols, double *vals)
 {
-    int count = change.base(n, i, cols, vals);
+    const int count = change.base(n, i, cols, vals);
     for (int k = 0; k < count; k++)
-        vals[k] *= change.factor * (double)(1 + (i + cols[k]) % 3);
-    if (i != change.row) return count;
-    if (change.more) {
-        cols[count] = change.col;
-        vals[count++] = 0.5;
-    }
-    for (int k = 0; k < count && !change.more; k++) {
-        if (cols[k] != change.col) continue;
-        cols[k] = cols[--count];
-        vals[k] = vals[count];
-    }
-    return count;
-}
-
-static bool stored(row_fn row, int64_t n, int64_t i, int64_t j)
-{
-    int64_t cols[MOST];
-    double vals[MOST];
-    const int count = row(n, i, cols, vals);
-    for (int k = 0; k < count; k++)
-        if (cols[k] == j) return true;
-    return false;
+        vals[k] *= factor * (double)(1 + (i + cols[k]) % 3);
+    return change_entry(i, count, cols, vals);
 }
 
 static void new_values_are_multiplied_by(void **state)
@@ -662,7 +636,7 @@ static void new_values_are_multiplied_by(void **state)
             for (int o = 1; o < 3; o++) {
                 char name[24];
                 change.base = samples[s].row;
-                change.factor = factors[(s + f) % 3];
+                factor = factors[(s + f) % 3];
                 tacit_operator *A = NULL;
                 tacit_matrix *old =
                     dealt(samples[s].row, samples[s].n, f > 0, 2);
@@ -696,7 +670,7 @@ static void expect_named(tacit_queue *q, const char *format, row_fn base,
     change.row = i;
     change.col = j;
     change.more = !stored(base, n, i, j);
-    change.factor = 0x1p-300;
+    factor = 0x1p-300;
     for (int moved = 0; moved < 2; moved++) {
         tacit_matrix *old = dealt(base, n, moved, piece);
         tacit_matrix *new = dealt(changed_row, n, moved, piece);

@@ -3,40 +3,13 @@
  * entry that does not fit is named by its original row and column, wherever it
  * stands and whoever owns its column.
  * RUN: np=1,2,3,4 */
-#include "rows.h"
+#include "changed.h"
 #include <tacit/operator.h>
 
 /* A matrix by formula with one change: an entry left out, or one more. */
-static struct {
-    row_fn base;
-    int64_t row, col;
-    bool more;
-} change;
-
 static int changed_row(int64_t n, int64_t i, int64_t *cols, double *vals)
 {
-    int count = change.base(n, i, cols, vals);
-    if (i != change.row) return count;
-    if (change.more) {
-        cols[count] = change.col;
-        vals[count++] = 0.5;
-    }
-    for (int k = 0; k < count && !change.more; k++) {
-        if (cols[k] != change.col) continue;
-        cols[k] = cols[--count];
-        vals[k] = vals[count];
-    }
-    return count;
-}
-
-static bool stored(row_fn row, int64_t n, int64_t i, int64_t j)
-{
-    int64_t cols[MOST];
-    double vals[MOST];
-    const int count = row(n, i, cols, vals);
-    for (int k = 0; k < count; k++)
-        if (cols[k] == j) return true;
-    return false;
+    return change_entry(i, change.base(n, i, cols, vals), cols, vals);
 }
 
 /* All ranks get some rows, in pieces of `piece`; written to a file. */
