@@ -468,7 +468,10 @@ static void solves_end_in_the_order_of_the_matrix(void **state)
             const char *method = tacit_solver_method(i)->name;
             int64_t iterations[2];
             count_iterations(m, method, iterations);
-            for (size_t k = 0; k < sizeof paths / sizeof *paths; k++)
+            /* on several ranks each path with every second method */
+            const size_t step = tacit_world_size(test_world()) > 1 ? 2 : 1;
+            for (size_t k = (size_t)i % step; k < sizeof paths / sizeof *paths;
+                 k += step)
                 check_method(m, paths[k][0], paths[k][1], method, iterations,
                              NULL);
         }
@@ -823,7 +826,7 @@ static void auto_without_memory_leaves_rows_as_they_come(void **state)
     const size_t before = tct_memory_blocks();
     int gave_up = 0, refused = 0;
     tacit_set_log(count_orders, NULL);
-    for (long k = 1; k < 300 && gave_up < 6; k++) {
+    for (long k = 1; k < 300 && gave_up < 3; k++) {
         tacit_operator *A = NULL;
         told = 0;
         tct_memory_fail_at(k);
@@ -833,14 +836,13 @@ static void auto_without_memory_leaves_rows_as_they_come(void **state)
             refused++;
             assert_int_equal(status, TACIT_NO_MEMORY);
         } else if (!told) {
-            if (gave_up++ % 4 == 0)
-                assert_product(q, A, m, large_row, MANY, 0.0);
+            if (gave_up++ == 0) assert_product(q, A, m, large_row, MANY, 0.0);
         }
         tacit_operator_destroy(&A);
         assert_int_equal(tct_memory_blocks(), before);
     }
     tacit_set_log(NULL, NULL);
-    assert_true(gave_up == 6 && refused > 0);
+    assert_true(gave_up == 3 && refused > 0);
     tacit_matrix_destroy(&m);
     tacit_queue_destroy(&q);
     free(at);
