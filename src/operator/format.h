@@ -28,6 +28,9 @@ typedef struct tct_local {
                                 pattern; may be NULL */
 } tct_local;
 
+/* Free its arrays. */
+void tct_local_free(tct_local *A);
+
 /* Most entries in `size` rows that follow one another, from a multiple of it. */
 int64_t tct_most_entries(const tct_local *A, int64_t size);
 /* Columns of the b x b blocks in block row `g` (b at most 6), ascending, into

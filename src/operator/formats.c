@@ -24,6 +24,13 @@ const tct_format *const *tct_formats(const char *device)
     return strcmp(device, "host") == 0 ? host_formats : gpu_formats;
 }
 
+void tct_local_free(tct_local *A)
+{
+    tct_free(A->ptr);
+    tct_free(A->col);
+    tct_free(A->val);
+}
+
 const tct_format *tct_format_find(const char *device, const char *name)
 {
     for (const tct_format *const *f = tct_formats(device); *f; f++)

@@ -251,12 +251,7 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)
 {
-    tct_local copy;
-    TRY(tct_order_copy(o, &parts->local, &copy));
-    tct_free(parts->local.ptr);
-    tct_free(parts->local.col);
-    tct_free(parts->local.val);
-    parts->local = copy;
+    TRY(tct_order_move(o, &parts->local));
     return tct_order_ghosts(o, parts);
 }
 

@@ -224,6 +224,15 @@ tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
     return TACIT_OK;
 }
 
+tacit_status tct_order_move(const tct_order *o, tct_local *A)
+{
+    tct_local copy;
+    TRY(tct_order_copy(o, A, &copy));
+    tct_local_free(A);
+    *A = copy;
+    return TACIT_OK;
+}
+
 typedef struct {
     int32_t row, was; /* row, and which of the ghost rows it was */
 } place;

@@ -33,6 +33,8 @@ void tct_order_destroy(tacit_queue *q, tct_order **o);
 /* A copy of `A` in order `o`. Errors NO_MEMORY. */
 tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
                             tct_local *out);
+/* `A` itself into order `o`; as it was on failure. Errors NO_MEMORY. */
+tacit_status tct_order_move(const tct_order *o, tct_local *A);
 /* The rows of the ghost part in this order, too. Errors NO_MEMORY. */
 tacit_status tct_order_ghosts(const tct_order *o, struct tct_parts *parts);
 

@@ -99,7 +99,7 @@ static void drop(tct_block **B)
 }
 
 /* Few entries: the one of fewer bytes of two that a persistent kernel takes.
- * Stores that save bytes would only be slower. None if it cannot be. */
+ * Stores that save bytes save no time there. None if it cannot be. */
 static tacit_status take_small(const course *c, const tct_local *A,
                                tct_trial *trials, int *count,
                                const char **winner, tct_block **out)

@@ -178,9 +178,7 @@ tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out)
 
 void tct_parts_clear(tct_parts *parts)
 {
-    tct_free(parts->local.ptr);
-    tct_free(parts->local.col);
-    tct_free(parts->local.val);
+    tct_local_free(&parts->local);
     tct_free(parts->ghost_id);
     tct_free(parts->ghost_row);
     tct_free(parts->ghost_ptr);

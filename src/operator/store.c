@@ -71,13 +71,6 @@ static void tell_order(const tacit_operator *A, const tct_order *o, double was,
             taken ? "taken" : "not taken");
 }
 
-static void give_back(tct_local *A)
-{
-    tct_free(A->ptr);
-    tct_free(A->col);
-    tct_free(A->val);
-}
-
 /* Is it faster in another order? Then `local` is in that order. */
 static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
                               tct_local *local, choice *c)
@@ -104,7 +97,7 @@ static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
             A->order = o;
             o = NULL;
         }
-        give_back(&copy);
+        tct_local_free(&copy);
     }
     tct_order_destroy(A->q, &o);
     return status;
@@ -178,8 +171,8 @@ static tacit_status try_order_gpu(tacit_operator *A,
     double seconds[2] = {0.0, 0.0};
     other.local = NULL;
     other.reasons = NULL;
-    TRY(tct_order_create(A->q, local, "rcm", &o));
-    tacit_status status = tct_order_copy(o, local, &copy);
+    tacit_status status = tct_order_create(A->q, local, "rcm", &o);
+    if (status >= 0) status = tct_order_copy(o, local, &copy);
     if (status >= 0) status = store_as(&other, wish, &copy);
     if (status >= 0)
         status = tct_time_products(A->q, (tct_block *[]){A->local, other.local},
@@ -201,7 +194,7 @@ static tacit_status try_order_gpu(tacit_operator *A,
         o = NULL;
     }
     drop_stored(&other);
-    give_back(&copy);
+    tct_local_free(&copy);
     tct_order_destroy(A->q, &o);
     return status == TACIT_NO_MEMORY ? TACIT_OK : status; /* as it was */
 }
@@ -223,12 +216,8 @@ static tacit_status reorder(tacit_operator *A, const char *name,
                             tct_local *local)
 {
     if (strcmp(name, "auto") == 0 || strcmp(name, "none") == 0) return TACIT_OK;
-    tct_local copy;
     TRY(tct_order_create(A->q, local, name, &A->order));
-    TRY(tct_order_copy(A->order, local, &copy));
-    give_back(local);
-    *local = copy;
-    return TACIT_OK;
+    return tct_order_move(A->order, local);
 }
 
 static tacit_status store_ghosts(tacit_operator *A, tct_parts *parts)
