@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/long_rows.cuh - rows kept apart, in a persistent kernel: the
- * block that has a row in its slices, where it is empty, sums it too. A warp
- * takes a row, or all of the block where a row is very long. */
+ * block that has a row in its slices, where it is empty, sums it too. Its warps
+ * share its rows; where they are many, a warp takes a row, or all of the block
+ * one that is very long. */
 #ifndef TCT_LONG_ROWS_CUH
 #define TCT_LONG_ROWS_CUH
 #include "device/gpu/tail.cuh"
@@ -84,7 +85,7 @@ static __device__ inline void
 tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
                 int step, const double *const (&x)[COLS], double (&sum)[COLS])
 {
-    constexpr int U = COLS == 1 ? 4 : 2;
+    constexpr int U = COLS == 1 ? 8 : 4;
     for (; k < row.count; k += U * step) {
         double v[U];
         int col[U];
@@ -122,7 +123,25 @@ tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
         take(round * M + unit % M, row.row, sum,
              part % J.tile * 32 + row.place % 32);
     };
-    for (int i = (int)(threadIdx.x >> 5); i < rows.count; i += warps) {
+    const int w = (int)(threadIdx.x >> 5), team = warps / rows.count;
+    if (team > 1) { /* all rows at once, some warps each */
+        __shared__ double part[32][COLS];
+        const int i = w / team, first = (w % team) * 32 + lane;
+        double sum[COLS] = {0.0};
+        if (i < rows.count)
+            tct_sum_entries(J.A, rows.row[i], first, team * 32, x, sum);
+        tct_warp_sum(sum);
+        for (int j = 0; j < COLS && lane == 0; j++) part[w][j] = sum[j];
+        __syncthreads();
+        if (first == 0 && i < rows.count) {
+            for (int k = 1; k < team; k++)
+                for (int j = 0; j < COLS; j++) sum[j] += part[w + k][j];
+            give(rows.row[i], sum);
+        }
+        __syncthreads();
+        return;
+    }
+    for (int i = w; i < rows.count; i += warps) {
         const tct_gpu_long row = rows.row[i];
         if (row.count > TCT_FOR_A_WARP) continue;
         double sum[COLS] = {0.0};
