@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/peer_style.c - the baseline on a GPU, cuSPARSE's product and cuBLAS,
- * on one matrix (see cli/peer_style.h):
+ * on one matrix (see baseline/peer_style.h):
  *
  *     peer_style MATRIX [--iterations N] [--rtol R] [--repeat R]
  *
@@ -9,7 +9,7 @@
  * variant: the time of an iteration is the median of the repeats (5), that of
  * a product the median of several batches; GB/s counts 12 bytes an entry and
  * 20 a row. */
-#include "cli/peer_style.h"
+#include "baseline/peer_style.h"
 #include "matrix/matrix.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -4,7 +4,7 @@
  * the bit against a plain sum in column order, and right against long double;
  * pairs, dots, new values, memory, what is stored, which is chosen. */
 #include "device/isa.h"
-#include "operator/slices.h"
+#include "operator/host/slices.h"
 #include "teams.h"
 #include <math.h>
 #include <setjmp.h>

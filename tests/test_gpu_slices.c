@@ -4,7 +4,7 @@
  * column order, padding is harmless, products are exact to the bit. Needs no
  * GPU. */
 #include "gallery_check.h"
-#include "operator/gpu_slices_build.h"
+#include "operator/layout/slices_build.h"
 #include "solver/resident/resident.h"
 
 /* --- matrices ----------------------------------------------------------------- */

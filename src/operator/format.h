@@ -23,7 +23,7 @@ typedef struct tct_local {
     double *val;  /* [ptr[rows]]          */
     bool owned;
     const char *store;       /* how a GPU format is to keep values: see
-                          gpu_slices.h; NULL: as it likes */
+                          gpu/slices.h; NULL: as it likes */
     tct_difference *differs; /* where a refill says what is wrong with the
                                 pattern; may be NULL */
 } tct_local;

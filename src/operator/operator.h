@@ -5,7 +5,7 @@
 #include "comm/exchange.h"
 #include "matrix/csr.h"
 #include "operator/format.h"
-#include "operator/order.h"
+#include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
 struct tacit_operator {

@@ -2,7 +2,7 @@
  * solver/resident/job.h - what a persistent kernel is given. */
 #ifndef TCT_RESIDENT_JOB_H
 #define TCT_RESIDENT_JOB_H
-#include "operator/gpu_slices.h"
+#include "operator/gpu/slices.h"
 
 /* A vector whose first `slots` rows of each thread live in shared memory, at
  * `offset` doubles. */

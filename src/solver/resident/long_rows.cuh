@@ -6,7 +6,7 @@
 #ifndef TCT_LONG_ROWS_CUH
 #define TCT_LONG_ROWS_CUH
 #include "device/gpu/tail.cuh"
-#include "operator/gpu_slices.cuh"
+#include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 
 enum { TCT_FOR_A_WARP = 1024 }; /* entries, at most */

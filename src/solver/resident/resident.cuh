@@ -17,7 +17,7 @@
 #ifndef TCT_RESIDENT_CUH
 #define TCT_RESIDENT_CUH
 #include "device/gpu/tail.cuh"
-#include "operator/gpu_slices.cuh"
+#include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 

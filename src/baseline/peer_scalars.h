@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * baseline/peer_scalars.h - the kernels that the baseline needs besides cuSPARSE
+ * and cuBLAS: scalars that stay on the device. All pointers are the device's;
+ * each call starts one kernel and returns the error of starting it. */
+#ifndef CLI_PEER_SCALARS_H
+#define CLI_PEER_SCALARS_H
+#include "device/gpu/runtime.h"
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* quotient[0] = a / b, quotient[1] = -a / b. */
+gpu_error tct_peer_divide(gpu_stream stream, const double *a, const double *b,
+                          double *quotient);
+
+/* y += sign (a / b) x, vectors of `n`. */
+gpu_error tct_peer_axpy(gpu_stream stream, int64_t n, double sign,
+                        const double *a, const double *b, const double *x,
+                        double *y);
+
+/* y = x + (a / b) y, vectors of `n`. */
+gpu_error tct_peer_aypx(gpu_stream stream, int64_t n, const double *a,
+                        const double *b, const double *x, double *y);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

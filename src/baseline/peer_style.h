@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * baseline/peer_style.h - the baseline on a GPU: conjugate gradients of cuSPARSE's
+ * product in CSR and cuBLAS's vector operations, driven the way other solvers
+ * drive them. It shares no kernel and no queue with the library, and stands
+ * beside its rows in one run.
+ *
+ * cuSPARSE and cuBLAS are loaded when a tct_peer is created: a program with
+ * this file in it starts without them. */
+#ifndef CLI_PEER_STYLE_H
+#define CLI_PEER_STYLE_H
+#include "base/base.h"
+
+typedef struct tct_peer tct_peer;
+
+typedef struct tct_peer_result {
+    int64_t iterations;
+    double seconds; /* of the iterations, by the wall clock, stream drained */
+    double relative_residual; /* of the recurrence                     */
+    double
+        true_relative_residual; /* ||b - A x|| / ||b||, computed at the end */
+    bool converged;
+    const char *algorithm; /* of the product; owned by the tct_peer */
+    double device_bytes;   /* matrix, vectors and buffers           */
+} tct_peer_result;
+
+/* Copy a square matrix to the GPU that is current, in 32-bit indices where
+ * they fit, and find the faster of cuSPARSE's two algorithms for CSR.
+ *   ptr  [rows + 1]   where each row starts, ptr[0] = 0
+ *   col  [ptr[rows]]  columns, 0 to rows - 1
+ *   val  [ptr[rows]]
+ * Errors      UNSUPPORTED (a build without CUDA, or a library that cannot be
+ *             loaded: which and why), DEVICE, NO_MEMORY. */
+tacit_status tct_peer_create(int64_t rows, const int64_t *ptr,
+                             const int32_t *col, const double *val,
+                             tct_peer **out);
+
+/* Name and one-line summary of variant `i`; 0 past the end. */
+int tct_peer_variants(int i, const char **name, const char **summary);
+
+/* Solve A x = b from x = 0; `b` [rows] on the host, NULL for all ones. Stops
+ * at ||r|| <= rtol ||b|| or after `max_iterations`; with rtol = 0 only at
+ * r = 0, or where r is not finite. A short run before the one that is timed
+ * loads the kernels. */
+tacit_status tct_peer_solve(tct_peer *P, int variant, const double *b,
+                            double rtol, int64_t max_iterations,
+                            tct_peer_result *out);
+
+/* Seconds of one product: the median of several batches; NAN on an error. */
+double tct_peer_spmv_seconds(tct_peer *P);
+
+/* Free `*P` and set it to NULL; NULL is fine. */
+void tct_peer_destroy(tct_peer **P);
+
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/bench.c - `tacit bench`: the parts of an iteration, measured alone. A
+ * sample repeats the part until it can be timed; the slowest rank counts, and
+ * the median of the samples is printed. */
+#include "cli/report/report.h"
+#include "operator/operator.h"
+#include <inttypes.h>
+#include <string.h>
+
+#define SAMPLE_SECONDS 0.01
+enum { REPEATS = 15 };
+
+/* --- samples -------------------------------------------------------------- */
+
+typedef struct part {
+    tacit_queue *q;
+    const tacit_operator *A;
+    double *x, *y; /* vectors, or scalars of a sum */
+    int count;     /* scalars of a sum, columns of an exchange */
+    void (*once)(const struct part *p);
+} part;
+
+static tacit_status sample(const cli *c, const part *p, int64_t times,
+                           double *seconds)
+{
+    const double start = tct_seconds();
+    for (int64_t i = 0; i < times; i++) p->once(p);
+    TRY(q_status(p->q));
+    *seconds = cli_max(c, (tct_seconds() - start) / (double)times);
+    return TACIT_OK;
+}
+
+/* The median seconds of one `p`. */
+static tacit_status measure(const cli *c, const part *p, double *out)
+{
+    const int repeat = c->set.repeat < 0 ? REPEATS : (int)c->set.repeat;
+    const int64_t warmup = c->set.warmup < 0 ? 1 : c->set.warmup;
+    double one = 0.0;
+    for (int64_t i = 0; i <= warmup; i++) TRY(sample(c, p, 1, &one));
+    const int64_t times =
+        one < SAMPLE_SECONDS ? (int64_t)(SAMPLE_SECONDS / (one + 1e-9)) + 1 : 1;
+    double *all = NULL;
+    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the samples", &all)));
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < repeat && status >= 0; i++)
+        status = sample(c, p, times, &all[i]);
+    *out = cli_median(all, repeat);
+    tct_free(all);
+    return status;
+}
+
+/* --- the product ---------------------------------------------------------- */
+
+static void product_once(const part *p)
+{
+    apply(p->A, p->q, p->x, p->y);
+}
+
+/* `detail`: what the format did, for the next one. */
+static tacit_status one_format(const cli *c, const cli_problem *p,
+                               const char *format, char detail[160],
+                               cli_table *table)
+{
+    cli_system s;
+    char spec[CLI_FORMAT];
+    TRY(cli_system_create(c, p, "count", cli_format_spec(c, format, spec),
+                          false, &s));
+    const part product = {
+        .q = s.queue, .A = s.A, .x = s.b, .y = s.x, .once = product_once};
+    tacit_queue_clear_tally(s.queue);
+    double seconds = 0.0;
+    tacit_status status = measure(c, &product, &seconds);
+    const tacit_tally *t = tacit_queue_tally(s.queue);
+    const double moved = cli_sum(
+        c, t->moved_bytes / (double)(t->spmv.count ? t->spmv.count : 1));
+    const double copy = cli_measure_copy(c, s.queue);
+    const double n = (double)p->info.rows, k = (double)p->info.nonzeros;
+    tacit_operator_info info;
+    tacit_operator_describe(s.A, &info);
+    snprintf(detail, 160, "%s", info.detail);
+    cli_table_row(table, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.3f\t%s",
+                  info.format, 1e6 * seconds, 2e-9 * k / seconds,
+                  20e-9 * (n + k) / seconds, 1e-9 * moved / seconds, copy,
+                  1e-9 * moved / seconds / copy, info.detail);
+    cli_system_destroy(&s);
+    return status;
+}
+
+static tacit_status all_formats(const cli *c, const cli_problem *p,
+                                cli_table *table)
+{
+    char format[CLI_FORMAT], detail[160] = "";
+    tacit_status status = TACIT_OK;
+    for (int i = 0; status >= 0 && cli_format_at(c->device, i, format); i++) {
+        if (cli_format_repeats(format, detail)) continue;
+        detail[0] = '\0';
+        status = one_format(c, p, format, detail, table);
+        if (!cli_is_missing(c, status)) continue;
+        cli_table_row(table, "%s\t-\t-\t-\t-\t-\t-\t%s", format,
+                      tacit_error_message());
+        status = TACIT_OK;
+    }
+    return status;
+}
+
+static tacit_status bench_spmv(const cli *c, const cli_problem *p)
+{
+    char detail[160];
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "format\tus\tGflop/s\tGB/s as CSR\tGB/s moved\tcopy "
+                      "GB/s\tof copy\tdetail");
+    const tacit_status status =
+        c->set.format ? one_format(c, p, c->set.format, detail, &t)
+                      : all_formats(c, p, &t);
+    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
+    cli_table_free(&t);
+    return status;
+}
+
+/* --- the exchange --------------------------------------------------------- */
+
+static void exchange_once(const part *p)
+{
+    tct_plan *plan = p->count == 1 ? p->A->plan : p->A->pair_plan;
+    q_exchange_begin(p->q, &plan->base, p->x, p->count == 1 ? NULL : p->y);
+    q_exchange_end(p->q, &plan->base);
+}
+
+static tacit_status one_exchange(const cli *c, const cli_system *s, int columns,
+                                 cli_table *table)
+{
+    const tct_plan *plan = columns == 1 ? s->A->plan : s->A->pair_plan;
+    if (!plan) return TACIT_OK;
+    const part exchange = {.q = s->queue,
+                           .A = s->A,
+                           .x = s->b,
+                           .y = s->x,
+                           .count = columns,
+                           .once = exchange_once};
+    double seconds = 0.0;
+    TRY(measure(c, &exchange, &seconds));
+    const double values = cli_sum(c, (double)plan->base.values);
+    const double messages = cli_sum(c, (double)plan->base.messages);
+    const double most = cli_max(c, (double)plan->base.values);
+    cli_table_row(table, "%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g", columns,
+                  1e6 * seconds, messages, 8 * values, 8 * most,
+                  8e-9 * values / seconds);
+    return TACIT_OK;
+}
+
+static tacit_status bench_exchange(const cli *c, const cli_problem *p)
+{
+    if (c->ranks == 1)
+        FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
+                            "mpirun -np N");
+    cli_system s;
+    TRY(cli_system_create(c, p, "", "csr", false, &s));
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "vectors\tus\tmessages\tbytes\tbytes of the largest "
+                      "rank\tGB/s");
+    tacit_status status = one_exchange(c, &s, 1, &t);
+    if (status >= 0) status = one_exchange(c, &s, 2, &t);
+    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
+    cli_table_free(&t);
+    cli_system_destroy(&s);
+    return status;
+}
+
+/* --- the sum over ranks --------------------------------------------------- */
+
+static void sum_once(const part *p)
+{
+    q_sum(p->q, p->count, p->x);
+}
+
+static tacit_status sums(const cli *c, tacit_queue *q, cli_table *t)
+{
+    double zeros[TCT_SUM_MOST] = {0};
+    part sum = {.q = q, .once = sum_once};
+    TRY(tct_agree(c->world, tacit_queue_alloc(q, TCT_SUM_MOST, &sum.x)));
+    tacit_status status = tacit_queue_put(q, TCT_SUM_MOST, zeros, sum.x);
+    for (sum.count = 1; sum.count <= TCT_SUM_MOST && status >= 0;
+         sum.count *= 2) {
+        double seconds = 0.0;
+        status = measure(c, &sum, &seconds);
+        cli_table_row(t, "%d\t%.4g\t%d", sum.count, 1e6 * seconds, c->ranks);
+    }
+    tacit_queue_free(q, &sum.x);
+    return status;
+}
+
+static tacit_status bench_reduce(const cli *c)
+{
+    tacit_queue *q = NULL;
+    char spec[CLI_SPEC];
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
+                           (int)c->set.threads, &q));
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "scalars\tus\tranks");
+    const tacit_status status = sums(c, q, &t);
+    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
+    cli_table_free(&t);
+    tacit_queue_destroy(&q);
+    return status;
+}
+
+/* --- the command ---------------------------------------------------------- */
+
+static bool what_row(int i, cli_choice *out)
+{
+    static const cli_choice rows[] = {
+        {"spmv", "the product with MATRIX, in each format", NULL, false},
+        {"reduce", "the sum of scalars over the ranks", NULL, false},
+        {"exchange", "the exchange that MATRIX needs", NULL, false}};
+    if (i < 0 || i >= 3) return false;
+    *out = rows[i];
+    return true;
+}
+static const cli_axis axis_what = {"benchmark", "benchmarks", false, what_row};
+
+static tacit_status bench_run(cli *c)
+{
+    const char *what = c->set.operand[0];
+    TRY(cli_axis_check(&axis_what, what));
+    const bool reduce = strcmp(what, "reduce") == 0;
+    if (reduce && c->set.operands > 1)
+        FAIL(TACIT_INVALID, "tacit bench reduce needs no matrix ('%s' given)",
+             c->set.operand[1]);
+    if (reduce) return bench_reduce(c);
+    if (c->set.operands < 2)
+        FAIL(TACIT_INVALID, "tacit bench %s needs a MATRIX", what);
+    c->set.rhs = "ones"; /* any vector will do */
+    cli_problem p;
+    TRY(cli_problem_open(c, c->set.operand[1], CLI_FOR_PRODUCTS, &p));
+    const tacit_status status =
+        strcmp(what, "spmv") == 0 ? bench_spmv(c, &p) : bench_exchange(c, &p);
+    cli_problem_close(&p);
+    return status;
+}
+
+const cli_command cli_command_bench = {
+    .name = "bench",
+    .operands = "spmv|reduce|exchange [MATRIX]",
+    .summary = "the parts of an iteration, measured alone",
+    .about = "Measure a part of an iteration alone and print medians, "
+             "tab-separated: spmv, the product with MATRIX in each format, "
+             "beside the copy bandwidth of this machine; reduce, the sum of "
+             "scalars over the ranks; exchange, the messages that MATRIX "
+             "needs before a product.",
+    .least = 1,
+    .most = 2,
+    .run = bench_run,
+};

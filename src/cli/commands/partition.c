@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/partition.c - `tacit partition`: cut the rows into parts, say what the
+ * cut costs, and write the part of each row as METIS does. */
+#include "cli/report/report.h"
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* All parts in row order at rank 0: [global rows] there, NULL elsewhere. The
+ * rows have not moved, so that each rank holds a range of them. */
+static tacit_status gather(const cli *c, const cli_problem *p,
+                           const int32_t *mine, int32_t **out)
+{
+    const int64_t rows = tacit_matrix_local_rows(p->matrix);
+    int64_t *send = NULL, *recv = NULL;
+    tacit_status status = TCT_ALLOC(c->ranks, "a list of ranks", &send);
+    if (status >= 0) status = TCT_ALLOC(c->ranks, "a list of ranks", &recv);
+    if (status >= 0)
+        status = TCT_ALLOC(c->rank == 0 ? p->info.rows : 0, "the parts", out);
+    status = tct_agree(c->world, status);
+    if (status >= 0) {
+        const int64_t bytes = rows * (int64_t)sizeof *mine;
+        for (int i = 0; i < c->ranks; i++) send[i] = i == 0 ? bytes : 0;
+        status = tct_allgather(c->world, sizeof bytes, &bytes, recv);
+        for (int i = 0; i < c->ranks; i++) recv[i] = c->rank == 0 ? recv[i] : 0;
+        if (status >= 0)
+            status = tct_alltoallv(c->world, send, mine, recv, *out);
+    }
+    tct_free(send);
+    tct_free(recv);
+    return status;
+}
+
+static char *print_parts(const int32_t *part, int64_t rows)
+{
+    enum { DIGITS = 12 };
+    char *text = malloc((size_t)rows * DIGITS + 1);
+    if (!text) return NULL;
+    char *at = text;
+    for (int64_t i = 0; i < rows; i++)
+        at += sprintf(at, "%" PRId32 "\n", part[i]);
+    *at = '\0';
+    return text;
+}
+
+static tacit_status write_parts(const cli *c, const cli_problem *p,
+                                const int32_t *mine)
+{
+    int32_t *all = NULL;
+    char *text = NULL;
+    tacit_status status = gather(c, p, mine, &all);
+    if (status >= 0 && c->rank == 0) {
+        text = print_parts(all, p->info.rows);
+        if (!text)
+            status = tct_fail(TACIT_NO_MEMORY,
+                              "no memory for %" PRId64 " lines", p->info.rows);
+    }
+    status = tct_agree(c->world, status);
+    if (status >= 0) status = cli_write_text(c, c->set.output, text);
+    free(text);
+    tct_free(all);
+    return status;
+}
+
+static cJSON *cut_json(const cli *c, const cli_problem *p,
+                       const tacit_partition_info *cut, double seconds)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "tacit", tacit_version());
+    cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
+    cJSON_AddNumberToObject(o, "parts", (double)c->set.parts);
+    cJSON_AddNumberToObject(o, "edge_cut", (double)cut->edge_cut);
+    cJSON_AddNumberToObject(o, "volume", (double)cut->volume);
+    cJSON_AddNumberToObject(o, "messages", (double)cut->messages);
+    cJSON_AddNumberToObject(o, "imbalance", cut->imbalance);
+    cJSON_AddNumberToObject(o, "rows_min", (double)cut->rows_min);
+    cJSON_AddNumberToObject(o, "rows_max", (double)cut->rows_max);
+    cJSON_AddNumberToObject(o, "seconds", seconds);
+    return o;
+}
+
+static tacit_status report_cut(const cli *c, const cli_problem *p,
+                               const tacit_partition_info *cut, double seconds)
+{
+    if (cli_prints(c) && !cli_output_taken(c)) {
+        cli_table t = {.text = NULL};
+        cli_table_row(&t, "parts\tedge cut\tvolume\tmessages\timbalance\t"
+                          "rows min\trows max\tseconds");
+        cli_table_row(&t,
+                      "%" PRId64 "\t%" PRId64 "\t%" PRId64 "\t%" PRId64
+                      "\t%.4f\t%" PRId64 "\t%" PRId64 "\t%.3g",
+                      c->set.parts, cut->edge_cut, cut->volume, cut->messages,
+                      cut->imbalance, cut->rows_min, cut->rows_max, seconds);
+        cli_table_print(&t, stdout);
+        cli_table_free(&t);
+    }
+    if (!c->set.json) return TACIT_OK;
+    return cli_write_json(c, c->set.json, cut_json(c, p, cut, seconds));
+}
+
+static tacit_status cut_and_report(const cli *c, const cli_problem *p)
+{
+    const char *how = c->set.partitioner ? c->set.partitioner : "metis";
+    int32_t *part = NULL;
+    if (p->info.rows != p->info.cols)
+        FAIL(TACIT_INPUT, "%s: not square: %" PRId64 " x %" PRId64, p->name,
+             p->info.rows, p->info.cols);
+    if (c->set.parts > p->info.rows)
+        FAIL(TACIT_INVALID,
+             "%" PRId64 " parts of %" PRId64 " rows: some would "
+             "be empty",
+             c->set.parts, p->info.rows);
+    TRY(tct_agree(c->world, TCT_ALLOC(tacit_matrix_local_rows(p->matrix),
+                                      "the parts", &part)));
+    tacit_partition_info cut;
+    const double start = tct_seconds();
+    tacit_status status =
+        tacit_matrix_cut(p->matrix, how, (int)c->set.parts, part, &cut);
+    const double seconds = tct_seconds() - start;
+    if (status >= 0 && c->set.output) status = write_parts(c, p, part);
+    if (status >= 0) status = report_cut(c, p, &cut, seconds);
+    tct_free(part);
+    return status;
+}
+
+static tacit_status partition_run(cli *c)
+{
+    if (c->set.parts == 0)
+        FAIL(TACIT_INVALID, "tacit partition needs -n PARTS");
+    TRY(cli_check_writable(c, c->set.output));
+    TRY(cli_check_writable(c, c->set.json));
+    cli_problem p;
+    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &p));
+    const tacit_status status = cut_and_report(c, &p);
+    cli_problem_close(&p);
+    return status;
+}
+
+const cli_command cli_command_partition = {
+    .name = "partition",
+    .operands = "MATRIX -n PARTS [-o OUT]",
+    .summary = "cut the rows into parts; edge cut, volume, imbalance",
+    .about = "Cut the rows of MATRIX into PARTS and print what the cut costs: "
+             "entries between parts, values and messages of one exchange, and "
+             "the largest part over the mean. OUT gets the part of each row, a "
+             "number a line, as METIS writes it and solve --partition reads "
+             "it.",
+    .least = 1,
+    .most = 1,
+    .run = partition_run,
+};

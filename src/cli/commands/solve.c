@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/solve.c - `tacit solve`: read, check, divide, set up, solve, report. */
+#include "cli/report/report.h"
+#include "matrix/io/io.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef struct solve_job {
+    cli_problem problem;
+    cli_system system;
+    tacit_solver *solver;
+    cli_monitor monitor;
+    cli_report report;
+    double start;
+    double *seconds; /* [report.count] of the solves that count */
+} solve_job;
+
+static const char *method_of(const cli *c)
+{
+    return c->set.method ? c->set.method : "cg";
+}
+
+/* Operations that are timed one by one are enqueued one by one. */
+static const char *loop_of(const cli *c)
+{
+    if (c->set.loop) return c->set.loop;
+    return c->set.profile ? "host" : "auto";
+}
+
+/* Said before anything long is begun. */
+static tacit_status check_outputs(const cli *c)
+{
+    if (c->set.output)
+        TRY(tct_check_writable(c->world, c->set.output, NULL, true));
+    TRY(cli_check_writable(c, c->set.json));
+    return cli_check_writable(c, c->set.history);
+}
+
+static tacit_status set_up(const cli *c, solve_job *job)
+{
+    const char *decorate = c->set.decorate ? c->set.decorate : "";
+    const size_t length = strlen(decorate);
+    const bool open = length > 0 && decorate[length - 1] != ':';
+    char decorators[CLI_SPEC], format[CLI_FORMAT];
+    snprintf(decorators, sizeof decorators, "%s%s%s", decorate, open ? ":" : "",
+             c->set.profile ? "count(1)" : "count");
+    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &job->problem));
+    TRY(cli_system_create(c, &job->problem, decorators,
+                          cli_format_spec(c, c->set.format, format), true,
+                          &job->system));
+    const double start = tct_seconds();
+    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
+                            &job->solver));
+    TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
+    job->system.setup_seconds += tct_seconds() - start;
+    return TACIT_OK;
+}
+
+/* The runs: the best of those that count stands in the report. A run that does
+ * not converge is the last one: the others would not either. */
+static tacit_status run_all(const cli *c, solve_job *job)
+{
+    const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
+    const int repeat = c->set.repeat < 0 ? 1 : (int)c->set.repeat;
+    cli_report *r = &job->report;
+    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the times", &job->seconds)));
+    for (int i = 0; i < warmup + repeat; i++) {
+        cli_run run;
+        TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
+        if (i < warmup && run.status == TACIT_OK) continue;
+        job->seconds[r->count++] = run.result.seconds;
+        if (r->count == 1 || run.result.seconds < r->run.result.seconds ||
+            run.status != TACIT_OK)
+            r->run = run;
+        if (run.status != TACIT_OK) break;
+    }
+    r->solves = job->seconds;
+    return TACIT_OK;
+}
+
+static void fill_report(const cli *c, solve_job *job)
+{
+    cli_report *r = &job->report;
+    const cli_problem *p = &job->problem;
+    r->name = p->name;
+    r->matrix = p->info;
+    r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
+    r->profiled = c->set.profile;
+    r->spared =
+        c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
+    r->read = cli_max(c, p->read_seconds);
+    r->partition = cli_max(c, p->partition_seconds);
+    r->context =
+        cli_on_gpu(c) ? c->probe_seconds + job->system.context_seconds : 0.0;
+    r->setup = cli_max(c, job->system.setup_seconds);
+    r->check = cli_max(c, p->check_seconds);
+    r->total = cli_max(c, tct_seconds() - job->start);
+    cli_peak_memory(c, r);
+    r->copy = (double)NAN;
+    if (r->run.status == TACIT_INTERRUPTED) return; /* time is short */
+    if (!c->set.quiet || c->set.json)
+        r->copy = cli_measure_copy(c, job->system.queue);
+}
+
+static tacit_status write_solution(const cli *c, solve_job *job)
+{
+    if (!c->set.output) return TACIT_OK;
+    const size_t n = job->system.n;
+    double *host = NULL;
+    TRY(tct_agree(c->world, TCT_ALLOC(n, "the solution", &host)));
+    tacit_status status = tct_agree(
+        c->world, tacit_queue_get(job->system.queue, n, job->system.x, host));
+    if (status >= 0)
+        status =
+            tacit_matrix_write_vector(job->problem.matrix, c->set.output, host);
+    tct_free(host);
+    return status;
+}
+
+static tacit_status write_history(const cli *c, const cli_monitor *m)
+{
+    if (!c->set.history) return TACIT_OK;
+    enum { LINE = 64 };
+    char *text = NULL;
+    tacit_status status = TACIT_OK;
+    if (c->rank == 0)
+        status = TCT_ALLOC((m->count + 2) * LINE, "the history", &text);
+    if (status >= 0 && m->lost)
+        status = tct_fail(TACIT_NO_MEMORY, "no memory for the history");
+    status = tct_agree(c->world, status);
+    if (status >= 0 && c->rank == 0) {
+        char *at = text + sprintf(text, "iteration\trelative_residual\n");
+        for (int64_t i = 0; i < m->count; i++)
+            at += snprintf(at, LINE, "%" PRId64 "\t%.9e\n", m->iteration[i],
+                           m->residual[i]);
+    }
+    if (status >= 0) status = cli_write_text(c, c->set.history, text);
+    tct_free(text);
+    return status;
+}
+
+/* Everything that the solve left, also where it did not end well. */
+static tacit_status write_outputs(const cli *c, solve_job *job)
+{
+    fill_report(c, job);
+    if (cli_prints(c) && !cli_output_taken(c))
+        cli_report_print(stdout, &job->report);
+    TRY(write_solution(c, job));
+    TRY(write_history(c, &job->monitor));
+    if (!c->set.json) return TACIT_OK;
+    return cli_write_json(c, c->set.json, cli_report_json(&job->report));
+}
+
+/* A solve that did not end well is one line of complaint. */
+static tacit_status conclude(const cli *c, const cli_run *run)
+{
+    const tacit_stop stop = {.rtol = c->set.rtol, .atol = c->set.atol};
+    char text[768], *end = text + sizeof text;
+    if (run->status == TACIT_OK) return TACIT_OK;
+    cli_explain(run, &stop, text, sizeof text);
+    char *at = text + strlen(text);
+    if (c->set.output)
+        snprintf(at, (size_t)(end - at), "; %s holds the last iterate",
+                 c->set.output);
+    if (run->status < 0) tct_set_error_message(text);
+    else if (c->rank == 0) cli_complain(text);
+    return run->status;
+}
+
+static tacit_status solve(const cli *c, solve_job *job)
+{
+    TRY(check_outputs(c));
+    TRY(set_up(c, job));
+    job->monitor.keep = c->set.history != NULL && c->rank == 0;
+    job->monitor.terminal = isatty(STDERR_FILENO) != 0;
+    job->monitor.show = cli_prints(c) && !c->set.no_progress &&
+                        (job->monitor.terminal || c->set.verbose > 0);
+    TRY(run_all(c, job));
+    TRY(write_outputs(c, job));
+    return conclude(c, &job->report.run);
+}
+
+static tacit_status solve_run(cli *c)
+{
+    if (c->set.rhs && c->set.operands > 1)
+        FAIL(TACIT_INVALID, "two right-hand sides: '%s' and --rhs '%s'",
+             c->set.operand[1], c->set.rhs);
+    solve_job job = {.start = tct_seconds()};
+    const tacit_status status = solve(c, &job);
+    tct_free(job.seconds);
+    cli_monitor_free(&job.monitor);
+    tacit_solver_destroy(&job.solver);
+    cli_system_destroy(&job.system);
+    cli_problem_close(&job.problem);
+    return status;
+}
+
+const cli_command cli_command_solve = {
+    .name = "solve",
+    .operands = "MATRIX [RHS]",
+    .summary = "solve A x = b",
+    .about =
+        "Solve A x = b for a symmetric positive definite MATRIX, a file or a "
+        "gallery name, and report what happened. The residual that decides is "
+        "b - A x, recomputed: where the recurrence is wrong the solve goes on, "
+        "and the report says so.\n\nRHS is a vector file, or ones, or "
+        "manufactured: b = A x* for a known x*, so that the report has the "
+        "error; or file: the one that the file of MATRIX holds beside the "
+        "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "
+        "plain numbers with comments from # or %.",
+    .least = 1,
+    .most = 2,
+    .run = solve_run,
+};

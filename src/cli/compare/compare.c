@@ -1,0 +1,475 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/compare/compare.c - `tacit compare`: every combination that this build has, in
+ * one run on one problem, ranked by the time to the solution. */
+#include "cli/compare/compare.h"
+#include "operator/operator.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define ON_HOST "needs --device cuda: this run is on the host"
+
+/* --- one row -------------------------------------------------------------- */
+
+/* At most CLI_POINTS of a history, the last one among them. */
+static void keep_points(const cli_monitor *m, cli_compared *row)
+{
+    const int64_t stride = (m->count + CLI_POINTS - 2) / (CLI_POINTS - 1);
+    row->points = 0;
+    for (int64_t i = 0; i < m->count; i += stride ? stride : 1) {
+        row->iteration[row->points] = (double)m->iteration[i];
+        row->residual[row->points++] = m->residual[i];
+    }
+    if (m->count == 0) return;
+    if (row->points == CLI_POINTS) row->points--;
+    row->iteration[row->points] = (double)m->iteration[m->count - 1];
+    row->residual[row->points++] = m->residual[m->count - 1];
+}
+
+static tacit_status repeat_runs(const cli *c, cli_system *s,
+                                tacit_solver *solver, cli_monitor *m,
+                                cli_compared *row)
+{
+    const int warmup = cli_compare_warmup(c), repeat = cli_compare_repeat(c);
+    double *seconds = NULL;
+    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the times", &seconds)));
+    tacit_status status = TACIT_OK;
+    int count = 0;
+    for (int i = 0; i < warmup + repeat && status >= 0; i++) {
+        status = cli_run_solver(c, s, solver, m, &row->run);
+        if (row->run.status == TACIT_INTERRUPTED) status = TACIT_INTERRUPTED;
+        if (i >= warmup || status != TACIT_OK)
+            seconds[count++] = row->run.result.seconds;
+        if (status != TACIT_OK) break;
+    }
+    row->solve = cli_median(seconds, count);
+    row->run.result.seconds = row->solve;
+    tct_free(seconds);
+    return status;
+}
+
+/* What rows share: the settings (method and loop NULL: each), a system. */
+typedef struct batch {
+    const cli *c;
+    const char *method, *loop, *format;
+    double copy;
+    cli_system s;
+    cli_monitor *m;
+} batch;
+
+/* A loop or a method that does not fit, with the format it was asked for. */
+static void miss_row(const batch *b, cli_comparison *all, const char *method,
+                     const char *loop)
+{
+    char reason[256];
+    snprintf(reason, sizeof reason, "%.180s (%s in %s)", tacit_error_message(),
+             method, b->format);
+    cli_compare_miss(all, "loop", loop, reason);
+}
+
+static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
+                            const char *loop)
+{
+    const cli *c = b->c;
+    cli_compared *row = cli_compare_next(all);
+    tacit_solver *solver = NULL;
+    if (!row) return TACIT_OK;
+    tacit_status status =
+        tacit_solver_create(b->s.queue, b->s.A, method, &solver);
+    if (status >= 0) status = tacit_solver_set_loop(solver, loop);
+    if (cli_is_missing(c, status)) {
+        miss_row(b, all, method, loop);
+        tacit_solver_destroy(&solver);
+        return TACIT_OK;
+    }
+    if (status >= 0) status = repeat_runs(c, &b->s, solver, b->m, row);
+    tacit_solver_destroy(&solver);
+    if (status < 0) return status;
+    row->path = cli_path_of(c, &all->problem, &b->s, method, &row->run);
+    row->fraction = cli_fraction_of_copy(&row->run, b->copy);
+    keep_points(b->m, row);
+    all->count++;
+    return status;
+}
+
+/* One more run with every operation timed, for the bars of the page. */
+static tacit_status profile(const cli *c, cli_system *s, cli_compared *row)
+{
+    tacit_solver *solver = NULL;
+    cli_monitor silent = {.keep = false};
+    cli_run run;
+    TRY(tacit_solver_create(s->queue, s->A, row->path.method, &solver));
+    const tacit_status status = cli_run_solver(c, s, solver, &silent, &run);
+    tacit_solver_destroy(&solver);
+    if (status < 0) return status;
+    row->profiled = true;
+    row->profile = run.tally;
+    row->profile_seconds = run.result.seconds;
+    return run.status == TACIT_INTERRUPTED ? TACIT_INTERRUPTED : TACIT_OK;
+}
+
+/* Rows that differ in the loop alone do the same operations. */
+static bool share_profile(const cli_comparison *all, int first,
+                          cli_compared *row)
+{
+    for (const cli_compared *r = &all->rows[first]; r < row; r++) {
+        if (strcmp(r->path.method, row->path.method) != 0) continue;
+        row->profiled = r->profiled;
+        row->profile = r->profile;
+        row->profile_seconds = r->profile_seconds;
+        return true;
+    }
+    return false;
+}
+
+static tacit_status profile_rows(const batch *b, cli_comparison *all, int first)
+{
+    cli_system s;
+    if (first == all->count) return TACIT_OK;
+    TRY(cli_system_create(b->c, &all->problem, "count(1)", b->format, false,
+                          &s));
+    tacit_status status = TACIT_OK;
+    for (int i = first; i < all->count && status == TACIT_OK; i++)
+        if (!share_profile(all, first, &all->rows[i]))
+            status = profile(b->c, &s, &all->rows[i]);
+    cli_system_destroy(&s);
+    return status;
+}
+
+/* --- rows that share an operator ------------------------------------------ */
+
+cli_compared *cli_compare_next(cli_comparison *all)
+{
+    if (all->count == all->room) return NULL;
+    cli_compared *row = &all->rows[all->count];
+    *row = (cli_compared){.fraction = (double)NAN, .faster = (double)NAN};
+    return row;
+}
+
+int cli_compare_warmup(const cli *c)
+{
+    return c->set.warmup < 0 ? 1 : (int)c->set.warmup;
+}
+
+int cli_compare_repeat(const cli *c)
+{
+    return c->set.repeat < 0 ? CLI_REPEATS : (int)c->set.repeat;
+}
+
+static bool is_wanted(const char *only, const char *name)
+{
+    return !only || strcmp(only, name) == 0;
+}
+
+void cli_compare_miss(cli_comparison *all, const char *what, const char *name,
+                      const char *reason)
+{
+    cli_missing m;
+    snprintf(m.what, sizeof m.what, "%s", what);
+    snprintf(m.name, sizeof m.name, "%s", name);
+    snprintf(m.reason, sizeof m.reason, "%s", reason);
+    for (int i = 0; i < all->missing_count; i++)
+        if (strcmp(all->missing[i].what, m.what) == 0 &&
+            strcmp(all->missing[i].name, m.name) == 0 &&
+            strcmp(all->missing[i].reason, m.reason) == 0)
+            return;
+    if (all->missing_count < CLI_MISSING_MOST)
+        all->missing[all->missing_count++] = m;
+}
+
+/* Each loop that the device may have, or the one that is wanted. */
+static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
+{
+    if (b->loop) return one_row(b, all, method, b->loop);
+    tacit_status status = TACIT_OK;
+    const tacit_loop *loop;
+    for (int i = 0; status == TACIT_OK && (loop = tacit_solver_loop(i)); i++)
+        if (!loop->needs_gpu || cli_on_gpu(b->c))
+            status = one_row(b, all, method, loop->name);
+    return status;
+}
+
+/* Remember what the next rows may want to know of this system. */
+static tacit_status look_at(batch *b, cli_comparison *all)
+{
+    if (strcmp(b->c->device, all->device) != 0) {
+        b->copy = cli_measure_copy(b->c, b->s.queue);
+        return TACIT_OK;
+    }
+    if (!isfinite(all->copy)) all->copy = cli_measure_copy(b->c, b->s.queue);
+    b->copy = all->copy;
+    const cli_run none = {.status = TACIT_OK};
+    all->path = cli_path_of(b->c, &all->problem, &b->s, "cg", &none);
+    snprintf(all->format, sizeof all->format, "%s", all->path.format);
+    snprintf(all->detail, sizeof all->detail, "%s", all->path.detail);
+    if (!cli_on_gpu(b->c) || all->b) return TACIT_OK;
+    TRY(TCT_ALLOC(b->s.n, "the right-hand side", &all->b));
+    return tacit_queue_get(b->s.queue, b->s.n, b->s.b, all->b);
+}
+
+/* The rows of one operator, in `format` and the precision of `c`; `method` and
+ * `loop` NULL is each. TACIT_INTERRUPTED ends the comparison. */
+static tacit_status run_batch(const cli *c, cli_comparison *all,
+                              const char *method, const char *loop,
+                              const char *format, cli_monitor *m)
+{
+    char spec[CLI_FORMAT];
+    batch b = {.c = c, .method = method, .loop = loop, .m = m};
+    b.format = cli_format_spec(c, format, spec);
+    const int first = all->count;
+    tacit_status status =
+        cli_system_create(c, &all->problem, "count", b.format, false, &b.s);
+    if (cli_is_missing(c, status)) {
+        cli_compare_miss(all, "format", b.format, tacit_error_message());
+        return TACIT_OK;
+    }
+    TRY(status);
+    if (c->precision && !c->set.precision && !b.s.A->low) {
+        cli_compare_miss(all, "precision", c->precision,
+                         "values of fewer bits make no faster products here");
+        cli_system_destroy(&b.s);
+        return TACIT_OK;
+    }
+    status = look_at(&b, all);
+    const tacit_method *row;
+    for (int i = 0; status == TACIT_OK && (row = tacit_solver_method(i)); i++)
+        if (is_wanted(method, row->name))
+            status = all_loops(&b, all, row->name);
+    cli_system_destroy(&b.s);
+    if (status != TACIT_OK || !c->set.html) return status;
+    return profile_rows(&b, all, first);
+}
+
+/* --- all rows ------------------------------------------------------------- */
+
+/* `method` with `loop` in every format but `besides` (NULL: none), whose
+ * operator has `detail`. */
+static tacit_status each_format(const cli *c, cli_comparison *all,
+                                const char *method, const char *loop,
+                                const char *besides, const char *detail,
+                                cli_monitor *m)
+{
+    tacit_status status = TACIT_OK;
+    char format[CLI_FORMAT];
+    all->detail[0] = '\0';
+    for (int i = 0; status == TACIT_OK && cli_format_at(c->device, i, format);
+         i++) {
+        if (cli_format_repeats(format, all->detail)) continue;
+        all->detail[0] = '\0'; /* where the format does not fit */
+        if (!besides || strcmp(format, besides) != 0)
+            status = run_batch(c, all, method, loop, format, m);
+        else snprintf(all->detail, sizeof all->detail, "%s", detail);
+    }
+    return status;
+}
+
+/* Does a row on the host take seconds, which those of a GPU do not? By the
+ * iterations of the first row; to choose a format costs some products, too. */
+static bool is_long_on_host(cli_comparison *all)
+{
+    enum { SETUP = 100 };           /* products, about        */
+    static const double most = 2e9; /* entries multiplied by: some seconds */
+    char number[CLI_NUMBER], reason[256];
+    const int64_t entries = all->problem.info.nonzeros;
+    const int64_t iterations =
+        all->count > 0 ? all->rows[0].run.result.iterations : 0;
+    if ((double)entries * (double)(iterations + SETUP) <= most) return false;
+    snprintf(reason, sizeof reason,
+             "%s entries, %" PRId64 " iterations: takes long beside a GPU, so "
+             "it is left out; --device host compares there",
+             cli_integer(entries, number), iterations);
+    cli_compare_miss(all, "device", "host", reason);
+    return true;
+}
+
+static tacit_status row_of_host(const cli *c, cli_comparison *all,
+                                const char *method, cli_monitor *m)
+{
+    cli host = *c; /* slow beside a GPU: one run will do */
+    host.device = "host";
+    host.precision = NULL;
+    if (c->set.warmup < 0) host.set.warmup = 0;
+    if (c->set.repeat < 0) host.set.repeat = 1;
+    host.set.html = NULL;
+    return run_batch(&host, all, method, "host", "auto", m);
+}
+
+/* The GPU: all methods and loops in one format, one method in all formats and
+ * in mixed precision, and what a host makes of it. */
+static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
+                                cli_monitor *m)
+{
+    const cli_settings *set = &c->set;
+    const char *one = set->method ? set->method : "cg";
+    const char *loop = set->loop ? set->loop : "auto";
+    const char *format = set->format ? set->format : "auto";
+    tacit_status status;
+    if (set->every && !set->format)
+        status = each_format(c, all, set->method, set->loop, NULL, "", m);
+    else status = run_batch(c, all, set->method, set->loop, format, m);
+    if (!set->every && !set->format && status == TACIT_OK) {
+        char best[CLI_FORMAT], detail[160];
+        snprintf(best, sizeof best, "%s", all->format);
+        snprintf(detail, sizeof detail, "%s", all->detail);
+        status = each_format(c, all, one, loop, best, detail, m);
+    }
+    if (!c->precision && status == TACIT_OK) {
+        cli mixed = *c;
+        mixed.precision = "mixed";
+        status = run_batch(&mixed, all, one, loop, format, m);
+    }
+    if (status == TACIT_OK) status = cli_compare_peers(c, all);
+    if (status == TACIT_OK && !is_long_on_host(all))
+        status = row_of_host(c, all, one, m);
+    return status;
+}
+
+static tacit_status all_rows(const cli *c, cli_comparison *all)
+{
+    const cli_settings *set = &c->set;
+    cli_monitor m = {.keep = true, .terminal = isatty(STDERR_FILENO) != 0};
+    m.show =
+        cli_prints(c) && !set->no_progress && (m.terminal || set->verbose > 0);
+    tacit_status status;
+    if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
+    else if (set->format)
+        status = run_batch(c, all, set->method, set->loop, set->format, &m);
+    else status = each_format(c, all, set->method, set->loop, NULL, "", &m);
+    cli_monitor_free(&m);
+    return status;
+}
+
+static tacit_status make_room(const cli *c, cli_comparison *all)
+{
+    enum { OTHERS = 32 }; /* mixed, baselines, host, one method's formats */
+    int methods = 0, loops = 0, formats = 1; /* "auto" */
+    char format[CLI_FORMAT];
+    while (tacit_solver_method(methods)) methods++;
+    while (tacit_solver_loop(loops)) loops++;
+    while (cli_format_at(c->device, formats - 1, format)) formats++;
+    all->room = methods * loops * formats + OTHERS;
+    return tct_agree(c->world, TCT_ALLOC(all->room, "the rows", &all->rows));
+}
+
+static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
+{
+    const char *comm = tacit_world_comm(c->world);
+    cli_choice row;
+    for (int i = 0; axis->row(i, &row); i++) {
+        const char *reason = cli_choice_missing(axis, &row);
+        if (!reason && row.needs_gpu && !cli_on_gpu(c))
+            reason =
+                axis == &cli_axis_device ? "this run is on the host" : ON_HOST;
+        if (!reason && axis == &cli_axis_comm && strcmp(row.name, comm) != 0)
+            reason = strcmp(row.name, "self") == 0
+                         ? "this run has been started under MPI"
+                         : "this run is one process: start it with mpirun";
+        if (reason) cli_compare_miss(all, axis->name, row.name, reason);
+    }
+}
+
+/* The values of every axis that this run could not take. */
+static void list_missing(const cli *c, cli_comparison *all)
+{
+    static const cli_axis *const axes[] = {
+        &cli_axis_method, &cli_axis_loop,      &cli_axis_comm,
+        &cli_axis_device, &cli_axis_precision, &cli_axis_precond};
+    for (size_t k = 0; k < sizeof axes / sizeof *axes; k++)
+        list_axis(c, all, axes[k]);
+    if (cli_on_gpu(c)) return;
+    const cli_choice gpu = {.needs_gpu = true};
+    const char *reason = cli_choice_missing(&cli_axis_loop, &gpu);
+    cli_compare_miss(all, "baseline", "peer-style", reason ? reason : ON_HOST);
+}
+
+/* --- output --------------------------------------------------------------- */
+
+static tacit_status write_page(const cli *c, const cli_comparison *all)
+{
+    char *page = cli_comparison_html(all);
+    tacit_status status = TACIT_OK;
+    if (!page) status = tct_fail(TACIT_NO_MEMORY, "no memory for the page");
+    status = tct_agree(c->world, status);
+    if (status >= 0) status = cli_write_text(c, c->set.html, page);
+    free(page);
+    return status;
+}
+
+static tacit_status write_all(const cli *c, const cli_comparison *all)
+{
+    if (cli_prints(c) && !cli_output_taken(c)) cli_compare_print(all);
+    if (c->set.html) TRY(write_page(c, all));
+    if (!c->set.json) return TACIT_OK;
+    return cli_write_json(c, c->set.json, cli_compare_json(all));
+}
+
+/* Solved if any row is; otherwise what became of the first one. */
+static tacit_status conclude(const cli *c, const cli_comparison *all)
+{
+    if (all->count == 0)
+        FAIL(TACIT_UNSUPPORTED, "nothing to compare: %s",
+             all->missing_count ? all->missing[0].reason : "no method");
+    const cli_run *first = &all->rows[0].run;
+    if (first->result.converged) return TACIT_OK;
+    const tacit_stop stop = {.rtol = all->rtol, .atol = all->atol};
+    char text[512];
+    cli_explain(first, &stop, text, sizeof text);
+    if (first->status < 0) FAIL(first->status, "%s", text);
+    if (c->rank == 0) cli_complain(text);
+    return first->status;
+}
+
+static tacit_status compare(const cli *c, cli_comparison *all)
+{
+    TRY(cli_check_writable(c, c->set.json));
+    TRY(cli_check_writable(c, c->set.html));
+    TRY(make_room(c, all));
+    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &all->problem));
+    const tacit_status status = all_rows(c, all);
+    if (status < 0) return status;
+    list_missing(c, all);
+    cli_compare_rank(all);
+    TRY(write_all(c, all));
+    if (status == TACIT_INTERRUPTED) {
+        if (c->rank == 0)
+            cli_complain("interrupted: these are the rows so far");
+        return status;
+    }
+    return conclude(c, all);
+}
+
+static tacit_status compare_run(cli *c)
+{
+    cli_comparison all = {.device = c->device,
+                          .copy = (double)NAN,
+                          .rtol = c->set.rtol,
+                          .atol = c->set.atol};
+    const tacit_status status = compare(c, &all);
+    cli_problem_close(&all.problem);
+    tct_free(all.rows);
+    tct_free(all.b);
+    return status;
+}
+
+const cli_command cli_command_compare = {
+    .name = "compare",
+    .operands = "MATRIX",
+    .summary = "every available path in one run, ranked",
+    .about =
+        "Solve one problem on every path that this build and this machine "
+        "have, and rank them by the time to the solution (median of the "
+        "repeats). ratio is to the first row's time. What is not available is "
+        "listed last, with the reason.\n\n"
+        "On the host that is every method in every format. On cuda it is every "
+        "method with every loop in the fastest format, cg with the fastest "
+        "loop in every format and in mixed precision, cg on the host unless "
+        "that would take long, and the baselines peer-style: conjugate "
+        "gradients of cuSPARSE and cuBLAS. "
+        "x peer is the time of the fastest of these over the row's. --method, "
+        "--loop, --format and --precision choose among the rows.",
+    .least = 1,
+    .most = 1,
+    .run = compare_run,
+};

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/compare/print.c - a comparison ranked, as a table and as JSON. */
+#include "cli/compare/compare.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+static int by_time(const void *a, const void *b)
+{
+    const cli_compared *x = a, *y = b;
+    if (x->run.result.converged != y->run.result.converged)
+        return x->run.result.converged ? -1 : 1;
+    return (x->solve > y->solve) - (x->solve < y->solve);
+}
+
+/* Seconds of the fastest baseline: of those that converged, if any did. */
+static double best_baseline(const cli_comparison *all)
+{
+    double best[2] = {(double)NAN, (double)NAN};
+    for (int i = 0; i < all->count; i++) {
+        const cli_compared *r = &all->rows[i];
+        double *b = &best[r->run.result.converged];
+        if (r->baseline && !(r->solve >= *b)) *b = r->solve;
+    }
+    return isfinite(best[1]) ? best[1] : best[0];
+}
+
+void cli_compare_rank(cli_comparison *all)
+{
+    const double best = best_baseline(all);
+    if (all->count > 0)
+        qsort(all->rows, (size_t)all->count, sizeof *all->rows, by_time);
+    for (int i = 0; i < all->count; i++) {
+        all->rows[i].ratio = all->rows[i].solve / all->rows[0].solve;
+        all->rows[i].faster = best / all->rows[i].solve;
+    }
+}
+
+static void print_missing(const cli_comparison *all)
+{
+    cli_table t = {.text = NULL};
+    for (int i = 0; i < all->missing_count; i++)
+        cli_table_row(&t, "%s\t%s\t%s", all->missing[i].what,
+                      all->missing[i].name, all->missing[i].reason);
+    cli_table_print(&t, stdout);
+    cli_table_free(&t);
+}
+
+void cli_compare_print(const cli_comparison *all)
+{
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "method\tloop\tcomm\tdevice\tformat\torder\tprecision\t"
+                      "iterations\ttrue residual\tus/iteration\tsolve s\t"
+                      "ratio\tx peer\tof copy\tbytes/entry\tstop");
+    for (int i = 0; i < all->count; i++) {
+        const cli_compared *r = &all->rows[i];
+        const cli_path *p = &r->path;
+        const tacit_result *s = &r->run.result;
+        char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
+        cli_table_row(
+            &t,
+            "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId64
+            "\t%.3e\t%.4g\t%.4g\t%.3f\t%s\t%s\t%s\t%s",
+            p->method, p->loop, p->comm, p->device, p->format, p->order,
+            p->precision, s->iterations, s->true_relative_residual,
+            1e6 * r->solve / (double)s->iterations, r->solve, r->ratio,
+            cli_fixed(r->faster, 2, faster),
+            cli_fixed(r->fraction, 3, fraction),
+            cli_fixed(p->bytes_per_nonzero, 2, bytes), cli_stop_name(s->stop));
+    }
+    cli_table_print(&t, stdout);
+    cli_table_free(&t);
+    fputc('\n', stdout);
+    print_missing(all);
+}
+
+static cJSON *row_json(const cli_compared *r)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
+    cJSON_AddItemToObject(o, "result", cli_json_result(&r->run));
+    cJSON *time = cJSON_AddObjectToObject(o, "time");
+    cli_json_number(time, "solve", r->solve);
+    cli_json_number(time, "per_iteration",
+                    r->solve / (double)r->run.result.iterations);
+    cJSON_AddBoolToObject(o, "baseline", r->baseline);
+    cli_json_number(o, "ratio", r->ratio);
+    cli_json_number(o, "x_peer", r->faster);
+    cli_json_number(o, "fraction_of_copy", r->fraction);
+    return o;
+}
+
+cJSON *cli_compare_json(const cli_comparison *all)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "tacit", tacit_version());
+    cJSON_AddItemToObject(
+        o, "matrix", cli_json_matrix(all->problem.name, &all->problem.info));
+    cli_json_number(o, "copy_gbytes_per_second", all->copy);
+    cJSON *rows = cJSON_AddArrayToObject(o, "rows");
+    for (int i = 0; i < all->count; i++)
+        cJSON_AddItemToArray(rows, row_json(&all->rows[i]));
+    cJSON *missing = cJSON_AddArrayToObject(o, "unavailable");
+    for (int i = 0; i < all->missing_count; i++) {
+        cJSON *m = cJSON_CreateObject();
+        cJSON_AddStringToObject(m, "what", all->missing[i].what);
+        cJSON_AddStringToObject(m, "name", all->missing[i].name);
+        cJSON_AddStringToObject(m, "reason", all->missing[i].reason);
+        cJSON_AddItemToArray(missing, m);
+    }
+    return o;
+}

@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/json.c - what a solve came to, for programs. Every field of the contract
+ * is there; one that does not apply is null. */
+#include "cli/report/report.h"
+#include <math.h>
+#include <string.h>
+
+/* cJSON writes NAN as null, but not infinity. */
+void cli_json_number(cJSON *to, const char *name, double value)
+{
+    if (isfinite(value)) cJSON_AddNumberToObject(to, name, value);
+    else cJSON_AddNullToObject(to, name);
+}
+
+static void number(cJSON *to, const char *name, double value)
+{
+    cli_json_number(to, name, value);
+}
+
+static void text(cJSON *to, const char *name, const char *value)
+{
+    if (value && value[0]) cJSON_AddStringToObject(to, name, value);
+    else cJSON_AddNullToObject(to, name);
+}
+
+cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m)
+{
+    cJSON *o = cJSON_CreateObject();
+    text(o, "name", name);
+    number(o, "rows", (double)m->rows);
+    number(o, "nonzeros", (double)m->nonzeros);
+    number(o, "shift", m->shift);
+    cJSON *row = cJSON_AddObjectToObject(o, "nonzeros_per_row");
+    number(row, "min", (double)m->row_min);
+    number(row, "mean", m->row_mean);
+    number(row, "max", (double)m->row_max);
+    number(o, "explicit_zeros", (double)m->explicit_zeros);
+    number(o, "summed", (double)m->summed);
+    text(o, "format", m->format);
+    return o;
+}
+
+cJSON *cli_json_path(const cli_path *p)
+{
+    cJSON *o = cJSON_CreateObject();
+    text(o, "method", p->method);
+    text(o, "loop", p->loop);
+    text(o, "loop_detail", p->loop_detail);
+    text(o, "comm", p->comm);
+    text(o, "device", p->device);
+    text(o, "device_name", p->device_name);
+    text(o, "format", p->format);
+    text(o, "format_detail", p->detail);
+    number(o, "bytes_per_nonzero", p->bytes_per_nonzero);
+    text(o, "precision", p->precision);
+    text(o, "order", p->order);
+    number(o, "order_seconds", p->order_seconds);
+    text(o, "precond", p->precond);
+    text(o, "partition", p->partition);
+    number(o, "ranks", p->ranks);
+    number(o, "threads", p->threads);
+    return o;
+}
+
+cJSON *cli_json_result(const cli_run *run)
+{
+    const tacit_result *r = &run->result;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddBoolToObject(o, "converged", r->converged);
+    text(o, "stop", cli_stop_name(r->stop));
+    number(o, "iterations", (double)r->iterations);
+    number(o, "relative_residual", r->relative_residual);
+    number(o, "true_relative_residual", r->true_relative_residual);
+    number(o, "error_2norm", run->error);
+    number(o, "norm_b", r->norm_b);
+    number(o, "restarts", (double)r->restarts);
+    number(o, "replacements", (double)r->replacements);
+    number(o, "extra_products", (double)r->extra_products);
+    number(o, "bits", (double)r->bits);
+    number(o, "reliable_updates",
+           run->mixed ? (double)r->reliable_updates : (double)NAN);
+    cJSON_AddItemToObject(o, "fallback",
+                          run->mixed ? cJSON_CreateBool(r->fell_back)
+                                     : cJSON_CreateNull());
+    number(o, "fallback_at",
+           r->fell_back ? (double)r->fell_back_at : (double)NAN);
+    cJSON_AddItemToObject(o, "rescued_by",
+                          r->rescued_by ? cJSON_CreateString(r->rescued_by)
+                                        : cJSON_CreateNull());
+    number(o, "rescued_at",
+           r->rescued_by ? (double)r->rescued_at : (double)NAN);
+    if (!r->breakdown_quantity) {
+        cJSON_AddNullToObject(o, "breakdown");
+        return o;
+    }
+    cJSON *b = cJSON_AddObjectToObject(o, "breakdown");
+    number(b, "iteration", (double)r->breakdown_iteration);
+    text(b, "quantity", r->breakdown_quantity);
+    number(b, "value", r->breakdown_value);
+    return o;
+}
+
+static cJSON *times(const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    cJSON *o = cJSON_CreateObject();
+    number(o, "read", r->read);
+    number(o, "check", r->check);
+    number(o, "partition", r->partition);
+    number(o, "context", r->context);
+    number(o, "setup", r->setup);
+    number(o, "solve", s->seconds);
+    number(o, "per_iteration", s->seconds / (double)s->iterations);
+    cJSON_AddItemToObject(o, "all_solves",
+                          cJSON_CreateDoubleArray(r->solves, r->count));
+    number(o, "total", r->total);
+    return o;
+}
+
+static cJSON *operation(const cli_report *r, cJSON *to, const char *name,
+                        const tacit_tally_row *row)
+{
+    cJSON *o = cJSON_AddObjectToObject(to, name);
+    number(o, "count", (double)row->count);
+    number(o, "seconds", r->profiled ? row->seconds : (double)NAN);
+    return o;
+}
+
+static cJSON *work(const cli_report *r, cJSON *to, const char *name,
+                   const tacit_tally_row *row)
+{
+    cJSON *o = operation(r, to, name, row);
+    number(o, "flops", row->flops);
+    number(o, "bytes", row->bytes);
+    return o;
+}
+
+static cJSON *operations(const cli_report *r)
+{
+    const tacit_tally *t = &r->run.tally;
+    const tacit_tally_row total = cli_tally_total(t);
+    cJSON *o = cJSON_CreateObject();
+    work(r, o, "spmv", &t->spmv);
+    work(r, o, "dot", &t->dot);
+    work(r, o, "nrm2", &t->nrm2);
+    work(r, o, "axpy", &t->axpy);
+    cJSON *reduce = operation(r, o, "reduce", &t->reduce);
+    number(reduce, "flops", (double)NAN);
+    number(reduce, "bytes", t->reduce.bytes);
+    cJSON *exchange = operation(r, o, "exchange", &t->exchange);
+    number(exchange, "messages", (double)t->exchange.messages);
+    number(exchange, "bytes", t->exchange.bytes);
+    cJSON_AddNullToObject(o, "precond");
+    number(work(r, o, "total", &total), "moved_bytes", t->moved_bytes);
+    return o;
+}
+
+static cJSON *rates(const cli_report *r)
+{
+    const tacit_tally_row total = cli_tally_total(&r->run.tally);
+    const double scale = 1e-9 / r->run.result.seconds;
+    cJSON *o = cJSON_CreateObject();
+    number(o, "gflops", scale * total.flops);
+    number(o, "gbytes_per_second", scale * total.bytes);
+    number(o, "moved_gbytes_per_second", scale * r->run.tally.moved_bytes);
+    number(o, "copy_gbytes_per_second", r->copy);
+    number(o, "fraction_of_copy", cli_fraction_of_copy(&r->run, r->copy));
+    return o;
+}
+
+cJSON *cli_report_json(const cli_report *r)
+{
+    cJSON *o = cJSON_CreateObject();
+    text(o, "tacit", tacit_version());
+    cJSON_AddItemToObject(o, "matrix", cli_json_matrix(r->name, &r->matrix));
+    cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
+    cJSON_AddItemToObject(o, "result", cli_json_result(&r->run));
+    cJSON_AddItemToObject(o, "time", times(r));
+    cJSON_AddItemToObject(o, "operations", operations(r));
+    cJSON_AddItemToObject(o, "rate", rates(r));
+    cJSON *memory = cJSON_AddObjectToObject(o, "memory");
+    number(memory, "peak_bytes_of_a_rank", r->peak_rank);
+    number(memory, "peak_bytes", r->peak_total);
+    return o;
+}
+
+tacit_status cli_write_json(const cli *c, const char *path, cJSON *object)
+{
+    char *printed = cJSON_Print(object);
+    cJSON_Delete(object);
+    const size_t length = printed ? strlen(printed) : 0;
+    char *text = NULL;
+    tacit_status status = TCT_ALLOC(length + 2, "the report", &text);
+    if (status >= 0 && !printed)
+        status = tct_fail(TACIT_NO_MEMORY, "no memory for the report");
+    if (status >= 0) snprintf(text, length + 2, "%s\n", printed);
+    cJSON_free(printed);
+    status = tct_agree(c->world, status);
+    if (status >= 0) status = cli_write_text(c, path, text);
+    tct_free(text);
+    return status;
+}

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/report.c - what a solve came to, for people. */
+#include "cli/report/report.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+#include <sys/resource.h>
+
+static const char *precision_of(const cli *c, const cli_run *run)
+{
+    if (!run->mixed) return "double";
+    return c->precision ? c->precision : "mixed";
+}
+
+cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
+                     const char *method, const cli_run *run)
+{
+    const tacit_result *result = &run->result;
+    tacit_operator_info info;
+    tacit_operator_describe(s->A, &info);
+    cli_path path = {.method = method,
+                     .loop = result->loop ? result->loop : "host",
+                     .comm = tacit_world_comm(c->world),
+                     .device = c->device,
+                     .precision = precision_of(c, run),
+                     .precond = "none",
+                     .partition = p->partition,
+                     .order = info.order,
+                     .order_seconds = info.order_seconds,
+                     .ranks = c->ranks,
+                     .threads = info.threads};
+    path.bytes_per_nonzero =
+        run->mixed ? info.low_bytes_per_nonzero : info.bytes_per_nonzero;
+    snprintf(path.format, sizeof path.format, "%s", info.format);
+    snprintf(path.detail, sizeof path.detail, "%s",
+             info.detail ? info.detail : "");
+    snprintf(path.loop_detail, sizeof path.loop_detail, "%s",
+             result->loop_detail);
+    tacit_queue_describe(s->queue, path.device_name, sizeof path.device_name);
+    return path;
+}
+
+void cli_peak_memory(const cli *c, cli_report *r)
+{
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    const double bytes = 1024.0 * (double)usage.ru_maxrss;
+    r->peak_rank = cli_max(c, bytes);
+    r->peak_total = cli_sum(c, bytes);
+}
+
+double cli_fraction_of_copy(const cli_run *run, double copy)
+{
+    const double seconds = run->result.seconds;
+    if (!(seconds > 0.0) || !(copy > 0.0)) return (double)NAN;
+    return 1e-9 * run->tally.moved_bytes / seconds / copy;
+}
+
+const char *cli_stop_name(tacit_stop_reason stop)
+{
+    switch (stop) {
+    case TACIT_STOP_RTOL: return "rtol";
+    case TACIT_STOP_ATOL: return "atol";
+    case TACIT_STOP_MAX_ITERATIONS: return "max_iterations";
+    case TACIT_STOP_STAGNATION: return "stagnation";
+    case TACIT_STOP_BREAKDOWN: return "breakdown";
+    case TACIT_STOP_INTERRUPTED: return "interrupted";
+    }
+    return "unknown";
+}
+
+void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
+                 size_t size)
+{
+    const tacit_result *r = &run->result;
+    if (run->status < 0) {
+        snprintf(text, size, "%s", run->message);
+        return;
+    }
+    const char *what = r->stop == TACIT_STOP_INTERRUPTED ? "interrupted"
+                       : r->stop == TACIT_STOP_STAGNATION
+                           ? "no further progress: b - A x stays where it is"
+                           : "not converged";
+    snprintf(text, size,
+             "%s after %" PRId64 " iterations: ||b - A x|| / ||b|| is %.3g, "
+             "wanted %.3g%s",
+             what, r->iterations, r->true_relative_residual, wanted->rtol,
+             wanted->atol > 0 ? " or the absolute tolerance" : "");
+}
+
+/* --- the text ------------------------------------------------------------- */
+
+static void print_matrix(FILE *to, const cli_report *r)
+{
+    char rows[CLI_NUMBER], entries[CLI_NUMBER], shift[CLI_NUMBER] = "";
+    const double s = r->matrix.shift;
+    if (s != 0)
+        snprintf(shift, sizeof shift, " %c %.10g I", s < 0 ? '-' : '+',
+                 fabs(s));
+    fprintf(to,
+            "matrix   %s%s: %s rows, %s entries (%" PRId64 " to %" PRId64
+            " a row, mean %.2f)",
+            r->name, shift, cli_integer(r->matrix.rows, rows),
+            cli_integer(r->matrix.nonzeros, entries), r->matrix.row_min,
+            r->matrix.row_max, r->matrix.row_mean);
+    if (r->matrix.summed > 0)
+        fprintf(to, "; %s given twice and summed",
+                cli_integer(r->matrix.summed, entries));
+    fputc('\n', to);
+}
+
+static void print_path(FILE *to, const cli_report *r)
+{
+    const cli_path *p = &r->path;
+    fprintf(to,
+            "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
+            "         format %s%s%s%s, order %s, precision %s, precond %s, "
+            "%d rank%s x %d thread%s%s%s\n",
+            p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
+            p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
+            p->format, p->detail[0] ? " (" : "", p->detail,
+            p->detail[0] ? ")" : "", p->order, p->precision, p->precond,
+            p->ranks, p->ranks == 1 ? "" : "s", p->threads,
+            p->threads == 1 ? "" : "s", p->ranks > 1 ? ", partition " : "",
+            p->ranks > 1 ? p->partition : "");
+}
+
+static const char *outcome(const cli_run *run)
+{
+    if (run->result.converged) return "converged";
+    switch (run->result.stop) {
+    case TACIT_STOP_BREAKDOWN: return "broke down";
+    case TACIT_STOP_INTERRUPTED: return "interrupted, not converged,";
+    case TACIT_STOP_STAGNATION: return "stagnated, not converged,";
+    case TACIT_STOP_RTOL:
+    case TACIT_STOP_ATOL:
+    case TACIT_STOP_MAX_ITERATIONS: break;
+    }
+    return "not converged";
+}
+
+static void print_result(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    fprintf(to,
+            "result   %s after %" PRId64 " iterations (stop: %s)\n"
+            "         ||r|| / ||b||        %.6e  (of the recurrence)\n"
+            "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
+            outcome(&r->run), s->iterations, cli_stop_name(s->stop),
+            s->relative_residual, s->true_relative_residual);
+    if (isfinite(r->run.error))
+        fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
+                r->run.error);
+}
+
+static void print_precision(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    if (s->reliable_updates > 0)
+        fprintf(to, "note     %" PRId64 " reliable update%s\n",
+                s->reliable_updates, s->reliable_updates == 1 ? "" : "s");
+    if (s->fell_back)
+        fprintf(to,
+                "note     from iteration %" PRId64 " on with values of %d "
+                "bits: fewer would have cost more than they save\n",
+                s->fell_back_at, s->bits);
+    if (r->spared)
+        fprintf(to, "note     in double precision: values of fewer bits make "
+                    "no faster products here\n");
+}
+
+static void print_notes(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    if (s->restarts > 0)
+        fprintf(to,
+                "note     the recurrence was through %" PRId64 " time%s while "
+                "b - A x was not: the solve went on from there\n",
+                s->restarts, s->restarts == 1 ? "" : "s");
+    if (s->rescued_by)
+        fprintf(to,
+                "note     from iteration %" PRId64 " on %s did the work: the "
+                "recurrences of %s are too inaccurate for this matrix\n",
+                s->rescued_at, s->rescued_by, r->path.method);
+    print_precision(to, r);
+    if (s->replacements > 0 || s->extra_products > 3)
+        fprintf(to,
+                "price    %" PRId64 " product%s besides those of the "
+                "iterations, for true residuals and %" PRId64
+                " replacement%s\n",
+                s->extra_products, s->extra_products == 1 ? "" : "s",
+                s->replacements, s->replacements == 1 ? "" : "s");
+    if (s->breakdown_quantity)
+        fprintf(to, "note     breakdown at iteration %" PRId64 ": %s = %.6g\n",
+                s->breakdown_iteration, s->breakdown_quantity,
+                s->breakdown_value);
+}
+
+static void print_times(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
+    char e[CLI_NUMBER];
+    fprintf(to, "time     read %s, check %s, partition %s",
+            cli_seconds(r->read, a), cli_seconds(r->check, b),
+            cli_seconds(r->partition, c));
+    if (r->context > 0.0)
+        fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
+    fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
+            cli_seconds(s->seconds, e));
+    if (s->iterations > 0)
+        fprintf(to, " (%s an iteration)",
+                cli_seconds(s->seconds / (double)s->iterations, a));
+    fputc('\n', to);
+    if (r->count < 2) return;
+    fprintf(to, "         best of %d solves:", r->count);
+    for (int i = 0; i < r->count; i++)
+        fprintf(to, " %s%s", cli_seconds(r->solves[i], a),
+                i + 1 < r->count ? "," : "\n");
+}
+
+static void print_rates(FILE *to, const cli_report *r)
+{
+    const double seconds = r->run.result.seconds;
+    if (!(seconds > 0.0)) return;
+    const tacit_tally_row total = cli_tally_total(&r->run.tally);
+    const double scale = 1e-9 / seconds;
+    fprintf(to,
+            "rate     %.3g Gflop/s, %.3g GB/s by the count of CSR, %.3g GB/s "
+            "really moved",
+            scale * total.flops, scale * total.bytes,
+            scale * r->run.tally.moved_bytes);
+    const double fraction = cli_fraction_of_copy(&r->run, r->copy);
+    if (isfinite(fraction))
+        fprintf(to, ": %.2f of copying at %.3g GB/s%s", fraction, r->copy,
+                fraction > 1.1 ? " (it stays in the caches)" : "");
+    char a[CLI_NUMBER], b[CLI_NUMBER];
+    fprintf(to, "\nmemory   %s at the peak", cli_bytes(r->peak_total, a));
+    if (r->path.ranks > 1)
+        fprintf(to, ", %s in one rank", cli_bytes(r->peak_rank, b));
+    fputc('\n', to);
+}
+
+static void print_operation(FILE *to, const char *name,
+                            const tacit_tally_row *row, double all, bool rated)
+{
+    if (row->count == 0) return;
+    char time[CLI_NUMBER];
+    fprintf(to, "         %-9s %8" PRId64 " x  %9s  %5.1f %%", name, row->count,
+            cli_seconds(row->seconds, time), 100.0 * row->seconds / all);
+    if (rated && row->seconds > 0)
+        fprintf(to, "  %7.3g Gflop/s  %7.3g GB/s",
+                1e-9 * row->flops / row->seconds,
+                1e-9 * row->bytes / row->seconds);
+    if (row->messages > 0)
+        fprintf(to, "  %" PRId64 " messages, %.3g MB", row->messages,
+                1e-6 * row->bytes);
+    fputc('\n', to);
+}
+
+static void print_operations(FILE *to, const cli_report *r)
+{
+    const tacit_tally *t = &r->run.tally;
+    const double all = r->run.result.seconds;
+    if (!r->profiled || !(all > 0.0)) return;
+    fputs("profile  (every operation waited for; a fused one counts where "
+          "its heaviest part does)\n",
+          to);
+    print_operation(to, "spmv", &t->spmv, all, true);
+    print_operation(to, "dot", &t->dot, all, false);
+    print_operation(to, "nrm2", &t->nrm2, all, false);
+    print_operation(to, "axpy", &t->axpy, all, true);
+    print_operation(to, "reduce", &t->reduce, all, false);
+    print_operation(to, "exchange", &t->exchange, all, false);
+}
+
+void cli_report_print(FILE *to, const cli_report *r)
+{
+    print_matrix(to, r);
+    print_path(to, r);
+    print_result(to, r);
+    print_notes(to, r);
+    print_times(to, r);
+    print_rates(to, r);
+    print_operations(to, r);
+}

@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/report.h - what a solve came to, as text and as the JSON object that
+ * docs and scripts rely on. */
+#ifndef CLI_REPORT_H
+#define CLI_REPORT_H
+#include "cli/system/problem.h"
+#include <cjson/cJSON.h>
+
+typedef struct cli_path {
+    const char *method, *loop, *comm, *device, *precision, *precond;
+    const char *partition, *order;
+    double order_seconds; /* to find it */
+    char format[CLI_FORMAT];
+    char detail[160]; /* of the format */
+    char loop_detail[96];
+    double bytes_per_nonzero; /* of the matrix in that format and precision */
+    char device_name[160];
+    int ranks, threads;
+} cli_path;
+
+typedef struct cli_report {
+    const char *name; /* of the matrix */
+    tacit_matrix_info matrix;
+    cli_path path;
+    cli_run run; /* the best one */
+    bool profiled;
+    bool spared; /* low precision was asked for and saves nothing */
+    /* seconds, slowest rank; `context`: the driver's part of the set-up */
+    double read, check, partition, context, setup, total;
+    const double *solves; /* [count] seconds of each */
+    int count;
+    double copy;      /* GB/s of all ranks, NAN unknown */
+    double peak_rank; /* bytes of memory: the rank that needed most, all */
+    double peak_total;
+} cli_report;
+
+/* The path that `run` on `s` has taken. */
+cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
+                     const char *method, const cli_run *run);
+
+/* Peak memory of this process so far, over all ranks. Collective. */
+void cli_peak_memory(const cli *c, cli_report *r);
+
+/* Bytes really moved per second over copy bandwidth; counted bytes and flops
+ * per second [1e9]. NAN where unknown. */
+double cli_fraction_of_copy(const cli_run *run, double copy);
+
+/* "rtol", "max_iterations", ... */
+const char *cli_stop_name(tacit_stop_reason stop);
+
+/* One sentence for a solve that did not end well, into `text` [size]. */
+void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
+                 size_t size);
+
+void cli_report_print(FILE *to, const cli_report *r);
+
+/* The whole report, or the parts that a table of runs shares. */
+cJSON *cli_report_json(const cli_report *r);
+cJSON *cli_json_matrix(const char *name, const tacit_matrix_info *m);
+cJSON *cli_json_path(const cli_path *p);
+cJSON *cli_json_result(const cli_run *run);
+/* A number, null where it is not finite. */
+void cli_json_number(cJSON *to, const char *name, double value);
+
+/* Print `object` to `path` ("-": standard output) and delete it.
+ * Collective.  Errors IO, NO_MEMORY. */
+tacit_status cli_write_json(const cli *c, const char *path, cJSON *object);
+
+/* --- numbers and tables for people ---------------------------------------- */
+
+/* "12.3 ms"; "1,234,567"; "12.3 GiB", into `text`, which is returned. */
+enum { CLI_NUMBER = 32 };
+char *cli_seconds(double seconds, char text[CLI_NUMBER]);
+char *cli_integer(int64_t value, char text[CLI_NUMBER]);
+char *cli_bytes(double bytes, char text[CLI_NUMBER]);
+/* "1.23" with so many digits; "-" for a number that does not apply. */
+char *cli_fixed(double value, int digits, char text[CLI_NUMBER]);
+
+/* Rows of tab-separated cells: aligned on a terminal, as they are for a
+ * script. */
+typedef struct cli_table {
+    char *text;
+    size_t used, room;
+    bool lost; /* no memory */
+} cli_table;
+void cli_table_row(cli_table *t, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+void cli_table_print(const cli_table *t, FILE *to);
+void cli_table_free(cli_table *t);
+
+#endif

@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/system/monitor.c - what watches a solve: history, progress, interrupts. */
+#include "cli/system/problem.h"
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+
+#define SECONDS_BETWEEN_LINES 0.1
+
+static volatile sig_atomic_t interrupted;
+static struct sigaction old_interrupt, old_terminate;
+
+static void note_interrupt(int signal_number)
+{
+    (void)signal_number;
+    interrupted = 1;
+}
+
+void cli_monitor_begin(cli_monitor *m)
+{
+    struct sigaction act = {.sa_handler = note_interrupt};
+    act.sa_flags = SA_RESTART | (int)SA_RESETHAND; /* the second one kills */
+    sigemptyset(&act.sa_mask);
+    interrupted = 0;
+    sigaction(SIGINT, &act, &old_interrupt);
+    sigaction(SIGTERM, &act, &old_terminate);
+    m->count = 0;
+    m->shown = false;
+    m->start = tct_seconds();
+    m->last = m->start;
+}
+
+void cli_monitor_end(cli_monitor *m)
+{
+    sigaction(SIGINT, &old_interrupt, NULL);
+    sigaction(SIGTERM, &old_terminate, NULL);
+    if (m->shown && m->terminal) fputs("\r\033[K", stderr);
+}
+
+static void keep(cli_monitor *m, int64_t iteration, double residual)
+{
+    if (m->count == m->room && !m->lost) {
+        const int64_t room = m->room ? 2 * m->room : 1024;
+        int64_t *k = realloc(m->iteration, (size_t)room * sizeof *k);
+        if (k) m->iteration = k;
+        double *r = realloc(m->residual, (size_t)room * sizeof *r);
+        if (r) m->residual = r;
+        m->lost = !k || !r;
+        if (!m->lost) m->room = room;
+    }
+    if (m->lost) return;
+    m->iteration[m->count] = iteration;
+    m->residual[m->count++] = residual;
+}
+
+static void show(cli_monitor *m, int64_t iteration, double residual)
+{
+    const double now = tct_seconds();
+    if (now - m->last < SECONDS_BETWEEN_LINES) return;
+    m->last = now;
+    m->shown = true;
+    fprintf(stderr,
+            "%s  iteration %8" PRId64 "   relative residual %9.3e   %8.1f s%s",
+            m->terminal ? "\r" : "", iteration, residual, now - m->start,
+            m->terminal ? "\033[K" : "\n");
+}
+
+int cli_monitor_step(void *monitor, int64_t iteration, double residual)
+{
+    cli_monitor *m = monitor;
+    if (m->keep) keep(m, iteration, residual);
+    if (m->show) show(m, iteration, residual);
+    return interrupted;
+}
+
+void cli_monitor_free(cli_monitor *m)
+{
+    free(m->iteration);
+    free(m->residual);
+    *m = (cli_monitor){.keep = false};
+}

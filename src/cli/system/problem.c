@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/system/problem.c - the matrix: read or made, checked, divided by ranks. */
+#include "cli/system/problem.h"
+#include "matrix/io/input.h"
+#include <inttypes.h>
+#include <string.h>
+
+static bool is_gallery(const cli_problem *p)
+{
+    return strcmp(p->info.format, "gallery") == 0;
+}
+
+static tacit_status check_square(const cli_problem *p)
+{
+    if (p->info.rows == p->info.cols) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s: not square: %" PRId64 " x %" PRId64
+         ", a linear system needs as many rows as columns",
+         p->name, p->info.rows, p->info.cols);
+}
+
+/* One triangle makes a symmetric matrix; both may differ. */
+static tacit_status check_symmetric(const cli_problem *p)
+{
+    if (p->info.symmetric_storage || is_gallery(p)) return TACIT_OK;
+    return tacit_matrix_check_symmetric(p->matrix);
+}
+
+static void warn_of_diagonal(const cli_problem *p)
+{
+    const tacit_matrix_info *m = &p->info;
+    const int64_t bad = m->zero_diagonals + m->negative_diagonals;
+    if (bad == 0) return;
+    tct_log(TCT_WARN,
+            "%s: %" PRId64 " zero and %" PRId64 " negative diagonals, the "
+            "first in row %" PRId64 ": not positive definite",
+            p->name, m->zero_diagonals, m->negative_diagonals,
+            m->first_bad_diagonal + 1);
+}
+
+/* A right-hand side that nobody asked for is not used, and nobody is left to
+ * think that it was. */
+static void warn_of_rhs(const cli *c, const cli_problem *p)
+{
+    if (p->info.own_rhs && !c->set.rhs && c->set.operands < 2)
+        tct_log(TCT_WARN,
+                "%s holds a right-hand side too, and a manufactured one is "
+                "used: --rhs file takes that of the file",
+                p->name);
+}
+
+/* The partition, and why it is that one. */
+static const char *choose_partition(const cli *c, const cli_problem *p,
+                                    const char **why)
+{
+    const cli_settings *set = &c->set;
+    *why = "it was asked for";
+    if (set->partition) return "file";
+    if (c->ranks > 1 && set->partitioner) return set->partitioner;
+    *why = "one process";
+    if (c->ranks == 1) return "contiguous";
+    *why = "rows near one another in this gallery matrix have near numbers";
+    if (is_gallery(p) && !p->info.irregular) return "contiguous";
+    *why = "rows may stand in any order";
+    return "metis";
+}
+
+static tacit_status divide(const cli *c, cli_problem *p)
+{
+    const cli_settings *set = &c->set;
+    const char *why;
+    p->partition = choose_partition(c, p, &why);
+    if (c->rank == 0)
+        tct_log(TCT_DETAIL, "partition %s: %s", p->partition, why);
+    if (strcmp(p->partition, "contiguous") == 0) return TACIT_OK;
+    const double start = tct_seconds();
+    TRY(tacit_matrix_partition(p->matrix, p->partition, set->partition));
+    p->partition_seconds = tct_seconds() - start;
+    return TACIT_OK;
+}
+
+static tacit_status check(const cli *c, cli_use use, cli_problem *p)
+{
+    const double start = tct_seconds();
+    TRY(tacit_matrix_describe(p->matrix, &p->info));
+    if (use != CLI_FOR_READING) TRY(check_square(p));
+    if (use == CLI_FOR_SOLVING) {
+        TRY(check_symmetric(p));
+        warn_of_diagonal(p);
+        warn_of_rhs(c, p);
+    }
+    p->check_seconds = tct_seconds() - start;
+    return TACIT_OK;
+}
+
+static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
+                                cli_problem *p)
+{
+    const tacit_matrix_options options = {.shift = c->set.shift,
+                                          .drop_zeros = c->set.drop_zeros};
+    const double start = tct_seconds();
+    TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));
+    p->read_seconds = tct_seconds() - start;
+    TRY(check(c, use, p));
+    return use == CLI_FOR_READING ? TACIT_OK : divide(c, p);
+}
+
+tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
+                              cli_problem *out)
+{
+    *out =
+        (cli_problem){.name = tct_input_path(name), .partition = "contiguous"};
+    const tacit_status status = read_matrix(c, name, use, out);
+    if (status < 0) cli_problem_close(out);
+    return status;
+}
+
+void cli_problem_close(cli_problem *p)
+{
+    tacit_matrix_destroy(&p->matrix);
+}

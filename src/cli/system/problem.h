@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/system/problem.h - the linear system that solve, compare and bench share, and
+ * one run of a method on it.
+ *
+ *     cli_problem p;                  // the matrix, checked and divided
+ *     cli_problem_open(c, name, CLI_FOR_SOLVING, &p);
+ *     cli_system s;                   // on a device: operator and vectors
+ *     cli_system_create(c, &p, "count", "auto", true, &s);
+ *     cli_run_solver(c, &s, solver, monitor, &run);
+ *     cli_system_destroy(&s);
+ *     cli_problem_close(&p);
+ *
+ * All are collective and NULL-safe at the end. */
+#ifndef CLI_PROBLEM_H
+#define CLI_PROBLEM_H
+#include "cli/cli.h"
+
+typedef struct cli_problem {
+    const char *name; /* for people */
+    tacit_matrix *matrix;
+    tacit_matrix_info info;
+    const char *partition; /* "metis", "contiguous", "file" */
+    double read_seconds, check_seconds, partition_seconds;
+} cli_problem;
+
+typedef enum { CLI_FOR_SOLVING, CLI_FOR_PRODUCTS, CLI_FOR_READING } cli_use;
+
+/* Read or make the matrix. For products it must be square, and its rows are
+ * divided among the ranks; for solving it must be symmetric too, and zero and
+ * negative diagonals are warned of.
+ * Errors      those of tacit_matrix_open and tacit_matrix_partition, INPUT. */
+tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
+                              cli_problem *out);
+void cli_problem_close(cli_problem *p);
+
+typedef struct cli_system {
+    tacit_queue *queue;
+    tacit_operator *A;
+    size_t n;               /* local rows */
+    double *b, *x;          /* device vectors [n] */
+    double *xstar;          /* [n] the manufactured solution, or NULL */
+    double *guess;          /* [n] host, of --x0, or NULL */
+    double context_seconds; /* of a GPU: the driver's part of the set-up */
+    double setup_seconds;   /* the rest of it */
+} cli_system;
+
+/* The decorators and the device of `c`, "count:cuda", into `text`, which is
+ * returned. */
+enum { CLI_SPEC = 256 };
+const char *cli_queue_spec(const cli *c, const char *decorators,
+                           char text[CLI_SPEC]);
+
+/* `format` (NULL: auto) with what c->precision and --reorder add to it, into
+ * `text`, which is returned. */
+const char *cli_format_spec(const cli *c, const char *format,
+                            char text[CLI_FORMAT]);
+
+/* A queue on the device of `c` behind `decorators` ("" for none), the operator
+ * in `format` (its entries taken from the problem's matrix if `take`), and the
+ * vectors.
+ * Errors      those of the library; INPUT and IO of --rhs and --x0. */
+tacit_status cli_system_create(const cli *c, const cli_problem *p,
+                               const char *decorators, const char *format,
+                               bool take, cli_system *out);
+void cli_system_destroy(cli_system *s);
+
+/* Does `text` name a right-hand side that is no file? */
+bool cli_is_rhs_word(const char *text);
+/* The word that `text`, which is no file, may have been meant to be; NULL. */
+const char *cli_near_rhs_word(const char *text);
+/* Does `text` name what the matrix's file holds beside the matrix? */
+bool cli_is_own(const char *text);
+/* Is the right-hand side made from a known solution? */
+bool cli_is_manufactured(const cli *c);
+
+/* --- one run -------------------------------------------------------------- */
+
+typedef struct cli_monitor {
+    bool keep;     /* the history                          */
+    bool show;     /* progress on standard error           */
+    bool terminal; /* where one line is written over again */
+    int64_t count, room;
+    int64_t *iteration; /* [count] */
+    double *residual;   /* [count] */
+    bool lost;          /* no memory for more history */
+    bool shown;         /* a line stands on the terminal */
+    double start, last;
+} cli_monitor;
+
+/* Begin watching a solve: the first interrupt from now on ends it after the
+ * iteration, the second one kills. */
+void cli_monitor_begin(cli_monitor *m);
+void cli_monitor_end(cli_monitor *m);
+/* The function for tacit_stop, with a cli_monitor. */
+int cli_monitor_step(void *monitor, int64_t iteration, double residual);
+void cli_monitor_free(cli_monitor *m);
+
+typedef struct cli_run {
+    tacit_status status;
+    char message[512]; /* of an error */
+    tacit_result result;
+    bool mixed;        /* the operator has values of low precision */
+    double error;      /* ||x - x*||, NAN if there is no x* */
+    tacit_tally tally; /* of all ranks: counts and seconds of the slowest,
+                          flops, bytes and messages summed */
+} cli_run;
+
+/* Solve from the first guess with `solver`, watched by `m`. A status below 0
+ * other than BREAKDOWN is an error of the machine and is returned; how the
+ * solve itself ended stands in `out->status`. */
+tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
+                            cli_monitor *m, cli_run *out);
+
+/* Copy bandwidth of all ranks at once [GB/s], NAN if it cannot be measured. */
+double cli_measure_copy(const cli *c, tacit_queue *queue);
+
+/* Is `status` a reason to leave a row out and go on: a format or a loop that
+ * does not fit this matrix, or not the memory of the GPU? */
+bool cli_is_missing(const cli *c, tacit_status status);
+
+/* What all operations of a tally come to. */
+tacit_tally_row cli_tally_total(const tacit_tally *t);
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/system/settle.c - the options of the path against each other and against the
+ * machine: where it runs, and what can be had there. */
+#include "cli/system/problem.h"
+#include "operator/format.h"
+#include <string.h>
+
+static bool is(const char *value, const char *name)
+{
+    return value && strcmp(value, name) == 0;
+}
+
+bool cli_on_gpu(const cli *c)
+{
+    return !is(c->device, "host");
+}
+
+static tacit_status choose_device(cli *c)
+{
+    const bool must = is(c->set.device, "cuda");
+    if (is(c->set.device, "host") || (c->ranks > 1 && !must)) return TACIT_OK;
+    const double start = tct_seconds();
+    const char *reason = cli_gpu_reason();
+    c->probe_seconds = tct_seconds() - start;
+    if (reason && must) FAIL(TACIT_DEVICE, "--device cuda: %s", reason);
+    if (c->ranks > 1)
+        FAIL(TACIT_UNSUPPORTED,
+             "--device cuda: one process in this version, not %d ranks",
+             c->ranks);
+    if (!reason) c->device = "cuda";
+    else tct_log(TCT_DETAIL, "device host: cuda is not available: %s", reason);
+    return TACIT_OK;
+}
+
+/* The device is the host: is `value` something that needs a GPU? */
+static tacit_status check_needs(const cli *c, const cli_axis *axis,
+                                const char *value)
+{
+    cli_choice row;
+    bool needs = false;
+    for (int i = 0; value && axis->row(i, &row); i++)
+        needs = needs || (row.needs_gpu && is(value, row.name));
+    if (!needs || cli_on_gpu(c)) return TACIT_OK;
+    const char *reason = "this run is on the host";
+    if (c->ranks > 1) reason = "one process in this version";
+    else if (!is(c->set.device, "host")) reason = cli_gpu_reason();
+    FAIL(TACIT_UNSUPPORTED, "%s %s: needs --device cuda: %s", axis->name, value,
+         reason);
+}
+
+/* Precisions; the ends of a format that ask for them where they pay, and
+ * anyway. */
+static const struct {
+    const char *precision, *wish, *anyway;
+} lows[] = {{"mixed", "mixed", "low32"},
+            {"mixed48", "mixed48", "low48"},
+            {"auto", "mixed", "low32"}};
+enum { LOWS = sizeof lows / sizeof *lows };
+
+static tacit_status check_format(cli *c)
+{
+    tct_format_wish wish;
+    TRY(tct_format_parse(c->device, c->set.format, &wish));
+    if (c->set.reorder && c->set.format && strchr(c->set.format, '@'))
+        FAIL(TACIT_INVALID,
+             "--format %s says the order: leave out --reorder %s, or '@%s'",
+             c->set.format, c->set.reorder, wish.order);
+    if (!wish.low[0]) return TACIT_OK;
+    if (c->set.precision)
+        FAIL(TACIT_INVALID,
+             "--format %s says the precision: leave out "
+             "--precision %s, or '+%s'",
+             c->set.format, c->set.precision, wish.low);
+    for (int i = LOWS - 1; i >= 0; i--)
+        if (is(wish.low, lows[i].wish) || is(wish.low, lows[i].anyway))
+            c->precision = lows[i].precision;
+    if (!c->precision)
+        FAIL(TACIT_INVALID,
+             "--format %s: after '+' stands low32, low48, mixed or mixed48",
+             c->set.format);
+    return TACIT_OK;
+}
+
+const char *cli_format_spec(const cli *c, const char *format,
+                            char text[CLI_FORMAT])
+{
+    const char *low = NULL;
+    if (!format) format = "auto";
+    for (int i = 0; i < LOWS; i++)
+        if (is(c->precision, lows[i].precision) && !strchr(format, '+'))
+            low = lows[i].wish;
+    const char *order = strchr(format, '@') ? NULL : c->set.reorder;
+    const int length = (int)strcspn(format, "@");
+    snprintf(text, CLI_FORMAT, "%.*s%s%s%s%s%s", length, format, low ? "+" : "",
+             low ? low : "", format + length, order ? "@" : "",
+             order ? order : "");
+    return text;
+}
+
+const char *cli_queue_spec(const cli *c, const char *decorators,
+                           char text[CLI_SPEC])
+{
+    const size_t length = strlen(decorators);
+    const bool open = length > 0 && decorators[length - 1] != ':';
+    snprintf(text, CLI_SPEC, "%s%s%s", decorators, open ? ":" : "", c->device);
+    return text;
+}
+
+tacit_status cli_settle(cli *c)
+{
+    c->device = "host";
+    c->precision = c->set.precision;
+    const cli_option *o;
+    bool takes_device = false;
+    for (int i = 0; (o = cli_option_at(c->set.command, i)) != NULL; i++)
+        takes_device = takes_device || is(o->name, "device");
+    if (!takes_device || c->set.command == &cli_command_devices)
+        return TACIT_OK;
+    TRY(choose_device(c));
+    if (!cli_on_gpu(c) && is(c->precision, "auto")) c->precision = "double";
+    TRY(check_needs(c, &cli_axis_loop, c->set.loop));
+    TRY(check_needs(c, &cli_axis_precision, c->set.precision));
+    return check_format(c);
+}

@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/csr.h - compressed sparse rows on a GPU, multiplied along the
+ * merge path (Merrill and Garland 2016).
+ *
+ * The path walks over the non-zeros and, after the last one of each row, over
+ * that row's end. It is cut into tiles of as many steps each, so that a block
+ * of threads always has the same work, whatever the rows are like. Tile t
+ * starts at row start[t] and entry TILE t - start[t]. A row's end lies in one
+ * tile and is stored as 16 bits, counted from the tile's first entry.
+ *
+ * A row that goes on after the end of a tile leaves a carry there; a second
+ * kernel adds the carries to their rows. Which sums are formed, and in which
+ * order, depends on the pattern alone: every run gives the same bits. */
+#ifndef TCT_GPU_CSR_H
+#define TCT_GPU_CSR_H
+#include "device/gpu/gpu.h"
+
+enum {
+    GPU_CSR_THREADS = 256,
+    GPU_CSR_ITEMS = 7, /* odd: threads side by side meet different banks */
+    GPU_CSR_TILE = GPU_CSR_THREADS * GPU_CSR_ITEMS,
+    GPU_CSR_SHORT = 8 /* carries that one thread adds; a block adds more */
+};
+
+/* Tiles [tile, tile + count) leave a carry for `row`. */
+typedef struct tct_gpu_csr_carry {
+    int32_t row, tile, count;
+} tct_gpu_csr_carry;
+
+/* The arrays; pointers into device memory. Kernels get a copy of it. */
+typedef struct tct_gpu_csr_arrays {
+    int64_t rows, nonzeros;
+    int32_t tiles;
+    int32_t carries;              /* rows that more than one tile has     */
+    int32_t shorts;               /* the first of them are short          */
+    bool floats;                  /* values are float, rounded            */
+    const int32_t *start;         /* [tiles + 1]                          */
+    const uint16_t *end;          /* [rows]                               */
+    const int32_t *col;           /* [nonzeros]                           */
+    void *val;                    /* [nonzeros] double or float           */
+    const tct_gpu_csr_carry *row; /* [carries]                            */
+    double *carry;                /* [tiles] scratch                      */
+    double *dot;                  /* [tiles] scratch: (x, y) of the tile  */
+} tct_gpu_csr_arrays;
+
+typedef struct tct_gpu_csr {
+    tct_gpu_block base;
+    tct_gpu_csr_arrays d;
+    uint64_t pattern; /* hash of rows and columns, what a refill compares */
+} tct_gpu_csr;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+extern const tct_gpu_block_ops tct_gpu_csr_ops; /* gpu/csr.cu */
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/slices.c - blocks in sliced ELL on a GPU: what was built on the
+ * host is copied to the device, and copied again when values change. */
+#include "operator/gpu/slices.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- arrays ------------------------------------------------------------------- */
+
+typedef struct {
+    const void *p;
+    size_t bytes;
+    size_t member; /* where in tct_gpu_arrays its pointer is */
+} array;
+
+enum { ARRAYS = 15 };
+
+/* All arrays but the scratch; `entries` are those of rows kept apart. */
+static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
+{
+#define ARRAY(name, count, size)                                          \
+    {                                                                     \
+        a->name, (size_t)(count) * (size), offsetof(tct_gpu_arrays, name) \
+    }
+    const size_t values = (size_t)(a->cells * a->b * a->b * GPU_LANES);
+    const size_t lanes = (size_t)a->slices * GPU_LANES;
+    const tct_gpu_store store = (tct_gpu_store)a->store;
+    const size_t rows = (size_t)a->long_rows, segments = (size_t)a->segments;
+    const array all[ARRAYS] = {
+        ARRAY(slice, a->slices, sizeof *a->slice),
+        ARRAY(index, a->index_bytes, 1),
+        ARRAY(value, values, (size_t)tct_gpu_value_bytes(store)),
+        ARRAY(value_low, values, sizeof *a->value_low),
+        ARRAY(dict, a->dict_count, sizeof *a->dict),
+        ARRAY(order, lanes, sizeof *a->order),
+        ARRAY(length, lanes, sizeof *a->length),
+        ARRAY(long_row, rows, sizeof *a->long_row),
+        ARRAY(long_place, rows, sizeof *a->long_place),
+        ARRAY(long_ptr, rows + 1, sizeof *a->long_ptr),
+        ARRAY(long_col, entries, sizeof *a->long_col),
+        ARRAY(long_val, entries, sizeof *a->long_val),
+        ARRAY(segment_first, segments, sizeof *a->segment_first),
+        ARRAY(segment_count, segments, sizeof *a->segment_count),
+        ARRAY(long_segment, rows + 1, sizeof *a->long_segment),
+    };
+#undef ARRAY
+    memcpy(out, all, sizeof all);
+}
+
+static int64_t long_entries(const tct_gpu_arrays *host)
+{
+    return host->long_rows > 0 ? host->long_ptr[host->long_rows] : 0;
+}
+
+static void release(tct_gpu_arrays *d)
+{
+    array all[ARRAYS];
+    list(d, 0, all);
+    for (int i = 0; i < ARRAYS; i++)
+        tct_gpu_release((void *)(uintptr_t)all[i].p);
+    tct_gpu_release(d->segment_sum);
+    tct_gpu_release(d->long_own);
+    *d = (tct_gpu_arrays){0};
+}
+
+/* Kernels run in a stream that waits for no other: wait here. */
+static tacit_status arrived(void)
+{
+    return tct_gpu_status(gpu_stream_sync(NULL), "copying to the device");
+}
+
+/* Copies of the arrays of `host` in new device memory. */
+static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
+{
+    array all[ARRAYS];
+    list(host, long_entries(host), all);
+    *d = *host;
+    d->segment_sum = NULL;
+    d->long_own = NULL;
+    for (int i = 0; i < ARRAYS; i++)
+        memset((char *)d + all[i].member, 0, sizeof(void *));
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < ARRAYS && status >= 0; i++)
+        if (all[i].p)
+            status = tct_gpu_upload(all[i].p, all[i].bytes,
+                                    (char *)d + all[i].member);
+    const size_t scratch = 2 * (size_t)d->segments * sizeof(double);
+    if (status >= 0 && scratch > 0)
+        status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
+    const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
+    if (status >= 0 && own > 0)
+        status = tct_gpu_upload(NULL, own, &d->long_own);
+    if (status < 0) release(d);
+    return status;
+}
+
+/* Does each array of `host` fit where it is on the device? Then nothing has to
+ * be allocated. */
+static bool fits(const tct_gpu_arrays *host, const tct_gpu_arrays *d)
+{
+    array from[ARRAYS], to[ARRAYS];
+    list(host, long_entries(host), from);
+    list(d, long_entries(host), to);
+    bool same = host->store == d->store;
+    for (int i = 0; i < ARRAYS; i++)
+        same = same && !from[i].p == !to[i].p && from[i].bytes == to[i].bytes;
+    return same;
+}
+
+static tacit_status overwrite(const tct_gpu_arrays *host,
+                              const tct_gpu_arrays *d)
+{
+    array from[ARRAYS], to[ARRAYS];
+    list(host, long_entries(host), from);
+    list(d, long_entries(host), to);
+    for (int i = 0; i < ARRAYS; i++)
+        if (from[i].p && from[i].bytes > 0)
+            TRY(tct_gpu_status(gpu_memcpy((void *)(uintptr_t)to[i].p, from[i].p,
+                                          from[i].bytes, GPU_TO_DEVICE),
+                               "copying to the device"));
+    return arrived();
+}
+
+/* --- blocks ------------------------------------------------------------------- */
+
+static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
+{
+    tct_block *base = &S->base.base;
+    base->stored = about->stored;
+    base->matrix_bytes = about->matrix_bytes;
+    base->kernels = about->kernels;
+    base->persistent = about->persistent;
+    memcpy(base->detail, about->detail, sizeof base->detail);
+    S->lossy = about->lossy;
+}
+
+static tacit_status require(const tct_gpu_about *about, const char *format)
+{
+    char what[64];
+    snprintf(what, sizeof what, "the matrix in format %s", format);
+    return tct_gpu_require(about->bytes, what);
+}
+
+static tacit_status create(const tct_local *A, int b, tct_gpu_slices *S)
+{
+    tct_gpu_arrays host;
+    tct_gpu_about about;
+    TRY(tct_gpu_slices_build(A, b, S->kinds, S->store, &host, &about));
+    tacit_status status = require(&about, S->base.base.ops->name);
+    if (status >= 0) status = upload(&host, &S->d);
+    tct_gpu_slices_build_free(&host);
+    take_about(&about, S);
+    S->pattern = tct_gpu_pattern(A);
+    return status;
+}
+
+tacit_status tct_gpu_slices_create(const tct_local *A, int b,
+                                   tct_gpu_kinds kinds, const char *store,
+                                   const tct_block_ops *ops, tct_block **out)
+{
+    tct_gpu_slices *S = tct_calloc(sizeof *S);
+    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
+    S->base = (tct_gpu_block){.base = {.ops = ops,
+                                       .rows = A->rows,
+                                       .cols = A->cols,
+                                       .nonzeros = A->ptr[A->rows]},
+                              .gpu = &tct_gpu_slices_ops};
+    S->kinds = kinds;
+    snprintf(S->store, sizeof S->store, "%s", store ? store : "auto");
+    const tacit_status status = create(A, b, S);
+    if (status < 0) tct_gpu_slices_destroy(&S->base.base);
+    else *out = &S->base.base;
+    return status;
+}
+
+void tct_gpu_slices_destroy(tct_block *block)
+{
+    tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
+    if (!S) return;
+    release(&S->d);
+    tct_free(S);
+}
+
+/* --- refill ------------------------------------------------------------------- */
+
+/* What says the pattern: not the values, nor how rows kept apart are cut. */
+static const size_t pattern_members[] = {
+    offsetof(tct_gpu_arrays, slice),    offsetof(tct_gpu_arrays, index),
+    offsetof(tct_gpu_arrays, order),    offsetof(tct_gpu_arrays, length),
+    offsetof(tct_gpu_arrays, long_row), offsetof(tct_gpu_arrays, long_ptr),
+    offsetof(tct_gpu_arrays, long_col)};
+enum { PATTERN_MEMBERS = sizeof pattern_members / sizeof *pattern_members };
+
+static bool says_pattern(size_t member)
+{
+    for (int k = 0; k < PATTERN_MEMBERS; k++)
+        if (pattern_members[k] == member) return true;
+    return false;
+}
+
+static void free_pattern(tct_gpu_arrays *host)
+{
+    array all[ARRAYS];
+    list(host, 0, all);
+    for (int i = 0; i < ARRAYS; i++)
+        if (says_pattern(all[i].member)) tct_free((void *)(uintptr_t)all[i].p);
+}
+
+/* Copy what is not there yet of the pattern into host memory; `entries` are
+ * those of rows kept apart. */
+static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
+                                tct_gpu_arrays *host)
+{
+    array from[ARRAYS], to[ARRAYS];
+    list(d, entries, from);
+    list(host, entries, to);
+    for (int i = 0; i < ARRAYS; i++) {
+        if (!says_pattern(from[i].member) || !from[i].p || to[i].p ||
+            from[i].bytes == 0)
+            continue;
+        char *copy = NULL;
+        TRY(TCT_ALLOC(from[i].bytes, "the pattern of the matrix", &copy));
+        memcpy((char *)host + from[i].member, &copy, sizeof copy);
+        TRY(tct_gpu_status(
+            gpu_memcpy(copy, from[i].p, from[i].bytes, GPU_TO_HOST),
+            "copying from the device"));
+    }
+    return TACIT_OK;
+}
+
+/* The hash says that `A` has another pattern: where does it differ? */
+static tacit_status find_difference(const tct_gpu_slices *S, const tct_local *A)
+{
+    tct_gpu_arrays host = S->d;
+    array all[ARRAYS];
+    tct_difference found = {.row = -1};
+    list(&S->d, 0, all);
+    for (int i = 0; i < ARRAYS; i++)
+        memset((char *)&host + all[i].member, 0, sizeof(void *));
+    tacit_status status = get_pattern(&S->d, 0, &host);
+    if (status >= 0 && host.long_rows > 0)
+        status = get_pattern(&S->d, long_entries(&host), &host);
+    if (status >= 0) status = tct_gpu_slices_compare(&host, A, &found);
+    free_pattern(&host);
+    TRY(status);
+    if (found.row >= 0) return tct_pattern_differs(A, found);
+    FAIL(TACIT_INVALID,
+         "the pattern of the matrix has changed inside its dense blocks; "
+         "create a new operator");
+}
+
+/* As it was wished for or, where that cannot hold the values any more, in the
+ * smallest store that can; a low one is never another. */
+static tacit_status rebuild(const tct_gpu_slices *S, const tct_local *A,
+                            tct_gpu_arrays *host, tct_gpu_about *about)
+{
+    tacit_status status =
+        tct_gpu_slices_build(A, S->d.b, S->kinds, S->store, host, about);
+    if (status == TACIT_UNSUPPORTED && !S->lossy)
+        status = tct_gpu_slices_build(A, S->d.b, S->kinds, "auto", host, about);
+    return status;
+}
+
+tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
+{
+    tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
+    tct_gpu_arrays host, fresh;
+    tct_gpu_about about;
+    if (A->rows != block->rows || A->cols != block->cols)
+        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
+             (long long)block->rows, (long long)block->cols, (long long)A->rows,
+             (long long)A->cols);
+    if (A->ptr[A->rows] != block->nonzeros || tct_gpu_pattern(A) != S->pattern)
+        return find_difference(S, A);
+    TRY(rebuild(S, A, &host, &about));
+    tacit_status status;
+    if (fits(&host, &S->d)) {
+        status = overwrite(&host, &S->d);
+    } else {
+        status = require(&about, block->ops->name);
+        if (status >= 0) status = upload(&host, &fresh);
+        if (status >= 0) {
+            release(&S->d);
+            S->d = fresh;
+        }
+    }
+    tct_gpu_slices_build_free(&host);
+    if (status >= 0) take_about(&about, S);
+    return status;
+}

@@ -1,0 +1,511 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/slices.cuh - one row of a product with gpu/slices.h, a thread
+ * each: what product kernels and resident kernels share. */
+#ifndef TCT_GPU_SLICES_CUH
+#define TCT_GPU_SLICES_CUH
+#include "operator/gpu/values.cuh"
+
+/* Warps of a block whose slices are joined, at most. */
+enum { TCT_JOINED_WARPS = 24 };
+
+/* --- what a warp needs before it can sum ---------------------------------------- */
+
+/* A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
+ * Two loads stand before those of values and of x: the slice, then its columns.
+ * A warp does them ahead, the slice by two units, and the columns by one.
+ *
+ * The slice's eight words are loaded by eight lanes, one each; all share them
+ * by shuffles when their time comes. Past the end they are 0: width 0. */
+static __device__ inline uint32_t tct_words_at(const tct_gpu_arrays &A,
+                                               int64_t s)
+{
+    const int lane = (int)(threadIdx.x & 31);
+    static_assert(sizeof(tct_gpu_slice) == 32, "eight words");
+    return s >= 0 && s < A.slices && lane < 8
+               ? __ldg((const uint32_t *)(A.slice + s) + lane)
+               : 0u;
+}
+
+static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
+{
+    union {
+        uint32_t word[8];
+        tct_gpu_slice slice;
+    } u;
+#pragma unroll
+    for (int i = 0; i < 7; i++) u.word[i] = __shfl_sync(0xffffffffu, word, i);
+    return u.slice;
+}
+
+/* What a way asks of a kernel: slices a warp takes, and whether all are runs. */
+template <int WAY> struct tct_way {
+    static constexpr int m = WAY == GPU_JOINED ? GPU_JOIN : 1;
+    static constexpr bool runs = WAY != GPU_ANY;
+};
+
+/* First columns of a unit. Of runs, lane l has number l: base, mask and, of
+ * GPU_CONST, the value. Else each lane has its own: offsets, two a word, or
+ * columns. */
+struct tct_head {
+    uint32_t w[4];
+    uint32_t more[GPU_JOIN - 1]; /* joined: masks of run l in the slices behind;
+                                    else, first, how many columns this lane's
+                                    row has                               */
+    int group; /* the lane's group in its slice or, sorted, its window    */
+};
+
+/* Words of columns for a batch of U: the first is number k / 2 or k. */
+template <bool NEAR, int U>
+static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
+                                        const tct_gpu_slice &s, int g, int k,
+                                        uint64_t policy, uint32_t (&w)[4])
+{
+    constexpr int words = NEAR ? (U + 1) / 2 : U;
+    const uint32_t *at = (const uint32_t *)(A.index + s.index) + g;
+#pragma unroll
+    for (int i = 0; i < words; i++) {
+        const int n = NEAR ? k / 2 + i : k + i;
+        w[i] = (NEAR ? 2 * n : n) < s.width ? tct_load(at + 32 * n, policy) : 0;
+    }
+}
+
+/* Block columns of a batch, all of whose loads are under way before the first
+ * is used. */
+template <int B, int COLS> struct tct_batch {
+    static constexpr int size = COLS > 1 ? (B == 1   ? 4
+                                            : B <= 3 ? 2
+                                                     : 1)
+                                : B == 1 ? 8
+                                : B <= 3 ? 4
+                                         : 2;
+    /* of runs: the widest that leaves registers for the rest (rows) */
+    static constexpr int runs = size == 8 ? 7 : size;
+    /* of columns, a fetch: words come in twos (near), or four at most */
+    static constexpr int near = size < 2 ? 2 : size;
+    static constexpr int far = size < 4 ? size : 4;
+};
+
+/* Lane `lane` of unit `u` is this row of its slice; its group there. */
+template <int B> static __device__ inline int tct_in_slice(int64_t u)
+{
+    return (B == 1 ? 0 : (int)(u % B) * 32) + (int)(threadIdx.x & 31);
+}
+
+/* Masks of run `k` in the slices behind a joined one. */
+static __device__ inline void tct_more_masks(const uint8_t *index, int width,
+                                             int k,
+                                             uint32_t (&more)[GPU_JOIN - 1])
+{
+#pragma unroll
+    for (int m = 1; m < GPU_JOIN; m++)
+        more[m - 1] = __ldg((const uint32_t *)index + 4 * (m * width + k) + 1);
+}
+
+template <int B, int COLS, int WAY>
+static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
+                                              const tct_gpu_slice &s, int64_t u,
+                                              uint64_t policy)
+{
+    typedef tct_batch<B, COLS> batch;
+    const int64_t slice = B == 1 ? u : u / B;
+    const int lane = (int)(threadIdx.x & 31), g = tct_in_slice<B>(u) / B;
+    const uint8_t *index = A.index + s.index;
+    tct_head h = {{0, 0, 0, 0}, {0}, g};
+    if (!tct_way<WAY>::runs && A.order && u >= 0 && slice < A.slices)
+        h.group = A.order[slice * 32 + g];
+    if (s.kind == GPU_RUN) {
+        if (lane >= s.width) return h;
+        const uint2 r = __ldg((const uint2 *)index + lane);
+        h.w[0] = r.x;
+        h.w[1] = r.y;
+    } else if (s.kind == GPU_CONST) {
+        if (lane >= s.width) return h;
+        const uint4 r = __ldg((const uint4 *)index + lane);
+        h.w[0] = r.x;
+        h.w[1] = r.y;
+        h.w[2] = r.z;
+        h.w[3] = r.w;
+        if (tct_way<WAY>::m > 1 && s.joined)
+            tct_more_masks(index, s.width, lane, h.more);
+    } else if (!tct_way<WAY>::runs) {
+        h.more[0] = s.full < s.width ? A.length[slice * 32 + g] : s.width;
+        if (s.kind == GPU_NEAR)
+            tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
+        else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
+    }
+    return h;
+}
+
+/* The row of this lane; < 0: none. */
+template <int B, int WAY>
+static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
+                                            int group)
+{
+    const bool sorted = !tct_way<WAY>::runs && A.order;
+    const int64_t s = B == 1 ? u : u / B;
+    const int64_t at = (sorted ? s & ~(int64_t)7 : s) * 32 + group;
+    return at < A.groups ? at * B + tct_in_slice<B>(u) % B : -1;
+}
+
+/* --- a row --------------------------------------------------------------------- */
+
+template <int COLS> struct tct_sums {
+    double v[COLS];
+};
+
+/* A batch of block columns from number `k` on, in their order: U of them from
+ * value `at` on, times x at `col`, where they are `there`. Every cell of the
+ * batch is in memory, and is 0 where it is not `there`, unless LENGTHS differ:
+ * then it may be beyond. */
+template <int B, int COLS, bool WRITTEN, int U, bool LENGTHS, int STORE,
+          bool CHIP>
+static __device__ inline void
+tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
+          const int (&col)[U], const bool (&there)[U],
+          const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    double v[U][B], xv[U][B][COLS];
+    if (CHIP && k + U <= value.columns) {
+#pragma unroll
+        for (int q = 0; q < U; q++)
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                v[q][c] = !LENGTHS || there[q]
+                              ? value.on_chip((k + q) * B + c,
+                                              at + (q * B + c) * 32 * B)
+                              : 0.0;
+    } else {
+#pragma unroll
+        for (int q = 0; q < U; q++)
+#pragma unroll
+            for (int c = 0; c < B; c++)
+                v[q][c] = !LENGTHS || there[q]
+                              ? value[at + (q * B + c) * 32 * B]
+                              : 0.0;
+    }
+#pragma unroll
+    for (int q = 0; q < U; q++)
+#pragma unroll
+        for (int c = 0; c < B; c++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                xv[q][c][j] =
+                    there[q] ? tct_x<WRITTEN>(x[j], col[q] * B + c) : 0.0;
+#pragma unroll
+    for (int q = 0; q < U; q++)
+#pragma unroll
+        for (int c = 0; c < B; c++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                sum.v[j] = fma(v[q][c], xv[q][c][j], sum.v[j]);
+}
+
+/* Runs: a lane's column is the base of the run and its number. U columns from
+ * k on, the first run of the head being number `k0`. */
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
+static __device__ inline void
+tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
+              const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    int col[U];
+    bool there[U];
+#pragma unroll
+    for (int q = 0; q < U; q++) {
+        col[q] = (int)__shfl_sync(0xffffffffu, w[0], k - k0 + q) + g;
+        there[q] = __shfl_sync(0xffffffffu, w[1], k - k0 + q) >> g & 1;
+    }
+    tct_cells<B, COLS, WRITTEN, U, false>(value, k, at, col, there, x, sum);
+}
+
+/* The `left` columns, U at most, that are no full batch: as one. */
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
+static __device__ inline void
+tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
+              int64_t at, const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    if constexpr (U > 0) {
+        if (left == U)
+            tct_some_runs<B, COLS, WRITTEN, U>(w, k0, k, g, at, value, x, sum);
+        else
+            tct_last_runs<B, COLS, WRITTEN, U - 1>(w, k0, k, left, g, at, value,
+                                                   x, sum);
+    }
+}
+
+template <int B, int COLS, bool WRITTEN, int STORE, bool CHIP>
+static __device__ inline void
+tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+             int g, int64_t at, const tct_values<STORE, CHIP> &value,
+             const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * 32;
+    uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
+    for (int k0 = 0; k0 < s.width; k0 += 32) {
+        const int end = s.width - k0 < 32 ? s.width : k0 + 32;
+        const int mine = k0 + (int)(threadIdx.x & 31);
+        if (k0 > 0) {
+            const uint2 r =
+                mine < end ? __ldg((const uint2 *)(A.index + s.index) + mine)
+                           : make_uint2(0, 0);
+            w[0] = r.x;
+            w[1] = r.y;
+        }
+        int k = k0;
+        for (; k + U <= end; k += U, at += U * STEP)
+            tct_some_runs<B, COLS, WRITTEN, U>(w, k0, k, g, at, value, x, sum);
+        tct_last_runs<B, COLS, WRITTEN, U - 1>(w, k0, k, end - k, g, at, value,
+                                               x, sum);
+        at += (end - k) * STEP;
+    }
+}
+
+/* The same with one value a run. */
+template <int COLS, bool WRITTEN>
+static __device__ inline void
+tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+              const tct_head &h, const double *const (&x)[COLS],
+              tct_sums<COLS> &sum)
+{
+    constexpr int U = 4;
+    const int lane = (int)(threadIdx.x & 31);
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    for (int k = 0; k < s.width; k += U) {
+        double v[U], xv[U][COLS];
+        if (k > 0 && k % 32 == 0) {
+            const uint4 *run = (const uint4 *)(A.index + s.index) + k + lane;
+            const uint4 r =
+                k + lane < s.width ? __ldg(run) : make_uint4(0, 0, 0, 0);
+            w[0] = r.x;
+            w[1] = r.y;
+            w[2] = r.z;
+            w[3] = r.w;
+        }
+#pragma unroll
+        for (int q = 0; q < U; q++) { /* beyond the last, masks are 0 */
+            const int col = (int)__shfl_sync(0xffffffffu, w[0], k + q) + lane;
+            const bool there =
+                __shfl_sync(0xffffffffu, w[1], k + q) >> lane & 1;
+            v[q] = __hiloint2double((int)__shfl_sync(0xffffffffu, w[3], k + q),
+                                    (int)__shfl_sync(0xffffffffu, w[2], k + q));
+            for (int j = 0; j < COLS; j++)
+                xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
+        }
+#pragma unroll
+        for (int q = 0; q < U; q++)
+            for (int j = 0; j < COLS; j++)
+                sum.v[j] = fma(v[q], xv[q][j], sum.v[j]);
+    }
+}
+
+/* Runs of joined slices, in shared memory: 32 of them for each warp. */
+struct tct_joined_runs {
+    uint4 run[32];
+    uint32_t more[GPU_JOIN - 1][32];
+};
+
+/* U runs from k on; sums of rows lane, lane + 32. */
+template <int COLS, bool WRITTEN, int U>
+static __device__ inline void
+tct_some_joined(const tct_joined_runs &runs, int k,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
+{
+    const int lane = (int)(threadIdx.x & 31);
+    double xv[U][GPU_JOIN][COLS];
+#pragma unroll
+    for (int q = 0; q < U; q++) {
+        const uint2 r = *(const uint2 *)&runs.run[k + q];
+        const int col = (int)r.x + lane;
+#pragma unroll
+        for (int m = 0; m < GPU_JOIN; m++) {
+            const uint32_t mask = m ? runs.more[m ? m - 1 : 0][k + q] : r.y;
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                xv[q][m][j] =
+                    mask >> lane & 1 ? tct_x<WRITTEN>(x[j], col + 32 * m) : 0.0;
+        }
+    }
+#pragma unroll
+    for (int q = 0; q < U; q++) {
+        const double v = ((const double *)&runs.run[k + q])[1];
+#pragma unroll
+        for (int m = 0; m < GPU_JOIN; m++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                sum[m].v[j] = fma(v, xv[q][m][j], sum[m].v[j]);
+    }
+}
+template <int COLS, bool WRITTEN, int U>
+static __device__ inline void
+tct_last_joined(const tct_joined_runs &runs, int k, int left,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
+{
+    if constexpr (U > 0) {
+        if (left == U) tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
+        else tct_last_joined<COLS, WRITTEN, U - 1>(runs, k, left, x, sum);
+    }
+}
+
+/* The same, of slices that are joined. */
+template <int COLS, bool WRITTEN>
+static __device__ inline void
+tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+               const tct_head &h, const double *const (&x)[COLS],
+               tct_sums<COLS> (&sum)[GPU_JOIN])
+{
+    constexpr int U = WRITTEN ? tct_batch<1, COLS>::runs : 4;
+    __shared__ tct_joined_runs of_warp[TCT_JOINED_WARPS];
+    tct_joined_runs &runs = of_warp[threadIdx.x >> 5];
+    const int lane = (int)(threadIdx.x & 31);
+    uint4 run = make_uint4(h.w[0], h.w[1], h.w[2], h.w[3]);
+    uint32_t more[GPU_JOIN - 1] = {h.more[0]};
+    for (int k0 = 0; k0 < s.width; k0 += 32) {
+        const int most = s.width - k0 < 32 ? s.width - k0 : 32;
+        if (k0 > 0 && lane < most) {
+            run = __ldg((const uint4 *)(A.index + s.index) + k0 + lane);
+            tct_more_masks(A.index + s.index, s.width, k0 + lane, more);
+        }
+        __syncwarp(); /* all have read the runs before */
+        runs.run[lane] = run;
+        for (int m = 1; m < GPU_JOIN; m++) runs.more[m - 1][lane] = more[m - 1];
+        __syncwarp();
+        int k = 0;
+        for (; k + U <= most; k += U)
+            tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
+        tct_last_joined<COLS, WRITTEN, U - 1>(runs, k, most - k, x, sum);
+    }
+}
+
+/* Columns one by one, loaded a batch ahead; a lane has `length` of them. */
+template <int B, int COLS, bool WRITTEN, bool NEAR, int STORE, bool CHIP>
+static __device__ inline void
+tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
+                const tct_head &h, int g, int64_t at,
+                const tct_values<STORE, CHIP> &value,
+                const double *const (&x)[COLS], tct_sums<COLS> &sum)
+{
+    typedef tct_batch<B, COLS> batch;
+    constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
+    constexpr int U = F < batch::size ? F : batch::size;
+    const int length = (int)h.more[0], base = NEAR ? s.base : 0;
+    uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
+    for (int k = 0; k < s.width; k += F) {
+        int col[F];
+        bool there[F];
+#pragma unroll
+        for (int q = 0; q < F; q++) {
+            col[q] = NEAR ? base + (int)(w[q / 2] >> q % 2 * 16 & 0xffff)
+                          : (int)w[NEAR ? 0 : q];
+            there[q] = k + q < length;
+        }
+        tct_fetch<NEAR, F>(A, s, g, k + F, value.policy, w);
+#pragma unroll
+        for (int part = 0; part < F; part += U) {
+            int c[U];
+            bool t[U];
+#pragma unroll
+            for (int q = 0; q < U; q++) {
+                c[q] = col[part + q];
+                t[q] = there[part + q];
+            }
+            tct_cells<B, COLS, WRITTEN, U, true>(value, k + part, at, c, t, x,
+                                                 sum);
+            at += U * B * B * 32;
+        }
+    }
+}
+
+/* The sums of this lane's row of unit `u` in slice `s`, in column order. The
+ * whole warp calls it. */
+template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP>
+static __device__ inline tct_sums<COLS>
+tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+            int64_t u, const tct_values<STORE, CHIP> &value,
+            const double *const (&x)[COLS])
+{
+    tct_sums<COLS> sum;
+    for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
+    const int i = tct_in_slice<B>(u), g = i / B;
+    const int64_t at = s.cell * (B * B * 32) + i;
+    if (B == 1 && s.kind == GPU_CONST)
+        tct_sum_const<COLS, WRITTEN>(A, s, h, x, sum);
+    else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
+        tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum);
+    else if (s.kind == GPU_NEAR)
+        tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x, sum);
+    else
+        tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x, sum);
+    return sum;
+}
+
+/* A part is what a warp takes at a time: a unit, or two slices if those are
+ * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
+ * are of its unit or its first slice. */
+template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP,
+          class TAKE>
+static __device__ inline void
+tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
+             int64_t part, const tct_values<STORE, CHIP> &value,
+             const double *const (&x)[COLS], const TAKE &take)
+{
+    constexpr int M = tct_way<WAY>::m;
+    if constexpr (M == 1) {
+        const tct_sums<COLS> sum =
+            tct_row_sum<B, COLS, WRITTEN, WAY>(A, s, h, part, value, x);
+        const int64_t row = tct_row_of<B, WAY>(A, part, h.group);
+        if (row >= 0) take(0, row, sum);
+    } else if (s.joined) {
+        tct_sums<COLS> sum[M];
+        for (int m = 0; m < M; m++)
+            for (int j = 0; j < COLS; j++) sum[m].v[j] = 0.0;
+        tct_sum_joined<COLS, WRITTEN>(A, s, h, x, sum);
+        const int64_t row = part * M * 32 + (int64_t)(threadIdx.x & 31);
+#pragma unroll
+        for (int m = 0; m < M; m++) take(m, row + 32 * m, sum[m]);
+    }
+}
+
+/* Slices that are not joined come after the others, in a loop of their own that
+ * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
+static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
+                                            bool there)
+{
+    const int64_t s = (int64_t)part * GPU_JOIN;
+    return __ballot_sync(0xffffffffu, there && s < A.slices &&
+                                          __ldg(&A.slice[s].joined) == 0);
+}
+template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
+static __device__ inline void
+tct_two_apart(const tct_gpu_arrays &A, int part,
+              const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], const TAKE &take)
+{
+    for (int m = 0; m < GPU_JOIN; m++) {
+        const int64_t u = (int64_t)part * GPU_JOIN + m;
+        const tct_gpu_slice s = tct_slice_of(tct_words_at(A, u));
+        const tct_head h =
+            tct_head_of<1, COLS, GPU_RUNS>(A, s, u, value.policy);
+        const tct_sums<COLS> sum =
+            tct_row_sum<1, COLS, WRITTEN, GPU_RUNS>(A, s, h, u, value, x);
+        const int64_t row = tct_row_of<1, GPU_RUNS>(A, u, h.group);
+        if (row >= 0) take(m, row, sum);
+    }
+}
+
+/* The slice, or the first of two, of a part; beyond the last: none. */
+template <int B, int WAY>
+static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
+                                                 int part)
+{
+    return tct_words_at(A, part < 0 ? -1 : (int64_t)part * tct_way<WAY>::m / B);
+}
+template <int B, int COLS, int WAY>
+static __device__ inline tct_head
+tct_part_head(const tct_gpu_arrays &A, uint32_t word, int part, uint64_t policy)
+{
+    return tct_head_of<B, COLS, WAY>(A, tct_slice_of(word),
+                                     (int64_t)part * tct_way<WAY>::m, policy);
+}
+
+#endif

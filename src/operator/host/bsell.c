@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/bsell.c - sliced ELL of dense b x b blocks, b = 2 to 6, found by
+ * looking at the pattern: see slices.h. One column index serves a block. */
+#include "operator/host/slices.h"
+
+static const tct_block_ops bsell_ops = {
+    .name = "bsell",
+    .multiply = tct_slices_multiply,
+    .multiply_pair = tct_slices_multiply_pair,
+    .destroy = tct_slices_destroy,
+};
+
+/* The block size that takes the fewest bytes; 0 if none fits. */
+static int best_block(const tct_local *A, double *bytes)
+{
+    int best = 0;
+    for (int b = 2; b <= BLOCK_MOST; b++) {
+        const double size = tct_slices_bytes(A, b);
+        if (size < 0.0 || (best && size >= *bytes)) continue;
+        *bytes = size;
+        best = b;
+    }
+    return best;
+}
+
+int tct_slices_best_block(const tct_local *A)
+{
+    double bytes = 0.0;
+    return best_block(A, &bytes);
+}
+
+static double bsell_bytes(const tct_local *A, const char **reason)
+{
+    double bytes = -1.0;
+    if (best_block(A, &bytes)) return bytes;
+    if (reason) *reason = "no dense blocks of 2 to 6 rows";
+    return -1.0;
+}
+
+static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
+{
+    double bytes = 0.0;
+    const int b = best_block(A, &bytes);
+    if (!b)
+        FAIL(TACIT_UNSUPPORTED,
+             "format bsell: the matrix has no dense blocks of 2 to 6 rows");
+    return tct_slices_create(A, b, &bsell_ops, team, out);
+}
+
+const tct_format tct_format_bsell = {
+    .name = "bsell",
+    .device = "host",
+    .summary = "slices of 8 rows of dense 2x2 to 6x6 blocks",
+    .bytes = bsell_bytes,
+    .create = bsell_create,
+    .refill = tct_slices_refill,
+};

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/csr.c - compressed sparse rows: what any matrix can be stored in,
+ * and the best for few or very uneven rows. */
+#include "operator/host/product.h"
+#include <string.h>
+
+typedef struct {
+    tct_block base;
+    int64_t *ptr; /* [rows + 1]    */
+    int32_t *col; /* [nonzeros]    */
+    double *val;  /* [nonzeros]    */
+    tct_chunks chunks;
+} csr_block;
+
+static const csr_block *csr_of(const tct_block *B)
+{
+    return (const csr_block *)(const void *)B;
+}
+
+static void csr_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot)
+{
+    const csr_block *B = csr_of(block);
+    const tct_rows_work work = {{B->ptr, B->col, B->val}, x, y, NULL, NULL};
+    tct_product(block, &B->chunks, tct_work_rows, &work, x, y, dot);
+}
+
+static void csr_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1)
+{
+    const csr_block *B = csr_of(block);
+    const tct_rows_work work = {{B->ptr, B->col, B->val}, x0, y0, x1, y1};
+    tct_product(block, &B->chunks, tct_work_rows, &work, NULL, NULL, NULL);
+}
+
+static void csr_destroy(tct_block *block)
+{
+    csr_block *B = (csr_block *)(void *)block;
+    if (!B) return;
+    tct_free(B->ptr);
+    tct_free(B->col);
+    tct_free(B->val);
+    tct_chunks_clear(&B->chunks);
+    tct_free(B);
+}
+
+static const tct_block_ops csr_ops = {
+    .name = "csr",
+    .multiply = csr_multiply,
+    .multiply_pair = csr_multiply_pair,
+    .destroy = csr_destroy,
+};
+
+static double csr_bytes(const tct_local *A, const char **reason)
+{
+    (void)reason;
+    return 12.0 * (double)A->ptr[A->rows] + 8.0 * (double)A->rows;
+}
+
+typedef struct {
+    csr_block *B;
+    const tct_local *A;
+} copying;
+
+/* The entries of a part, by the thread that multiplies them. */
+static void copy_part(void *work, int64_t part)
+{
+    const copying *c = work;
+    const tct_chunks *chunks = &c->B->chunks;
+    const int64_t rows = c->A->rows;
+    const int64_t first = chunks->split[part] * CHUNK;
+    const int64_t last = chunks->split[part + 1] * CHUNK;
+    const int64_t from = c->A->ptr[first < rows ? first : rows];
+    const int64_t to = c->A->ptr[last < rows ? last : rows];
+    memcpy(c->B->col + from, c->A->col + from,
+           (size_t)(to - from) * sizeof *c->B->col);
+    memcpy(c->B->val + from, c->A->val + from,
+           (size_t)(to - from) * sizeof *c->B->val);
+}
+
+static tacit_status copy(csr_block *B, const tct_local *A)
+{
+    const int64_t nonzeros = A->ptr[A->rows];
+    TRY(TCT_ALLOC(A->rows + 1, "the matrix in rows", &B->ptr));
+    TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->col));
+    TRY(TCT_ALLOC(nonzeros, "the matrix in rows", &B->val));
+    memcpy(B->ptr, A->ptr, (size_t)(A->rows + 1) * sizeof *B->ptr);
+    copying c = {B, A};
+    tct_team_run(B->chunks.team, B->chunks.parts, B->chunks.parts, NULL,
+                 copy_part, &c);
+    return TACIT_OK;
+}
+
+static void take(csr_block *B, tct_local *A)
+{
+    B->ptr = A->ptr;
+    B->col = A->col;
+    B->val = A->val;
+    A->ptr = NULL;
+    A->col = NULL;
+    A->val = NULL;
+}
+
+static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
+{
+    csr_block *B = tct_calloc(sizeof *B);
+    if (!B) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in rows");
+    const int64_t nonzeros = A->ptr[A->rows];
+    B->base = (tct_block){.ops = &csr_ops,
+                          .rows = A->rows,
+                          .cols = A->cols,
+                          .nonzeros = nonzeros,
+                          .stored = nonzeros,
+                          .matrix_bytes = csr_bytes(A, NULL)};
+    tacit_status status = tct_chunks_create(&B->chunks, A->rows, team, A->ptr);
+    if (status >= 0 && A->owned) take(B, A);
+    else if (status >= 0) status = copy(B, A);
+    if (status < 0) csr_destroy(&B->base);
+    else *out = &B->base;
+    return status;
+}
+
+static tacit_status require_row(const csr_block *B, const tct_local *A,
+                                int64_t i)
+{
+    int64_t k = B->ptr[i], j = A->ptr[i];
+    const int64_t k_end = B->ptr[i + 1], j_end = A->ptr[i + 1];
+    while (k < k_end && j < j_end && B->col[k] == A->col[j]) k++, j++;
+    if (k == k_end && j == j_end) return TACIT_OK;
+    const bool missing = j == j_end || (k < k_end && B->col[k] < A->col[j]);
+    return tct_pattern_differs(
+        A, (tct_difference){.row = i,
+                            .col = missing ? B->col[k] : A->col[j],
+                            .missing = missing});
+}
+
+static tacit_status csr_refill(tct_block *block, const tct_local *A)
+{
+    csr_block *B = (csr_block *)(void *)block;
+    if (A->rows != B->base.rows || A->cols != B->base.cols)
+        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
+             (long long)B->base.rows, (long long)B->base.cols,
+             (long long)A->rows, (long long)A->cols);
+    for (int64_t i = 0; i < A->rows; i++) TRY(require_row(B, A, i));
+    memcpy(B->val, A->val, (size_t)B->ptr[A->rows] * sizeof *B->val);
+    return TACIT_OK;
+}
+
+const tct_format tct_format_csr = {
+    .name = "csr",
+    .device = "host",
+    .summary = "compressed sparse rows, 32-bit columns",
+    .bytes = csr_bytes,
+    .create = csr_create,
+    .refill = csr_refill,
+};

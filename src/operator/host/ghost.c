@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/ghost.c - the block of columns that other ranks own: compressed
+ * rows, only those that have any. A product with it is added to the local
+ * one, and its share of (x, A x) to the local share: the dot is linear. */
+#include "operator/operator.h"
+#include <string.h>
+
+typedef struct {
+    tct_block base;
+    int64_t rows; /* rows with entries */
+    int32_t *row; /* [rows]     */
+    int64_t *ptr; /* [rows + 1] */
+    int32_t *col; /* [nonzeros] */
+    double *val;  /* [nonzeros] */
+} ghost_block;
+
+static const ghost_block *ghost_of(const tct_block *B)
+{
+    return (const ghost_block *)(const void *)B;
+}
+
+/* The surface of a part is small: one thread. */
+static void ghost_multiply_add(const tct_block *block, const double *g,
+                               double *y, const double *x, double *dot)
+{
+    const ghost_block *B = ghost_of(block);
+    double total = 0.0;
+    for (int64_t i = 0; i < B->rows; i++) {
+        double sum = 0.0;
+        for (int64_t k = B->ptr[i]; k < B->ptr[i + 1]; k++)
+            sum += B->val[k] * g[B->col[k]];
+        y[B->row[i]] += sum;
+        if (dot) total += x[B->row[i]] * sum;
+    }
+    if (dot) *dot += total;
+}
+
+static void ghost_destroy(tct_block *block)
+{
+    ghost_block *B = (ghost_block *)(void *)block;
+    if (!B) return;
+    tct_free(B->row);
+    tct_free(B->ptr);
+    tct_free(B->col);
+    tct_free(B->val);
+    tct_free(B);
+}
+
+static const tct_block_ops ghost_ops = {
+    .name = "ghost",
+    .multiply_add = ghost_multiply_add,
+    .destroy = ghost_destroy,
+};
+
+tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
+{
+    ghost_block *B = NULL;
+    TRY(TCT_ALLOC(1, "the ghost block", &B));
+    const int64_t rows = parts->ghost_rows, entries = parts->ghost_ptr[rows];
+    *B = (ghost_block){
+        .base = {.ops = &ghost_ops,
+                 .rows = rows,
+                 .cols = parts->ghosts,
+                 .nonzeros = entries,
+                 .stored = entries,
+                 /* columns, values, x; rows: ptr, row, y */
+                 .matrix_bytes = 20.0 * (double)entries + 28.0 * (double)rows},
+        .rows = rows,
+        .row = parts->ghost_row,
+        .ptr = parts->ghost_ptr,
+        .col = parts->ghost_col,
+        .val = parts->ghost_val};
+    parts->ghost_row = NULL;
+    parts->ghost_ptr = NULL;
+    parts->ghost_col = NULL;
+    parts->ghost_val = NULL;
+    *out = &B->base;
+    return TACIT_OK;
+}
+
+/* Columns of row `i` of the ghost block, or none behind its last row. */
+typedef struct {
+    int64_t row, from, to;
+} ghost_row;
+
+static ghost_row row_at(const int32_t *row, const int64_t *ptr, int64_t rows,
+                        int64_t i)
+{
+    if (i == rows) return (ghost_row){.row = INT64_MAX};
+    return (ghost_row){row[i], ptr[i], ptr[i + 1]};
+}
+
+/* Both lists of rows ascend, and so do the columns of a row: the first place
+ * where one goes on without the other. */
+tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
+                                 const tct_parts *now)
+{
+    static const ghost_block empty = {.rows = 0};
+    const ghost_block *B = block ? ghost_of(block) : &empty;
+    int64_t i = 0, j = 0;
+    for (;;) {
+        ghost_row old = row_at(B->row, B->ptr, B->rows, i);
+        ghost_row new =
+            row_at(now->ghost_row, now->ghost_ptr, now->ghost_rows, j);
+        const int64_t row = old.row < new.row ? old.row : new.row;
+        if (row == INT64_MAX) return (tct_difference){.row = -1};
+        if (old.row != row) old.to = old.from;
+        if (new.row != row) new.to = new.from;
+        i += old.row == row;
+        j += new.row == row;
+        while (old.from < old.to || new.from < new.to) {
+            const int64_t none = INT64_MAX;
+            const int64_t a = old.from < old.to ? ids[B->col[old.from]] : none;
+            const int64_t b = new.from < new.to
+                                  ? now->ghost_id[now->ghost_col[new.from]]
+                                  : none;
+            if (a != b)
+                return (tct_difference){
+                    .row = row, .col = a < b ? a : b, .missing = a < b};
+            old.from++;
+            new.from++;
+        }
+    }
+}
+
+void tct_ghost_refill(tct_block *block, const tct_parts *parts)
+{
+    ghost_block *B = (ghost_block *)(void *)block;
+    memcpy(B->val, parts->ghost_val, (size_t)B->base.nonzeros * sizeof *B->val);
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/product.c - divide the products of the host among its threads. A
+ * chunk's share of (x, y) is formed while its rows are still in cache; shares
+ * are added in the order of the chunks, so that a dot has the same bits with
+ * any format and any number of threads. */
+#include "operator/host/product.h"
+#include "device/isa.h"
+
+const tct_kernels *tct_kernels_best(void)
+{
+#if TCT_X86_ISAS
+    const tct_isa isa = tct_isa_best();
+    if (isa == TCT_ISA_AVX512) return &tct_kernels_avx512;
+    if (isa == TCT_ISA_AVX2) return &tct_kernels_avx2;
+#endif
+    return &tct_kernels_base;
+}
+
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
+                               const int64_t *before)
+{
+    const int threads = tct_team_size(team);
+    c->team = team;
+    c->count = (rows + CHUNK - 1) / CHUNK;
+    c->parts = c->count < threads ? (int)c->count : threads;
+    if (c->parts < 1) c->parts = 1;
+    TRY(TCT_ALLOC(c->parts + 1, "a product", &c->split));
+    TRY(TCT_ALLOC(c->count, "a product", &c->partial));
+    const double work = (double)(before[rows] + rows); /* entries and rows */
+    int t = 0;
+    for (int64_t k = 0; k < c->count; k++) {
+        const double done = (double)(before[k * CHUNK] + k * CHUNK);
+        while (t < c->parts && done >= work * t / c->parts) c->split[t++] = k;
+    }
+    while (t <= c->parts) c->split[t++] = c->count;
+    return TACIT_OK;
+}
+
+void tct_chunks_clear(tct_chunks *c)
+{
+    tct_free(c->split);
+    tct_free(c->partial);
+}
+
+typedef struct {
+    const tct_kernels *kernels;
+    double *partial; /* [chunks], NULL: without a dot */
+    int64_t rows;
+    tct_chunk_fn fn;
+    const void *work;
+    const double *x, *y;
+} product;
+
+static void multiply_chunk(void *product_of, int64_t k)
+{
+    const product *p = product_of;
+    const int64_t from = k * CHUNK;
+    const int64_t to = p->rows - from < CHUNK ? p->rows : from + CHUNK;
+    p->fn(p->kernels, p->work, from, to);
+    if (p->partial)
+        p->partial[k] = p->kernels->dot(to - from, p->x + from, p->y + from);
+}
+
+void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
+                 const void *work, const double *x, const double *y,
+                 double *dot)
+{
+    product p = {.kernels = tct_kernels_best(),
+                 .partial = dot ? c->partial : NULL,
+                 .rows = B->rows,
+                 .fn = fn,
+                 .work = work,
+                 .x = x,
+                 .y = y};
+    const bool all = B->threads == 0 || B->threads >= c->parts;
+    tct_team_run(c->team, all ? c->parts : B->threads, c->count,
+                 all ? c->split : NULL, multiply_chunk, &p);
+    if (!dot) return;
+    *dot = 0.0;
+    for (int64_t k = 0; k < c->count; k++) *dot += c->partial[k];
+}
+
+void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
+                   int64_t to)
+{
+    const tct_rows_work *w = work;
+    if (w->x1) kernels->rows_pair(w->A, from, to, w->x0, w->y0, w->x1, w->y1);
+    else kernels->rows(w->A, from, to, w->x0, w->y0);
+}
+
+/* --- slices ------------------------------------------------------------------ */
+
+typedef struct {
+    const tct_slices *S;
+    const double *x0;
+    double *y0;
+    const double *x1;
+    double *y1;
+} slices_work;
+
+/* Rows kept apart have been stored as empty: put in what they are. */
+static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
+                          int64_t chunk, const double *x, double *y)
+{
+    for (int64_t r = S->at[chunk].long_row; r < S->at[chunk + 1].long_row;
+         r++) {
+        const tct_csr_rows row = {S->long_ptr + r, S->long_col, S->long_val};
+        kernels->rows(row, 0, 1, x, y + S->long_row[r]);
+    }
+}
+
+static void work_slices(const tct_kernels *kernels, const void *work,
+                        int64_t from, int64_t to)
+{
+    (void)to; /* a whole chunk */
+    const slices_work *w = work;
+    const int64_t chunk = from / CHUNK;
+    if (w->x1) kernels->slices_pair(w->S, chunk, w->x0, w->y0, w->x1, w->y1);
+    else kernels->slices(w->S, chunk, w->x0, w->y0);
+    put_long_rows(kernels, w->S, chunk, w->x0, w->y0);
+    if (w->x1) put_long_rows(kernels, w->S, chunk, w->x1, w->y1);
+}
+
+void tct_slices_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot)
+{
+    const tct_slices *S = (const tct_slices *)(const void *)block;
+    const slices_work work = {S, x, y, NULL, NULL};
+    tct_product(block, &S->chunks, work_slices, &work, x, y, dot);
+}
+
+void tct_slices_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1)
+{
+    const tct_slices *S = (const tct_slices *)(const void *)block;
+    const slices_work work = {S, x0, y0, x1, y1};
+    tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
+}

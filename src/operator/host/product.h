@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/product.h - share out a product of the host among its threads, chunk
+ * by chunk of rows. */
+#ifndef TCT_PRODUCT_H
+#define TCT_PRODUCT_H
+#include "operator/host/kernels.h"
+
+/* Multiply the rows [from, to) of a chunk. */
+typedef void (*tct_chunk_fn)(const tct_kernels *kernels, const void *work,
+                             int64_t from, int64_t to);
+
+/* Run `fn` on every chunk of `B`; if `dot` is not NULL, *dot = (x, y). */
+void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
+                 const void *work, const double *x, const double *y,
+                 double *dot);
+
+typedef struct tct_rows_work { /* x1, y1 NULL: one vector */
+    tct_csr_rows A;
+    const double *x0;
+    double *y0;
+    const double *x1;
+    double *y1;
+} tct_rows_work;
+void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
+                   int64_t to);
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/slices.h - sliced ELL, the storage behind sell (rows) and bsell
+ * (rows of dense b x b blocks). Below, a group is a block row: b rows.
+ *
+ * Eight groups are a slice, one lane each; a slice is stored column after
+ * column, eight lanes at a time, so that one instruction works on eight rows.
+ * Each slice stores its columns in the cheapest way that is right for it; all
+ * share the smallest store for values that loses nothing. Where the groups of
+ * a slice are unequally long, its last columns have empty lanes, told by a
+ * byte of bits, and these are skipped, not multiplied by zero.
+ *
+ * Rows that are much longer than those around them are kept apart in compressed
+ * rows.
+ *
+ * Order of sums: every row is summed in column order from +0, one fused
+ * multiply-add an entry where the instruction set has it, as in plain rows: all
+ * formats give the same bits. Within a block of bsell, entries that the matrix
+ * does not store count as 0. */
+#ifndef TCT_SLICES_H
+#define TCT_SLICES_H
+#include "operator/format.h"
+
+enum {
+    LANES = 8,
+    CHUNK = 480,       /* rows: the unit of threads and of (x, y); whole slices
+                       of blocks of 1 to 6                                */
+    WINDOW_MOST = 240, /* groups that may be sorted by length together    */
+    BLOCK_MOST = 6,
+    DICT_MOST = 256 /* values that a byte can tell apart                  */
+};
+
+typedef enum slice_kind {
+    SLICE_RUN,  /* int32: the column of lane 0; lane l has the one l behind */
+    SLICE_NEAR, /* 8 uint16: offsets from the slice's least column          */
+    SLICE_FAR   /* 8 int32 columns                                          */
+} slice_kind;
+
+typedef enum value_kind {
+    VALUE_F64,
+    VALUE_F32,    /* every value is exactly a float            */
+    VALUE_DICT16, /* bytes into a table of up to 16: AVX-512 */
+    VALUE_DICT32, /* or 32 looks them up in registers        */
+    VALUE_DICT,   /* bytes into a table of up to DICT_MOST   */
+    VALUE_KINDS
+} value_kind;
+
+typedef struct tct_slice {
+    int32_t base;   /* least block column, of SLICE_NEAR           */
+    uint16_t width; /* block columns                               */
+    uint16_t full;  /* of these, the first have no empty lane      */
+    uint8_t kind;   /* slice_kind                                  */
+    bool sorted;    /* its lanes are in `order`, else in row order */
+} tct_slice;
+
+/* Where a chunk starts in each array. */
+typedef struct tct_slices_at {
+    int64_t slice;
+    int64_t cell;       /* of `value`, b x b values for eight lanes */
+    int64_t index;      /* bytes of `index`                         */
+    int64_t some;       /* of `some`                                */
+    int64_t long_row;   /* of `long_row`                            */
+    int64_t long_entry; /* of `long_col`                            */
+} tct_slices_at;
+
+/* How a product is divided. Every format sums a row in column order, and adds
+ * up (x, y) chunk by chunk, so that neither the format nor the number of
+ * threads changes a bit of either. */
+typedef struct tct_chunks {
+    tct_team *team; /* who works on it                   */
+    int64_t count;
+    int parts;       /* threads of the team, at most one for each chunk */
+    int64_t *split;  /* [parts + 1] first chunk of each   */
+    double *partial; /* [count] (x, y) of each chunk      */
+} tct_chunks;
+
+/* Divide `rows` among the threads of `team`, which is borrowed, about as many
+ * entries each: `before` gives the entries before a row. Errors NO_MEMORY. */
+tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
+                               const int64_t *before);
+void tct_chunks_clear(tct_chunks *c);
+
+typedef struct tct_slices {
+    tct_block base; /* first member */
+    int b;          /* block size   */
+    int64_t groups, slices;
+    tct_slice *slice; /* [slices]                                         */
+    uint8_t *order;   /* [LANES * slices] group of each lane in its window */
+    value_kind kind;
+    void *value; /* [cells][b][b][LANES] of the kind's type           */
+    uint8_t *index;
+    uint8_t *some; /* a bit per lane for each column from `full` on     */
+    double dict[DICT_MOST];
+    int64_t long_rows; /* kept apart: empty in their slice                 */
+    int32_t *long_row; /* [long_rows] ascending                            */
+    int64_t *long_ptr; /* [long_rows + 1]                                  */
+    int32_t *long_col;
+    double *long_val;
+    int window; /* CHUNK / b, at most WINDOW_MOST */
+    tct_chunks chunks;
+    tct_slices_at *at; /* [chunks + 1] */
+} tct_slices;
+
+static inline size_t tct_value_size(value_kind kind)
+{
+    return kind == VALUE_F64 ? 8 : kind == VALUE_F32 ? 4 : 1;
+}
+
+/* Bytes of `index` that a column of a slice takes. */
+static inline int tct_index_size(slice_kind kind)
+{
+    return kind == SLICE_RUN ? 4 : kind == SLICE_NEAR ? 2 * LANES : 4 * LANES;
+}
+
+/* Group of lane `l` of slice `n`; -1 if the last slice has none there. */
+static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
+{
+    const int64_t at = LANES * n + l;
+    if (at >= S->groups) return -1;
+    return S->slice[n].sorted ? at / S->window * S->window + S->order[at] : at;
+}
+
+/* --- slices.c -------------------------------------------------------------- */
+
+/* Bytes of one product if `A` were stored in blocks of `b`, from a sample of
+ * its windows; negative if it does not divide or has few dense blocks. */
+double tct_slices_bytes(const tct_local *A, int b);
+/* The block size (2 to 6) that takes the fewest bytes; 0 if none fits. In
+ * bsell.c. */
+int tct_slices_best_block(const tct_local *A);
+
+/* Errors      UNSUPPORTED (rows longer than a slice may be wide), NO_MEMORY. */
+tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
+                               tct_team *team, tct_block **out);
+void tct_slices_destroy(tct_block *block);
+
+/* --- slices_refill.c -------------------------------------------------------- */
+
+/* Errors      INVALID, naming the first entry that is not the block's;
+ *             NO_MEMORY. The block stays as it was. */
+tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
+
+/* --- product.c -------------------------------------------------------------- */
+
+void tct_slices_multiply(const tct_block *block, const double *x, double *y,
+                         double *dot);
+void tct_slices_multiply_pair(const tct_block *block, const double *x0,
+                              double *y0, const double *x1, double *y1);
+
+#endif

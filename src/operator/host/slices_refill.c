@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/host/slices_refill.c - new values for an old pattern: first compare the
+ * patterns, so that a block that cannot be refilled stays as it was. */
+#include "operator/host/slices_build.h"
+
+static const tct_difference none = {.row = -1};
+
+typedef struct {
+    const tct_slices *S;
+    const tct_local *A;
+    int32_t *stored; /* [widest slice] block columns of a group */
+    int32_t *now;    /* [most entries of a group] the same of A, if b > 1 */
+} comparison;
+
+/* --- one group -------------------------------------------------------------- */
+
+static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
+                             int l)
+{
+    if (s->kind == SLICE_NEAR)
+        return s->base + ((const uint16_t *)(const void *)index)[LANES * k + l];
+    const int32_t *col = (const int32_t *)(const void *)index;
+    return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
+}
+
+/* Block columns of lane `l` of the slice at `at` into c->stored. */
+static int64_t read_lane(const comparison *c, const tct_slices_at *at, int l)
+{
+    const tct_slice *s = &c->S->slice[at->slice];
+    const uint8_t *index = c->S->index + at->index;
+    const uint8_t *some = c->S->some + at->some;
+    int64_t n = 0;
+    for (int k = 0; k < s->width; k++)
+        if (tct_slice_lanes(s, some, k) >> l & 1)
+            c->stored[n++] = stored_column(s, index, k, l);
+    return n;
+}
+
+/* --- all of them ------------------------------------------------------------ */
+
+/* The row kept apart that is group `g`, -1 if that is none; `from` is the first
+ * one of its chunk. */
+static int64_t find_long_row(const tct_slices *S, int64_t from, int64_t g)
+{
+    while (from < S->long_rows && S->long_row[from] < g) from++;
+    return from < S->long_rows && S->long_row[from] == g ? from : -1;
+}
+
+static tct_difference compare_slice(const comparison *c,
+                                    const tct_slices_at *at)
+{
+    const tct_slices *S = c->S;
+    tct_difference d = none;
+    for (int l = 0; l < LANES && d.row < 0; l++) {
+        const int64_t g = tct_slices_group(S, at->slice, l);
+        if (g < 0) break;
+        const int64_t n = read_lane(c, at, l);
+        const int64_t i = n > 0 ? -1 : find_long_row(S, at->long_row, g);
+        d = i < 0
+                ? tct_compare_group(c->A, S->b, g, c->stored, n, c->now)
+                : tct_compare_group(c->A, S->b, g, S->long_col + S->long_ptr[i],
+                                    S->long_ptr[i + 1] - S->long_ptr[i],
+                                    c->now);
+    }
+    return d;
+}
+
+static tct_difference compare_chunk(const comparison *c, int64_t chunk)
+{
+    const tct_slices *S = c->S;
+    tct_slices_at at = S->at[chunk];
+    tct_difference d = none;
+    for (; at.slice < S->at[chunk + 1].slice && d.row < 0;
+         tct_slices_next(S, &at))
+        d = compare_slice(c, &at);
+    return d;
+}
+
+static tct_difference compare_part(const comparison *c, int part)
+{
+    const tct_chunks *all = &c->S->chunks;
+    tct_difference d = none;
+    for (int64_t k = all->split[part]; k < all->split[part + 1] && d.row < 0;
+         k++)
+        d = compare_chunk(c, k);
+    return d;
+}
+
+static int64_t widest(const tct_slices *S)
+{
+    int64_t most = 0;
+    for (int64_t n = 0; n < S->slices; n++)
+        if (S->slice[n].width > most) most = S->slice[n].width;
+    return most;
+}
+
+typedef struct {
+    const tct_builder *B;
+    int32_t *scratch; /* for each part the block columns of a lane, as stored */
+    int64_t stored, now; /* and as they are now                              */
+    tct_difference *found;
+} comparisons;
+
+static void compare_parts(void *work, int64_t part)
+{
+    const comparisons *w = work;
+    int32_t *own = w->scratch + part * (w->stored + w->now);
+    const comparison c = {w->B->S, w->B->A, own, own + w->stored};
+    w->found[part] = compare_part(&c, (int)part);
+}
+static tacit_status compare(const tct_builder *B)
+{
+    const tct_slices *S = B->S;
+    const int parts = S->chunks.parts;
+    comparisons w = {.B = B, .stored = widest(S)};
+    w.now = S->b > 1 ? tct_most_entries(B->A, S->b) : 0;
+    tct_difference first = none;
+    tacit_status status =
+        TCT_ALLOC(parts * (w.stored + w.now), "new values", &w.scratch);
+    if (status >= 0) status = TCT_ALLOC(parts, "new values", &w.found);
+    if (status >= 0)
+        tct_team_run(S->chunks.team, parts, parts, NULL, compare_parts, &w);
+    for (int k = parts; k-- > 0 && status >= 0;)
+        if (w.found[k].row >= 0) first = w.found[k];
+    tct_free(w.scratch);
+    tct_free(w.found);
+    if (first.row >= 0) return tct_pattern_differs(B->A, first);
+    return status;
+}
+
+static void refill_part(void *builder, int64_t part)
+{
+    tct_slices_fill(builder, (int)part, false);
+}
+
+/* Values of another kind need another array. */
+static tacit_status refill(tct_builder *B, tct_slices *S)
+{
+    TRY(compare(B));
+    tct_slices fresh = *S;
+    tct_slices_set_values(B, &fresh);
+    if (fresh.kind != S->kind) {
+        TRY(tct_slices_allocate_values(&fresh));
+        tct_free(S->value);
+    }
+    *S = fresh;
+    tct_team_run(S->chunks.team, S->chunks.parts, S->chunks.parts, NULL,
+                 refill_part, B);
+    tct_slices_describe(S);
+    return TACIT_OK;
+}
+
+tacit_status tct_slices_refill(tct_block *block, const tct_local *A)
+{
+    tct_slices *S = (tct_slices *)(void *)block;
+    if (A->rows != S->base.rows || A->cols != S->base.cols)
+        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
+             (long long)S->base.rows, (long long)S->base.cols,
+             (long long)A->rows, (long long)A->cols);
+    tct_local source = *A;
+    source.owned = false;
+    tct_builder B = {.A = &source, .S = S, .room = tct_window_room(A, S->b)};
+    tacit_status status =
+        TCT_ALLOC(S->chunks.parts * B.room, "new values", &B.scratch);
+    if (status >= 0) status = refill(&B, S);
+    tct_free(B.scratch);
+    return status;
+}

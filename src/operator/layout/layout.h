@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/layout/layout.h - sliced ELL as a GPU reads it: the arrays behind
+ * sell32, sell (rows, b = 1) and bsell (rows of dense b x b blocks, b = 2 to
+ * 6), and nothing of a GPU's runtime. A group is a block row: b rows.
+ *
+ * 32 groups are a slice; a thread has one row, so that b warps work on a
+ * slice. A slice is stored column after column, all its rows side by side.
+ * Each slice stores its columns in the cheapest way that is right for it; all
+ * share one store for values. Groups are sorted by length in windows of 256,
+ * where that makes slices narrower; which slice of a window is the widest goes
+ * round.
+ *
+ * Rows much longer than those around them are kept apart in compressed rows,
+ * cut into segments that are summed by one block each; by a persistent kernel,
+ * row by row.
+ *
+ * Order of sums: a row is summed in column order from +0, one fused
+ * multiply-add an entry: the bits are those of the host's formats. Rows kept
+ * apart are summed in a fixed tree. */
+#ifndef TCT_GPU_LAYOUT_H
+#define TCT_GPU_LAYOUT_H
+#include <stdint.h>
+
+enum {
+    GPU_LANES = 32,
+    GPU_JOIN = 2,     /* slices that may be multiplied as one */
+    GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
+    GPU_BLOCK_MOST = 6,
+    GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
+    GPU_ROW_MOST = 16384 /* of one that a persistent kernel takes */
+};
+
+typedef enum tct_gpu_slice_kind {
+    GPU_RUN,   /* tct_gpu_run: lane l has block column base + l, if its bit of
+                  the mask is set                                          */
+    GPU_CONST, /* tct_gpu_const: a run whose entries all have one value; no
+                  cells. Only b = 1                                        */
+    GPU_NEAR,  /* uint16 offsets from the slice's least block column: 32
+                  lanes, two columns each, then the next two; an odd width is
+                  filled up with 0                                         */
+    GPU_FAR    /* 32 int32 block columns                                   */
+} tct_gpu_slice_kind;
+
+/* How a warp goes through slices: what it need not be ready for saves it
+ * registers, and what it keeps in memory for lack of them costs time. */
+typedef enum tct_gpu_way {
+    GPU_ANY,   /* slices of any kind                           */
+    GPU_RUNS,  /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
+    GPU_JOINED /* the same, two at a time: most are joined     */
+} tct_gpu_way;
+
+typedef struct tct_gpu_run {
+    int32_t base;
+    uint32_t mask;
+} tct_gpu_run;
+
+typedef struct tct_gpu_const {
+    int32_t base;
+    uint32_t mask;
+    double value;
+} tct_gpu_const;
+
+typedef struct tct_gpu_slice {
+    int64_t cell;    /* its first cell: b x b x 32 values, see value         */
+    int64_t index;   /* its first byte of index, a multiple of 16            */
+    int32_t base;    /* least block column, of GPU_NEAR                      */
+    uint16_t width;  /* block columns                                        */
+    uint16_t full;   /* GPU_NEAR, GPU_FAR: of these, the first are there in
+                       every lane; a lane has `length` of them in all       */
+    uint8_t kind;    /* tct_gpu_slice_kind                                   */
+    uint8_t sorted;  /* group of lane l is order[32 s + l] of its window     */
+    uint16_t joined; /* 1: this slice, a second one, and the one behind it
+                        are GPU_CONST and have the same runs, each base 32
+                        more there; one warp then takes both. Their columns
+                        follow one another                            */
+    uint32_t unused;
+} tct_gpu_slice;
+
+typedef enum tct_gpu_store {
+    GPU_F64,
+    GPU_F32,    /* lossless, or rounded in a low block       */
+    GPU_DICT8,  /* uint8 into a table of up to 256 values    */
+    GPU_DICT16, /* uint16 into a table of up to 65536 values */
+    GPU_F48     /* low blocks: the upper 32 bits, then the next 16, rounded
+                   to nearest: `value` and `value_low`      */
+} tct_gpu_store;
+
+/* Bytes of an element of `value`. */
+static inline int tct_gpu_value_bytes(tct_gpu_store store)
+{
+    switch (store) {
+    case GPU_F64: return 8;
+    case GPU_F32:
+    case GPU_F48: return 4;
+    case GPU_DICT16: return 2;
+    case GPU_DICT8: return 1;
+    }
+    return 8;
+}
+
+typedef enum { GPU_ANY_KIND, GPU_ONLY_FAR } tct_gpu_kinds;
+
+/* A row kept apart, as a persistent kernel notes it. */
+typedef struct tct_gpu_long {
+    int64_t first; /* entry */
+    int32_t count, row, place;
+} tct_gpu_long;
+
+/* The arrays; pointers into device memory (into host memory while built). The
+ * kernels get a copy of it by value.
+ * Row i (0 <= i < 32 b) of slice s is row i % b of lane i / b's group. Column c
+ * of the block in cell k of slice s, row i: value[((cell + k) b + c) 32 b + i].
+ * Where a lane has no entry, values are +0 and columns the slice's least.
+ */
+typedef struct tct_gpu_arrays {
+    int64_t rows, cols;
+    int32_t b;
+    int32_t store;  /* tct_gpu_store                                  */
+    int32_t way;    /* tct_gpu_way                                    */
+    int32_t widest; /* slice with cells: its block columns                */
+    int64_t groups, slices;
+    const tct_gpu_slice *slice; /* [slices]                          */
+    const uint8_t *index;       /* [index_bytes]                     */
+    const void *value;          /* [cells b b 32]                    */
+    const uint16_t *value_low;  /* GPU_F48: as many                  */
+    const double *dict;         /* [dict_count]                      */
+    const uint8_t *order;       /* [32 slices] if any slice is sorted, else
+                                   NULL                              */
+    const uint16_t *length;     /* [32 slices] block columns of each lane; NULL
+                                   if no slice needs it              */
+    int64_t dict_count, cells, index_bytes;
+    /* rows kept apart, 0 in their slice (b = 1 only) */
+    int64_t long_rows, segments;
+    const int32_t *long_row; /* [long_rows] ascending              */
+    const int64_t *long_ptr; /* [long_rows + 1]                    */
+    const int32_t *long_col; /* [long_ptr[long_rows]]              */
+    const double *long_val;
+    const int64_t *segment_first;  /* [segments] its first entry         */
+    const int32_t *segment_count;  /* [segments]                         */
+    const int64_t *long_segment;   /* [long_rows + 1] segments of each row */
+    double *segment_sum;           /* [2 segments] scratch, device only  */
+    const int32_t *long_place;     /* [long_rows] 32 slice + lane        */
+    struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: what
+                                     each block of a persistent kernel has */
+} tct_gpu_arrays;
+
+#endif

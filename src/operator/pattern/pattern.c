@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/pattern/pattern.c - the pattern of a block against that of a matrix with new
+ * values for it: the first entry that only one of them has, and the sentence
+ * that says so. */
+#include "operator/format.h"
+
+static const tct_difference none = {.row = -1};
+
+/* Group `g` of `b` rows has block column `col`: where is its first entry? */
+static tct_difference entry_in(const tct_local *A, int b, int64_t g,
+                               int32_t col)
+{
+    for (int64_t row = b * g; row < b * (g + 1); row++)
+        for (int64_t k = A->ptr[row]; k < A->ptr[row + 1]; k++)
+            if (A->col[k] / b == col)
+                return (tct_difference){.row = row, .col = A->col[k]};
+    return none;
+}
+
+tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
+                                 const int32_t *stored, int64_t n,
+                                 int32_t *scratch)
+{
+    const int32_t *now = b == 1 ? A->col + A->ptr[g] : scratch;
+    const int64_t m =
+        b == 1 ? A->ptr[g + 1] - A->ptr[g] : tct_merge_rows(A, b, g, scratch);
+    int64_t k = 0;
+    while (k < n && k < m && stored[k] == now[k]) k++;
+    if (k == n && k == m) return none;
+    if (k == n || (k < m && now[k] < stored[k]))
+        return entry_in(A, b, g, now[k]);
+    return (tct_difference){.row = b * g,
+                            .col = (int64_t)b * stored[k],
+                            .missing = true,
+                            .dense = b > 1};
+}
+
+tacit_status tct_pattern_changed(tct_difference where)
+{
+    FAIL(TACIT_INVALID,
+         "the pattern of the matrix has changed: %srow %lld, column %lld "
+         "(counting from 1) was %s; create a new operator",
+         where.dense ? "the dense block at " : "", (long long)where.row + 1,
+         (long long)where.col + 1,
+         where.missing ? "stored and is not now" : "not stored and is now");
+}
+
+tacit_status tct_pattern_differs(const tct_local *A, tct_difference where)
+{
+    if (A->differs) *A->differs = where;
+    return tct_pattern_changed(where);
+}
