@@ -13,8 +13,16 @@
  *
  * Devices:
  *     host             this process's processors
- *     cuda             an NVIDIA GPU, in a world of one process; vectors are
- *                      memory of the device
+ *     cuda             an NVIDIA GPU: the one of the process's place among
+ *                      those of its machine, in turn; vectors are memory of the
+ *                      device
+ *     cuda(1)          the GPU with that number, from 0
+ *
+ * Behind the device may stand the link, which is how messages go between the
+ * processes of the world: "cuda@mpi". Without it the best is taken.
+ *     self             a process alone; allows every loop of a solver
+ *     mpi              MPI, started by the CPU, which waits for the device
+ *                      before each message; allows loop host
  *
  * Decorators stand before the device and watch or disturb the line:
  *     count:host       operations, messages and bytes (tacit_queue_tally)
@@ -38,9 +46,10 @@ typedef struct tacit_queue tacit_queue;
  * at most `threads` host threads, 0 for the processors that this process may
  * use (or OMP_NUM_THREADS), divided among the processes of this machine.
  * Collective.  Borrows `world`: it must outlive the queue.
- * Errors      INVALID (unknown device or decorator, or a device that this
- *             build lacks), UNSUPPORTED (cuda in a world of several, memcheck
- *             before it), DEVICE (no GPU is usable), NO_MEMORY. */
+ * Errors      INVALID (unknown device, decorator or link, or one that this
+ *             build lacks; a number of a GPU that is not there), UNSUPPORTED (a
+ *             link that this world cannot have, with the reason; memcheck
+ *             before cuda), DEVICE (no GPU is usable), NO_MEMORY. */
 TACIT_API tacit_status tacit_queue_create(tacit_world *world, const char *spec,
                                           int threads, tacit_queue **out);
 
@@ -66,6 +75,9 @@ TACIT_API tacit_status tacit_queue_put(tacit_queue *queue, size_t n,
                                        const double *host, double *x);
 TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
                                        const double *x, double *host);
+
+/* The name of its link: "self", "mpi". */
+TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
 
 /* Host threads that work for this queue. */
 TACIT_API int tacit_queue_threads(const tacit_queue *queue);

@@ -95,7 +95,8 @@ TACIT_API const tacit_loop *tacit_solver_loop(int i);
 
 /* Choose the loop of `solver`: "host" (its first value), "graph", "resident",
  * or "auto" (NULL): each that it can have runs some iterations, and the
- * fastest stays. Not to be called during a solve.
+ * fastest on the slowest rank stays. Not to be called during a solve.
+ * Collective.
  * Errors      INVALID (unknown), UNSUPPORTED (with the reason), NO_MEMORY. */
 TACIT_API tacit_status tacit_solver_set_loop(tacit_solver *solver,
                                              const char *loop);

@@ -36,8 +36,14 @@ TACIT_API tacit_status tacit_world_self(tacit_world **out);
 TACIT_API int tacit_world_rank(const tacit_world *world);
 TACIT_API int tacit_world_size(const tacit_world *world);
 
-/* Who starts a message in this world: "self" or "mpi". */
-TACIT_API const char *tacit_world_comm(const tacit_world *world);
+/* Divide a world: the processes with the same `colour` become a world of their
+ * own, in the order that they have here; who says a colour below 0 is in none,
+ * and `*out` stays as it is. Each part goes its own way: queues, matrices and
+ * solves in it wait for none of the others. `world` can be used as before.
+ * Collective.
+ * Errors      COMM, NO_MEMORY. */
+TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
+                                         tacit_world **out);
 
 /* End every process of the world at once with `exit_code`: for errors that
  * only one rank has seen. Does not return. */

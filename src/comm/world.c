@@ -1,13 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world.c - what all transports share: agreement, and queues. */
+ * comm/world.c - what all worlds share. */
 #include "comm/world.h"
-#include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-tacit_status tct_world_new(const tct_comm_ops *ops, void *state, int rank,
-                           int size, int local_size, tacit_world **out)
+tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
+                           int size, const int local[2], tacit_world **out)
 {
     tacit_world *w = NULL;
     TRY(TCT_ALLOC(1, "a world", &w));
@@ -15,7 +13,8 @@ tacit_status tct_world_new(const tct_comm_ops *ops, void *state, int rank,
                        .state = state,
                        .rank = rank,
                        .size = size,
-                       .local_size = local_size};
+                       .local_rank = local[0],
+                       .local_size = local[1]};
     *out = w;
     return TACIT_OK;
 }
@@ -30,9 +29,16 @@ int tacit_world_size(const tacit_world *world)
     return world->size;
 }
 
-const char *tacit_world_comm(const tacit_world *world)
+tacit_status tacit_world_split(tacit_world *world, int colour,
+                               tacit_world **out)
 {
-    return world->ops->name;
+    REQUIRE(world != NULL && out != NULL);
+    tacit_world *part = NULL;
+    const tacit_status status =
+        tct_agree(world, world->ops->split(world, colour, &part));
+    if (status < 0) tacit_world_destroy(&part);
+    else *out = part;
+    return status;
 }
 
 void tacit_world_abort(tacit_world *world, int exit_code)
@@ -64,52 +70,5 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     strncpy(text, tacit_error_message(), sizeof text - 1);
     TRY(tct_bcast(w, (int)first, sizeof text, text));
     tct_set_error_message(text);
-    return status;
-}
-
-/* --- queues --------------------------------------------------------------- */
-
-/* Processors that this process may use. */
-static int processors(void)
-{
-    cpu_set_t mine;
-    if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
-    return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
-}
-
-static int default_threads(const tacit_world *w)
-{
-    const char *wish = getenv("OMP_NUM_THREADS"); /* may be a list: its first */
-    const long wished = wish ? strtol(wish, NULL, 10) : 0;
-    const int all = processors(), share = all / w->local_size;
-    const long threads = wished > 0 ? wished : share > 1 ? share : 1;
-    const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
-    if (wished > 0)
-        tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
-                most);
-    else
-        tct_log(TCT_DETAIL,
-                "rank %d  threads %d: %d processors may be used here, by %d "
-                "processes",
-                w->rank, most, all, w->local_size);
-    return most;
-}
-
-tacit_status tacit_queue_create(tacit_world *world, const char *spec,
-                                int threads, tacit_queue **out)
-{
-    REQUIRE(world != NULL && out != NULL && threads >= 0);
-    tacit_queue *q = NULL;
-    tacit_status status =
-        tct_queue_new(world, &world->ops->link, world->rank, world->size, spec,
-                      threads > 0 ? threads : default_threads(world), &q);
-    if (status >= 0 && world->ops->link_state_bytes) {
-        q->link_state = tct_calloc(world->ops->link_state_bytes);
-        if (!q->link_state)
-            status = tct_fail(TACIT_NO_MEMORY, "no memory for a queue");
-    }
-    status = tct_agree(world, status);
-    if (status < 0) tacit_queue_destroy(&q);
-    else *out = q;
     return status;
 }

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world.h - what a transport provides. One file per transport, one table
- * at the bottom of it: self.c, mpi.c.
- *
- * The set-up plane may block and fail. The stream plane is reached through a
- * queue only (device/queue.h): a transport that cannot enqueue, such as plain
- * MPI, synchronises inside. */
+ * comm/world.h - who takes part, and the set-up plane between them, which may
+ * block and fail. One file per kind of world, one table at the bottom of it:
+ * world_self.c, world_mpi.c. How messages go in the stream plane is the business
+ * of a link (comm/link.h). */
 #ifndef TCT_WORLD_H
 #define TCT_WORLD_H
 #include "base/base.h"
@@ -14,9 +12,7 @@
 typedef enum { TCT_I64, TCT_F64 } tct_type;
 typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
 
-struct tct_plan; /* comm/exchange.h */
-
-typedef struct tct_comm_ops {
+typedef struct tct_world_ops {
     const char *name;
     /* Set-up plane. All are collective but send and recv. */
     tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
@@ -28,21 +24,18 @@ typedef struct tct_comm_ops {
     tacit_status (*alltoallv)(tacit_world *w, const int64_t *send_bytes,
                               const void *send, const int64_t *recv_bytes,
                               void *recv);
+    /* The world of those with the same colour; none where it is below 0. */
+    tacit_status (*split)(tacit_world *w, int colour, tacit_world **out);
     void (*abort)(tacit_world *w, int exit_code);
     void (*destroy)(tacit_world *w);
-    /* Make the persistent messages of a plan, and free them. */
-    tacit_status (*plan_open)(struct tct_plan *plan);
-    void (*plan_close)(struct tct_plan *plan);
-    /* Stream plane: see tct_link_ops in device/queue.h. */
-    tct_link_ops link;
-    size_t link_state_bytes; /* what a queue keeps for the link */
-} tct_comm_ops;
+} tct_world_ops;
 
 struct tacit_world {
-    const tct_comm_ops *ops;
+    const tct_world_ops *ops;
     void *state; /* the transport's own */
     int rank, size;
-    int local_size; /* processes of this world on this machine */
+    int local_rank; /* among the processes of this world on this machine, */
+    int local_size; /* and how many they are                              */
 };
 
 /* --- set-up plane, for every floor above -------------------------------- */
@@ -103,7 +96,8 @@ static inline int tct_owner(const int64_t *starts, int size, int64_t i)
     return low;
 }
 
-tacit_status tct_world_new(const tct_comm_ops *ops, void *state, int rank,
-                           int size, int local_size, tacit_world **out);
+/* `local`: rank and size among the processes of this machine. */
+tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
+                           int size, const int local[2], tacit_world **out);
 
 #endif

@@ -111,9 +111,32 @@ static void run_product(tacit_queue *q, const tct_op *op)
     }
 }
 
+static void pack(const tct_op *op)
+{
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    for (int j = 0; j < columns; j++) {
+        const double *x = tct_column(&op->x, j);
+        for (int64_t i = 0; i < e->values; i++)
+            e->pack[i * columns + j] = x[e->index[i]];
+    }
+}
+
+static void unpack(const tct_op *op)
+{
+    const tct_exchange *e = op->exchange;
+    const int columns = op->x.columns;
+    const double *landing = tct_landing(e, columns);
+    for (int j = 0; j < columns; j++)
+        for (int64_t i = 0; i < e->ghosts; i++)
+            e->ghost[j * e->ghosts + i] = landing[i * columns + j];
+}
+
 static void host_run(tacit_queue *q, const tct_op *op)
 {
     switch ((int)op->code) {
+    case TCT_PACK: pack(op); break;
+    case TCT_UNPACK: unpack(op); break;
     case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
     case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
     case TCT_STEP: tct_step_run(op->step, op->out); break;

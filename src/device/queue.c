@@ -66,15 +66,74 @@ void tct_flags_agreed(tacit_queue *q, double word)
 
 /* --- the line: device work to the device, messages to the link ------------ */
 
+static void run(tacit_queue *q, const tct_op *op)
+{
+    if (q->failed == TACIT_OK) q->device->run(q, op);
+}
+
+/* Must what the link is given be brought to the CPU, and waited for? */
+static bool is_apart(const tacit_queue *q)
+{
+    return q->device->alloc_shared && q->link->starter == TCT_BY_CPU &&
+           q->ranks > 1;
+}
+
+/* A sum by the CPU of scalars that the device has. */
+static void sum_apart(tacit_queue *q, const tct_op *op)
+{
+    tct_op here = *op;
+    here.out = q->sum;
+    if (op->code == TCT_SUM_BEGIN) {
+        q->device->run(q, &(tct_op){.code = TCT_GET,
+                                    .n = (size_t)op->count,
+                                    .v = {op->out},
+                                    .host = q->sum});
+        q->device->sync(q);
+        q->link->sum_begin(q, &here);
+    } else {
+        q->link->sum_end(q, &here);
+        q->device->run(q, &(tct_op){.code = TCT_PUT,
+                                    .n = (size_t)op->count,
+                                    .v = {op->out},
+                                    .host = q->sum});
+    }
+}
+
+static void begin_exchange(tacit_queue *q, const tct_op *op)
+{
+    tct_op pack = *op;
+    pack.code = TCT_PACK;
+    pack.n = (size_t)op->exchange->values;
+    if (pack.n > 0) run(q, &pack);
+    if (is_apart(q)) q->device->sync(q);
+    q->link->exchange_begin(q, op);
+}
+
+static void end_exchange(tacit_queue *q, const tct_op *op)
+{
+    tct_op unpack = *op;
+    unpack.code = TCT_UNPACK;
+    unpack.n = (size_t)op->exchange->ghosts;
+    q->link->exchange_end(q, op);
+    if (tct_landing(op->exchange, op->x.columns) != op->exchange->ghost)
+        run(q, &unpack);
+}
+
 static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     (void)self;
     if (q->peers_know || q->dry) return; /* every rank stands still */
     switch ((int)op->code) {
-    case TCT_SUM_BEGIN: q->link->sum_begin(q, op); break;
-    case TCT_SUM_END: q->link->sum_end(q, op); break;
-    case TCT_EXCHANGE_BEGIN: q->link->exchange_begin(q, op); break;
-    case TCT_EXCHANGE_END: q->link->exchange_end(q, op); break;
+    case TCT_SUM_BEGIN:
+        if (is_apart(q)) sum_apart(q, op);
+        else q->link->sum_begin(q, op);
+        break;
+    case TCT_SUM_END:
+        if (is_apart(q)) sum_apart(q, op);
+        else q->link->sum_end(q, op);
+        break;
+    case TCT_EXCHANGE_BEGIN: begin_exchange(q, op); break;
+    case TCT_EXCHANGE_END: end_exchange(q, op); break;
     default:
         if (q->failed == TACIT_OK || op->code == TCT_GET)
             q->device->run(q, op); /* sums are the same on every rank */
@@ -207,15 +266,32 @@ static tacit_status push_decorators(tacit_queue *q, const char *spec,
     return TACIT_OK;
 }
 
+/* "name" or "name(ordinal)" */
+static tacit_status find_device(tacit_queue *q, const char *text)
+{
+    const size_t n = strcspn(text, "(");
+    for (int i = 0; devices[i] && !q->device; i++)
+        if (strlen(devices[i]->name) == n &&
+            strncmp(devices[i]->name, text, n) == 0)
+            q->device = devices[i];
+    if (!q->device)
+        FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'%s",
+             text, devices[1] ? " and 'cuda'" : "");
+    int after = 0;
+    if (text[n] == '\0') return TACIT_OK;
+    if (q->device->ordinals &&
+        sscanf(text + n, "(%d)%n", &q->ordinal, &after) == 1 && after > 0 &&
+        text[n + (size_t)after] == '\0' && q->ordinal >= 0)
+        return TACIT_OK;
+    FAIL(TACIT_INVALID, "device '%s': expected %s%s", text, q->device->name,
+         q->device->ordinals ? " or, with a number from 0, cuda(1)" : "");
+}
+
 static tacit_status build(tacit_queue *q, const char *spec)
 {
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
-    for (int i = 0; devices[i] && !q->device; i++)
-        if (strcmp(devices[i]->name, name) == 0) q->device = devices[i];
-    if (!q->device)
-        FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'%s",
-             name, devices[1] ? " and 'cuda'" : "");
+    TRY(find_device(q, name));
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);
@@ -226,17 +302,13 @@ static tacit_status build(tacit_queue *q, const char *spec)
     return push_decorators(q, spec, name);
 }
 
-tacit_status tct_queue_new(tacit_world *world, const tct_link_ops *link,
-                           int rank, int ranks, const char *spec, int threads,
+tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
                            tacit_queue **out)
 {
     tacit_queue *q = NULL;
     TRY(TCT_ALLOC(1, "a queue", &q));
-    *q = (tacit_queue){.world = world,
-                       .link = link,
-                       .rank = rank,
-                       .ranks = ranks,
-                       .threads = threads};
+    *q = *who;
+    q->ordinal = -1;
     const tacit_status status = build(q, spec ? spec : "host");
     if (status < 0) tacit_queue_destroy(&q);
     else *out = q;
@@ -253,11 +325,23 @@ void tacit_queue_destroy(tacit_queue **queue)
         q->top = layer->below;
         tct_free(layer);
     }
+    if (q->link && q->link->close) q->link->close(q);
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
-    tct_free(q->link_state);
     tct_free(q);
     *queue = NULL;
+}
+
+void *tct_alloc_shared(tacit_queue *q, size_t bytes)
+{
+    return q->device->alloc_shared ? q->device->alloc_shared(q, bytes)
+                                   : q->device->alloc(q, bytes);
+}
+
+void tct_free_shared(tacit_queue *q, void *p)
+{
+    if (q->device->free_shared) q->device->free_shared(q, p);
+    else q->device->free(q, p);
 }
 
 int tacit_queue_threads(const tacit_queue *queue)

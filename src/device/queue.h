@@ -46,6 +46,8 @@
     X(SUM_END, "sum end", 0, 0, 0, 0, 0)                                       \
     X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0)                         \
     X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0)                             \
+    X(PACK, "pack", 0, 0, 0, 0, 2)                                             \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2)                                         \
     X(GET, "get", 0, 0, 0, 0, 2)                                               \
     X(PUT, "put", 0, 0, 0, 0, 2)
 
@@ -66,14 +68,51 @@ extern const tct_op_info tct_op_table[TCT_OPCODES];
 typedef struct tct_block tct_block;
 typedef struct tct_exchange tct_exchange;
 
-/* What the line and the decorators know of an exchange; comm/ adds the rest. */
+/* Vectors side by side: column j begins `stride` doubles after column j - 1. */
+typedef struct tct_panel {
+    double *at;
+    ptrdiff_t stride;
+    int columns;
+} tct_panel;
+
+static inline double *tct_column(const tct_panel *x, int j)
+{
+    return x->at + j * x->stride;
+}
+static inline tct_panel tct_single(const double *x)
+{
+    return (tct_panel){(double *)(uintptr_t)x, 0, 1};
+}
+/* Two vectors, wherever they are. */
+static inline tct_panel tct_pair(const double *x0, const double *x1)
+{
+    const intptr_t apart = (intptr_t)x1 - (intptr_t)x0;
+    return (tct_panel){(double *)(uintptr_t)x0,
+                       apart / (intptr_t)sizeof(double), 2};
+}
+
+/* What the line, the devices and the decorators know of an exchange; comm/ adds
+ * the rest. Messages lie peer by peer in `pack` and `landing`, which the
+ * device and what starts messages both reach; in a message the columns of an
+ * element stand side by side. */
 struct tct_exchange {
-    int columns;      /* vectors exchanged at once: 1 or 2            */
-    int64_t messages; /* sent by this rank per exchange               */
-    int64_t values;   /* sent by this rank per exchange, all columns  */
-    int64_t ghosts;   /* received by this rank per column             */
-    double *ghost;    /* [columns * ghosts] column after column       */
+    int columns;      /* vectors exchanged at once, at most            */
+    int64_t messages; /* sent by this rank per exchange                */
+    int64_t values;   /* sent by this rank per exchange and column     */
+    int64_t ghosts;   /* received by this rank per column              */
+    int32_t *index;   /* [values] elements to send, on the device      */
+    double *pack;     /* [columns * values]                            */
+    double *landing;  /* [columns * ghosts]                            */
+    double *ghost;    /* [columns * ghosts] on the device, column after
+                         column                                        */
+    bool in_place;    /* one column lands where its ghosts belong      */
 };
+
+/* Where messages of `columns` columns land. */
+static inline double *tct_landing(const tct_exchange *e, int columns)
+{
+    return e->in_place && columns == 1 ? e->ghost : e->landing;
+}
 
 enum { TCT_OP_VECTORS = 7, TCT_SUM_MOST = 8 };
 
@@ -88,6 +127,7 @@ typedef struct tct_op {
     bool at_once;               /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, on the device             */
+    tct_panel x;                /* what is sent in an exchange          */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
     void *host;                 /* host memory of GET and PUT           */
@@ -130,6 +170,7 @@ typedef struct tct_seen {
 typedef struct tct_device_ops {
     const char *name;    /* "host" */
     const char *summary; /* one line for `tacit devices` */
+    bool ordinals;       /* a number may say which: "cuda(1)" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
     tacit_status (*open)(tacit_queue *q);
@@ -139,6 +180,9 @@ typedef struct tct_device_ops {
     void (*run)(tacit_queue *q, const tct_op *op);
     void (*sync)(tacit_queue *q);
     void (*describe)(const tacit_queue *q, char *text, size_t size);
+    /* Memory that the device and the CPU both reach. OPTIONAL: alloc, free */
+    void *(*alloc_shared)(tacit_queue *q, size_t bytes);
+    void (*free_shared)(tacit_queue *q, void *p);
     /* The rest is OPTIONAL, of a device that runs behind the CPU. */
     /* The oldest look that was not taken yet: waits for it; false if none is
      * to come or the queue has failed. */
@@ -159,16 +203,42 @@ typedef struct tct_device_ops {
     void (*record_free)(tacit_queue *q, void *record);
 } tct_device_ops;
 
-/* What a queue needs of a transport. `sum_end` leaves the same bits on every
- * rank. Each sum carries a word of flags besides its scalars: whether a queue
- * has failed and whether a monitor wants to stop (tct_flags_*), so that all
- * ranks learn of it in the same sum. */
-typedef struct tct_link_ops {
+struct tct_plan; /* comm/plan.h */
+
+/* Who starts a message, and so which loops can have it. */
+typedef enum tct_starter {
+    TCT_BY_CPU,    /* loop host            */
+    TCT_BY_STREAM, /* ... and loop graph   */
+    TCT_BY_KERNEL  /* ... and resident     */
+} tct_starter;
+
+/* How messages go between the ranks of a world: one file in comm/, one row in
+ * TCT_LINKS. A link by the CPU reads and writes memory of the CPU: where the
+ * device has its own, the line brings scalars there and back, and waits for the
+ * device before a message.
+ *
+ * `sum_end` leaves the same bits on every rank. Each sum carries a word of flags
+ * besides its scalars: whether a queue has failed and whether a monitor wants
+ * to stop (tct_flags_*), so that all ranks learn of it in the same sum. */
+typedef struct tct_link {
+    const char *name;
+    const char *summary; /* one line for `tacit devices` */
+    tct_starter starter;
+    /* Can `q`, whose device is open, have it? If not, why, into `reason`
+     * [size]. */
+    bool (*available)(const tacit_queue *q, char *reason, size_t size);
+    /* Set-up and end of q->link_state. OPTIONAL */
+    tacit_status (*open)(tacit_queue *q);
+    void (*close)(tacit_queue *q);
+    /* Make the persistent messages of a plan, and free them. OPTIONAL */
+    tacit_status (*plan_open)(struct tct_plan *plan);
+    void (*plan_close)(struct tct_plan *plan);
+    /* Stream plane. */
     void (*sum_begin)(tacit_queue *q, const tct_op *op);
     void (*sum_end)(tacit_queue *q, const tct_op *op);
     void (*exchange_begin)(tacit_queue *q, const tct_op *op);
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
-} tct_link_ops;
+} tct_link;
 
 /* --- layers --------------------------------------------------------------- */
 
@@ -196,9 +266,12 @@ struct tacit_queue {
     void *device_state;
     int threads;
     tct_team *team; /* these threads */
+    int ordinal;    /* of the device, < 0: the one of this rank's place   */
+    int place;      /* of this rank among those of its machine            */
     tacit_world *world;
-    const tct_link_ops *link;
-    void *link_state; /* the transport's, per queue; freed with tct_free */
+    const tct_link *link;
+    void *link_state;         /* the link's */
+    double sum[TCT_SUM_MOST]; /* scalars under way: see tct_link */
     int rank, ranks;
     tct_layer *top;
     tacit_status failed;    /* the first failure, this rank's or a peer's     */
@@ -233,11 +306,15 @@ extern const tct_device_ops tct_device_host, tct_device_cuda;
 /* All devices of this build, ended by NULL. */
 const tct_device_ops *const *tct_devices(void);
 
-/* Join device, transport and layers; comm/ calls it.
+/* Device and layers of `spec`, "decorator:device(ordinal)", on this rank; comm/
+ * calls it, and adds the link. `who` has the members world, rank, ranks, place
+ * and threads set.
  * Errors      INVALID (unknown device or decorator), NO_MEMORY, DEVICE. */
-tacit_status tct_queue_new(tacit_world *world, const tct_link_ops *link,
-                           int rank, int ranks, const char *spec, int threads,
+tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
                            tacit_queue **out);
+/* Memory that the device and the CPU both reach; NULL if there is none. */
+void *tct_alloc_shared(tacit_queue *q, size_t bytes);
+void tct_free_shared(tacit_queue *q, void *p);
 
 /* --- the words of a solver ------------------------------------------------ */
 
@@ -322,11 +399,10 @@ void q_sum_begin(tacit_queue *q, int count, double *data);
 void q_sum_end(tacit_queue *q, int count, double *data);
 void q_sum(tacit_queue *q, int count, double *data);
 
-/* Send what the plan of `e` lists of x0 (and x1 if it has two columns), and
- * receive e->ghost; other work may be enqueued between begin and end. */
-void q_exchange_begin(tacit_queue *q, tct_exchange *e, const double *x0,
-                      const double *x1);
-void q_exchange_end(tacit_queue *q, tct_exchange *e);
+/* Send what the plan of `e` lists of each column of `x`, and receive e->ghost;
+ * other work may be enqueued between begin and end. */
+void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x);
+void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns);
 
 /* y = B x; `dot` NULL, or *dot = (x, y) */
 void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,

@@ -163,17 +163,16 @@ void q_sum(tacit_queue *q, int count, double *data)
     q_submit(q, &op);
 }
 
-void q_exchange_begin(tacit_queue *q, tct_exchange *e, const double *x0,
-                      const double *x1)
+void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x)
 {
-    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN,
-                          .exchange = e,
-                          .v = {in(x0), in(x1)}});
+    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN, .exchange = e, .x = x});
 }
 
-void q_exchange_end(tacit_queue *q, tct_exchange *e)
+void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns)
 {
-    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_END, .exchange = e});
+    q_submit(q, &(tct_op){.code = TCT_EXCHANGE_END,
+                          .exchange = e,
+                          .x = {.columns = columns}});
 }
 
 void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,

@@ -13,10 +13,10 @@ static void apply_with(const tacit_operator *A, tacit_queue *q, const double *x,
                        double *y, double *dot)
 {
     tct_exchange *e = A->plan ? &A->plan->base : NULL;
-    if (e) q_exchange_begin(q, e, x, NULL);
+    if (e) q_exchange_begin(q, e, tct_single(x));
     q_multiply(q, A->local, x, y, dot);
-    if (e) q_exchange_end(q, e);
-    if (A->ghost) q_multiply_add(q, A->ghost, e, 0, y, x, dot);
+    if (e) q_exchange_end(q, e, 1);
+    if (A->ghost) q_multiply_add(q, A->ghost_there, e, 0, y, x, dot);
 }
 
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
@@ -44,13 +44,13 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {
-    tct_exchange *e = A->pair_plan ? &A->pair_plan->base : NULL;
-    if (e) q_exchange_begin(q, e, x0, x1);
+    tct_exchange *e = A->plan ? &A->plan->base : NULL;
+    if (e) q_exchange_begin(q, e, tct_pair(x0, x1));
     q_multiply_pair(q, A->local, x0, y0, x1, y1);
-    if (e) q_exchange_end(q, e);
+    if (e) q_exchange_end(q, e, 2);
     if (!A->ghost) return;
-    q_multiply_add(q, A->ghost, e, 0, y0, x0, NULL);
-    q_multiply_add(q, A->ghost, e, 1, y1, x1, NULL);
+    q_multiply_add(q, A->ghost_there, e, 0, y0, x0, NULL);
+    q_multiply_add(q, A->ghost_there, e, 1, y1, x1, NULL);
 }
 
 static bool overlap(const double *x, const double *y, int64_t n)
@@ -176,10 +176,8 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
     A->info.row_max = extent[1];
     if (w->size > 1) {
         const int32_t *now = A->order ? A->order->now : NULL;
-        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, now, 1,
+        TRY(tct_plan_create(A->q, A->starts, A->ghost_id, A->ghosts, now, 2,
                             &A->plan));
-        TRY(tct_plan_create(w, A->starts, A->ghost_id, A->ghosts, now, 2,
-                            &A->pair_plan));
     }
     describe_blocks(A);
     tct_low_share(A);
@@ -280,7 +278,8 @@ static tacit_status refill(tacit_operator *A, tct_csr *rows,
     if (found->row >= 0 && A->order) found->row = A->order->old[found->row];
     if (found->row >= 0) found->row += first;
     if (status >= 0) status = tct_low_refill(A, &parts.local);
-    if (status >= 0 && A->ghost) tct_ghost_refill(A->ghost, &parts);
+    if (status >= 0 && A->ghost)
+        status = tct_ghost_refill(A->ghost, A->ghost_there, &parts);
     tct_parts_clear(&parts);
     return status;
 }
@@ -376,9 +375,10 @@ void tacit_operator_destroy(tacit_operator **A)
     tct_free(a->reasons);
     tct_order_destroy(a->q, &a->order);
     if (a->local) a->local->ops->destroy(a->local);
+    if (a->ghost_there && a->ghost_there != a->ghost)
+        a->ghost_there->ops->destroy(a->ghost_there);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);
-    tct_plan_destroy(&a->pair_plan);
     tct_free(a->ghost_id);
     tct_free(a->starts);
     tct_free(a);

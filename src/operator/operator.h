@@ -2,7 +2,7 @@
  * operator/operator.h - A = local + ghost, and the words that multiply by it. */
 #ifndef TCT_OPERATOR_H
 #define TCT_OPERATOR_H
-#include "comm/exchange.h"
+#include "comm/plan.h"
 #include "matrix/csr.h"
 #include "operator/format.h"
 #include "operator/pattern/order.h"
@@ -14,13 +14,13 @@ struct tacit_operator {
     int64_t n;       /* rows of this rank                                */
     int64_t *starts; /* [size + 1] first row of each rank                */
     const tct_format *format;
-    tct_order *order;  /* of what is stored; NULL: as the rows come         */
-    tct_block *local;  /* rows and columns of this rank                    */
-    tct_block *ghost;  /* columns of other ranks; NULL if there are none   */
+    tct_order *order; /* of what is stored; NULL: as the rows come         */
+    tct_block *local; /* rows and columns of this rank                    */
+    tct_block *ghost; /* columns of other ranks; NULL if there are none   */
+    tct_block *ghost_there; /* the same on the device: `ghost` on the host */
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
     int64_t ghosts;
-    tct_plan *plan;      /* NULL with one process                          */
-    tct_plan *pair_plan; /* for two vectors at once         */
+    tct_plan *plan; /* of two vectors at most; NULL with one process      */
     tct_trial trials[TCT_TRIALS_MOST];
     int trial_count;
     int version; /* counts updates: recordings of the old values are void */
@@ -110,7 +110,11 @@ tacit_status tct_ghost_create(tct_parts *parts, tct_block **out);
  * its column is global, too. */
 tct_difference tct_ghost_compare(const tct_block *B, const int64_t *ids,
                                  const tct_parts *parts);
-/* New values from `parts`, which has the same pattern. */
-void tct_ghost_refill(tct_block *B, const tct_parts *parts);
+/* The same on the device of `q`: `B` itself on the host.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_ghost_bring(tacit_queue *q, tct_block *B, tct_block **there);
+/* New values from `parts`, which has the same pattern. Errors DEVICE. */
+tacit_status tct_ghost_refill(tct_block *B, tct_block *there,
+                              const tct_parts *parts);
 
 #endif

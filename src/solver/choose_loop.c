@@ -14,6 +14,10 @@ static const tacit_loop loops[TCT_LOOPS] = {
      true},
     {"resident", "one persistent kernel for the whole solve", true}};
 
+/* Who must be able to start messages. */
+static const tct_starter needs[TCT_LOOPS] = {TCT_BY_CPU, TCT_BY_STREAM,
+                                             TCT_BY_KERNEL};
+
 const tacit_loop *tacit_solver_loop(int i)
 {
     return i >= 0 && i < TCT_LOOPS ? &loops[i] : NULL;
@@ -28,6 +32,13 @@ static tacit_status set(tacit_solver *S, int loop)
     if (loops[loop].needs_gpu && !S->q->device->replay)
         FAIL(TACIT_UNSUPPORTED, "loop %s: needs --device cuda",
              loops[loop].name);
+    if (needs[loop] > S->q->link->starter)
+        FAIL(TACIT_UNSUPPORTED,
+             "loop %s: needs messages that %s starts, and those of link %s are "
+             "started by the CPU: loop host can be had",
+             loops[loop].name,
+             needs[loop] == TCT_BY_STREAM ? "the stream" : "a kernel",
+             S->q->link->name);
     if (loop == TCT_LOOP_RESIDENT &&
         !tct_resident_fits(S, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "loop resident: %s", reason);
@@ -51,12 +62,23 @@ static double try_loop(tacit_solver *S, int loop, int iterations,
     return result.seconds / (double)(result.iterations + 1);
 }
 
-/* Few entries: loop resident is the fastest, and need only be warmed up. */
+/* Few entries on each rank: loop resident is the fastest, and need only be
+ * warmed up. */
 static bool is_small(tacit_solver *S)
 {
     char reason[160];
-    return S->exact->local->nonzeros <= TCT_GPU_SMALL &&
-           tct_resident_fits(S, reason, sizeof reason);
+    int64_t small = needs[TCT_LOOP_RESIDENT] <= S->q->link->starter &&
+                    S->exact->local->nonzeros <= TCT_GPU_SMALL &&
+                    tct_resident_fits(S, reason, sizeof reason);
+    return tct_reduce_i64(S->q->world, TCT_MIN, 1, &small) >= 0 && small;
+}
+
+/* The time of the slowest rank; < 0 where a rank cannot. */
+static double slowest(tacit_solver *S, double seconds)
+{
+    double extent[2] = {seconds, seconds < 0.0 ? 1.0 : 0.0};
+    if (tct_reduce_f64(S->q->world, TCT_MAX, 2, extent) < 0) return -1.0;
+    return extent[1] > 0.0 ? -1.0 : extent[0];
 }
 
 static void tell(const char *loop, double seconds, double spent)
@@ -76,14 +98,16 @@ static tacit_status choose(tacit_solver *S)
     double *b = NULL, *x = NULL, best = -1.0;
     tacit_status status = tacit_queue_alloc(S->q, S->n, &b);
     if (status == TACIT_OK) status = tacit_queue_alloc(S->q, S->n, &x);
+    status = tct_agree(S->q->world, status);
     int fastest = TCT_LOOP_HOST;
     if (status == TACIT_OK) q_fill(S->q, S->n, 1.0, b);
     const bool small = is_small(S);
     int loop = small ? TCT_LOOP_RESIDENT : 0;
     for (; status == TACIT_OK && loop < TCT_LOOPS; loop++) {
         const double start = tct_seconds();
-        const double seconds = try_loop(S, loop, small ? WARM : TRIAL, b, x);
-        status = q_status(S->q);
+        const double seconds =
+            slowest(S, try_loop(S, loop, small ? WARM : TRIAL, b, x));
+        status = tct_agree(S->q->world, q_own_status(S->q));
         tell(loops[loop].name, seconds, tct_seconds() - start);
         if (seconds < 0.0 || (best >= 0.0 && seconds >= best)) continue;
         best = seconds;
@@ -94,7 +118,7 @@ static tacit_status choose(tacit_solver *S)
     tacit_queue_free(S->q, &x);
     if (fastest != TCT_LOOP_RESIDENT) tct_resident_free(S);
     if (status == TACIT_NO_MEMORY) status = TACIT_OK; /* no room to try */
-    return status < 0 ? status : set(S, fastest);
+    return status < 0 ? status : tct_agree(S->q->world, set(S, fastest));
 }
 
 tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)
@@ -102,7 +126,8 @@ tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)
     REQUIRE(solver != NULL);
     if (!loop || strcmp(loop, "auto") == 0) return choose(solver);
     for (int i = 0; i < TCT_LOOPS; i++)
-        if (strcmp(loops[i].name, loop) == 0) return set(solver, i);
+        if (strcmp(loops[i].name, loop) == 0)
+            return tct_agree(solver->q->world, set(solver, i));
     FAIL(TACIT_INVALID, "unknown loop '%s': host, graph, resident or auto",
          loop);
 }

@@ -86,7 +86,8 @@ bool tct_take_looks(tacit_solver *S, int leave)
     tct_seen c;
     const int64_t k = S->k;
     while (S->ahead > leave) {
-        if (!q_seen(S->q, &c)) return true; /* the queue has failed */
+        if (!q_seen(S->q, &c)) /* the queue has failed: do all know? */
+            return S->q->peers_know || S->q->ranks == 1;
         S->k = k - --S->ahead;
         const bool done = tct_judge(S, &c);
         /* an update that was enqueued already is part of an x that did not

@@ -91,6 +91,8 @@ bool tct_done_behind(tacit_solver *S)
 {
     q_look(S->q, S->c);
     S->looks++;
+    /* who has failed takes part in messages until all know */
+    if (S->q->failed != TACIT_OK && S->q->ranks > 1) return S->q->peers_know;
     if (S->recording) {
         if (++S->recorded < period(S)) return false;
         end_record(S);

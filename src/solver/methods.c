@@ -52,6 +52,15 @@ static tacit_status build(tacit_solver *S)
     return tacit_queue_alloc(S->q, TCT_SCALARS, &S->c);
 }
 
+/* Ranks that ran ahead of their looks by different numbers would part ways. */
+static tacit_status agree_on_pace(tacit_solver *S)
+{
+    int64_t most = (int64_t)S->n;
+    TRY(tct_reduce_i64(S->exact->world, TCT_MAX, 1, &most));
+    S->most_rows = (size_t)most;
+    return TACIT_OK;
+}
+
 tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
                                  const char *method, tacit_solver **out)
 {
@@ -71,6 +80,7 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
         status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");
     }
     status = tct_agree(A->world, status);
+    if (status >= 0) status = agree_on_pace(S);
     if (status < 0) tacit_solver_destroy(&S);
     else *out = S;
     return status;

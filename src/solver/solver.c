@@ -12,7 +12,7 @@ static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
     S->k = 0;
     S->seen = S->host_from = -1;
     S->A = S->exact;
-    S->lag = S->q->device->lag ? S->q->device->lag(S->q, S->n) : 0;
+    S->lag = S->q->device->lag ? S->q->device->lag(S->q, S->most_rows) : 0;
     S->q->stop_wanted = S->q->stop_agreed = false;
     TRY(tct_measure_b(S));
     S->target = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);

@@ -54,6 +54,7 @@ struct tacit_solver {
     const tacit_operator *A;     /* what the method multiplies by     */
     const tacit_operator *exact; /* A, or A in full precision         */
     size_t n;                    /* local rows                        */
+    size_t most_rows;            /* of a rank: what paces all         */
     double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
     double *c;                   /* scalars on the device: steps.h    */
     const double *b;             /* of this run                       */

@@ -121,15 +121,16 @@ static tacit_status bench_spmv(const cli *c, const cli_problem *p)
 
 static void exchange_once(const part *p)
 {
-    tct_plan *plan = p->count == 1 ? p->A->plan : p->A->pair_plan;
-    q_exchange_begin(p->q, &plan->base, p->x, p->count == 1 ? NULL : p->y);
-    q_exchange_end(p->q, &plan->base);
+    tct_exchange *e = &p->A->plan->base;
+    q_exchange_begin(p->q, e,
+                     p->count == 1 ? tct_single(p->x) : tct_pair(p->x, p->y));
+    q_exchange_end(p->q, e, p->count);
 }
 
 static tacit_status one_exchange(const cli *c, const cli_system *s, int columns,
                                  cli_table *table)
 {
-    const tct_plan *plan = columns == 1 ? s->A->plan : s->A->pair_plan;
+    const tct_plan *plan = s->A->plan;
     if (!plan) return TACIT_OK;
     const part exchange = {.q = s->queue,
                            .A = s->A,
@@ -139,9 +140,9 @@ static tacit_status one_exchange(const cli *c, const cli_system *s, int columns,
                            .once = exchange_once};
     double seconds = 0.0;
     TRY(measure(c, &exchange, &seconds));
-    const double values = cli_sum(c, (double)plan->base.values);
+    const double values = columns * cli_sum(c, (double)plan->base.values);
     const double messages = cli_sum(c, (double)plan->base.messages);
-    const double most = cli_max(c, (double)plan->base.values);
+    const double most = columns * cli_max(c, (double)plan->base.values);
     cli_table_row(table, "%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g", columns,
                   1e6 * seconds, messages, 8 * values, 8 * most,
                   8e-9 * values / seconds);

@@ -50,8 +50,6 @@ static tacit_status add_devices(const cli *c, listing *l)
         const char *reason = cli_choice_missing(&cli_axis_device, &row);
         char name[160] = "", why[256];
         tacit_queue *queue = NULL;
-        if (!reason && row.needs_gpu && c->ranks > 1)
-            reason = "one process in this version";
         if (!reason && tacit_queue_create(c->world, row.name,
                                           (int)c->set.threads, &queue) < 0) {
             snprintf(why, sizeof why, "%s", tacit_error_message());

@@ -355,7 +355,7 @@ static tacit_status make_room(const cli *c, cli_comparison *all)
 
 static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
 {
-    const char *comm = tacit_world_comm(c->world);
+    const char *comm = cli_comm(c);
     cli_choice row;
     for (int i = 0; axis->row(i, &row); i++) {
         const char *reason = cli_choice_missing(axis, &row);

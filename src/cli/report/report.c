@@ -20,7 +20,7 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
     tacit_operator_describe(s->A, &info);
     cli_path path = {.method = method,
                      .loop = result->loop ? result->loop : "host",
-                     .comm = tacit_world_comm(c->world),
+                     .comm = tacit_queue_link(s->queue),
                      .device = c->device,
                      .precision = precision_of(c, run),
                      .precond = "none",

@@ -23,10 +23,6 @@ static tacit_status choose_device(cli *c)
     const char *reason = cli_gpu_reason();
     c->probe_seconds = tct_seconds() - start;
     if (reason && must) FAIL(TACIT_DEVICE, "--device cuda: %s", reason);
-    if (c->ranks > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "--device cuda: one process in this version, not %d ranks",
-             c->ranks);
     if (!reason) c->device = "cuda";
     else tct_log(TCT_DETAIL, "device host: cuda is not available: %s", reason);
     return TACIT_OK;
@@ -42,8 +38,7 @@ static tacit_status check_needs(const cli *c, const cli_axis *axis,
         needs = needs || (row.needs_gpu && is(value, row.name));
     if (!needs || cli_on_gpu(c)) return TACIT_OK;
     const char *reason = "this run is on the host";
-    if (c->ranks > 1) reason = "one process in this version";
-    else if (!is(c->set.device, "host")) reason = cli_gpu_reason();
+    if (!is(c->set.device, "host")) reason = cli_gpu_reason();
     FAIL(TACIT_UNSUPPORTED, "%s %s: needs --device cuda: %s", axis->name, value,
          reason);
 }
@@ -102,8 +97,15 @@ const char *cli_queue_spec(const cli *c, const char *decorators,
 {
     const size_t length = strlen(decorators);
     const bool open = length > 0 && decorators[length - 1] != ':';
-    snprintf(text, CLI_SPEC, "%s%s%s", decorators, open ? ":" : "", c->device);
+    const char *link = is(c->set.comm, "auto") ? NULL : c->set.comm;
+    snprintf(text, CLI_SPEC, "%s%s%s%s%s", decorators, open ? ":" : "",
+             c->device, link ? "@" : "", link ? link : "");
     return text;
+}
+
+const char *cli_comm(const cli *c)
+{
+    return c->ranks > 1 || is(c->set.comm, "mpi") ? "mpi" : "self";
 }
 
 tacit_status cli_settle(cli *c)

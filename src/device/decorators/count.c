@@ -52,7 +52,8 @@ static void count_op(tacit_tally *t, const tct_op *op)
     case TCT_PUT: break; /* set-up and scalars */
     case TCT_SUM_END: add(&t->reduce, 1, 0.0, 8.0 * op->count); break;
     case TCT_EXCHANGE_END:
-        add(&t->exchange, 1, 0.0, 8.0 * (double)op->exchange->values);
+        add(&t->exchange, 1, 0.0,
+            8.0 * op->x.columns * (double)op->exchange->values);
         t->exchange.messages += op->exchange->messages;
         break;
     default: add_work(t, op); t->moved_bytes += tct_op_work(op).moved;

@@ -43,8 +43,7 @@ static void run_late(tct_layer *self, tacit_queue *q)
     for (size_t i = 0; i < s->late; i++) {
         const tct_op *op = &s->ops[i];
         if (op->code == TCT_EXCHANGE_BEGIN)
-            poison(op->exchange->ghost,
-                   op->exchange->columns * op->exchange->ghosts);
+            poison(op->exchange->ghost, op->x.columns * op->exchange->ghosts);
         tct_pass_submit(self, q, op);
     }
     s->late = 0;

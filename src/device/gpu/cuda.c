@@ -100,6 +100,23 @@ static void cuda_free(tacit_queue *q, void *p)
     tct_gpu_release(p);
 }
 
+/* Of the host, as the device sees it at the same address. */
+static void *cuda_alloc_shared(tacit_queue *q, size_t bytes)
+{
+    void *p = NULL;
+    tct_gpu_flush(q);
+    if (gpu_host_malloc(&p, bytes ? bytes : 1, GPU_HOST_MAPPED) == GPU_OK)
+        return p;
+    (void)gpu_last_error();
+    return NULL;
+}
+
+static void cuda_free_shared(tacit_queue *q, void *p)
+{
+    cuda_sync(q);
+    (void)gpu_host_free(p);
+}
+
 /* --- the operation held back --------------------------------------------------- */
 
 static tct_gpu_launch launch_of(tct_gpu *g, double *out)
@@ -148,6 +165,9 @@ static void launch(tct_gpu *g)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
     case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
+    case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
+    case TCT_PACK:
+    case TCT_UNPACK: tct_gpu_exchange(op, &L); break;
     case TCT_MULTIPLY_PAIR:
         if (B->gpu->multiply_pair) {
             B->gpu->multiply_pair(B, &L, v[0], v[1], v[2], v[3]);
@@ -194,7 +214,7 @@ static void follow(tacit_queue *q, const tct_op *op)
     if (op->code == TCT_LOOK && !g->capturing) g->made++;
 }
 
-/* A sum over no elements is 0. */
+/* A sum over no elements is 0; a ghost product adds to what there is. */
 static void sum_nothing(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -203,7 +223,7 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
         : op->code == TCT_MULTIPLY_DOTS                            ? 3
         : op->code == TCT_PIPELINED_UPDATE || op->code == TCT_DOTS ? 2
                                                                    : 1;
-    if (!op->out) return;
+    if (!op->out || op->code == TCT_MULTIPLY_ADD) return;
     tct_gpu_flush(q);
     tct_gpu_ok(q,
                gpu_memset_async(op->out, 0, sums * sizeof(double), g->stream),
@@ -340,6 +360,19 @@ static bool cuda_available(char *reason, size_t size)
     return false;
 }
 
+/* The device with the number that was asked for, or else that of this rank's
+ * place among those of its machine. */
+static tacit_status choose_device(const tacit_queue *q, int *out)
+{
+    int count = 0;
+    TRY(tct_gpu_status(gpu_device_count(&count), "counting devices"));
+    if (q->ordinal >= count)
+        FAIL(TACIT_INVALID, "device cuda(%d): there %s %d here, from 0",
+             q->ordinal, count == 1 ? "is" : "are", count);
+    *out = q->ordinal >= 0 ? q->ordinal : q->place % count;
+    return TACIT_OK;
+}
+
 static tacit_status describe_device(tct_gpu *g)
 {
     gpu_properties p;
@@ -388,10 +421,6 @@ static tacit_status open_memory(tct_gpu *g)
 static tacit_status cuda_open(tacit_queue *q)
 {
     char reason[256];
-    if (q->ranks > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "device cuda: one process in this version, not %d ranks",
-             q->ranks);
     if (!cuda_available(reason, sizeof reason))
         FAIL(TACIT_DEVICE, "device cuda: %s", reason);
     tct_gpu *g = tct_calloc(sizeof *g);
@@ -399,6 +428,7 @@ static tacit_status cuda_open(tacit_queue *q)
     q->device_state = g;
     q->answer_seconds = ANSWER_SECONDS;
     q->barrier_seconds = BARRIER_SECONDS;
+    TRY(choose_device(q, &g->device));
     TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
     TRY(describe_device(g));
     return open_memory(g);
@@ -426,6 +456,7 @@ static void cuda_describe(const tacit_queue *q, char *text, size_t size)
 const tct_device_ops tct_device_cuda = {
     .name = "cuda",
     .summary = "an NVIDIA GPU",
+    .ordinals = true,
     .available = cuda_available,
     .open = cuda_open,
     .close = cuda_close,
@@ -434,6 +465,8 @@ const tct_device_ops tct_device_cuda = {
     .run = cuda_run,
     .sync = cuda_sync,
     .describe = cuda_describe,
+    .alloc_shared = cuda_alloc_shared,
+    .free_shared = cuda_free_shared,
     .seen = cuda_seen,
     .lag = cuda_lag,
     .record_begin = tct_record_begin,

@@ -83,6 +83,10 @@ typedef struct tct_gpu_block_ops {
     void (*multiply_pair)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const double *x0, double *y0, const double *x1,
                           double *y1);
+    /* y += B g; with L->out, *out += (x, B g); the tail at the end. Only of
+     * ghost blocks, which have no other product. */
+    void (*multiply_add)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                         const double *g, double *y, const double *x);
 } tct_gpu_block_ops;
 struct tct_gpu_block {
     tct_block base;
@@ -137,6 +141,8 @@ tacit_status tct_gpu_require(double bytes, const char *what);
 
 /* Vector operation `op`; its sums and the tail are in L. */
 void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
+/* PACK or UNPACK (exchange.cu); the tail at the end. */
+void tct_gpu_exchange(const tct_op *op, const tct_gpu_launch *L);
 /* The tail alone. */
 void tct_gpu_tail(const tct_gpu_launch *L);
 

@@ -227,7 +227,8 @@ static tacit_status store_ghosts(tacit_operator *A, tct_parts *parts)
     A->ghost_id = parts->ghost_id;
     parts->ghost_id = NULL;
     if (A->order) TRY(tct_order_ghosts(A->order, parts));
-    return tct_ghost_create(parts, &A->ghost);
+    TRY(tct_ghost_create(parts, &A->ghost));
+    return tct_ghost_bring(A->q, A->ghost, &A->ghost_there);
 }
 
 tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows)

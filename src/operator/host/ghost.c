@@ -2,28 +2,20 @@
  * operator/host/ghost.c - the block of columns that other ranks own: compressed
  * rows, only those that have any. A product with it is added to the local
  * one, and its share of (x, A x) to the local share: the dot is linear. */
+#include "operator/host/ghost.h"
 #include "operator/operator.h"
 #include <string.h>
 
-typedef struct {
-    tct_block base;
-    int64_t rows; /* rows with entries */
-    int32_t *row; /* [rows]     */
-    int64_t *ptr; /* [rows + 1] */
-    int32_t *col; /* [nonzeros] */
-    double *val;  /* [nonzeros] */
-} ghost_block;
-
-static const ghost_block *ghost_of(const tct_block *B)
+static const tct_ghost_block *ghost_of(const tct_block *B)
 {
-    return (const ghost_block *)(const void *)B;
+    return (const tct_ghost_block *)(const void *)B;
 }
 
 /* The surface of a part is small: one thread. */
 static void ghost_multiply_add(const tct_block *block, const double *g,
                                double *y, const double *x, double *dot)
 {
-    const ghost_block *B = ghost_of(block);
+    const tct_ghost_block *B = ghost_of(block);
     double total = 0.0;
     for (int64_t i = 0; i < B->rows; i++) {
         double sum = 0.0;
@@ -37,7 +29,7 @@ static void ghost_multiply_add(const tct_block *block, const double *g,
 
 static void ghost_destroy(tct_block *block)
 {
-    ghost_block *B = (ghost_block *)(void *)block;
+    tct_ghost_block *B = (tct_ghost_block *)(void *)block;
     if (!B) return;
     tct_free(B->row);
     tct_free(B->ptr);
@@ -54,10 +46,10 @@ static const tct_block_ops ghost_ops = {
 
 tacit_status tct_ghost_create(tct_parts *parts, tct_block **out)
 {
-    ghost_block *B = NULL;
+    tct_ghost_block *B = NULL;
     TRY(TCT_ALLOC(1, "the ghost block", &B));
     const int64_t rows = parts->ghost_rows, entries = parts->ghost_ptr[rows];
-    *B = (ghost_block){
+    *B = (tct_ghost_block){
         .base = {.ops = &ghost_ops,
                  .rows = rows,
                  .cols = parts->ghosts,
@@ -95,8 +87,8 @@ static ghost_row row_at(const int32_t *row, const int64_t *ptr, int64_t rows,
 tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
                                  const tct_parts *now)
 {
-    static const ghost_block empty = {.rows = 0};
-    const ghost_block *B = block ? ghost_of(block) : &empty;
+    static const tct_ghost_block empty = {.rows = 0};
+    const tct_ghost_block *B = block ? ghost_of(block) : &empty;
     int64_t i = 0, j = 0;
     for (;;) {
         ghost_row old = row_at(B->row, B->ptr, B->rows, i);
@@ -123,8 +115,24 @@ tct_difference tct_ghost_compare(const tct_block *block, const int64_t *ids,
     }
 }
 
-void tct_ghost_refill(tct_block *block, const tct_parts *parts)
+tacit_status tct_ghost_bring(tacit_queue *q, tct_block *B, tct_block **there)
 {
-    ghost_block *B = (ghost_block *)(void *)block;
+    *there = B;
+#if TCT_HAVE_CUDA
+    if (q->device == &tct_device_cuda) return tct_ghost_upload(B, there);
+#endif
+    (void)q;
+    return TACIT_OK;
+}
+
+tacit_status tct_ghost_refill(tct_block *block, tct_block *there,
+                              const tct_parts *parts)
+{
+    tct_ghost_block *B = (tct_ghost_block *)(void *)block;
     memcpy(B->val, parts->ghost_val, (size_t)B->base.nonzeros * sizeof *B->val);
+#if TCT_HAVE_CUDA
+    if (there != block) return tct_ghost_upload_values(block, there);
+#endif
+    (void)there;
+    return TACIT_OK;
 }

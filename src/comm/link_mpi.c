@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link_mpi.c - messages started by the CPU, through MPI. MPI knows nothing
+ * of queues, so the stream plane acts when it is reached.
+ *
+ * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
+ * one set for each number of columns. A sum over few ranks gathers
+ * every rank's scalars and adds them in rank order, so that all ranks have the
+ * same bits on every run; over many ranks it is left to MPI_Allreduce. */
+#include "comm/mpi.h"
+#include "comm/plan.h"
+#include <stdio.h>
+#include <string.h>
+
+enum {
+    ORDERED_UP_TO = 64, /* ranks: sums are gathered and added in rank order */
+    FIRST_TAG = 100,
+    TAGS = 30, /* of a plan: channels from one rank to another */
+    PLANS = 1000
+};
+
+typedef struct { /* a queue's: the sum under way */
+    MPI_Request request;
+    double mine[TCT_SUM_MOST + 1];
+    double all[ORDERED_UP_TO * (TCT_SUM_MOST + 1)];
+} mpi_sum;
+
+typedef struct {
+    int count, tag;
+    MPI_Request **requests; /* [columns + 1] sets: receives, then sends */
+} mpi_plan;
+
+static bool mpi_available(const tacit_queue *q, char *reason, size_t size)
+{
+    if (tct_mpi_has(q->world)) return true;
+    snprintf(reason, size, "this is not a world of MPI processes");
+    return false;
+}
+
+static tacit_status mpi_open(tacit_queue *q)
+{
+    q->link_state = tct_calloc(sizeof(mpi_sum));
+    if (!q->link_state) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
+    return TACIT_OK;
+}
+
+static void mpi_close(tacit_queue *q)
+{
+    tct_free(q->link_state);
+    q->link_state = NULL;
+}
+
+/* --- plans ---------------------------------------------------------------- */
+
+/* Channel `k` is not to be mistaken for another one between the same ranks. */
+static int tag_of(const mpi_plan *p, const tct_channel *channel, int k)
+{
+    int same = 0;
+    for (int i = 0; i < k; i++) same += channel[i].peer == channel[k].peer;
+    return p->tag + same % TAGS;
+}
+
+static tacit_status make_requests(const tct_plan *plan, int columns)
+{
+    mpi_plan *p = plan->state;
+    const MPI_Comm halo = tct_mpi_of(plan->q->world)->halo;
+    double *landing = tct_landing(&plan->base, columns);
+    MPI_Request *set = NULL;
+    TRY(TCT_ALLOC(p->count, "an exchange", &set));
+    for (int i = 0; i < p->count; i++) set[i] = MPI_REQUEST_NULL;
+    p->requests[columns] = set;
+    for (int k = 0; k < plan->recvs; k++, set++) {
+        const tct_channel *c = &plan->recv[k];
+        MPI_TRY(MPI_Recv_init(landing + columns * c->first,
+                              (int)(columns * c->count), MPI_DOUBLE, c->peer,
+                              tag_of(p, plan->recv, k), halo, set));
+    }
+    for (int k = 0; k < plan->sends; k++, set++) {
+        const tct_channel *c = &plan->send[k];
+        MPI_TRY(MPI_Send_init(plan->base.pack + columns * c->first,
+                              (int)(columns * c->count), MPI_DOUBLE, c->peer,
+                              tag_of(p, plan->send, k), halo, set));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status require_size(const tct_plan *plan, const tct_channel *c,
+                                 int n)
+{
+    for (int k = 0; k < n; k++)
+        if (plan->base.columns * c[k].count > INT32_MAX)
+            FAIL(TACIT_UNSUPPORTED, "a halo message of %lld values",
+                 (long long)(plan->base.columns * c[k].count));
+    return TACIT_OK;
+}
+
+static tacit_status mpi_plan_open(tct_plan *plan)
+{
+    tct_mpi *s = tct_mpi_of(plan->q->world);
+    const size_t sets = (size_t)plan->base.columns + 1;
+    mpi_plan *p = tct_calloc(sizeof *p);
+    if (!p) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
+    plan->state = p;
+    p->tag = FIRST_TAG + TAGS * (s->plans++ % PLANS);
+    p->count = plan->sends + plan->recvs;
+    p->requests = tct_calloc(sets * sizeof *p->requests);
+    if (!p->requests) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
+    TRY(require_size(plan, plan->send, plan->sends));
+    TRY(require_size(plan, plan->recv, plan->recvs));
+    for (int j = 1; j <= plan->base.columns; j++) TRY(make_requests(plan, j));
+    return TACIT_OK;
+}
+
+static void mpi_plan_close(tct_plan *plan)
+{
+    mpi_plan *p = plan->state;
+    for (int j = 1; p->requests && j <= plan->base.columns; j++) {
+        MPI_Request *set = p->requests[j];
+        for (int i = 0; set && i < p->count; i++)
+            if (set[i] != MPI_REQUEST_NULL) MPI_Request_free(&set[i]);
+        tct_free(set);
+    }
+    tct_free(p->requests);
+    tct_free(p);
+    plan->state = NULL;
+}
+
+/* --- stream plane --------------------------------------------------------- */
+
+static void note(tacit_queue *q, int code, const char *what)
+{
+    if (code == MPI_SUCCESS) return;
+    tct_mpi_check(code, what);
+    q_fail(q, TACIT_COMM, "%s", tacit_error_message());
+}
+
+static void start_sum(tacit_queue *q, const tct_op *op)
+{
+    mpi_sum *s = q->link_state;
+    const int n = op->count;
+    memcpy(s->mine, op->out, (size_t)n * sizeof(double));
+    s->mine[n] = tct_flags_mine(q);
+    const MPI_Comm comm = tct_mpi_of(q->world)->comm;
+    int code;
+    if (q->ranks > ORDERED_UP_TO && op->at_once)
+        code = MPI_Allreduce(s->mine, s->all, n + 1, MPI_DOUBLE, MPI_SUM, comm);
+    else if (q->ranks > ORDERED_UP_TO)
+        code = MPI_Iallreduce(s->mine, s->all, n + 1, MPI_DOUBLE, MPI_SUM, comm,
+                              &s->request);
+    else if (op->at_once)
+        code = MPI_Allgather(s->mine, n + 1, MPI_DOUBLE, s->all, n + 1,
+                             MPI_DOUBLE, comm);
+    else
+        code = MPI_Iallgather(s->mine, n + 1, MPI_DOUBLE, s->all, n + 1,
+                              MPI_DOUBLE, comm, &s->request);
+    note(q, code, "a sum over ranks");
+}
+
+static void mpi_sum_begin(tacit_queue *q, const tct_op *op)
+{
+    start_sum(q, op);
+}
+
+static void mpi_sum_end(tacit_queue *q, const tct_op *op)
+{
+    mpi_sum *s = q->link_state;
+    const int n = op->count + 1;
+    if (!op->at_once)
+        note(q, MPI_Wait(&s->request, MPI_STATUS_IGNORE), "a sum over ranks");
+    const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
+    for (int j = 0; j < n; j++) {
+        double total = 0.0;
+        for (int r = 0; r < parts; r++) total += s->all[r * n + j];
+        if (j < op->count) op->out[j] = total;
+        else tct_flags_agreed(q, total);
+    }
+}
+
+static void mpi_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    const mpi_plan *p = tct_plan_of(op)->state;
+    note(q, MPI_Startall(p->count, p->requests[op->x.columns]),
+         "starting halo messages");
+}
+
+static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    const mpi_plan *p = tct_plan_of(op)->state;
+    note(q,
+         MPI_Waitall(p->count, p->requests[op->x.columns], MPI_STATUSES_IGNORE),
+         "waiting for halo messages");
+}
+
+const tct_link tct_link_mpi = {
+    .name = "mpi",
+    .summary = "MPI, started by the CPU",
+    .starter = TCT_BY_CPU,
+    .available = mpi_available,
+    .open = mpi_open,
+    .close = mpi_close,
+    .plan_open = mpi_plan_open,
+    .plan_close = mpi_plan_close,
+    .sum_begin = mpi_sum_begin,
+    .sum_end = mpi_sum_end,
+    .exchange_begin = mpi_exchange_begin,
+    .exchange_end = mpi_exchange_end,
+};

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/mpi.h - what a world of MPI processes and its link share. */
+#ifndef TCT_MPI_H
+#define TCT_MPI_H
+#include "comm/world.h"
+#include <mpi.h>
+
+typedef struct tct_mpi {
+    MPI_Comm comm; /* set-up plane and sums */
+    MPI_Comm halo; /* exchanges             */
+    int plans;     /* opened so far         */
+} tct_mpi;
+
+static inline tct_mpi *tct_mpi_of(const tacit_world *w)
+{
+    return (tct_mpi *)w->state;
+}
+/* Is `w` a world of MPI processes? */
+bool tct_mpi_has(const tacit_world *w);
+
+/* What a call of MPI came to. */
+tacit_status tct_mpi_check(int code, const char *what);
+#define MPI_TRY(call) TRY(tct_mpi_check((call), #call))
+
+#endif

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/ghost.cu - y += B g, and its share of (x, y). */
+#include "device/gpu/tail.cuh"
+#include "operator/gpu/ghost.h"
+
+enum { THREADS = 256 };
+
+/* What *out was goes into the sum first: nobody writes it before the end. */
+template <int SUMS>
+static __global__ void __launch_bounds__(THREADS)
+    add(const __grid_constant__ tct_gpu_ghost_arrays B, const double *g,
+        double *y, const double *x, const __grid_constant__ tct_ending ending)
+{
+    double dot[1] = {0.0};
+    const int64_t first = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (SUMS && first == 0) dot[0] = *ending.out;
+    for (int64_t i = first; i < B.rows; i += (int64_t)gridDim.x * THREADS) {
+        double sum = 0.0;
+        for (int64_t k = B.ptr[i]; k < B.ptr[i + 1]; k++)
+            sum = fma(B.val[k], g[B.col[k]], sum);
+        y[B.row[i]] += sum;
+        if (SUMS) dot[0] = fma(x[B.row[i]], sum, dot[0]);
+    }
+    tct_end<SUMS>(dot, ending);
+}
+
+static void multiply_add(const tct_gpu_block *block, const tct_gpu_launch *L,
+                         const double *g, double *y, const double *x)
+{
+    const tct_gpu_ghost *B = (const tct_gpu_ghost *)block;
+    const int blocks = tct_grid(B->d.rows, THREADS, (int64_t)L->sms * 4);
+    if (L->out)
+        add<1><<<blocks, THREADS, 0, L->stream>>>(B->d, g, y, x,
+                                                  tct_ending_of(L));
+    else
+        add<0><<<blocks, THREADS, 0, L->stream>>>(B->d, g, y, x,
+                                                  tct_ending_of(L));
+}
+
+extern "C" const tct_gpu_block_ops tct_gpu_ghost_ops = {nullptr, nullptr,
+                                                        nullptr, multiply_add};
