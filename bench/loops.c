@@ -83,8 +83,9 @@ static tacit_status solve(problem *p)
     p->seconds += p->result.seconds;
     p->moved += t ? t->moved_bytes : 0.0;
     p->iterations += p->result.iterations;
-    return status == TACIT_BREAKDOWN && p->result.iterations > 0 ? TACIT_OK
-                                                                 : status;
+    if (status == TACIT_BREAKDOWN && p->result.iterations == 0)
+        return TACIT_INPUT; /* nothing to measure */
+    return status;
 }
 
 /* Find how many iterations a solve may do. */

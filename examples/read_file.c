@@ -78,7 +78,7 @@ int main(int argc, char **argv)
     if (s == TACIT_OK) s = tacit_operator_take(q, matrix, "auto", &A);
     if (s == TACIT_OK) s = tacit_solver_create(q, A, "cg", &solver);
     if (s == TACIT_OK) s = solve_all(q, A, matrix, solver);
-    if (s < 0) fprintf(stderr, "%s\n", tacit_error_message());
+    if (s != TACIT_OK) fprintf(stderr, "%s\n", tacit_error_message());
     tacit_solver_destroy(&solver);
     tacit_operator_destroy(&A);
     tacit_matrix_destroy(&matrix);

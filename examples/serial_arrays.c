@@ -68,7 +68,7 @@ int main(void)
     chain();
     tacit_status s = tacit_world_self(&world);
     if (s == TACIT_OK) s = solve(world, &q, &matrix, &A, &cg);
-    if (s < 0) fprintf(stderr, "%s\n", tacit_error_message());
+    if (s != TACIT_OK) fprintf(stderr, "%s\n", tacit_error_message());
     /* what is used is freed before what it uses; NULL is fine */
     tacit_solver_destroy(&cg);
     tacit_operator_destroy(&A);

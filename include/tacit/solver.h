@@ -142,10 +142,10 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
  * The recurrence decides when to look; b - A x, recomputed, decides when to
  * stop, and the solve goes on if the recurrence was wrong.
  * Collective.  Blocking.
- * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate).
- * Errors      BREAKDOWN (x is the last finite iterate, `result` says where),
- *             INVALID, DEVICE, COMM. `result` is filled in whenever the queue
- *             still works. */
+ * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
+ *             BREAKDOWN (x is the last finite iterate, `result` says where).
+ * Errors      INVALID, INPUT (b is not finite), DEVICE, COMM. `result` is
+ *             filled in whenever the queue still works. */
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);

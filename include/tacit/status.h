@@ -27,11 +27,11 @@ typedef enum tacit_status {
     TACIT_OK = 0,
     TACIT_NOT_CONVERGED = 1, /* the iteration limit, or no further progress */
     TACIT_INTERRUPTED = 2,   /* the monitor asked to stop                   */
+    TACIT_BREAKDOWN = 3,     /* not positive definite, or not finite        */
     TACIT_INVALID = -1,      /* an argument or option that makes no sense   */
     TACIT_UNSUPPORTED = -2,  /* not in this build or not for this matrix    */
     TACIT_INPUT = -3,        /* bad data: a file, a matrix, a size          */
     TACIT_IO = -4,           /* reading or writing failed                   */
-    TACIT_BREAKDOWN = -5,    /* not positive definite, or not finite        */
     TACIT_NO_MEMORY = -6,
     TACIT_DEVICE = -7, /* the device failed                           */
     TACIT_COMM = -8    /* a message or a peer failed                  */

@@ -165,8 +165,7 @@ static tacit_status conclude(const cli *c, const cli_run *run)
     if (c->set.output)
         snprintf(at, (size_t)(end - at), "; %s holds the last iterate",
                  c->set.output);
-    if (run->status < 0) tct_set_error_message(text);
-    else if (c->rank == 0) cli_complain(text);
+    if (c->rank == 0) cli_complain(text);
     return run->status;
 }
 

@@ -73,7 +73,7 @@ void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
                  size_t size)
 {
     const tacit_result *r = &run->result;
-    if (run->status < 0) {
+    if (run->status == TACIT_BREAKDOWN) {
         snprintf(text, size, "%s", run->message);
         return;
     }

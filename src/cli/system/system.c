@@ -211,7 +211,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
     cli_monitor_begin(m);
     out->status = tacit_solver_run(solver, s->b, s->x, &stop, &out->result);
     cli_monitor_end(m);
-    if (out->status < 0 && out->status != TACIT_BREAKDOWN) return out->status;
+    TRY(out->status);
     snprintf(out->message, sizeof out->message, "%s", tacit_error_message());
     const tacit_tally *tally = tacit_queue_tally(s->queue);
     if (tally) out->tally = *tally;
