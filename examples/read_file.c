@@ -30,9 +30,11 @@ static tacit_status solve_side(tacit_queue *q, const tacit_operator *A,
 {
     double *xstar = v[0], *b = v[1], *x = v[2], error = 0.0;
     const size_t n = (size_t)tacit_operator_local_rows(A);
-    const tacit_stop stop = {
-        .rtol = 1e-8, .monitor = watch, .monitor_ctx = &side};
-    tacit_result result;
+    const tacit_stop stop = {.size = sizeof stop,
+                             .rtol = 1e-8,
+                             .monitor = watch,
+                             .monitor_ctx = &side};
+    tacit_result result = {.size = sizeof result};
     tacit_status s = tacit_manufacture(q, A, matrix, side, xstar, b);
     if (s != TACIT_OK) return s;
     /* x still holds the solution before this one: as good a guess as any */

@@ -33,8 +33,8 @@ static tacit_status solve(tacit_world *world, tacit_queue **q,
                           tacit_solver **cg)
 {
     double *x = NULL, *b = NULL; /* vectors of the device */
-    tacit_result result;
-    tacit_stop stop = {.rtol = 1e-12};
+    tacit_result result = {.size = sizeof result};
+    tacit_stop stop = {.size = sizeof stop, .rtol = 1e-12};
     tacit_status s;
 
     if ((s = tacit_queue_create(world, "host", 0, q)) < 0) return s;

@@ -35,6 +35,13 @@ const char *tacit_world_comm(const tacit_world *world)
     return world->ops->name;
 }
 
+tacit_status tacit_world_set_threads(tacit_world *world, int threads)
+{
+    REQUIRE(world != NULL && threads >= 0);
+    world->threads = threads;
+    return TACIT_OK;
+}
+
 void tacit_world_abort(tacit_world *world, int exit_code)
 {
     if (world) world->ops->abort(world, exit_code);
@@ -100,6 +107,7 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 {
     REQUIRE(world != NULL && out != NULL && threads >= 0);
     tacit_queue *q = NULL;
+    if (threads == 0) threads = world->threads;
     tacit_status status =
         tct_queue_new(world, &world->ops->link, world->rank, world->size, spec,
                       threads > 0 ? threads : default_threads(world), &q);

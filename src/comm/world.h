@@ -43,6 +43,8 @@ struct tacit_world {
     void *state; /* the transport's own */
     int rank, size;
     int local_size; /* processes of this world on this machine */
+    int threads;    /* of this process, at most; 0: as many as there are
+                       processors for it */
 };
 
 /* --- set-up plane, for every floor above -------------------------------- */

@@ -45,11 +45,16 @@ typedef struct tct_low {
     double leg;    /* what the leg makes of 1                 */
 } tct_low;
 
+enum { TCT_ITERATIONS_DEFAULT = 10000 };
+#define TCT_RTOL_DEFAULT 1e-6
+
 enum { TCT_LOOP_HOST, TCT_LOOP_GRAPH, TCT_LOOP_RESIDENT, TCT_LOOPS };
 
 struct tacit_solver {
     const tct_method *method;
-    int loop; /* TCT_LOOP_... */
+    int loop;          /* TCT_LOOP_...                     */
+    tacit_stop wanted; /* of a run without a tacit_stop    */
+    bool running;
     tacit_queue *q;
     const tacit_operator *A;     /* what the method multiplies by     */
     const tacit_operator *exact; /* A, or A in full precision         */
@@ -131,6 +136,11 @@ void tct_drop_record(tacit_solver *S);
  * runs. */
 void tct_count_iteration(tacit_solver *S);
 bool tct_done_dry(tacit_solver *S);
+
+/* --- choose_loop.c ------------------------------------------------------------- */
+
+/* Take the loop of that name; "auto": the fastest. */
+tacit_status tct_choose_loop(tacit_solver *S, const char *name);
 
 /* --- along.c ------------------------------------------------------------------- */
 

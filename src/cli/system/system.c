@@ -200,9 +200,12 @@ static tacit_status set_guess(cli_system *s)
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
-    *out = (cli_run){.error = (double)NAN, .mixed = s->A->low != NULL};
+    *out = (cli_run){.error = (double)NAN,
+                     .result.size = sizeof out->result,
+                     .mixed = s->A->low != NULL};
     TRY(set_guess(s));
-    const tacit_stop stop = {.rtol = c->set.rtol,
+    const tacit_stop stop = {.size = sizeof stop,
+                             .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
                              .monitor = cli_monitor_step,
