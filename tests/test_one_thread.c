@@ -34,8 +34,8 @@ typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
                       void *);
 
 /* In place of that of the C library, for this program and all its libraries. */
-int pthread_create(pthread_t *thread, const pthread_attr_t *how,
-                   void *(*run)(void *), void *arg)
+TACIT_API int pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                             void *(*run)(void *), void *arg)
 {
     static create_fn *next;
     if (!next) {

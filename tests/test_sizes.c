@@ -5,6 +5,8 @@
 #include "rows.h"
 #include <tacit/tacit.h>
 
+#define OK(call) assert_int_equal(call, TACIT_OK)
+
 enum { GUARD = 0x5A };
 
 /* tacit_stop as an older header may have had it, and as a newer one may. */
