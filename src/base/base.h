@@ -52,8 +52,8 @@ void tct_write_sized(const void *own, size_t size, void *to);
 
 /* Until the end of this block OpenMP has at most `most` threads for the caller,
  * 0: as many as it would have. */
-#define TCT_THREADS_AT_MOST(most)                                     \
-    const int threads_before_ __attribute__((cleanup(tct_unlimit))) = \
+#define TCT_THREADS_AT_MOST(most)                                             \
+    const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
         tct_limit_threads(most)
 int tct_limit_threads(int most);
 void tct_unlimit(const int *before);
