@@ -3,11 +3,12 @@
 #include "solver/solver.h"
 #include <math.h>
 
+enum { ITERATIONS_DEFAULT = 10000 };
+
 static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
 {
     S->stop = *stop;
-    S->limit =
-        stop->max_iterations ? stop->max_iterations : TCT_ITERATIONS_DEFAULT;
+    S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     S->k = 0;
     S->seen = S->host_from = -1;
     S->A = S->exact;

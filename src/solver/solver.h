@@ -45,9 +45,6 @@ typedef struct tct_low {
     double leg;    /* what the leg makes of 1                 */
 } tct_low;
 
-enum { TCT_ITERATIONS_DEFAULT = 10000 };
-#define TCT_RTOL_DEFAULT 1e-6
-
 enum { TCT_LOOP_HOST, TCT_LOOP_GRAPH, TCT_LOOP_RESIDENT, TCT_LOOPS };
 
 struct tacit_solver {
@@ -128,6 +125,8 @@ bool tct_take_looks(tacit_solver *S, int leave);
 
 /* Iterate S->now with S->loop. */
 void tct_iterate(tacit_solver *S);
+/* Take the loop of that name; "auto": the fastest. */
+tacit_status tct_choose_loop(tacit_solver *S, const char *name);
 /* Say in the result which loop it was. */
 void tct_describe_loop(tacit_solver *S);
 void tct_loop_free(tacit_solver *S);
@@ -136,11 +135,6 @@ void tct_drop_record(tacit_solver *S);
  * runs. */
 void tct_count_iteration(tacit_solver *S);
 bool tct_done_dry(tacit_solver *S);
-
-/* --- choose_loop.c ------------------------------------------------------------- */
-
-/* Take the loop of that name; "auto": the fastest. */
-tacit_status tct_choose_loop(tacit_solver *S, const char *name);
 
 /* --- along.c ------------------------------------------------------------------- */
 
