@@ -261,7 +261,7 @@ static void more_threads_are_noticed(void **state)
     (void)state;
     tacit_queue *q = NULL;
     OK(tacit_queue_create(test_world(), "host", 3, &q));
-    assert_int_equal(tasks(), before + 2);
+    assert_true(tasks() >= before + 2); /* a sanitizer may add its own */
 #if WATCH
     assert_true(atomic_load(&made) >= 2);
 #ifdef _OPENMP
