@@ -92,7 +92,8 @@ typedef struct {
 static tacit_status solve(problem *p, const wishes *w, const char *method,
                           tacit_result *result, double *median)
 {
-    const tacit_stop stop = {.rtol = w->rtol, .max_iterations = w->most};
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = w->rtol, .max_iterations = w->most};
     double seconds[RUNS_MOST];
     tacit_solver *s = NULL;
     tacit_status status = tacit_solver_create(p->q, p->A, method, &s);
@@ -115,7 +116,7 @@ static tacit_status solve(problem *p, const wishes *w, const char *method,
 static int row(problem *p, const wishes *w, const char *name, int precision,
                int method)
 {
-    tacit_result r = {.loop = "-"};
+    tacit_result r = {.size = sizeof r, .loop = "-"};
     double seconds = 0.0;
     const char *label = w->methods.item[method];
     const char *bits = w->precisions.item[precision];

@@ -83,8 +83,9 @@ static tacit_status solve(problem *p)
     p->seconds += p->result.seconds;
     p->moved += t ? t->moved_bytes : 0.0;
     p->iterations += p->result.iterations;
-    return status == TACIT_BREAKDOWN && p->result.iterations > 0 ? TACIT_OK
-                                                                 : status;
+    if (status == TACIT_BREAKDOWN && p->result.iterations == 0)
+        return TACIT_INPUT; /* nothing to measure */
+    return status;
 }
 
 /* Find how many iterations a solve may do. */
@@ -121,7 +122,10 @@ static tacit_status measure(problem *p, const wishes *w, tacit_operator *A,
     for (size_t i = 0; i < p->n; i++) p->zero[i] = 1.0;
     TRY(tacit_queue_put(p->q, p->n, p->zero, p->b));
     memset(p->zero, 0, p->n * sizeof *p->zero);
-    p->stop = (tacit_stop){.rtol = w->rtol, .max_iterations = w->iterations};
+    p->result.size = sizeof p->result;
+    p->stop = (tacit_stop){.size = sizeof(tacit_stop),
+                           .rtol = w->rtol,
+                           .max_iterations = w->iterations};
     TRY(warm_up(p));
     for (int k = 0; k < w->runs; k++) {
         TRY(run(p, w->iterations));
@@ -139,7 +143,7 @@ static void row(const char *name, const wishes *w, tacit_queue *q,
                 tacit_operator *A, const char *method, const char *loop,
                 double copy)
 {
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(A, &info);
     problem p = {.q = q, .n = (size_t)tacit_operator_local_rows(A)};
     double per_iteration = 0.0, rate = 0.0;

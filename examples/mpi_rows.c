@@ -52,8 +52,9 @@ static double solve(tacit_world *world, int64_t first, int64_t n, int64_t *ptr,
     tacit_operator *A = NULL;
     tacit_solver *solver = NULL;
     double *b = NULL, *x = NULL;
-    tacit_result result;
-    const tacit_stop stop = {.rtol = 1e-10, .max_iterations = 2000};
+    tacit_result result = {.size = sizeof result};
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-10, .max_iterations = 2000};
 
     must(world, tacit_queue_create(world, "host", 0, &q));
     must(world, tacit_matrix_from_rows(world, ROWS, first, n, ptr, cols, vals,

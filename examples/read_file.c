@@ -30,9 +30,11 @@ static tacit_status solve_side(tacit_queue *q, const tacit_operator *A,
 {
     double *xstar = v[0], *b = v[1], *x = v[2], error = 0.0;
     const size_t n = (size_t)tacit_operator_local_rows(A);
-    const tacit_stop stop = {
-        .rtol = 1e-8, .monitor = watch, .monitor_ctx = &side};
-    tacit_result result;
+    const tacit_stop stop = {.size = sizeof stop,
+                             .rtol = 1e-8,
+                             .monitor = watch,
+                             .monitor_ctx = &side};
+    tacit_result result = {.size = sizeof result};
     tacit_status s = tacit_manufacture(q, A, matrix, side, xstar, b);
     if (s != TACIT_OK) return s;
     /* x still holds the solution before this one: as good a guess as any */
@@ -78,7 +80,7 @@ int main(int argc, char **argv)
     if (s == TACIT_OK) s = tacit_operator_take(q, matrix, "auto", &A);
     if (s == TACIT_OK) s = tacit_solver_create(q, A, "cg", &solver);
     if (s == TACIT_OK) s = solve_all(q, A, matrix, solver);
-    if (s < 0) fprintf(stderr, "%s\n", tacit_error_message());
+    if (s != TACIT_OK) fprintf(stderr, "%s\n", tacit_error_message());
     tacit_solver_destroy(&solver);
     tacit_operator_destroy(&A);
     tacit_matrix_destroy(&matrix);

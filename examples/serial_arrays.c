@@ -33,8 +33,8 @@ static tacit_status solve(tacit_world *world, tacit_queue **q,
                           tacit_solver **cg)
 {
     double *x = NULL, *b = NULL; /* vectors of the device */
-    tacit_result result;
-    tacit_stop stop = {.rtol = 1e-12};
+    tacit_result result = {.size = sizeof result};
+    tacit_stop stop = {.size = sizeof stop, .rtol = 1e-12};
     tacit_status s;
 
     if ((s = tacit_queue_create(world, "host", 0, q)) < 0) return s;
@@ -68,7 +68,7 @@ int main(void)
     chain();
     tacit_status s = tacit_world_self(&world);
     if (s == TACIT_OK) s = solve(world, &q, &matrix, &A, &cg);
-    if (s < 0) fprintf(stderr, "%s\n", tacit_error_message());
+    if (s != TACIT_OK) fprintf(stderr, "%s\n", tacit_error_message());
     /* what is used is freed before what it uses; NULL is fine */
     tacit_solver_destroy(&cg);
     tacit_operator_destroy(&A);

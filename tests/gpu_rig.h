@@ -128,6 +128,7 @@ static inline bool open_solver(rig *r, const char *format, const char *method,
     snprintf(r->what, sizeof r->what, "%s, %s, %s, loop %s", ref->name, format,
              method, loop);
     r->n = ref->n;
+    r->result.size = sizeof r->result;
     r->s = NULL;
     OK(tacit_solver_create(r->q, r->A, method, &r->s));
     const tacit_status status = tacit_solver_set_loop(r->s, loop);
@@ -167,7 +168,9 @@ static inline tacit_status run(rig *r, const tacit_stop *stop)
 
 static inline tacit_status solve(rig *r, double rtol, int64_t most)
 {
-    return run(r, &(tacit_stop){.rtol = rtol, .max_iterations = most});
+    return run(r, &(tacit_stop){.size = sizeof(tacit_stop),
+                                .rtol = rtol,
+                                .max_iterations = most});
 }
 
 static inline void solve_on_host(reference *ref)

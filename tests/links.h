@@ -105,6 +105,7 @@ static void open_link_problem(link_problem *p, tacit_world *world,
 {
     tacit_matrix *m = NULL;
     memset(p, 0, sizeof *p);
+    p->result.size = sizeof p->result;
     OK(tacit_queue_create(world, spec, 1, &p->q));
     OK(tacit_matrix_open(world, matrix, NULL, &m));
     OK(tacit_operator_create(p->q, m, NULL, &p->A));
@@ -132,7 +133,7 @@ static void ranks_solve_as_one(void **state)
     (void)state;
     static const char *const matrices[] = {"poisson3d:14", "elasticity3d:7",
                                            "tet3d:8,1"};
-    const tacit_stop stop = {.rtol = 1e-11};
+    const tacit_stop stop = {.size = sizeof(tacit_stop), .rtol = 1e-11};
     for (int i = 0; i < 3; i++)
         for (int m = 0; m < LINK_METHODS; m++) {
             link_problem p, h;
@@ -164,7 +165,8 @@ static void a_wish_to_stop_is_everybodys(void **state)
     (void)state;
     for (int m = 0; m < LINK_METHODS; m++) {
         link_problem p;
-        const tacit_stop stop = {.rtol = 1e-12, .monitor = stop_at_nine};
+        const tacit_stop stop = {
+            .size = sizeof(tacit_stop), .rtol = 1e-12, .monitor = stop_at_nine};
         open_link_problem(&p, test_world(), TEST_DEVICE, "poisson2d:40",
                           link_methods[m]);
         EXPECT(TACIT_INTERRUPTED,
@@ -181,7 +183,7 @@ static void a_wish_to_stop_is_everybodys(void **state)
 static void a_failure_is_everybodys(void **state)
 {
     (void)state;
-    const tacit_stop stop = {.max_iterations = 40};
+    const tacit_stop stop = {.size = sizeof(tacit_stop), .max_iterations = 40};
     for (int m = 0; m < LINK_METHODS; m++)
         for (int k = 9; k < 140; k += 13) {
             char spec[64];
@@ -202,7 +204,7 @@ static void loops_need_links_that_start_messages(void **state)
     (void)state;
     static const char *const loops[] = {"graph", "resident"};
     const bool host = strcmp(TEST_DEVICE, "host") == 0;
-    const tacit_stop stop = {.rtol = 1e-9};
+    const tacit_stop stop = {.size = sizeof(tacit_stop), .rtol = 1e-9};
     link_problem p;
     open_link_problem(&p, test_world(), TEST_DEVICE, "poisson2d:20", "cg");
     for (int i = 0; i < 2; i++) {
@@ -225,7 +227,7 @@ static void halves_solve_at_the_same_time(void **state)
     (void)state;
     const int rank = tacit_world_rank(test_world());
     const int size = tacit_world_size(test_world());
-    const tacit_stop stop = {.rtol = 1e-9};
+    const tacit_stop stop = {.size = sizeof(tacit_stop), .rtol = 1e-9};
     tacit_world *half = NULL;
     OK(tacit_world_split(test_world(), rank % 2, &half));
     assert_int_equal(tacit_world_rank(half), rank / 2);

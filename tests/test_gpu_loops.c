@@ -71,7 +71,7 @@ static void one_solver_has_many_right_hand_sides(void **state)
     FOR_LOOPS(l)
     {
         rig r;
-        const tacit_stop stop = {.rtol = 1e-8};
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
         double *first = NULL;
         if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
             continue;

@@ -86,7 +86,7 @@ static void new_vectors_lose_nothing(void **state)
     {
         rig r;
         account before = {0};
-        const tacit_stop stop = {.rtol = 1e-4};
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-4};
         if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
             continue;
         for (int i = 0; i < WARM + RUNS; i++) {

@@ -486,7 +486,7 @@ static void the_choice_multiplies_too(void **state)
         tacit_queue *q = open_queue(TEST_DEVICE);
         for (int k = 0; k < 3; k++) {
             tacit_operator *A = operator_of(q, s.m, names[k]);
-            tacit_operator_info info;
+            tacit_operator_info info = {.size = sizeof info};
             tacit_format_trial trial;
             if (!A) fail_msg("%s: %s", s.name, tacit_error_message());
             tacit_operator_describe(A, &info);

@@ -134,7 +134,7 @@ static void rows_kept_apart_are_summed_by_every_loop(void **state)
             matrix_of(cases[i].n, cases[i].columns, cases[i].value);
         tacit_queue *q = open_queue(TEST_DEVICE);
         tacit_operator *A = operator_of(q, m, PLAIN);
-        tacit_operator_info about;
+        tacit_operator_info about = {.size = sizeof about};
         tacit_operator_describe(A, &about);
         if (strcmp(TEST_DEVICE, "cuda") == 0)
             assert_non_null(strstr(about.detail, "long rows"));
@@ -189,7 +189,7 @@ static void an_order_is_nobodys_business(void **state)
     for (size_t f = 0; f < sizeof formats / sizeof *formats; f++) {
         if (strcmp(TEST_DEVICE, "cuda") != 0 && strpbrk(formats[f], "/+"))
             continue;
-        tacit_operator_info about;
+        tacit_operator_info about = {.size = sizeof about};
         tacit_operator *A = operator_of(q, ref.m, formats[f]);
         if (!A) continue;
         tacit_operator_describe(A, &about);
@@ -277,8 +277,10 @@ static int keep(void *ctx, int64_t iteration, double residual)
 static tacit_status watch(rig *r, history *h, int64_t stop_at)
 {
     *h = (history){.stop_at = stop_at};
-    const tacit_status status =
-        run(r, &(tacit_stop){.rtol = 1e-8, .monitor = keep, .monitor_ctx = h});
+    const tacit_status status = run(r, &(tacit_stop){.size = sizeof(tacit_stop),
+                                                     .rtol = 1e-8,
+                                                     .monitor = keep,
+                                                     .monitor_ctx = h});
     if (h->gaps) fail_msg("%s: the monitor is not told of all", r->what);
     if (h->calls != r->result.iterations + 1)
         fail_msg("%s: %lld calls of the monitor for %lld iterations", r->what,
@@ -363,8 +365,10 @@ static void check_limit(const reference *ref, rig *r, rig *gpu_host,
 {
     static history h;
     h = (history){0};
-    const tacit_stop stop = {
-        .max_iterations = most, .monitor = keep, .monitor_ctx = &h};
+    const tacit_stop stop = {.size = sizeof stop,
+                             .max_iterations = most,
+                             .monitor = keep,
+                             .monitor_ctx = &h};
     EXPECT(TACIT_NOT_CONVERGED, run(r, &stop));
     assert_int_equal(r->result.stop, TACIT_STOP_MAX_ITERATIONS);
     if (r->result.iterations != most || h.calls != most + 1 || h.gaps)
@@ -551,7 +555,7 @@ static void easy_systems_are_not_divided_by_zero(void **state)
         rig r;
         if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
             continue;
-        const tacit_stop stop = {.rtol = 1e-10};
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-10};
         OK(run(&r, &stop));
         assert_int_equal(r.result.iterations, 5);
         OK(tacit_solver_run(r.s, r.b, r.x, &stop, &r.result));

@@ -250,7 +250,7 @@ static void more_entries_than_places(void **state)
     assert_true(entry(&A, 0, 0, 0) == 7 && entry(&A, 1, 1, 0) == 16);
     tct_csr_clear(&A);
     tacit_matrix *m = NULL;
-    tacit_matrix_info about;
+    tacit_matrix_info about = {.size = sizeof about};
     OK(tacit_matrix_open(world, in_folder("text"), NULL, &m));
     OK(tacit_matrix_describe(m, &about));
     assert_int_equal(about.summed, 3);

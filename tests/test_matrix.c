@@ -56,7 +56,7 @@ static void from_rows_all_on_one_rank(void **state)
     assert_int_equal(tacit_matrix_nonzeros(m), 13);
     assert_int_equal(tacit_matrix_local_rows(m), mine ? n : 0);
     assert_int_equal(tacit_matrix_check_symmetric(m), TACIT_OK);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.bandwidth, 1);
     assert_int_equal(tacit_matrix_partition(m, "metis", NULL), TACIT_OK);
@@ -76,7 +76,7 @@ static void from_rows_of_one_row(void **state)
                      TACIT_OK);
     assert_int_equal(tacit_matrix_partition(m, "metis", NULL), TACIT_OK);
     assert_int_equal(tacit_matrix_check_symmetric(m), TACIT_OK);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.rows, 1);
     assert_int_equal(info.block, 1);
@@ -175,7 +175,8 @@ static void open_tells_names_from_files(void **state)
 static double shifted_entry(const char *name, double shift, int64_t i,
                             int64_t j, int64_t *nonzeros)
 {
-    const tacit_matrix_options options = {.shift = shift};
+    const tacit_matrix_options options = {.size = sizeof options,
+                                          .shift = shift};
     tacit_matrix *m = NULL;
     if (tacit_matrix_open(test_world(), name, &options, &m) != TACIT_OK)
         fail_msg("%s: %s", name, tacit_error_message());
@@ -189,7 +190,7 @@ static double shifted_entry(const char *name, double shift, int64_t i,
         }
     assert_int_equal(tct_reduce_f64(test_world(), TCT_SUM, 1, &value),
                      TACIT_OK);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_true(info.shift == shift);
     *nonzeros = tacit_matrix_nonzeros(m);
@@ -243,7 +244,8 @@ static void shift_is_for_every_input(void **state)
 static void expect_no_shift(const char *name, double shift, tacit_status want,
                             const char *sentence)
 {
-    const tacit_matrix_options options = {.shift = shift};
+    const tacit_matrix_options options = {.size = sizeof options,
+                                          .shift = shift};
     tacit_matrix *m = NULL;
     assert_int_equal(tacit_matrix_open(test_world(), name, &options, &m), want);
     assert_message(sentence);
@@ -274,7 +276,8 @@ static void shifts_that_cannot_be(void **state)
 static void shift_then_drop_zeros(void **state)
 {
     (void)state;
-    const tacit_matrix_options options = {.shift = -4, .drop_zeros = true};
+    const tacit_matrix_options options = {
+        .size = sizeof options, .shift = -4, .drop_zeros = true};
     tacit_matrix *m = NULL;
     assert_int_equal(
         tacit_matrix_open(test_world(), "poisson2d:10x12", &options, &m),
@@ -289,7 +292,7 @@ static void describe_poisson(void **state)
     tacit_matrix *m = NULL;
     assert_int_equal(
         tacit_matrix_open(test_world(), "poisson2d:10x12", NULL, &m), TACIT_OK);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.rows, 120);
     assert_int_equal(info.cols, 120);
@@ -321,7 +324,7 @@ static void describe_bad_diagonals(void **state)
 {
     (void)state;
     tacit_matrix *m = make(bad_diagonal_row, 11); /* 0 at 2, 10; -3 at 6 */
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.zero_diagonals, 2);
     assert_int_equal(info.negative_diagonals, 1);
@@ -380,7 +383,7 @@ static void describe_bcsstk16(void **state)
 {
     (void)state;
     tacit_matrix *m = open_shared("spd/bcsstk16.mtx.gz");
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.rows, 4884);
     assert_int_equal(info.nonzeros, 290378);
@@ -402,7 +405,7 @@ static void not_square_is_described_but_not_cut(void **state)
     tacit_matrix *m = NULL;
     assert_int_equal(tacit_matrix_open(test_world(), path, NULL, &m), TACIT_OK);
     discard(path);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.rows, 3);
     assert_int_equal(info.cols, 5);
@@ -524,7 +527,7 @@ static void vectors_keep_the_original_order(void **state)
     assert_int_equal(tacit_matrix_global_rows(after), GRID);
     assert_int_equal(tacit_matrix_nonzeros(after),
                      tacit_matrix_nonzeros(before));
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(after, &info), TACIT_INVALID);
     assert_int_equal(tacit_matrix_partition(after, "metis", NULL),
                      TACIT_INVALID);

@@ -49,7 +49,7 @@ static void cut_counts_what_an_exchange_costs(void **state)
     (void)state;
     tacit_matrix *m = make(line_row, 12);
     int32_t part[12];
-    tacit_partition_info info;
+    tacit_partition_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_cut(m, "contiguous", 3, part, &info),
                      TACIT_OK);
     for (int64_t i = 0; i < tacit_matrix_local_rows(m); i++)
@@ -93,7 +93,8 @@ static void metis_cuts_fewer_edges(void **state)
     const size_t rows = (size_t)tacit_matrix_local_rows(m);
     int32_t *part = calloc(rows + 1, sizeof *part);
     int32_t *again = calloc(rows + 1, sizeof *part);
-    tacit_partition_info dealt, cut;
+    tacit_partition_info dealt = {.size = sizeof dealt},
+                         cut = {.size = sizeof cut};
     assert_int_equal(tacit_matrix_cut(m, "contiguous", 8, part, &dealt),
                      TACIT_OK);
     assert_int_equal(tacit_matrix_cut(m, "metis", 8, part, &cut), TACIT_OK);
@@ -215,11 +216,11 @@ static tacit_status use_all(tacit_matrix **m)
         test_world(), 60, g.first, g.rows, g.ptr, g.cols, g.vals, m);
     free_rows(&g);
     TRY(status);
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     TRY(tacit_matrix_describe(*m, &info));
     TRY(tacit_matrix_check_symmetric(*m));
     int32_t part[60];
-    tacit_partition_info cut;
+    tacit_partition_info cut = {.size = sizeof cut};
     TRY(tacit_matrix_cut(*m, "metis", 4, part, &cut));
     TRY(tacit_matrix_partition(*m, "metis", NULL));
     const char *path = part_file(60, tacit_world_size(test_world()), "");
@@ -262,7 +263,7 @@ static void wide_columns_work(void **state)
     tct_free(m->A.col32);
     m->A.col32 = NULL;
     m->A.col64 = cols;
-    tacit_matrix_info info;
+    tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.block, 3);
     assert_int_equal(info.bandwidth, 5);

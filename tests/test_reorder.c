@@ -162,7 +162,7 @@ static void expect_products(const sample *s, tacit_matrix *m, const char *spec,
         assert_null(A);
     } else {
         OK(status);
-        tacit_operator_info info;
+        tacit_operator_info info = {.size = sizeof info};
         tacit_operator_describe(A, &info);
         assert_string_equal(info.order,
                             strcmp(order, "auto") == 0 ? "none" : order);
@@ -226,7 +226,7 @@ static void dense_blocks_stay_whole(void **state)
             const tacit_status status = tacit_operator_create(q, m, name, &A);
             if (!any) {
                 OK(status);
-                tacit_operator_info info;
+                tacit_operator_info info = {.size = sizeof info};
                 tacit_operator_describe(A, &info);
                 snprintf(blocks, sizeof blocks, "%dx%d blocks", block_size,
                          block_size);
@@ -272,8 +272,8 @@ static void vectors_that_overlap_are_refused(void **state)
         char name[24];
         tacit_operator *A = NULL;
         tacit_solver *s = NULL;
-        tacit_result result;
-        const tacit_stop stop = {.rtol = 1e-8};
+        tacit_result result = {.size = sizeof result};
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
         snprintf(name, sizeof name, "csr@%s", orders[o]);
         OK(tacit_operator_create(q, m, name, &A));
         OK(tacit_solver_create(q, A, "cg", &s));
@@ -315,7 +315,7 @@ static void unknown_orders_are_refused(void **state)
     }
     tacit_operator *A = NULL;
     OK(tacit_operator_create(q, m, "@rcm", &A)); /* of any format */
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(A, &info);
     assert_string_equal(info.order, "rcm");
     tacit_operator_destroy(&A);
@@ -338,6 +338,7 @@ static void open_problem(problem *p, const char *spec, const char *format,
                          const tacit_matrix *m, const char *method)
 {
     memset(p, 0, sizeof *p);
+    p->result.size = sizeof p->result;
     p->q = open_queue(spec);
     OK(tacit_operator_create(p->q, m, format, &p->A));
     OK(tacit_solver_create(p->q, p->A, method, &p->s));
@@ -376,7 +377,8 @@ static int note(void *ctx, int64_t iteration, double residual)
 static tacit_status solve(problem *p, double rtol, watch *w)
 {
     *w = (watch){0};
-    const tacit_stop stop = {.rtol = rtol, .monitor = note, .monitor_ctx = w};
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = rtol, .monitor = note, .monitor_ctx = w};
     return tacit_solver_run(p->s, p->b, p->x, &stop, &p->result);
 }
 
@@ -546,7 +548,8 @@ static void outcomes_leave_x_in_the_order_of_the_matrix(void **state)
     tacit_matrix *m = make(shuffled_grid_row, GRID);
     for (int i = 0; tacit_solver_method(i); i++) {
         problem p;
-        const tacit_stop stop = {.rtol = 1e-12, .max_iterations = 9};
+        const tacit_stop stop = {
+            .size = sizeof stop, .rtol = 1e-12, .max_iterations = 9};
         open_problem(&p, "host", "sell@rcm", m, tacit_solver_method(i)->name);
         assert_int_equal(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result),
                          TACIT_NOT_CONVERGED);
@@ -787,7 +790,7 @@ static void auto_measures_a_large_matrix(void **state)
     tacit_set_log(count_orders, NULL);
     for (int f = 0; f < 2; f++) {
         tacit_operator *A = NULL;
-        tacit_operator_info info;
+        tacit_operator_info info = {.size = sizeof info};
         told = 0;
         OK(tacit_operator_create(q, m, f ? "csr" : NULL, &A));
         tacit_operator_describe(A, &info);

@@ -33,6 +33,7 @@ typedef struct {
 static void open_problem(problem *p, const tacit_matrix *matrix)
 {
     memset(p, 0, sizeof *p);
+    p->result.size = sizeof p->result;
     OK(tacit_queue_create(test_world(), "host", 1, &p->q));
     OK(tacit_operator_create(p->q, matrix, "csr", &p->A));
     p->n = (size_t)tacit_operator_local_rows(p->A);
@@ -53,7 +54,8 @@ static void close_problem(problem *p)
 static tacit_status solve(problem *p, const char *method, double rtol,
                           int64_t most)
 {
-    const tacit_stop stop = {.rtol = rtol, .max_iterations = most};
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = rtol, .max_iterations = most};
     tacit_solver *s = NULL;
     OK(tacit_solver_create(p->q, p->A, method, &s));
     q_fill(p->q, p->n, 0.0, p->x);
@@ -385,7 +387,7 @@ static void one_vector_cannot_be_b_and_x(void **state)
 {
     (void)state;
     tacit_matrix *m = line(50, 1.0);
-    const tacit_stop stop = {.rtol = 1e-8};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
     tacit_solver *s = NULL;
     double *both = NULL;
     problem p;

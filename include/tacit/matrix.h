@@ -9,7 +9,12 @@
  *
  * After a partition the rows of a rank are no longer a range of the original
  * numbering: tacit_matrix_original_rows tells, and the vector functions below
- * speak in original row numbers. */
+ * speak in original row numbers.
+ *
+ * Threads: a matrix is for one thread at a time, as its world is, also where it
+ * is `const`: most calls are collective, and of MPI they need what tacit/mpi.h
+ * says. Matrices of different worlds may be read and used at the same time, and
+ * from the same file. How many threads help: tacit_world_set_threads. */
 #ifndef TACIT_MATRIX_H
 #define TACIT_MATRIX_H
 #include <stdbool.h>
@@ -37,6 +42,7 @@ TACIT_API tacit_status tacit_matrix_from_rows(
     tacit_matrix **out);
 
 typedef struct tacit_matrix_options {
+    size_t size;     /* of this struct, set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
     bool drop_zeros; /* forget entries that are then stored but zero   */
 } tacit_matrix_options;
@@ -58,6 +64,7 @@ TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
 TACIT_API void tacit_matrix_destroy(tacit_matrix **matrix);
 
 typedef struct tacit_matrix_info {
+    size_t size;              /* of this struct, set by the caller          */
     int64_t rows, cols;       /* of the whole matrix                        */
     int64_t nonzeros;         /* entries, explicit zeros counted            */
     int64_t explicit_zeros;   /* entries that are stored but zero           */
@@ -79,7 +86,9 @@ typedef struct tacit_matrix_info {
     bool own_rhs;           /* the file holds a right-hand side, too      */
 } tacit_matrix_info;
 
-/* Statistics of the whole matrix. Collective. */
+/* Statistics of the whole matrix.
+ * Collective.  Errors INVALID (the size of `out`; an operator has taken the
+ *             entries), NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
                                              tacit_matrix_info *out);
 
@@ -106,6 +115,7 @@ TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
                                               const char *file);
 
 typedef struct tacit_partition_info {
+    size_t size;      /* of this struct, set by the caller            */
     int64_t edge_cut; /* entries above the diagonal between two parts */
     int64_t volume;   /* values sent in one exchange, all parts       */
     int64_t messages; /* messages sent in one exchange, all parts     */

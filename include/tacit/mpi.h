@@ -11,7 +11,9 @@ TACIT_BEGIN_DECLS
 
 /* A world of the processes of `comm`, which Tacit duplicates: its messages
  * never meet the caller's. MPI must be initialised, and finalised only after
- * tacit_world_destroy. All of MPI is called by the thread that calls Tacit:
+ * tacit_world_destroy.
+ * Threads: all of MPI is called by the thread that calls Tacit, in every call
+ * that takes the world or what belongs to it, tacit_..._destroy among them.
  * MPI_THREAD_FUNNELED is enough where that is the thread that has initialised
  * MPI, MPI_THREAD_SERIALIZED where it is another, MPI_THREAD_MULTIPLE where
  * threads use several worlds at once, or MPI beside Tacit.

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/operator.h - what the solver multiplies by: the local block in the
  * format that is fastest on this device, the ghost block, and the exchange
- * between them (A = local + ghost, Trotter et al., section 3.2). */
+ * between them (A = local + ghost, Trotter et al., section 3.2).
+ *
+ * Threads: an operator is for one thread at a time, as its queue and its world
+ * are, also where it is `const`: products share its buffers. Of MPI it needs
+ * what tacit/mpi.h says. It is set up with the threads of its queue. */
 #ifndef TACIT_OPERATOR_H
 #define TACIT_OPERATOR_H
 #include <tacit/matrix.h>
@@ -63,6 +67,7 @@ TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
 TACIT_API int64_t tacit_operator_local_rows(const tacit_operator *A);
 
 typedef struct tacit_operator_info {
+    size_t size;                  /* of this struct, set by the caller     */
     int64_t rows, nonzeros;       /* of the whole matrix                   */
     int64_t row_min, row_max;     /* entries per row                       */
     const char *format;           /* of this rank's local block            */
@@ -81,9 +86,10 @@ typedef struct tacit_operator_info {
                     the queue: a small matrix is faster on fewer             */
 } tacit_operator_info;
 
-/* What is known of `A` on this rank. The strings are owned by the operator. */
-TACIT_API void tacit_operator_describe(const tacit_operator *A,
-                                       tacit_operator_info *out);
+/* What is known of `A` on this rank. The strings are owned by the operator.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
+                                               tacit_operator_info *out);
 
 /* The formats that were measured for this operator: row `i` of them, false
  * past the end. `seconds` of one product with the sampled rows, 0 and a

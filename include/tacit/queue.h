@@ -31,7 +31,14 @@
  *                      execution and poisoned memory; only before host
  *     chaos(7):host    delays messages at random, with seed 7; chaos(7,100)
  *                      also fails the 100th operation on rank 7 mod size
- * They nest: "trace:count:cuda". */
+ * They nest: "trace:count:cuda".
+ *
+ * Threads: a queue, its vectors and all that works on it are for one thread at
+ * a time, as its world is; queues of different worlds may run at the same time.
+ * On the host a queue has threads of its own, one less than were asked for,
+ * from creation to destruction, and sets up operators with no more than these:
+ * with 1 thread all that it does is done by the thread that calls. They call no
+ * MPI. */
 #ifndef TACIT_QUEUE_H
 #define TACIT_QUEUE_H
 #include <stddef.h>
@@ -43,8 +50,9 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_queue tacit_queue;
 
 /* Open a line on the device that `spec` names, for the processes of `world`;
- * at most `threads` host threads, 0 for the processors that this process may
- * use (or OMP_NUM_THREADS), divided among the processes of this machine.
+ * at most `threads` host threads, the caller among them; 0 for as many as the
+ * world may have or else for the processors that this process may use (or
+ * OMP_NUM_THREADS), divided among the processes of this machine.
  * Collective.  Borrows `world`: it must outlive the queue.
  * Errors      INVALID (unknown device, decorator or link, or one that this
  *             build lacks; a number of a GPU that is not there), UNSUPPORTED (a

@@ -11,12 +11,17 @@
  *
  *     tacit_solver *s = NULL;
  *     tacit_solver_create(q, A, "cg", &s);
- *     tacit_stop stop = {.rtol = 1e-8, .max_iterations = 1000};
- *     tacit_result result;
+ *     tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+ *     tacit_result result = {.size = sizeof result};
  *     tacit_solver_run(s, b, x, &stop, &result);  // as many b as you like
  *     tacit_solver_destroy(&s);
  *
- * Creating allocates and returns a status; running never allocates. */
+ * Creating allocates and returns a status; running never allocates.
+ *
+ * Threads: a solver is for one thread at a time, as its queue and its world
+ * are, and of MPI needs what tacit/mpi.h says; solvers of different worlds may
+ * run at the same time. Monitors are called by the thread that runs the
+ * solver. */
 #ifndef TACIT_SOLVER_H
 #define TACIT_SOLVER_H
 #include <tacit/operator.h>
@@ -35,6 +40,7 @@ typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
                                 double relative_residual);
 
 typedef struct tacit_stop {
+    size_t size;            /* of this struct, set by the caller: status.h   */
     double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
     double atol;            /* atol), both Euclidean norms               [-] */
     int64_t max_iterations; /* or after this many; 0 is 10000                */
@@ -52,6 +58,7 @@ typedef enum tacit_stop_reason {
 } tacit_stop_reason;
 
 typedef struct tacit_result {
+    size_t size; /* of this struct, set by the caller before the run */
     bool converged;
     tacit_stop_reason stop;
     int64_t iterations;
@@ -93,11 +100,31 @@ typedef struct tacit_loop {
 /* Loop `i`, NULL past the end. */
 TACIT_API const tacit_loop *tacit_solver_loop(int i);
 
-/* Choose the loop of `solver`: "host" (its first value), "graph", "resident",
- * or "auto" (NULL): each that it can have runs some iterations, and the
- * fastest on the slowest rank stays. Not to be called during a solve.
+/* What a solver can be told by name, in the words of the command line. */
+typedef struct tacit_setting {
+    const char *name; /* "max-iterations" */
+    const char *summary;
+} tacit_setting;
+
+/* Setting `i`, NULL past the end:
+ *   loop             host (its first value), graph, resident, or auto: each
+ *                    that the solver can have runs some iterations, and the
+ *                    fastest on the slowest rank stays
+ *   rtol             of a run whose tacit_stop is NULL: 1e-6,
+ *   atol             0,
+ *   max-iterations   and 10000 at first */
+TACIT_API const tacit_setting *tacit_solver_setting(int i);
+
+/* Set `name` of `solver` to `value`, both as on the command line, for the runs
+ * that follow.
  * Collective.
- * Errors      INVALID (unknown), UNSUPPORTED (with the reason), NO_MEMORY. */
+ * Errors      INVALID (unknown, with the nearest known name; a value that
+ *             makes no sense; after a run began and before it ended, as in a
+ *             monitor), UNSUPPORTED (with the reason), NO_MEMORY. */
+TACIT_API tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
+                                        const char *value);
+
+/* tacit_solver_set of the "loop"; NULL is auto. */
 TACIT_API tacit_status tacit_solver_set_loop(tacit_solver *solver,
                                              const char *loop);
 
@@ -139,14 +166,15 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
                                            tacit_solver **out);
 
 /* Solve on device vectors `b`, `x` [A's local rows], which do not overlap; `x`
- * is guess and result.
+ * is guess and result. Where `stop` is NULL what was set by name decides.
  * The recurrence decides when to look; b - A x, recomputed, decides when to
  * stop, and the solve goes on if the recurrence was wrong.
  * Collective.  Blocking.
- * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate).
- * Errors      BREAKDOWN (x is the last finite iterate, `result` says where),
- *             INVALID, DEVICE, COMM. `result` is filled in whenever the queue
- *             still works. */
+ * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
+ *             BREAKDOWN (x is the last finite iterate, `result` says where).
+ * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
+ *             monitor this is called from), INPUT (b is not finite), DEVICE, COMM. `result` is
+ *             filled in whenever the queue still works. */
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);

@@ -3,7 +3,22 @@
  *
  * Every function that can fail returns a tacit_status: below 0 an error, with
  * a sentence in tacit_error_message(); 0 fine; above 0 an outcome, whose
- * results are valid. Outputs are written only on success. */
+ * results are valid. Outputs are written only on success.
+ *
+ * A struct that may get more members begins with its size:
+ *
+ *     tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+ *
+ * and in C++ `tacit_stop stop{}; stop.size = sizeof stop;`. The library reads
+ * and writes no more than that. So a program that was compiled with an older
+ * header works with a newer library: what it does not know is 0 where it goes
+ * in. And so does the reverse: what an older library does not know must be 0
+ * where it goes in, or the call is UNSUPPORTED, and is 0 where it comes out.
+ * A size that was not set is INVALID. Structs that the library owns and only
+ * shows may get more members at their ends.
+ *
+ * Threads: all of this header may be called by any thread at any time, but
+ * tacit_set_log. */
 #ifndef TACIT_STATUS_H
 #define TACIT_STATUS_H
 
@@ -27,11 +42,11 @@ typedef enum tacit_status {
     TACIT_OK = 0,
     TACIT_NOT_CONVERGED = 1, /* the iteration limit, or no further progress */
     TACIT_INTERRUPTED = 2,   /* the monitor asked to stop                   */
+    TACIT_BREAKDOWN = 3,     /* not positive definite, or not finite        */
     TACIT_INVALID = -1,      /* an argument or option that makes no sense   */
     TACIT_UNSUPPORTED = -2,  /* not in this build or not for this matrix    */
     TACIT_INPUT = -3,        /* bad data: a file, a matrix, a size          */
     TACIT_IO = -4,           /* reading or writing failed                   */
-    TACIT_BREAKDOWN = -5,    /* not positive definite, or not finite        */
     TACIT_NO_MEMORY = -6,
     TACIT_DEVICE = -7, /* the device failed                           */
     TACIT_COMM = -8    /* a message or a peer failed                  */
@@ -54,7 +69,8 @@ TACIT_API const char *tacit_version(void);
 typedef void (*tacit_log_fn)(void *ctx, int level, const char *text);
 
 /* Send the library's messages to `fn`, which borrows `ctx`; NULL is silence,
- * the default. Not thread-safe: call it before anything else. */
+ * the default. Not thread-safe: call it before anything else; `fn` is called by
+ * every thread that uses the library. */
 TACIT_API void tacit_set_log(tacit_log_fn fn, void *ctx);
 
 TACIT_END_DECLS

@@ -10,16 +10,18 @@
  * borrow it.
  *
  * Threads
- *     An object, and all objects of one world of several processes, may be
- *     used by one thread at a time; who hands them on must order the calls.
- *     Worlds of one process, and what belongs to them, may be used by several
- *     threads at once: each thread its own world. The message of the last
- *     error belongs to its thread; tacit_set_log is for all, before anything
- *     else. A log function and a monitor are called by the thread that has
- *     called the library.
- *     Collective calls are made by every process of the world in one order.
- *     The library's own threads (OpenMP for products and vectors, some more
- *     while files are read) call neither MPI nor the caller. */
+ *     Several threads may use several worlds, and what belongs to them, at the
+ *     same time, always. One world, with all its queues, matrices, operators
+ *     and solvers, is for one thread at a time, `const` or not; who hands it on
+ *     must order the calls. Worlds of several processes need more of MPI then:
+ *     tacit/mpi.h says what. Collective calls are made by every process of the
+ *     world in one order.
+ *     The message of the last error belongs to its thread. Monitors and the log
+ *     function are called by the thread that has called the library: by several
+ *     at once, if several call.
+ *     The library's own threads call neither MPI nor the caller: those of a
+ *     queue, and while a matrix or an operator is made those of OpenMP and some
+ *     that read. tacit_world_set_threads says how many there may be. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
 #include <tacit/status.h>
@@ -44,6 +46,14 @@ TACIT_API int tacit_world_size(const tacit_world *world);
  * Errors      COMM, NO_MEMORY. */
 TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
                                          tacit_world **out);
+
+/* How many threads of this process may work for `world` at once, the caller
+ * among them, when matrices are read, made, moved and written, and in queues
+ * that are opened with 0 threads from now on; 0, the first value: as many as
+ * there are processors for it (or OMP_NUM_THREADS). With 1 the library makes no
+ * thread at all.
+ * Errors      INVALID. */
+TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
 /* End every process of the world at once with `exit_code`: for errors that
  * only one rank has seen. Does not return. */

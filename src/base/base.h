@@ -33,6 +33,31 @@ enum { TCT_WARN = 0, TCT_NOTE = 1, TCT_DETAIL = 2 };
 void tct_log(int level, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
+/* --- structs that grow --------------------------------------------------
+ * A public struct that may get more members begins with its size, which the
+ * caller sets: so a program that was compiled with another version's header
+ * works. `type` is the struct's name. */
+
+/* Errors      INVALID (`given` has no size, or none that can be). */
+tacit_status tct_check_sized(const char *type, const void *given);
+/* Bring what the caller gave into `own` [size bytes]; what his header does not
+ * have is 0.
+ * Errors      INVALID; UNSUPPORTED (he sets what this library does not have). */
+tacit_status tct_read_sized(const char *type, const void *given, void *own,
+                            size_t size);
+/* As much of `own` [size bytes] as `to` has room for; what it has beyond is 0. */
+void tct_write_sized(const void *own, size_t size, void *to);
+
+/* --- threads of OpenMP -------------------------------------------------- */
+
+/* Until the end of this block OpenMP has at most `most` threads for the caller,
+ * 0: as many as it would have. */
+#define TCT_THREADS_AT_MOST(most)                                             \
+    const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
+        tct_limit_threads(most)
+int tct_limit_threads(int most);
+void tct_unlimit(const int *before);
+
 /* --- memory ------------------------------------------------------------- */
 
 /* Allocate `bytes` aligned to 64 bytes (large arrays: to huge pages), not

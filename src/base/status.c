@@ -36,11 +36,11 @@ const char *tacit_status_name(tacit_status status)
     case TACIT_OK: return "OK";
     case TACIT_NOT_CONVERGED: return "NOT_CONVERGED";
     case TACIT_INTERRUPTED: return "INTERRUPTED";
+    case TACIT_BREAKDOWN: return "BREAKDOWN";
     case TACIT_INVALID: return "INVALID";
     case TACIT_UNSUPPORTED: return "UNSUPPORTED";
     case TACIT_INPUT: return "INPUT";
     case TACIT_IO: return "IO";
-    case TACIT_BREAKDOWN: return "BREAKDOWN";
     case TACIT_NO_MEMORY: return "NO_MEMORY";
     case TACIT_DEVICE: return "DEVICE";
     case TACIT_COMM: return "COMM";

@@ -98,6 +98,7 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 {
     REQUIRE(world != NULL && out != NULL && threads >= 0);
     tacit_queue *q = NULL;
+    if (threads == 0) threads = world->threads;
     const tacit_queue who = {.world = world,
                              .rank = world->rank,
                              .ranks = world->size,

@@ -36,9 +36,17 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
     tacit_world *part = NULL;
     const tacit_status status =
         tct_agree(world, world->ops->split(world, colour, &part));
+    if (part) part->threads = world->threads;
     if (status < 0) tacit_world_destroy(&part);
-    else *out = part;
+    else if (part) *out = part;
     return status;
+}
+
+tacit_status tacit_world_set_threads(tacit_world *world, int threads)
+{
+    REQUIRE(world != NULL && threads >= 0);
+    world->threads = threads;
+    return TACIT_OK;
 }
 
 void tacit_world_abort(tacit_world *world, int exit_code)

@@ -36,6 +36,8 @@ struct tacit_world {
     int rank, size;
     int local_rank; /* among the processes of this world on this machine, */
     int local_size; /* and how many they are                              */
+    int threads;    /* of this process, at most; 0: as many as there are
+                       processors for it */
 };
 
 /* --- set-up plane, for every floor above -------------------------------- */

@@ -171,6 +171,8 @@ tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
                                    tacit_matrix_info *out)
 {
     REQUIRE(matrix && out);
+    TRY(tct_check_sized("tacit_matrix_info", out));
+    TCT_THREADS_AT_MOST(matrix->world->threads);
     TRY(tct_matrix_require_entries(matrix));
     tally t = {.least = {INT64_MAX, INT64_MAX, 0, 0},
                .real = {HUGE_VAL, HUGE_VAL, 0}};
@@ -180,6 +182,8 @@ tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
     TRY(tct_reduce_f64(matrix->world, TCT_MIN, REAL_LEASTS, t.real));
     int block;
     TRY(tct_matrix_block(matrix, &block));
-    fill_info(matrix, &t, block, out);
+    tacit_matrix_info info;
+    fill_info(matrix, &t, block, &info);
+    tct_write_sized(&info, sizeof info, out);
     return TACIT_OK;
 }

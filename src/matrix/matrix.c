@@ -168,6 +168,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
                                     const double *vals, tacit_matrix **out)
 {
     REQUIRE(world && out);
+    TCT_THREADS_AT_MOST(world->threads);
     const range mine = {global_rows, first_row, rows};
     TRY(check_ranges(world, mine));
     tct_csr A = {0};
@@ -275,11 +276,13 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                tacit_matrix **out)
 {
     REQUIRE(world && name && out);
-    static const tacit_matrix_options none = {0};
-    const tacit_matrix_options *o = options ? options : &none;
-    TRY(tct_gallery_find(name, NULL) ? open_gallery(world, name, o, out)
-                                     : open_file(world, name, o, out));
-    (*out)->shift = o->shift;
+    TCT_THREADS_AT_MOST(world->threads);
+    tacit_matrix_options o = {0};
+    if (options)
+        TRY(tct_read_sized("tacit_matrix_options", options, &o, sizeof o));
+    TRY(tct_gallery_find(name, NULL) ? open_gallery(world, name, &o, out)
+                                     : open_file(world, name, &o, out));
+    (*out)->shift = o.shift;
     return TACIT_OK;
 }
 
@@ -330,6 +333,7 @@ const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
 tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
 {
     REQUIRE(matrix && path);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
     TRY(tct_matrix_require_entries(matrix));
     const tct_write_options options = {.symmetric = matrix->symmetric_storage};
     if (!matrix->original)

@@ -7,9 +7,9 @@
  * come in dense blocks, a node of the graph is a block of rows: the graph is
  * smaller by the square of the block, and no block is cut apart. A node weighs
  * as much as it has entries, so that parts have equal work. */
+#include "matrix/kway.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
-#include <metis.h>
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
@@ -274,14 +274,10 @@ static void fill_empty_parts(graph *g, int64_t *size)
 
 static tacit_status call_metis(graph *g)
 {
-    idx_t nodes = (idx_t)g->nodes, constraints = 1, parts = g->parts, edge_cut;
-    idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_SEED] = 1; /* the same cut every time */
+    idx_t edge_cut;
     const double before = tct_seconds();
-    const int code = METIS_PartGraphKway(
-        &nodes, &constraints, g->start, g->next, g->weight, NULL, NULL, &parts,
-        NULL, NULL, options, &edge_cut, g->cut);
+    const int code = tct_kway((idx_t)g->nodes, g->start, g->next, g->weight,
+                              g->parts, -1, &edge_cut, g->cut);
 #ifdef __GLIBC__
     malloc_trim(0); /* METIS leaves the heap in many small holes */
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/order.c - reverse Cuthill and McKee, and parts by METIS. */
 #include "matrix/order.h"
-#include <metis.h>
+#include "matrix/kway.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -235,20 +235,15 @@ static tacit_status cut(const tct_graph *g, idx_t parts, parting *p)
     TRY(TCT_ALLOC(n + 1, what, &p->ptr));
     TRY(TCT_ALLOC(g->ptr[n], what, &p->next));
     TRY(TCT_ALLOC(n, what, &p->part));
-    idx_t edges = 0, nodes = (idx_t)n, one = 1, between;
+    idx_t edges = 0, between;
     for (int64_t i = 0; i < n; i++) {
         p->ptr[i] = edges;
         for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; k++)
             if (g->next[k] != i) p->next[edges++] = g->next[k];
     }
     p->ptr[n] = edges;
-    idx_t options[METIS_NOPTIONS];
-    METIS_SetDefaultOptions(options);
-    options[METIS_OPTION_NITER] = REFINE;
-    options[METIS_OPTION_SEED] = 1;
-    const int met =
-        METIS_PartGraphKway(&nodes, &one, p->ptr, p->next, NULL, NULL, NULL,
-                            &parts, NULL, NULL, options, &between, p->part);
+    const int met = tct_kway((idx_t)n, p->ptr, p->next, NULL, parts, REFINE,
+                             &between, p->part);
     if (met == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
     if (met != METIS_OK)

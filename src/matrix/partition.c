@@ -68,10 +68,15 @@ tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
                               tacit_partition_info *out)
 {
     REQUIRE(matrix && how && out);
+    TRY(tct_check_sized("tacit_partition_info", out));
+    TCT_THREADS_AT_MOST(matrix->world->threads);
+    tacit_partition_info info;
     way w;
     TRY(tct_agree(matrix->world, check_cut(matrix, how, parts, part, &w)));
     TRY(cut(matrix, w, parts, part));
-    return tct_cut_describe(matrix, parts, part, out);
+    TRY(tct_cut_describe(matrix, parts, part, &info));
+    tct_write_sized(&info, sizeof info, out);
+    return TACIT_OK;
 }
 
 static tacit_status check_partition(const tacit_matrix *m, const char *how,
@@ -87,6 +92,7 @@ tacit_status tacit_matrix_partition(tacit_matrix *matrix, const char *how,
                                     const char *file)
 {
     REQUIRE(matrix && how);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
     tacit_world *world = matrix->world;
     way w;
     TRY(tct_agree(world, check_partition(matrix, how, file, &w)));

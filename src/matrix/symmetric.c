@@ -230,6 +230,7 @@ static tacit_status first_of_all(search *s)
 tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
 {
     REQUIRE(matrix);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
     TRY(tct_matrix_require_entries(matrix));
     if (matrix->A.global_rows != matrix->A.global_cols)
         FAIL(TACIT_INPUT,

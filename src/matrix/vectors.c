@@ -18,6 +18,7 @@ static tacit_status original_range(const tacit_matrix *m, int64_t *first,
 tacit_status tct_matrix_read(const tacit_matrix *m, const char *path,
                              bool guess, double *x)
 {
+    TCT_THREADS_AT_MOST(m->world->threads);
     const tct_csr *A = &m->A;
     const int64_t n = A->global_rows;
     TRY(tct_agree(m->world, x || !A->rows ? TACIT_OK
@@ -48,6 +49,7 @@ tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                        const char *path, const double *x)
 {
     REQUIRE(matrix && path);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
     const tacit_matrix *m = matrix;
     const tct_csr *A = &m->A;
     if (!m->original)

@@ -222,6 +222,7 @@ tacit_status tacit_operator_create(tacit_queue *queue,
                                    const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    TCT_THREADS_AT_MOST(queue->threads);
     tct_csr rows = {0};
     tacit_status status = require_square(matrix);
     if (status >= 0) status = copy_rows(queue->team, &matrix->A, &rows);
@@ -232,6 +233,7 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
                                  const char *format, tacit_operator **out)
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
+    TCT_THREADS_AT_MOST(queue->threads);
     tct_csr rows = {0};
     const tacit_status status = require_square(matrix);
     if (status >= 0) {
@@ -318,6 +320,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
                                    const tacit_matrix *matrix)
 {
     REQUIRE(A != NULL && matrix != NULL);
+    TCT_THREADS_AT_MOST(A->q->threads);
     tct_csr rows = {0};
     tct_difference found = {.row = -1};
     const int exponent = A->exponent; /* of what stays if it is refused */
@@ -350,9 +353,13 @@ int64_t tacit_operator_local_rows(const tacit_operator *A)
     return A->n;
 }
 
-void tacit_operator_describe(const tacit_operator *A, tacit_operator_info *out)
+tacit_status tacit_operator_describe(const tacit_operator *A,
+                                     tacit_operator_info *out)
 {
-    *out = A->info;
+    REQUIRE(A != NULL && out != NULL);
+    TRY(tct_check_sized("tacit_operator_info", out));
+    tct_write_sized(&A->info, sizeof A->info, out);
+    return TACIT_OK;
 }
 
 bool tacit_operator_trial(const tacit_operator *A, int i,

@@ -50,14 +50,13 @@ static tacit_status set(tacit_solver *S, int loop)
 static double try_loop(tacit_solver *S, int loop, int iterations,
                        const double *b, double *x)
 {
-    const tacit_stop stop = {.rtol = 0.0, .max_iterations = iterations};
-    tacit_result result;
+    const tacit_stop stop = {.size = sizeof stop, .max_iterations = iterations};
+    tacit_result result = {.size = sizeof result};
     if (set(S, loop) < 0) return -1.0;
     for (int run = 0; run < 2; run++) { /* the first warms up */
         q_fill(S->q, S->n, 0.0, x);
         if (q_status(S->q) < 0) return -1.0;
-        const tacit_status s = tacit_solver_run(S, b, x, &stop, &result);
-        if (s < 0 && s != TACIT_BREAKDOWN) return -1.0;
+        if (tacit_solver_run(S, b, x, &stop, &result) < 0) return -1.0;
     }
     return result.seconds / (double)(result.iterations + 1);
 }
@@ -121,13 +120,11 @@ static tacit_status choose(tacit_solver *S)
     return status < 0 ? status : tct_agree(S->q->world, set(S, fastest));
 }
 
-tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)
+tacit_status tct_choose_loop(tacit_solver *S, const char *name)
 {
-    REQUIRE(solver != NULL);
-    if (!loop || strcmp(loop, "auto") == 0) return choose(solver);
+    if (strcmp(name, "auto") == 0) return choose(S);
     for (int i = 0; i < TCT_LOOPS; i++)
-        if (strcmp(loops[i].name, loop) == 0)
-            return tct_agree(solver->q->world, set(solver, i));
+        if (strcmp(loops[i].name, name) == 0) return set(S, i);
     FAIL(TACIT_INVALID, "unknown loop '%s': host, graph, resident or auto",
-         loop);
+         name);
 }

@@ -75,6 +75,7 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
         S->A = A->low ? A->low : A;
         S->exact = A;
         S->n = (size_t)A->n;
+        S->wanted = (tacit_stop){.rtol = 1e-6};
         status = build(S);
     } else {
         status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");

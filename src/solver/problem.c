@@ -63,6 +63,7 @@ tacit_status tacit_manufacture(tacit_queue *queue, const tacit_operator *A,
 {
     REQUIRE(queue != NULL && A != NULL && matrix != NULL);
     REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
+    TCT_THREADS_AT_MOST(queue->threads);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));
     const size_t n = (size_t)A->n;
     double norm = 0.0;

@@ -114,19 +114,9 @@ static bool overlap(const double *b, const double *x, size_t n)
            (uintptr_t)x < (uintptr_t)(b + n);
 }
 
-tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
-                              const tacit_stop *stop, tacit_result *result)
+static tacit_status run(tacit_solver *S, const double *b, double *x,
+                        const tacit_stop *stop, tacit_result *result)
 {
-    REQUIRE(solver != NULL && stop != NULL && result != NULL);
-    REQUIRE(solver->n == 0 || (b != NULL && x != NULL));
-    REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
-    tacit_solver *S = solver;
-    if (overlap(b, x, S->n))
-        FAIL(TACIT_INVALID,
-             "%s: b and x share memory: x is written while b is "
-             "needed, so they must be two vectors",
-             __func__);
-    *result = (tacit_result){.breakdown_iteration = -1};
     enter(S, b, x);
     S->result = result;
     TRY(begin(S, stop));
@@ -151,4 +141,28 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
          "the solution is beyond the range of doubles, its norm is about 2^%d: "
          "scale the matrix or the right-hand side",
          exponent);
+}
+
+tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
+                              const tacit_stop *stop, tacit_result *result)
+{
+    REQUIRE(solver != NULL && result != NULL);
+    REQUIRE(solver->n == 0 || (b != NULL && x != NULL));
+    tacit_stop own = solver->wanted;
+    if (stop) TRY(tct_read_sized("tacit_stop", stop, &own, sizeof own));
+    TRY(tct_check_sized("tacit_result", result));
+    REQUIRE(own.rtol >= 0 && own.atol >= 0 && own.max_iterations >= 0);
+    if (overlap(b, x, solver->n))
+        FAIL(TACIT_INVALID,
+             "%s: b and x share memory: x is written while b is "
+             "needed, so they must be two vectors",
+             __func__);
+    if (solver->running)
+        FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
+    tacit_result came_to = {.breakdown_iteration = -1};
+    solver->running = true;
+    const tacit_status status = run(solver, b, x, &own, &came_to);
+    solver->running = false;
+    tct_write_sized(&came_to, sizeof came_to, result);
+    return status;
 }

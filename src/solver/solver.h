@@ -49,7 +49,9 @@ enum { TCT_LOOP_HOST, TCT_LOOP_GRAPH, TCT_LOOP_RESIDENT, TCT_LOOPS };
 
 struct tacit_solver {
     const tct_method *method;
-    int loop; /* TCT_LOOP_... */
+    int loop;          /* TCT_LOOP_...                     */
+    tacit_stop wanted; /* of a run without a tacit_stop    */
+    bool running;
     tacit_queue *q;
     const tacit_operator *A;     /* what the method multiplies by     */
     const tacit_operator *exact; /* A, or A in full precision         */
@@ -124,6 +126,8 @@ bool tct_take_looks(tacit_solver *S, int leave);
 
 /* Iterate S->now with S->loop. */
 void tct_iterate(tacit_solver *S);
+/* Take the loop of that name; "auto": the fastest. */
+tacit_status tct_choose_loop(tacit_solver *S, const char *name);
 /* Say in the result which loop it was. */
 void tct_describe_loop(tacit_solver *S);
 void tct_loop_free(tacit_solver *S);

@@ -75,7 +75,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
         c, t->moved_bytes / (double)(t->spmv.count ? t->spmv.count : 1));
     const double copy = cli_measure_copy(c, s.queue);
     const double n = (double)p->info.rows, k = (double)p->info.nonzeros;
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s.A, &info);
     snprintf(detail, 160, "%s", info.detail);
     cli_table_row(table, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.3f\t%s",

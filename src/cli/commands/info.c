@@ -95,7 +95,7 @@ static tacit_status store(about *a, stored *s)
         return TACIT_OK;
     }
     TRY(status);
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(A, &info);
     s->bytes_per_nonzero = info.bytes_per_nonzero;
     s->padding = info.padding;
@@ -300,7 +300,7 @@ static tacit_status report_about(const cli *c, const about *a)
     if (a->stored_count > 0) add_stored(a, formats, &table);
     else add_trials(c, a, formats, &table);
     if (a->system.A) {
-        tacit_operator_info info;
+        tacit_operator_info info = {.size = sizeof info};
         tacit_operator_describe(a->system.A, &info);
         cJSON_AddStringToObject(all, "fastest", info.format);
         cJSON_AddStringToObject(all, "order", info.order);

@@ -112,7 +112,7 @@ static tacit_status cut_and_report(const cli *c, const cli_problem *p)
              c->set.parts, p->info.rows);
     TRY(tct_agree(c->world, TCT_ALLOC(tacit_matrix_local_rows(p->matrix),
                                       "the parts", &part)));
-    tacit_partition_info cut;
+    tacit_partition_info cut = {.size = sizeof cut};
     const double start = tct_seconds();
     tacit_status status =
         tacit_matrix_cut(p->matrix, how, (int)c->set.parts, part, &cut);

@@ -12,6 +12,7 @@ static cli_run run_of(const tct_peer_result *r)
     cli_run run = {.status = r->converged ? TACIT_OK : TACIT_NOT_CONVERGED,
                    .error = (double)NAN};
     run.result = (tacit_result){
+        .size = sizeof(tacit_result),
         .converged = r->converged,
         .stop = r->converged ? TACIT_STOP_RTOL : TACIT_STOP_MAX_ITERATIONS,
         .iterations = r->iterations,

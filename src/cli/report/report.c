@@ -16,7 +16,7 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      const char *method, const cli_run *run)
 {
     const tacit_result *result = &run->result;
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s->A, &info);
     cli_path path = {.method = method,
                      .loop = result->loop ? result->loop : "host",
@@ -73,7 +73,7 @@ void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
                  size_t size)
 {
     const tacit_result *r = &run->result;
-    if (run->status < 0) {
+    if (run->status == TACIT_BREAKDOWN) {
         snprintf(text, size, "%s", run->message);
         return;
     }

@@ -82,6 +82,7 @@ static tacit_status divide(const cli *c, cli_problem *p)
 static tacit_status check(const cli *c, cli_use use, cli_problem *p)
 {
     const double start = tct_seconds();
+    p->info.size = sizeof p->info;
     TRY(tacit_matrix_describe(p->matrix, &p->info));
     if (use != CLI_FOR_READING) TRY(check_square(p));
     if (use == CLI_FOR_SOLVING) {
@@ -96,7 +97,8 @@ static tacit_status check(const cli *c, cli_use use, cli_problem *p)
 static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
                                 cli_problem *p)
 {
-    const tacit_matrix_options options = {.shift = c->set.shift,
+    const tacit_matrix_options options = {.size = sizeof options,
+                                          .shift = c->set.shift,
                                           .drop_zeros = c->set.drop_zeros};
     const double start = tct_seconds();
     TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));

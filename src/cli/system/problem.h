@@ -99,7 +99,7 @@ void cli_monitor_free(cli_monitor *m);
 
 typedef struct cli_run {
     tacit_status status;
-    char message[512]; /* of an error */
+    char message[512]; /* that explains it */
     tacit_result result;
     bool mixed;        /* the operator has values of low precision */
     double error;      /* ||x - x*||, NAN if there is no x* */
@@ -107,9 +107,8 @@ typedef struct cli_run {
                           flops, bytes and messages summed */
 } cli_run;
 
-/* Solve from the first guess with `solver`, watched by `m`. A status below 0
- * other than BREAKDOWN is an error of the machine and is returned; how the
- * solve itself ended stands in `out->status`. */
+/* Solve from the first guess with `solver`, watched by `m`. How it ended
+ * stands in `out->status`; an error is returned. */
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out);
 

@@ -200,9 +200,12 @@ static tacit_status set_guess(cli_system *s)
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out)
 {
-    *out = (cli_run){.error = (double)NAN, .mixed = s->A->low != NULL};
+    *out = (cli_run){.error = (double)NAN,
+                     .result.size = sizeof out->result,
+                     .mixed = s->A->low != NULL};
     TRY(set_guess(s));
-    const tacit_stop stop = {.rtol = c->set.rtol,
+    const tacit_stop stop = {.size = sizeof stop,
+                             .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
                              .monitor = cli_monitor_step,
@@ -211,7 +214,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
     cli_monitor_begin(m);
     out->status = tacit_solver_run(solver, s->b, s->x, &stop, &out->result);
     cli_monitor_end(m);
-    if (out->status < 0 && out->status != TACIT_BREAKDOWN) return out->status;
+    TRY(out->status);
     snprintf(out->message, sizeof out->message, "%s", tacit_error_message());
     const tacit_tally *tally = tacit_queue_tally(s->queue);
     if (tally) out->tally = *tally;

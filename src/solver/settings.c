@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/settings.c - what a solver is told by name and value, in the words of
+ * the command line: a row each. */
+#include "solver/solver.h"
+#include <math.h>
+#include <string.h>
+
+typedef struct {
+    tacit_setting about;
+    tacit_status (*apply)(tacit_solver *S, const char *value);
+} setting;
+
+/* --- values ---------------------------------------------------------------- */
+
+static tacit_status tolerance(const char *name, const char *value, double *out)
+{
+    double number = 0.0;
+    if (!tct_parse_double(value, &number))
+        FAIL(TACIT_INVALID, "%s '%s': not a number", name, value);
+    if (!isfinite(number) || number < 0.0)
+        FAIL(TACIT_INVALID, "%s '%s': expected a finite number, 0 or greater",
+             name, value);
+    *out = number;
+    return TACIT_OK;
+}
+
+static tacit_status set_rtol(tacit_solver *S, const char *value)
+{
+    return tolerance("rtol", value, &S->wanted.rtol);
+}
+
+static tacit_status set_atol(tacit_solver *S, const char *value)
+{
+    return tolerance("atol", value, &S->wanted.atol);
+}
+
+static tacit_status set_max_iterations(tacit_solver *S, const char *value)
+{
+    int64_t number = 0;
+    if (!tct_parse_int64(value, &number) || number < 1)
+        FAIL(TACIT_INVALID,
+             "max-iterations '%s': expected a whole number greater than 0",
+             value);
+    S->wanted.max_iterations = number;
+    return TACIT_OK;
+}
+
+/* --- the table ------------------------------------------------------------- */
+
+static const setting settings[] = {
+    {{"loop", "who drives the iteration: host, graph, resident, or auto: the "
+              "fastest"},
+     tct_choose_loop},
+    {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
+    {{"atol", "... or <= atol; 0 at first"}, set_atol},
+    {{"max-iterations", "... or after this many; 10000 at first"},
+     set_max_iterations},
+};
+enum { SETTINGS = sizeof settings / sizeof *settings };
+
+const tacit_setting *tacit_solver_setting(int i)
+{
+    return i >= 0 && i < SETTINGS ? &settings[i].about : NULL;
+}
+
+static tacit_status unknown(const char *name)
+{
+    const char *names[SETTINGS];
+    for (int i = 0; i < SETTINGS; i++) names[i] = settings[i].about.name;
+    const char *near = tct_nearest(name, names, SETTINGS);
+    FAIL(TACIT_INVALID, "a solver has no '%s'%s%s%s", name,
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
+static tacit_status set(tacit_solver *S, const char *name, const char *value)
+{
+    const setting *s = NULL;
+    for (int i = 0; i < SETTINGS && !s; i++)
+        if (strcmp(settings[i].about.name, name) == 0) s = &settings[i];
+    if (!s) return unknown(name);
+    if (S->running)
+        FAIL(TACIT_INVALID,
+             "%s set after a run began: set it before the run, or after it",
+             name);
+    return s->apply(S, value);
+}
+
+tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
+                              const char *value)
+{
+    REQUIRE(solver != NULL && name != NULL && value != NULL);
+    return tct_agree(solver->exact->world, set(solver, name, value));
+}
+
+tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)
+{
+    return tacit_solver_set(solver, "loop", loop ? loop : "auto");
+}
