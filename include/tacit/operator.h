@@ -47,6 +47,33 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            const char *format,
                                            tacit_operator **out);
 
+/* An operator that is a function of the caller's, without a matrix. */
+typedef struct tacit_operator_function {
+    size_t size; /* sizeof, as in {.size = sizeof f} */
+    /* y = A x for vectors on the device of `queue` [rows]. Called when the queue
+     * comes to it: the function does its work at once or, on a GPU, starts it on
+     * the queue's stream (tacit/cuda.h) and does not wait; of this library it
+     * calls tacit_exchange_begin and tacit_exchange_end alone. A must be
+     * symmetric, and linear.
+     * Returns     TACIT_OK; below 0 ends the solve with the sentence that
+     *             tacit_error_set was given. */
+    tacit_status (*apply)(void *ctx, tacit_queue *queue, const double *x,
+                          double *y);
+    /* The diagonal of A into `d` [rows], in the same way: for preconditioners
+     * that need it. OPTIONAL */
+    tacit_status (*diagonal)(void *ctx, tacit_queue *queue, double *d);
+    void *ctx;   /* handed to both; borrowed */
+    double norm; /* a bound of ||A||; 0: estimated, by some products */
+} tacit_operator_function;
+
+/* Make an operator of `function`, of whose vectors this rank has `rows`
+ * elements.
+ * Collective.  Borrows `queue` and the function's ctx; copies the struct.
+ * Errors      INVALID, NO_MEMORY, what the function says. */
+TACIT_API tacit_status tacit_operator_from_function(
+    tacit_queue *queue, int64_t rows, const tacit_operator_function *function,
+    tacit_operator **out);
+
 /* Replace the values by those of `matrix`, which has the same rows and the
  * same pattern. Nothing is planned or measured anew.
  * Collective.

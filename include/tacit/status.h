@@ -59,6 +59,10 @@ typedef enum tacit_status {
  * Returns     a string owned by the library, valid until the next error. */
 TACIT_API const char *tacit_error_message(void);
 
+/* Set that sentence, for functions that the library calls back.
+ * Returns     `status`. */
+TACIT_API tacit_status tacit_error_set(tacit_status status, const char *text);
+
 /* The name of a status, such as "NO_MEMORY". */
 TACIT_API const char *tacit_status_name(tacit_status status);
 

@@ -30,6 +30,12 @@ const char *tacit_error_message(void)
     return message;
 }
 
+tacit_status tacit_error_set(tacit_status status, const char *text)
+{
+    tct_set_error_message(text);
+    return status;
+}
+
 const char *tacit_status_name(tacit_status status)
 {
     switch (status) {

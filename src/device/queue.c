@@ -99,6 +99,14 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
     }
 }
 
+/* Also if the queue has failed: the function may exchange messages. */
+static void call(tacit_queue *q, const tct_op *op)
+{
+    if (q->device->flush) q->device->flush(q);
+    if (op->call(op->host, q, op->v[0], op->v[1]) < 0)
+        q_fail(q, TACIT_INVALID, "%s", tacit_error_message());
+}
+
 static void begin_exchange(tacit_queue *q, const tct_op *op)
 {
     tct_op pack = *op;
@@ -132,6 +140,7 @@ static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
         if (is_apart(q)) sum_apart(q, op);
         else q->link->sum_end(q, op);
         break;
+    case TCT_CALL: call(q, op); break;
     case TCT_EXCHANGE_BEGIN: begin_exchange(q, op); break;
     case TCT_EXCHANGE_END: end_exchange(q, op); break;
     default:

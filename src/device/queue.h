@@ -48,6 +48,7 @@
     X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0)                             \
     X(PACK, "pack", 0, 0, 0, 0, 2)                                             \
     X(UNPACK, "unpack", 0, 0, 0, 0, 2)                                         \
+    X(CALL, "function", 1, 0, 0, 0, 0)                                         \
     X(GET, "get", 0, 0, 0, 0, 2)                                               \
     X(PUT, "put", 0, 0, 0, 0, 2)
 
@@ -116,6 +117,10 @@ static inline double *tct_landing(const tct_exchange *e, int columns)
 
 enum { TCT_OP_VECTORS = 7, TCT_SUM_MOST = 8 };
 
+/* A function of the user's: y of x, both on the device. */
+typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
+                                    double *y);
+
 typedef struct tct_op {
     tct_opcode code;
     size_t n;                   /* elements per vector                  */
@@ -130,7 +135,8 @@ typedef struct tct_op {
     tct_panel x;                /* what is sent in an exchange          */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
-    void *host;                 /* host memory of GET and PUT           */
+    void *host;                 /* host memory of GET and PUT; of CALL  */
+    tct_call_fn call;           /* ... the context of this              */
 } tct_op;
 
 /* --- the two tables that are back ends ----------------------------------- */
@@ -179,6 +185,8 @@ typedef struct tct_device_ops {
     void (*free)(tacit_queue *q, void *p);
     void (*run)(tacit_queue *q, const tct_op *op);
     void (*sync)(tacit_queue *q);
+    /* Start all that was enqueued. OPTIONAL */
+    void (*flush)(tacit_queue *q);
     void (*describe)(const tacit_queue *q, char *text, size_t size);
     /* Memory that the device and the CPU both reach. OPTIONAL: alloc, free */
     void *(*alloc_shared)(tacit_queue *q, size_t bytes);
@@ -403,6 +411,12 @@ void q_sum(tacit_queue *q, int count, double *data);
  * other work may be enqueued between begin and end. */
 void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x);
 void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns);
+
+/* Call `fn` when the queue comes to it. What it enqueues runs there; on a
+ * device that runs behind the CPU it may also start work on the stream. A
+ * status below 0 fails the queue with its message. */
+void q_call(tacit_queue *q, tct_call_fn fn, void *ctx, const double *x,
+            double *y);
 
 /* y = B x; `dot` NULL, or *dot = (x, y) */
 void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,

@@ -175,6 +175,14 @@ void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns)
                           .x = {.columns = columns}});
 }
 
+void q_call(tacit_queue *q, tct_call_fn fn, void *ctx, const double *x,
+            double *y)
+{
+    q_submit(
+        q,
+        &(tct_op){.code = TCT_CALL, .call = fn, .host = ctx, .v = {in(x), y}});
+}
+
 void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
                 double *dot)
 {

@@ -19,19 +19,9 @@ static void apply_with(const tacit_operator *A, tacit_queue *q, const double *x,
     if (A->ghost) q_multiply_add(q, A->ghost_there, e, 0, y, x, dot);
 }
 
-void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
-{
-    apply_with(A, q, x, y, NULL);
-}
-
-void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
-               double *y, double *dot)
-{
-    apply_with(A, q, x, y, dot);
-}
-
-void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
-                const double *r, double *s, double *out)
+static void assembled_dots(const tacit_operator *A, tacit_queue *q,
+                           const double *p, const double *r, double *s,
+                           double *out)
 {
     if (!A->plan) {
         q_multiply_dots(q, A->local, p, r, s, out);
@@ -41,8 +31,9 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
     q_dots(q, (size_t)A->n, r, s, out + 1);
 }
 
-void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
-                double *y0, const double *x1, double *y1)
+static void assembled_pair(const tacit_operator *A, tacit_queue *q,
+                           const double *x0, double *y0, const double *x1,
+                           double *y1)
 {
     tct_exchange *e = A->plan ? &A->plan->base : NULL;
     if (e) q_exchange_begin(q, e, tct_pair(x0, x1));
@@ -51,6 +42,54 @@ void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
     if (!A->ghost) return;
     q_multiply_add(q, A->ghost_there, e, 0, y0, x0, NULL);
     q_multiply_add(q, A->ghost_there, e, 1, y1, x1, NULL);
+}
+
+static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
+{
+    const tct_order *o = A->order;
+    const size_t n = (size_t)A->n;
+    q_put(A->q, n, A->diagonal, o ? o->x : d);
+    if (o) tct_order_enter(o, A->q, n, o->x, d);
+    return q_own_status(A->q);
+}
+
+static const tct_operator_ops assembled_ops = {.name = "assembled",
+                                               .apply = apply_with,
+                                               .apply_dots = assembled_dots,
+                                               .apply_pair = assembled_pair,
+                                               .diagonal = assembled_diagonal};
+
+void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
+{
+    A->ops->apply(A, q, x, y, NULL);
+}
+
+void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
+               double *y, double *dot)
+{
+    A->ops->apply(A, q, x, y, dot);
+}
+
+void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
+                const double *r, double *s, double *out)
+{
+    if (A->ops->apply_dots) {
+        A->ops->apply_dots(A, q, p, r, s, out);
+        return;
+    }
+    A->ops->apply(A, q, p, s, out);
+    q_dots(q, (size_t)A->n, r, s, out + 1);
+}
+
+void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
+                double *y0, const double *x1, double *y1)
+{
+    if (A->ops->apply_pair) {
+        A->ops->apply_pair(A, q, x0, y0, x1, y1);
+        return;
+    }
+    A->ops->apply(A, q, x0, y0, NULL);
+    A->ops->apply(A, q, x1, y1, NULL);
 }
 
 static bool overlap(const double *x, const double *y, int64_t n)
@@ -90,6 +129,36 @@ static void row_statistics(const tct_csr *A, int64_t extent[3])
     extent[0] = -least; /* so that one maximum serves both */
     extent[1] = most;
     extent[2] = 0;
+}
+
+/* The diagonal, before the rows are consumed; columns of a row ascend. */
+static tacit_status keep_diagonal(const tct_csr *rows, double **out)
+{
+    TRY(TCT_ALLOC(rows->rows, "the diagonal", out));
+    for (int64_t i = 0; i < rows->rows; i++) {
+        int64_t low = rows->ptr[i], high = rows->ptr[i + 1];
+        while (low < high) {
+            const int64_t mid = low + (high - low) / 2;
+            if (tct_csr_col(rows, mid) < rows->first + i) low = mid + 1;
+            else high = mid;
+        }
+        const bool there =
+            low < rows->ptr[i + 1] && tct_csr_col(rows, low) == rows->first + i;
+        (*out)[i] = there ? rows->val[low] : 0.0;
+    }
+    return TACIT_OK;
+}
+
+/* It is the operator's if all went well. */
+static void take_diagonal(tacit_operator *A, double **fresh,
+                          tacit_status status)
+{
+    if (status < 0) {
+        tct_free(*fresh);
+        return;
+    }
+    tct_free(A->diagonal);
+    A->diagonal = *fresh;
 }
 
 typedef struct {
@@ -155,6 +224,7 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
 {
     tacit_world *w = A->world;
     int64_t extent[3] = {0};
+    double *diagonal = NULL;
     TRY(tct_agree(w, status));
     TRY(tct_scale(A, rows));
     if (status >= 0) {
@@ -167,9 +237,11 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
         A->n = rows->rows;
         A->info.rows = matrix->A.global_rows;
         A->info.nonzeros = matrix->nonzeros;
-        status = tct_store(A, format, rows);
+        status = keep_diagonal(rows, &diagonal);
     }
+    if (status >= 0) status = tct_store(A, format, rows);
     tct_csr_clear(rows);
+    take_diagonal(A, &diagonal, status);
     TRY(tct_agree(w, status));
     TRY(tct_reduce_i64(w, TCT_MAX, 3, extent));
     A->info.row_min = -extent[0];
@@ -194,6 +266,7 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
         status = tct_fail(TACIT_NO_MEMORY, "no memory for an operator");
     status = tct_agree(matrix->world, status);
     if (status >= 0) {
+        A->ops = &assembled_ops;
         A->q = queue;
         A->world = matrix->world;
         A->bits = 64;
@@ -323,6 +396,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
     TCT_THREADS_AT_MOST(A->q->threads);
     tct_csr rows = {0};
     tct_difference found = {.row = -1};
+    double *diagonal = NULL;
     const int exponent = A->exponent; /* of what stays if it is refused */
     const double norm = A->norm;
     tacit_status status = require_same_rows(A, matrix);
@@ -330,7 +404,9 @@ tacit_status tacit_operator_update(tacit_operator *A,
     if (status >= 0) status = q_own_status(A->q); /* nothing runs any more */
     status = tct_agree(A->world, status);
     if (status >= 0) status = tct_scale(A, &rows);
+    if (status >= 0) status = keep_diagonal(&rows, &diagonal);
     if (status >= 0) status = refill(A, &rows, &found);
+    take_diagonal(A, &diagonal, status);
     tct_csr_clear(&rows);
     const tacit_status named = original_numbers(matrix, &found);
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
@@ -386,6 +462,8 @@ void tacit_operator_destroy(tacit_operator **A)
         a->ghost_there->ops->destroy(a->ghost_there);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);
+    if (a->ops && a->ops->destroy) a->ops->destroy(a);
+    tct_free(a->diagonal);
     tct_free(a->ghost_id);
     tct_free(a->starts);
     tct_free(a);

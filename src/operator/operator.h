@@ -8,7 +8,29 @@
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
+/* What an operator must do. An operator is linear, and a preconditioner is one,
+ * too: applied to residuals. */
+typedef struct tct_operator_ops {
+    const char *name;
+    /* y = A x; `dot` NULL, or *dot = (x, y) of this rank's part */
+    void (*apply)(const tacit_operator *A, tacit_queue *q, const double *x,
+                  double *y, double *dot);
+    /* s = A p and three sums. OPTIONAL: apply and q_dots */
+    void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
+                       const double *r, double *s, double *out);
+    /* Two at once. OPTIONAL: apply twice */
+    void (*apply_pair)(const tacit_operator *A, tacit_queue *q,
+                       const double *x0, double *y0, const double *x1,
+                       double *y1);
+    /* The diagonal into `d` [n] on the device, in the operator's order.
+     * Errors      UNSUPPORTED, or as it finds. */
+    tacit_status (*diagonal)(const tacit_operator *A, double *d);
+    /* Members beyond those of tacit_operator. OPTIONAL */
+    void (*destroy)(tacit_operator *A);
+} tct_operator_ops;
+
 struct tacit_operator {
+    const tct_operator_ops *ops;
     tacit_queue *q;
     tacit_world *world;
     int64_t n;       /* rows of this rank                                */
@@ -18,6 +40,7 @@ struct tacit_operator {
     tct_block *local; /* rows and columns of this rank                    */
     tct_block *ghost; /* columns of other ranks; NULL if there are none   */
     tct_block *ghost_there; /* the same on the device: `ghost` on the host */
+    double *diagonal;  /* [n] in the order of the matrix                   */
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
     int64_t ghosts;
     tct_plan *plan; /* of two vectors at most; NULL with one process      */

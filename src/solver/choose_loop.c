@@ -67,6 +67,7 @@ static bool is_small(tacit_solver *S)
 {
     char reason[160];
     int64_t small = needs[TCT_LOOP_RESIDENT] <= S->q->link->starter &&
+                    S->exact->local &&
                     S->exact->local->nonzeros <= TCT_GPU_SMALL &&
                     tct_resident_fits(S, reason, sizeof reason);
     return tct_reduce_i64(S->q->world, TCT_MIN, 1, &small) >= 0 && small;

@@ -21,6 +21,7 @@ typedef struct region {
 typedef struct {
     region *regions;
     size_t late;
+    bool running; /* what is submitted now is part of what runs */
     tct_op ops[LATE_MOST];
 } memcheck_state;
 
@@ -38,7 +39,8 @@ static void poison(double *x, int64_t n)
 static void run_late(tct_layer *self, tacit_queue *q)
 {
     memcheck_state *s = self->state;
-    if (s->late == 0) return;
+    if (s->late == 0 || s->running) return;
+    s->running = true;
     protect(s, PROT_READ | PROT_WRITE);
     for (size_t i = 0; i < s->late; i++) {
         const tct_op *op = &s->ops[i];
@@ -47,6 +49,7 @@ static void run_late(tct_layer *self, tacit_queue *q)
         tct_pass_submit(self, q, op);
     }
     s->late = 0;
+    s->running = false;
     tct_pass_sync(self, q);
     protect(s, PROT_NONE);
 }
@@ -62,6 +65,7 @@ static tacit_status memcheck_open(tct_layer *self, tacit_queue *q,
     TRY(TCT_ALLOC(1, "memcheck", &s));
     s->regions = NULL;
     s->late = 0;
+    s->running = false;
     self->state = s;
     return TACIT_OK;
 }
@@ -69,6 +73,10 @@ static tacit_status memcheck_open(tct_layer *self, tacit_queue *q,
 static void memcheck_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     memcheck_state *s = self->state;
+    if (s->running) {
+        tct_pass_submit(self, q, op);
+        return;
+    }
     if (s->late == LATE_MOST) run_late(self, q);
     s->ops[s->late++] = *op;
 }

@@ -464,6 +464,7 @@ const tct_device_ops tct_device_cuda = {
     .free = cuda_free,
     .run = cuda_run,
     .sync = cuda_sync,
+    .flush = tct_gpu_flush,
     .describe = cuda_describe,
     .alloc_shared = cuda_alloc_shared,
     .free_shared = cuda_free_shared,

@@ -29,7 +29,7 @@ static const tct_resident_kernel *kernel_of(const tct_method *method)
 static const tct_gpu_slices *slices_of(const tct_block *B)
 {
     const tct_gpu_block *g = (const tct_gpu_block *)(const void *)B;
-    return g->gpu == &tct_gpu_slices_ops
+    return g && g->gpu == &tct_gpu_slices_ops
                ? (const tct_gpu_slices *)(const void *)B
                : NULL;
 }
