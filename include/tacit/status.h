@@ -21,6 +21,12 @@
 #define TACIT_API
 #endif
 
+#ifdef __GNUC__ /* text as printf's, so that its arguments are checked */
+#define TACIT_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define TACIT_PRINTF(text, first)
+#endif
+
 TACIT_BEGIN_DECLS
 
 typedef enum tacit_status {
@@ -43,6 +49,13 @@ typedef enum tacit_status {
  * status that is not OK.
  * Returns     a string owned by the library, valid until the next error. */
 TACIT_API const char *tacit_error_message(void);
+
+/* Make that sentence, as printf does, and return `status`: for the caller's own
+ * functions, whose errors the library's calls then hand on, and the ranks agree
+ * on (tacit_world_agree). It is cut where it is longer than 1000 bytes; the
+ * arguments may be of the sentence before. */
+TACIT_API tacit_status tacit_error_set(tacit_status status, const char *format,
+                                       ...) TACIT_PRINTF(2, 3);
 
 /* The name of a status, such as "NO_MEMORY". */
 TACIT_API const char *tacit_status_name(tacit_status status);

@@ -3,6 +3,7 @@
  * (tacit/mpi.h). */
 #ifndef TACIT_TACIT_H
 #define TACIT_TACIT_H
+#include <tacit/file.h>
 #include <tacit/matrix.h>
 #include <tacit/operator.h>
 #include <tacit/queue.h>

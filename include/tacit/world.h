@@ -22,6 +22,7 @@
  *     while files are read) call neither MPI nor the caller. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
+#include <stddef.h>
 #include <tacit/status.h>
 
 TACIT_BEGIN_DECLS
@@ -36,8 +37,37 @@ TACIT_API tacit_status tacit_world_self(tacit_world **out);
 TACIT_API int tacit_world_rank(const tacit_world *world);
 TACIT_API int tacit_world_size(const tacit_world *world);
 
-/* Who starts a message in this world: "self" or "mpi". */
+/* Who starts a message: the ways that there are. */
+typedef struct tacit_link {
+    const char *name; /* "self", "mpi" */
+    const char *summary;
+    const char *reason; /* why this build has it not; NULL: it has */
+} tacit_link;
+
+/* Link `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_link *tacit_link_at(int i);
+
+/* The link of this world, by its name. */
 TACIT_API const char *tacit_world_comm(const tacit_world *world);
+
+/* What the processes' `mine` come to together: the worst error, or the largest
+ * outcome, the same on each of them; after an error each has the message of the
+ * first process that met it. So all of them go on, or none. Collective.
+ * Errors      COMM, besides theirs. */
+TACIT_API tacit_status tacit_world_agree(tacit_world *world, tacit_status mine);
+
+typedef enum tacit_reduction {
+    TACIT_SUM,
+    TACIT_MIN,
+    TACIT_MAX
+} tacit_reduction;
+
+/* Put into each of `values` [count], on the host, the sum, the least or the
+ * greatest of what the processes have there; all get the same bits. Collective.
+ * Errors      INVALID, COMM. */
+TACIT_API tacit_status tacit_world_reduce(tacit_world *world,
+                                          tacit_reduction reduction,
+                                          size_t count, double *values);
 
 /* End every process of the world at once with `exit_code`: for errors that
  * only one rank has seen. Does not return. */

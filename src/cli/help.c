@@ -239,7 +239,7 @@ static tacit_status help_run(cli *c)
         for (int i = 0; i < CLI_COMMAND_COUNT; i++)
             names[i] = cli_command_at(i)->name;
         const char *near =
-            tct_nearest(c->set.operand[0], names, CLI_COMMAND_COUNT);
+            cli_nearest(c->set.operand[0], names, CLI_COMMAND_COUNT);
         FAIL(TACIT_INVALID, "no command '%s'%s%s%s", c->set.operand[0],
              near ? ": did you mean '" : "", near ? near : "",
              near ? "'?" : "");

@@ -67,11 +67,13 @@ typedef struct cli_choice {
     bool needs_gpu;     /* ... and a machine must have one too */
 } cli_choice;
 
+typedef bool (*cli_row_fn)(int i, cli_choice *out); /* false past the end */
+
 typedef struct cli_axis {
-    const char *name;                    /* "method" */
-    const char *plural;                  /* "methods" */
-    bool automatic;                      /* "auto" is a value too */
-    bool (*row)(int i, cli_choice *out); /* false past the end */
+    const char *name;   /* "method" */
+    const char *plural; /* "methods" */
+    bool automatic;     /* "auto" is a value too */
+    cli_row_fn row;
 } cli_axis;
 
 extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,

@@ -30,6 +30,15 @@ int tacit_world_size(const tacit_world *world)
     return world->size;
 }
 
+const tacit_link *tacit_link_at(int i)
+{
+    static const tacit_link links[] = {
+        {"self", "one process", NULL},
+        {"mpi", "the CPU starts every message, through MPI",
+         TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
+    return i >= 0 && i < (int)(sizeof links / sizeof *links) ? &links[i] : NULL;
+}
+
 const char *tacit_world_comm(const tacit_world *world)
 {
     return world->ops->name;
@@ -65,6 +74,23 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     TRY(tct_bcast(w, (int)first, sizeof text, text));
     tct_set_error_message(text);
     return status;
+}
+
+tacit_status tacit_world_agree(tacit_world *world, tacit_status mine)
+{
+    REQUIRE(world != NULL);
+    return tct_agree(world, mine);
+}
+
+tacit_status tacit_world_reduce(tacit_world *world, tacit_reduction reduction,
+                                size_t count, double *values)
+{
+    static const tct_reduction known[] = {
+        [TACIT_SUM] = TCT_SUM, [TACIT_MIN] = TCT_MIN, [TACIT_MAX] = TCT_MAX};
+    const size_t r = (size_t)reduction;
+    REQUIRE(world != NULL && (count == 0 || values != NULL));
+    REQUIRE(r < sizeof known / sizeof *known);
+    return tct_reduce_f64(world, known[r], count, values);
 }
 
 /* --- queues --------------------------------------------------------------- */

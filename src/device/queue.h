@@ -128,8 +128,7 @@ typedef struct tct_seen {
 } tct_seen;
 
 typedef struct tct_device_ops {
-    const char *name;    /* "host" */
-    const char *summary; /* one line for `tacit devices` */
+    const char *name; /* "host" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
     tacit_status (*open)(tacit_queue *q);
@@ -174,8 +173,7 @@ typedef struct tct_link_ops {
 
 typedef struct tct_layer tct_layer;
 typedef struct tct_layer_ops {
-    const char *name;
-    const char *summary;
+    tacit_decorator about;
     /* `argument` is what stands in parentheses, "" if nothing. */
     tacit_status (*open)(tct_layer *self, tacit_queue *q, const char *argument);
     void (*submit)(tct_layer *self, tacit_queue *q, const tct_op *op);
@@ -230,8 +228,9 @@ void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
-/* All devices of this build, ended by NULL. */
-const tct_device_ops *const *tct_devices(void);
+/* Why a build has not what needs CUDA, NULL if it has. */
+#define TCT_NO_CUDA \
+    (TCT_HAVE_CUDA ? NULL : "not in this build: configured without CUDA")
 
 /* Join device, transport and layers; comm/ calls it.
  * Errors      INVALID (unknown device or decorator), NO_MEMORY, DEVICE. */

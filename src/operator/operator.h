@@ -21,7 +21,7 @@ struct tacit_operator {
     int64_t ghosts;
     tct_plan *plan;      /* NULL with one process                          */
     tct_plan *pair_plan; /* for two vectors at once         */
-    tct_trial trials[TCT_TRIALS_MOST];
+    tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
     int version; /* counts updates: recordings of the old values are void */
     char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */

@@ -7,14 +7,15 @@
 enum { TRIAL = 60, WARM = 2 }; /* iterations */
 
 static const tacit_loop loops[TCT_LOOPS] = {
-    {"host", "the CPU enqueues every step", false},
+    {"host", "the CPU enqueues every step", NULL, false},
     {"graph",
      "a CUDA graph of some iterations, replayed by the CPU or in a "
      "while node",
-     true},
-    {"resident", "one persistent kernel for the whole solve", true}};
+     TCT_NO_CUDA, true},
+    {"resident", "one persistent kernel for the whole solve", TCT_NO_CUDA,
+     true}};
 
-const tacit_loop *tacit_solver_loop(int i)
+const tacit_loop *tacit_loop_at(int i)
 {
     return i >= 0 && i < TCT_LOOPS ? &loops[i] : NULL;
 }

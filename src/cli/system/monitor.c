@@ -26,7 +26,7 @@ void cli_monitor_begin(cli_monitor *m)
     sigaction(SIGTERM, &act, &old_terminate);
     m->count = 0;
     m->shown = false;
-    m->start = tct_seconds();
+    m->start = base_seconds();
     m->last = m->start;
 }
 
@@ -55,7 +55,7 @@ static void keep(cli_monitor *m, int64_t iteration, double residual)
 
 static void show(cli_monitor *m, int64_t iteration, double residual)
 {
-    const double now = tct_seconds();
+    const double now = base_seconds();
     if (now - m->last < SECONDS_BETWEEN_LINES) return;
     m->last = now;
     m->shown = true;

@@ -64,6 +64,9 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                bool take, cli_system *out);
 void cli_system_destroy(cli_system *s);
 
+/* Has its operator values of low precision, for mixed precision? */
+bool cli_is_mixed(const cli_system *s);
+
 /* Does `text` name a right-hand side that is no file? */
 bool cli_is_rhs_word(const char *text);
 /* The word that `text`, which is no file, may have been meant to be; NULL. */
