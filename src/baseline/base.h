@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * baseline/base.h - what the baseline and the program share: the ways of errors
- * of who is built on the public headers, memory, and the clock. */
+ * of who is built on the public headers, memory, the clock, and medians. */
 #ifndef BASELINE_BASE_H
 #define BASELINE_BASE_H
+#include <math.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -38,6 +39,21 @@ static inline double base_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static inline int base_ascending(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+    return (x > y) - (x < y);
+}
+
+/* The median of `values` [count], which are sorted by it; NAN if none. */
+static inline double base_median(double *values, int count)
+{
+    if (count < 1) return (double)NAN;
+    qsort(values, (size_t)count, sizeof *values, base_ascending);
+    const int mid = count / 2;
+    return count % 2 ? values[mid] : 0.5 * (values[mid - 1] + values[mid]);
 }
 
 #endif

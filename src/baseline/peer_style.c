@@ -385,12 +385,6 @@ static void release(tct_peer *P, algorithm *a)
     *a = (algorithm){.id = a->id, .name = a->name};
 }
 
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 /* The median of BATCHES batches of PRODUCTS, and one batch to warm up. */
 static tacit_status measure(tct_peer *P, const algorithm *a, double *seconds)
 {
@@ -405,8 +399,7 @@ static tacit_status measure(tct_peer *P, const algorithm *a, double *seconds)
         GPU(cudaEventElapsedTime, &ms, P->start, P->stop);
         if (k >= 0) took[k] = 1e-3 * (double)ms / PRODUCTS;
     }
-    qsort(took, BATCHES, sizeof *took, by_size);
-    *seconds = took[BATCHES / 2];
+    *seconds = base_median(took, BATCHES);
     return TACIT_OK;
 }
 

@@ -134,6 +134,17 @@ static bool precision_row(int i, cli_choice *out)
 
 /* --- the rest --------------------------------------------------------------- */
 
+#define NAMED(axis, kind)                             \
+    static bool axis##_row(int i, cli_choice *out)    \
+    {                                                 \
+        const tacit_##kind *x = tacit_##kind##_at(i); \
+        if (x) *out = named(x->name, x->summary);     \
+        return x != NULL;                             \
+    }
+NAMED(known_method, method)
+NAMED(order, order)
+NAMED(decorator, decorator)
+
 static bool link_row(int i, cli_choice *out)
 {
     const tacit_link *link = tacit_link_at(i);
@@ -147,23 +158,9 @@ static bool comm_row(int i, cli_choice *out)
     return with_coming(link_row, coming_comm_row, i, out);
 }
 
-static bool known_method_row(int i, cli_choice *out)
-{
-    const tacit_method *m = tacit_method_at(i);
-    if (m) *out = named(m->name, m->summary);
-    return m != NULL;
-}
-
 static bool method_row(int i, cli_choice *out)
 {
     return with_coming(known_method_row, coming_method_row, i, out);
-}
-
-static bool order_row(int i, cli_choice *out)
-{
-    const tacit_order *order = tacit_order_at(i);
-    if (order) *out = named(order->name, order->summary);
-    return order != NULL;
 }
 
 /* Those that cut: --partition reads what was cut. */
@@ -174,13 +171,6 @@ static bool partitioner_row(int i, cli_choice *out)
         if (!p->from_file && i-- == 0) break;
     if (p) *out = named(p->name, p->summary);
     return p != NULL;
-}
-
-static bool decorator_row(int i, cli_choice *out)
-{
-    const tacit_decorator *d = tacit_decorator_at(i);
-    if (d) *out = named(d->name, d->summary);
-    return d != NULL;
 }
 
 static bool format_row(int i, cli_choice *out)

@@ -71,7 +71,4 @@ tacit_status cli_check_writable(const cli *c, const char *path);
 double cli_max(const cli *c, double value);
 double cli_sum(const cli *c, double value);
 
-/* The median of `values` [count], which are sorted by it; NAN if none. */
-double cli_median(double *values, int count);
-
 #endif

@@ -2,7 +2,6 @@
  * cli/file.c - small text files, and numbers that all ranks share. */
 #include "cli/cli.h"
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
 
 tacit_status cli_write_text(const cli *c, const char *path, const char *text)
@@ -31,18 +30,4 @@ double cli_max(const cli *c, double value)
 double cli_sum(const cli *c, double value)
 {
     return reduce(c, TACIT_SUM, value);
-}
-
-static int ascending(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
-double cli_median(double *values, int count)
-{
-    if (count < 1) return (double)NAN;
-    qsort(values, (size_t)count, sizeof *values, ascending);
-    const int mid = count / 2;
-    return count % 2 ? values[mid] : 0.5 * (values[mid - 1] + values[mid]);
 }

@@ -18,6 +18,17 @@ const cli_command *cli_command_at(int i)
     return i >= 0 && i < CLI_COMMAND_COUNT ? commands[i] : NULL;
 }
 
+const cli_command *cli_command_find(const char *name, const char **near)
+{
+    const char *names[CLI_COMMAND_COUNT];
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        names[i] = commands[i]->name;
+        if (strcmp(name, names[i]) == 0) return commands[i];
+    }
+    *near = cli_nearest(name, names, CLI_COMMAND_COUNT);
+    return NULL;
+}
+
 /* --- the table ------------------------------------------------------------ */
 
 enum {
@@ -297,15 +308,9 @@ static tacit_status take_word(parser *p)
 
 static tacit_status find_command(const char *word, const cli_command **out)
 {
-    const char *names[CLI_COMMAND_COUNT];
-    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
-        names[i] = commands[i]->name;
-        if (strcmp(word, names[i]) == 0) {
-            *out = commands[i];
-            return TACIT_OK;
-        }
-    }
-    const char *near = cli_nearest(word, names, CLI_COMMAND_COUNT);
+    const char *near = NULL;
+    *out = cli_command_find(word, &near);
+    if (*out) return TACIT_OK;
     if (near)
         FAIL(TACIT_INVALID, "unknown command '%s': did you mean '%s'?", word,
              near);

@@ -57,6 +57,8 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 const cli_command *cli_command_at(int i); /* NULL past the end */
+/* The one called `name`; if none is, the nearest one's name in `*near`, or NULL. */
+const cli_command *cli_command_find(const char *name, const char **near);
 
 /* --- choices ---------------------------------------------------------------
  * The values of an option that names one of a few things. What this build

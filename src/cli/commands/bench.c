@@ -44,7 +44,7 @@ static tacit_status measure(const cli *c, const part *p, double *out)
     tacit_status status = TACIT_OK;
     for (int i = 0; i < repeat && status >= 0; i++)
         status = sample(c, p, times, &all[i]);
-    *out = cli_median(all, repeat);
+    *out = base_median(all, repeat);
     free(all);
     return status;
 }

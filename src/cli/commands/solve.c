@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct solve_job {
     cli_problem problem;
@@ -174,10 +173,7 @@ static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
-    job->monitor.keep = c->set.history != NULL && c->rank == 0;
-    job->monitor.terminal = isatty(STDERR_FILENO) != 0;
-    job->monitor.show = cli_prints(c) && !c->set.no_progress &&
-                        (job->monitor.terminal || c->set.verbose > 0);
+    job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(write_outputs(c, job));
     return conclude(c, &job->report.run);

@@ -6,7 +6,6 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ON_HOST "needs --device cuda: this run is on the host"
 
@@ -43,7 +42,7 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
             seconds[count++] = row->run.result.seconds;
         if (status != TACIT_OK) break;
     }
-    row->solve = cli_median(seconds, count);
+    row->solve = base_median(seconds, count);
     row->run.result.seconds = row->solve;
     free(seconds);
     return status;
@@ -328,9 +327,7 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
 static tacit_status all_rows(const cli *c, cli_comparison *all)
 {
     const cli_settings *set = &c->set;
-    cli_monitor m = {.keep = true, .terminal = isatty(STDERR_FILENO) != 0};
-    m.show =
-        cli_prints(c) && !set->no_progress && (m.terminal || set->verbose > 0);
+    cli_monitor m = cli_monitor_of(c, true);
     tacit_status status;
     if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
     else if (set->format)

@@ -55,7 +55,7 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
             tct_peer_solve(P, variant, all->b, rtol, c->set.max_iterations, &r);
         seconds[i] = r.seconds;
     }
-    if (status >= 0) row->solve = r.seconds = cli_median(seconds, repeat);
+    if (status >= 0) row->solve = r.seconds = base_median(seconds, repeat);
     free(seconds);
     TRY(status);
     row->run = run_of(&r);

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SECONDS_BETWEEN_LINES 0.1
 
@@ -14,6 +15,15 @@ static void note_interrupt(int signal_number)
 {
     (void)signal_number;
     interrupted = 1;
+}
+
+cli_monitor cli_monitor_of(const cli *c, bool keep)
+{
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    return (cli_monitor){.keep = keep,
+                         .terminal = terminal,
+                         .show = cli_prints(c) && !c->set.no_progress &&
+                                 (terminal || c->set.verbose > 0)};
 }
 
 void cli_monitor_begin(cli_monitor *m)

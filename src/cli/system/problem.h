@@ -90,6 +90,9 @@ typedef struct cli_monitor {
     double start, last;
 } cli_monitor;
 
+/* One that shows its progress where a person looks on, or -v asks for it. */
+cli_monitor cli_monitor_of(const cli *c, bool keep);
+
 /* Begin watching a solve: the first interrupt from now on ends it after the
  * iteration, the second one kills. */
 void cli_monitor_begin(cli_monitor *m);
