@@ -53,9 +53,8 @@ static tacit_status one_variant(const settings *s, tct_peer *P, int variant,
                                 int64_t rows, int64_t nonzeros)
 {
     double took[REPEAT_MOST];
-    const char *name = "";
+    const char *name = tct_peer_variant_at(variant)->name;
     tct_peer_result result = {0};
-    tct_peer_variants(variant, &name, NULL);
     for (int64_t k = 0; k < s->repeat; k++) {
         TRY(tct_peer_solve(P, variant, NULL, s->rtol, s->iterations, &result));
         const int64_t n = result.iterations > 0 ? result.iterations : 1;
@@ -85,7 +84,7 @@ static tacit_status all_variants(const settings *s, const tct_csr *A)
     printf("matrix\trows\tnonzeros\tvariant\titerations\tus/iteration\t"
            "true residual\tspmv us\tspmv GB/s\talgorithm\n");
     tacit_status status = TACIT_OK;
-    for (int i = 0; status >= 0 && tct_peer_variants(i, NULL, NULL); i++)
+    for (int i = 0; status >= 0 && tct_peer_variant_at(i); i++)
         status = one_variant(s, P, i, A->rows, nonzeros);
     tct_peer_destroy(&P);
     return status;

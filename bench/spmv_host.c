@@ -242,7 +242,7 @@ static double one_format(const tct_format *f, const tct_local *A, product *p,
     tct_block *B = NULL;
     const double start = tct_seconds();
     if (f->create(&copy, p->team, &B) < 0) {
-        printf("%s\t%s\n", f->name, tacit_error_message());
+        printf("%s\t%s\n", f->about.name, tacit_error_message());
         return csr;
     }
     const double built = tct_seconds() - start;
@@ -252,8 +252,8 @@ static double one_format(const tct_format *f, const tct_local *A, product *p,
     const double two = best_of(pair, p, seconds);
     const double entries = (double)A->ptr[A->rows];
     const double vectors = 8.0 * (double)(A->rows + A->cols);
-    printf("%s\t%.1f\t%.1f\t%.1f\t%.3f\t%.2f\t%.1f\t%.3f\t%.0f\n", f->name,
-           1e6 * t, 1e6 * dot, 1e6 * two, 1e9 * t / entries,
+    printf("%s\t%.1f\t%.1f\t%.1f\t%.3f\t%.2f\t%.1f\t%.3f\t%.0f\n",
+           f->about.name, 1e6 * t, 1e6 * dot, 1e6 * two, 1e9 * t / entries,
            B->matrix_bytes / entries, 1e-9 * (B->matrix_bytes + vectors) / t,
            t / (csr > 0.0 ? csr : t), 1e-6 * entries / built);
     B->ops->destroy(B);
@@ -275,11 +275,11 @@ static tacit_status run(const char *name, int threads, double seconds)
     }
     printf("%s: %lld rows, %lld entries, %d threads, triad %.1f GB/s\n", name,
            (long long)A.rows, (long long)A.ptr[A.rows], threads, triad(p.team));
-    tct_trial trials[TCT_TRIALS_MOST];
+    tacit_trial trials[TCT_TRIALS_MOST];
     int count = 0;
     const double start = tct_seconds();
     const tct_format *chosen = tct_format_choose(&A, p.team, trials, &count);
-    printf("auto: %s, found in %.1f ms\n", chosen->name,
+    printf("auto: %s, found in %.1f ms\n", chosen->about.name,
            1e3 * (tct_seconds() - start));
     for (int i = 0; i < count; i++)
         printf("  %s\t%.1f us\t%.2f bytes/entry\t%s\n", trials[i].format,
@@ -288,8 +288,9 @@ static tacit_status run(const char *name, int threads, double seconds)
     printf("format\tus\tus+dot\tus pair\tns/entry\tB/entry\tGB/s\tto csr\t"
            "M entries/s built\n");
     double csr = 0.0;
-    for (int i = 0; tct_formats("host")[i]; i++)
-        csr = one_format(tct_formats("host")[i], &A, &p, seconds, csr);
+    const tct_format *f;
+    for (int i = 0; (f = tct_format_at("host", i)) != NULL; i++)
+        csr = one_format(f, &A, &p, seconds, csr);
     for (int v = 0; v < 4; v++) tct_free(*vector[v]);
     tct_free(A.ptr);
     tct_free(A.col);

@@ -35,12 +35,12 @@ static tacit_status solve_side(tacit_queue *q, const tacit_operator *A,
                              .monitor = watch,
                              .monitor_ctx = &side};
     tacit_result result = {.size = sizeof result};
-    tacit_status s = tacit_manufacture(q, A, matrix, side, xstar, b);
+    tacit_status s = tacit_operator_manufacture(A, matrix, side, xstar, b);
     if (s != TACIT_OK) return s;
     /* x still holds the solution before this one: as good a guess as any */
     s = tacit_solver_run(solver, b, x, &stop, &result);
     if (s < 0) return s;
-    const tacit_status distance = tacit_distance(q, n, x, xstar, &error);
+    const tacit_status distance = tacit_queue_distance(q, n, x, xstar, &error);
     if (distance != TACIT_OK) return distance;
     printf("side %d  %s after %lld iterations, ||x - x*|| = %.1e\n", side,
            result.converged ? "solved" : "NOT solved",
@@ -57,7 +57,7 @@ static tacit_status solve_all(tacit_queue *q, const tacit_operator *A,
     for (int i = 0; i < 3 && s == TACIT_OK; i++)
         s = tacit_queue_alloc(q, n, &v[i]);
     if (s == TACIT_OK) /* the first guess: some vector of norm 1 */
-        s = tacit_manufacture(q, A, matrix, 0, v[2], v[1]);
+        s = tacit_operator_manufacture(A, matrix, 0, v[2], v[1]);
     for (int side = 1; side <= SIDES && s == TACIT_OK; side++)
         s = solve_side(q, A, matrix, solver, side, v);
     for (int i = 0; i < 3; i++) tacit_queue_free(q, &v[i]);

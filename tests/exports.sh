@@ -1,9 +1,10 @@
 #!/bin/sh
 # SPDX-License-Identifier: BSD-3-Clause
 # The shared library exports tacit_* and nothing else, and all that the public
-# headers declare. $LIBRARY is the library; $TACIT_HAS_MPI is 0 where
-# it was built without MPI.
-: "${LIBRARY:?set it to libtacit.so}"
+# headers declare; the program needs nothing of it but that. $LIBRARY is the
+# library; $TACIT_HAS_MPI is 0 where it was built without MPI; $PROGRAM_OBJECTS
+# are what the program is linked from, besides the library.
+: "${LIBRARY:?set it to libtacit.so}" "${PROGRAM_OBJECTS:?set it to the files}"
 source=$(cd "$(dirname "$0")/.." && pwd)
 symbols=$(nm -D --defined-only "$LIBRARY" | awk '{print $3}' | sed 's/@.*//') || exit 1
 status=0
@@ -23,6 +24,16 @@ declared=$(sed 's/#define.*//' "$@" | tr '\n' ' ' | grep -o 'TACIT_API [^(;{]*('
 for name in $declared; do
     printf '%s\n' "$symbols" | grep -qx "$name" ||
         { echo "declared, but not exported: $name"; status=1; }
+done
+# shellcheck disable=SC2086 # a list of files
+needed=$(nm -u $PROGRAM_OBJECTS | awk '$1 == "U" { print $2 }' | sort -u) || exit 1
+# shellcheck disable=SC2086
+own=$(nm --defined-only $PROGRAM_OBJECTS | awk 'NF == 3 { print $3 }')
+[ "$(printf '%s\n' "$needed" | grep -c '^tacit_')" -gt 20 ] ||
+    { echo "the program takes nothing from the library"; status=1; }
+for name in $(printf '%s\n' "$needed" | grep -E '^(tacit|tct|q)_|^apply'); do
+    printf '%s\n' "$symbols" "$own" | grep -qx "$name" ||
+        { echo "the program needs what the library hides: $name"; status=1; }
 done
 [ $status = 0 ] && echo "$(printf '%s\n' "$symbols" | wc -l) symbols, all tacit_*"
 exit $status

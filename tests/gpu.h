@@ -26,13 +26,8 @@
 /* Is the device usable here? If not, says why. */
 static inline bool gpu_here(void)
 {
-    char reason[256] = "this build has no device '" TEST_DEVICE "'";
-    for (int i = 0; tct_devices()[i]; i++) {
-        const tct_device_ops *d = tct_devices()[i];
-        if (strcmp(d->name, TEST_DEVICE) != 0) continue;
-        if (!d->available || d->available(reason, sizeof reason)) return true;
-    }
-    printf("skipped: %s\n", reason);
+    if (tacit_device_probe(TEST_DEVICE) == TACIT_OK) return true;
+    printf("skipped: device '" TEST_DEVICE "': %s\n", tacit_error_message());
     return false;
 }
 

@@ -12,12 +12,12 @@ enum { METHODS = 8 }; /* at most */
 
 static inline const char *method_of(int m)
 {
-    const tacit_method *about = tacit_solver_method(m);
+    const tacit_method *about = tacit_method_at(m);
     return about ? about->name : NULL;
 }
 static inline const char *loop_of(int l)
 {
-    const tacit_loop *about = tacit_solver_loop(l);
+    const tacit_loop *about = tacit_loop_at(l);
     return about ? about->name : NULL;
 }
 #define FOR_METHODS(m) for (int m = 0; method_of(m); m++)
@@ -42,7 +42,7 @@ static inline void set_rhs(reference *ref, int64_t seed)
 {
     double *b = poisoned_vector(ref->q, ref->n);
     double *xstar = poisoned_vector(ref->q, ref->n);
-    if (seed) OK(tacit_manufacture(ref->q, ref->A, ref->m, seed, xstar, b));
+    if (seed) OK(tacit_operator_manufacture(ref->A, ref->m, seed, xstar, b));
     else q_fill(ref->q, ref->n, 1.0, b);
     free(ref->b);
     free(ref->xstar);

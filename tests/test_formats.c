@@ -406,11 +406,12 @@ static void everywhere(check what, bool with_blocks)
         for (store s = ANY; s < (is_sized(shape) ? FLOATS : STORES); s++) {
             tct_local A = make(shape, s);
             last_dot = NAN;
-            for (int f = 0; tct_formats("host")[f]; f++)
+            for (int f = 0; tct_format_at("host", f); f++)
                 for (int threads = 1; threads <= TEAM_MOST;
                      threads += is_sized(shape) ? 1 : 2) {
-                    const tct_format *format = tct_formats("host")[f];
-                    const bool blocks = strcmp(format->name, "bsell") == 0;
+                    const tct_format *format = tct_format_at("host", f);
+                    const bool blocks =
+                        strcmp(format->about.name, "bsell") == 0;
                     if (blocks && !with_blocks) continue;
                     tct_block *B = NULL;
                     const tacit_status status =
@@ -436,7 +437,7 @@ static void check_product(const tct_format *f, const tct_local *A, tct_block *B)
     for (int64_t i = 0; i < A->rows; i++) {
         assert_close(A, i, x, y[i]);
         if (!same_bits(y[i], row_in_order(A, i, x)))
-            fail_msg("%s: row %lld differs", f->name, (long long)i);
+            fail_msg("%s: row %lld differs", f->about.name, (long long)i);
     }
     tct_free(x);
     tct_free(y);
@@ -454,8 +455,8 @@ static void check_not_finite(const tct_format *f, const tct_local *A,
     for (int64_t i = 0; i < A->rows; i++) {
         const double want = row_in_order(A, i, x);
         if (isnan(want) ? !isnan(y[i]) : !same_bits(y[i], want))
-            fail_msg("%s: row %lld is %g, not %g", f->name, (long long)i, y[i],
-                     want);
+            fail_msg("%s: row %lld is %g, not %g", f->about.name, (long long)i,
+                     y[i], want);
     }
     tct_free(x);
     tct_free(y);
@@ -495,7 +496,7 @@ static void check_dot(const tct_format *f, const tct_local *A, tct_block *B)
         assert_true(same_bits(dot, other));
     }
     if (!isnan(last_dot) && !same_bits(dot, last_dot))
-        fail_msg("%s: the dot differs from another format's", f->name);
+        fail_msg("%s: the dot differs from another format's", f->about.name);
     last_dot = dot;
     tct_free(x);
     tct_free(y);
@@ -619,7 +620,7 @@ static void remove_last(const tct_local *A, int64_t row, tct_local *out)
 static void check_other_pattern(const tct_format *f, const tct_local *A,
                                 tct_block *B)
 {
-    const bool blocks = strcmp(f->name, "bsell") == 0;
+    const bool blocks = strcmp(f->about.name, "bsell") == 0;
     int tried = 0;
     for (int64_t row = 0; row < A->rows; row += 1 + A->rows / 40) {
         const int64_t last = A->ptr[row + 1] - 1;
@@ -653,16 +654,16 @@ static void owned_arrays_are_used_up(void **state)
 {
     (void)state;
     for (int shape = 0; shape < SHAPES; shape++)
-        for (int f = 0; tct_formats("host")[f]; f++) {
+        for (int f = 0; tct_format_at("host", f); f++) {
             const size_t blocks = tct_memory_blocks();
             tct_local A = make(shape, ANY), B = copy_of(&A);
             B.owned = true;
             tct_block *block = NULL;
             const tacit_status status =
-                tct_formats("host")[f]->create(&B, team_of[2], &block);
+                tct_format_at("host", f)->create(&B, team_of[2], &block);
             clear(&B);
             if (status == TACIT_OK) {
-                check_product(tct_formats("host")[f], &A, block);
+                check_product(tct_format_at("host", f), &A, block);
                 block->ops->destroy(block);
             } else {
                 assert_int_equal(status, TACIT_UNSUPPORTED);
@@ -679,9 +680,9 @@ static void no_memory_is_survived(void **state)
     (void)state;
     tct_local A = make(shape_of("an arrow"), ANY),
               C = make(shape_of("blocks of 3"), ANY);
-    for (int f = 0; tct_formats("host")[f]; f++) {
-        const tct_format *format = tct_formats("host")[f];
-        tct_local *M = strcmp(format->name, "bsell") == 0 ? &C : &A;
+    for (int f = 0; tct_format_at("host", f); f++) {
+        const tct_format *format = tct_format_at("host", f);
+        tct_local *M = strcmp(format->about.name, "bsell") == 0 ? &C : &A;
         const size_t blocks = tct_memory_blocks();
         tacit_status status = TACIT_NO_MEMORY;
         for (long k = 1; status != TACIT_OK; k++) {
@@ -706,7 +707,7 @@ static void the_choice_is_explained(void **state)
     for (int shape = 0; shape < SHAPES; shape++) {
         const size_t blocks = tct_memory_blocks();
         tct_local A = make(shape, ANY);
-        tct_trial trials[TCT_TRIALS_MOST];
+        tacit_trial trials[TCT_TRIALS_MOST];
         int count = -1;
         const tct_format *f = tct_format_choose(&A, team_of[2], trials, &count);
         assert_non_null(f);
@@ -714,7 +715,7 @@ static void the_choice_is_explained(void **state)
         for (int i = 0; i < count; i++) {
             assert_true(trials[i].seconds > 0.0 || trials[i].reason != NULL);
             assert_true(trials[i].bytes >= 0.0 || trials[i].reason != NULL);
-            found = found || (strcmp(trials[i].format, f->name) == 0 &&
+            found = found || (strcmp(trials[i].format, f->about.name) == 0 &&
                               trials[i].bytes >= 0.0);
         }
         assert_true(found);
@@ -727,13 +728,13 @@ static void bytes_are_those_of_the_block(void **state)
 {
     (void)state;
     for (int shape = 3; shape < SHAPES; shape++)
-        for (int f = 0; tct_formats("host")[f]; f++) {
+        for (int f = 0; tct_format_at("host", f); f++) {
             tct_local A = make(shape, TWO);
             const char *reason = NULL;
-            const double bytes = tct_formats("host")[f]->bytes(&A, &reason);
+            const double bytes = tct_format_at("host", f)->bytes(&A, &reason);
             tct_block *B = NULL;
             const tacit_status status =
-                tct_formats("host")[f]->create(&A, NULL, &B);
+                tct_format_at("host", f)->create(&A, NULL, &B);
             if (bytes < 0.0) {
                 assert_non_null(reason);
                 assert_int_equal(status, TACIT_UNSUPPORTED);
@@ -808,7 +809,7 @@ static void the_choice_is_the_fastest(void **state)
                                         "blocks of 3"};
     for (size_t n = 0; n < sizeof names / sizeof *names; n++) {
         tct_local A = make(shape_of(names[n]), ANY);
-        tct_trial trials[TCT_TRIALS_MOST];
+        tacit_trial trials[TCT_TRIALS_MOST];
         int count = 0;
         const tct_format *best = tct_format_choose(&A, NULL, trials, &count);
         assert_non_null(best);
@@ -817,7 +818,7 @@ static void the_choice_is_the_fastest(void **state)
         for (int i = 0; i < count; i++) {
             if (trials[i].bytes < 0) continue;
             if (trials[i].seconds < least) least = trials[i].seconds;
-            if (strcmp(trials[i].format, best->name) == 0)
+            if (strcmp(trials[i].format, best->about.name) == 0)
                 chosen = trials[i].seconds;
         }
         assert_true(chosen == least);

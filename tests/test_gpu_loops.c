@@ -180,9 +180,9 @@ static void loops_cost_what_the_methods_state(void **state)
         if (!open_rig(&r, &ref, "count:" TEST_DEVICE, PLAIN, method_of(m),
                       loop_of(l)))
             continue;
-        const tacit_method *cost = tacit_solver_method(m);
+        const tacit_method *cost = tacit_method_at(m);
         const tacit_method *first =
-            cost->first ? tacit_solver_find_method(cost->first_by) : cost;
+            cost->first ? tacit_method_find(cost->first_by) : cost;
         const tacit_tally a = tally_of(&r, 10), b = tally_of(&r, 40);
         const int64_t products = b.spmv.count - a.spmv.count;
         const int64_t sums = b.reduce.count - a.reduce.count;

@@ -340,7 +340,7 @@ static void the_monitor_stops_the_solve(void **state)
             continue;
         /* two recordings may be under way; looks come in batches of 16, and a
          * resident kernel asks as rarely: seen at 48, asked for at 64 */
-        const int64_t every = tacit_solver_method(m)->replace_every;
+        const int64_t every = tacit_method_at(m)->replace_every;
         const int64_t late = strcmp(loop_of(l), "graph") == 0 ? 25 + 2 * every
                              : strcmp(loop_of(l), "resident") == 0 ? 64 - 37
                                                                    : 25;

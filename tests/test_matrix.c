@@ -3,6 +3,7 @@
  * symmetry and vector files.
  * RUN: np=1,2,3,4 */
 #include "rows.h"
+#include <tacit/file.h>
 
 /* --- from rows ------------------------------------------------------------ */
 
@@ -596,7 +597,10 @@ static void matrices_are_written_in_their_original_order(void **state)
         for (int k = 0; k < 5; k++) free(before[k]);
         tacit_matrix_destroy(&m);
     }
-    assert_int_equal(tacit_check_writable("/no/such/folder/x.mtx"), TACIT_IO);
+    assert_int_equal(tacit_file_check_writable(test_world(),
+                                               "/no/such/folder/x.mtx",
+                                               TACIT_FILE_TEXT),
+                     TACIT_IO);
 }
 
 /* Each allocation of one rank fails once: all ranks end, and nothing is lost. */

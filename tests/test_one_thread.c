@@ -104,7 +104,7 @@ static void solve(tacit_queue *q, const tacit_operator *A,
     OK(tacit_queue_alloc(q, n, &b));
     OK(tacit_queue_alloc(q, n, &x));
     OK(tacit_solver_create(q, A, method, &s));
-    OK(tacit_manufacture(q, A, matrix, 1, x, b));
+    OK(tacit_operator_manufacture(A, matrix, 1, x, b));
     OK(tacit_solver_run(s, b, x, &stop, &result));
     assert_int_equal(crowd, 0);
     tacit_solver_destroy(&s);
@@ -128,8 +128,8 @@ static void use(tacit_world *w, int threads, const tacit_matrix *matrix)
         assert_alone(formats[f]);
         if (A) {
             OK(tacit_operator_update(A, matrix));
-            for (int m = 0; tacit_solver_method(m); m++)
-                solve(q, A, matrix, tacit_solver_method(m)->name);
+            for (int m = 0; tacit_method_at(m); m++)
+                solve(q, A, matrix, tacit_method_at(m)->name);
         }
         tacit_operator_destroy(&A);
         tacit_queue_destroy(&q);

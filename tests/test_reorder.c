@@ -346,7 +346,7 @@ static void open_problem(problem *p, const char *spec, const char *format,
     p->b = vector(p->q, p->n);
     p->x = vector(p->q, p->n);
     p->xstar = vector(p->q, p->n);
-    OK(tacit_manufacture(p->q, p->A, m, 5, p->xstar, p->b));
+    OK(tacit_operator_manufacture(p->A, m, 5, p->xstar, p->b));
     q_fill(p->q, p->n, 0.0, p->x);
 }
 
@@ -387,8 +387,8 @@ static double residual(const problem *p, const double *x)
 {
     double *r = vector(p->q, p->n), norm = 0.0, of_b = 0.0;
     OK(tacit_operator_apply(p->A, x, r));
-    OK(tacit_distance(p->q, p->n, p->b, r, &norm));
-    OK(tacit_distance(p->q, p->n, p->b, NULL, &of_b));
+    OK(tacit_queue_distance(p->q, p->n, p->b, r, &norm));
+    OK(tacit_queue_distance(p->q, p->n, p->b, NULL, &of_b));
     tacit_queue_free(p->q, &r);
     return norm / of_b;
 }
@@ -409,7 +409,7 @@ static void assert_solved(problem *p, double error_most)
     assert_true(true_one <= 1.001e-9);
     assert_true(fabs(true_one - p->result.true_relative_residual) <=
                 1e-3 * true_one + 1e-14);
-    OK(tacit_distance(p->q, p->n, p->x, p->xstar, &error));
+    OK(tacit_queue_distance(p->q, p->n, p->x, p->xstar, &error));
     if (!(error <= error_most)) fail_msg("an error of %g", error);
 }
 
@@ -438,7 +438,7 @@ static void check_method(const tacit_matrix *m, const char *spec,
     watch w;
     double norm = 1.0;
     OK(solve(&p, 1e-9, &w));
-    OK(tacit_distance(p.q, p.n, p.x, NULL, &norm));
+    OK(tacit_queue_distance(p.q, p.n, p.x, NULL, &norm));
     assert_true(norm == 0.0);
     close_problem(&p);
 }
@@ -466,8 +466,8 @@ static void solves_end_in_the_order_of_the_matrix(void **state)
         {"chaos(3):host", "csr@rcm"}, {"chaos(8):memcheck:host", "sell@metis"}};
     for (int moved = 0; moved < 2; moved++) {
         tacit_matrix *m = dealt(shuffled_grid_row, GRID, moved, 3);
-        for (int i = 0; tacit_solver_method(i); i++) {
-            const char *method = tacit_solver_method(i)->name;
+        for (int i = 0; tacit_method_at(i); i++) {
+            const char *method = tacit_method_at(i)->name;
             int64_t iterations[2];
             count_iterations(m, method, iterations);
             /* on several ranks each path with every second method */
@@ -535,9 +535,9 @@ static void far_from_1_and_in_another_order(void **state)
         assert_product(q, A, m, rows[r], GRID, 0.0);
         tacit_operator_destroy(&A);
         tacit_queue_destroy(&q);
-        for (int i = 0; tacit_solver_method(i); i++)
-            check_method(m, "host", "auto@rcm", tacit_solver_method(i)->name,
-                         NULL, NULL);
+        for (int i = 0; tacit_method_at(i); i++)
+            check_method(m, "host", "auto@rcm", tacit_method_at(i)->name, NULL,
+                         NULL);
         tacit_matrix_destroy(&m);
     }
 }
@@ -546,11 +546,11 @@ static void outcomes_leave_x_in_the_order_of_the_matrix(void **state)
 {
     (void)state;
     tacit_matrix *m = make(shuffled_grid_row, GRID);
-    for (int i = 0; tacit_solver_method(i); i++) {
+    for (int i = 0; tacit_method_at(i); i++) {
         problem p;
         const tacit_stop stop = {
             .size = sizeof stop, .rtol = 1e-12, .max_iterations = 9};
-        open_problem(&p, "host", "sell@rcm", m, tacit_solver_method(i)->name);
+        open_problem(&p, "host", "sell@rcm", m, tacit_method_at(i)->name);
         assert_int_equal(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result),
                          TACIT_NOT_CONVERGED);
         const double left = residual(&p, p.x);
@@ -561,7 +561,8 @@ static void outcomes_leave_x_in_the_order_of_the_matrix(void **state)
         assert_int_equal(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result),
                          TACIT_INPUT);
         double norm = 0.0;
-        OK(tacit_distance(p.q, p.n, p.x, NULL, &norm)); /* x is as it was */
+        OK(tacit_queue_distance(p.q, p.n, p.x, NULL,
+                                &norm)); /* x is as it was */
         assert_true(fabs(norm - 3.0 * sqrt(GRID)) < 1e-9);
         close_problem(&p);
     }
@@ -572,10 +573,10 @@ static void running_in_another_order_never_allocates(void **state)
 {
     (void)state;
     tacit_matrix *m = make(shuffled_grid_row, GRID);
-    for (int i = 0; tacit_solver_method(i); i++) {
+    for (int i = 0; tacit_method_at(i); i++) {
         problem p;
         watch w;
-        open_problem(&p, "host", "sell@rcm", m, tacit_solver_method(i)->name);
+        open_problem(&p, "host", "sell@rcm", m, tacit_method_at(i)->name);
         tct_memory_fail_at(1);
         const tacit_status status = solve(&p, 1e-9, &w);
         const tacit_status applied = tacit_operator_apply(p.A, p.x, p.xstar);

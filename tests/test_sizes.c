@@ -58,7 +58,7 @@ static void open_problem(problem *p)
     p->n = (size_t)tacit_operator_local_rows(p->A);
     OK(tacit_queue_alloc(p->q, p->n, &p->b));
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
-    OK(tacit_manufacture(p->q, p->A, p->m, 1, p->x, p->b));
+    OK(tacit_operator_manufacture(p->A, p->m, 1, p->x, p->b));
     OK(tacit_queue_put(p->q, p->n, (double[40]){0}, p->x));
 }
 

@@ -120,16 +120,16 @@ static void every_method_finds_the_manufactured_solution(void **state)
             double norm = 0, error = 0;
             open_problem(&p, "host", matrices[i], methods[m]);
             assert_int_equal(
-                tacit_manufacture(p.q, p.A, p.matrix, 5, p.xstar, p.b),
+                tacit_operator_manufacture(p.A, p.matrix, 5, p.xstar, p.b),
                 TACIT_OK);
-            assert_int_equal(tacit_distance(p.q, p.n, p.xstar, NULL, &norm),
-                             TACIT_OK);
+            assert_int_equal(
+                tacit_queue_distance(p.q, p.n, p.xstar, NULL, &norm), TACIT_OK);
             assert_true(fabs(norm - 1) < 1e-12);
             assert_int_equal(solve(&p, 1e-11, 0), TACIT_OK);
             assert_true(p.result.converged);
             assert_true(p.result.true_relative_residual <= 1e-11);
-            assert_int_equal(tacit_distance(p.q, p.n, p.x, p.xstar, &error),
-                             TACIT_OK);
+            assert_int_equal(
+                tacit_queue_distance(p.q, p.n, p.x, p.xstar, &error), TACIT_OK);
             if (!(error < 1e-7))
                 fail_msg("%s on %s: error %g", methods[m], matrices[i], error);
             close_problem(&p);
@@ -168,7 +168,8 @@ static void easy_systems_are_not_divided_by_zero(void **state)
         assert_int_equal(solve(&p, 1e-12, 0), TACIT_OK); /* b = 0 */
         assert_int_equal(p.result.iterations, 0);
         double norm = 1;
-        assert_int_equal(tacit_distance(p.q, p.n, p.x, NULL, &norm), TACIT_OK);
+        assert_int_equal(tacit_queue_distance(p.q, p.n, p.x, NULL, &norm),
+                         TACIT_OK);
         assert_true(norm == 0);
         close_problem(&p);
     }
@@ -201,7 +202,8 @@ static void the_true_residual_decides(void **state)
         double *r = NULL, norm = 0;
         assert_int_equal(tacit_queue_alloc(p.q, p.n, &r), TACIT_OK);
         assert_int_equal(tacit_operator_apply(p.A, p.x, r), TACIT_OK);
-        assert_int_equal(tacit_distance(p.q, p.n, p.b, r, &norm), TACIT_OK);
+        assert_int_equal(tacit_queue_distance(p.q, p.n, p.b, r, &norm),
+                         TACIT_OK);
         norm /= p.result.norm_b;
         assert_true(fabs(norm - p.result.true_relative_residual) <
                     1e-3 * norm + 1e-18);
@@ -233,7 +235,8 @@ static void indefinite_matrices_break_down_where_it_happens(void **state)
         assert_in_range(p.result.breakdown_iteration, 1, 20);
         assert_non_null(strstr(tacit_error_message(), "not positive definite"));
         double norm = NAN;
-        assert_int_equal(tacit_distance(p.q, p.n, p.x, NULL, &norm), TACIT_OK);
+        assert_int_equal(tacit_queue_distance(p.q, p.n, p.x, NULL, &norm),
+                         TACIT_OK);
         assert_true(isfinite(norm));
         close_problem(&p);
     }
@@ -296,12 +299,12 @@ static void methods_cost_what_their_headers_state(void **state)
     for (int m = 0; m < METHODS; m++) {
         problem p;
         open_problem(&p, "count:host", "poisson2d:100", methods[m]);
-        const tacit_method *cost = tacit_solver_find_method(methods[m]);
+        const tacit_method *cost = tacit_method_find(methods[m]);
         assert_non_null(cost);
         const int first = cost->first;
         if (first)
-            check_cost(&p, tacit_solver_find_method(cost->first_by), 10,
-                       first - 10, 0, 0);
+            check_cost(&p, tacit_method_find(cost->first_by), 10, first - 10, 0,
+                       0);
         check_cost(&p, cost, first + 11, first + 39, 0,
                    cost->look_every ? 2 : 0); /* not at its first iteration */
         if (cost->replace_every)
@@ -465,7 +468,7 @@ static void new_values_replace_the_old(void **state)
     assert_int_equal(tacit_queue_alloc(p.q, p.n, &y), TACIT_OK);
     assert_int_equal(tacit_operator_apply(p.A, p.b, p.x), TACIT_OK);
     assert_int_equal(tacit_operator_apply(other.A, p.b, y), TACIT_OK);
-    assert_int_equal(tacit_distance(p.q, p.n, p.x, y, &gap), TACIT_OK);
+    assert_int_equal(tacit_queue_distance(p.q, p.n, p.x, y, &gap), TACIT_OK);
     assert_true(gap == 0);
     tacit_queue_free(p.q, &y);
     problem wrong; /* the same rows, another pattern */

@@ -75,7 +75,7 @@ static void solve(job *j, tacit_queue *q, const tacit_operator *A,
     double *b = NULL, *x = NULL, *host = calloc(n, sizeof *host);
     OK(tacit_queue_alloc(q, n, &b));
     OK(tacit_queue_alloc(q, n, &x));
-    OK(tacit_manufacture(q, A, m, 3, x, b));
+    OK(tacit_operator_manufacture(A, m, 3, x, b));
     OK(tacit_queue_put(q, n, host, x));
     OK(tacit_solver_create(q, A, method, &s));
     OK(tacit_solver_set(s, "loop", values[j->solves % 2]));
@@ -105,9 +105,9 @@ static void build_and_solve(job *j, tacit_world *w, const tacit_matrix *m)
         OK(tacit_queue_create(w, paths[p][0], 2, &q));
         OK(tacit_operator_create(q, m, paths[p][1], &A));
         OK(tacit_operator_update(A, m));
-        for (int k = 0; tacit_solver_method(k); k++)
+        for (int k = 0; tacit_method_at(k); k++)
             if (p == 0 || k == (int)p % 4)
-                solve(j, q, A, m, tacit_solver_method(k)->name);
+                solve(j, q, A, m, tacit_method_at(k)->name);
     out:
         tacit_operator_destroy(&A);
         tacit_queue_destroy(&q);

@@ -60,6 +60,20 @@ TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                          const tacit_matrix_options *options,
                                          tacit_matrix **out);
 
+/* A family of gallery matrices, or one that stands in for a well-known one. */
+typedef struct tacit_gallery {
+    const char *name;    /* "poisson2d", "like:apache2"               */
+    const char *usage;   /* "poisson2d:N or poisson2d:NXxNY"          */
+    const char *summary; /* one line                                  */
+} tacit_gallery;
+
+/* Row `i` of the gallery, NULL past the end. Owned by the library. */
+TACIT_API const tacit_gallery *tacit_gallery_at(int i);
+
+/* The family that `name` ("poisson2d", "poisson2d:100") names, NULL if none:
+ * tacit_matrix_open then takes it for a file. */
+TACIT_API const tacit_gallery *tacit_gallery_find(const char *name);
+
 /* Free `*matrix` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_matrix_destroy(tacit_matrix **matrix);
 
@@ -114,6 +128,14 @@ TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
                                               const char *how,
                                               const char *file);
 
+typedef struct tacit_partitioner {
+    const char *name, *summary;
+    bool from_file; /* takes the parts from a file, and cuts nothing */
+} tacit_partitioner;
+
+/* Partitioner `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_partitioner *tacit_partitioner_at(int i);
+
 typedef struct tacit_partition_info {
     size_t size;      /* of this struct, set by the caller            */
     int64_t edge_cut; /* entries above the diagonal between two parts */
@@ -131,6 +153,14 @@ TACIT_API tacit_status tacit_matrix_cut(const tacit_matrix *matrix,
                                         int32_t *part,
                                         tacit_partition_info *out);
 
+/* Write the part of each row, `part` [local rows], in the original row order, a
+ * number a line: the file that tacit_matrix_partition reads; "-" is standard
+ * output. A file appears whole or not at all.
+ * Collective.  Errors NO_MEMORY, IO. */
+TACIT_API tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
+                                                const char *path,
+                                                const int32_t *part);
+
 /* Rows that this rank owns, and the first of them in the present numbering. */
 TACIT_API int64_t tacit_matrix_local_rows(const tacit_matrix *matrix);
 TACIT_API int64_t tacit_matrix_first_row(const tacit_matrix *matrix);
@@ -141,6 +171,23 @@ TACIT_API int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix);
  * where nothing has moved. Owned by the matrix. */
 TACIT_API const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix);
 
+/* The rows of this rank, in the present numbering; columns are global,
+ * ascending and unique in each row, of 32 bits where they fit: one of the two
+ * arrays of columns is NULL. */
+typedef struct tacit_rows {
+    int64_t first, count;
+    const int64_t *ptr;    /* [count + 1] where each row starts, ptr[0] = 0 */
+    const int32_t *cols32; /* [ptr[count]] */
+    const int64_t *cols64; /* [ptr[count]] */
+    const double *vals;    /* [ptr[count]] */
+} tacit_rows;
+
+/* Look at the rows of this rank. They are owned by the matrix: not to be
+ * written to, and valid until it is partitioned, taken or destroyed.
+ * Errors      INVALID (an operator has taken the entries). */
+TACIT_API tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix,
+                                              tacit_rows *out);
+
 /* Read the part of a vector file that belongs to this rank's rows into `x`
  * [local rows]; the file, of any format or plain numbers, is in the original
  * row order; "-" is standard input. A file that holds a matrix and a right-hand
@@ -148,6 +195,11 @@ TACIT_API const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix);
  * Errors      INPUT (wrong length, with both numbers; bad data), IO. */
 TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                                 const char *path, double *x);
+
+/* The same, but the vector to start from, of a file that holds one beside a
+ * matrix (Harwell-Boeing). */
+TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
+                                               const char *path, double *x);
 
 /* Write the distributed vector `x` [local rows] in the original row order, by
  * the ending of `path`: .mtx, .npy, .petsc or .tacit; .mtx to "-", which is
@@ -166,10 +218,6 @@ TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
  *             NO_MEMORY. */
 TACIT_API tacit_status tacit_matrix_write(const tacit_matrix *matrix,
                                           const char *path);
-
-/* OK if a file could be written at `path`: said before a long computation.
- * Errors      IO, naming the file and the reason. */
-TACIT_API tacit_status tacit_check_writable(const char *path);
 
 TACIT_END_DECLS
 #endif

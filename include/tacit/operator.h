@@ -15,6 +15,31 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_operator tacit_operator;
 
+/* How a local block may be stored. */
+typedef struct tacit_format {
+    const char *name;   /* "csr", "sell", "bsell" */
+    const char *device; /* "host", "cuda" */
+    const char *summary;
+    bool stores; /* values in as few bits as lose nothing, unless NAME/f64 */
+} tacit_format;
+
+/* Format `i` of `device`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_format *tacit_format_at(const char *device, int i);
+
+/* OK if `format` is one for tacit_operator_create on `device`, whatever the
+ * matrix will be.
+ * Errors      INVALID (unknown, with the nearest one), UNSUPPORTED. */
+TACIT_API tacit_status tacit_format_check(const char *device,
+                                          const char *format);
+
+/* How a rank may keep its rows. */
+typedef struct tacit_order {
+    const char *name, *summary;
+} tacit_order;
+
+/* Order `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_order *tacit_order_at(int i);
+
 /* Build the operator of `matrix` on the device of `queue`, the local block in
  * `format`: "csr", "sell", "bsell" (and "sell32" on a GPU), or "auto" (NULL):
  * measured, on a sample or, on a GPU, on the matrix. On a GPU "FORMAT/STORE"
@@ -41,7 +66,7 @@ TACIT_API tacit_status tacit_operator_create(tacit_queue *queue,
 /* The same, but Takes the entries of `matrix`: they are given back while they
  * are converted, so that memory peaks at little more than one copy. What is
  * left of `matrix` is the numbering of its rows, enough for its vector
- * functions and for tacit_manufacture. */
+ * functions and for tacit_operator_manufacture. */
 TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
                                            tacit_matrix *matrix,
                                            const char *format,
@@ -90,6 +115,17 @@ TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
 TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
                                             const double *x, double *y);
 
+/* The manufactured problem of Trotter et al., section 4.1.4: x* uniform in
+ * [-1, 1] by original row number and `seed`, scaled to norm 1; b = A x*. `xstar`
+ * and `b` are device vectors [local rows]; `matrix` is that of `A`, though its
+ * entries may have been taken.
+ * Collective.
+ * Errors      INVALID, NO_MEMORY, whatever the queue has met. */
+TACIT_API tacit_status tacit_operator_manufacture(const tacit_operator *A,
+                                                  const tacit_matrix *matrix,
+                                                  int64_t seed, double *xstar,
+                                                  double *b);
+
 /* Rows (and columns) that this rank owns. */
 TACIT_API int64_t tacit_operator_local_rows(const tacit_operator *A);
 
@@ -102,6 +138,7 @@ typedef struct tacit_operator_info {
     double bytes_per_nonzero;     /* matrix bytes per product / entry      */
     double padding;               /* stored entries / entries - 1          */
     int64_t ghosts;               /* values received per exchange, rank    */
+    int64_t sent;                 /* values sent per exchange, rank        */
     int neighbours;               /* ranks this one sends to               */
     int64_t messages, volume;     /* per exchange, all ranks               */
     double low_bytes_per_nonzero; /* of the block of low precision, or 0 */
@@ -118,17 +155,34 @@ typedef struct tacit_operator_info {
 TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
                                                tacit_operator_info *out);
 
-/* The formats that were measured for this operator: row `i` of them, false
- * past the end. `seconds` of one product with the sampled rows, 0 and a
- * `reason` if it was not tried. */
-typedef struct tacit_format_trial {
+/* A format that might have been this rank's, and what was measured of it. */
+typedef struct tacit_trial {
     const char *format;
-    double bytes; /* per product, whole local block; < 0: does not fit */
-    double seconds;
-    const char *reason;
-} tacit_format_trial;
-TACIT_API bool tacit_operator_trial(const tacit_operator *A, int i,
-                                    tacit_format_trial *out);
+    double bytes;       /* per product, whole local block; < 0: does not fit */
+    double seconds;     /* of one product with the sampled rows, 0: not tried */
+    double spent;       /* seconds to store and to measure it, 0 on the host */
+    const char *reason; /* why it was not tried, NULL if it was */
+} tacit_trial;
+
+/* Trial `i` of `A`, NULL past the end. Owned by the operator. */
+TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
+                                                     int i);
+
+/* Seconds of y = A x, and of the exchange before it for one vector, x, or for
+ * two of them at once, x and y, by this rank's clock: one of `times` that follow
+ * one another. The vectors are device vectors [local rows], and taken to be in
+ * the order that the operator keeps; the exchange changes none.
+ * Collective.
+ * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), whatever the
+ *             queue has met. */
+TACIT_API tacit_status tacit_operator_measure_product(const tacit_operator *A,
+                                                      int64_t times,
+                                                      const double *x,
+                                                      double *y,
+                                                      double *seconds);
+TACIT_API tacit_status tacit_operator_measure_exchange(
+    const tacit_operator *A, int vectors, int64_t times, const double *x,
+    const double *y, double *seconds);
 
 /* Free `*A` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_operator_destroy(tacit_operator **A);

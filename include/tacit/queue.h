@@ -41,6 +41,7 @@
  * MPI. */
 #ifndef TACIT_QUEUE_H
 #define TACIT_QUEUE_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <tacit/world.h>
@@ -61,10 +62,28 @@ typedef struct tacit_queue tacit_queue;
 TACIT_API tacit_status tacit_queue_create(tacit_world *world, const char *spec,
                                           int threads, tacit_queue **out);
 
-/* The decorators of this build: name and one-line summary of the `i`-th, false
- * past the end. */
-TACIT_API int tacit_queue_decorator(int i, const char **name,
-                                    const char **summary);
+typedef struct tacit_device {
+    const char *name; /* "host", "cuda" */
+    const char *summary;
+    const char *reason; /* why this build has it not; NULL: it has */
+    bool gpu;           /* vectors are memory of its own */
+} tacit_device;
+
+/* Device `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_device *tacit_device_at(int i);
+
+/* Can this process have a queue on the device called `name`? The first question
+ * about a GPU starts its driver, which may take a second.
+ * Errors      INVALID (unknown), UNSUPPORTED (not in this build), DEVICE (not
+ *             on this machine), with the reason as the message. */
+TACIT_API tacit_status tacit_device_probe(const char *name);
+
+typedef struct tacit_decorator {
+    const char *name, *summary;
+} tacit_decorator;
+
+/* Decorator `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_decorator *tacit_decorator_at(int i);
 
 /* Free `*queue` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_queue_destroy(tacit_queue **queue);
@@ -87,6 +106,19 @@ TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
 /* The name of its link: "self", "mpi". */
 TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
 
+/* x = value, of `n` doubles on the device.
+ * Blocking and Errors as tacit_queue_put. */
+TACIT_API tacit_status tacit_queue_fill(tacit_queue *queue, size_t n,
+                                        double value, double *x);
+
+/* Euclidean norm of x - y over all ranks, of device vectors [n] each; `y` NULL
+ * is the norm of x.
+ * Collective.
+ * Errors      NO_MEMORY, whatever the queue has met. */
+TACIT_API tacit_status tacit_queue_distance(tacit_queue *queue, size_t n,
+                                            const double *x, const double *y,
+                                            double *out);
+
 /* Host threads that work for this queue. */
 TACIT_API int tacit_queue_threads(const tacit_queue *queue);
 
@@ -102,6 +134,12 @@ TACIT_API void tacit_queue_describe(const tacit_queue *queue, char *text,
 TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
                                                 size_t bytes,
                                                 double *gbytes_per_second);
+
+/* Seconds of a sum of `count` doubles, 1 to 8, over the ranks, by this rank's
+ * clock: one of `times` that follow one another.
+ * Collective.  Errors INVALID, NO_MEMORY, whatever the queue has met. */
+TACIT_API tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
+                                               int64_t times, double *seconds);
 
 /* What passed through a queue, by kind. Counts follow section 4.1.4 of
  * Trotter et al. (the aCG paper): for m rows and n non-zeros a product is

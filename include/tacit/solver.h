@@ -94,11 +94,12 @@ typedef struct tacit_result {
 typedef struct tacit_loop {
     const char *name;
     const char *summary;
-    bool needs_gpu; /* not on the host device */
+    const char *reason; /* why this build has it not; NULL: it has */
+    bool needs_gpu;     /* not on the host device */
 } tacit_loop;
 
-/* Loop `i`, NULL past the end. */
-TACIT_API const tacit_loop *tacit_solver_loop(int i);
+/* Loop `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_loop *tacit_loop_at(int i);
 
 /* What a solver can be told by name, in the words of the command line. */
 typedef struct tacit_setting {
@@ -145,9 +146,14 @@ typedef struct tacit_method {
     int first;     /* ... how many                                   */
 } tacit_method;
 
-/* Method `i` of this build, NULL past the end; the method called `name`. */
-TACIT_API const tacit_method *tacit_solver_method(int i);
-TACIT_API const tacit_method *tacit_solver_find_method(const char *name);
+/* Method `i` of this build, NULL past the end; the method called `name`. Owned
+ * by the library. */
+TACIT_API const tacit_method *tacit_method_at(int i);
+TACIT_API const tacit_method *tacit_method_find(const char *name);
+
+/* What loop resident has kernels for with the method called `name`: barriers,
+ * formats and how they store values, into `text` [size]; false if it has none. */
+TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
 
 /* A solver of `method` for `A`:
  *   cg         Hestenes and Stiefel 1952: 2 reductions
@@ -181,21 +187,6 @@ TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
 
 /* Free `*solver` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_solver_destroy(tacit_solver **solver);
-
-/* The manufactured problem of Trotter et al., section 4.1.4: x* uniform in
- * [-1, 1] by original row number and `seed`, scaled to norm 1; b = A x*.
- * `xstar`, `b` are device vectors [A's local rows]. Collective. */
-TACIT_API tacit_status tacit_manufacture(tacit_queue *queue,
-                                         const tacit_operator *A,
-                                         const tacit_matrix *matrix,
-                                         int64_t seed, double *xstar,
-                                         double *b);
-
-/* Euclidean norm of x - y over all ranks; `y` NULL is the norm of x.
- * Collective. */
-TACIT_API tacit_status tacit_distance(tacit_queue *queue, size_t n,
-                                      const double *x, const double *y,
-                                      double *out);
 
 TACIT_END_DECLS
 #endif

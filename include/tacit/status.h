@@ -36,6 +36,12 @@
 #define TACIT_API
 #endif
 
+#ifdef __GNUC__ /* text as printf's, so that its arguments are checked */
+#define TACIT_PRINTF(text, first) __attribute__((format(printf, text, first)))
+#else
+#define TACIT_PRINTF(text, first)
+#endif
+
 TACIT_BEGIN_DECLS
 
 typedef enum tacit_status {
@@ -59,9 +65,12 @@ typedef enum tacit_status {
  * Returns     a string owned by the library, valid until the next error. */
 TACIT_API const char *tacit_error_message(void);
 
-/* Set that sentence, for functions that the library calls back.
- * Returns     `status`. */
-TACIT_API tacit_status tacit_error_set(tacit_status status, const char *text);
+/* Make that sentence, as printf does, and return `status`: for the caller's own
+ * functions, whose errors the library's calls then hand on, and the ranks agree
+ * on (tacit_world_agree). It is cut where it is longer than 1000 bytes; the
+ * arguments may be of the sentence before. */
+TACIT_API tacit_status tacit_error_set(tacit_status status, const char *format,
+                                       ...) TACIT_PRINTF(2, 3);
 
 /* The name of a status, such as "NO_MEMORY". */
 TACIT_API const char *tacit_status_name(tacit_status status);

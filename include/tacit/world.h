@@ -24,6 +24,7 @@
  *     that read. tacit_world_set_threads says how many there may be. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
+#include <stddef.h>
 #include <tacit/status.h>
 
 TACIT_BEGIN_DECLS
@@ -54,6 +55,35 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
  * thread at all.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
+
+/* Who starts a message: the ways that there are. */
+typedef struct tacit_link {
+    const char *name; /* "self", "mpi" */
+    const char *summary;
+    const char *reason; /* why this build has it not; NULL: it has */
+} tacit_link;
+
+/* Link `i`, NULL past the end. Owned by the library. */
+TACIT_API const tacit_link *tacit_link_at(int i);
+
+/* What the processes' `mine` come to together: the worst error, or the largest
+ * outcome, the same on each of them; after an error each has the message of the
+ * first process that met it. So all of them go on, or none. Collective.
+ * Errors      COMM, besides theirs. */
+TACIT_API tacit_status tacit_world_agree(tacit_world *world, tacit_status mine);
+
+typedef enum tacit_reduction {
+    TACIT_SUM,
+    TACIT_MIN,
+    TACIT_MAX
+} tacit_reduction;
+
+/* Put into each of `values` [count], on the host, the sum, the least or the
+ * greatest of what the processes have there; all get the same bits. Collective.
+ * Errors      INVALID, COMM. */
+TACIT_API tacit_status tacit_world_reduce(tacit_world *world,
+                                          tacit_reduction reduction,
+                                          size_t count, double *values);
 
 /* End every process of the world at once with `exit_code`: for errors that
  * only one rank has seen. Does not return. */

@@ -9,15 +9,29 @@ static _Thread_local char message[1024];
 static tacit_log_fn log_fn;
 static void *log_ctx;
 
-tacit_status tct_fail(tacit_status code, const char *format, ...)
+static void set_message(const char *format, va_list args)
 {
     char text[sizeof message]; /* the arguments may point into `message` */
+    vsnprintf(text, sizeof text, format, args);
+    memcpy(message, text, sizeof message);
+}
+
+tacit_status tct_fail(tacit_status code, const char *format, ...)
+{
     va_list args;
     va_start(args, format);
-    vsnprintf(text, sizeof text, format, args);
+    set_message(format, args);
     va_end(args);
-    memcpy(message, text, sizeof message);
     return code;
+}
+
+tacit_status tacit_error_set(tacit_status status, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    set_message(format, args);
+    va_end(args);
+    return status;
 }
 
 void tct_set_error_message(const char *text)
@@ -28,12 +42,6 @@ void tct_set_error_message(const char *text)
 const char *tacit_error_message(void)
 {
     return message;
-}
-
-tacit_status tacit_error_set(tacit_status status, const char *text)
-{
-    tct_set_error_message(text);
-    return status;
 }
 
 const char *tacit_status_name(tacit_status status)

@@ -30,25 +30,26 @@ static unsigned blocks_of(int64_t n)
     return (unsigned)((n + THREADS - 1) / THREADS);
 }
 
-extern "C" gpu_error tct_peer_divide(gpu_stream stream, const double *a,
-                                     const double *b, double *quotient)
+extern "C" cudaError_t tct_peer_divide(cudaStream_t stream, const double *a,
+                                       const double *b, double *quotient)
 {
     divide<<<1, 1, 0, stream>>>(a, b, quotient);
-    return gpu_last_error();
+    return cudaGetLastError();
 }
 
-extern "C" gpu_error tct_peer_axpy(gpu_stream stream, int64_t n, double sign,
-                                   const double *a, const double *b,
-                                   const double *x, double *y)
+extern "C" cudaError_t tct_peer_axpy(cudaStream_t stream, int64_t n,
+                                     double sign, const double *a,
+                                     const double *b, const double *x,
+                                     double *y)
 {
     axpy<<<blocks_of(n), THREADS, 0, stream>>>(n, sign, a, b, x, y);
-    return gpu_last_error();
+    return cudaGetLastError();
 }
 
-extern "C" gpu_error tct_peer_aypx(gpu_stream stream, int64_t n,
-                                   const double *a, const double *b,
-                                   const double *x, double *y)
+extern "C" cudaError_t tct_peer_aypx(cudaStream_t stream, int64_t n,
+                                     const double *a, const double *b,
+                                     const double *x, double *y)
 {
     aypx<<<blocks_of(n), THREADS, 0, stream>>>(n, a, b, x, y);
-    return gpu_last_error();
+    return cudaGetLastError();
 }

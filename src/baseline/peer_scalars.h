@@ -4,7 +4,7 @@
  * each call starts one kernel and returns the error of starting it. */
 #ifndef CLI_PEER_SCALARS_H
 #define CLI_PEER_SCALARS_H
-#include "device/gpu/runtime.h"
+#include <cuda_runtime_api.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -12,17 +12,17 @@ extern "C" {
 #endif
 
 /* quotient[0] = a / b, quotient[1] = -a / b. */
-gpu_error tct_peer_divide(gpu_stream stream, const double *a, const double *b,
-                          double *quotient);
+cudaError_t tct_peer_divide(cudaStream_t stream, const double *a,
+                            const double *b, double *quotient);
 
 /* y += sign (a / b) x, vectors of `n`. */
-gpu_error tct_peer_axpy(gpu_stream stream, int64_t n, double sign,
-                        const double *a, const double *b, const double *x,
-                        double *y);
+cudaError_t tct_peer_axpy(cudaStream_t stream, int64_t n, double sign,
+                          const double *a, const double *b, const double *x,
+                          double *y);
 
 /* y = x + (a / b) y, vectors of `n`. */
-gpu_error tct_peer_aypx(gpu_stream stream, int64_t n, const double *a,
-                        const double *b, const double *x, double *y);
+cudaError_t tct_peer_aypx(cudaStream_t stream, int64_t n, const double *a,
+                          const double *b, const double *x, double *y);
 
 #ifdef __cplusplus
 }

@@ -1,17 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * baseline/peer_style.c - conjugate gradients on cuSPARSE and cuBLAS, a baseline. */
 #include "baseline/peer_style.h"
+#include "baseline/base.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #ifndef TCT_HAVE_PEER
 #define TCT_HAVE_PEER 0 /* 1 in a target that has peer_scalars.cu too */
 #endif
 
-static const struct {
-    const char *name, *summary;
-} variants[] = {
+static const tct_peer_variant variants[] = {
     {"peer-style/host",
      "cuSPARSE and cuBLAS, scalars on the host: 2 copies back an iteration"},
     {"peer-style/device",
@@ -21,12 +18,9 @@ static const struct {
 };
 enum { VARIANTS = sizeof variants / sizeof *variants };
 
-int tct_peer_variants(int i, const char **name, const char **summary)
+const tct_peer_variant *tct_peer_variant_at(int i)
 {
-    if (i < 0 || i >= VARIANTS) return 0;
-    if (name) *name = variants[i].name;
-    if (summary) *summary = variants[i].summary;
-    return 1;
+    return i >= 0 && i < VARIANTS ? &variants[i] : NULL;
 }
 
 /* Two lines, as not every preprocessor knows __has_include. */
@@ -70,7 +64,6 @@ void tct_peer_destroy(tct_peer **P)
 #else
 
 #include "baseline/peer_scalars.h"
-#include "device/gpu/gpu.h"
 #define DISABLE_CUSPARSE_DEPRECATED /* it warns of its own names */
 #include <cublas_v2.h>
 #include <cusparse.h>
@@ -191,6 +184,15 @@ static tacit_status sparse_status(cusparseStatus_t s, const char *call)
          "cuSPARSE: %s: %s (%d)", call, lib.cusparseGetErrorString(s), (int)s);
 }
 
+static tacit_status gpu_status(cudaError_t error, const char *call)
+{
+    if (error == cudaSuccess) return TACIT_OK;
+    (void)cudaGetLastError(); /* an error that does not last is over */
+    FAIL(error == cudaErrorMemoryAllocation ? TACIT_NO_MEMORY : TACIT_DEVICE,
+         "the GPU: the baseline: %s: %s (%s)", call, cudaGetErrorString(error),
+         cudaGetErrorName(error));
+}
+
 static tacit_status blas_status(cublasStatus_t s, const char *call)
 {
     if (s == CUBLAS_STATUS_SUCCESS) return TACIT_OK;
@@ -200,7 +202,7 @@ static tacit_status blas_status(cublasStatus_t s, const char *call)
 
 #define SPARSE(f, ...) TRY(sparse_status(lib.f(__VA_ARGS__), #f))
 #define BLAS(f, ...)   TRY(blas_status(lib.f(__VA_ARGS__), #f))
-#define GPU(f, ...)    TRY(tct_gpu_status(f(__VA_ARGS__), "the baseline: " #f))
+#define GPU(f, ...)    TRY(gpu_status(f(__VA_ARGS__), #f))
 
 /* --- the matrix and the vectors ------------------------------------------- */
 
@@ -231,8 +233,8 @@ typedef struct {
 } vector;
 
 struct tct_peer {
-    gpu_stream stream, copies;
-    gpu_event ready, start, stop;
+    cudaStream_t stream, copies;
+    cudaEvent_t ready, start, stop;
     cusparseHandle_t sparse;
     cublasHandle_t blas;
     int n;
@@ -253,9 +255,17 @@ struct tct_peer {
 static tacit_status new_array(tct_peer *P, const void *from, size_t count,
                               size_t size, void *out)
 {
-    TRY(tct_gpu_upload(from, count * size, out));
+    const size_t bytes = count * size;
+    void *p = NULL;
+    if (cudaMalloc(&p, bytes ? bytes : 1) != cudaSuccess) {
+        (void)cudaGetLastError();
+        FAIL(TACIT_NO_MEMORY, "no GPU memory for %.3f GiB",
+             (double)bytes / 0x1p30);
+    }
+    memcpy(out, &p, sizeof p);
+    if (from) GPU(cudaMemcpy, p, from, bytes, cudaMemcpyHostToDevice);
     /* what follows is on other streams, which do not wait for the copy */
-    GPU(gpu_stream_sync, NULL);
+    GPU(cudaStreamSynchronize, NULL);
     P->bytes += (double)count * (double)size;
     return TACIT_OK;
 }
@@ -269,20 +279,20 @@ static tacit_status convert(tct_peer *P, const int64_t *wide,
     const size_t size = wide ? sizeof *narrow : sizeof *wide;
     int64_t *piece = NULL;
     TRY(new_array(P, NULL, (size_t)count, size, out));
-    TRY(TCT_ALLOC(PIECE, "the indices of the baseline", &piece));
+    TRY(ALLOC(PIECE, "the indices of the baseline", &piece));
     int32_t *narrow_piece = (int32_t *)(void *)piece;
-    gpu_error error = GPU_OK;
-    for (int64_t i = 0; i < count && error == GPU_OK; i += PIECE) {
+    cudaError_t error = cudaSuccess;
+    for (int64_t i = 0; i < count && error == cudaSuccess; i += PIECE) {
         const int64_t m = count - i < PIECE ? count - i : PIECE;
         for (int64_t k = 0; k < m; k++)
             if (wide) narrow_piece[k] = (int32_t)wide[i + k];
             else piece[k] = narrow[i + k];
-        error = gpu_memcpy((char *)*out + (size_t)i * size, piece,
-                           (size_t)m * size, GPU_TO_DEVICE);
+        error = cudaMemcpy((char *)*out + (size_t)i * size, piece,
+                           (size_t)m * size, cudaMemcpyHostToDevice);
     }
-    tct_free(piece);
-    TRY(tct_gpu_status(error, "the baseline: copying indices"));
-    GPU(gpu_stream_sync, NULL);
+    free(piece);
+    TRY(gpu_status(error, "copying indices"));
+    GPU(cudaStreamSynchronize, NULL);
     return TACIT_OK;
 }
 
@@ -311,21 +321,21 @@ static tacit_status make_vector(tct_peer *P, const double *from, vector *out)
 static tacit_status make_vectors(tct_peer *P)
 {
     double *host = NULL;
-    TRY(TCT_ALLOC(P->n, "a vector of the baseline", &host));
-    for (int i = 0; i < P->n; i++) host[i] = tct_uniform((uint64_t)i, 1) - 0.5;
+    TRY(ALLOC(P->n, "a vector of the baseline", &host));
+    for (int i = 0; i < P->n; i++) host[i] = 1.0 / (1 + i % 1000);
     tacit_status status = make_vector(P, host, &P->p);
-    tct_free(host);
+    free(host);
     TRY(status);
     TRY(make_vector(P, NULL, &P->x));
     TRY(make_vector(P, NULL, &P->r));
     TRY(make_vector(P, NULL, &P->t));
-    GPU(gpu_memset_async, P->t.v, 0, (size_t)P->n * sizeof *P->b, P->stream);
+    GPU(cudaMemsetAsync, P->t.v, 0, (size_t)P->n * sizeof *P->b, P->stream);
     TRY(new_array(P, NULL, (size_t)P->n, sizeof *P->b, &P->b));
     double scalars[S_COUNT] = {0.0};
     scalars[S_ONE] = 1.0;
     TRY(new_array(P, scalars, S_COUNT, sizeof *scalars, &P->s));
     void *seen = NULL;
-    GPU(gpu_host_malloc, &seen, sizeof *P->seen, GPU_HOST_MAPPED);
+    GPU(cudaHostAlloc, &seen, sizeof *P->seen, cudaHostAllocMapped);
     P->seen = seen;
     return TACIT_OK;
 }
@@ -370,15 +380,9 @@ static tacit_status prepare(tct_peer *P, algorithm *a)
 static void release(tct_peer *P, algorithm *a)
 {
     if (a->matrix) (void)lib.cusparseDestroySpMat(a->matrix);
-    tct_gpu_release(a->buffer);
+    (void)cudaFree(a->buffer);
     P->bytes -= a->buffer_bytes;
     *a = (algorithm){.id = a->id, .name = a->name};
-}
-
-static int by_size(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
 }
 
 /* The median of BATCHES batches of PRODUCTS, and one batch to warm up. */
@@ -388,15 +392,14 @@ static tacit_status measure(tct_peer *P, const algorithm *a, double *seconds)
     double took[BATCHES];
     for (int k = -1; k < BATCHES; k++) {
         float ms = 0.0f;
-        GPU(gpu_event_record, P->start, P->stream);
+        GPU(cudaEventRecord, P->start, P->stream);
         for (int i = 0; i < PRODUCTS; i++) TRY(multiply_by(P, a, &P->p, &P->t));
-        GPU(gpu_event_record, P->stop, P->stream);
-        GPU(gpu_event_sync, P->stop);
-        GPU(gpu_event_elapsed, &ms, P->start, P->stop);
+        GPU(cudaEventRecord, P->stop, P->stream);
+        GPU(cudaEventSynchronize, P->stop);
+        GPU(cudaEventElapsedTime, &ms, P->start, P->stop);
         if (k >= 0) took[k] = 1e-3 * (double)ms / PRODUCTS;
     }
-    qsort(took, BATCHES, sizeof *took, by_size);
-    *seconds = took[BATCHES / 2];
+    *seconds = base_median(took, BATCHES);
     return TACIT_OK;
 }
 
@@ -432,11 +435,11 @@ static tacit_status build(tct_peer *P, const int64_t *ptr, const int32_t *col,
                           const double *val)
 {
     TRY(load());
-    GPU(gpu_stream_create, &P->stream, GPU_STREAM_NON_BLOCKING);
-    GPU(gpu_stream_create, &P->copies, GPU_STREAM_NON_BLOCKING);
-    GPU(gpu_event_create_with, &P->ready, GPU_EVENT_NO_TIMING);
-    GPU(gpu_event_create, &P->start);
-    GPU(gpu_event_create, &P->stop);
+    GPU(cudaStreamCreateWithFlags, &P->stream, cudaStreamNonBlocking);
+    GPU(cudaStreamCreateWithFlags, &P->copies, cudaStreamNonBlocking);
+    GPU(cudaEventCreateWithFlags, &P->ready, cudaEventDisableTiming);
+    GPU(cudaEventCreate, &P->start);
+    GPU(cudaEventCreate, &P->stop);
     SPARSE(cusparseCreate, &P->sparse);
     SPARSE(cusparseSetStream, P->sparse, P->stream);
     BLAS(cublasCreate, &P->blas);
@@ -450,10 +453,11 @@ tacit_status tct_peer_create(int64_t rows, const int64_t *ptr,
                              const int32_t *col, const double *val,
                              tct_peer **out)
 {
-    REQUIRE(ptr != NULL && col != NULL && val != NULL && out != NULL);
-    REQUIRE(rows > 0 && rows <= INT32_MAX);
-    tct_peer *P = tct_calloc(sizeof *P);
-    if (!P) FAIL(TACIT_NO_MEMORY, "no memory for the baseline");
+    if (rows < 1 || rows > INT32_MAX)
+        FAIL(TACIT_UNSUPPORTED, "the baseline takes 1 to %d rows, not %lld",
+             INT32_MAX, (long long)rows);
+    tct_peer *P = NULL;
+    TRY(ALLOC(1, "the baseline", &P));
     P->n = (int)rows;
     P->nonzeros = ptr[rows];
     P->wide = P->nonzeros > INT32_MAX;
@@ -466,7 +470,7 @@ tacit_status tct_peer_create(int64_t rows, const int64_t *ptr,
 static void free_vector(vector *v)
 {
     if (v->description) (void)lib.cusparseDestroyDnVec(v->description);
-    tct_gpu_release(v->v);
+    (void)cudaFree(v->v);
 }
 
 void tct_peer_destroy(tct_peer **peer)
@@ -474,21 +478,21 @@ void tct_peer_destroy(tct_peer **peer)
     tct_peer *P = *peer;
     *peer = NULL;
     if (!P) return;
-    if (P->stream) (void)gpu_stream_sync(P->stream);
+    if (P->stream) (void)cudaStreamSynchronize(P->stream);
     for (int i = 0; i < 2; i++) release(P, &P->algorithms[i]);
     vector *vectors[] = {&P->x, &P->r, &P->p, &P->t};
     for (int i = 0; i < 4; i++) free_vector(vectors[i]);
     void *arrays[] = {P->ptr, P->col, P->val, P->b, P->s};
-    for (int i = 0; i < 5; i++) tct_gpu_release(arrays[i]);
-    if (P->seen) (void)gpu_host_free(P->seen);
+    for (int i = 0; i < 5; i++) (void)cudaFree(arrays[i]);
+    if (P->seen) (void)cudaFreeHost(P->seen);
     if (P->blas) (void)lib.cublasDestroy(P->blas);
     if (P->sparse) (void)lib.cusparseDestroy(P->sparse);
-    gpu_event events[] = {P->ready, P->start, P->stop};
+    cudaEvent_t events[] = {P->ready, P->start, P->stop};
     for (int i = 0; i < 3; i++)
-        if (events[i]) (void)gpu_event_destroy(events[i]);
-    if (P->copies) (void)gpu_stream_destroy(P->copies);
-    if (P->stream) (void)gpu_stream_destroy(P->stream);
-    tct_free(P);
+        if (events[i]) (void)cudaEventDestroy(events[i]);
+    if (P->copies) (void)cudaStreamDestroy(P->copies);
+    if (P->stream) (void)cudaStreamDestroy(P->stream);
+    free(P);
 }
 
 double tct_peer_spmv_seconds(tct_peer *P)
@@ -552,8 +556,9 @@ static tacit_status device_loop(tct_peer *P, run *s)
         BLAS(cublasDaxpy, P->blas, P->n, c + S_ALPHA, p, 1, x, 1);
         BLAS(cublasDaxpy, P->blas, P->n, c + S_MINUS_ALPHA, t, 1, r, 1);
         BLAS(cublasDdot, P->blas, P->n, r, 1, r, 1, rr);
-        GPU(gpu_memcpy_async, P->seen, rr, sizeof *rr, GPU_TO_HOST, P->stream);
-        GPU(gpu_stream_sync, P->stream);
+        GPU(cudaMemcpyAsync, P->seen, rr, sizeof *rr, cudaMemcpyDeviceToHost,
+            P->stream);
+        GPU(cudaStreamSynchronize, P->stream);
         s->rr = *P->seen;
         s->k++;
         if (!goes_on(s)) break;
@@ -577,12 +582,13 @@ static tacit_status overlap_loop(tct_peer *P, run *s)
         BLAS(cublasDdot, P->blas, P->n, p, 1, t, 1, c + S_PT);
         GPU(tct_peer_axpy, P->stream, P->n, -1.0, old, c + S_PT, t, r);
         BLAS(cublasDdot, P->blas, P->n, r, 1, r, 1, rr);
-        GPU(gpu_event_record, P->ready, P->stream);
-        GPU(gpu_stream_wait_event, P->copies, P->ready, 0);
-        GPU(gpu_memcpy_async, P->seen, rr, sizeof *rr, GPU_TO_HOST, P->copies);
+        GPU(cudaEventRecord, P->ready, P->stream);
+        GPU(cudaStreamWaitEvent, P->copies, P->ready, 0);
+        GPU(cudaMemcpyAsync, P->seen, rr, sizeof *rr, cudaMemcpyDeviceToHost,
+            P->copies);
         GPU(tct_peer_axpy, P->stream, P->n, 1.0, old, c + S_PT, p, x);
         GPU(tct_peer_aypx, P->stream, P->n, rr, old, r, p);
-        GPU(gpu_stream_sync, P->copies);
+        GPU(cudaStreamSynchronize, P->copies);
         s->rr = *P->seen;
         s->k++;
     }
@@ -596,19 +602,21 @@ static tacit_status run_once(tct_peer *P, int variant, double bb, run *s,
     static tacit_status (*const loops[VARIANTS])(tct_peer *, run *) = {
         host_loop, device_loop, overlap_loop};
     const size_t bytes = (size_t)P->n * sizeof *P->b;
-    GPU(gpu_memset_async, P->x.v, 0, bytes, P->stream);
-    GPU(gpu_memcpy_async, P->r.v, P->b, bytes, GPU_ON_DEVICE, P->stream);
-    GPU(gpu_memcpy_async, P->p.v, P->b, bytes, GPU_ON_DEVICE, P->stream);
-    *P->seen = bb;
-    GPU(gpu_memcpy_async, P->s + S_RR, P->seen, sizeof bb, GPU_TO_DEVICE,
+    GPU(cudaMemsetAsync, P->x.v, 0, bytes, P->stream);
+    GPU(cudaMemcpyAsync, P->r.v, P->b, bytes, cudaMemcpyDeviceToDevice,
         P->stream);
+    GPU(cudaMemcpyAsync, P->p.v, P->b, bytes, cudaMemcpyDeviceToDevice,
+        P->stream);
+    *P->seen = bb;
+    GPU(cudaMemcpyAsync, P->s + S_RR, P->seen, sizeof bb,
+        cudaMemcpyHostToDevice, P->stream);
     s->rr = bb;
     s->k = 0;
-    GPU(gpu_stream_sync, P->stream);
-    const double start = tct_seconds();
+    GPU(cudaStreamSynchronize, P->stream);
+    const double start = base_seconds();
     TRY(loops[variant](P, s));
-    GPU(gpu_stream_sync, P->stream);
-    *seconds = tct_seconds() - start;
+    GPU(cudaStreamSynchronize, P->stream);
+    *seconds = base_seconds() - start;
     return TACIT_OK;
 }
 
@@ -617,13 +625,14 @@ static tacit_status put_rhs(tct_peer *P, const double *b, double *norm)
     const size_t bytes = (size_t)P->n * sizeof *b;
     double *ones = NULL;
     if (!b) {
-        TRY(TCT_ALLOC(P->n, "the right-hand side", &ones));
+        TRY(ALLOC(P->n, "the right-hand side", &ones));
         for (int i = 0; i < P->n; i++) ones[i] = 1.0;
     }
-    gpu_error error = gpu_memcpy(P->b, b ? b : ones, bytes, GPU_TO_DEVICE);
-    if (error == GPU_OK) error = gpu_stream_sync(NULL);
-    tct_free(ones);
-    TRY(tct_gpu_status(error, "the baseline: copying the right-hand side"));
+    cudaError_t error =
+        cudaMemcpy(P->b, b ? b : ones, bytes, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess) error = cudaStreamSynchronize(NULL);
+    free(ones);
+    TRY(gpu_status(error, "copying the right-hand side"));
     TRY(pointers(P, CUBLAS_POINTER_MODE_HOST));
     BLAS(cublasDnrm2, P->blas, P->n, P->b, 1, norm);
     return TACIT_OK;
@@ -643,9 +652,6 @@ tacit_status tct_peer_solve(tct_peer *P, int variant, const double *b,
                             double rtol, int64_t max_iterations,
                             tct_peer_result *out)
 {
-    REQUIRE(P != NULL && out != NULL);
-    REQUIRE(variant >= 0 && variant < VARIANTS);
-    REQUIRE(rtol >= 0.0 && max_iterations >= 0);
     double norm = 0.0, residual = 0.0, seconds = 0.0;
     TRY(put_rhs(P, b, &norm));
     const double bb = norm * norm;

@@ -8,7 +8,9 @@
  * this file in it starts without them. */
 #ifndef CLI_PEER_STYLE_H
 #define CLI_PEER_STYLE_H
-#include "base/base.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <tacit/status.h>
 
 typedef struct tct_peer tct_peer;
 
@@ -34,8 +36,11 @@ tacit_status tct_peer_create(int64_t rows, const int64_t *ptr,
                              const int32_t *col, const double *val,
                              tct_peer **out);
 
-/* Name and one-line summary of variant `i`; 0 past the end. */
-int tct_peer_variants(int i, const char **name, const char **summary);
+/* Variant `i` of the loop, NULL past the end. */
+typedef struct tct_peer_variant {
+    const char *name, *summary;
+} tct_peer_variant;
+const tct_peer_variant *tct_peer_variant_at(int i);
 
 /* Solve A x = b from x = 0; `b` [rows] on the host, NULL for all ones. Stops
  * at ||r|| <= rtol ||b|| or after `max_iterations`; with rtol = 0 only at

@@ -2,19 +2,13 @@
  * cli/choices.c - the values of the options that name one of a few things:
  * from the library's registries where it has one, and a row with the reason
  * for each that this build lacks. */
-#include "base/base.h"
+#include "cli/base.h"
 #include "cli/options.h"
-#include "operator/format.h"
 #include <stdio.h>
 #include <string.h>
-#include <tacit/solver.h>
+#include <tacit/tacit.h>
 
-#ifndef TCT_HAVE_MPI
-#define TCT_HAVE_MPI 0
-#endif
-
-#define NO_CUDA     "not in this build: configured without CUDA"
-#define NEEDS       "needs --device cuda"
+#define NEEDS       "needs --device cuda: "
 #define GPUS_COMING "not in this build: several GPUs are coming"
 
 /* Row `i` of a fixed table. */
@@ -32,10 +26,7 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
     }
 
 /* clang-format off */
-FIXED(comm,
-    {"self", "one process", NULL, false},
-    {"mpi", "the CPU starts every message, through MPI",
-     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI", false},
+FIXED(coming_comm,
     {"nccl", "the stream starts them, through NCCL", GPUS_COMING, false},
     {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false},
     {"nvshmem", "the kernel starts them, through NVSHMEM", GPUS_COMING, false})
@@ -48,13 +39,6 @@ FIXED(precond,
     {"jacobi", "the diagonal", "not in this build: preconditioners are coming", false},
     {"amg", "algebraic multigrid",
      "not in this build: preconditioners are coming", false})
-FIXED(order,
-    {"none", "the matrix's", NULL, false},
-    {"rcm", "reverse Cuthill and McKee: columns of neighbours are near", NULL, false},
-    {"metis", "parts with few edges between them, each so", NULL, false})
-FIXED(partitioner,
-    {"metis", "graph partition that cuts few entries", NULL, false},
-    {"contiguous", "the rows in their order, as many to each", NULL, false})
 FIXED(basis,
     {"monomial", "powers of A", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
@@ -66,26 +50,42 @@ FIXED(coming_method,
      "not in this build: s-step CG is coming", false})
 /* clang-format on */
 
-/* --- devices, and what needs a GPU ------------------------------------------ */
-
-static const tct_device_ops *gpu_device(void)
+/* A row that every build has. */
+static cli_choice named(const char *name, const char *summary)
 {
-    const tct_device_ops *const *all = tct_devices();
-    for (int i = 0; all[i]; i++)
-        if (strcmp(all[i]->name, "cuda") == 0) return all[i];
-    return NULL;
+    return (cli_choice){name, summary, NULL, false};
 }
+
+static bool has(cli_row_fn rows, const char *name)
+{
+    cli_choice row;
+    for (int i = 0; rows(i, &row); i++)
+        if (strcmp(row.name, name) == 0) return true;
+    return false;
+}
+
+/* The rows of the library, and behind them those `coming` that it has not. */
+static bool with_coming(cli_row_fn own, cli_row_fn coming, int i,
+                        cli_choice *out)
+{
+    if (own(i, out)) return true;
+    int known = 0;
+    while (own(known, out)) known++;
+    for (int k = 0; coming(k, out); k++)
+        if (!has(own, out->name) && known++ == i) return true;
+    return false;
+}
+
+/* --- devices, and what needs a GPU ------------------------------------------ */
 
 const char *cli_gpu_reason(void)
 {
     static char reason[256];
-    static bool asked, usable;
-    const tct_device_ops *gpu = gpu_device();
-    if (!gpu) return NO_CUDA;
-    if (!asked)
-        usable = !gpu->available || gpu->available(reason, sizeof reason);
+    static bool asked;
+    if (!asked && tacit_device_probe("cuda") < 0)
+        snprintf(reason, sizeof reason, "%s", tacit_error_message());
     asked = true;
-    return usable ? NULL : reason;
+    return reason[0] ? reason : NULL;
 }
 
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row)
@@ -94,38 +94,34 @@ const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row)
     if (row->reason || !row->needs_gpu) return row->reason;
     const char *reason = cli_gpu_reason();
     if (!reason || axis == &cli_axis_device) return reason;
-    snprintf(text, sizeof text, NEEDS ": %s", reason);
+    snprintf(text, sizeof text, NEEDS "%s", reason);
     return text;
-}
-
-/* A row that runs on a GPU only. */
-static cli_choice gpu_row(const char *name, const char *summary)
-{
-    return (cli_choice){name, summary, gpu_device() ? NULL : NEEDS ": " NO_CUDA,
-                        true};
 }
 
 static bool device_row(int i, cli_choice *out)
 {
-    const tct_device_ops *const *all = tct_devices();
-    int count = 0;
-    while (all[count]) count++;
-    if (i >= 0 && i < count)
-        *out = (cli_choice){all[i]->name, all[i]->summary, NULL,
-                            all[i]->available != NULL};
-    else if (i == count && !gpu_device())
-        *out = (cli_choice){"cuda", "an NVIDIA GPU", NO_CUDA, true};
-    else return false;
-    return true;
+    const tacit_device *d = tacit_device_at(i);
+    if (d) *out = (cli_choice){d->name, d->summary, d->reason, d->gpu};
+    return d != NULL;
+}
+
+/* A row that runs on a GPU only, with the reason of a build that has none. */
+static cli_choice gpu_row(const char *name, const char *summary)
+{
+    static char text[300];
+    const tacit_device *d;
+    for (int i = 0; (d = tacit_device_at(i)) != NULL && !d->gpu; i++) {
+    }
+    if (d && d->reason) snprintf(text, sizeof text, NEEDS "%s", d->reason);
+    return (cli_choice){name, summary, d && d->reason ? text : NULL, true};
 }
 
 static bool loop_row(int i, cli_choice *out)
 {
-    const tacit_loop *loop = tacit_solver_loop(i);
+    const tacit_loop *loop = tacit_loop_at(i);
     if (!loop) return false;
-    *out = loop->needs_gpu
-               ? gpu_row(loop->name, loop->summary)
-               : (cli_choice){loop->name, loop->summary, NULL, false};
+    *out = loop->needs_gpu ? gpu_row(loop->name, loop->summary)
+                           : named(loop->name, loop->summary);
     return true;
 }
 
@@ -138,61 +134,68 @@ static bool precision_row(int i, cli_choice *out)
 
 /* --- the rest --------------------------------------------------------------- */
 
-static bool method_row(int i, cli_choice *out)
+#define NAMED(axis, kind)                             \
+    static bool axis##_row(int i, cli_choice *out)    \
+    {                                                 \
+        const tacit_##kind *x = tacit_##kind##_at(i); \
+        if (x) *out = named(x->name, x->summary);     \
+        return x != NULL;                             \
+    }
+NAMED(known_method, method)
+NAMED(order, order)
+NAMED(decorator, decorator)
+
+static bool link_row(int i, cli_choice *out)
 {
-    const tacit_method *m = NULL;
-    int known = 0;
-    while ((m = tacit_solver_method(known)) != NULL && known < i) known++;
-    if (m) {
-        *out = (cli_choice){m->name, m->summary, NULL, false};
-        return true;
-    }
-    cli_choice row;
-    for (int k = 0; coming_method_row(k, &row); k++) {
-        if (tacit_solver_find_method(row.name)) continue;
-        if (known++ == i) {
-            *out = row;
-            return true;
-        }
-    }
-    return false;
+    const tacit_link *link = tacit_link_at(i);
+    if (link)
+        *out = (cli_choice){link->name, link->summary, link->reason, false};
+    return link != NULL;
 }
 
-static bool format_of(const char *device, int i, cli_choice *out)
+static bool comm_row(int i, cli_choice *out)
 {
-    const tct_format *const *all = tct_formats(device);
-    const bool gpu = strcmp(device, "host") != 0;
-    for (int k = 0; all[k]; k++) {
-        if (k != i) continue;
-        *out = (cli_choice){all[k]->name, all[k]->summary, NULL, gpu};
-        return true;
-    }
-    return false;
+    return with_coming(link_row, coming_comm_row, i, out);
+}
+
+static bool method_row(int i, cli_choice *out)
+{
+    return with_coming(known_method_row, coming_method_row, i, out);
+}
+
+/* Those that cut: --partition reads what was cut. */
+static bool partitioner_row(int i, cli_choice *out)
+{
+    const tacit_partitioner *p;
+    for (int k = 0; (p = tacit_partitioner_at(k)) != NULL; k++)
+        if (!p->from_file && i-- == 0) break;
+    if (p) *out = named(p->name, p->summary);
+    return p != NULL;
 }
 
 static bool format_row(int i, cli_choice *out)
 {
-    return format_of("host", i, out);
+    const tacit_format *f = tacit_format_at("host", i);
+    if (f) *out = named(f->name, f->summary);
+    return f != NULL;
 }
 
 static bool gpu_format_row(int i, cli_choice *out)
 {
-    return format_of("cuda", i, out);
+    const tacit_format *f = tacit_format_at("cuda", i);
+    if (f) *out = (cli_choice){f->name, f->summary, NULL, true};
+    return f != NULL;
 }
 
 bool cli_format_at(const char *device, int i, char name[CLI_FORMAT])
 {
-    const tct_format *const *all = tct_formats(device);
-    const bool gpu = strcmp(device, "host") != 0;
-    for (int k = 0; all[k]; k++) {
-        const char *own = all[k]->name;
-        const bool packs =
-            gpu && (strcmp(own, "sell") == 0 || strcmp(own, "bsell") == 0);
-        if (i == 0 || (packs && i == 1)) {
-            snprintf(name, CLI_FORMAT, "%s%s", own, i == 1 ? "/f64" : "");
+    const tacit_format *f;
+    for (int k = 0; (f = tacit_format_at(device, k)) != NULL; k++) {
+        if (i == 0 || (f->stores && i == 1)) {
+            snprintf(name, CLI_FORMAT, "%s%s", f->name, i == 1 ? "/f64" : "");
             return true;
         }
-        i -= packs ? 2 : 1;
+        i -= f->stores ? 2 : 1;
     }
     return false;
 }
@@ -202,12 +205,6 @@ bool cli_format_repeats(const char *name, const char *detail)
     if (!strstr(name, "/f64")) return false;
     return detail[0] == '\0' || /* that one does not fit, nor will this */
            (strstr(detail, "doubles") && !strstr(detail, "constant"));
-}
-
-static bool decorator_row(int i, cli_choice *out)
-{
-    *out = (cli_choice){NULL, NULL, NULL, false};
-    return tacit_queue_decorator(i, &out->name, &out->summary) != 0;
 }
 
 const cli_axis cli_axis_device = {"device", "devices", true, device_row};
@@ -236,7 +233,7 @@ static const char *nearest(const cli_axis *axis, const char *value)
     for (int i = 0; count < MOST && axis->row(i, &row); i++)
         names[count++] = row.name;
     if (axis->automatic && count < MOST) names[count++] = "auto";
-    return tct_nearest(value, names, count);
+    return cli_nearest(value, names, count);
 }
 
 tacit_status cli_axis_check(const cli_axis *axis, const char *value)

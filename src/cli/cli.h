@@ -6,9 +6,8 @@
  * rank 0 does the printing. */
 #ifndef CLI_CLI_H
 #define CLI_CLI_H
-#include "base/base.h"
+#include "cli/base.h"
 #include "cli/options.h"
-#include "comm/world.h"
 #include <stdio.h>
 #include <tacit/tacit.h>
 
@@ -45,8 +44,11 @@ int cli_exit_code(tacit_status status);
 void cli_complain(const char *text);
 
 /* Send the library's messages to standard error: warnings unless `quiet`,
- * notes and details as -v asks for. */
+ * notes and details as -v asks for; and say something there oneself. */
 void cli_set_log(const cli *c);
+enum { CLI_WARN, CLI_NOTE, CLI_DETAIL }; /* the library's levels */
+void cli_log(const cli *c, int level, const char *format, ...)
+    TACIT_PRINTF(3, 4);
 
 /* Write `text` to `path`, or to standard output where `path` is "-". Rank 0
  * writes, all ranks learn how it went; a file appears whole or not at all.
@@ -68,8 +70,5 @@ tacit_status cli_check_writable(const cli *c, const char *path);
 /* The slowest rank's `seconds`, and the like. Collective. */
 double cli_max(const cli *c, double value);
 double cli_sum(const cli *c, double value);
-
-/* The median of `values` [count], which are sorted by it; NAN if none. */
-double cli_median(double *values, int count);
 
 #endif

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/exit.c - how a run ends: the exit status and the one complaint. */
 #include "cli/cli.h"
+#include <stdarg.h>
 #include <string.h>
 
 enum {
@@ -46,11 +47,11 @@ static void log_line(void *ctx, int level, const char *text)
     const cli *c = ctx;
     const bool tracing =
         c->set.decorate && strstr(c->set.decorate, "trace") != NULL;
-    const bool wanted = level == TCT_WARN   ? !c->set.quiet
-                        : level == TCT_NOTE ? c->set.verbose >= 1
+    const bool wanted = level == CLI_WARN   ? !c->set.quiet
+                        : level == CLI_NOTE ? c->set.verbose >= 1
                                             : c->set.verbose >= 2 || tracing;
-    if (!wanted || (c->rank != 0 && level != TCT_DETAIL)) return;
-    fprintf(stderr, "tacit: %s%s\n", level == TCT_WARN ? "warning: " : "",
+    if (!wanted || (c->rank != 0 && level != CLI_DETAIL)) return;
+    fprintf(stderr, "tacit: %s%s\n", level == CLI_WARN ? "warning: " : "",
             text);
 }
 
@@ -58,4 +59,14 @@ void cli_set_log(const cli *c)
 {
     /* the log hands its context back as it came; nothing is written to it */
     tacit_set_log(log_line, (void *)(uintptr_t)c);
+}
+
+void cli_log(const cli *c, int level, const char *format, ...)
+{
+    char text[1024];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    log_line((void *)(uintptr_t)c, level, text);
 }

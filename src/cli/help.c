@@ -231,19 +231,13 @@ void cli_print_man(FILE *to)
 
 static tacit_status help_run(cli *c)
 {
-    const cli_command *about = NULL;
-    for (int i = 0; c->set.operands && (about = cli_command_at(i)); i++)
-        if (strcmp(about->name, c->set.operand[0]) == 0) break;
-    if (c->set.operands && !about) {
-        const char *names[CLI_COMMAND_COUNT];
-        for (int i = 0; i < CLI_COMMAND_COUNT; i++)
-            names[i] = cli_command_at(i)->name;
-        const char *near =
-            tct_nearest(c->set.operand[0], names, CLI_COMMAND_COUNT);
-        FAIL(TACIT_INVALID, "no command '%s'%s%s%s", c->set.operand[0],
+    const char *word = c->set.operands ? c->set.operand[0] : NULL;
+    const char *near = NULL;
+    const cli_command *about = word ? cli_command_find(word, &near) : NULL;
+    if (word && !about)
+        FAIL(TACIT_INVALID, "no command '%s'%s%s%s", word,
              near ? ": did you mean '" : "", near ? near : "",
              near ? "'?" : "");
-    }
     if (c->rank != 0) return TACIT_OK;
     if (c->set.man) cli_print_man(stdout);
     else cli_print_help(stdout, about);

@@ -58,7 +58,7 @@ static int64_t from_environment(const char *const names[3], int64_t none)
     int64_t value = none;
     for (int i = 0; i < 3; i++) {
         const char *text = getenv(names[i]);
-        if (text && tct_parse_int64(text, &value)) return value;
+        if (text && cli_parse_integer(text, &value)) return value;
     }
     return none;
 }
@@ -126,8 +126,9 @@ static tacit_status flush_output(const cli *c, tacit_status status)
     if (status < 0) return status;
     tacit_status flushed = TACIT_OK;
     if (c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        flushed = tct_fail(TACIT_IO, "standard output: %s", strerror(errno));
-    flushed = tct_agree(c->world, flushed);
+        flushed =
+            tacit_error_set(TACIT_IO, "standard output: %s", strerror(errno));
+    flushed = tacit_world_agree(c->world, flushed);
     return flushed < 0 ? flushed : status;
 }
 

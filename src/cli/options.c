@@ -2,7 +2,7 @@
  * cli/options.c - the table of options and the parser that reads it. Options
  * may stand before and after operands; values are checked here, strictly. */
 #include "cli/options.h"
-#include "base/base.h"
+#include "cli/base.h"
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
@@ -16,6 +16,17 @@ static const cli_command *const commands[] = {
 const cli_command *cli_command_at(int i)
 {
     return i >= 0 && i < CLI_COMMAND_COUNT ? commands[i] : NULL;
+}
+
+const cli_command *cli_command_find(const char *name, const char **near)
+{
+    const char *names[CLI_COMMAND_COUNT];
+    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
+        names[i] = commands[i]->name;
+        if (strcmp(name, names[i]) == 0) return commands[i];
+    }
+    *near = cli_nearest(name, names, CLI_COMMAND_COUNT);
+    return NULL;
 }
 
 /* --- the table ------------------------------------------------------------ */
@@ -168,7 +179,7 @@ static tacit_status unknown_option(const cli_command *command, const char *word)
         names[count++] = o->name;
     const char *bare = word + strspn(word, "-");
     const char *near =
-        strlen(bare) > 1 ? tct_nearest(bare, names, count) : NULL;
+        strlen(bare) > 1 ? cli_nearest(bare, names, count) : NULL;
     if (near)
         FAIL(TACIT_INVALID,
              "unknown option '%s': did you mean '--%s'? (tacit help %s)", word,
@@ -180,7 +191,7 @@ static tacit_status unknown_option(const cli_command *command, const char *word)
 static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
 {
     int64_t value = 0;
-    if (!tct_parse_int64(text, &value) || (double)value < o->least ||
+    if (!cli_parse_integer(text, &value) || (double)value < o->least ||
         (double)value > o->most) {
         if (o->most < MOST_INT)
             FAIL(TACIT_INVALID,
@@ -196,7 +207,7 @@ static tacit_status set_int(const cli_option *o, const char *text, int64_t *to)
 static tacit_status set_real(const cli_option *o, const char *text, double *to)
 {
     double value = 0;
-    if (!tct_parse_double(text, &value))
+    if (!cli_parse_real(text, &value))
         FAIL(TACIT_INVALID, "--%s '%s': not a number", o->name, text);
     if (!isfinite(value) || value < o->least || value > o->most)
         FAIL(TACIT_INVALID, "--%s '%s': expected a finite number%s", o->name,
@@ -297,15 +308,9 @@ static tacit_status take_word(parser *p)
 
 static tacit_status find_command(const char *word, const cli_command **out)
 {
-    const char *names[CLI_COMMAND_COUNT];
-    for (int i = 0; i < CLI_COMMAND_COUNT; i++) {
-        names[i] = commands[i]->name;
-        if (strcmp(word, names[i]) == 0) {
-            *out = commands[i];
-            return TACIT_OK;
-        }
-    }
-    const char *near = tct_nearest(word, names, CLI_COMMAND_COUNT);
+    const char *near = NULL;
+    *out = cli_command_find(word, &near);
+    if (*out) return TACIT_OK;
     if (near)
         FAIL(TACIT_INVALID, "unknown command '%s': did you mean '%s'?", word,
              near);

@@ -57,6 +57,8 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 const cli_command *cli_command_at(int i); /* NULL past the end */
+/* The one called `name`; if none is, the nearest one's name in `*near`, or NULL. */
+const cli_command *cli_command_find(const char *name, const char **near);
 
 /* --- choices ---------------------------------------------------------------
  * The values of an option that names one of a few things. What this build
@@ -67,11 +69,13 @@ typedef struct cli_choice {
     bool needs_gpu;     /* ... and a machine must have one too */
 } cli_choice;
 
+typedef bool (*cli_row_fn)(int i, cli_choice *out); /* false past the end */
+
 typedef struct cli_axis {
-    const char *name;                    /* "method" */
-    const char *plural;                  /* "methods" */
-    bool automatic;                      /* "auto" is a value too */
-    bool (*row)(int i, cli_choice *out); /* false past the end */
+    const char *name;   /* "method" */
+    const char *plural; /* "methods" */
+    bool automatic;     /* "auto" is a value too */
+    cli_row_fn row;
 } cli_axis;
 
 extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,

@@ -19,6 +19,15 @@ const tct_link *const *tct_links(void)
     return links;
 }
 
+const tacit_link *tacit_link_at(int i)
+{
+    static const tacit_link rows[] = {
+        {"self", "one process", NULL},
+        {"mpi", "the CPU starts every message, through MPI",
+         TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
+    return i >= 0 && i < (int)(sizeof rows / sizeof *rows) ? &rows[i] : NULL;
+}
+
 static tacit_status unknown(const char *name)
 {
     const char *names[sizeof links / sizeof *links];

@@ -80,3 +80,20 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     tct_set_error_message(text);
     return status;
 }
+
+tacit_status tacit_world_agree(tacit_world *world, tacit_status mine)
+{
+    REQUIRE(world != NULL);
+    return tct_agree(world, mine);
+}
+
+tacit_status tacit_world_reduce(tacit_world *world, tacit_reduction reduction,
+                                size_t count, double *values)
+{
+    static const tct_reduction known[] = {
+        [TACIT_SUM] = TCT_SUM, [TACIT_MIN] = TCT_MIN, [TACIT_MAX] = TCT_MAX};
+    const size_t r = (size_t)reduction;
+    REQUIRE(world != NULL && (count == 0 || values != NULL));
+    REQUIRE(r < sizeof known / sizeof *known);
+    return tct_reduce_f64(world, known[r], count, values);
+}

@@ -208,7 +208,6 @@ static void host_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_host = {
     .name = "host",
-    .summary = "the processors of this machine",
     .open = host_open,
     .close = host_close,
     .alloc = host_alloc,

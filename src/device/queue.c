@@ -168,7 +168,7 @@ static void line_free(tct_layer *self, tacit_queue *q, void *p)
 }
 
 static const tct_layer_ops line_ops = {
-    .name = "line",
+    .about = {.name = "line"},
     .submit = line_submit,
     .sync = line_sync,
     .alloc = line_alloc,
@@ -203,24 +203,53 @@ static const tct_layer_ops *const decorators[] = {
 #undef X
         NULL};
 
-static const tct_device_ops *const devices[] = {&tct_device_host,
+static const struct {
+    tacit_device about;
+    const tct_device_ops *ops; /* NULL: not in this build */
+} devices[] = {
+    {{"host", "the processors of this machine", NULL, false}, &tct_device_host},
+    {{"cuda", "an NVIDIA GPU", TCT_NO_CUDA, true},
 #if TCT_HAVE_CUDA
-                                                &tct_device_cuda,
+     &tct_device_cuda
+#else
+     NULL
 #endif
-                                                NULL};
+    }};
+enum { DEVICES = sizeof devices / sizeof *devices };
 
-const tct_device_ops *const *tct_devices(void)
+const tacit_device *tacit_device_at(int i)
 {
-    return devices;
+    return i >= 0 && i < DEVICES ? &devices[i].about : NULL;
 }
 
-int tacit_queue_decorator(int i, const char **name, const char **summary)
+const tacit_decorator *tacit_decorator_at(int i)
 {
     if (i < 0 || (size_t)i >= sizeof decorators / sizeof *decorators - 1)
-        return 0;
-    *name = decorators[i]->name;
-    *summary = decorators[i]->summary;
-    return 1;
+        return NULL;
+    return &decorators[i]->about;
+}
+
+static tacit_status find_device(const char *name, const tct_device_ops **out)
+{
+    for (int i = 0; i < DEVICES; i++)
+        if (strcmp(devices[i].about.name, name) == 0) *out = devices[i].ops;
+    if (*out) return TACIT_OK;
+    FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'%s", name,
+         TCT_HAVE_CUDA ? " and 'cuda'" : "");
+}
+
+tacit_status tacit_device_probe(const char *name)
+{
+    char reason[256];
+    const tct_device_ops *device = NULL;
+    REQUIRE(name != NULL);
+    for (int i = 0; i < DEVICES; i++)
+        if (strcmp(devices[i].about.name, name) == 0 && devices[i].about.reason)
+            FAIL(TACIT_UNSUPPORTED, "%s", devices[i].about.reason);
+    TRY(find_device(name, &device));
+    if (!device->available || device->available(reason, sizeof reason))
+        return TACIT_OK;
+    FAIL(TACIT_DEVICE, "%s", reason);
 }
 
 static tacit_status push_layer(tacit_queue *q, const tct_layer_ops *ops,
@@ -253,8 +282,8 @@ static tacit_status push_decorator(tacit_queue *q, const char *word, size_t len)
     const char *names[sizeof decorators / sizeof *decorators];
     size_t count = 0;
     for (; decorators[count]; count++) {
-        names[count] = decorators[count]->name;
-        if (strcmp(decorators[count]->name, name) == 0)
+        names[count] = decorators[count]->about.name;
+        if (strcmp(decorators[count]->about.name, name) == 0)
             return push_layer(q, decorators[count], argument);
     }
     const char *near = tct_nearest(name, names, count);
@@ -276,23 +305,19 @@ static tacit_status push_decorators(tacit_queue *q, const char *spec,
 }
 
 /* "name" or "name(ordinal)" */
-static tacit_status find_device(tacit_queue *q, const char *text)
+static tacit_status parse_device(tacit_queue *q, const char *text)
 {
+    char name[64];
     const size_t n = strcspn(text, "(");
-    for (int i = 0; devices[i] && !q->device; i++)
-        if (strlen(devices[i]->name) == n &&
-            strncmp(devices[i]->name, text, n) == 0)
-            q->device = devices[i];
-    if (!q->device)
-        FAIL(TACIT_INVALID, "unknown device '%s': this build has 'host'%s",
-             text, devices[1] ? " and 'cuda'" : "");
+    snprintf(name, sizeof name, "%.*s", (int)n, text);
+    TRY(find_device(name, &q->device));
     int after = 0;
     if (text[n] == '\0') return TACIT_OK;
     if (q->device->ordinals &&
         sscanf(text + n, "(%d)%n", &q->ordinal, &after) == 1 && after > 0 &&
         text[n + (size_t)after] == '\0' && q->ordinal >= 0)
         return TACIT_OK;
-    FAIL(TACIT_INVALID, "device '%s': expected %s%s", text, q->device->name,
+    FAIL(TACIT_INVALID, "device '%s': expected %s%s", text, name,
          q->device->ordinals ? " or, with a number from 0, cuda(1)" : "");
 }
 
@@ -300,7 +325,7 @@ static tacit_status build(tacit_queue *q, const char *spec)
 {
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
-    TRY(find_device(q, name));
+    TRY(parse_device(q, name));
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);
@@ -433,6 +458,14 @@ tacit_status tacit_queue_get(tacit_queue *queue, size_t n, const double *x,
 {
     REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
     q_get(queue, n, x, host);
+    return q_status(queue);
+}
+
+tacit_status tacit_queue_fill(tacit_queue *queue, size_t n, double value,
+                              double *x)
+{
+    REQUIRE(queue != NULL && (n == 0 || x != NULL));
+    q_fill(queue, n, value, x);
     return q_status(queue);
 }
 

@@ -174,9 +174,8 @@ typedef struct tct_seen {
 } tct_seen;
 
 typedef struct tct_device_ops {
-    const char *name;    /* "host" */
-    const char *summary; /* one line for `tacit devices` */
-    bool ordinals;       /* a number may say which: "cuda(1)" */
+    const char *name; /* "host" */
+    bool ordinals;    /* a number may say which: "cuda(1)" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
     tacit_status (*open)(tacit_queue *q);
@@ -252,8 +251,7 @@ typedef struct tct_link {
 
 typedef struct tct_layer tct_layer;
 typedef struct tct_layer_ops {
-    const char *name;
-    const char *summary;
+    tacit_decorator about;
     /* `argument` is what stands in parentheses, "" if nothing. */
     tacit_status (*open)(tct_layer *self, tacit_queue *q, const char *argument);
     void (*submit)(tct_layer *self, tacit_queue *q, const tct_op *op);
@@ -311,8 +309,9 @@ void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
-/* All devices of this build, ended by NULL. */
-const tct_device_ops *const *tct_devices(void);
+/* Why a build has not what needs CUDA, NULL if it has. */
+#define TCT_NO_CUDA \
+    (TCT_HAVE_CUDA ? NULL : "not in this build: configured without CUDA")
 
 /* Device and layers of `spec`, "decorator:device(ordinal)", on this rank; comm/
  * calls it, and adds the link. `who` has the members world, rank, ranks, place

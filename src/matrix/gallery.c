@@ -3,7 +3,7 @@
  * lengths, then entries straight into the arrays, by all threads, each touching
  * first what it fills. */
 #include "matrix/gallery.h"
-#include "matrix/gallery/family.h"
+#include "matrix/gallery/recipe.h"
 #include "matrix/parallel.h"
 #include <ctype.h>
 #include <stdio.h>
@@ -15,9 +15,11 @@ static const tct_gallery *const families[] = {TCT_GALLERY(TABLE_ENTRY) NULL};
 
 enum { FAMILIES = (int)(sizeof families / sizeof families[0]) - 1 };
 
-const tct_gallery *const *tct_gallery_all(void)
+const tacit_gallery *tacit_gallery_at(int i)
 {
-    return families;
+    if (i >= 0 && i < FAMILIES) return &families[i]->about;
+    const tct_recipe *recipe = tct_recipe_at(i - FAMILIES);
+    return recipe ? &recipe->about : NULL;
 }
 
 /* Characters of `name` before its colon. */
@@ -30,13 +32,18 @@ const tct_gallery *tct_gallery_find(const char *name, const char **arguments)
 {
     const size_t length = word_length(name);
     for (int f = 0; f < FAMILIES; f++) {
-        if (strncmp(families[f]->name, name, length) != 0 ||
-            families[f]->name[length] != '\0')
-            continue;
+        const char *own = families[f]->about.name;
+        if (strncmp(own, name, length) != 0 || own[length] != '\0') continue;
         if (arguments) *arguments = name + length + (name[length] == ':');
         return families[f];
     }
     return NULL;
+}
+
+const tacit_gallery *tacit_gallery_find(const char *name)
+{
+    const tct_gallery *family = name ? tct_gallery_find(name, NULL) : NULL;
+    return family ? &family->about : NULL;
 }
 
 bool tct_gallery_looks_like(const char *name)
@@ -66,7 +73,7 @@ static short_word word_of(const char *name)
 const char *tct_gallery_nearest(const char *name)
 {
     const char *names[FAMILIES];
-    for (int f = 0; f < FAMILIES; f++) names[f] = families[f]->name;
+    for (int f = 0; f < FAMILIES; f++) names[f] = families[f]->about.name;
     const short_word word = word_of(name);
     return tct_nearest(word.text, names, FAMILIES);
 }

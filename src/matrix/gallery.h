@@ -13,14 +13,13 @@
 #ifndef TCT_GALLERY_H
 #define TCT_GALLERY_H
 #include "matrix/csr.h"
+#include <tacit/matrix.h>
 
 typedef struct tct_gallery_matrix tct_gallery_matrix;
 
 /* A family: what stands before the colon. */
 typedef struct tct_gallery {
-    const char *name;    /* "poisson2d"                                      */
-    const char *usage;   /* "poisson2d:N or poisson2d:NXxNY"                 */
-    const char *summary; /* one line for `tacit info gallery`                */
+    tacit_gallery about;
 
     /* Parse the text behind the colon ("" if none), say what is wrong with
      * it, and fill in `g`. Must not allocate in proportion to the matrix
@@ -77,9 +76,6 @@ bool tct_gallery_looks_like(const char *name);
 
 /* The family nearest to the misspelt `name`, NULL if none. */
 const char *tct_gallery_nearest(const char *name);
-
-/* All families, ended by NULL. */
-const tct_gallery *const *tct_gallery_all(void);
 
 /* Open the gallery matrix `name`; its size is then known.
  * Errors      INVALID (unknown family, with the nearest known one; bad

@@ -330,6 +330,20 @@ const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
     return matrix->original;
 }
 
+tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix, tacit_rows *out)
+{
+    REQUIRE(matrix && out);
+    TRY(tct_matrix_require_entries(matrix));
+    const tct_csr *A = &matrix->A;
+    *out = (tacit_rows){.first = A->first,
+                        .count = A->rows,
+                        .ptr = A->ptr,
+                        .cols32 = A->col32,
+                        .cols64 = A->col64,
+                        .vals = A->val};
+    return TACIT_OK;
+}
+
 tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
 {
     REQUIRE(matrix && path);
@@ -344,15 +358,5 @@ tacit_status tacit_matrix_write(const tacit_matrix *matrix, const char *path)
     const tacit_status status =
         tct_write_matrix(matrix->world, path, &options, &A);
     tct_csr_clear(&A);
-    return status;
-}
-
-tacit_status tacit_check_writable(const char *path)
-{
-    REQUIRE(path);
-    tacit_world *alone = NULL;
-    TRY(tacit_world_self(&alone));
-    const tacit_status status = tct_sink_check(alone, path);
-    tacit_world_destroy(&alone);
     return status;
 }

@@ -42,12 +42,6 @@ static inline bool tct_is_local(const tacit_matrix *m, int64_t j)
 /* Fail with INVALID if an operator has taken the entries of `m`. */
 tacit_status tct_matrix_require_entries(const tacit_matrix *m);
 
-/* As tacit_matrix_read_vector or, if `guess`, the vector to start from of a file
- * that holds one beside a matrix.
- * Collective.  Errors the same. */
-tacit_status tct_matrix_read(const tacit_matrix *m, const char *path,
-                             bool guess, double *x);
-
 /* Free columns and values, keeping the numbering of the rows: read_vector,
  * write_vector and the accessors go on working. */
 void tct_matrix_release_entries(tacit_matrix *m);

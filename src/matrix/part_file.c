@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/part_file.c - the part of each row, from a text file with a number a
- * line, as METIS writes it. Rank 0 reads the file in pieces that belong to one
- * rank and sends each on its way. */
+ * matrix/part_file.c - the part of each row, from and into a text file with a
+ * number a line, as METIS writes it. Rank 0 reads the file in pieces that belong
+ * to one rank and sends each on its way. */
 #include "matrix/directory.h"
 #include "matrix/io/input.h"
+#include "matrix/io/sink.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -179,5 +180,65 @@ tacit_status tct_read_parts(const tacit_matrix *m, const char *path,
                 .starts = m->dealt ? m->dealt : m->starts};
     const tacit_status status = run(&r, m, part);
     close_reader(&r);
+    return status;
+}
+
+/* --- writing -------------------------------------------------------------- */
+
+typedef struct {
+    int64_t *part; /* [count] in the original order */
+    int64_t count, done;
+} writer;
+
+static size_t make_lines(void *ctx, char *out, size_t room)
+{
+    enum { LINE = 24 };
+    writer *w = ctx;
+    size_t used = 0;
+    while (w->done < w->count && used + LINE <= room)
+        used += (size_t)snprintf(out + used, LINE, "%" PRId64 "\n",
+                                 w->part[w->done++]);
+    return used;
+}
+
+/* The parts of the rows that this rank was dealt first. */
+static tacit_status bring_back(const tacit_matrix *m, const int32_t *part,
+                               writer *w)
+{
+    const int rank = m->world->rank;
+    const int64_t rows = m->A.rows;
+    int64_t *mine = NULL;
+    w->count = m->original ? m->dealt[rank + 1] - m->dealt[rank] : rows;
+    tacit_status status = TCT_ALLOC(rows, "the parts", &mine);
+    if (status >= 0 && m->original)
+        status = TCT_ALLOC(w->count, "the parts", &w->part);
+    status = tct_agree(m->world, status);
+    for (int64_t i = 0; status >= 0 && i < rows; i++) mine[i] = part[i];
+    if (status >= 0 && m->original)
+        status = tct_tell(m->world, m->dealt, w->part, rows, m->original, mine);
+    if (m->original) tct_free(mine);
+    else w->part = mine;
+    return status;
+}
+
+static tacit_status write_lines(tacit_world *world, const char *path, writer *w)
+{
+    tct_sink *s = NULL;
+    TRY(tct_sink_open(world, path, false, &s));
+    tacit_status status = tct_sink_gather(s, make_lines, w);
+    if (status >= 0) status = tct_sink_commit(s);
+    tct_sink_close(&s);
+    return status;
+}
+
+tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
+                                      const char *path, const int32_t *part)
+{
+    REQUIRE(matrix && path);
+    REQUIRE(part || matrix->A.rows == 0);
+    writer w = {.part = NULL};
+    tacit_status status = bring_back(matrix, part, &w);
+    if (status >= 0) status = write_lines(matrix->world, path, &w);
+    tct_free(w.part);
     return status;
 }

@@ -4,16 +4,26 @@
 #include <inttypes.h>
 #include <string.h>
 
-typedef enum { CONTIGUOUS, METIS, FROM_FILE, WAYS } way;
-static const char *const way_names[WAYS] = {"contiguous", "metis", "file"};
+typedef enum { METIS, CONTIGUOUS, FROM_FILE, WAYS } way;
+static const tacit_partitioner ways[WAYS] = {
+    {"metis", "graph partition that cuts few entries", false},
+    {"contiguous", "the rows in their order, as many to each", false},
+    {"file", "the part of each row, a number a line", true}};
+
+const tacit_partitioner *tacit_partitioner_at(int i)
+{
+    return i >= 0 && i < WAYS ? &ways[i] : NULL;
+}
 
 static tacit_status find_way(const char *how, way *out)
 {
+    const char *names[WAYS];
     for (int i = 0; i < WAYS; i++) {
+        names[i] = ways[i].name;
         *out = (way)i;
-        if (!strcmp(how, way_names[i])) return TACIT_OK;
+        if (!strcmp(how, names[i])) return TACIT_OK;
     }
-    const char *near = tct_nearest(how, way_names, WAYS);
+    const char *near = tct_nearest(how, names, WAYS);
     FAIL(TACIT_INVALID, "unknown partitioner '%s': did you mean '%s'?", how,
          near ? near : "metis");
 }

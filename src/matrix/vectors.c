@@ -15,8 +15,8 @@ static tacit_status original_range(const tacit_matrix *m, int64_t *first,
                      TCT_ALLOC(*count, "a vector in original order", values));
 }
 
-tacit_status tct_matrix_read(const tacit_matrix *m, const char *path,
-                             bool guess, double *x)
+static tacit_status read_values(const tacit_matrix *m, const char *path,
+                                bool guess, double *x)
 {
     TCT_THREADS_AT_MOST(m->world->threads);
     const tct_csr *A = &m->A;
@@ -42,7 +42,14 @@ tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
                                       const char *path, double *x)
 {
     REQUIRE(matrix && path);
-    return tct_matrix_read(matrix, path, false, x);
+    return read_values(matrix, path, false, x);
+}
+
+tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
+                                     const char *path, double *x)
+{
+    REQUIRE(matrix && path);
+    return read_values(matrix, path, true, x);
 }
 
 tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,

@@ -4,6 +4,7 @@
 #ifndef TCT_FORMAT_H
 #define TCT_FORMAT_H
 #include "device/queue.h"
+#include <tacit/operator.h>
 
 /* The first entry in which a block and a matrix with new values for it differ,
  * row below 0: none. A format of dense blocks may know only in which. */
@@ -52,9 +53,7 @@ tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
                                  int32_t *scratch);
 
 typedef struct tct_format {
-    const char *name;    /* "csr", "sell", "bsell" */
-    const char *device;  /* "host", "cuda" */
-    const char *summary; /* one line for `tacit devices` */
+    tacit_format about;
     /* Matrix bytes per product that `A` would take, or a negative number and
      * the reason where the format does not fit this matrix. */
     double (*bytes)(const tct_local *A, const char **reason);
@@ -74,19 +73,11 @@ TCT_FORMATS(X)
 TCT_GPU_FORMATS(X)
 #undef X
 
-/* All formats of a device, ended by NULL; the one called `name`, NULL if there
- * is none. */
-const tct_format *const *tct_formats(const char *device);
+/* Format `i` of a device, NULL past the end; the one called `name`, NULL if
+ * there is none. */
+const tct_format *tct_format_at(const char *device, int i);
 const tct_format *tct_format_find(const char *device, const char *name);
 
-/* What the choice was, for `tacit info` and the report. */
-typedef struct tct_trial {
-    const char *format;
-    double bytes;   /* per product; < 0: does not fit            */
-    double seconds; /* of one product with the sampled rows, 0 if not tried */
-    double spent;   /* seconds that it took to store and to measure it */
-    const char *reason; /* why it was not tried, NULL if it was  */
-} tct_trial;
 enum { TCT_TRIALS_MOST = 8 };
 
 /* "FORMAT", "FORMAT/STORE", each with or without "+LOW" and "@ORDER", taken
@@ -113,14 +104,14 @@ enum { TCT_GPU_SMALL = 100000 };
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
                                int count, double *seconds);
-tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
+tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
                              int *count, char (*reasons)[TCT_REASON],
                              const char **winner, tct_block **out);
 
 /* Measure the formats on a sample of A's rows (all of them if there are few)
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
-                                    tct_trial *trials, int *count);
+                                    tacit_trial *trials, int *count);
 /* Seconds of a product with samples of two matrices, each in its format; they
  * take turns. 0 without memory. */
 void tct_format_compare(const tct_local *const A[2],

@@ -195,6 +195,7 @@ static tacit_status describe_exchange(tacit_operator *A)
     A->info.volume = total[1];
     A->info.neighbours = A->plan->sends;
     A->info.ghosts = A->ghosts;
+    A->info.sent = A->plan->base.values;
     return TACIT_OK;
 }
 
@@ -206,7 +207,7 @@ static void describe_blocks(tacit_operator *A)
     const double bytes = L->matrix_bytes + (G ? G->matrix_bytes : 0);
     A->info.format = A->name;
     A->info.detail =
-        A->local->detail[0] ? A->local->detail : A->format->summary;
+        A->local->detail[0] ? A->local->detail : A->format->about.summary;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.threads = L->threads ? L->threads : A->q->threads;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;
@@ -438,16 +439,9 @@ tacit_status tacit_operator_describe(const tacit_operator *A,
     return TACIT_OK;
 }
 
-bool tacit_operator_trial(const tacit_operator *A, int i,
-                          tacit_format_trial *out)
+const tacit_trial *tacit_operator_trial_at(const tacit_operator *A, int i)
 {
-    if (i < 0 || i >= A->trial_count) return false;
-    const tct_trial *t = &A->trials[i];
-    *out = (tacit_format_trial){.format = t->format,
-                                .bytes = t->bytes,
-                                .seconds = t->seconds,
-                                .reason = t->reason};
-    return true;
+    return i >= 0 && i < A->trial_count ? &A->trials[i] : NULL;
 }
 
 void tacit_operator_destroy(tacit_operator **A)

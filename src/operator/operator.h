@@ -44,7 +44,7 @@ struct tacit_operator {
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
     int64_t ghosts;
     tct_plan *plan; /* of two vectors at most; NULL with one process      */
-    tct_trial trials[TCT_TRIALS_MOST];
+    tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
     int version; /* counts updates: recordings of the old values are void */
     char (*reasons)[TCT_REASON]; /* texts of trials on a GPU */

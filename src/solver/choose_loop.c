@@ -7,18 +7,19 @@
 enum { TRIAL = 60, WARM = 2 }; /* iterations */
 
 static const tacit_loop loops[TCT_LOOPS] = {
-    {"host", "the CPU enqueues every step", false},
+    {"host", "the CPU enqueues every step", NULL, false},
     {"graph",
      "a CUDA graph of some iterations, replayed by the CPU or in a "
      "while node",
-     true},
-    {"resident", "one persistent kernel for the whole solve", true}};
+     TCT_NO_CUDA, true},
+    {"resident", "one persistent kernel for the whole solve", TCT_NO_CUDA,
+     true}};
 
 /* Who must be able to start messages. */
 static const tct_starter needs[TCT_LOOPS] = {TCT_BY_CPU, TCT_BY_STREAM,
                                              TCT_BY_KERNEL};
 
-const tacit_loop *tacit_solver_loop(int i)
+const tacit_loop *tacit_loop_at(int i)
 {
     return i >= 0 && i < TCT_LOOPS ? &loops[i] : NULL;
 }

@@ -169,7 +169,7 @@ void tct_loop_free(tacit_solver *S)
 void tct_describe_loop(tacit_solver *S)
 {
     tacit_result *r = S->result;
-    r->loop = tacit_solver_loop(S->loop)->name;
+    r->loop = tacit_loop_at(S->loop)->name;
     r->loop_detail[0] = '\0';
     if (S->loop == TCT_LOOP_GRAPH && S->record)
         S->q->device->record_about(S->record, r->loop_detail,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/methods.c - the registry, creation and destruction. */
-#include "solver/solver.h"
+#include "solver/resident/resident.h"
 #include <string.h>
 
 static const tct_method *const methods[] = {
@@ -9,7 +9,7 @@ static const tct_method *const methods[] = {
 #undef X
         NULL};
 
-const tacit_method *tacit_solver_method(int i)
+const tacit_method *tacit_method_at(int i)
 {
     if (i < 0 || (size_t)i >= sizeof methods / sizeof *methods - 1) return NULL;
     return &methods[i]->about;
@@ -22,10 +22,15 @@ static const tct_method *find(const char *name)
     return NULL;
 }
 
-const tacit_method *tacit_solver_find_method(const char *name)
+const tacit_method *tacit_method_find(const char *name)
 {
     const tct_method *method = name ? find(name) : NULL;
     return method ? &method->about : NULL;
+}
+
+bool tacit_method_resident(const char *name, char *text, size_t size)
+{
+    return name && text && tct_resident_kernels(name, text, size);
 }
 
 static tacit_status unknown(const char *name)

@@ -3,7 +3,6 @@
  * sample repeats the part until it can be timed; the slowest rank counts, and
  * the median of the samples is printed. */
 #include "cli/report/report.h"
-#include "operator/operator.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -12,21 +11,22 @@ enum { REPEATS = 15 };
 
 /* --- samples -------------------------------------------------------------- */
 
+/* A part of an iteration: a product, an exchange of `count` vectors, a sum of
+ * `count` scalars. */
 typedef struct part {
     tacit_queue *q;
     const tacit_operator *A;
-    double *x, *y; /* vectors, or scalars of a sum */
-    int count;     /* scalars of a sum, columns of an exchange */
-    void (*once)(const struct part *p);
+    double *x, *y;
+    int count;
+    tacit_status (*run)(const struct part *p, int64_t times, double *seconds);
 } part;
 
 static tacit_status sample(const cli *c, const part *p, int64_t times,
                            double *seconds)
 {
-    const double start = tct_seconds();
-    for (int64_t i = 0; i < times; i++) p->once(p);
-    TRY(q_status(p->q));
-    *seconds = cli_max(c, (tct_seconds() - start) / (double)times);
+    double mine = 0.0;
+    TRY(p->run(p, times, &mine));
+    *seconds = cli_max(c, mine);
     return TACIT_OK;
 }
 
@@ -40,20 +40,20 @@ static tacit_status measure(const cli *c, const part *p, double *out)
     const int64_t times =
         one < SAMPLE_SECONDS ? (int64_t)(SAMPLE_SECONDS / (one + 1e-9)) + 1 : 1;
     double *all = NULL;
-    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the samples", &all)));
+    TRY(tacit_world_agree(c->world, ALLOC(repeat, "the samples", &all)));
     tacit_status status = TACIT_OK;
     for (int i = 0; i < repeat && status >= 0; i++)
         status = sample(c, p, times, &all[i]);
-    *out = cli_median(all, repeat);
-    tct_free(all);
+    *out = base_median(all, repeat);
+    free(all);
     return status;
 }
 
 /* --- the product ---------------------------------------------------------- */
 
-static void product_once(const part *p)
+static tacit_status run_product(const part *p, int64_t times, double *seconds)
 {
-    apply(p->A, p->q, p->x, p->y);
+    return tacit_operator_measure_product(p->A, times, p->x, p->y, seconds);
 }
 
 /* `detail`: what the format did, for the next one. */
@@ -65,8 +65,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     char spec[CLI_FORMAT];
     TRY(cli_system_create(c, p, "count", cli_format_spec(c, format, spec),
                           false, &s));
-    const part product = {
-        .q = s.queue, .A = s.A, .x = s.b, .y = s.x, .once = product_once};
+    const part product = {.A = s.A, .x = s.b, .y = s.x, .run = run_product};
     tacit_queue_clear_tally(s.queue);
     double seconds = 0.0;
     tacit_status status = measure(c, &product, &seconds);
@@ -119,32 +118,25 @@ static tacit_status bench_spmv(const cli *c, const cli_problem *p)
 
 /* --- the exchange --------------------------------------------------------- */
 
-static void exchange_once(const part *p)
+static tacit_status run_exchange(const part *p, int64_t times, double *seconds)
 {
-    tct_exchange *e = &p->A->plan->base;
-    q_exchange_begin(p->q, e,
-                     p->count == 1 ? tct_single(p->x) : tct_pair(p->x, p->y));
-    q_exchange_end(p->q, e, p->count);
+    return tacit_operator_measure_exchange(p->A, p->count, times, p->x, p->y,
+                                           seconds);
 }
 
-static tacit_status one_exchange(const cli *c, const cli_system *s, int columns,
+static tacit_status one_exchange(const cli *c, const cli_system *s, int vectors,
                                  cli_table *table)
 {
-    const tct_plan *plan = s->A->plan;
-    if (!plan) return TACIT_OK;
-    const part exchange = {.q = s->queue,
-                           .A = s->A,
-                           .x = s->b,
-                           .y = s->x,
-                           .count = columns,
-                           .once = exchange_once};
+    const part exchange = {
+        .A = s->A, .x = s->b, .y = s->x, .count = vectors, .run = run_exchange};
     double seconds = 0.0;
     TRY(measure(c, &exchange, &seconds));
-    const double values = columns * cli_sum(c, (double)plan->base.values);
-    const double messages = cli_sum(c, (double)plan->base.messages);
-    const double most = columns * cli_max(c, (double)plan->base.values);
-    cli_table_row(table, "%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g", columns,
-                  1e6 * seconds, messages, 8 * values, 8 * most,
+    tacit_operator_info info;
+    tacit_operator_describe(s->A, &info);
+    const double values = (double)(vectors * info.volume);
+    const double most = vectors * cli_max(c, (double)info.sent);
+    cli_table_row(table, "%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g", vectors,
+                  1e6 * seconds, (double)info.messages, 8 * values, 8 * most,
                   8e-9 * values / seconds);
     return TACIT_OK;
 }
@@ -169,24 +161,21 @@ static tacit_status bench_exchange(const cli *c, const cli_problem *p)
 
 /* --- the sum over ranks --------------------------------------------------- */
 
-static void sum_once(const part *p)
+static tacit_status run_sum(const part *p, int64_t times, double *seconds)
 {
-    q_sum(p->q, p->count, p->x);
+    return tacit_queue_measure_sum(p->q, p->count, times, seconds);
 }
 
 static tacit_status sums(const cli *c, tacit_queue *q, cli_table *t)
 {
-    double zeros[TCT_SUM_MOST] = {0};
-    part sum = {.q = q, .once = sum_once};
-    TRY(tct_agree(c->world, tacit_queue_alloc(q, TCT_SUM_MOST, &sum.x)));
-    tacit_status status = tacit_queue_put(q, TCT_SUM_MOST, zeros, sum.x);
-    for (sum.count = 1; sum.count <= TCT_SUM_MOST && status >= 0;
-         sum.count *= 2) {
+    enum { MOST = 8 };
+    part sum = {.q = q, .run = run_sum};
+    tacit_status status = TACIT_OK;
+    for (sum.count = 1; sum.count <= MOST && status >= 0; sum.count *= 2) {
         double seconds = 0.0;
         status = measure(c, &sum, &seconds);
         cli_table_row(t, "%d\t%.4g\t%d", sum.count, 1e6 * seconds, c->ranks);
     }
-    tacit_queue_free(q, &sum.x);
     return status;
 }
 

@@ -2,22 +2,21 @@
  * cli/commands/convert.c - `tacit convert`: a matrix from one file format, or from the
  * gallery, into another. */
 #include "cli/system/problem.h"
-#include "matrix/io/io.h"
 #include <inttypes.h>
 
 static tacit_status convert_run(cli *c)
 {
     const char *to = c->set.operand[1];
-    TRY(tct_check_writable(c->world, to, NULL, false));
+    TRY(tacit_file_check_writable(c->world, to, TACIT_FILE_MATRIX));
     cli_problem p;
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &p));
-    const double start = tct_seconds();
+    const double start = base_seconds();
     const tacit_status status = tacit_matrix_write(p.matrix, to);
     if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
         printf("%s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries; read "
                "%.3g s, written %.3g s\n",
                to, p.info.rows, p.info.cols, p.info.nonzeros, p.read_seconds,
-               tct_seconds() - start);
+               base_seconds() - start);
     cli_problem_close(&p);
     return status;
 }

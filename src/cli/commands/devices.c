@@ -2,8 +2,6 @@
  * cli/commands/devices.c - `tacit devices`: what this build and this machine offer;
  * what is missing, and why. Every row comes from a registry. */
 #include "cli/report/report.h"
-#include "matrix/io/io.h"
-#include "solver/resident/resident.h"
 #include <string.h>
 
 typedef struct listing {
@@ -66,24 +64,26 @@ static tacit_status add_devices(const cli *c, listing *l)
 /* What loop resident has kernels for. */
 static void add_resident(listing *l)
 {
-    const char *method;
+    const tacit_method *m;
     char text[256];
-    for (int i = 0; tct_resident_row(i, &method, text, sizeof text); i++)
-        add(l, "resident", NULL, method, text, cli_gpu_reason());
+    for (int i = 0; (m = tacit_method_at(i)) != NULL; i++)
+        if (tacit_method_resident(m->name, text, sizeof text))
+            add(l, "resident", NULL, m->name, text, cli_gpu_reason());
 }
 
 static void add_file_formats(listing *l)
 {
-    for (const tct_file_about *const *f = tct_file_list(); *f; f++) {
+    const tacit_file_format *f;
+    for (int i = 0; (f = tacit_file_format_at(i)) != NULL; i++) {
         const struct {
             bool can;
             const char *what;
-        } all[] = {{(*f)->reads_matrix, "reads matrices"},
-                   {(*f)->writes_matrix, "writes matrices"},
-                   {(*f)->reads_vector, "reads vectors"},
-                   {(*f)->writes_vector, "writes vectors"}};
+        } all[] = {{f->reads_matrix, "reads matrices"},
+                   {f->writes_matrix, "writes matrices"},
+                   {f->reads_vector, "reads vectors"},
+                   {f->writes_vector, "writes vectors"}};
         char text[256];
-        int used = snprintf(text, sizeof text, "%s", (*f)->summary);
+        int used = snprintf(text, sizeof text, "%s", f->summary);
         const char *before = " (";
         for (int k = 0; k < 4 && used < (int)sizeof text; k++) {
             if (!all[k].can) continue;
@@ -93,7 +93,7 @@ static void add_file_formats(listing *l)
         }
         if (used < (int)sizeof text)
             snprintf(text + used, sizeof text - (size_t)used, ")");
-        add(l, "file", NULL, (*f)->name, text, NULL);
+        add(l, "file", NULL, f->name, text, f->reason);
     }
 }
 

@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/info.c - `tacit info`: a matrix described, or the gallery listed. */
 #include "cli/report/report.h"
-#include "matrix/gallery.h"
-#include "matrix/gallery/recipe.h"
-#include "operator/format.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
 
 /* --- the gallery ---------------------------------------------------------- */
 
-static void add_entry(cJSON *list, const char *name, const char *usage,
-                      const char *summary)
-{
-    cJSON *o = cJSON_CreateObject();
-    cJSON_AddStringToObject(o, "name", name);
-    cJSON_AddStringToObject(o, "usage", usage);
-    cJSON_AddStringToObject(o, "summary", summary);
-    cJSON_AddItemToArray(list, o);
-}
-
 static cJSON *gallery_json(void)
 {
     cJSON *list = cJSON_CreateArray();
-    for (const tct_gallery *const *g = tct_gallery_all(); *g; g++)
-        add_entry(list, (*g)->name, (*g)->usage, (*g)->summary);
-    for (const tct_recipe *const *r = tct_recipe_all(); *r; r++) {
-        char usage[64];
-        snprintf(usage, sizeof usage, "like:%s", (*r)->name);
-        add_entry(list, usage, usage, (*r)->summary);
+    const tacit_gallery *g;
+    for (int i = 0; (g = tacit_gallery_at(i)) != NULL; i++) {
+        cJSON *o = cJSON_CreateObject();
+        cJSON_AddStringToObject(o, "name", g->name);
+        cJSON_AddStringToObject(o, "usage", g->usage);
+        cJSON_AddStringToObject(o, "summary", g->summary);
+        cJSON_AddItemToArray(list, o);
     }
     cJSON *all = cJSON_CreateObject();
     cJSON_AddStringToObject(all, "tacit", tacit_version());
@@ -41,10 +29,9 @@ static tacit_status list_gallery(const cli *c)
     if (c->set.json) TRY(cli_write_json(c, c->set.json, gallery_json()));
     if (!cli_prints(c) || cli_output_taken(c)) return TACIT_OK;
     cli_table table = {.text = NULL};
-    for (const tct_gallery *const *g = tct_gallery_all(); *g; g++)
-        cli_table_row(&table, "%s\t%s", (*g)->usage, (*g)->summary);
-    for (const tct_recipe *const *r = tct_recipe_all(); *r; r++)
-        cli_table_row(&table, "like:%s\t%s", (*r)->name, (*r)->summary);
+    const tacit_gallery *g;
+    for (int i = 0; (g = tacit_gallery_at(i)) != NULL; i++)
+        cli_table_row(&table, "%s\t%s", g->usage, g->summary);
     cli_table_print(&table, stdout);
     cli_table_free(&table);
     return TACIT_OK;
@@ -54,7 +41,7 @@ static tacit_status list_gallery(const cli *c)
 
 /* A format of a GPU, which was stored to see what it comes to. */
 typedef struct stored {
-    char format[CLI_FORMAT], detail[160], reason[TCT_REASON];
+    char format[CLI_FORMAT], detail[160], reason[160];
     double bytes_per_nonzero, padding;
 } stored;
 enum { STORED_MOST = 16 };
@@ -136,7 +123,7 @@ static tacit_status look(const cli *c, about *a)
 
 /* Matrix bytes of all ranks in a format, below 0 where it does not fit; the
  * seconds of the slowest. */
-static double trial_of_all(const cli *c, const tacit_format_trial *mine,
+static double trial_of_all(const cli *c, const tacit_trial *mine,
                            double *seconds)
 {
     const double misfits = cli_sum(c, mine->bytes < 0 ? 1.0 : 0.0);
@@ -243,9 +230,9 @@ static void add_finding(cJSON *list, cli_table *table, const finding *f,
 /* Seconds of a product, from the race for the fastest format; 0: no part. */
 static double raced(const about *a, const char *format)
 {
-    tacit_format_trial trial;
-    for (int i = 0; tacit_operator_trial(a->system.A, i, &trial); i++)
-        if (strcmp(trial.format, format) == 0) return trial.seconds;
+    const tacit_trial *trial;
+    for (int i = 0; (trial = tacit_operator_trial_at(a->system.A, i)); i++)
+        if (strcmp(trial->format, format) == 0) return trial->seconds;
     return 0.0;
 }
 
@@ -271,14 +258,12 @@ static void add_stored(const about *a, cJSON *formats, cli_table *table)
 static void add_trials(const cli *c, const about *a, cJSON *formats,
                        cli_table *table)
 {
-    tacit_format_trial trial;
     int mine = 0;
-    while (a->system.A && tacit_operator_trial(a->system.A, mine, &trial))
-        mine++;
+    while (a->system.A && tacit_operator_trial_at(a->system.A, mine)) mine++;
     const int most = (int)cli_max(c, mine);
     for (int i = 0; i < most; i++) {
-        trial = (tacit_format_trial){.format = NULL};
-        if (i < mine) tacit_operator_trial(a->system.A, i, &trial);
+        tacit_trial trial = {.format = NULL};
+        if (i < mine) trial = *tacit_operator_trial_at(a->system.A, i);
         double seconds = 0.0;
         const double bytes = trial_of_all(c, &trial, &seconds);
         const finding f = {.format = trial.format,

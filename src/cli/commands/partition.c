@@ -4,63 +4,6 @@
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <stdlib.h>
-#include <string.h>
-
-/* All parts in row order at rank 0: [global rows] there, NULL elsewhere. The
- * rows have not moved, so that each rank holds a range of them. */
-static tacit_status gather(const cli *c, const cli_problem *p,
-                           const int32_t *mine, int32_t **out)
-{
-    const int64_t rows = tacit_matrix_local_rows(p->matrix);
-    int64_t *send = NULL, *recv = NULL;
-    tacit_status status = TCT_ALLOC(c->ranks, "a list of ranks", &send);
-    if (status >= 0) status = TCT_ALLOC(c->ranks, "a list of ranks", &recv);
-    if (status >= 0)
-        status = TCT_ALLOC(c->rank == 0 ? p->info.rows : 0, "the parts", out);
-    status = tct_agree(c->world, status);
-    if (status >= 0) {
-        const int64_t bytes = rows * (int64_t)sizeof *mine;
-        for (int i = 0; i < c->ranks; i++) send[i] = i == 0 ? bytes : 0;
-        status = tct_allgather(c->world, sizeof bytes, &bytes, recv);
-        for (int i = 0; i < c->ranks; i++) recv[i] = c->rank == 0 ? recv[i] : 0;
-        if (status >= 0)
-            status = tct_alltoallv(c->world, send, mine, recv, *out);
-    }
-    tct_free(send);
-    tct_free(recv);
-    return status;
-}
-
-static char *print_parts(const int32_t *part, int64_t rows)
-{
-    enum { DIGITS = 12 };
-    char *text = malloc((size_t)rows * DIGITS + 1);
-    if (!text) return NULL;
-    char *at = text;
-    for (int64_t i = 0; i < rows; i++)
-        at += sprintf(at, "%" PRId32 "\n", part[i]);
-    *at = '\0';
-    return text;
-}
-
-static tacit_status write_parts(const cli *c, const cli_problem *p,
-                                const int32_t *mine)
-{
-    int32_t *all = NULL;
-    char *text = NULL;
-    tacit_status status = gather(c, p, mine, &all);
-    if (status >= 0 && c->rank == 0) {
-        text = print_parts(all, p->info.rows);
-        if (!text)
-            status = tct_fail(TACIT_NO_MEMORY,
-                              "no memory for %" PRId64 " lines", p->info.rows);
-    }
-    status = tct_agree(c->world, status);
-    if (status >= 0) status = cli_write_text(c, c->set.output, text);
-    free(text);
-    tct_free(all);
-    return status;
-}
 
 static cJSON *cut_json(const cli *c, const cli_problem *p,
                        const tacit_partition_info *cut, double seconds)
@@ -110,16 +53,19 @@ static tacit_status cut_and_report(const cli *c, const cli_problem *p)
              "%" PRId64 " parts of %" PRId64 " rows: some would "
              "be empty",
              c->set.parts, p->info.rows);
-    TRY(tct_agree(c->world, TCT_ALLOC(tacit_matrix_local_rows(p->matrix),
-                                      "the parts", &part)));
+    TRY(tacit_world_agree(c->world, ALLOC(tacit_matrix_local_rows(p->matrix),
+                                          "the parts", &part)));
     tacit_partition_info cut = {.size = sizeof cut};
-    const double start = tct_seconds();
+    const double start = base_seconds();
     tacit_status status =
         tacit_matrix_cut(p->matrix, how, (int)c->set.parts, part, &cut);
-    const double seconds = tct_seconds() - start;
-    if (status >= 0 && c->set.output) status = write_parts(c, p, part);
+    const double seconds = base_seconds() - start;
+    if (status >= 0 && c->set.output) {
+        fflush(stdout); /* which may be where this goes */
+        status = tacit_matrix_write_parts(p->matrix, c->set.output, part);
+    }
     if (status >= 0) status = report_cut(c, p, &cut, seconds);
-    tct_free(part);
+    free(part);
     return status;
 }
 

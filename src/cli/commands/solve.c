@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/solve.c - `tacit solve`: read, check, divide, set up, solve, report. */
 #include "cli/report/report.h"
-#include "matrix/io/io.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef struct solve_job {
     cli_problem problem;
@@ -34,7 +32,8 @@ static const char *loop_of(const cli *c)
 static tacit_status check_outputs(const cli *c)
 {
     if (c->set.output)
-        TRY(tct_check_writable(c->world, c->set.output, NULL, true));
+        TRY(tacit_file_check_writable(c->world, c->set.output,
+                                      TACIT_FILE_VECTOR));
     TRY(cli_check_writable(c, c->set.json));
     return cli_check_writable(c, c->set.history);
 }
@@ -51,11 +50,11 @@ static tacit_status set_up(const cli *c, solve_job *job)
     TRY(cli_system_create(c, &job->problem, decorators,
                           cli_format_spec(c, c->set.format, format), true,
                           &job->system));
-    const double start = tct_seconds();
+    const double start = base_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
     TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
-    job->system.setup_seconds += tct_seconds() - start;
+    job->system.setup_seconds += base_seconds() - start;
     return TACIT_OK;
 }
 
@@ -66,7 +65,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
     const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
     const int repeat = c->set.repeat < 0 ? 1 : (int)c->set.repeat;
     cli_report *r = &job->report;
-    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the times", &job->seconds)));
+    TRY(tacit_world_agree(c->world, ALLOC(repeat, "the times", &job->seconds)));
     for (int i = 0; i < warmup + repeat; i++) {
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
@@ -97,7 +96,7 @@ static void fill_report(const cli *c, solve_job *job)
         cli_on_gpu(c) ? c->probe_seconds + job->system.context_seconds : 0.0;
     r->setup = cli_max(c, job->system.setup_seconds);
     r->check = cli_max(c, p->check_seconds);
-    r->total = cli_max(c, tct_seconds() - job->start);
+    r->total = cli_max(c, base_seconds() - job->start);
     cli_peak_memory(c, r);
     r->copy = (double)NAN;
     if (r->run.status == TACIT_INTERRUPTED) return; /* time is short */
@@ -110,13 +109,13 @@ static tacit_status write_solution(const cli *c, solve_job *job)
     if (!c->set.output) return TACIT_OK;
     const size_t n = job->system.n;
     double *host = NULL;
-    TRY(tct_agree(c->world, TCT_ALLOC(n, "the solution", &host)));
-    tacit_status status = tct_agree(
+    TRY(tacit_world_agree(c->world, ALLOC(n, "the solution", &host)));
+    tacit_status status = tacit_world_agree(
         c->world, tacit_queue_get(job->system.queue, n, job->system.x, host));
     if (status >= 0)
         status =
             tacit_matrix_write_vector(job->problem.matrix, c->set.output, host);
-    tct_free(host);
+    free(host);
     return status;
 }
 
@@ -127,10 +126,10 @@ static tacit_status write_history(const cli *c, const cli_monitor *m)
     char *text = NULL;
     tacit_status status = TACIT_OK;
     if (c->rank == 0)
-        status = TCT_ALLOC((m->count + 2) * LINE, "the history", &text);
+        status = ALLOC((m->count + 2) * LINE, "the history", &text);
     if (status >= 0 && m->lost)
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for the history");
-    status = tct_agree(c->world, status);
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for the history");
+    status = tacit_world_agree(c->world, status);
     if (status >= 0 && c->rank == 0) {
         char *at = text + sprintf(text, "iteration\trelative_residual\n");
         for (int64_t i = 0; i < m->count; i++)
@@ -138,7 +137,7 @@ static tacit_status write_history(const cli *c, const cli_monitor *m)
                            m->residual[i]);
     }
     if (status >= 0) status = cli_write_text(c, c->set.history, text);
-    tct_free(text);
+    free(text);
     return status;
 }
 
@@ -174,10 +173,7 @@ static tacit_status solve(const cli *c, solve_job *job)
 {
     TRY(check_outputs(c));
     TRY(set_up(c, job));
-    job->monitor.keep = c->set.history != NULL && c->rank == 0;
-    job->monitor.terminal = isatty(STDERR_FILENO) != 0;
-    job->monitor.show = cli_prints(c) && !c->set.no_progress &&
-                        (job->monitor.terminal || c->set.verbose > 0);
+    job->monitor = cli_monitor_of(c, c->set.history != NULL && c->rank == 0);
     TRY(run_all(c, job));
     TRY(write_outputs(c, job));
     return conclude(c, &job->report.run);
@@ -188,9 +184,9 @@ static tacit_status solve_run(cli *c)
     if (c->set.rhs && c->set.operands > 1)
         FAIL(TACIT_INVALID, "two right-hand sides: '%s' and --rhs '%s'",
              c->set.operand[1], c->set.rhs);
-    solve_job job = {.start = tct_seconds()};
+    solve_job job = {.start = base_seconds()};
     const tacit_status status = solve(c, &job);
-    tct_free(job.seconds);
+    free(job.seconds);
     cli_monitor_free(&job.monitor);
     tacit_solver_destroy(&job.solver);
     cli_system_destroy(&job.system);

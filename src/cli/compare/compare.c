@@ -2,12 +2,10 @@
  * cli/compare/compare.c - `tacit compare`: every combination that this build has, in
  * one run on one problem, ranked by the time to the solution. */
 #include "cli/compare/compare.h"
-#include "operator/operator.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ON_HOST "needs --device cuda: this run is on the host"
 
@@ -34,7 +32,7 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
 {
     const int warmup = cli_compare_warmup(c), repeat = cli_compare_repeat(c);
     double *seconds = NULL;
-    TRY(tct_agree(c->world, TCT_ALLOC(repeat, "the times", &seconds)));
+    TRY(tacit_world_agree(c->world, ALLOC(repeat, "the times", &seconds)));
     tacit_status status = TACIT_OK;
     int count = 0;
     for (int i = 0; i < warmup + repeat && status >= 0; i++) {
@@ -44,9 +42,9 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
             seconds[count++] = row->run.result.seconds;
         if (status != TACIT_OK) break;
     }
-    row->solve = cli_median(seconds, count);
+    row->solve = base_median(seconds, count);
     row->run.result.seconds = row->solve;
-    tct_free(seconds);
+    free(seconds);
     return status;
 }
 
@@ -185,7 +183,7 @@ static tacit_status all_loops(batch *b, cli_comparison *all, const char *method)
     if (b->loop) return one_row(b, all, method, b->loop);
     tacit_status status = TACIT_OK;
     const tacit_loop *loop;
-    for (int i = 0; status == TACIT_OK && (loop = tacit_solver_loop(i)); i++)
+    for (int i = 0; status == TACIT_OK && (loop = tacit_loop_at(i)); i++)
         if (!loop->needs_gpu || cli_on_gpu(b->c))
             status = one_row(b, all, method, loop->name);
     return status;
@@ -205,7 +203,7 @@ static tacit_status look_at(batch *b, cli_comparison *all)
     snprintf(all->format, sizeof all->format, "%s", all->path.format);
     snprintf(all->detail, sizeof all->detail, "%s", all->path.detail);
     if (!cli_on_gpu(b->c) || all->b) return TACIT_OK;
-    TRY(TCT_ALLOC(b->s.n, "the right-hand side", &all->b));
+    TRY(ALLOC(b->s.n, "the right-hand side", &all->b));
     return tacit_queue_get(b->s.queue, b->s.n, b->s.b, all->b);
 }
 
@@ -226,7 +224,7 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
         return TACIT_OK;
     }
     TRY(status);
-    if (c->precision && !c->set.precision && !b.s.A->low) {
+    if (c->precision && !c->set.precision && !cli_is_mixed(&b.s)) {
         cli_compare_miss(all, "precision", c->precision,
                          "values of fewer bits make no faster products here");
         cli_system_destroy(&b.s);
@@ -234,7 +232,7 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
     }
     status = look_at(&b, all);
     const tacit_method *row;
-    for (int i = 0; status == TACIT_OK && (row = tacit_solver_method(i)); i++)
+    for (int i = 0; status == TACIT_OK && (row = tacit_method_at(i)); i++)
         if (is_wanted(method, row->name))
             status = all_loops(&b, all, row->name);
     cli_system_destroy(&b.s);
@@ -329,9 +327,7 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
 static tacit_status all_rows(const cli *c, cli_comparison *all)
 {
     const cli_settings *set = &c->set;
-    cli_monitor m = {.keep = true, .terminal = isatty(STDERR_FILENO) != 0};
-    m.show =
-        cli_prints(c) && !set->no_progress && (m.terminal || set->verbose > 0);
+    cli_monitor m = cli_monitor_of(c, true);
     tacit_status status;
     if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
     else if (set->format)
@@ -346,11 +342,12 @@ static tacit_status make_room(const cli *c, cli_comparison *all)
     enum { OTHERS = 32 }; /* mixed, baselines, host, one method's formats */
     int methods = 0, loops = 0, formats = 1; /* "auto" */
     char format[CLI_FORMAT];
-    while (tacit_solver_method(methods)) methods++;
-    while (tacit_solver_loop(loops)) loops++;
+    while (tacit_method_at(methods)) methods++;
+    while (tacit_loop_at(loops)) loops++;
     while (cli_format_at(c->device, formats - 1, format)) formats++;
     all->room = methods * loops * formats + OTHERS;
-    return tct_agree(c->world, TCT_ALLOC(all->room, "the rows", &all->rows));
+    return tacit_world_agree(c->world,
+                             ALLOC(all->room, "the rows", &all->rows));
 }
 
 static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
@@ -390,8 +387,9 @@ static tacit_status write_page(const cli *c, const cli_comparison *all)
 {
     char *page = cli_comparison_html(all);
     tacit_status status = TACIT_OK;
-    if (!page) status = tct_fail(TACIT_NO_MEMORY, "no memory for the page");
-    status = tct_agree(c->world, status);
+    if (!page)
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for the page");
+    status = tacit_world_agree(c->world, status);
     if (status >= 0) status = cli_write_text(c, c->set.html, page);
     free(page);
     return status;
@@ -448,8 +446,8 @@ static tacit_status compare_run(cli *c)
                           .atol = c->set.atol};
     const tacit_status status = compare(c, &all);
     cli_problem_close(&all.problem);
-    tct_free(all.rows);
-    tct_free(all.b);
+    free(all.rows);
+    free(all.b);
     return status;
 }
 

@@ -3,7 +3,6 @@
  * system, solved by cuSPARSE and cuBLAS. */
 #include "baseline/peer_style.h"
 #include "cli/compare/compare.h"
-#include "matrix/matrix.h"
 #include <math.h>
 
 /* A result of the baseline as one of the library. */
@@ -49,7 +48,7 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
     const int repeat = cli_compare_repeat(c);
     double *seconds = NULL;
     if (!row) return TACIT_OK;
-    TRY(TCT_ALLOC(repeat, "the times", &seconds));
+    TRY(ALLOC(repeat, "the times", &seconds));
     tct_peer_result r = {.converged = false};
     tacit_status status = TACIT_OK;
     for (int i = 0; i < repeat && status >= 0; i++) {
@@ -57,8 +56,8 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
             tct_peer_solve(P, variant, all->b, rtol, c->set.max_iterations, &r);
         seconds[i] = r.seconds;
     }
-    if (status >= 0) row->solve = r.seconds = cli_median(seconds, repeat);
-    tct_free(seconds);
+    if (status >= 0) row->solve = r.seconds = base_median(seconds, repeat);
+    free(seconds);
     TRY(status);
     row->run = run_of(&r);
     describe(all, name, &r, row);
@@ -77,17 +76,22 @@ static double tolerance(const cli_comparison *all)
 
 tacit_status cli_compare_peers(const cli *c, cli_comparison *all)
 {
-    const tct_csr *A = &all->problem.matrix->A;
     const char *name = "peer-style";
     tct_peer *P = NULL;
-    tacit_status status;
-    if (A->rows > 0 && !A->col32)
-        status = tct_fail(TACIT_UNSUPPORTED, "columns of more than 32 bits");
-    else status = tct_peer_create(A->rows, A->ptr, A->col32, A->val, &P);
+    tacit_rows A;
+    tacit_status status = tacit_matrix_view_rows(all->problem.matrix, &A);
+    if (status >= 0 && A.count > 0 && !A.cols32)
+        status =
+            tacit_error_set(TACIT_UNSUPPORTED, "columns of more than 32 bits");
+    else if (status >= 0)
+        status = tct_peer_create(A.count, A.ptr, A.cols32, A.vals, &P);
     if (status >= 0 && all->b) {
         const double rtol = tolerance(all);
-        for (int i = 0; status >= 0 && tct_peer_variants(i, &name, NULL); i++)
+        const tct_peer_variant *v;
+        for (int i = 0; status >= 0 && (v = tct_peer_variant_at(i)); i++) {
+            name = v->name;
             status = one_peer(c, all, P, i, name, rtol);
+        }
     }
     tct_peer_destroy(&P);
     if (status >= 0) return status;

@@ -190,13 +190,13 @@ tacit_status cli_write_json(const cli *c, const char *path, cJSON *object)
     cJSON_Delete(object);
     const size_t length = printed ? strlen(printed) : 0;
     char *text = NULL;
-    tacit_status status = TCT_ALLOC(length + 2, "the report", &text);
+    tacit_status status = ALLOC(length + 2, "the report", &text);
     if (status >= 0 && !printed)
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for the report");
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for the report");
     if (status >= 0) snprintf(text, length + 2, "%s\n", printed);
     cJSON_free(printed);
-    status = tct_agree(c->world, status);
+    status = tacit_world_agree(c->world, status);
     if (status >= 0) status = cli_write_text(c, path, text);
-    tct_free(text);
+    free(text);
     return status;
 }

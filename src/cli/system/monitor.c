@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #define SECONDS_BETWEEN_LINES 0.1
 
@@ -16,6 +17,15 @@ static void note_interrupt(int signal_number)
     interrupted = 1;
 }
 
+cli_monitor cli_monitor_of(const cli *c, bool keep)
+{
+    const bool terminal = isatty(STDERR_FILENO) != 0;
+    return (cli_monitor){.keep = keep,
+                         .terminal = terminal,
+                         .show = cli_prints(c) && !c->set.no_progress &&
+                                 (terminal || c->set.verbose > 0)};
+}
+
 void cli_monitor_begin(cli_monitor *m)
 {
     struct sigaction act = {.sa_handler = note_interrupt};
@@ -26,7 +36,7 @@ void cli_monitor_begin(cli_monitor *m)
     sigaction(SIGTERM, &act, &old_terminate);
     m->count = 0;
     m->shown = false;
-    m->start = tct_seconds();
+    m->start = base_seconds();
     m->last = m->start;
 }
 
@@ -55,7 +65,7 @@ static void keep(cli_monitor *m, int64_t iteration, double residual)
 
 static void show(cli_monitor *m, int64_t iteration, double residual)
 {
-    const double now = tct_seconds();
+    const double now = base_seconds();
     if (now - m->last < SECONDS_BETWEEN_LINES) return;
     m->last = now;
     m->shown = true;

@@ -3,8 +3,6 @@
  * nothing is written over what is read or over what else is written, whatever
  * the names are under which they are given. Asked before anything long. */
 #include "cli/system/problem.h"
-#include "matrix/gallery.h"
-#include "matrix/io/sink.h"
 #include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -28,7 +26,7 @@ typedef struct {
 /* Does it stand for standard output or input? */
 static bool is_standard(const named *n)
 {
-    if (n->writes) return tct_sink_descriptor(n->path) == STDOUT_FILENO;
+    if (n->writes) return tacit_file_is_stdout(n->path);
     return strcmp(n->path, "-") == 0;
 }
 
@@ -64,7 +62,7 @@ static void operand_name(const cli_command *command, int i, char *out,
 
 static bool is_matrix_word(const char *text)
 {
-    return tct_gallery_find(text, NULL) || strcmp(text, "gallery") == 0;
+    return tacit_gallery_find(text) || strcmp(text, "gallery") == 0;
 }
 
 static void add_operands(const cli *c, named_list *all)
@@ -228,7 +226,7 @@ static tacit_status check_own(const cli *c)
 
 tacit_status cli_check_paths(const cli *c)
 {
-    if (c->rank != 0) return tct_agree(c->world, TACIT_OK);
+    if (c->rank != 0) return tacit_world_agree(c->world, TACIT_OK);
     named_list all = list_files(c);
     if (!c->set.quiet && !cli_output_taken(c))
         add(&all, "the report on", "-", true);
@@ -239,5 +237,5 @@ tacit_status cli_check_paths(const cli *c)
     for (int i = 0; i < all.count && status >= 0; i++)
         for (int k = 0; k < i && status >= 0; k++)
             status = check_pair(&all.file[k], &all.file[i]);
-    return tct_agree(c->world, status);
+    return tacit_world_agree(c->world, status);
 }

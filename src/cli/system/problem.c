@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/system/problem.c - the matrix: read or made, checked, divided by ranks. */
 #include "cli/system/problem.h"
-#include "matrix/io/input.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -26,12 +25,12 @@ static tacit_status check_symmetric(const cli_problem *p)
     return tacit_matrix_check_symmetric(p->matrix);
 }
 
-static void warn_of_diagonal(const cli_problem *p)
+static void warn_of_diagonal(const cli *c, const cli_problem *p)
 {
     const tacit_matrix_info *m = &p->info;
     const int64_t bad = m->zero_diagonals + m->negative_diagonals;
     if (bad == 0) return;
-    tct_log(TCT_WARN,
+    cli_log(c, CLI_WARN,
             "%s: %" PRId64 " zero and %" PRId64 " negative diagonals, the "
             "first in row %" PRId64 ": not positive definite",
             p->name, m->zero_diagonals, m->negative_diagonals,
@@ -43,7 +42,7 @@ static void warn_of_diagonal(const cli_problem *p)
 static void warn_of_rhs(const cli *c, const cli_problem *p)
 {
     if (p->info.own_rhs && !c->set.rhs && c->set.operands < 2)
-        tct_log(TCT_WARN,
+        cli_log(c, CLI_WARN,
                 "%s holds a right-hand side too, and a manufactured one is "
                 "used: --rhs file takes that of the file",
                 p->name);
@@ -71,26 +70,26 @@ static tacit_status divide(const cli *c, cli_problem *p)
     const char *why;
     p->partition = choose_partition(c, p, &why);
     if (c->rank == 0)
-        tct_log(TCT_DETAIL, "partition %s: %s", p->partition, why);
+        cli_log(c, CLI_DETAIL, "partition %s: %s", p->partition, why);
     if (strcmp(p->partition, "contiguous") == 0) return TACIT_OK;
-    const double start = tct_seconds();
+    const double start = base_seconds();
     TRY(tacit_matrix_partition(p->matrix, p->partition, set->partition));
-    p->partition_seconds = tct_seconds() - start;
+    p->partition_seconds = base_seconds() - start;
     return TACIT_OK;
 }
 
 static tacit_status check(const cli *c, cli_use use, cli_problem *p)
 {
-    const double start = tct_seconds();
+    const double start = base_seconds();
     p->info.size = sizeof p->info;
     TRY(tacit_matrix_describe(p->matrix, &p->info));
     if (use != CLI_FOR_READING) TRY(check_square(p));
     if (use == CLI_FOR_SOLVING) {
         TRY(check_symmetric(p));
-        warn_of_diagonal(p);
+        warn_of_diagonal(c, p);
         warn_of_rhs(c, p);
     }
-    p->check_seconds = tct_seconds() - start;
+    p->check_seconds = base_seconds() - start;
     return TACIT_OK;
 }
 
@@ -100,9 +99,9 @@ static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
     const tacit_matrix_options options = {.size = sizeof options,
                                           .shift = c->set.shift,
                                           .drop_zeros = c->set.drop_zeros};
-    const double start = tct_seconds();
+    const double start = base_seconds();
     TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));
-    p->read_seconds = tct_seconds() - start;
+    p->read_seconds = base_seconds() - start;
     TRY(check(c, use, p));
     return use == CLI_FOR_READING ? TACIT_OK : divide(c, p);
 }
@@ -110,8 +109,9 @@ static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
 tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out)
 {
-    *out =
-        (cli_problem){.name = tct_input_path(name), .partition = "contiguous"};
+    const bool standard = strcmp(name, "-") == 0;
+    *out = (cli_problem){.name = standard ? "standard input" : name,
+                         .partition = "contiguous"};
     const tacit_status status = read_matrix(c, name, use, out);
     if (status < 0) cli_problem_close(out);
     return status;

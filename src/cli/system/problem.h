@@ -66,6 +66,9 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                bool take, cli_system *out);
 void cli_system_destroy(cli_system *s);
 
+/* Has its operator values of low precision, for mixed precision? */
+bool cli_is_mixed(const cli_system *s);
+
 /* Does `text` name a right-hand side that is no file? */
 bool cli_is_rhs_word(const char *text);
 /* The word that `text`, which is no file, may have been meant to be; NULL. */
@@ -88,6 +91,9 @@ typedef struct cli_monitor {
     bool shown;         /* a line stands on the terminal */
     double start, last;
 } cli_monitor;
+
+/* One that shows its progress where a person looks on, or -v asks for it. */
+cli_monitor cli_monitor_of(const cli *c, bool keep);
 
 /* Begin watching a solve: the first interrupt from now on ends it after the
  * iteration, the second one kills. */

@@ -2,7 +2,6 @@
  * cli/system/settle.c - the options of the path against each other and against the
  * machine: where it runs, and what can be had there. */
 #include "cli/system/problem.h"
-#include "operator/format.h"
 #include <string.h>
 
 static bool is(const char *value, const char *name)
@@ -19,12 +18,14 @@ static tacit_status choose_device(cli *c)
 {
     const bool must = is(c->set.device, "cuda");
     if (is(c->set.device, "host") || (c->ranks > 1 && !must)) return TACIT_OK;
-    const double start = tct_seconds();
+    const double start = base_seconds();
     const char *reason = cli_gpu_reason();
-    c->probe_seconds = tct_seconds() - start;
+    c->probe_seconds = base_seconds() - start;
     if (reason && must) FAIL(TACIT_DEVICE, "--device cuda: %s", reason);
     if (!reason) c->device = "cuda";
-    else tct_log(TCT_DETAIL, "device host: cuda is not available: %s", reason);
+    else
+        cli_log(c, CLI_DETAIL, "device host: cuda is not available: %s",
+                reason);
     return TACIT_OK;
 }
 
@@ -54,25 +55,30 @@ enum { LOWS = sizeof lows / sizeof *lows };
 
 static tacit_status check_format(cli *c)
 {
-    tct_format_wish wish;
-    TRY(tct_format_parse(c->device, c->set.format, &wish));
-    if (c->set.reorder && c->set.format && strchr(c->set.format, '@'))
+    const char *format = c->set.format ? c->set.format : "";
+    char low[16] = ""; /* what stands between '+' and '@' */
+    TRY(tacit_format_check(c->device, c->set.format));
+    const char *plus = strchr(format, '+'), *at = strchr(format, '@');
+    if (plus)
+        snprintf(low, sizeof low, "%.*s", (int)strcspn(plus, "@") - 1,
+                 plus + 1);
+    if (c->set.reorder && at)
         FAIL(TACIT_INVALID,
-             "--format %s says the order: leave out --reorder %s, or '@%s'",
-             c->set.format, c->set.reorder, wish.order);
-    if (!wish.low[0]) return TACIT_OK;
+             "--format %s says the order: leave out --reorder %s, or '%s'",
+             format, c->set.reorder, at);
+    if (!low[0]) return TACIT_OK;
     if (c->set.precision)
         FAIL(TACIT_INVALID,
              "--format %s says the precision: leave out "
              "--precision %s, or '+%s'",
-             c->set.format, c->set.precision, wish.low);
+             format, c->set.precision, low);
     for (int i = LOWS - 1; i >= 0; i--)
-        if (is(wish.low, lows[i].wish) || is(wish.low, lows[i].anyway))
+        if (is(low, lows[i].wish) || is(low, lows[i].anyway))
             c->precision = lows[i].precision;
     if (!c->precision)
         FAIL(TACIT_INVALID,
              "--format %s: after '+' stands low32, low48, mixed or mixed48",
-             c->set.format);
+             format);
     return TACIT_OK;
 }
 

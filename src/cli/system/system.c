@@ -2,9 +2,6 @@
  * cli/system/system.c - A x = b on a device: queue, operator and vectors, and one run
  * of a method on them. */
 #include "cli/system/problem.h"
-#include "device/queue.h"
-#include "matrix/matrix.h"
-#include "operator/operator.h"
 #include <math.h>
 #include <string.h>
 #ifdef _OPENMP
@@ -24,7 +21,7 @@ bool cli_is_rhs_word(const char *text)
 const char *cli_near_rhs_word(const char *text)
 {
     const bool plain = strcspn(text, "/.") == strlen(text);
-    return plain ? tct_nearest(text, words, WORDS) : NULL;
+    return plain ? cli_nearest(text, words, WORDS) : NULL;
 }
 
 static const char *rhs_of(const cli *c)
@@ -51,26 +48,27 @@ static tacit_status read_named(const cli *c, const cli_problem *p,
                                const char *text, bool guess, double *x)
 {
     const bool own = cli_is_own(text);
-    return tct_matrix_read(p->matrix, own ? c->set.operand[0] : text,
-                           own && guess, x);
+    const char *path = own ? c->set.operand[0] : text;
+    return own && guess ? tacit_matrix_read_guess(p->matrix, path, x)
+                        : tacit_matrix_read_vector(p->matrix, path, x);
 }
 
 static tacit_status read_guess(const cli *c, const cli_problem *p,
                                cli_system *s)
 {
     if (!c->set.x0) return TACIT_OK;
-    TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the first guess", &s->guess)));
+    TRY(tacit_world_agree(c->world, ALLOC(s->n, "the first guess", &s->guess)));
     return read_named(c, p, c->set.x0, true, s->guess);
 }
 
 static tacit_status read_rhs(const cli *c, const cli_problem *p, cli_system *s)
 {
     double *host = NULL;
-    TRY(tct_agree(c->world, TCT_ALLOC(s->n, "the right-hand side", &host)));
+    TRY(tacit_world_agree(c->world, ALLOC(s->n, "the right-hand side", &host)));
     tacit_status status = read_named(c, p, rhs_of(c), false, host);
     if (status >= 0) status = tacit_queue_put(s->queue, s->n, host, s->b);
-    tct_free(host);
-    return tct_agree(c->world, status);
+    free(host);
+    return tacit_world_agree(c->world, status);
 }
 
 static tacit_status make_rhs(const cli *c, const cli_problem *p, cli_system *s)
@@ -78,10 +76,9 @@ static tacit_status make_rhs(const cli *c, const cli_problem *p, cli_system *s)
     if (!cli_is_rhs_word(rhs_of(c)) || cli_is_own(rhs_of(c)))
         return read_rhs(c, p, s);
     if (cli_is_manufactured(c))
-        return tacit_manufacture(s->queue, s->A, p->matrix, c->set.seed,
-                                 s->xstar, s->b);
-    q_fill(s->queue, s->n, 1.0, s->b);
-    return q_status(s->queue);
+        return tacit_operator_manufacture(s->A, p->matrix, c->set.seed,
+                                          s->xstar, s->b);
+    return tacit_queue_fill(s->queue, s->n, 1.0, s->b);
 }
 
 static tacit_status make_vectors(const cli *c, cli_system *s)
@@ -108,15 +105,15 @@ static tacit_status build(const cli *c, const cli_problem *p,
 {
     char spec[CLI_SPEC];
     dismiss_openmp();
-    const double start = tct_seconds();
+    const double start = base_seconds();
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
-    if (cli_on_gpu(c)) s->context_seconds = tct_seconds() - start;
+    if (cli_on_gpu(c)) s->context_seconds = base_seconds() - start;
     TRY(take ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
              : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
-    s->setup_seconds = tct_seconds() - start - s->context_seconds;
-    TRY(tct_agree(c->world, make_vectors(c, s)));
+    s->setup_seconds = base_seconds() - start - s->context_seconds;
+    TRY(tacit_world_agree(c->world, make_vectors(c, s)));
     TRY(read_guess(c, p, s));
     TRY(make_rhs(c, p, s));
     dismiss_openmp();
@@ -133,6 +130,13 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+bool cli_is_mixed(const cli_system *s)
+{
+    tacit_operator_info info;
+    tacit_operator_describe(s->A, &info);
+    return info.low_bits > 0;
+}
+
 bool cli_is_missing(const cli *c, tacit_status status)
 {
     return status == TACIT_UNSUPPORTED ||
@@ -146,7 +150,7 @@ void cli_system_destroy(cli_system *s)
         tacit_queue_free(s->queue, &s->x);
         tacit_queue_free(s->queue, &s->xstar);
     }
-    tct_free(s->guess);
+    free(s->guess);
     s->guess = NULL;
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);
@@ -193,8 +197,7 @@ tacit_tally_row cli_tally_total(const tacit_tally *t)
 static tacit_status set_guess(cli_system *s)
 {
     if (s->guess) return tacit_queue_put(s->queue, s->n, s->guess, s->x);
-    q_fill(s->queue, s->n, 0.0, s->x);
-    return q_status(s->queue);
+    return tacit_queue_fill(s->queue, s->n, 0.0, s->x);
 }
 
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
@@ -202,7 +205,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
 {
     *out = (cli_run){.error = (double)NAN,
                      .result.size = sizeof out->result,
-                     .mixed = s->A->low != NULL};
+                     .mixed = cli_is_mixed(s)};
     TRY(set_guess(s));
     const tacit_stop stop = {.size = sizeof stop,
                              .rtol = c->set.rtol,
@@ -220,7 +223,7 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
     if (tally) out->tally = *tally;
     sum_tally(c, &out->tally);
     if (s->xstar)
-        TRY(tacit_distance(s->queue, s->n, s->x, s->xstar, &out->error));
+        TRY(tacit_queue_distance(s->queue, s->n, s->x, s->xstar, &out->error));
     return TACIT_OK;
 }
 

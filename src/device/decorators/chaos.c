@@ -54,8 +54,8 @@ static void chaos_close(tct_layer *self, tacit_queue *q)
 }
 
 const tct_layer_ops tct_layer_chaos = {
-    .name = "chaos",
-    .summary = "chaos(seed[,k]): late messages; the k-th operation fails",
+    .about = {"chaos",
+              "chaos(seed[,k]): late messages; the k-th operation fails"},
     .open = chaos_open,
     .submit = chaos_submit,
     .sync = tct_pass_sync,

@@ -141,8 +141,8 @@ static void count_close(tct_layer *self, tacit_queue *q)
 }
 
 const tct_layer_ops tct_layer_count = {
-    .name = "count",
-    .summary = "count operations, messages and bytes; count(1) times them too",
+    .about = {"count",
+              "count operations, messages and bytes; count(1) times them too"},
     .open = count_open,
     .submit = count_submit,
     .sync = tct_pass_sync,

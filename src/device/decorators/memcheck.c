@@ -124,9 +124,9 @@ static void memcheck_close(tct_layer *self, tacit_queue *q)
 }
 
 const tct_layer_ops tct_layer_memcheck = {
-    .name = "memcheck",
-    .summary =
-        "own address space, poisoned memory, execution as late as allowed",
+    .about =
+        {"memcheck",
+         "own address space, poisoned memory, execution as late as allowed"},
     .open = memcheck_open,
     .submit = memcheck_submit,
     .sync = run_late,

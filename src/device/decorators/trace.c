@@ -18,8 +18,7 @@ static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 }
 
 const tct_layer_ops tct_layer_trace = {
-    .name = "trace",
-    .summary = "a line per operation with its time, bytes and rate",
+    .about = {"trace", "a line per operation with its time, bytes and rate"},
     .submit = trace_submit,
     .sync = tct_pass_sync,
     .alloc = tct_pass_alloc,

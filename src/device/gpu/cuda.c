@@ -455,7 +455,6 @@ static void cuda_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_cuda = {
     .name = "cuda",
-    .summary = "an NVIDIA GPU",
     .ordinals = true,
     .available = cuda_available,
     .open = cuda_open,

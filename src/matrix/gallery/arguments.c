@@ -13,20 +13,20 @@ tacit_status tct_words_cut(const tct_gallery *family, const char *arguments,
     *w = (tct_words){.family = family};
     const size_t length = strlen(arguments);
     if (length == 0)
-        FAIL(TACIT_INVALID, "%s has no arguments (usage: %s)", family->name,
-             family->usage);
+        FAIL(TACIT_INVALID, "%s has no arguments (usage: %s)",
+             family->about.name, family->about.usage);
     if (length >= sizeof w->text)
         FAIL(TACIT_INVALID,
              "%s: more than %d characters of arguments "
              "(usage: %s)",
-             family->name, TCT_WORDS_TEXT - 1, family->usage);
+             family->about.name, TCT_WORDS_TEXT - 1, family->about.usage);
     memcpy(w->text, arguments, length + 1);
     int commas = 0;
     for (const char *c = arguments; *c; c++) commas += *c == ',';
     if (commas + 1 < least || commas + 1 > most)
-        FAIL(TACIT_INVALID, "%s:%s: %s arguments (usage: %s)", family->name,
-             arguments, commas + 1 < least ? "too few" : "too many",
-             family->usage);
+        FAIL(TACIT_INVALID, "%s:%s: %s arguments (usage: %s)",
+             family->about.name, arguments,
+             commas + 1 < least ? "too few" : "too many", family->about.usage);
     char *rest = w->text;
     for (w->count = 0; rest; w->count++) w->word[w->count] = strsep(&rest, ",");
     return TACIT_OK;
@@ -50,14 +50,14 @@ static tacit_status whole(const tct_words *w, const char *text,
             FAIL(TACIT_INPUT,
                  "%s: %s = %s is beyond 64 bits: take a smaller "
                  "matrix",
-                 w->family->name, name, text);
+                 w->family->about.name, name, text);
         FAIL(TACIT_INVALID, "%s: %s is not a whole number: '%s' (usage: %s)",
-             w->family->name, name, text, w->family->usage);
+             w->family->about.name, name, text, w->family->about.usage);
     }
     if (value < least)
         FAIL(TACIT_INVALID, "%s: %s = %lld, expected %lld or more (usage: %s)",
-             w->family->name, name, (long long)value, (long long)least,
-             w->family->usage);
+             w->family->about.name, name, (long long)value, (long long)least,
+             w->family->about.usage);
     *out = value;
     return TACIT_OK;
 }
@@ -74,12 +74,12 @@ tacit_status tct_words_positive(const tct_words *w, int k, const char *name,
     double value;
     if (!tct_parse_double(w->word[k], &value))
         FAIL(TACIT_INVALID, "%s: %s is not a number: '%s' (usage: %s)",
-             w->family->name, name, w->word[k], w->family->usage);
+             w->family->about.name, name, w->word[k], w->family->about.usage);
     if (!isfinite(value) || value <= 0.0)
         FAIL(TACIT_INVALID,
              "%s: %s = %s, expected a positive finite number "
              "(usage: %s)",
-             w->family->name, name, w->word[k], w->family->usage);
+             w->family->about.name, name, w->word[k], w->family->about.usage);
     *out = value;
     return TACIT_OK;
 }
@@ -108,7 +108,7 @@ tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
     for (; rest && count < dims; count++) side[count] = strsep(&rest, "x");
     if (rest || (count != 1 && count != dims))
         FAIL(TACIT_INVALID, "%s: expected 1 or %d sides, not '%s' (usage: %s)",
-             w->family->name, dims, w->word[k], w->family->usage);
+             w->family->about.name, dims, w->word[k], w->family->about.usage);
     int64_t value[3] = {1, 1, 1};
     for (int d = 0; d < count; d++)
         TRY(whole(w, side[d], count == 1 ? "N" : side_name[d], least,

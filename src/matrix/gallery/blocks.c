@@ -97,8 +97,7 @@ static tacit_status scalar_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_recipe tct_recipe_ldoor = {
-    .name = "ldoor",
-    .summary = "shell pattern, triangles, random 7 x 7 blocks",
+    .about = TCT_LIKE("ldoor", "shell pattern, triangles, random 7 x 7 blocks"),
     .dims = 2,
     .size = {358, 380, 1},
     .par = 7,
@@ -106,8 +105,7 @@ const tct_recipe tct_recipe_ldoor = {
 };
 
 const tct_recipe tct_recipe_hood = {
-    .name = "hood",
-    .summary = "shell pattern, triangles, random 7 x 7 blocks",
+    .about = TCT_LIKE("hood", "shell pattern, triangles, random 7 x 7 blocks"),
     .dims = 2,
     .size = {177, 178, 1},
     .par = 7,
@@ -116,8 +114,7 @@ const tct_recipe tct_recipe_hood = {
 
 #define SOLID "solid pattern, tetrahedra, random 3 x 3 blocks"
 const tct_recipe tct_recipe_serena = {
-    .name = "serena",
-    .summary = SOLID,
+    .about = TCT_LIKE("serena", SOLID),
     .dims = 3,
     .size = {78, 78, 79},
     .par = 3,
@@ -125,8 +122,7 @@ const tct_recipe tct_recipe_serena = {
 };
 
 const tct_recipe tct_recipe_geo_1438 = {
-    .name = "geo_1438",
-    .summary = SOLID,
+    .about = TCT_LIKE("geo_1438", SOLID),
     .dims = 3,
     .size = {78, 78, 79},
     .par = 3,
@@ -134,8 +130,7 @@ const tct_recipe tct_recipe_geo_1438 = {
 };
 
 const tct_recipe tct_recipe_hook_1498 = {
-    .name = "hook_1498",
-    .summary = SOLID,
+    .about = TCT_LIKE("hook_1498", SOLID),
     .dims = 3,
     .size = {78, 78, 79},
     .par = 3,
@@ -143,8 +138,7 @@ const tct_recipe tct_recipe_hook_1498 = {
 };
 
 const tct_recipe tct_recipe_bump_2911 = {
-    .name = "bump_2911",
-    .summary = SOLID,
+    .about = TCT_LIKE("bump_2911", SOLID),
     .dims = 3,
     .size = {99, 99, 99},
     .par = 3,
@@ -152,8 +146,8 @@ const tct_recipe tct_recipe_bump_2911 = {
 };
 
 const tct_recipe tct_recipe_cube_coup_dt6 = {
-    .name = "cube_coup_dt6",
-    .summary = "solid pattern, tetrahedra, random 4 x 4 blocks",
+    .about = TCT_LIKE("cube_coup_dt6",
+                      "solid pattern, tetrahedra, random 4 x 4 blocks"),
     .dims = 3,
     .size = {81, 81, 82},
     .par = 4,
@@ -161,8 +155,8 @@ const tct_recipe tct_recipe_cube_coup_dt6 = {
 };
 
 const tct_recipe tct_recipe_stocf_1465 = {
-    .name = "stocf-1465",
-    .summary = "solid pattern, tetrahedra, conductances over 3 decades",
+    .about = TCT_LIKE("stocf-1465",
+                      "solid pattern, tetrahedra, conductances over 3 decades"),
     .dims = 3,
     .size = {113, 113, 115},
     .par = 3.0,

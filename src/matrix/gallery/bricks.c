@@ -220,10 +220,12 @@ static tacit_status quadratic_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_gallery tct_gallery_elasticity3d = {
-    .name = "elasticity3d",
-    .usage = "elasticity3d:N or elasticity3d:NXxNYxNZ",
-    .summary = "linear elasticity (E 1, nu 0.3), N^3 free nodes, 8-node cubes, "
-               "all faces held",
+    .about =
+        {.name = "elasticity3d",
+         .usage = "elasticity3d:N or elasticity3d:NXxNYxNZ",
+         .summary =
+             "linear elasticity (E 1, nu 0.3), N^3 free nodes, 8-node cubes, "
+             "all faces held"},
     .open = elasticity3d_open,
 };
 
@@ -231,8 +233,7 @@ const tct_gallery tct_gallery_elasticity3d = {
 #define QUADRATIC "linear elasticity, 27-node cubes, E over 2 decades"
 
 const tct_recipe tct_recipe_queen_4147 = {
-    .name = "queen_4147",
-    .summary = LINEAR,
+    .about = TCT_LIKE("queen_4147", LINEAR),
     .dims = 3,
     .size = {71, 110, 177},
     .par = 2.0,
@@ -240,8 +241,7 @@ const tct_recipe tct_recipe_queen_4147 = {
 };
 
 const tct_recipe tct_recipe_flan_1565 = {
-    .name = "flan_1565",
-    .summary = LINEAR,
+    .about = TCT_LIKE("flan_1565", LINEAR),
     .dims = 3,
     .size = {10, 108, 483},
     .par = 2.0,
@@ -249,8 +249,7 @@ const tct_recipe tct_recipe_flan_1565 = {
 };
 
 const tct_recipe tct_recipe_consph = {
-    .name = "consph",
-    .summary = LINEAR,
+    .about = TCT_LIKE("consph", LINEAR),
     .dims = 3,
     .size = {8, 28, 124},
     .par = 2.0,
@@ -258,8 +257,7 @@ const tct_recipe tct_recipe_consph = {
 };
 
 const tct_recipe tct_recipe_crankseg_1 = {
-    .name = "crankseg_1",
-    .summary = QUADRATIC,
+    .about = TCT_LIKE("crankseg_1", QUADRATIC),
     .dims = 3,
     .size = {10, 13, 15},
     .par = 2.0,
@@ -267,8 +265,7 @@ const tct_recipe tct_recipe_crankseg_1 = {
 };
 
 const tct_recipe tct_recipe_crankseg_2 = {
-    .name = "crankseg_2",
-    .summary = QUADRATIC,
+    .about = TCT_LIKE("crankseg_2", QUADRATIC),
     .dims = 3,
     .size = {11, 12, 18},
     .par = 2.0,

@@ -101,8 +101,9 @@ static tacit_status circuit_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_recipe tct_recipe_ecology2 = {
-    .name = "ecology2",
-    .summary = "5-point resistors over 1 decade, one interior point grounded",
+    .about = TCT_LIKE(
+        "ecology2",
+        "5-point resistors over 1 decade, one interior point grounded"),
     .dims = 2,
     .size = {1000, 1000, 1},
     .par = 1.0,
@@ -110,8 +111,8 @@ const tct_recipe tct_recipe_ecology2 = {
 };
 
 const tct_recipe tct_recipe_g3_circuit = {
-    .name = "g3_circuit",
-    .summary = "5-point resistors over 4 decades, 4 % of them missing",
+    .about = TCT_LIKE("g3_circuit",
+                      "5-point resistors over 4 decades, 4 % of them missing"),
     .dims = 2,
     .size = {1259, 1259, 1},
     .par = 4.0,

@@ -95,15 +95,16 @@ static tacit_status apache_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_gallery tct_gallery_jump3d = {
-    .name = "jump3d",
-    .usage = "jump3d:N,RATIO[,SEED] or jump3d:NXxNYxNZ,RATIO[,SEED]",
-    .summary = "7-point finite volumes, cells at random of 1 or of RATIO",
+    .about = {.name = "jump3d",
+              .usage = "jump3d:N,RATIO[,SEED] or jump3d:NXxNYxNZ,RATIO[,SEED]",
+              .summary =
+                  "7-point finite volumes, cells at random of 1 or of RATIO"},
     .open = jump3d_open,
 };
 
 const tct_recipe tct_recipe_apache2 = {
-    .name = "apache2",
-    .summary = "7-point finite volumes, sigma over 4 decades",
+    .about =
+        TCT_LIKE("apache2", "7-point finite volumes, sigma over 4 decades"),
     .dims = 3,
     .size = {8, 297, 301},
     .par = 4.0,

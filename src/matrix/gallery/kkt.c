@@ -141,24 +141,21 @@ static tacit_status kkt_open(const tct_recipe *r, const int64_t n[3],
 #define CONTROLLED "control problem on a cube, symmetric indefinite"
 
 const tct_recipe tct_recipe_nlpkkt80 = {
-    .name = "nlpkkt80",
-    .summary = CONTROLLED,
+    .about = TCT_LIKE("nlpkkt80", CONTROLLED),
     .dims = 1,
     .size = {80, 1, 1},
     .open = kkt_open,
 };
 
 const tct_recipe tct_recipe_nlpkkt120 = {
-    .name = "nlpkkt120",
-    .summary = CONTROLLED,
+    .about = TCT_LIKE("nlpkkt120", CONTROLLED),
     .dims = 1,
     .size = {120, 1, 1},
     .open = kkt_open,
 };
 
 const tct_recipe tct_recipe_nlpkkt160 = {
-    .name = "nlpkkt160",
-    .summary = CONTROLLED,
+    .about = TCT_LIKE("nlpkkt160", CONTROLLED),
     .dims = 1,
     .size = {160, 1, 1},
     .open = kkt_open,

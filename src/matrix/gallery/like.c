@@ -13,16 +13,16 @@ static const tct_recipe *const recipes[] = {TCT_RECIPES(TABLE_ENTRY) NULL};
 
 enum { RECIPES = (int)(sizeof recipes / sizeof recipes[0]) - 1 };
 
-const tct_recipe *const *tct_recipe_all(void)
+const tct_recipe *tct_recipe_at(int i)
 {
-    return recipes;
+    return i >= 0 && i < RECIPES ? recipes[i] : NULL;
 }
 
 /* The recipe called `name` in whatever case, "-" and "_" being the same. */
 static const tct_recipe *find(const char *name)
 {
     for (int r = 0; r < RECIPES; r++) {
-        const char *a = recipes[r]->name, *b = name;
+        const char *a = tct_recipe_name(recipes[r]), *b = name;
         while (*a && *b &&
                (*a == tolower((unsigned char)*b) ||
                 (strchr("-_", *a) && strchr("-_", *b)))) {
@@ -38,7 +38,7 @@ static const tct_recipe *find(const char *name)
 static const char *nearest(const char *name)
 {
     const char *names[RECIPES];
-    for (int r = 0; r < RECIPES; r++) names[r] = recipes[r]->name;
+    for (int r = 0; r < RECIPES; r++) names[r] = tct_recipe_name(recipes[r]);
     for (int r = 0; r < RECIPES && *name; r++)
         if (strncasecmp(names[r], name, strlen(name)) == 0) return names[r];
     return tct_nearest(name, names, RECIPES);
@@ -51,10 +51,10 @@ static tacit_status unknown(const char *name)
         FAIL(TACIT_INVALID,
              "like: there is no recipe '%s': 'tacit info gallery' lists them "
              "(usage: %s)",
-             name, tct_gallery_like.usage);
+             name, tct_gallery_like.about.usage);
     FAIL(TACIT_INVALID,
          "like: there is no recipe '%s': did you mean '%s'? (usage: %s)", name,
-         near, tct_gallery_like.usage);
+         near, tct_gallery_like.about.usage);
 }
 
 static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)
@@ -70,9 +70,10 @@ static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_like = {
-    .name = "like",
-    .usage = "like:NAME[,SIZE] with SIZE as N, NXxNY or NXxNYxNZ",
-    .summary = "stands in for a well-known matrix: same rows and entries",
+    .about = {.name = "like",
+              .usage = "like:NAME[,SIZE] with SIZE as N, NXxNY or NXxNYxNZ",
+              .summary =
+                  "stands in for a well-known matrix: same rows and entries"},
     .open = like_open,
 };
 
@@ -90,8 +91,7 @@ static tacit_status s2d9_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_recipe tct_recipe_s2d9pt2048 = {
-    .name = "s2d9pt2048",
-    .summary = "9-point Laplacian (8, -1), Dirichlet",
+    .about = TCT_LIKE("s2d9pt2048", "9-point Laplacian (8, -1), Dirichlet"),
     .dims = 2,
     .size = {2048, 2048, 1},
     .open = s2d9_open,

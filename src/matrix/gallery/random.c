@@ -111,7 +111,7 @@ static tacit_status random_open(const char *arguments, tct_gallery_matrix *g)
         FAIL(TACIT_INVALID,
              "random: DEGREE = %lld, expected %d or less "
              "(usage: %s)",
-             (long long)degree, DEGREE_MOST, tct_gallery_random.usage);
+             (long long)degree, DEGREE_MOST, tct_gallery_random.about.usage);
     t.degree = (int)degree;
     const int64_t n[3] = {t.rows, 1, 1};
     TRY(tct_gallery_size_grid(g, n, 1, degree + 1));
@@ -128,8 +128,10 @@ static tacit_status random_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_random = {
-    .name = "random",
-    .usage = "random:N,DEGREE[,SEED]",
-    .summary = "random graph of DEGREE neighbours a row, diagonally dominant",
+    .about =
+        {.name = "random",
+         .usage = "random:N,DEGREE[,SEED]",
+         .summary =
+             "random graph of DEGREE neighbours a row, diagonally dominant"},
     .open = random_open,
 };

@@ -34,8 +34,7 @@
 
 typedef struct tct_recipe tct_recipe;
 struct tct_recipe {
-    const char *name;    /* in lower case                                   */
-    const char *summary; /* what is made: one line                          */
+    tacit_gallery about; /* its name in lower case, behind "like:"          */
     int dims;
     int64_t size[3]; /* the grid that has the real matrix's counts      */
     double par;      /* the recipe's constant                           */
@@ -47,7 +46,17 @@ struct tct_recipe {
 TCT_RECIPES(TCT_RECIPE_DECLARE)
 #undef TCT_RECIPE_DECLARE
 
-/* All recipes, ended by NULL: for `tacit info gallery`. */
-const tct_recipe *const *tct_recipe_all(void);
+/* The `about` of a recipe: its name, and in a line what is made. */
+#define TCT_LIKE(name, summary)             \
+    {                                       \
+        "like:" name, "like:" name, summary \
+    }
+
+/* Recipe `i`, NULL past the end; its name alone. */
+const tct_recipe *tct_recipe_at(int i);
+static inline const char *tct_recipe_name(const tct_recipe *r)
+{
+    return r->about.name + sizeof "like:" - 1;
+}
 
 #endif

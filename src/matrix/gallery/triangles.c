@@ -112,8 +112,7 @@ static tacit_status heat_open(const tct_recipe *r, const int64_t n[3],
 }
 
 const tct_recipe tct_recipe_parabolic_fem = {
-    .name = "parabolic_fem",
-    .summary = "P1 triangles, M + 100 h^2 K",
+    .about = TCT_LIKE("parabolic_fem", "P1 triangles, M + 100 h^2 K"),
     .dims = 2,
     .size = {1025, 513, 1},
     .par = 100.0,
@@ -121,8 +120,7 @@ const tct_recipe tct_recipe_parabolic_fem = {
 };
 
 const tct_recipe tct_recipe_thermomech_dm = {
-    .name = "thermomech_dm",
-    .summary = "P1 triangles, M + 0.1 h^2 K",
+    .about = TCT_LIKE("thermomech_dm", "P1 triangles, M + 0.1 h^2 K"),
     .dims = 2,
     .size = {452, 452, 1},
     .par = 0.1,
@@ -130,8 +128,7 @@ const tct_recipe tct_recipe_thermomech_dm = {
 };
 
 const tct_recipe tct_recipe_tmt_sym = {
-    .name = "tmt_sym",
-    .summary = "P1 equilateral triangles, one side grounded",
+    .about = TCT_LIKE("tmt_sym", "P1 equilateral triangles, one side grounded"),
     .dims = 2,
     .size = {852, 853, 1},
     .par = 0.0,
@@ -139,8 +136,9 @@ const tct_recipe tct_recipe_tmt_sym = {
 };
 
 const tct_recipe tct_recipe_thermal2 = {
-    .name = "thermal2",
-    .summary = "P1 equilateral triangles over 3 decades, one side grounded",
+    .about =
+        TCT_LIKE("thermal2",
+                 "P1 equilateral triangles over 3 decades, one side grounded"),
     .dims = 2,
     .size = {1108, 1108, 1},
     .par = 3.0,

@@ -73,7 +73,7 @@ typedef struct tct_input {
 } tct_input;
 
 typedef struct tct_file_format {
-    tct_file_about about;
+    tacit_file_format about;
     /* Do these first bytes [count] of the content belong to it? */
     bool (*probe)(const char *head, size_t count);
 

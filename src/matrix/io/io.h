@@ -15,6 +15,7 @@
 #define TCT_IO_H
 #include "comm/world.h"
 #include "matrix/csr.h"
+#include <tacit/file.h>
 
 /* What the numbers of a file are. */
 typedef enum { TCT_FIELD_REAL, TCT_FIELD_INTEGER, TCT_FIELD_PATTERN } tct_field;
@@ -77,16 +78,5 @@ tacit_status tct_write_vector(tacit_world *w, const char *path,
  * Errors      INVALID, IO. */
 tacit_status tct_check_writable(tacit_world *w, const char *path,
                                 const tct_write_options *options, bool vector);
-
-/* For help texts and tests: every format, ended by NULL. */
-typedef struct tct_file_about {
-    const char *name;
-    const char *summary;
-    const char *told_by;     /* what its content begins with                */
-    const char *suffixes[4]; /* names that are written in it, ended by NULL */
-    bool reads_matrix, writes_matrix, reads_vector, writes_vector;
-    bool may_pack; /* a name that ends in .gz, too, is written packed */
-} tct_file_about;
-const tct_file_about *const *tct_file_list(void);
 
 #endif

@@ -550,12 +550,3 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
     tct_crew_destroy(&crew);
     return status;
 }
-
-const tct_file_about *const *tct_file_list(void)
-{
-#define TCT_ABOUT(name) &tct_file_##name.about,
-    static const tct_file_about *const list[] = {TCT_FILE_FORMATS(TCT_ABOUT)
-                                                     NULL};
-#undef TCT_ABOUT
-    return list;
-}

@@ -148,7 +148,7 @@ static double once(sampling *s, const tct_block *B)
 
 /* Store the sample in a format; NULL and the reason if that fails. */
 static tct_block *enter(const sampling *s, const tct_format *format,
-                        tct_trial *trial)
+                        tacit_trial *trial)
 {
     tct_local copy = s->part;
     tct_block *B = NULL;
@@ -170,7 +170,7 @@ static double scale_of(const sampling *s)
 /* The best time of each of `blocks` [count], NULL for none, which is of sample
  * `of[i]`. */
 static void race(sampling *const *of, tct_block *const *blocks, int count,
-                 tct_trial *trials)
+                 tacit_trial *trials)
 {
     const int runs = of[0]->cold ? COLD_RUNS : WARM_RUNS;
     tct_least least[TCT_TRIALS_MOST] = {{.count = 0}};
@@ -191,7 +191,7 @@ static void race(sampling *const *of, tct_block *const *blocks, int count,
 }
 
 /* Measure the formats that fit. */
-static bool measure(const tct_local *A, tct_team *team, tct_trial *trials,
+static bool measure(const tct_local *A, tct_team *team, tacit_trial *trials,
                     int count)
 {
     tct_block *blocks[TCT_TRIALS_MOST] = {NULL};
@@ -200,7 +200,7 @@ static bool measure(const tct_local *A, tct_team *team, tct_trial *trials,
     for (int i = 0; i < count; i++) {
         of[i] = &s;
         if (trials[i].bytes < 0.0) continue;
-        if (open) blocks[i] = enter(&s, tct_formats("host")[i], &trials[i]);
+        if (open) blocks[i] = enter(&s, tct_format_at("host", i), &trials[i]);
         else trials[i].reason = "no memory to try it";
     }
     if (open) race(of, blocks, count, trials);
@@ -216,7 +216,7 @@ void tct_format_compare(const tct_local *const A[2],
 {
     sampling s[2], *const of[2] = {&s[0], &s[1]};
     tct_block *blocks[2] = {NULL, NULL};
-    tct_trial trials[2] = {{.seconds = 0.0}, {.seconds = 0.0}};
+    tacit_trial trials[2] = {{.seconds = 0.0}, {.seconds = 0.0}};
     for (int i = 0; i < 2; i++)
         if (sampling_open(A[i], team, &s[i]) >= 0)
             blocks[i] = enter(&s[i], format[i], &trials[i]);
@@ -230,7 +230,7 @@ void tct_format_compare(const tct_local *const A[2],
 
 /* --- choice ----------------------------------------------------------------- */
 
-static const tct_format *least(const tct_trial *trials, int count,
+static const tct_format *least(const tacit_trial *trials, int count,
                                bool by_seconds)
 {
     const tct_format *best = &tct_format_csr;
@@ -248,13 +248,13 @@ static const tct_format *least(const tct_trial *trials, int count,
 }
 
 const tct_format *tct_format_choose(const tct_local *A, tct_team *team,
-                                    tct_trial *trials, int *count)
+                                    tacit_trial *trials, int *count)
 {
     const int64_t nonzeros = A->ptr[A->rows];
-    for (*count = 0; tct_formats("host")[*count]; ++*count) {
-        const tct_format *f = tct_formats("host")[*count];
-        tct_trial *t = &trials[*count];
-        *t = (tct_trial){.format = f->name};
+    for (*count = 0; tct_format_at("host", *count); ++*count) {
+        const tct_format *f = tct_format_at("host", *count);
+        tacit_trial *t = &trials[*count];
+        *t = (tacit_trial){.format = f->about.name};
         t->bytes = f->bytes(A, &t->reason);
         if (t->bytes >= 0.0 && nonzeros <= TINY)
             t->reason = "a small matrix: chosen by bytes";

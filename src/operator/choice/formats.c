@@ -5,23 +5,27 @@
 #include <stdio.h>
 #include <string.h>
 
-static const tct_format *const host_formats[] = {
+static const tct_format *const formats[] = {
 #define X(name) &tct_format_##name,
     TCT_FORMATS(X)
-#undef X
-        NULL};
-
-static const tct_format *const gpu_formats[] = {
 #if TCT_HAVE_CUDA
-#define X(name) &tct_format_##name,
-    TCT_GPU_FORMATS(X)
-#undef X
+        TCT_GPU_FORMATS(X)
 #endif
-        NULL};
+#undef X
+};
 
-const tct_format *const *tct_formats(const char *device)
+const tct_format *tct_format_at(const char *device, int i)
 {
-    return strcmp(device, "host") == 0 ? host_formats : gpu_formats;
+    for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
+        if (strcmp(formats[k]->about.device, device) == 0 && i-- == 0)
+            return formats[k];
+    return NULL;
+}
+
+const tacit_format *tacit_format_at(const char *device, int i)
+{
+    const tct_format *f = device ? tct_format_at(device, i) : NULL;
+    return f ? &f->about : NULL;
 }
 
 void tct_local_free(tct_local *A)
@@ -33,9 +37,10 @@ void tct_local_free(tct_local *A)
 
 const tct_format *tct_format_find(const char *device, const char *name)
 {
-    for (const tct_format *const *f = tct_formats(device); *f; f++)
-        if (strcmp((*f)->name, name) == 0) return *f;
-    return NULL;
+    const tct_format *f;
+    for (int i = 0; (f = tct_format_at(device, i)) != NULL; i++)
+        if (strcmp(f->about.name, name) == 0) break;
+    return f;
 }
 
 /* The part of `text` up to one of `ends`, into `out` [16]; what follows it. */
@@ -50,8 +55,9 @@ static tacit_status unknown(const char *device, const char *name)
 {
     const char *names[TCT_TRIALS_MOST] = {"auto"};
     size_t count = 1;
-    for (const tct_format *const *f = tct_formats(device); *f; f++)
-        names[count++] = (*f)->name;
+    const tct_format *f;
+    for (int i = 0; (f = tct_format_at(device, i)) != NULL; i++)
+        names[count++] = f->about.name;
     const char *near = tct_nearest(name, names, count);
     FAIL(TACIT_INVALID, "unknown format '%s' of device %s%s%s%s", name, device,
          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
@@ -84,4 +90,11 @@ tacit_status tct_format_parse(const char *device, const char *text,
              "format '%s': how values are stored is chosen on a GPU only",
              text);
     return TACIT_OK;
+}
+
+tacit_status tacit_format_check(const char *device, const char *format)
+{
+    tct_format_wish wish;
+    REQUIRE(device != NULL);
+    return tct_format_parse(device, format, &wish);
 }

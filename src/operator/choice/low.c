@@ -17,7 +17,8 @@ static tacit_status add(tacit_operator *A, const char *store, int bits,
 {
     tacit_operator *low = tct_calloc(sizeof *low);
     if (!low) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
-    const char *name = strcmp(A->format->name, "bsell") == 0 ? "bsell" : "sell";
+    const char *name =
+        strcmp(A->format->about.name, "bsell") == 0 ? "bsell" : "sell";
     local->store = store;
     low->bits = bits;
     low->format = tct_format_find(A->q->device->name, name);

@@ -66,7 +66,7 @@ static const tct_format *find(const course *c, const tct_local *A,
 /* Store `A` as `t` says and time it, unless it is hopeless beside `least` bytes
  * (0: not known). UNSUPPORTED and NO_MEMORY are reasons not to take part. */
 static tacit_status enter(const course *c, tct_local *A, double least,
-                          tct_trial *t, char *reason, size_t size,
+                          tacit_trial *t, char *reason, size_t size,
                           tct_block **out)
 {
     tct_local copy;
@@ -101,7 +101,7 @@ static void drop(tct_block **B)
 /* Few entries: the one of fewer bytes of two that a persistent kernel takes.
  * Stores that save bytes save no time there. None if it cannot be. */
 static tacit_status take_small(const course *c, const tct_local *A,
-                               tct_trial *trials, int *count,
+                               tacit_trial *trials, int *count,
                                const char **winner, tct_block **out)
 {
     static const char *const small[] = {"sell/f64", "bsell/f64"};
@@ -109,8 +109,8 @@ static tacit_status take_small(const course *c, const tct_local *A,
     int best = 0;
     if (A->ptr[A->rows] > TCT_GPU_SMALL || A->store) return TACIT_OK;
     for (int i = 0; i < 2; i++) {
-        tct_trial *t = &trials[i];
-        *t = (tct_trial){.format = small[i]};
+        tacit_trial *t = &trials[i];
+        *t = (tacit_trial){.format = small[i]};
         t->bytes = find(c, A, small[i], &copy)->bytes(&copy, &t->reason);
         if (t->bytes >= 0.0) t->reason = "a small matrix: chosen by bytes";
         if (t->bytes >= 0.0 && t->bytes < trials[0].bytes) best = i;
@@ -138,7 +138,7 @@ static bool takes_part(int i, const char *store, const tct_block *before)
                                  strstr(before->detail, "constant") != NULL));
 }
 
-static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
+static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
                          int *count, char (*reasons)[TCT_REASON],
                          const char **winner, tct_block **out)
 {
@@ -149,8 +149,8 @@ static tacit_status race(const course *c, tct_local *A, tct_trial *trials,
     for (int i = 0; i < CANDIDATES; i++) {
         if (!takes_part(i, wish, before)) continue;
         drop(&last);
-        tct_trial *t = &trials[*count];
-        *t = (tct_trial){.format = candidates[i]};
+        tacit_trial *t = &trials[*count];
+        *t = (tacit_trial){.format = candidates[i]};
         A->store = NULL;
         const double start = tct_seconds();
         const tacit_status status =
@@ -209,7 +209,7 @@ tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
     return status < 0 ? status : q_status(q);
 }
 
-tacit_status tct_format_race(tacit_queue *q, tct_local *A, tct_trial *trials,
+tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
                              int *count, char (*reasons)[TCT_REASON],
                              const char **winner, tct_block **out)
 {

@@ -21,7 +21,7 @@ static void tell_trials(const tacit_operator *A)
 {
     const int rank = A->world->rank;
     for (int i = 0; i < A->trial_count; i++) {
-        const tct_trial *t = &A->trials[i];
+        const tacit_trial *t = &A->trials[i];
         char time[80] = "not measured";
         if (t->seconds > 0.0 && t->spent > 0.0)
             snprintf(time, sizeof time,
@@ -42,7 +42,7 @@ static void tell_trials(const tacit_operator *A)
 
 typedef struct {
     const tct_format *format;
-    tct_trial trials[TCT_TRIALS_MOST];
+    tacit_trial trials[TCT_TRIALS_MOST];
     int count;
 } choice;
 
@@ -121,7 +121,7 @@ static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
         memcpy(A->trials, c.trials, sizeof c.trials);
         A->trial_count = c.count;
     }
-    snprintf(A->name, sizeof A->name, "%s", A->format->name);
+    snprintf(A->name, sizeof A->name, "%s", A->format->about.name);
     TRY(A->format->create(local, A->q->team, &A->local));
     tct_threads_choose(A->q, A->local);
     return TACIT_OK;

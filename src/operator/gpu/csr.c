@@ -301,9 +301,9 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 }
 
 const tct_format tct_format_gpu_csr = {
-    .name = "csr",
-    .device = "cuda",
-    .summary = "compressed sparse rows, cut into tiles along the merge path",
+    .about = {"csr", "cuda",
+              "compressed sparse rows, cut into tiles along the merge path",
+              false},
     .bytes = csr_bytes,
     .create = csr_create,
     .refill = csr_refill,

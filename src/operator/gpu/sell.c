@@ -26,9 +26,8 @@ static tacit_status sell32_create(tct_local *A, tct_team *team, tct_block **out)
 }
 
 const tct_format tct_format_gpu_sell32 = {
-    .name = "sell32",
-    .device = "cuda",
-    .summary = "slices of 32 rows; 32-bit columns, values as doubles",
+    .about = {"sell32", "cuda",
+              "slices of 32 rows; 32-bit columns, values as doubles", false},
     .bytes = sell32_bytes,
     .create = sell32_create,
     .refill = tct_gpu_slices_refill,
@@ -51,10 +50,10 @@ static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 }
 
 const tct_format tct_format_gpu_sell = {
-    .name = "sell",
-    .device = "cuda",
-    .summary = "slices of 32 rows; columns as runs, 16-bit offsets or 32 bits; "
-               "values as doubles, exact floats or a dictionary",
+    .about = {"sell", "cuda",
+              "slices of 32 rows; columns as runs, 16-bit offsets or 32 bits; "
+              "values as doubles, exact floats or a dictionary",
+              true},
     .bytes = sell_bytes,
     .create = sell_create,
     .refill = tct_gpu_slices_refill,

@@ -48,9 +48,8 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 }
 
 const tct_format tct_format_bsell = {
-    .name = "bsell",
-    .device = "host",
-    .summary = "slices of 8 rows of dense 2x2 to 6x6 blocks",
+    .about = {"bsell", "host", "slices of 8 rows of dense 2x2 to 6x6 blocks",
+              false},
     .bytes = bsell_bytes,
     .create = bsell_create,
     .refill = tct_slices_refill,

@@ -147,9 +147,7 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 }
 
 const tct_format tct_format_csr = {
-    .name = "csr",
-    .device = "host",
-    .summary = "compressed sparse rows, 32-bit columns",
+    .about = {"csr", "host", "compressed sparse rows, 32-bit columns", false},
     .bytes = csr_bytes,
     .create = csr_create,
     .refill = csr_refill,

@@ -22,10 +22,10 @@ static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 }
 
 const tct_format tct_format_sell = {
-    .name = "sell",
-    .device = "host",
-    .summary = "slices of 8 rows; columns as runs, 16-bit offsets or 32 bits; "
-               "values as doubles, exact floats or a dictionary",
+    .about = {"sell", "host",
+              "slices of 8 rows; columns as runs, 16-bit offsets or 32 bits; "
+              "values as doubles, exact floats or a dictionary",
+              false},
     .bytes = sell_bytes,
     .create = sell_create,
     .refill = tct_slices_refill,

@@ -17,12 +17,22 @@ enum {
 static const double FAR_LEAST = 0.1; /* of windows */
 static const char *const what = "the order of rows";
 
+const tacit_order *tacit_order_at(int i)
+{
+    static const tacit_order orders[] = {
+        {"none", "the matrix's"},
+        {"rcm", "reverse Cuthill and McKee: columns of neighbours are near"},
+        {"metis", "parts with few edges between them, each so"}};
+    return i >= 0 && i < (int)(sizeof orders / sizeof *orders) ? &orders[i]
+                                                               : NULL;
+}
+
 bool tct_order_is_known(const char *name)
 {
-    static const char *const names[] = {"auto", "none", "rcm", "metis"};
-    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-        if (strcmp(names[i], name) == 0) return true;
-    return false;
+    const tacit_order *o = NULL;
+    for (int i = 0; (o = tacit_order_at(i)) != NULL; i++)
+        if (strcmp(o->name, name) == 0) break;
+    return o || strcmp(name, "auto") == 0;
 }
 
 /* Do the columns of WINDOW rows from `first` on need more than 16 bits? */

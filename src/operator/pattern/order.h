@@ -18,7 +18,7 @@ typedef struct tct_order {
     double seconds; /* to find it                                */
 } tct_order;
 
-/* Is there such an order? "none" is. */
+/* Is there such an order? "auto" is. */
 bool tct_order_is_known(const char *name);
 
 /* Would many columns need 32 bits, of a matrix that is large enough to mind? */

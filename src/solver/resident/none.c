@@ -33,9 +33,8 @@ void tct_resident_free(tacit_solver *S)
     (void)S;
 }
 
-bool tct_resident_row(int i, const char **method, char *text, size_t size)
+bool tct_resident_kernels(const char *method, char *text, size_t size)
 {
-    (void)i;
     (void)method;
     (void)text;
     (void)size;

@@ -18,12 +18,16 @@ typedef struct {
     int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
 } residence;
 
-static const tct_resident_kernel *kernel_of(const tct_method *method)
+static const tct_resident_kernel *kernel_called(const char *method)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (strcmp(kernels[i]->method, method->about.name) == 0)
-            return kernels[i];
+        if (strcmp(kernels[i]->method, method) == 0) return kernels[i];
     return NULL;
+}
+
+static const tct_resident_kernel *kernel_of(const tct_method *method)
+{
+    return kernel_called(method->about.name);
 }
 
 static const tct_gpu_slices *slices_of(const tct_block *B)
@@ -248,11 +252,10 @@ static void list_stores(const tct_resident_kernel *K, int b, char *text,
     }
 }
 
-bool tct_resident_row(int i, const char **method, char *text, size_t size)
+bool tct_resident_kernels(const char *method, char *text, size_t size)
 {
-    if (i < 0 || (size_t)i >= sizeof kernels / sizeof *kernels) return false;
-    const tct_resident_kernel *K = kernels[i];
-    *method = K->method;
+    const tct_resident_kernel *K = kernel_called(method);
+    if (!K) return false;
     snprintf(text, size,
              "%d barriers an iteration; sell, sell32:", K->barriers);
     list_stores(K, 1, text, size);

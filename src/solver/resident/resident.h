@@ -13,8 +13,8 @@ void tct_resident_iterate(tacit_solver *S);
 /* "132 blocks, r in shared memory", into `text` [size]. */
 void tct_resident_about(const tacit_solver *S, char *text, size_t size);
 void tct_resident_free(tacit_solver *S);
-/* Method `i` that has kernels, and for which blocks and stores, into `text`
- * [size]; false past the end. */
-bool tct_resident_row(int i, const char **method, char *text, size_t size);
+/* For which blocks and stores `method` has kernels, into `text` [size]; false if
+ * it has none. */
+bool tct_resident_kernels(const char *method, char *text, size_t size);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/problem.c - the manufactured problem and distances between vectors. */
+ * operator/problem.c - the manufactured problem and distances between vectors. */
 #include "matrix/matrix.h"
-#include "solver/solver.h"
+#include "operator/operator.h"
 #include <math.h>
 
 /* ||work|| over all ranks; work [n + 1] is lost. */
@@ -20,8 +20,8 @@ static tacit_status norm_of(tacit_queue *q, size_t n, double *work, double *out)
     return tct_agree(q->world, q_own_status(q));
 }
 
-tacit_status tacit_distance(tacit_queue *queue, size_t n, const double *x,
-                            const double *y, double *out)
+tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
+                                  const double *y, double *out)
 {
     REQUIRE(queue != NULL && out != NULL);
     double *work = NULL, norm = 0.0;
@@ -57,17 +57,18 @@ static tacit_status random_rows(tacit_queue *q, const tacit_matrix *m,
     return TACIT_OK;
 }
 
-tacit_status tacit_manufacture(tacit_queue *queue, const tacit_operator *A,
-                               const tacit_matrix *matrix, int64_t seed,
-                               double *xstar, double *b)
+tacit_status tacit_operator_manufacture(const tacit_operator *A,
+                                        const tacit_matrix *matrix,
+                                        int64_t seed, double *xstar, double *b)
 {
-    REQUIRE(queue != NULL && A != NULL && matrix != NULL);
+    REQUIRE(A != NULL && matrix != NULL);
+    tacit_queue *queue = A->q;
     REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
     TCT_THREADS_AT_MOST(queue->threads);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));
     const size_t n = (size_t)A->n;
     double norm = 0.0;
-    TRY(tacit_distance(queue, n, xstar, NULL, &norm));
+    TRY(tacit_queue_distance(queue, n, xstar, NULL, &norm));
     if (norm > 0.0) q_scale(queue, n, 1.0 / norm, xstar);
     (void)tacit_operator_apply(A, xstar, b); /* the queue keeps its status */
     return tct_agree(A->world, q_own_status(queue));

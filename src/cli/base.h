@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/base.h - small helpers of the program: what baseline/base.h has, the
+ * nearest known word, and strict numbers. */
+#ifndef CLI_BASE_H
+#define CLI_BASE_H
+#include "baseline/base.h"
+#include <stddef.h>
+
+/* The one of `names` [count] nearest to `word`, NULL if none is near. */
+const char *cli_nearest(const char *word, const char *const *names,
+                        size_t count);
+
+/* Parse a whole string as a number; false if anything is left over. */
+bool cli_parse_integer(const char *text, int64_t *out);
+bool cli_parse_real(const char *text, double *out);
+
+#endif

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/io/file.c - what tacit/file.h says. */
+#include "matrix/io/format.h"
+#include <string.h>
+#include <unistd.h>
+
+const tacit_file_format *tacit_file_format_at(int i)
+{
+#define TCT_ABOUT(name) &tct_file_##name.about,
+    static const tacit_file_format *const all[] = {TCT_FILE_FORMATS(TCT_ABOUT)};
+#undef TCT_ABOUT
+    return i >= 0 && i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+}
+
+tacit_status tacit_file_check_writable(tacit_world *world, const char *path,
+                                       tacit_file_kind kind)
+{
+    REQUIRE(world != NULL && path != NULL);
+    if (kind == TACIT_FILE_TEXT) return tct_sink_check(world, path);
+    return tct_check_writable(world, path, NULL, kind == TACIT_FILE_VECTOR);
+}
+
+bool tacit_file_is_stdout(const char *path)
+{
+    return tct_sink_descriptor(path) == STDOUT_FILENO;
+}
+
+tacit_status tacit_file_write(tacit_world *world, const char *path,
+                              const char *text)
+{
+    REQUIRE(world != NULL && path != NULL);
+    REQUIRE(world->rank != 0 || text != NULL);
+    tct_sink *s = NULL;
+    TRY(tct_sink_open(world, path, false, &s));
+    tacit_status status =
+        tct_sink_write(s, text, world->rank == 0 ? strlen(text) : 0);
+    if (status >= 0) status = tct_sink_commit(s);
+    tct_sink_close(&s);
+    return status;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/measure.c - the parts of an iteration, alone: enqueued many times, and
+ * waited for once. */
+#include "operator/operator.h"
+
+/* Wait for what was enqueued `times` since `start`; the seconds of one. */
+static tacit_status finish(tacit_queue *q, double start, int64_t times,
+                           double *seconds)
+{
+    TRY(q_status(q));
+    *seconds = (tct_seconds() - start) / (double)times;
+    return TACIT_OK;
+}
+
+tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
+                                     int64_t times, double *seconds)
+{
+    REQUIRE(queue != NULL && seconds != NULL && times > 0);
+    REQUIRE(count > 0 && count <= TCT_SUM_MOST);
+    double *x = NULL;
+    TRY(tct_agree(queue->world, tacit_queue_alloc(queue, TCT_SUM_MOST, &x)));
+    (void)tacit_queue_fill(queue, TCT_SUM_MOST, 0.0, x); /* the queue knows */
+    const double start = tct_seconds();
+    for (int64_t i = 0; i < times; i++) q_sum(queue, count, x);
+    const tacit_status status = finish(queue, start, times, seconds);
+    tacit_queue_free(queue, &x);
+    return status;
+}
+
+tacit_status tacit_operator_measure_product(const tacit_operator *A,
+                                            int64_t times, const double *x,
+                                            double *y, double *seconds)
+{
+    REQUIRE(A != NULL && seconds != NULL && times > 0);
+    REQUIRE(A->n == 0 || (x != NULL && y != NULL));
+    const double start = tct_seconds();
+    for (int64_t i = 0; i < times; i++) apply(A, A->q, x, y);
+    return finish(A->q, start, times, seconds);
+}
+
+tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
+                                             int vectors, int64_t times,
+                                             const double *x, const double *y,
+                                             double *seconds)
+{
+    REQUIRE(A != NULL && seconds != NULL && times > 0);
+    REQUIRE(vectors == 1 || vectors == 2);
+    REQUIRE(A->n == 0 || (x != NULL && (vectors == 1 || y != NULL)));
+    if (!A->plan) FAIL(TACIT_UNSUPPORTED, "one process exchanges nothing");
+    tct_exchange *e = &A->plan->base;
+    const tct_panel what = vectors == 1 ? tct_single(x) : tct_pair(x, y);
+    const double start = tct_seconds();
+    for (int64_t i = 0; i < times; i++) {
+        q_exchange_begin(A->q, e, what);
+        q_exchange_end(A->q, e, vectors);
+    }
+    return finish(A->q, start, times, seconds);
+}
