@@ -324,9 +324,8 @@ static void sums_of_a_vector_with_itself(void **state)
         for (int i = 0; i < TCT_PASS_COUNT; i++) {
             const pass_row *p = &pass_rows[i];
             if (p->writes) continue;
-            double *const same[TCT_OP_VECTORS] = {
-                t.v[0], t.v[0], t.v[0], t.v[0], t.v[0], t.v[0], t.v[0]};
-            double s[MARKED] = {0}, e[MARKED];
+            double *same[TCT_OP_VECTORS], s[MARKED] = {0}, e[MARKED];
+            for (int k = 0; k < TCT_OP_VECTORS; k++) same[k] = t.v[0];
             enqueue_pass(t.q, p, t.n, 1, NULL, NULL, same, 0, t.c);
             for (size_t j = 0; j < t.n; j++) {
                 for (int k = 0; k < MARKED; k++) e[k] = t.ref[0][j];
