@@ -5,10 +5,11 @@
  * LABEL: gpu
  */
 #include "gpu.h"
+#include "pass_rows.h"
 
 /* --- words ---------------------------------------------------------------------- */
 
-enum { VECTORS = 7 };
+enum { VECTORS = TCT_OP_VECTORS };
 typedef struct {
     tacit_queue *q;
     size_t n;
@@ -72,15 +73,15 @@ WORD(w_dot_self, q_dot(q, n, v[3], v[3], &c[C_RS]))
 WORD(w_norm, q_norm(q, n, v[6], &c[C_RR]))
 WORD(w_axpy_norm, q_axpy_norm(q, n, -1, alpha, v[0], v[1], &c[C_PT]))
 WORD(w_axpy_norm_one, q_axpy_norm(q, n, +1, NULL, v[0], v[1], &c[C_SS]))
-WORD(w_cg, q_cg_update(q, n, alpha, beta, v[0], v[1], v[2]))
-WORD(w_single,
-     q_single_update(q, n, alpha, beta, v[0], v[1], v[2], v[3], &c[C_RR]))
+WORD(w_cg, q_pass(q, cg_update, n, (alpha, beta), (v[0], v[2], v[1]), NULL))
+WORD(w_single, q_pass(q, single_update, n, (alpha, beta),
+                      (v[1], v[0], v[3], v[2]), &c[C_RR]))
 WORD(w_dots, q_dots(q, n, v[0], v[1], &c[C_RS]))
 WORD(w_scale, q_scale(q, n, -0.3, v[2]))
-WORD(w_pipelined, q_pipelined_update(q, n, alpha, beta, v[0], v[1], v[2], v[3],
-                                     v[4], v[5], v[6], &c[C_RR]))
-WORD(w_pipe_pr, q_pipe_pr_update(q, n, alpha, beta, v[0], v[1], v[2], v[3],
-                                 v[4], v[5], &c[C_RR]))
+WORD(w_pipelined, q_pass(q, pipelined_update, n, (alpha, beta),
+                         (v[0], v[1], v[2], v[3], v[4], v[5], v[6]), &c[C_RR]))
+WORD(w_pipe_pr, q_pass(q, pipe_pr_update, n, (alpha, beta),
+                       (v[0], v[4], v[5], v[1], v[3], v[2]), &c[C_RR]))
 
 /* Words and steps as cg has them: the steps are tails of what is before. */
 static void w_chain(bench_t *t)
@@ -94,7 +95,7 @@ static void w_chain(bench_t *t)
         q_step(q, STEP_CG_ALPHA, c);
         q_axpy_norm(q, n, -1, alpha, v[2], v[0], &c[C_RR]);
         q_step(q, STEP_CG_BETA, c);
-        q_cg_update(q, n, alpha, beta, v[0], v[1], v[3]);
+        q_pass(q, cg_update, n, (alpha, beta), (v[0], v[3], v[1]), NULL);
     }
 }
 
@@ -188,19 +189,90 @@ static void words_do_what_the_host_does(void **state)
         }
 }
 
+/* --- every pass of the table -------------------------------------------------- */
+
+/* Scalars that the sums do not reach. */
+enum { K_ALPHA = TCT_SCALARS - 2, K_BETA };
+
+/* All that pass `p` leaves of n elements, `apart` from the begin of the vectors;
+ * what it does not read begins as NaN. */
+static double *run_pass(const char *spec, const pass_row *p, size_t n,
+                        size_t apart, bool unit)
+{
+    bench_t t;
+    open_bench(&t, spec, n + apart);
+    for (int k = 0; k < p->vectors; k++)
+        if (!(p->reads >> k & 1)) q_fill(t.q, t.n, NAN, t.v[k]);
+    q_fill(t.q, 1, 0.75, &t.c[K_ALPHA]);
+    q_fill(t.q, 1, -1.25, &t.c[K_BETA]);
+    q_fill(t.q, 4, NAN, t.c); /* of old sums nothing may remain */
+    if (p->held)
+        enqueue_pass(t.q, p, n, 1, &t.c[C_ALPHA], &t.c[C_BETA], t.v, apart,
+                     t.c);
+    else
+        enqueue_pass(t.q, p, n, -1, unit ? NULL : &t.c[K_ALPHA], &t.c[K_BETA],
+                     t.v, apart, t.c);
+    OK(q_status(t.q));
+    double *all = contents(&t);
+    close_bench(&t);
+    return all;
+}
+
+static void passes_do_what_the_host_does(void **state)
+{
+    (void)state;
+    static const size_t some[] = {0, 1, 2, 31, 1000, 100003};
+    for (int i = 0; i < TCT_PASS_COUNT; i++)
+        for (size_t s = 0; s < 4 * sizeof some / sizeof *some; s++) {
+            const pass_row *p = &pass_rows[i];
+            const size_t n = some[s / 4], apart = s & 1;
+            const size_t vectors = VECTORS * (n + apart);
+            double *want = run_pass("host", p, n, apart, s & 2);
+            double *got = run_pass(TEST_DEVICE, p, n, apart, s & 2);
+            double *again = run_pass(TEST_DEVICE, p, n, apart, s & 2);
+            for (size_t j = 0; j < vectors + TCT_SCALARS; j++) {
+                const double size = 1.0 + fabs(want[j]);
+                const double slack = j < vectors
+                                         ? 4e-15 * size
+                                         : 1e-12 * (size + sqrt((double)n));
+                if (!(fabs(got[j] - want[j]) <= slack) &&
+                    !(isnan(got[j]) && isnan(want[j])))
+                    fail_msg("pass %s of %zu, %zu apart: number %zu is %.17g, "
+                             "not %.17g",
+                             p->name, n, apart, j, got[j], want[j]);
+            }
+            if (!same_bits(got, again, vectors + TCT_SCALARS))
+                fail_msg("pass %s of %zu: other bits every time", p->name, n);
+            free(want);
+            free(got);
+            free(again);
+        }
+}
+
+static void a_device_refuses_what_it_does_not_know(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    q->device->run(q, &(tct_op){.code = TCT_EXCHANGE_BEGIN, .n = 1});
+    EXPECT(TACIT_UNSUPPORTED, q_status(q));
+    assert_non_null(strstr(tacit_error_message(), "'exchange begin'"));
+    tacit_queue_destroy(&q);
+}
+
 /* After a breakdown, what has been enqueued ahead changes nothing. */
 static void updates_hold_still_when_told(void **state)
 {
     (void)state;
-    static void (*const updates[])(bench_t *) = {w_cg, w_single, w_pipelined,
-                                                 w_pipe_pr};
-    for (int u = 0; u < 4; u++)
-        for (int s = 0; s < 5; s++) {
+    int updates = 0;
+    for (int i = 0; i < TCT_PASS_COUNT; i++)
+        for (int s = 0; s < 5 && pass_rows[i].held; s++) {
             bench_t t;
             open_bench(&t, TEST_DEVICE, sizes[s]);
             q_fill(t.q, 1, 1.0, &t.c[C_HELD]);
             double *before = contents(&t);
-            updates[u](&t);
+            enqueue_pass(t.q, &pass_rows[i], t.n, 1, &t.c[C_ALPHA],
+                         &t.c[C_BETA], t.v, 0, t.c);
+            updates++;
             double *after = contents(&t);
             assert_true(
                 same_bits(before, after, VECTORS * sizes[s] + TCT_SCALARS));
@@ -208,6 +280,7 @@ static void updates_hold_still_when_told(void **state)
             free(after);
             close_bench(&t);
         }
+    assert_true(updates >= 4 * 5); /* of all methods that have one */
 }
 
 /* --- steps and looks ---------------------------------------------------------- */
@@ -304,6 +377,8 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_do_what_the_host_does),
+        cmocka_unit_test(passes_do_what_the_host_does),
+        cmocka_unit_test(a_device_refuses_what_it_does_not_know),
         cmocka_unit_test(updates_hold_still_when_told),
         cmocka_unit_test(steps_are_those_of_the_host),
         cmocka_unit_test(looks_come_in_order),

@@ -3,6 +3,7 @@
  * against the words they fuse, and the decorators. */
 #include "device/decorators.h"
 #include "device/queue.h"
+#include "pass_rows.h"
 #include <math.h>
 #include <setjmp.h>
 #include <signal.h>
@@ -15,7 +16,7 @@
 /* cmocka wants the four headers above it */
 #include <cmocka.h>
 
-enum { VECTORS = 7, THREADS_MOST = 3 };
+enum { VECTORS = TCT_OP_VECTORS, THREADS_MOST = 3 };
 static const size_t sizes[] = {0, 1, 7, 64, 1000, 4096, 10007};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
@@ -157,7 +158,8 @@ static void fused_words_match_composed(void **state)
         ref_axpy(&t, -a, 0, 1);
         assert_scalar(&t, C_PT, ref_dot(&t, 1, 1));
 
-        q_cg_update(t.q, t.n, alpha, beta, v[0], v[1], v[2]);
+        /* r x p = 0 2 1 */
+        q_pass(t.q, cg_update, t.n, (alpha, beta), (v[0], v[2], v[1]), NULL);
         ref_axpy(&t, a, 1, 2);
         ref_aypx(&t, b, 0, 1);
 
@@ -165,17 +167,17 @@ static void fused_words_match_composed(void **state)
         assert_scalar(&t, C_RS, ref_dot(&t, 0, 1));
         assert_scalar(&t, C_SS, ref_dot(&t, 1, 1));
 
-        /* s r p x = 0 1 2 3 */
-        q_single_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3],
-                        &t.c[C_RR]);
+        /* r s x p = 1 0 3 2 */
+        q_pass(t.q, single_update, t.n, (alpha, beta), (v[1], v[0], v[3], v[2]),
+               &t.c[C_RR]);
         ref_axpy(&t, a, 2, 3);
         ref_axpy(&t, -a, 0, 1);
         ref_aypx(&t, b, 1, 2);
         assert_scalar(&t, C_RR, ref_dot(&t, 1, 1));
 
         /* n z s w p r x = 0 1 2 3 4 5 6 */
-        q_pipelined_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3], v[4],
-                           v[5], v[6], &t.c[C_RR]);
+        q_pass(t.q, pipelined_update, t.n, (alpha, beta),
+               (v[0], v[1], v[2], v[3], v[4], v[5], v[6]), &t.c[C_RR]);
         ref_aypx(&t, b, 0, 1);
         ref_aypx(&t, b, 3, 2);
         ref_aypx(&t, b, 5, 4);
@@ -185,9 +187,9 @@ static void fused_words_match_composed(void **state)
         assert_scalar(&t, C_RR, ref_dot(&t, 5, 5));
         assert_scalar(&t, C_DELTA, ref_dot(&t, 3, 5));
 
-        /* w u s r p x = 0 1 2 3 4 5 */
-        q_pipe_pr_update(t.q, t.n, alpha, beta, v[0], v[1], v[2], v[3], v[4],
-                         v[5], &t.c[C_RR]);
+        /* w p x u r s = 0 4 5 1 3 2 */
+        q_pass(t.q, pipe_pr_update, t.n, (alpha, beta),
+               (v[0], v[4], v[5], v[1], v[3], v[2]), &t.c[C_RR]);
         ref_axpy(&t, a, 4, 5);
         ref_axpy(&t, -a, 2, 3);
         ref_aypx(&t, b, 3, 4);
@@ -199,6 +201,150 @@ static void fused_words_match_composed(void **state)
         assert_scalar(&t, C_SS, ref_dot(&t, 2, 2));
         for (int i = 0; i < VECTORS; i++) assert_vector(&t, i);
     }
+}
+
+/* --- every pass of the table -------------------------------------------------- */
+
+static void rows_say_what_bodies_do(void **state)
+{
+    (void)state;
+    for (int i = 0; i < TCT_PASS_COUNT; i++) {
+        const pass_row *p = &pass_rows[i];
+        const pass_marks m = marks_of(p);
+        if (m.reads != p->reads || m.writes != p->writes || m.sums != p->sums)
+            fail_msg("pass %s reads %#x, writes %#x and makes %d sums; its row "
+                     "says %#x, %#x, %d",
+                     p->name, m.reads, m.writes, m.sums, p->reads, p->writes,
+                     p->sums);
+        if ((m.reads | m.writes) != (1u << p->vectors) - 1)
+            fail_msg("pass %s has no use for one of its vectors", p->name);
+        if (p->dot + p->nrm2 != p->sums)
+            fail_msg("pass %s does not count its sums", p->name);
+    }
+}
+
+static void passes_move_what_their_bodies_use(void **state)
+{
+    (void)state;
+    bench_t t;
+    open_bench(&t, "count:host", 1000, 1);
+    set_scalars(&t, 1, 1);
+    for (int i = 0; i < TCT_PASS_COUNT; i++) {
+        const pass_row *p = &pass_rows[i];
+        const pass_marks m = marks_of(p);
+        const tacit_tally *tally = tacit_queue_tally(t.q);
+        tacit_queue_clear_tally(t.q);
+        enqueue_pass(t.q, p, t.n, 1, &t.c[C_ALPHA], &t.c[C_BETA], t.v, 0, t.c);
+        const int moved =
+            __builtin_popcount(m.reads) + __builtin_popcount(m.writes);
+        if (tally->moved_bytes != 8000.0 * moved)
+            fail_msg("pass %s: %g bytes, not %d", p->name, tally->moved_bytes,
+                     8000 * moved);
+        assert_int_equal(tally->dot.count, p->dot);
+        assert_int_equal(tally->nrm2.count, p->nrm2);
+        assert_int_equal(tally->axpy.count, p->axpy);
+    }
+    close_bench(&t);
+}
+
+/* A pass on n elements against its body, one place after the other. What it
+ * only writes begins as NaN, what it does not write keeps its bits, as do the
+ * elements around and the scalars behind its sums. */
+static void one_pass(bench_t *t, const pass_row *p, double sign, bool unit)
+{
+    enum { BEHIND = 2 };
+    const size_t n = t->n > BEHIND ? t->n - BEHIND : t->n, at = t->n > n;
+    const double alpha = 0.75, beta = -1.25;
+    double s[MARKED] = {0}, c[TCT_SCALARS], e[MARKED];
+    for (int k = 0; k < p->vectors; k++) {
+        for (size_t j = 0; j < t->n; j++)
+            t->ref[k][j] = p->reads >> k & 1
+                               ? 2 * tct_uniform((uint64_t)k + 17, j) - 1
+                               : (double)NAN;
+        q_put(t->q, t->n, t->ref[k], t->v[k]);
+    }
+    for (int k = 0; k < TCT_SCALARS; k++) c[k] = -7.0 - k;
+    c[TCT_SCALARS - 2] = alpha;
+    c[TCT_SCALARS - 1] = beta;
+    q_put(t->q, TCT_SCALARS, c, t->c);
+    enqueue_pass(t->q, p, n, sign, unit ? NULL : &t->c[TCT_SCALARS - 2],
+                 &t->c[TCT_SCALARS - 1], t->v, at, t->c);
+    for (size_t j = at; j < at + n; j++) {
+        for (int k = 0; k < p->vectors; k++) e[k] = t->ref[k][j];
+        p->body(e, unit ? sign : sign * alpha, beta, s);
+        for (int k = 0; k < p->vectors; k++) t->ref[k][j] = e[k];
+    }
+    for (int k = 0; k < TCT_SCALARS; k++)
+        assert_scalar(t, k, k < p->sums ? s[k] : c[k]);
+    double *got = malloc((t->n + 1) * sizeof *got);
+    for (int k = 0; k < p->vectors; k++) {
+        q_get(t->q, t->n, t->v[k], got);
+        for (size_t j = 0; j < t->n; j++) {
+            const bool same = !memcmp(&got[j], &t->ref[k][j], sizeof *got);
+            const bool near =
+                j >= at && j < at + n && p->writes >> k & 1 &&
+                fabs(got[j] - t->ref[k][j]) <= 1e-14 * (1 + fabs(t->ref[k][j]));
+            if (!same && !near)
+                fail_msg("pass %s of %zu: vector %d, element %zu is %.17g, not "
+                         "%.17g",
+                         p->name, n, k, j, got[j], t->ref[k][j]);
+        }
+    }
+    free(got);
+}
+
+static void every_pass(const char *spec)
+{
+    bench_t t;
+    FOR_EVERY_SIZE(t, spec)
+    {
+        for (int i = 0; i < TCT_PASS_COUNT; i++) {
+            one_pass(&t, &pass_rows[i], +1, false);
+            one_pass(&t, &pass_rows[i], -1, false);
+            if (!pass_rows[i].held) one_pass(&t, &pass_rows[i], -1, true);
+        }
+        assert_int_equal(q_status(t.q), TACIT_OK);
+    }
+}
+
+static void passes_match_their_bodies(void **state)
+{
+    (void)state;
+    every_pass("host");
+    every_pass("memcheck:host");
+}
+
+/* What only sums may get the same vector twice. */
+static void sums_of_a_vector_with_itself(void **state)
+{
+    (void)state;
+    bench_t t;
+    FOR_EVERY_SIZE(t, "host")
+    {
+        for (int i = 0; i < TCT_PASS_COUNT; i++) {
+            const pass_row *p = &pass_rows[i];
+            if (p->writes) continue;
+            double *same[TCT_OP_VECTORS], s[MARKED] = {0}, e[MARKED];
+            for (int k = 0; k < TCT_OP_VECTORS; k++) same[k] = t.v[0];
+            enqueue_pass(t.q, p, t.n, 1, NULL, NULL, same, 0, t.c);
+            for (size_t j = 0; j < t.n; j++) {
+                for (int k = 0; k < MARKED; k++) e[k] = t.ref[0][j];
+                p->body(e, 1, 0, s);
+            }
+            for (int k = 0; k < p->sums; k++) assert_scalar(&t, k, s[k]);
+        }
+    }
+}
+
+static void a_device_refuses_what_it_does_not_know(void **state)
+{
+    (void)state;
+    bench_t t;
+    open_bench(&t, "host", 10, 1);
+    t.q->device->run(t.q, &(tct_op){.code = TCT_EXCHANGE_BEGIN});
+    assert_int_equal(q_status(t.q), TACIT_UNSUPPORTED);
+    assert_non_null(strstr(tacit_error_message(), "'exchange begin'"));
+    close_bench(&t);
 }
 
 static void sums_have_the_same_bits_every_time(void **state)
@@ -273,7 +419,8 @@ static void count_counts_as_the_paper_does(void **state)
     open_bench(&t, "count:host", 1000, 1);
     set_scalars(&t, 1, 1);
     tacit_queue_clear_tally(t.q);
-    q_cg_update(t.q, t.n, &t.c[C_ALPHA], &t.c[C_BETA], t.v[0], t.v[1], t.v[2]);
+    q_pass(t.q, cg_update, t.n, (&t.c[C_ALPHA], &t.c[C_BETA]),
+           (t.v[0], t.v[1], t.v[2]), NULL);
     q_axpy_norm(t.q, t.n, 1, NULL, t.v[0], t.v[1], &t.c[0]);
     q_dot(t.q, t.n, t.v[0], t.v[1], &t.c[1]);
     q_sum(t.q, 2, t.c);
@@ -404,6 +551,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(words_match_loops),
         cmocka_unit_test(fused_words_match_composed),
+        cmocka_unit_test(rows_say_what_bodies_do),
+        cmocka_unit_test(passes_move_what_their_bodies_use),
+        cmocka_unit_test(passes_match_their_bodies),
+        cmocka_unit_test(sums_of_a_vector_with_itself),
+        cmocka_unit_test(a_device_refuses_what_it_does_not_know),
         cmocka_unit_test(sums_have_the_same_bits_every_time),
         cmocka_unit_test(steps_hold_still_once_the_target_is_met),
         cmocka_unit_test(unknown_words_are_refused),

@@ -32,7 +32,10 @@ static void self_exchange_begin(tacit_queue *q, const tct_op *op)
         double *from = plan->base.pack + columns * plan->send[k].first;
         double *to = landing + columns * plan->recv[k].first;
         const size_t n = (size_t)(columns * plan->send[k].count);
-        q->device->run(q, &(tct_op){.code = TCT_COPY, .n = n, .v = {from, to}});
+        q->device->run(q, &(tct_op){.code = TCT_PASS,
+                                    .pass = PASS_copy,
+                                    .n = n,
+                                    .v = {from, to}});
     }
 }
 

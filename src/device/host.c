@@ -12,9 +12,8 @@
 
 enum {
     SERIAL_BELOW = 4096, /* elements: to call the team costs about 1 us */
-    SUMS_MOST = 4,
-    GRAIN = 512,      /* elements: chunks end on page borders */
-    CHUNKS_MOST = 256 /* of a vector                          */
+    GRAIN = 512,         /* elements: chunks end on page borders */
+    CHUNKS_MOST = 256    /* of a vector                          */
 };
 
 typedef struct {
@@ -22,20 +21,6 @@ typedef struct {
     double (*partial)[8]; /* [CHUNKS_MOST], a cache line each */
     int threads;          /* that a vector is worth; 0: all   */
 } host_state;
-
-static int sums_of(const tct_op *op)
-{
-    switch ((int)op->code) {
-    case TCT_DOT:
-    case TCT_NORM:
-    case TCT_AXPY_NORM:
-    case TCT_SINGLE_UPDATE: return 1;
-    case TCT_DOTS:
-    case TCT_PIPELINED_UPDATE: return 2;
-    case TCT_PIPE_PR_UPDATE: return 4;
-    default: return 0;
-    }
-}
 
 /* First element of chunk `c` of `chunks`. */
 static size_t limit(size_t n, size_t chunks, size_t c)
@@ -56,7 +41,7 @@ static void run_chunk(void *work, int64_t c)
 {
     const vector_work *w = work;
     const size_t n = w->op->n, k = (size_t)c;
-    double part[SUMS_MOST] = {0};
+    double part[TCT_OP_SUMS] = {0};
     w->range(w->op, limit(n, w->chunks, k), limit(n, w->chunks, k + 1), part);
     memcpy(w->partial[k], part, sizeof part);
 }
@@ -66,10 +51,12 @@ static void run_vector(tacit_queue *q, int threads, const tct_op *op)
     const host_state *h = q->device_state;
     const size_t grains = (op->n + GRAIN - 1) / GRAIN;
     const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
-    vector_work work = {op, chunks, h->vector->run[op->code], h->partial};
+    const tct_host_range range =
+        op->code == TCT_GATHER ? h->vector->gather : h->vector->pass[op->pass];
+    vector_work work = {op, chunks, range, h->partial};
     if (op->n < SERIAL_BELOW) threads = 1;
     tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_chunk, &work);
-    for (int j = 0; j < sums_of(op); j++) {
+    for (int j = 0; j < tct_op_info_of(op)->sums; j++) {
         double total = 0.0;
         for (size_t c = 0; c < chunks; c++) total += h->partial[c][j];
         op->out[j] = total;
@@ -94,7 +81,8 @@ static void run_product(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_DOTS: /* s is still in the caches of small matrices */
         B->ops->multiply(B, v[0], v[1], op->out);
         run_vector(q, threads_of(q),
-                   &(tct_op){.code = TCT_DOTS,
+                   &(tct_op){.code = TCT_PASS,
+                             .pass = PASS_dots,
                              .n = op->n,
                              .v = {v[2], v[1]},
                              .out = op->out + 1});
@@ -107,7 +95,10 @@ static void run_product(tacit_queue *q, const tct_op *op)
             B->ops->multiply(B, v[2], v[3], NULL);
         }
         break;
-    default: B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
+    case TCT_MULTIPLY_ADD:
+        B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
+        break;
+    default: q_refuse(q, op);
     }
 }
 
@@ -146,7 +137,9 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_DOTS:
     case TCT_MULTIPLY_PAIR:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
-    default: run_vector(q, threads_of(q), op);
+    case TCT_PASS:
+    case TCT_GATHER: run_vector(q, threads_of(q), op); break;
+    default: q_refuse(q, op);
     }
 }
 
@@ -177,8 +170,9 @@ static void *host_alloc(tacit_queue *q, size_t bytes)
     double *p = tct_alloc(bytes);
     const size_t n = bytes / sizeof(double);
     if (p && q->threads > 1 && n >= SERIAL_BELOW)
-        run_vector(q, q->threads,
-                   &(tct_op){.code = TCT_FILL, .n = n, .v = {p}});
+        run_vector(
+            q, q->threads,
+            &(tct_op){.code = TCT_PASS, .pass = PASS_fill, .n = n, .v = {p}});
     return p;
 }
 

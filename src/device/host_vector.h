@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/host_vector.h - vector operations of the host device on a range of
- * elements, one function per operation code, one table per instruction set. */
+ * device/host_vector.h - the loops of the host: one function per pass, one
+ * table per instruction set. */
 #ifndef TCT_HOST_VECTOR_H
 #define TCT_HOST_VECTOR_H
 #include "device/queue.h"
@@ -10,7 +10,7 @@
 typedef void (*tct_host_range)(const tct_op *op, size_t from, size_t to,
                                double *sums);
 typedef struct tct_host_vector {
-    tct_host_range run[TCT_OPCODES]; /* NULL: no vector operation */
+    tct_host_range pass[TCT_PASS_COUNT], gather;
 } tct_host_vector;
 
 extern const tct_host_vector tct_host_vector_base, tct_host_vector_avx2,

@@ -7,12 +7,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-const tct_op_info tct_op_table[TCT_OPCODES] = {
-#define X(code, text, spmv, dot, nrm2, axpy, moved) \
-    [TCT_##code] = {text, spmv, dot, nrm2, axpy, moved},
+static const tct_op_info op_table[TCT_OPCODES] = {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums) \
+    [TCT_##code] = {text, spmv, dot, nrm2, axpy, moved, sums},
     TCT_OPS(X)
 #undef X
 };
+
+static const tct_op_info pass_table[TCT_PASS_COUNT] = {
+#define X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy)  \
+    [PASS_##name] = {                                                       \
+        text, 0,    dot,                                                    \
+        nrm2, axpy, __builtin_popcount(reads) + __builtin_popcount(writes), \
+        sums},
+    TCT_PASSES(X)
+#undef X
+};
+
+const tct_op_info *tct_op_info_of(const tct_op *op)
+{
+    return op->code == TCT_PASS ? &pass_table[op->pass] : &op_table[op->code];
+}
 
 /* --- failure -------------------------------------------------------------- */
 
@@ -24,6 +39,12 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     vsnprintf(q->why, sizeof q->why, format, args);
     va_end(args);
     q->failed = status;
+}
+
+void q_refuse(tacit_queue *q, const tct_op *op)
+{
+    q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
+           q->device->name, tct_op_info_of(op)->text);
 }
 
 static void q_sync(tacit_queue *q)

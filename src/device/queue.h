@@ -12,59 +12,63 @@
 #ifndef TCT_QUEUE_H
 #define TCT_QUEUE_H
 #include "base/base.h"
-#include "device/steps.h"
+#include "device/passes.h"
 #include "device/team.h"
 #include <tacit/queue.h>
 
 /* --- operations ----------------------------------------------------------
- * X(code, text, spmv, dot, nrm2, axpy, moved): what one operation counts as in
- * the aCG paper's section 4.1.4, and the doubles per element that it really
- * reads and writes. Vectors are listed in the order of op->v. */
-#define TCT_OPS(X)                                                             \
-    X(FILL, "fill", 0, 0, 0, 0, 1)           /* y                       */     \
-    X(COPY, "copy", 0, 0, 0, 0, 2)           /* x y                     */     \
-    X(SCALE, "scale", 0, 0, 0, 0, 2)         /* y                       */     \
-    X(GATHER, "gather", 0, 0, 0, 0, 2)       /* x y                     */     \
-    X(AXPY, "axpy", 0, 0, 0, 1, 3)           /* x y                     */     \
-    X(AYPX, "aypx", 0, 0, 0, 1, 3)           /* x y                     */     \
-    X(DOT, "dot", 0, 1, 0, 0, 2)             /* x y                     */     \
-    X(NORM, "norm", 0, 0, 1, 0, 1)           /* x                       */     \
-    X(AXPY_NORM, "axpy+norm", 0, 0, 1, 1, 3) /* x y                     */     \
-    X(CG_UPDATE, "cg update", 0, 0, 0, 2, 5) /* r p x                   */     \
-    X(DOTS, "two dots", 0, 1, 1, 0, 2)       /* x y                     */     \
-    X(SINGLE_UPDATE, "single update", 0, 0, 1, 3, 7)        /* s r p x      */ \
-    X(PIPELINED_UPDATE, "pipelined update", 0, 1, 1, 6, 13) /* n z s w p r x*/ \
-    X(PIPE_PR_UPDATE, "pipe-pr update", 0, 3, 1, 5, 11)     /* w u s r p x  */ \
-    X(MULTIPLY, "product", 1, 0, 0, 0, 2)                                      \
-    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2)                              \
-    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3) /* p s r        */         \
-    X(MULTIPLY_PAIR, "product of two", 2, 0, 0, 0, 4)                          \
-    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0)                            \
-    X(STEP, "scalar step", 0, 0, 0, 0, 0)                                      \
-    X(LOOK, "look", 0, 0, 0, 0, 0)                                             \
-    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0)                                   \
-    X(SUM_END, "sum end", 0, 0, 0, 0, 0)                                       \
-    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0)                         \
-    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0)                             \
-    X(PACK, "pack", 0, 0, 0, 0, 2)                                             \
-    X(UNPACK, "unpack", 0, 0, 0, 0, 2)                                         \
-    X(CALL, "function", 1, 0, 0, 0, 0)                                         \
-    X(GET, "get", 0, 0, 0, 0, 2)                                               \
-    X(PUT, "put", 0, 0, 0, 0, 2)
+ * X(code, text, spmv, dot, nrm2, axpy, moved, sums): what one operation counts
+ * as in the aCG paper's section 4.1.4, the doubles per element that it really
+ * reads and writes, and the sums it makes. A pass says these in its own row
+ * (TCT_PASSES). Vectors are listed in the order of op->v. */
+#define TCT_OPS(X)                                                        \
+    X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                     \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0) /* x y           */             \
+    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                              \
+    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                      \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3) /* p s r        */ \
+    X(MULTIPLY_PAIR, "product of two", 2, 0, 0, 0, 4, 0)                  \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                    \
+    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                              \
+    X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                     \
+    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                           \
+    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                               \
+    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                 \
+    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                     \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0)                                     \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0)                                 \
+    X(CALL, "function", 1, 0, 0, 0, 0, 0)                                 \
+    X(GET, "get", 0, 0, 0, 0, 2, 0)                                       \
+    X(PUT, "put", 0, 0, 0, 0, 2, 0)
 
 typedef enum tct_opcode {
-#define X(code, text, spmv, dot, nrm2, axpy, moved) TCT_##code,
+#define X(code, ...) TCT_##code,
     TCT_OPS(X)
 #undef X
         TCT_OPCODES
 } tct_opcode;
 
+/* The most sums of any operation. */
+union tct_op_widths {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums) char code[1 + (sums)];
+    TCT_OPS(X)
+#undef X
+#define X(name, text, vectors, reads, writes, sums, ...) char name[1 + (sums)];
+    TCT_PASSES(X)
+#undef X
+};
+enum {
+    TCT_OP_SUMS = sizeof(union tct_op_widths) - 1,
+    TCT_OP_VECTORS = TCT_PASS_VECTORS > 4 ? TCT_PASS_VECTORS : 4,
+    TCT_SUM_MOST = 8 /* scalars of a sum over ranks */
+};
+
 typedef struct tct_op_info {
     const char *text;
     int spmv, dot, nrm2, axpy; /* how many it counts as             */
     int moved;                 /* doubles moved per element          */
+    int sums;                  /* scalars it leaves in op->out       */
 } tct_op_info;
-extern const tct_op_info tct_op_table[TCT_OPCODES];
 
 typedef struct tct_block tct_block;
 typedef struct tct_exchange tct_exchange;
@@ -115,16 +119,15 @@ static inline double *tct_landing(const tct_exchange *e, int columns)
     return e->in_place && columns == 1 ? e->ghost : e->landing;
 }
 
-enum { TCT_OP_VECTORS = 7, TCT_SUM_MOST = 8 };
-
 /* A function of the user's: y of x, both on the device. */
 typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
                                     double *y);
 
 typedef struct tct_op {
     tct_opcode code;
+    tct_pass pass;              /* of PASS                              */
     size_t n;                   /* elements per vector                  */
-    double sign;                /* +1 or -1; the number of FILL, SCALE  */
+    double sign;                /* of alpha; without alpha, in place    */
     const double *alpha, *beta; /* scalars on the device                */
     double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
     double *out;                /* scalar results, contiguous           */
@@ -138,6 +141,9 @@ typedef struct tct_op {
     void *host;                 /* host memory of GET and PUT; of CALL  */
     tct_call_fn call;           /* ... the context of this              */
 } tct_op;
+
+/* What is known of an operation, or of the pass that it is. */
+const tct_op_info *tct_op_info_of(const tct_op *op);
 
 /* --- the two tables that are back ends ----------------------------------- */
 
@@ -334,6 +340,9 @@ static inline void q_submit(tacit_queue *q, const tct_op *op)
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* A device's answer to an operation that it does not know. */
+void q_refuse(tacit_queue *q, const tct_op *op);
+
 /* Wait until the queue has drained; its first failure, as a status. */
 tacit_status q_status(tacit_queue *q);
 
@@ -348,48 +357,89 @@ void q_free(tacit_queue *q, double *p);
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);
 
+/* Enqueue a pass on its vectors `v`, with alpha times `sign` (alpha NULL is 1)
+ * and beta; `out` gets the sums of this rank's part: sum them over ranks with
+ * q_sum. */
+void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
+                const double *alpha, const double *beta, const double *const *v,
+                double *out);
+
+/* The same in the text of a method: by name, with (alpha, beta), and with its
+ * vectors in the order of the pass's row, as many as it has:
+ *     q_pass(q, cg_update, n, (alpha, beta), (r, x, p), NULL); */
+#define q_pass(q, name, n, by, on, out)                                  \
+    do {                                                                 \
+        const double *const by_[] = {TCT_BARE by};                       \
+        const double *const on_[] = {TCT_BARE on};                       \
+        _Static_assert(sizeof by_ == 2 * sizeof *by_, "alpha and beta"); \
+        _Static_assert(sizeof on_ == PASS_VECTORS_##name * sizeof *on_,  \
+                       "as many vectors as the pass has");               \
+        q_run_pass(q, PASS_##name, n, 1.0, by_[0], by_[1], on_, out);    \
+    } while (0)
+#define TCT_BARE(...) __VA_ARGS__
+
 /* y = value;  y = x;  y = factor y */
-void q_fill(tacit_queue *q, size_t n, double value, double *y);
-void q_copy(tacit_queue *q, size_t n, const double *x, double *y);
-void q_scale(tacit_queue *q, size_t n, double factor, double *y);
+static inline void q_fill(tacit_queue *q, size_t n, double value, double *y)
+{
+    const double *const v[] = {y};
+    q_run_pass(q, PASS_fill, n, value, NULL, NULL, v, NULL);
+}
+static inline void q_copy(tacit_queue *q, size_t n, const double *x, double *y)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_copy, n, 1.0, NULL, NULL, v, NULL);
+}
+static inline void q_scale(tacit_queue *q, size_t n, double factor, double *y)
+{
+    const double *const v[] = {y};
+    q_run_pass(q, PASS_scale, n, factor, NULL, NULL, v, NULL);
+}
+/* y = y + sign alpha x;  y = x + sign alpha y; alpha NULL is 1 */
+static inline void q_axpy(tacit_queue *q, size_t n, double sign,
+                          const double *alpha, const double *x, double *y)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_axpy, n, sign, alpha, NULL, v, NULL);
+}
+static inline void q_aypx(tacit_queue *q, size_t n, double sign,
+                          const double *alpha, const double *x, double *y)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_aypx, n, sign, alpha, NULL, v, NULL);
+}
+/* y = y + sign alpha x, *out = (y, y) */
+static inline void q_axpy_norm(tacit_queue *q, size_t n, double sign,
+                               const double *alpha, const double *x, double *y,
+                               double *out)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_axpy_norm, n, sign, alpha, NULL, v, out);
+}
+/* *out = (x, y) */
+static inline void q_dot(tacit_queue *q, size_t n, const double *x,
+                         const double *y, double *out)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_dot, n, 1.0, NULL, NULL, v, out);
+}
+/* *out = (x, x) */
+static inline void q_norm(tacit_queue *q, size_t n, const double *x,
+                          double *out)
+{
+    const double *const v[] = {x};
+    q_run_pass(q, PASS_norm, n, 1.0, NULL, NULL, v, out);
+}
+/* out[0] = (x, y), out[1] = (y, y) */
+static inline void q_dots(tacit_queue *q, size_t n, const double *x,
+                          const double *y, double *out)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_dots, n, 1.0, NULL, NULL, v, out);
+}
+
 /* y[i] = x[index[i]], the index on the device */
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
-/* y = y + sign alpha x;  y = x + sign alpha y; alpha NULL is 1 */
-void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
-            const double *x, double *y);
-void q_aypx(tacit_queue *q, size_t n, double sign, const double *alpha,
-            const double *x, double *y);
-/* *out = (x, y) of this rank's part; sum it over ranks with q_sum */
-void q_dot(tacit_queue *q, size_t n, const double *x, const double *y,
-           double *out);
-/* *out = (x, x) */
-void q_norm(tacit_queue *q, size_t n, const double *x, double *out);
-/* out[0] = (x, y), out[1] = (y, y) */
-void q_dots(tacit_queue *q, size_t n, const double *x, const double *y,
-            double *out);
-/* y = y + sign alpha x, *out = (y, y) */
-void q_axpy_norm(tacit_queue *q, size_t n, double sign, const double *alpha,
-                 const double *x, double *y, double *out);
-
-/* x = x + alpha p;  p = r + beta p */
-void q_cg_update(tacit_queue *q, size_t n, const double *alpha,
-                 const double *beta, const double *r, double *p, double *x);
-/* x += alpha p; r -= alpha s; p = r + beta p; *rr = (r, r) */
-void q_single_update(tacit_queue *q, size_t n, const double *alpha,
-                     const double *beta, const double *s, double *r, double *p,
-                     double *x, double *rr);
-/* z = n + beta z; s = w + beta s; p = r + beta p; x += alpha p; r -= alpha s;
- * w -= alpha z; out[0] = (r, r), out[1] = (w, r) */
-void q_pipelined_update(tacit_queue *q, size_t n, const double *alpha,
-                        const double *beta, const double *nn, double *z,
-                        double *s, double *w, double *p, double *r, double *x,
-                        double *out);
-/* x += alpha p; r -= alpha s; p = r + beta p; s = w - alpha u + beta s;
- * out[0] = (r, r), out[1] = (p, s), out[2] = (r, s), out[3] = (s, s) */
-void q_pipe_pr_update(tacit_queue *q, size_t n, const double *alpha,
-                      const double *beta, const double *w, const double *u,
-                      double *s, double *r, double *p, double *x, double *out);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);

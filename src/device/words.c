@@ -9,19 +9,24 @@ static double *in(const double *x)
     return (double *)(uintptr_t)x;
 }
 
-void q_fill(tacit_queue *q, size_t n, double value, double *y)
+void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
+                const double *alpha, const double *beta, const double *const *v,
+                double *out)
 {
-    q_submit(q, &(tct_op){.code = TCT_FILL, .n = n, .sign = value, .v = {y}});
-}
-
-void q_copy(tacit_queue *q, size_t n, const double *x, double *y)
-{
-    q_submit(q, &(tct_op){.code = TCT_COPY, .n = n, .v = {in(x), y}});
-}
-
-void q_scale(tacit_queue *q, size_t n, double factor, double *y)
-{
-    q_submit(q, &(tct_op){.code = TCT_SCALE, .n = n, .sign = factor, .v = {y}});
+    static const int vectors[TCT_PASS_COUNT] = {
+#define X(name, ...) [PASS_##name] = PASS_VECTORS_##name,
+        TCT_PASSES(X)
+#undef X
+    };
+    tct_op op = {.code = TCT_PASS,
+                 .pass = pass,
+                 .n = n,
+                 .sign = sign,
+                 .alpha = alpha,
+                 .beta = beta,
+                 .out = out};
+    for (int k = 0; k < vectors[pass]; k++) op.v[k] = in(v[k]);
+    q_submit(q, &op);
 }
 
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
@@ -30,103 +35,6 @@ void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
     q_submit(
         q,
         &(tct_op){.code = TCT_GATHER, .n = n, .index = index, .v = {in(x), y}});
-}
-
-void q_axpy(tacit_queue *q, size_t n, double sign, const double *alpha,
-            const double *x, double *y)
-{
-    q_submit(q, &(tct_op){.code = TCT_AXPY,
-                          .n = n,
-                          .sign = sign,
-                          .alpha = alpha,
-                          .v = {in(x), y}});
-}
-
-void q_aypx(tacit_queue *q, size_t n, double sign, const double *alpha,
-            const double *x, double *y)
-{
-    q_submit(q, &(tct_op){.code = TCT_AYPX,
-                          .n = n,
-                          .sign = sign,
-                          .alpha = alpha,
-                          .v = {in(x), y}});
-}
-
-void q_dot(tacit_queue *q, size_t n, const double *x, const double *y,
-           double *out)
-{
-    q_submit(
-        q, &(tct_op){.code = TCT_DOT, .n = n, .v = {in(x), in(y)}, .out = out});
-}
-
-void q_norm(tacit_queue *q, size_t n, const double *x, double *out)
-{
-    q_submit(q, &(tct_op){.code = TCT_NORM, .n = n, .v = {in(x)}, .out = out});
-}
-
-void q_axpy_norm(tacit_queue *q, size_t n, double sign, const double *alpha,
-                 const double *x, double *y, double *out)
-{
-    q_submit(q, &(tct_op){.code = TCT_AXPY_NORM,
-                          .n = n,
-                          .sign = sign,
-                          .alpha = alpha,
-                          .v = {in(x), y},
-                          .out = out});
-}
-
-void q_cg_update(tacit_queue *q, size_t n, const double *alpha,
-                 const double *beta, const double *r, double *p, double *x)
-{
-    q_submit(q, &(tct_op){.code = TCT_CG_UPDATE,
-                          .n = n,
-                          .alpha = alpha,
-                          .beta = beta,
-                          .v = {in(r), p, x}});
-}
-
-void q_dots(tacit_queue *q, size_t n, const double *x, const double *y,
-            double *out)
-{
-    q_submit(q, &(tct_op){
-                    .code = TCT_DOTS, .n = n, .v = {in(x), in(y)}, .out = out});
-}
-
-void q_single_update(tacit_queue *q, size_t n, const double *alpha,
-                     const double *beta, const double *s, double *r, double *p,
-                     double *x, double *rr)
-{
-    q_submit(q, &(tct_op){.code = TCT_SINGLE_UPDATE,
-                          .n = n,
-                          .alpha = alpha,
-                          .beta = beta,
-                          .v = {in(s), r, p, x},
-                          .out = rr});
-}
-
-void q_pipelined_update(tacit_queue *q, size_t n, const double *alpha,
-                        const double *beta, const double *nn, double *z,
-                        double *s, double *w, double *p, double *r, double *x,
-                        double *out)
-{
-    q_submit(q, &(tct_op){.code = TCT_PIPELINED_UPDATE,
-                          .n = n,
-                          .alpha = alpha,
-                          .beta = beta,
-                          .v = {in(nn), z, s, w, p, r, x},
-                          .out = out});
-}
-
-void q_pipe_pr_update(tacit_queue *q, size_t n, const double *alpha,
-                      const double *beta, const double *w, const double *u,
-                      double *s, double *r, double *p, double *x, double *out)
-{
-    q_submit(q, &(tct_op){.code = TCT_PIPE_PR_UPDATE,
-                          .n = n,
-                          .alpha = alpha,
-                          .beta = beta,
-                          .v = {in(w), in(u), s, r, p, x},
-                          .out = out});
 }
 
 void q_step(tacit_queue *q, tct_step step, double *c)
@@ -216,6 +124,7 @@ void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot)
 {
     q_submit(q, &(tct_op){.code = TCT_MULTIPLY_ADD,
+                          .n = (size_t)B->rows,
                           .block = B,
                           .exchange = e,
                           .v = {y, in(x), e->ghost + column * e->ghosts},

@@ -26,7 +26,8 @@ static void cg_iterate(tacit_solver *S)
                     &c[C_RR]);                    /* r = r - alpha t        */
         q_sum(q, 1, &c[C_RR]);                    /* rr' = (r, r)           */
         q_step(q, STEP_CG_BETA, c);               /* beta = rr' / rr        */
-        q_cg_update(q, n, alpha, beta, r, p, x);  /* x = x + alpha p
+        q_pass(q, cg_update, n, (alpha, beta), (r, x, p),
+               NULL);                             /* x = x + alpha p
                                                      p = r + beta p         */
         S->k++;
         if (tct_done(S)) return;

@@ -37,8 +37,8 @@ static void pipe_pr_iterate(tacit_solver *S)
         q_step(q, STEP_PIPE_PR, c);           /* alpha = rr / mu
                                                  beta  = (rr - 2 alpha rs
                                                      + alpha^2 ss) / rr     */
-        q_pipe_pr_update(q, n, alpha, beta, w, u, s, r, p, x,
-                         &c[C_RR]);           /* x = x + alpha p
+        q_pass(q, pipe_pr_update, n, (alpha, beta), (w, p, x, u, r, s),
+               &c[C_RR]);                     /* x = x + alpha p
                                                  r = r - alpha s
                                                  p = r + beta p
                                                  s = w - alpha u + beta s   */

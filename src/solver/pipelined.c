@@ -77,8 +77,8 @@ static void pipelined_iterate(tacit_solver *S)
         q_step(q, STEP_PIPELINED, c);         /* beta  = rr / rr'
                                                  alpha = rr / (delta
                                                      - beta rr / alpha')    */
-        q_pipelined_update(q, N, alpha, beta, n, z, s, w, p, r, x,
-                           &c[C_RR]);         /* z = n + beta z
+        q_pass(q, pipelined_update, N, (alpha, beta), (n, z, s, w, p, r, x),
+               &c[C_RR]);                     /* z = n + beta z
                                                  s = w + beta s
                                                  p = r + beta p
                                                  x = x + alpha p

@@ -29,8 +29,8 @@ static void single_iterate(tacit_solver *S)
         q_step(q, STEP_PR, c);                /* alpha = rr / mu
                                                  beta  = (rr - 2 alpha (r, s)
                                                      + alpha^2 (s, s)) / rr */
-        q_single_update(q, n, alpha, beta, s, r, p, x,
-                        &c[C_RR]);            /* x = x + alpha p
+        q_pass(q, single_update, n, (alpha, beta), (r, s, x, p),
+               &c[C_RR]);                     /* x = x + alpha p
                                                  r = r - alpha s
                                                  p = r + beta p             */
         S->k++;

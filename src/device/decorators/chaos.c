@@ -39,7 +39,7 @@ static void chaos_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     s->calls++;
     if (s->calls == s->fail_at)
         q_fail(q, TACIT_DEVICE, "chaos: operation %llu (%s) was made to fail",
-               (unsigned long long)s->calls, tct_op_table[op->code].text);
+               (unsigned long long)s->calls, tct_op_info_of(op)->text);
     if (op->code == TCT_EXCHANGE_BEGIN || op->code == TCT_SUM_BEGIN)
         usleep((useconds_t)(1000 *
                             tct_uniform(s->seed + 1000003u * (unsigned)q->rank,

@@ -20,7 +20,7 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
 static void add_work(tacit_tally *t, const tct_op *op)
 {
-    const tct_op_info *info = &tct_op_table[op->code];
+    const tct_op_info *info = tct_op_info_of(op);
     const double m = (double)op->n;
     const double k = op->block ? (double)op->block->nonzeros : 0.0;
     add(&t->spmv, info->spmv, 2 * k, 20 * (k + m));
@@ -41,7 +41,7 @@ tct_work tct_op_work(const tct_op *op)
     return (tct_work){
         .flops = t.spmv.flops + t.dot.flops + t.nrm2.flops + t.axpy.flops,
         .bytes = t.spmv.bytes + t.dot.bytes + t.nrm2.bytes + t.axpy.bytes,
-        .moved = 8.0 * tct_op_table[op->code].moved * (double)op->n + matrix};
+        .moved = 8.0 * tct_op_info_of(op)->moved * (double)op->n + matrix};
 }
 
 static void count_op(tacit_tally *t, const tct_op *op)
@@ -90,7 +90,7 @@ tacit_tally tct_tally_less(const tacit_tally *a, const tacit_tally *b)
 /* The row that the time of a (perhaps fused) operation goes to. */
 static tacit_tally_row *row_of(tacit_tally *t, const tct_op *op)
 {
-    const tct_op_info *info = &tct_op_table[op->code];
+    const tct_op_info *info = tct_op_info_of(op);
     switch ((int)op->code) {
     case TCT_SUM_BEGIN:
     case TCT_SUM_END: return &t->reduce;

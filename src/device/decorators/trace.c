@@ -13,7 +13,7 @@ static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     const tct_work work = tct_op_work(op);
     tct_log(TCT_DETAIL,
             "rank %d  %-16s n %-10zu %10.2f us  %12.0f bytes  %8.2f GB/s",
-            q->rank, tct_op_table[op->code].text, op->n, us, work.moved,
+            q->rank, tct_op_info_of(op)->text, op->n, us, work.moved,
             us > 0 ? 1e-3 * work.moved / us : 0.0);
 }
 

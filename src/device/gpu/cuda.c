@@ -146,12 +146,15 @@ static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
     product.tail.count = 0;
     dots.out = L->out + 1;
     B->gpu->multiply(B, &product, v[0], v[1]);
-    tct_gpu_vector(&(tct_op){.code = TCT_DOTS, .n = op->n, .v = {v[2], v[1]}},
-                   &dots);
+    tct_gpu_vector(
+        &(tct_op){
+            .code = TCT_PASS, .pass = PASS_dots, .n = op->n, .v = {v[2], v[1]}},
+        &dots);
 }
 
-static void launch(tct_gpu *g)
+static void launch(tacit_queue *q)
 {
+    tct_gpu *g = tct_gpu_of(q);
     const tct_op *op = &g->held;
     const tct_gpu_block *B = gpu_block(op->block);
     double *const *v = op->v;
@@ -178,7 +181,9 @@ static void launch(tct_gpu *g)
             B->gpu->multiply(B, &L, v[2], v[3]);
         }
         break;
-    default: tct_gpu_vector(op, &L);
+    case TCT_PASS:
+    case TCT_GATHER: tct_gpu_vector(op, &L); break;
+    default: q_refuse(q, op);
     }
 }
 
@@ -187,8 +192,8 @@ void tct_gpu_flush(tacit_queue *q)
     tct_gpu *g = tct_gpu_of(q);
     if (!g->holding) return;
     g->holding = false;
-    launch(g);
-    tct_gpu_ok(q, gpu_last_error(), tct_op_table[g->held.code].text);
+    launch(q);
+    tct_gpu_ok(q, gpu_last_error(), tct_op_info_of(&g->held)->text);
 }
 
 static void hold(tacit_queue *q, const tct_op *op)
@@ -214,16 +219,12 @@ static void follow(tacit_queue *q, const tct_op *op)
     if (op->code == TCT_LOOK && !g->capturing) g->made++;
 }
 
-/* A sum over no elements is 0; a ghost product adds to what there is. */
+/* A sum over no elements is 0. */
 static void sum_nothing(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
-    const size_t sums =
-        op->code == TCT_PIPE_PR_UPDATE                             ? 4
-        : op->code == TCT_MULTIPLY_DOTS                            ? 3
-        : op->code == TCT_PIPELINED_UPDATE || op->code == TCT_DOTS ? 2
-                                                                   : 1;
-    if (!op->out || op->code == TCT_MULTIPLY_ADD) return;
+    const size_t sums = (size_t)tct_op_info_of(op)->sums;
+    if (sums == 0) return;
     tct_gpu_flush(q);
     tct_gpu_ok(q,
                gpu_memset_async(op->out, 0, sums * sizeof(double), g->stream),
@@ -251,9 +252,19 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
                                     g->stream),
                    "copying to the device");
         break;
-    default:
+    case TCT_PASS:
+    case TCT_GATHER:
+    case TCT_MULTIPLY:
+    case TCT_MULTIPLY_DOT:
+    case TCT_MULTIPLY_DOTS:
+    case TCT_MULTIPLY_PAIR:
+    case TCT_MULTIPLY_ADD:
+    case TCT_PACK:
+    case TCT_UNPACK:
         if (op->n > 0) hold(q, op);
         else sum_nothing(q, op);
+        break;
+    default: q_refuse(q, op);
     }
 }
 
@@ -393,7 +404,7 @@ static tacit_status open_memory(tct_gpu *g)
     void *box = NULL;
     TRY(tct_gpu_status(gpu_stream_create(&g->stream, GPU_STREAM_NON_BLOCKING),
                        "a stream"));
-    TRY(tct_gpu_upload(NULL, sizeof(double) * TCT_BLOCKS_MOST * TCT_SUMS_MOST,
+    TRY(tct_gpu_upload(NULL, sizeof(double) * TCT_BLOCKS_MOST * TCT_OP_SUMS,
                        &g->partial));
     TRY(tct_gpu_upload(NULL, sizeof(unsigned), &g->ticket));
     TRY(tct_gpu_status(gpu_memset(g->ticket, 0, sizeof(unsigned)),

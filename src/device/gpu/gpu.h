@@ -20,7 +20,6 @@ extern "C" {
 
 enum {
     TCT_TAIL_MOST = 4,
-    TCT_SUMS_MOST = 4,
     TCT_BLOCKS_MOST = 32768, /* of any kernel that sums  */
     TCT_LOOKS = 4096         /* posted and not yet taken */
 };
@@ -62,7 +61,7 @@ typedef struct tct_tail {
 typedef struct tct_gpu_launch {
     gpu_stream stream;
     int sms;          /* multiprocessors                          */
-    double *partial;  /* [TCT_BLOCKS_MOST * TCT_SUMS_MOST]        */
+    double *partial;  /* [TCT_BLOCKS_MOST * TCT_OP_SUMS]          */
     unsigned *ticket; /* 0 between kernels                        */
     double *out;
     tct_tail tail;

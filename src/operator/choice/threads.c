@@ -41,8 +41,10 @@ static bool rig_open(rig *r)
     for (int i = 0; i < VECTORS; i++) {
         r->v[i] = r->q->device->alloc(r->q, n * sizeof(double));
         if (!r->v[i]) return false;
-        r->q->device->run(r->q,
-                          &(tct_op){.code = TCT_FILL, .n = n, .v = {r->v[i]}});
+        r->q->device->run(r->q, &(tct_op){.code = TCT_PASS,
+                                          .pass = PASS_fill,
+                                          .n = n,
+                                          .v = {r->v[i]}});
     }
     return true;
 }
@@ -58,8 +60,10 @@ static double once(rig *r, int threads)
 {
     const tct_op op[] = {
         {.code = TCT_MULTIPLY_DOT, .v = {r->v[0], r->v[1]}},
-        {.code = TCT_AXPY_NORM, .v = {r->v[1], r->v[2]}},
-        {.code = TCT_CG_UPDATE, .v = {r->v[2], r->v[0], r->v[3]}}};
+        {.code = TCT_PASS, .pass = PASS_axpy_norm, .v = {r->v[1], r->v[2]}},
+        {.code = TCT_PASS,
+         .pass = PASS_cg_update,
+         .v = {r->v[2], r->v[3], r->v[0]}}};
     const double start = tct_seconds();
     r->B->threads = threads;
     for (size_t i = 0; i < sizeof op / sizeof *op; i++) {

@@ -5,7 +5,7 @@
  * there before any row is multiplied. Each orders a read after a write by
  * another block or carries a sum that everything after it needs; cg has no
  * fewer. */
-#include "solver/resident/resident.cuh"
+#include "solver/resident/update.cuh"
 
 enum { V_RES, V_TMP, V_SOL, V_DIR }; /* r t x p, in the order that pays most */
 
@@ -32,11 +32,8 @@ static __device__ inline double residual(const tct_resident_job &J,
                                          double alpha)
 {
     double rr = 0.0;
-    tct_sweep<B, WAY, 2, 2, 0b11, 0b01>(
-        J, tct_list<2>{{&J.v[V_RES], &J.v[V_TMP]}}, [&](double(&e)[2]) {
-            e[0] = fma(-alpha, e[1], e[0]);
-            rr = fma(e[0], e[0], rr);
-        });
+    tct_update<B, WAY, 2, tct_pass_axpy_norm>(J, {{&J.v[V_TMP], &J.v[V_RES]}},
+                                              -alpha, 0.0, &rr);
     return rr;
 }
 
@@ -45,21 +42,16 @@ template <int B, int WAY>
 static __device__ inline void directions(const tct_resident_job &J,
                                          double alpha, double beta)
 {
-    tct_sweep<B, WAY, 3, 2, 0b111, 0b110>(
-        J, tct_list<3>{{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}},
-        [&](double(&e)[3]) {
-            e[1] = fma(alpha, e[2], e[1]);
-            e[2] = fma(beta, e[2], e[0]);
-        });
+    tct_update<B, WAY, 2, tct_pass_cg_update>(
+        J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta, nullptr);
 }
 
 /* p = r */
 template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    tct_sweep<B, WAY, 2, 1, 0b01, 0b10>(J,
-                                        tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
-                                        [](double(&e)[2]) { e[1] = e[0]; });
+    tct_update<B, WAY, 1, tct_pass_copy>(J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0,
+                                         0.0, nullptr);
 }
 
 template <int B, int STORE, int WAY>

@@ -4,7 +4,7 @@
  * One barrier an iteration, which carries the sums and shows r and s to all.
  * Others may still multiply by them when a block updates its part: so r and s
  * have two places each, which take turns. */
-#include "solver/resident/resident.cuh"
+#include "solver/resident/update.cuh"
 
 enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
 
@@ -23,31 +23,27 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
 }
 
-/* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s; rr, mu = (p, s), (r, s), (s, s). r and s are read in their old
- * place and stored in their new one. */
+/* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s;
+ * rr, mu = (p, s), (r, s), (s, s). r and s are read in their old place and
+ * stored in their new one. */
 template <int B, int WAY>
 static __device__ inline void
 update(const tct_resident_job &J, double alpha, double beta,
        const tct_chip_vector (&old)[2], const tct_chip_vector (&now)[2],
        double (&sum)[4])
 {
-    tct_sweep<B, WAY, 8, 4, 0b00111111, 0b11000110>(
+    typedef tct_pass_pipe_pr_update pass;
+    constexpr unsigned moved = 0b110000; /* r s */
+    constexpr unsigned writes = (pass::writes & ~moved) | (pass::writes & moved)
+                                                              << 2;
+    tct_sweep<B, WAY, 8, 4, pass::reads, writes>(
         J,
         tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
                      &old[1], &now[0], &now[1]}},
         [&](double(&e)[8]) {
-            const double p0 = e[1];
-            const double r = fma(-alpha, e[5], e[4]);
-            const double w = fma(-alpha, e[3], e[0]);
-            const double p = fma(beta, p0, r), s = fma(beta, e[5], w);
-            e[2] = fma(alpha, p0, e[2]);
-            e[1] = p;
-            e[6] = r;
-            e[7] = s;
-            sum[0] = fma(r, r, sum[0]);
-            sum[1] = fma(p, s, sum[1]);
-            sum[2] = fma(r, s, sum[2]);
-            sum[3] = fma(s, s, sum[3]);
+            pass::at(e, alpha, beta, sum);
+            e[6] = e[4];
+            e[7] = e[5];
         });
 }
 

@@ -3,7 +3,7 @@
  *
  * Two barriers an iteration: one for the sums, and one so that all of p is
  * there before any row is multiplied. */
-#include "solver/resident/resident.cuh"
+#include "solver/resident/update.cuh"
 
 enum { V_RES, V_AP, V_SOL, V_DIR }; /* r s x p, in the order that pays most */
 
@@ -40,22 +40,18 @@ template <int B, int WAY>
 static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      double beta)
 {
-    tct_sweep<B, WAY, 4, 3, 0b1111, 0b1101>(
-        J, tct_list<4>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIR]}},
-        [&](double(&e)[4]) {
-            e[2] = fma(alpha, e[3], e[2]);
-            e[0] = fma(-alpha, e[1], e[0]);
-            e[3] = fma(beta, e[3], e[0]);
-        });
+    double rr = 0.0; /* the product's sweep has it, with the other sums */
+    tct_update<B, WAY, 3, tct_pass_single_update>(
+        J, {{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta,
+        &rr);
 }
 
 /* p = r */
 template <int B, int WAY>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    tct_sweep<B, WAY, 2, 1, 0b01, 0b10>(J,
-                                        tct_list<2>{{&J.v[V_RES], &J.v[V_DIR]}},
-                                        [](double(&e)[2]) { e[1] = e[0]; });
+    tct_update<B, WAY, 1, tct_pass_copy>(J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0,
+                                         0.0, nullptr);
 }
 
 template <int B, int STORE, int WAY>

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/passes.h - the passes: sweeps over vectors, each declared once.
+ *
+ * A row says which vectors a pass reads and writes, how many sums it makes and
+ * what it counts as; its body says what it does to the elements that its
+ * vectors have at one place. The loops of the host, the kernels of a GPU, the
+ * sweeps of the resident kernels, the bytes moved and the tests are made from
+ * these two, so a new pass is a row and a body. */
+#ifndef TCT_PASSES_H
+#define TCT_PASSES_H
+#include "device/steps.h"
+
+/* X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy):
+ * `vectors` how many there are, in the order that stands at the body; `reads`
+ * and `writes` with bit k for vector k; `held`: a device leaves all vectors as
+ * they are where C_HELD is set, alpha being C_ALPHA; the last three what it
+ * counts as in the aCG paper's section 4.1.4. Vectors that a resident kernel
+ * may keep on the chip stand before those that it may not. */
+#define TCT_PASSES(X)                                                     \
+    X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                           \
+    X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                           \
+    X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                         \
+    X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                           \
+    X(aypx, "aypx", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                           \
+    X(dot, "dot", 2, 0x3, 0x0, 1, 0, 1, 0, 0)                             \
+    X(norm, "norm", 1, 0x1, 0x0, 1, 0, 0, 1, 0)                           \
+    X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                       \
+    X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                 \
+    X(cg_update, "cg update", 3, 0x7, 0x6, 0, 1, 0, 0, 2)                 \
+    X(single_update, "single update", 4, 0xf, 0xd, 1, 1, 0, 1, 3)         \
+    X(pipelined_update, "pipelined update", 7, 0x7f, 0x7e, 2, 1, 1, 1, 6) \
+    X(pipe_pr_update, "pipe-pr update", 6, 0x3f, 0x36, 4, 1, 3, 1, 5)
+
+typedef enum tct_pass {
+#define X(name, ...) PASS_##name,
+    TCT_PASSES(X)
+#undef X
+        TCT_PASS_COUNT
+} tct_pass;
+
+/* The number of vectors of each, and the most that any has. */
+enum {
+#define X(name, text, vectors, ...) PASS_VECTORS_##name = (vectors),
+    TCT_PASSES(X)
+#undef X
+};
+union tct_pass_widths {
+#define X(name, text, vectors, ...) char name[vectors];
+    TCT_PASSES(X)
+#undef X
+};
+enum { TCT_PASS_VECTORS = sizeof(union tct_pass_widths) };
+
+/* a b + c: rounded once on a GPU, and on the host where the compiler is told
+ * of an instruction that does. */
+TCT_BOTH double muladd(double a, double b, double c)
+{
+#ifdef __CUDA_ARCH__
+    return fma(a, b, c);
+#else
+    return a * b + c;
+#endif
+}
+
+/* `v` has the elements, `s` the sums so far; `a` is alpha with its sign, or the
+ * number that is given in place of it, `b` is beta. */
+#define TCT_BODY(name)                                                     \
+    TCT_BOTH void pass_##name(double *v, __attribute__((unused)) double a, \
+                              __attribute__((unused)) double b,            \
+                              __attribute__((unused)) double *s)
+
+TCT_BODY(fill) /* y */
+{
+    v[0] = a;
+}
+TCT_BODY(copy) /* x y */
+{
+    v[1] = v[0];
+}
+TCT_BODY(scale) /* y */
+{
+    v[0] = v[0] * a;
+}
+TCT_BODY(axpy) /* x y */
+{
+    v[1] = muladd(a, v[0], v[1]);
+}
+TCT_BODY(aypx) /* x y */
+{
+    v[1] = muladd(a, v[1], v[0]);
+}
+TCT_BODY(dot) /* x y */
+{
+    s[0] = muladd(v[0], v[1], s[0]);
+}
+TCT_BODY(norm) /* x */
+{
+    s[0] = muladd(v[0], v[0], s[0]);
+}
+TCT_BODY(dots) /* x y */
+{
+    s[0] = muladd(v[0], v[1], s[0]);
+    s[1] = muladd(v[1], v[1], s[1]);
+}
+TCT_BODY(axpy_norm) /* x y */
+{
+    v[1] = muladd(a, v[0], v[1]);
+    s[0] = muladd(v[1], v[1], s[0]);
+}
+
+TCT_BODY(cg_update) /* r x p */
+{
+    v[1] = muladd(a, v[2], v[1]); /* x = x + alpha p */
+    v[2] = muladd(b, v[2], v[0]); /* p = r + beta p  */
+}
+
+TCT_BODY(single_update) /* r s x p */
+{
+    v[2] = muladd(a, v[3], v[2]);    /* x = x + alpha p */
+    v[0] = muladd(-a, v[1], v[0]);   /* r = r - alpha s */
+    v[3] = muladd(b, v[3], v[0]);    /* p = r + beta p  */
+    s[0] = muladd(v[0], v[0], s[0]); /* (r, r)          */
+}
+
+TCT_BODY(pipelined_update) /* n z s w p r x */
+{
+    v[1] = muladd(b, v[1], v[0]);    /* z = n + beta z  */
+    v[2] = muladd(b, v[2], v[3]);    /* s = w + beta s  */
+    v[4] = muladd(b, v[4], v[5]);    /* p = r + beta p  */
+    v[6] = muladd(a, v[4], v[6]);    /* x = x + alpha p */
+    v[5] = muladd(-a, v[2], v[5]);   /* r = r - alpha s */
+    v[3] = muladd(-a, v[1], v[3]);   /* w = w - alpha z */
+    s[0] = muladd(v[5], v[5], s[0]); /* (r, r)          */
+    s[1] = muladd(v[3], v[5], s[1]); /* (w, r)          */
+}
+
+TCT_BODY(pipe_pr_update) /* w p x u r s */
+{
+    const double w = muladd(-a, v[3], v[0]);
+    v[2] = muladd(a, v[1], v[2]);    /* x = x + alpha p          */
+    v[4] = muladd(-a, v[5], v[4]);   /* r = r - alpha s          */
+    v[1] = muladd(b, v[1], v[4]);    /* p = r + beta p           */
+    v[5] = muladd(b, v[5], w);       /* s = w - alpha u + beta s */
+    s[0] = muladd(v[4], v[4], s[0]); /* (r, r)                   */
+    s[1] = muladd(v[1], v[5], s[1]); /* (p, s)                   */
+    s[2] = muladd(v[4], v[5], s[2]); /* (r, s)                   */
+    s[3] = muladd(v[5], v[5], s[3]); /* (s, s)                   */
+}
+
+#endif
