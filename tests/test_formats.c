@@ -748,6 +748,18 @@ static void bytes_are_those_of_the_block(void **state)
         }
 }
 
+/* Each device has formats, all of its kind and none of another. */
+static void formats_are_those_of_a_kind(void **state)
+{
+    (void)state;
+    for (const tct_device_ops *const *d = tct_devices(); *d; d++) {
+        assert_non_null(tct_formats((*d)->name)[0]);
+        for (int f = 0; tct_formats((*d)->name)[f]; f++)
+            assert_int_equal(tct_formats((*d)->name)[f]->kind, (*d)->kind);
+    }
+    assert_int_equal(tct_device_host.kind, TCT_KIND_HOST);
+}
+
 /* Runs, floats and dictionaries are found where they are. */
 static void small_stores_are_found(void **state)
 {
@@ -838,6 +850,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_survived),
         cmocka_unit_test(the_choice_is_explained),
         cmocka_unit_test(bytes_are_those_of_the_block),
+        cmocka_unit_test(formats_are_those_of_a_kind),
         cmocka_unit_test(small_stores_are_found),
         cmocka_unit_test(values_are_kept_without_loss),
         cmocka_unit_test(one_long_row_costs_no_padding_for_all),

@@ -185,6 +185,7 @@ static void host_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_host = {
     .name = "host",
+    .kind = TCT_KIND_HOST,
     .summary = "the processors of this machine",
     .open = host_open,
     .close = host_close,

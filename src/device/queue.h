@@ -127,8 +127,12 @@ typedef struct tct_seen {
     double rr, bad, bad_value;
 } tct_seen;
 
+/* What formats tell devices apart by: there may be several of a kind. */
+typedef enum { TCT_KIND_HOST, TCT_KIND_GPU } tct_device_kind;
+
 typedef struct tct_device_ops {
-    const char *name;    /* "host" */
+    const char *name; /* "host" */
+    tct_device_kind kind;
     const char *summary; /* one line for `tacit devices` */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);

@@ -52,9 +52,9 @@ tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
                                  int32_t *scratch);
 
 typedef struct tct_format {
-    const char *name;    /* "csr", "sell", "bsell" */
-    const char *device;  /* "host", "cuda" */
-    const char *summary; /* one line for `tacit devices` */
+    const char *name;     /* "csr", "sell", "bsell" */
+    tct_device_kind kind; /* of the devices that it is for */
+    const char *summary;  /* one line for `tacit devices` */
     /* Matrix bytes per product that `A` would take, or a negative number and
      * the reason where the format does not fit this matrix. */
     double (*bytes)(const tct_local *A, const char **reason);
@@ -74,8 +74,8 @@ TCT_FORMATS(X)
 TCT_GPU_FORMATS(X)
 #undef X
 
-/* All formats of a device, ended by NULL; the one called `name`, NULL if there
- * is none. */
+/* All formats of a device, which are those of its kind, ended by NULL; the one
+ * called `name`, NULL if there is none. */
 const tct_format *const *tct_formats(const char *device);
 const tct_format *tct_format_find(const char *device, const char *name);
 

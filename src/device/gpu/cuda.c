@@ -425,6 +425,7 @@ static void cuda_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_cuda = {
     .name = "cuda",
+    .kind = TCT_KIND_GPU,
     .summary = "an NVIDIA GPU",
     .available = cuda_available,
     .open = cuda_open,

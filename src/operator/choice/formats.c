@@ -19,9 +19,17 @@ static const tct_format *const gpu_formats[] = {
 #endif
         NULL};
 
+/* A device that this build does not have is a GPU. */
+static tct_device_kind kind_of(const char *device)
+{
+    for (const tct_device_ops *const *d = tct_devices(); *d; d++)
+        if (strcmp((*d)->name, device) == 0) return (*d)->kind;
+    return TCT_KIND_GPU;
+}
+
 const tct_format *const *tct_formats(const char *device)
 {
-    return strcmp(device, "host") == 0 ? host_formats : gpu_formats;
+    return kind_of(device) == TCT_KIND_HOST ? host_formats : gpu_formats;
 }
 
 void tct_local_free(tct_local *A)
@@ -79,7 +87,7 @@ tacit_status tct_format_parse(const char *device, const char *text,
              "format '%s': name the format that is to store values so: "
              "sell/%s, bsell/%s",
              text, out->store, out->store);
-    if (strcmp(device, "host") == 0 && (out->store[0] || out->low[0]))
+    if (kind_of(device) == TCT_KIND_HOST && (out->store[0] || out->low[0]))
         FAIL(TACIT_UNSUPPORTED,
              "format '%s': how values are stored is chosen on a GPU only",
              text);

@@ -27,7 +27,7 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 
 const tct_format tct_format_gpu_bsell = {
     .name = "bsell",
-    .device = "cuda",
+    .kind = TCT_KIND_GPU,
     .summary = "slices of 32 rows of dense 2x2 to 6x6 blocks",
     .bytes = bsell_bytes,
     .create = bsell_create,

@@ -302,7 +302,7 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 
 const tct_format tct_format_gpu_csr = {
     .name = "csr",
-    .device = "cuda",
+    .kind = TCT_KIND_GPU,
     .summary = "compressed sparse rows, cut into tiles along the merge path",
     .bytes = csr_bytes,
     .create = csr_create,

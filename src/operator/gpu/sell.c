@@ -27,7 +27,7 @@ static tacit_status sell32_create(tct_local *A, tct_team *team, tct_block **out)
 
 const tct_format tct_format_gpu_sell32 = {
     .name = "sell32",
-    .device = "cuda",
+    .kind = TCT_KIND_GPU,
     .summary = "slices of 32 rows; 32-bit columns, values as doubles",
     .bytes = sell32_bytes,
     .create = sell32_create,
@@ -52,7 +52,7 @@ static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 
 const tct_format tct_format_gpu_sell = {
     .name = "sell",
-    .device = "cuda",
+    .kind = TCT_KIND_GPU,
     .summary = "slices of 32 rows; columns as runs, 16-bit offsets or 32 bits; "
                "values as doubles, exact floats or a dictionary",
     .bytes = sell_bytes,

@@ -49,7 +49,7 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 
 const tct_format tct_format_bsell = {
     .name = "bsell",
-    .device = "host",
+    .kind = TCT_KIND_HOST,
     .summary = "slices of 8 rows of dense 2x2 to 6x6 blocks",
     .bytes = bsell_bytes,
     .create = bsell_create,

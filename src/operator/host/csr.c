@@ -148,7 +148,7 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 
 const tct_format tct_format_csr = {
     .name = "csr",
-    .device = "host",
+    .kind = TCT_KIND_HOST,
     .summary = "compressed sparse rows, 32-bit columns",
     .bytes = csr_bytes,
     .create = csr_create,

@@ -23,7 +23,7 @@ static tacit_status sell_create(tct_local *A, tct_team *team, tct_block **out)
 
 const tct_format tct_format_sell = {
     .name = "sell",
-    .device = "host",
+    .kind = TCT_KIND_HOST,
     .summary = "slices of 8 rows; columns as runs, 16-bit offsets or 32 bits; "
                "values as doubles, exact floats or a dictionary",
     .bytes = sell_bytes,
