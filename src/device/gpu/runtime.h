@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today.
  *
- * A HIP build needs this table and lane.cuh a second time. The while node of
- * record.cu is CUDA's alone, and the CPU replays where there is none; cuda.c
- * names the device and its maker for users. Slices have as many lanes as a warp
- * (GPU_WAVE), and so have the masks of runs. No HIP build was tried. */
+ * A HIP build needs this table and lane.cuh a second time. What else there is:
+ * the while node of record.cu is CUDA's alone, and the CPU replays where there
+ * is none; arguments of kernels are __grid_constant__; cuda.c names the device
+ * and its maker for users; slices have as many lanes as a warp (GPU_WAVE), and
+ * so have the masks of runs. No HIP build was tried. */
 #ifndef TCT_GPU_RUNTIME_H
 #define TCT_GPU_RUNTIME_H
 #ifdef __CUDACC__
