@@ -14,14 +14,14 @@
 enum { TCT_GANG_SUMS = 4 /* that go along with one meeting, at most */ };
 
 typedef struct tct_gang_job {
+    int64_t most;       /* looks of this kernel, at most       */
+    uint64_t limit_ns;  /* of a wait                           */
     double *c;          /* the scalars of the solve            */
     tct_outbox *outbox; /* of looks                            */
     uint64_t looks;     /* so far                              */
     int batch;          /* looks that are posted at once       */
-    int64_t most;       /* looks of this kernel, at most       */
     uint64_t *counter;  /* of the barrier, 0 at the start      */
     double *sums;       /* [2][TCT_GANG_SUMS][blocks]          */
-    uint64_t limit_ns;  /* of a wait                           */
 } tct_gang_job;
 
 /* A kernel that is to be started as a gang: `job` is its argument. */

@@ -27,6 +27,7 @@ typedef struct tct_resident_job {
     int64_t parts;           /* of the matrix, one a warp and round   */
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
+    tct_gang_job gang;       /* here: in front or at the end, kernels spill */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
     bool poison;       /* fill shared memory with NaN first      */
@@ -37,7 +38,6 @@ typedef struct tct_resident_job {
     tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
     double *second[TCT_SECOND_PLACES];   /* of vectors that have two, which take
                                           turns */
-    tct_gang_job gang;
 } tct_resident_job;
 
 typedef struct tct_resident_kernel {
