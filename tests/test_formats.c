@@ -749,6 +749,21 @@ static void bytes_are_those_of_the_block(void **state)
         }
 }
 
+/* Each device has formats, all of its kind and none of another. */
+static void formats_are_those_of_a_kind(void **state)
+{
+    (void)state;
+    for (int i = 0; tacit_device_at(i); i++) {
+        const char *device = tacit_device_at(i)->name;
+        if (tacit_device_at(i)->reason) continue;
+        assert_non_null(tct_format_at(device, 0));
+        for (int f = 0; tct_format_at(device, f); f++)
+            assert_int_equal(tct_format_at(device, f)->kind,
+                             tct_kind_of(device));
+    }
+    assert_int_equal(tct_device_host.kind, TCT_KIND_HOST);
+}
+
 /* Runs, floats and dictionaries are found where they are. */
 static void small_stores_are_found(void **state)
 {
@@ -839,6 +854,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_survived),
         cmocka_unit_test(the_choice_is_explained),
         cmocka_unit_test(bytes_are_those_of_the_block),
+        cmocka_unit_test(formats_are_those_of_a_kind),
         cmocka_unit_test(small_stores_are_found),
         cmocka_unit_test(values_are_kept_without_loss),
         cmocka_unit_test(one_long_row_costs_no_padding_for_all),

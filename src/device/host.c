@@ -202,6 +202,7 @@ static void host_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_host = {
     .name = "host",
+    .kind = TCT_KIND_HOST,
     .open = host_open,
     .close = host_close,
     .alloc = host_alloc,

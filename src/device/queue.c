@@ -259,6 +259,12 @@ static tacit_status find_device(const char *name, const tct_device_ops **out)
          TCT_HAVE_CUDA ? " and 'cuda'" : "");
 }
 
+tct_device_kind tct_kind_of(const char *device)
+{
+    const tct_device_ops *ops = NULL;
+    return find_device(device, &ops) < 0 ? TCT_KIND_GPU : ops->kind;
+}
+
 tacit_status tacit_device_probe(const char *name)
 {
     char reason[256];

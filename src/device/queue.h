@@ -179,9 +179,13 @@ typedef struct tct_seen {
     double rr, bad, bad_value;
 } tct_seen;
 
+/* What formats tell devices apart by: there may be several of a kind. */
+typedef enum { TCT_KIND_HOST, TCT_KIND_GPU } tct_device_kind;
+
 typedef struct tct_device_ops {
     const char *name; /* "host" */
-    bool ordinals;    /* a number may say which: "cuda(1)" */
+    tct_device_kind kind;
+    bool ordinals; /* a number may say which: "cuda(1)" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
     tacit_status (*open)(tacit_queue *q);
@@ -314,6 +318,9 @@ void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes);
 void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
+
+/* The kind of a device; what this build does not have is a GPU. */
+tct_device_kind tct_kind_of(const char *device);
 
 /* Why a build has not what needs CUDA, NULL if it has. */
 #define TCT_NO_CUDA \

@@ -54,6 +54,7 @@ tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
 
 typedef struct tct_format {
     tacit_format about;
+    tct_device_kind kind; /* of the devices that it is for */
     /* Matrix bytes per product that `A` would take, or a negative number and
      * the reason where the format does not fit this matrix. */
     double (*bytes)(const tct_local *A, const char **reason);

@@ -466,6 +466,7 @@ static void cuda_describe(const tacit_queue *q, char *text, size_t size)
 
 const tct_device_ops tct_device_cuda = {
     .name = "cuda",
+    .kind = TCT_KIND_GPU,
     .ordinals = true,
     .available = cuda_available,
     .open = cuda_open,

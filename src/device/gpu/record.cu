@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/record.cu - a while node around a recording: the device decides,
- * and the CPU only looks on. */
+ * and the CPU only looks on. Conditional nodes are CUDA's alone: where there
+ * are none, tct_record_while fails, and the CPU replays. */
 #include "device/gpu/record.h"
 
 static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,
@@ -11,8 +12,8 @@ static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,
     cudaGraphSetConditional(handle, !rest && *looks < *limit);
 }
 
-static cudaError_t add_node(cudaGraphNode_t *node, cudaGraph_t graph,
-                            cudaGraphNodeParams *params)
+static gpu_error add_node(gpu_graph_node *node, gpu_graph graph,
+                          cudaGraphNodeParams *params)
 {
 #if CUDART_VERSION >= 13000
     return cudaGraphAddNode(node, graph, nullptr, nullptr, 0, params);
@@ -26,30 +27,30 @@ extern "C" gpu_error tct_record_while(gpu_graph body, const double *c,
                                       const volatile uint64_t *limit,
                                       gpu_graph *out)
 {
-    cudaGraph_t graph = nullptr;
+    gpu_graph graph = nullptr;
     cudaGraphConditionalHandle handle;
-    cudaGraphNode_t loop, child, last;
-    cudaError_t e = cudaGraphCreate(&graph, 0);
-    if (e != cudaSuccess) return e;
+    gpu_graph_node loop, child, last;
+    gpu_error e = gpu_graph_create(&graph, 0);
+    if (e != GPU_OK) return e;
     *out = graph;
     e = cudaGraphConditionalHandleCreate(&handle, graph, 1,
                                          cudaGraphCondAssignDefault);
-    if (e != cudaSuccess) return e;
+    if (e != GPU_OK) return e;
     cudaGraphNodeParams params = {};
     params.type = cudaGraphNodeTypeConditional;
     params.conditional.handle = handle;
     params.conditional.type = cudaGraphCondTypeWhile;
     params.conditional.size = 1;
     e = add_node(&loop, graph, &params);
-    if (e != cudaSuccess) return e;
-    cudaGraph_t inside = params.conditional.phGraph_out[0];
-    e = cudaGraphAddChildGraphNode(&child, inside, nullptr, 0, body);
-    if (e != cudaSuccess) return e;
+    if (e != GPU_OK) return e;
+    gpu_graph inside = params.conditional.phGraph_out[0];
+    e = gpu_graph_add_child(&child, inside, nullptr, 0, body);
+    if (e != GPU_OK) return e;
     void *arguments[] = {&handle, (void *)&c, (void *)&looks, (void *)&limit};
-    cudaKernelNodeParams kernel = {};
+    gpu_graph_kernel kernel = {};
     kernel.func = (void *)go_on;
     kernel.gridDim = dim3(1);
     kernel.blockDim = dim3(1);
     kernel.kernelParams = arguments;
-    return cudaGraphAddKernelNode(&last, inside, &child, 1, &kernel);
+    return gpu_graph_add_kernel(&last, inside, &child, 1, &kernel);
 }

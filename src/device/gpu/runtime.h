@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today. A
- * HIP build needs this table a second time and no other change. */
+ * device/gpu/runtime.h - the one table of the runtime's names: CUDA's today.
+ *
+ * A HIP build needs this table and lane.cuh a second time. What else there is:
+ * the while node of record.cu is CUDA's alone, and the CPU replays where there
+ * is none; arguments of kernels are __grid_constant__; cuda.c names the device
+ * and its maker for users; slices have as many lanes as a warp (GPU_WAVE), and
+ * so have the masks of runs. No HIP build was tried. */
 #ifndef TCT_GPU_RUNTIME_H
 #define TCT_GPU_RUNTIME_H
 #ifdef __CUDACC__
@@ -14,7 +19,12 @@ typedef cudaStream_t gpu_stream;
 typedef cudaEvent_t gpu_event;
 typedef cudaGraph_t gpu_graph;
 typedef cudaGraphExec_t gpu_graph_exec;
+typedef cudaGraphNode_t gpu_graph_node;
+typedef struct cudaKernelNodeParams gpu_graph_kernel;
 typedef struct cudaDeviceProp gpu_properties;
+
+/* Lanes of a warp, which others call a wave. */
+#define GPU_WAVE 32
 
 #define GPU_OK          cudaSuccess
 #define GPU_NOT_READY   cudaErrorNotReady
@@ -54,6 +64,9 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_capture_begin         cudaStreamBeginCapture
 #define gpu_capture_end           cudaStreamEndCapture
 #define GPU_CAPTURE_RELAXED       cudaStreamCaptureModeRelaxed
+#define gpu_graph_create          cudaGraphCreate
+#define gpu_graph_add_child       cudaGraphAddChildGraphNode
+#define gpu_graph_add_kernel      cudaGraphAddKernelNode
 #define gpu_graph_instantiate     cudaGraphInstantiate
 #define gpu_graph_launch          cudaGraphLaunch
 #define gpu_graph_destroy         cudaGraphDestroy

@@ -9,6 +9,7 @@
 #ifndef TCT_GPU_TAIL_CUH
 #define TCT_GPU_TAIL_CUH
 #include "device/gpu/gpu.h"
+#include "device/gpu/lane.cuh"
 
 /* What a kernel gets of a launch. */
 struct tct_ending {
@@ -39,11 +40,11 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
     const uint64_t first = number - (in_batch ? in_batch : batch) + 1;
     for (uint64_t i = first; i <= number; i++) {
         const tct_posted p = o->posted[i % TCT_LOOKS];
-        volatile tct_posted *to = &o->mailbox->posted[i % TCT_LOOKS];
-        to->rr = p.rr;
-        to->bad = p.bad;
-        to->bad_value = p.bad_value;
-        to->check = p.check;
+        tct_posted *to = &o->mailbox->posted[i % TCT_LOOKS];
+        tct_post_word(&to->rr, p.rr);
+        tct_post_word(&to->bad, p.bad);
+        tct_post_word(&to->bad_value, p.bad_value);
+        tct_post_word(&to->check, p.check);
     }
 }
 static __device__ inline void tct_post(const double *c, tct_outbox *o)
@@ -63,10 +64,9 @@ template <int SUMS>
 static __device__ inline void tct_warp_sum(double (&v)[SUMS])
 {
 #pragma unroll
-    for (int d = 16; d > 0; d >>= 1)
+    for (int d = GPU_WAVE / 2; d > 0; d >>= 1)
 #pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            v[j] += __shfl_down_sync(0xffffffffu, v[j], d);
+        for (int j = 0; j < SUMS; j++) v[j] += tct_shuffle_down(v[j], d);
 }
 
 /* The sum of `v` over the block, in thread 0. Every thread must call it; it
@@ -74,14 +74,14 @@ static __device__ inline void tct_warp_sum(double (&v)[SUMS])
 template <int SUMS>
 static __device__ inline void tct_block_sum(double (&v)[SUMS])
 {
-    __shared__ double warp[32][SUMS];
-    const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
+    __shared__ double warp[TCT_WARPS_MOST][SUMS];
+    const int lane = tct_lane(), w = tct_warp();
     tct_warp_sum(v);
     if (lane == 0)
         for (int j = 0; j < SUMS; j++) warp[w][j] = v[j];
     __syncthreads();
     if (w == 0) {
-        const int warps = (blockDim.x + 31) >> 5;
+        const int warps = (blockDim.x + GPU_WAVE - 1) / GPU_WAVE;
         for (int j = 0; j < SUMS; j++)
             v[j] = lane < warps ? warp[lane][j] : 0.0;
         tct_warp_sum(v);
@@ -104,18 +104,18 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
     else __syncthreads();
     if (threadIdx.x == 0) {
         for (int j = 0; j < SUMS; j++) e.partial[blockIdx.x * SUMS + j] = v[j];
-        __threadfence();
+        tct_fence();
         last = atomicAdd(e.ticket, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (!last) return;
     if (SUMS) {
-        __threadfence();
+        tct_fence();
         for (int j = 0; j < SUMS; j++) v[j] = 0.0;
         for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
 #pragma unroll
             for (int j = 0; j < SUMS; j++)
-                v[j] += __ldcg(&e.partial[b * SUMS + j]);
+                v[j] += tct_load_fresh(&e.partial[b * SUMS + j]);
         tct_block_sum(v);
     }
     if (threadIdx.x != 0) return;

@@ -110,7 +110,7 @@ static __global__ void __launch_bounds__(THREADS)
            const __grid_constant__ tct_ending ending)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < n) y[i] = __ldg(x + __ldg(index + i));
+    if (i < n) y[i] = tct_read_only(x + tct_read_only(index + i));
     tct_end<0>(nullptr, ending);
 }
 

@@ -17,7 +17,7 @@ static const tct_format *const formats[] = {
 const tct_format *tct_format_at(const char *device, int i)
 {
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
-        if (strcmp(formats[k]->about.device, device) == 0 && i-- == 0)
+        if (formats[k]->kind == tct_kind_of(device) && i-- == 0)
             return formats[k];
     return NULL;
 }
@@ -85,7 +85,7 @@ tacit_status tct_format_parse(const char *device, const char *text,
              "format '%s': name the format that is to store values so: "
              "sell/%s, bsell/%s",
              text, out->store, out->store);
-    if (strcmp(device, "host") == 0 && (out->store[0] || out->low[0]))
+    if (tct_kind_of(device) == TCT_KIND_HOST && (out->store[0] || out->low[0]))
         FAIL(TACIT_UNSUPPORTED,
              "format '%s': how values are stored is chosen on a GPU only",
              text);

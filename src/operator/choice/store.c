@@ -235,7 +235,7 @@ tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows)
 {
     tct_parts parts;
     tct_format_wish wish;
-    const bool host = strcmp(A->q->device->name, "host") == 0;
+    const bool host = A->q->device->kind == TCT_KIND_HOST;
     tacit_status status = tct_split(A->q->team, rows, &parts);
     if (status >= 0)
         status = tct_format_parse(A->q->device->name, format, &wish);

@@ -28,6 +28,7 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 const tct_format tct_format_gpu_bsell = {
     .about = {"bsell", "cuda", "slices of 32 rows of dense 2x2 to 6x6 blocks",
               true},
+    .kind = TCT_KIND_GPU,
     .bytes = bsell_bytes,
     .create = bsell_create,
     .refill = tct_gpu_slices_refill,

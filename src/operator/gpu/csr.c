@@ -304,6 +304,7 @@ const tct_format tct_format_gpu_csr = {
     .about = {"csr", "cuda",
               "compressed sparse rows, cut into tiles along the merge path",
               false},
+    .kind = TCT_KIND_GPU,
     .bytes = csr_bytes,
     .create = csr_create,
     .refill = csr_refill,

@@ -8,14 +8,12 @@ enum {
     THREADS = GPU_CSR_THREADS,
     ITEMS = GPU_CSR_ITEMS,
     TILE = GPU_CSR_TILE,
-    WARPS = THREADS / 32,
+    WARPS = THREADS / GPU_WAVE,
     PER_SM = 6,         /* blocks that are to fit on a multiprocessor */
     CARRIES_PER_SM = 8, /* blocks that add carries                    */
     NO_END = UINT16_MAX /* of the row that goes on after the tile     */
 };
 static_assert(TILE < NO_END, "ends of rows take 16 bits");
-
-#define ALL_LANES 0xffffffffu
 
 /* What a block shares: products, then sums of rows, a step of the tile each. */
 struct tile_memory {
@@ -35,8 +33,8 @@ static __device__ inline tile tile_of(const tct_gpu_csr_arrays &A, int64_t t)
 {
     const int64_t first = t * TILE, left = A.rows + A.nonzeros - first;
     tile T;
-    T.row = __ldg(A.start + t);
-    T.rows = __ldg(A.start + t + 1) - T.row;
+    T.row = tct_read_only(A.start + t);
+    T.rows = tct_read_only(A.start + t + 1) - T.row;
     T.entry = first - T.row;
     T.count = (int)(left < TILE ? left : TILE) - T.rows;
     return T;
@@ -45,7 +43,7 @@ static __device__ inline tile tile_of(const tct_gpu_csr_arrays &A, int64_t t)
 /* A matrix that stays in cache is kept there, another one passes through. */
 template <bool STREAM, class T> static __device__ inline T load(const T *p)
 {
-    return STREAM ? __ldcs(p) : __ldg(p);
+    return STREAM ? tct_read_once(p) : tct_read_only(p);
 }
 
 /* Products and ends of rows, side by side as they are in memory. */
@@ -71,7 +69,7 @@ static __device__ inline void load_tile(const tct_gpu_csr_arrays &A,
 #pragma unroll
     for (int j = 0; j < ITEMS; j++) {
         const int k = j * THREADS + threadIdx.x;
-        if (k < T.count) M.work[k] = (double)v[j] * __ldg(x + c[j]);
+        if (k < T.count) M.work[k] = (double)v[j] * tct_read_only(x + c[j]);
     }
 }
 
@@ -128,21 +126,21 @@ static __device__ inline part walk(const tile &T, tile_memory &M)
 static __device__ inline double join(const tile &T, const part &P,
                                      tile_memory &M)
 {
-    const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
-    const unsigned ends = __ballot_sync(ALL_LANES, P.first >= 0);
-    const unsigned upto = ends & (ALL_LANES >> (31 - lane));
-    const unsigned before = upto & ~(1u << lane);
-    const int from = upto ? 31 - __clz((int)upto) : 0;
+    const int lane = tct_lane(), w = tct_warp();
+    const tct_lanes ends = tct_ballot(P.first >= 0);
+    const tct_lanes upto = ends & (TCT_ALL_LANES >> (GPU_WAVE - 1 - lane));
+    const tct_lanes before = upto & ~((tct_lanes)1 << lane);
+    const int from = upto ? tct_last_lane(upto) : 0;
     double open = P.open;
-    for (int d = 1; d < 32; d *= 2) {
-        const double left = __shfl_up_sync(ALL_LANES, open, d);
+    for (int d = 1; d < GPU_WAVE; d *= 2) {
+        const double left = tct_shuffle_up(open, d);
         if (lane - d >= from) open = left + open;
     }
-    if (lane == 31) {
+    if (lane == GPU_WAVE - 1) {
         M.open[w] = open;
         M.ended[w] = ends != 0;
     }
-    double left = __shfl_up_sync(ALL_LANES, open, 1);
+    double left = tct_shuffle_up(open, 1);
     __syncthreads();
     double warps = 0.0; /* of the warps before this one */
     for (int j = 0; j < w; j++)
@@ -169,7 +167,7 @@ static __global__ void __launch_bounds__(THREADS, PER_SM)
     for (int i = threadIdx.x; i < T.rows; i += THREADS) {
         const double sum = M.work[T.count + i];
         y[T.row + i] = sum;
-        if (DOT) dot[0] = fma(__ldg(x + T.row + i), sum, dot[0]);
+        if (DOT) dot[0] = fma(tct_read_only(x + T.row + i), sum, dot[0]);
     }
     if (!DOT) return;
     tct_block_sum(dot);

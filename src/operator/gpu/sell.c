@@ -28,6 +28,7 @@ static tacit_status sell32_create(tct_local *A, tct_team *team, tct_block **out)
 const tct_format tct_format_gpu_sell32 = {
     .about = {"sell32", "cuda",
               "slices of 32 rows; 32-bit columns, values as doubles", false},
+    .kind = TCT_KIND_GPU,
     .bytes = sell32_bytes,
     .create = sell32_create,
     .refill = tct_gpu_slices_refill,
@@ -54,6 +55,7 @@ const tct_format tct_format_gpu_sell = {
               "slices of 32 rows; columns as runs, 16-bit offsets or 32 bits; "
               "values as doubles, exact floats or a dictionary",
               true},
+    .kind = TCT_KIND_GPU,
     .bytes = sell_bytes,
     .create = sell_create,
     .refill = tct_gpu_slices_refill,

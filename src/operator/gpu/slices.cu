@@ -17,9 +17,9 @@ template <int DOTS, int COLS>
 static __device__ inline void add_dots(const vectors<COLS> &V, int64_t row,
                                        double y, double (&dot)[DOTS])
 {
-    dot[0] = fma(__ldg(V.x[0] + row), y, dot[0]);
+    dot[0] = fma(tct_read_only(V.x[0] + row), y, dot[0]);
     if constexpr (DOTS == 3) {
-        dot[1] = fma(__ldg(V.r + row), y, dot[1]);
+        dot[1] = fma(tct_read_only(V.r + row), y, dot[1]);
         dot[2] = fma(y, y, dot[2]);
     }
 }
@@ -28,12 +28,13 @@ static __device__ inline void add_dots(const vectors<COLS> &V, int64_t row,
  * ready for any kind of slice, take more registers. */
 template <int WAY> struct most {
     static constexpr int warps = WAY == GPU_ANY ? 12 : 16;
+    static constexpr int threads = warps * GPU_WAVE;
 };
 
 /* Two blocks a multiprocessor stay for the whole product: a warp has the parts
  * `step` apart. */
 template <int B, int STORE, int COLS, int WAY, int DOTS>
-static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
+static __global__ void __launch_bounds__(most<WAY>::threads, PER_SM)
     product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
             const __grid_constant__ tct_ending e)
 {
@@ -41,8 +42,9 @@ static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
     const double *dict = tct_dict<STORE>(A, table);
     const uint64_t policy = tct_policy(keep);
     const auto value = tct_values_of<STORE, false>(A, dict, policy);
-    const int warps = (int)(blockDim.x >> 5), step = (int)gridDim.x * warps;
-    const int first = (int)blockIdx.x * warps + (int)(threadIdx.x >> 5);
+    const int warps = (int)(blockDim.x / GPU_WAVE);
+    const int step = (int)gridDim.x * warps;
+    const int first = (int)blockIdx.x * warps + tct_warp();
     double dot[DOTS] = {0.0};
     const bool wants = COLS == 1 && e.out;
     const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
@@ -62,12 +64,12 @@ static __global__ void __launch_bounds__(most<WAY>::warps * 32, PER_SM)
         tct_part_sum<B, COLS, false, WAY>(A, s, h, u, value, V.x, take);
     }
     if constexpr (WAY == GPU_JOINED)
-        for (int u0 = first; u0 < parts; u0 += 32 * step) {
-            const int mine = u0 + (int)(threadIdx.x & 31) * step;
-            uint32_t apart = tct_apart(A, mine, mine < parts);
+        for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
+            const int mine = u0 + tct_lane() * step;
+            tct_lanes apart = tct_apart(A, mine, mine < parts);
             for (; apart; apart &= apart - 1)
-                tct_two_apart<COLS, false>(
-                    A, u0 + (__ffs((int)apart) - 1) * step, value, V.x, take);
+                tct_two_apart<COLS, false>(A, u0 + tct_first_lane(apart) * step,
+                                           value, V.x, take);
         }
     if (wants) tct_end<DOTS>(dot, e);
     else tct_end<0>(dot, e);
@@ -85,8 +87,9 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = threadIdx.x; k < count; k += THREADS) {
         const int64_t at = first + k;
         for (int j = 0; j < COLS; j++)
-            sum[j] = fma(__ldg(A.long_val + at),
-                         __ldg(V.x[j] + __ldg(A.long_col + at)), sum[j]);
+            sum[j] = fma(tct_read_only(A.long_val + at),
+                         tct_read_only(V.x[j] + tct_read_only(A.long_col + at)),
+                         sum[j]);
     }
     tct_block_sum(sum);
     if (threadIdx.x == 0)
@@ -139,7 +142,7 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     int warps = (parts + blocks - 1) / blocks;
     warps = warps < 4 ? 4 : warps < most<WAY>::warps ? warps : most<WAY>::warps;
     product<B, STORE, COLS, WAY, DOTS>
-        <<<tct_grid(parts, warps, blocks), (unsigned)warps * 32, 0,
+        <<<tct_grid(parts, warps, blocks), (unsigned)warps * GPU_WAVE, 0,
            L->stream>>>(A, V, parts, keep, e);
     if (A.long_rows > 0) long_rows<COLS, DOTS>(A, V, L);
 }

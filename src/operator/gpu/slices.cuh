@@ -5,6 +5,9 @@
 #define TCT_GPU_SLICES_CUH
 #include "operator/gpu/values.cuh"
 
+/* A warp has 32 rows of a slice, one a lane. */
+static_assert(GPU_LANES == GPU_WAVE, "a lane of a slice is one of a warp");
+
 /* Warps of a block whose slices are joined, at most. */
 enum { TCT_JOINED_WARPS = 24 };
 
@@ -19,10 +22,10 @@ enum { TCT_JOINED_WARPS = 24 };
 static __device__ inline uint32_t tct_words_at(const tct_gpu_arrays &A,
                                                int64_t s)
 {
-    const int lane = (int)(threadIdx.x & 31);
+    const int lane = tct_lane();
     static_assert(sizeof(tct_gpu_slice) == 32, "eight words");
     return s >= 0 && s < A.slices && lane < 8
-               ? __ldg((const uint32_t *)(A.slice + s) + lane)
+               ? tct_read_only((const uint32_t *)(A.slice + s) + lane)
                : 0u;
 }
 
@@ -33,7 +36,7 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
         tct_gpu_slice slice;
     } u;
 #pragma unroll
-    for (int i = 0; i < 7; i++) u.word[i] = __shfl_sync(0xffffffffu, word, i);
+    for (int i = 0; i < 7; i++) u.word[i] = tct_shuffle(word, i);
     return u.slice;
 }
 
@@ -65,7 +68,9 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
 #pragma unroll
     for (int i = 0; i < words; i++) {
         const int n = NEAR ? k / 2 + i : k + i;
-        w[i] = (NEAR ? 2 * n : n) < s.width ? tct_load(at + 32 * n, policy) : 0;
+        w[i] = (NEAR ? 2 * n : n) < s.width
+                   ? tct_load(at + GPU_LANES * n, policy)
+                   : 0;
     }
 }
 
@@ -88,7 +93,7 @@ template <int B, int COLS> struct tct_batch {
 /* Lane `lane` of unit `u` is this row of its slice; its group there. */
 template <int B> static __device__ inline int tct_in_slice(int64_t u)
 {
-    return (B == 1 ? 0 : (int)(u % B) * 32) + (int)(threadIdx.x & 31);
+    return (B == 1 ? 0 : (int)(u % B) * GPU_LANES) + tct_lane();
 }
 
 /* Masks of run `k` in the slices behind a joined one. */
@@ -98,7 +103,8 @@ static __device__ inline void tct_more_masks(const uint8_t *index, int width,
 {
 #pragma unroll
     for (int m = 1; m < GPU_JOIN; m++)
-        more[m - 1] = __ldg((const uint32_t *)index + 4 * (m * width + k) + 1);
+        more[m - 1] =
+            tct_read_only((const uint32_t *)index + 4 * (m * width + k) + 1);
 }
 
 template <int B, int COLS, int WAY>
@@ -108,19 +114,19 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
 {
     typedef tct_batch<B, COLS> batch;
     const int64_t slice = B == 1 ? u : u / B;
-    const int lane = (int)(threadIdx.x & 31), g = tct_in_slice<B>(u) / B;
+    const int lane = tct_lane(), g = tct_in_slice<B>(u) / B;
     const uint8_t *index = A.index + s.index;
     tct_head h = {{0, 0, 0, 0}, {0}, g};
     if (!tct_way<WAY>::runs && A.order && u >= 0 && slice < A.slices)
-        h.group = A.order[slice * 32 + g];
+        h.group = A.order[slice * GPU_LANES + g];
     if (s.kind == GPU_RUN) {
         if (lane >= s.width) return h;
-        const uint2 r = __ldg((const uint2 *)index + lane);
+        const uint2 r = tct_read_only((const uint2 *)index + lane);
         h.w[0] = r.x;
         h.w[1] = r.y;
     } else if (s.kind == GPU_CONST) {
         if (lane >= s.width) return h;
-        const uint4 r = __ldg((const uint4 *)index + lane);
+        const uint4 r = tct_read_only((const uint4 *)index + lane);
         h.w[0] = r.x;
         h.w[1] = r.y;
         h.w[2] = r.z;
@@ -128,7 +134,8 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
         if (tct_way<WAY>::m > 1 && s.joined)
             tct_more_masks(index, s.width, lane, h.more);
     } else if (!tct_way<WAY>::runs) {
-        h.more[0] = s.full < s.width ? A.length[slice * 32 + g] : s.width;
+        h.more[0] =
+            s.full < s.width ? A.length[slice * GPU_LANES + g] : s.width;
         if (s.kind == GPU_NEAR)
             tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
         else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
@@ -143,7 +150,7 @@ static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
 {
     const bool sorted = !tct_way<WAY>::runs && A.order;
     const int64_t s = B == 1 ? u : u / B;
-    const int64_t at = (sorted ? s & ~(int64_t)7 : s) * 32 + group;
+    const int64_t at = (sorted ? s & ~(int64_t)7 : s) * GPU_LANES + group;
     return at < A.groups ? at * B + tct_in_slice<B>(u) % B : -1;
 }
 
@@ -172,7 +179,7 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
             for (int c = 0; c < B; c++)
                 v[q][c] = !LENGTHS || there[q]
                               ? value.on_chip((k + q) * B + c,
-                                              at + (q * B + c) * 32 * B)
+                                              at + (q * B + c) * GPU_LANES * B)
                               : 0.0;
     } else {
 #pragma unroll
@@ -180,7 +187,7 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
 #pragma unroll
             for (int c = 0; c < B; c++)
                 v[q][c] = !LENGTHS || there[q]
-                              ? value[at + (q * B + c) * 32 * B]
+                              ? value[at + (q * B + c) * GPU_LANES * B]
                               : 0.0;
     }
 #pragma unroll
@@ -212,8 +219,8 @@ tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
     bool there[U];
 #pragma unroll
     for (int q = 0; q < U; q++) {
-        col[q] = (int)__shfl_sync(0xffffffffu, w[0], k - k0 + q) + g;
-        there[q] = __shfl_sync(0xffffffffu, w[1], k - k0 + q) >> g & 1;
+        col[q] = (int)tct_shuffle(w[0], k - k0 + q) + g;
+        there[q] = tct_shuffle(w[1], k - k0 + q) >> g & 1;
     }
     tct_cells<B, COLS, WRITTEN, U, false>(value, k, at, col, there, x, sum);
 }
@@ -240,15 +247,16 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              int g, int64_t at, const tct_values<STORE, CHIP> &value,
              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * 32;
+    constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * GPU_LANES;
     uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
-    for (int k0 = 0; k0 < s.width; k0 += 32) {
-        const int end = s.width - k0 < 32 ? s.width : k0 + 32;
-        const int mine = k0 + (int)(threadIdx.x & 31);
+    for (int k0 = 0; k0 < s.width; k0 += GPU_WAVE) {
+        const int end = s.width - k0 < GPU_WAVE ? s.width : k0 + GPU_WAVE;
+        const int mine = k0 + tct_lane();
         if (k0 > 0) {
             const uint2 r =
-                mine < end ? __ldg((const uint2 *)(A.index + s.index) + mine)
-                           : make_uint2(0, 0);
+                mine < end
+                    ? tct_read_only((const uint2 *)(A.index + s.index) + mine)
+                    : make_uint2(0, 0);
             w[0] = r.x;
             w[1] = r.y;
         }
@@ -269,14 +277,14 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
               tct_sums<COLS> &sum)
 {
     constexpr int U = 4;
-    const int lane = (int)(threadIdx.x & 31);
+    const int lane = tct_lane();
     uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
     for (int k = 0; k < s.width; k += U) {
         double v[U], xv[U][COLS];
-        if (k > 0 && k % 32 == 0) {
+        if (k > 0 && k % GPU_WAVE == 0) {
             const uint4 *run = (const uint4 *)(A.index + s.index) + k + lane;
-            const uint4 r =
-                k + lane < s.width ? __ldg(run) : make_uint4(0, 0, 0, 0);
+            const uint4 r = k + lane < s.width ? tct_read_only(run)
+                                               : make_uint4(0, 0, 0, 0);
             w[0] = r.x;
             w[1] = r.y;
             w[2] = r.z;
@@ -284,11 +292,10 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
         }
 #pragma unroll
         for (int q = 0; q < U; q++) { /* beyond the last, masks are 0 */
-            const int col = (int)__shfl_sync(0xffffffffu, w[0], k + q) + lane;
-            const bool there =
-                __shfl_sync(0xffffffffu, w[1], k + q) >> lane & 1;
-            v[q] = __hiloint2double((int)__shfl_sync(0xffffffffu, w[3], k + q),
-                                    (int)__shfl_sync(0xffffffffu, w[2], k + q));
+            const int col = (int)tct_shuffle(w[0], k + q) + lane;
+            const bool there = tct_shuffle(w[1], k + q) >> lane & 1;
+            v[q] = __hiloint2double((int)tct_shuffle(w[3], k + q),
+                                    (int)tct_shuffle(w[2], k + q));
             for (int j = 0; j < COLS; j++)
                 xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
         }
@@ -299,10 +306,10 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
     }
 }
 
-/* Runs of joined slices, in shared memory: 32 of them for each warp. */
+/* Runs of joined slices, in shared memory: one a lane for each warp. */
 struct tct_joined_runs {
-    uint4 run[32];
-    uint32_t more[GPU_JOIN - 1][32];
+    uint4 run[GPU_WAVE];
+    uint32_t more[GPU_JOIN - 1][GPU_WAVE];
 };
 
 /* U runs from k on; sums of rows lane, lane + 32. */
@@ -311,7 +318,7 @@ static __device__ inline void
 tct_some_joined(const tct_joined_runs &runs, int k,
                 const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
 {
-    const int lane = (int)(threadIdx.x & 31);
+    const int lane = tct_lane();
     double xv[U][GPU_JOIN][COLS];
 #pragma unroll
     for (int q = 0; q < U; q++) {
@@ -322,8 +329,9 @@ tct_some_joined(const tct_joined_runs &runs, int k,
             const uint32_t mask = m ? runs.more[m ? m - 1 : 0][k + q] : r.y;
 #pragma unroll
             for (int j = 0; j < COLS; j++)
-                xv[q][m][j] =
-                    mask >> lane & 1 ? tct_x<WRITTEN>(x[j], col + 32 * m) : 0.0;
+                xv[q][m][j] = mask >> lane & 1
+                                  ? tct_x<WRITTEN>(x[j], col + GPU_LANES * m)
+                                  : 0.0;
         }
     }
 #pragma unroll
@@ -356,20 +364,20 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 {
     constexpr int U = WRITTEN ? tct_batch<1, COLS>::runs : 4;
     __shared__ tct_joined_runs of_warp[TCT_JOINED_WARPS];
-    tct_joined_runs &runs = of_warp[threadIdx.x >> 5];
-    const int lane = (int)(threadIdx.x & 31);
+    tct_joined_runs &runs = of_warp[tct_warp()];
+    const int lane = tct_lane();
     uint4 run = make_uint4(h.w[0], h.w[1], h.w[2], h.w[3]);
     uint32_t more[GPU_JOIN - 1] = {h.more[0]};
-    for (int k0 = 0; k0 < s.width; k0 += 32) {
-        const int most = s.width - k0 < 32 ? s.width - k0 : 32;
+    for (int k0 = 0; k0 < s.width; k0 += GPU_WAVE) {
+        const int most = s.width - k0 < GPU_WAVE ? s.width - k0 : GPU_WAVE;
         if (k0 > 0 && lane < most) {
-            run = __ldg((const uint4 *)(A.index + s.index) + k0 + lane);
+            run = tct_read_only((const uint4 *)(A.index + s.index) + k0 + lane);
             tct_more_masks(A.index + s.index, s.width, k0 + lane, more);
         }
-        __syncwarp(); /* all have read the runs before */
+        tct_warp_sync(); /* all have read the runs before */
         runs.run[lane] = run;
         for (int m = 1; m < GPU_JOIN; m++) runs.more[m - 1][lane] = more[m - 1];
-        __syncwarp();
+        tct_warp_sync();
         int k = 0;
         for (; k + U <= most; k += U)
             tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
@@ -411,7 +419,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             }
             tct_cells<B, COLS, WRITTEN, U, true>(value, k + part, at, c, t, x,
                                                  sum);
-            at += U * B * B * 32;
+            at += U * B * B * GPU_LANES;
         }
     }
 }
@@ -427,7 +435,7 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     tct_sums<COLS> sum;
     for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
     const int i = tct_in_slice<B>(u), g = i / B;
-    const int64_t at = s.cell * (B * B * 32) + i;
+    const int64_t at = s.cell * (B * B * GPU_LANES) + i;
     if (B == 1 && s.kind == GPU_CONST)
         tct_sum_const<COLS, WRITTEN>(A, s, h, x, sum);
     else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
@@ -460,20 +468,20 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
         for (int m = 0; m < M; m++)
             for (int j = 0; j < COLS; j++) sum[m].v[j] = 0.0;
         tct_sum_joined<COLS, WRITTEN>(A, s, h, x, sum);
-        const int64_t row = part * M * 32 + (int64_t)(threadIdx.x & 31);
+        const int64_t row = part * M * GPU_LANES + tct_lane();
 #pragma unroll
-        for (int m = 0; m < M; m++) take(m, row + 32 * m, sum[m]);
+        for (int m = 0; m < M; m++) take(m, row + GPU_LANES * m, sum[m]);
     }
 }
 
 /* Slices that are not joined come after the others, in a loop of their own that
  * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
-static __device__ inline uint32_t tct_apart(const tct_gpu_arrays &A, int part,
-                                            bool there)
+static __device__ inline tct_lanes tct_apart(const tct_gpu_arrays &A, int part,
+                                             bool there)
 {
     const int64_t s = (int64_t)part * GPU_JOIN;
-    return __ballot_sync(0xffffffffu, there && s < A.slices &&
-                                          __ldg(&A.slice[s].joined) == 0);
+    return tct_ballot(there && s < A.slices &&
+                      tct_read_only(&A.slice[s].joined) == 0);
 }
 template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
 static __device__ inline void

@@ -3,44 +3,8 @@
  * elements of x. */
 #ifndef TCT_GPU_VALUES_CUH
 #define TCT_GPU_VALUES_CUH
+#include "device/gpu/lane.cuh"
 #include "operator/gpu/slices.h"
-
-/* --- loads -------------------------------------------------------------------- */
-
-/* Matrix lines are read once a product and pass by the L1. In the L2 a share
- * `keep` of them is the last to go, so that it is there for the next product;
- * the rest is the first. */
-static __device__ inline uint64_t tct_policy(float keep)
-{
-    uint64_t policy;
-    if (keep > 0.0f)
-        asm("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %0, %1;"
-            : "=l"(policy)
-            : "f"(keep));
-    else
-        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;"
-            : "=l"(policy));
-    return policy;
-}
-
-/* tct_load(p, policy): what is at `p`, in a REGISTER. */
-#define TCT_LOAD(STORED, REGISTER, ptx, constraint)             \
-    static __device__ inline REGISTER tct_load(const STORED *p, \
-                                               uint64_t policy) \
-    {                                                           \
-        REGISTER v;                                             \
-        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx  \
-            " %0, [%1], %2;"                                    \
-            : "=" constraint(v)                                 \
-            : "l"(p), "l"(policy));                             \
-        return v;                                               \
-    }
-TCT_LOAD(double, double, "f64", "d")
-TCT_LOAD(float, float, "f32", "f")
-TCT_LOAD(uint32_t, uint32_t, "u32", "r")
-TCT_LOAD(uint16_t, uint16_t, "u16", "h")
-TCT_LOAD(uint8_t, uint32_t, "u8", "r")
-#undef TCT_LOAD
 
 /* What the values of a store are in memory; GPU_F48 has a second array. */
 template <int STORE> struct tct_stored {
@@ -73,7 +37,7 @@ template <int STORE, bool CHIP> struct tct_values {
     __device__ double of(uint32_t code, int64_t at) const
     {
         if constexpr (STORE == GPU_DICT8) return dict[code];
-        if constexpr (STORE == GPU_DICT16) return __ldg(dict + code);
+        if constexpr (STORE == GPU_DICT16) return tct_read_only(dict + code);
         const uint64_t high = code, rest = tct_load(low + at, policy);
         return __longlong_as_double((long long)(high << 32 | rest << 16));
     }
@@ -87,8 +51,8 @@ template <int STORE, bool CHIP> struct tct_values {
     __device__ double on_chip(int line, int64_t at) const
     {
         if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
-            return chip[line * 32];
-        else return of(chip[line * 32], at);
+            return chip[line * GPU_LANES];
+        else return of(chip[line * GPU_LANES], at);
     }
 };
 
@@ -105,7 +69,7 @@ tct_values_of(const tct_gpu_arrays &A, const double *dict, uint64_t policy)
 template <bool WRITTEN>
 static __device__ inline double tct_x(const double *x, int64_t i)
 {
-    return WRITTEN ? x[i] : __ldg(x + i);
+    return WRITTEN ? x[i] : tct_read_only(x + i);
 }
 
 /* The table of a dictionary, into shared memory where it is small. Every

@@ -50,6 +50,7 @@ static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 const tct_format tct_format_bsell = {
     .about = {"bsell", "host", "slices of 8 rows of dense 2x2 to 6x6 blocks",
               false},
+    .kind = TCT_KIND_HOST,
     .bytes = bsell_bytes,
     .create = bsell_create,
     .refill = tct_slices_refill,

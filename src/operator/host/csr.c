@@ -148,6 +148,7 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
 
 const tct_format tct_format_csr = {
     .about = {"csr", "host", "compressed sparse rows, 32-bit columns", false},
+    .kind = TCT_KIND_HOST,
     .bytes = csr_bytes,
     .create = csr_create,
     .refill = csr_refill,

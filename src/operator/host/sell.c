@@ -26,6 +26,7 @@ const tct_format tct_format_sell = {
               "slices of 8 rows; columns as runs, 16-bit offsets or 32 bits; "
               "values as doubles, exact floats or a dictionary",
               false},
+    .kind = TCT_KIND_HOST,
     .bytes = sell_bytes,
     .create = sell_create,
     .refill = tct_slices_refill,

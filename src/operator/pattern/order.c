@@ -107,7 +107,7 @@ static void spread(int b, int64_t groups, int32_t *order)
 
 static bool is_host(const tacit_queue *q)
 {
-    return strcmp(q->device->name, "host") == 0;
+    return q->device->kind == TCT_KIND_HOST;
 }
 
 /* The block that the queue's device would store, 1 if none. */

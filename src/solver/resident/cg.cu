@@ -5,6 +5,9 @@
  * there before any row is multiplied. Each orders a read after a write by
  * another block or carries a sum that everything after it needs; cg has no
  * fewer. */
+#include "device/gpu/gang.cuh"
+#include "solver/resident/kernels.cuh"
+#include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
 enum { V_RES, V_TMP, V_SOL, V_DIR }; /* r t x p, in the order that pays most */
@@ -64,18 +67,18 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double pt[1], rr[1];
-    tct_gang gang = tct_gang_open();
-    tct_scalars_load(J, c);
+    tct_gang gang = tct_gang_open(J.gang);
+    tct_scalars_load(gang, c);
     tct_chip_load<B, WAY>(J, J.v[V_RES]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
     /* clang-format off */
     if (!J.resumed) begin<B, WAY>(J);                    /* p = r             */
-    tct_met met = tct_grid_wait(J, gang);
+    tct_met met = tct_grid_wait(gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        tct_ask(J, gang, k);
+        tct_ask(gang, k);
         pt[0] = product<B, STORE, WAY>(J, A, ahead);     /* t = A p           */
-        met = tct_grid_sum(J, gang, pt);
+        met = tct_grid_sum(gang, pt);
         if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                             /* pt = (p, t)       */
@@ -83,22 +86,22 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         }
         __syncthreads();
         rr[0] = residual<B, WAY>(J, c[C_ALPHA]);         /* r = r - alpha t   */
-        met = tct_grid_sum(J, gang, rr);
+        met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = rr[0];                             /* rr' = (r, r)      */
             step_cg_beta(c);                             /* beta = rr' / rr   */
         }
         __syncthreads();
-        tct_look(J, c, ++k);
+        tct_look(gang, c, ++k);
         directions<B, WAY>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
-        if (k >= J.most || tct_at_rest(c)) break;        /* p = r + beta p    */
-        met = tct_grid_wait(J, gang);
+        if (k >= J.gang.most || tct_at_rest(c)) break;   /* p = r + beta p    */
+        met = tct_grid_wait(gang);
     }
     /* clang-format on */
     tct_chip_store<B, WAY>(J, J.v[V_RES]);
     tct_chip_store<B, WAY>(J, J.v[V_SOL]);
-    tct_conclude(J, c, met != TCT_LATE, k);
+    tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */
@@ -117,4 +120,4 @@ struct kernels {
 } // namespace
 
 extern "C" const tct_resident_kernel tct_resident_cg = {
-    "cg", 3, 3, false, {0, 2, -1, 1}, tct_kernel<kernels>};
+    &tct_method_cg, 3, 3, false, -1, 0, {0, 2, -1, 1}, tct_kernel<kernels>};

@@ -14,7 +14,7 @@ enum {
 void tct_resident_divide(tct_resident_job *J, int blocks)
 {
     const int b = J->A.b, m = J->A.way == GPU_JOINED ? GPU_JOIN : 1;
-    const int warps = TCT_THREADS_MOST(J->A.way) / 32;
+    const int warps = TCT_THREADS_MOST(J->A.way) / GPU_WAVE;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);

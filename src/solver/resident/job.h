@@ -2,7 +2,10 @@
  * solver/resident/job.h - what a persistent kernel is given. */
 #ifndef TCT_RESIDENT_JOB_H
 #define TCT_RESIDENT_JOB_H
+#include "device/gpu/gang.h"
 #include "operator/gpu/slices.h"
+
+struct tct_method; /* solver.h: here it is but pointed to */
 
 /* A vector whose first `slots` rows of each thread live in shared memory, at
  * `offset` doubles. */
@@ -17,37 +20,34 @@ enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
 #define TCT_THREADS_MOST(way) \
     ((way) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
-enum { TCT_CHIP_VECTORS = 6, TCT_SUMS_AT_ONCE = 4 };
+enum { TCT_CHIP_VECTORS = 6, TCT_SECOND_PLACES = 2 };
 
 typedef struct tct_resident_job {
     tct_gpu_arrays A;
     int64_t parts;           /* of the matrix, one a warp and round   */
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
-    int64_t most;            /* looks at most                            */
-    uint64_t limit_ns;       /* of a wait                                */
+    tct_gang_job gang;       /* here: in front or at the end, kernels spill */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
     bool poison;       /* fill shared memory with NaN first      */
     int chip_doubles;  /* of shared memory, in all                        */
     int matrix_offset; /* of these, the first for values of the matrix    */
-    int chip_columns, chip_parts; /* which: see resident.cuh              */
+    int chip_columns, chip_parts; /* which: see rows.cuh                  */
     size_t chip_values;           /* their bytes                          */
     tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
-    double *second[2]; /* pipe-pr: the other buffers of r and s */
-    double *c;
-    tct_outbox *outbox;
-    uint64_t looks;    /* so far                       */
-    int batch;         /* looks that are posted at once */
-    uint64_t *counter; /* of the barrier, 0            */
-    double *sums;      /* [2][TCT_SUMS_AT_ONCE][blocks] */
+    double *second[TCT_SECOND_PLACES];   /* of vectors that have two, which take
+                                          turns */
 } tct_resident_job;
 
 typedef struct tct_resident_kernel {
-    const char *method;
+    const struct tct_method *method;
     int vectors;     /* on the chip if they fit, the first first        */
     int barriers;    /* per iteration                                   */
     bool look_first; /* the first look is before the first update       */
+    int8_t product;  /* in which of the solver's vectors it wants A p at the
+                        start; -1: in none                              */
+    int8_t places;   /* vectors that need a second place               */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's; -1: x       */
     /* The kernel for blocks of `b`, values in `store`, a way; NULL: none. */
     const void *(*kernel)(int b, int store, int way);
@@ -56,6 +56,8 @@ typedef struct tct_resident_kernel {
 #ifdef __cplusplus
 extern "C" {
 #endif
+extern const struct tct_method tct_method_cg, tct_method_single,
+    tct_method_pipe_pr;
 extern const tct_resident_kernel tct_resident_cg, tct_resident_single,
     tct_resident_pipe_pr;
 

@@ -22,21 +22,21 @@ struct tct_long_rows {
 static __device__ inline int tct_owner(const tct_resident_job &J, int m,
                                        int place)
 {
-    return place / 32 / m % ((int)gridDim.x * J.tile) / J.tile;
+    return place / GPU_LANES / m % ((int)gridDim.x * J.tile) / J.tile;
 }
 
 /* How many rows there are in the threads before this one, of `mine` in each;
  * every thread calls it. */
 static __device__ inline int tct_count_before(int mine)
 {
-    __shared__ int warp[32];
-    const int lane = (int)(threadIdx.x & 31), w = (int)(threadIdx.x >> 5);
+    __shared__ int warp[TCT_WARPS_MOST];
+    const int lane = tct_lane(), w = tct_warp();
     int upto = mine;
-    for (int d = 1; d < 32; d <<= 1) {
-        const int v = __shfl_up_sync(0xffffffffu, upto, d);
+    for (int d = 1; d < GPU_WAVE; d <<= 1) {
+        const int v = tct_shuffle_up(upto, d);
         if (lane >= d) upto += v;
     }
-    if (lane == 31) warp[w] = upto;
+    if (lane == GPU_WAVE - 1) warp[w] = upto;
     __syncthreads();
     int before = upto - mine;
     for (int i = 0; i < w; i++) before += warp[i];
@@ -60,7 +60,7 @@ tct_find_long_rows(const tct_resident_job &J)
     const int to = min(rows, from + each);
     int mine = 0, others = 0;
     for (int i = from; i < to; i++) {
-        const int owner = tct_owner(J, m, __ldg(&J.A.long_place[i]));
+        const int owner = tct_owner(J, m, tct_read_only(&J.A.long_place[i]));
         mine += owner == (int)blockIdx.x;
         others += owner < (int)blockIdx.x;
     }
@@ -68,7 +68,7 @@ tct_find_long_rows(const tct_resident_job &J)
     atomicAdd(&count, mine);
     int at = tct_count_before(mine); /* waits for all, too */
     for (int i = from; i < to; i++) {
-        const int place = __ldg(&J.A.long_place[i]);
+        const int place = tct_read_only(&J.A.long_place[i]);
         if (tct_owner(J, m, place) != (int)blockIdx.x) continue;
         const int64_t k = J.A.long_ptr[i];
         const int n = (int)(J.A.long_ptr[i + 1] - k);
@@ -92,8 +92,11 @@ tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
 #pragma unroll
         for (int q = 0; q < U; q++) {
             const bool there = k + q * step < row.count;
-            v[q] = there ? __ldg(A.long_val + row.first + k + q * step) : 0.0;
-            col[q] = there ? __ldg(A.long_col + row.first + k + q * step) : -1;
+            v[q] = there ? tct_read_only(A.long_val + row.first + k + q * step)
+                         : 0.0;
+            col[q] = there
+                         ? tct_read_only(A.long_col + row.first + k + q * step)
+                         : -1;
         }
 #pragma unroll
         for (int q = 0; q < U; q++)
@@ -114,22 +117,22 @@ tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
     constexpr int M = tct_way<WAY>::m;
     if (rows.count == 0) return;
     __syncthreads();
-    const int warps = (int)(blockDim.x >> 5), lane = (int)(threadIdx.x & 31);
+    const int warps = (int)(blockDim.x / GPU_WAVE), lane = tct_lane();
     const auto give = [&](const tct_gpu_long &row, const double(&v)[COLS]) {
-        const int unit = row.place / 32, part = unit / M;
+        const int unit = row.place / GPU_LANES, part = unit / M;
         const int round = part / ((int)gridDim.x * J.tile);
         tct_sums<COLS> sum;
         for (int j = 0; j < COLS; j++) sum.v[j] = v[j];
         take(round * M + unit % M, row.row, sum,
-             part % J.tile * 32 + row.place % 32);
+             part % J.tile * GPU_WAVE + row.place % GPU_LANES);
     };
-    const int w = (int)(threadIdx.x >> 5), team = warps / rows.count;
+    const int w = tct_warp(), team = warps / rows.count;
     if (team > 1) { /* all rows at once, some warps each */
-        __shared__ double part[32][COLS];
-        const int i = w / team, first = (w % team) * 32 + lane;
+        __shared__ double part[TCT_WARPS_MOST][COLS];
+        const int i = w / team, first = (w % team) * GPU_WAVE + lane;
         double sum[COLS] = {0.0};
         if (i < rows.count)
-            tct_sum_entries(J.A, rows.row[i], first, team * 32, x, sum);
+            tct_sum_entries(J.A, rows.row[i], first, team * GPU_WAVE, x, sum);
         tct_warp_sum(sum);
         for (int j = 0; j < COLS && lane == 0; j++) part[w][j] = sum[j];
         __syncthreads();
@@ -145,7 +148,7 @@ tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
         const tct_gpu_long row = rows.row[i];
         if (row.count > TCT_FOR_A_WARP) continue;
         double sum[COLS] = {0.0};
-        tct_sum_entries(J.A, row, lane, 32, x, sum);
+        tct_sum_entries(J.A, row, lane, GPU_WAVE, x, sum);
         tct_warp_sum(sum);
         if (lane == 0) give(row, sum);
     }

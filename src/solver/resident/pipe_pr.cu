@@ -4,6 +4,9 @@
  * One barrier an iteration, which carries the sums and shows r and s to all.
  * Others may still multiply by them when a block updates its part: so r and s
  * have two places each, which take turns. */
+#include "device/gpu/gang.cuh"
+#include "solver/resident/kernels.cuh"
+#include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
 enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
@@ -72,20 +75,20 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
     double sum[4] = {0.0};
-    tct_gang gang = tct_gang_open();
+    tct_gang gang = tct_gang_open(J.gang);
     /* r and s, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[V_RES], J.v[V_AP]}, {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
     tct_met met = TCT_GO;
     int now = 0;
-    tct_scalars_load(J, c);
+    tct_scalars_load(gang, c);
     tct_chip_load<B, WAY>(J, J.v[V_DIR]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
     begin<B, WAY>(J, sum);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
-        met = tct_grid_sum(J, gang, sum);
+        met = tct_grid_sum(gang, sum);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = sum[0];
@@ -94,15 +97,15 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
             c[C_SS] = sum[3];
         }
         __syncthreads();
-        tct_look(J, c, ++k);
-        if (k >= J.most || tct_at_rest(c) || met == TCT_END) break;
+        tct_look(gang, c, ++k);
+        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c);           /* alpha, beta       */
         products<B, STORE, WAY>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4; i++) sum[i] = 0.0;
-        tct_ask(J, gang, k);
+        tct_ask(gang, k);
         update<B, WAY>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
     }
@@ -114,7 +117,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         for (int i = 0; a >= 0 && i < 2; i++)
             place[0][i].memory[a] = place[1][i].memory[a];
     }
-    tct_conclude(J, c, met != TCT_LATE, k);
+    tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */
@@ -133,4 +136,5 @@ struct kernels {
 } // namespace
 
 extern "C" const tct_resident_kernel tct_resident_pipe_pr = {
-    "pipe-pr", 4, 1, true, {2, 1, -1, 4, 0, 3}, tct_kernel<kernels>};
+    &tct_method_pipe_pr, 4, 1, true, 3, 2, {2, 1, -1, 4, 0, 3},
+    tct_kernel<kernels>};

@@ -12,22 +12,24 @@ static const tct_resident_kernel *const kernels[] = {
 enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
 
 typedef struct {
-    void *meeting; /* the barrier's counter, and behind it the sums */
-    size_t meeting_bytes;
-    double *second[2];
+    void *meeting; /* where its gang meets */
+    double *second[TCT_SECOND_PLACES];
     int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
 } residence;
 
 static const tct_resident_kernel *kernel_called(const char *method)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (strcmp(kernels[i]->method, method) == 0) return kernels[i];
+        if (strcmp(kernels[i]->method->about.name, method) == 0)
+            return kernels[i];
     return NULL;
 }
 
 static const tct_resident_kernel *kernel_of(const tct_method *method)
 {
-    return kernel_called(method->about.name);
+    for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
+        if (kernels[i]->method == method) return kernels[i];
+    return NULL;
 }
 
 static const tct_gpu_slices *slices_of(const tct_block *B)
@@ -61,7 +63,7 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
     const void *code = K->kernel(B->d.b, B->d.store, B->d.way);
     if (!code)
         snprintf(reason, size, "no kernel of %s for this format and its store",
-                 K->method);
+                 K->method->about.name);
     return code;
 }
 
@@ -69,24 +71,20 @@ static tacit_status make_room(tacit_solver *S)
 {
     if (S->resident) return TACIT_OK;
     residence *R = NULL;
-    const tct_gpu *g = tct_gpu_of(S->q);
+    const tct_resident_kernel *K = kernel_of(S->method);
     TRY(TCT_ALLOC(1, "a persistent kernel", &R));
     memset(R, 0, sizeof *R);
     S->resident = R;
-    R->meeting_bytes = 128 + (size_t)2 * TCT_SUMS_AT_ONCE * (size_t)g->sms * 8;
-    TRY(tct_gpu_upload(NULL, R->meeting_bytes, &R->meeting));
-    if (strcmp(S->method->about.name, "pipe-pr") != 0) return TACIT_OK;
-    for (int i = 0; i < 2; i++)
+    TRY(tct_gpu_upload(NULL, tct_gang_bytes(tct_gpu_of(S->q)->sms),
+                       &R->meeting));
+    for (int i = 0; K && i < K->places; i++)
         TRY(tacit_queue_alloc(S->q, S->n, &R->second[i]));
     return TACIT_OK;
 }
 
 bool tct_resident_fits(tacit_solver *S, char *reason, size_t size)
 {
-    int can = 0;
-    (void)gpu_get_attribute(&can, GPU_ATTRIBUTE_COOPERATIVE,
-                            tct_gpu_of(S->q)->device);
-    if (!can) {
+    if (!tct_gang_fits(S->q)) {
         snprintf(reason, size, "this GPU has no cooperative launch");
         return false;
     }
@@ -101,7 +99,7 @@ void tct_resident_free(tacit_solver *S)
     residence *R = S->resident;
     if (!R) return;
     tct_gpu_release(R->meeting);
-    for (int i = 0; i < 2; i++) q_free(S->q, R->second[i]);
+    for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(S->q, R->second[i]);
     tct_free(R);
     S->resident = NULL;
 }
@@ -111,27 +109,22 @@ bool tct_resident_runs(const tacit_solver *S)
     char reason[160];
     const residence *R = S->resident;
     if (!R || !code_for(S, reason, sizeof reason)) return false;
-    /* a rescue by pipe-pr has no room for its second r and s */
-    return R->second[0] || strcmp(S->now->about.name, "pipe-pr") != 0;
+    /* a rescue may ask for more second places than the method has */
+    const int places = kernel_of(S->now)->places;
+    return places == 0 || R->second[places - 1];
 }
 
 static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
-                     tct_resident_job *J)
+                     int64_t most, tct_resident_job *J)
 {
-    const tct_gpu *g = tct_gpu_of(S->q);
     const residence *R = S->resident;
     const tct_gpu_slices *B = slices_of(S->A->local);
-    *J = (tct_resident_job){.A = B->d,
-                            .limit_ns = (uint64_t)(1e9 * S->q->barrier_seconds),
+    *J = (tct_resident_job){.gang =
+                                tct_gang_job_of(S->q, R->meeting, S->c, most),
+                            .A = B->d,
                             .resumed = S->resumed,
                             .poison = tct_gpu_poisons(),
-                            .second = {R->second[0], R->second[1]},
-                            .c = S->c,
-                            .outbox = g->outbox,
-                            .looks = g->taken,
-                            .batch = g->batch,
-                            .counter = R->meeting,
-                            .sums = (double *)R->meeting + 16};
+                            .second = {R->second[0], R->second[1]}};
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
         J->v[v].memory = K->from[v] < 0 ? S->x : S->v[K->from[v]];
 }
@@ -139,19 +132,17 @@ static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
 /* Launch it for `most` looks; false if the queue has failed. */
 static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
 {
-    tct_gpu *g = tct_gpu_of(S->q);
+    const tct_gpu *g = tct_gpu_of(S->q);
     residence *R = S->resident;
     char reason[160];
-    const void *code = code_for(S, reason, sizeof reason);
     tct_resident_job J;
-    fill_job(S, K, &J);
-    J.most = most;
+    fill_job(S, K, most, &J);
     R->blocks = g->sms;
     tct_resident_divide(&J, R->blocks);
-    int threads = 32 * J.tile;
-    const int pollers = (R->blocks + 31) / 32 * 32;
+    int threads = GPU_WAVE * J.tile;
+    const int pollers = tct_gang_threads(R->blocks);
     if (threads < TCT_THREADS_MOST(J.A.way))
-        threads += 32; /* a warp that speaks */
+        threads += GPU_WAVE; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
     if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.way);
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
@@ -160,18 +151,13 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
                       g->l2_bytes);
     R->slots = J.slots;
     for (int v = 0; v < K->vectors; v++) R->chip_slots[v] = J.v[v].slots;
-    tct_gpu_flush(S->q);
-    g->mailbox->limit = UINT64_MAX;
-    g->made += (uint64_t)most;
-    void *arguments[] = {&J};
-    gpu_error e = gpu_memset_async(R->meeting, 0, R->meeting_bytes, g->stream);
-    if (e == GPU_OK)
-        e = gpu_function_attribute(code, GPU_DYNAMIC_SHARED, (int)shared);
-    if (e == GPU_OK)
-        e = gpu_launch_cooperative(code, (dim3){(unsigned)R->blocks, 1, 1},
-                                   (dim3){(unsigned)threads, 1, 1}, arguments,
-                                   shared, g->stream);
-    return tct_gpu_ok(S->q, e, "starting a persistent kernel");
+    return tct_gang_start(
+        S->q, &J.gang,
+        &(tct_gang_kernel){.code = code_for(S, reason, sizeof reason),
+                           .job = &J,
+                           .blocks = R->blocks,
+                           .threads = threads,
+                           .shared = shared});
 }
 
 static void count_iterations(tacit_solver *S, int64_t iterations)
@@ -189,9 +175,9 @@ void tct_resident_iterate(tacit_solver *S)
     const bool look_first = K->look_first;
     bool done = false;
     tct_seen c;
-    if (strcmp(K->method, "pipe-pr") == 0) { /* what its kernel starts from */
+    if (K->product >= 0) { /* what its kernel starts from */
         if (!S->resumed) q_copy(S->q, S->n, S->v[V_R], S->v[V_P]);
-        apply(S->A, S->q, S->v[V_P], S->v[3]);
+        apply(S->A, S->q, S->v[V_P], S->v[K->product]);
         S->result->extra_products++;
     }
     while (!done && S->q->failed == TACIT_OK) {
@@ -211,10 +197,10 @@ void tct_resident_iterate(tacit_solver *S)
             }
             if (tct_judge(S, &c)) {
                 done = true;
-                g->mailbox->limit = 0;
+                tct_gang_end(S->q);
             } else if (S->q->stop_wanted) {
                 tct_flags_agreed(S->q, tct_flags_mine(S->q));
-                g->mailbox->limit = 0;
+                tct_gang_end(S->q);
             }
         }
         g->made = g->taken;

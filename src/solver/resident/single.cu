@@ -3,6 +3,9 @@
  *
  * Two barriers an iteration: one for the sums, and one so that all of p is
  * there before any row is multiplied. */
+#include "device/gpu/gang.cuh"
+#include "solver/resident/kernels.cuh"
+#include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
 enum { V_RES, V_AP, V_SOL, V_DIR }; /* r s x p, in the order that pays most */
@@ -64,17 +67,17 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WAY, 1>(J, A.policy);
     double sum[4];
-    tct_gang gang = tct_gang_open();
-    tct_scalars_load(J, c);
+    tct_gang gang = tct_gang_open(J.gang);
+    tct_scalars_load(gang, c);
     tct_chip_load<B, WAY>(J, J.v[V_RES]);
     tct_chip_load<B, WAY>(J, J.v[V_SOL]);
     /* clang-format off */
     if (!J.resumed) begin<B, WAY>(J);                    /* p = r             */
-    tct_met met = tct_grid_wait(J, gang);
+    tct_met met = tct_grid_wait(gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
         product<B, STORE, WAY>(J, A, ahead, sum);        /* s = A p           */
-        met = tct_grid_sum(J, gang, sum);
+        met = tct_grid_sum(gang, sum);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = sum[0];                            /* rr = (r, r)       */
@@ -83,19 +86,19 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
             c[C_SS] = sum[3];
         }
         __syncthreads();
-        tct_look(J, c, ++k);
-        if (k >= J.most || tct_at_rest(c) || met == TCT_END) break;
+        tct_look(gang, c, ++k);
+        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c);                /* alpha, beta       */
         __syncthreads();
-        tct_ask(J, gang, k);
+        tct_ask(gang, k);
         update<B, WAY>(J, c[C_ALPHA], c[C_BETA]);
-        met = tct_grid_wait(J, gang);
+        met = tct_grid_wait(gang);
     }
     /* clang-format on */
     tct_chip_store<B, WAY>(J, J.v[V_RES]);
     tct_chip_store<B, WAY>(J, J.v[V_SOL]);
-    tct_conclude(J, c, met != TCT_LATE, k);
+    tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
 /* Each file has its own of this name. */
@@ -115,4 +118,4 @@ struct kernels {
 } // namespace
 
 extern "C" const tct_resident_kernel tct_resident_single = {
-    "single", 3, 2, true, {0, 2, -1, 1}, tct_kernel<kernels>};
+    &tct_method_single, 3, 2, true, -1, 0, {0, 2, -1, 1}, tct_kernel<kernels>};

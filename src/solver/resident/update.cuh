@@ -3,7 +3,7 @@
 #ifndef TCT_RESIDENT_UPDATE_CUH
 #define TCT_RESIDENT_UPDATE_CUH
 #include "device/gpu/pass.cuh"
-#include "solver/resident/resident.cuh"
+#include "solver/resident/rows.cuh"
 
 /* PASS on `list`, its vectors in their order, the first NCHIP of which may be
  * on the chip; its sums, if it has any, are added to `s`. */

@@ -1,147 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/resident.cuh - what persistent kernels share: who has which
- * rows, which vectors stay on the chip, and a barrier that sums.
+ * solver/resident/rows.cuh - who has which rows of the matrix in a persistent
+ * kernel, and what stays on the chip.
  *
  * One block a multiprocessor. A unit of the format (a warp's 32 rows) belongs
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
  * block is a round. The first rounds of vectors, and values of the matrix where
- * there is room left, live in shared memory.
- *
- * The barrier is one counter: a block adds 1 when its threads have come and
- * waits until all have. Sums go along: each block leaves its own before it adds,
- * and all blocks add them up, in the same order, behind the barrier. No block
- * can be two barriers ahead of another, so two sets of sums take turns. (Boxes
- * of value and epoch that all blocks poll take 2.4 us on an H200, this 1.6, and
- * 0.95 without sums.) */
-#ifndef TCT_RESIDENT_CUH
-#define TCT_RESIDENT_CUH
-#include "device/gpu/tail.cuh"
+ * there is room left, live in shared memory. How blocks meet is gang.cuh's. */
+#ifndef TCT_RESIDENT_ROWS_CUH
+#define TCT_RESIDENT_ROWS_CUH
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-enum { POLLS_PER_CLOCK = 512 };
-
-static __device__ inline uint64_t tct_nanoseconds()
-{
-    uint64_t t;
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
-    return t;
-}
-
-/* How a meeting of all blocks ended. */
-enum tct_met {
-    TCT_GO,
-    TCT_END, /* the host wants the loop to end */
-    TCT_LATE /* a block did not come in time, and all have to end */
-};
-
-/* Thread 0 of each block: add 1 to the counter and wait for all blocks. Block 0
- * may add, once, that the end is wanted: in the upper half, as the number of
- * this meeting, since a block that is slow to leave the one before may see the
- * counter as it is now. */
-static __device__ inline tct_met tct_arrive(const tct_resident_job &J,
-                                            uint32_t epoch, bool end)
-{
-    const uint32_t target = epoch * gridDim.x;
-    const uint64_t mine = end ? 1 + ((uint64_t)epoch << 32) : 1;
-    uint64_t start = 0;
-    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(J.counter),
-                 "l"(mine)
-                 : "memory");
-    for (unsigned i = 1;; i++) {
-        uint64_t v;
-        asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
-                     : "=l"(v)
-                     : "l"(J.counter)
-                     : "memory");
-        const uint32_t wish = (uint32_t)(v >> 32);
-        if ((int32_t)((uint32_t)v - target) >= 0)
-            return wish != 0 && wish <= epoch ? TCT_END : TCT_GO;
-        if (i % POLLS_PER_CLOCK) continue;
-        const uint64_t now = tct_nanoseconds();
-        if (start == 0) start = now;
-        if (now - start > J.limit_ns) return TCT_LATE;
-    }
-}
-
-/* What all threads of a block know of the meetings. */
-struct tct_gang {
-    uint32_t epoch; /* meetings so far */
-    int *told;      /* shared: how the last one ended, and the wish to end */
-};
-static __device__ inline tct_gang tct_gang_open()
-{
-    __shared__ int told[2];
-    if (threadIdx.x < 2) told[threadIdx.x] = 0;
-    __syncthreads();
-    return {0, told};
-}
-static __device__ inline void tct_meet(const tct_resident_job &J, tct_gang &g)
-{
-    if (threadIdx.x != 0) return;
-    const bool end = g.told[1] == 1;
-    if (end) g.told[1] = 2; /* said once */
-    g.told[0] = tct_arrive(J, g.epoch, end);
-}
-
-/* Wait for all blocks; what they wrote before is visible after. Every thread
- * calls it. */
-static __device__ inline tct_met tct_grid_wait(const tct_resident_job &J,
-                                               tct_gang &g)
-{
-    g.epoch++;
-    __syncthreads();
-    tct_meet(J, g);
-    __syncthreads();
-    return (tct_met)g.told[0];
-}
-
-/* The same, and add up what all threads bring in `v` [SUMS]: the same bits in
- * every thread. */
-template <int SUMS>
-static __device__ inline tct_met tct_grid_sum(const tct_resident_job &J,
-                                              tct_gang &g, double (&v)[SUMS])
-{
-    __shared__ double part[32][SUMS];
-    const int lane = threadIdx.x & 31, w = threadIdx.x >> 5;
-    const int blocks = gridDim.x;
-    double *sums = J.sums + (size_t)(g.epoch & 1) * TCT_SUMS_AT_ONCE * blocks;
-    g.epoch++;
-    tct_block_sum(v);
-    if (threadIdx.x == 0)
-#pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            __stcg(&sums[j * blocks + blockIdx.x], v[j]);
-    tct_meet(J, g);
-    __syncthreads();
-    if (w * 32 < blocks) {
-#pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            v[j] = threadIdx.x < blocks
-                       ? __ldcg(&sums[j * blocks + threadIdx.x])
-                       : 0.0;
-        tct_warp_sum(v);
-        if (lane == 0)
-            for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
-    }
-    __syncthreads();
-    const int parts = (blocks + 31) >> 5;
-#pragma unroll
-    for (int j = 0; j < SUMS; j++) {
-        v[j] = part[0][j];
-        for (int k = 1; k < parts; k++) v[j] += part[k][j];
-    }
-    return (tct_met)g.told[0];
-}
-
-/* --- rows ------------------------------------------------------------------------ */
-
 /* Part of this warp in round `j`: a unit of 32 rows, or two; < 0: none. */
 static __device__ inline int tct_part(const tct_resident_job &J, int j)
 {
-    const int w = threadIdx.x >> 5;
+    const int w = tct_warp();
     const int part = (j * (int)gridDim.x + (int)blockIdx.x) * J.tile + w;
     return w < J.tile && part < J.parts ? part : -1;
 }
@@ -158,7 +33,8 @@ static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
     if (M > 1 && unit >= J.A.slices) return -1;
     int g = tct_in_slice<B>(unit) / B;
     if (!tct_way<WAY>::runs && J.A.order)
-        g = __ldg(&J.A.order[(B == 1 ? unit : unit / B) * 32 + g]);
+        g = tct_read_only(
+            &J.A.order[(B == 1 ? unit : unit / B) * GPU_LANES + g]);
     return tct_row_of<B, WAY>(J.A, unit, g);
 }
 
@@ -275,14 +151,14 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
 {
     typedef typename tct_stored<STORE>::type type;
     extern __shared__ double chip[];
-    const int i = j * J.tile + (int)(threadIdx.x >> 5);
+    const int i = j * J.tile + tct_warp();
     const int columns = J.chip_columns     ? J.chip_columns
                         : i < J.chip_parts ? J.A.widest
                                            : 0;
     tct_values<STORE, true> v = all;
     v.columns = columns;
-    v.chip = (const type *)(chip + J.matrix_offset) + i * columns * B * 32 +
-             (threadIdx.x & 31);
+    v.chip = (const type *)(chip + J.matrix_offset) +
+             i * columns * B * GPU_LANES + tct_lane();
     return v;
 }
 
@@ -307,19 +183,19 @@ tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
                       : s.width < v.columns ? s.width
                                             : v.columns;
         const type *from =
-            all.value + s.cell * (B * B * 32) + tct_in_slice<B>(part);
+            all.value + s.cell * (B * B * GPU_LANES) + tct_in_slice<B>(part);
         for (int k = 0; k < n * B; k++)
-            ((type *)v.chip)[k * 32] = from[(int64_t)k * 32 * B];
+            ((type *)v.chip)[k * GPU_LANES] = from[(int64_t)k * GPU_LANES * B];
     }
     __syncthreads();
     return all;
 }
 
-/* Rounds of the 32 from `j` on whose slices are not joined. */
-static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
-                                                   int j)
+/* Rounds from `j` on, one a lane, whose slices are not joined. */
+static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
+                                                    int j)
 {
-    const int mine = j + (int)(threadIdx.x & 31);
+    const int mine = j + tct_lane();
     const int part = mine < J.rounds ? tct_part(J, mine) : -1;
     return tct_apart(J.A, part, part >= 0);
 }
@@ -328,7 +204,7 @@ static __device__ inline uint32_t tct_rounds_apart(const tct_resident_job &J,
  * the first. After the last round comes round 0 again. */
 struct tct_ahead {
     uint32_t word, next;
-    uint32_t apart; /* rounds of the first 32 whose slices are not joined */
+    tct_lanes apart; /* of the first rounds: whose slices are not joined */
     tct_head head;
     tct_long_rows rows;
 };
@@ -376,10 +252,10 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
             });
     }
     if constexpr (WAY == GPU_JOINED)
-        for (int j0 = 0; j0 < J.rounds; j0 += 32) {
-            uint32_t apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
+        for (int j0 = 0; j0 < J.rounds; j0 += GPU_WAVE) {
+            tct_lanes apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
             for (; apart; apart &= apart - 1) {
-                const int j = j0 + __ffs((int)apart) - 1;
+                const int j = j0 + tct_first_lane(apart);
                 tct_two_apart<COLS, true>(
                     J.A, tct_part(J, j), A, x,
                     [&](int m, int64_t row, const tct_sums<COLS> &sum) {
@@ -388,99 +264,6 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
             }
         }
     if constexpr (B == 1) tct_sum_long_rows<WAY>(J, ahead.rows, x, take);
-}
-
-/* The scalars of the solve, one block of them a multiprocessor: thread 0 does
- * the steps, in every block the same. Block 0 posts looks, and leaves the
- * scalars in memory at the end. */
-static __device__ inline void tct_scalars_load(const tct_resident_job &J,
-                                               double *c)
-{
-    if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = J.c[threadIdx.x];
-    __syncthreads();
-}
-static __device__ inline void tct_scalars_store(const tct_resident_job &J,
-                                                const double *c)
-{
-    if (blockIdx.x == 0 && threadIdx.x < TCT_SCALARS)
-        J.c[threadIdx.x] = c[threadIdx.x];
-}
-/* The thread that posts looks: of block 0, in its last warp, which has no rows
- * if there are fewer than 32 with rows. */
-static __device__ inline bool tct_is_speaker()
-{
-    return blockIdx.x == 0 && threadIdx.x == blockDim.x - 32;
-}
-/* Look `k` (from 1) of this kernel; the scalars must not change before the next
- * barrier. */
-static __device__ inline void tct_look(const tct_resident_job &J,
-                                       const double *c, int64_t k)
-{
-    if (tct_is_speaker()) tct_post_as(c, J.outbox, J.looks + k, J.batch);
-}
-static __device__ inline bool tct_at_rest(const double *c)
-{
-    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
-}
-/* The end, in time or (not `fine`) because a block did not come. */
-static __device__ inline void tct_conclude(const tct_resident_job &J, double *c,
-                                           bool fine, int64_t looks)
-{
-    __syncthreads();
-    if (!fine && threadIdx.x == 0) c[C_BAD] = BAD_TIME;
-    __syncthreads();
-    if (!fine) tct_look(J, c, ++looks);
-    if (tct_is_speaker()) J.outbox->looks = J.looks + looks;
-    tct_scalars_store(J, c);
-}
-
-/* Does the host want the loop to end? Asked by one thread, now and then since
- * the answer takes microseconds; told to all by the next meeting. */
-static __device__ inline void tct_ask(const tct_resident_job &J, tct_gang &g,
-                                      int64_t k)
-{
-    if (tct_is_speaker() && k % J.batch == 0 && g.told[1] == 0 &&
-        J.outbox->mailbox->limit == 0)
-        g.told[1] = 1;
-}
-
-/* --- which kernels there are -------------------------------------------------- */
-
-/* A method's KERNELS say by `has(b, store)` which it has, and
- * `code<B, STORE, WAY>()` is one of them. */
-template <class KERNELS, int B, int STORE, int WAY>
-static const void *tct_kernel_if()
-{
-    if constexpr (KERNELS::has(B, STORE))
-        return KERNELS::template code<B, STORE, WAY>();
-    else return nullptr;
-}
-template <class KERNELS, int B, int WAY>
-static const void *tct_kernel_for(int store)
-{
-    switch (store) {
-    case GPU_F64: return tct_kernel_if<KERNELS, B, GPU_F64, WAY>();
-    case GPU_F32: return tct_kernel_if<KERNELS, B, GPU_F32, WAY>();
-    case GPU_F48: return tct_kernel_if<KERNELS, B, GPU_F48, WAY>();
-    case GPU_DICT8: return tct_kernel_if<KERNELS, B, GPU_DICT8, WAY>();
-    case GPU_DICT16: return tct_kernel_if<KERNELS, B, GPU_DICT16, WAY>();
-    default: return nullptr;
-    }
-}
-template <class KERNELS>
-static const void *tct_kernel(int b, int store, int way)
-{
-    if (way == GPU_RUNS) return tct_kernel_for<KERNELS, 1, GPU_RUNS>(store);
-    if (way == GPU_JOINED) return tct_kernel_for<KERNELS, 1, GPU_JOINED>(store);
-    switch (b) {
-    case 1: return tct_kernel_for<KERNELS, 1, GPU_ANY>(store);
-    case 2: return tct_kernel_for<KERNELS, 2, GPU_ANY>(store);
-    case 3: return tct_kernel_for<KERNELS, 3, GPU_ANY>(store);
-    case 4: return tct_kernel_for<KERNELS, 4, GPU_ANY>(store);
-    case 5: return tct_kernel_for<KERNELS, 5, GPU_ANY>(store);
-    case 6: return tct_kernel_for<KERNELS, 6, GPU_ANY>(store);
-    default: return nullptr;
-    }
 }
 
 #endif

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/gang.h - a gang: blocks that are all on the device at once, for a
+ * whole solve, and meet again and again. This is what the host gives them and
+ * asks of them; gang.cuh is the kernel's side.
+ *
+ * A gang knows nothing of what its blocks work on: whatever kernel stays (of
+ * rows, of a grid, of a factor) has a tct_gang_job as a part of its own job.
+ * Where blocks meet is memory named by pointers of the job. One GPU is a gang
+ * without peers; on several, those of the peers would stand beside them. */
+#ifndef TCT_GPU_GANG_H
+#define TCT_GPU_GANG_H
+#include "device/gpu/gpu.h"
+
+enum { TCT_GANG_SUMS = 4 /* that go along with one meeting, at most */ };
+
+typedef struct tct_gang_job {
+    int64_t most;       /* looks of this kernel, at most       */
+    uint64_t limit_ns;  /* of a wait                           */
+    double *c;          /* the scalars of the solve            */
+    tct_outbox *outbox; /* of looks                            */
+    uint64_t looks;     /* so far                              */
+    int batch;          /* looks that are posted at once       */
+    uint64_t *counter;  /* of the barrier, 0 at the start      */
+    double *sums;       /* [2][TCT_GANG_SUMS][blocks]          */
+} tct_gang_job;
+
+/* A kernel that is to be started as a gang: `job` is its argument. */
+typedef struct tct_gang_kernel {
+    const void *code;
+    void *job;
+    int blocks, threads; /* threads: of a block */
+    size_t shared;       /* bytes of dynamic shared memory of a block */
+} tct_gang_kernel;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Can this GPU have a gang? */
+bool tct_gang_fits(const tacit_queue *q);
+/* Bytes of the room in which `blocks` blocks meet. */
+size_t tct_gang_bytes(int blocks);
+/* Threads that each of `blocks` blocks needs at least, to read the sums of all:
+ * a multiple of GPU_WAVE. */
+int tct_gang_threads(int blocks);
+/* The job of a gang that meets in `room`, for `most` looks at `c`. */
+tct_gang_job tct_gang_job_of(const tacit_queue *q, void *room, double *c,
+                             int64_t most);
+/* Start it; false if the queue has failed. */
+bool tct_gang_start(tacit_queue *q, const tct_gang_job *G,
+                    const tct_gang_kernel *K);
+/* Ask the gang that runs to end; it still looks until all know. */
+void tct_gang_end(tacit_queue *q);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

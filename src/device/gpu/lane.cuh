@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/lane.cuh - what kernels ask of the machine: lanes of a warp,
+ * fences, loads and stores that caches treat in a way of their own, the clock,
+ * signals. Nothing else names PTX or the intrinsics that stand for it:
+ * scripts/lint/lanes. */
+#ifndef TCT_GPU_LANE_CUH
+#define TCT_GPU_LANE_CUH
+#include "device/gpu/runtime.h"
+#include <stdint.h>
+
+/* --- lanes -------------------------------------------------------------------- */
+
+/* A bit for each lane of a warp. */
+typedef uint32_t tct_lanes;
+static_assert(8 * sizeof(tct_lanes) == GPU_WAVE, "a bit a lane");
+
+#define TCT_ALL_LANES ((tct_lanes)-1)
+
+/* Warps of a block at most. */
+enum { TCT_WARPS_MOST = 1024 / GPU_WAVE };
+
+/* This thread's lane, and its warp in the block. */
+static __device__ inline int tct_lane()
+{
+    return (int)(threadIdx.x % GPU_WAVE);
+}
+static __device__ inline int tct_warp()
+{
+    return (int)(threadIdx.x / GPU_WAVE);
+}
+
+/* The `v` of lane `from`; of the lane `d` before or behind this one, and this
+ * one's own where there is none. All lanes call these, as what follows. */
+template <class T> static __device__ inline T tct_shuffle(T v, int from)
+{
+    return __shfl_sync(TCT_ALL_LANES, v, from);
+}
+template <class T> static __device__ inline T tct_shuffle_up(T v, int d)
+{
+    return __shfl_up_sync(TCT_ALL_LANES, v, (unsigned)d);
+}
+template <class T> static __device__ inline T tct_shuffle_down(T v, int d)
+{
+    return __shfl_down_sync(TCT_ALL_LANES, v, (unsigned)d);
+}
+
+/* The lanes for which `yes` is true. */
+static __device__ inline tct_lanes tct_ballot(bool yes)
+{
+    return __ballot_sync(TCT_ALL_LANES, yes);
+}
+
+/* Wait for all lanes: they see what each has written to shared memory. */
+static __device__ inline void tct_warp_sync()
+{
+    __syncwarp();
+}
+
+/* The first and the last of some lanes, of which there is one at least. */
+static __device__ inline int tct_first_lane(tct_lanes some)
+{
+    return __ffs((int)some) - 1;
+}
+static __device__ inline int tct_last_lane(tct_lanes some)
+{
+    return GPU_WAVE - 1 - __clz((int)some);
+}
+
+/* --- loads and stores ----------------------------------------------------------- */
+
+/* What nobody writes while the kernel runs. */
+template <class T> static __device__ inline T tct_read_only(const T *p)
+{
+    return __ldg(p);
+}
+
+/* The same where it is read once, and caches need not keep it. */
+template <class T> static __device__ inline T tct_read_once(const T *p)
+{
+    return __ldcs(p);
+}
+
+/* Past the L1: what other blocks write, or are to read. */
+template <class T> static __device__ inline T tct_load_fresh(const T *p)
+{
+    return __ldcg(p);
+}
+template <class T> static __device__ inline void tct_store_through(T *p, T v)
+{
+    __stcg(p, v);
+}
+
+/* Matrix lines are read once a product and pass by the L1. In the L2 a share
+ * `keep` of them is the last to go, so that it is there for the next product;
+ * the rest is the first. */
+static __device__ inline uint64_t tct_policy(float keep)
+{
+    uint64_t policy;
+    if (keep > 0.0f)
+        asm("createpolicy.fractional.L2::evict_last.L2::evict_first.b64 %0, %1;"
+            : "=l"(policy)
+            : "f"(keep));
+    else
+        asm("createpolicy.fractional.L2::evict_first.b64 %0, 1.0;"
+            : "=l"(policy));
+    return policy;
+}
+
+/* tct_load(p, policy): what is at `p`, in a REGISTER. */
+#define TCT_LOAD(STORED, REGISTER, ptx, constraint)             \
+    static __device__ inline REGISTER tct_load(const STORED *p, \
+                                               uint64_t policy) \
+    {                                                           \
+        REGISTER v;                                             \
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx  \
+            " %0, [%1], %2;"                                    \
+            : "=" constraint(v)                                 \
+            : "l"(p), "l"(policy));                             \
+        return v;                                               \
+    }
+TCT_LOAD(double, double, "f64", "d")
+TCT_LOAD(float, float, "f32", "f")
+TCT_LOAD(uint32_t, uint32_t, "u32", "r")
+TCT_LOAD(uint16_t, uint16_t, "u16", "h")
+TCT_LOAD(uint8_t, uint32_t, "u8", "r")
+#undef TCT_LOAD
+
+/* --- fences, signals, posts -------------------------------------------------------- */
+
+/* What this thread wrote before is seen before what it writes after, by all of
+ * the GPU. */
+static __device__ inline void tct_fence()
+{
+    __threadfence();
+}
+
+/* A signal is a counter in memory that blocks wait for. Who sees what was added
+ * sees what the thread (and its block, if it waited for it) wrote before; of
+ * one GPU. */
+static __device__ inline void tct_signal_add(uint64_t *signal, uint64_t v)
+{
+    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(signal),
+                 "l"(v)
+                 : "memory");
+}
+static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
+{
+    uint64_t v;
+    asm volatile("ld.acquire.gpu.global.u64 %0, [%1];"
+                 : "=l"(v)
+                 : "l"(signal)
+                 : "memory");
+    return v;
+}
+
+/* Store a word for the host, without a fence: at once, but in any order with
+ * others as the host sees them. */
+template <class T> static __device__ inline void tct_post_word(T *to, T v)
+{
+    *(volatile T *)to = v;
+}
+
+/* --- the clock -------------------------------------------------------------------- */
+
+static __device__ inline uint64_t tct_nanoseconds()
+{
+    uint64_t t;
+    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
+    return t;
+}
+
+#endif

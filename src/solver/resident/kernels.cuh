@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/kernels.cuh - which kernels a method has: one for each block
+ * size, store and way that it says. */
+#ifndef TCT_RESIDENT_KERNELS_CUH
+#define TCT_RESIDENT_KERNELS_CUH
+#include "solver/resident/job.h"
+
+/* A method's KERNELS say by `has(b, store)` which it has, and
+ * `code<B, STORE, WAY>()` is one of them. */
+template <class KERNELS, int B, int STORE, int WAY>
+static const void *tct_kernel_if()
+{
+    if constexpr (KERNELS::has(B, STORE))
+        return KERNELS::template code<B, STORE, WAY>();
+    else return nullptr;
+}
+template <class KERNELS, int B, int WAY>
+static const void *tct_kernel_for(int store)
+{
+    switch (store) {
+    case GPU_F64: return tct_kernel_if<KERNELS, B, GPU_F64, WAY>();
+    case GPU_F32: return tct_kernel_if<KERNELS, B, GPU_F32, WAY>();
+    case GPU_F48: return tct_kernel_if<KERNELS, B, GPU_F48, WAY>();
+    case GPU_DICT8: return tct_kernel_if<KERNELS, B, GPU_DICT8, WAY>();
+    case GPU_DICT16: return tct_kernel_if<KERNELS, B, GPU_DICT16, WAY>();
+    default: return nullptr;
+    }
+}
+template <class KERNELS>
+static const void *tct_kernel(int b, int store, int way)
+{
+    if (way == GPU_RUNS) return tct_kernel_for<KERNELS, 1, GPU_RUNS>(store);
+    if (way == GPU_JOINED) return tct_kernel_for<KERNELS, 1, GPU_JOINED>(store);
+    switch (b) {
+    case 1: return tct_kernel_for<KERNELS, 1, GPU_ANY>(store);
+    case 2: return tct_kernel_for<KERNELS, 2, GPU_ANY>(store);
+    case 3: return tct_kernel_for<KERNELS, 3, GPU_ANY>(store);
+    case 4: return tct_kernel_for<KERNELS, 4, GPU_ANY>(store);
+    case 5: return tct_kernel_for<KERNELS, 5, GPU_ANY>(store);
+    case 6: return tct_kernel_for<KERNELS, 6, GPU_ANY>(store);
+    default: return nullptr;
+    }
+}
+
+#endif
