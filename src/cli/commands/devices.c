@@ -95,7 +95,7 @@ static void add_file_formats(listing *l)
         }
         if (used < (int)sizeof text)
             snprintf(text + used, sizeof text - (size_t)used, ")");
-        add(l, "file", NULL, (*f)->name, text, NULL);
+        add(l, "file", NULL, (*f)->name, text, (*f)->missing);
     }
 }
 

@@ -85,7 +85,8 @@ typedef struct tct_file_about {
     const char *told_by;     /* what its content begins with                */
     const char *suffixes[4]; /* names that are written in it, ended by NULL */
     bool reads_matrix, writes_matrix, reads_vector, writes_vector;
-    bool may_pack; /* a name that ends in .gz, too, is written packed */
+    bool may_pack;       /* a name that ends in .gz, too, is written packed */
+    const char *missing; /* NULL, or why this build can do none of it */
 } tct_file_about;
 const tct_file_about *const *tct_file_list(void);
 

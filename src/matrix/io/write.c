@@ -84,8 +84,9 @@ static const tct_write_options none = {0};
 static tacit_status choose(const char *path, const tct_write_options *options,
                            bool vector, const tct_file_format **out)
 {
-    return options->format ? by_name(options->format, vector, out)
-                           : by_suffix(path, vector, out);
+    TRY(options->format ? by_name(options->format, vector, out)
+                        : by_suffix(path, vector, out));
+    return tct_check_missing(path, *out);
 }
 
 tacit_status tct_write_matrix(tacit_world *w, const char *path,
