@@ -97,6 +97,15 @@ done
 for name in host cg single pipelined pipe-pr csr sell bsell double none; do
     grep -q "	$name	yes	" out || complain "devices: $name"
 done
+if ldd "$TACIT" | grep -q libzip; then
+    has out 'file	npz	yes	'
+else
+    grep -q '^file	npz	no	.*without libzip (install libzip-dev' out || complain 'devices: npz'
+    refused 1 'libzip-dev' convert poisson2d:3 x.npz
+    printf 'PK\003\004 and more' >archive
+    refused 1 'libzip-dev' info archive
+    refused 1 'libzip-dev' info - <archive
+fi
 if [ $gpu = no ]; then
     # what the build lacks is wrong usage, what the machine lacks is the machine
     code=1

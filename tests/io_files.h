@@ -3,7 +3,7 @@
  * in a folder of their own, which is removed at the end. */
 #ifndef TEST_IO_FILES_H
 #define TEST_IO_FILES_H
-#include "matrix/io/io.h"
+#include "left_out.h"
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -210,16 +210,16 @@ static tacit_status count_entries(tacit_world *w, int64_t mine, int64_t *before,
                                   int64_t *total)
 {
     int64_t *all = NULL;
-    const tacit_status status = TCT_ALLOC(w->size, "counts of entries", &all);
-    TRY(tct_agree(w, status));
-    const tacit_status gathered = tct_allgather(w, sizeof mine, &mine, all);
+    tacit_status status = TCT_ALLOC(w->size, "counts of entries", &all);
+    status = tct_agree(w, status);
+    if (status == TACIT_OK) status = tct_allgather(w, sizeof mine, &mine, all);
     *before = *total = 0;
-    for (int r = 0; r < w->size && gathered == TACIT_OK; r++) {
+    for (int r = 0; r < w->size && status == TACIT_OK; r++) {
         if (r < w->rank) *before += all[r];
         *total += all[r];
     }
     tct_free(all);
-    return gathered;
+    return status;
 }
 
 static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,

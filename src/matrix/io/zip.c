@@ -38,10 +38,9 @@ typedef struct {
 static tacit_status failed(const member *m, zip_error_t *error)
 {
     const bool inside = (m->about.valid & ZIP_STAT_NAME) != 0;
-    const int code = zip_error_code_zip(error);
     if (ferror(m->file))
         FAIL(TACIT_IO, "%s: cannot be read: %s", m->path, strerror(errno));
-    switch (code) {
+    switch (zip_error_code_zip(error)) {
     case ZIP_ER_MEMORY:
         FAIL(TACIT_NO_MEMORY, "%s: no memory to unpack", m->path);
     case ZIP_ER_CRC:
@@ -60,9 +59,7 @@ static tacit_status failed(const member *m, zip_error_t *error)
              m->path, m->name);
     default:
         return damaged(m->path, inside ? m->name
-                                : code == ZIP_ER_NOZIP
-                                    ? "its directory is missing"
-                                    : "its directory");
+                                       : "its directory is missing or damaged");
     }
 }
 
