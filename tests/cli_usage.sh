@@ -97,6 +97,13 @@ done
 for name in host cg single pipelined pipe-pr csr sell bsell double none; do
     grep -q "	$name	yes	" out || complain "devices: $name"
 done
+if [ $gpu = no ]; then
+    # what the build lacks is wrong usage, what the machine lacks is the machine
+    code=1
+    grep -q '^device	cuda	no	not in this build' out || code=5
+    refused $code 'cuda' solve poisson3d:4 --device cuda --loop graph
+fi
+accepted devices
 if ldd "$TACIT" | grep -q libzip; then
     has out 'file	npz	yes	'
 else
@@ -105,11 +112,5 @@ else
     printf 'PK\003\004 and more' >archive
     refused 1 'libzip-dev' info archive
     refused 1 'libzip-dev' info - <archive
-fi
-if [ $gpu = no ]; then
-    # what the build lacks is wrong usage, what the machine lacks is the machine
-    code=1
-    grep -q '^device	cuda	no	not in this build' out || code=5
-    refused $code 'cuda' solve poisson3d:4 --device cuda --loop graph
 fi
 finish
