@@ -389,3 +389,26 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
     else *out = &s->base;
     return status;
 }
+
+/* --- writing -------------------------------------------------------------- */
+
+static uint64_t whole_number(const tct_maker *p, int64_t k)
+{
+    const tct_csr *A = p->A;
+    if (p->kind == TCT_MAKE_COLUMNS) return (uint64_t)tct_csr_col(A, k);
+    const int64_t from = p->kind == TCT_MAKE_ENDS ? -p->before : A->ptr[k];
+    return (uint64_t)(A->ptr[k + 1] - from);
+}
+
+size_t tct_make_elements(void *ctx, char *out, size_t room)
+{
+    tct_maker *p = ctx;
+    const int width = p->kind == TCT_MAKE_VALUES ? 8 : p->width;
+    const int64_t most = (int64_t)room / width, left = p->count - p->at;
+    const int64_t n = left < most ? left : most;
+    for (int64_t k = 0; k < n; k++, p->at++, out += width)
+        if (p->kind == TCT_MAKE_VALUES)
+            tct_store_double(out, p->big, p->x[p->at]);
+        else tct_store(out, width, p->big, whole_number(p, p->at));
+    return (size_t)n * (size_t)width;
+}

@@ -123,6 +123,13 @@ tacit_status tct_check_missing(const char *path, const tct_file_format *f);
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
                               size_t bytes, const char *what);
 
+/* --- for the writers ---------------------------------------------------- */
+
+/* Entries of the ranks before this one, and of all.
+ * Collective. */
+tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
+                              int64_t *total);
+
 /* --- bytes in a given order --------------------------------------------- */
 
 static inline uint64_t tct_load(const void *p, int bytes, bool big)

@@ -158,38 +158,20 @@ static tacit_status npz_open(const tct_input *in, tct_source **out)
 typedef struct {
     char lead[TCT_NPY_HEAD + 16];
     size_t lead_bytes; /* still to be made, on rank 0 */
-    const tct_csr *A;
-    int part;      /* indptr, indices, data */
-    int width;     /* of indices */
-    int64_t start; /* entries of the ranks before */
-    int64_t at, count;
+    tct_maker elements;
 } writer;
 
-static size_t make_lead(writer *p, char *out)
+static size_t make_member(void *ctx, char *out, size_t room)
 {
+    writer *p = ctx;
     const size_t bytes = p->lead_bytes;
+    if (bytes == 0)
+        return p->elements.count == 0
+                   ? 0
+                   : tct_make_elements(&p->elements, out, room);
     memcpy(out, p->lead, bytes);
     p->lead_bytes = 0;
     return bytes;
-}
-
-static size_t make_elements(void *ctx, char *out, size_t room)
-{
-    writer *p = ctx;
-    if (p->lead_bytes > 0) return make_lead(p, out);
-    if (p->at == p->count) return 0;
-    const int width = p->part == 2 ? 8 : p->width;
-    const int64_t most = (int64_t)room / width, left = p->count - p->at;
-    const int64_t n = left < most ? left : most;
-    for (int64_t k = 0; k < n; k++, p->at++, out += width) {
-        if (p->part == 2) tct_store_double(out, false, p->A->val[p->at]);
-        else
-            tct_store(out, width, false,
-                      (uint64_t)(p->part == 1
-                                     ? tct_csr_col(p->A, p->at)
-                                     : p->start + p->A->ptr[p->at + 1]));
-    }
-    return (size_t)n * (size_t)width;
 }
 
 /* The member `name`: NumPy's header, `first` [bytes], and what `p` makes, which
@@ -202,24 +184,7 @@ static tct_zip_part part(const tct_sink *s, const char *name, const char *type,
     tct_npy_print(p->lead, type, dims);
     memcpy(p->lead + TCT_NPY_HEAD, first, bytes);
     if (tct_sink_world(s)->rank == 0) p->lead_bytes = lead;
-    return (tct_zip_part){name, (int64_t)lead + more, make_elements, p};
-}
-
-/* Entries on the ranks before this one, and on all. */
-static tacit_status count_entries(tacit_world *w, int64_t mine, int64_t *before,
-                                  int64_t *total)
-{
-    int64_t *all = NULL;
-    tacit_status status = TCT_ALLOC(w->size, "counts of entries", &all);
-    status = tct_agree(w, status);
-    if (status == TACIT_OK) status = tct_allgather(w, sizeof mine, &mine, all);
-    *before = *total = 0;
-    for (int r = 0; r < w->size && status == TACIT_OK; r++) {
-        if (r < w->rank) *before += all[r];
-        *total += all[r];
-    }
-    tct_free(all);
-    return status;
+    return (tct_zip_part){name, (int64_t)lead + more, make_member, p};
 }
 
 static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,
@@ -227,23 +192,26 @@ static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,
 {
     static const char *const names[] = {"indptr.npy", "indices.npy",
                                         "data.npy"};
+    static const tct_make_kind kinds[] = {TCT_MAKE_ENDS, TCT_MAKE_COLUMNS,
+                                          TCT_MAKE_VALUES};
     (void)options;
     writer p[5];
     memset(p, 0, sizeof p);
     tct_zip_part parts[5];
     const int64_t mine = tct_csr_nonzeros(A);
     int64_t before, total;
-    TRY(count_entries(tct_sink_world(s), mine, &before, &total));
+    TRY(tct_count_before(tct_sink_world(s), mine, &before, &total));
     const int wide = total > INT32_MAX || A->global_cols > INT32_MAX ? 8 : 4;
     const char zero[8] = {0};
     for (int k = 0; k < 3; k++) {
         const int width = k == 2 ? 8 : wide;
         const int64_t n = k == 0 ? A->global_rows : total;
-        p[k].A = A;
-        p[k].part = k;
-        p[k].width = wide;
-        p[k].start = before;
-        p[k].count = k == 0 ? A->rows : mine;
+        p[k].elements = (tct_maker){.kind = kinds[k],
+                                    .A = A,
+                                    .x = A->val,
+                                    .width = wide,
+                                    .before = before,
+                                    .count = k == 0 ? A->rows : mine};
         char dims[32];
         snprintf(dims, sizeof dims, "(%lld,)", (long long)(n + (k == 0)));
         const char *type = k == 2 ? "<f8" : wide == 8 ? "<i8" : "<i4";
