@@ -69,7 +69,7 @@ typedef struct tct_maker {
     tct_make_kind kind;
     const tct_csr *A;
     const double *x;
-    int width;      /* bytes of a whole number */
+    int width;      /* bytes of a whole number: 4, 8 */
     bool big;       /* endian */
     int64_t before; /* entries of the ranks before: added to ends */
     int64_t at, count;

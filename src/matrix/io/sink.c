@@ -285,12 +285,13 @@ tacit_status tct_sink_next(tct_sink *s, tct_gathering *g, tacit_status before,
                            const char **data, size_t *bytes)
 {
     tacit_world *w = s->world;
+    const size_t room = g->most > 0 ? g->most : PIECE;
     *data = s->piece;
     *bytes = 0;
     TRY(tct_agree(w, before));
     for (; g->rank < w->size; g->rank++) {
         int64_t n = 0;
-        if (w->rank == g->rank) n = (int64_t)g->make(g->ctx, s->piece, PIECE);
+        if (w->rank == g->rank) n = (int64_t)g->make(g->ctx, s->piece, room);
         TRY(tct_bcast(w, g->rank, sizeof n, &n));
         if (n == 0) continue;
         if (g->rank > 0) TRY(tct_agree(w, send_piece(s, g->rank, n)));

@@ -34,7 +34,8 @@ tacit_status tct_sink_gather(tct_sink *s, tct_make make, void *ctx);
 typedef struct tct_gathering {
     tct_make make;
     void *ctx;
-    int rank; /* whose turn it is, from 0 */
+    size_t most; /* bytes of a piece; 0: as many as there is room for */
+    int rank;    /* whose turn it is, from 0 */
 } tct_gathering;
 tacit_status tct_sink_next(tct_sink *s, tct_gathering *g, tacit_status before,
                            const char **data, size_t *bytes);

@@ -171,7 +171,7 @@ tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,
 
 /* --- writing -------------------------------------------------------------- */
 
-enum { HELD = 1 << 20 };
+enum { HELD = 1 << 18 };
 
 /* What the archive is written to: the sink, whose bytes are gathered here
  * first, since libzip hands over few at a time. */
@@ -306,11 +306,15 @@ static tacit_status write_members(target *t, zip_t *archive,
                                   const tct_zip_part *parts, content *c,
                                   int count)
 {
+    /* alone, what stays in the cache; else large messages */
+    const size_t most = tct_sink_world(t->sink)->size > 1 ? 0 : HELD;
     bool done = true;
     for (int k = 0; k < count && done; k++) {
         c[k] = (content){.target = t,
                          .bytes = parts[k].bytes,
-                         .gathering = {parts[k].make, parts[k].ctx, 0}};
+                         .gathering = {.make = parts[k].make,
+                                       .ctx = parts[k].ctx,
+                                       .most = most}};
         done = add_member(archive, parts[k].name, &c[k]);
     }
     if (done && zip_close(archive) == 0) return TACIT_OK;
