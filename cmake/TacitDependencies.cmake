@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What others keep well: threads, MPI, METIS, zlib, liblzma, cJSON.
+# What others keep well: threads, MPI, METIS, zlib, liblzma, libzip, cJSON.
+# Sets TACIT_HAVE_ZIP.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
@@ -26,3 +27,17 @@ function(tacit_find_plain target header library package)
 endfunction()
 tacit_find_plain(tacit_metis metis.h metis libmetis-dev)
 tacit_find_plain(tacit_cjson cjson/cJSON.h cjson libcjson-dev)
+
+# libzip's own CMake package asks for its programs, too.
+set(TACIT_HAVE_ZIP OFF)
+if(TACIT_ZIP STREQUAL "AUTO")
+  find_path(tacit_zip_INCLUDE zip.h)
+  find_library(tacit_zip_LIBRARY zip)
+endif()
+if(TACIT_ZIP STREQUAL "AUTO" AND NOT (tacit_zip_INCLUDE AND tacit_zip_LIBRARY))
+  message(STATUS "libzip is missing: .npz files will be refused "
+                 "(install libzip-dev; scripts/setup does)")
+elseif(TACIT_ZIP)
+  tacit_find_plain(tacit_zip zip.h zip libzip-dev)
+  set(TACIT_HAVE_ZIP ON)
+endif()

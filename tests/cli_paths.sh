@@ -76,10 +76,10 @@ for name in - /dev/stdout /dev/fd/1; do
 done
 # standard input in place of a file, of any format, by a pipe or from a file
 cp a.mtx in.mtx
-for ending in tacit petsc npz mtx.gz; do
+for ending in tacit petsc $npz mtx.gz; do
     accepted convert a.mtx in.$ending
 done
-for name in in.mtx in.tacit in.petsc in.npz in.mtx.gz; do
+for name in in.mtx in.tacit in.petsc ${npz:+in.npz} in.mtx.gz; do
     # shellcheck disable=SC2002 # a pipe is what is tried
     cat $name | "$TACIT" convert - - >out 2>err || complain "a pipe: $name"
     cmp out a.mtx || complain "a pipe: $name"

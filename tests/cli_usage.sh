@@ -103,4 +103,14 @@ if [ $gpu = no ]; then
     grep -q '^device	cuda	no	not in this build' out || code=5
     refused $code 'cuda' solve poisson3d:4 --device cuda --loop graph
 fi
+accepted devices
+if ldd "$TACIT" | grep -q libzip; then
+    has out 'file	npz	yes	'
+else
+    grep -q '^file	npz	no	.*without libzip (install libzip-dev' out || complain 'devices: npz'
+    refused 1 'libzip-dev' convert poisson2d:3 x.npz
+    printf 'PK\003\004 and more' >archive
+    refused 1 'libzip-dev' info archive
+    refused 1 'libzip-dev' info - <archive
+fi
 finish

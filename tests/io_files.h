@@ -3,7 +3,7 @@
  * in a folder of their own, which is removed at the end. */
 #ifndef TEST_IO_FILES_H
 #define TEST_IO_FILES_H
-#include "matrix/io/io.h"
+#include "left_out.h"
 #include <lzma.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -134,6 +134,8 @@ typedef struct {
     unsigned char data[1 << 16], directory[1 << 12];
     size_t bytes, directory_bytes;
     int members;
+    bool wide;  /* numbers of 64 bits, as for members beyond 4 GB */
+    bool after; /* sizes stand after the data, as a tool that streams writes */
 } zip_file;
 
 static inline void zip_number(unsigned char *p, int bytes, uint64_t x)
@@ -155,32 +157,71 @@ static inline size_t zip_deflate(const void *data, size_t bytes,
     return z.total_out;
 }
 
-/* Add a member; with 32-bit sizes, as Python's zipfile writes small ones. */
+/* What 32 bits do not say: `count` words in the extra field; its length. */
+static inline size_t zip_extra(const zip_file *z, unsigned char *p,
+                               const uint64_t *words, size_t count)
+{
+    if (!z->wide) return 0;
+    zip_number(p, 2, 1);
+    zip_number(p + 2, 2, 8 * count);
+    for (size_t k = 0; k < count; k++) zip_number(p + 4 + 8 * k, 8, words[k]);
+    return 4 + 8 * count;
+}
+
+/* CRC and sizes, at the places of a header that begin at `p`. */
+static inline void zip_sizes(const zip_file *z, unsigned char *p, uint32_t crc,
+                             uint64_t packed, uint64_t bytes)
+{
+    zip_number(p, 4, crc);
+    zip_number(p + 4, 4, z->wide ? UINT32_MAX : packed);
+    zip_number(p + 8, 4, z->wide ? UINT32_MAX : bytes);
+}
+
+/* Add a member; with 32-bit sizes, as Python's zipfile writes small ones,
+ * unless something else is asked for. */
 static inline void zip_add(zip_file *z, const char *name, const void *data,
                            size_t bytes, bool deflated)
 {
     const size_t length = strlen(name), at = z->bytes;
-    unsigned char *local = z->data + at, *body = local + 30 + length;
+    const size_t extra = z->wide ? 20 : 0;
+    const uint32_t crc = (uint32_t)crc32(0, data, (uInt)bytes);
+    unsigned char *local = z->data + at, *body = local + 30 + length + extra;
+    uint64_t words[] = {bytes, bytes, at};
     size_t packed = bytes;
     if (deflated)
         packed = zip_deflate(data, bytes, body, sizeof z->data - at - 200);
     else memcpy(body, data, bytes);
+    words[1] = packed;
     memset(local, 0, 30);
     memcpy(local, "PK\3\4\24", 5);
+    zip_number(local + 6, 2, z->after ? 8 : 0);
     zip_number(local + 8, 2, deflated ? 8 : 0);
-    zip_number(local + 14, 4, crc32(0, data, (uInt)bytes));
-    zip_number(local + 18, 4, packed);
-    zip_number(local + 22, 4, bytes);
+    if (!z->after) zip_sizes(z, local + 14, crc, packed, bytes);
     zip_number(local + 26, 2, length);
+    zip_number(local + 28, 2, extra);
     memcpy(local + 30, name, length);
+    zip_extra(z, local + 30 + length,
+              z->after ? (const uint64_t[]){0, 0} : words, 2);
     unsigned char *entry = z->directory + z->directory_bytes;
     memset(entry, 0, 46);
     memcpy(entry, "PK\1\2\24\0\24", 7);
-    memcpy(entry + 10, local + 8, 20);
-    zip_number(entry + 42, 4, at);
+    memcpy(entry + 8, local + 6, 8);
+    zip_sizes(z, entry + 16, crc, packed, bytes);
+    zip_number(entry + 28, 2, length);
+    zip_number(entry + 42, 4, z->wide ? UINT32_MAX : at);
     memcpy(entry + 46, name, length);
-    z->directory_bytes += 46 + length;
-    z->bytes += 30 + length + packed;
+    const size_t more = zip_extra(z, entry + 46 + length, words, 3);
+    zip_number(entry + 30, 2, more);
+    z->directory_bytes += 46 + length + more;
+    z->bytes += 30 + length + extra + packed;
+    if (z->after) { /* of 32 bits, or of 64 */
+        const int width = z->wide ? 8 : 4;
+        memcpy(z->data + z->bytes, "PK\7\10", 4);
+        zip_number(z->data + z->bytes + 4, 4, crc);
+        zip_number(z->data + z->bytes + 8, width, packed);
+        zip_number(z->data + z->bytes + 8 + width, width, bytes);
+        z->bytes += 8 + 2 * (size_t)width;
+    }
     z->members++;
 }
 
@@ -201,17 +242,62 @@ static inline void zip_add_npy(zip_file *z, const char *name, const char *type,
     zip_add(z, name, raw, 128 + bytes, deflated);
 }
 
-static inline void zip_put(zip_file *z, const char *path)
+/* The 64-bit end of the directory, and what points to it; their length. */
+static inline size_t zip_end64(const zip_file *z, unsigned char *p)
 {
+    if (!z->wide) return 0;
+    memset(p, 0, 76);
+    memcpy(p, "PK\6\6\54", 5);
+    zip_number(p + 12, 2, 45);
+    zip_number(p + 14, 2, 45);
+    zip_number(p + 24, 8, (uint64_t)z->members);
+    zip_number(p + 32, 8, (uint64_t)z->members);
+    zip_number(p + 40, 8, z->directory_bytes);
+    zip_number(p + 48, 8, z->bytes);
+    memcpy(p + 56, "PK\6\7", 4);
+    zip_number(p + 64, 8, z->bytes + z->directory_bytes);
+    zip_number(p + 72, 4, 1);
+    return 76;
+}
+
+static inline void zip_put(zip_file *z, const char *path, const char *comment)
+{
+    const size_t length = strlen(comment);
     memcpy(z->data + z->bytes, z->directory, z->directory_bytes);
     unsigned char *end = z->data + z->bytes + z->directory_bytes;
+    end += zip_end64(z, end);
     memset(end, 0, 22);
     memcpy(end, "PK\5\6", 4);
-    zip_number(end + 8, 2, (uint64_t)z->members);
-    zip_number(end + 10, 2, (uint64_t)z->members);
-    zip_number(end + 12, 4, z->directory_bytes);
-    zip_number(end + 16, 4, z->bytes);
-    put_bytes(path, z->data, z->bytes + z->directory_bytes + 22);
+    zip_number(end + 8, 2, z->wide ? UINT16_MAX : (uint64_t)z->members);
+    zip_number(end + 10, 2, z->wide ? UINT16_MAX : (uint64_t)z->members);
+    zip_number(end + 12, 4, z->wide ? UINT32_MAX : z->directory_bytes);
+    zip_number(end + 16, 4, z->wide ? UINT32_MAX : z->bytes);
+    zip_number(end + 20, 2, length);
+    memcpy(end + 22, comment, length);
+    put_bytes(path, z->data, (size_t)(end - z->data) + 22 + length);
+}
+
+/* The same 3 x 3 matrix as below as another tool may pack it: the members in
+ * another order, some deflated, a foreign one among them, a comment behind. */
+static inline void put_npz_packed(const char *path, bool wide, bool after)
+{
+    static const int32_t indptr[] = {0, 2, 3, 5}, indices[] = {0, 2, 1, 0, 2};
+    static const int64_t shape[] = {3, 3};
+    static const double data[] = {4, 1, 5, 1, 6};
+    zip_file *z = calloc(1, sizeof *z);
+    must(z != NULL, "zip");
+    z->wide = wide;
+    z->after = after;
+    zip_add_npy(z, "data.npy", "<f8", "(5,)", data, sizeof data, true);
+    zip_add_npy(z, "shape.npy", "<i8", "(2,)", shape, sizeof shape, false);
+    zip_add(z, "notes/READ ME.txt", "PK\5\6 is how an archive ends\n", 28,
+            false);
+    zip_add_npy(z, "indptr.npy", "<i4", "(4,)", indptr, sizeof indptr, true);
+    zip_add_npy(z, "format.npy", "|S3", "()", "csr", 3, false);
+    zip_add_npy(z, "indices.npy", "<i4", "(5,)", indices, sizeof indices,
+                false);
+    zip_put(z, path, "packed by hand");
+    free(z);
 }
 
 /* The 3 x 3 matrix [4 0 1; 0 5 0; 1 0 6] as scipy.sparse.save_npz saves it; the
@@ -243,7 +329,7 @@ static inline void put_npz_typed(const char *path, const char *format,
     zip_add_npy(z, "format.npy", type, "()", word, 3 * step, deflated);
     zip_add_npy(z, "shape.npy", "<i8", "(2,)", shape, sizeof shape, deflated);
     zip_add_npy(z, "data.npy", "<f8", "(5,)", data, sizeof data, deflated);
-    zip_put(z, path);
+    zip_put(z, path, "");
     free(z);
 }
 

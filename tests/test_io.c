@@ -71,6 +71,7 @@ static void round_trip(const tct_csr *A, const char *name, const char *format)
 {
     tct_csr B = {0};
     tct_file_info info;
+    if (left_out(name)) return;
     OK(tct_write_matrix(world, in_folder(name), NULL, A));
     OK(tct_read_matrix(world, in_folder(name), &B, &info));
     assert_string_equal(info.format, format);
@@ -109,6 +110,7 @@ static void chain_of_formats(void **state)
     char last[256];
     snprintf(last, sizeof last, "%s", in_folder("b0.tacit"));
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (left_out(names[k])) continue;
         OK(tct_read_matrix(world, last, &B, NULL));
         snprintf(last, sizeof last, "%s", in_folder(names[k]));
         OK(tct_write_matrix(world, last, NULL, &B));
@@ -417,6 +419,7 @@ static void packed_files(void **state)
 static void scipy_archives(void **state)
 {
     (void)state;
+    if (left_out("s.npz")) skip();
     static const char *const formats[] = {"csr", "csc", "coo"};
     tct_file_info info;
     tct_csr A = read_text(small_market, &info), B = {0};
@@ -434,6 +437,78 @@ static void scipy_archives(void **state)
         assert_same(&A, &B);
         tct_csr_clear(&B);
     }
+    tct_csr_clear(&A);
+}
+
+/* A path that reads what a child process writes into a pipe. */
+static const char *flow(const char *file, int *end, pid_t *child)
+{
+    static char path[32];
+    int fd[2];
+    assert_int_equal(pipe(fd), 0);
+    size_t bytes;
+    char *data = get_bytes(file, &bytes);
+    *child = fork();
+    if (*child == 0) {
+        close(fd[0]);
+        for (size_t done = 0; done < bytes;) { /* in small pieces */
+            const size_t n = bytes - done < 1000 ? bytes - done : 1000;
+            if (write(fd[1], data + done, n) != (ssize_t)n) _exit(1);
+            done += n;
+        }
+        _exit(0);
+    }
+    free(data);
+    close(fd[1]);
+    *end = fd[0];
+    snprintf(path, sizeof path, "/dev/fd/%d", fd[0]);
+    return path;
+}
+
+/* With 64-bit numbers, and with sizes after the data: from a file and from a
+ * pipe. */
+static void archives_of_other_tools(void **state)
+{
+    (void)state;
+    if (left_out("o.npz")) skip();
+    tct_file_info info;
+    tct_csr A = read_text(small_market, &info), B = {0};
+    for (int k = 0; k < 8; k++) {
+        int end = -1;
+        pid_t child = 0;
+        put_npz_packed(in_folder("o.npz"), k & 1, k & 2);
+        OK(tct_read_matrix(world,
+                           k & 4 ? flow(in_folder("o.npz"), &end, &child)
+                                 : in_folder("o.npz"),
+                           &B, &info));
+        if (child > 0) assert_int_equal(waitpid(child, NULL, 0), child);
+        if (end >= 0) close(end);
+        assert_string_equal(info.format, "npz");
+        assert_same(&A, &B);
+        tct_csr_clear(&B);
+    }
+    tct_csr_clear(&A);
+}
+
+/* What a build lacks is refused, and what it does not lack is not. */
+static void what_a_build_lacks(void **state)
+{
+    (void)state;
+    tct_csr A = {0}, B = {0};
+    make_matrix(30, 30, &A);
+    put_npz(in_folder("l.npz"), "csr", false);
+    const bool lacks = left_out("l.npz");
+    const tacit_status want = lacks ? TACIT_UNSUPPORTED : TACIT_OK;
+    assert_int_equal(tct_read_matrix(world, in_folder("l.npz"), &B, NULL),
+                     want);
+    if (lacks) assert_non_null(strstr(tacit_error_message(), "libzip-dev"));
+    tct_csr_clear(&B);
+    assert_int_equal(tct_check_writable(world, in_folder("w.npz"), NULL, false),
+                     want);
+    assert_int_equal(tct_write_matrix(world, in_folder("w.npz"), NULL, &A),
+                     want);
+    if (lacks) assert_non_null(strstr(tacit_error_message(), "libzip-dev"));
+    assert_int_equal(access(in_folder("w.npz"), F_OK), lacks ? -1 : 0);
     tct_csr_clear(&A);
 }
 
@@ -576,31 +651,6 @@ static void plain_vectors(void **state)
     free(y);
 }
 
-/* A path that reads what a child process writes into a pipe. */
-static const char *flow(const char *file, int *end, pid_t *child)
-{
-    static char path[32];
-    int fd[2];
-    assert_int_equal(pipe(fd), 0);
-    size_t bytes;
-    char *data = get_bytes(file, &bytes);
-    *child = fork();
-    if (*child == 0) {
-        close(fd[0]);
-        for (size_t done = 0; done < bytes;) { /* in small pieces */
-            const size_t n = bytes - done < 1000 ? bytes - done : 1000;
-            if (write(fd[1], data + done, n) != (ssize_t)n) _exit(1);
-            done += n;
-        }
-        _exit(0);
-    }
-    free(data);
-    close(fd[1]);
-    *end = fd[0];
-    snprintf(path, sizeof path, "/dev/fd/%d", fd[0]);
-    return path;
-}
-
 static void what_flows_is_read_in_every_format(void **state)
 {
     (void)state;
@@ -613,6 +663,7 @@ static void what_flows_is_read_in_every_format(void **state)
     pid_t child;
     make_matrix(700, 800, &A);
     for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++) {
+        if (left_out(matrices[k])) continue;
         OK(tct_write_matrix(world, in_folder(matrices[k]), NULL, &A));
         OK(tct_read_matrix(world, flow(in_folder(matrices[k]), &end, &child),
                            &B, NULL));
@@ -641,6 +692,7 @@ static void packed_binaries(void **state)
     tct_csr A = {0}, B = {0};
     make_matrix(50, 60, &A);
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (left_out(names[k])) continue;
         OK(tct_write_matrix(world, in_folder(names[k]), NULL, &A));
         size_t bytes;
         char *raw = get_bytes(in_folder(names[k]), &bytes);
@@ -861,6 +913,8 @@ int main(void)
         cmocka_unit_test(market_of_many_blocks),
         cmocka_unit_test(packed_files),
         cmocka_unit_test(scipy_archives),
+        cmocka_unit_test(archives_of_other_tools),
+        cmocka_unit_test(what_a_build_lacks),
         cmocka_unit_test(metis_graphs),
         cmocka_unit_test(metis_star),
         cmocka_unit_test(boeing_fields),

@@ -434,6 +434,7 @@ static void bad_petsc(void **state)
 static void bad_npz(void **state)
 {
     (void)state;
+    if (left_out("d.npz")) skip();
     put_npz(in_folder("d.npz"), "dia", false);
     BAD_FILE(in_folder("d.npz"), TACIT_INPUT, "'dia'", "csr");
     put_npz_typed(in_folder("d.npz"), "dia", "<U3", false);
@@ -468,6 +469,48 @@ static void bad_npz(void **state)
     put_bytes(in_folder("e.npz"), raw, bytes);
     free(raw);
     BAD_FILE(in_folder("e.npz"), TACIT_INPUT, "data.npy");
+}
+
+/* The archive of put_npz_packed, with `bytes` of the directory's entry of
+ * data.npy changed, which begin `at` bytes into it. */
+static void change_entry(bool wide, size_t at, const void *bytes, size_t count)
+{
+    size_t total;
+    put_npz_packed(in_folder("c.npz"), wide, false);
+    char *raw = get_bytes(in_folder("c.npz"), &total);
+    char *entry = memmem(raw, total, "PK\1\2", 4);
+    assert_non_null(entry);
+    memcpy(entry + at, bytes, count);
+    put_bytes(in_folder("c.npz"), raw, total);
+    free(raw);
+}
+
+static void bad_entries_of_archives(void **state)
+{
+    (void)state;
+    if (left_out("c.npz")) skip();
+    const char *path = in_folder("c.npz");
+    enum { WORDS = 46 + 8 + 4 }; /* of the extra field: size, packed, place */
+    change_entry(false, 10, "\141", 1);
+    BAD_FILE(path, TACIT_INPUT, "data.npy", "not known (method 97)");
+    change_entry(false, 8, "\1", 1);
+    BAD_FILE(path, TACIT_INPUT, "data.npy", "encrypted", "password");
+    change_entry(false, 20, "\0\0\1", 3); /* 64 kB */
+    BAD_FILE(path, TACIT_INPUT, "zip archive", "outside");
+    change_entry(true, WORDS + 8, "\0\0\0\0\0\0\0\100", 8);
+    BAD_FILE(path, TACIT_INPUT, "zip archive", "outside");
+    change_entry(true, WORDS + 16, "\0\0\0\0\0\0\0\100", 8);
+    BAD_FILE(path, TACIT_INPUT, "zip archive");
+    change_entry(false, 42, "\7", 1); /* where no header begins */
+    BAD_FILE(path, TACIT_INPUT, "zip archive", "data.npy");
+    change_entry(false, 24, "\250", 1); /* 168 bytes become as many */
+    tct_csr A = {0};
+    assert_int_equal(tct_read_matrix(world, path, &A, NULL), TACIT_OK);
+    tct_csr_clear(&A);
+    change_entry(false, 24, "\251", 1); /* ... one more */
+    BAD_FILE(path, TACIT_INPUT, "data.npy", "41 bytes");
+    change_entry(false, 0, "PK\1\3", 4);
+    BAD_FILE(path, TACIT_INPUT, "zip archive", "directory");
 }
 
 /* --- vectors ------------------------------------------------------------------ */
@@ -597,11 +640,12 @@ static void no_memory(void **state)
     free(text);
     static const char *const names[] = {"m.tacit", "m.petsc", "m.npz"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        if (left_out(names[k])) continue;
         write_small(in_folder(names[k]));
         starve(in_folder(names[k]));
     }
     put_npz(in_folder("m.npz"), "coo", true);
-    starve(in_folder("m.npz"));
+    if (!left_out("m.npz")) starve(in_folder("m.npz"));
     put_text(in_folder("m"), "3 2\n2\n1 3\n2\n");
     starve(in_folder("m"));
     put_text(in_folder("m"), BOEING("RUA", "(3I2) (2I2) (2E8.1)",
@@ -745,6 +789,7 @@ static void outputs_beyond_the_limit(void **state)
     for (int with_handler = 0; with_handler < 2; with_handler++) {
         signal(SIGXFSZ, with_handler ? count_signal : SIG_DFL);
         for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+            if (left_out(names[k])) continue;
             assert_int_equal(setrlimit(RLIMIT_FSIZE, &little), 0);
             const tacit_status got =
                 tct_write_matrix(world, in_folder(names[k]), NULL, &A);
@@ -810,6 +855,7 @@ int main(void)
         cmocka_unit_test(bad_tacit),
         cmocka_unit_test(bad_petsc),
         cmocka_unit_test(bad_npz),
+        cmocka_unit_test(bad_entries_of_archives),
         cmocka_unit_test(bad_vectors),
         cmocka_unit_test(lying_headers),
         cmocka_unit_test(no_memory),

@@ -2,6 +2,7 @@
  * tests/test_matrix.c - the matrix object: from rows, by name, statistics,
  * symmetry and vector files.
  * RUN: np=1,2,3,4 */
+#include "left_out.h"
 #include "rows.h"
 #include <tacit/file.h>
 
@@ -216,6 +217,7 @@ static void shift_is_for_every_input(void **state)
     assert_true(shifted_entry(path, 0, 3, 3, &n) == 0 && n == 6);
     static const char *const endings[] = {"h.tacit", "h.npz", "h.petsc"};
     for (int e = 0; e < 3; e++) {
+        if (left_out(endings[e])) continue;
         tacit_matrix *m = NULL;
         assert_int_equal(tacit_matrix_open(test_world(), path, NULL, &m),
                          TACIT_OK);
@@ -567,6 +569,7 @@ static void matrices_are_written_in_their_original_order(void **state)
     (void)state;
     static const char *const names[] = {"w.mtx", "w.mtx.gz", "w.tacit",
                                         "w.petsc", "w.npz"};
+    const int count = left_out("w.npz") ? 4 : 5;
     static const struct {
         row_fn row;
         int64_t n;
@@ -579,14 +582,15 @@ static void matrices_are_written_in_their_original_order(void **state)
         char *before[5];
         size_t bytes[5], now = 0;
         tacit_matrix *m = make(shapes[s].row, shapes[s].n);
-        for (int k = 0; k < 5; k++) before[k] = written(m, names[k], &bytes[k]);
+        for (int k = 0; k < count; k++)
+            before[k] = written(m, names[k], &bytes[k]);
         for (int move = 1; move <= 2; move++) {
             int32_t part[GRID];
             for (int64_t i = 0; i < tacit_matrix_local_rows(m); i++)
                 part[i] =
                     (int32_t)(tct_mix((uint64_t)(i * move)) % (uint64_t)size);
             assert_int_equal(tct_redistribute(m, part), TACIT_OK);
-            for (int k = 0; k < 5; k++) {
+            for (int k = 0; k < count; k++) {
                 char *data = written(m, names[k], &now);
                 assert_int_equal(now, bytes[k]);
                 if (data) assert_memory_equal(data, before[k], now);
@@ -594,7 +598,7 @@ static void matrices_are_written_in_their_original_order(void **state)
             }
         }
         assert_entries(m, shapes[s].row, shapes[s].n);
-        for (int k = 0; k < 5; k++) free(before[k]);
+        for (int k = 0; k < count; k++) free(before[k]);
         tacit_matrix_destroy(&m);
     }
     assert_int_equal(tacit_file_check_writable(test_world(),
@@ -613,17 +617,21 @@ static void writing_survives_a_rank_without_memory(void **state)
     int32_t part[40];
     for (int i = 0; i < 40; i++) part[i] = i % size;
     assert_int_equal(tct_redistribute(m, part), TACIT_OK);
-    const char *path = temporary("starve.tacit", NULL);
-    const size_t blocks = tct_memory_blocks();
-    tacit_status status = TACIT_NO_MEMORY;
-    for (long k = 1; k < 100 && status == TACIT_NO_MEMORY; k++) {
-        if (last) tct_memory_fail_at(k);
-        status = tacit_matrix_write(m, path);
-        tct_memory_fail_at(0);
-        assert_int_equal(tct_memory_blocks(), blocks);
+    static const char *const names[] = {"starve.tacit", "starve.npz"};
+    for (int e = 0; e < 2; e++) {
+        if (left_out(names[e])) continue;
+        const char *path = temporary(names[e], NULL);
+        const size_t blocks = tct_memory_blocks();
+        tacit_status status = TACIT_NO_MEMORY;
+        for (long k = 1; k < 100 && status == TACIT_NO_MEMORY; k++) {
+            if (last) tct_memory_fail_at(k);
+            status = tacit_matrix_write(m, path);
+            tct_memory_fail_at(0);
+            assert_int_equal(tct_memory_blocks(), blocks);
+        }
+        assert_int_equal(status, TACIT_OK);
+        discard(path);
     }
-    assert_int_equal(status, TACIT_OK);
-    discard(path);
     tacit_matrix_destroy(&m);
 }
 

@@ -389,3 +389,47 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
     else *out = &s->base;
     return status;
 }
+
+/* --- writing -------------------------------------------------------------- */
+
+/* Elements [k, k + n) as words of 64 bits. */
+static void take_words(const tct_maker *p, int64_t k, int64_t n, uint64_t *out)
+{
+    const int64_t *ptr = p->A ? p->A->ptr : NULL;
+    switch (p->kind) {
+    case TCT_MAKE_ENDS:
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (uint64_t)(ptr[k + i + 1] + p->before);
+        break;
+    case TCT_MAKE_LENGTHS:
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (uint64_t)(ptr[k + i + 1] - ptr[k + i]);
+        break;
+    case TCT_MAKE_COLUMNS:
+        for (int64_t i = 0; i < n; i++)
+            out[i] = (uint64_t)tct_csr_col(p->A, k + i);
+        break;
+    case TCT_MAKE_VALUES: memcpy(out, p->x + k, (size_t)n * sizeof *out);
+    }
+}
+
+size_t tct_make_elements(void *ctx, char *out, size_t room)
+{
+    enum { SOME = 1024 };
+    uint64_t word[SOME];
+    tct_maker *p = ctx;
+    const int width = p->kind == TCT_MAKE_VALUES ? 8 : p->width;
+    const bool big = p->big;
+    const int64_t most = (int64_t)room / width, left = p->count - p->at;
+    const int64_t n = left < most ? left : most;
+    for (int64_t done = 0; done < n;) {
+        const int64_t some = n - done < SOME ? n - done : SOME;
+        take_words(p, p->at, some, word);
+        for (int64_t i = 0; i < some; i++, out += width)
+            if (width == 8) tct_store(out, 8, big, word[i]);
+            else tct_store(out, 4, big, word[i]);
+        p->at += some;
+        done += some;
+    }
+    return (size_t)n * (size_t)width;
+}

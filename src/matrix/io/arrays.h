@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/arrays.h - binary files are arrays of numbers, one after another.
  * An array is read as it comes, several arrays of a file at once; three of
- * them are a source of entries. */
+ * them are a source of entries. What is written is made likewise. */
 #ifndef TCT_IO_ARRAYS_H
 #define TCT_IO_ARRAYS_H
 #include "matrix/io/format.h"
@@ -57,5 +57,25 @@ tacit_status tct_arrays_source(const tct_input *in,
 tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
                               bool by_column, const tct_array *array,
                               tct_source **out);
+
+/* What a rank writes of an array. */
+typedef enum {
+    TCT_MAKE_ENDS,    /* A: where each row ends       */
+    TCT_MAKE_LENGTHS, /* A: the entries of each row   */
+    TCT_MAKE_COLUMNS, /* A: the column of each entry  */
+    TCT_MAKE_VALUES   /* x: of 8 bytes                */
+} tct_make_kind;
+typedef struct tct_maker {
+    tct_make_kind kind;
+    const tct_csr *A;
+    const double *x;
+    int width;      /* bytes of a whole number: 4, 8 */
+    bool big;       /* endian */
+    int64_t before; /* entries of the ranks before: added to ends */
+    int64_t at, count;
+} tct_maker;
+
+/* A tct_make; `ctx` is a tct_maker. */
+size_t tct_make_elements(void *ctx, char *out, size_t room);
 
 #endif

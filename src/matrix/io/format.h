@@ -116,9 +116,19 @@ void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
 /* Fail with INPUT: a vector has `values` where a matrix has `rows`. */
 tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows);
 
+/* Fail with UNSUPPORTED if this build lacks what the format needs. */
+tacit_status tct_check_missing(const char *path, const tct_file_format *f);
+
 /* Read exactly `bytes`. */
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
                               size_t bytes, const char *what);
+
+/* --- for the writers ---------------------------------------------------- */
+
+/* Entries of the ranks before this one, and of all.
+ * Collective. */
+tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
+                              int64_t *total);
 
 /* --- bytes in a given order --------------------------------------------- */
 

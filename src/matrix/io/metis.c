@@ -42,13 +42,7 @@ typedef struct {
 
 static tacit_status bad_word(const graph *g, const char *at, const char *why)
 {
-    char word[32];
-    int n = 0;
-    for (; n < 28 && at[n] > ' ' && at[n] <= '~'; n++) word[n] = at[n];
-    word[n] = '\0';
-    FAIL(TACIT_INPUT, "%s:%lld:%lld: '%s' %s", g->in.path,
-         (long long)tct_text_line_number(g->text),
-         (long long)(at - g->line + 1), word, why);
+    return tct_text_bad_word(g->text, g->line, at, why);
 }
 
 /* This format has no word of its own: whoever forgot another one's header gets

@@ -114,55 +114,40 @@ static bool npy_probe(const char *head, size_t count)
     return count >= 10 && memcmp(head, "\x93NUMPY", 6) == 0;
 }
 
-typedef struct {
-    const char *path;
-    tct_stream *stream;
-} place;
-
-static tacit_status read_place(void *ctx, const char *what, void *out,
-                               size_t bytes)
+/* Refuse what is no vector or matrix of numbers, or more than the file has. */
+static tacit_status check(const tct_input *in, const tct_npy *h,
+                          const tct_array *a)
 {
-    const place *p = ctx;
-    return tct_read_exactly(p->path, p->stream, out, bytes, what);
+    const bool number = (a->kind == 'i' || a->kind == 'u' || a->kind == 'f') &&
+                        (a->width == 8 || a->width == 4 ||
+                         (a->kind != 'f' && (a->width == 2 || a->width == 1)));
+    if (!number || h->dims < 1)
+        FAIL(TACIT_INPUT,
+             "%s: values of type %c%d in %d dimensions: save a "
+             "vector of float64",
+             in->path, a->kind, a->width, h->dims);
+    const tct_source s = {.rows = h->shape[0],
+                          .cols = h->dims == 2 ? h->shape[1] : 1,
+                          .stored = a->count,
+                          .most = a->count};
+    const int64_t limit = tct_stream_limit(in->stream);
+    return tct_check_sizes(in->path, in, &s,
+                           limit == INT64_MAX ? limit : limit / a->width);
 }
 
 static tacit_status npy_open(const tct_input *in, tct_source **out)
 {
-    place p = {in->path, in->stream};
     tct_npy h = {0};
     tct_array a = {0};
-    TRY(tct_npy_header(in->path, "its header", read_place, &p, &h, &a));
-    const bool number = (a.kind == 'i' || a.kind == 'u' || a.kind == 'f') &&
-                        (a.width == 8 || a.width == 4 ||
-                         (a.kind != 'f' && (a.width == 2 || a.width == 1)));
-    if (!number || h.dims < 1)
-        FAIL(TACIT_INPUT,
-             "%s: values of type %c%d in %d dimensions: save a "
-             "vector of float64",
-             in->path, a.kind, a.width, h.dims);
-    const int64_t rows = h.shape[0], cols = h.dims == 2 ? h.shape[1] : 1;
-    const tct_source s = {
-        .rows = rows, .cols = cols, .stored = a.count, .most = a.count};
-    const int64_t limit = tct_stream_limit(in->stream);
-    TRY(tct_check_sizes(in->path, in, &s,
-                        limit == INT64_MAX ? limit : limit / a.width));
-    TRY(tct_array_open(in->path, "the values", h.bytes, &a));
-    return tct_dense_source(in, rows, cols, h.fortran, &a, out);
-}
-
-typedef struct {
-    const double *x;
-    int64_t at, count;
-} writer;
-
-static size_t make_values(void *ctx, char *out, size_t room)
-{
-    writer *p = ctx;
-    const int64_t most = (int64_t)(room / 8), left = p->count - p->at;
-    const int64_t n = left < most ? left : most;
-    for (int64_t k = 0; k < n; k++, p->at++)
-        tct_store_double(out + 8 * k, false, p->x[p->at]);
-    return (size_t)(8 * n);
+    TRY(tct_array_open(in->path, "the values", 0, &a));
+    tacit_status status =
+        tct_npy_header(in->path, "its header", a.read, a.ctx, &h, &a);
+    if (status == TACIT_OK) status = check(in, &h, &a);
+    if (status == TACIT_OK)
+        return tct_dense_source(in, h.shape[0], h.dims == 2 ? h.shape[1] : 1,
+                                h.fortran, &a, out);
+    tct_array_close(&a);
+    return status;
 }
 
 static tacit_status npy_write_vector(tct_sink *s, int64_t rows, int64_t count,
@@ -172,8 +157,8 @@ static tacit_status npy_write_vector(tct_sink *s, int64_t rows, int64_t count,
     snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
     tct_npy_print(head, "<f8", shape);
     TRY(tct_sink_write(s, head, sizeof head));
-    writer p = {.x = x, .count = count};
-    return tct_sink_gather(s, make_values, &p);
+    tct_maker p = {.kind = TCT_MAKE_VALUES, .x = x, .count = count};
+    return tct_sink_gather(s, tct_make_elements, &p);
 }
 
 const tct_file_format tct_file_npy = {

@@ -10,86 +10,32 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MEMBERS = 16 };
-
 static bool npz_probe(const char *head, size_t count)
 {
     return count >= 4 && memcmp(head, "PK\3\4", 4) == 0;
 }
 
-/* The archive's directory, kept while its members are read. */
-typedef struct {
-    const char *path;
-    tct_zip_entry entry[MEMBERS];
-    int count;
-} directory;
-
-/* A member as an array; it owns its own copy of the directory entry. */
-typedef struct {
-    tct_zip_entry entry;
-    tct_member *member;
-} member_array;
-
-static tacit_status member_read(void *ctx, const char *what, void *out,
-                                size_t bytes)
-{
-    return tct_member_read(((member_array *)ctx)->member, what, out, bytes);
-}
-
-static tacit_status member_finish(void *ctx)
-{
-    return tct_member_finish(((member_array *)ctx)->member);
-}
-
-static void member_close(void *ctx)
-{
-    member_array *m = ctx;
-    tct_member_close(&m->member);
-    tct_free(m);
-}
-
-static const tct_zip_entry *find(const directory *d, const char *name)
-{
-    for (int k = 0; k < d->count; k++)
-        if (strcmp(d->entry[k].name, name) == 0) return &d->entry[k];
-    return NULL;
-}
-
-static tacit_status open_array(const directory *d, const char *name, tct_npy *h,
+static tacit_status open_array(const char *path, const char *name, tct_npy *h,
                                tct_array *a)
 {
-    const tct_zip_entry *e = find(d, name);
-    if (!e)
-        FAIL(TACIT_INPUT,
-             "%s: has no member %s: save it with "
-             "scipy.sparse.save_npz",
-             d->path, name);
-    member_array *m = tct_calloc(sizeof *m);
-    if (!m) FAIL(TACIT_NO_MEMORY, "%s: no memory to read it", d->path);
-    m->entry = *e;
-    a->path = d->path;
-    a->what = name;
-    a->ctx = m;
-    a->read = member_read;
-    a->finish = member_finish;
-    a->close = member_close;
-    TRY(tct_member_open(d->path, &m->entry, &m->member));
-    TRY(tct_npy_header(d->path, name, member_read, m, h, a));
-    const int64_t size = m->entry.size - h->bytes;
+    int64_t bytes;
+    TRY(tct_zip_array(path, name, a, &bytes));
+    TRY(tct_npy_header(path, name, a->read, a->ctx, h, a));
+    const int64_t size = bytes - h->bytes;
     if (a->width > 0 && (size % a->width != 0 || size / a->width != a->count))
         FAIL(TACIT_INPUT,
              "%s: %s holds %lld bytes where its shape needs %lld "
              "elements of %d: the file is damaged",
-             d->path, name, (long long)size, (long long)a->count, a->width);
+             path, name, (long long)size, (long long)a->count, a->width);
     return TACIT_OK;
 }
 
 /* An array of numbers of one dimension. */
-static tacit_status open_numbers(const directory *d, const char *name,
+static tacit_status open_numbers(const char *path, const char *name,
                                  tct_array *a)
 {
     tct_npy h = {0};
-    TRY(open_array(d, name, &h, a));
+    TRY(open_array(path, name, &h, a));
     const bool whole = a->kind == 'i' || a->kind == 'u';
     const bool known = a->width == 8 || a->width == 4 ||
                        (whole && (a->width == 2 || a->width == 1));
@@ -97,16 +43,16 @@ static tacit_status open_numbers(const directory *d, const char *name,
         FAIL(TACIT_INPUT,
              "%s: %s has type %c%d in %d dimensions: use float64 "
              "values and int32 or int64 indices",
-             d->path, name, a->kind, a->width, h.dims);
+             path, name, a->kind, a->width, h.dims);
     return TACIT_OK;
 }
 
 /* The word in format.npy: bytes (S3) or UTF-32 (U3). */
-static tacit_status read_format(const directory *d, char *out, int room)
+static tacit_status read_format(const char *path, char *out, int room)
 {
     tct_npy h = {0};
     tct_array a = {0};
-    tacit_status status = open_array(d, "format.npy", &h, &a);
+    tacit_status status = open_array(path, "format.npy", &h, &a);
     char raw[64] = {0};
     const int step = a.kind == 'U' ? 4 : 1, bytes = a.width;
     const bool word = a.kind == 'U' || a.kind == 'S';
@@ -114,7 +60,7 @@ static tacit_status read_format(const directory *d, char *out, int room)
         status = tct_fail(TACIT_INPUT,
                           "%s: format.npy is no word such as 'csr': save the "
                           "matrix with scipy.sparse.save_npz",
-                          d->path);
+                          path);
     if (status == TACIT_OK) status = a.read(a.ctx, a.what, raw, (size_t)bytes);
     tct_array_close(&a);
     for (int k = 0; k < room; k++)
@@ -124,13 +70,13 @@ static tacit_status read_format(const directory *d, char *out, int room)
     return status;
 }
 
-static tacit_status read_shape(const directory *d, int64_t shape[2])
+static tacit_status read_shape(const char *path, int64_t shape[2])
 {
     tct_array a = {0};
-    tacit_status status = open_numbers(d, "shape.npy", &a);
+    tacit_status status = open_numbers(path, "shape.npy", &a);
     if (status == TACIT_OK && a.count != 2)
-        status = tct_fail(TACIT_INPUT, "%s: %lld dimensions instead of 2",
-                          d->path, (long long)a.count);
+        status = tct_fail(TACIT_INPUT, "%s: %lld dimensions instead of 2", path,
+                          (long long)a.count);
     if (status == TACIT_OK) status = tct_array_ints(&a, shape, 2);
     tct_array_close(&a);
     return status;
@@ -171,14 +117,14 @@ static tacit_status check_counts(const tct_input *in, const layout *l,
          (long long)shape->entries);
 }
 
-static tacit_status open_matrix(const tct_input *in, const directory *d,
-                                const layout *l, tct_source **out)
+static tacit_status open_matrix(const tct_input *in, const layout *l,
+                                tct_source **out)
 {
     tct_array a[3] = {{0}};
     int64_t size[2] = {0};
-    tacit_status status = read_shape(d, size);
+    tacit_status status = read_shape(in->path, size);
     for (int k = 0; k < 3 && status == TACIT_OK; k++)
-        status = open_numbers(d, l->members[k], &a[k]);
+        status = open_numbers(in->path, l->members[k], &a[k]);
     tct_arrays_shape shape = {.rows = size[0],
                               .cols = size[1],
                               .entries = a[2].count,
@@ -194,13 +140,11 @@ static tacit_status open_matrix(const tct_input *in, const directory *d,
 
 static tacit_status npz_open(const tct_input *in, tct_source **out)
 {
-    directory d = {.path = in->path};
-    TRY(tct_zip_list(in->path, d.entry, MEMBERS, &d.count));
     char name[16];
-    TRY(read_format(&d, name, sizeof name));
+    TRY(read_format(in->path, name, sizeof name));
     for (int k = 0; k < LAYOUTS; k++)
         if (strcmp(name, layouts[k].name) == 0)
-            return open_matrix(in, &d, &layouts[k], out);
+            return open_matrix(in, &layouts[k], out);
     for (char *p = name; *p; p++) *p = *p < 32 || *p > 126 ? '?' : *p;
     FAIL(TACIT_INPUT,
          "%s: sparse format '%s': save it as csr, csc or coo "
@@ -210,62 +154,37 @@ static tacit_status npz_open(const tct_input *in, tct_source **out)
 
 /* --- writing ------------------------------------------------------------ */
 
+/* A member: what it begins with, and this rank's elements after that. */
 typedef struct {
-    const tct_csr *A;
-    int part;      /* indptr, indices, data */
-    int width;     /* of indices */
-    int64_t start; /* entries of the ranks before */
-    int64_t at, count;
+    char lead[TCT_NPY_HEAD + 16];
+    size_t lead_bytes; /* still to be made, on rank 0 */
+    tct_maker elements;
 } writer;
 
-static size_t make_elements(void *ctx, char *out, size_t room)
+static size_t make_member(void *ctx, char *out, size_t room)
 {
     writer *p = ctx;
-    const int width = p->part == 2 ? 8 : p->width;
-    const int64_t most = (int64_t)room / width, left = p->count - p->at;
-    const int64_t n = left < most ? left : most;
-    for (int64_t k = 0; k < n; k++, p->at++, out += width) {
-        if (p->part == 2) tct_store_double(out, false, p->A->val[p->at]);
-        else
-            tct_store(out, width, false,
-                      (uint64_t)(p->part == 1
-                                     ? tct_csr_col(p->A, p->at)
-                                     : p->start + p->A->ptr[p->at + 1]));
-    }
-    return (size_t)n * (size_t)width;
+    const size_t bytes = p->lead_bytes;
+    if (bytes == 0)
+        return p->elements.count == 0
+                   ? 0
+                   : tct_make_elements(&p->elements, out, room);
+    memcpy(out, p->lead, bytes);
+    p->lead_bytes = 0;
+    return bytes;
 }
 
-/* A member with `lead` [lead_bytes] and then what the writer makes. */
-static tacit_status write_member(tct_sink *s, const char *name,
-                                 const char *type, const char *dims,
-                                 const void *lead, size_t lead_bytes, writer *p,
-                                 int64_t gathered, tct_zip_entry *entry)
+/* The member `name`: NumPy's header, `first` [bytes], and what `p` makes, which
+ * is `more` bytes on all ranks together. */
+static tct_zip_part part(const tct_sink *s, const char *name, const char *type,
+                         const char *dims, const void *first, size_t bytes,
+                         int64_t more, writer *p)
 {
-    char head[TCT_NPY_HEAD];
-    tct_npy_print(head, type, dims);
-    TRY(tct_zip_begin(s, name, TCT_NPY_HEAD + (int64_t)lead_bytes + gathered,
-                      entry));
-    TRY(tct_sink_write(s, head, sizeof head));
-    if (lead_bytes > 0) TRY(tct_sink_write(s, lead, lead_bytes));
-    if (p) TRY(tct_sink_gather(s, make_elements, p));
-    return tct_zip_end(s, entry);
-}
-
-/* Entries on the ranks before this one, and on all. */
-static tacit_status count_entries(tacit_world *w, int64_t mine, int64_t *before,
-                                  int64_t *total)
-{
-    int64_t *all = NULL;
-    const tacit_status status = TCT_ALLOC(w->size, "counts of entries", &all);
-    TRY(tct_agree(w, status));
-    const tacit_status gathered = tct_allgather(w, sizeof mine, &mine, all);
-    *before = *total = 0;
-    for (int r = 0; r < w->size && gathered == TACIT_OK; r++) {
-        if (r < w->rank) *before += all[r];
-        *total += all[r];
-    }
-    tct_free(all);
-    return gathered;
+    const size_t lead = TCT_NPY_HEAD + bytes;
+    tct_npy_print(p->lead, type, dims);
+    memcpy(p->lead + TCT_NPY_HEAD, first, bytes);
+    if (tct_sink_world(s)->rank == 0) p->lead_bytes = lead;
+    return (tct_zip_part){name, (int64_t)lead + more, make_member, p};
 }
 
 static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,
@@ -273,34 +192,38 @@ static tacit_status npz_write_matrix(tct_sink *s, const tct_csr *A,
 {
     static const char *const names[] = {"indptr.npy", "indices.npy",
                                         "data.npy"};
+    static const tct_make_kind kinds[] = {TCT_MAKE_ENDS, TCT_MAKE_COLUMNS,
+                                          TCT_MAKE_VALUES};
     (void)options;
-    tct_zip_entry entry[5];
-    writer p = {.A = A};
-    int64_t total;
-    TRY(count_entries(tct_sink_world(s), tct_csr_nonzeros(A), &p.start,
-                      &total));
-    p.width = total > INT32_MAX || A->global_cols > INT32_MAX ? 8 : 4;
+    writer p[5];
+    memset(p, 0, sizeof p);
+    tct_zip_part parts[5];
+    const int64_t mine = tct_csr_nonzeros(A);
+    int64_t before, total;
+    TRY(tct_count_before(tct_sink_world(s), mine, &before, &total));
+    const int wide = total > INT32_MAX || A->global_cols > INT32_MAX ? 8 : 4;
     const char zero[8] = {0};
-    for (p.part = 0; p.part < 3; p.part++) {
-        const int width = p.part == 2 ? 8 : p.width;
-        const int64_t n = p.part == 0 ? A->global_rows : total;
-        p.at = 0;
-        p.count = p.part == 0 ? A->rows : tct_csr_nonzeros(A);
+    for (int k = 0; k < 3; k++) {
+        const int width = k == 2 ? 8 : wide;
+        const int64_t n = k == 0 ? A->global_rows : total;
+        p[k].elements = (tct_maker){.kind = kinds[k],
+                                    .A = A,
+                                    .x = A->val,
+                                    .width = wide,
+                                    .before = before,
+                                    .count = k == 0 ? A->rows : mine};
         char dims[32];
-        snprintf(dims, sizeof dims, "(%lld,)", (long long)(n + (p.part == 0)));
-        const char *type = p.part == 2 ? "<f8" : p.width == 8 ? "<i8" : "<i4";
-        TRY(write_member(s, names[p.part], type, dims, zero,
-                         p.part == 0 ? (size_t)width : 0, &p, n * width,
-                         &entry[p.part]));
+        snprintf(dims, sizeof dims, "(%lld,)", (long long)(n + (k == 0)));
+        const char *type = k == 2 ? "<f8" : wide == 8 ? "<i8" : "<i4";
+        parts[k] = part(s, names[k], type, dims, zero,
+                        k == 0 ? (size_t)width : 0, n * width, &p[k]);
     }
     char shape[16];
     tct_store(shape, 8, false, (uint64_t)A->global_rows);
     tct_store(shape + 8, 8, false, (uint64_t)A->global_cols);
-    TRY(write_member(s, "shape.npy", "<i8", "(2,)", shape, 16, NULL, 0,
-                     &entry[3]));
-    TRY(write_member(s, "format.npy", "|S3", "()", "csr", 3, NULL, 0,
-                     &entry[4]));
-    return tct_zip_directory(s, entry, 5);
+    parts[3] = part(s, "shape.npy", "<i8", "(2,)", shape, 16, 0, &p[3]);
+    parts[4] = part(s, "format.npy", "|S3", "()", "csr", 3, 0, &p[4]);
+    return tct_zip_write(s, parts, 5);
 }
 
 const tct_file_format tct_file_npz = {
@@ -308,6 +231,7 @@ const tct_file_format tct_file_npz = {
               .summary = "scipy.sparse.save_npz: csr, csc or coo",
               .told_by = "PK\\3\\4 (a zip archive)",
               .suffixes = {".npz"},
+              .reason = TCT_ZIP_MISSING,
               .reads_matrix = true,
               .writes_matrix = true,
               .reads_vector = true},

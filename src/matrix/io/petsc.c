@@ -157,35 +157,6 @@ static tacit_status petsc_open(const tct_input *in, tct_source **out)
 
 /* --- writing ------------------------------------------------------------ */
 
-typedef enum { LENGTHS, COLUMNS, VALUES } section;
-
-typedef struct {
-    const tct_csr *A;
-    const double *x;
-    section section;
-    int width;
-    int64_t at, count;
-} writer;
-
-static size_t make_words(void *ctx, char *out, size_t room)
-{
-    writer *p = ctx;
-    const int width = p->section == VALUES ? 8 : p->width;
-    const int64_t most = (int64_t)room / width;
-    const int64_t left = p->count - p->at;
-    const int64_t n = left < most ? left : most;
-    for (int64_t k = 0; k < n; k++, p->at++, out += width) {
-        const tct_csr *A = p->A;
-        if (p->section == VALUES) tct_store_double(out, true, p->x[p->at]);
-        else if (p->section == COLUMNS)
-            tct_store(out, width, true, (uint64_t)tct_csr_col(A, p->at));
-        else
-            tct_store(out, width, true,
-                      (uint64_t)(A->ptr[p->at + 1] - A->ptr[p->at]));
-    }
-    return (size_t)n * (size_t)width;
-}
-
 static tacit_status write_words(tct_sink *s, int width, int count,
                                 const int64_t *words)
 {
@@ -205,13 +176,18 @@ static tacit_status petsc_write_matrix(tct_sink *s, const tct_csr *A,
     const bool wide = total > INT32_MAX || A->global_rows > INT32_MAX ||
                       A->global_cols > INT32_MAX;
     const int64_t words[] = {MAT, A->global_rows, A->global_cols, total};
-    writer p = {.A = A, .x = A->val, .width = wide ? 8 : 4};
-    TRY(write_words(s, p.width, 4, words));
-    for (int k = LENGTHS; k <= VALUES; k++) {
-        p.section = (section)k;
-        p.at = 0;
-        p.count = k == LENGTHS ? A->rows : nonzeros;
-        TRY(tct_sink_gather(s, make_words, &p));
+    const int width = wide ? 8 : 4;
+    TRY(write_words(s, width, 4, words));
+    static const tct_make_kind kinds[] = {TCT_MAKE_LENGTHS, TCT_MAKE_COLUMNS,
+                                          TCT_MAKE_VALUES};
+    for (int k = 0; k < 3; k++) {
+        tct_maker p = {.kind = kinds[k],
+                       .A = A,
+                       .x = A->val,
+                       .width = width,
+                       .big = true,
+                       .count = k == 0 ? A->rows : nonzeros};
+        TRY(tct_sink_gather(s, tct_make_elements, &p));
     }
     return TACIT_OK;
 }
@@ -221,8 +197,9 @@ static tacit_status petsc_write_vector(tct_sink *s, int64_t rows, int64_t count,
 {
     const int64_t words[] = {VEC, rows};
     TRY(write_words(s, rows > INT32_MAX ? 8 : 4, 2, words));
-    writer p = {.x = x, .section = VALUES, .count = count};
-    return tct_sink_gather(s, make_words, &p);
+    tct_maker p = {
+        .kind = TCT_MAKE_VALUES, .x = x, .big = true, .count = count};
+    return tct_sink_gather(s, tct_make_elements, &p);
 }
 
 const tct_file_format tct_file_petsc = {

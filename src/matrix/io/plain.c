@@ -35,13 +35,7 @@ static bool comment(char c)
 
 static tacit_status bad_number(const plain *p, const char *why)
 {
-    char word[32];
-    int n = 0;
-    for (; n < 28 && p->at[n] > ' ' && p->at[n] <= '~'; n++) word[n] = p->at[n];
-    word[n] = '\0';
-    FAIL(TACIT_INPUT, "%s:%lld:%lld: '%s' %s", p->in.path,
-         (long long)tct_text_line_number(p->text),
-         (long long)(p->at - p->line + 1), word, why);
+    return tct_text_bad_word(p->text, p->line, p->at, why);
 }
 
 static tacit_status take_number(plain *p, int64_t *count)

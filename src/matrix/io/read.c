@@ -87,6 +87,13 @@ tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
          path, (long long)values, (long long)rows);
 }
 
+tacit_status tct_check_missing(const char *path, const tct_file_format *f)
+{
+    if (!f->about.reason) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED, "%s: format '%s' is not available: %s", path,
+         f->about.name, f->about.reason);
+}
+
 tacit_status tct_read_exactly(const char *path, tct_stream *stream, void *out,
                               size_t bytes, const char *what)
 {
@@ -172,6 +179,7 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
            !(takes(formats[f], in->vector) && formats[f]->probe(head, count)))
         f++;
     if (f == FORMATS) return unknown_format(path, head, count, in->vector);
+    TRY(tct_check_missing(path, formats[f]));
     o->about.format = f;
     while (strcmp(packings[o->about.packing], tct_stream_packing(o->stream)) !=
            0)

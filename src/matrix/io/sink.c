@@ -33,9 +33,9 @@ struct tct_sink {
     int open; /* an own descriptor that the path stands for, or -1 */
     int fd;
     int64_t offset;
-    uint32_t crc;
-    char *piece;  /* [PIECE] */
-    bool packing; /* by gzip */
+    char *piece;     /* [PIECE] */
+    int64_t *counts; /* [2 * ranks] bytes of a message to and from each */
+    bool packing;    /* by gzip */
     z_stream z;
     char *packed; /* [PACKED] */
 };
@@ -171,6 +171,7 @@ static tacit_status open_file(tct_sink *s)
 static tacit_status build(tct_sink *s, const char *path, bool pack)
 {
     TRY(TCT_ALLOC(PIECE, "a piece of a file", &s->piece));
+    TRY(TCT_ALLOC(2 * s->world->size, "message sizes", &s->counts));
     if (s->world->rank != 0) return TACIT_OK;
     TRY(set_path(s, path));
     TRY(open_file(s));
@@ -256,7 +257,6 @@ static tacit_status put_packed(tct_sink *s, const char *p, size_t bytes,
 
 static tacit_status put(tct_sink *s, const void *data, size_t bytes)
 {
-    s->crc = (uint32_t)crc32_z(s->crc, data, bytes);
     s->offset += (int64_t)bytes;
     return s->packing ? put_packed(s, data, bytes, Z_NO_FLUSH)
                       : put_raw(s, data, bytes);
@@ -270,40 +270,48 @@ tacit_status tct_sink_write(tct_sink *s, const void *data, size_t bytes)
 }
 
 /* Send `count` bytes of rank `from`'s piece to rank 0. */
-static tacit_status send_piece(tct_sink *s, int from, int64_t count,
-                               int64_t *counts)
+static tacit_status send_piece(tct_sink *s, int from, int64_t count)
 {
     tacit_world *w = s->world;
-    if (from == 0) return TACIT_OK;
-    int64_t *to = counts, *of = counts + w->size;
-    memset(counts, 0, 2 * (size_t)w->size * sizeof *counts);
+    int64_t *to = s->counts, *of = s->counts + w->size;
+    memset(to, 0, 2 * (size_t)w->size * sizeof *to);
     if (w->rank == from) to[0] = count;
     if (w->rank == 0) of[from] = count;
     return tct_alltoallv(w, to, w->rank == from ? s->piece : NULL, of,
                          w->rank == 0 ? s->piece : NULL);
 }
 
-tacit_status tct_sink_gather(tct_sink *s, tct_make make, void *ctx)
+tacit_status tct_sink_next(tct_sink *s, tct_gathering *g, tacit_status before,
+                           const char **data, size_t *bytes)
 {
     tacit_world *w = s->world;
-    int64_t *counts = NULL;
-    tacit_status status = TCT_ALLOC(2 * w->size, "message sizes", &counts);
-    status = tct_agree(w, status);
-    for (int rank = 0; rank < w->size && status == TACIT_OK; rank++) {
-        for (;;) {
-            int64_t n = 0;
-            if (w->rank == rank) n = (int64_t)make(ctx, s->piece, PIECE);
-            status = tct_bcast(w, rank, sizeof n, &n);
-            if (status < 0 || n == 0) break;
-            status = send_piece(s, rank, n, counts);
-            if (status == TACIT_OK && w->rank == 0)
-                status = put(s, s->piece, (size_t)n);
-            status = tct_agree(w, status);
-            if (status < 0) break;
-        }
+    const size_t room = g->most > 0 ? g->most : PIECE;
+    *data = s->piece;
+    *bytes = 0;
+    TRY(tct_agree(w, before));
+    for (; g->rank < w->size; g->rank++) {
+        int64_t n = 0;
+        if (w->rank == g->rank) n = (int64_t)g->make(g->ctx, s->piece, room);
+        TRY(tct_bcast(w, g->rank, sizeof n, &n));
+        if (n == 0) continue;
+        if (g->rank > 0) TRY(tct_agree(w, send_piece(s, g->rank, n)));
+        *bytes = (size_t)n;
+        break;
     }
-    tct_free(counts);
-    return status;
+    return TACIT_OK;
+}
+
+tacit_status tct_sink_gather(tct_sink *s, tct_make make, void *ctx)
+{
+    tct_gathering g = {.make = make, .ctx = ctx};
+    tacit_status status = TACIT_OK;
+    for (;;) {
+        const char *piece;
+        size_t bytes;
+        TRY(tct_sink_next(s, &g, status, &piece, &bytes));
+        if (bytes == 0) return TACIT_OK;
+        if (s->world->rank == 0) status = put(s, piece, bytes);
+    }
 }
 
 int64_t tct_sink_offset(const tct_sink *s)
@@ -311,21 +319,18 @@ int64_t tct_sink_offset(const tct_sink *s)
     return s->offset;
 }
 
-uint32_t tct_sink_crc(tct_sink *s)
+const char *tct_sink_path(const tct_sink *s)
 {
-    const uint32_t crc = s->crc;
-    s->crc = 0;
-    return crc;
+    return s->path;
 }
 
-tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
-                            size_t bytes)
+tacit_status tct_sink_put(tct_sink *s, int64_t offset, const void *data,
+                          size_t bytes)
 {
-    tacit_status status = TACIT_OK;
-    if (s->world->rank == 0 &&
-        tct_write(s->fd, data, bytes, offset) != (ssize_t)bytes)
-        status = cannot(s->path, "written");
-    return tct_agree(s->world, status);
+    if (offset == s->offset) return put(s, data, bytes);
+    if (tct_write(s->fd, data, bytes, offset) == (ssize_t)bytes)
+        return TACIT_OK;
+    return cannot(s->path, "written");
 }
 
 tacit_status tct_sink_commit(tct_sink *s)
@@ -353,6 +358,7 @@ void tct_sink_close(tct_sink **out)
     if (s->temporary[0]) unlink(s->temporary);
     if (s->packing) deflateEnd(&s->z);
     tct_free(s->packed);
+    tct_free(s->counts);
     tct_free(s->piece);
     tct_free(s);
     *out = NULL;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/sink.h - a file that all ranks write together. Rank 0 holds it and
  * gathers the others' bytes in pieces, in rank order; it appears under its
- * name only when it is complete. Every call is collective. */
+ * name only when it is complete. Every call is collective, but for those of
+ * rank 0 alone. */
 #ifndef TCT_IO_SINK_H
 #define TCT_IO_SINK_H
 #include "comm/world.h"
@@ -26,14 +27,26 @@ tacit_status tct_sink_write(tct_sink *s, const void *data, size_t bytes);
 typedef size_t (*tct_make)(void *ctx, char *out, size_t room);
 tacit_status tct_sink_gather(tct_sink *s, tct_make make, void *ctx);
 
-/* Bytes written so far, and their CRC-32 since the last tct_sink_crc; known
- * on rank 0. */
-int64_t tct_sink_offset(const tct_sink *s);
-uint32_t tct_sink_crc(tct_sink *s);
+/* The same in steps, for a rank 0 that does something else with the bytes:
+ * each brings it the next piece [*bytes], which stays until the next step;
+ * `*bytes` is 0 on all ranks after the last. If `before`, what became of the
+ * piece before, is a failure on any rank, all of them get it. */
+typedef struct tct_gathering {
+    tct_make make;
+    void *ctx;
+    size_t most; /* bytes of a piece; 0: as many as there is room for */
+    int rank;    /* whose turn it is, from 0 */
+} tct_gathering;
+tacit_status tct_sink_next(tct_sink *s, tct_gathering *g, tacit_status before,
+                           const char **data, size_t *bytes);
 
-/* Write over bytes at `offset` (rank 0). */
-tacit_status tct_sink_patch(tct_sink *s, int64_t offset, const void *data,
-                            size_t bytes);
+/* Bytes written so far; known on rank 0. */
+int64_t tct_sink_offset(const tct_sink *s);
+const char *tct_sink_path(const tct_sink *s); /* for rank 0's messages */
+
+/* Rank 0 alone: write at the end, or over bytes that begin at `offset`. */
+tacit_status tct_sink_put(tct_sink *s, int64_t offset, const void *data,
+                          size_t bytes);
 
 /* Give the file its name; until then closing it leaves nothing behind. */
 tacit_status tct_sink_commit(tct_sink *s);

@@ -384,23 +384,6 @@ static uint64_t sum_matrix(const tct_csr *A, int64_t start, bool last)
     return sum;
 }
 
-/* Entries of the ranks before this one, and of all. */
-static tacit_status count_before(tacit_world *w, int64_t mine, int64_t *before,
-                                 int64_t *total)
-{
-    int64_t *all = NULL;
-    tacit_status status = TCT_ALLOC(w->size, "counts", &all);
-    status = tct_agree(w, status);
-    if (status == TACIT_OK) status = tct_allgather(w, sizeof mine, &mine, all);
-    *before = *total = 0;
-    for (int r = 0; r < w->size && status == TACIT_OK; r++) {
-        *before += r < w->rank ? all[r] : 0;
-        *total += all[r];
-    }
-    tct_free(all);
-    return status;
-}
-
 static tacit_status tacit_write_matrix(tct_sink *s, const tct_csr *A,
                                        const tct_write_options *options)
 {
@@ -412,7 +395,7 @@ static tacit_status tacit_write_matrix(tct_sink *s, const tct_csr *A,
                 .rows = A->global_rows,
                 .cols = A->global_cols};
     int64_t start;
-    TRY(count_before(w, n, &start, &h.entries));
+    TRY(tct_count_before(w, n, &start, &h.entries));
     lay_out(&h);
     TRY(write_header(s, &h, sum_matrix(A, start, last)));
     writer ptr = {.ptr = A->ptr, .start = start, .bytes = 8 * (A->rows + last)};
@@ -430,7 +413,7 @@ static tacit_status tacit_write_vector(tct_sink *s, int64_t rows, int64_t count,
                                        const double *x)
 {
     int64_t first, total;
-    TRY(count_before(tct_sink_world(s), count, &first, &total));
+    TRY(tct_count_before(tct_sink_world(s), count, &first, &total));
     uint64_t sum = 0;
     for (int64_t k = 0; k < count; k++) {
         uint64_t bits;

@@ -114,6 +114,17 @@ void tct_text_count_lines(tct_text *t, int64_t lines)
     t->line += lines;
 }
 
+tacit_status tct_text_bad_word(const tct_text *t, const char *line,
+                               const char *at, const char *why)
+{
+    char word[32];
+    int n = 0;
+    for (; n < 28 && at[n] > ' ' && at[n] <= '~'; n++) word[n] = at[n];
+    word[n] = '\0';
+    FAIL(TACIT_INPUT, "%s:%lld:%lld: '%s' %s", t->path, (long long)t->line,
+         (long long)(at - line + 1), word, why);
+}
+
 void tct_text_close(tct_text **out)
 {
     tct_text *t = *out;

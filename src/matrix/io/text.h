@@ -38,6 +38,11 @@ tacit_status tct_text_ahead(tct_text *t);
 int64_t tct_text_line_number(const tct_text *t);
 void tct_text_count_lines(tct_text *t, int64_t lines);
 
+/* Fail with INPUT: the word at `at` in the line that begins at `line`, which is
+ * the next one to be counted, "... 'word' why". */
+tacit_status tct_text_bad_word(const tct_text *t, const char *line,
+                               const char *at, const char *why);
+
 void tct_text_close(tct_text **t);
 
 #endif

@@ -79,13 +79,30 @@ static tacit_status by_suffix(const char *path, bool vector,
          path, vector ? "vector" : "matrix", vector ? 'y' : 'z');
 }
 
+tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
+                              int64_t *total)
+{
+    int64_t *all = NULL;
+    tacit_status status = TCT_ALLOC(w->size, "counts", &all);
+    status = tct_agree(w, status);
+    if (status == TACIT_OK) status = tct_allgather(w, sizeof mine, &mine, all);
+    *before = *total = 0;
+    for (int r = 0; r < w->size && status == TACIT_OK; r++) {
+        *before += r < w->rank ? all[r] : 0;
+        *total += all[r];
+    }
+    tct_free(all);
+    return status;
+}
+
 static const tct_write_options none = {0};
 
 static tacit_status choose(const char *path, const tct_write_options *options,
                            bool vector, const tct_file_format **out)
 {
-    return options->format ? by_name(options->format, vector, out)
-                           : by_suffix(path, vector, out);
+    TRY(options->format ? by_name(options->format, vector, out)
+                        : by_suffix(path, vector, out));
+    return tct_check_missing(path, *out);
 }
 
 tacit_status tct_write_matrix(tacit_world *w, const char *path,
