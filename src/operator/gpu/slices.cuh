@@ -44,7 +44,7 @@ template <int WAY> struct tct_way {
 };
 
 /* First columns of a unit. Of runs, lane l has number l: base, mask and, of
- * GPU_CONST, the value. Else each lane has its own: offsets, two a word, or
+ * SLICE_CONST, the value. Else each lane has its own: offsets, two a word, or
  * columns. */
 struct tct_head {
     uint32_t w[4];
@@ -113,12 +113,12 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     tct_head h = {{0, 0, 0, 0}, {0}, g};
     if (!tct_way<WAY>::runs && A.order && u >= 0 && slice < A.slices)
         h.group = A.order[slice * 32 + g];
-    if (s.kind == GPU_RUN) {
+    if (s.kind == SLICE_RUN) {
         if (lane >= s.width) return h;
         const uint2 r = __ldg((const uint2 *)index + lane);
         h.w[0] = r.x;
         h.w[1] = r.y;
-    } else if (s.kind == GPU_CONST) {
+    } else if (s.kind == SLICE_CONST) {
         if (lane >= s.width) return h;
         const uint4 r = __ldg((const uint4 *)index + lane);
         h.w[0] = r.x;
@@ -129,7 +129,7 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
             tct_more_masks(index, s.width, lane, h.more);
     } else if (!tct_way<WAY>::runs) {
         h.more[0] = s.full < s.width ? A.length[slice * 32 + g] : s.width;
-        if (s.kind == GPU_NEAR)
+        if (s.kind == SLICE_NEAR)
             tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
         else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
     }
@@ -428,11 +428,11 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
     const int i = tct_in_slice<B>(u), g = i / B;
     const int64_t at = s.cell * (B * B * 32) + i;
-    if (B == 1 && s.kind == GPU_CONST)
+    if (B == 1 && s.kind == SLICE_CONST)
         tct_sum_const<COLS, WRITTEN>(A, s, h, x, sum);
-    else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
+    else if (tct_way<WAY>::runs || s.kind == SLICE_RUN)
         tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum);
-    else if (s.kind == GPU_NEAR)
+    else if (s.kind == SLICE_NEAR)
         tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x, sum);
     else
         tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x, sum);
