@@ -130,6 +130,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     base->matrix_bytes = about->matrix_bytes;
     base->kernels = about->kernels;
     base->persistent = about->persistent;
+    base->packed = about->packed;
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;
 }
