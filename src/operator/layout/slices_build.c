@@ -66,7 +66,7 @@ static void fill_runs(const builder *B, const tct_gpu_slice *s,
 {
     tct_run *run = (tct_run *)(void *)(B->index + s->index);
     tct_runs r;
-    tct_runs_open(&r, v, GPU_LANES);
+    tct_runs_open(&r, GPU_LANES);
     for (int64_t k = 0; tct_runs_next(&r, v, GPU_LANES, &run[k]); k++)
         for (int l = 0; l < GPU_LANES; l++)
             if (run[k].mask >> l & 1)
@@ -80,7 +80,7 @@ static void fill_consts(const builder *B, const tct_gpu_slice *s,
     tct_gpu_const *to = (tct_gpu_const *)(void *)(B->index + s->index);
     tct_runs r;
     tct_run run;
-    tct_runs_open(&r, v, GPU_LANES);
+    tct_runs_open(&r, GPU_LANES);
     for (; tct_runs_next(&r, v, GPU_LANES, &run); to++) {
         const int l = __builtin_ctz(run.mask);
         const int64_t k = A->ptr[v->group[l]] + r.at[l] - 1;

@@ -71,7 +71,7 @@ TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
     int64_t entries = 0;
     tct_runs r;
     tct_run run;
-    tct_runs_open(&r, v, lanes);
+    tct_runs_open(&r, lanes);
     for (;; n++) {
         while (n + v->length[widest] - r.at[widest] > most) {
             if (kind == SLICE_RUN) return;

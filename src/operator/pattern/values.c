@@ -19,35 +19,31 @@ void tct_value_set_open(tct_value_set *set, int64_t most, bool range)
 {
     *set = (tct_value_set){
         .most = most, .floats = true, .in_range = range, .bits = 10};
+    set->key = set->few_keys;
+    set->code = set->few_codes;
     _Static_assert(TCT_VALUE_SLOTS == 1 << 10, "bits");
 }
 
 void tct_value_set_close(tct_value_set *set)
 {
-    tct_free(set->more);
-    tct_free(set->more_code);
-    set->more = NULL;
-    set->more_code = NULL;
+    if (set->key != set->few_keys) tct_free(set->key);
+    if (set->code != set->few_codes) tct_free(set->code);
+    set->key = NULL;
+    set->code = NULL;
 }
 
 /* Where `bits`, not 0, are or belong in a table of 2^size slots. */
 static size_t slot_of(const uint64_t *key, int size, uint64_t bits)
 {
     const size_t mask = ((size_t)1 << size) - 1;
-    size_t at = (size_t)(bits * UINT64_C(0x9E3779B97F4A7C15) >> (64 - size));
+    size_t at = tct_value_slot(bits, size);
     while (key[at] != 0 && key[at] != bits) at = (at + 1) & mask;
     return at;
-}
-
-static uint64_t *keys_of(tct_value_set *set)
-{
-    return set->more ? set->more : set->key;
 }
 
 /* Four times the slots; without memory for that there are too many values. */
 static void grow(tct_value_set *set)
 {
-    const uint64_t *key = keys_of(set);
     const int bits = set->bits + 2;
     uint64_t *more = tct_calloc(sizeof *more << bits);
     if (!more) {
@@ -55,9 +51,9 @@ static void grow(tct_value_set *set)
         return;
     }
     for (size_t i = 0; i < (size_t)1 << set->bits; i++)
-        if (key[i]) more[slot_of(more, bits, key[i])] = key[i];
-    tct_free(set->more);
-    set->more = more;
+        if (set->key[i]) more[slot_of(more, bits, set->key[i])] = set->key[i];
+    if (set->key != set->few_keys) tct_free(set->key);
+    set->key = more;
     set->bits = bits;
 }
 
@@ -67,7 +63,7 @@ static void add(tct_value_set *set, uint64_t bits)
         tct_value_set_zero(set);
         return;
     }
-    uint64_t *key = &keys_of(set)[slot_of(keys_of(set), set->bits, bits)];
+    uint64_t *key = &set->key[slot_of(set->key, set->bits, bits)];
     if (*key == bits || ++set->count > set->most) return;
     *key = bits;
     if (2 * set->count > (int64_t)1 << set->bits) grow(set);
@@ -77,6 +73,19 @@ void tct_value_set_zero(tct_value_set *set)
 {
     if (!set->zero && set->count <= set->most) set->count++;
     set->zero = true;
+}
+
+/* No cast of what is out of range: that is undefined. */
+static bool fits_float(double v)
+{
+    return !isfinite(v) || fabs(v) < 0x1.ffffffp127;
+}
+
+static bool is_float(double v, uint64_t bits)
+{
+    const unsigned exponent = (unsigned)(bits >> 52 & 2047);
+    if (exponent - 897 < 254) return (bits & 0x1fffffff) == 0; /* normal */
+    return fits_float(v) && bits_of((double)(float)v) == bits;
 }
 
 void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
@@ -89,25 +98,23 @@ void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
         const uint64_t bits = bits_of(val[k]);
         if (bits == last) continue;
         last = bits;
-        /* no cast of what is out of range: that is undefined */
-        const bool fits = !isfinite(val[k]) || fabs(val[k]) < 0x1.ffffffp127;
-        set->in_range = set->in_range && fits;
-        set->floats =
-            set->floats && fits && bits_of((double)(float)val[k]) == bits;
+        const uint64_t key = set->key[tct_value_slot(bits, set->bits)];
+        if (key == bits && (bits != 0 || set->zero)) continue; /* often */
+        if (set->floats) set->floats = is_float(val[k], bits);
+        if (set->in_range) set->in_range = fits_float(val[k]);
         if (set->count <= set->most) add(set, bits);
     }
 }
 
 void tct_value_set_join(tct_value_set *into, const tct_value_set *from)
 {
-    const uint64_t *key = from->more ? from->more : from->key;
     into->looked += from->looked;
     into->floats = into->floats && from->floats;
     into->in_range = into->in_range && from->in_range;
     if (from->zero) tct_value_set_zero(into);
     if (from->count > from->most) into->count = into->most + 1;
     for (size_t i = 0; i < (size_t)1 << from->bits; i++)
-        if (key[i] && into->count <= into->most) add(into, key[i]);
+        if (from->key[i] && into->count <= into->most) add(into, from->key[i]);
 }
 
 /* --- on several threads --------------------------------------------------------- */
@@ -159,19 +166,15 @@ static int by_bits(const void *a, const void *b)
 
 tacit_status tct_value_set_number(tct_value_set *set, double *dict)
 {
-    const uint64_t *key = keys_of(set);
-    uint16_t *code = set->code;
     int64_t n = 0;
-    if (set->more) {
+    if (set->key != set->few_keys)
         TRY(TCT_ALLOC((int64_t)1 << set->bits, "a dictionary of values",
-                      &set->more_code));
-        code = set->more_code;
-    }
+                      &set->code));
     if (set->zero) dict[n++] = 0.0;
     for (size_t i = 0; i < (size_t)1 << set->bits; i++)
-        if (key[i]) memcpy(&dict[n++], &key[i], sizeof *dict);
+        if (set->key[i]) memcpy(&dict[n++], &set->key[i], sizeof *dict);
     qsort(dict, (size_t)n, sizeof *dict, by_bits);
     for (int64_t c = set->zero; c < n; c++)
-        code[slot_of(key, set->bits, bits_of(dict[c]))] = (uint16_t)c;
+        set->code[slot_of(set->key, set->bits, bits_of(dict[c]))] = (uint16_t)c;
     return TACIT_OK;
 }

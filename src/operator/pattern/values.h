@@ -9,7 +9,7 @@
 enum { TCT_VALUE_SLOTS = 1024 }; /* for up to half as many values */
 
 /* A hash table of bits; those of +0 are not in it: a key of 0 is an empty
- * slot. */
+ * slot. Not to be copied: it may point into itself. */
 typedef struct tct_value_set {
     int64_t most;   /* more values than that are too many               */
     int64_t count;  /* of different ones; most + 1: too many, or no
@@ -19,11 +19,17 @@ typedef struct tct_value_set {
     bool floats;    /* each is exactly a float                          */
     bool in_range;  /* none is finite and as a float infinite           */
     int bits;       /* 2^bits slots                                     */
-    uint64_t *more; /* as many, in place of `key` once they are more    */
-    uint16_t *more_code;
-    uint64_t key[TCT_VALUE_SLOTS];
-    uint16_t code[TCT_VALUE_SLOTS];
+    uint64_t *key;  /* [slots] `few_keys` until they are more           */
+    uint16_t *code; /* [slots] the same                                 */
+    uint64_t few_keys[TCT_VALUE_SLOTS];
+    uint16_t few_codes[TCT_VALUE_SLOTS];
 } tct_value_set;
+
+/* Where to look for `bits` among 2^size slots: there, or behind. */
+static inline size_t tct_value_slot(uint64_t bits, int size)
+{
+    return (size_t)(bits * UINT64_C(0x9E3779B97F4A7C15) >> (64 - size));
+}
 
 /* Up to `most` different values; `range`: is in_range asked? When nothing that
  * is asked can be true any more, no more values are looked at. */
@@ -44,12 +50,10 @@ tacit_status tct_value_set_number(tct_value_set *set, double *dict);
 static inline uint16_t tct_value_set_code(const tct_value_set *set,
                                           uint64_t bits)
 {
-    const uint64_t *key = set->more ? set->more : set->key;
-    const uint64_t mask = (UINT64_C(1) << set->bits) - 1;
+    size_t at = tct_value_slot(bits, set->bits);
     if (bits == 0) return 0;
-    uint64_t at = bits * UINT64_C(0x9E3779B97F4A7C15) >> (64 - set->bits);
-    while (key[at] != bits) at = (at + 1) & mask;
-    return set->more ? set->more_code[at] : set->code[at];
+    while (set->key[at] != bits) at = (at + 1) & (((size_t)1 << set->bits) - 1);
+    return set->code[at];
 }
 
 #endif

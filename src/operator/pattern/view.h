@@ -31,38 +31,32 @@ TCT_LANEWISE void tct_view_open(const tct_window *w, int n,
     }
 }
 
-typedef struct tct_runs {         /* goes through the runs of a slice */
-    int32_t at[TCT_LANES_MOST];   /* entries passed         */
-    int32_t head[TCT_LANES_MOST]; /* column - lane, of the next */
+typedef struct tct_runs {       /* goes through the runs of a slice */
+    int32_t at[TCT_LANES_MOST]; /* entries passed */
 } tct_runs;
 
-TCT_LANEWISE void tct_runs_open(tct_runs *r, const tct_view *v, int lanes)
+TCT_LANEWISE void tct_runs_open(tct_runs *r, int lanes)
 {
-    for (int l = 0; l < lanes; l++) {
-        r->at[l] = 0;
-        r->head[l] = v->length[l] > 0 ? v->col[l][0] - l : INT32_MAX;
-    }
+    for (int l = 0; l < lanes; l++) r->at[l] = 0;
 }
 
 /* The next run; the least base first. False at the end. */
 TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
                                 tct_run *out)
 {
-    int32_t least = INT32_MAX;
-    for (int l = 0; l < lanes; l++)
-        least = r->head[l] < least ? r->head[l] : least;
-    if (least == INT32_MAX) return false;
-    uint32_t mask = 0;
-    for (int l = 0; l < lanes; l++)
-        mask |= (uint32_t)(r->head[l] == least) << l;
-    out->base = least;
-    out->mask = mask;
-    for (; mask; mask &= mask - 1) {
-        const int l = __builtin_ctz(mask);
-        const int32_t next = ++r->at[l];
-        const bool more = next < v->length[l];
-        r->head[l] = more ? v->col[l][next] - l : INT32_MAX;
+    int32_t least = INT32_MAX, head[TCT_LANES_MOST];
+    for (int l = 0; l < lanes; l++) {
+        const int32_t at = r->at[l];
+        head[l] = at < v->length[l] ? v->col[l][at] - l : INT32_MAX;
+        if (head[l] < least) least = head[l];
     }
+    if (least == INT32_MAX) return false;
+    *out = (tct_run){least, 0};
+    for (int l = 0; l < lanes; l++)
+        if (head[l] == least) {
+            out->mask |= 1u << l;
+            r->at[l]++;
+        }
     return true;
 }
 
