@@ -155,10 +155,7 @@ static tacit_status refill(tct_builder *B, tct_slices *S)
 tacit_status tct_slices_refill(tct_block *block, const tct_local *A)
 {
     tct_slices *S = (tct_slices *)(void *)block;
-    if (A->rows != S->base.rows || A->cols != S->base.cols)
-        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
-             (long long)S->base.rows, (long long)S->base.cols,
-             (long long)A->rows, (long long)A->cols);
+    TRY(tct_require_size(block, A));
     tct_local source = *A;
     source.owned = false;
     tct_builder B = {.slicing = tct_host_slicing(&source, S->b), .S = S};

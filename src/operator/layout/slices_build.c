@@ -502,27 +502,43 @@ tacit_status tct_gpu_slices_build(const tct_local *A, int b,
     return status;
 }
 
-static void give_up(const void *p)
+void tct_gpu_list(const tct_gpu_arrays *a, int64_t entries,
+                  tct_gpu_array out[TCT_GPU_ARRAYS])
 {
-    tct_free((void *)(uintptr_t)p);
+#define ARRAY(name, count, size)                                          \
+    {                                                                     \
+        a->name, (size_t)(count) * (size), offsetof(tct_gpu_arrays, name) \
+    }
+    const size_t values = (size_t)(a->cells * a->b * a->b * GPU_LANES);
+    const size_t lanes = (size_t)a->slices * GPU_LANES;
+    const tct_gpu_store store = (tct_gpu_store)a->store;
+    const size_t rows = (size_t)a->long_rows, segments = (size_t)a->segments;
+    const tct_gpu_array all[TCT_GPU_ARRAYS] = {
+        ARRAY(slice, a->slices, sizeof *a->slice),
+        ARRAY(index, a->index_bytes, 1),
+        ARRAY(value, values, (size_t)tct_gpu_value_bytes(store)),
+        ARRAY(value_low, values, sizeof *a->value_low),
+        ARRAY(dict, a->dict_count, sizeof *a->dict),
+        ARRAY(order, lanes, sizeof *a->order),
+        ARRAY(length, lanes, sizeof *a->length),
+        ARRAY(long_row, rows, sizeof *a->long_row),
+        ARRAY(long_place, rows, sizeof *a->long_place),
+        ARRAY(long_ptr, rows + 1, sizeof *a->long_ptr),
+        ARRAY(long_col, entries, sizeof *a->long_col),
+        ARRAY(long_val, entries, sizeof *a->long_val),
+        ARRAY(segment_first, segments, sizeof *a->segment_first),
+        ARRAY(segment_count, segments, sizeof *a->segment_count),
+        ARRAY(long_segment, rows + 1, sizeof *a->long_segment),
+    };
+#undef ARRAY
+    memcpy(out, all, sizeof all);
 }
 
 void tct_gpu_slices_build_free(tct_gpu_arrays *host)
 {
-    give_up(host->slice);
-    give_up(host->index);
-    give_up(host->value);
-    give_up(host->value_low);
-    give_up(host->dict);
-    give_up(host->order);
-    give_up(host->length);
-    give_up(host->long_row);
-    give_up(host->long_place);
-    give_up(host->long_ptr);
-    give_up(host->long_col);
-    give_up(host->long_val);
-    give_up(host->segment_first);
-    give_up(host->segment_count);
-    give_up(host->long_segment);
+    tct_gpu_array all[TCT_GPU_ARRAYS];
+    tct_gpu_list(host, 0, all);
+    for (int i = 0; i < TCT_GPU_ARRAYS; i++)
+        tct_free((void *)(uintptr_t)all[i].p);
     *host = (tct_gpu_arrays){0};
 }

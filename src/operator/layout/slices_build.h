@@ -40,6 +40,16 @@ tacit_status tct_gpu_slices_build(const tct_local *A, int b,
                                   tct_gpu_arrays *host, tct_gpu_about *about);
 void tct_gpu_slices_build_free(tct_gpu_arrays *host);
 
+/* All arrays but the scratch; `entries` are those of rows kept apart. */
+enum { TCT_GPU_ARRAYS = 15 };
+typedef struct tct_gpu_array {
+    const void *p;
+    size_t bytes;
+    size_t member; /* where in tct_gpu_arrays its pointer is */
+} tct_gpu_array;
+void tct_gpu_list(const tct_gpu_arrays *a, int64_t entries,
+                  tct_gpu_array out[TCT_GPU_ARRAYS]);
+
 /* A hash of the pattern: another one has another, but for bad luck. */
 uint64_t tct_gpu_pattern(const tct_local *A);
 

@@ -79,3 +79,19 @@ tacit_status tct_pattern_differs(const tct_local *A, tct_difference where)
     if (A->differs) *A->differs = where;
     return tct_pattern_changed(where);
 }
+
+tacit_status tct_require_size(const tct_block *B, const tct_local *A)
+{
+    if (A->rows == B->rows && A->cols == B->cols) return TACIT_OK;
+    FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
+         (long long)B->rows, (long long)B->cols, (long long)A->rows,
+         (long long)A->cols);
+}
+
+tacit_status tct_require_row(const tct_local *A, int64_t i, const int64_t *ptr,
+                             const int32_t *col)
+{
+    const tct_difference d =
+        tct_compare_group(A, 1, i, col + ptr[i], ptr[i + 1] - ptr[i], NULL);
+    return d.row < 0 ? TACIT_OK : tct_pattern_differs(A, d);
+}
