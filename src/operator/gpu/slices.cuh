@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/slices.cuh - one row of a product with gpu/slices.h, a thread
- * each: what product kernels and resident kernels share. */
+ * each: what product kernels and resident kernels share.
+ *
+ * A slice is 32 groups side by side, a group B rows, and a column of it 32
+ * blocks of B x B; a lane is a group's place. Here B = 3, and the slice is 4
+ * block columns wide:
+ *
+ *     group        0       1       2             31
+ *              +-------+-------+-------+     +-------+
+ *     column 0 | 3 x 3 | 3 x 3 | 3 x 3 | ... | 3 x 3 |   a cell: 32 blocks,
+ *            1 |       |       |       |     |       |   column after column
+ *            2 |       |       |       |     |  none |   of them, 96 rows each
+ *            3 |       |  none |       |     |  none |
+ *              +-------+-------+-------+     +-------+
+ *     rows      0  1  2 3  4  5 6  7  8 ...   93 94 95
+ *              |---- rows 0 to 31 -----|-- to 63 --|-- to 95 --|
+ *                      unit 0              unit 1      unit 2
+ *
+ * A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
+ * A part is what a warp takes at a time: a unit or, of joined slices (B = 1),
+ * GPU_JOIN of them, one after the other. A round is a part for each warp:
+ *
+ *     part     0   1   2   3   4   5   6   7   8   9  10 ...
+ *     warp     0   1   2   3   0   1   2   3   0   1   2 ...    of all blocks
+ *             |-- round 0 ---|-- round 1 ---|-- round 2 ...
+ */
 #ifndef TCT_GPU_SLICES_CUH
 #define TCT_GPU_SLICES_CUH
 #include "operator/gpu/values.cuh"
@@ -10,8 +34,7 @@ enum { TCT_JOINED_WARPS = 24 };
 
 /* --- what a warp needs before it can sum ---------------------------------------- */
 
-/* A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
- * Two loads stand before those of values and of x: the slice, then its columns.
+/* Two loads stand before those of values and of x: the slice, then its columns.
  * A warp does them ahead, the slice by two units, and the columns by one.
  *
  * The slice's eight words are loaded by eight lanes, one each; all share them
@@ -65,7 +88,8 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
 #pragma unroll
     for (int i = 0; i < words; i++) {
         const int n = NEAR ? k / 2 + i : k + i;
-        w[i] = (NEAR ? 2 * n : n) < s.width ? tct_load(at + 32 * n, policy) : 0;
+        w[i] = (NEAR ? 2 * n : n) < s.width ? tct_load_once(at + 32 * n, policy)
+                                            : 0;
     }
 }
 
@@ -153,6 +177,24 @@ template <int COLS> struct tct_sums {
     double v[COLS];
 };
 
+/* The values of a batch: see tct_cells. */
+template <int B, int U, bool LENGTHS, bool ON_CHIP, int STORE, bool CHIP>
+static __device__ inline void
+tct_cell_values(const tct_values<STORE, CHIP> &value, int k, int64_t at,
+                const bool (&there)[U], double (&v)[U][B])
+{
+#pragma unroll
+    for (int q = 0; q < U; q++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int64_t i = at + (q * B + c) * 32 * B;
+            if (LENGTHS && !there[q]) v[q][c] = 0.0;
+            else if constexpr (ON_CHIP)
+                v[q][c] = value.on_chip((k + q) * B + c, i);
+            else v[q][c] = value[i];
+        }
+}
+
 /* A batch of block columns from number `k` on, in their order: U of them from
  * value `at` on, times x at `col`, where they are `there`. Every cell of the
  * batch is in memory, and is 0 where it is not `there`, unless LENGTHS differ:
@@ -165,24 +207,9 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
           const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     double v[U][B], xv[U][B][COLS];
-    if (CHIP && k + U <= value.columns) {
-#pragma unroll
-        for (int q = 0; q < U; q++)
-#pragma unroll
-            for (int c = 0; c < B; c++)
-                v[q][c] = !LENGTHS || there[q]
-                              ? value.on_chip((k + q) * B + c,
-                                              at + (q * B + c) * 32 * B)
-                              : 0.0;
-    } else {
-#pragma unroll
-        for (int q = 0; q < U; q++)
-#pragma unroll
-            for (int c = 0; c < B; c++)
-                v[q][c] = !LENGTHS || there[q]
-                              ? value[at + (q * B + c) * 32 * B]
-                              : 0.0;
-    }
+    if (CHIP && k + U <= value.columns)
+        tct_cell_values<B, U, LENGTHS, true>(value, k, at, there, v);
+    else tct_cell_values<B, U, LENGTHS, false>(value, k, at, there, v);
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
@@ -195,7 +222,6 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
     for (int q = 0; q < U; q++)
 #pragma unroll
         for (int c = 0; c < B; c++)
-#pragma unroll
             for (int j = 0; j < COLS; j++)
                 sum.v[j] = fma(v[q][c], xv[q][c][j], sum.v[j]);
 }

@@ -23,17 +23,17 @@ static __device__ inline uint64_t tct_policy(float keep)
     return policy;
 }
 
-/* tct_load(p, policy): what is at `p`, in a REGISTER. */
-#define TCT_LOAD(STORED, REGISTER, ptx, constraint)             \
-    static __device__ inline REGISTER tct_load(const STORED *p, \
-                                               uint64_t policy) \
-    {                                                           \
-        REGISTER v;                                             \
-        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx  \
-            " %0, [%1], %2;"                                    \
-            : "=" constraint(v)                                 \
-            : "l"(p), "l"(policy));                             \
-        return v;                                               \
+/* tct_load_once(p, policy): what is at `p`, in a REGISTER. */
+#define TCT_LOAD(STORED, REGISTER, ptx, constraint)                  \
+    static __device__ inline REGISTER tct_load_once(const STORED *p, \
+                                                    uint64_t policy) \
+    {                                                                \
+        REGISTER v;                                                  \
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx       \
+            " %0, [%1], %2;"                                         \
+            : "=" constraint(v)                                      \
+            : "l"(p), "l"(policy));                                  \
+        return v;                                                    \
     }
 TCT_LOAD(double, double, "f64", "d")
 TCT_LOAD(float, float, "f32", "f")
@@ -74,14 +74,14 @@ template <int STORE, bool CHIP> struct tct_values {
     {
         if constexpr (STORE == GPU_DICT8) return dict[code];
         if constexpr (STORE == GPU_DICT16) return __ldg(dict + code);
-        const uint64_t high = code, rest = tct_load(low + at, policy);
+        const uint64_t high = code, rest = tct_load_once(low + at, policy);
         return __longlong_as_double((long long)(high << 32 | rest << 16));
     }
     __device__ double operator[](int64_t at) const
     {
         if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
-            return tct_load(value + at, policy);
-        else return of(tct_load(value + at, policy), at);
+            return tct_load_once(value + at, policy);
+        else return of(tct_load_once(value + at, policy), at);
     }
     /* line `line` of the part, which is value `at` */
     __device__ double on_chip(int line, int64_t at) const
