@@ -159,8 +159,8 @@ static void fill_chunk(const tct_builder *B, int part, int64_t chunk,
                        bool pattern)
 {
     const tct_slices *S = B->S;
-    const tct_long_rows apart = {S->long_row, S->long_ptr, S->long_col,
-                                 S->long_val};
+    const tct_rows_apart apart = {S->long_row, S->long_ptr, S->long_col,
+                                  S->long_val};
     tct_slices_at at = S->at[chunk];
     tct_window w;
     while (at.slice < S->at[chunk + 1].slice) {

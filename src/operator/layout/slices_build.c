@@ -14,7 +14,7 @@ typedef struct { /* what is being filled */
     uint8_t *index;
     void *value;
     uint16_t *value_low;
-    tct_long_rows apart;
+    tct_rows_apart apart;
     int32_t *long_place;
 } builder;
 

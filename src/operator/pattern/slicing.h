@@ -109,16 +109,17 @@ void tct_window_sort(const tct_window *w, uint8_t order[TCT_WINDOW_MOST]);
 /* Rows kept apart: how many, and their entries. */
 int64_t tct_window_long(const tct_slicing *S, const tct_window *w,
                         int64_t *entries);
-typedef struct tct_long_rows {
+typedef struct tct_rows_apart {
     int32_t *row; /* ascending            */
     int64_t *ptr; /* first entry of each  */
     int32_t *col;
     double *val;
-} tct_long_rows;
+} tct_rows_apart;
 /* Copy them: number `*at` is the first, and `*entry` its first entry; both go
  * on. */
 void tct_window_copy_long(const tct_slicing *S, const tct_window *w,
-                          const tct_long_rows *to, int64_t *at, int64_t *entry);
+                          const tct_rows_apart *to, int64_t *at,
+                          int64_t *entry);
 
 /* --- plan.c --------------------------------------------------------------------- */
 

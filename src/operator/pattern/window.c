@@ -161,7 +161,7 @@ int64_t tct_window_long(const tct_slicing *S, const tct_window *w,
 }
 
 void tct_window_copy_long(const tct_slicing *S, const tct_window *w,
-                          const tct_long_rows *to, int64_t *at, int64_t *entry)
+                          const tct_rows_apart *to, int64_t *at, int64_t *entry)
 {
     const tct_local *A = S->A;
     for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
