@@ -4,15 +4,18 @@
 #define TEST_LEFT_OUT_H
 #include "matrix/io/io.h"
 #include <string.h>
+#include <tacit/file.h>
 
 /* Does this build do without the format of files called like `name`? */
 static inline bool left_out(const char *name)
 {
     const size_t n = strlen(name);
-    for (const tct_file_about *const *f = tct_file_list(); *f; f++)
-        for (const char *const *s = (*f)->suffixes; (*f)->missing && *s; s++)
+    for (int i = 0; tacit_file_format_at(i); i++) {
+        const tacit_file_format *f = tacit_file_format_at(i);
+        for (const char *const *s = f->suffixes; f->reason && *s; s++)
             if (n > strlen(*s) && strcmp(name + n - strlen(*s), *s) == 0)
                 return true;
+    }
     return false;
 }
 

@@ -210,7 +210,7 @@ static bool same_bits(double a, double b)
 typedef struct {
     int64_t col;  /* block column */
     int64_t cell; /* -1: none */
-    double value; /* of GPU_CONST */
+    double value; /* of SLICE_CONST */
 } entry;
 
 /* Does lane `l` of slice `s` have an entry in its column `k`? */
@@ -221,20 +221,20 @@ static bool entry_at(const tct_gpu_arrays *a, int64_t s, int l, int k,
     const void *index = a->index + slice->index;
     const int32_t *far = index;
     const uint16_t *near = index;
-    const tct_gpu_run *run = index;
+    const tct_run *run = index;
     const tct_gpu_const *same = index;
     out->cell = slice->cell + k;
-    switch ((tct_gpu_slice_kind)slice->kind) {
-    case GPU_RUN: out->col = (int64_t)run[k].base + l; break;
-    case GPU_CONST:
+    switch ((tct_slice_kind)slice->kind) {
+    case SLICE_RUN: out->col = (int64_t)run[k].base + l; break;
+    case SLICE_CONST:
         *out = (entry){(int64_t)same[k].base + l, -1, same[k].value};
         return same[k].mask >> l & 1;
-    case GPU_NEAR:
+    case SLICE_NEAR:
         out->col = slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2];
         break;
-    case GPU_FAR: out->col = far[GPU_LANES * k + l]; break;
+    case SLICE_FAR: out->col = far[GPU_LANES * k + l]; break;
     }
-    if (slice->kind == GPU_RUN) return run[k].mask >> l & 1;
+    if (slice->kind == SLICE_RUN) return run[k].mask >> l & 1;
     return k < slice->full || k < a->length[GPU_LANES * s + l];
 }
 
@@ -312,7 +312,7 @@ static double stored(const char *store, double v)
 static void check_lane(const tct_gpu_arrays *a, int64_t s, int l)
 {
     const tct_gpu_slice *slice = &a->slice[s];
-    const bool columns = slice->kind == GPU_NEAR || slice->kind == GPU_FAR;
+    const bool columns = slice->kind == SLICE_NEAR || slice->kind == SLICE_FAR;
     int64_t last = -1;
     int count = 0;
     for (int k = 0; k < slice->width; k++) {
@@ -347,7 +347,7 @@ static void check_joined(const tct_gpu_arrays *a, int64_t n)
     for (int m = 0; m < GPU_JOIN; m++) {
         const tct_gpu_slice *s = first + m;
         const tct_gpu_const *own = (const void *)(a->index + s->index);
-        assert_int_equal(s->kind, GPU_CONST);
+        assert_int_equal(s->kind, SLICE_CONST);
         assert_int_equal(s->width, first->width);
         assert_ptr_equal(own, run + m * first->width);
         for (int k = 0; k < first->width; k++) {
@@ -364,15 +364,15 @@ static void check_slices(const tct_gpu_arrays *a, tct_gpu_kinds kinds)
     uint8_t *seen = tct_calloc((size_t)(a->slices * GPU_LANES + GPU_WINDOW));
     for (int64_t s = 0; s < a->slices; s++) {
         const tct_gpu_slice *slice = &a->slice[s];
-        const tct_gpu_slice_kind kind = (tct_gpu_slice_kind)slice->kind;
+        const tct_slice_kind kind = (tct_slice_kind)slice->kind;
         CHECK(slice->index % 16 == 0 && slice->index == (index + 15) / 16 * 16);
-        CHECK(kind == GPU_CONST || slice->cell == cells);
+        CHECK(kind == SLICE_CONST || slice->cell == cells);
         index = slice->index + tct_gpu_index_bytes(kind, slice->width);
-        cells += kind == GPU_CONST ? 0 : slice->width;
-        CHECK(kinds == GPU_ANY_KIND || kind == GPU_FAR);
-        CHECK(kind != GPU_CONST || a->b == 1);
-        CHECK(!slice->sorted || (a->order && kind >= GPU_NEAR));
-        CHECK(kind < GPU_NEAR || slice->full == slice->width || a->length);
+        cells += kind == SLICE_CONST ? 0 : slice->width;
+        CHECK(kinds == GPU_ANY_KIND || kind == SLICE_FAR);
+        CHECK(kind != SLICE_CONST || a->b == 1);
+        CHECK(!slice->sorted || (a->order && kind >= SLICE_NEAR));
+        CHECK(kind < SLICE_NEAR || slice->full == slice->width || a->length);
         CHECK(slice->sorted == a->slice[s / 8 * 8].sorted); /* whole windows */
         if (slice->joined) check_joined(a, s);
         for (int l = 0; l < GPU_LANES; l++) {
@@ -688,9 +688,11 @@ static void stencils_are_runs(void **state)
     const tct_gpu_arrays a = glance("poisson2d:60", GIVEN, NULL, &about);
     assert_int_equal(a.cells, 0);
     assert_non_null(strstr(about.detail, "100 % constant runs"));
+    assert_true(about.packed); /* as doubles it is another format */
     assert_true(about.matrix_bytes < 6.0 * 3600.0);
     assert_true(glance("poisson2d:60", GIVEN, "f64", &about).cells > 0);
     assert_non_null(strstr(about.detail, "% runs"));
+    assert_false(about.packed);
     assert_true(glance("poisson2d:60", GIVEN, "low32", &about).cells > 0);
     glance("an arrow", RANDOM, NULL, &about);
     assert_non_null(strstr(about.detail, "1 long rows"));

@@ -148,6 +148,8 @@ typedef struct tacit_operator_info {
     double setup_seconds;
     int threads; /* of the host that work on it on this rank; at most those of
                     the queue: a small matrix is faster on fewer             */
+    bool packed; /* on a GPU: some values take fewer bytes than a double; if
+                    not, "FORMAT/f64" is no other format                     */
 } tacit_operator_info;
 
 /* What is known of `A` on this rank. The strings are owned by the operator.

@@ -200,11 +200,9 @@ bool cli_format_at(const char *device, int i, char name[CLI_FORMAT])
     return false;
 }
 
-bool cli_format_repeats(const char *name, const char *detail)
+bool cli_format_repeats(const char *name, bool packed)
 {
-    if (!strstr(name, "/f64")) return false;
-    return detail[0] == '\0' || /* that one does not fit, nor will this */
-           (strstr(detail, "doubles") && !strstr(detail, "constant"));
+    return strchr(name, '/') != NULL && !packed;
 }
 
 const cli_axis cli_axis_device = {"device", "devices", true, device_row};

@@ -104,9 +104,9 @@ void cli_axis_list(const cli_axis *axis, bool all, char *text, size_t size);
  * past the end. */
 enum { CLI_FORMAT = 40 };
 bool cli_format_at(const char *device, int i, char name[CLI_FORMAT]);
-/* Is that one no other than the one before it, whose operator has `detail`, ""
- * where there was none? */
-bool cli_format_repeats(const char *name, const char *detail);
+/* Is that one no other than the one before it, which `packed` values or not?
+ * Where that one does not fit, nor will this. */
+bool cli_format_repeats(const char *name, bool packed);
 
 /* --- options -------------------------------------------------------------- */
 typedef enum {

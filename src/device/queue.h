@@ -171,7 +171,9 @@ struct tct_block { /* first member of every format's struct */
     int kernels;         /* that one product starts on a GPU               */
     int threads;         /* of the host that it is worth; 0: all there are */
     bool persistent;     /* a GPU's kernel of a whole solve can take it    */
-    char detail[160];    /* what the format did with this matrix           */
+    bool packed;         /* some value takes fewer bytes than a double: to
+                            store it as doubles is something else (GPU)   */
+    char detail[160];    /* what the format did with this matrix: for people */
 };
 
 /* What a look finds: the scalars that decide whether to go on. */

@@ -52,6 +52,12 @@ tct_difference tct_compare_group(const tct_local *A, int b, int64_t g,
                                  const int32_t *stored, int64_t n,
                                  int32_t *scratch);
 
+/* Fail with INVALID unless `A` is as large as `B` is; unless row `i` of `A` is
+ * the same in compressed rows with `ptr` and `col`. */
+tacit_status tct_require_size(const tct_block *B, const tct_local *A);
+tacit_status tct_require_row(const tct_local *A, int64_t i, const int64_t *ptr,
+                             const int32_t *col);
+
 typedef struct tct_format {
     tacit_format about;
     tct_device_kind kind; /* of the devices that it is for */

@@ -208,6 +208,7 @@ static void describe_blocks(tacit_operator *A)
     A->info.format = A->name;
     A->info.detail =
         A->local->detail[0] ? A->local->detail : A->format->about.summary;
+    A->info.packed = A->local->packed;
     A->info.bytes_per_nonzero = entries > 0 ? bytes / entries : 0.0;
     A->info.threads = L->threads ? L->threads : A->q->threads;
     A->info.padding = entries > 0 ? stored / entries - 1.0 : 0.0;

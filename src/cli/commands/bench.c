@@ -56,9 +56,9 @@ static tacit_status run_product(const part *p, int64_t times, double *seconds)
     return tacit_operator_measure_product(p->A, times, p->x, p->y, seconds);
 }
 
-/* `detail`: what the format did, for the next one. */
+/* `packed`: did the format pack values? For the next one. */
 static tacit_status one_format(const cli *c, const cli_problem *p,
-                               const char *format, char detail[160],
+                               const char *format, bool *packed,
                                cli_table *table)
 {
     cli_system s;
@@ -76,7 +76,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     const double n = (double)p->info.rows, k = (double)p->info.nonzeros;
     tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s.A, &info);
-    snprintf(detail, 160, "%s", info.detail);
+    *packed = info.packed;
     cli_table_row(table, "%s\t%.4g\t%.4g\t%.4g\t%.4g\t%.4g\t%.3f\t%s",
                   info.format, 1e6 * seconds, 2e-9 * k / seconds,
                   20e-9 * (n + k) / seconds, 1e-9 * moved / seconds, copy,
@@ -88,12 +88,13 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
 static tacit_status all_formats(const cli *c, const cli_problem *p,
                                 cli_table *table)
 {
-    char format[CLI_FORMAT], detail[160] = "";
+    char format[CLI_FORMAT];
+    bool packed = false;
     tacit_status status = TACIT_OK;
     for (int i = 0; status >= 0 && cli_format_at(c->device, i, format); i++) {
-        if (cli_format_repeats(format, detail)) continue;
-        detail[0] = '\0';
-        status = one_format(c, p, format, detail, table);
+        if (cli_format_repeats(format, packed)) continue;
+        packed = false;
+        status = one_format(c, p, format, &packed, table);
         if (!cli_is_missing(c, status)) continue;
         cli_table_row(table, "%s\t-\t-\t-\t-\t-\t-\t%s", format,
                       tacit_error_message());
@@ -104,12 +105,12 @@ static tacit_status all_formats(const cli *c, const cli_problem *p,
 
 static tacit_status bench_spmv(const cli *c, const cli_problem *p)
 {
-    char detail[160];
+    bool packed;
     cli_table t = {.text = NULL};
     cli_table_row(&t, "format\tus\tGflop/s\tGB/s as CSR\tGB/s moved\tcopy "
                       "GB/s\tof copy\tdetail");
     const tacit_status status =
-        c->set.format ? one_format(c, p, c->set.format, detail, &t)
+        c->set.format ? one_format(c, p, c->set.format, &packed, &t)
                       : all_formats(c, p, &t);
     if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
     cli_table_free(&t);

@@ -43,6 +43,7 @@ static tacit_status list_gallery(const cli *c)
 typedef struct stored {
     char format[CLI_FORMAT], detail[160], reason[160];
     double bytes_per_nonzero, padding;
+    bool packed;
 } stored;
 enum { STORED_MOST = 16 };
 
@@ -86,6 +87,7 @@ static tacit_status store(about *a, stored *s)
     tacit_operator_describe(A, &info);
     s->bytes_per_nonzero = info.bytes_per_nonzero;
     s->padding = info.padding;
+    s->packed = info.packed;
     snprintf(s->detail, sizeof s->detail, "%s", info.detail);
     tacit_operator_destroy(&A);
     return TACIT_OK;
@@ -94,14 +96,14 @@ static tacit_status store(about *a, stored *s)
 /* The matrix in each format of the GPU, one after the other. */
 static tacit_status store_all(const cli *c, about *a)
 {
-    const char *last = "";
+    bool packed = false;
     stored *s = a->stored;
     for (int i = 0;
          s < a->stored + STORED_MOST && cli_format_at(c->device, i, s->format);
          i++) {
-        if (cli_format_repeats(s->format, last)) continue;
+        if (cli_format_repeats(s->format, packed)) continue;
         TRY(store(a, s));
-        last = s++->detail;
+        packed = s++->packed;
         a->stored_count++;
     }
     return TACIT_OK;

@@ -201,7 +201,9 @@ static tacit_status look_at(batch *b, cli_comparison *all)
     const cli_run none = {.status = TACIT_OK};
     all->path = cli_path_of(b->c, &all->problem, &b->s, "cg", &none);
     snprintf(all->format, sizeof all->format, "%s", all->path.format);
-    snprintf(all->detail, sizeof all->detail, "%s", all->path.detail);
+    tacit_operator_info info;
+    tacit_operator_describe(b->s.A, &info);
+    all->packed = info.packed;
     if (!cli_on_gpu(b->c) || all->b) return TACIT_OK;
     TRY(ALLOC(b->s.n, "the right-hand side", &all->b));
     return tacit_queue_get(b->s.queue, b->s.n, b->s.b, all->b);
@@ -243,22 +245,22 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
 /* --- all rows ------------------------------------------------------------- */
 
 /* `method` with `loop` in every format but `besides` (NULL: none), whose
- * operator has `detail`. */
+ * operator has `packed` values or not. */
 static tacit_status each_format(const cli *c, cli_comparison *all,
                                 const char *method, const char *loop,
-                                const char *besides, const char *detail,
+                                const char *besides, bool packed,
                                 cli_monitor *m)
 {
     tacit_status status = TACIT_OK;
     char format[CLI_FORMAT];
-    all->detail[0] = '\0';
+    all->packed = false;
     for (int i = 0; status == TACIT_OK && cli_format_at(c->device, i, format);
          i++) {
-        if (cli_format_repeats(format, all->detail)) continue;
-        all->detail[0] = '\0'; /* where the format does not fit */
+        if (cli_format_repeats(format, all->packed)) continue;
+        all->packed = false; /* where the format does not fit */
         if (!besides || strcmp(format, besides) != 0)
             status = run_batch(c, all, method, loop, format, m);
-        else snprintf(all->detail, sizeof all->detail, "%s", detail);
+        else all->packed = packed;
     }
     return status;
 }
@@ -305,13 +307,13 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
     const char *format = set->format ? set->format : "auto";
     tacit_status status;
     if (set->every && !set->format)
-        status = each_format(c, all, set->method, set->loop, NULL, "", m);
+        status = each_format(c, all, set->method, set->loop, NULL, false, m);
     else status = run_batch(c, all, set->method, set->loop, format, m);
     if (!set->every && !set->format && status == TACIT_OK) {
-        char best[CLI_FORMAT], detail[160];
+        char best[CLI_FORMAT];
+        const bool packed = all->packed;
         snprintf(best, sizeof best, "%s", all->format);
-        snprintf(detail, sizeof detail, "%s", all->detail);
-        status = each_format(c, all, one, loop, best, detail, m);
+        status = each_format(c, all, one, loop, best, packed, m);
     }
     if (!c->precision && status == TACIT_OK) {
         cli mixed = *c;

@@ -36,7 +36,8 @@ typedef struct cli_comparison {
     double rtol, atol;
     /* of the last operator on that device: its format, what that has done,
      * and for the baselines its path and right-hand side */
-    char format[CLI_FORMAT], detail[160];
+    char format[CLI_FORMAT];
+    bool packed;
     cli_path path;
     double *b; /* [rows], NULL on the host */
 } cli_comparison;

@@ -106,17 +106,17 @@ static __device__ inline uint64_t tct_policy(float keep)
     return policy;
 }
 
-/* tct_load(p, policy): what is at `p`, in a REGISTER. */
-#define TCT_LOAD(STORED, REGISTER, ptx, constraint)             \
-    static __device__ inline REGISTER tct_load(const STORED *p, \
-                                               uint64_t policy) \
-    {                                                           \
-        REGISTER v;                                             \
-        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx  \
-            " %0, [%1], %2;"                                    \
-            : "=" constraint(v)                                 \
-            : "l"(p), "l"(policy));                             \
-        return v;                                               \
+/* tct_load_once(p, policy): what is at `p`, in a REGISTER. */
+#define TCT_LOAD(STORED, REGISTER, ptx, constraint)                  \
+    static __device__ inline REGISTER tct_load_once(const STORED *p, \
+                                                    uint64_t policy) \
+    {                                                                \
+        REGISTER v;                                                  \
+        asm("ld.global.nc.L1::no_allocate.L2::cache_hint." ptx       \
+            " %0, [%1], %2;"                                         \
+            : "=" constraint(v)                                      \
+            : "l"(p), "l"(policy));                                  \
+        return v;                                                    \
     }
 TCT_LOAD(double, double, "f64", "d")
 TCT_LOAD(float, float, "f32", "f")

@@ -134,8 +134,7 @@ static bool takes_part(int i, const char *store, const tct_block *before)
         return slash ? strcmp(slash + 1, store) == 0
                      : !(i + 1 < CANDIDATES &&
                          strchr(candidates[i + 1], '/') != NULL);
-    return !slash || (before && (strstr(before->detail, "doubles") == NULL ||
-                                 strstr(before->detail, "constant") != NULL));
+    return !slash || (before && before->packed);
 }
 
 static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,

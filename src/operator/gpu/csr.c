@@ -262,26 +262,13 @@ static tacit_status get_pattern(const tct_gpu_csr_arrays *d, pattern *P)
     return TACIT_OK;
 }
 
-static tacit_status require_row(const pattern *P, const tct_local *A, int64_t i)
-{
-    int64_t k = P->ptr[i], j = A->ptr[i];
-    const int64_t k_end = P->ptr[i + 1], j_end = A->ptr[i + 1];
-    while (k < k_end && j < j_end && P->col[k] == A->col[j]) k++, j++;
-    if (k == k_end && j == j_end) return TACIT_OK;
-    const bool missing = j == j_end || (k < k_end && P->col[k] < A->col[j]);
-    return tct_pattern_differs(
-        A, (tct_difference){.row = i,
-                            .col = missing ? P->col[k] : A->col[j],
-                            .missing = missing});
-}
-
 /* The hash says that `A` has another pattern: where does it differ? */
 static tacit_status find_difference(const tct_gpu_csr *B, const tct_local *A)
 {
     pattern P = {0};
     tacit_status status = get_pattern(&B->d, &P);
     for (int64_t i = 0; i < A->rows && status >= 0; i++)
-        status = require_row(&P, A, i);
+        status = tct_require_row(A, i, P.ptr, P.col);
     tct_free(P.ptr);
     tct_free(P.col);
     tct_free(P.start);
@@ -292,10 +279,7 @@ static tacit_status find_difference(const tct_gpu_csr *B, const tct_local *A)
 static tacit_status csr_refill(tct_block *block, const tct_local *A)
 {
     const tct_gpu_csr *B = (const tct_gpu_csr *)(void *)block;
-    if (A->rows != block->rows || A->cols != block->cols)
-        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
-             (long long)block->rows, (long long)block->cols, (long long)A->rows,
-             (long long)A->cols);
+    TRY(tct_require_size(block, A));
     if (hash_pattern(A) != B->pattern) TRY(find_difference(B, A));
     return put_values(B, A->val);
 }

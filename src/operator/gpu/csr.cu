@@ -238,4 +238,4 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_csr_ops = {multiply, nullptr,
-                                                      nullptr};
+                                                      nullptr, nullptr};

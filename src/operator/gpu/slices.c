@@ -7,45 +7,7 @@
 
 /* --- arrays ------------------------------------------------------------------- */
 
-typedef struct {
-    const void *p;
-    size_t bytes;
-    size_t member; /* where in tct_gpu_arrays its pointer is */
-} array;
-
-enum { ARRAYS = 15 };
-
-/* All arrays but the scratch; `entries` are those of rows kept apart. */
-static void list(const tct_gpu_arrays *a, int64_t entries, array out[ARRAYS])
-{
-#define ARRAY(name, count, size)                                          \
-    {                                                                     \
-        a->name, (size_t)(count) * (size), offsetof(tct_gpu_arrays, name) \
-    }
-    const size_t values = (size_t)(a->cells * a->b * a->b * GPU_LANES);
-    const size_t lanes = (size_t)a->slices * GPU_LANES;
-    const tct_gpu_store store = (tct_gpu_store)a->store;
-    const size_t rows = (size_t)a->long_rows, segments = (size_t)a->segments;
-    const array all[ARRAYS] = {
-        ARRAY(slice, a->slices, sizeof *a->slice),
-        ARRAY(index, a->index_bytes, 1),
-        ARRAY(value, values, (size_t)tct_gpu_value_bytes(store)),
-        ARRAY(value_low, values, sizeof *a->value_low),
-        ARRAY(dict, a->dict_count, sizeof *a->dict),
-        ARRAY(order, lanes, sizeof *a->order),
-        ARRAY(length, lanes, sizeof *a->length),
-        ARRAY(long_row, rows, sizeof *a->long_row),
-        ARRAY(long_place, rows, sizeof *a->long_place),
-        ARRAY(long_ptr, rows + 1, sizeof *a->long_ptr),
-        ARRAY(long_col, entries, sizeof *a->long_col),
-        ARRAY(long_val, entries, sizeof *a->long_val),
-        ARRAY(segment_first, segments, sizeof *a->segment_first),
-        ARRAY(segment_count, segments, sizeof *a->segment_count),
-        ARRAY(long_segment, rows + 1, sizeof *a->long_segment),
-    };
-#undef ARRAY
-    memcpy(out, all, sizeof all);
-}
+enum { ARRAYS = TCT_GPU_ARRAYS };
 
 static int64_t long_entries(const tct_gpu_arrays *host)
 {
@@ -54,8 +16,8 @@ static int64_t long_entries(const tct_gpu_arrays *host)
 
 static void release(tct_gpu_arrays *d)
 {
-    array all[ARRAYS];
-    list(d, 0, all);
+    tct_gpu_array all[ARRAYS];
+    tct_gpu_list(d, 0, all);
     for (int i = 0; i < ARRAYS; i++)
         tct_gpu_release((void *)(uintptr_t)all[i].p);
     tct_gpu_release(d->segment_sum);
@@ -72,8 +34,8 @@ static tacit_status arrived(void)
 /* Copies of the arrays of `host` in new device memory. */
 static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
 {
-    array all[ARRAYS];
-    list(host, long_entries(host), all);
+    tct_gpu_array all[ARRAYS];
+    tct_gpu_list(host, long_entries(host), all);
     *d = *host;
     d->segment_sum = NULL;
     d->long_own = NULL;
@@ -98,9 +60,9 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
  * be allocated. */
 static bool fits(const tct_gpu_arrays *host, const tct_gpu_arrays *d)
 {
-    array from[ARRAYS], to[ARRAYS];
-    list(host, long_entries(host), from);
-    list(d, long_entries(host), to);
+    tct_gpu_array from[ARRAYS], to[ARRAYS];
+    tct_gpu_list(host, long_entries(host), from);
+    tct_gpu_list(d, long_entries(host), to);
     bool same = host->store == d->store;
     for (int i = 0; i < ARRAYS; i++)
         same = same && !from[i].p == !to[i].p && from[i].bytes == to[i].bytes;
@@ -110,9 +72,9 @@ static bool fits(const tct_gpu_arrays *host, const tct_gpu_arrays *d)
 static tacit_status overwrite(const tct_gpu_arrays *host,
                               const tct_gpu_arrays *d)
 {
-    array from[ARRAYS], to[ARRAYS];
-    list(host, long_entries(host), from);
-    list(d, long_entries(host), to);
+    tct_gpu_array from[ARRAYS], to[ARRAYS];
+    tct_gpu_list(host, long_entries(host), from);
+    tct_gpu_list(d, long_entries(host), to);
     for (int i = 0; i < ARRAYS; i++)
         if (from[i].p && from[i].bytes > 0)
             TRY(tct_gpu_status(gpu_memcpy((void *)(uintptr_t)to[i].p, from[i].p,
@@ -130,6 +92,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     base->matrix_bytes = about->matrix_bytes;
     base->kernels = about->kernels;
     base->persistent = about->persistent;
+    base->packed = about->packed;
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;
 }
@@ -200,8 +163,8 @@ static bool says_pattern(size_t member)
 
 static void free_pattern(tct_gpu_arrays *host)
 {
-    array all[ARRAYS];
-    list(host, 0, all);
+    tct_gpu_array all[ARRAYS];
+    tct_gpu_list(host, 0, all);
     for (int i = 0; i < ARRAYS; i++)
         if (says_pattern(all[i].member)) tct_free((void *)(uintptr_t)all[i].p);
 }
@@ -211,9 +174,9 @@ static void free_pattern(tct_gpu_arrays *host)
 static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
                                 tct_gpu_arrays *host)
 {
-    array from[ARRAYS], to[ARRAYS];
-    list(d, entries, from);
-    list(host, entries, to);
+    tct_gpu_array from[ARRAYS], to[ARRAYS];
+    tct_gpu_list(d, entries, from);
+    tct_gpu_list(host, entries, to);
     for (int i = 0; i < ARRAYS; i++) {
         if (!says_pattern(from[i].member) || !from[i].p || to[i].p ||
             from[i].bytes == 0)
@@ -232,9 +195,9 @@ static tacit_status get_pattern(const tct_gpu_arrays *d, int64_t entries,
 static tacit_status find_difference(const tct_gpu_slices *S, const tct_local *A)
 {
     tct_gpu_arrays host = S->d;
-    array all[ARRAYS];
+    tct_gpu_array all[ARRAYS];
     tct_difference found = {.row = -1};
-    list(&S->d, 0, all);
+    tct_gpu_list(&S->d, 0, all);
     for (int i = 0; i < ARRAYS; i++)
         memset((char *)&host + all[i].member, 0, sizeof(void *));
     tacit_status status = get_pattern(&S->d, 0, &host);
@@ -266,10 +229,7 @@ tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
     tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
     tct_gpu_arrays host, fresh;
     tct_gpu_about about;
-    if (A->rows != block->rows || A->cols != block->cols)
-        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
-             (long long)block->rows, (long long)block->cols, (long long)A->rows,
-             (long long)A->cols);
+    TRY(tct_require_size(block, A));
     if (A->ptr[A->rows] != block->nonzeros || tct_gpu_pattern(A) != S->pattern)
         return find_difference(S, A);
     TRY(rebuild(S, A, &host, &about));

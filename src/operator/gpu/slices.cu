@@ -26,15 +26,15 @@ static __device__ inline void add_dots(const vectors<COLS> &V, int64_t row,
 
 /* Warps of a block at most: those of blocks of entries, and those that must be
  * ready for any kind of slice, take more registers. */
-template <int WAY> struct most {
-    static constexpr int warps = WAY == GPU_ANY ? 12 : 16;
+template <int WALK> struct most {
+    static constexpr int warps = WALK == GPU_ANY ? 12 : 16;
     static constexpr int threads = warps * GPU_WAVE;
 };
 
 /* Two blocks a multiprocessor stay for the whole product: a warp has the parts
  * `step` apart. */
-template <int B, int STORE, int COLS, int WAY, int DOTS>
-static __global__ void __launch_bounds__(most<WAY>::threads, PER_SM)
+template <int B, int STORE, int COLS, int WALK, int DOTS>
+static __global__ void __launch_bounds__(most<WALK>::threads, PER_SM)
     product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
             const __grid_constant__ tct_ending e)
 {
@@ -52,18 +52,18 @@ static __global__ void __launch_bounds__(most<WAY>::threads, PER_SM)
         for (int j = 0; j < COLS; j++) V.y[j][row] = sum.v[j];
         if (wants) add_dots(V, row, sum.v[0], dot);
     };
-    uint32_t word = tct_part_words<B, WAY>(A, first);
-    uint32_t next = tct_part_words<B, WAY>(A, first + step);
-    tct_head head = tct_part_head<B, COLS, WAY>(A, word, first, policy);
+    uint32_t word = tct_part_words<B, WALK>(A, first);
+    uint32_t next = tct_part_words<B, WALK>(A, first + step);
+    tct_head head = tct_part_head<B, COLS, WALK>(A, word, first, policy);
     for (int u = first; u < parts; u += step) {
         const tct_gpu_slice s = tct_slice_of(word);
         const tct_head h = head;
         word = next;
-        next = tct_part_words<B, WAY>(A, u + 2 * step);
-        head = tct_part_head<B, COLS, WAY>(A, word, u + step, policy);
-        tct_part_sum<B, COLS, false, WAY>(A, s, h, u, value, V.x, take);
+        next = tct_part_words<B, WALK>(A, u + 2 * step);
+        head = tct_part_head<B, COLS, WALK>(A, word, u + step, policy);
+        tct_part_sum<B, COLS, false, WALK>(A, s, h, u, value, V.x, take);
     }
-    if constexpr (WAY == GPU_JOINED)
+    if constexpr (WALK == GPU_JOINED)
         for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
             const int mine = u0 + tct_lane() * step;
             tct_lanes apart = tct_apart(A, mine, mine < parts);
@@ -128,7 +128,7 @@ static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
 
 /* --- launch ----------------------------------------------------------------------- */
 
-template <int B, int STORE, int COLS, int WAY, int DOTS>
+template <int B, int STORE, int COLS, int WALK, int DOTS>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
                        const vectors<COLS> &V)
 {
@@ -136,12 +136,14 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     tct_ending e = tct_ending_of(L);
     if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
     const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
-    const int m = tct_way<WAY>::m, blocks = L->sms * PER_SM;
+    const int m = tct_walk<WALK>::m, blocks = L->sms * PER_SM;
     const int parts = (int)((A.slices * B + m - 1) / m);
     /* a warp for each part, where there are few; but four a block */
     int warps = (parts + blocks - 1) / blocks;
-    warps = warps < 4 ? 4 : warps < most<WAY>::warps ? warps : most<WAY>::warps;
-    product<B, STORE, COLS, WAY, DOTS>
+    warps = warps < 4                   ? 4
+            : warps < most<WALK>::warps ? warps
+                                        : most<WALK>::warps;
+    product<B, STORE, COLS, WALK, DOTS>
         <<<tct_grid(parts, warps, blocks), (unsigned)warps * GPU_WAVE, 0,
            L->stream>>>(A, V, parts, keep, e);
     if (A.long_rows > 0) long_rows<COLS, DOTS>(A, V, L);
@@ -152,9 +154,9 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const vectors<COLS> &V)
 {
     if constexpr (B == 1) {
-        if (S->d.way == GPU_JOINED)
+        if (S->d.walk == GPU_JOINED)
             return start_with<B, STORE, COLS, GPU_JOINED, DOTS>(S, L, V);
-        if (S->d.way == GPU_RUNS)
+        if (S->d.walk == GPU_RUNS)
             return start_with<B, STORE, COLS, GPU_RUNS, DOTS>(S, L, V);
     }
     start_with<B, STORE, COLS, GPU_ANY, DOTS>(S, L, V);
@@ -234,4 +236,4 @@ static void multiply_pair(const tct_gpu_block *block, const tct_gpu_launch *L,
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
-    multiply, multiply_dots, multiply_pair};
+    multiply, multiply_dots, multiply_pair, nullptr};

@@ -1,6 +1,30 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/slices.cuh - one row of a product with gpu/slices.h, a thread
- * each: what product kernels and resident kernels share. */
+ * each: what product kernels and resident kernels share.
+ *
+ * A slice is 32 groups side by side, a group B rows, and a column of it 32
+ * blocks of B x B; a lane is a group's place. Here B = 3, and the slice is 4
+ * block columns wide:
+ *
+ *     group        0       1       2             31
+ *              +-------+-------+-------+     +-------+
+ *     column 0 | 3 x 3 | 3 x 3 | 3 x 3 | ... | 3 x 3 |   a cell: 32 blocks,
+ *            1 |       |       |       |     |       |   column after column
+ *            2 |       |       |       |     |  none |   of them, 96 rows each
+ *            3 |       |  none |       |     |  none |
+ *              +-------+-------+-------+     +-------+
+ *     rows      0  1  2 3  4  5 6  7  8 ...   93 94 95
+ *              |---- rows 0 to 31 -----|-- to 63 --|-- to 95 --|
+ *                      unit 0              unit 1      unit 2
+ *
+ * A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
+ * A part is what a warp takes at a time: a unit or, of joined slices (B = 1),
+ * GPU_JOIN of them, one after the other. A round is a part for each warp:
+ *
+ *     part     0   1   2   3   4   5   6   7   8   9  10 ...
+ *     warp     0   1   2   3   0   1   2   3   0   1   2 ...    of all blocks
+ *             |-- round 0 ---|-- round 1 ---|-- round 2 ...
+ */
 #ifndef TCT_GPU_SLICES_CUH
 #define TCT_GPU_SLICES_CUH
 #include "operator/gpu/values.cuh"
@@ -13,8 +37,7 @@ enum { TCT_JOINED_WARPS = 24 };
 
 /* --- what a warp needs before it can sum ---------------------------------------- */
 
-/* A unit is a warp's share of a slice: 32 rows, one a lane; B units a slice.
- * Two loads stand before those of values and of x: the slice, then its columns.
+/* Two loads stand before those of values and of x: the slice, then its columns.
  * A warp does them ahead, the slice by two units, and the columns by one.
  *
  * The slice's eight words are loaded by eight lanes, one each; all share them
@@ -40,14 +63,14 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
     return u.slice;
 }
 
-/* What a way asks of a kernel: slices a warp takes, and whether all are runs. */
-template <int WAY> struct tct_way {
-    static constexpr int m = WAY == GPU_JOINED ? GPU_JOIN : 1;
-    static constexpr bool runs = WAY != GPU_ANY;
+/* What a walk asks of a kernel: slices a warp takes, and whether all are runs. */
+template <int WALK> struct tct_walk {
+    static constexpr int m = WALK == GPU_JOINED ? GPU_JOIN : 1;
+    static constexpr bool runs = WALK != GPU_ANY;
 };
 
 /* First columns of a unit. Of runs, lane l has number l: base, mask and, of
- * GPU_CONST, the value. Else each lane has its own: offsets, two a word, or
+ * SLICE_CONST, the value. Else each lane has its own: offsets, two a word, or
  * columns. */
 struct tct_head {
     uint32_t w[4];
@@ -69,7 +92,7 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
     for (int i = 0; i < words; i++) {
         const int n = NEAR ? k / 2 + i : k + i;
         w[i] = (NEAR ? 2 * n : n) < s.width
-                   ? tct_load(at + GPU_LANES * n, policy)
+                   ? tct_load_once(at + GPU_LANES * n, policy)
                    : 0;
     }
 }
@@ -107,7 +130,7 @@ static __device__ inline void tct_more_masks(const uint8_t *index, int width,
             tct_read_only((const uint32_t *)index + 4 * (m * width + k) + 1);
 }
 
-template <int B, int COLS, int WAY>
+template <int B, int COLS, int WALK>
 static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
                                               const tct_gpu_slice &s, int64_t u,
                                               uint64_t policy)
@@ -117,26 +140,26 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     const int lane = tct_lane(), g = tct_in_slice<B>(u) / B;
     const uint8_t *index = A.index + s.index;
     tct_head h = {{0, 0, 0, 0}, {0}, g};
-    if (!tct_way<WAY>::runs && A.order && u >= 0 && slice < A.slices)
+    if (!tct_walk<WALK>::runs && A.order && u >= 0 && slice < A.slices)
         h.group = A.order[slice * GPU_LANES + g];
-    if (s.kind == GPU_RUN) {
+    if (s.kind == SLICE_RUN) {
         if (lane >= s.width) return h;
         const uint2 r = tct_read_only((const uint2 *)index + lane);
         h.w[0] = r.x;
         h.w[1] = r.y;
-    } else if (s.kind == GPU_CONST) {
+    } else if (s.kind == SLICE_CONST) {
         if (lane >= s.width) return h;
         const uint4 r = tct_read_only((const uint4 *)index + lane);
         h.w[0] = r.x;
         h.w[1] = r.y;
         h.w[2] = r.z;
         h.w[3] = r.w;
-        if (tct_way<WAY>::m > 1 && s.joined)
+        if (tct_walk<WALK>::m > 1 && s.joined)
             tct_more_masks(index, s.width, lane, h.more);
-    } else if (!tct_way<WAY>::runs) {
+    } else if (!tct_walk<WALK>::runs) {
         h.more[0] =
             s.full < s.width ? A.length[slice * GPU_LANES + g] : s.width;
-        if (s.kind == GPU_NEAR)
+        if (s.kind == SLICE_NEAR)
             tct_fetch<true, batch::near>(A, s, g, 0, policy, h.w);
         else tct_fetch<false, batch::far>(A, s, g, 0, policy, h.w);
     }
@@ -144,11 +167,11 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
 }
 
 /* The row of this lane; < 0: none. */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
                                             int group)
 {
-    const bool sorted = !tct_way<WAY>::runs && A.order;
+    const bool sorted = !tct_walk<WALK>::runs && A.order;
     const int64_t s = B == 1 ? u : u / B;
     const int64_t at = (sorted ? s & ~(int64_t)7 : s) * GPU_LANES + group;
     return at < A.groups ? at * B + tct_in_slice<B>(u) % B : -1;
@@ -159,6 +182,24 @@ static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
 template <int COLS> struct tct_sums {
     double v[COLS];
 };
+
+/* The values of a batch: see tct_cells. */
+template <int B, int U, bool LENGTHS, bool ON_CHIP, int STORE, bool CHIP>
+static __device__ inline void
+tct_cell_values(const tct_values<STORE, CHIP> &value, int k, int64_t at,
+                const bool (&there)[U], double (&v)[U][B])
+{
+#pragma unroll
+    for (int q = 0; q < U; q++)
+#pragma unroll
+        for (int c = 0; c < B; c++) {
+            const int64_t i = at + (q * B + c) * GPU_LANES * B;
+            if (LENGTHS && !there[q]) v[q][c] = 0.0;
+            else if constexpr (ON_CHIP)
+                v[q][c] = value.on_chip((k + q) * B + c, i);
+            else v[q][c] = value[i];
+        }
+}
 
 /* A batch of block columns from number `k` on, in their order: U of them from
  * value `at` on, times x at `col`, where they are `there`. Every cell of the
@@ -172,24 +213,9 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
           const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     double v[U][B], xv[U][B][COLS];
-    if (CHIP && k + U <= value.columns) {
-#pragma unroll
-        for (int q = 0; q < U; q++)
-#pragma unroll
-            for (int c = 0; c < B; c++)
-                v[q][c] = !LENGTHS || there[q]
-                              ? value.on_chip((k + q) * B + c,
-                                              at + (q * B + c) * GPU_LANES * B)
-                              : 0.0;
-    } else {
-#pragma unroll
-        for (int q = 0; q < U; q++)
-#pragma unroll
-            for (int c = 0; c < B; c++)
-                v[q][c] = !LENGTHS || there[q]
-                              ? value[at + (q * B + c) * GPU_LANES * B]
-                              : 0.0;
-    }
+    if (CHIP && k + U <= value.columns)
+        tct_cell_values<B, U, LENGTHS, true>(value, k, at, there, v);
+    else tct_cell_values<B, U, LENGTHS, false>(value, k, at, there, v);
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
@@ -202,7 +228,6 @@ tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
     for (int q = 0; q < U; q++)
 #pragma unroll
         for (int c = 0; c < B; c++)
-#pragma unroll
             for (int j = 0; j < COLS; j++)
                 sum.v[j] = fma(v[q][c], xv[q][c][j], sum.v[j]);
 }
@@ -426,7 +451,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 
 /* The sums of this lane's row of unit `u` in slice `s`, in column order. The
  * whole warp calls it. */
-template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP>
+template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP>
 static __device__ inline tct_sums<COLS>
 tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
             int64_t u, const tct_values<STORE, CHIP> &value,
@@ -436,11 +461,11 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
     for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
     const int i = tct_in_slice<B>(u), g = i / B;
     const int64_t at = s.cell * (B * B * GPU_LANES) + i;
-    if (B == 1 && s.kind == GPU_CONST)
+    if (B == 1 && s.kind == SLICE_CONST)
         tct_sum_const<COLS, WRITTEN>(A, s, h, x, sum);
-    else if (tct_way<WAY>::runs || s.kind == GPU_RUN)
+    else if (tct_walk<WALK>::runs || s.kind == SLICE_RUN)
         tct_sum_runs<B, COLS, WRITTEN>(A, s, h, g, at, value, x, sum);
-    else if (s.kind == GPU_NEAR)
+    else if (s.kind == SLICE_NEAR)
         tct_sum_columns<B, COLS, WRITTEN, true>(A, s, h, g, at, value, x, sum);
     else
         tct_sum_columns<B, COLS, WRITTEN, false>(A, s, h, g, at, value, x, sum);
@@ -450,18 +475,18 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 /* A part is what a warp takes at a time: a unit, or two slices if those are
  * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
  * are of its unit or its first slice. */
-template <int B, int COLS, bool WRITTEN, int WAY, int STORE, bool CHIP,
+template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP,
           class TAKE>
 static __device__ inline void
 tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              int64_t part, const tct_values<STORE, CHIP> &value,
              const double *const (&x)[COLS], const TAKE &take)
 {
-    constexpr int M = tct_way<WAY>::m;
+    constexpr int M = tct_walk<WALK>::m;
     if constexpr (M == 1) {
         const tct_sums<COLS> sum =
-            tct_row_sum<B, COLS, WRITTEN, WAY>(A, s, h, part, value, x);
-        const int64_t row = tct_row_of<B, WAY>(A, part, h.group);
+            tct_row_sum<B, COLS, WRITTEN, WALK>(A, s, h, part, value, x);
+        const int64_t row = tct_row_of<B, WALK>(A, part, h.group);
         if (row >= 0) take(0, row, sum);
     } else if (s.joined) {
         tct_sums<COLS> sum[M];
@@ -502,18 +527,19 @@ tct_two_apart(const tct_gpu_arrays &A, int part,
 }
 
 /* The slice, or the first of two, of a part; beyond the last: none. */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
                                                  int part)
 {
-    return tct_words_at(A, part < 0 ? -1 : (int64_t)part * tct_way<WAY>::m / B);
+    return tct_words_at(A,
+                        part < 0 ? -1 : (int64_t)part * tct_walk<WALK>::m / B);
 }
-template <int B, int COLS, int WAY>
+template <int B, int COLS, int WALK>
 static __device__ inline tct_head
 tct_part_head(const tct_gpu_arrays &A, uint32_t word, int part, uint64_t policy)
 {
-    return tct_head_of<B, COLS, WAY>(A, tct_slice_of(word),
-                                     (int64_t)part * tct_way<WAY>::m, policy);
+    return tct_head_of<B, COLS, WALK>(
+        A, tct_slice_of(word), (int64_t)part * tct_walk<WALK>::m, policy);
 }
 
 #endif

@@ -38,14 +38,14 @@ template <int STORE, bool CHIP> struct tct_values {
     {
         if constexpr (STORE == GPU_DICT8) return dict[code];
         if constexpr (STORE == GPU_DICT16) return tct_read_only(dict + code);
-        const uint64_t high = code, rest = tct_load(low + at, policy);
+        const uint64_t high = code, rest = tct_load_once(low + at, policy);
         return __longlong_as_double((long long)(high << 32 | rest << 16));
     }
     __device__ double operator[](int64_t at) const
     {
         if constexpr (STORE == GPU_F64 || STORE == GPU_F32)
-            return tct_load(value + at, policy);
-        else return of(tct_load(value + at, policy), at);
+            return tct_load_once(value + at, policy);
+        else return of(tct_load_once(value + at, policy), at);
     }
     /* line `line` of the part, which is value `at` */
     __device__ double on_chip(int line, int64_t at) const

@@ -11,36 +11,23 @@ static const tct_block_ops bsell_ops = {
 };
 
 /* The block size that takes the fewest bytes; 0 if none fits. */
-static int best_block(const tct_local *A, double *bytes)
-{
-    int best = 0;
-    for (int b = 2; b <= BLOCK_MOST; b++) {
-        const double size = tct_slices_bytes(A, b);
-        if (size < 0.0 || (best && size >= *bytes)) continue;
-        *bytes = size;
-        best = b;
-    }
-    return best;
-}
-
 int tct_slices_best_block(const tct_local *A)
 {
-    double bytes = 0.0;
-    return best_block(A, &bytes);
+    double bytes = -1.0;
+    return tct_best_block(A, &bytes, tct_slices_bytes);
 }
 
 static double bsell_bytes(const tct_local *A, const char **reason)
 {
     double bytes = -1.0;
-    if (best_block(A, &bytes)) return bytes;
+    if (tct_best_block(A, &bytes, tct_slices_bytes)) return bytes;
     if (reason) *reason = "no dense blocks of 2 to 6 rows";
     return -1.0;
 }
 
 static tacit_status bsell_create(tct_local *A, tct_team *team, tct_block **out)
 {
-    double bytes = 0.0;
-    const int b = best_block(A, &bytes);
+    const int b = tct_slices_best_block(A);
     if (!b)
         FAIL(TACIT_UNSUPPORTED,
              "format bsell: the matrix has no dense blocks of 2 to 6 rows");

@@ -120,28 +120,12 @@ static tacit_status csr_create(tct_local *A, tct_team *team, tct_block **out)
     return status;
 }
 
-static tacit_status require_row(const csr_block *B, const tct_local *A,
-                                int64_t i)
-{
-    int64_t k = B->ptr[i], j = A->ptr[i];
-    const int64_t k_end = B->ptr[i + 1], j_end = A->ptr[i + 1];
-    while (k < k_end && j < j_end && B->col[k] == A->col[j]) k++, j++;
-    if (k == k_end && j == j_end) return TACIT_OK;
-    const bool missing = j == j_end || (k < k_end && B->col[k] < A->col[j]);
-    return tct_pattern_differs(
-        A, (tct_difference){.row = i,
-                            .col = missing ? B->col[k] : A->col[j],
-                            .missing = missing});
-}
-
 static tacit_status csr_refill(tct_block *block, const tct_local *A)
 {
     csr_block *B = (csr_block *)(void *)block;
-    if (A->rows != B->base.rows || A->cols != B->base.cols)
-        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
-             (long long)B->base.rows, (long long)B->base.cols,
-             (long long)A->rows, (long long)A->cols);
-    for (int64_t i = 0; i < A->rows; i++) TRY(require_row(B, A, i));
+    TRY(tct_require_size(&B->base, A));
+    for (int64_t i = 0; i < A->rows; i++)
+        TRY(tct_require_row(A, i, B->ptr, B->col));
     memcpy(B->val, A->val, (size_t)B->ptr[A->rows] * sizeof *B->val);
     return TACIT_OK;
 }

@@ -65,8 +65,8 @@ typedef struct {
 } state;
 
 /* The blocks of each x at this column; they start at the slice's base. */
-INLINE void column_blocks(const state *s, slice_kind kind, int b, int vectors,
-                          int64_t base, lanes xs[][BLOCK_MOST])
+INLINE void column_blocks(const state *s, tct_slice_kind kind, int b,
+                          int vectors, int64_t base, lanes xs[][BLOCK_MOST])
 {
     int64_t at[LANES] = {0};
     if (kind == SLICE_RUN) {
@@ -86,7 +86,7 @@ INLINE void column_blocks(const state *s, slice_kind kind, int b, int vectors,
 }
 
 /* sum += a column of blocks times x, for all lanes or `some`. */
-INLINE void add_column(state *s, slice_kind kind, value_kind value, int b,
+INLINE void add_column(state *s, tct_slice_kind kind, value_kind value, int b,
                        int vectors, int64_t base, bool whole)
 {
     lanes xs[VECTORS_MOST][BLOCK_MOST];
@@ -104,7 +104,7 @@ INLINE void add_column(state *s, slice_kind kind, value_kind value, int b,
     s->value.at += (size_t)(LANES * b * b) * tct_value_size(value);
 }
 
-INLINE void add_slice(state *s, const tct_slice *slice, slice_kind kind,
+INLINE void add_slice(state *s, const tct_slice *slice, tct_slice_kind kind,
                       value_kind value, int b, int vectors)
 {
     const int64_t base = kind == SLICE_NEAR ? (int64_t)b * slice->base : 0;
@@ -151,7 +151,7 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
         const tct_slice *slice = &B->slice[n];
         for (int v = 0; v < vectors; v++)
             for (int i = 0; i < b; i++) s->sum[v][i] = lanes_zero();
-        switch ((slice_kind)slice->kind) {
+        switch ((tct_slice_kind)slice->kind) {
         case SLICE_RUN:
             add_slice(s, slice, SLICE_RUN, value, b, vectors);
             break;
@@ -161,6 +161,7 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
         case SLICE_FAR:
             add_slice(s, slice, SLICE_FAR, value, b, vectors);
             break;
+        case SLICE_CONST: break; /* not on the host */
         }
         store(s, B, slice, n, b, 0); /* a loop would keep sums in memory */
         if (vectors > 1) store(s, B, slice, n, b, 1);

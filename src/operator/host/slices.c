@@ -8,36 +8,72 @@
 
 /* --- plan ------------------------------------------------------------------- */
 
-/* Rows kept apart are counted behind their chunk, for lay_out. */
-static void count_long_rows(const tct_builder *B, const tct_window *w,
-                            tct_slices_at *count)
+enum {
+    LONG_LEAST = 64,   /* shorter rows are never kept apart             */
+    WIDTH_MOST = 8192, /* of a slice of rows; longer rows are kept apart */
+};
+
+/* Rows so long that a slice of the longest would be half empty are kept apart,
+ * until it is not. */
+static void keep_apart(tct_window *w)
 {
-    for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
-        const int64_t row = w->first + g;
-        const int64_t length = B->A->ptr[row + 1] - B->A->ptr[row];
-        if (length <= w->cut) continue;
-        count->long_row++;
-        count->long_entry += length;
+    uint8_t order[TCT_WINDOW_MOST];
+    bool any = false;
+    for (int g = 0; g < w->groups; g++) any = any || w->length[g] >= LONG_LEAST;
+    if (!any) return;
+    tct_window_sort(w, order);
+    int apart = 0;
+    for (; apart < w->groups; apart++) {
+        const int32_t top = w->length[order[apart]];
+        int64_t sum = 0;
+        for (int l = apart; l < apart + LANES && l < w->groups; l++)
+            sum += w->length[order[l]];
+        if (top <= WIDTH_MOST && (top < LONG_LEAST || sum > LANES / 2 * top))
+            break;
     }
+    if (apart == 0) return;
+    w->cut = apart < w->groups ? w->length[order[apart]] : 0;
+    for (int g = 0; g < w->groups; g++)
+        if (w->length[g] > w->cut) w->length[g] = 0;
+}
+
+static const tct_slicing_rules rules = {
+    .lanes = LANES,
+    .window = 240, /* sorted by length together */
+    .rows = CHUNK,
+    .index = {[SLICE_RUN] = 4 + 1, /* and the byte of its lanes */
+              [SLICE_NEAR] = 2 * LANES,
+              [SLICE_FAR] = 4 * LANES},
+    .near_step = 1,
+    .gather = 32.0, /* 8 elements of x, one by one */
+    .sorted = 48.0, /* rows of a slice in any order */
+    .whole_runs = true,
+    .sorted_runs = true,
+    .keep_apart = keep_apart};
+
+tct_slicing tct_host_slicing(const tct_local *A, int b)
+{
+    return tct_slicing_of(&rules, A, b);
 }
 
 static void plan_chunk(const tct_builder *B, int part, int64_t chunk)
 {
     tct_slices *S = B->S;
-    const double size = (double)tct_value_size(S->kind);
     const int64_t per_chunk = CHUNK / (LANES * S->b);
-    int64_t n = chunk * per_chunk;
+    int64_t n = chunk * per_chunk, entries;
     tct_slices_at count = {.slice = n + per_chunk};
     tct_window w;
-    tct_slice_plan plan;
+    tct_slice slice[TCT_WINDOW_SLICES];
+    uint8_t order[TCT_WINDOW_MOST];
     if (count.slice > S->slices) count.slice = S->slices;
     while (n < count.slice) {
         tct_builder_window(B, part, LANES * n / S->window, &w);
-        tct_window_plan(&w, S->b, S->base.cols / S->b, size, &plan);
+        tct_window_plan(&B->slicing, &w, slice, order);
         const int64_t slices = (w.groups + LANES - 1) / LANES;
-        memcpy(S->slice + n, plan.slice, (size_t)slices * sizeof *S->slice);
-        memcpy(S->order + LANES * n, plan.order, (size_t)(slices * LANES));
-        count_long_rows(B, &w, &count);
+        memcpy(S->slice + n, slice, (size_t)slices * sizeof *S->slice);
+        memcpy(S->order + LANES * n, order, (size_t)(slices * LANES));
+        count.long_row += tct_window_long(&B->slicing, &w, &entries);
+        count.long_entry += entries; /* behind the chunk, for lay_out */
         n += slices;
     }
     S->at[chunk + 1] = count;
@@ -104,19 +140,14 @@ static void describe(tct_slices *S)
         [VALUE_DICT32] = "dictionary of up to 32",
         [VALUE_DICT] = "dictionary of up to 256",
     };
-    double columns[3] = {0.0}, all = 0.0, sorted = 0.0;
-    for (int64_t n = 0; n < S->slices; n++) {
-        columns[S->slice[n].kind] += S->slice[n].width;
-        all += S->slice[n].width;
-        sorted += S->slice[n].sorted ? 100.0 / (double)S->slices : 0.0;
-    }
-    for (int k = 0; k < 3; k++) columns[k] *= all > 0.0 ? 100.0 / all : 0.0;
+    const tct_slice_census c = tct_slices_count(S->slice, S->slices);
+    const double each = c.all > 0.0 ? 100.0 / c.all : 0.0;
     snprintf(S->base.detail, sizeof S->base.detail,
              "%dx%d blocks, columns %.0f %% runs, %.0f %% 16-bit, %.0f %% "
              "32-bit; values %s; %.0f %% of slices sorted; %lld long rows",
-             S->b, S->b, columns[SLICE_RUN], columns[SLICE_NEAR],
-             columns[SLICE_FAR], store[S->kind], sorted,
-             (long long)S->long_rows);
+             S->b, S->b, each * c.columns[SLICE_RUN],
+             each * c.columns[SLICE_NEAR], each * c.columns[SLICE_FAR],
+             store[S->kind], c.sorted, (long long)S->long_rows);
 }
 
 void tct_slices_describe(tct_slices *S)
@@ -151,12 +182,34 @@ static tacit_status build(tct_builder *B)
     return TACIT_OK;
 }
 
+/* The smallest store that loses nothing. */
+static value_kind choose_kind(const tct_value_set *set)
+{
+    if (set->floats && (set->count > 32 || set->looked == 0)) return VALUE_F32;
+    if (set->count > DICT_MOST) return VALUE_F64;
+    return set->count <= 16   ? VALUE_DICT16
+           : set->count <= 32 ? VALUE_DICT32
+                              : VALUE_DICT;
+}
+
+/* Look at `val` [n]; in blocks also at the zeros that fill them. */
+static void look(tct_value_set *set, const double *val, int64_t n, int b,
+                 tct_team *team)
+{
+    tct_value_set_open(set, DICT_MOST, false);
+    if (b > 1) tct_value_set_zero(set);
+    tct_value_set_share(set, val, n, team);
+}
+
 void tct_slices_set_values(tct_builder *B, tct_slices *S)
 {
-    tct_values_look(B->A->val, B->A->ptr[B->A->rows], S->b, S->chunks.team,
-                    &B->values);
-    S->kind = B->values.kind;
-    memcpy(S->dict, B->values.dict, sizeof S->dict);
+    const tct_local *A = B->slicing.A;
+    look(&B->values, A->val, A->ptr[A->rows], S->b, S->chunks.team);
+    S->kind = choose_kind(&B->values);
+    memset(S->dict, 0, sizeof S->dict);
+    if (S->kind >= VALUE_DICT16) /* of a table that is never too small */
+        (void)tct_value_set_number(&B->values, S->dict);
+    tct_slicing_values(&B->slicing, (double)tct_value_size(S->kind));
 }
 
 static tacit_status require_blocks(const tct_local *A, int b, const char *name)
@@ -186,10 +239,11 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
                           .cols = A->cols,
                           .nonzeros = A->ptr[A->rows]};
     S->b = b;
-    S->window = tct_window_size(b);
-    S->groups = A->rows / b;
-    S->slices = (S->groups + LANES - 1) / LANES;
-    tct_builder B = {.A = A, .S = S, .room = tct_window_room(A, b)};
+    tct_builder B = {.slicing = tct_host_slicing(A, b), .S = S};
+    B.room = tct_window_room(&B.slicing);
+    S->window = B.slicing.window;
+    S->groups = B.slicing.groups;
+    S->slices = B.slicing.slices;
     tacit_status status = tct_chunks_create(&S->chunks, A->rows, team, A->ptr);
     if (status >= 0) status = build(&B);
     tct_free(B.scratch);
@@ -224,37 +278,37 @@ typedef struct {
     double bytes, entries, stored;
 } census;
 
-static void count_window(const tct_window *w, const tct_slice_plan *plan,
-                         double cell, census *c)
+static void count_slices(const tct_slicing *S, const tct_slice *slice,
+                         int slices, census *c)
 {
-    for (int n = 0; n * LANES < w->groups; n++) {
-        const tct_slice *s = &plan->slice[n];
-        c->bytes += s->width * (cell + tct_index_size((slice_kind)s->kind)) +
-                    (s->width - s->full) + (double)sizeof *s +
-                    (s->sorted ? LANES : 0);
+    for (int n = 0; n < slices; n++) {
+        const tct_slice *s = &slice[n];
+        const int index = tct_index_size((tct_slice_kind)s->kind);
+        c->bytes += s->width * (S->cell + index) + (s->width - s->full) +
+                    (double)sizeof *s + (s->sorted ? LANES : 0);
     }
 }
 
-static census take_census(const tct_local *A, int b, double size,
-                          int32_t *scratch)
+static census take_census(const tct_slicing *S, int32_t *scratch)
 {
-    const int64_t groups = A->rows / b, each = tct_window_size(b);
-    const int64_t windows = (groups + each - 1) / each;
-    const int64_t step = windows / SAMPLES + 1;
+    const tct_local *A = S->A;
+    int64_t window[SAMPLES], entries;
+    const int64_t count =
+        tct_slicing_sample(S, S->windows / SAMPLES + 1, false, window);
     census c = {0};
-    tct_window w = {.scratch = scratch};
-    tct_slice_plan plan;
-    for (int64_t n = 0; n < windows; n += step) {
-        tct_window_read(A, b, n * each, &w);
-        tct_window_plan(&w, b, A->cols / b, size, &plan);
-        count_window(&w, &plan, LANES * b * b * size, &c);
-        for (int g = 0; g < w.groups; g++) {
-            const int64_t row = b * (w.first + g);
-            const double entries = (double)(A->ptr[row + b] - A->ptr[row]);
-            c.entries += entries;
-            c.stored += (double)w.length[g] * b * b;
-            if (entries > w.cut) c.bytes += 12.0 * entries;
-        }
+    tct_window w;
+    tct_slice slice[TCT_WINDOW_SLICES];
+    uint8_t order[TCT_WINDOW_MOST];
+    for (int64_t i = 0; i < count; i++) {
+        tct_window_read(S, window[i], scratch, &w);
+        if (tct_window_plan(S, &w, slice, order) >= 0.0) /* else: refused */
+            count_slices(S, slice, tct_window_slices(S, window[i]), &c);
+        for (int g = 0; g < w.groups; g++)
+            c.stored += (double)w.length[g] * S->b * S->b;
+        tct_window_long(S, &w, &entries);
+        c.bytes += 12.0 * (double)entries;
+        c.entries += (double)(A->ptr[S->b * (w.first + w.groups)] -
+                              A->ptr[S->b * w.first]);
     }
     return c;
 }
@@ -267,13 +321,14 @@ double tct_slices_bytes(const tct_local *A, int b)
     if (nonzeros == 0) return b > 1 ? -1.0 : 12.0 / LANES * (double)A->rows;
     const int64_t looked =
         nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
-    tct_values values;
-    tct_values_look(A->val + (nonzeros - looked) / 2, looked, b, NULL, &values);
-    const int64_t room = tct_window_room(A, b);
+    tct_slicing S = tct_host_slicing(A, b);
+    tct_value_set values;
+    look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
+    tct_slicing_values(&S, (double)tct_value_size(choose_kind(&values)));
+    const int64_t room = tct_window_room(&S);
     int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
     if (!scratch) return -1.0;
-    const census c =
-        take_census(A, b, (double)tct_value_size(values.kind), scratch);
+    const census c = take_census(&S, scratch);
     tct_free(scratch);
     if (b > 1 && c.entries < least_full * c.stored) return -1.0;
     return c.entries > 0.0 ? c.bytes * (double)nonzeros / c.entries : 0.0;

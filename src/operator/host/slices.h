@@ -4,8 +4,10 @@
  *
  * Eight groups are a slice, one lane each; a slice is stored column after
  * column, eight lanes at a time, so that one instruction works on eight rows.
- * Each slice stores its columns in the cheapest way that is right for it; all
- * share the smallest store for values that loses nothing. Where the groups of
+ * Each slice stores its columns in the cheapest way that is right for it
+ * (pattern/slicing.h): SLICE_RUN is an int32 a column, SLICE_NEAR eight uint16,
+ * SLICE_FAR eight int32, and SLICE_CONST is not used. All share the smallest
+ * store for values that loses nothing. Where the groups of
  * a slice are unequally long, its last columns have empty lanes, told by a
  * byte of bits, and these are skipped, not multiplied by zero.
  *
@@ -18,22 +20,15 @@
  * does not store count as 0. */
 #ifndef TCT_SLICES_H
 #define TCT_SLICES_H
-#include "operator/format.h"
+#include "operator/pattern/slicing.h"
 
 enum {
     LANES = 8,
-    CHUNK = 480,       /* rows: the unit of threads and of (x, y); whole slices
+    CHUNK = 480, /* rows: the unit of threads and of (x, y); whole slices
                        of blocks of 1 to 6                                */
-    WINDOW_MOST = 240, /* groups that may be sorted by length together    */
-    BLOCK_MOST = 6,
+    BLOCK_MOST = TCT_BLOCK_MOST,
     DICT_MOST = 256 /* values that a byte can tell apart                  */
 };
-
-typedef enum slice_kind {
-    SLICE_RUN,  /* int32: the column of lane 0; lane l has the one l behind */
-    SLICE_NEAR, /* 8 uint16: offsets from the slice's least column          */
-    SLICE_FAR   /* 8 int32 columns                                          */
-} slice_kind;
 
 typedef enum value_kind {
     VALUE_F64,
@@ -43,14 +38,6 @@ typedef enum value_kind {
     VALUE_DICT,   /* bytes into a table of up to DICT_MOST   */
     VALUE_KINDS
 } value_kind;
-
-typedef struct tct_slice {
-    int32_t base;   /* least block column, of SLICE_NEAR           */
-    uint16_t width; /* block columns                               */
-    uint16_t full;  /* of these, the first have no empty lane      */
-    uint8_t kind;   /* slice_kind                                  */
-    bool sorted;    /* its lanes are in `order`, else in row order */
-} tct_slice;
 
 /* Where a chunk starts in each array. */
 typedef struct tct_slices_at {
@@ -95,7 +82,7 @@ typedef struct tct_slices {
     int64_t *long_ptr; /* [long_rows + 1]                                  */
     int32_t *long_col;
     double *long_val;
-    int window; /* CHUNK / b, at most WINDOW_MOST */
+    int window; /* groups of one */
     tct_chunks chunks;
     tct_slices_at *at; /* [chunks + 1] */
 } tct_slices;
@@ -106,7 +93,7 @@ static inline size_t tct_value_size(value_kind kind)
 }
 
 /* Bytes of `index` that a column of a slice takes. */
-static inline int tct_index_size(slice_kind kind)
+static inline int tct_index_size(tct_slice_kind kind)
 {
     return kind == SLICE_RUN ? 4 : kind == SLICE_NEAR ? 2 * LANES : 4 * LANES;
 }

@@ -3,85 +3,24 @@
 #ifndef TCT_SLICES_BUILD_H
 #define TCT_SLICES_BUILD_H
 #include "operator/host/slices.h"
-
-/* --- values.c: the smallest store for values that loses nothing ------------- */
-
-enum { TCT_VALUE_SLOTS = 1024 };
-typedef struct tct_values {
-    value_kind kind;
-    double dict[DICT_MOST];
-    uint64_t key[TCT_VALUE_SLOTS]; /* hash table of their bits */
-    int16_t code[TCT_VALUE_SLOTS]; /* -1: empty                */
-} tct_values;
-
-static inline size_t tct_value_slot(uint64_t bits)
-{
-    return (size_t)((bits * UINT64_C(0x9E3779B97F4A7C15)) >> 54);
-}
-
-/* Look at `val` [nonzeros]; in blocks also at the zeros that fill them. +0 has
- * code 0 if it is there. */
-void tct_values_look(const double *val, int64_t nonzeros, int b, tct_team *team,
-                     tct_values *out);
-
-/* --- window.c: plan a window of groups --------------------------------------- */
-
-static inline int tct_window_size(int b)
-{
-    return CHUNK / b < WINDOW_MOST ? CHUNK / b : WINDOW_MOST;
-}
-
-typedef struct tct_window {
-    int64_t first;                   /* group                                 */
-    int groups;                      /* at most tct_window_size               */
-    const int32_t *col[WINDOW_MOST]; /* block columns of each, ascending      */
-    int32_t length[WINDOW_MOST];     /* 0 for rows that are kept apart        */
-    int32_t cut;                     /* longer rows are, INT32_MAX: none      */
-    int32_t *scratch;                /* [tct_window_room] where b > 1         */
-} tct_window;
-
-/* Entries that `scratch` must have room for. */
-int64_t tct_window_room(const tct_local *A, int b);
-/* The groups from `first` on as lists of block columns. */
-void tct_window_read(const tct_local *A, int b, int64_t first, tct_window *w);
-
-/* Plan the slices of a window whose values take `value_bytes` each, and the
- * order of its groups; returns the estimated cost in bytes. */
-typedef struct tct_slice_plan {
-    tct_slice slice[WINDOW_MOST / LANES];
-    uint8_t order[WINDOW_MOST];
-} tct_slice_plan;
-double tct_window_plan(const tct_window *w, int b, int64_t block_cols,
-                       double value_bytes, tct_slice_plan *out);
-
-/* The next column, and its lanes, of the runs of eight groups; `at` [LANES]
- * are cursors into their lists. False at the end. */
-bool tct_next_run(const int32_t *const *col, const int32_t *length, int32_t *at,
-                  int32_t *base, unsigned *some);
+#include "operator/pattern/values.h"
+#include "operator/pattern/view.h"
 
 /* --- slices_fill.c ------------------------------------------------------------ */
 
 typedef struct tct_builder {
-    const tct_local *A;
+    tct_slicing slicing;
     tct_slices *S;
-    tct_values values;
+    tct_value_set values;
     int32_t *scratch; /* [parts][room] */
     int64_t room;
 } tct_builder;
 
-typedef struct tct_slice_view { /* a slice and what belongs into it */
-    const tct_slice *slice;
-    const int32_t *col[LANES];
-    int32_t length[LANES];
-    int64_t row[LANES]; /* first row of each group */
-    int lanes;
-} tct_slice_view;
-
+/* Slices of `b` for `A`. */
+tct_slicing tct_host_slicing(const tct_local *A, int b);
 /* Window number `window`, read by the thread of `part`. */
 void tct_builder_window(const tct_builder *B, int part, int64_t window,
                         tct_window *w);
-void tct_slice_open(const tct_builder *B, const tct_window *w, int64_t n,
-                    tct_slice_view *v);
 /* Go on to the next slice. */
 void tct_slices_next(const tct_slices *S, tct_slices_at *at);
 

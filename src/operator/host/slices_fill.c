@@ -9,38 +9,26 @@ enum { RELEASE_AFTER = 1 << 19 /* entries read */ };
 void tct_builder_window(const tct_builder *B, int part, int64_t window,
                         tct_window *w)
 {
-    w->scratch = B->scratch + part * B->room;
-    tct_window_read(B->A, B->S->b, window * B->S->window, w);
+    tct_window_read(&B->slicing, window, B->scratch + part * B->room, w);
 }
 
-void tct_slice_open(const tct_builder *B, const tct_window *w, int64_t n,
-                    tct_slice_view *v)
+/* --- columns ---------------------------------------------------------------- */
+
+static void write_runs(const tct_slice *s, const tct_view *v, uint8_t *index,
+                       uint8_t *some)
 {
-    const tct_slices *S = B->S;
-    *v = (tct_slice_view){.slice = &S->slice[n]};
-    for (; v->lanes < LANES; v->lanes++) {
-        const int64_t group = tct_slices_group(S, n, v->lanes);
-        if (group < 0) break;
-        v->col[v->lanes] = w->col[group - w->first];
-        v->length[v->lanes] = w->length[group - w->first];
-        v->row[v->lanes] = S->b * group;
+    tct_runs runs;
+    tct_run run;
+    tct_runs_open(&runs, LANES);
+    for (int k = 0; tct_runs_next(&runs, v, LANES, &run); k++) {
+        memcpy(index + (size_t)k * sizeof run.base, &run.base, sizeof run.base);
+        if (k >= s->full) some[k - s->full] = (uint8_t)run.mask;
     }
 }
 
-static void write_runs(const tct_slice_view *v, uint8_t *index, uint8_t *some)
-{
-    int32_t at[LANES] = {0}, base;
-    unsigned lanes;
-    for (int k = 0; tct_next_run(v->col, v->length, at, &base, &lanes); k++) {
-        memcpy(index + (size_t)k * sizeof base, &base, sizeof base);
-        if (k >= v->slice->full) some[k - v->slice->full] = (uint8_t)lanes;
-    }
-}
-
-static void write_columns(const tct_slice_view *v, uint8_t *index,
+static void write_columns(const tct_slice *s, const tct_view *v, uint8_t *index,
                           uint8_t *some)
 {
-    const tct_slice *s = v->slice;
     uint16_t *near = (uint16_t *)(void *)index;
     int32_t *far = (int32_t *)(void *)index;
     memset(some, 0, (size_t)(s->width - s->full));
@@ -55,7 +43,9 @@ static void write_columns(const tct_slice_view *v, uint8_t *index,
     }
 }
 
-static void put(const tct_slices *S, const tct_values *values, int64_t at,
+/* --- values ----------------------------------------------------------------- */
+
+static void put(const tct_slices *S, const tct_value_set *values, int64_t at,
                 double v)
 {
     uint64_t bits;
@@ -68,10 +58,7 @@ static void put(const tct_slices *S, const tct_values *values, int64_t at,
     case VALUE_KINDS: break;
     }
     memcpy(&bits, &v, sizeof bits);
-    size_t slot = tct_value_slot(bits);
-    while (values->key[slot] != bits || values->code[slot] < 0)
-        slot = (slot + 1) % TCT_VALUE_SLOTS;
-    ((uint8_t *)S->value)[at] = (uint8_t)values->code[slot];
+    ((uint8_t *)S->value)[at] = (uint8_t)tct_value_set_code(values, bits);
 }
 
 /* The values of a row that has all columns from the first on; `to` is its lane
@@ -87,12 +74,12 @@ static void write_whole_row(const tct_builder *B, const double *val, int n,
 }
 
 /* The values of a slice of rows, from element `to` of `value`. */
-static void write_rows(const tct_builder *B, const tct_slice_view *v,
-                       const uint8_t *some, int64_t to)
+static void write_rows(const tct_builder *B, const tct_slice *s,
+                       const tct_view *v, const uint8_t *some, int64_t to)
 {
-    const tct_slice *s = v->slice;
-    for (int l = 0; l < v->lanes; l++) {
-        const double *val = B->A->val + B->A->ptr[v->row[l]];
+    const tct_local *A = B->slicing.A;
+    for (int l = 0; l < v->there; l++) {
+        const double *val = A->val + A->ptr[v->group[l]];
         if (s->kind != SLICE_RUN || s->full == s->width) {
             write_whole_row(B, val, v->length[l], to + l);
             continue;
@@ -104,24 +91,23 @@ static void write_rows(const tct_builder *B, const tct_slice_view *v,
 }
 
 /* The same for a slice of blocks. */
-static void write_blocks(const tct_builder *B, const tct_slice_view *v,
-                         const uint8_t *some, int64_t to)
+static void write_blocks(const tct_builder *B, const tct_slice *s,
+                         const tct_view *v, const uint8_t *some, int64_t to)
 {
-    const tct_local *A = B->A;
+    const tct_local *A = B->slicing.A;
     const int b = B->S->b;
-    int64_t at[LANES][BLOCK_MOST];
+    tct_cursors c;
     int32_t entry[LANES] = {0};
-    for (int l = 0; l < v->lanes; l++)
-        for (int i = 0; i < b; i++) at[l][i] = A->ptr[v->row[l] + i];
-    for (int k = 0; k < v->slice->width; k++, to += LANES * b * b) {
-        const unsigned lanes = tct_slice_lanes(v->slice, some, k);
-        for (int l = 0; l < v->lanes; l++) {
+    tct_cursors_open(&c, A, b, v, LANES);
+    for (int k = 0; k < s->width; k++, to += LANES * b * b) {
+        const unsigned lanes = tct_slice_lanes(s, some, k);
+        for (int l = 0; l < v->there; l++) {
             if (!(lanes >> l & 1)) continue;
             const int32_t first = b * v->col[l][entry[l]++];
             for (int i = 0; i < b; i++) {
-                const int64_t end = A->ptr[v->row[l] + i + 1];
-                for (int64_t *e = &at[l][i]; *e < end && A->col[*e] < first + b;
-                     ++*e)
+                const int64_t end = A->ptr[b * v->group[l] + i + 1];
+                for (int64_t *e = &c.at[l][i];
+                     *e < end && A->col[*e] < first + b; ++*e)
                     put(B->S, &B->values,
                         to + LANES * (b * i + A->col[*e] - first) + l,
                         A->val[*e]);
@@ -134,45 +120,29 @@ static void fill_slice(const tct_builder *B, const tct_window *w,
                        tct_slices_at *at, bool pattern)
 {
     tct_slices *S = B->S;
-    tct_slice_view v;
-    tct_slice_open(B, w, at->slice, &v);
+    const tct_slice *s = &S->slice[at->slice];
+    const int64_t before = w->first / LANES; /* slices */
+    tct_view v;
+    tct_view_open(w, (int)(at->slice - before),
+                  s->sorted ? S->order + LANES * before : NULL, LANES, &v);
     uint8_t *index = S->index + at->index, *some = S->some + at->some;
-    if (pattern && v.slice->kind == SLICE_RUN) write_runs(&v, index, some);
-    else if (pattern) write_columns(&v, index, some);
+    if (pattern && s->kind == SLICE_RUN) write_runs(s, &v, index, some);
+    else if (pattern) write_columns(s, &v, index, some);
     const int64_t cell = LANES * S->b * S->b;
     const size_t size = tct_value_size(S->kind);
-    if (S->b > 1 || v.lanes < LANES || v.slice->full < v.slice->width)
+    if (S->b > 1 || v.there < LANES || s->full < s->width)
         memset((char *)S->value + (size_t)(at->cell * cell) * size, 0,
-               (size_t)(v.slice->width * cell) * size);
-    if (S->b == 1) write_rows(B, &v, some, at->cell * cell);
-    else write_blocks(B, &v, some, at->cell * cell);
+               (size_t)(s->width * cell) * size);
+    if (S->b == 1) write_rows(B, s, &v, some, at->cell * cell);
+    else write_blocks(B, s, &v, some, at->cell * cell);
 }
 
 void tct_slices_next(const tct_slices *S, tct_slices_at *at)
 {
     const tct_slice *s = &S->slice[at->slice++];
     at->cell += s->width;
-    at->index += s->width * tct_index_size((slice_kind)s->kind);
+    at->index += s->width * tct_index_size((tct_slice_kind)s->kind);
     at->some += s->width - s->full;
-}
-
-static void fill_long_rows(const tct_builder *B, const tct_window *w,
-                           tct_slices_at *at)
-{
-    const tct_local *A = B->A;
-    tct_slices *S = B->S;
-    for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
-        const int64_t row = w->first + g, k = A->ptr[row];
-        const int64_t length = A->ptr[row + 1] - k;
-        if (length <= w->cut) continue;
-        S->long_row[at->long_row] = (int32_t)row;
-        S->long_ptr[at->long_row++] = at->long_entry;
-        memcpy(S->long_col + at->long_entry, A->col + k,
-               (size_t)length * sizeof *A->col);
-        memcpy(S->long_val + at->long_entry, A->val + k,
-               (size_t)length * sizeof *A->val);
-        at->long_entry += length;
-    }
 }
 
 /* Give the source back up to row `row`, from where it was given back last. */
@@ -189,25 +159,28 @@ static void fill_chunk(const tct_builder *B, int part, int64_t chunk,
                        bool pattern)
 {
     const tct_slices *S = B->S;
+    const tct_rows_apart apart = {S->long_row, S->long_ptr, S->long_col,
+                                  S->long_val};
     tct_slices_at at = S->at[chunk];
     tct_window w;
     while (at.slice < S->at[chunk + 1].slice) {
         tct_builder_window(B, part, LANES * at.slice / S->window, &w);
         for (int g = 0; g < w.groups; g += LANES, tct_slices_next(S, &at))
             fill_slice(B, &w, &at, pattern);
-        fill_long_rows(B, &w, &at);
+        tct_window_copy_long(&B->slicing, &w, &apart, &at.long_row,
+                             &at.long_entry);
     }
 }
 
 void tct_slices_fill(const tct_builder *B, int part, bool pattern)
 {
+    const tct_local *A = B->slicing.A;
     const tct_chunks *c = &B->S->chunks;
     const int64_t from = c->split[part], to = c->split[part + 1];
-    int64_t released = from < to ? B->A->ptr[from * CHUNK] : 0;
+    int64_t released = from < to ? A->ptr[from * CHUNK] : 0;
     for (int64_t chunk = from; chunk < to; chunk++) {
         fill_chunk(B, part, chunk, pattern);
         const int64_t end = (chunk + 1) * CHUNK;
-        if (B->A->owned)
-            release(B->A, end < B->A->rows ? end : B->A->rows, &released);
+        if (A->owned) release(A, end < A->rows ? end : A->rows, &released);
     }
 }

@@ -12,6 +12,12 @@ typedef struct {
     int32_t *now;    /* [most entries of a group] the same of A, if b > 1 */
 } comparison;
 
+/* A slice, and where it is. */
+typedef struct {
+    const tct_slices *S;
+    const tct_slices_at *at;
+} place;
+
 /* --- one group -------------------------------------------------------------- */
 
 static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
@@ -23,47 +29,43 @@ static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
     return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
 }
 
-/* Block columns of lane `l` of the slice at `at` into c->stored. */
-static int64_t read_lane(const comparison *c, const tct_slices_at *at, int l)
+static int64_t read_lane(const void *of, int l, int32_t *col)
 {
-    const tct_slice *s = &c->S->slice[at->slice];
-    const uint8_t *index = c->S->index + at->index;
-    const uint8_t *some = c->S->some + at->some;
+    const place *p = of;
+    const tct_slice *s = &p->S->slice[p->at->slice];
+    const uint8_t *index = p->S->index + p->at->index;
+    const uint8_t *some = p->S->some + p->at->some;
     int64_t n = 0;
     for (int k = 0; k < s->width; k++)
         if (tct_slice_lanes(s, some, k) >> l & 1)
-            c->stored[n++] = stored_column(s, index, k, l);
+            col[n++] = stored_column(s, index, k, l);
     return n;
 }
 
-/* --- all of them ------------------------------------------------------------ */
-
-/* The row kept apart that is group `g`, -1 if that is none; `from` is the first
- * one of its chunk. */
-static int64_t find_long_row(const tct_slices *S, int64_t from, int64_t g)
+static int64_t group_of(const void *of, int l)
 {
-    while (from < S->long_rows && S->long_row[from] < g) from++;
-    return from < S->long_rows && S->long_row[from] == g ? from : -1;
+    const place *p = of;
+    return tct_slices_group(p->S, p->at->slice, l);
 }
 
 static tct_difference compare_slice(const comparison *c,
                                     const tct_slices_at *at)
 {
     const tct_slices *S = c->S;
-    tct_difference d = none;
-    for (int l = 0; l < LANES && d.row < 0; l++) {
-        const int64_t g = tct_slices_group(S, at->slice, l);
-        if (g < 0) break;
-        const int64_t n = read_lane(c, at, l);
-        const int64_t i = n > 0 ? -1 : find_long_row(S, at->long_row, g);
-        d = i < 0
-                ? tct_compare_group(c->A, S->b, g, c->stored, n, c->now)
-                : tct_compare_group(c->A, S->b, g, S->long_col + S->long_ptr[i],
-                                    S->long_ptr[i + 1] - S->long_ptr[i],
-                                    c->now);
-    }
-    return d;
+    const place p = {S, at};
+    const tct_stored_slice s = {.lanes = LANES,
+                                .b = S->b,
+                                .of = &p,
+                                .group = group_of,
+                                .read = read_lane,
+                                .long_rows = S->long_rows,
+                                .long_row = S->long_row,
+                                .long_ptr = S->long_ptr,
+                                .long_col = S->long_col};
+    return tct_compare_slice(&s, c->A, c->stored, c->now);
 }
+
+/* --- all of them ------------------------------------------------------------ */
 
 static tct_difference compare_chunk(const comparison *c, int64_t chunk)
 {
@@ -105,7 +107,7 @@ static void compare_parts(void *work, int64_t part)
 {
     const comparisons *w = work;
     int32_t *own = w->scratch + part * (w->stored + w->now);
-    const comparison c = {w->B->S, w->B->A, own, own + w->stored};
+    const comparison c = {w->B->S, w->B->slicing.A, own, own + w->stored};
     w->found[part] = compare_part(&c, (int)part);
 }
 static tacit_status compare(const tct_builder *B)
@@ -113,7 +115,7 @@ static tacit_status compare(const tct_builder *B)
     const tct_slices *S = B->S;
     const int parts = S->chunks.parts;
     comparisons w = {.B = B, .stored = widest(S)};
-    w.now = S->b > 1 ? tct_most_entries(B->A, S->b) : 0;
+    w.now = S->b > 1 ? tct_most_entries(B->slicing.A, S->b) : 0;
     tct_difference first = none;
     tacit_status status =
         TCT_ALLOC(parts * (w.stored + w.now), "new values", &w.scratch);
@@ -124,7 +126,7 @@ static tacit_status compare(const tct_builder *B)
         if (w.found[k].row >= 0) first = w.found[k];
     tct_free(w.scratch);
     tct_free(w.found);
-    if (first.row >= 0) return tct_pattern_differs(B->A, first);
+    if (first.row >= 0) return tct_pattern_differs(B->slicing.A, first);
     return status;
 }
 
@@ -153,13 +155,11 @@ static tacit_status refill(tct_builder *B, tct_slices *S)
 tacit_status tct_slices_refill(tct_block *block, const tct_local *A)
 {
     tct_slices *S = (tct_slices *)(void *)block;
-    if (A->rows != S->base.rows || A->cols != S->base.cols)
-        FAIL(TACIT_INVALID, "the matrix was %lld x %lld and is %lld x %lld now",
-             (long long)S->base.rows, (long long)S->base.cols,
-             (long long)A->rows, (long long)A->cols);
+    TRY(tct_require_size(block, A));
     tct_local source = *A;
     source.owned = false;
-    tct_builder B = {.A = &source, .S = S, .room = tct_window_room(A, S->b)};
+    tct_builder B = {.slicing = tct_host_slicing(&source, S->b), .S = S};
+    B.room = tct_window_room(&B.slicing);
     tacit_status status =
         TCT_ALLOC(S->chunks.parts * B.room, "new values", &B.scratch);
     if (status >= 0) status = refill(&B, S);

@@ -5,8 +5,11 @@
  *
  * 32 groups are a slice; a thread has one row, so that b warps work on a
  * slice. A slice is stored column after column, all its rows side by side.
- * Each slice stores its columns in the cheapest way that is right for it; all
- * share one store for values. Groups are sorted by length in windows of 256,
+ * Each slice stores its columns in the cheapest way that is right for it
+ * (pattern/slicing.h): a column of SLICE_RUN is a tct_run, one of SLICE_CONST
+ * (b = 1) a tct_gpu_const and has no cells, one of SLICE_FAR 32 int32; those of
+ * SLICE_NEAR are uint16: 32 lanes, two columns each, then the next two, and an
+ * odd width is filled up with 0. All share one store for values. Groups are sorted by length in windows of 256,
  * where that makes slices narrower; which slice of a window is the widest goes
  * round.
  *
@@ -19,40 +22,24 @@
  * apart are summed in a fixed tree. */
 #ifndef TCT_GPU_LAYOUT_H
 #define TCT_GPU_LAYOUT_H
-#include <stdint.h>
+#include "operator/pattern/slicing.h"
 
 enum {
     GPU_LANES = 32,
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
-    GPU_BLOCK_MOST = 6,
+    GPU_BLOCK_MOST = TCT_BLOCK_MOST,
     GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
     GPU_ROW_MOST = 16384 /* of one that a persistent kernel takes */
 };
 
-typedef enum tct_gpu_slice_kind {
-    GPU_RUN,   /* tct_gpu_run: lane l has block column base + l, if its bit of
-                  the mask is set                                          */
-    GPU_CONST, /* tct_gpu_const: a run whose entries all have one value; no
-                  cells. Only b = 1                                        */
-    GPU_NEAR,  /* uint16 offsets from the slice's least block column: 32
-                  lanes, two columns each, then the next two; an odd width is
-                  filled up with 0                                         */
-    GPU_FAR    /* 32 int32 block columns                                   */
-} tct_gpu_slice_kind;
-
 /* How a warp goes through slices: what it need not be ready for saves it
  * registers, and what it keeps in memory for lack of them costs time. */
-typedef enum tct_gpu_way {
+typedef enum tct_gpu_walk {
     GPU_ANY,   /* slices of any kind                           */
-    GPU_RUNS,  /* b = 1, and all slices are GPU_RUN, GPU_CONST  */
+    GPU_RUNS,  /* b = 1, and all slices are SLICE_RUN, SLICE_CONST  */
     GPU_JOINED /* the same, two at a time: most are joined     */
-} tct_gpu_way;
-
-typedef struct tct_gpu_run {
-    int32_t base;
-    uint32_t mask;
-} tct_gpu_run;
+} tct_gpu_walk;
 
 typedef struct tct_gpu_const {
     int32_t base;
@@ -61,16 +48,16 @@ typedef struct tct_gpu_const {
 } tct_gpu_const;
 
 typedef struct tct_gpu_slice {
-    int64_t cell;    /* its first cell: b x b x 32 values, see value         */
-    int64_t index;   /* its first byte of index, a multiple of 16            */
-    int32_t base;    /* least block column, of GPU_NEAR                      */
-    uint16_t width;  /* block columns                                        */
-    uint16_t full;   /* GPU_NEAR, GPU_FAR: of these, the first are there in
+    int64_t cell;   /* its first cell: b x b x 32 values, see value         */
+    int64_t index;  /* its first byte of index, a multiple of 16            */
+    int32_t base;   /* least block column, of SLICE_NEAR                      */
+    uint16_t width; /* block columns                                        */
+    uint16_t full;  /* SLICE_NEAR, SLICE_FAR: of these, the first are there in
                        every lane; a lane has `length` of them in all       */
-    uint8_t kind;    /* tct_gpu_slice_kind                                   */
-    uint8_t sorted;  /* group of lane l is order[32 s + l] of its window     */
+    uint8_t kind;   /* tct_slice_kind                                   */
+    uint8_t sorted; /* group of lane l is order[32 s + l] of its window     */
     uint16_t joined; /* 1: this slice, a second one, and the one behind it
-                        are GPU_CONST and have the same runs, each base 32
+                        are SLICE_CONST and have the same runs, each base 32
                         more there; one warp then takes both. Their columns
                         follow one another                            */
     uint32_t unused;
@@ -116,7 +103,7 @@ typedef struct tct_gpu_arrays {
     int64_t rows, cols;
     int32_t b;
     int32_t store;  /* tct_gpu_store                                  */
-    int32_t way;    /* tct_gpu_way                                    */
+    int32_t walk;   /* tct_gpu_walk                                    */
     int32_t widest; /* slice with cells: its block columns                */
     int64_t groups, slices;
     const tct_gpu_slice *slice; /* [slices]                          */

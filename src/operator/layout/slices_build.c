@@ -2,6 +2,7 @@
  * operator/layout/slices_build.c - build the arrays of layout.h in host
  * memory: plan every window, lay the arrays out, fill them. */
 #include "operator/layout/slices_build.h"
+#include "operator/pattern/view.h"
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,12 +10,12 @@
 typedef struct { /* what is being filled */
     const tct_gpu_maker *M;
     const tct_gpu_plan *P;
+    tct_gpu_slice *slice;
     uint8_t *index;
     void *value;
     uint16_t *value_low;
-    int32_t *long_row, *long_place, *long_col;
-    int64_t *long_ptr;
-    double *long_val;
+    tct_rows_apart apart;
+    int32_t *long_place;
 } builder;
 
 static const char *const what = "the matrix in slices";
@@ -23,44 +24,32 @@ static const char *const what = "the matrix in slices";
 
 static void put(const builder *B, int64_t at, double v)
 {
+    uint64_t bits;
+    memcpy(&bits, &v, sizeof bits);
     switch (B->M->store) {
     case GPU_F64: ((double *)B->value)[at] = v; break;
     case GPU_F32: ((float *)B->value)[at] = (float)v; break;
     case GPU_DICT8:
         ((uint8_t *)B->value)[at] =
-            (uint8_t)tct_gpu_values_code(&B->P->values, v);
+            (uint8_t)tct_value_set_code(&B->P->values, bits);
         break;
     case GPU_DICT16:
-        ((uint16_t *)B->value)[at] = tct_gpu_values_code(&B->P->values, v);
+        ((uint16_t *)B->value)[at] = tct_value_set_code(&B->P->values, bits);
         break;
-    case GPU_F48: {
-        const uint64_t bits = tct_gpu_round48(v);
+    case GPU_F48:
+        bits = tct_gpu_round48(v);
         ((uint32_t *)B->value)[at] = (uint32_t)(bits >> 16);
         B->value_low[at] = (uint16_t)bits;
         break;
     }
-    }
-}
-
-/* The next entry of each row of a lane. */
-typedef struct {
-    int64_t at[GPU_LANES][GPU_BLOCK_MOST];
-} cursors;
-
-static void start(const builder *B, const tct_gpu_view *v, cursors *c)
-{
-    const int b = B->M->b;
-    for (int l = 0; l < GPU_LANES; l++)
-        for (int r = 0; r < b && v->group[l] >= 0; r++)
-            c->at[l][r] = B->M->A->ptr[b * v->group[l] + r];
 }
 
 /* The entries of lane `l` in block column `block`, into `cell`. */
-static void put_block(const builder *B, const tct_gpu_view *v, int l,
-                      int64_t block, int64_t cell, cursors *c)
+static void put_block(const builder *B, const tct_view *v, int l, int64_t block,
+                      int64_t cell, tct_cursors *c)
 {
-    const tct_local *A = B->M->A;
-    const int b = B->M->b;
+    const tct_local *A = B->M->slicing.A;
+    const int b = B->M->slicing.b;
     for (int r = 0; r < b; r++) {
         const int64_t end = A->ptr[b * v->group[l] + r + 1], first = block * b;
         int64_t k = c->at[l][r];
@@ -73,32 +62,34 @@ static void put_block(const builder *B, const tct_gpu_view *v, int l,
 }
 
 static void fill_runs(const builder *B, const tct_gpu_slice *s,
-                      const tct_gpu_view *v, cursors *c)
+                      const tct_view *v, tct_cursors *c)
 {
-    tct_gpu_run *run = (tct_gpu_run *)(void *)(B->index + s->index);
-    tct_gpu_runs r;
-    tct_gpu_runs_open(&r, v);
-    for (int64_t k = 0; tct_gpu_runs_next(&r, &run[k]); k++)
+    tct_run *run = (tct_run *)(void *)(B->index + s->index);
+    tct_runs r;
+    tct_runs_open(&r, GPU_LANES);
+    for (int64_t k = 0; tct_runs_next(&r, v, GPU_LANES, &run[k]); k++)
         for (int l = 0; l < GPU_LANES; l++)
             if (run[k].mask >> l & 1)
                 put_block(B, v, l, run[k].base + l, s->cell + k, c);
 }
 
 static void fill_consts(const builder *B, const tct_gpu_slice *s,
-                        const tct_gpu_view *v)
+                        const tct_view *v)
 {
+    const tct_local *A = B->M->slicing.A;
     tct_gpu_const *to = (tct_gpu_const *)(void *)(B->index + s->index);
-    tct_gpu_runs r;
-    tct_gpu_run run;
-    tct_gpu_runs_open(&r, v);
-    for (; tct_gpu_runs_next(&r, &run); to++) {
+    tct_runs r;
+    tct_run run;
+    tct_runs_open(&r, GPU_LANES);
+    for (; tct_runs_next(&r, v, GPU_LANES, &run); to++) {
         const int l = __builtin_ctz(run.mask);
-        *to = (tct_gpu_const){run.base, run.mask, v->val[l][r.at[l] - 1]};
+        const int64_t k = A->ptr[v->group[l]] + r.at[l] - 1;
+        *to = (tct_gpu_const){run.base, run.mask, A->val[k]};
     }
 }
 
 static void fill_columns(const builder *B, const tct_gpu_slice *s,
-                         const tct_gpu_view *v, cursors *c)
+                         const tct_view *v, tct_cursors *c)
 {
     uint16_t *near = (uint16_t *)(void *)(B->index + s->index);
     int32_t *far = (int32_t *)(void *)(B->index + s->index);
@@ -106,32 +97,32 @@ static void fill_columns(const builder *B, const tct_gpu_slice *s,
         for (int l = 0; l < GPU_LANES; l++) {
             const bool there = k < v->length[l];
             const int32_t col = there ? v->col[l][k] : s->base;
-            if (s->kind == GPU_NEAR)
+            if (s->kind == SLICE_NEAR)
                 near[2 * (k / 2 * GPU_LANES + l) + k % 2] =
                     (uint16_t)(col - s->base);
             else far[GPU_LANES * k + l] = col;
             if (there) put_block(B, v, l, col, s->cell + k, c);
         }
-    if (s->kind == GPU_NEAR && s->width % 2 != 0)
+    if (s->kind == SLICE_NEAR && s->width % 2 != 0)
         for (int l = 0; l < GPU_LANES; l++)
             near[2 * (s->width / 2 * GPU_LANES + l) + 1] = 0;
 }
 
 static void fill_slice(const builder *B, const tct_gpu_slice *s,
-                       const tct_gpu_view *v)
+                       const tct_view *v)
 {
-    cursors c;
-    if (s->kind == GPU_CONST) {
+    tct_cursors c;
+    if (s->kind == SLICE_CONST) {
         fill_consts(B, s, v);
         return;
     }
-    const size_t each = (size_t)(GPU_LANES * B->M->b * B->M->b);
+    const size_t each = (size_t)(GPU_LANES * B->M->slicing.b * B->M->slicing.b);
     const size_t from = (size_t)s->cell * each, n = s->width * each;
     const size_t size = (size_t)tct_gpu_value_bytes(B->M->store);
     memset((char *)B->value + from * size, 0, n * size); /* +0 everywhere */
     if (B->value_low) memset(B->value_low + from, 0, n * sizeof *B->value_low);
-    start(B, v, &c);
-    if (s->kind == GPU_RUN) fill_runs(B, s, v, &c);
+    tct_cursors_open(&c, B->M->slicing.A, B->M->slicing.b, v, GPU_LANES);
+    if (s->kind == SLICE_RUN) fill_runs(B, s, v, &c);
     else fill_columns(B, s, v, &c);
 }
 
@@ -146,42 +137,31 @@ static int32_t place_of(const builder *B, int64_t window, int g)
     return (int32_t)(GPU_WINDOW * window + at);
 }
 
-static void fill_long_rows(const builder *B, const tct_gpu_window *w,
-                           int64_t window)
-{
-    const tct_local *A = B->M->A;
-    int64_t at = B->P->long_rows[window], k = B->P->long_entries[window];
-    for (int g = 0; g < w->groups && w->cut < INT32_MAX; g++) {
-        const int64_t row = w->first + g, n = A->ptr[row + 1] - A->ptr[row];
-        if (n <= w->cut) continue;
-        B->long_row[at] = (int32_t)row;
-        B->long_place[at] = place_of(B, window, g);
-        B->long_ptr[at++] = k;
-        memcpy(B->long_col + k, A->col + A->ptr[row], (size_t)n * 4);
-        memcpy(B->long_val + k, A->val + A->ptr[row], (size_t)n * 8);
-        k += n;
-    }
-}
-
 static void fill_window(const builder *B, int64_t window, int32_t *scratch)
 {
-    tct_gpu_window w;
-    tct_gpu_window_read(B->M, window, scratch, &w);
-    const int slices = tct_gpu_window_slices(B->M, window);
+    const tct_slicing *S = &B->M->slicing;
+    int64_t at = B->P->long_rows[window], entry = B->P->long_entries[window];
+    int64_t place = at;
+    tct_window w;
+    tct_window_read(S, window, scratch, &w);
+    const int slices = tct_window_slices(S, window);
     for (int n = 0; n < slices; n++) {
-        const tct_gpu_slice *s = B->P->slice + GPU_WINDOW_SLICES * window + n;
-        tct_gpu_view v;
-        tct_gpu_view_open(B->M, &w, n,
-                          s->sorted ? B->P->order + GPU_WINDOW * window : NULL,
-                          &v);
+        const tct_gpu_slice *s = B->slice + GPU_WINDOW_SLICES * window + n;
+        tct_view v;
+        tct_view_open(&w, n,
+                      s->sorted ? B->P->order + GPU_WINDOW * window : NULL,
+                      GPU_LANES, &v);
         fill_slice(B, s, &v);
     }
-    fill_long_rows(B, &w, window);
+    tct_window_copy_long(S, &w, &B->apart, &at, &entry);
+    for (; place < at; place++)
+        B->long_place[place] =
+            place_of(B, window, (int)(B->apart.row[place] - w.first));
 }
 
 static tacit_status fill(const builder *B)
 {
-    const int64_t room = tct_gpu_window_room(B->M);
+    const int64_t room = tct_window_room(&B->M->slicing);
     bool failed = false;
 #pragma omp parallel if (B->P->count > 16) reduction(|| : failed)
     {
@@ -198,21 +178,25 @@ static tacit_status fill(const builder *B)
 
 /* --- layout ----------------------------------------------------------------------- */
 
-/* Offsets of slices. */
-static void lay_out(const tct_gpu_maker *M, const tct_gpu_plan *P,
-                    tct_gpu_arrays *a)
+/* The slices of the plan as a GPU has them, and their offsets. */
+static void lay_out(const builder *B, tct_gpu_arrays *a)
 {
-    for (int64_t n = 0; n < M->slices; n++) {
-        tct_gpu_slice *s = &P->slice[n];
-        const int64_t index =
-            tct_gpu_index_bytes((tct_gpu_slice_kind)s->kind, s->width);
-        s->cell = a->cells;
-        s->index = a->index_bytes;
-        if (s->kind != GPU_CONST) {
+    for (int64_t n = 0; n < a->slices; n++) {
+        const tct_slice *s = &B->P->slice[n];
+        const tct_slice_kind kind = (tct_slice_kind)s->kind;
+        B->slice[n] =
+            (tct_gpu_slice){.cell = a->cells,
+                            .index = a->index_bytes,
+                            .base = s->base,
+                            .width = s->width,
+                            .full = kind >= SLICE_NEAR ? s->full : (uint16_t)0,
+                            .kind = s->kind,
+                            .sorted = s->sorted};
+        if (kind != SLICE_CONST) {
             a->cells += s->width;
             if (s->width > a->widest) a->widest = s->width;
         }
-        a->index_bytes += (index + 15) / 16 * 16;
+        a->index_bytes += (tct_gpu_index_bytes(kind, s->width) + 15) / 16 * 16;
     }
 }
 
@@ -222,27 +206,30 @@ static tacit_status allocate_long_rows(builder *B, tct_gpu_arrays *a)
     const int64_t entries = P->long_entries[P->count];
     a->long_rows = P->long_rows[P->count];
     if (a->long_rows == 0) return TACIT_OK;
-    TRY(TCT_ALLOC(a->long_rows, what, &B->long_row));
-    a->long_row = B->long_row;
+    TRY(TCT_ALLOC(a->long_rows, what, &B->apart.row));
+    a->long_row = B->apart.row;
     TRY(TCT_ALLOC(a->long_rows, what, &B->long_place));
     a->long_place = B->long_place;
-    TRY(TCT_ALLOC(a->long_rows + 1, what, &B->long_ptr));
-    a->long_ptr = B->long_ptr;
-    TRY(TCT_ALLOC(entries, what, &B->long_col));
-    a->long_col = B->long_col;
-    TRY(TCT_ALLOC(entries, what, &B->long_val));
-    a->long_val = B->long_val;
-    B->long_ptr[a->long_rows] = entries;
+    TRY(TCT_ALLOC(a->long_rows + 1, what, &B->apart.ptr));
+    a->long_ptr = B->apart.ptr;
+    TRY(TCT_ALLOC(entries, what, &B->apart.col));
+    a->long_col = B->apart.col;
+    TRY(TCT_ALLOC(entries, what, &B->apart.val));
+    a->long_val = B->apart.val;
+    B->apart.ptr[a->long_rows] = entries;
     return TACIT_OK;
 }
 
 static tacit_status allocate(builder *B, tct_gpu_plan *P, tct_gpu_arrays *a)
 {
-    const int64_t values = a->cells * a->b * a->b * GPU_LANES;
     const tct_gpu_store store = B->M->store;
     const size_t size = (size_t)tct_gpu_value_bytes(store);
+    TRY(TCT_ALLOC(a->slices, what, &B->slice));
+    a->slice = B->slice;
+    lay_out(B, a);
     TRY(TCT_ALLOC(a->index_bytes, what, &B->index));
     a->index = B->index;
+    const int64_t values = a->cells * a->b * a->b * GPU_LANES;
     TRY(tct_alloc_array((size_t)values, size, what, &B->value));
     a->value = B->value;
     if (store == GPU_F48) {
@@ -251,10 +238,10 @@ static tacit_status allocate(builder *B, tct_gpu_plan *P, tct_gpu_arrays *a)
     }
     if (store == GPU_DICT8 || store == GPU_DICT16) {
         double *dict = NULL;
-        const tacit_status status = tct_gpu_values_number(&P->values, &dict);
+        TRY(TCT_ALLOC(P->values.count, what, &dict));
         a->dict = dict;
         a->dict_count = P->values.count;
-        TRY(status);
+        TRY(tct_value_set_number(&P->values, dict));
     }
     return allocate_long_rows(B, a);
 }
@@ -269,7 +256,7 @@ static tacit_status cut_long_rows(const builder *B, tct_gpu_arrays *a)
     a->long_segment = of_row;
     of_row[0] = 0;
     for (int64_t i = 0; i < a->long_rows; i++) {
-        const int64_t n = B->long_ptr[i + 1] - B->long_ptr[i];
+        const int64_t n = B->apart.ptr[i + 1] - B->apart.ptr[i];
         of_row[i + 1] = of_row[i] + (n + GPU_SEGMENT - 1) / GPU_SEGMENT;
     }
     a->segments = of_row[a->long_rows];
@@ -279,8 +266,8 @@ static tacit_status cut_long_rows(const builder *B, tct_gpu_arrays *a)
     a->segment_count = count;
     for (int64_t i = 0; i < a->long_rows; i++)
         for (int64_t k = of_row[i]; k < of_row[i + 1]; k++) {
-            first[k] = B->long_ptr[i] + (k - of_row[i]) * GPU_SEGMENT;
-            const int64_t left = B->long_ptr[i + 1] - first[k];
+            first[k] = B->apart.ptr[i] + (k - of_row[i]) * GPU_SEGMENT;
+            const int64_t left = B->apart.ptr[i + 1] - first[k];
             count[k] = (int32_t)(left < GPU_SEGMENT ? left : GPU_SEGMENT);
         }
     return TACIT_OK;
@@ -291,12 +278,10 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
 {
     bool sorted = false, ragged = false;
     for (int64_t n = 0; n < a->slices; n++) {
-        const tct_gpu_slice *s = &P->slice[n];
+        const tct_slice *s = &P->slice[n];
         sorted = sorted || s->sorted;
-        ragged = ragged || (s->kind >= GPU_NEAR && s->full < s->width);
+        ragged = ragged || (s->kind >= SLICE_NEAR && s->full < s->width);
     }
-    a->slice = P->slice;
-    P->slice = NULL;
     if (sorted) {
         a->order = P->order;
         P->order = NULL;
@@ -311,7 +296,8 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
 static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
                     const tct_gpu_slice *t)
 {
-    if (s->kind != GPU_CONST || t->kind != GPU_CONST || t->width != s->width ||
+    if (s->kind != SLICE_CONST || t->kind != SLICE_CONST ||
+        t->width != s->width ||
         t->index != s->index + (int64_t)sizeof(tct_gpu_const) * s->width)
         return false;
     for (size_t k = 0; k < s->width; k++) {
@@ -336,23 +322,24 @@ static bool can_join(const tct_gpu_arrays *a, const tct_gpu_slice *slice,
     return true;
 }
 
-/* Mark the slices that can be multiplied together, and choose a way. */
-static void join_slices(tct_gpu_arrays *a, tct_gpu_slice *slice)
+/* Mark the slices that can be multiplied together, and choose a walk. */
+static void join_slices(tct_gpu_arrays *a)
 {
+    tct_gpu_slice *slice = (tct_gpu_slice *)(uintptr_t)a->slice;
     int64_t joined = 0, runs = 0;
-    a->way = GPU_ANY;
+    a->walk = GPU_ANY;
     if (a->b > 1) return;
 #pragma omp parallel for schedule(static) reduction(+ : joined, runs) \
     if (a->slices > 1024)
     for (int64_t n = 0; n < a->slices; n++) {
-        runs += slice[n].kind == GPU_RUN || slice[n].kind == GPU_CONST;
+        runs += slice[n].kind == SLICE_RUN || slice[n].kind == SLICE_CONST;
         if (can_join(a, slice, n)) {
             slice[n].joined = 1;
             joined += GPU_JOIN;
         }
     }
     if (runs == a->slices)
-        a->way = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
+        a->walk = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
 }
 
 /* --- about ------------------------------------------------------------------------- */
@@ -369,14 +356,14 @@ static void say(char *text, size_t size, const char *format, ...)
     va_end(list);
 }
 
-static void describe(const tct_gpu_maker *M, const tct_gpu_plan *P,
-                     tct_gpu_about *about)
+/* The facts in a sentence. */
+static void describe(tct_gpu_about *about)
 {
     static const char *const kinds[] = {
-        [GPU_RUN] = "runs",
-        [GPU_CONST] = "constant runs",
-        [GPU_NEAR] = "16-bit offsets",
-        [GPU_FAR] = "32-bit columns",
+        [SLICE_RUN] = "runs",
+        [SLICE_CONST] = "constant runs",
+        [SLICE_NEAR] = "16-bit offsets",
+        [SLICE_FAR] = "32-bit columns",
     };
     static const char *const stores[] = {
         [GPU_F64] = "doubles",
@@ -385,36 +372,31 @@ static void describe(const tct_gpu_maker *M, const tct_gpu_plan *P,
         [GPU_DICT16] = "16-bit dictionary",
         [GPU_F48] = "values rounded to 48 bits",
     };
+    const tct_slice_census *c = &about->slices;
+    const bool cells = c->all > c->columns[SLICE_CONST];
+    const char *comma = "";
     char *t = about->detail;
     const size_t size = sizeof about->detail;
-    double columns[4] = {0.0}, all = 0.0, sorted = 0.0;
-    for (int64_t n = 0; n < M->slices; n++) {
-        columns[P->slice[n].kind] += P->slice[n].width;
-        all += P->slice[n].width;
-        sorted += P->slice[n].sorted ? 100.0 / (double)M->slices : 0.0;
-    }
     *t = '\0';
-    if (M->b == 1) say(t, size, "32-row slices:");
-    else say(t, size, "slices of 32 %dx%d blocks:", M->b, M->b);
-    for (int k = 0; k < 4; k++)
-        if (columns[k] > 0.0)
-            say(t, size, "%s %.3g %% %s", strchr(t, '%') ? "," : "",
-                100.0 * columns[k] / all, kinds[k]);
-    if (all == 0.0) say(t, size, " without entries");
-    if (sorted > 0.0) say(t, size, ", %.3g %% sorted", sorted);
-    const double nonzeros = (double)M->A->ptr[M->A->rows];
-    if (nonzeros > 0.0)
-        say(t, size, ", %.2g %% padding",
-            100.0 * ((double)about->stored / nonzeros - 1.0));
-    const bool floats = M->wish.low && M->store == GPU_F32;
-    if (all > columns[GPU_CONST])
+    if (about->b == 1) say(t, size, "32-row slices:");
+    else say(t, size, "slices of 32 %dx%d blocks:", about->b, about->b);
+    for (int k = 0; k < TCT_SLICE_KINDS; k++) {
+        if (c->columns[k] == 0.0) continue;
+        say(t, size, "%s %.3g %% %s", comma, 100.0 * c->columns[k] / c->all,
+            kinds[k]);
+        comma = ",";
+    }
+    if (c->all == 0.0) say(t, size, " without entries");
+    if (c->sorted > 0.0) say(t, size, ", %.3g %% sorted", c->sorted);
+    if (about->stored > 0) say(t, size, ", %.2g %% padding", about->padding);
+    if (cells)
         say(t, size, ", %s",
-            floats ? "values rounded to floats" : stores[M->store]);
-    if (all > columns[GPU_CONST] && M->store >= GPU_DICT8 &&
-        M->store <= GPU_DICT16)
-        say(t, size, " of %lld values", (long long)P->values.count);
-    if (P->long_rows[P->count] > 0)
-        say(t, size, ", %lld long rows", (long long)P->long_rows[P->count]);
+            about->lossy && about->store == GPU_F32 ? "values rounded to floats"
+                                                    : stores[about->store]);
+    if (cells && about->different > 0)
+        say(t, size, " of %lld values", (long long)about->different);
+    if (about->long_rows > 0)
+        say(t, size, ", %lld long rows", (long long)about->long_rows);
 }
 
 /* Entries of the longest row kept apart. */
@@ -431,7 +413,7 @@ static int64_t longest(const tct_gpu_arrays *a)
 /* What solver/resident/cg.cu has. */
 static bool has_kernel(const tct_gpu_maker *M)
 {
-    return M->store != GPU_DICT16 || M->b == 1 || M->b == 3;
+    return M->store != GPU_DICT16 || M->slicing.b == 1 || M->slicing.b == 3;
 }
 
 static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
@@ -443,18 +425,28 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
                               20.0 * (double)a->long_rows +
                               12.0 * (double)a->segments;
     const double dict = 8.0 * (double)a->dict_count;
+    const double nonzeros = (double)M->slicing.A->ptr[M->slicing.A->rows];
     *about = (tct_gpu_about){
         .stored = values + P->const_entries + entries,
         .matrix_bytes = tct_gpu_plan_bytes(M, P) + long_bytes + dict,
         .lossy = M->wish.low,
         .kernels = a->long_rows > 0 ? 3 : 1,
-        .persistent = longest(a) <= GPU_ROW_MOST && has_kernel(M)};
+        .persistent = longest(a) <= GPU_ROW_MOST && has_kernel(M),
+        .b = a->b,
+        .store = M->store,
+        .different = a->dict_count,
+        .long_rows = a->long_rows,
+        .slices = tct_slices_count(P->slice, a->slices)};
+    about->packed =
+        M->store != GPU_F64 || about->slices.columns[SLICE_CONST] > 0.0;
+    if (nonzeros > 0.0)
+        about->padding = 100.0 * ((double)about->stored / nonzeros - 1.0);
     about->bytes = (double)values * tct_gpu_store_bytes(M->store) +
                    (double)a->index_bytes + dict + long_bytes +
                    16.0 * (double)a->segments +
                    (4.0 + sizeof(tct_gpu_long)) * (double)a->long_rows +
                    (double)a->slices * (double)(sizeof *a->slice + 96);
-    describe(M, P, about);
+    describe(about);
 }
 
 /* Row for row, a polynomial of its columns. */
@@ -477,13 +469,13 @@ uint64_t tct_gpu_pattern(const tct_local *A)
 static tacit_status build(tct_gpu_maker *M, tct_gpu_plan *P, tct_gpu_arrays *a)
 {
     TRY(tct_gpu_plan_make(M, P));
-    *a = (tct_gpu_arrays){.rows = M->A->rows,
-                          .cols = M->A->cols,
-                          .b = M->b,
+    const tct_slicing *S = &M->slicing;
+    *a = (tct_gpu_arrays){.rows = S->A->rows,
+                          .cols = S->A->cols,
+                          .b = S->b,
                           .store = (int32_t)M->store,
-                          .groups = M->groups,
-                          .slices = M->slices};
-    lay_out(M, P, a);
+                          .groups = S->groups,
+                          .slices = S->slices};
     builder B = {.M = M, .P = P};
     TRY(allocate(&B, P, a));
     TRY(fill(&B));
@@ -497,11 +489,11 @@ tacit_status tct_gpu_slices_build(const tct_local *A, int b,
     tct_gpu_maker M;
     *host = (tct_gpu_arrays){0};
     TRY(tct_gpu_maker_open(A, b, kinds, store, &M));
-    tct_gpu_plan P = {.count = M.windows};
+    tct_gpu_plan P = {.count = M.slicing.windows};
     const tacit_status status = build(&M, &P, host);
     if (status >= 0) {
         tell(&M, &P, host, about);
-        join_slices(host, P.slice);
+        join_slices(host);
         hand_over(&P, host);
     } else {
         tct_gpu_slices_build_free(host);
@@ -510,27 +502,43 @@ tacit_status tct_gpu_slices_build(const tct_local *A, int b,
     return status;
 }
 
-static void give_up(const void *p)
+void tct_gpu_list(const tct_gpu_arrays *a, int64_t entries,
+                  tct_gpu_array out[TCT_GPU_ARRAYS])
 {
-    tct_free((void *)(uintptr_t)p);
+#define ARRAY(name, count, size)                                          \
+    {                                                                     \
+        a->name, (size_t)(count) * (size), offsetof(tct_gpu_arrays, name) \
+    }
+    const size_t values = (size_t)(a->cells * a->b * a->b * GPU_LANES);
+    const size_t lanes = (size_t)a->slices * GPU_LANES;
+    const tct_gpu_store store = (tct_gpu_store)a->store;
+    const size_t rows = (size_t)a->long_rows, segments = (size_t)a->segments;
+    const tct_gpu_array all[TCT_GPU_ARRAYS] = {
+        ARRAY(slice, a->slices, sizeof *a->slice),
+        ARRAY(index, a->index_bytes, 1),
+        ARRAY(value, values, (size_t)tct_gpu_value_bytes(store)),
+        ARRAY(value_low, values, sizeof *a->value_low),
+        ARRAY(dict, a->dict_count, sizeof *a->dict),
+        ARRAY(order, lanes, sizeof *a->order),
+        ARRAY(length, lanes, sizeof *a->length),
+        ARRAY(long_row, rows, sizeof *a->long_row),
+        ARRAY(long_place, rows, sizeof *a->long_place),
+        ARRAY(long_ptr, rows + 1, sizeof *a->long_ptr),
+        ARRAY(long_col, entries, sizeof *a->long_col),
+        ARRAY(long_val, entries, sizeof *a->long_val),
+        ARRAY(segment_first, segments, sizeof *a->segment_first),
+        ARRAY(segment_count, segments, sizeof *a->segment_count),
+        ARRAY(long_segment, rows + 1, sizeof *a->long_segment),
+    };
+#undef ARRAY
+    memcpy(out, all, sizeof all);
 }
 
 void tct_gpu_slices_build_free(tct_gpu_arrays *host)
 {
-    give_up(host->slice);
-    give_up(host->index);
-    give_up(host->value);
-    give_up(host->value_low);
-    give_up(host->dict);
-    give_up(host->order);
-    give_up(host->length);
-    give_up(host->long_row);
-    give_up(host->long_place);
-    give_up(host->long_ptr);
-    give_up(host->long_col);
-    give_up(host->long_val);
-    give_up(host->segment_first);
-    give_up(host->segment_count);
-    give_up(host->long_segment);
+    tct_gpu_array all[TCT_GPU_ARRAYS];
+    tct_gpu_list(host, 0, all);
+    for (int i = 0; i < TCT_GPU_ARRAYS; i++)
+        tct_free((void *)(uintptr_t)all[i].p);
     *host = (tct_gpu_arrays){0};
 }

@@ -1,70 +1,143 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/layout/slices_size.c - plan all windows of a matrix, to build it, or a
- * sample of them, to foretell its size; which block size is best. */
+ * sample of them, to foretell its size; which block size is best. The cost of
+ * everything is the bytes that a product reads. */
 #include "operator/layout/slices_build.h"
-#include <math.h>
-#include <string.h>
 
-enum { SAMPLES = 96, NO_MEMORY = 1, TOO_WIDE = 2 };
+enum {
+    SAMPLES = 96,
+    NO_MEMORY = 1, /* why a plan failed */
+    TOO_WIDE = 2,
+    LONG_LEAST = 64,   /* shorter rows are never kept apart        */
+    LONG_TIMES = 4,    /* longer than so many times the mean       */
+    LONG_ALWAYS = 8192 /* entries: longer rows are kept apart      */
+};
 static const double FILL_MOST = 1.30; /* values of blocks, per non-zero */
+
+/* --- rules ------------------------------------------------------------------------ */
+
+/* Take the longest row out as long as it is too long beside the others. */
+static void keep_apart(tct_window *w)
+{
+    int64_t sum = 0, rows = w->groups;
+    for (int g = 0; g < w->groups; g++) sum += w->length[g];
+    for (;;) {
+        int top = 0;
+        for (int g = 1; g < w->groups; g++)
+            if (w->length[g] > w->length[top]) top = g;
+        const int64_t length = w->length[top];
+        const bool beside =
+            rows > 1 && length * (rows - 1) > LONG_TIMES * (sum - length);
+        if (length <= LONG_LEAST || (length <= LONG_ALWAYS && !beside)) return;
+        sum -= length;
+        rows--;
+        w->cut = (int32_t)length - 1;
+        w->length[top] = 0;
+    }
+}
+
+static const tct_slicing_rules rules = {
+    .lanes = GPU_LANES,
+    .window = GPU_WINDOW,
+    .rows = GPU_WINDOW * GPU_BLOCK_MOST, /* the same for all blocks */
+    .index = {[SLICE_RUN] = sizeof(tct_run),
+              [SLICE_CONST] = sizeof(tct_gpu_const),
+              [SLICE_NEAR] = 2 * GPU_LANES,
+              [SLICE_FAR] = 4 * GPU_LANES},
+    .near_step = 2,
+    .slice = sizeof(tct_gpu_slice),
+    .ragged = 2 * GPU_LANES, /* its `length` */
+    .sorted = GPU_LANES,     /* its `order`  */
+    .padded = true,
+    .turned = true,
+    .keep_apart = keep_apart};
+
+int64_t tct_gpu_index_bytes(tct_slice_kind kind, int width)
+{
+    return (int64_t)tct_index_bytes(&rules, kind, width);
+}
+
+static void set_store(tct_gpu_maker *M, tct_gpu_store store)
+{
+    M->store = store;
+    tct_slicing_values(&M->slicing, tct_gpu_store_bytes(store));
+}
+
+tacit_status tct_gpu_maker_open(const tct_local *A, int b, tct_gpu_kinds kinds,
+                                const char *store, tct_gpu_maker *out)
+{
+    TRY(tct_gpu_wish_read(store, b, kinds, &out->wish));
+    if (b < 1 || b > GPU_BLOCK_MOST || A->rows % b || A->cols % b)
+        FAIL(TACIT_UNSUPPORTED,
+             "%lld rows and %lld columns are not blocks of %d",
+             (long long)A->rows, (long long)A->cols, b);
+    out->slicing = tct_slicing_of(&rules, A, b);
+    out->slicing.only_far = kinds == GPU_ONLY_FAR;
+    out->slicing.consts = out->wish.consts;
+    set_store(out, out->wish.store);
+    return TACIT_OK;
+}
 
 int64_t tct_gpu_plan_window(const tct_gpu_plan *P, int64_t i)
 {
     return P->window ? P->window[i] : i;
 }
 
-int tct_gpu_window_slices(const tct_gpu_maker *M, int64_t window)
-{
-    const int64_t left = M->slices - window * GPU_WINDOW_SLICES;
-    return (int)(left < GPU_WINDOW_SLICES ? left : GPU_WINDOW_SLICES);
-}
-
 /* --- values ----------------------------------------------------------------------- */
 
 /* All values of a window: its rows follow one another. */
 static void look_at_rows(const tct_gpu_maker *M, int64_t window,
-                         tct_gpu_values *set)
+                         tct_value_set *set)
 {
-    const tct_local *A = M->A;
-    const int64_t size = (int64_t)GPU_WINDOW * M->b, first = window * size;
+    const tct_local *A = M->slicing.A;
+    const int64_t size = (int64_t)GPU_WINDOW * M->slicing.b;
+    const int64_t first = window * size;
     const int64_t last = first + size < A->rows ? first + size : A->rows;
-    tct_gpu_values_look(set, A->val + A->ptr[first],
-                        A->ptr[last] - A->ptr[first]);
+    tct_value_set_look(set, A->val + A->ptr[first],
+                       A->ptr[last] - A->ptr[first]);
 }
 
 /* The values in cells of window `i` of the plan, b = 1. */
 static void look_at_cells(const tct_gpu_maker *M, const tct_gpu_plan *P,
-                          int64_t i, tct_gpu_values *set)
+                          int64_t i, tct_value_set *set)
 {
-    const tct_local *A = M->A;
+    const tct_local *A = M->slicing.A;
     const int64_t window = tct_gpu_plan_window(P, i);
-    const int slices = tct_gpu_window_slices(M, window);
+    const int slices = tct_window_slices(&M->slicing, window);
     for (int n = 0; n < slices; n++) {
-        if (P->slice[GPU_WINDOW_SLICES * i + n].kind == GPU_CONST) continue;
+        if (P->slice[GPU_WINDOW_SLICES * i + n].kind == SLICE_CONST) continue;
         for (int l = 0; l < GPU_LANES; l++) {
             const int64_t at = GPU_WINDOW * i + GPU_LANES * n + l;
             if (P->length[at] == 0) continue;
             const int64_t row = window * GPU_WINDOW + P->order[at];
-            tct_gpu_values_look(set, A->val + A->ptr[row], P->length[at]);
+            tct_value_set_look(set, A->val + A->ptr[row], P->length[at]);
         }
     }
 }
 
+/* Low stores hold any values in their range: which they are does not matter. */
+static void open_set(const tct_gpu_maker *M, tct_value_set *set)
+{
+    const bool low = M->wish.low;
+    tct_value_set_open(set, low ? 0 : TCT_GPU_VALUES_MOST, low);
+    tct_value_set_zero(set);
+}
+
 static void look(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
 {
-    tct_gpu_values_close(&P->values);
-    tct_gpu_values_open(&P->values);
+    tct_value_set_close(&P->values);
+    open_set(M, &P->values);
 #pragma omp parallel if (P->count > 16)
     {
-        tct_gpu_values mine;
-        tct_gpu_values_open(&mine);
+        tct_value_set mine;
+        open_set(M, &mine);
 #pragma omp for schedule(static)
         for (int64_t i = 0; i < P->count; i++)
             if (cells) look_at_cells(M, P, i, &mine);
             else look_at_rows(M, tct_gpu_plan_window(P, i), &mine);
 #pragma omp critical
-        tct_gpu_values_join(&P->values, &mine);
-        tct_gpu_values_close(&mine);
+        tct_value_set_join(&P->values, &mine);
+        tct_value_set_close(&mine);
     }
 }
 
@@ -77,35 +150,29 @@ typedef struct {
 static int plan_window(const tct_gpu_maker *M, tct_gpu_plan *P, int64_t i,
                        int32_t *scratch, census *c)
 {
-    const tct_local *A = M->A;
-    tct_gpu_window w;
-    tct_gpu_slice *slice = P->slice + GPU_WINDOW_SLICES * i;
+    const tct_slicing *S = &M->slicing;
+    const int64_t *ptr = S->A->ptr;
+    tct_window w;
+    tct_slice *slice = P->slice + GPU_WINDOW_SLICES * i;
     uint8_t *order = P->order + GPU_WINDOW * i;
-    tct_gpu_window_read(M, tct_gpu_plan_window(P, i), scratch, &w);
-    if (!tct_gpu_window_plan(M, &w, slice, order)) return TOO_WIDE;
+    tct_window_read(S, tct_gpu_plan_window(P, i), scratch, &w);
+    if (tct_window_plan(S, &w, slice, order) < 0.0) return TOO_WIDE;
     for (int at = 0; at < GPU_WINDOW; at++) {
         const int g = order[at];
         const int32_t length = g < w.groups ? w.length[g] : 0;
         P->length[GPU_WINDOW * i + at] = (uint16_t)length;
         c->blocks += length;
-        if (length > 0 && slice[at / GPU_LANES].kind == GPU_CONST)
+        if (length > 0 && slice[at / GPU_LANES].kind == SLICE_CONST)
             c->consts += length;
     }
-    int64_t rows = 0, entries = 0;
-    for (int g = 0; g < w.groups && w.cut < INT32_MAX; g++) {
-        const int64_t length = A->ptr[w.first + g + 1] - A->ptr[w.first + g];
-        rows += length > w.cut;
-        entries += length > w.cut ? length : 0;
-    }
-    P->long_rows[i + 1] = rows;
-    P->long_entries[i + 1] = entries;
-    c->entries += A->ptr[M->b * (w.first + w.groups)] - A->ptr[M->b * w.first];
+    P->long_rows[i + 1] = tct_window_long(S, &w, &P->long_entries[i + 1]);
+    c->entries += ptr[S->b * (w.first + w.groups)] - ptr[S->b * w.first];
     return 0;
 }
 
 static int plan_windows(const tct_gpu_maker *M, tct_gpu_plan *P)
 {
-    const int64_t room = tct_gpu_window_room(M);
+    const int64_t room = tct_window_room(&M->slicing);
     int64_t blocks = 0, consts = 0, entries = 0;
     int failed = 0;
 #pragma omp parallel if (P->count > 16) reduction(+ : blocks, consts, entries) \
@@ -153,7 +220,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
         wish->automatic || (wish->store != GPU_F64 && wish->store != GPU_F48);
     TRY(allocate(P));
     if (matters) look(M, P, false);
-    if (wish->automatic) M->store = tct_gpu_store_best(&P->values);
+    if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
     const int failed = plan_windows(M, P);
     if (failed == TOO_WIDE) P->reason = "a row has more than 65535 blocks";
     if (failed == NO_MEMORY) P->reason = "no memory to plan it";
@@ -165,7 +232,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
     bool holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     if (fewer && !(holds && M->store == GPU_DICT8)) {
         look(M, P, true); /* values that are in no cell do not matter */
-        if (wish->automatic) M->store = tct_gpu_store_best(&P->values);
+        if (wish->automatic) set_store(M, tct_gpu_store_best(&P->values));
         holds = tct_gpu_store_holds(M->store, wish->low, &P->values);
     }
     if (holds) return TACIT_OK;
@@ -183,17 +250,18 @@ void tct_gpu_plan_clear(tct_gpu_plan *P)
     tct_free(P->length);
     tct_free(P->long_rows);
     tct_free(P->long_entries);
-    tct_gpu_values_close(&P->values);
+    tct_value_set_close(&P->values);
 }
 
 double tct_gpu_plan_bytes(const tct_gpu_maker *M, const tct_gpu_plan *P)
 {
     double bytes = 0.0;
     for (int64_t i = 0; i < P->count; i++) {
-        const int slices = tct_gpu_window_slices(M, tct_gpu_plan_window(P, i));
+        const int slices =
+            tct_window_slices(&M->slicing, tct_gpu_plan_window(P, i));
         for (int n = 0; n < slices; n++)
-            bytes += tct_gpu_slice_bytes(&P->slice[GPU_WINDOW_SLICES * i + n],
-                                         M->b, M->store);
+            bytes += tct_slice_cost(&M->slicing,
+                                    &P->slice[GPU_WINDOW_SLICES * i + n]);
     }
     return bytes;
 }
@@ -209,12 +277,13 @@ typedef struct {
 static tally count_huge(const tct_gpu_maker *M, int64_t first, int64_t last)
 {
     double rows = 0.0, entries = 0.0;
-    if (M->b > 1) return (tally){0.0, 0.0};
+    if (M->slicing.b > 1) return (tally){0.0, 0.0};
 #pragma omp parallel for schedule(static) reduction(+ : rows, entries) \
     if (last - first > 1 << 16)
     for (int64_t i = first; i < last; i++) {
-        const double length = (double)(M->A->ptr[i + 1] - M->A->ptr[i]);
-        if (length <= GPU_LONG_ALWAYS) continue;
+        const double length =
+            (double)(M->slicing.A->ptr[i + 1] - M->slicing.A->ptr[i]);
+        if (length <= LONG_ALWAYS) continue;
         rows += 1.0;
         entries += length;
     }
@@ -228,8 +297,8 @@ static tally count_huge_of_plan(const tct_gpu_maker *M, const tct_gpu_plan *P)
     for (int64_t i = 0; i < P->count; i++) {
         const int64_t first = tct_gpu_plan_window(P, i) * GPU_WINDOW;
         const int64_t last = first + GPU_WINDOW;
-        const tally one =
-            count_huge(M, first, last < M->groups ? last : M->groups);
+        const tally one = count_huge(
+            M, first, last < M->slicing.groups ? last : M->slicing.groups);
         sum.rows += one.rows;
         sum.entries += one.entries;
     }
@@ -244,31 +313,19 @@ static double long_bytes(double rows, double entries)
 /* Bytes of the whole matrix from the plan of a sample. */
 static double scaled_bytes(const tct_gpu_maker *M, const tct_gpu_plan *P)
 {
-    const tally all = count_huge(M, 0, M->A->rows);
+    const tct_slicing *S = &M->slicing;
+    const tally all = count_huge(M, 0, S->A->rows);
     const tally seen = count_huge_of_plan(M, P);
     const double rows = (double)P->long_rows[P->count] - seen.rows;
     const double entries = (double)P->long_entries[P->count] - seen.entries;
     const double some = (double)P->entries - seen.entries;
-    double scale = P->count ? (double)M->windows / (double)P->count : 0.0;
+    double scale = P->count ? (double)S->windows / (double)P->count : 0.0;
     if (some > 0.0)
-        scale = ((double)M->A->ptr[M->A->rows] - all.entries) / some;
+        scale = ((double)S->A->ptr[S->A->rows] - all.entries) / some;
     const bool dict = M->store == GPU_DICT8 || M->store == GPU_DICT16;
     return scale * (tct_gpu_plan_bytes(M, P) + long_bytes(rows, entries)) +
            long_bytes(all.rows, all.entries) +
            (dict ? 8.0 * (double)P->values.count : 0.0);
-}
-
-/* Windows here and there, not at even distances: grids have periods. */
-static int64_t take_sample(const tct_gpu_maker *M, int64_t *window)
-{
-    const int64_t step = (M->windows + SAMPLES - 1) / SAMPLES;
-    int64_t n = 0;
-    for (int64_t i = 0; i * step < M->windows; i++) {
-        const uint64_t part = tct_mix((uint64_t)i) % (uint64_t)step;
-        const int64_t at = i * step + (int64_t)part;
-        if (at < M->windows) window[n++] = at;
-    }
-    return n;
 }
 
 double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
@@ -283,7 +340,10 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
         return -1.0;
     *reason = "an unknown store of values";
     if (tct_gpu_maker_open(A, b, kinds, store, &M) < 0) return -1.0;
-    tct_gpu_plan P = {.window = window, .count = take_sample(&M, window)};
+    const tct_slicing *S = &M.slicing;
+    tct_gpu_plan P = {.window = window};
+    P.count = tct_slicing_sample(S, (S->windows + SAMPLES - 1) / SAMPLES, true,
+                                 window);
     double bytes = -1.0;
     const tacit_status status = tct_gpu_plan_make(&M, &P);
     *reason = P.reason;
@@ -297,20 +357,15 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
     return bytes;
 }
 
+static double packed_bytes(const tct_local *A, int b)
+{
+    return tct_gpu_slices_bytes(A, b, GPU_ANY_KIND, A->store, NULL);
+}
+
 int tct_gpu_best_block(const tct_local *A)
 {
     tct_gpu_wish wish;
     if (tct_gpu_wish_read(A->store, 1, GPU_ANY_KIND, &wish) < 0) return 0;
-    double least = -1.0;
-    if (!wish.low)
-        least = tct_gpu_slices_bytes(A, 1, GPU_ANY_KIND, A->store, NULL);
-    int best = 0;
-    for (int b = 2; b <= GPU_BLOCK_MOST; b++) {
-        const double bytes =
-            tct_gpu_slices_bytes(A, b, GPU_ANY_KIND, A->store, NULL);
-        if (bytes < 0.0 || (least >= 0.0 && bytes >= least)) continue;
-        least = bytes;
-        best = b;
-    }
-    return best;
+    double least = wish.low ? -1.0 : packed_bytes(A, 1);
+    return tct_best_block(A, &least, packed_bytes);
 }

@@ -1,32 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/values.c - the smallest store for values that loses nothing: how
- * many distinct ones are there, and is each exactly a float? Values are
- * distinct if their bits are, so that -0 and 0 stay what they are. */
-#include "operator/host/slices_build.h"
+ * operator/pattern/values.c - sets of values: see values.h. */
+#include "operator/pattern/values.h"
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    SLOTS = TCT_VALUE_SLOTS,
-    SHARED_FROM = 1 << 19 /* values: fewer are looked at by one thread */
-};
-
-typedef struct { /* a hash table of bits */
-    uint64_t key[SLOTS];
-    bool taken[SLOTS];
-    int count; /* DICT_MOST + 1: too many */
-} value_set;
-
-static void add(value_set *set, uint64_t bits)
-{
-    size_t at = tct_value_slot(bits);
-    for (; set->taken[at]; at = (at + 1) % SLOTS)
-        if (set->key[at] == bits) return;
-    if (++set->count > DICT_MOST) return;
-    set->key[at] = bits;
-    set->taken[at] = true;
-}
+enum { SHARED_FROM = 1 << 19 }; /* values: fewer are looked at by one thread */
 
 static uint64_t bits_of(double v)
 {
@@ -35,90 +15,166 @@ static uint64_t bits_of(double v)
     return bits;
 }
 
-/* Go on with values [from, to) as long as they may be few, or floats. */
-static void look(const double *val, int64_t from, int64_t to, value_set *set,
-                 bool *floats)
+void tct_value_set_open(tct_value_set *set, int64_t most, bool range)
 {
-    uint64_t last = 0;
-    for (int64_t k = from; k < to && (set->count <= DICT_MOST || *floats);
+    *set = (tct_value_set){
+        .most = most, .floats = true, .in_range = range, .bits = 10};
+    set->key = set->few_keys;
+    set->code = set->few_codes;
+    _Static_assert(TCT_VALUE_SLOTS == 1 << 10, "bits");
+}
+
+void tct_value_set_close(tct_value_set *set)
+{
+    if (set->key != set->few_keys) tct_free(set->key);
+    if (set->code != set->few_codes) tct_free(set->code);
+    set->key = NULL;
+    set->code = NULL;
+}
+
+/* Where `bits`, not 0, are or belong in a table of 2^size slots. */
+static size_t slot_of(const uint64_t *key, int size, uint64_t bits)
+{
+    const size_t mask = ((size_t)1 << size) - 1;
+    size_t at = tct_value_slot(bits, size);
+    while (key[at] != 0 && key[at] != bits) at = (at + 1) & mask;
+    return at;
+}
+
+/* Four times the slots; without memory for that there are too many values. */
+static void grow(tct_value_set *set)
+{
+    const int bits = set->bits + 2;
+    uint64_t *more = tct_calloc(sizeof *more << bits);
+    if (!more) {
+        set->count = set->most + 1;
+        return;
+    }
+    for (size_t i = 0; i < (size_t)1 << set->bits; i++)
+        if (set->key[i]) more[slot_of(more, bits, set->key[i])] = set->key[i];
+    if (set->key != set->few_keys) tct_free(set->key);
+    set->key = more;
+    set->bits = bits;
+}
+
+static void add(tct_value_set *set, uint64_t bits)
+{
+    if (bits == 0) {
+        tct_value_set_zero(set);
+        return;
+    }
+    uint64_t *key = &set->key[slot_of(set->key, set->bits, bits)];
+    if (*key == bits || ++set->count > set->most) return;
+    *key = bits;
+    if (2 * set->count > (int64_t)1 << set->bits) grow(set);
+}
+
+void tct_value_set_zero(tct_value_set *set)
+{
+    if (!set->zero && set->count <= set->most) set->count++;
+    set->zero = true;
+}
+
+/* No cast of what is out of range: that is undefined. */
+static bool fits_float(double v)
+{
+    return !isfinite(v) || fabs(v) < 0x1.ffffffp127;
+}
+
+static bool is_float(double v, uint64_t bits)
+{
+    const unsigned exponent = (unsigned)(bits >> 52 & 2047);
+    if (exponent - 897 < 254) return (bits & 0x1fffffff) == 0; /* normal */
+    return fits_float(v) && bits_of((double)(float)v) == bits;
+}
+
+void tct_value_set_look(tct_value_set *set, const double *val, int64_t n)
+{
+    uint64_t last = n > 0 ? ~bits_of(val[0]) : 0;
+    set->looked += n;
+    for (int64_t k = 0;
+         k < n && (set->count <= set->most || set->floats || set->in_range);
          k++) {
         const uint64_t bits = bits_of(val[k]);
-        *floats = *floats && bits_of((double)(float)val[k]) == bits;
-        if (k > from && bits == last) continue;
+        if (bits == last) continue;
         last = bits;
-        if (set->count <= DICT_MOST) add(set, bits);
+        const uint64_t key = set->key[tct_value_slot(bits, set->bits)];
+        if (key == bits && (bits != 0 || set->zero)) continue; /* often */
+        if (set->floats) set->floats = is_float(val[k], bits);
+        if (set->in_range) set->in_range = fits_float(val[k]);
+        if (set->count <= set->most) add(set, bits);
     }
 }
 
-static void merge(value_set *into, const value_set *from)
+void tct_value_set_join(tct_value_set *into, const tct_value_set *from)
 {
-    if (from->count > DICT_MOST) into->count = from->count;
-    for (int i = 0; i < SLOTS && into->count <= DICT_MOST; i++)
-        if (from->taken[i]) add(into, from->key[i]);
+    into->looked += from->looked;
+    into->floats = into->floats && from->floats;
+    into->in_range = into->in_range && from->in_range;
+    if (from->zero) tct_value_set_zero(into);
+    if (from->count > from->most) into->count = into->most + 1;
+    for (size_t i = 0; i < (size_t)1 << from->bits; i++)
+        if (from->key[i] && into->count <= into->most) add(into, from->key[i]);
 }
 
-static int by_bits(const void *a, const void *b)
-{
-    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-    return (x > y) - (x < y);
-}
-
-/* Number the values by their bits: 0 gets code 0 if it is there. */
-static void number(const value_set *set, tct_values *out)
-{
-    uint64_t keys[DICT_MOST];
-    int n = 0;
-    for (int i = 0; i < SLOTS; i++) {
-        out->code[i] = -1;
-        if (set->taken[i]) keys[n++] = set->key[i];
-    }
-    qsort(keys, (size_t)n, sizeof *keys, by_bits);
-    memcpy(out->dict, keys, (size_t)n * sizeof *keys);
-    for (int c = 0; c < n; c++) {
-        size_t at = tct_value_slot(keys[c]);
-        while (out->code[at] >= 0) at = (at + 1) % SLOTS;
-        out->key[at] = keys[c];
-        out->code[at] = (int16_t)c;
-    }
-    out->kind = n <= 16 ? VALUE_DICT16 : n <= 32 ? VALUE_DICT32 : VALUE_DICT;
-}
+/* --- on several threads --------------------------------------------------------- */
 
 typedef struct {
     const double *val;
-    int64_t nonzeros, shares;
-    pthread_mutex_t lock; /* of what has been found: */
-    value_set all;
-    bool floats;
+    int64_t count, shares;
+    bool range;
+    pthread_mutex_t lock; /* of */
+    tct_value_set *all;
 } survey;
 
 static void look_at_share(void *work, int64_t share)
 {
     survey *s = work;
-    value_set mine = {.count = 0};
-    bool floats = true;
-    look(s->val, s->nonzeros / s->shares * share,
-         share + 1 < s->shares ? s->nonzeros / s->shares * (share + 1)
-                               : s->nonzeros,
-         &mine, &floats);
+    const int64_t each = s->count / s->shares, from = each * share;
+    const int64_t to = share + 1 < s->shares ? from + each : s->count;
+    tct_value_set mine;
+    tct_value_set_open(&mine, s->all->most, s->range);
+    tct_value_set_look(&mine, s->val + from, to - from);
     pthread_mutex_lock(&s->lock);
-    merge(&s->all, &mine);
-    s->floats = s->floats && floats;
+    tct_value_set_join(s->all, &mine);
     pthread_mutex_unlock(&s->lock);
+    tct_value_set_close(&mine);
 }
 
-void tct_values_look(const double *val, int64_t nonzeros, int b, tct_team *team,
-                     tct_values *out)
+void tct_value_set_share(tct_value_set *set, const double *val, int64_t n,
+                         tct_team *team)
 {
     const int threads = tct_team_size(team);
     survey s = {.val = val,
-                .nonzeros = nonzeros,
-                .shares = nonzeros > SHARED_FROM ? threads : 1,
+                .count = n,
+                .shares = n > SHARED_FROM ? threads : 1,
+                .range = set->in_range,
                 .lock = PTHREAD_MUTEX_INITIALIZER,
-                .all = {.count = 0},
-                .floats = true};
-    *out = (tct_values){.kind = VALUE_F64};
-    if (b > 1) add(&s.all, bits_of(0.0));
+                .all = set};
     tct_team_run(team, threads, s.shares, NULL, look_at_share, &s);
-    if (s.all.count <= DICT_MOST) number(&s.all, out);
-    if (s.floats && (s.all.count > 32 || nonzeros == 0)) out->kind = VALUE_F32;
+}
+
+/* --- numbers -------------------------------------------------------------------- */
+
+static int by_bits(const void *a, const void *b)
+{
+    uint64_t x, y;
+    memcpy(&x, a, sizeof x);
+    memcpy(&y, b, sizeof y);
+    return (x > y) - (x < y);
+}
+
+tacit_status tct_value_set_number(tct_value_set *set, double *dict)
+{
+    int64_t n = 0;
+    if (set->key != set->few_keys)
+        TRY(TCT_ALLOC((int64_t)1 << set->bits, "a dictionary of values",
+                      &set->code));
+    if (set->zero) dict[n++] = 0.0;
+    for (size_t i = 0; i < (size_t)1 << set->bits; i++)
+        if (set->key[i]) memcpy(&dict[n++], &set->key[i], sizeof *dict);
+    qsort(dict, (size_t)n, sizeof *dict, by_bits);
+    for (int64_t c = set->zero; c < n; c++)
+        set->code[slot_of(set->key, set->bits, bits_of(dict[c]))] = (uint16_t)c;
+    return TACIT_OK;
 }

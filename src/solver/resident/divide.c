@@ -13,8 +13,8 @@ enum {
  * on the device at once. */
 void tct_resident_divide(tct_resident_job *J, int blocks)
 {
-    const int b = J->A.b, m = J->A.way == GPU_JOINED ? GPU_JOIN : 1;
-    const int warps = TCT_THREADS_MOST(J->A.way) / GPU_WAVE;
+    const int b = J->A.b, m = J->A.walk == GPU_JOINED ? GPU_JOIN : 1;
+    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
@@ -35,7 +35,7 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
     const size_t parts = (size_t)J->rounds * (size_t)J->tile;
     const size_t lines = bytes / line, widest = (size_t)J->A.widest;
     J->chip_columns = J->chip_parts = 0;
-    if (J->A.way == GPU_JOINED || widest == 0) return 0;
+    if (J->A.walk == GPU_JOINED || widest == 0) return 0;
     size_t columns = lines / parts;
     if (columns > widest) columns = widest;
     if (columns >= 8 || columns == widest) {
@@ -54,7 +54,8 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes)
 {
     const int line = threads * (int)sizeof(double);
-    const size_t own = SHARED_SPARE + (J->A.way == GPU_JOINED ? RUNS_SPARE : 0);
+    const size_t own =
+        SHARED_SPARE + (J->A.walk == GPU_JOINED ? RUNS_SPARE : 0);
     const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;

@@ -17,8 +17,8 @@ typedef struct tct_chip_vector {
 /* Threads of a block at most, one way or another: as many as have registers
  * enough for a batch of a product. */
 enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
-#define TCT_THREADS_MOST(way) \
-    ((way) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
+#define TCT_THREADS_MOST(walk) \
+    ((walk) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
 enum { TCT_CHIP_VECTORS = 6, TCT_SECOND_PLACES = 2 };
 
@@ -49,8 +49,8 @@ typedef struct tct_resident_kernel {
                         start; -1: in none                              */
     int8_t places;   /* vectors that need a second place               */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's; -1: x       */
-    /* The kernel for blocks of `b`, values in `store`, a way; NULL: none. */
-    const void *(*kernel)(int b, int store, int way);
+    /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
+    const void *(*kernel)(int b, int store, int walk);
 } tct_resident_kernel;
 
 #ifdef __cplusplus

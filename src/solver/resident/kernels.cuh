@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/kernels.cuh - which kernels a method has: one for each block
- * size, store and way that it says. */
+ * size, store and walk that it says. */
 #ifndef TCT_RESIDENT_KERNELS_CUH
 #define TCT_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
 
 /* A method's KERNELS say by `has(b, store)` which it has, and
- * `code<B, STORE, WAY>()` is one of them. */
-template <class KERNELS, int B, int STORE, int WAY>
+ * `code<B, STORE, WALK>()` is one of them. */
+template <class KERNELS, int B, int STORE, int WALK>
 static const void *tct_kernel_if()
 {
     if constexpr (KERNELS::has(B, STORE))
-        return KERNELS::template code<B, STORE, WAY>();
+        return KERNELS::template code<B, STORE, WALK>();
     else return nullptr;
 }
-template <class KERNELS, int B, int WAY>
+template <class KERNELS, int B, int WALK>
 static const void *tct_kernel_for(int store)
 {
     switch (store) {
-    case GPU_F64: return tct_kernel_if<KERNELS, B, GPU_F64, WAY>();
-    case GPU_F32: return tct_kernel_if<KERNELS, B, GPU_F32, WAY>();
-    case GPU_F48: return tct_kernel_if<KERNELS, B, GPU_F48, WAY>();
-    case GPU_DICT8: return tct_kernel_if<KERNELS, B, GPU_DICT8, WAY>();
-    case GPU_DICT16: return tct_kernel_if<KERNELS, B, GPU_DICT16, WAY>();
+    case GPU_F64: return tct_kernel_if<KERNELS, B, GPU_F64, WALK>();
+    case GPU_F32: return tct_kernel_if<KERNELS, B, GPU_F32, WALK>();
+    case GPU_F48: return tct_kernel_if<KERNELS, B, GPU_F48, WALK>();
+    case GPU_DICT8: return tct_kernel_if<KERNELS, B, GPU_DICT8, WALK>();
+    case GPU_DICT16: return tct_kernel_if<KERNELS, B, GPU_DICT16, WALK>();
     default: return nullptr;
     }
 }
 template <class KERNELS>
-static const void *tct_kernel(int b, int store, int way)
+static const void *tct_kernel(int b, int store, int walk)
 {
-    if (way == GPU_RUNS) return tct_kernel_for<KERNELS, 1, GPU_RUNS>(store);
-    if (way == GPU_JOINED) return tct_kernel_for<KERNELS, 1, GPU_JOINED>(store);
+    if (walk == GPU_RUNS) return tct_kernel_for<KERNELS, 1, GPU_RUNS>(store);
+    if (walk == GPU_JOINED)
+        return tct_kernel_for<KERNELS, 1, GPU_JOINED>(store);
     switch (b) {
     case 1: return tct_kernel_for<KERNELS, 1, GPU_ANY>(store);
     case 2: return tct_kernel_for<KERNELS, 2, GPU_ANY>(store);

@@ -46,12 +46,12 @@ static __device__ inline int tct_count_before(int mine)
 
 /* Every thread calls it, at the start: the rows of block 0, of block 1, ... are
  * noted one after the other in long_own. */
-template <int WAY>
+template <int WALK>
 static __device__ inline tct_long_rows
 tct_find_long_rows(const tct_resident_job &J)
 {
     __shared__ int first, count, wide;
-    const int rows = (int)J.A.long_rows, m = tct_way<WAY>::m;
+    const int rows = (int)J.A.long_rows, m = tct_walk<WALK>::m;
     if (rows == 0) return {nullptr, 0, false};
     if (threadIdx.x == 0) first = count = wide = 0;
     __syncthreads();
@@ -109,12 +109,12 @@ tct_sum_entries(const tct_gpu_arrays &A, const tct_gpu_long &row, int k,
 
 /* `take(slot, row, sums, thread)` for each: by another thread than the one that
  * has the row, and that has stored 0 for it before. */
-template <int WAY, int COLS, class TAKE>
+template <int WALK, int COLS, class TAKE>
 static __device__ inline void
 tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
                   const double *const (&x)[COLS], const TAKE &take)
 {
-    constexpr int M = tct_way<WAY>::m;
+    constexpr int M = tct_walk<WALK>::m;
     if (rows.count == 0) return;
     __syncthreads();
     const int warps = (int)(blockDim.x / GPU_WAVE), lane = tct_lane();

@@ -12,13 +12,13 @@
 enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
 
 /* u = A s, w' = A r; w, the recurrence's, is replaced */
-template <int B, int STORE, int WAY>
+template <int B, int STORE, int WALK>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
          tct_ahead &ahead, const double *s, const double *r)
 {
     const double *const x[2] = {s, r};
-    tct_multiply<B, STORE, WAY>(
+    tct_multiply<B, STORE, WALK>(
         J, A, ahead, x,
         [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
@@ -29,7 +29,7 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
 /* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s;
  * rr, mu = (p, s), (r, s), (s, s). r and s are read in their old place and
  * stored in their new one. */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline void
 update(const tct_resident_job &J, double alpha, double beta,
        const tct_chip_vector (&old)[2], const tct_chip_vector (&now)[2],
@@ -39,7 +39,7 @@ update(const tct_resident_job &J, double alpha, double beta,
     constexpr unsigned moved = 0b110000; /* r s */
     constexpr unsigned writes = (pass::writes & ~moved) | (pass::writes & moved)
                                                               << 2;
-    tct_sweep<B, WAY, 8, 4, pass::reads, writes>(
+    tct_sweep<B, WALK, 8, 4, pass::reads, writes>(
         J,
         tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
                      &old[1], &now[0], &now[1]}},
@@ -51,10 +51,10 @@ update(const tct_resident_job &J, double alpha, double beta,
 }
 
 /* the first sums; p and s = A p are there */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
 {
-    tct_sweep<B, WAY, 3, 1, 0b111, 0>(
+    tct_sweep<B, WALK, 3, 1, 0b111, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
         [&](double(&e)[3]) {
             const double p = e[0], r = e[1], s = e[2];
@@ -65,15 +65,15 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
         });
 }
 
-template <int B, int STORE, int WAY>
-static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
+template <int B, int STORE, int WALK>
+static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WAY>(
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    tct_ahead ahead = tct_look_ahead<B, WAY, 2>(J, A.policy);
+    tct_ahead ahead = tct_look_ahead<B, WALK, 2>(J, A.policy);
     double sum[4] = {0.0};
     tct_gang gang = tct_gang_open(J.gang);
     /* r and s, in the places that take turns */
@@ -82,9 +82,9 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
     tct_met met = TCT_GO;
     int now = 0;
     tct_scalars_load(gang, c);
-    tct_chip_load<B, WAY>(J, J.v[V_DIR]);
-    tct_chip_load<B, WAY>(J, J.v[V_SOL]);
-    begin<B, WAY>(J, sum);
+    tct_chip_load<B, WALK>(J, J.v[V_DIR]);
+    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    begin<B, WALK>(J, sum);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
@@ -101,19 +101,19 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WAY), 1)
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c);           /* alpha, beta       */
-        products<B, STORE, WAY>(J, A, ahead, place[now][1].memory,
+        products<B, STORE, WALK>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4; i++) sum[i] = 0.0;
         tct_ask(gang, k);
-        update<B, WAY>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
+        update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
     }
     /* clang-format on */
-    tct_chip_store<B, WAY>(J, J.v[V_DIR]);
-    tct_chip_store<B, WAY>(J, J.v[V_SOL]);
+    tct_chip_store<B, WALK>(J, J.v[V_DIR]);
+    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
     for (int t = 0; now == 1 && t < J.slots; t++) { /* back to their places */
-        const int64_t a = tct_row<B, WAY>(J, t);
+        const int64_t a = tct_row<B, WALK>(J, t);
         for (int i = 0; a >= 0 && i < 2; i++)
             place[0][i].memory[a] = place[1][i].memory[a];
     }
@@ -128,9 +128,9 @@ struct kernels {
     {
         return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
     }
-    template <int B, int STORE, int WAY> static const void *code()
+    template <int B, int STORE, int WALK> static const void *code()
     {
-        return (const void *)solve<B, STORE, WAY>;
+        return (const void *)solve<B, STORE, WALK>;
     }
 };
 } // namespace

@@ -60,7 +60,7 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
                  GPU_ROW_MOST);
         return NULL;
     }
-    const void *code = K->kernel(B->d.b, B->d.store, B->d.way);
+    const void *code = K->kernel(B->d.b, B->d.store, B->d.walk);
     if (!code)
         snprintf(reason, size, "no kernel of %s for this format and its store",
                  K->method->about.name);
@@ -141,10 +141,10 @@ static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
     tct_resident_divide(&J, R->blocks);
     int threads = GPU_WAVE * J.tile;
     const int pollers = tct_gang_threads(R->blocks);
-    if (threads < TCT_THREADS_MOST(J.A.way))
+    if (threads < TCT_THREADS_MOST(J.A.walk))
         threads += GPU_WAVE; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
-    if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.way);
+    if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.walk);
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
     const double chip = (double)J.chip_values * R->blocks;
     J.keep = tct_keep(slices_of(S->A->local)->base.base.matrix_bytes - chip,

@@ -14,7 +14,7 @@
 #include "solver/resident/long_rows.cuh"
 
 /* Part of this warp in round `j`: a unit of 32 rows, or two; < 0: none. */
-static __device__ inline int tct_part(const tct_resident_job &J, int j)
+static __device__ inline int tct_part_in_round(const tct_resident_job &J, int j)
 {
     const int w = tct_warp();
     const int part = (j * (int)gridDim.x + (int)blockIdx.x) * J.tile + w;
@@ -23,19 +23,19 @@ static __device__ inline int tct_part(const tct_resident_job &J, int j)
 
 /* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot
  * `t`; < 0: none. */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
-    constexpr int M = tct_way<WAY>::m;
-    const int part = tct_part(J, t / M);
+    constexpr int M = tct_walk<WALK>::m;
+    const int part = tct_part_in_round(J, t / M);
     if (part < 0) return -1;
     const int64_t unit = (int64_t)part * M + t % M;
     if (M > 1 && unit >= J.A.slices) return -1;
     int g = tct_in_slice<B>(unit) / B;
-    if (!tct_way<WAY>::runs && J.A.order)
+    if (!tct_walk<WALK>::runs && J.A.order)
         g = tct_read_only(
             &J.A.order[(B == 1 ? unit : unit / B) * GPU_LANES + g]);
-    return tct_row_of<B, WAY>(J.A, unit, g);
+    return tct_row_of<B, WALK>(J.A, unit, g);
 }
 
 /* --- vectors ------------------------------------------------------------------------ */
@@ -64,7 +64,7 @@ template <int N> struct tct_list {
 /* Slots from `t` up to `end`: `work(e)` gets the elements of a row and may
  * change them; those whose bit in WRITES is set are stored. Loads of some slots
  * are under way together. */
-template <int B, int WAY, tct_place PLACE, int N, int NCHIP, unsigned READS,
+template <int B, int WALK, tct_place PLACE, int N, int NCHIP, unsigned READS,
           unsigned WRITES, class WORK>
 static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
                                               const tct_list<N> &list, int t,
@@ -76,7 +76,7 @@ static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
         double e[AT_ONCE][N];
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
-            row[i] = t + i < end ? tct_row<B, WAY>(J, t + i) : -1;
+            row[i] = t + i < end ? tct_row<B, WALK>(J, t + i) : -1;
 #pragma unroll
         for (int i = 0; i < AT_ONCE; i++)
 #pragma unroll
@@ -100,7 +100,7 @@ static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
 }
 
 /* All slots of this thread. */
-template <int B, int WAY, int N, int NCHIP, unsigned READS, unsigned WRITES,
+template <int B, int WALK, int N, int NCHIP, unsigned READS, unsigned WRITES,
           class WORK>
 static __device__ inline void
 tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
@@ -111,30 +111,30 @@ tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
         any = max(any, list.v[n]->slots);
     }
     if (NCHIP == 0) all = 0;
-    tct_sweep_slots<B, WAY, TCT_CHIP, N, NCHIP, READS, WRITES>(J, list, 0, all,
-                                                               work);
-    tct_sweep_slots<B, WAY, TCT_EITHER, N, NCHIP, READS, WRITES>(J, list, all,
-                                                                 any, work);
-    tct_sweep_slots<B, WAY, TCT_MEMORY, N, NCHIP, READS, WRITES>(J, list, any,
-                                                                 J.slots, work);
+    tct_sweep_slots<B, WALK, TCT_CHIP, N, NCHIP, READS, WRITES>(J, list, 0, all,
+                                                                work);
+    tct_sweep_slots<B, WALK, TCT_EITHER, N, NCHIP, READS, WRITES>(J, list, all,
+                                                                  any, work);
+    tct_sweep_slots<B, WALK, TCT_MEMORY, N, NCHIP, READS, WRITES>(
+        J, list, any, J.slots, work);
 }
 
 /* Bring the first slots onto the chip, and back. */
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline void tct_chip_load(const tct_resident_job &J,
                                             const tct_chip_vector &v)
 {
     for (int t = 0; t < v.slots; t++) {
-        const int64_t row = tct_row<B, WAY>(J, t);
+        const int64_t row = tct_row<B, WALK>(J, t);
         if (row >= 0) *tct_at(v, t, row, TCT_CHIP) = v.memory[row];
     }
 }
-template <int B, int WAY>
+template <int B, int WALK>
 static __device__ inline void tct_chip_store(const tct_resident_job &J,
                                              const tct_chip_vector &v)
 {
     for (int t = 0; t < v.slots; t++) {
-        const int64_t row = tct_row<B, WAY>(J, t);
+        const int64_t row = tct_row<B, WALK>(J, t);
         if (row >= 0) v.memory[row] = *tct_at(v, t, row, TCT_CHIP);
     }
 }
@@ -163,7 +163,7 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
 }
 
 /* Every thread calls it, at the start. */
-template <int B, int STORE, int WAY>
+template <int B, int STORE, int WALK>
 static __device__ inline tct_values<STORE, true>
 tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
 {
@@ -174,12 +174,13 @@ tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
     for (int i = threadIdx.x; J.poison && i < J.chip_doubles; i += blockDim.x)
         chip[i] = __longlong_as_double(-1);
     __syncthreads();
-    for (int j = 0; WAY != GPU_JOINED && j < J.rounds; j++) {
+    for (int j = 0; WALK != GPU_JOINED && j < J.rounds; j++) {
         const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
-        const int part = tct_part(J, j);
+        const int part = tct_part_in_round(J, j);
         if (part < 0 || v.columns == 0) continue;
-        const tct_gpu_slice s = tct_slice_of(tct_part_words<B, WAY>(J.A, part));
-        const int n = s.kind == GPU_CONST   ? 0
+        const tct_gpu_slice s =
+            tct_slice_of(tct_part_words<B, WALK>(J.A, part));
+        const int n = s.kind == SLICE_CONST ? 0
                       : s.width < v.columns ? s.width
                                             : v.columns;
         const type *from =
@@ -196,7 +197,7 @@ static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
                                                     int j)
 {
     const int mine = j + tct_lane();
-    const int part = mine < J.rounds ? tct_part(J, mine) : -1;
+    const int part = mine < J.rounds ? tct_part_in_round(J, mine) : -1;
     return tct_apart(J.A, part, part >= 0);
 }
 
@@ -208,22 +209,24 @@ struct tct_ahead {
     tct_head head;
     tct_long_rows rows;
 };
-template <int B, int WAY, int COLS>
+template <int B, int WALK, int COLS>
 static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
                                                   uint64_t policy)
 {
     tct_ahead a;
-    a.word = tct_part_words<B, WAY>(J.A, tct_part(J, 0));
-    a.next = tct_part_words<B, WAY>(J.A, tct_part(J, J.rounds > 1 ? 1 : 0));
-    a.head = tct_part_head<B, COLS, WAY>(J.A, a.word, tct_part(J, 0), policy);
-    a.apart = WAY == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
-    if constexpr (B == 1) a.rows = tct_find_long_rows<WAY>(J);
+    a.word = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, 0));
+    a.next = tct_part_words<B, WALK>(
+        J.A, tct_part_in_round(J, J.rounds > 1 ? 1 : 0));
+    a.head = tct_part_head<B, COLS, WALK>(J.A, a.word, tct_part_in_round(J, 0),
+                                          policy);
+    a.apart = WALK == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
+    if constexpr (B == 1) a.rows = tct_find_long_rows<WALK>(J);
     return a;
 }
 
 /* Row sums of all slots of this thread: `take(slot, row, sums, thread)` gets
  * each; of rows kept apart 0 first and then, from any thread, the sums. */
-template <int B, int STORE, int WAY, int COLS, class TAKE>
+template <int B, int STORE, int WALK, int COLS, class TAKE>
 static __device__ inline void
 tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
              tct_ahead &ahead, const double *const (&x)[COLS], const TAKE &take)
@@ -233,37 +236,37 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
         const tct_head h = ahead.head;
         const int j1 = j + 1 < J.rounds ? j + 1 : 0;
         const int j2 = j1 + 1 < J.rounds ? j1 + 1 : 0;
-        const int part = tct_part(J, j);
+        const int part = tct_part_in_round(J, j);
         ahead.word = ahead.next;
-        ahead.next = tct_part_words<B, WAY>(J.A, tct_part(J, j2));
+        ahead.next = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, j2));
         if (part < 0) { /* then none follows but that of round 0 */
             if (j1 == 0)
-                ahead.head = tct_part_head<B, COLS, WAY>(
-                    J.A, ahead.word, tct_part(J, 0), A.policy);
+                ahead.head = tct_part_head<B, COLS, WALK>(
+                    J.A, ahead.word, tct_part_in_round(J, 0), A.policy);
             continue;
         }
-        ahead.head = tct_part_head<B, COLS, WAY>(J.A, ahead.word,
-                                                 tct_part(J, j1), A.policy);
-        constexpr int M = tct_way<WAY>::m;
-        tct_part_sum<B, COLS, true, WAY>(
+        ahead.head = tct_part_head<B, COLS, WALK>(
+            J.A, ahead.word, tct_part_in_round(J, j1), A.policy);
+        constexpr int M = tct_walk<WALK>::m;
+        tct_part_sum<B, COLS, true, WALK>(
             J.A, s, h, part, M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
             [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                 take(j * M + m, row, sum, (int)threadIdx.x);
             });
     }
-    if constexpr (WAY == GPU_JOINED)
+    if constexpr (WALK == GPU_JOINED)
         for (int j0 = 0; j0 < J.rounds; j0 += GPU_WAVE) {
             tct_lanes apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
             for (; apart; apart &= apart - 1) {
                 const int j = j0 + tct_first_lane(apart);
                 tct_two_apart<COLS, true>(
-                    J.A, tct_part(J, j), A, x,
+                    J.A, tct_part_in_round(J, j), A, x,
                     [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                         take(j * GPU_JOIN + m, row, sum, (int)threadIdx.x);
                     });
             }
         }
-    if constexpr (B == 1) tct_sum_long_rows<WAY>(J, ahead.rows, x, take);
+    if constexpr (B == 1) tct_sum_long_rows<WALK>(J, ahead.rows, x, take);
 }
 
 #endif

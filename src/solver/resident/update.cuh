@@ -7,12 +7,12 @@
 
 /* PASS on `list`, its vectors in their order, the first NCHIP of which may be
  * on the chip; its sums, if it has any, are added to `s`. */
-template <int B, int WAY, int NCHIP, class PASS>
+template <int B, int WALK, int NCHIP, class PASS>
 static __device__ inline void tct_update(const tct_resident_job &J,
                                          const tct_list<PASS::vectors> &list,
                                          double a, double b, double *s)
 {
-    tct_sweep<B, WAY, PASS::vectors, NCHIP, PASS::reads, PASS::writes>(
+    tct_sweep<B, WALK, PASS::vectors, NCHIP, PASS::reads, PASS::writes>(
         J, list, [&](double(&e)[PASS::vectors]) { PASS::at(e, a, b, s); });
 }
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/pattern/plan.c - plan the slices of a window of groups: whether
+ * sorting by length pays, and how each slice stores its columns. */
+#include "operator/pattern/view.h"
+#include <math.h>
+#include <string.h>
+
+static const double SORT_PAYS = 0.97; /* of the cost in row order */
+
+/* --- costs ---------------------------------------------------------------------- */
+
+double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
+                       int width)
+{
+    const int step = kind == SLICE_NEAR ? rules->near_step : 1;
+    return rules->index[kind] * ((width + step - 1) / step * step);
+}
+
+/* Of one more column, by and large: those of SLICE_NEAR may come in twos. */
+static double column_cost(const tct_slicing *S, tct_slice_kind kind)
+{
+    return (kind == SLICE_CONST ? 0.0 : S->cell) + S->rules->index[kind] +
+           (kind >= SLICE_NEAR ? S->b * S->rules->gather : 0.0);
+}
+
+double tct_slice_cost(const tct_slicing *S, const tct_slice *s)
+{
+    const tct_slicing_rules *rules = S->rules;
+    const tct_slice_kind kind = (tct_slice_kind)s->kind;
+    const bool ragged = kind >= SLICE_NEAR && s->full < s->width;
+    return s->width * (column_cost(S, kind) - rules->index[kind]) +
+           tct_index_bytes(rules, kind, s->width) + rules->slice +
+           (ragged ? rules->ragged : 0.0) + (s->sorted ? rules->sorted : 0.0);
+}
+
+/* Columns that a slice of runs may have, not to cost more than `s`. */
+static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
+                         const tct_slice *s)
+{
+    const tct_slice none = {.kind = SLICE_RUN, .sorted = s->sorted};
+    const double most = (tct_slice_cost(S, s) - tct_slice_cost(S, &none)) /
+                        column_cost(S, kind);
+    return most < UINT16_MAX ? (int32_t)most : UINT16_MAX;
+}
+
+/* --- a slice -------------------------------------------------------------------- */
+
+/* Have the lanes of the run just passed one value? */
+static bool one_value(const tct_slicing *S, const tct_view *v,
+                      const tct_runs *r, uint32_t mask)
+{
+    const tct_local *A = S->A;
+    const double *value = NULL;
+    for (; mask; mask &= mask - 1) {
+        const int l = __builtin_ctz(mask);
+        const double *own = A->val + A->ptr[v->group[l]] + r->at[l] - 1;
+        if (!value) value = own;
+        if (memcmp(own, value, sizeof *value) != 0) return false;
+    }
+    return isfinite(*value); /* it meets the 0 of empty lanes */
+}
+
+/* As runs, if that costs no more than `s` does. A run takes one column of a
+ * lane at most, so what is left of the longest, lane `widest`, tells early. */
+TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
+                            int lanes, tct_slice *s)
+{
+    tct_slice_kind kind = S->consts ? SLICE_CONST : SLICE_RUN;
+    int32_t most = most_runs(S, kind, s), n = 0;
+    const int64_t last = S->A->cols / S->b - lanes;
+    int64_t entries = 0;
+    tct_runs r;
+    tct_run run;
+    tct_runs_open(&r, lanes);
+    for (;; n++) {
+        while (n + v->length[widest] - r.at[widest] > most) {
+            if (kind == SLICE_RUN) return;
+            most = most_runs(S, kind = SLICE_RUN, s);
+        }
+        if (!tct_runs_next(&r, v, lanes, &run)) break;
+        if (S->rules->whole_runs && (run.base < 0 || run.base > last)) return;
+        if (kind == SLICE_CONST && !one_value(S, v, &r, run.mask))
+            most = most_runs(S, kind = SLICE_RUN, s);
+    }
+    for (int l = 0; l < lanes; l++) entries += v->length[l];
+    s->kind = (uint8_t)kind;
+    s->width = (uint16_t)n;
+    s->full = (uint16_t)(entries == (int64_t)v->there * n ? n : 0);
+}
+
+/* Returns its cost; negative if it is too wide. */
+TCT_LANEWISE double plan_slice(const tct_slicing *S, const tct_view *v,
+                               bool sorted, int lanes, tct_slice *s)
+{
+    const tct_slicing_rules *rules = S->rules;
+    const int there = rules->padded ? lanes : v->there;
+    int32_t full = INT32_MAX, low = INT32_MAX, high = 0;
+    int widest = 0;
+    for (int l = 0; l < there; l++) {
+        const int32_t n = v->length[l];
+        if (n > v->length[widest]) widest = l;
+        if (n < full) full = n;
+        if (n > 0 && v->col[l][0] < low) low = v->col[l][0];
+        if (n > 0 && v->col[l][n - 1] > high) high = v->col[l][n - 1];
+    }
+    const int32_t width = v->length[widest];
+    if (width > UINT16_MAX) return -1.0;
+    const bool near = width == 0 || high - low <= UINT16_MAX;
+    *s = (tct_slice){
+        .base = width > 0 ? low : 0,
+        .width = (uint16_t)width,
+        .full = (uint16_t)full,
+        .kind = (uint8_t)(near && !S->only_far ? SLICE_NEAR : SLICE_FAR),
+        .sorted = sorted};
+    if (width > 0 && !S->only_far && (!sorted || rules->sorted_runs))
+        plan_runs(S, v, widest, lanes, s);
+    const double cost = tct_slice_cost(S, s);
+    return sorted && there < lanes ? cost - rules->sorted : cost;
+}
+
+/* --- a window ------------------------------------------------------------------- */
+
+TCT_LANEWISE double plan_slices(const tct_slicing *S, const tct_window *w,
+                                const uint8_t *order, int lanes,
+                                tct_slice *slice)
+{
+    double cost = 0.0;
+    for (int n = 0; lanes * n < w->groups; n++) {
+        tct_view v;
+        tct_view_open(w, n, order, lanes, &v);
+        const double one = plan_slice(S, &v, order != NULL, lanes, &slice[n]);
+        if (one < 0.0) return -1.0;
+        cost += one;
+    }
+    return cost;
+}
+
+/* Cost if no lane were ever empty and there were no runs. */
+static double even_cost(const tct_slicing *S, const tct_window *w)
+{
+    const tct_slicing_rules *rules = S->rules;
+    double blocks = 0.0;
+    for (int g = 0; g < w->groups; g++) blocks += w->length[g];
+    return blocks / rules->lanes *
+               column_cost(S, S->only_far ? SLICE_FAR : SLICE_NEAR) +
+           w->groups / rules->lanes * (rules->slice + rules->sorted);
+}
+
+/* Slices of a window by which its order is turned round: a warp has slices a
+ * multiple of 8 apart, and is not to have the widest of every window. Bits of
+ * the window's number are mixed (Knuth 1998, sec. 6.4: multiplicative hashing),
+ * for whatever the distance is. */
+static int turn_of(const tct_slicing *S, const tct_window *w)
+{
+    if (w->groups < S->window) return 0; /* its last slices are not there */
+    const uint32_t window = (uint32_t)(w->first / S->window);
+    return (int)(window * 2654435769u >> 29);
+}
+
+static void sort(const tct_slicing *S, const tct_window *w, uint8_t *order)
+{
+    uint8_t by_length[TCT_WINDOW_MOST];
+    tct_window_sort(w, by_length);
+    const size_t turn =
+        S->rules->turned ? (size_t)(S->rules->lanes * turn_of(S, w)) : 0;
+    memcpy(order, by_length + turn, TCT_WINDOW_MOST - turn);
+    memcpy(order + TCT_WINDOW_MOST - turn, by_length, turn);
+}
+
+TCT_LANEWISE double plan_window(const tct_slicing *S, const tct_window *w,
+                                int lanes, tct_slice *slice, uint8_t *order)
+{
+    for (int g = 0; g < TCT_WINDOW_MOST; g++) order[g] = (uint8_t)g;
+    const double cost = plan_slices(S, w, NULL, lanes, slice);
+    if (cost < 0.0 || even_cost(S, w) >= SORT_PAYS * cost) return cost;
+    tct_slice sorted[TCT_WINDOW_SLICES] = {{0}};
+    uint8_t by_length[TCT_WINDOW_MOST];
+    sort(S, w, by_length);
+    const double other = plan_slices(S, w, by_length, lanes, sorted);
+    if (other >= SORT_PAYS * cost) return cost;
+    const int slices = (w->groups + lanes - 1) / lanes;
+    memcpy(slice, sorted, (size_t)slices * sizeof *slice);
+    memcpy(order, by_length, sizeof by_length);
+    return other;
+}
+
+double tct_window_plan(const tct_slicing *S, const tct_window *w,
+                       tct_slice slice[TCT_WINDOW_SLICES],
+                       uint8_t order[TCT_WINDOW_MOST])
+{
+    return S->rules->lanes == 8 ? plan_window(S, w, 8, slice, order)
+                                : plan_window(S, w, 32, slice, order);
+}
+
+tct_slice_census tct_slices_count(const tct_slice *slice, int64_t slices)
+{
+    tct_slice_census c = {.all = 0.0};
+    for (int64_t n = 0; n < slices; n++) {
+        c.columns[slice[n].kind] += slice[n].width;
+        c.all += slice[n].width;
+        c.sorted += slice[n].sorted ? 100.0 / (double)slices : 0.0;
+    }
+    return c;
+}
