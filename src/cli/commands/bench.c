@@ -132,7 +132,7 @@ static tacit_status one_exchange(const cli *c, const cli_system *s, int vectors,
         .A = s->A, .x = s->b, .y = s->x, .count = vectors, .run = run_exchange};
     double seconds = 0.0;
     TRY(measure(c, &exchange, &seconds));
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s->A, &info);
     const double values = (double)(vectors * info.volume);
     const double most = vectors * cli_max(c, (double)info.sent);

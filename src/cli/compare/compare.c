@@ -201,7 +201,7 @@ static tacit_status look_at(batch *b, cli_comparison *all)
     const cli_run none = {.status = TACIT_OK};
     all->path = cli_path_of(b->c, &all->problem, &b->s, "cg", &none);
     snprintf(all->format, sizeof all->format, "%s", all->path.format);
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(b->s.A, &info);
     all->packed = info.packed;
     if (!cli_on_gpu(b->c) || all->b) return TACIT_OK;

@@ -132,7 +132,7 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
 
 bool cli_is_mixed(const cli_system *s)
 {
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s->A, &info);
     return info.low_bits > 0;
 }
