@@ -111,6 +111,7 @@ typedef struct tacit_setting {
  *   loop             host (its first value), graph, resident, or auto: each
  *                    that the solver can have runs some iterations, and the
  *                    fastest on the slowest rank stays
+ *   precond          none (its first value) or jacobi: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first */
@@ -161,6 +162,7 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a
  *              product; vectors replaced every 50 iterations; the first 50, and
  *              all that it is too inaccurate for, are done by single
+ *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
  *              behind two products; single where it is too inaccurate
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.

@@ -26,6 +26,8 @@
     X(norm, "norm", 1, 0x1, 0x0, 1, 0, 0, 1, 0)                           \
     X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                       \
     X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                 \
+    X(times, "elementwise product", 3, 0x3, 0x4, 1, 0, 1, 0, 0)           \
+    X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)   \
     X(cg_update, "cg update", 3, 0x7, 0x6, 0, 1, 0, 0, 2)                 \
     X(single_update, "single update", 4, 0xf, 0xd, 1, 1, 0, 1, 3)         \
     X(pipelined_update, "pipelined update", 7, 0x7f, 0x7e, 2, 1, 1, 1, 6) \
@@ -106,6 +108,21 @@ TCT_BODY(axpy_norm) /* x y */
 {
     v[1] = muladd(a, v[0], v[1]);
     s[0] = muladd(v[1], v[1], s[0]);
+}
+
+TCT_BODY(times) /* d x y */
+{
+    v[2] = v[0] * v[1];              /* y = d x, each element */
+    s[0] = muladd(v[1], v[2], s[0]); /* (x, y)                */
+}
+
+TCT_BODY(flexible_update) /* z w r x p s */
+{
+    v[4] = muladd(b, v[4], v[0]);    /* p = z + beta p  */
+    v[5] = muladd(b, v[5], v[1]);    /* s = w + beta s  */
+    v[3] = muladd(a, v[4], v[3]);    /* x = x + alpha p */
+    v[2] = muladd(-a, v[5], v[2]);   /* r = r - alpha s */
+    s[0] = muladd(v[2], v[2], s[0]); /* (r, r)          */
 }
 
 TCT_BODY(cg_update) /* r x p */

@@ -21,12 +21,15 @@ enum {
     C_RR = 0,    /* (r, r)                                          */
     C_DELTA = 1, /* (A r, r), pipelined                             */
     C_REF = 2,   /* (r, r_0), pipelined, now and then               */
+    C_RZ = 1,    /* (r, z), z = M r: cg and flexible                */
+    C_ZW = 2,    /* (z, w), flexible                                */
+    C_ZS = 3,    /* (z, s), flexible                                */
     C_MU = 1,    /* (p, s), single and pipe-pr                      */
     C_RS = 2,    /* (r, s)                                          */
     C_SS = 3,    /* (s, s)                                          */
     C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
-    C_RR_OLD,    /* (r, r) of the iteration before; 0 at a start    */
+    C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
     C_ALPHA,
     C_BETA,
     C_TARGET2,   /* square of the residual norm to reach            */
@@ -39,6 +42,8 @@ enum {
     C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
+    C_PRECOND,   /* 1: there is a preconditioner M                  */
+    C_RHO,       /* (p, s), flexible; 0 at a start                  */
     TCT_SCALARS
 };
 
@@ -46,14 +51,16 @@ typedef enum tct_bad {
     BAD_NONE = 0,
     BAD_CURVATURE,
     BAD_RESIDUAL,
-    BAD_TIME, /* a wait on the device took too long                */
-    BAD_DRIFT /* the recurrences have become too inaccurate to be
+    BAD_PRECOND, /* (r, M r) is not positive                        */
+    BAD_TIME,    /* a wait on the device took too long                */
+    BAD_DRIFT    /* the recurrences have become too inaccurate to be
                  worth going on with: another method does          */
 } tct_bad;
 
 typedef enum tct_step {
     STEP_CG_ALPHA,  /* alpha = (r, r) / (p, A p)          */
     STEP_CG_BETA,   /* beta  = (r, r) / (r, r)_old        */
+    STEP_FLEXIBLE,  /* Notay 2000                         */
     STEP_PR,        /* Chen and Carson 2020: single       */
     STEP_PIPE_PR,   /* the same, pipelined                */
     STEP_PIPELINED, /* Ghysels and Vanroose 2014          */
@@ -95,15 +102,47 @@ TCT_BOTH int step_sound(double *c, double curvature)
     return 1;
 }
 
+/* (r, M r), or (r, r) where there is no M. */
+TCT_BOTH double step_gamma(const double *c)
+{
+    return c[C_PRECOND] != 0.0 ? c[C_RZ] : c[C_RR];
+}
+
+/* Is M positive, as far as r knows? If not, hold still, and say why. */
+TCT_BOTH int step_positive(double *c, double gamma)
+{
+    if (gamma > 0.0 && step_finite(gamma)) return 1;
+    c[C_ALPHA] = 0.0;
+    c[C_BAD] = BAD_PRECOND;
+    c[C_BAD_VALUE] = gamma;
+    return 0;
+}
+
 TCT_BOTH void step_cg_alpha(double *c)
 {
-    c[C_RR_OLD] = c[C_RR];
-    if (step_sound(c, c[C_PT])) c[C_ALPHA] = c[C_RR] / c[C_PT];
+    const double gamma = step_gamma(c);
+    c[C_RR_OLD] = gamma;
+    if (step_sound(c, c[C_PT]) && step_positive(c, gamma))
+        c[C_ALPHA] = gamma / c[C_PT];
 }
 
 TCT_BOTH void step_cg_beta(double *c)
 {
-    c[C_BETA] = c[C_RR_OLD] > 0.0 ? c[C_RR] / c[C_RR_OLD] : 0.0;
+    c[C_BETA] = c[C_RR_OLD] > 0.0 ? step_gamma(c) / c[C_RR_OLD] : 0.0;
+}
+
+/* rho = (z, w) - (z, s)^2 / rho_old is (p, A p) of the new p = z + beta p,
+ * beta = -(z, s) / rho_old; alpha = (r, z) / rho */
+TCT_BOTH void step_flexible(double *c)
+{
+    const double old = c[C_RHO];
+    const double beta = old > 0.0 ? -c[C_ZS] / old : 0.0;
+    const double rho = c[C_ZW] + beta * c[C_ZS];
+    if (step_sound(c, rho) && step_positive(c, c[C_RZ])) {
+        c[C_ALPHA] = c[C_RZ] / rho;
+        c[C_RHO] = rho;
+    }
+    c[C_BETA] = beta;
 }
 
 /* beta = (r, r) / (r, r)_old, alpha = (r, r) / (delta - beta (r, r) / alpha_old)
@@ -178,6 +217,7 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
     switch (step) {
     case STEP_CG_ALPHA: step_cg_alpha(c); break;
     case STEP_CG_BETA: step_cg_beta(c); break;
+    case STEP_FLEXIBLE: step_flexible(c); break;
     case STEP_PR: step_pr(c); break;
     case STEP_PIPE_PR: step_pipe_pr(c); break;
     case STEP_PIPELINED: step_pipelined(c); break;

@@ -37,6 +37,7 @@ struct tacit_operator {
     int64_t *starts; /* [size + 1] first row of each rank                */
     const tct_format *format;
     tct_order *order; /* of what is stored; NULL: as the rows come         */
+    const tct_order *follows; /* order of vectors that is another operator's */
     tct_block *local; /* rows and columns of this rank                    */
     tct_block *ghost; /* columns of other ranks; NULL if there are none   */
     tct_block *ghost_there; /* the same on the device: `ghost` on the host */

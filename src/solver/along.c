@@ -12,8 +12,8 @@ void tct_along(tacit_solver *S, double norm_r)
     double host[TCT_SCALARS] = {0};
     S->rr = norm_r * norm_r;
     S->resumed = false;
-    if (S->limit - S->k < 2) return;
-    apply_dots(S->A, q, p, r, s, &c[C_MU]); /* s = A p, its sums */
+    if (S->M || S->limit - S->k < 2) return; /* along M r, then */
+    apply_dots(S->A, q, p, r, s, &c[C_MU]);  /* s = A p, its sums */
     q_norm(q, S->n, r, &c[C_RR]);
     q_dot(q, S->n, r, p, &c[C_RP]);
     q_sum(q, 5, &c[C_RR]);

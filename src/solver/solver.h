@@ -22,6 +22,8 @@ typedef struct tct_method {
     /* Is alpha's denominator inferred from recurrences, so that a negative one
      * may be rounding? Then it is formed before the solve is given up. */
     bool inferred;
+    /* Does its text take a preconditioner? */
+    bool preconditioned;
     /* Is p left as the last direction, not as the next one? */
     bool leaves_last;
     /* Who does the first about.first iterations; NULL: the method itself.
@@ -55,6 +57,9 @@ struct tacit_solver {
     tacit_queue *q;
     const tacit_operator *A;     /* what the method multiplies by     */
     const tacit_operator *exact; /* A, or A in full precision         */
+    const tacit_operator *M;     /* preconditioner, or NULL           */
+    tacit_operator *own_M;       /* made by tct_set_precond           */
+    double *z;                   /* M r, where a method needs it      */
     size_t n;                    /* local rows                        */
     size_t most_rows;            /* of a rank: what paces all         */
     double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
@@ -190,7 +195,7 @@ void tct_tell_monitor(tacit_solver *S);
 void tct_broke_down(tacit_solver *S, const char *quantity, double value);
 void tct_forget_breakdown(tacit_solver *S);
 
-#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr)
+#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
 #define X(name)        extern const tct_method tct_method_##name;
 TCT_METHODS(X)
 #undef X
