@@ -218,7 +218,8 @@ static void with_dot(product *p)
 }
 static void pair(product *p)
 {
-    p->B->ops->multiply_pair(p->B, p->x0, p->y0, p->x1, p->y1);
+    const tct_panel x = tct_pair(p->x0, p->x1), y = tct_pair(p->y0, p->y1);
+    p->B->ops->multiply_block(p->B, &x, &y);
 }
 
 static double best_of(void (*once)(product *), product *p, double seconds)

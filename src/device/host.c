@@ -69,6 +69,17 @@ static int threads_of(const tacit_queue *q)
     return h->threads ? h->threads : q->threads;
 }
 
+static void multiply_block(const tct_op *op)
+{
+    const tct_block *B = op->block;
+    if (B->ops->multiply_block) {
+        B->ops->multiply_block(B, &op->x, &op->y);
+        return;
+    }
+    for (int j = 0; j < op->x.columns; j++)
+        B->ops->multiply(B, tct_column(&op->x, j), tct_column(&op->y, j), NULL);
+}
+
 static void run_product(tacit_queue *q, const tct_op *op)
 {
     const tct_block *B = op->block;
@@ -87,14 +98,7 @@ static void run_product(tacit_queue *q, const tct_op *op)
                              .v = {v[2], v[1]},
                              .out = op->out + 1});
         break;
-    case TCT_MULTIPLY_PAIR:
-        if (B->ops->multiply_pair) {
-            B->ops->multiply_pair(B, v[0], v[1], v[2], v[3]);
-        } else {
-            B->ops->multiply(B, v[0], v[1], NULL);
-            B->ops->multiply(B, v[2], v[3], NULL);
-        }
-        break;
+    case TCT_MULTIPLY_BLOCK: multiply_block(op); break;
     case TCT_MULTIPLY_ADD:
         B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
         break;
@@ -135,7 +139,7 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
-    case TCT_MULTIPLY_PAIR:
+    case TCT_MULTIPLY_BLOCK:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
     case TCT_PASS:
     case TCT_GATHER: run_vector(q, threads_of(q), op); break;

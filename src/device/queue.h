@@ -21,24 +21,24 @@
  * as in the aCG paper's section 4.1.4, the doubles per element that it really
  * reads and writes, and the sums it makes. A pass says these in its own row
  * (TCT_PASSES). Vectors are listed in the order of op->v. */
-#define TCT_OPS(X)                                                        \
-    X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                     \
-    X(GATHER, "gather", 0, 0, 0, 0, 2, 0) /* x y           */             \
-    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                              \
-    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                      \
-    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3) /* p s r        */ \
-    X(MULTIPLY_PAIR, "product of two", 2, 0, 0, 0, 4, 0)                  \
-    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                    \
-    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                              \
-    X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                     \
-    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                           \
-    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                               \
-    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                 \
-    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                     \
-    X(PACK, "pack", 0, 0, 0, 0, 2, 0)                                     \
-    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0)                                 \
-    X(CALL, "function", 1, 0, 0, 0, 0, 0)                                 \
-    X(GET, "get", 0, 0, 0, 0, 2, 0)                                       \
+#define TCT_OPS(X)                                                          \
+    X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                       \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0) /* x y           */               \
+    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                                \
+    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
+    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                      \
+    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
+    X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
+    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                             \
+    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
+    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                   \
+    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                       \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0)                                       \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0)                                   \
+    X(CALL, "function", 1, 0, 0, 0, 0, 0)                                   \
+    X(GET, "get", 0, 0, 0, 0, 2, 0)                                         \
     X(PUT, "put", 0, 0, 0, 0, 2, 0)
 
 typedef enum tct_opcode {
@@ -73,6 +73,8 @@ typedef struct tct_op_info {
 typedef struct tct_block tct_block;
 typedef struct tct_exchange tct_exchange;
 
+enum { TCT_COLUMNS_MOST = 32 /* of a panel */ };
+
 /* Vectors side by side: column j begins `stride` doubles after column j - 1. */
 typedef struct tct_panel {
     double *at;
@@ -83,6 +85,11 @@ typedef struct tct_panel {
 static inline double *tct_column(const tct_panel *x, int j)
 {
     return x->at + j * x->stride;
+}
+/* Columns [from, from + columns) of `x`. */
+static inline tct_panel tct_columns(const tct_panel *x, int from, int columns)
+{
+    return (tct_panel){tct_column(x, from), x->stride, columns};
 }
 static inline tct_panel tct_single(const double *x)
 {
@@ -135,7 +142,8 @@ typedef struct tct_op {
     bool at_once;               /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, on the device             */
-    tct_panel x;                /* what is sent in an exchange          */
+    tct_panel x;                /* what is sent; X of a block product   */
+    tct_panel y;                /* ... and its Y                        */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
     void *host;                 /* host memory of GET and PUT; of CALL  */
@@ -153,9 +161,10 @@ typedef struct tct_block_ops {
     /* y = B x; if `dot` is not NULL, *dot = (x, y). */
     void (*multiply)(const tct_block *B, const double *x, double *y,
                      double *dot);
-    /* y0 = B x0, y1 = B x1 in one pass. OPTIONAL: multiply twice. */
-    void (*multiply_pair)(const tct_block *B, const double *x0, double *y0,
-                          const double *x1, double *y1);
+    /* Y = B X in few passes over B; each column has the bits of a product
+     * of its own. OPTIONAL: multiply column by column. */
+    void (*multiply_block)(const tct_block *B, const tct_panel *X,
+                           const tct_panel *Y);
     /* y += B g; if `dot` is not NULL, *dot += (x, B g). Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const double *g, double *y,
                          const double *x, double *dot);
@@ -482,9 +491,9 @@ void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
 /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
 void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
                      const double *r, double *s, double *out);
-/* y0 = B x0, y1 = B x1 */
-void q_multiply_pair(tacit_queue *q, const tct_block *B, const double *x0,
-                     double *y0, const double *x1, double *y1);
+/* Y = B X, panels of as many columns, up to TCT_COLUMNS_MOST */
+void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
+                      tct_panel Y);
 /* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B g) */
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot);

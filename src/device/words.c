@@ -111,13 +111,14 @@ void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
                           .out = out});
 }
 
-void q_multiply_pair(tacit_queue *q, const tct_block *B, const double *x0,
-                     double *y0, const double *x1, double *y1)
+void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
+                      tct_panel Y)
 {
-    q_submit(q, &(tct_op){.code = TCT_MULTIPLY_PAIR,
+    q_submit(q, &(tct_op){.code = TCT_MULTIPLY_BLOCK,
                           .n = (size_t)B->rows,
                           .block = B,
-                          .v = {in(x0), y0, in(x1), y1}});
+                          .x = X,
+                          .y = Y});
 }
 
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,

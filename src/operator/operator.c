@@ -31,17 +31,28 @@ static void assembled_dots(const tacit_operator *A, tacit_queue *q,
     q_dots(q, (size_t)A->n, r, s, out + 1);
 }
 
-static void assembled_pair(const tacit_operator *A, tacit_queue *q,
-                           const double *x0, double *y0, const double *x1,
-                           double *y1)
+/* As many columns as an exchange may have. */
+static void apply_columns(const tacit_operator *A, tacit_queue *q, tct_panel X,
+                          tct_panel Y)
 {
     tct_exchange *e = A->plan ? &A->plan->base : NULL;
-    if (e) q_exchange_begin(q, e, tct_pair(x0, x1));
-    q_multiply_pair(q, A->local, x0, y0, x1, y1);
-    if (e) q_exchange_end(q, e, 2);
-    if (!A->ghost) return;
-    q_multiply_add(q, A->ghost_there, e, 0, y0, x0, NULL);
-    q_multiply_add(q, A->ghost_there, e, 1, y1, x1, NULL);
+    if (e) q_exchange_begin(q, e, X);
+    q_multiply_block(q, A->local, X, Y);
+    if (e) q_exchange_end(q, e, X.columns);
+    for (int j = 0; A->ghost && j < X.columns; j++)
+        q_multiply_add(q, A->ghost_there, e, j, tct_column(&Y, j),
+                       tct_column(&X, j), NULL);
+}
+
+static void assembled_block(const tacit_operator *A, tacit_queue *q,
+                            tct_panel X, tct_panel Y)
+{
+    const int most = A->plan ? A->plan->base.columns : X.columns;
+    for (int j = 0; j < X.columns; j += most) {
+        const int left = X.columns - j, columns = left < most ? left : most;
+        apply_columns(A, q, tct_columns(&X, j, columns),
+                      tct_columns(&Y, j, columns));
+    }
 }
 
 static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
@@ -56,7 +67,7 @@ static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
 static const tct_operator_ops assembled_ops = {.name = "assembled",
                                                .apply = apply_with,
                                                .apply_dots = assembled_dots,
-                                               .apply_pair = assembled_pair,
+                                               .apply_block = assembled_block,
                                                .diagonal = assembled_diagonal};
 
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
@@ -84,12 +95,18 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {
-    if (A->ops->apply_pair) {
-        A->ops->apply_pair(A, q, x0, y0, x1, y1);
+    apply_block(A, q, tct_pair(x0, x1), tct_pair(y0, y1));
+}
+
+void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
+                 tct_panel Y)
+{
+    if (A->ops->apply_block) {
+        A->ops->apply_block(A, q, X, Y);
         return;
     }
-    A->ops->apply(A, q, x0, y0, NULL);
-    A->ops->apply(A, q, x1, y1, NULL);
+    for (int j = 0; j < X.columns; j++)
+        A->ops->apply(A, q, tct_column(&X, j), tct_column(&Y, j), NULL);
 }
 
 static bool overlap(const double *x, const double *y, int64_t n)
@@ -186,6 +203,28 @@ static tacit_status copy_rows(tct_team *team, const tct_csr *from, tct_csr *to)
     return TACIT_OK;
 }
 
+static tacit_status plan_columns(const tacit_operator *A, int columns,
+                                 tct_plan **out)
+{
+    const int32_t *now = A->order ? A->order->now : NULL;
+    return tct_plan_create(A->q, A->starts, A->ghost_id, A->ghosts, now,
+                           columns, out);
+}
+
+tacit_status tct_operator_columns(tacit_operator *A, int columns)
+{
+    REQUIRE(columns >= 1 && columns <= TCT_COLUMNS_MOST);
+    if (!A->plan || columns <= A->plan->base.columns) return TACIT_OK;
+    tct_plan *plan = NULL;
+    TRY(tct_agree(A->world, q_own_status(A->q))); /* nothing runs any more */
+    TRY(plan_columns(A, columns, &plan));
+    tct_plan_destroy(&A->plan);
+    A->plan = plan;
+    A->version++;
+    tct_low_share(A);
+    return TACIT_OK;
+}
+
 static tacit_status describe_exchange(tacit_operator *A)
 {
     if (!A->plan) return TACIT_OK;
@@ -248,11 +287,7 @@ static tacit_status build(tacit_operator *A, const tacit_matrix *matrix,
     TRY(tct_reduce_i64(w, TCT_MAX, 3, extent));
     A->info.row_min = -extent[0];
     A->info.row_max = extent[1];
-    if (w->size > 1) {
-        const int32_t *now = A->order ? A->order->now : NULL;
-        TRY(tct_plan_create(A->q, A->starts, A->ghost_id, A->ghosts, now, 2,
-                            &A->plan));
-    }
+    if (w->size > 1) TRY(plan_columns(A, 2, &A->plan));
     describe_blocks(A);
     tct_low_share(A);
     return describe_exchange(A);

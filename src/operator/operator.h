@@ -18,10 +18,9 @@ typedef struct tct_operator_ops {
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);
-    /* Two at once. OPTIONAL: apply twice */
-    void (*apply_pair)(const tacit_operator *A, tacit_queue *q,
-                       const double *x0, double *y0, const double *x1,
-                       double *y1);
+    /* Y = A X, panels of as many columns. OPTIONAL: apply one by one */
+    void (*apply_block)(const tacit_operator *A, tacit_queue *q, tct_panel X,
+                        tct_panel Y);
     /* The diagonal into `d` [n] on the device, in the operator's order.
      * Errors      UNSUPPORTED, or as it finds. */
     tacit_status (*diagonal)(const tacit_operator *A, double *d);
@@ -44,7 +43,8 @@ struct tacit_operator {
     double *diagonal;  /* [n] in the order of the matrix                   */
     int64_t *ghost_id; /* [ghosts] their global numbers, ascending         */
     int64_t ghosts;
-    tct_plan *plan; /* of two vectors at most; NULL with one process      */
+    tct_plan *plan; /* of as many columns as tct_operator_columns asked for,
+                       else two; NULL with one process                    */
     tacit_trial trials[TCT_TRIALS_MOST];
     int trial_count;
     int version; /* counts updates: recordings of the old values are void */
@@ -74,6 +74,14 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
 /* y0 = A x0, y1 = A x1 with one exchange and one pass over the matrix. */
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1);
+/* Y = A X, panels of up to TCT_COLUMNS_MOST columns; each has the bits of a
+ * product of its own. An exchange has as many columns as the plan allows. */
+void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
+                 tct_panel Y);
+/* Let exchanges have `columns` columns at once, which takes memory for their
+ * ghosts; fewer than there are: nothing is done. Recordings become void.
+ * Collective.  Errors INVALID, NO_MEMORY, COMM. */
+tacit_status tct_operator_columns(tacit_operator *A, int columns);
 
 /* --- store.c ---------------------------------------------------------------- */
 

@@ -17,20 +17,33 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
     row->bytes += times * bytes;
 }
 
+/* As many times what the table says. */
+static int times_of(const tct_op *op)
+{
+    return op->code == TCT_MULTIPLY_BLOCK ? op->x.columns : 1;
+}
+
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
 static void add_work(tacit_tally *t, const tct_op *op)
 {
     const tct_op_info *info = tct_op_info_of(op);
     const double m = (double)op->n;
     const double k = op->block ? (double)op->block->nonzeros : 0.0;
-    add(&t->spmv, info->spmv, 2 * k, 20 * (k + m));
-    add(&t->dot, info->dot, 2 * m, 16 * m);
-    add(&t->nrm2, info->nrm2, 2 * m, 8 * m);
-    add(&t->axpy, info->axpy, 2 * m, 24 * m);
+    const int times = times_of(op);
+    add(&t->spmv, times * info->spmv, 2 * k, 20 * (k + m));
+    add(&t->dot, times * info->dot, 2 * m, 16 * m);
+    add(&t->nrm2, times * info->nrm2, 2 * m, 8 * m);
+    add(&t->axpy, times * info->axpy, 2 * m, 24 * m);
     if (op->code == TCT_MULTIPLY_ADD) { /* the rest of a product counted */
         t->spmv.flops += 2 * k;
         t->spmv.bytes += 20 * k;
     }
+}
+
+/* Doubles that it moves for each element. */
+static int moved_by(const tct_op *op)
+{
+    return times_of(op) * tct_op_info_of(op)->moved;
 }
 
 tct_work tct_op_work(const tct_op *op)
@@ -41,7 +54,7 @@ tct_work tct_op_work(const tct_op *op)
     return (tct_work){
         .flops = t.spmv.flops + t.dot.flops + t.nrm2.flops + t.axpy.flops,
         .bytes = t.spmv.bytes + t.dot.bytes + t.nrm2.bytes + t.axpy.bytes,
-        .moved = 8.0 * tct_op_info_of(op)->moved * (double)op->n + matrix};
+        .moved = 8.0 * moved_by(op) * (double)op->n + matrix};
 }
 
 static void count_op(tacit_tally *t, const tct_op *op)

@@ -152,6 +152,23 @@ static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
         &dots);
 }
 
+/* Two columns at a time, where the block can. */
+static void multiply_block(const tct_gpu_block *B, const tct_gpu_launch *L,
+                           const tct_op *op)
+{
+    const int columns = op->x.columns, step = B->gpu->multiply_pair ? 2 : 1;
+    for (int j = 0; j < columns; j += step) {
+        tct_gpu_launch part = *L;
+        if (j + step < columns) part.tail.count = 0;
+        const double *x = tct_column(&op->x, j);
+        double *y = tct_column(&op->y, j);
+        if (step == 2 && j + 1 < columns)
+            B->gpu->multiply_pair(B, &part, x, y, x + op->x.stride,
+                                  y + op->y.stride);
+        else B->gpu->multiply(B, &part, x, y);
+    }
+}
+
 static void launch(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -171,16 +188,7 @@ static void launch(tacit_queue *q)
     case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
     case TCT_PACK:
     case TCT_UNPACK: tct_gpu_exchange(op, &L); break;
-    case TCT_MULTIPLY_PAIR:
-        if (B->gpu->multiply_pair) {
-            B->gpu->multiply_pair(B, &L, v[0], v[1], v[2], v[3]);
-        } else {
-            tct_gpu_launch first = L;
-            first.tail.count = 0;
-            B->gpu->multiply(B, &first, v[0], v[1]);
-            B->gpu->multiply(B, &L, v[2], v[3]);
-        }
-        break;
+    case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
     case TCT_PASS:
     case TCT_GATHER: tct_gpu_vector(op, &L); break;
     default: q_refuse(q, op);
@@ -257,7 +265,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
-    case TCT_MULTIPLY_PAIR:
+    case TCT_MULTIPLY_BLOCK:
     case TCT_MULTIPLY_ADD:
     case TCT_PACK:
     case TCT_UNPACK:

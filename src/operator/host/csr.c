@@ -21,15 +21,16 @@ static void csr_multiply(const tct_block *block, const double *x, double *y,
                          double *dot)
 {
     const csr_block *B = csr_of(block);
-    const tct_rows_work work = {{B->ptr, B->col, B->val}, x, y, NULL, NULL};
+    const tct_rows_work work = {
+        {B->ptr, B->col, B->val}, tct_single(x), tct_single(y)};
     tct_product(block, &B->chunks, tct_work_rows, &work, x, y, dot);
 }
 
-static void csr_multiply_pair(const tct_block *block, const double *x0,
-                              double *y0, const double *x1, double *y1)
+static void csr_multiply_block(const tct_block *block, const tct_panel *X,
+                               const tct_panel *Y)
 {
     const csr_block *B = csr_of(block);
-    const tct_rows_work work = {{B->ptr, B->col, B->val}, x0, y0, x1, y1};
+    const tct_rows_work work = {{B->ptr, B->col, B->val}, *X, *Y};
     tct_product(block, &B->chunks, tct_work_rows, &work, NULL, NULL, NULL);
 }
 
@@ -47,7 +48,7 @@ static void csr_destroy(tct_block *block)
 static const tct_block_ops csr_ops = {
     .name = "csr",
     .multiply = csr_multiply,
-    .multiply_pair = csr_multiply_pair,
+    .multiply_block = csr_multiply_block,
     .destroy = csr_destroy,
 };
 

@@ -7,7 +7,7 @@
 #include "device/isa.h"
 #include "operator/host/lanes.h"
 
-enum { VECTORS_MOST = 2 };
+enum { VECTORS_MOST = 4 };
 
 /* --- values --------------------------------------------------------------- */
 
@@ -165,6 +165,8 @@ INLINE void slices_of(state *s, const tct_slices *B, int64_t chunk,
         }
         store(s, B, slice, n, b, 0); /* a loop would keep sums in memory */
         if (vectors > 1) store(s, B, slice, n, b, 1);
+        if (vectors > 2) store(s, B, slice, n, b, 2);
+        if (vectors > 2) store(s, B, slice, n, b, 3);
     }
 }
 
@@ -226,18 +228,37 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
 ALL(one, 1)
 ALL(two, 2)
 
+/* Four vectors where that pays most for its code: elsewhere two and two. */
+SMALL(four, F64, 4)
+SMALL(four, F32, 4)
+SIZED(four, DICT, 1, 4)
+#if defined(__AVX512F__)
+SIZED(four, DICT16, 1, 4)
+SIZED(four, DICT32, 1, 4)
+#else
+#define four_DICT16_1 four_DICT_1
+#define four_DICT32_1 four_DICT_1
+#endif
+static const sized four[VALUE_KINDS][BLOCK_MOST] = {
+    [VALUE_F64] = {four_F64_1, four_F64_2, four_F64_3},
+    [VALUE_F32] = {four_F32_1, four_F32_2, four_F32_3},
+    [VALUE_DICT16] = {four_DICT16_1},
+    [VALUE_DICT32] = {four_DICT32_1},
+    [VALUE_DICT] = {four_DICT_1}};
+
 static void slices(const tct_slices *B, int64_t chunk, const double *x,
                    double *y)
 {
     one[B->kind][B->b - 1](B, chunk, &x, &y);
 }
 
-static void slices_pair(const tct_slices *B, int64_t chunk, const double *x0,
-                        double *y0, const double *x1, double *y1)
+static void slices_some(const tct_slices *B, int64_t chunk, int vectors,
+                        const double *const *x, double *const *y)
 {
-    const double *const x[] = {x0, x1};
-    double *const y[] = {y0, y1};
-    two[B->kind][B->b - 1](B, chunk, x, y);
+    const sized all = vectors == 4 ? four[B->kind][B->b - 1] : NULL;
+    if (all) all(B, chunk, x, y);
+    for (int v = 0; v < vectors && !all; v += 2)
+        two[B->kind][B->b - 1](B, chunk, x + v, y + v);
 }
 
 /* --- compressed rows --------------------------------------------------------- */
@@ -288,6 +309,35 @@ static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
     }
 }
 
+static void rows_four(tct_csr_rows A, int64_t from, int64_t to,
+                      const double *const *x, double *const *y)
+{
+    const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2],
+                        *const x3 = x[3];
+    for (int64_t i = from; i < to; i++) {
+        double p = 0.0, q = 0.0, r = 0.0, s = 0.0;
+        for (int64_t k = A.ptr[i]; k < A.ptr[i + 1]; k++) {
+            const double a = A.val[k];
+            const int64_t c = A.col[k];
+            p = fused(a, x0[c], p);
+            q = fused(a, x1[c], q);
+            r = fused(a, x2[c], r);
+            s = fused(a, x3[c], s);
+        }
+        y[0][i] = p;
+        y[1][i] = q;
+        y[2][i] = r;
+        y[3][i] = s;
+    }
+}
+
+static void rows_some(tct_csr_rows A, int64_t from, int64_t to, int vectors,
+                      const double *const *x, double *const *y)
+{
+    if (vectors == 2) rows_pair(A, from, to, x[0], y[0], x[1], y[1]);
+    else rows_four(A, from, to, x, y);
+}
+
 static double dot(int64_t n, const double *x, const double *y)
 {
     lanes even = lanes_zero(), odd = lanes_zero();
@@ -305,8 +355,8 @@ static double dot(int64_t n, const double *x, const double *y)
 #define tct_kernels_isa TCT_ISA_NAME(tct_kernels)
 const tct_kernels tct_kernels_isa = {
     .slices = slices,
-    .slices_pair = slices_pair,
+    .slices_some = slices_some,
     .rows = rows,
-    .rows_pair = rows_pair,
+    .rows_some = rows_some,
     .dot = dot,
 };

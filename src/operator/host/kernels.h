@@ -15,14 +15,14 @@ typedef struct tct_kernels {
     /* Chunk `chunk` of y = B x; rows kept apart become 0. */
     void (*slices)(const tct_slices *B, int64_t chunk, const double *x,
                    double *y);
-    void (*slices_pair)(const tct_slices *B, int64_t chunk, const double *x0,
-                        double *y0, const double *x1, double *y1);
+    /* The same of 2 or 4 vectors at once. */
+    void (*slices_some)(const tct_slices *B, int64_t chunk, int vectors,
+                        const double *const *x, double *const *y);
     /* Rows [from, to) of y = A x. */
     void (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
                  double *y);
-    void (*rows_pair)(tct_csr_rows A, int64_t from, int64_t to,
-                      const double *x0, double *y0, const double *x1,
-                      double *y1);
+    void (*rows_some)(tct_csr_rows A, int64_t from, int64_t to, int vectors,
+                      const double *const *x, double *const *y);
     /* (x, y) of n elements, always in the same order. */
     double (*dot)(int64_t n, const double *x, const double *y);
 } tct_kernels;

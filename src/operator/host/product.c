@@ -80,22 +80,42 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
     for (int64_t k = 0; k < c->count; k++) *dot += c->partial[k];
 }
 
+/* Columns that are multiplied at once. All groups of a chunk of rows come one
+ * after the other: its entries are then in cache. */
+typedef struct {
+    int columns; /* 4, 2 or 1 */
+    const double *x[4];
+    double *y[4];
+} group;
+
+static group group_at(const tct_panel *x, const tct_panel *y, int j)
+{
+    const int left = x->columns - j;
+    group g = {.columns = left >= 4 ? 4 : left >= 2 ? 2 : 1};
+    for (int v = 0; v < g.columns; v++) {
+        g.x[v] = tct_column(x, j + v);
+        g.y[v] = tct_column(y, j + v);
+    }
+    return g;
+}
+
 void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
                    int64_t to)
 {
     const tct_rows_work *w = work;
-    if (w->x1) kernels->rows_pair(w->A, from, to, w->x0, w->y0, w->x1, w->y1);
-    else kernels->rows(w->A, from, to, w->x0, w->y0);
+    for (int j = 0; j < w->x.columns;) {
+        const group g = group_at(&w->x, &w->y, j);
+        if (g.columns == 1) kernels->rows(w->A, from, to, g.x[0], g.y[0]);
+        else kernels->rows_some(w->A, from, to, g.columns, g.x, g.y);
+        j += g.columns;
+    }
 }
 
 /* --- slices ------------------------------------------------------------------ */
 
 typedef struct {
     const tct_slices *S;
-    const double *x0;
-    double *y0;
-    const double *x1;
-    double *y1;
+    tct_panel x, y;
 } slices_work;
 
 /* Rows kept apart have been stored as empty: put in what they are. */
@@ -115,24 +135,28 @@ static void work_slices(const tct_kernels *kernels, const void *work,
     (void)to; /* a whole chunk */
     const slices_work *w = work;
     const int64_t chunk = from / CHUNK;
-    if (w->x1) kernels->slices_pair(w->S, chunk, w->x0, w->y0, w->x1, w->y1);
-    else kernels->slices(w->S, chunk, w->x0, w->y0);
-    put_long_rows(kernels, w->S, chunk, w->x0, w->y0);
-    if (w->x1) put_long_rows(kernels, w->S, chunk, w->x1, w->y1);
+    for (int j = 0; j < w->x.columns;) {
+        const group g = group_at(&w->x, &w->y, j);
+        if (g.columns == 1) kernels->slices(w->S, chunk, g.x[0], g.y[0]);
+        else kernels->slices_some(w->S, chunk, g.columns, g.x, g.y);
+        for (int v = 0; v < g.columns; v++)
+            put_long_rows(kernels, w->S, chunk, g.x[v], g.y[v]);
+        j += g.columns;
+    }
 }
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,
                          double *dot)
 {
     const tct_slices *S = (const tct_slices *)(const void *)block;
-    const slices_work work = {S, x, y, NULL, NULL};
+    const slices_work work = {S, tct_single(x), tct_single(y)};
     tct_product(block, &S->chunks, work_slices, &work, x, y, dot);
 }
 
-void tct_slices_multiply_pair(const tct_block *block, const double *x0,
-                              double *y0, const double *x1, double *y1)
+void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
+                               const tct_panel *Y)
 {
     const tct_slices *S = (const tct_slices *)(const void *)block;
-    const slices_work work = {S, x0, y0, x1, y1};
+    const slices_work work = {S, *X, *Y};
     tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
 }

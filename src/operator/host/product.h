@@ -14,12 +14,9 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  const void *work, const double *x, const double *y,
                  double *dot);
 
-typedef struct tct_rows_work { /* x1, y1 NULL: one vector */
+typedef struct tct_rows_work {
     tct_csr_rows A;
-    const double *x0;
-    double *y0;
-    const double *x1;
-    double *y1;
+    tct_panel x, y;
 } tct_rows_work;
 void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
                    int64_t to);

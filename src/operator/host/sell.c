@@ -5,7 +5,7 @@
 static const tct_block_ops sell_ops = {
     .name = "sell",
     .multiply = tct_slices_multiply,
-    .multiply_pair = tct_slices_multiply_pair,
+    .multiply_block = tct_slices_multiply_block,
     .destroy = tct_slices_destroy,
 };
 

@@ -130,7 +130,7 @@ tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,
                          double *dot);
-void tct_slices_multiply_pair(const tct_block *block, const double *x0,
-                              double *y0, const double *x1, double *y1);
+void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
+                               const tct_panel *Y);
 
 #endif
