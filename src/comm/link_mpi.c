@@ -20,8 +20,8 @@ enum {
 
 typedef struct { /* a queue's: the sum under way */
     MPI_Request request;
-    double mine[TCT_SUM_MOST + 1];
-    double all[ORDERED_UP_TO * (TCT_SUM_MOST + 1)];
+    double *mine; /* [TCT_SUM_MOST + 1]                                      */
+    double *all; /* as many for each rank, or once where they are not ordered */
 } mpi_sum;
 
 typedef struct {
@@ -38,14 +38,20 @@ static bool mpi_available(const tacit_queue *q, char *reason, size_t size)
 
 static tacit_status mpi_open(tacit_queue *q)
 {
-    q->link_state = tct_calloc(sizeof(mpi_sum));
-    if (!q->link_state) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
-    return TACIT_OK;
+    const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
+    mpi_sum *s = tct_calloc(sizeof *s);
+    if (!s) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
+    q->link_state = s;
+    TRY(TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine));
+    return TCT_ALLOC(parts * (TCT_SUM_MOST + 1), "a queue", &s->all);
 }
 
 static void mpi_close(tacit_queue *q)
 {
-    tct_free(q->link_state);
+    mpi_sum *s = q->link_state;
+    if (s) tct_free(s->mine);
+    if (s) tct_free(s->all);
+    tct_free(s);
     q->link_state = NULL;
 }
 

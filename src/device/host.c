@@ -18,7 +18,9 @@ enum {
 
 typedef struct {
     const tct_host_vector *vector;
+    const tct_host_panel *panel;
     double (*partial)[8]; /* [CHUNKS_MOST], a cache line each */
+    double *grams;        /* [CHUNKS_MOST * TCT_SUM_MOST]     */
     int threads;          /* that a vector is worth; 0: all   */
 } host_state;
 
@@ -61,6 +63,43 @@ static void run_vector(tacit_queue *q, int threads, const tct_op *op)
         for (size_t c = 0; c < chunks; c++) total += h->partial[c][j];
         op->out[j] = total;
     }
+}
+
+/* --- panels --------------------------------------------------------------- */
+
+typedef struct {
+    const tct_op *op;
+    size_t chunks;
+    tct_host_range range;
+    double *grams; /* [chunks][k m] */
+} panel_work;
+
+static void run_panel_chunk(void *work, int64_t c)
+{
+    const panel_work *w = work;
+    const tct_op *op = w->op;
+    const size_t n = op->n, k = (size_t)c;
+    const size_t each = (size_t)(op->x.columns * op->y.columns);
+    w->range(op, limit(n, w->chunks, k), limit(n, w->chunks, k + 1),
+             w->grams + k * each);
+}
+
+static void run_panel(tacit_queue *q, int threads, const tct_op *op)
+{
+    const host_state *h = q->device_state;
+    const size_t grains = (op->n + GRAIN - 1) / GRAIN;
+    const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
+    const size_t each = (size_t)(op->x.columns * op->y.columns);
+    const bool gram = op->code == TCT_GRAM;
+    panel_work work = {op, chunks, gram ? h->panel->gram : h->panel->combine,
+                       h->grams};
+    if (op->n * each < SERIAL_BELOW) threads = 1;
+    tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_panel_chunk,
+                 &work);
+    if (!gram) return;
+    for (size_t j = 0; j < each; j++) op->out[j] = 0.0;
+    for (size_t c = 0; c < chunks; c++)
+        for (size_t j = 0; j < each; j++) op->out[j] += h->grams[c * each + j];
 }
 
 static int threads_of(const tacit_queue *q)
@@ -143,6 +182,8 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
     case TCT_PASS:
     case TCT_GATHER: run_vector(q, threads_of(q), op); break;
+    case TCT_GRAM:
+    case TCT_COMBINE: run_panel(q, threads_of(q), op); break;
     default: q_refuse(q, op);
     }
 }
@@ -151,20 +192,25 @@ static tacit_status host_open(tacit_queue *q)
 {
     host_state *h = NULL;
     TRY(TCT_ALLOC(1, "the host device", &h));
-    *h = (host_state){.vector = &tct_host_vector_base};
+    *h = (host_state){.vector = &tct_host_vector_base,
+                      .panel = &tct_host_panel_base};
 #if TCT_X86_ISAS
     const tct_isa isa = tct_isa_best();
     if (isa == TCT_ISA_AVX2) h->vector = &tct_host_vector_avx2;
     if (isa == TCT_ISA_AVX512) h->vector = &tct_host_vector_avx512;
+    if (isa == TCT_ISA_AVX2) h->panel = &tct_host_panel_avx2;
+    if (isa == TCT_ISA_AVX512) h->panel = &tct_host_panel_avx512;
 #endif
     q->device_state = h;
-    return TCT_ALLOC(CHUNKS_MOST, "the host device", &h->partial);
+    TRY(TCT_ALLOC(CHUNKS_MOST, "the host device", &h->partial));
+    return TCT_ALLOC(CHUNKS_MOST * TCT_SUM_MOST, "the host device", &h->grams);
 }
 
 static void host_close(tacit_queue *q)
 {
     host_state *h = q->device_state;
     if (h) tct_free(h->partial);
+    if (h) tct_free(h->grams);
     tct_free(h);
 }
 

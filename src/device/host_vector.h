@@ -13,6 +13,13 @@ typedef struct tct_host_vector {
     tct_host_range pass[TCT_PASS_COUNT], gather;
 } tct_host_vector;
 
+/* The same for operations on panels; `sums` gets the whole small matrix. */
+typedef struct tct_host_panel {
+    tct_host_range gram, combine;
+} tct_host_panel;
+
+extern const tct_host_panel tct_host_panel_base, tct_host_panel_avx2,
+    tct_host_panel_avx512;
 extern const tct_host_vector tct_host_vector_base, tct_host_vector_avx2,
     tct_host_vector_avx512;
 

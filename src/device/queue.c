@@ -356,6 +356,7 @@ static tacit_status build(tacit_queue *q, const char *spec)
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);
+    TRY(TCT_ALLOC(TCT_SUM_MOST, "a queue", &q->sum));
     TRY(tct_team_create(q->threads, &q->team));
     q->threads = tct_team_size(q->team);
     TRY(q->device->open(q));
@@ -389,6 +390,7 @@ void tacit_queue_destroy(tacit_queue **queue)
     if (q->link && q->link->close) q->link->close(q);
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
+    tct_free(q->sum);
     tct_free(q);
     *queue = NULL;
 }

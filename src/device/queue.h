@@ -28,6 +28,8 @@
     X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
     X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
     X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
+    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
+    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
     X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                      \
     X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
     X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
@@ -60,7 +62,9 @@ union tct_op_widths {
 enum {
     TCT_OP_SUMS = sizeof(union tct_op_widths) - 1,
     TCT_OP_VECTORS = TCT_PASS_VECTORS > 4 ? TCT_PASS_VECTORS : 4,
-    TCT_SUM_MOST = 8 /* scalars of a sum over ranks */
+    TCT_COLUMNS_MOST = 32, /* of a panel */
+    /* scalars of a sum over ranks: the whole product of two panels */
+    TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST
 };
 
 typedef struct tct_op_info {
@@ -72,8 +76,6 @@ typedef struct tct_op_info {
 
 typedef struct tct_block tct_block;
 typedef struct tct_exchange tct_exchange;
-
-enum { TCT_COLUMNS_MOST = 32 /* of a panel */ };
 
 /* Vectors side by side: column j begins `stride` doubles after column j - 1. */
 typedef struct tct_panel {
@@ -142,8 +144,8 @@ typedef struct tct_op {
     bool at_once;               /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, on the device             */
-    tct_panel x;                /* what is sent; X of a block product   */
-    tct_panel y;                /* ... and its Y                        */
+    tct_panel x;                /* what is sent; X of an operation on   */
+    tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
     void *host;                 /* host memory of GET and PUT; of CALL  */
@@ -297,8 +299,8 @@ struct tacit_queue {
     int place;      /* of this rank among those of its machine            */
     tacit_world *world;
     const tct_link *link;
-    void *link_state;         /* the link's */
-    double sum[TCT_SUM_MOST]; /* scalars under way: see tct_link */
+    void *link_state; /* the link's */
+    double *sum;      /* [TCT_SUM_MOST] scalars on their way by the CPU */
     int rank, ranks;
     tct_layer *top;
     tacit_status failed;    /* the first failure, this rank's or a peer's     */
@@ -454,6 +456,17 @@ static inline void q_dots(tacit_queue *q, size_t n, const double *x,
     const double *const v[] = {x, y};
     q_run_pass(q, PASS_dots, n, 1.0, NULL, NULL, v, out);
 }
+
+/* Panels of n rows, whose columns may stand anywhere but in each other; of up
+ * to TCT_COLUMNS_MOST columns each. Small matrices are on the device, column
+ * after column.
+ * G = Z' W, this rank's part, k x m: sum it over ranks with q_sum. Always the
+ * same bits. */
+void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G);
+/* Y = Y + sign X C, with C as many rows as X has columns. Each column has the
+ * same bits whatever others there are. */
+void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
+               const double *C, tct_panel Y);
 
 /* y[i] = x[index[i]], the index on the device */
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,

@@ -29,6 +29,22 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
     q_submit(q, &op);
 }
 
+void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G)
+{
+    q_submit(q, &(tct_op){.code = TCT_GRAM, .n = n, .x = Z, .y = W, .out = G});
+}
+
+void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
+               const double *C, tct_panel Y)
+{
+    q_submit(q, &(tct_op){.code = TCT_COMBINE,
+                          .n = n,
+                          .sign = sign,
+                          .alpha = C,
+                          .x = X,
+                          .y = Y});
+}
+
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y)
 {

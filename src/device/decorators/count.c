@@ -20,7 +20,10 @@ static void add(tacit_tally_row *row, int times, double flops, double bytes)
 /* As many times what the table says. */
 static int times_of(const tct_op *op)
 {
-    return op->code == TCT_MULTIPLY_BLOCK ? op->x.columns : 1;
+    const int columns = op->x.columns;
+    const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
+    if (small) return columns * op->y.columns;
+    return op->code == TCT_MULTIPLY_BLOCK ? columns : 1;
 }
 
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
@@ -40,9 +43,11 @@ static void add_work(tacit_tally *t, const tct_op *op)
     }
 }
 
-/* Doubles that it moves for each element. */
+/* Doubles that it moves for each element, each column of a panel once. */
 static int moved_by(const tct_op *op)
 {
+    if (op->code == TCT_GRAM) return op->x.columns + op->y.columns;
+    if (op->code == TCT_COMBINE) return op->x.columns + 2 * op->y.columns;
     return times_of(op) * tct_op_info_of(op)->moved;
 }
 
