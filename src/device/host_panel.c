@@ -69,11 +69,15 @@ INLINE void gram_tile(size_t n, const double *const *z, const double *const *w,
 TILE(1, 1)
 TILE(2, 1)
 TILE(3, 1)
-TILE(4, 1) TILE(1, 2) TILE(2, 2) TILE(3, 2) TILE(4, 2)
+TILE(4, 1)
+TILE(1, 2)
+TILE(2, 2)
+TILE(3, 2)
+TILE(4, 2)
 #undef TILE
 
-    typedef void (*tile_fn)(size_t n, const double *const *z,
-                            const double *const *w, double *const *out);
+typedef void (*tile_fn)(size_t n, const double *const *z,
+                        const double *const *w, double *const *out);
 static const tile_fn gram_of[MS][KS] = {
     {gram_1_1, gram_2_1, gram_3_1, gram_4_1},
     {gram_1_2, gram_2_2, gram_3_2, gram_4_2}};
@@ -152,8 +156,8 @@ TILE(3)
 TILE(4)
 #undef TILE
 
-    typedef void (*combine_fn)(size_t n, const tct_panel *x, size_t from,
-                               const double *c, double *const *y);
+typedef void (*combine_fn)(size_t n, const tct_panel *x, size_t from,
+                           const double *c, double *const *y);
 static const combine_fn combine_of[KS] = {combine_1, combine_2, combine_3,
                                           combine_4};
 

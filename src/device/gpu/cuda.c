@@ -188,6 +188,8 @@ static void launch(tacit_queue *q)
     case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
     case TCT_PACK:
     case TCT_UNPACK: tct_gpu_exchange(op, &L); break;
+    case TCT_GRAM:
+    case TCT_COMBINE: tct_gpu_panel(op, &L); break;
     case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
     case TCT_PASS:
     case TCT_GATHER: tct_gpu_vector(op, &L); break;
@@ -231,7 +233,9 @@ static void follow(tacit_queue *q, const tct_op *op)
 static void sum_nothing(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
-    const size_t sums = (size_t)tct_op_info_of(op)->sums;
+    const size_t sums = op->code == TCT_GRAM
+                            ? (size_t)(op->x.columns * op->y.columns)
+                            : (size_t)tct_op_info_of(op)->sums;
     if (sums == 0) return;
     tct_gpu_flush(q);
     tct_gpu_ok(q,
@@ -269,6 +273,8 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_ADD:
     case TCT_PACK:
     case TCT_UNPACK:
+    case TCT_GRAM:
+    case TCT_COMBINE:
         if (op->n > 0) hold(q, op);
         else sum_nothing(q, op);
         break;

@@ -142,6 +142,8 @@ tacit_status tct_gpu_require(double bytes, const char *what);
 void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
 /* PACK or UNPACK (exchange.cu); the tail at the end. */
 void tct_gpu_exchange(const tct_op *op, const tct_gpu_launch *L);
+/* GRAM or COMBINE (panel.cu); the tail at the end. */
+void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
 /* The tail alone. */
 void tct_gpu_tail(const tct_gpu_launch *L);
 
