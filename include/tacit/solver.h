@@ -139,6 +139,7 @@ typedef struct tacit_method {
     int scalars;          /* summed over all of them                  */
     bool hidden;          /* the reduction overlaps with the products */
     int vectors;          /* of local length, besides b and x         */
+    int precond_vectors;  /* ... and as many more with a preconditioner */
     int replace_every;    /* iterations between residual replacements, or 0 */
     int replace_products; /* products of one replacement                    */
     int look_every;       /* iterations between sums of one scalar more, or 0 */

@@ -16,17 +16,19 @@
 #define TCT_BOTH static inline
 #endif
 
-/* The block of scalars. The first ones are summed together. */
+/* The block of scalars. The first ones are summed together; where there is a
+ * preconditioner M, (r, z), z = M r, stands behind (r, r), and the others of a
+ * sum one place later (step_shift). */
 enum {
     C_RR = 0,    /* (r, r)                                          */
     C_DELTA = 1, /* (A r, r), pipelined                             */
     C_REF = 2,   /* (r, r_0), pipelined, now and then               */
-    C_RZ = 1,    /* (r, z), z = M r: cg and flexible                */
+    C_RZ = 1,    /* (r, z), z = M r                                 */
     C_ZW = 2,    /* (z, w), flexible                                */
     C_ZS = 3,    /* (z, s), flexible                                */
     C_MU = 1,    /* (p, s), single and pipe-pr                      */
-    C_RS = 2,    /* (r, s)                                          */
-    C_SS = 3,    /* (s, s)                                          */
+    C_RS = 2,    /* (r, s), or (z, s)                               */
+    C_SS = 3,    /* (s, s), or (s, M s)                             */
     C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
     C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
@@ -103,9 +105,13 @@ TCT_BOTH int step_sound(double *c, double curvature)
 }
 
 /* (r, M r), or (r, r) where there is no M. */
+TCT_BOTH int step_shift(const double *c)
+{
+    return c[C_PRECOND] != 0.0 ? C_RZ - C_RR : 0;
+}
 TCT_BOTH double step_gamma(const double *c)
 {
-    return c[C_PRECOND] != 0.0 ? c[C_RZ] : c[C_RR];
+    return c[C_RR + step_shift(c)];
 }
 
 /* Is M positive, as far as r knows? If not, hold still, and say why. */
@@ -149,12 +155,13 @@ TCT_BOTH void step_flexible(double *c)
  */
 TCT_BOTH void step_pipelined(double *c)
 {
-    const double rr = c[C_RR], old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
-    const double beta = rr / old;
-    const double curvature = c[C_DELTA] - beta * rr / alpha_old;
-    if (step_sound(c, curvature)) {
-        c[C_ALPHA] = rr / curvature;
-        c[C_RR_OLD] = rr;
+    const double g = step_gamma(c), old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
+    const double beta = g / old;
+    const double delta = c[C_DELTA + step_shift(c)];
+    const double curvature = delta - beta * g / alpha_old;
+    if (step_sound(c, curvature) && step_positive(c, g)) {
+        c[C_ALPHA] = g / curvature;
+        c[C_RR_OLD] = g;
     }
     c[C_BETA] = beta;
 }
@@ -167,21 +174,23 @@ TCT_BOTH void step_pipelined(double *c)
 TCT_BOTH void step_lost(double *c)
 {
     const double most = TCT_LOST * TCT_LOST * c[C_RR] * c[C_REF_RR];
-    if (c[C_BAD] != 0.0 || c[C_REF] * c[C_REF] <= most) return;
+    const double ref = c[C_REF + step_shift(c)];
+    if (c[C_BAD] != 0.0 || ref * ref <= most) return;
     c[C_BAD] = BAD_DRIFT;
-    c[C_BAD_VALUE] = c[C_REF];
+    c[C_BAD_VALUE] = ref;
 }
 
 /* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: the
  * next (r, r) is predicted, and recomputed by the next sum. */
 TCT_BOTH void step_pr(double *c)
 {
-    const double nu = c[C_RR];
+    const int m = step_shift(c);
+    const double nu = c[C_RR + m];
     c[C_BETA] = 0.0;
-    if (step_sound(c, c[C_MU])) {
-        const double alpha = nu / c[C_MU];
+    if (step_sound(c, c[C_MU + m]) && step_positive(c, nu)) {
+        const double alpha = nu / c[C_MU + m];
         const double next =
-            nu - 2.0 * alpha * c[C_RS] + alpha * alpha * c[C_SS];
+            nu - 2.0 * alpha * c[C_RS + m] + alpha * alpha * c[C_SS + m];
         c[C_ALPHA] = alpha;
         c[C_BETA] = next > 0.0 ? next / nu : 0.0;
     }
@@ -196,7 +205,7 @@ TCT_BOTH void step_pipe_pr(double *c)
 {
     step_pr(c);
     if (c[C_ALPHA] == 0.0) return;
-    const double s = sqrt(c[C_SS]), drift = c[C_DRIFT];
+    const double s = sqrt(c[C_SS + step_shift(c)]), drift = c[C_DRIFT];
     c[C_DRIFT] = c[C_BETA] * drift +
                  TCT_ROUNDING * c[C_NORM] * (sqrt(c[C_RR]) + c[C_ALPHA] * s);
     if (drift <= TCT_DRIFT_MOST * s) return;

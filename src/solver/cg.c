@@ -47,7 +47,7 @@ const tct_method tct_method_cg = {
               .products = 1,
               .reductions = 2,
               .scalars = 2,
-              .vectors = 3},
-    .preconditioned = true,
+              .vectors = 3,
+              .precond_vectors = 1},
     .iterate = cg_iterate,
 };

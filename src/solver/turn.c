@@ -32,6 +32,10 @@ void tct_first_turn(tacit_solver *S)
     S->begun = 0;
     S->ref_rr = S->rr;
     if (S->v[V_REF]) q_copy(S->q, S->n, S->v[V_R], S->v[V_REF]);
+    if (S->v[V_REF] && S->M) { /* r stays orthogonal to M r_0 */
+        apply(S->M, S->q, S->v[V_R], S->v[V_REF]);
+        S->ref_rr = tct_norm2(S, S->v[V_REF]);
+    }
     tct_low_begin(S);
 }
 
