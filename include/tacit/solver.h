@@ -182,8 +182,8 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
  * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
  *             BREAKDOWN (x is the last finite iterate, `result` says where).
  * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
- *             monitor this is called from), INPUT (b is not finite), DEVICE, COMM. `result` is
- *             filled in whenever the queue still works. */
+ *             monitor this is called from), INPUT (b is not finite), DEVICE,
+ *             COMM. `result` is filled in whenever the queue still works. */
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);

@@ -15,7 +15,7 @@
  * long as residuals stay orthogonal, and much when they do not any more: so the
  * first iterations are those of `single`, this method takes over where r has
  * stayed orthogonal to r_0 by then, and gives back when (r, r_0), looked at
- * every LOOK_EVERY iterations, says so (tct_handover, step_lost). */
+ * every LOOK_EVERY iterations, says so (step_lost). */
 #include "solver/solver.h"
 
 enum { REPLACE_EVERY = 50, REPLACE_PRODUCTS = 3, LOOK_EVERY = 10 };
