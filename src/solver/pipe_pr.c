@@ -38,7 +38,7 @@ static void with_precond(tacit_solver *S)
         apply(M, q, w, wt);                   /* wt = M w                   */
         q_sum_end(q, 5, &c[C_RR]);            /*   ... done                 */
         if (tct_done(S)) return;
-        q_step(q, STEP_PIPE_PR, c);           /* alpha = rz / mu
+        q_step(q, STEP_PIPE_PR_M, c);         /* alpha = rz / mu
                                                  beta  = (rz - 2 alpha zs
                                                      + alpha^2 sst) / rz    */
         q_pass(q, pipe_pr_m_update, n, (alpha, beta),

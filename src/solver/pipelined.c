@@ -86,7 +86,7 @@ static void begin_with_precond(tacit_solver *S)
     q_dot(Q, N, p, s, &c[C_PT]);
     q_sum(Q, 1, &c[C_RZ]);
     q_sum(Q, 1, &c[C_PT]);
-    q_step(Q, STEP_CG_ALPHA, c);                  /* alpha = rz / (p, s)     */
+    q_step(Q, STEP_CG_ALPHA_M, c);                /* alpha = rz / (p, s)     */
     q_axpy(Q, N, +1, alpha, p, S->x);             /* x = x + alpha p         */
     q_axpy_norm(Q, N, -1, alpha, s, r, &c[C_RR]); /* r = r - alpha s         */
     q_axpy(Q, N, -1, alpha, q, u);                /* u = u - alpha q         */
@@ -116,9 +116,9 @@ static void with_precond(tacit_solver *S)
         apply(M, Q, w, m);                    /* m = M w                    */
         apply(A, Q, m, n);                    /* n = A m                    */
         q_sum_end(Q, look ? 4 : 3, &c[C_RR]); /*   ... done                 */
-        if (look) q_step(Q, STEP_LOST, c);
+        if (look) q_step(Q, STEP_LOST_M, c);
         if (tct_done(S)) return;
-        q_step(Q, STEP_PIPELINED, c);         /* beta  = rz / rz'
+        q_step(Q, STEP_PIPELINED_M, c);       /* beta  = rz / rz'
                                                  alpha = rz / (delta
                                                      - beta rz / alpha')    */
         q_pass(Q, pipelined_m_update, N, (alpha, beta),

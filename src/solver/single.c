@@ -32,7 +32,7 @@ static void with_precond(tacit_solver *S)
         q_dot(q, n, z, s, &c[C_RS + 1]);
         q_sum(q, 5, &c[C_RR]);                /* rr, rz, mu, (z, s), (s, st)*/
         if (tct_done(S)) return;
-        q_step(q, STEP_PR, c);                /* alpha = rz / mu
+        q_step(q, STEP_PR_M, c);              /* alpha = rz / mu
                                                  beta  = (rz - 2 alpha (z, s)
                                                      + alpha^2 (s, st)) / rz */
         q_pass(q, single_m_update, n, (alpha, beta), (z, st, s, r, x, p),

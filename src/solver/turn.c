@@ -63,8 +63,7 @@ void tct_begin_turn(tacit_solver *S)
                              [C_TARGET2] = S->goal * S->goal,
                              [C_NORM] = S->A->norm,
                              [C_REF_RR] = S->ref_rr,
-                             [C_SIGMA] = S->sigma,
-                             [C_PRECOND] = S->M ? 1.0 : 0.0};
+                             [C_SIGMA] = S->sigma};
     q_put(S->q, TCT_SCALARS, c, S->c);
     S->met = S->drifted = false;
     S->why = TACIT_STOP_MAX_ITERATIONS;
