@@ -92,7 +92,7 @@ typedef struct tacit_operator_function {
      * that need it. OPTIONAL */
     tacit_status (*diagonal)(void *ctx, tacit_queue *queue, double *d);
     void *ctx;   /* handed to both; borrowed */
-    double norm; /* a bound of ||A||; 0: estimated, by nine products */
+    double norm; /* a bound of ||A||; 0: estimated, by eight products */
 } tacit_operator_function;
 
 /* Make an operator of `function`, of whose vectors this rank has `rows`
