@@ -22,6 +22,10 @@ for file in bin/tacit include/tacit/tacit.h share/man/man1/tacit.1; do
 done
 [ -n "$MPIRUN" ] || [ ! -e "$prefix/include/tacit/mpi.h" ] ||
     { echo "FAILED: tacit/mpi.h without MPI"; exit 1; }
+[ "$TACIT_HAS_CUDA" = 1 ] && [ ! -e "$prefix/include/tacit/cuda.h" ] &&
+    { echo "FAILED: tacit/cuda.h is not installed"; exit 1; }
+[ "$TACIT_HAS_CUDA" = 0 ] && [ -e "$prefix/include/tacit/cuda.h" ] &&
+    { echo "FAILED: tacit/cuda.h without CUDA"; exit 1; }
 
 build_with_cmake() { # TARGET
     must cmake -S "$SRC/examples" -B "$work/$1" -DCMAKE_PREFIX_PATH="$prefix" \
