@@ -3,7 +3,7 @@
 #include "device/gpu/gpu.h"
 #include <tacit/cuda.h>
 
-tacit_status tacit_queue_stream(tacit_queue *queue, cudaStream_t *out)
+tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
 {
     REQUIRE(queue != NULL && out != NULL);
     if (queue->device != &tct_device_cuda)
