@@ -223,7 +223,7 @@ static void every_setting_has_a_name_and_a_summary(void **state)
         assert_message("'moon'");
         close_problem(&p);
     }
-    assert_int_equal(count, 4);
+    assert_int_equal(count, 5);
     assert_null(tacit_solver_setting(-1));
 }
 

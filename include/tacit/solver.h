@@ -111,6 +111,7 @@ typedef struct tacit_setting {
  *   loop             host (its first value), graph, resident, or auto: each
  *                    that the solver can have runs some iterations, and the
  *                    fastest on the slowest rank stays
+ *   precond          none (its first value) or jacobi: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first */
@@ -138,6 +139,7 @@ typedef struct tacit_method {
     int scalars;          /* summed over all of them                  */
     bool hidden;          /* the reduction overlaps with the products */
     int vectors;          /* of local length, besides b and x         */
+    int precond_vectors;  /* ... and as many more with a preconditioner */
     int replace_every;    /* iterations between residual replacements, or 0 */
     int replace_products; /* products of one replacement                    */
     int look_every;       /* iterations between sums of one scalar more, or 0 */
@@ -161,6 +163,7 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *   pipelined  Ghysels and Vanroose 2014: 1 reduction, hidden behind a
  *              product; vectors replaced every 50 iterations; the first 50, and
  *              all that it is too inaccurate for, are done by single
+ *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
  *              behind two products; single where it is too inaccurate
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
@@ -179,8 +182,8 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
  * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
  *             BREAKDOWN (x is the last finite iterate, `result` says where).
  * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
- *             monitor this is called from), INPUT (b is not finite), DEVICE, COMM. `result` is
- *             filled in whenever the queue still works. */
+ *             monitor this is called from), INPUT (b is not finite), DEVICE,
+ *             COMM. `result` is filled in whenever the queue still works. */
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);

@@ -7,6 +7,7 @@
 #include <tacit/file.h>
 #include <tacit/matrix.h>
 #include <tacit/operator.h>
+#include <tacit/precond.h>
 #include <tacit/queue.h>
 #include <tacit/solver.h>
 #include <tacit/status.h>

@@ -34,18 +34,11 @@ FIXED(any_precision,
     {"double", "all in double precision", NULL, false},
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
     {"mixed48", "matrix values of 48 bits, or 64", NULL, false})
-FIXED(precond,
-    {"none", "no preconditioner", NULL, false},
-    {"jacobi", "the diagonal", "not in this build: preconditioners are coming", false},
-    {"amg", "algebraic multigrid",
-     "not in this build: preconditioners are coming", false})
 FIXED(basis,
     {"monomial", "powers of A", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
     {"chebyshev", "Chebyshev polynomials", NULL, false})
 FIXED(coming_method,
-    {"flexible", "flexible CG, for preconditioners that change",
-     "not in this build: comes with the preconditioners", false},
     {"sstep", "s iterations for one reduction",
      "not in this build: s-step CG is coming", false})
 /* clang-format on */
@@ -144,6 +137,13 @@ static bool precision_row(int i, cli_choice *out)
 NAMED(known_method, method)
 NAMED(order, order)
 NAMED(decorator, decorator)
+
+static bool precond_row(int i, cli_choice *out)
+{
+    const tacit_precond *p = tacit_precond_at(i);
+    if (p) *out = (cli_choice){p->name, p->summary, p->reason, false};
+    return p != NULL;
+}
 
 static bool link_row(int i, cli_choice *out)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/queue.c - the line itself, its layers, and the words of a solver. */
+ * device/queue.c - the line itself, its layers, and its memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
 #include <stdarg.h>

@@ -3,8 +3,8 @@
  *
  * An operation is a small record, submitted through a stack of layers. The
  * bottom layer is the line itself: it hands vector work to the device and
- * messages to the link (the transport's stream plane). Decorators are layers
- * above it: count, trace, memcheck, chaos.
+ * messages to the link. Decorators are layers above it: count, trace, memcheck,
+ * chaos.
  *
  * The queue keeps its first failure, like ferror(FILE *); later device work is
  * skipped, but messages still go out with a failure word, so that the other

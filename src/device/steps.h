@@ -16,17 +16,22 @@
 #define TCT_BOTH static inline
 #endif
 
-/* The block of scalars. The first ones are summed together. */
+/* The block of scalars. The first ones are summed together; where there is a
+ * preconditioner M, (r, z), z = M r, stands behind (r, r), and the others of a
+ * sum one place later (step_shift). */
 enum {
     C_RR = 0,    /* (r, r)                                          */
     C_DELTA = 1, /* (A r, r), pipelined                             */
     C_REF = 2,   /* (r, r_0), pipelined, now and then               */
+    C_RZ = 1,    /* (r, z), z = M r                                 */
+    C_ZW = 2,    /* (z, w), flexible                                */
+    C_ZS = 3,    /* (z, s), flexible                                */
     C_MU = 1,    /* (p, s), single and pipe-pr                      */
-    C_RS = 2,    /* (r, s)                                          */
-    C_SS = 3,    /* (s, s)                                          */
+    C_RS = 2,    /* (r, s), or (z, s)                               */
+    C_SS = 3,    /* (s, s), or (s, M s)                             */
     C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
-    C_RR_OLD,    /* (r, r) of the iteration before; 0 at a start    */
+    C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
     C_ALPHA,
     C_BETA,
     C_TARGET2,   /* square of the residual norm to reach            */
@@ -39,6 +44,8 @@ enum {
     C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
+    C_PRECOND,   /* 1: there is a preconditioner M                  */
+    C_RHO,       /* (p, s), flexible; 0 at a start                  */
     TCT_SCALARS
 };
 
@@ -46,14 +53,16 @@ typedef enum tct_bad {
     BAD_NONE = 0,
     BAD_CURVATURE,
     BAD_RESIDUAL,
-    BAD_TIME, /* a wait on the device took too long                */
-    BAD_DRIFT /* the recurrences have become too inaccurate to be
+    BAD_PRECOND, /* (r, M r) is not positive                        */
+    BAD_TIME,    /* a wait on the device took too long                */
+    BAD_DRIFT    /* the recurrences have become too inaccurate to be
                  worth going on with: another method does          */
 } tct_bad;
 
 typedef enum tct_step {
     STEP_CG_ALPHA,  /* alpha = (r, r) / (p, A p)          */
     STEP_CG_BETA,   /* beta  = (r, r) / (r, r)_old        */
+    STEP_FLEXIBLE,  /* Notay 2000                         */
     STEP_PR,        /* Chen and Carson 2020: single       */
     STEP_PIPE_PR,   /* the same, pipelined                */
     STEP_PIPELINED, /* Ghysels and Vanroose 2014          */
@@ -95,27 +104,64 @@ TCT_BOTH int step_sound(double *c, double curvature)
     return 1;
 }
 
+/* (r, M r), or (r, r) where there is no M. */
+TCT_BOTH int step_shift(const double *c)
+{
+    return c[C_PRECOND] != 0.0 ? C_RZ - C_RR : 0;
+}
+TCT_BOTH double step_gamma(const double *c)
+{
+    return c[C_RR + step_shift(c)];
+}
+
+/* Is M positive, as far as r knows? If not, hold still, and say why. */
+TCT_BOTH int step_positive(double *c, double gamma)
+{
+    if (gamma > 0.0 && step_finite(gamma)) return 1;
+    c[C_ALPHA] = 0.0;
+    c[C_BAD] = BAD_PRECOND;
+    c[C_BAD_VALUE] = gamma;
+    return 0;
+}
+
 TCT_BOTH void step_cg_alpha(double *c)
 {
-    c[C_RR_OLD] = c[C_RR];
-    if (step_sound(c, c[C_PT])) c[C_ALPHA] = c[C_RR] / c[C_PT];
+    const double gamma = step_gamma(c);
+    c[C_RR_OLD] = gamma;
+    if (step_sound(c, c[C_PT]) && step_positive(c, gamma))
+        c[C_ALPHA] = gamma / c[C_PT];
 }
 
 TCT_BOTH void step_cg_beta(double *c)
 {
-    c[C_BETA] = c[C_RR_OLD] > 0.0 ? c[C_RR] / c[C_RR_OLD] : 0.0;
+    c[C_BETA] = c[C_RR_OLD] > 0.0 ? step_gamma(c) / c[C_RR_OLD] : 0.0;
+}
+
+/* rho = (z, w) - (z, s)^2 / rho_old is (p, A p) of the new p = z + beta p,
+ * beta = -(z, s) / rho_old; alpha = (r, z) / rho */
+TCT_BOTH void step_flexible(double *c)
+{
+    const double old = c[C_RHO];
+    const double beta = old > 0.0 ? -c[C_ZS] / old : 0.0;
+    const double rho = c[C_ZW] + beta * c[C_ZS];
+    if (step_sound(c, rho) && step_positive(c, c[C_RZ])) {
+        c[C_ALPHA] = c[C_RZ] / rho;
+        c[C_RHO] = rho;
+    }
+    c[C_BETA] = beta;
 }
 
 /* beta = (r, r) / (r, r)_old, alpha = (r, r) / (delta - beta (r, r) / alpha_old)
  */
 TCT_BOTH void step_pipelined(double *c)
 {
-    const double rr = c[C_RR], old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
-    const double beta = rr / old;
-    const double curvature = c[C_DELTA] - beta * rr / alpha_old;
-    if (step_sound(c, curvature)) {
-        c[C_ALPHA] = rr / curvature;
-        c[C_RR_OLD] = rr;
+    const double g = step_gamma(c), old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
+    const double beta = g / old;
+    const double delta = c[C_DELTA + step_shift(c)];
+    const double curvature = delta - beta * g / alpha_old;
+    if (step_sound(c, curvature) && step_positive(c, g)) {
+        c[C_ALPHA] = g / curvature;
+        c[C_RR_OLD] = g;
     }
     c[C_BETA] = beta;
 }
@@ -128,21 +174,23 @@ TCT_BOTH void step_pipelined(double *c)
 TCT_BOTH void step_lost(double *c)
 {
     const double most = TCT_LOST * TCT_LOST * c[C_RR] * c[C_REF_RR];
-    if (c[C_BAD] != 0.0 || c[C_REF] * c[C_REF] <= most) return;
+    const double ref = c[C_REF + step_shift(c)];
+    if (c[C_BAD] != 0.0 || ref * ref <= most) return;
     c[C_BAD] = BAD_DRIFT;
-    c[C_BAD_VALUE] = c[C_REF];
+    c[C_BAD_VALUE] = ref;
 }
 
 /* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: the
  * next (r, r) is predicted, and recomputed by the next sum. */
 TCT_BOTH void step_pr(double *c)
 {
-    const double nu = c[C_RR];
+    const int m = step_shift(c);
+    const double nu = c[C_RR + m];
     c[C_BETA] = 0.0;
-    if (step_sound(c, c[C_MU])) {
-        const double alpha = nu / c[C_MU];
+    if (step_sound(c, c[C_MU + m]) && step_positive(c, nu)) {
+        const double alpha = nu / c[C_MU + m];
         const double next =
-            nu - 2.0 * alpha * c[C_RS] + alpha * alpha * c[C_SS];
+            nu - 2.0 * alpha * c[C_RS + m] + alpha * alpha * c[C_SS + m];
         c[C_ALPHA] = alpha;
         c[C_BETA] = next > 0.0 ? next / nu : 0.0;
     }
@@ -157,7 +205,7 @@ TCT_BOTH void step_pipe_pr(double *c)
 {
     step_pr(c);
     if (c[C_ALPHA] == 0.0) return;
-    const double s = sqrt(c[C_SS]), drift = c[C_DRIFT];
+    const double s = sqrt(c[C_SS + step_shift(c)]), drift = c[C_DRIFT];
     c[C_DRIFT] = c[C_BETA] * drift +
                  TCT_ROUNDING * c[C_NORM] * (sqrt(c[C_RR]) + c[C_ALPHA] * s);
     if (drift <= TCT_DRIFT_MOST * s) return;
@@ -178,6 +226,7 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
     switch (step) {
     case STEP_CG_ALPHA: step_cg_alpha(c); break;
     case STEP_CG_BETA: step_cg_beta(c); break;
+    case STEP_FLEXIBLE: step_flexible(c); break;
     case STEP_PR: step_pr(c); break;
     case STEP_PIPE_PR: step_pipe_pr(c); break;
     case STEP_PIPELINED: step_pipelined(c); break;

@@ -107,7 +107,7 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
              "%s: x and y share memory: y is written while x is needed, so "
              "they must be two vectors",
              __func__);
-    const tct_order *o = A->order;
+    const tct_order *o = A->order ? A->order : A->follows;
     const size_t n = (size_t)A->n;
     if (o) tct_order_enter(o, A->q, n, x, o->x);
     apply(A, A->q, o ? o->x : x, o ? o->y : y);

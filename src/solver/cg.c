@@ -5,7 +5,8 @@
  *        linear systems", J. Res. NBS 49 (1952). t = A p as in the aCG paper.
  *
  * Two sums per iteration, each waited for. The update of x waits for beta, so
- * that x and p are updated in one pass. */
+ * that x and p are updated in one pass. With a preconditioner M, z = M r takes the place of r in directions, and
+ * (r, z) that of (r, r); both are in one sum, since stopping looks at (r, r). */
 #include "solver/solver.h"
 
 static void cg_iterate(tacit_solver *S)
@@ -15,20 +16,25 @@ static void cg_iterate(tacit_solver *S)
     const size_t n = S->n;
     double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
     double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *t = S->v[V_T];
+    const tacit_operator *M = S->M;
+    double *z = M ? S->z : r;
 
     /* clang-format off */
-    if (!S->resumed) q_copy(q, n, r, p);          /* p = r                  */
+    if (M) apply_dot(M, q, r, z, &c[C_RZ]);       /* z = M r, rz = (r, z)   */
+    if (M) q_sum(q, 1, &c[C_RZ]);
+    if (!S->resumed) q_copy(q, n, z, p);          /* p = z                  */
     for (;;) {
         apply_dot(A, q, p, t, &c[C_PT]);          /* t = A p, pt = (p, t)   */
         q_sum(q, 1, &c[C_PT]);
-        q_step(q, STEP_CG_ALPHA, c);              /* alpha = rr / pt        */
+        q_step(q, STEP_CG_ALPHA, c);              /* alpha = rz / pt        */
         q_axpy_norm(q, n, -1, alpha, t, r,
                     &c[C_RR]);                    /* r = r - alpha t        */
-        q_sum(q, 1, &c[C_RR]);                    /* rr' = (r, r)           */
-        q_step(q, STEP_CG_BETA, c);               /* beta = rr' / rr        */
-        q_pass(q, cg_update, n, (alpha, beta), (r, x, p),
+        if (M) apply_dot(M, q, r, z, &c[C_RZ]);   /* z = M r, rz' = (r, z)  */
+        q_sum(q, M ? 2 : 1, &c[C_RR]);            /* rr = (r, r)            */
+        q_step(q, STEP_CG_BETA, c);               /* beta = rz' / rz        */
+        q_pass(q, cg_update, n, (alpha, beta), (z, x, p),
                NULL);                             /* x = x + alpha p
-                                                     p = r + beta p         */
+                                                     p = z + beta p         */
         S->k++;
         if (tct_done(S)) return;
     }
@@ -41,6 +47,7 @@ const tct_method tct_method_cg = {
               .products = 1,
               .reductions = 2,
               .scalars = 2,
-              .vectors = 3},
+              .vectors = 3,
+              .precond_vectors = 1},
     .iterate = cg_iterate,
 };

@@ -69,6 +69,10 @@ bool tct_judge(tacit_solver *S, const tct_seen *c)
         tct_broke_down(S, "p'Ap", c->bad_value);
         return true;
     }
+    if (c->bad == BAD_PRECOND) {
+        tct_broke_down(S, "r'Mr", c->bad_value);
+        return true;
+    }
     if (!isfinite(S->rr)) {
         tct_broke_down(S, "||r||", sqrt(S->rr));
         return true;

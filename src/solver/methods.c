@@ -2,6 +2,7 @@
  * solver/methods.c - the registry, creation and destruction. */
 #include "solver/resident/resident.h"
 #include <string.h>
+#include <tacit/precond.h>
 
 static const tct_method *const methods[] = {
 #define X(name) &tct_method_##name,
@@ -92,12 +93,45 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
     return status;
 }
 
+static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
+{
+    if (S->running)
+        FAIL(TACIT_INVALID, "precond set after a run began: set it before the "
+                            "run, or after it");
+    if (M && M->n != (int64_t)S->n)
+        FAIL(TACIT_INVALID,
+             "the preconditioner is for %lld rows of this rank, the matrix "
+             "has %zu",
+             (long long)M->n, S->n);
+    if (M && M->follows != S->exact->order)
+        FAIL(TACIT_UNSUPPORTED,
+             "the preconditioner has its rows in the matrix's order, the "
+             "operator has not: make that with a format that ends in @none");
+    if (M && !S->z) TRY(tacit_queue_alloc(S->q, S->n, &S->z));
+    for (int i = 0; M && i < S->method->about.precond_vectors - 1; i++)
+        if (!S->y[i]) TRY(tacit_queue_alloc(S->q, S->n, &S->y[i]));
+    return TACIT_OK;
+}
+
+tacit_status tacit_solver_set_precond(tacit_solver *solver,
+                                      const tacit_operator *M)
+{
+    REQUIRE(solver != NULL);
+    TRY(tct_agree(solver->q->world, set_precond(solver, M)));
+    if (M != solver->M) tct_drop_record(solver);
+    solver->M = M;
+    return TACIT_OK;
+}
+
 void tacit_solver_destroy(tacit_solver **solver)
 {
     if (!solver || !*solver) return;
     tacit_solver *S = *solver;
     tct_loop_free(S);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
+    q_free(S->q, S->z);
+    for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(S->q, S->y[i]);
+    tacit_operator_destroy(&S->own_M);
     q_free(S->q, S->own_b);
     q_free(S->q, S->own_x);
     q_free(S->q, S->c);

@@ -4,6 +4,7 @@
 #include "solver/solver.h"
 #include <math.h>
 #include <string.h>
+#include <tacit/precond.h>
 
 typedef struct {
     tacit_setting about;
@@ -45,12 +46,24 @@ static tacit_status set_max_iterations(tacit_solver *S, const char *value)
     return TACIT_OK;
 }
 
+static tacit_status set_precond(tacit_solver *S, const char *value)
+{
+    tacit_operator *M = NULL;
+    TRY(tacit_precond_create(S->exact, value, &M));
+    const tacit_status status = tacit_solver_set_precond(S, M);
+    tacit_operator *const unused = status < 0 ? M : S->own_M;
+    if (status >= 0) S->own_M = M;
+    tacit_operator_destroy(&(tacit_operator *){unused});
+    return status;
+}
+
 /* --- the table ------------------------------------------------------------- */
 
 static const setting settings[] = {
     {{"loop", "who drives the iteration: host, graph, resident, or auto: the "
               "fastest"},
      tct_choose_loop},
+    {{"precond", "none or jacobi: see tacit/precond.h"}, set_precond},
     {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
     {{"max-iterations", "... or after this many; 10000 at first"},

@@ -2,6 +2,7 @@
  * solver/solver.c - a run, from b and x to the result. */
 #include "solver/solver.h"
 #include <math.h>
+#include <string.h>
 
 enum { ITERATIONS_DEFAULT = 10000 };
 
@@ -50,10 +51,12 @@ static tacit_status breakdown(const tacit_result *r)
              (long long)r->breakdown_iteration, r->breakdown_quantity,
              r->breakdown_value);
     FAIL(TACIT_BREAKDOWN,
-         "breakdown at iteration %lld: %s = %.6g, the matrix is not positive "
+         "breakdown at iteration %lld: %s = %.6g, the %s is not positive "
          "definite",
          (long long)r->breakdown_iteration, r->breakdown_quantity,
-         r->breakdown_value);
+         r->breakdown_value,
+         strcmp(r->breakdown_quantity, "r'Mr") == 0 ? "preconditioner"
+                                                    : "matrix");
 }
 
 /* What the solve came to, with a sentence if it did not end well. */

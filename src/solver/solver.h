@@ -11,7 +11,7 @@
 #include "operator/operator.h"
 #include <tacit/solver.h>
 
-enum { TCT_VECTORS_MOST = 8 };
+enum { TCT_VECTORS_MOST = 8, TCT_PRECOND_MOST = 4 };
 /* What every method has: r, p, and one that is scratch between two calls of
  * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
  * where it may start over, x_0. */
@@ -53,17 +53,20 @@ struct tacit_solver {
     tacit_stop wanted; /* of a run without a tacit_stop    */
     bool running;
     tacit_queue *q;
-    const tacit_operator *A;     /* what the method multiplies by     */
-    const tacit_operator *exact; /* A, or A in full precision         */
-    size_t n;                    /* local rows                        */
-    size_t most_rows;            /* of a rank: what paces all         */
-    double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
-    double *c;                   /* scalars on the device: steps.h    */
-    const double *b;             /* of this run                       */
-    double *x;                   /* ... times 2^shift                 */
-    double *own_b, *own_x;       /* what b and x are in A's order, if that is
+    const tacit_operator *A;             /* what the method multiplies by     */
+    const tacit_operator *exact;         /* A, or A in full precision         */
+    const tacit_operator *M;             /* preconditioner, or NULL           */
+    tacit_operator *own_M;               /* made by tct_set_precond           */
+    double *z, *y[TCT_PRECOND_MOST - 1]; /* vectors that M takes      */
+    size_t n;                            /* local rows                        */
+    size_t most_rows;                    /* of a rank: what paces all         */
+    double *v[TCT_VECTORS_MOST];         /* the method's vectors              */
+    double *c;                           /* scalars on the device: steps.h    */
+    const double *b;                     /* of this run                       */
+    double *x;                           /* ... times 2^shift                 */
+    double *own_b, *own_x; /* what b and x are in A's order, if that is
                                     another than the user's           */
-    double sigma;                /* what b is multiplied by: 2^i      */
+    double sigma;          /* what b is multiplied by: 2^i      */
     int shift;
     int64_t k;             /* updates of x so far                             */
     int64_t seen;          /* k of the last look, -1: none yet                */
@@ -190,7 +193,7 @@ void tct_tell_monitor(tacit_solver *S);
 void tct_broke_down(tacit_solver *S, const char *quantity, double value);
 void tct_forget_breakdown(tacit_solver *S);
 
-#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr)
+#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
 #define X(name)        extern const tct_method tct_method_##name;
 TCT_METHODS(X)
 #undef X

@@ -67,6 +67,8 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
 void cli_system_destroy(cli_system *s);
 
 /* Has its operator values of low precision, for mixed precision? */
+/* The preconditioner of the command line. */
+tacit_status cli_set_precond(const cli *c, tacit_solver *solver);
 bool cli_is_mixed(const cli_system *s);
 
 /* Does `text` name a right-hand side that is no file? */

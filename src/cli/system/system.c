@@ -130,6 +130,12 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+tacit_status cli_set_precond(const cli *c, tacit_solver *solver)
+{
+    const char *wish = c->set.precond;
+    return wish ? tacit_solver_set(solver, "precond", wish) : TACIT_OK;
+}
+
 bool cli_is_mixed(const cli_system *s)
 {
     tacit_operator_info info = {.size = sizeof info};

@@ -45,6 +45,10 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
 static const void *code_for(const tacit_solver *S, char *reason, size_t size)
 {
     const tct_resident_kernel *K = kernel_of(S->now ? S->now : S->method);
+    if (S->M) {
+        snprintf(reason, size, "there are no kernels with a preconditioner");
+        return NULL;
+    }
     if (!K) {
         snprintf(reason, size, "there is no kernel of %s",
                  S->method->about.name);
