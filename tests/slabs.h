@@ -15,7 +15,8 @@ typedef struct {
     tacit_exchange *halo;
     int below, above; /* 1: there is a rank */
     int calls;
-    /* The call that fails, 0: none; where in it; and on which rank, < 0: all. */
+    /* The call that fails, 0: none, -1: of the diagonal; where in it; and on
+     * which rank, < 0: all. */
     int fail_at, fail_rank;
     enum { BEFORE, BETWEEN, AFTER, PLACES } place;
     tacit_status status;

@@ -56,7 +56,10 @@ static tacit_status product(void *ctx, tacit_queue *q, const double *x,
 static tacit_status diagonal(void *ctx, tacit_queue *q, double *d)
 {
     const slab *s = ctx;
-    return tacit_queue_fill(q, (size_t)s->n, 6.0, d);
+    (void)q;
+    if (s->fail_at == -1) return fail_now(s);
+    for (int64_t i = 0; i < s->n; i++) d[i] = 6.0;
+    return TACIT_OK;
 }
 
 /* --- a solve ----------------------------------------------------------------- */
@@ -252,20 +255,31 @@ static void it_is_described(void **state)
 static void it_has_a_diagonal_if_it_is_told(void **state)
 {
     (void)state;
-    problem p;
-    tacit_operator *B = NULL;
-    open_free(&p, "host", 12.0);
-    OK(p.A->ops->diagonal(p.A, p.b));
-    double *d = host_copy(p.q, p.n, p.b);
-    for (size_t i = 0; i < p.n; i++) assert_true(d[i] == 6.0);
-    free(d);
-    tacit_operator_function f = function_of(&p.s, 12.0);
-    f.diagonal = NULL;
-    OK(tacit_operator_from_function(p.q, p.s.n, &f, &B));
-    EXPECT(TACIT_UNSUPPORTED, B->ops->diagonal(B, p.b));
-    assert_non_null(strstr(tacit_error_message(), "diagonal"));
-    tacit_operator_destroy(&B);
-    close_problem(&p);
+    for (int i = 0; i < SPECS; i++) {
+        problem p;
+        tacit_operator *B = NULL, *M = NULL;
+        open_free(&p, specs[i], 12.0);
+        OK(tacit_precond_create(p.A, "jacobi", &M));
+        OK(tacit_queue_fill(p.q, p.n, 3.0, p.x));
+        OK(tacit_operator_apply(M, p.x, p.b));
+        double *got = host_copy(p.q, p.n, p.b);
+        for (size_t k = 0; k < p.n; k++)
+            assert_true(fabs(got[k] - 0.5) < 1e-15);
+        free(got);
+        tacit_operator_destroy(&M);
+        tacit_operator_function f = function_of(&p.s, 12.0);
+        f.diagonal = NULL;
+        OK(tacit_operator_from_function(p.q, p.s.n, &f, &B));
+        EXPECT(TACIT_UNSUPPORTED, tacit_precond_create(B, "jacobi", &M));
+        assert_non_null(strstr(tacit_error_message(), "diagonal"));
+        if (p.s.rank == p.s.size - 1) p.s.fail_at = -1;
+        p.s.status = TACIT_IO;
+        EXPECT(TACIT_IO, tacit_precond_create(p.A, "jacobi", &M));
+        assert_non_null(strstr(tacit_error_message(), "went wrong"));
+        assert_null(M);
+        tacit_operator_destroy(&B);
+        close_problem(&p);
+    }
 }
 
 static void what_needs_a_matrix_is_refused(void **state)

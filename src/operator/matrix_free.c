@@ -61,6 +61,14 @@ static void function_apply(const tacit_operator *A, tacit_queue *q,
     if (dot) q_dot(q, (size_t)A->n, x, y, dot);
 }
 
+static tacit_status call_diagonal(void *ctx, tacit_queue *q, const double *x,
+                                  double *d)
+{
+    const function *A = ctx;
+    (void)x;
+    return A->user.diagonal(A->user.ctx, q, d);
+}
+
 static tacit_status function_diagonal(const tacit_operator *A, double *d)
 {
     const tacit_operator_function *user = &function_of(A)->user;
@@ -68,7 +76,7 @@ static tacit_status function_diagonal(const tacit_operator *A, double *d)
         FAIL(TACIT_UNSUPPORTED,
              "the operator is a function that does not tell its diagonal: set "
              "`diagonal` of tacit_operator_function");
-    TRY(user->diagonal(user->ctx, A->q, d));
+    q_call(A->q, call_diagonal, (void *)(uintptr_t)A, NULL, d);
     return q_own_status(A->q);
 }
 
