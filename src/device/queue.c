@@ -124,8 +124,8 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
-    if (op->call(op->host, q, op->v[0], op->v[1]) < 0)
-        q_fail(q, TACIT_INVALID, "%s", tacit_error_message());
+    const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
+    if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
 static void begin_exchange(tacit_queue *q, const tct_op *op)
