@@ -84,8 +84,7 @@ static void begin_with_precond(tacit_solver *S)
     }
     replace_all(S);
     q_dot(Q, N, p, s, &c[C_PT]);
-    q_sum(Q, 1, &c[C_RZ]);
-    q_sum(Q, 1, &c[C_PT]);
+    q_sum(Q, 4, &c[C_RZ]);                        /* to C_PT */
     q_step(Q, STEP_CG_ALPHA_M, c);                /* alpha = rz / (p, s)     */
     q_axpy(Q, N, +1, alpha, p, S->x);             /* x = x + alpha p         */
     q_axpy_norm(Q, N, -1, alpha, s, r, &c[C_RR]); /* r = r - alpha s         */

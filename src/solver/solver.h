@@ -116,7 +116,6 @@ static inline bool tct_is_held(const tacit_solver *S)
  * reason to stop? Tells the monitor. To be called after every sum of (r, r),
  * when S->k counts the updates of x. */
 bool tct_done(tacit_solver *S);
-
 /* The same on a device that runs behind the CPU. */
 bool tct_done_behind(tacit_solver *S);
 /* What a look at iteration S->k says: is the solve done? */
