@@ -4,9 +4,10 @@
 
 usage: spd_table.py --tacit PROGRAM [--petsc PEER] [--ranks 1,4]
                     [--methods cg,pipelined] [--rtol 1e-8] [--max N]
+                    [--precond NAME] [--device NAME]
 
-b = 1, x0 = 0, no preconditioner. One tab-separated line per matrix: rows,
-non-zeros, iterations of PETSc's KSPCG (PEER is bench/peer_petsc), then for
+b = 1, x0 = 0. NAME none or jacobi; both stop on the residual of the system. One tab-separated line per matrix: rows,
+non-zeros, iterations and seconds of PETSc's KSPCG (PEER is bench/peer_petsc), then for
 each method and number of ranks iterations, true residual and seconds; a solve
 that did not converge shows its exit status instead of "0". The last lines
 compare the iterations of cg on one rank with PETSc's.
@@ -37,6 +38,7 @@ def solve(a, matrix, method, ranks):
     code, out, err = run(mpi(ranks) + [
         a.tacit, "solve", matrix, "--rhs", "ones", "--rtol", a.rtol,
         "--method", method, "--max-iterations", str(a.max), "--threads", "1",
+        "--precond", a.precond, "--device", a.device,
         "--json", "-"])
     try:
         r = json.loads(out)
@@ -55,10 +57,12 @@ def petsc(a, matrix, work):
     if code:
         sys.exit(err)
     code, out, err = run([a.petsc, "-matrix", binary, "-rhs", "ones", "-rtol",
-                          a.rtol, "-max_it", str(a.max), "-repeat", "1"])
+                          a.rtol, "-max_it", str(a.max), "-repeat", "1",
+                          "-pc_type", a.precond])
     head, line = [x.split("\t") for x in out.strip().splitlines()[-2:]]
     row = dict(zip(head, line))
-    return int(row["iterations"]), row["reason"]
+    its = int(row["iterations"])
+    return its, row["reason"], 1e-6 * its * float(row["us/iteration"])
 
 
 def main():
@@ -69,13 +73,15 @@ def main():
     p.add_argument("--methods", default="cg,pipelined")
     p.add_argument("--rtol", default="1e-8")
     p.add_argument("--max", type=int, default=100000)
+    p.add_argument("--precond", default="none")
+    p.add_argument("--device", default="host")
     a = p.parse_args()
     folder = os.environ.get("TACIT_MATRICES") or sys.exit("set TACIT_MATRICES")
     files = sorted(f for d in ("spd", "derived", "fe")
                    for f in glob.glob(os.path.join(folder, d, "*.mtx.gz")))
     cases = [(m, int(n)) for m in a.methods.split(",")
              for n in a.ranks.split(",")]
-    print("matrix\trows\tnonzeros\tpetsc\t" + "\t".join(
+    print("matrix\trows\tnonzeros\tpetsc\tseconds\t" + "\t".join(
         f"{m}/{n} exit\tits\ttrue residual\tseconds" for m, n in cases))
     easy, hard = [], []
     for f in files:
@@ -88,7 +94,8 @@ def main():
             first = first or its
             cells.append(f"{code}\t{its}\t{true:.2e}\t{seconds:.3f}")
         print(f"{name}\t{matrix['rows']}\t{matrix['nonzeros']}\t"
-              f"{peer[0] if peer else '-'}\t" + "\t".join(cells), flush=True)
+              f"{peer[0] if peer else '-'}\t"
+              f"{f'{peer[2]:.4f}' if peer else '-'}\t" + "\t".join(cells), flush=True)
         if peer and peer[0] > 0 and peer[1] == "CONVERGED_RTOL":
             gap = first / peer[0] - 1
             (easy if peer[0] < matrix["rows"] / 10 else hard).append((gap, name))

@@ -5,9 +5,14 @@
 include(CMakePackageConfigHelpers)
 
 install(DIRECTORY include/tacit DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}
-        FILES_MATCHING PATTERN "*.h" PATTERN "mpi.h" EXCLUDE)
+        FILES_MATCHING PATTERN "*.h"
+        PATTERN "mpi.h" EXCLUDE PATTERN "cuda.h" EXCLUDE)
 if(TACIT_MPI)
   install(FILES include/tacit/mpi.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacit)
+endif()
+if(TACIT_HAVE_CUDA)
+  install(FILES include/tacit/cuda.h
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/tacit)
 endif()
 install(TARGETS tacit)

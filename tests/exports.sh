@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The shared library exports tacit_* and nothing else, and all that the public
 # headers declare; the program needs nothing of it but that. $LIBRARY is the
-# library; $TACIT_HAS_MPI is 0 where it was built without MPI; $PROGRAM_OBJECTS
+# library; $TACIT_HAS_MPI and $TACIT_HAS_CUDA are 0 where it was built without;
+# $PROGRAM_OBJECTS
 # are what the program is linked from, besides the library.
 : "${LIBRARY:?set it to libtacit.so}" "${PROGRAM_OBJECTS:?set it to the files}"
 source=$(cd "$(dirname "$0")/.." && pwd)
@@ -20,6 +21,8 @@ declared=$(sed 's/#define.*//' "$@" | tr '\n' ' ' | grep -o 'TACIT_API [^(;{]*('
     grep -o 'tacit_[a-z0-9_]*($' | tr -d '(')
 [ "${TACIT_HAS_MPI-1}" = 1 ] ||
     declared=$(printf '%s\n' "$declared" | grep -v '_from_mpi$')
+[ "${TACIT_HAS_CUDA-1}" = 1 ] ||
+    declared=$(printf '%s\n' "$declared" | grep -v '^tacit_queue_stream$')
 [ "$(printf '%s\n' "$declared" | wc -l)" -gt 20 ] || { echo "no declarations found"; status=1; }
 for name in $declared; do
     printf '%s\n' "$symbols" | grep -qx "$name" ||

@@ -22,6 +22,10 @@ for file in bin/tacit include/tacit/tacit.h share/man/man1/tacit.1; do
 done
 [ -n "$MPIRUN" ] || [ ! -e "$prefix/include/tacit/mpi.h" ] ||
     { echo "FAILED: tacit/mpi.h without MPI"; exit 1; }
+[ "$TACIT_HAS_CUDA" = 1 ] && [ ! -e "$prefix/include/tacit/cuda.h" ] &&
+    { echo "FAILED: tacit/cuda.h is not installed"; exit 1; }
+[ "$TACIT_HAS_CUDA" = 0 ] && [ -e "$prefix/include/tacit/cuda.h" ] &&
+    { echo "FAILED: tacit/cuda.h without CUDA"; exit 1; }
 
 build_with_cmake() { # TARGET
     must cmake -S "$SRC/examples" -B "$work/$1" -DCMAKE_PREFIX_PATH="$prefix" \
@@ -32,13 +36,16 @@ build_with_cmake() { # TARGET
 build_with_pkg_config() {
     export PKG_CONFIG_PATH="$library/pkgconfig"
     mkdir "$work/tacit"
-    for name in serial_arrays read_file mpi_rows; do
+    for name in serial_arrays read_file mpi_rows matrix_free; do
         package=tacit
-        [ $name = mpi_rows ] && package=tacit-mpi
+        mpi=
         [ -z "$MPIRUN" ] && [ $name = mpi_rows ] && continue
+        case ${MPIRUN:+$name} in
+        mpi_rows | matrix_free) package=tacit-mpi mpi=-DEXAMPLE_MPI=1 ;;
+        esac
         flags=$(pkg-config --cflags --libs $package) || exit 1
         # shellcheck disable=SC2086 # a list of options
-        must $cc -std=c11 -Wall -Wextra -Werror \
+        must $cc -std=c11 -Wall -Wextra -Werror $mpi \
             "$SRC/examples/$name.c" -o "$work/tacit/$name" $flags -lm
     done
     [ -n "$MPIRUN" ] || ! pkg-config --exists tacit-mpi ||
@@ -60,11 +67,15 @@ int main() { return tacit_version()[0] == 0; }' >"$work/speaks.cpp"
 run_all() { # FOLDER
     (cd "$work" && must "$1/serial_arrays" && must "$1/read_file" && cat log &&
         must "$prefix/bin/tacit" convert poisson3d:12 p.mtx -q &&
-        must "$1/read_file" p.mtx) || exit 1
+        must "$1/read_file" p.mtx && must "$1/matrix_free") || exit 1
     [ -z "$MPIRUN" ] && { echo "skipped: mpi_rows, a build without MPI"; return; }
     for np in 1 2 3; do
         # shellcheck disable=SC2086 # a command and its options
         must $MPIRUN -np $np "$1/mpi_rows"
+        # shellcheck disable=SC2086
+        must $MPIRUN -np $np "$1/matrix_free"
+        grep -q "^$np ranks: " "$work/log" ||
+            { echo "FAILED: matrix_free on $np ranks"; cat "$work/log"; exit 1; }
     done
 }
 

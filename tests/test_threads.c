@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_threads.c - several threads, each with a world of its own, read,
  * build and solve at the same time, and come to the same bits as alone. The
- * preset host-tsan runs it under ThreadSanitizer.
+ * preset threads runs it under ThreadSanitizer.
  *
  * LIMIT: 300
  */

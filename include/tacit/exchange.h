@@ -37,7 +37,8 @@ typedef struct tacit_channel {
  *   receive  [receives]
  * Collective.  Borrows `queue`; copies the lists.
  * Errors      INVALID (a rank that is not there, a count below 0, columns below
- *             1), NO_MEMORY, COMM. */
+ *             1, a rank that does not receive what it is sent), NO_MEMORY,
+ *             COMM. */
 TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                              const tacit_channel *send,
                                              const int32_t *index, int receives,
@@ -48,7 +49,10 @@ TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
 TACIT_API void tacit_exchange_destroy(tacit_exchange **exchange);
 
 /* Enqueue the sending of `columns` vectors, the first being `x`, each `stride`
- * doubles after the one before; they must not change before the end. */
+ * doubles after the one before; they must not change before the end, which
+ * comes before the next begin.
+ * Collective among those that share messages: the same `columns` on all. The
+ * queue fails (INVALID) where these are not from 1 to those planned. */
 TACIT_API void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                                     ptrdiff_t stride, int columns);
 

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/file.h - files beside the matrices and vectors of tacit/matrix.h: the
  * formats, and what is asked or written without one. A file that is written
- * appears whole or not at all. */
+ * appears whole or not at all.
+ *
+ * Threads: what takes a world is for one thread at a time, as that is
+ * (tacit/world.h); the rest may be called by any thread at any time. */
 #ifndef TACIT_FILE_H
 #define TACIT_FILE_H
 #include <stdbool.h>

@@ -49,13 +49,15 @@ typedef struct tacit_matrix_options {
 
 /* Read a file, told by its content, or make a gallery matrix, told by
  * "name:arguments"; "-" is standard input, which rank 0 reads; `options` NULL
- * is all defaults. A METIS graph is read as
- * its Laplacian, which a shift makes definite. Rows are dealt out contiguously. A text file is read by rank 0 in pieces; of a .tacit file or
- * a gallery matrix each rank reads or makes only its part.
+ * is all defaults. A METIS graph is read as its Laplacian, which a shift makes
+ * definite. Rows are dealt out contiguously. A text file is read by rank 0 in
+ * pieces; of a .tacit file or a gallery matrix each rank reads or makes only
+ * its part.
  * Collective.  Borrows `world`.
  * Errors      INVALID (unknown gallery name, with the nearest known one),
  *             INPUT (what is wrong, and where: line and column; a shift of a
- *             matrix that is not square), IO, NO_MEMORY (before anything is allocated). */
+ *             matrix that is not square), IO, NO_MEMORY (before anything is
+ *             allocated). */
 TACIT_API tacit_status tacit_matrix_open(tacit_world *world, const char *name,
                                          const tacit_matrix_options *options,
                                          tacit_matrix **out);

@@ -78,17 +78,21 @@ typedef struct tacit_operator_function {
     /* y = A x for vectors on the device of `queue` [rows]. Called when the queue
      * comes to it: the function does its work at once or, on a GPU, starts it on
      * the queue's stream (tacit/cuda.h) and does not wait; of this library it
-     * calls tacit_exchange_begin and tacit_exchange_end alone. A must be
-     * symmetric, and linear.
-     * Returns     TACIT_OK; below 0 ends the solve with the sentence that
-     *             tacit_error_set was given. */
+     * calls tacit_exchange_begin and tacit_exchange_end, and
+     * tacit_queue_stream, alone. A must be symmetric, and linear.
+     * Returns     TACIT_OK; below 0 ends the solve, on all ranks, with that
+     *             status and the sentence that tacit_error_set was given; the
+     *             queue is of no use then. It may fail on one rank alone and
+     *             anywhere: what it exchanged in the call before, in the same
+     *             order in every call, is made without it. Only a first call
+     *             must come through its exchanges before it fails. */
     tacit_status (*apply)(void *ctx, tacit_queue *queue, const double *x,
                           double *y);
     /* The diagonal of A into `d` [rows], in the same way: for preconditioners
      * that need it. OPTIONAL */
     tacit_status (*diagonal)(void *ctx, tacit_queue *queue, double *d);
     void *ctx;   /* handed to both; borrowed */
-    double norm; /* a bound of ||A||; 0: estimated, by some products */
+    double norm; /* a bound of ||A||; 0: estimated, by eight products */
 } tacit_operator_function;
 
 /* Make an operator of `function`, of whose vectors this rank has `rows`

@@ -139,6 +139,7 @@ typedef struct tacit_method {
     int scalars;          /* summed over all of them                  */
     bool hidden;          /* the reduction overlaps with the products */
     int vectors;          /* of local length, besides b and x         */
+    int precond_vectors;  /* ... and as many more with a preconditioner */
     int replace_every;    /* iterations between residual replacements, or 0 */
     int replace_products; /* products of one replacement                    */
     int look_every;       /* iterations between sums of one scalar more, or 0 */
@@ -181,8 +182,8 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
  * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
  *             BREAKDOWN (x is the last finite iterate, `result` says where).
  * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
- *             monitor this is called from), INPUT (b is not finite), DEVICE, COMM. `result` is
- *             filled in whenever the queue still works. */
+ *             monitor this is called from), INPUT (b is not finite), DEVICE,
+ *             COMM. `result` is filled in whenever the queue still works. */
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);

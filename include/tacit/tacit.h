@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/tacit.h - all of Tacit but the headers that need a foreign one
- * (tacit/mpi.h). */
+ * (tacit/mpi.h, tacit/cuda.h). */
 #ifndef TACIT_TACIT_H
 #define TACIT_TACIT_H
 #include <tacit/exchange.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/world.h - the processes that take part, and the transport between them.
+ * tacit/world.h - the processes that take part.
  *
  *     tacit_world *w = NULL;
  *     tacit_world_self(&w);                   // this process alone

@@ -32,7 +32,7 @@ typedef struct tct_world_ops {
 
 struct tacit_world {
     const tct_world_ops *ops;
-    void *state; /* the transport's own */
+    void *state; /* of its kind */
     int rank, size;
     int local_rank; /* among the processes of this world on this machine, */
     int local_size; /* and how many they are                              */

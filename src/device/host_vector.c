@@ -8,9 +8,12 @@
 #include "device/host_vector.h"
 #include "device/isa.h"
 
-#define INLINE   static inline __attribute__((always_inline))
-#define EACH(DO) DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
-_Static_assert(TCT_PASS_VECTORS <= 8 && TCT_OP_SUMS <= 8, "EACH has 8");
+#define INLINE          static inline __attribute__((always_inline))
+#define EACH_SUM(DO)    DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
+#define EACH_VECTOR(DO) EACH_SUM(DO) DO(8) DO(9)
+enum { VECTORS = 10 };
+_Static_assert((int)TCT_PASS_VECTORS <= (int)VECTORS, "EACH_VECTOR has fewer");
+_Static_assert(TCT_OP_SUMS <= 8, "EACH_SUM has 8");
 
 typedef struct {
     void (*body)(double *v, double a, double b, double *s);
@@ -22,19 +25,25 @@ typedef struct {
 /* Place `i` of the vectors `v`. */
 #define SUM(k) , double *s##k
 INLINE void place(const row *p, double *const *v, size_t i, double a,
-                  double b EACH(SUM))
+                  double b EACH_SUM(SUM))
 {
-    double e[8], s[8];
-#define DO(k)                              \
-    if (p->reads >> k & 1) e[k] = v[k][i]; \
+    double e[VECTORS], s[8];
+#define DO(k) \
+    if (p->reads >> k & 1) e[k] = v[k][i];
+    EACH_VECTOR(DO)
+#undef DO
+#define DO(k) \
     if (k < p->sums) s[k] = *s##k;
-    EACH(DO)
+    EACH_SUM(DO)
 #undef DO
     p->body(e, a, b, s);
-#define DO(k)                               \
-    if (p->writes >> k & 1) v[k][i] = e[k]; \
+#define DO(k) \
+    if (p->writes >> k & 1) v[k][i] = e[k];
+    EACH_VECTOR(DO)
+#undef DO
+#define DO(k) \
     if (k < p->sums) *s##k = s[k];
-    EACH(DO)
+    EACH_SUM(DO)
 #undef DO
 }
 #undef SUM
@@ -44,7 +53,7 @@ INLINE void sweep(const row *p, const tct_op *op, size_t from, size_t to,
 {
     const double a = op->alpha ? op->sign * *op->alpha : op->sign;
     const double b = op->beta ? *op->beta : 0.0;
-    double *v[8];
+    double *v[VECTORS];
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0, s4 = 0, s5 = 0, s6 = 0, s7 = 0;
     for (int k = 0; k < p->vectors; k++) v[k] = op->v[k];
 #pragma omp simd reduction(+ : s0, s1, s2, s3, s4, s5, s6, s7)
@@ -52,7 +61,7 @@ INLINE void sweep(const row *p, const tct_op *op, size_t from, size_t to,
         place(p, v, i, a, b, &s0, &s1, &s2, &s3, &s4, &s5, &s6, &s7);
 #define DO(k) \
     if (k < p->sums) sums[k] = s##k;
-    EACH(DO)
+    EACH_SUM(DO)
 #undef DO
 }
 

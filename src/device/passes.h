@@ -16,21 +16,26 @@
  * they are where C_HELD is set, alpha being C_ALPHA; the last three what it
  * counts as in the aCG paper's section 4.1.4. Vectors that a resident kernel
  * may keep on the chip stand before those that it may not. */
-#define TCT_PASSES(X)                                                     \
-    X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                           \
-    X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                           \
-    X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                         \
-    X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                           \
-    X(aypx, "aypx", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                           \
-    X(dot, "dot", 2, 0x3, 0x0, 1, 0, 1, 0, 0)                             \
-    X(norm, "norm", 1, 0x1, 0x0, 1, 0, 0, 1, 0)                           \
-    X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                       \
-    X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                 \
-    X(times, "elementwise product", 3, 0x3, 0x4, 1, 0, 1, 0, 0)           \
-    X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)   \
-    X(cg_update, "cg update", 3, 0x7, 0x6, 0, 1, 0, 0, 2)                 \
-    X(single_update, "single update", 4, 0xf, 0xd, 1, 1, 0, 1, 3)         \
-    X(pipelined_update, "pipelined update", 7, 0x7f, 0x7e, 2, 1, 1, 1, 6) \
+#define TCT_PASSES(X)                                                          \
+    X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                                \
+    X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                                \
+    X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                              \
+    X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
+    X(aypx, "aypx", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
+    X(dot, "dot", 2, 0x3, 0x0, 1, 0, 1, 0, 0)                                  \
+    X(norm, "norm", 1, 0x1, 0x0, 1, 0, 0, 1, 0)                                \
+    X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                            \
+    X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                      \
+    X(times, "elementwise product", 3, 0x3, 0x4, 1, 0, 1, 0, 0)                \
+    X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)        \
+    X(single_m_update, "single update with M", 6, 0x3f, 0x39, 2, 1, 1, 1, 4)   \
+    X(pipelined_m_update, "pipelined update with M", 10, 0x3ff, 0x3f6, 3, 1,   \
+      2, 1, 8)                                                                 \
+    X(pipe_pr_m_update, "pipe-pr update with M", 10, 0x3ff, 0x3f0, 5, 1, 4, 1, \
+      8)                                                                       \
+    X(cg_update, "cg update", 3, 0x7, 0x6, 0, 1, 0, 0, 2)                      \
+    X(single_update, "single update", 4, 0xf, 0xd, 1, 1, 0, 1, 3)              \
+    X(pipelined_update, "pipelined update", 7, 0x7f, 0x7e, 2, 1, 1, 1, 6)      \
     X(pipe_pr_update, "pipe-pr update", 6, 0x3f, 0x36, 4, 1, 3, 1, 5)
 
 typedef enum tct_pass {
@@ -123,6 +128,49 @@ TCT_BODY(flexible_update) /* z w r x p s */
     v[3] = muladd(a, v[4], v[3]);    /* x = x + alpha p */
     v[2] = muladd(-a, v[5], v[2]);   /* r = r - alpha s */
     s[0] = muladd(v[2], v[2], s[0]); /* (r, r)          */
+}
+
+TCT_BODY(single_m_update) /* z st s r x p */
+{
+    v[4] = muladd(a, v[5], v[4]);    /* x = x + alpha p   */
+    v[3] = muladd(-a, v[2], v[3]);   /* r = r - alpha s   */
+    v[0] = muladd(-a, v[1], v[0]);   /* z = z - alpha st  */
+    v[5] = muladd(b, v[5], v[0]);    /* p = z + beta p    */
+    s[0] = muladd(v[3], v[3], s[0]); /* (r, r)            */
+    s[1] = muladd(v[0], v[3], s[1]); /* (r, z)            */
+}
+
+TCT_BODY(pipelined_m_update) /* n z q m s w u p r x */
+{
+    const double q = muladd(b, v[2], v[3]);
+    v[1] = muladd(b, v[1], v[0]);    /* z = n + beta z  */
+    v[2] = q;                        /* q = m + beta q  */
+    v[4] = muladd(b, v[4], v[5]);    /* s = w + beta s  */
+    v[7] = muladd(b, v[7], v[6]);    /* p = u + beta p  */
+    v[9] = muladd(a, v[7], v[9]);    /* x = x + alpha p */
+    v[8] = muladd(-a, v[4], v[8]);   /* r = r - alpha s */
+    v[6] = muladd(-a, v[2], v[6]);   /* u = u - alpha q */
+    v[5] = muladd(-a, v[1], v[5]);   /* w = w - alpha z */
+    s[0] = muladd(v[8], v[8], s[0]); /* (r, r)          */
+    s[1] = muladd(v[6], v[8], s[1]); /* (r, u)          */
+    s[2] = muladd(v[5], v[6], s[2]); /* (w, u)          */
+}
+
+TCT_BODY(pipe_pr_m_update) /* w u wt ut p x r s z st */
+{
+    const double w = muladd(-a, v[1], v[0]);
+    const double wt = muladd(-a, v[3], v[2]);
+    v[5] = muladd(a, v[4], v[5]);    /* x = x + alpha p            */
+    v[6] = muladd(-a, v[7], v[6]);   /* r = r - alpha s            */
+    v[8] = muladd(-a, v[9], v[8]);   /* z = z - alpha st           */
+    v[4] = muladd(b, v[4], v[8]);    /* p = z + beta p             */
+    v[7] = muladd(b, v[7], w);       /* s = w - alpha u + beta s   */
+    v[9] = muladd(b, v[9], wt);      /* st = wt - alpha ut + beta st */
+    s[0] = muladd(v[6], v[6], s[0]); /* (r, r)                     */
+    s[1] = muladd(v[8], v[6], s[1]); /* (r, z)                     */
+    s[2] = muladd(v[4], v[7], s[2]); /* (p, s)                     */
+    s[3] = muladd(v[8], v[7], s[3]); /* (z, s)                     */
+    s[4] = muladd(v[9], v[7], s[4]); /* (st, s)                    */
 }
 
 TCT_BODY(cg_update) /* r x p */

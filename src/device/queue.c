@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/queue.c - the line itself, its layers, and the words of a solver. */
+ * device/queue.c - the line itself, its layers, and its memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
 #include <stdarg.h>
@@ -124,8 +124,8 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
-    if (op->call(op->host, q, op->v[0], op->v[1]) < 0)
-        q_fail(q, TACIT_INVALID, "%s", tacit_error_message());
+    const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
+    if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
 static void begin_exchange(tacit_queue *q, const tct_op *op)

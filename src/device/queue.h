@@ -3,8 +3,8 @@
  *
  * An operation is a small record, submitted through a stack of layers. The
  * bottom layer is the line itself: it hands vector work to the device and
- * messages to the link (the transport's stream plane). Decorators are layers
- * above it: count, trace, memcheck, chaos.
+ * messages to the link. Decorators are layers above it: count, trace, memcheck,
+ * chaos.
  *
  * The queue keeps its first failure, like ferror(FILE *); later device work is
  * skipped, but messages still go out with a failure word, so that the other
@@ -131,6 +131,19 @@ static inline double *tct_landing(const tct_exchange *e, int columns)
 /* A function of the user's: y of x, both on the device. */
 typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
                                     double *y);
+
+/* What a function exchanged in a call, in order: where it fails on one rank, the
+ * rest is made without it, for the others that wait. */
+enum { TCT_CALL_MOST = 64 };
+typedef struct tct_call_log {
+    int count; /* above TCT_CALL_MOST: too much to know; 0: nothing or unknown */
+    int freed; /* exchanges that the queue had seen go: see tacit_queue      */
+    struct {
+        tct_exchange *exchange;
+        int columns;
+        bool end;
+    } made[TCT_CALL_MOST];
+} tct_call_log;
 
 typedef struct tct_op {
     tct_opcode code;
@@ -312,6 +325,8 @@ struct tacit_queue {
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
     char why[512];          /* the message of the failure                     */
+    tct_call_log *log;      /* of the function that is being called, or NULL  */
+    int freed;              /* exchanges of users that are no more            */
     tacit_tally *tally;     /* of the count layer, NULL without one           */
 };
 
@@ -494,7 +509,7 @@ void q_exchange_end(tacit_queue *q, tct_exchange *e, int columns);
 
 /* Call `fn` when the queue comes to it. What it enqueues runs there; on a
  * device that runs behind the CPU it may also start work on the stream. A
- * status below 0 fails the queue with its message. */
+ * status below 0 fails the queue with its message, and is kept. */
 void q_call(tacit_queue *q, tct_call_fn fn, void *ctx, const double *x,
             double *y);
 

@@ -16,17 +16,19 @@
 #define TCT_BOTH static inline
 #endif
 
-/* The block of scalars. The first ones are summed together. */
+/* The block of scalars. The first ones are summed together; where there is a
+ * preconditioner M, (r, z), z = M r, stands behind (r, r), and the others of a
+ * sum one place later: by `m` below, 1 or 0. */
 enum {
     C_RR = 0,    /* (r, r)                                          */
     C_DELTA = 1, /* (A r, r), pipelined                             */
     C_REF = 2,   /* (r, r_0), pipelined, now and then               */
-    C_RZ = 1,    /* (r, z), z = M r: cg and flexible                */
+    C_RZ = 1,    /* (r, z), z = M r                                 */
     C_ZW = 2,    /* (z, w), flexible                                */
     C_ZS = 3,    /* (z, s), flexible                                */
     C_MU = 1,    /* (p, s), single and pipe-pr                      */
-    C_RS = 2,    /* (r, s)                                          */
-    C_SS = 3,    /* (s, s)                                          */
+    C_RS = 2,    /* (r, s), or (z, s)                               */
+    C_SS = 3,    /* (s, s), or (s, M s)                             */
     C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
     C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
@@ -42,7 +44,6 @@ enum {
     C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
-    C_PRECOND,   /* 1: there is a preconditioner M                  */
     C_RHO,       /* (p, s), flexible; 0 at a start                  */
     TCT_SCALARS
 };
@@ -57,15 +58,22 @@ typedef enum tct_bad {
                  worth going on with: another method does          */
 } tct_bad;
 
+/* With _M: where there is a preconditioner. */
 typedef enum tct_step {
-    STEP_CG_ALPHA,  /* alpha = (r, r) / (p, A p)          */
-    STEP_CG_BETA,   /* beta  = (r, r) / (r, r)_old        */
-    STEP_FLEXIBLE,  /* Notay 2000                         */
-    STEP_PR,        /* Chen and Carson 2020: single       */
-    STEP_PIPE_PR,   /* the same, pipelined                */
+    STEP_CG_ALPHA, /* alpha = (r, r) / (p, A p)          */
+    STEP_CG_ALPHA_M,
+    STEP_CG_BETA, /* beta  = (r, r) / (r, r)_old        */
+    STEP_CG_BETA_M,
+    STEP_FLEXIBLE, /* Notay 2000                         */
+    STEP_PR,       /* Chen and Carson 2020: single       */
+    STEP_PR_M,
+    STEP_PIPE_PR, /* the same, pipelined                */
+    STEP_PIPE_PR_M,
     STEP_PIPELINED, /* Ghysels and Vanroose 2014          */
-    STEP_LOST,      /* is r still orthogonal to r_0?      */
-    STEP_ALONG      /* go on along a given p              */
+    STEP_PIPELINED_M,
+    STEP_LOST, /* is r still orthogonal to r_0?      */
+    STEP_LOST_M,
+    STEP_ALONG /* go on along a given p              */
 } tct_step;
 
 /* Smaller than this, (r, r) has left the range where quotients mean much. */
@@ -102,12 +110,6 @@ TCT_BOTH int step_sound(double *c, double curvature)
     return 1;
 }
 
-/* (r, M r), or (r, r) where there is no M. */
-TCT_BOTH double step_gamma(const double *c)
-{
-    return c[C_PRECOND] != 0.0 ? c[C_RZ] : c[C_RR];
-}
-
 /* Is M positive, as far as r knows? If not, hold still, and say why. */
 TCT_BOTH int step_positive(double *c, double gamma)
 {
@@ -118,17 +120,17 @@ TCT_BOTH int step_positive(double *c, double gamma)
     return 0;
 }
 
-TCT_BOTH void step_cg_alpha(double *c)
+TCT_BOTH void step_cg_alpha(double *c, int m)
 {
-    const double gamma = step_gamma(c);
+    const double gamma = c[C_RR + m]; /* (r, M r) */
     c[C_RR_OLD] = gamma;
-    if (step_sound(c, c[C_PT]) && step_positive(c, gamma))
+    if (step_sound(c, c[C_PT]) && (!m || step_positive(c, gamma)))
         c[C_ALPHA] = gamma / c[C_PT];
 }
 
-TCT_BOTH void step_cg_beta(double *c)
+TCT_BOTH void step_cg_beta(double *c, int m)
 {
-    c[C_BETA] = c[C_RR_OLD] > 0.0 ? step_gamma(c) / c[C_RR_OLD] : 0.0;
+    c[C_BETA] = c[C_RR_OLD] > 0.0 ? c[C_RR + m] / c[C_RR_OLD] : 0.0;
 }
 
 /* rho = (z, w) - (z, s)^2 / rho_old is (p, A p) of the new p = z + beta p,
@@ -147,14 +149,15 @@ TCT_BOTH void step_flexible(double *c)
 
 /* beta = (r, r) / (r, r)_old, alpha = (r, r) / (delta - beta (r, r) / alpha_old)
  */
-TCT_BOTH void step_pipelined(double *c)
+TCT_BOTH void step_pipelined(double *c, int m)
 {
-    const double rr = c[C_RR], old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
-    const double beta = rr / old;
-    const double curvature = c[C_DELTA] - beta * rr / alpha_old;
-    if (step_sound(c, curvature)) {
-        c[C_ALPHA] = rr / curvature;
-        c[C_RR_OLD] = rr;
+    const double g = c[C_RR + m], old = c[C_RR_OLD], alpha_old = c[C_ALPHA];
+    const double beta = g / old;
+    const double delta = c[C_DELTA + m];
+    const double curvature = delta - beta * g / alpha_old;
+    if (step_sound(c, curvature) && (!m || step_positive(c, g))) {
+        c[C_ALPHA] = g / curvature;
+        c[C_RR_OLD] = g;
     }
     c[C_BETA] = beta;
 }
@@ -164,24 +167,25 @@ TCT_BOTH void step_pipelined(double *c)
  * then on each digit that a method's recurrences are less accurate than cg's
  * costs iterations. */
 #define TCT_LOST 1e-6
-TCT_BOTH void step_lost(double *c)
+TCT_BOTH void step_lost(double *c, int m)
 {
     const double most = TCT_LOST * TCT_LOST * c[C_RR] * c[C_REF_RR];
-    if (c[C_BAD] != 0.0 || c[C_REF] * c[C_REF] <= most) return;
+    const double ref = c[C_REF + m];
+    if (c[C_BAD] != 0.0 || ref * ref <= most) return;
     c[C_BAD] = BAD_DRIFT;
-    c[C_BAD_VALUE] = c[C_REF];
+    c[C_BAD_VALUE] = ref;
 }
 
 /* alpha = nu / mu, beta = (nu - 2 alpha (r, s) + alpha^2 (s, s)) / nu: the
  * next (r, r) is predicted, and recomputed by the next sum. */
-TCT_BOTH void step_pr(double *c)
+TCT_BOTH void step_pr(double *c, int m)
 {
-    const double nu = c[C_RR];
+    const double nu = c[C_RR + m];
     c[C_BETA] = 0.0;
-    if (step_sound(c, c[C_MU])) {
-        const double alpha = nu / c[C_MU];
+    if (step_sound(c, c[C_MU + m]) && (!m || step_positive(c, nu))) {
+        const double alpha = nu / c[C_MU + m];
         const double next =
-            nu - 2.0 * alpha * c[C_RS] + alpha * alpha * c[C_SS];
+            nu - 2.0 * alpha * c[C_RS + m] + alpha * alpha * c[C_SS + m];
         c[C_ALPHA] = alpha;
         c[C_BETA] = next > 0.0 ? next / nu : 0.0;
     }
@@ -192,11 +196,11 @@ TCT_BOTH void step_pr(double *c)
  * beta. Where their bound comes to TCT_DRIFT_MOST of s, this step is the last. */
 #define TCT_ROUNDING   1.11e-16
 #define TCT_DRIFT_MOST 3e-13
-TCT_BOTH void step_pipe_pr(double *c)
+TCT_BOTH void step_pipe_pr(double *c, int m)
 {
-    step_pr(c);
+    step_pr(c, m);
     if (c[C_ALPHA] == 0.0) return;
-    const double s = sqrt(c[C_SS]), drift = c[C_DRIFT];
+    const double s = sqrt(c[C_SS + m]), drift = c[C_DRIFT];
     c[C_DRIFT] = c[C_BETA] * drift +
                  TCT_ROUNDING * c[C_NORM] * (sqrt(c[C_RR]) + c[C_ALPHA] * s);
     if (drift <= TCT_DRIFT_MOST * s) return;
@@ -215,13 +219,19 @@ TCT_BOTH void step_along(double *c)
 TCT_BOTH void tct_step_run(tct_step step, double *c)
 {
     switch (step) {
-    case STEP_CG_ALPHA: step_cg_alpha(c); break;
-    case STEP_CG_BETA: step_cg_beta(c); break;
+    case STEP_CG_ALPHA: step_cg_alpha(c, 0); break;
+    case STEP_CG_ALPHA_M: step_cg_alpha(c, 1); break;
+    case STEP_CG_BETA: step_cg_beta(c, 0); break;
+    case STEP_CG_BETA_M: step_cg_beta(c, 1); break;
     case STEP_FLEXIBLE: step_flexible(c); break;
-    case STEP_PR: step_pr(c); break;
-    case STEP_PIPE_PR: step_pipe_pr(c); break;
-    case STEP_PIPELINED: step_pipelined(c); break;
-    case STEP_LOST: step_lost(c); break;
+    case STEP_PR: step_pr(c, 0); break;
+    case STEP_PR_M: step_pr(c, 1); break;
+    case STEP_PIPE_PR: step_pipe_pr(c, 0); break;
+    case STEP_PIPE_PR_M: step_pipe_pr(c, 1); break;
+    case STEP_PIPELINED: step_pipelined(c, 0); break;
+    case STEP_PIPELINED_M: step_pipelined(c, 1); break;
+    case STEP_LOST: step_lost(c, 0); break;
+    case STEP_LOST_M: step_lost(c, 1); break;
     case STEP_ALONG: step_along(c); break;
     }
 }

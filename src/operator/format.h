@@ -38,7 +38,7 @@ int64_t tct_most_entries(const tct_local *A, int64_t size);
  * `col`, which has room for as many as there are entries; their number. */
 int32_t tct_merge_rows(const tct_local *A, int b, int64_t g, int32_t *col);
 
-/* --- pattern.c: a pattern against another ----------------------------------- */
+/* --- pattern/pattern.c: a pattern against another ------------------------ */
 
 /* Fail with INVALID: the one sentence about a pattern that has changed; the
  * user's numbers, from 0. */

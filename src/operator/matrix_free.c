@@ -6,6 +6,7 @@
 typedef struct {
     tacit_operator base;
     tacit_operator_function user;
+    tct_call_log log; /* of its last call that went well */
 } function;
 
 static const function *function_of(const tacit_operator *A)
@@ -13,11 +14,44 @@ static const function *function_of(const tacit_operator *A)
     return (const function *)(const void *)A;
 }
 
-/* Done when the queue has come to it. */
+/* Does this rank know what the function exchanges? */
+static bool is_known(const tacit_queue *q, const tct_call_log *log)
+{
+    return log->count > 0 && log->count <= TCT_CALL_MOST &&
+           log->freed == q->freed;
+}
+
+/* The exchanges of a call from number `first` on, by a queue that has failed:
+ * the other ranks wait for the messages, whose values are worthless. */
+static void exchange_rest(tacit_queue *q, const tct_call_log *log, int first)
+{
+    if (q->ranks == 1 || !is_known(q, log)) return;
+    for (int i = first; i < log->count; i++) {
+        tct_exchange *e = log->made[i].exchange;
+        const int columns = log->made[i].columns;
+        if (log->made[i].end) q_exchange_end(q, e, columns);
+        else q_exchange_begin(q, e, (tct_panel){NULL, 0, columns});
+    }
+}
+
+/* Done when the queue has come to it. Once that has failed the function is left
+ * alone, unless it alone knows what it exchanges. */
 static tacit_status call(void *ctx, tacit_queue *q, const double *x, double *y)
 {
-    const function *A = ctx;
-    return A->user.apply(A->user.ctx, q, x, y);
+    function *A = ctx;
+    if (q->failed != TACIT_OK && is_known(q, &A->log)) {
+        exchange_rest(q, &A->log, 0);
+        return TACIT_OK;
+    }
+    tct_call_log log = {.freed = q->freed};
+    q->log = &log;
+    const tacit_status status = A->user.apply(A->user.ctx, q, x, y);
+    q->log = NULL;
+    if (status >= 0 && q->failed == TACIT_OK) A->log = log;
+    if (status >= 0) return TACIT_OK;
+    q_fail(q, status, "%s", tacit_error_message()); /* it sends no more */
+    exchange_rest(q, &A->log, log.count);
+    return status;
 }
 
 static void function_apply(const tacit_operator *A, tacit_queue *q,
@@ -27,6 +61,14 @@ static void function_apply(const tacit_operator *A, tacit_queue *q,
     if (dot) q_dot(q, (size_t)A->n, x, y, dot);
 }
 
+static tacit_status call_diagonal(void *ctx, tacit_queue *q, const double *x,
+                                  double *d)
+{
+    const function *A = ctx;
+    (void)x;
+    return A->user.diagonal(A->user.ctx, q, d);
+}
+
 static tacit_status function_diagonal(const tacit_operator *A, double *d)
 {
     const tacit_operator_function *user = &function_of(A)->user;
@@ -34,7 +76,7 @@ static tacit_status function_diagonal(const tacit_operator *A, double *d)
         FAIL(TACIT_UNSUPPORTED,
              "the operator is a function that does not tell its diagonal: set "
              "`diagonal` of tacit_operator_function");
-    TRY(user->diagonal(user->ctx, A->q, d));
+    q_call(A->q, call_diagonal, (void *)(uintptr_t)A, NULL, d);
     return q_own_status(A->q);
 }
 
@@ -82,15 +124,16 @@ tacit_status tacit_operator_from_function(tacit_queue *queue, int64_t rows,
                                           const tacit_operator_function *user,
                                           tacit_operator **out)
 {
-    REQUIRE(queue != NULL && out != NULL && user != NULL && rows >= 0);
+    REQUIRE(queue != NULL && out != NULL && user != NULL);
     function *A = tct_calloc(sizeof *A);
     tacit_status status =
         A ? tct_read_sized("tacit_operator_function", user, &A->user,
                            sizeof A->user)
           : tct_fail(TACIT_NO_MEMORY, "no memory for an operator");
-    if (status >= 0 && !A->user.apply)
+    if (status >= 0 && (!A->user.apply || rows < 0 || !(A->user.norm >= 0.0)))
         status = tct_fail(TACIT_INVALID,
-                          "tacit_operator_from_function: expected apply");
+                          "tacit_operator_from_function: expected apply, rows "
+                          "from 0, and a norm of 0 or more");
     status = tct_agree(queue->world, status);
     if (status >= 0) {
         A->base.ops = &function_ops;

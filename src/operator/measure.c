@@ -47,7 +47,11 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(vectors == 1 || vectors == 2);
     REQUIRE(A->n == 0 || (x != NULL && (vectors == 1 || y != NULL)));
-    if (!A->plan) FAIL(TACIT_UNSUPPORTED, "one process exchanges nothing");
+    if (!A->plan)
+        FAIL(TACIT_UNSUPPORTED, "%s",
+             A->local
+                 ? "one process exchanges nothing"
+                 : "the operator is a function: its exchanges are its own");
     tct_exchange *e = &A->plan->base;
     const tct_panel what = vectors == 1 ? tct_single(x) : tct_pair(x, y);
     const double start = tct_seconds();

@@ -413,6 +413,10 @@ static tacit_status original_numbers(const tacit_matrix *m,
 static tacit_status require_same_rows(const tacit_operator *A,
                                       const tacit_matrix *m)
 {
+    if (!A->starts)
+        FAIL(TACIT_INVALID,
+             "tacit_operator_update: the operator is a function, without "
+             "values of a matrix");
     TRY(require_square(m));
     for (int r = 0; r < A->world->size; r++) {
         const int64_t was = A->starts[r + 1] - A->starts[r];

@@ -83,20 +83,20 @@ void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
  * Collective.  Errors INVALID, NO_MEMORY, COMM. */
 tacit_status tct_operator_columns(tacit_operator *A, int columns);
 
-/* --- store.c ---------------------------------------------------------------- */
+/* --- choice/store.c ------------------------------------------------------ */
 
 /* The blocks of this rank's `rows`, which are consumed, without a word to the
  * others. `format` as in tacit/operator.h. */
 tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows);
 
-/* --- scale.c ---------------------------------------------------------------- */
+/* --- pattern/scale.c ----------------------------------------------------- */
 
 /* Set A->exponent and A->norm for `rows`, and bring their values near 1 if they
  * are far from it. Collective.
  * Errors      INPUT (no power of 2 serves all entries). */
 tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
 
-/* --- low.c ------------------------------------------------------------------ */
+/* --- choice/low.c -------------------------------------------------------- */
 
 /* The blocks of low precision that `wish` asks for, "" for none: "low32",
  * "low48", or of "mixed" (both) and "mixed48" those that are faster than the
@@ -108,13 +108,13 @@ void tct_low_share(tacit_operator *A);
 tacit_status tct_low_refill(tacit_operator *A, const tct_local *local);
 void tct_low_destroy(tacit_operator **low);
 
-/* --- threads.c -------------------------------------------------------------- */
+/* --- choice/threads.c ---------------------------------------------------- */
 
 /* Set how many threads of a host queue are to work on `B`. Without memory to
  * measure, all. */
 void tct_threads_choose(tacit_queue *q, tct_block *B);
 
-/* --- split.c --------------------------------------------------------------- */
+/* --- pattern/split.c ----------------------------------------------------- */
 
 /* The rows of a rank divided by column: its own, and those of others. */
 typedef struct tct_parts {

@@ -17,6 +17,8 @@ static void cg_iterate(tacit_solver *S)
     double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
     double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *t = S->v[V_T];
     const tacit_operator *M = S->M;
+    const tct_step step_alpha = M ? STEP_CG_ALPHA_M : STEP_CG_ALPHA;
+    const tct_step step_beta = M ? STEP_CG_BETA_M : STEP_CG_BETA;
     double *z = M ? S->z : r;
 
     /* clang-format off */
@@ -26,12 +28,12 @@ static void cg_iterate(tacit_solver *S)
     for (;;) {
         apply_dot(A, q, p, t, &c[C_PT]);          /* t = A p, pt = (p, t)   */
         q_sum(q, 1, &c[C_PT]);
-        q_step(q, STEP_CG_ALPHA, c);              /* alpha = rz / pt        */
+        q_step(q, step_alpha, c);                 /* alpha = rz / pt        */
         q_axpy_norm(q, n, -1, alpha, t, r,
                     &c[C_RR]);                    /* r = r - alpha t        */
         if (M) apply_dot(M, q, r, z, &c[C_RZ]);   /* z = M r, rz' = (r, z)  */
         q_sum(q, M ? 2 : 1, &c[C_RR]);            /* rr = (r, r)            */
-        q_step(q, STEP_CG_BETA, c);               /* beta = rz' / rz        */
+        q_step(q, step_beta, c);                  /* beta = rz' / rz        */
         q_pass(q, cg_update, n, (alpha, beta), (z, x, p),
                NULL);                             /* x = x + alpha p
                                                      p = z + beta p         */
@@ -47,7 +49,7 @@ const tct_method tct_method_cg = {
               .products = 1,
               .reductions = 2,
               .scalars = 2,
-              .vectors = 3},
-    .preconditioned = true,
+              .vectors = 3,
+              .precond_vectors = 1},
     .iterate = cg_iterate,
 };

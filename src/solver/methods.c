@@ -98,10 +98,6 @@ static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
     if (S->running)
         FAIL(TACIT_INVALID, "precond set after a run began: set it before the "
                             "run, or after it");
-    if (M && !S->method->preconditioned)
-        FAIL(TACIT_UNSUPPORTED,
-             "method %s takes no preconditioner: cg and flexible do",
-             S->method->about.name);
     if (M && M->n != (int64_t)S->n)
         FAIL(TACIT_INVALID,
              "the preconditioner is for %lld rows of this rank, the matrix "
@@ -112,6 +108,8 @@ static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
              "the preconditioner has its rows in the matrix's order, the "
              "operator has not: make that with a format that ends in @none");
     if (M && !S->z) TRY(tacit_queue_alloc(S->q, S->n, &S->z));
+    for (int i = 0; M && i < S->method->about.precond_vectors - 1; i++)
+        if (!S->y[i]) TRY(tacit_queue_alloc(S->q, S->n, &S->y[i]));
     return TACIT_OK;
 }
 
@@ -132,6 +130,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     tct_loop_free(S);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
     q_free(S->q, S->z);
+    for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(S->q, S->y[i]);
     tacit_operator_destroy(&S->own_M);
     q_free(S->q, S->own_b);
     q_free(S->q, S->own_x);

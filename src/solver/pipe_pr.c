@@ -12,8 +12,55 @@
  * says so and `single`, which forms it, goes on. */
 #include "solver/solver.h"
 
+/* With a preconditioner: z = M r, st = M s, wt = M w, ut = M u. */
+static void with_precond(tacit_solver *S)
+{
+    tacit_queue *q = S->q;
+    const tacit_operator *A = S->A, *M = S->M;
+    const size_t n = S->n;
+    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
+    double *s = S->v[3], *u = S->v[4];
+    double *z = S->z, *st = S->y[0], *wt = S->y[1], *ut = S->y[2];
+
+    /* clang-format off */
+    apply_dot(M, q, r, z, &c[C_RZ]);          /* z = M r, rz = (r, z)       */
+    if (!S->resumed) q_copy(q, n, z, p);      /* p = z                      */
+    apply_dot(A, q, p, s, &c[C_MU + 1]);      /* s = A p, mu = (p, s)       */
+    apply_dot(M, q, s, st, &c[C_SS + 1]);     /* st = M s, (s, st)          */
+    S->result->extra_products++;
+    q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
+    q_dot(q, n, z, s, &c[C_RS + 1]);
+    for (;;) {
+        q_sum_begin(q, 5, &c[C_RR]);          /* rr, rz, mu, zs, sst: sum   */
+        apply_pair(A, q, st, u, z, w);        /* u = A st, w = A z          */
+        apply(M, q, u, ut);                   /* ut = M u                   */
+        apply(M, q, w, wt);                   /* wt = M w                   */
+        q_sum_end(q, 5, &c[C_RR]);            /*   ... done                 */
+        if (tct_done(S)) return;
+        q_step(q, STEP_PIPE_PR_M, c);         /* alpha = rz / mu
+                                                 beta  = (rz - 2 alpha zs
+                                                     + alpha^2 sst) / rz    */
+        q_pass(q, pipe_pr_m_update, n, (alpha, beta),
+               (w, u, wt, ut, p, x, r, s, z, st),
+               &c[C_RR]);                     /* x  = x + alpha p
+                                                 r  = r - alpha s
+                                                 z  = z - alpha st
+                                                 p  = z + beta p
+                                                 s  = w - alpha u + beta s
+                                                 st = wt - alpha ut
+                                                    + beta st               */
+        S->k++;
+    }
+    /* clang-format on */
+}
+
 static void pipe_pr_iterate(tacit_solver *S)
 {
+    if (S->M) {
+        with_precond(S);
+        return;
+    }
     tacit_queue *q = S->q;
     const tacit_operator *A = S->A;
     const size_t n = S->n;
@@ -55,7 +102,8 @@ const tct_method tct_method_pipe_pr = {
               .reductions = 1,
               .scalars = 4,
               .hidden = true,
-              .vectors = 5},
+              .vectors = 5,
+              .precond_vectors = 4},
     .rescue = &tct_method_single,
     .iterate = pipe_pr_iterate,
 };

@@ -11,8 +11,46 @@
  * inferred, so that the iterates are as good as those of cg. */
 #include "solver/solver.h"
 
+/* With a preconditioner: z = M r and st = M s; z, like r, comes from a
+ * recurrence. */
+static void with_precond(tacit_solver *S)
+{
+    tacit_queue *q = S->q;
+    const tacit_operator *A = S->A, *M = S->M;
+    const size_t n = S->n;
+    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *s = S->v[V_T];
+    double *z = S->z, *st = S->y[0];
+
+    /* clang-format off */
+    apply_dot(M, q, r, z, &c[C_RZ]);          /* z = M r, rz = (r, z)       */
+    if (!S->resumed) q_copy(q, n, z, p);      /* p = z                      */
+    q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
+    for (;;) {
+        apply_dot(A, q, p, s, &c[C_MU + 1]);  /* s = A p, mu = (p, s)       */
+        apply_dot(M, q, s, st, &c[C_SS + 1]); /* st = M s, (s, st)          */
+        q_dot(q, n, z, s, &c[C_RS + 1]);
+        q_sum(q, 5, &c[C_RR]);                /* rr, rz, mu, (z, s), (s, st)*/
+        if (tct_done(S)) return;
+        q_step(q, STEP_PR_M, c);              /* alpha = rz / mu
+                                                 beta  = (rz - 2 alpha (z, s)
+                                                     + alpha^2 (s, st)) / rz */
+        q_pass(q, single_m_update, n, (alpha, beta), (z, st, s, r, x, p),
+               &c[C_RR]);                     /* x = x + alpha p
+                                                 r = r - alpha s
+                                                 z = z - alpha st
+                                                 p = z + beta p             */
+        S->k++;
+    }
+    /* clang-format on */
+}
+
 static void single_iterate(tacit_solver *S)
 {
+    if (S->M) {
+        with_precond(S);
+        return;
+    }
     tacit_queue *q = S->q;
     const tacit_operator *A = S->A;
     const size_t n = S->n;
@@ -45,6 +83,7 @@ const tct_method tct_method_single = {
               .products = 1,
               .reductions = 1,
               .scalars = 4,
-              .vectors = 3},
+              .vectors = 3,
+              .precond_vectors = 2},
     .iterate = single_iterate,
 };

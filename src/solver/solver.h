@@ -11,7 +11,7 @@
 #include "operator/operator.h"
 #include <tacit/solver.h>
 
-enum { TCT_VECTORS_MOST = 8 };
+enum { TCT_VECTORS_MOST = 8, TCT_PRECOND_MOST = 4 };
 /* What every method has: r, p, and one that is scratch between two calls of
  * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
  * where it may start over, x_0. */
@@ -22,8 +22,6 @@ typedef struct tct_method {
     /* Is alpha's denominator inferred from recurrences, so that a negative one
      * may be rounding? Then it is formed before the solve is given up. */
     bool inferred;
-    /* Does its text take a preconditioner? */
-    bool preconditioned;
     /* Is p left as the last direction, not as the next one? */
     bool leaves_last;
     /* Who does the first about.first iterations; NULL: the method itself.
@@ -55,20 +53,20 @@ struct tacit_solver {
     tacit_stop wanted; /* of a run without a tacit_stop    */
     bool running;
     tacit_queue *q;
-    const tacit_operator *A;     /* what the method multiplies by     */
-    const tacit_operator *exact; /* A, or A in full precision         */
-    const tacit_operator *M;     /* preconditioner, or NULL           */
-    tacit_operator *own_M;       /* made by tct_set_precond           */
-    double *z;                   /* M r, where a method needs it      */
-    size_t n;                    /* local rows                        */
-    size_t most_rows;            /* of a rank: what paces all         */
-    double *v[TCT_VECTORS_MOST]; /* the method's vectors              */
-    double *c;                   /* scalars on the device: steps.h    */
-    const double *b;             /* of this run                       */
-    double *x;                   /* ... times 2^shift                 */
-    double *own_b, *own_x;       /* what b and x are in A's order, if that is
+    const tacit_operator *A;             /* what the method multiplies by     */
+    const tacit_operator *exact;         /* A, or A in full precision         */
+    const tacit_operator *M;             /* preconditioner, or NULL           */
+    tacit_operator *own_M;               /* made by tct_set_precond           */
+    double *z, *y[TCT_PRECOND_MOST - 1]; /* vectors that M takes      */
+    size_t n;                            /* local rows                        */
+    size_t most_rows;                    /* of a rank: what paces all         */
+    double *v[TCT_VECTORS_MOST];         /* the method's vectors              */
+    double *c;                           /* scalars on the device: steps.h    */
+    const double *b;                     /* of this run                       */
+    double *x;                           /* ... times 2^shift                 */
+    double *own_b, *own_x; /* what b and x are in A's order, if that is
                                     another than the user's           */
-    double sigma;                /* what b is multiplied by: 2^i      */
+    double sigma;          /* what b is multiplied by: 2^i      */
     int shift;
     int64_t k;             /* updates of x so far                             */
     int64_t seen;          /* k of the last look, -1: none yet                */
@@ -118,7 +116,6 @@ static inline bool tct_is_held(const tacit_solver *S)
  * reason to stop? Tells the monitor. To be called after every sum of (r, r),
  * when S->k counts the updates of x. */
 bool tct_done(tacit_solver *S);
-
 /* The same on a device that runs behind the CPU. */
 bool tct_done_behind(tacit_solver *S);
 /* What a look at iteration S->k says: is the solve done? */

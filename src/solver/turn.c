@@ -32,6 +32,10 @@ void tct_first_turn(tacit_solver *S)
     S->begun = 0;
     S->ref_rr = S->rr;
     if (S->v[V_REF]) q_copy(S->q, S->n, S->v[V_R], S->v[V_REF]);
+    if (S->v[V_REF] && S->M) { /* r stays orthogonal to M r_0 */
+        apply(S->M, S->q, S->v[V_R], S->v[V_REF]);
+        S->ref_rr = tct_norm2(S, S->v[V_REF]);
+    }
     tct_low_begin(S);
 }
 
@@ -59,8 +63,7 @@ void tct_begin_turn(tacit_solver *S)
                              [C_TARGET2] = S->goal * S->goal,
                              [C_NORM] = S->A->norm,
                              [C_REF_RR] = S->ref_rr,
-                             [C_SIGMA] = S->sigma,
-                             [C_PRECOND] = S->M ? 1.0 : 0.0};
+                             [C_SIGMA] = S->sigma};
     q_put(S->q, TCT_SCALARS, c, S->c);
     S->met = S->drifted = false;
     S->why = TACIT_STOP_MAX_ITERATIONS;

@@ -36,18 +36,20 @@ static void poison(double *x, int64_t n)
     for (int64_t i = 0; i < n; i++) x[i] = NAN;
 }
 
+static void pass_on(tct_layer *self, tacit_queue *q, const tct_op *op)
+{
+    if (op->code == TCT_EXCHANGE_BEGIN)
+        poison(op->exchange->ghost, op->x.columns * op->exchange->ghosts);
+    tct_pass_submit(self, q, op);
+}
+
 static void run_late(tct_layer *self, tacit_queue *q)
 {
     memcheck_state *s = self->state;
     if (s->late == 0 || s->running) return;
     s->running = true;
     protect(s, PROT_READ | PROT_WRITE);
-    for (size_t i = 0; i < s->late; i++) {
-        const tct_op *op = &s->ops[i];
-        if (op->code == TCT_EXCHANGE_BEGIN)
-            poison(op->exchange->ghost, op->x.columns * op->exchange->ghosts);
-        tct_pass_submit(self, q, op);
-    }
+    for (size_t i = 0; i < s->late; i++) pass_on(self, q, &s->ops[i]);
     s->late = 0;
     s->running = false;
     tct_pass_sync(self, q);
@@ -74,7 +76,7 @@ static void memcheck_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     memcheck_state *s = self->state;
     if (s->running) {
-        tct_pass_submit(self, q, op);
+        pass_on(self, q, op);
         return;
     }
     if (s->late == LATE_MOST) run_late(self, q);

@@ -56,7 +56,9 @@ void *tct_record_end(tacit_queue *q, int looks, const double *c)
     if (!r) q_fail(q, TACIT_NO_MEMORY, "no memory for a recording");
     gpu_graph graph = NULL;
     const gpu_error error = gpu_capture_end(g->stream, &graph);
-    if (!tct_gpu_ok(q, error, "recording") || !r) {
+    /* of a queue that has failed a part is missing */
+    if (!tct_gpu_ok(q, error, "recording") || !r || q->failed != TACIT_OK) {
+        if (graph) (void)gpu_graph_destroy(graph);
         tct_free(r);
         return NULL;
     }

@@ -8,20 +8,21 @@
 
 enum { THREADS = 512, PER_SM = 4 };
 
-struct vectors {
-    double *v[TCT_OP_VECTORS];
+template <class PASS> struct vectors {
+    double *v[PASS::vectors];
 };
 
 /* Two neighbours of each vector. */
-struct pair {
-    double v[TCT_OP_VECTORS][2];
+template <class PASS> struct pair {
+    double v[PASS::vectors][2];
 };
 
 template <class PASS>
-static __device__ inline void load(const vectors &V, size_t i, pair &e)
+static __device__ inline void load(const vectors<PASS> &V, size_t i,
+                                   pair<PASS> &e)
 {
 #pragma unroll
-    for (int k = 0; k < TCT_OP_VECTORS; k++)
+    for (int k = 0; k < PASS::vectors; k++)
         if (PASS::reads >> k & 1) {
             const double2 d = ((const double2 *)V.v[k])[i];
             e.v[k][0] = d.x;
@@ -30,35 +31,35 @@ static __device__ inline void load(const vectors &V, size_t i, pair &e)
 }
 
 template <class PASS>
-static __device__ inline void work(const vectors &V, size_t i, double a,
-                                   double b, double *s, pair &e)
+static __device__ inline void work(const vectors<PASS> &V, size_t i, double a,
+                                   double b, double *s, pair<PASS> &e)
 {
 #pragma unroll
     for (int h = 0; h < 2; h++) {
-        double v[TCT_OP_VECTORS];
+        double v[PASS::vectors];
 #pragma unroll
-        for (int k = 0; k < TCT_OP_VECTORS; k++) v[k] = e.v[k][h];
+        for (int k = 0; k < PASS::vectors; k++) v[k] = e.v[k][h];
         PASS::at(v, a, b, s);
 #pragma unroll
-        for (int k = 0; k < TCT_OP_VECTORS; k++) e.v[k][h] = v[k];
+        for (int k = 0; k < PASS::vectors; k++) e.v[k][h] = v[k];
     }
 #pragma unroll
-    for (int k = 0; k < TCT_OP_VECTORS; k++)
+    for (int k = 0; k < PASS::vectors; k++)
         if (PASS::writes >> k & 1)
             ((double2 *)V.v[k])[i] = make_double2(e.v[k][0], e.v[k][1]);
 }
 
 template <class PASS>
-static __device__ inline void one(const vectors &V, size_t i, double a,
+static __device__ inline void one(const vectors<PASS> &V, size_t i, double a,
                                   double b, double *s)
 {
-    double v[TCT_OP_VECTORS];
+    double v[PASS::vectors];
 #pragma unroll
-    for (int k = 0; k < TCT_OP_VECTORS; k++)
+    for (int k = 0; k < PASS::vectors; k++)
         if (PASS::reads >> k & 1) v[k] = V.v[k][i];
     PASS::at(v, a, b, s);
 #pragma unroll
-    for (int k = 0; k < TCT_OP_VECTORS; k++)
+    for (int k = 0; k < PASS::vectors; k++)
         if (PASS::writes >> k & 1) V.v[k][i] = v[k];
 }
 
@@ -66,8 +67,8 @@ static __device__ inline void one(const vectors &V, size_t i, double a,
  * at a multiple of 16 bytes. */
 template <class PASS>
 __global__ void __launch_bounds__(THREADS)
-    run(vectors V, size_t n, size_t pairs, double sign, const double *alpha,
-        const double *beta, const double *held,
+    run(vectors<PASS> V, size_t n, size_t pairs, double sign,
+        const double *alpha, const double *beta, const double *held,
         const __grid_constant__ tct_ending ending)
 {
     const double a = alpha ? sign * *alpha : sign, b = beta ? *beta : 0.0;
@@ -77,7 +78,7 @@ __global__ void __launch_bounds__(THREADS)
     const size_t start = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (!hold) {
         for (size_t i = start; i < pairs; i += stride) {
-            pair e = {};
+            pair<PASS> e = {};
             load<PASS>(V, i, e);
             work<PASS>(V, i, a, b, s, e);
         }
@@ -90,9 +91,9 @@ __global__ void __launch_bounds__(THREADS)
 template <class PASS>
 static void start(const tct_op *op, const tct_gpu_launch *L)
 {
-    vectors V;
+    vectors<PASS> V;
     uintptr_t bits = 0;
-    for (int k = 0; k < TCT_OP_VECTORS; k++) {
+    for (int k = 0; k < PASS::vectors; k++) {
         V.v[k] = op->v[k];
         if ((PASS::reads | PASS::writes) >> k & 1) bits |= (uintptr_t)op->v[k];
     }

@@ -22,7 +22,7 @@ typedef enum { TCT_FIELD_REAL, TCT_FIELD_INTEGER, TCT_FIELD_PATTERN } tct_field;
 const char *tct_field_name(tct_field field);
 
 typedef struct tct_file_info {
-    const char *format; /* "matrix-market", as in tct_file_formats            */
+    const char *format; /* "matrix-market", as in tacit_file_format_at        */
     const char *packing;    /* "gzip", "xz" or ""                            */
     int64_t rows, cols;     /* of the matrix, all ranks                      */
     int64_t stored;         /* entries that stand in the file                */

@@ -8,7 +8,8 @@
  *
  * fmt "abc": vertex sizes (a), vertex weights (b), edge weights (c). Every
  * edge stands in the lines of both its vertices. The Laplacian has minus the
- * edge's weight off the diagonal and the sum of a vertex's weights on it. An empty line is a vertex without edges.
+ * edge's weight off the diagonal and the sum of a vertex's weights on it. An
+ * empty line is a vertex without edges.
  * [KK13] Karypis and Kumar, METIS manual, version 5.1 (2013), section 4.1. */
 #include "matrix/io/format.h"
 #include "matrix/io/number.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/sink.c - a temporary file in the same folder, renamed at the end.
  * Where the file system can, it has no name before, so that whatever ends the
- * process leaves nothing. What is no regular file (a pipe, /dev/null), or open already (standard
- * output), is written to directly. Packed on the way where the name ends in
- * .gz. */
+ * process leaves nothing. What is no regular file (a pipe, /dev/null), or open
+ * already (standard output), is written to directly. Packed on the way where
+ * the name ends in .gz. */
 #define ZLIB_CONST /* zlib promises not to write to its input */
 #include "matrix/io/sink.h"
 #include <errno.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/zip_none.c - zip archives in a build without libzip. Who asks
- * tct_file_about first never comes here. */
+ * tacit_file_format_at first never comes here. */
 #include "matrix/io/zip.h"
 
 tacit_status tct_zip_array(const char *path, const char *name, tct_array *a,

@@ -9,9 +9,9 @@
  * (pattern/slicing.h): a column of SLICE_RUN is a tct_run, one of SLICE_CONST
  * (b = 1) a tct_gpu_const and has no cells, one of SLICE_FAR 32 int32; those of
  * SLICE_NEAR are uint16: 32 lanes, two columns each, then the next two, and an
- * odd width is filled up with 0. All share one store for values. Groups are sorted by length in windows of 256,
- * where that makes slices narrower; which slice of a window is the widest goes
- * round.
+ * odd width is filled up with 0. All share one store for values. Groups are
+ * sorted by length in windows of 256, where that makes slices narrower; which
+ * slice of a window is the widest goes round.
  *
  * Rows much longer than those around them are kept apart in compressed rows,
  * cut into segments that are summed by one block each; by a persistent kernel,

@@ -82,7 +82,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                             /* pt = (p, t)       */
-            step_cg_alpha(c);                            /* alpha = rr / pt   */
+            step_cg_alpha(c, 0);                         /* alpha = rr / pt   */
         }
         __syncthreads();
         rr[0] = residual<B, WALK>(J, c[C_ALPHA]);         /* r = r - alpha t   */
@@ -90,7 +90,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = rr[0];                             /* rr' = (r, r)      */
-            step_cg_beta(c);                             /* beta = rr' / rr   */
+            step_cg_beta(c, 0);                          /* beta = rr' / rr   */
         }
         __syncthreads();
         tct_look(gang, c, ++k);

@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_pipe_pr(c);           /* alpha, beta       */
+        if (threadIdx.x == 0) step_pipe_pr(c, 0);        /* alpha, beta       */
         products<B, STORE, WALK>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();

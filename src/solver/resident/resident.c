@@ -54,6 +54,11 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
                  S->method->about.name);
         return NULL;
     }
+    if (!S->A->local) {
+        snprintf(reason, size,
+                 "only for a matrix, and this operator is a function");
+        return NULL;
+    }
     const tct_gpu_slices *B = slices_of(S->A->local);
     if (!B) {
         snprintf(reason, size, "only for the formats sell32, sell and bsell");

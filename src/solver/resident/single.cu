@@ -89,7 +89,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_pr(c);                /* alpha, beta       */
+        if (threadIdx.x == 0) step_pr(c, 0);             /* alpha, beta       */
         __syncthreads();
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA]);

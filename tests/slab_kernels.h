@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/slab_kernels.h - a user's kernels, as test_gpu_free.c calls them. */
+#ifndef TACIT_TESTS_SLAB_KERNELS_H
+#define TACIT_TESTS_SLAB_KERNELS_H
+#include <cuda_runtime_api.h>
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* y = A x on planes first .. last of `planes` of side^2 points each, 7 points;
+ * `below` and `above` are the planes next to them all, NULL at the boundary. */
+cudaError_t slab_product(cudaStream_t stream, int side, int planes, int first,
+                         int last, const double *x, const double *below,
+                         const double *above, double *y);
+/* A launch that CUDA refuses. */
+cudaError_t slab_refused(cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
