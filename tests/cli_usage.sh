@@ -82,7 +82,7 @@ cmp -s out "$source/docs/tacit.1" ||
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
-for name in nccl queue nvshmem flexible sstep jacobi amg; do
+for name in nccl queue nvshmem sstep amg; do
     grep -q "	$name	no	." out || complain "devices: $name"
 done
 gpu=no
@@ -94,7 +94,7 @@ for name in csr sell32 sell bsell; do
     grep -q '^cuda format	' out || break # not in this build
     grep -q "^cuda format	$name	$gpu	." out || complain "cuda format $name"
 done
-for name in host cg single pipelined pipe-pr csr sell bsell double none; do
+for name in host cg single pipelined pipe-pr flexible csr sell bsell double none jacobi; do
     grep -q "	$name	yes	" out || complain "devices: $name"
 done
 if [ $gpu = no ]; then

@@ -113,7 +113,7 @@ static void what_is_listed_is_taken(void **state)
     tacit_matrix *m = open_matrix("poisson2d:12");
     const size_t n = (size_t)tacit_matrix_local_rows(m);
     int32_t *part = calloc(n + 1, sizeof *part);
-    tacit_partition_info info;
+    tacit_partition_info info = {.size = sizeof info};
     char text[80];
     for (int i = 0; tacit_partitioner_at(i); i++)
         assert_int_equal(
@@ -351,7 +351,7 @@ static void queues_fill_and_measure(void **state)
     assert_true(seconds > 0.0);
     OK(tacit_queue_distance(q, n, y, NULL, &norm)); /* 3 times the row sums */
     assert_true(fabs(norm * norm - 9 * 128) < 1e-9);
-    tacit_operator_info info;
+    tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(A, &info);
     double sent = (double)info.sent;
     OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &sent));
