@@ -33,6 +33,10 @@ static tacit_status unknown(const char *name)
     const char *names[sizeof links / sizeof *links];
     size_t count = 0;
     for (; links[count]; count++) names[count] = links[count]->name;
+    for (int i = 0; tacit_link_at(i); i++) /* known, and not in this build */
+        if (strcmp(tacit_link_at(i)->name, name) == 0)
+            FAIL(TACIT_UNSUPPORTED, "link %s: %s", name,
+                 tacit_link_at(i)->reason);
     const char *near = tct_nearest(name, names, count);
     FAIL(TACIT_INVALID, "unknown link '%s'%s%s%s", name,
          near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");

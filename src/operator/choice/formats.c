@@ -14,8 +14,16 @@ static const tct_format *const formats[] = {
 #undef X
 };
 
+static bool is_device(const char *name)
+{
+    for (int i = 0; tacit_device_at(i); i++)
+        if (strcmp(tacit_device_at(i)->name, name) == 0) return true;
+    return false;
+}
+
 const tct_format *tct_format_at(const char *device, int i)
 {
+    if (!is_device(device)) return NULL;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (formats[k]->kind == tct_kind_of(device) && i-- == 0)
             return formats[k];
