@@ -9,6 +9,9 @@
 /* 12 divides well: the gallery's rows of 1, 2, 3 and 4 ranks are whole planes */
 enum { SIDE = 12, PLANE = SIDE * SIDE };
 
+/* Where in a call it fails. */
+enum { BEFORE, BETWEEN, AFTER, PLACES };
+
 typedef struct {
     int rank, size;
     int64_t planes, n;
@@ -18,7 +21,7 @@ typedef struct {
     /* The call that fails, 0: none, -1: of the diagonal; where in it; and on
      * which rank, < 0: all. */
     int fail_at, fail_rank;
-    enum { BEFORE, BETWEEN, AFTER, PLACES } place;
+    int place;
     tacit_status status;
 } slab;
 

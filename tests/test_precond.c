@@ -67,7 +67,8 @@ static void every_method_takes_every_preconditioner(void **state)
                 OK(solve(&p, 1e-9));
                 assert_true(p.result.true_relative_residual <= 1e-9);
                 if (j == 0) first = p.result.iterations;
-                assert_true(p.result.iterations <= 1.15 * (double)first + 3);
+                assert_true((double)p.result.iterations <=
+                            1.15 * (double)first + 3);
                 close_problem(&p);
             }
         }

@@ -336,7 +336,7 @@ static tacit_status all_rows(const cli *c, cli_comparison *all)
     if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
     else if (set->format)
         status = run_batch(c, all, set->method, set->loop, set->format, &m);
-    else status = each_format(c, all, set->method, set->loop, NULL, true, &m);
+    else status = each_format(c, all, set->method, set->loop, NULL, false, &m);
     cli_monitor_free(&m);
     return status;
 }
