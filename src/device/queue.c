@@ -148,10 +148,35 @@ static void end_exchange(tacit_queue *q, const tct_op *op)
         run(q, &unpack);
 }
 
+/* The end must come to the device even where the queue has failed since. */
+static void record(tacit_queue *q, const tct_op *op)
+{
+    tct_recording *r = op->recording;
+    switch ((int)op->code) {
+    case TCT_RECORD_BEGIN:
+        if (r->sketch) q->sketching = true;
+        else if (q->failed == TACIT_OK) q->device->record_begin(q);
+        break;
+    case TCT_RECORD_END:
+        if (!r->sketch) r->device = q->device->record_end(q, r->looks, r->c);
+        q->sketching = false;
+        break;
+    case TCT_REPLAY: q->device->replay(q, r->device, op->times); break;
+    default: break; /* for those who count */
+    }
+}
+
+static bool is_record(const tct_op *op)
+{
+    return op->code >= TCT_RECORD_BEGIN && op->code <= TCT_REPLAYED;
+}
+
 static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     (void)self;
-    if (q->peers_know || q->dry) return; /* every rank stands still */
+    if (is_record(op)) record(q, op);
+    if (is_record(op) || q->sketching) return;
+    if (q->peers_know) return; /* every rank stands still */
     switch ((int)op->code) {
     case TCT_SUM_BEGIN:
         if (is_apart(q)) sum_apart(q, op);

@@ -40,6 +40,10 @@
     X(PACK, "pack", 0, 0, 0, 0, 2, 0)                                       \
     X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0)                                   \
     X(CALL, "function", 1, 0, 0, 0, 0, 0)                                   \
+    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0)                             \
+    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0)                             \
+    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0)                                   \
+    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0)                               \
     X(GET, "get", 0, 0, 0, 0, 2, 0)                                         \
     X(PUT, "put", 0, 0, 0, 0, 2, 0)
 
@@ -145,6 +149,15 @@ typedef struct tct_call_log {
     } made[TCT_CALL_MOST];
 } tct_call_log;
 
+/* Operations that are enqueued to be run again and again. */
+typedef struct tct_recording {
+    bool sketch;  /* it is but counted: never run                         */
+    double *c;    /* the scalars that say when all has come to rest       */
+    int looks;    /* it has so many; known at its end                     */
+    void *device; /* what the device made of it; NULL: nothing, or failed */
+    tacit_tally tally; /* what it counts as, where there is a count layer */
+} tct_recording;
+
 typedef struct tct_op {
     tct_opcode code;
     tct_pass pass;              /* of PASS                              */
@@ -161,6 +174,8 @@ typedef struct tct_op {
     tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
+    tct_recording *recording;   /* of RECORD_BEGIN to REPLAYED          */
+    int64_t times;              /* looks of REPLAY; replays of REPLAYED */
     void *host;                 /* host memory of GET and PUT; of CALL  */
     tct_call_fn call;           /* ... the context of this              */
 } tct_op;
@@ -233,13 +248,10 @@ typedef struct tct_device_ops {
     /* By how many looks the host may be behind, for vectors of `n` elements:
      * few where an iteration in vain is dear. */
     int (*lag)(tacit_queue *q, size_t n);
-    /* What is enqueued from here to record_end is recorded, not run. The
-     * recording has `looks` looks and the scalar block `c`; NULL: failed. */
-    bool (*record_begin)(tacit_queue *q);
+    /* As q_record_begin and so on; the end returns the recording's `device`,
+     * NULL: failed. */
+    void (*record_begin)(tacit_queue *q);
     void *(*record_end)(tacit_queue *q, int looks, const double *c);
-    /* Run a recording again and again, in whole replays, until at most `looks`
-     * looks have been made or, sooner, the scalars have come to rest. Started
-     * here, kept going by `seen`; 0 looks: start nothing more. */
     void (*replay)(tacit_queue *q, void *record, int64_t looks);
     /* "while node, 10 iterations", into `text` [size]. */
     void (*record_about)(const void *record, char *text, size_t size);
@@ -321,7 +333,7 @@ struct tacit_queue {
     bool by_peer;           /* it was another rank's                          */
     bool stop_wanted;       /* this rank's monitor wants to stop              */
     bool stop_agreed;       /* a sum has carried that to every rank           */
-    bool dry;               /* operations are counted, not run                */
+    bool sketching;         /* operations are counted, not run                */
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
     char why[512];          /* the message of the failure                     */
@@ -334,10 +346,6 @@ struct tacit_queue {
  * ranks means for this queue. */
 double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
-
-/* t += times d;  a - b */
-void tct_tally_add(tacit_tally *t, const tacit_tally *d, int64_t times);
-tacit_tally tct_tally_less(const tacit_tally *a, const tacit_tally *b);
 
 /* What a layer does with the calls it does not care about. */
 void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
@@ -495,6 +503,20 @@ void q_step(tacit_queue *q, tct_step step, double *c);
  * devices with `seen`. */
 void q_look(tacit_queue *q, double *c);
 bool q_seen(tacit_queue *q, tct_seen *out);
+
+/* What is enqueued between begin and end is recorded into `r`, whose c, or
+ * sketch, is set, and not run; it counts as nothing until it is replayed. Only
+ * for devices with `replay`, but for sketches. */
+void q_record_begin(tacit_queue *q, tct_recording *r);
+void q_record_end(tacit_queue *q, tct_recording *r);
+/* Run it again and again, in whole replays, until at most `looks` looks have
+ * been made or, sooner, the scalars have come to rest: q_seen takes them and
+ * keeps it going. 0 looks: start nothing more. */
+void q_replay(tacit_queue *q, tct_recording *r, int64_t looks);
+/* It has been run so many times: for those who count. */
+void q_replayed(tacit_queue *q, tct_recording *r, int64_t times);
+/* Free what the device made of it. */
+void q_forget(tacit_queue *q, tct_recording *r);
 
 /* Sum `count` scalars over the ranks; between begin and end other work may be
  * enqueued, but no other sum. */

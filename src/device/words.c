@@ -68,6 +68,38 @@ bool q_seen(tacit_queue *q, tct_seen *out)
     return q->failed == TACIT_OK && q->device->seen(q, out);
 }
 
+static void record(tacit_queue *q, tct_opcode code, tct_recording *r,
+                   int64_t times)
+{
+    q_submit(q, &(tct_op){.code = code, .recording = r, .times = times});
+}
+
+void q_record_begin(tacit_queue *q, tct_recording *r)
+{
+    record(q, TCT_RECORD_BEGIN, r, 0);
+}
+
+void q_record_end(tacit_queue *q, tct_recording *r)
+{
+    record(q, TCT_RECORD_END, r, 0);
+}
+
+void q_replay(tacit_queue *q, tct_recording *r, int64_t looks)
+{
+    record(q, TCT_REPLAY, r, looks);
+}
+
+void q_replayed(tacit_queue *q, tct_recording *r, int64_t times)
+{
+    record(q, TCT_REPLAYED, r, times);
+}
+
+void q_forget(tacit_queue *q, tct_recording *r)
+{
+    if (r->device) q->device->record_free(q, r->device);
+    r->device = NULL;
+}
+
 void q_sum_begin(tacit_queue *q, int count, double *data)
 {
     q_submit(q, &(tct_op){.code = TCT_SUM_BEGIN, .count = count, .out = data});

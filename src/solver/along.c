@@ -2,45 +2,45 @@
  * solver/along.c - one iteration along a direction that need not fit to the
  * residual: how a solve goes on after the residual, the method or the precision
  * has changed without forgetting what it knew. */
-#include "solver/solver.h"
+#include "solver/run.h"
 #include <math.h>
 
 /* s = A p, (p, s), (M r, s), (M s, s); M r is in z for a while only. */
-static void form_sums(tacit_solver *S)
+static void form_sums(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    double *c = S->c, *r = S->v[V_R], *p = S->v[V_P], *s = S->v[V_T];
-    if (!S->M) {
-        apply_dots(S->A, q, p, r, s, &c[C_MU]);
+    tacit_queue *q = R->q;
+    double *c = R->c, *r = R->v[V_R], *p = R->v[V_P], *s = R->v[V_T];
+    if (!R->M) {
+        apply_dots(R->A, q, p, r, s, &c[C_MU]);
         return;
     }
-    apply_dot(S->A, q, p, s, &c[C_MU]);
-    apply_dot(S->M, q, s, S->z, &c[C_SS]);
-    apply(S->M, q, r, S->z);
-    q_dot(q, S->n, S->z, s, &c[C_RS]);
+    apply_dot(R->A, q, p, s, &c[C_MU]);
+    apply_dot(R->M, q, s, R->z, &c[C_SS]);
+    apply(R->M, q, r, R->z);
+    q_dot(q, R->n, R->z, s, &c[C_RS]);
 }
 
-void tct_along(tacit_solver *S, double norm_r)
+void tct_along(tct_run *R, double norm_r)
 {
-    tacit_queue *q = S->q;
-    double *c = S->c, *r = S->v[V_R], *p = S->v[V_P], *s = S->v[V_T];
+    tacit_queue *q = R->q;
+    double *c = R->c, *r = R->v[V_R], *p = R->v[V_P], *s = R->v[V_T];
     double host[TCT_SCALARS] = {0};
-    S->rr = norm_r * norm_r;
-    S->resumed = false;
-    if (S->limit - S->k < 2) return;
-    form_sums(S); /* s = A p, its sums */
-    q_norm(q, S->n, r, &c[C_RR]);
-    q_dot(q, S->n, r, p, &c[C_RP]);
+    R->rr = norm_r * norm_r;
+    R->resumed = false;
+    if (R->limit - R->k < 2) return;
+    form_sums(R); /* s = A p, its sums */
+    q_norm(q, R->n, r, &c[C_RR]);
+    q_dot(q, R->n, r, p, &c[C_RP]);
     q_sum(q, 5, &c[C_RR]);
     q_get(q, TCT_SCALARS, c, host);
     if (q->peers_know || !(host[C_MU] > 0.0) || !isfinite(host[C_MU])) return;
     q_step(q, STEP_ALONG, c);
-    q_axpy(q, S->n, +1, &c[C_ALPHA], p, S->x);             /* x = x + alpha p */
-    q_axpy_norm(q, S->n, -1, &c[C_ALPHA], s, r, &c[C_RR]); /* r = r - alpha s */
-    if (S->M) apply(S->M, q, r, S->z);
-    q_aypx(q, S->n, +1, &c[C_BETA], S->M ? S->z : r, p); /* p = M r + beta p */
+    q_axpy(q, R->n, +1, &c[C_ALPHA], p, R->x);             /* x = x + alpha p */
+    q_axpy_norm(q, R->n, -1, &c[C_ALPHA], s, r, &c[C_RR]); /* r = r - alpha s */
+    if (R->M) apply(R->M, q, r, R->z);
+    q_aypx(q, R->n, +1, &c[C_BETA], R->M ? R->z : r, p); /* p = M r + beta p */
     q_sum(q, 1, &c[C_RR]);
-    q_get(q, 1, &c[C_RR], &S->rr);
-    S->k++;
-    S->resumed = true;
+    q_get(q, 1, &c[C_RR], &R->rr);
+    R->k++;
+    R->resumed = true;
 }

@@ -6,7 +6,7 @@
  *        Bi-CG methods", Computing 56 (1996).
  *
  * The recurrence runs in legs. A leg ends when it has made the residual smaller
- * by S->low.leg; where r has drifted away from b - A x by then, b - A x takes
+ * by R->low.leg; where r has drifted away from b - A x by then, b - A x takes
  * its place and the next leg goes on along the direction that there was.
  *
  * What has drifted has to be solved for once more, from the beginning: so low
@@ -16,7 +16,7 @@
  * iterations. At marks that stand ever farther apart the drift is measured; if
  * low precision does not hold, the solve starts over, or goes on, with more
  * bits. */
-#include "solver/solver.h"
+#include "solver/run.h"
 #include <math.h>
 
 enum {
@@ -37,117 +37,118 @@ static const double LEG_FIRST = 0.1, LEG_LEAST = 1e-4,
                     LOST =
                         1e-3; /* orthogonality                              */
 
-static void begin(tacit_solver *S, double norm_r)
+static void begin(tct_run *R, double norm_r)
 {
-    S->low = (tct_low){.since = S->k,
-                       .mark = S->k + FIRST_MARK,
+    R->low = (tct_low){.since = R->k,
+                       .mark = R->k + FIRST_MARK,
                        .start = norm_r,
                        .leg = LEG_FIRST};
-    S->result->bits = S->A->bits;
+    R->result->bits = R->A->bits;
 }
 
-void tct_low_begin(tacit_solver *S)
+void tct_low_begin(tct_run *R)
 {
-    S->A = S->exact->low ? S->exact->low : S->exact;
-    if (S->v[V_GUESS]) q_copy(S->q, S->n, S->x, S->v[V_GUESS]);
-    begin(S, sqrt(S->rr));
+    R->A = R->exact->low ? R->exact->low : R->exact;
+    if (R->v[V_GUESS]) q_copy(R->q, R->n, R->x, R->v[V_GUESS]);
+    begin(R, sqrt(R->rr));
 }
 
-double tct_low_goal(const tacit_solver *S)
+double tct_low_goal(const tct_run *R)
 {
-    return S->low.leg * S->low.start;
+    return R->low.leg * R->low.start;
 }
 
-static bool is_early(const tacit_solver *S)
+static bool is_early(const tct_run *R)
 {
-    return S->k - S->low.since <= EARLY;
+    return R->k - R->low.since <= EARLY;
 }
 
 /* Is r no longer orthogonal to r_0, so early and with so little gained? */
-static bool is_delicate(tacit_solver *S)
+static bool is_delicate(tct_run *R)
 {
-    const double rr = S->rr;
-    if (!is_early(S) || rr < 0.01 * S->ref_rr) return false;
-    return fabs(tct_dot(S, S->v[V_R], S->v[V_REF])) >
-           LOST * sqrt(rr) * sqrt(S->ref_rr);
+    const double rr = R->rr;
+    if (!is_early(R) || rr < 0.01 * R->ref_rr) return false;
+    return fabs(tct_dot(R, R->v[V_R], R->v[V_REF])) >
+           LOST * sqrt(rr) * sqrt(R->ref_rr);
 }
 
-static bool holds(tacit_solver *S, double norm_r, double drift)
+static bool holds(tct_run *R, double norm_r, double drift)
 {
-    const double most = S->A->bits == 32 ? DRIFT_32
-                        : is_early(S)    ? DRIFT_48
+    const double most = R->A->bits == 32 ? DRIFT_32
+                        : is_early(R)    ? DRIFT_48
                                          : DRIFT_48_LATE;
-    if (!(drift <= most * S->target)) return false;
-    if (S->met && !(norm_r < PROGRESS * S->low.start)) return false;
-    return drift <= DRIFT_LEAST * S->target || !is_delicate(S);
+    if (!(drift <= most * R->target)) return false;
+    if (R->end == TURN_MET && !(norm_r < PROGRESS * R->low.start)) return false;
+    return drift <= DRIFT_LEAST * R->target || !is_delicate(R);
 }
 
 /* The next precision that will not drift as far as to do harm. */
-static const tacit_operator *next_of(const tacit_solver *S, double drift)
+static const tacit_operator *next_of(const tct_run *R, double drift)
 {
-    const tacit_operator *A = S->A->low;
-    if (!A) return S->exact;
-    const double there = ldexp(drift, S->A->bits == 32 ? ROUNDED_32_48 : 0);
-    return there <= DRIFT_LEAST * S->target ? A : S->exact;
+    const tacit_operator *A = R->A->low;
+    if (!A) return R->exact;
+    const double there = ldexp(drift, R->A->bits == 32 ? ROUNDED_32_48 : 0);
+    return there <= DRIFT_LEAST * R->target ? A : R->exact;
 }
 
 /* b - A x - r is in v[V_T]. */
-static void take_more_bits(tacit_solver *S, double norm_r, double drift)
+static void take_more_bits(tct_run *R, double norm_r, double drift)
 {
-    const int bits = S->A->bits;
-    const bool over = S->k - S->low.since <= OVER_MOST || !isfinite(norm_r);
-    double *r = S->v[V_R];
-    S->A = next_of(S, drift);
-    S->result->fell_back = true;
-    S->result->fell_back_at = S->k;
-    tct_forget_breakdown(S);
+    const int bits = R->A->bits;
+    const bool over = R->k - R->low.since <= OVER_MOST || !isfinite(norm_r);
+    double *r = R->v[V_R];
+    R->A = next_of(R, drift);
+    R->result->fell_back = true;
+    R->result->fell_back_at = R->k;
+    tct_forget_breakdown(R);
     tct_log(TCT_NOTE,
             "iteration %lld: values of %d bits are too coarse (the residual "
             "has drifted by %.1e ||b||), %s with %d",
-            (long long)S->k, bits, drift / S->norm_b,
-            over ? "starting over" : "going on", S->A->bits);
+            (long long)R->k, bits, drift / R->norm_b,
+            over ? "starting over" : "going on", R->A->bits);
     if (over) {
-        S->begun = S->k;
-        q_copy(S->q, S->n, S->v[V_GUESS], S->x);
-        tct_residual(S, r);
-        S->rr = tct_norm2(S, r);
-        S->resumed = false;
+        R->begun = R->k;
+        q_copy(R->q, R->n, R->v[V_GUESS], R->x);
+        tct_residual(R, r);
+        R->rr = tct_norm2(R, r);
+        R->resumed = false;
     } else {
-        q_axpy(S->q, S->n, +1, NULL, S->v[V_T], r);
-        tct_along(S, norm_r);
+        q_axpy(R->q, R->n, +1, NULL, R->v[V_T], r);
+        tct_along(R, norm_r);
     }
-    begin(S, sqrt(S->rr));
+    begin(R, sqrt(R->rr));
 }
 
 /* Go on in this precision; at the end of a leg from the true residual, if r has
  * drifted away from it. */
-static void go_on(tacit_solver *S, double norm_r, double drift)
+static void go_on(tct_run *R, double norm_r, double drift)
 {
-    const bool update = S->met && drift > DRIFT_LEAST * S->target;
-    S->low.leg =
-        fmin(LEG_FIRST, fmax(LEG_LEAST, ABOVE_DRIFT * drift / S->low.start));
+    const bool met = R->end == TURN_MET;
+    const bool update = met && drift > DRIFT_LEAST * R->target;
+    R->low.leg =
+        fmin(LEG_FIRST, fmax(LEG_LEAST, ABOVE_DRIFT * drift / R->low.start));
     if (update) {
-        S->result->reliable_updates++;
-        q_axpy(S->q, S->n, +1, NULL, S->v[V_T], S->v[V_R]);
+        R->result->reliable_updates++;
+        q_axpy(R->q, R->n, +1, NULL, R->v[V_T], R->v[V_R]);
     }
-    S->resumed = true;
-    if (update || S->now->leaves_last)
-        tct_along(S, update ? norm_r : sqrt(S->rr));
-    if (S->met) S->low.start = sqrt(S->rr);
+    R->resumed = true;
+    if (update || R->now->leaves_last)
+        tct_along(R, update ? norm_r : sqrt(R->rr));
+    if (met) R->low.start = sqrt(R->rr);
 }
 
-void tct_low_turn(tacit_solver *S)
+void tct_low_turn(tct_run *R)
 {
-    const double rr = S->rr;
-    double *t = S->v[V_T];
-    tct_residual(S, t);
-    const double norm_r = sqrt(tct_norm2(S, t));
-    if (S->q->peers_know || tct_decided(S, norm_r)) return;
-    q_axpy(S->q, S->n, -1, NULL, S->v[V_R], t); /* t = b - A x - r */
-    const double drift = sqrt(tct_norm2(S, t));
-    S->rr = rr;
-    if (S->why == TACIT_STOP_BREAKDOWN || !holds(S, norm_r, drift))
-        take_more_bits(S, norm_r, drift);
-    else go_on(S, norm_r, drift);
-    while (S->low.mark <= S->k) S->low.mark += S->low.mark - S->low.since;
+    const double rr = R->rr;
+    double *t = R->v[V_T];
+    tct_residual(R, t);
+    const double norm_r = sqrt(tct_norm2(R, t));
+    if (R->q->peers_know || tct_decided(R, norm_r)) return;
+    q_axpy(R->q, R->n, -1, NULL, R->v[V_R], t); /* t = b - A x - r */
+    const double drift = sqrt(tct_norm2(R, t));
+    R->rr = rr;
+    if (R->end == TURN_BROKEN || !holds(R, norm_r, drift))
+        take_more_bits(R, norm_r, drift);
+    else go_on(R, norm_r, drift);
+    while (R->low.mark <= R->k) R->low.mark += R->low.mark - R->low.since;
 }

@@ -49,7 +49,7 @@ static tacit_status set_max_iterations(tacit_solver *S, const char *value)
 static tacit_status set_precond(tacit_solver *S, const char *value)
 {
     tacit_operator *M = NULL;
-    TRY(tacit_precond_create(S->exact, value, &M));
+    TRY(tacit_precond_create(S->run.exact, value, &M));
     const tacit_status status = tacit_solver_set_precond(S, M);
     tacit_operator *const unused = status < 0 ? M : S->own_M;
     if (status >= 0) S->own_M = M;
@@ -102,7 +102,7 @@ tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
                               const char *value)
 {
     REQUIRE(solver != NULL && name != NULL && value != NULL);
-    return tct_agree(solver->exact->world, set(solver, name, value));
+    return tct_agree(solver->run.exact->world, set(solver, name, value));
 }
 
 tacit_status tacit_solver_set_loop(tacit_solver *solver, const char *loop)

@@ -2,43 +2,43 @@
  * solver/solver.c - a run, from b and x to the result. */
 #include "solver/solver.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ITERATIONS_DEFAULT = 10000 };
 
-static tacit_status begin(tacit_solver *S, const tacit_stop *stop)
+static tacit_status begin(tct_run *R, const tacit_stop *stop)
 {
-    S->stop = *stop;
-    S->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
-    S->k = 0;
-    S->seen = S->host_from = -1;
-    S->A = S->exact;
-    S->lag = S->q->device->lag ? S->q->device->lag(S->q, S->most_rows) : 0;
-    S->q->stop_wanted = S->q->stop_agreed = false;
-    TRY(tct_measure_b(S));
-    S->target = fmax(stop->rtol * S->norm_b, stop->atol * S->sigma);
+    R->stop = *stop;
+    R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
+    R->k = 0;
+    R->seen = R->left_from = -1;
+    R->A = R->exact;
+    R->q->stop_wanted = R->q->stop_agreed = false;
+    TRY(tct_measure_b(R));
+    R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
     return TACIT_OK;
 }
 
 /* Turns, until the true residual or something else decides. */
-static void iterate(tacit_solver *S)
+static void iterate(tct_run *R, const tct_driver *driver)
 {
-    q_put(S->q, 1, &S->sigma, &S->c[C_SIGMA]);
-    tct_residual(S, S->v[V_R]);
-    S->rr = tct_norm2(S, S->v[V_R]);
-    S->best = sqrt(S->rr);
-    if (S->q->peers_know) return;
-    tct_tell_monitor(S);
-    if (tct_decided(S, S->best)) return;
-    if (!isfinite(S->best)) {
-        tct_broke_down(S, "||b - A x||", S->best);
+    q_put(R->q, 1, &R->sigma, &R->c[C_SIGMA]);
+    tct_residual(R, R->v[V_R]);
+    R->rr = tct_norm2(R, R->v[V_R]);
+    R->best = sqrt(R->rr);
+    if (R->q->peers_know) return;
+    tct_tell_monitor(R);
+    if (tct_decided(R, R->best)) return;
+    if (!isfinite(R->best)) {
+        tct_broke_down(R, "||b - A x||", R->best);
         return;
     }
-    tct_first_turn(S);
+    tct_first_turn(R);
     do {
-        tct_begin_turn(S);
-        tct_iterate(S);
-    } while (!S->q->peers_know && tct_next_turn(S));
+        tct_begin_turn(R);
+        driver->iterate(R);
+    } while (!R->q->peers_know && tct_next_turn(R));
 }
 
 static tacit_status breakdown(const tacit_result *r)
@@ -60,9 +60,9 @@ static tacit_status breakdown(const tacit_result *r)
 }
 
 /* What the solve came to, with a sentence if it did not end well. */
-static tacit_status explain(const tacit_solver *S)
+static tacit_status explain(const tct_run *R)
 {
-    const tacit_result *r = S->result;
+    const tacit_result *r = R->result;
     const char *what = "not converged";
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged) return TACIT_OK;
@@ -76,39 +76,54 @@ static tacit_status explain(const tacit_solver *S)
     FAIL(status,
          "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted %.3g%s",
          what, (long long)r->iterations, r->true_relative_residual,
-         S->stop.rtol, S->stop.atol > 0 ? " or the absolute tolerance" : "");
+         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
 }
 
-static tacit_status conclude(tacit_solver *S, double seconds)
+static tacit_status conclude(tct_run *R, double seconds)
 {
-    tacit_result *result = S->result;
-    TRY(tct_agree(S->A->world, q_own_status(S->q)));
-    TRY(tct_reduce_f64(S->A->world, TCT_MAX, 1, &seconds));
+    tacit_result *result = R->result;
+    TRY(tct_agree(R->A->world, q_own_status(R->q)));
+    TRY(tct_reduce_f64(R->A->world, TCT_MAX, 1, &seconds));
     result->seconds = seconds;
-    result->stop = S->why;
-    result->relative_residual = sqrt(S->rr) / S->norm_b;
+    result->stop = R->why;
+    result->relative_residual = sqrt(R->rr) / R->norm_b;
     result->extra_products +=
-        result->replacements * S->method->about.replace_products;
-    const bool broken = S->why == TACIT_STOP_BREAKDOWN;
-    result->iterations = broken && S->k > 0 ? S->k - 1 : S->k;
+        result->replacements * R->method->about.replace_products;
+    const bool broken = R->why == TACIT_STOP_BREAKDOWN;
+    result->iterations = broken && R->k > 0 ? R->k - 1 : R->k;
     return TACIT_OK;
 }
 
 /* What is solved for is b in the order of A, and so is x. */
 static void enter(tacit_solver *S, const double *b, double *x)
 {
-    const tct_order *o = S->exact->order;
-    S->b = o ? S->own_b : b;
-    S->x = o ? S->own_x : x;
+    tct_run *R = &S->run;
+    const tct_order *o = R->exact->order;
+    R->b = o ? S->own_b : b;
+    R->x = o ? S->own_x : x;
     if (!o) return;
-    tct_order_enter(o, S->q, S->n, b, S->own_b);
-    tct_order_enter(o, S->q, S->n, x, S->own_x);
+    tct_order_enter(o, R->q, R->n, b, S->own_b);
+    tct_order_enter(o, R->q, R->n, x, S->own_x);
 }
 
-static void leave(tacit_solver *S, double *x)
+static void leave(const tacit_solver *S, double *x)
 {
-    const tct_order *o = S->exact->order;
-    if (o) tct_order_leave(o, S->q, S->n, S->own_x, x);
+    const tct_run *R = &S->run;
+    const tct_order *o = R->exact->order;
+    if (o) tct_order_leave(o, R->q, R->n, S->own_x, x);
+}
+
+/* Say in the result which loop it was. */
+static void describe_loop(const tct_run *R, const tct_driver *driver)
+{
+    tacit_result *r = R->result;
+    r->loop = driver->about.name;
+    r->loop_detail[0] = '\0';
+    if (R->left_from >= 0)
+        snprintf(r->loop_detail, sizeof r->loop_detail,
+                 "loop host from iteration %lld on", (long long)R->left_from);
+    else if (driver->describe)
+        driver->describe(R, r->loop_detail, sizeof r->loop_detail);
 }
 
 static bool overlap(const double *b, const double *x, size_t n)
@@ -120,24 +135,27 @@ static bool overlap(const double *b, const double *x, size_t n)
 static tacit_status run(tacit_solver *S, const double *b, double *x,
                         const tacit_stop *stop, tacit_result *result)
 {
+    tct_run *R = &S->run;
+    tacit_queue *q = R->q;
     enter(S, b, x);
-    S->result = result;
-    TRY(begin(S, stop));
-    if (S->norm_b == 0.0) { /* the solution of A x = 0 is 0 */
-        q_fill(S->q, S->n, 0.0, x);
+    R->result = result;
+    R->lag = q->device->lag ? q->device->lag(q, S->most_rows) : 0;
+    TRY(begin(R, stop));
+    if (R->norm_b == 0.0) { /* the solution of A x = 0 is 0 */
+        q_fill(q, R->n, 0.0, x);
         result->converged = true;
         result->stop = TACIT_STOP_RTOL;
-        return tct_agree(S->A->world, q_own_status(S->q));
+        return tct_agree(q->world, q_own_status(q));
     }
     const double start_time = tct_seconds();
-    tct_shift(S, S->shift, S->x);
-    iterate(S);
-    tct_describe_loop(S);
+    tct_shift(R, R->shift, R->x);
+    iterate(R, S->driver);
+    describe_loop(R, S->driver);
     int exponent = 0;
-    const bool within = tct_shift_back(S, &exponent);
+    const bool within = tct_shift_back(R, &exponent);
     leave(S, x);
-    TRY(conclude(S, tct_seconds() - start_time));
-    if (within || !result->converged) return explain(S);
+    TRY(conclude(R, tct_seconds() - start_time));
+    if (within || !result->converged) return explain(R);
     result->converged = false;
     result->stop = TACIT_STOP_BREAKDOWN;
     FAIL(TACIT_BREAKDOWN,
@@ -150,12 +168,12 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
     REQUIRE(solver != NULL && result != NULL);
-    REQUIRE(solver->n == 0 || (b != NULL && x != NULL));
+    REQUIRE(solver->run.n == 0 || (b != NULL && x != NULL));
     tacit_stop own = solver->wanted;
     if (stop) TRY(tct_read_sized("tacit_stop", stop, &own, sizeof own));
     TRY(tct_check_sized("tacit_result", result));
     REQUIRE(own.rtol >= 0 && own.atol >= 0 && own.max_iterations >= 0);
-    if (overlap(b, x, solver->n))
+    if (overlap(b, x, solver->run.n))
         FAIL(TACIT_INVALID,
              "%s: b and x share memory: x is written while b is "
              "needed, so they must be two vectors",

@@ -7,6 +7,7 @@
 
 typedef struct {
     tacit_tally tally;
+    tacit_tally before; /* a recording that is being made */
     bool timed;
 } count_state;
 
@@ -87,7 +88,8 @@ static void add_row(tacit_tally_row *t, const tacit_tally_row *d, int64_t times)
     t->messages += times * d->messages;
 }
 
-void tct_tally_add(tacit_tally *t, const tacit_tally *d, int64_t times)
+/* t += times d */
+static void add_tally(tacit_tally *t, const tacit_tally *d, int64_t times)
 {
     add_row(&t->spmv, &d->spmv, times);
     add_row(&t->dot, &d->dot, times);
@@ -98,11 +100,20 @@ void tct_tally_add(tacit_tally *t, const tacit_tally *d, int64_t times)
     t->moved_bytes += (double)times * d->moved_bytes;
 }
 
-tacit_tally tct_tally_less(const tacit_tally *a, const tacit_tally *b)
+/* What is recorded has not happened yet; each replay of it will. */
+static void count_record(count_state *s, const tct_op *op)
 {
-    tacit_tally t = *a;
-    tct_tally_add(&t, b, -1);
-    return t;
+    tct_recording *r = op->recording;
+    switch ((int)op->code) {
+    case TCT_RECORD_BEGIN: s->before = s->tally; break;
+    case TCT_RECORD_END:
+        r->tally = s->tally;
+        add_tally(&r->tally, &s->before, -1);
+        s->tally = s->before;
+        break;
+    case TCT_REPLAYED: add_tally(&s->tally, &r->tally, op->times); break;
+    default: break;
+    }
 }
 
 /* The row that the time of a (perhaps fused) operation goes to. */
@@ -139,7 +150,8 @@ static tacit_status count_open(tct_layer *self, tacit_queue *q,
 static void count_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     count_state *s = self->state;
-    count_op(&s->tally, op);
+    if (op->recording) count_record(s, op);
+    else count_op(&s->tally, op);
     tacit_tally_row *row = s->timed ? row_of(&s->tally, op) : NULL;
     if (!row) {
         tct_pass_submit(self, q, op);

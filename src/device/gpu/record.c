@@ -24,15 +24,12 @@ typedef struct {
     bool in_trial;
 } recording;
 
-bool tct_record_begin(tacit_queue *q)
+void tct_record_begin(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
-    if (!tct_gpu_ok(q, gpu_capture_begin(g->stream, GPU_CAPTURE_RELAXED),
-                    "recording"))
-        return false;
-    g->capturing = true;
-    return true;
+    g->capturing = tct_gpu_ok(
+        q, gpu_capture_begin(g->stream, GPU_CAPTURE_RELAXED), "recording");
 }
 
 /* The way by a while node is not everybody's: without it, by the CPU. */
@@ -50,6 +47,7 @@ static void make_node(tct_gpu *g, recording *r, const double *c)
 void *tct_record_end(tacit_queue *q, int looks, const double *c)
 {
     tct_gpu *g = tct_gpu_of(q);
+    if (!g->capturing) return NULL;
     tct_gpu_flush(q);
     g->capturing = false;
     recording *r = tct_calloc(sizeof *r);

@@ -9,7 +9,7 @@
 extern "C" {
 #endif
 
-bool tct_record_begin(tacit_queue *q);
+void tct_record_begin(tacit_queue *q);
 void *tct_record_end(tacit_queue *q, int looks, const double *c);
 void tct_record_replay(tacit_queue *q, void *record, int64_t looks);
 void tct_record_about(const void *record, char *text, size_t size);

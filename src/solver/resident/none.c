@@ -2,36 +2,6 @@
  * solver/resident/none.c - what a build without CUDA has of persistent
  * kernels: the sentence that there are none. */
 #include "solver/resident/resident.h"
-#include <stdio.h>
-
-bool tct_resident_runs(const tacit_solver *S)
-{
-    (void)S;
-    return false;
-}
-
-bool tct_resident_fits(tacit_solver *S, char *reason, size_t size)
-{
-    (void)S;
-    snprintf(reason, size, "this build has no CUDA");
-    return false;
-}
-
-void tct_resident_iterate(tacit_solver *S)
-{
-    S->now->iterate(S); /* not reached: it never fits */
-}
-
-void tct_resident_about(const tacit_solver *S, char *text, size_t size)
-{
-    (void)S;
-    if (size) text[0] = '\0';
-}
-
-void tct_resident_free(tacit_solver *S)
-{
-    (void)S;
-}
 
 bool tct_resident_kernels(const char *method, char *text, size_t size)
 {
@@ -40,3 +10,11 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     (void)size;
     return false;
 }
+
+/* Never driven by: it needs a GPU's queue. */
+const tct_driver tct_driver_resident = {
+    .about = {"resident", "one persistent kernel for the whole solve",
+              TCT_NO_CUDA, true},
+    .needs = TCT_BY_KERNEL,
+    .iterate = NULL,
+};

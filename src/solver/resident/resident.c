@@ -42,24 +42,24 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
 
 /* --- can it? ---------------------------------------------------------------- */
 
-static const void *code_for(const tacit_solver *S, char *reason, size_t size)
+static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
-    const tct_resident_kernel *K = kernel_of(S->now ? S->now : S->method);
-    if (S->M) {
+    const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method);
+    if (R->M) {
         snprintf(reason, size, "there are no kernels with a preconditioner");
         return NULL;
     }
     if (!K) {
         snprintf(reason, size, "there is no kernel of %s",
-                 S->method->about.name);
+                 R->method->about.name);
         return NULL;
     }
-    if (!S->A->local) {
+    if (!R->A->local) {
         snprintf(reason, size,
                  "only for a matrix, and this operator is a function");
         return NULL;
     }
-    const tct_gpu_slices *B = slices_of(S->A->local);
+    const tct_gpu_slices *B = slices_of(R->A->local);
     if (!B) {
         snprintf(reason, size, "only for the formats sell32, sell and bsell");
         return NULL;
@@ -76,159 +76,191 @@ static const void *code_for(const tacit_solver *S, char *reason, size_t size)
     return code;
 }
 
-static tacit_status make_room(tacit_solver *S)
+static bool resident_fits(const tct_run *R, char *reason, size_t size)
 {
-    if (S->resident) return TACIT_OK;
-    residence *R = NULL;
-    const tct_resident_kernel *K = kernel_of(S->method);
-    TRY(TCT_ALLOC(1, "a persistent kernel", &R));
-    memset(R, 0, sizeof *R);
-    S->resident = R;
-    TRY(tct_gpu_upload(NULL, tct_gang_bytes(tct_gpu_of(S->q)->sms),
-                       &R->meeting));
-    for (int i = 0; K && i < K->places; i++)
-        TRY(tacit_queue_alloc(S->q, S->n, &R->second[i]));
-    return TACIT_OK;
-}
-
-bool tct_resident_fits(tacit_solver *S, char *reason, size_t size)
-{
-    if (!tct_gang_fits(S->q)) {
-        snprintf(reason, size, "this GPU has no cooperative launch");
-        return false;
-    }
-    if (!code_for(S, reason, size)) return false;
-    if (make_room(S) >= 0) return true;
-    snprintf(reason, size, "%s", tacit_error_message());
+    if (tct_gang_fits(R->q)) return code_for(R, reason, size) != NULL;
+    snprintf(reason, size, "this GPU has no cooperative launch");
     return false;
 }
 
-void tct_resident_free(tacit_solver *S)
+static tacit_status resident_open(tct_run *R)
 {
-    residence *R = S->resident;
-    if (!R) return;
-    tct_gpu_release(R->meeting);
-    for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(S->q, R->second[i]);
-    tct_free(R);
-    S->resident = NULL;
+    residence *H = NULL;
+    const tct_resident_kernel *K = kernel_of(R->method);
+    TRY(TCT_ALLOC(1, "a persistent kernel", &H));
+    memset(H, 0, sizeof *H);
+    R->drive = H;
+    TRY(tct_gpu_upload(NULL, tct_gang_bytes(tct_gpu_of(R->q)->sms),
+                       &H->meeting));
+    for (int i = 0; K && i < K->places; i++)
+        TRY(tacit_queue_alloc(R->q, R->n, &H->second[i]));
+    return TACIT_OK;
 }
 
-bool tct_resident_runs(const tacit_solver *S)
+static void resident_close(tct_run *R)
+{
+    residence *H = R->drive;
+    if (!H) return;
+    tct_gpu_release(H->meeting);
+    for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(R->q, H->second[i]);
+    tct_free(H);
+    R->drive = NULL;
+}
+
+/* Is there a kernel for what R has come to: its rescue, another precision? */
+static bool has_kernel(const tct_run *R)
 {
     char reason[160];
-    const residence *R = S->resident;
-    if (!R || !code_for(S, reason, sizeof reason)) return false;
+    const residence *H = R->drive;
+    if (!code_for(R, reason, sizeof reason)) return false;
     /* a rescue may ask for more second places than the method has */
-    const int places = kernel_of(S->now)->places;
-    return places == 0 || R->second[places - 1];
+    const int places = kernel_of(R->now)->places;
+    return places == 0 || H->second[places - 1];
 }
 
-static void fill_job(tacit_solver *S, const tct_resident_kernel *K,
+static void fill_job(const tct_run *R, const tct_resident_kernel *K,
                      int64_t most, tct_resident_job *J)
 {
-    const residence *R = S->resident;
-    const tct_gpu_slices *B = slices_of(S->A->local);
+    const residence *H = R->drive;
+    const tct_gpu_slices *B = slices_of(R->A->local);
     *J = (tct_resident_job){.gang =
-                                tct_gang_job_of(S->q, R->meeting, S->c, most),
+                                tct_gang_job_of(R->q, H->meeting, R->c, most),
                             .A = B->d,
-                            .resumed = S->resumed,
+                            .resumed = R->resumed,
                             .poison = tct_gpu_poisons(),
-                            .second = {R->second[0], R->second[1]}};
+                            .second = {H->second[0], H->second[1]}};
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
-        J->v[v].memory = K->from[v] < 0 ? S->x : S->v[K->from[v]];
+        J->v[v].memory = K->from[v] < 0 ? R->x : R->v[K->from[v]];
 }
 
 /* Launch it for `most` looks; false if the queue has failed. */
-static bool launch(tacit_solver *S, const tct_resident_kernel *K, int64_t most)
+static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
 {
-    const tct_gpu *g = tct_gpu_of(S->q);
-    residence *R = S->resident;
+    const tct_gpu *g = tct_gpu_of(R->q);
+    residence *H = R->drive;
     char reason[160];
     tct_resident_job J;
-    fill_job(S, K, most, &J);
-    R->blocks = g->sms;
-    tct_resident_divide(&J, R->blocks);
+    fill_job(R, K, most, &J);
+    H->blocks = g->sms;
+    tct_resident_divide(&J, H->blocks);
     int threads = GPU_WAVE * J.tile;
-    const int pollers = tct_gang_threads(R->blocks);
+    const int pollers = tct_gang_threads(H->blocks);
     if (threads < TCT_THREADS_MOST(J.A.walk))
         threads += GPU_WAVE; /* a warp that speaks */
     if (threads < pollers) threads = pollers;
     if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.walk);
     const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
-    const double chip = (double)J.chip_values * R->blocks;
-    J.keep = tct_keep(slices_of(S->A->local)->base.base.matrix_bytes - chip,
+    const double chip = (double)J.chip_values * H->blocks;
+    J.keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
                       g->l2_bytes);
-    R->slots = J.slots;
-    for (int v = 0; v < K->vectors; v++) R->chip_slots[v] = J.v[v].slots;
+    H->slots = J.slots;
+    for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J.v[v].slots;
     return tct_gang_start(
-        S->q, &J.gang,
-        &(tct_gang_kernel){.code = code_for(S, reason, sizeof reason),
+        R->q, &J.gang,
+        &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
                            .job = &J,
-                           .blocks = R->blocks,
+                           .blocks = H->blocks,
                            .threads = threads,
                            .shared = shared});
 }
 
-static void count_iterations(tacit_solver *S, int64_t iterations)
+/* A kernel enqueues nothing that could be counted: what an iteration counts as
+ * lies between the first look and the second of the method's text. */
+typedef struct {
+    tct_recording part[2];
+    int looks;
+} sketch;
+
+static bool look_sketched(tct_run *R)
 {
-    if (!S->q->tally || iterations <= 0) return;
-    tct_count_iteration(S);
-    tct_tally_add(S->q->tally, &S->tally, iterations);
+    sketch *s = R->drive;
+    q_record_end(R->q, &s->part[s->looks]);
+    if (s->looks++ > 0) return true;
+    q_record_begin(R->q, &s->part[1]);
+    return false;
 }
 
-void tct_resident_iterate(tacit_solver *S)
+static void count_iterations(const tct_run *R, int64_t iterations)
 {
-    const tct_resident_kernel *K = kernel_of(S->now);
-    tct_gpu *g = tct_gpu_of(S->q);
-    const int64_t first = S->k;
+    if (!R->q->tally || iterations <= 0) return;
+    sketch s = {.part = {{.sketch = true}, {.sketch = true}}};
+    tacit_result aside = {0};
+    tct_run copy = *R;
+    copy.drive = &s;
+    copy.look = look_sketched;
+    copy.result = &aside;
+    q_record_begin(R->q, &s.part[0]);
+    copy.now->iterate(&copy);
+    q_replayed(R->q, &s.part[1], iterations);
+}
+
+static void run_kernel(tct_run *R)
+{
+    const tct_resident_kernel *K = kernel_of(R->now);
+    tct_gpu *g = tct_gpu_of(R->q);
+    const int64_t first = R->k;
     const bool look_first = K->look_first;
     bool done = false;
     tct_seen c;
     if (K->product >= 0) { /* what its kernel starts from */
-        if (!S->resumed) q_copy(S->q, S->n, S->v[V_R], S->v[V_P]);
-        apply(S->A, S->q, S->v[V_P], S->v[K->product]);
-        S->result->extra_products++;
+        if (!R->resumed) q_copy(R->q, R->n, R->v[V_R], R->v[V_P]);
+        apply(R->A, R->q, R->v[V_P], R->v[K->product]);
+        R->result->extra_products++;
     }
-    while (!done && S->q->failed == TACIT_OK) {
-        int64_t looks = S->most - S->k + (look_first ? 1 : 0);
+    while (!done && R->q->failed == TACIT_OK) {
+        int64_t looks = R->most - R->k + (look_first ? 1 : 0);
         if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
-        if (looks <= 0 || !launch(S, K, looks)) break;
+        if (looks <= 0 || !launch(R, K, looks)) break;
         int64_t seen = 0;
-        while (q_seen(S->q, &c)) {
-            if (done && tct_is_held(S)) continue;
-            if (seen++ > 0 || !look_first) S->k++;
+        while (q_seen(R->q, &c)) {
+            if (done && tct_is_held(R)) continue;
+            if (seen++ > 0 || !look_first) R->k++;
             if (c.bad == BAD_TIME) {
-                q_fail(S->q, TACIT_DEVICE,
+                q_fail(R->q, TACIT_DEVICE,
                        "the GPU: a block of the persistent kernel did not come "
                        "to its barrier within %g s",
-                       S->q->barrier_seconds);
+                       R->q->barrier_seconds);
                 break;
             }
-            if (tct_judge(S, &c)) {
+            if (tct_judge(R, &c)) {
                 done = true;
-                tct_gang_end(S->q);
-            } else if (S->q->stop_wanted) {
-                tct_flags_agreed(S->q, tct_flags_mine(S->q));
-                tct_gang_end(S->q);
+                tct_gang_end(R->q);
+            } else if (R->q->stop_wanted) {
+                tct_flags_agreed(R->q, tct_flags_mine(R->q));
+                tct_gang_end(R->q);
             }
         }
         g->made = g->taken;
-        S->resumed = true; /* more looks than fit at once: go on */
+        R->resumed = true; /* more looks than fit at once: go on */
     }
-    count_iterations(S, S->k - first);
+    count_iterations(R, R->k - first);
 }
 
-void tct_resident_about(const tacit_solver *S, char *text, size_t size)
+static void resident_iterate(tct_run *R)
 {
-    const residence *R = S->resident;
-    const tct_resident_kernel *K = kernel_of(S->method);
-    if (!R || !K || R->slots == 0) return;
+    if (has_kernel(R)) {
+        run_kernel(R);
+        return;
+    }
+    tct_log(TCT_NOTE,
+            "iteration %lld: loop host from here on, there is no persistent "
+            "kernel for what the solve has come to",
+            (long long)R->k);
+    R->left_from = R->k;
+    tct_driver_host.iterate(R);
+}
+
+static void resident_describe(const tct_run *R, char *text, size_t size)
+{
+    const residence *H = R->drive;
+    const tct_resident_kernel *K = kernel_of(R->method);
+    if (!K || H->slots == 0) return;
     double chip = 0.0;
-    for (int v = 0; v < K->vectors; v++) chip += R->chip_slots[v];
+    for (int v = 0; v < K->vectors; v++) chip += H->chip_slots[v];
     snprintf(text, size,
              "%d blocks, %d barriers an iteration, %.1f of %d vectors on the "
              "chip",
-             R->blocks, K->barriers, chip / R->slots, K->vectors);
+             H->blocks, K->barriers, chip / H->slots, K->vectors);
 }
 
 /* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
@@ -262,3 +294,14 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     }
     return true;
 }
+
+const tct_driver tct_driver_resident = {
+    .about = {"resident", "one persistent kernel for the whole solve",
+              TCT_NO_CUDA, true},
+    .needs = TCT_BY_KERNEL,
+    .fits = resident_fits,
+    .open = resident_open,
+    .close = resident_close,
+    .iterate = resident_iterate,
+    .describe = resident_describe,
+};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/methods.c - the registry, creation and destruction. */
+ * solver/create.c - the registry of methods, creation and destruction. */
 #include "solver/resident/resident.h"
+#include "solver/solver.h"
 #include <string.h>
 #include <tacit/precond.h>
 
@@ -46,23 +47,24 @@ static tacit_status unknown(const char *name)
 
 static tacit_status build(tacit_solver *S)
 {
+    tct_run *R = &S->run;
     for (int i = 0; i < TCT_VECTORS_MOST; i++) {
-        const bool mixed = S->exact->low && (i == V_REF || i == V_GUESS);
-        if (i < S->method->about.vectors || mixed)
-            TRY(tacit_queue_alloc(S->q, S->n, &S->v[i]));
+        const bool mixed = R->exact->low && (i == V_REF || i == V_GUESS);
+        if (i < R->method->about.vectors || mixed)
+            TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
-    if (S->exact->order) {
-        TRY(tacit_queue_alloc(S->q, S->n, &S->own_b));
-        TRY(tacit_queue_alloc(S->q, S->n, &S->own_x));
+    if (R->exact->order) {
+        TRY(tacit_queue_alloc(R->q, R->n, &S->own_b));
+        TRY(tacit_queue_alloc(R->q, R->n, &S->own_x));
     }
-    return tacit_queue_alloc(S->q, TCT_SCALARS, &S->c);
+    return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
 
 /* Ranks that ran ahead of their looks by different numbers would part ways. */
 static tacit_status agree_on_pace(tacit_solver *S)
 {
-    int64_t most = (int64_t)S->n;
-    TRY(tct_reduce_i64(S->exact->world, TCT_MAX, 1, &most));
+    int64_t most = (int64_t)S->run.n;
+    TRY(tct_reduce_i64(S->run.q->world, TCT_MAX, 1, &most));
     S->most_rows = (size_t)most;
     return TACIT_OK;
 }
@@ -76,12 +78,14 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
     tacit_solver *S = tct_calloc(sizeof *S);
     tacit_status status = TACIT_OK;
     if (S) {
-        S->method = found;
-        S->q = queue;
-        S->A = A->low ? A->low : A;
-        S->exact = A;
-        S->n = (size_t)A->n;
+        S->driver = &tct_driver_host;
         S->wanted = (tacit_stop){.rtol = 1e-6};
+        S->run = (tct_run){.method = found,
+                           .now = found,
+                           .q = queue,
+                           .A = A->low ? A->low : A,
+                           .exact = A,
+                           .n = (size_t)A->n};
         status = build(S);
     } else {
         status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");
@@ -95,21 +99,22 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
 
 static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
 {
+    tct_run *R = &S->run;
     if (S->running)
         FAIL(TACIT_INVALID, "precond set after a run began: set it before the "
                             "run, or after it");
-    if (M && M->n != (int64_t)S->n)
+    if (M && M->n != (int64_t)R->n)
         FAIL(TACIT_INVALID,
              "the preconditioner is for %lld rows of this rank, the matrix "
              "has %zu",
-             (long long)M->n, S->n);
-    if (M && M->follows != S->exact->order)
+             (long long)M->n, R->n);
+    if (M && M->follows != R->exact->order)
         FAIL(TACIT_UNSUPPORTED,
              "the preconditioner has its rows in the matrix's order, the "
              "operator has not: make that with a format that ends in @none");
-    if (M && !S->z) TRY(tacit_queue_alloc(S->q, S->n, &S->z));
-    for (int i = 0; M && i < S->method->about.precond_vectors - 1; i++)
-        if (!S->y[i]) TRY(tacit_queue_alloc(S->q, S->n, &S->y[i]));
+    if (M && !R->z) TRY(tacit_queue_alloc(R->q, R->n, &R->z));
+    for (int i = 0; M && i < R->method->about.precond_vectors - 1; i++)
+        if (!R->y[i]) TRY(tacit_queue_alloc(R->q, R->n, &R->y[i]));
     return TACIT_OK;
 }
 
@@ -117,24 +122,26 @@ tacit_status tacit_solver_set_precond(tacit_solver *solver,
                                       const tacit_operator *M)
 {
     REQUIRE(solver != NULL);
-    TRY(tct_agree(solver->q->world, set_precond(solver, M)));
-    if (M != solver->M) tct_drop_record(solver);
-    solver->M = M;
-    return TACIT_OK;
+    tct_run *R = &solver->run;
+    TRY(tct_agree(R->q->world, set_precond(solver, M)));
+    if (M == R->M) return TACIT_OK;
+    R->M = M; /* what the driver keeps is of another one */
+    return tct_agree(R->q->world, tct_drive_by(solver, solver->driver));
 }
 
 void tacit_solver_destroy(tacit_solver **solver)
 {
     if (!solver || !*solver) return;
     tacit_solver *S = *solver;
-    tct_loop_free(S);
-    for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(S->q, S->v[i]);
-    q_free(S->q, S->z);
-    for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(S->q, S->y[i]);
+    tct_run *R = &S->run;
+    if (S->driver->close) S->driver->close(R);
+    for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(R->q, R->v[i]);
+    q_free(R->q, R->z);
+    for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
-    q_free(S->q, S->own_b);
-    q_free(S->q, S->own_x);
-    q_free(S->q, S->c);
+    q_free(R->q, S->own_b);
+    q_free(R->q, S->own_x);
+    q_free(R->q, R->c);
     tct_free(S);
     *solver = NULL;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/flexible.c - conjugate gradients whose preconditioner may change from
+ * solver/methods/flexible.c - conjugate gradients whose preconditioner may change from
  * step to step.
  *
  * [No00] Notay, "Flexible conjugate gradients", SIAM J. Sci. Comput. 22 (2000),
@@ -7,16 +7,16 @@
  *        one sum: s = A p comes from w = A z, and (p, s) from (z, w), (z, s).
  *
  * Without a preconditioner z is r. */
-#include "solver/solver.h"
+#include "solver/run.h"
 
-static void flexible_iterate(tacit_solver *S)
+static void flexible_iterate(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A, *M = S->M;
-    const size_t n = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A, *M = R->M;
+    const size_t n = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4];
 
     /* clang-format off */
     q_fill(q, n, 0.0, p);                         /* rho = 0: no direction  */
@@ -29,7 +29,7 @@ static void flexible_iterate(tacit_solver *S)
         apply_dot(A, q, z, w, &c[C_ZW]);          /* w = A z, zw = (z, w)   */
         q_dot(q, n, z, s, &c[C_ZS]);
         q_sum(q, 4, &c[C_RR]);                    /* rr, rz, zw, zs         */
-        if (tct_done(S)) return;
+        if (tct_done(R)) return;
         q_step(q, STEP_FLEXIBLE, c);              /* beta  = -zs / rho
                                                      rho   = zw - zs^2 / rho
                                                      alpha = rz / rho       */
@@ -38,7 +38,7 @@ static void flexible_iterate(tacit_solver *S)
                                                      s = w + beta s
                                                      x = x + alpha p
                                                      r = r - alpha s        */
-        S->k++;
+        R->k++;
     }
     /* clang-format on */
 }

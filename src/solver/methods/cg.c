@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/cg.c - conjugate gradients.
+ * solver/methods/cg.c - conjugate gradients.
  *
  * [HS52] Hestenes and Stiefel, "Methods of conjugate gradients for solving
  *        linear systems", J. Res. NBS 49 (1952). t = A p as in the aCG paper.
@@ -7,24 +7,24 @@
  * Two sums per iteration, each waited for. The update of x waits for beta, so
  * that x and p are updated in one pass. With a preconditioner M, z = M r takes the place of r in directions, and
  * (r, z) that of (r, r); both are in one sum, since stopping looks at (r, r). */
-#include "solver/solver.h"
+#include "solver/run.h"
 
-static void cg_iterate(tacit_solver *S)
+static void cg_iterate(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A;
-    const size_t n = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *t = S->v[V_T];
-    const tacit_operator *M = S->M;
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A;
+    const size_t n = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *t = R->v[V_T];
+    const tacit_operator *M = R->M;
     const tct_step step_alpha = M ? STEP_CG_ALPHA_M : STEP_CG_ALPHA;
     const tct_step step_beta = M ? STEP_CG_BETA_M : STEP_CG_BETA;
-    double *z = M ? S->z : r;
+    double *z = M ? R->z : r;
 
     /* clang-format off */
     if (M) apply_dot(M, q, r, z, &c[C_RZ]);       /* z = M r, rz = (r, z)   */
     if (M) q_sum(q, 1, &c[C_RZ]);
-    if (!S->resumed) q_copy(q, n, z, p);          /* p = z                  */
+    if (!R->resumed) q_copy(q, n, z, p);          /* p = z                  */
     for (;;) {
         apply_dot(A, q, p, t, &c[C_PT]);          /* t = A p, pt = (p, t)   */
         q_sum(q, 1, &c[C_PT]);
@@ -37,8 +37,8 @@ static void cg_iterate(tacit_solver *S)
         q_pass(q, cg_update, n, (alpha, beta), (z, x, p),
                NULL);                             /* x = x + alpha p
                                                      p = z + beta p         */
-        S->k++;
-        if (tct_done(S)) return;
+        R->k++;
+        if (tct_done(R)) return;
     }
     /* clang-format on */
 }

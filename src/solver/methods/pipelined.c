@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/pipelined.c - pipelined conjugate gradients.
+ * solver/methods/pipelined.c - pipelined conjugate gradients.
  *
  * [GV14] Ghysels and Vanroose, "Hiding global synchronization latency in the
  *        preconditioned conjugate gradient algorithm", Parallel Computing 40
@@ -16,54 +16,54 @@
  * first iterations are those of `single`, this method takes over where r has
  * stayed orthogonal to r_0 by then, and gives back when (r, r_0), looked at
  * every LOOK_EVERY iterations, says so (step_lost). */
-#include "solver/solver.h"
+#include "solver/run.h"
 
 enum { REPLACE_EVERY = 50, REPLACE_PRODUCTS = 3, LOOK_EVERY = 10 };
 
-static void replace(tacit_solver *S)
+static void replace(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A;
-    double *c = S->c;
-    double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A;
+    double *c = R->c;
+    double *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4];
     apply(A, q, p, s);                  /* s = A p                 */
     apply(A, q, s, z);                  /* z = A s                 */
     apply_dot(A, q, r, w, &c[C_DELTA]); /* w = A r, delta = (w, r) */
-    S->result->replacements++;
+    R->result->replacements++;
 }
 
 /* The first iteration, from r and p: alpha = rr / (p, s), all else formed. */
-static void begin(tacit_solver *S)
+static void begin(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A;
-    const size_t N = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA];
-    double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A;
+    const size_t N = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA];
+    double *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4];
     apply_dot(A, q, p, s, &c[C_PT]); /* s = A p                 */
     apply(A, q, s, z);               /* z = A s                 */
     apply(A, q, r, w);               /* w = A r                 */
     q_sum(q, 1, &c[C_PT]);
     q_step(q, STEP_CG_ALPHA, c);                  /* alpha = rr / (p, s)     */
-    q_axpy(q, N, +1, alpha, p, S->x);             /* x = x + alpha p         */
+    q_axpy(q, N, +1, alpha, p, R->x);             /* x = x + alpha p         */
     q_axpy_norm(q, N, -1, alpha, s, r, &c[C_RR]); /* r = r - alpha s         */
     q_axpy(q, N, -1, alpha, z, w);                /* w = w - alpha z         */
     q_dot(q, N, w, r, &c[C_DELTA]);
-    S->k++;
-    S->result->extra_products += 2;
+    R->k++;
+    R->result->extra_products += 2;
 }
 
 /* --- with a preconditioner: u = M r, q = M s, m = M w -------------------------- */
 
-static void replace_all(tacit_solver *S)
+static void replace_all(tct_run *R)
 {
-    tacit_queue *Q = S->q;
-    const tacit_operator *A = S->A, *M = S->M;
-    double *c = S->c;
-    double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4], *u = S->z, *q = S->y[0];
+    tacit_queue *Q = R->q;
+    const tacit_operator *A = R->A, *M = R->M;
+    double *c = R->c;
+    double *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4], *u = R->z, *q = R->y[0];
     apply(A, Q, p, s);                      /* s = A p                 */
     apply(M, Q, s, q);                      /* q = M s                 */
     apply(A, Q, q, z);                      /* z = A q                 */
@@ -71,52 +71,52 @@ static void replace_all(tacit_solver *S)
     apply_dot(A, Q, u, w, &c[C_DELTA + 1]); /* w = A u, delta = (w, u) */
 }
 
-static void begin_with_precond(tacit_solver *S)
+static void begin_with_precond(tct_run *R)
 {
-    tacit_queue *Q = S->q;
-    const size_t N = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA];
-    double *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4], *u = S->z, *q = S->y[0];
-    if (!S->resumed) {
-        apply(S->M, Q, r, u);
+    tacit_queue *Q = R->q;
+    const size_t N = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA];
+    double *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4], *u = R->z, *q = R->y[0];
+    if (!R->resumed) {
+        apply(R->M, Q, r, u);
         q_copy(Q, N, u, p); /* p = u */
     }
-    replace_all(S);
+    replace_all(R);
     q_dot(Q, N, p, s, &c[C_PT]);
     q_sum(Q, 4, &c[C_RZ]);                        /* to C_PT */
     q_step(Q, STEP_CG_ALPHA_M, c);                /* alpha = rz / (p, s)     */
-    q_axpy(Q, N, +1, alpha, p, S->x);             /* x = x + alpha p         */
+    q_axpy(Q, N, +1, alpha, p, R->x);             /* x = x + alpha p         */
     q_axpy_norm(Q, N, -1, alpha, s, r, &c[C_RR]); /* r = r - alpha s         */
     q_axpy(Q, N, -1, alpha, q, u);                /* u = u - alpha q         */
     q_axpy(Q, N, -1, alpha, z, w);                /* w = w - alpha z         */
     q_dot(Q, N, r, u, &c[C_RZ]);
     q_dot(Q, N, w, u, &c[C_DELTA + 1]);
-    S->k++;
-    S->result->extra_products += 2;
+    R->k++;
+    R->result->extra_products += 2;
 }
 
-static void with_precond(tacit_solver *S)
+static void with_precond(tct_run *R)
 {
-    tacit_queue *Q = S->q;
-    const tacit_operator *A = S->A, *M = S->M;
-    const size_t N = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4], *n = S->v[5];
-    double *u = S->z, *q = S->y[0], *m = S->y[1];
+    tacit_queue *Q = R->q;
+    const tacit_operator *A = R->A, *M = R->M;
+    const size_t N = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4], *n = R->v[5];
+    double *u = R->z, *q = R->y[0], *m = R->y[1];
 
-    begin_with_precond(S);
+    begin_with_precond(R);
     /* clang-format off */
     for (int64_t i = 1;; i++) {
         const bool look = i % LOOK_EVERY == 0;
-        if (look) q_dot(Q, N, r, S->v[V_REF], &c[C_REF + 1]);
+        if (look) q_dot(Q, N, r, R->v[V_REF], &c[C_REF + 1]);
         q_sum_begin(Q, look ? 4 : 3, &c[C_RR]); /* rr, rz, delta: sum ...   */
         apply(M, Q, w, m);                    /* m = M w                    */
         apply(A, Q, m, n);                    /* n = A m                    */
         q_sum_end(Q, look ? 4 : 3, &c[C_RR]); /*   ... done                 */
         if (look) q_step(Q, STEP_LOST_M, c);
-        if (tct_done(S)) return;
+        if (tct_done(R)) return;
         q_step(Q, STEP_PIPELINED_M, c);       /* beta  = rz / rz'
                                                  alpha = rz / (delta
                                                      - beta rz / alpha')    */
@@ -130,37 +130,37 @@ static void with_precond(tacit_solver *S)
                                                  r = r - alpha s
                                                  u = u - alpha q
                                                  w = w - alpha z            */
-        S->k++;
+        R->k++;
         if (i % REPLACE_EVERY != 0) continue;
-        replace_all(S);
-        S->result->replacements++;
+        replace_all(R);
+        R->result->replacements++;
     }
     /* clang-format on */
 }
 
-static void pipelined_iterate(tacit_solver *S)
+static void pipelined_iterate(tct_run *R)
 {
-    if (S->M) {
-        with_precond(S);
+    if (R->M) {
+        with_precond(R);
         return;
     }
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A;
-    const size_t N = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *z = S->v[4], *n = S->v[5];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A;
+    const size_t N = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *z = R->v[4], *n = R->v[5];
 
-    begin(S);
+    begin(R);
     /* clang-format off */
     for (int64_t i = 1;; i++) {
         const bool look = i % LOOK_EVERY == 0;
-        if (look) q_dot(q, N, r, S->v[V_REF], &c[C_REF]);
+        if (look) q_dot(q, N, r, R->v[V_REF], &c[C_REF]);
         q_sum_begin(q, look ? 3 : 2, &c[C_RR]); /* rr, delta: sum ...       */
         apply(A, q, w, n);                    /* n = A w                    */
         q_sum_end(q, look ? 3 : 2, &c[C_RR]); /*   ... done                 */
         if (look) q_step(q, STEP_LOST, c);
-        if (tct_done(S)) return;
+        if (tct_done(R)) return;
         q_step(q, STEP_PIPELINED, c);         /* beta  = rr / rr'
                                                  alpha = rr / (delta
                                                      - beta rr / alpha')    */
@@ -171,8 +171,8 @@ static void pipelined_iterate(tacit_solver *S)
                                                  x = x + alpha p
                                                  r = r - alpha s
                                                  w = w - alpha z            */
-        S->k++;
-        if (i % REPLACE_EVERY == 0) replace(S);
+        R->k++;
+        if (i % REPLACE_EVERY == 0) replace(R);
     }
     /* clang-format on */
 }

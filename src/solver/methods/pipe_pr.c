@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/pipe_pr.c - pipelined predict-and-recompute conjugate gradients.
+ * solver/methods/pipe_pr.c - pipelined predict-and-recompute conjugate gradients.
  *
  * [CC20] Chen and Carson, "Predict-and-recompute conjugate gradient variants",
  *        SIAM J. Sci. Comput. 42 (2020); nu, mu and the vector names follow it
@@ -10,25 +10,25 @@
  * then recomputed, which keeps the accuracy of cg on most matrices. Where
  * s = A p, which comes from a recurrence, drifts away too far, step_pipe_pr
  * says so and `single`, which forms it, goes on. */
-#include "solver/solver.h"
+#include "solver/run.h"
 
 /* With a preconditioner: z = M r, st = M s, wt = M w, ut = M u. */
-static void with_precond(tacit_solver *S)
+static void with_precond(tct_run *R)
 {
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A, *M = S->M;
-    const size_t n = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *u = S->v[4];
-    double *z = S->z, *st = S->y[0], *wt = S->y[1], *ut = S->y[2];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A, *M = R->M;
+    const size_t n = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *u = R->v[4];
+    double *z = R->z, *st = R->y[0], *wt = R->y[1], *ut = R->y[2];
 
     /* clang-format off */
     apply_dot(M, q, r, z, &c[C_RZ]);          /* z = M r, rz = (r, z)       */
-    if (!S->resumed) q_copy(q, n, z, p);      /* p = z                      */
+    if (!R->resumed) q_copy(q, n, z, p);      /* p = z                      */
     apply_dot(A, q, p, s, &c[C_MU + 1]);      /* s = A p, mu = (p, s)       */
     apply_dot(M, q, s, st, &c[C_SS + 1]);     /* st = M s, (s, st)          */
-    S->result->extra_products++;
+    R->result->extra_products++;
     q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
     q_dot(q, n, z, s, &c[C_RS + 1]);
     for (;;) {
@@ -37,7 +37,7 @@ static void with_precond(tacit_solver *S)
         apply(M, q, u, ut);                   /* ut = M u                   */
         apply(M, q, w, wt);                   /* wt = M w                   */
         q_sum_end(q, 5, &c[C_RR]);            /*   ... done                 */
-        if (tct_done(S)) return;
+        if (tct_done(R)) return;
         q_step(q, STEP_PIPE_PR_M, c);         /* alpha = rz / mu
                                                  beta  = (rz - 2 alpha zs
                                                      + alpha^2 sst) / rz    */
@@ -50,28 +50,28 @@ static void with_precond(tacit_solver *S)
                                                  s  = w - alpha u + beta s
                                                  st = wt - alpha ut
                                                     + beta st               */
-        S->k++;
+        R->k++;
     }
     /* clang-format on */
 }
 
-static void pipe_pr_iterate(tacit_solver *S)
+static void pipe_pr_iterate(tct_run *R)
 {
-    if (S->M) {
-        with_precond(S);
+    if (R->M) {
+        with_precond(R);
         return;
     }
-    tacit_queue *q = S->q;
-    const tacit_operator *A = S->A;
-    const size_t n = S->n;
-    double *c = S->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
-    double *x = S->x, *r = S->v[V_R], *p = S->v[V_P], *w = S->v[V_T];
-    double *s = S->v[3], *u = S->v[4];
+    tacit_queue *q = R->q;
+    const tacit_operator *A = R->A;
+    const size_t n = R->n;
+    double *c = R->c, *alpha = &c[C_ALPHA], *beta = &c[C_BETA];
+    double *x = R->x, *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
+    double *s = R->v[3], *u = R->v[4];
 
     /* clang-format off */
-    if (!S->resumed) q_copy(q, n, r, p);      /* p = r                      */
+    if (!R->resumed) q_copy(q, n, r, p);      /* p = r                      */
     apply(A, q, p, s);                        /* s = A p                    */
-    S->result->extra_products++;
+    R->result->extra_products++;
     q_norm(q, n, r, &c[C_RR]);                /* rr = (r, r)                */
     q_dot(q, n, p, s, &c[C_MU]);              /* mu = (p, s)                */
     q_dot(q, n, r, s, &c[C_RS]);
@@ -80,7 +80,7 @@ static void pipe_pr_iterate(tacit_solver *S)
         q_sum_begin(q, 4, &c[C_RR]);          /* rr, mu, rs, ss: sum ...    */
         apply_pair(A, q, s, u, r, w);         /* u = A s, w = A r           */
         q_sum_end(q, 4, &c[C_RR]);            /*   ... done                 */
-        if (tct_done(S)) return;
+        if (tct_done(R)) return;
         q_step(q, STEP_PIPE_PR, c);           /* alpha = rr / mu
                                                  beta  = (rr - 2 alpha rs
                                                      + alpha^2 ss) / rr     */
@@ -89,7 +89,7 @@ static void pipe_pr_iterate(tacit_solver *S)
                                                  r = r - alpha s
                                                  p = r + beta p
                                                  s = w - alpha u + beta s   */
-        S->k++;
+        R->k++;
     }
     /* clang-format on */
 }

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/drivers/graph.c - loop graph: some iterations of the method's text are
+ * recorded, and the recording is replayed.
+ *
+ * It begins and ends in tct_done, so that it holds whole iterations of whatever
+ * the text enqueues, residual replacements included. */
+#include "solver/driver.h"
+#include <string.h>
+
+enum { ITERATIONS = 10, WARM = 2 };
+
+/* A recording, and what it is of. */
+typedef struct {
+    tct_recording made;
+    const tct_method *method;
+    const tacit_operator *A;
+    int version; /* of A */
+    const double *x, *b;
+    int64_t replacements; /* in a replay */
+    /* while a turn goes on */
+    int looks; /* of this turn */
+    bool recording;
+    int recorded;         /* iterations                       */
+    tacit_result *result; /* the run's, while another counts  */
+    tacit_result aside;
+} graph;
+
+/* Iterations of a recording: one residual replacement, if the method has it. */
+static int period(const tct_run *R)
+{
+    const int every = R->now->about.replace_every;
+    return every ? every : ITERATIONS;
+}
+
+static bool is_recorded(const tct_run *R)
+{
+    const graph *G = R->drive;
+    return G->made.device && G->method == R->now && G->A == R->A &&
+           G->version == R->A->version && G->x == R->x && G->b == R->b;
+}
+
+static void begin_record(tct_run *R)
+{
+    graph *G = R->drive;
+    q_forget(R->q, &G->made);
+    G->made = (tct_recording){.c = R->c};
+    G->method = R->now;
+    G->A = R->A;
+    G->version = R->A->version;
+    G->x = R->x;
+    G->b = R->b;
+    G->recording = true;
+    G->recorded = 0;
+    G->result = R->result;
+    R->result = &G->aside; /* nothing of it has happened yet */
+    G->aside.replacements = 0;
+    q_record_begin(R->q, &G->made);
+}
+
+static void end_record(tct_run *R)
+{
+    graph *G = R->drive;
+    G->recording = false;
+    G->made.looks = G->recorded;
+    q_record_end(R->q, &G->made);
+    R->result = G->result;
+    R->k -= G->recorded;
+    G->replacements = G->aside.replacements;
+}
+
+/* Go on from here, where tct_done is, by the recording. True if the turn has
+ * ended; else what is left is less than a recording. */
+static bool replay(tct_run *R)
+{
+    graph *G = R->drive;
+    tacit_queue *q = R->q;
+    const int P = G->made.looks;
+    const int64_t first = R->k;
+    tct_seen c;
+    if (tct_take_looks(R, 0)) return true;
+    if (R->most - R->k < P) return R->k >= R->most;
+    q_replay(q, &G->made, R->most - R->k);
+    bool done = false;
+    while (q_seen(q, &c)) {
+        if (done && tct_is_held(R)) continue;
+        R->k++;
+        if (!tct_judge(R, &c)) {
+            if (q->stop_wanted) tct_flags_agreed(q, tct_flags_mine(q));
+            continue;
+        }
+        done = true;
+        q_replay(q, &G->made, 0);
+    }
+    const int64_t replays = (R->k - first + P - 1) / P;
+    R->result->replacements += replays * G->replacements;
+    q_replayed(q, &G->made, replays);
+    return done || q->failed != TACIT_OK;
+}
+
+static bool look_recording(tct_run *R)
+{
+    graph *G = R->drive;
+    q_look(R->q, R->c);
+    if (++G->recorded < period(R)) return false;
+    end_record(R);
+    return !G->made.device || replay(R); /* without one the queue has failed */
+}
+
+static bool look(tct_run *R)
+{
+    graph *G = R->drive;
+    if (G->recording) return look_recording(R);
+    if (tct_look_behind(R)) return true;
+    if (R->most - R->k < period(R)) return false;
+    /* also where there is a recording: the same solve then has the same bits */
+    if (++G->looks <= WARM) return false;
+    if (is_recorded(R)) return replay(R);
+    if (tct_take_looks(R, 0)) return true;
+    begin_record(R);
+    return false;
+}
+
+static void graph_iterate(tct_run *R)
+{
+    graph *G = R->drive;
+    G->looks = 0;
+    tct_iterate_text(R, look);
+}
+
+static tacit_status graph_open(tct_run *R)
+{
+    graph *G = NULL;
+    TRY(TCT_ALLOC(1, "loop graph", &G));
+    memset(G, 0, sizeof *G);
+    R->drive = G;
+    return TACIT_OK;
+}
+
+static void graph_close(tct_run *R)
+{
+    graph *G = R->drive;
+    if (G) q_forget(R->q, &G->made);
+    tct_free(G);
+    R->drive = NULL;
+}
+
+static void graph_describe(const tct_run *R, char *text, size_t size)
+{
+    const graph *G = R->drive;
+    if (G->made.device) R->q->device->record_about(G->made.device, text, size);
+}
+
+const tct_driver tct_driver_graph = {
+    .about = {"graph",
+              "a CUDA graph of some iterations, replayed by the CPU or in a "
+              "while node",
+              TCT_NO_CUDA, true},
+    .needs = TCT_BY_STREAM,
+    .open = graph_open,
+    .close = graph_close,
+    .iterate = graph_iterate,
+    .describe = graph_describe,
+};

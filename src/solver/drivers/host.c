@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/drivers/host.c - loop host: the CPU enqueues the method's text step by
+ * step.
+ *
+ * On a device that runs behind the CPU a look is taken some iterations late:
+ * the next ones are enqueued already, and harmless, since the scalar steps hold
+ * still once the target is met. */
+#include "solver/driver.h"
+
+bool tct_take_looks(tct_run *R, int leave)
+{
+    tct_seen c;
+    const int64_t k = R->k;
+    while (R->ahead > leave) {
+        if (!q_seen(R->q, &c)) /* the queue has failed: do all know? */
+            return R->q->peers_know || R->q->ranks == 1;
+        R->k = k - --R->ahead;
+        const bool done = tct_judge(R, &c);
+        /* an update that was enqueued already is part of an x that did not
+         * meet the target */
+        if (done && tct_is_held(R)) return true;
+        R->k = k;
+        if (done && R->ahead == 0) return true;
+        if (done) leave = 0;
+    }
+    return false;
+}
+
+bool tct_look_behind(tct_run *R)
+{
+    q_look(R->q, R->c);
+    /* who has failed takes part in messages until all know */
+    if (R->q->failed != TACIT_OK && R->q->ranks > 1) return R->q->peers_know;
+    R->ahead++;
+    const bool last = R->k >= R->most || R->q->failed != TACIT_OK;
+    return tct_take_looks(R, last ? 0 : R->lag) || last;
+}
+
+static bool look_at_once(tct_run *R)
+{
+    double c[TCT_SCALARS] = {0};
+    q_get(R->q, TCT_SCALARS, R->c, c);
+    if (R->q->peers_know) return true; /* a rank has failed */
+    return tct_judge(R, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE]});
+}
+
+void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
+{
+    tct_seen c;
+    R->look = look;
+    R->ahead = 0;
+    R->now->iterate(R);
+    while (R->ahead > 0 && q_seen(R->q, &c)) R->ahead--; /* they hold still */
+    R->ahead = 0;
+}
+
+static void host_iterate(tct_run *R)
+{
+    tct_iterate_text(R, R->q->device->seen ? tct_look_behind : look_at_once);
+}
+
+const tct_driver tct_driver_host = {
+    .about = {"host", "the CPU enqueues every step", NULL, false},
+    .needs = TCT_BY_CPU,
+    .iterate = host_iterate,
+};

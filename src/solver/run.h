@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/run.h - a run, one solve as a method sees it, and what a method must
+ * provide. One file per method in methods/, one table at its bottom, one row in
+ * TCT_METHODS.
+ *
+ * A method is its recurrence. A run is a sequence of turns: a turn is one call
+ * of a method's text, which ends where the recurrence has met its goal, come to
+ * a mark, or lost its way. What follows (the true residual, another method,
+ * more bits) is in turn.c and low.c; who drives the text, in driver.h; timing
+ * and counting are decorators'. */
+#ifndef TCT_RUN_H
+#define TCT_RUN_H
+#include "operator/operator.h"
+#include <tacit/solver.h>
+
+enum { TCT_VECTORS_MOST = 8, TCT_PRECOND_MOST = 4 };
+/* What every method has: r, p, and one that is scratch between two calls of
+ * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
+ * where it may start over, x_0. */
+enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7 };
+
+typedef struct tct_run tct_run;
+
+typedef struct tct_method {
+    tacit_method about;
+    /* Is alpha's denominator inferred from recurrences, so that a negative one
+     * may be rounding? Then it is formed before the solve is given up. */
+    bool inferred;
+    /* Is p left as the last direction, not as the next one? */
+    bool leaves_last;
+    /* Who does the first about.first iterations; NULL: the method itself.
+     * Needs no more vectors. */
+    const struct tct_method *first;
+    /* Who goes on when the recurrences have proved too inaccurate: step_lost,
+     * step_pipe_pr, a denominator that was inferred, or b - A x say so. Needs
+     * no more vectors. NULL: the method itself. */
+    const struct tct_method *rescue;
+    /* Iterate from R->x, with r = b - A x in v[V_R] and its (r, r), summed, in
+     * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
+     * p holds the first direction; else it is r. */
+    void (*iterate)(tct_run *R);
+} tct_method;
+
+/* How a turn has ended. */
+typedef enum tct_end {
+    TURN_ON,      /* it has not                          */
+    TURN_MET,     /* the recurrence has met its goal     */
+    TURN_DRIFTED, /* BAD_DRIFT                           */
+    TURN_BROKEN,  /* a breakdown: the result says which  */
+    TURN_MARK,    /* after as many iterations as it may  */
+    TURN_STOPPED  /* a monitor wished it                 */
+} tct_end;
+
+/* What low precision has come to in a run: low.c. */
+typedef struct tct_low {
+    int64_t since; /* iteration at which this precision began */
+    int64_t mark;  /* when to look at the drift next          */
+    double start;  /* ||r|| when the leg began                */
+    double leg;    /* what the leg makes of 1                 */
+} tct_low;
+
+struct tct_run {
+    /* what a method's text has */
+    tacit_queue *q;
+    const tacit_operator *A;             /* it multiplies by              */
+    const tacit_operator *M;             /* preconditioner, or NULL       */
+    size_t n;                            /* local rows                    */
+    double *v[TCT_VECTORS_MOST];         /* the method's vectors          */
+    double *z, *y[TCT_PRECOND_MOST - 1]; /* ... with a preconditioner     */
+    double *c;                           /* scalars on the device: steps.h */
+    double *x;                           /* the solution times 2^shift    */
+    int64_t k;                           /* updates of x so far           */
+    bool resumed;                        /* see iterate of the method     */
+    bool (*look)(tct_run *R);            /* the driver's: tct_done        */
+    tacit_result *result;
+
+    /* what is solved, and by what */
+    const tct_method *method;
+    const tacit_operator *exact; /* A, or A in full precision */
+    const double *b;
+    double sigma; /* what b is multiplied by: 2^i */
+    int shift;
+    tacit_stop stop;
+    int64_t limit;         /* of iterations */
+    double norm_b, target; /* times sigma   */
+
+    /* what the solve has come to */
+    const tct_method *now; /* method, its first, or its rescue    */
+    int64_t seen;          /* k of the last look, -1: none yet    */
+    int64_t begun;         /* k of the last start from x_0        */
+    double rr;             /* at the last look                    */
+    double ref_rr;         /* of r_0                              */
+    double best;           /* ||b - A x|| so far                  */
+    int futile;            /* turns in a row that gained nothing  */
+    tct_low low;
+    tacit_stop_reason why; /* it would end here */
+
+    /* the turn */
+    double goal;  /* of the recurrence                              */
+    int64_t most; /* iterations: the limit, or a mark before        */
+    tct_end end;
+
+    /* who drives it: driver.h */
+    void *drive;       /* the driver's own                               */
+    int ahead, lag;    /* looks enqueued and not taken; how many may be  */
+    int64_t left_from; /* loop host from this iteration on, -1: not left */
+};
+
+/* --- look.c ------------------------------------------------------------------ */
+
+/* Look at the scalars: has the recurrence met its goal, or is there another
+ * reason to end the turn? Tells the monitor. To be called after every sum of
+ * (r, r), when R->k counts the updates of x. */
+static inline bool tct_done(tct_run *R)
+{
+    return R->look(R);
+}
+/* What a look at iteration R->k says: has the turn ended? */
+bool tct_judge(tct_run *R, const tct_seen *c);
+/* Has the turn ended so that the scalars on the device hold still? Updates that
+ * were enqueued behind that look then have done nothing. */
+static inline bool tct_is_held(const tct_run *R)
+{
+    return R->end == TURN_MET || R->end == TURN_DRIFTED ||
+           R->end == TURN_BROKEN;
+}
+/* r = sigma b - A x into `r`. */
+void tct_residual(tct_run *R, double *r);
+/* (v, v), or (v, w), summed over the ranks and waited for. */
+double tct_norm2(tct_run *R, const double *v);
+double tct_dot(tct_run *R, const double *v, const double *w);
+/* Tell the monitor of R->k and R->rr, once per iteration. */
+void tct_tell_monitor(tct_run *R);
+/* Note a breakdown at R->k. */
+void tct_broke_down(tct_run *R, const char *quantity, double value);
+void tct_forget_breakdown(tct_run *R);
+
+/* --- along.c ------------------------------------------------------------------- */
+
+/* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
+ * iteration. R->resumed is false where p is of no use, or there is no time. */
+void tct_along(tct_run *R, double norm_r);
+
+/* --- range.c ------------------------------------------------------------------- */
+
+/* Set sigma, shift and norm_b. Errors INPUT (b has entries not finite). */
+tacit_status tct_measure_b(tct_run *R);
+/* x = 2^by x */
+void tct_shift(const tct_run *R, int by, double *x);
+/* Bring R->x back: false if it is beyond the range of doubles, with the exponent
+ * of its norm. */
+bool tct_shift_back(tct_run *R, int *exponent);
+
+/* --- low.c --------------------------------------------------------------------- */
+
+/* Begin a run, with r in v[V_R], in the lowest precision that there is. */
+void tct_low_begin(tct_run *R);
+static inline bool tct_is_low(const tct_run *R)
+{
+    return R->A != R->exact;
+}
+/* How far the recurrence may go from now on, and until which iteration. */
+double tct_low_goal(const tct_run *R);
+/* A turn in low precision has come to its goal, a mark or a breakdown: go on
+ * from the true residual where that is needed, or with more bits. */
+void tct_low_turn(tct_run *R);
+
+/* --- turn.c -------------------------------------------------------------------- */
+
+/* Begin a run: whose turn is the first? */
+void tct_first_turn(tct_run *R);
+/* Goal and limit of the turn that begins, with ||r||^2 = R->rr. */
+void tct_begin_turn(tct_run *R);
+/* A turn has ended: is there another one? */
+bool tct_next_turn(tct_run *R);
+/* Does b - A x, of norm `norm_r`, meet the target? */
+bool tct_decided(tct_run *R, double norm_r);
+
+#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
+#define X(name)        extern const tct_method tct_method_##name;
+TCT_METHODS(X)
+#undef X
+
+#endif
