@@ -166,7 +166,7 @@ static void unpack(const tct_op *op)
             e->ghost[j * e->ghosts + i] = landing[i * columns + j];
 }
 
-static void host_run(tacit_queue *q, const tct_op *op)
+static void run_one(tacit_queue *q, const tct_op *op)
 {
     switch ((int)op->code) {
     case TCT_PACK: pack(op); break;
@@ -185,6 +185,14 @@ static void host_run(tacit_queue *q, const tct_op *op)
     case TCT_GRAM:
     case TCT_COMBINE: run_panel(q, threads_of(q), op); break;
     default: q_refuse(q, op);
+    }
+}
+
+static void host_run(tacit_queue *q, const tct_op *op)
+{
+    for (int j = 0; j < tct_op_systems(op); j++) {
+        const tct_op one = tct_op_system(op, j);
+        run_one(q, &one);
     }
 }
 

@@ -19,6 +19,7 @@
 #define TCT_PASSES(X)                                                          \
     X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                                \
     X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                                \
+    X(swap, "swap", 2, 0x3, 0x3, 0, 0, 0, 0, 0)                                \
     X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                              \
     X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
     X(aypx, "aypx", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
@@ -83,6 +84,12 @@ TCT_BODY(fill) /* y */
 TCT_BODY(copy) /* x y */
 {
     v[1] = v[0];
+}
+TCT_BODY(swap) /* x y */
+{
+    const double x = v[0];
+    v[0] = v[1];
+    v[1] = x;
 }
 TCT_BODY(scale) /* y */
 {

@@ -29,6 +29,20 @@ const tct_op_info *tct_op_info_of(const tct_op *op)
     return op->code == TCT_PASS ? &pass_table[op->pass] : &op_table[op->code];
 }
 
+tct_op tct_op_system(const tct_op *op, int j)
+{
+    tct_op one = *op;
+    const ptrdiff_t scalars = (ptrdiff_t)j * TCT_SCALARS;
+    one.systems = (tct_systems){0};
+    for (int k = 0; k < TCT_OP_VECTORS; k++)
+        if (one.v[k] && !(op->systems.shared >> k & 1))
+            one.v[k] += (size_t)j * op->systems.stride;
+    if (one.alpha) one.alpha += scalars;
+    if (one.beta) one.beta += scalars;
+    if (one.out) one.out += scalars;
+    return one;
+}
+
 /* --- failure -------------------------------------------------------------- */
 
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
@@ -99,32 +113,48 @@ static bool is_apart(const tacit_queue *q)
            q->ranks > 1;
 }
 
-/* A sum by the CPU of scalars that the device has. */
+/* Bring the scalars of a sum, system by system, into q->sum, or back. */
+static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
+{
+    for (int j = 0; j < tct_op_systems(op); j++)
+        q->device->run(q, &(tct_op){.code = code,
+                                    .n = (size_t)op->count,
+                                    .v = {op->out + j * TCT_SCALARS},
+                                    .host = q->sum + j * op->count});
+}
+
+/* A sum over ranks of scalars that the CPU does not have, or not side by side. */
 static void sum_apart(tacit_queue *q, const tct_op *op)
 {
     tct_op here = *op;
     here.out = q->sum;
+    here.count = op->count * tct_op_systems(op);
     if (op->code == TCT_SUM_BEGIN) {
-        q->device->run(q, &(tct_op){.code = TCT_GET,
-                                    .n = (size_t)op->count,
-                                    .v = {op->out},
-                                    .host = q->sum});
+        move_scalars(q, op, TCT_GET);
         q->device->sync(q);
         q->link->sum_begin(q, &here);
     } else {
         q->link->sum_end(q, &here);
-        q->device->run(q, &(tct_op){.code = TCT_PUT,
-                                    .n = (size_t)op->count,
-                                    .v = {op->out},
-                                    .host = q->sum});
+        move_scalars(q, op, TCT_PUT);
     }
+}
+
+static void sum(tacit_queue *q, const tct_op *op)
+{
+    if (is_apart(q) || (q->ranks > 1 && tct_op_systems(op) > 1))
+        sum_apart(q, op);
+    else if (op->code == TCT_SUM_BEGIN) q->link->sum_begin(q, op);
+    else q->link->sum_end(q, op);
 }
 
 /* Also if the queue has failed: the function may exchange messages. */
 static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
+    const tct_systems systems = q->systems; /* its words are for one */
+    q->systems = (tct_systems){0};
     const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
+    q->systems = systems;
     if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
@@ -179,13 +209,7 @@ static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     if (q->peers_know) return; /* every rank stands still */
     switch ((int)op->code) {
     case TCT_SUM_BEGIN:
-        if (is_apart(q)) sum_apart(q, op);
-        else q->link->sum_begin(q, op);
-        break;
-    case TCT_SUM_END:
-        if (is_apart(q)) sum_apart(q, op);
-        else q->link->sum_end(q, op);
-        break;
+    case TCT_SUM_END: sum(q, op); break;
     case TCT_CALL: call(q, op); break;
     case TCT_EXCHANGE_BEGIN: begin_exchange(q, op); break;
     case TCT_EXCHANGE_END: end_exchange(q, op); break;

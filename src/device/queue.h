@@ -68,7 +68,9 @@ enum {
     TCT_OP_VECTORS = TCT_PASS_VECTORS > 4 ? TCT_PASS_VECTORS : 4,
     TCT_COLUMNS_MOST = 32, /* of a panel */
     /* scalars of a sum over ranks: the whole product of two panels */
-    TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST
+    TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST,
+    /* scalars of as many systems as there may be at once */
+    TCT_SYSTEMS_SCALARS = TCT_COLUMNS_MOST * TCT_SCALARS
 };
 
 typedef struct tct_op_info {
@@ -158,6 +160,14 @@ typedef struct tct_recording {
     tacit_tally tally; /* what it counts as, where there is a count layer */
 } tct_recording;
 
+/* A pass, a step or a sum may be of several systems at once: of the vectors that
+ * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. */
+typedef struct tct_systems {
+    int count; /* 0 is 1 */
+    size_t stride;
+    unsigned shared; /* bit k: vector k is the same for all */
+} tct_systems;
+
 typedef struct tct_op {
     tct_opcode code;
     tct_pass pass;              /* of PASS                              */
@@ -174,6 +184,7 @@ typedef struct tct_op {
     tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
+    tct_systems systems;        /* of a pass, a step, a sum             */
     tct_recording *recording;   /* of RECORD_BEGIN to REPLAYED          */
     int64_t times;              /* looks of REPLAY; replays of REPLAYED */
     void *host;                 /* host memory of GET and PUT; of CALL  */
@@ -182,6 +193,13 @@ typedef struct tct_op {
 
 /* What is known of an operation, or of the pass that it is. */
 const tct_op_info *tct_op_info_of(const tct_op *op);
+
+static inline int tct_op_systems(const tct_op *op)
+{
+    return op->systems.count > 1 ? op->systems.count : 1;
+}
+/* The operation on system `j` alone. */
+tct_op tct_op_system(const tct_op *op, int j);
 
 /* --- the two tables that are back ends ----------------------------------- */
 
@@ -337,6 +355,7 @@ struct tacit_queue {
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
     char why[512];          /* the message of the failure                     */
+    tct_systems systems;    /* that the words are for                         */
     tct_call_log *log;      /* of the function that is being called, or NULL  */
     int freed;              /* exchanges of users that are no more            */
     tacit_tally *tally;     /* of the count layer, NULL without one           */
@@ -386,6 +405,11 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
 /* A device's answer to an operation that it does not know. */
 void q_refuse(tacit_queue *q, const tct_op *op);
 
+/* From here on the words are for `count` systems, whose vectors are `stride`
+ * doubles apart and whose scalars TCT_SCALARS: each is given those of the first.
+ * Passes, steps, sums and products with operators can be so. */
+void q_systems(tacit_queue *q, int count, size_t stride);
+
 /* Wait until the queue has drained; its first failure, as a status. */
 tacit_status q_status(tacit_queue *q);
 
@@ -421,7 +445,7 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
     } while (0)
 #define TCT_BARE(...) __VA_ARGS__
 
-/* y = value;  y = x;  y = factor y */
+/* y = value;  y = x;  x and y exchanged;  y = factor y */
 static inline void q_fill(tacit_queue *q, size_t n, double value, double *y)
 {
     const double *const v[] = {y};
@@ -431,6 +455,11 @@ static inline void q_copy(tacit_queue *q, size_t n, const double *x, double *y)
 {
     const double *const v[] = {x, y};
     q_run_pass(q, PASS_copy, n, 1.0, NULL, NULL, v, NULL);
+}
+static inline void q_swap(tacit_queue *q, size_t n, double *x, double *y)
+{
+    const double *const v[] = {x, y};
+    q_run_pass(q, PASS_swap, n, 1.0, NULL, NULL, v, NULL);
 }
 static inline void q_scale(tacit_queue *q, size_t n, double factor, double *y)
 {

@@ -45,6 +45,7 @@ enum {
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
     C_RHO,       /* (p, s), flexible; 0 at a start                  */
+    C_UPDATES,   /* of x since this was 0                           */
     TCT_SCALARS
 };
 
@@ -216,6 +217,13 @@ TCT_BOTH void step_along(double *c)
     c[C_BETA] = (c[C_ALPHA] * c[C_SS] - c[C_RS]) / c[C_MU];
 }
 
+/* Does the step say how far to go along p next? */
+TCT_BOTH int step_is_alpha(tct_step step)
+{
+    return step != STEP_CG_BETA && step != STEP_CG_BETA_M &&
+           step != STEP_LOST && step != STEP_LOST_M && step != STEP_ALONG;
+}
+
 TCT_BOTH void tct_step_run(tct_step step, double *c)
 {
     switch (step) {
@@ -234,6 +242,7 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
     case STEP_LOST_M: step_lost(c, 1); break;
     case STEP_ALONG: step_along(c); break;
     }
+    if (step_is_alpha(step) && c[C_ALPHA] != 0.0) c[C_UPDATES] += 1.0;
 }
 
 #endif

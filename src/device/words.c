@@ -9,6 +9,11 @@ static double *in(const double *x)
     return (double *)(uintptr_t)x;
 }
 
+void q_systems(tacit_queue *q, int count, size_t stride)
+{
+    q->systems = (tct_systems){.count = count, .stride = stride};
+}
+
 void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                 const double *alpha, const double *beta, const double *const *v,
                 double *out)
@@ -24,7 +29,8 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                  .sign = sign,
                  .alpha = alpha,
                  .beta = beta,
-                 .out = out};
+                 .out = out,
+                 .systems = q->systems};
     for (int k = 0; k < vectors[pass]; k++) op.v[k] = in(v[k]);
     q_submit(q, &op);
 }
@@ -55,7 +61,10 @@ void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
 
 void q_step(tacit_queue *q, tct_step step, double *c)
 {
-    q_submit(q, &(tct_op){.code = TCT_STEP, .step = step, .out = c});
+    q_submit(q, &(tct_op){.code = TCT_STEP,
+                          .step = step,
+                          .out = c,
+                          .systems = q->systems});
 }
 
 void q_look(tacit_queue *q, double *c)
@@ -100,23 +109,30 @@ void q_forget(tacit_queue *q, tct_recording *r)
     r->device = NULL;
 }
 
+static void sum(tacit_queue *q, tct_opcode code, int count, double *data,
+                bool at_once)
+{
+    q_submit(q, &(tct_op){.code = code,
+                          .count = count,
+                          .out = data,
+                          .at_once = at_once,
+                          .systems = q->systems});
+}
+
 void q_sum_begin(tacit_queue *q, int count, double *data)
 {
-    q_submit(q, &(tct_op){.code = TCT_SUM_BEGIN, .count = count, .out = data});
+    sum(q, TCT_SUM_BEGIN, count, data, false);
 }
 
 void q_sum_end(tacit_queue *q, int count, double *data)
 {
-    q_submit(q, &(tct_op){.code = TCT_SUM_END, .count = count, .out = data});
+    sum(q, TCT_SUM_END, count, data, false);
 }
 
 void q_sum(tacit_queue *q, int count, double *data)
 {
-    tct_op op = {
-        .code = TCT_SUM_BEGIN, .count = count, .out = data, .at_once = true};
-    q_submit(q, &op);
-    op.code = TCT_SUM_END;
-    q_submit(q, &op);
+    sum(q, TCT_SUM_BEGIN, count, data, true);
+    sum(q, TCT_SUM_END, count, data, true);
 }
 
 void q_exchange_begin(tacit_queue *q, tct_exchange *e, tct_panel x)

@@ -70,43 +70,73 @@ static const tct_operator_ops assembled_ops = {.name = "assembled",
                                                .apply_block = assembled_block,
                                                .diagonal = assembled_diagonal};
 
+/* The vectors of all systems of the queue, of which `x` is the first. */
+static tct_panel systems(const tacit_queue *q, const double *x)
+{
+    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->systems.stride,
+                       q->systems.count};
+}
+
+static bool is_block(const tacit_operator *A, const tacit_queue *q)
+{
+    return q->systems.count > 1 && !A->ops->for_systems;
+}
+
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
 {
-    A->ops->apply(A, q, x, y, NULL);
+    if (is_block(A, q)) apply_block(A, q, systems(q, x), systems(q, y));
+    else A->ops->apply(A, q, x, y, NULL);
 }
 
 void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
                double *y, double *dot)
 {
-    A->ops->apply(A, q, x, y, dot);
+    if (is_block(A, q)) {
+        apply(A, q, x, y);
+        q_dot(q, (size_t)A->n, x, y, dot);
+    } else {
+        A->ops->apply(A, q, x, y, dot);
+    }
 }
 
 void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
                 const double *r, double *s, double *out)
 {
-    if (A->ops->apply_dots) {
+    if (A->ops->apply_dots && q->systems.count <= 1) {
         A->ops->apply_dots(A, q, p, r, s, out);
         return;
     }
-    A->ops->apply(A, q, p, s, out);
+    apply_dot(A, q, p, s, out);
     q_dots(q, (size_t)A->n, r, s, out + 1);
 }
 
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {
-    apply_block(A, q, tct_pair(x0, x1), tct_pair(y0, y1));
+    if (q->systems.count <= 1) {
+        apply_block(A, q, tct_pair(x0, x1), tct_pair(y0, y1));
+        return;
+    }
+    apply(A, q, x0, y0);
+    apply(A, q, x1, y1);
+}
+
+/* Column by column, each as a system of its own. */
+static void apply_columns_alone(const tacit_operator *A, tacit_queue *q,
+                                tct_panel X, tct_panel Y)
+{
+    const tct_systems all = q->systems;
+    q->systems = (tct_systems){0};
+    for (int j = 0; j < X.columns; j++)
+        A->ops->apply(A, q, tct_column(&X, j), tct_column(&Y, j), NULL);
+    q->systems = all;
 }
 
 void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
                  tct_panel Y)
 {
-    if (A->ops->apply_block) {
-        A->ops->apply_block(A, q, X, Y);
-        return;
-    }
-    for (int j = 0; j < X.columns; j++)
-        A->ops->apply(A, q, tct_column(&X, j), tct_column(&Y, j), NULL);
+    if (A->ops->apply_block) A->ops->apply_block(A, q, X, Y);
+    else apply_columns_alone(A, q, X, Y);
 }
 
 static bool overlap(const double *x, const double *y, int64_t n)

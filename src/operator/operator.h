@@ -15,6 +15,8 @@ typedef struct tct_operator_ops {
     /* y = A x; `dot` NULL, or *dot = (x, y) of this rank's part */
     void (*apply)(const tacit_operator *A, tacit_queue *q, const double *x,
                   double *y, double *dot);
+    /* May `apply` be called where words are for several systems? */
+    bool for_systems;
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);

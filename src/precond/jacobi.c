@@ -5,7 +5,7 @@
 
 typedef struct {
     tacit_operator base;
-    double *inverse; /* [n] on the device, and a place for a sum */
+    double *inverse; /* [n] on the device, and a place for sums */
 } jacobi;
 
 static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
@@ -13,8 +13,10 @@ static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
 {
     const jacobi *J = (const jacobi *)(const void *)M;
     const size_t n = (size_t)M->n;
+    q->systems.shared = 1; /* the diagonal is that of all */
     q_pass(q, times, n, (NULL, NULL), (J->inverse, x, y),
            dot ? dot : &J->inverse[n]);
+    q->systems.shared = 0;
 }
 
 static void jacobi_destroy(tacit_operator *M)
@@ -22,8 +24,10 @@ static void jacobi_destroy(tacit_operator *M)
     tacit_queue_free(M->q, &((jacobi *)(void *)M)->inverse);
 }
 
-static const tct_operator_ops jacobi_ops = {
-    .name = "jacobi", .apply = jacobi_apply, .destroy = jacobi_destroy};
+static const tct_operator_ops jacobi_ops = {.name = "jacobi",
+                                            .apply = jacobi_apply,
+                                            .for_systems = true,
+                                            .destroy = jacobi_destroy};
 
 /* 1 / d of what is in `inverse`. */
 static tacit_status invert(jacobi *J)
@@ -60,7 +64,8 @@ tacit_status tct_jacobi_create(const tacit_operator *A, tacit_operator **out)
     J->base.follows = A->order;
     J->base.info.format = "jacobi";
     J->base.info.order = "none";
-    TRY(tacit_queue_alloc(A->q, (size_t)A->n + 1, &J->inverse));
+    TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS,
+                          &J->inverse));
     TRY(A->ops->diagonal
             ? A->ops->diagonal(A, J->inverse)
             : tct_fail(TACIT_UNSUPPORTED,

@@ -54,8 +54,8 @@ static tacit_status build(tacit_solver *S)
             TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
     if (R->exact->order) {
-        TRY(tacit_queue_alloc(R->q, R->n, &S->own_b));
-        TRY(tacit_queue_alloc(R->q, R->n, &S->own_x));
+        TRY(tacit_queue_alloc(R->q, R->n, &R->own_b));
+        TRY(tacit_queue_alloc(R->q, R->n, &R->own_x));
     }
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
@@ -139,8 +139,8 @@ void tacit_solver_destroy(tacit_solver **solver)
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
-    q_free(R->q, S->own_b);
-    q_free(R->q, S->own_x);
+    q_free(R->q, R->own_b);
+    q_free(R->q, R->own_x);
     q_free(R->q, R->c);
     tct_free(S);
     *solver = NULL;

@@ -78,6 +78,9 @@ struct tct_run {
     const tct_method *method;
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
+    double *own_b,
+        *own_x;   /* b and x are copied to; NULL: they are the user's */
+    double *home; /* where x goes at the end                     */
     double sigma; /* what b is multiplied by: 2^i */
     int shift;
     tacit_stop stop;
@@ -175,6 +178,19 @@ void tct_begin_turn(tct_run *R);
 bool tct_next_turn(tct_run *R);
 /* Does b - A x, of norm `norm_r`, meet the target? */
 bool tct_decided(tct_run *R, double norm_r);
+
+/* --- solver.c ------------------------------------------------------------------- */
+
+/* Begin a run for the user's b and x. Errors as tct_measure_b. */
+tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
+                           const tacit_stop *stop);
+/* With r in v[V_R] and ||r||^2 = R->rr: does a first turn begin? */
+bool tct_run_starts(tct_run *R);
+/* The solution for b = 0. */
+tacit_status tct_run_zero(tct_run *R);
+/* The run is over: bring x home, fill in the result, and say what it came to.
+ * The message is that of tacit_solver_run. */
+tacit_status tct_run_conclude(tct_run *R, double seconds);
 
 #define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
 #define X(name)        extern const tct_method tct_method_##name;

@@ -7,38 +7,54 @@
 
 enum { ITERATIONS_DEFAULT = 10000 };
 
-static tacit_status begin(tct_run *R, const tacit_stop *stop)
+/* What is solved for is b in the order of A, and so is x. */
+static void enter(tct_run *R, const double *b, double *x)
 {
+    const tct_order *o = R->exact->order;
+    R->b = R->own_b ? R->own_b : b;
+    R->x = R->own_x ? R->own_x : x;
+    R->home = x;
+    if (!R->own_b) return;
+    if (o) tct_order_enter(o, R->q, R->n, b, R->own_b);
+    else q_copy(R->q, R->n, b, R->own_b);
+    if (o) tct_order_enter(o, R->q, R->n, x, R->own_x);
+    else q_copy(R->q, R->n, x, R->own_x);
+}
+
+static void leave(const tct_run *R)
+{
+    const tct_order *o = R->exact->order;
+    if (!R->own_x) return;
+    if (o) tct_order_leave(o, R->q, R->n, R->own_x, R->home);
+    else q_copy(R->q, R->n, R->own_x, R->home);
+}
+
+tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
+                           const tacit_stop *stop)
+{
+    enter(R, b, x);
     R->stop = *stop;
     R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     R->k = 0;
     R->seen = R->left_from = -1;
     R->A = R->exact;
-    R->q->stop_wanted = R->q->stop_agreed = false;
     TRY(tct_measure_b(R));
     R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
     return TACIT_OK;
 }
 
-/* Turns, until the true residual or something else decides. */
-static void iterate(tct_run *R, const tct_driver *driver)
+bool tct_run_starts(tct_run *R)
 {
-    q_put(R->q, 1, &R->sigma, &R->c[C_SIGMA]);
-    tct_residual(R, R->v[V_R]);
-    R->rr = tct_norm2(R, R->v[V_R]);
     R->best = sqrt(R->rr);
-    if (R->q->peers_know) return;
+    if (R->q->peers_know) return false;
     tct_tell_monitor(R);
-    if (tct_decided(R, R->best)) return;
-    if (!isfinite(R->best)) {
-        tct_broke_down(R, "||b - A x||", R->best);
-        return;
+    if (tct_decided(R, R->best)) return false;
+    if (isfinite(R->best)) {
+        tct_first_turn(R);
+        return true;
     }
-    tct_first_turn(R);
-    do {
-        tct_begin_turn(R);
-        driver->iterate(R);
-    } while (!R->q->peers_know && tct_next_turn(R));
+    tct_broke_down(R, "||b - A x||", R->best);
+    return false;
 }
 
 static tacit_status breakdown(const tacit_result *r)
@@ -79,11 +95,9 @@ static tacit_status explain(const tct_run *R)
          R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
 }
 
-static tacit_status conclude(tct_run *R, double seconds)
+static void fill_result(tct_run *R, double seconds)
 {
     tacit_result *result = R->result;
-    TRY(tct_agree(R->A->world, q_own_status(R->q)));
-    TRY(tct_reduce_f64(R->A->world, TCT_MAX, 1, &seconds));
     result->seconds = seconds;
     result->stop = R->why;
     result->relative_residual = sqrt(R->rr) / R->norm_b;
@@ -91,26 +105,32 @@ static tacit_status conclude(tct_run *R, double seconds)
         result->replacements * R->method->about.replace_products;
     const bool broken = R->why == TACIT_STOP_BREAKDOWN;
     result->iterations = broken && R->k > 0 ? R->k - 1 : R->k;
-    return TACIT_OK;
 }
 
-/* What is solved for is b in the order of A, and so is x. */
-static void enter(tacit_solver *S, const double *b, double *x)
+tacit_status tct_run_conclude(tct_run *R, double seconds)
 {
-    tct_run *R = &S->run;
-    const tct_order *o = R->exact->order;
-    R->b = o ? S->own_b : b;
-    R->x = o ? S->own_x : x;
-    if (!o) return;
-    tct_order_enter(o, R->q, R->n, b, S->own_b);
-    tct_order_enter(o, R->q, R->n, x, S->own_x);
+    tacit_world *w = R->exact->world;
+    int exponent = 0;
+    const bool within = tct_shift_back(R, &exponent);
+    leave(R);
+    TRY(tct_agree(w, q_own_status(R->q)));
+    TRY(tct_reduce_f64(w, TCT_MAX, 1, &seconds));
+    fill_result(R, seconds);
+    if (within || !R->result->converged) return explain(R);
+    R->result->converged = false;
+    R->result->stop = TACIT_STOP_BREAKDOWN;
+    FAIL(TACIT_BREAKDOWN,
+         "the solution is beyond the range of doubles, its norm is about 2^%d: "
+         "scale the matrix or the right-hand side",
+         exponent);
 }
 
-static void leave(const tacit_solver *S, double *x)
+tacit_status tct_run_zero(tct_run *R)
 {
-    const tct_run *R = &S->run;
-    const tct_order *o = R->exact->order;
-    if (o) tct_order_leave(o, R->q, R->n, S->own_x, x);
+    q_fill(R->q, R->n, 0.0, R->home);
+    R->result->converged = true;
+    R->result->stop = TACIT_STOP_RTOL;
+    return tct_agree(R->exact->world, q_own_status(R->q));
 }
 
 /* Say in the result which loop it was. */
@@ -132,36 +152,39 @@ static bool overlap(const double *b, const double *x, size_t n)
            (uintptr_t)x < (uintptr_t)(b + n);
 }
 
+void tct_begin_runs(tacit_solver *S)
+{
+    tacit_queue *q = S->run.q;
+    S->run.lag = q->device->lag ? q->device->lag(q, S->most_rows) : 0;
+    q->stop_wanted = q->stop_agreed = false;
+}
+
+/* Turns, until the true residual or something else decides. */
+static tacit_status iterate(tct_run *R, const tct_driver *driver)
+{
+    const double start = tct_seconds();
+    tct_shift(R, R->shift, R->x);
+    q_put(R->q, 1, &R->sigma, &R->c[C_SIGMA]);
+    tct_residual(R, R->v[V_R]);
+    R->rr = tct_norm2(R, R->v[V_R]);
+    bool more = tct_run_starts(R);
+    while (more) {
+        tct_begin_turn(R);
+        driver->iterate(R);
+        more = !R->q->peers_know && tct_next_turn(R);
+    }
+    describe_loop(R, driver);
+    return tct_run_conclude(R, tct_seconds() - start);
+}
+
 static tacit_status run(tacit_solver *S, const double *b, double *x,
                         const tacit_stop *stop, tacit_result *result)
 {
     tct_run *R = &S->run;
-    tacit_queue *q = R->q;
-    enter(S, b, x);
     R->result = result;
-    R->lag = q->device->lag ? q->device->lag(q, S->most_rows) : 0;
-    TRY(begin(R, stop));
-    if (R->norm_b == 0.0) { /* the solution of A x = 0 is 0 */
-        q_fill(q, R->n, 0.0, x);
-        result->converged = true;
-        result->stop = TACIT_STOP_RTOL;
-        return tct_agree(q->world, q_own_status(q));
-    }
-    const double start_time = tct_seconds();
-    tct_shift(R, R->shift, R->x);
-    iterate(R, S->driver);
-    describe_loop(R, S->driver);
-    int exponent = 0;
-    const bool within = tct_shift_back(R, &exponent);
-    leave(S, x);
-    TRY(conclude(R, tct_seconds() - start_time));
-    if (within || !result->converged) return explain(R);
-    result->converged = false;
-    result->stop = TACIT_STOP_BREAKDOWN;
-    FAIL(TACIT_BREAKDOWN,
-         "the solution is beyond the range of doubles, its norm is about 2^%d: "
-         "scale the matrix or the right-hand side",
-         exponent);
+    tct_begin_runs(S);
+    TRY(tct_run_begin(R, b, x, stop));
+    return R->norm_b == 0.0 ? tct_run_zero(R) : iterate(R, S->driver);
 }
 
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,

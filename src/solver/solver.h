@@ -10,10 +10,11 @@ struct tacit_solver {
     bool running;
     size_t most_rows;      /* of a rank: what paces all                  */
     tacit_operator *own_M; /* made by the setting "precond"              */
-    double *own_b, *own_x; /* b and x in A's order, if that is another than
-                               the user's                                 */
     tct_run run;
 };
+
+/* Before runs begin. solver.c */
+void tct_begin_runs(tacit_solver *S);
 
 /* Take the loop of that name; "auto": the fastest. drivers/choose.c */
 tacit_status tct_choose_loop(tacit_solver *S, const char *name);

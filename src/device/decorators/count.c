@@ -24,7 +24,7 @@ static int times_of(const tct_op *op)
     const int columns = op->x.columns;
     const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
     if (small) return columns * op->y.columns;
-    return op->code == TCT_MULTIPLY_BLOCK ? columns : 1;
+    return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_systems(op);
 }
 
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
@@ -69,7 +69,9 @@ static void count_op(tacit_tally *t, const tct_op *op)
     case TCT_LOOK:
     case TCT_GET:
     case TCT_PUT: break; /* set-up and scalars */
-    case TCT_SUM_END: add(&t->reduce, 1, 0.0, 8.0 * op->count); break;
+    case TCT_SUM_END:
+        add(&t->reduce, 1, 0.0, 8.0 * op->count * tct_op_systems(op));
+        break;
     case TCT_EXCHANGE_END:
         add(&t->exchange, 1, 0.0,
             8.0 * op->x.columns * (double)op->exchange->values);

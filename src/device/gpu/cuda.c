@@ -211,7 +211,7 @@ static void hold(tacit_queue *q, const tct_op *op)
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
     g->held = *op;
-    g->tail = (tct_tail){.outbox = g->outbox};
+    g->tail = (tct_tail){.outbox = g->outbox, .systems = tct_op_systems(op)};
     g->holding = true;
 }
 
@@ -220,6 +220,7 @@ static void follow(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
     const bool fits = g->holding && g->tail.count < TCT_TAIL_MOST &&
+                      g->tail.systems == tct_op_systems(op) &&
                       (g->tail.count == 0 || g->tail.c == op->out);
     if (!fits) hold(q, op);
     g->tail.c = op->out;
@@ -238,9 +239,11 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
                             : (size_t)tct_op_info_of(op)->sums;
     if (sums == 0) return;
     tct_gpu_flush(q);
-    tct_gpu_ok(q,
-               gpu_memset_async(op->out, 0, sums * sizeof(double), g->stream),
-               "clearing sums");
+    for (int j = 0; j < tct_op_systems(op); j++)
+        tct_gpu_ok(q,
+                   gpu_memset_async(op->out + j * TCT_SCALARS, 0,
+                                    sums * sizeof(double), g->stream),
+                   "clearing sums");
 }
 
 static void cuda_run(tacit_queue *q, const tct_op *op)
@@ -420,9 +423,10 @@ static tacit_status open_memory(tct_gpu *g)
                        "a stream"));
     TRY(tct_gpu_upload(NULL, sizeof(double) * TCT_BLOCKS_MOST * TCT_OP_SUMS,
                        &g->partial));
-    TRY(tct_gpu_upload(NULL, sizeof(unsigned), &g->ticket));
-    TRY(tct_gpu_status(gpu_memset(g->ticket, 0, sizeof(unsigned)),
-                       "clearing memory"));
+    TRY(tct_gpu_upload(NULL, TCT_COLUMNS_MOST * sizeof(unsigned), &g->ticket));
+    TRY(tct_gpu_status(
+        gpu_memset(g->ticket, 0, TCT_COLUMNS_MOST * sizeof(unsigned)),
+        "clearing memory"));
     TRY(tct_gpu_status(
         gpu_host_malloc(&box, sizeof(tct_mailbox), GPU_HOST_MAPPED),
         "host memory for the GPU"));

@@ -52,7 +52,8 @@ typedef struct tct_tail {
         tct_tail_kind kind;
         tct_step step;
     } action[TCT_TAIL_MOST];
-    double *c;          /* the scalar block of all actions */
+    double *c;          /* the scalar block of all actions, of the first */
+    int systems;        /* ... of so many                                */
     tct_outbox *outbox; /* of looks                        */
 } tct_tail;
 
@@ -62,7 +63,7 @@ typedef struct tct_gpu_launch {
     gpu_stream stream;
     int sms;          /* multiprocessors                          */
     double *partial;  /* [TCT_BLOCKS_MOST * TCT_OP_SUMS]          */
-    unsigned *ticket; /* 0 between kernels                        */
+    unsigned *ticket; /* [TCT_COLUMNS_MOST] 0 between kernels     */
     double *out;
     tct_tail tail;
     size_t l2_bytes;

@@ -52,11 +52,13 @@ static __device__ inline void tct_post(const double *c, tct_outbox *o)
     tct_post_as(c, o, ++o->looks, o->batch);
 }
 
-static __device__ inline void tct_tail_run(const tct_tail &t)
+/* Of system `j`. */
+static __device__ inline void tct_tail_run(const tct_tail &t, int j = 0)
 {
+    double *c = t.c + j * TCT_SCALARS;
     for (int i = 0; i < t.count; i++)
-        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
-        else tct_post(t.c, t.outbox);
+        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, c);
+        else tct_post(c, t.outbox);
 }
 
 /* The sum of `v` over the warp, in lane 0: all of them step by step together. */
@@ -91,11 +93,13 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
 
 /* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
  * thread of every block calls it, once. With `held` the sums stay as they
- * were. */
+ * were. The blocks of a row of the grid are those of a system. */
 template <int SUMS>
 static __device__ inline void tct_end(double *v_, const tct_ending &e,
                                       bool held = false)
 {
+    const int system = (int)blockIdx.y;
+    double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
     __shared__ bool last;
     if (SUMS == 0 && e.tail.count == 0) return;
     double v[SUMS ? SUMS : 1] = {0.0};
@@ -103,9 +107,9 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
     if (SUMS) tct_block_sum(v);
     else __syncthreads();
     if (threadIdx.x == 0) {
-        for (int j = 0; j < SUMS; j++) e.partial[blockIdx.x * SUMS + j] = v[j];
+        for (int j = 0; j < SUMS; j++) partial[blockIdx.x * SUMS + j] = v[j];
         tct_fence();
-        last = atomicAdd(e.ticket, 1u) == gridDim.x - 1;
+        last = atomicAdd(e.ticket + system, 1u) == gridDim.x - 1;
     }
     __syncthreads();
     if (!last) return;
@@ -115,14 +119,14 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
         for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
 #pragma unroll
             for (int j = 0; j < SUMS; j++)
-                v[j] += tct_load_fresh(&e.partial[b * SUMS + j]);
+                v[j] += tct_load_fresh(&partial[b * SUMS + j]);
         tct_block_sum(v);
     }
     if (threadIdx.x != 0) return;
     if (!held)
-        for (int j = 0; j < SUMS; j++) e.out[j] = v[j];
-    tct_tail_run(e.tail);
-    *e.ticket = 0;
+        for (int j = 0; j < SUMS; j++) e.out[system * TCT_SCALARS + j] = v[j];
+    tct_tail_run(e.tail, system);
+    e.ticket[system] = 0;
 }
 
 /* A launch of `blocks` blocks at most, each element or warp visited in turn. */

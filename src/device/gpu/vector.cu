@@ -65,12 +65,21 @@ static __device__ inline void one(const vectors<PASS> &V, size_t i, double a,
 
 /* `pairs` of the n elements are taken two by two; 0 if a vector does not begin
  * at a multiple of 16 bytes. */
-template <class PASS>
+template <class PASS, bool SYSTEMS>
 __global__ void __launch_bounds__(THREADS)
     run(vectors<PASS> V, size_t n, size_t pairs, double sign,
         const double *alpha, const double *beta, const double *held,
-        const __grid_constant__ tct_ending ending)
+        tct_systems systems, const __grid_constant__ tct_ending ending)
 {
+    if (SYSTEMS) {
+        const size_t j = blockIdx.y, scalars = j * TCT_SCALARS;
+#pragma unroll
+        for (int k = 0; k < PASS::vectors; k++)
+            if (!(systems.shared >> k & 1)) V.v[k] += j * systems.stride;
+        if (alpha) alpha += scalars;
+        if (beta) beta += scalars;
+        if (held) held += scalars;
+    }
     const double a = alpha ? sign * *alpha : sign, b = beta ? *beta : 0.0;
     const bool hold = held && *held != 0.0;
     double s[PASS::sums ? PASS::sums : 1] = {0.0};
@@ -97,13 +106,17 @@ static void start(const tct_op *op, const tct_gpu_launch *L)
         V.v[k] = op->v[k];
         if ((PASS::reads | PASS::writes) >> k & 1) bits |= (uintptr_t)op->v[k];
     }
+    const int systems = tct_op_systems(op);
+    if (systems > 1) bits |= op->systems.stride * sizeof(double);
     const size_t pairs = bits % 16 == 0 ? op->n / 2 : 0;
     const double *held = PASS::held ? op->alpha - C_ALPHA + C_HELD : nullptr;
     const int grid =
         tct_grid((int64_t)(pairs ? pairs : op->n), THREADS,
                  PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
-    run<PASS><<<grid, THREADS, 0, L->stream>>>(
-        V, op->n, pairs, op->sign, op->alpha, op->beta, held, tct_ending_of(L));
+    const auto kernel = systems > 1 ? run<PASS, true> : run<PASS, false>;
+    kernel<<<dim3((unsigned)grid, (unsigned)systems), THREADS, 0, L->stream>>>(
+        V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->systems,
+        tct_ending_of(L));
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -139,10 +152,10 @@ extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
 
 static __global__ void tail_alone(const __grid_constant__ tct_tail t)
 {
-    tct_tail_run(t);
+    tct_tail_run(t, (int)threadIdx.x);
 }
 
 extern "C" void tct_gpu_tail(const tct_gpu_launch *L)
 {
-    tail_alone<<<1, 1, 0, L->stream>>>(L->tail);
+    tail_alone<<<1, (unsigned)L->tail.systems, 0, L->stream>>>(L->tail);
 }

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/lockstep.h - several right-hand sides, iterated in step. */
+#ifndef TCT_LOCKSTEP_H
+#define TCT_LOCKSTEP_H
+#include "solver/solver.h"
+
+typedef struct tct_lockstep tct_lockstep;
+
+/* Columns [first, first + columns) of panels, and who is told of them. */
+typedef struct tct_batch {
+    int first, columns;
+    const double *B;
+    double *X;
+    size_t B_stride, X_stride;
+    tacit_stop stop;
+    void *ctx;
+    /* The monitor's context for a column. */
+    void *(*listener)(void *ctx, int column);
+    /* What a column came to, with the message of this status. */
+    void (*over)(void *ctx, int column, tacit_status status,
+                 const tacit_result *result);
+} tct_batch;
+
+/* Vectors for up to `places` columns at once, TCT_COLUMNS_MOST at most.
+ * Collective. Borrows S.  Errors NO_MEMORY. */
+tacit_status tct_lockstep_create(tacit_solver *S, int places,
+                                 tct_lockstep **out);
+void tct_lockstep_destroy(tct_lockstep **L);    /* of NULL, too */
+int tct_lockstep_places(const tct_lockstep *L); /* of NULL: 0 */
+/* Solve for C->columns columns, as many as there are places at most.
+ * Collective. Errors as tacit_solver_run_block. */
+tacit_status tct_lockstep_run(tct_lockstep *L, const tct_batch *C);
+
+#endif
