@@ -58,12 +58,22 @@ static void read_matrix_and_vector(const char *path)
     status = tct_read_vector(world, path, true, rows, 0, rows, x);
     expect(status == TACIT_OK || tacit_error_message()[0],
            "an error has a sentence");
+    int columns = 0;
+    double *X = NULL;
+    for (int guess = 0; guess < 2; guess++) {
+        status = tct_read_vectors(world, path, guess == 1, rows, 0, rows,
+                                  &columns, &X);
+        expect(status == TACIT_OK ? columns > 0
+                                  : tacit_error_message()[0] != '\0',
+               "columns, or a sentence");
+        if (status == TACIT_OK) tct_free(X);
+    }
     expect(tct_memory_blocks() == blocks, "memory is given back");
 }
 
 /* --- good files ----------------------------------------------------------------- */
 
-enum { SEEDS = 32 };
+enum { SEEDS = 36 };
 static struct {
     char *data;
     size_t bytes;
@@ -123,7 +133,7 @@ static void add_binaries(void)
                                         "a.mtx.gz"};
     static const char *const vectors[] = {"x.tacit", "x.petsc", "x.npy"};
     static const char *const archives[] = {"csr", "csc", "coo"};
-    static const double x[5] = {1, -2, 3e10, 0, 5};
+    static const double x[10] = {1, -2, 3e10, 0, 5, 6, 0, 8, 9, 10};
     tct_csr A = {0};
     put_text(in_folder("small"),
              "%%MatrixMarket matrix coordinate real general\n5 5 7\n1 1 2\n"
@@ -142,6 +152,11 @@ static void add_binaries(void)
         expect(tct_write_vector(world, in_folder(vectors[k]), NULL, 5, 5, x) ==
                    TACIT_OK,
                "a good vector");
+        add_seed(in_folder(vectors[k]));
+        if (k == 1) continue; /* .petsc */
+        expect(tct_write_vectors(world, in_folder(vectors[k]), NULL, 5, 5, 2, x,
+                                 5) == TACIT_OK,
+               "good vectors");
         add_seed(in_folder(vectors[k]));
     }
     for (int k = 0; k < 6; k++) {

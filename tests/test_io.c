@@ -142,6 +142,77 @@ static void vectors_there_and_back(void **state)
     free(y);
 }
 
+/* The columns of `path` are those of X. */
+static void assert_columns(const char *path, int64_t rows, int columns,
+                           const double *X, int64_t stride)
+{
+    int found = 0;
+    double *Y = NULL;
+    OK(tct_read_vectors(world, path, false, rows, 0, rows, &found, &Y));
+    assert_int_equal(found, columns);
+    for (int j = 0; j < columns; j++)
+        assert_memory_equal(X + j * stride, Y + j * rows,
+                            (size_t)rows * sizeof *X);
+    tct_free(Y);
+}
+
+static void columns_there_and_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"X.mtx", "X.mtx.gz", "X.npy",
+                                        "X.tacit"};
+    enum { N = 70001, K = 3, STRIDE = N + 5 };
+    double *X = malloc(K * STRIDE * sizeof *X);
+    assert_non_null(X);
+    for (int i = 0; i < K * STRIDE; i++)
+        X[i] = i % 9 ? tct_uniform((uint64_t)i, 5) - 0.5 : 0.0;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *path = in_folder(names[k]);
+        OK(tct_check_writable(world, path, NULL, K));
+        OK(tct_write_vectors(world, path, NULL, N, N, K, X, STRIDE));
+        assert_columns(path, N, K, X, STRIDE);
+        OK(tct_write_vectors(world, path, NULL, N, N, 1, X, N));
+        assert_columns(path, N, 1, X, N); /* one is a vector */
+        OK(tct_read_vector(world, path, false, N, 0, N, X + STRIDE));
+        assert_memory_equal(X, X + STRIDE, N * sizeof *X);
+    }
+    free(X);
+}
+
+/* Files of others: by rows, sparse, with several right-hand sides. */
+static void columns_of_others(void **state)
+{
+    (void)state;
+    static const double X[] = {1, 0, -2.5, 4, 5, 0};
+    static const char npy[] =
+        "\x93NUMPY\1\0\x76\0"
+        "{'descr': '<f8', 'fortran_order': False, 'shape': (3, 2), }"
+        "                                                          \n";
+    assert_int_equal(sizeof npy, 10 + 0x76 + 1);
+    put_bytes(in_folder("rows.npy"), npy, sizeof npy - 1);
+    for (int k = 0; k < 6; k++)
+        put_more(in_folder("rows.npy"), &X[k / 2 + k % 2 * 3], sizeof *X);
+    assert_columns(in_folder("rows.npy"), 3, 2, X, 3);
+    put_text(in_folder("sparse"),
+             "%%MatrixMarket matrix coordinate real general\n3 2 4\n"
+             "3 1 -2.5\n1 2 4\n1 1 1\n2 2 5\n");
+    assert_columns(in_folder("sparse"), 3, 2, X, 3);
+    static const char *const texts[] = {HB_FULL, HB_SPARSE};
+    static const double sides[][6] = {{2, 4, 10, 1, 1, 1}, {2, 0, 10, 0, 7, 0}};
+    static const double guesses[] = {1, 2, 3, 0, 0, 0};
+    for (int k = 0; k < 2; k++) {
+        int columns = 0;
+        double *Y = NULL;
+        put_text(in_folder("text"), texts[k]);
+        assert_columns(in_folder("text"), 3, 2, sides[k], 3);
+        OK(tct_read_vectors(world, in_folder("text"), true, 3, 0, 3, &columns,
+                            &Y));
+        assert_int_equal(columns, 2);
+        assert_memory_equal(Y, guesses, sizeof guesses);
+        tct_free(Y);
+    }
+}
+
 /* A symmetric matrix as one triangle; written with full precision. */
 static void symmetric_as_one_triangle(void **state)
 {
@@ -902,6 +973,8 @@ int main(void)
         cmocka_unit_test(matrices_there_and_back),
         cmocka_unit_test(chain_of_formats),
         cmocka_unit_test(vectors_there_and_back),
+        cmocka_unit_test(columns_there_and_back),
+        cmocka_unit_test(columns_of_others),
         cmocka_unit_test(symmetric_as_one_triangle),
         cmocka_unit_test(market_liberties),
         cmocka_unit_test(market_after_marks_and_blank_lines),

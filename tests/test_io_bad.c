@@ -515,6 +515,61 @@ static void bad_entries_of_archives(void **state)
 
 /* --- vectors ------------------------------------------------------------------ */
 
+/* None, of another length, damaged, or more than a file can hold. */
+static void bad_columns(void)
+{
+    static const struct {
+        const char *text, *words[4];
+    } cases[] = {
+        {"%%MatrixMarket matrix array real general\n3 0\n",
+         {"bad", "3 x 0", "at least 1"}},
+        {"%%MatrixMarket matrix array real general\n2 2\n1\n2\n3\n4\n",
+         {"bad", "2 columns of 2 values", "3 rows"}},
+        {"%%MatrixMarket matrix array real general\n3 2\n1\n2\n3\n4\n5\n",
+         {"bad", "5 of 6"}},
+        {"%%MatrixMarket matrix array real general\n3 99999999999\n1\n2\n",
+         {"bad", "cut short"}},
+        {"%%MatrixMarket matrix coordinate real general\n3 99999999999 1\n"
+         "1 1 1\n",
+         {"bad", "99999999999"}},
+        {"1 2 3\n4 5 6\n", {"bad", "6 values", "3 rows"}},
+        {HB_HEAD HB_BODY
+         "F                     123456             0\n" HB_MATRIX
+         "   2.000   4.000\n",
+         {"bad", "cut short"}},
+        {HB_HEAD HB_BODY
+         "M                          2             3\n" HB_MATRIX
+         "  1  3  5\n  3  1  2\n  10.000   2.000\n   7.000\n",
+         {"bad:10", "outside"}},
+    };
+    int columns = 7;
+    double *X = NULL;
+    const double x[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        put_text(in_folder("bad"), cases[k].text);
+        assert_says(tct_read_vectors(world, in_folder("bad"), false, 3, 0, 3,
+                                     &columns, &X),
+                    TACIT_INPUT, cases[k].words);
+        assert_true(columns == 7 && !X);
+    }
+    const char *path = in_folder("two.tacit");
+    assert_int_equal(tct_write_vectors(world, path, NULL, 3, 3, 2, x, 4),
+                     TACIT_OK);
+    FILE *f = fopen(path, "r+b");
+    must(f != NULL && fseek(f, -1, SEEK_END) == 0, path); /* the last value */
+    must(fputc(0x41, f) != EOF && fclose(f) == 0, path);
+    assert_says(tct_read_vectors(world, path, false, 3, 0, 3, &columns, &X),
+                TACIT_INPUT,
+                (const char *const[]){"two.tacit", "checksum", NULL});
+    assert_says(
+        tct_write_vectors(world, in_folder("X.petsc"), NULL, 3, 3, 2, x, 3),
+        TACIT_INVALID,
+        (const char *const[]){"X.petsc", "one vector", ".npy", NULL});
+    assert_says(tct_check_writable(world, in_folder("X.petsc"), NULL, 2),
+                TACIT_INVALID,
+                (const char *const[]){"X.petsc", "one vector", ".npy", NULL});
+}
+
 static void bad_vectors(void **state)
 {
     (void)state;
@@ -535,6 +590,7 @@ static void bad_vectors(void **state)
     assert_says(tct_read_vector(world, in_folder("small"), false, 3, 0, 3, x),
                 TACIT_INPUT, (const char *const[]){"3 x 3 matrix", NULL});
     BAD_FILE(in_folder("v.tacit"), TACIT_INPUT, "vector where a matrix");
+    bad_columns();
     put_text(in_folder("v"), "%%MatrixMarket matrix array real general\n"
                              "3 1\n1\nnan\n3\n");
     assert_says(tct_read_vector(world, in_folder("v"), false, 3, 0, 3, x),

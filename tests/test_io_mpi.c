@@ -165,6 +165,30 @@ static void vectors_there_and_back(void **state)
     free(y);
 }
 
+static void columns_there_and_back(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"X.mtx", "X.npy", "X.tacit"};
+    enum { ROWS = 30011, K = 4 };
+    tacit_world *w = test_world();
+    const int64_t first = tct_share(ROWS, w->size, w->rank);
+    const int64_t n = tct_share(ROWS, w->size, w->rank + 1) - first;
+    double *X = malloc(K * (size_t)n * sizeof *X), *Y = NULL;
+    assert_non_null(X);
+    for (int64_t i = 0; i < K * n; i++)
+        X[i] = tct_uniform((uint64_t)(i / n), (uint64_t)(first + i % n)) - 0.5;
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++) {
+        const char *path = common(names[k]);
+        int columns = 0;
+        OK(tct_write_vectors(w, path, NULL, ROWS, n, K, X, n));
+        OK(tct_read_vectors(w, path, false, ROWS, first, n, &columns, &Y));
+        assert_int_equal(columns, K);
+        assert_memory_equal(X, Y, K * (size_t)n * sizeof *X);
+        tct_free(Y);
+    }
+    free(X);
+}
+
 /* Plain numbers, and what a matrix's file holds beside it. */
 static void vectors_from_text(void **state)
 {
@@ -334,6 +358,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(matrices_there_and_back),
         cmocka_unit_test(bytes_are_the_same_for_any_number_of_ranks),
         cmocka_unit_test(vectors_there_and_back),
+        cmocka_unit_test(columns_there_and_back),
         cmocka_unit_test(vectors_from_text),
         cmocka_unit_test(symmetric_files),
         cmocka_unit_test(graphs),

@@ -505,6 +505,42 @@ static double expected_value(int64_t original)
     return tct_uniform(3, (uint64_t)original) - 0.5;
 }
 
+/* Column j is j + 1 times that. */
+static void expect_columns(const tacit_matrix *m, const char *path)
+{
+    const int64_t n = tacit_matrix_local_rows(m);
+    int columns = 0;
+    double *X = NULL;
+    assert_int_equal(tacit_matrix_read_vectors(m, path, &columns, &X),
+                     TACIT_OK);
+    assert_int_equal(columns, 3);
+    for (int64_t k = 0; k < 3 * n; k++)
+        assert_true(X[k] == (double)(k / n + 1) *
+                                expected_value(tct_original(m, k % n)));
+    tacit_matrix_free_vectors(&X);
+    assert_null(X);
+    tacit_matrix_free_vectors(&X);
+}
+
+static void columns_keep_the_original_order(const tacit_matrix *before,
+                                            const tacit_matrix *after)
+{
+    const int64_t n = tacit_matrix_local_rows(after), stride = n + 3;
+    double *X = calloc((size_t)(3 * stride), sizeof *X);
+    assert_non_null(X);
+    for (int64_t k = 0; k < 3 * n; k++)
+        X[k / n * stride + k % n] =
+            (double)(k / n + 1) * expected_value(tct_original(after, k % n));
+    const char *path = temporary("X.npy", NULL);
+    assert_int_equal(
+        tacit_matrix_write_vectors(after, path, 3, X, (size_t)stride),
+        TACIT_OK);
+    expect_columns(before, path);
+    expect_columns(after, path);
+    discard(path);
+    free(X);
+}
+
 static void vectors_keep_the_original_order(void **state)
 {
     (void)state;
@@ -527,6 +563,7 @@ static void vectors_keep_the_original_order(void **state)
     assert_int_equal(tacit_matrix_read_vector(after, path, x), TACIT_OK);
     for (int64_t i = 0; i < n; i++)
         assert_true(x[i] == expected_value(tct_original(after, i)));
+    columns_keep_the_original_order(before, after);
     assert_int_equal(tacit_matrix_global_rows(after), GRID);
     assert_int_equal(tacit_matrix_nonzeros(after),
                      tacit_matrix_nonzeros(before));

@@ -20,6 +20,7 @@ typedef struct tacit_file_format {
     const char *suffixes[4]; /* names that are written in it, NULL at the end */
     bool reads_matrix, writes_matrix, reads_vector, writes_vector;
     bool may_pack; /* a name that ends in .gz, too, is written packed */
+    bool reads_vectors, writes_vectors; /* several, as columns        */
 } tacit_file_format;
 
 /* File format `i`, NULL past the end. Owned by the library. */
@@ -28,7 +29,8 @@ TACIT_API const tacit_file_format *tacit_file_format_at(int i);
 typedef enum tacit_file_kind {
     TACIT_FILE_TEXT,   /* of any name */
     TACIT_FILE_MATRIX, /* its name tells a format that a matrix, ... */
-    TACIT_FILE_VECTOR  /* ... that a vector is written in */
+    TACIT_FILE_VECTOR, /* ... that a vector is written in, */
+    TACIT_FILE_VECTORS /* ... that several are */
 } tacit_file_kind;
 
 /* OK if rank 0 could write such a file at `path`: to be asked before a long

@@ -203,6 +203,27 @@ TACIT_API tacit_status tacit_matrix_read_vector(const tacit_matrix *matrix,
 TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
                                                const char *path, double *x);
 
+/* Read all columns of a vector file, or all right-hand sides of one that holds
+ * a matrix too: `*columns` of them, and of each the part of this rank's rows
+ * into `*X`, column by column [*columns * local rows]. Plain numbers and a PETSc
+ * Vec are one column.
+ * Collective.  Free `*X` with tacit_matrix_free_vectors.
+ * Memory      where rows have moved, as much once more while it reads.
+ * Errors      as tacit_matrix_read_vector; INPUT if there is no column;
+ *             NO_MEMORY. */
+TACIT_API tacit_status tacit_matrix_read_vectors(const tacit_matrix *matrix,
+                                                 const char *path, int *columns,
+                                                 double **X);
+
+/* The same, but the vectors to start from, of a file that holds them beside a
+ * matrix (Harwell-Boeing). */
+TACIT_API tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
+                                                 const char *path, int *columns,
+                                                 double **X);
+
+/* Free `*X` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_matrix_free_vectors(double **X);
+
 /* Write the distributed vector `x` [local rows] in the original row order, by
  * the ending of `path`: .mtx, .npy, .petsc or .tacit; .mtx to "-", which is
  * standard output, and to what is no file. A file appears whole or not at all.
@@ -210,6 +231,18 @@ TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
 TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                                  const char *path,
                                                  const double *x);
+
+/* Write `columns` vectors as the columns of one file: that of number j begins at
+ * X + j stride, stride >= local rows.
+ * Collective.
+ * Memory      a copy of them, if rows have moved.
+ * Errors      as tacit_matrix_write_vector; INVALID, too, if the format holds
+ *             one vector and there are more (tacit_file_check_writable tells
+ *             before); NO_MEMORY. */
+TACIT_API tacit_status tacit_matrix_write_vectors(const tacit_matrix *matrix,
+                                                  const char *path, int columns,
+                                                  const double *X,
+                                                  size_t stride);
 
 /* Write the matrix in its original order, by the ending of `path`: .mtx,
  * .mtx.gz, .tacit, .petsc, .npz; .mtx to "-", which is standard output, and to

@@ -14,6 +14,7 @@
  *     tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
  *     tacit_result result = {.size = sizeof result};
  *     tacit_solver_run(s, b, x, &stop, &result);  // as many b as you like
+ *     tacit_solver_run_block(s, k, B, n, X, n, &stop, results);  // k at once
  *     tacit_solver_destroy(&s);
  *
  * Creating allocates and returns a status; running never allocates.
@@ -39,6 +40,12 @@ typedef struct tacit_solver tacit_solver;
 typedef int (*tacit_monitor_fn)(void *ctx, int64_t iteration,
                                 double relative_residual);
 
+/* The same for the columns of a block, from 0: once per iteration of each that
+ * is not done. The iterations of a column come in their order; those of
+ * different columns in any. What is not 0 stops all columns. */
+typedef int (*tacit_column_monitor_fn)(void *ctx, int column, int64_t iteration,
+                                       double relative_residual);
+
 typedef struct tacit_stop {
     size_t size;            /* of this struct, set by the caller: status.h   */
     double rtol;            /* stop when ||b - A x|| <= max(rtol ||b||,  [-] */
@@ -46,6 +53,8 @@ typedef struct tacit_stop {
     int64_t max_iterations; /* or after this many; 0 is 10000                */
     tacit_monitor_fn monitor; /* may be NULL                                 */
     void *monitor_ctx;        /* borrowed during the run                     */
+    tacit_column_monitor_fn column_monitor; /* of a block, in place of monitor,
+                                 with the same ctx; may be NULL              */
 } tacit_stop;
 
 typedef enum tacit_stop_reason {
@@ -187,6 +196,33 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
 TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
                                         double *x, const tacit_stop *stop,
                                         tacit_result *result);
+
+/* Solve A X = B for `columns` right-hand sides, at least one and as many as you
+ * like, on device panels: column j of B begins at B + j B_stride and has A's
+ * local rows, which its stride is not less than; so with X, which is guess and
+ * result. From their first element to their last, the panels share no memory.
+ * Each column has a recurrence of its own, and stops, or breaks down, by itself
+ * and as in tacit_solver_run, with its own entry of `results` [columns], whose
+ * `size` is set and the same in all; `seconds` are those of the whole block in
+ * each. A column that is done leaves the block. Where `monitor` is set and
+ * `column_monitor` is not, it is called for all columns and cannot tell them
+ * apart.
+ * Collective.  Blocking.
+ * Iteration   one of tacit_solver_run for each column that is not done; the
+ *             columns are solved one after the other in this version, in blocks
+ *             later.
+ * Returns     what the worst column came to, from OK over NOT_CONVERGED and
+ *             INTERRUPTED to BREAKDOWN; tacit_error_message() is of the first
+ *             column that came to that, and names it, counted from 1: "column
+ *             3: not converged ...". The others are as their results say.
+ * Errors      INVALID (no columns, or another number on another rank, and as
+ *             tacit_solver_run), INPUT (a column of B is not finite), DEVICE,
+ *             COMM: X is unspecified then. */
+TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
+                                              const double *B, size_t B_stride,
+                                              double *X, size_t X_stride,
+                                              const tacit_stop *stop,
+                                              tacit_result *results);
 
 /* Free `*solver` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_solver_destroy(tacit_solver **solver);

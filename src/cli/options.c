@@ -125,7 +125,8 @@ static const cli_option table[] = {
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
 {"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",
- "iteration and relative residual, tab-separated", NULL, 0, 0, 0},
+ "iteration and relative residual, tab-separated; before them the column, if "
+ "RHS has several", NULL, 0, 0, 0},
 {"Output", "html", 0, CLI_WRITE, ON_compare, AT(html), "FILE",
  "one self-contained page: table, times by operation, residual histories",
  NULL, 0, 0, 0},

@@ -64,7 +64,7 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     cli_system s;
     char spec[CLI_FORMAT];
     TRY(cli_system_create(c, p, "count", cli_format_spec(c, format, spec),
-                          false, &s));
+                          CLI_SHARING, &s));
     const part product = {.A = s.A, .x = s.b, .y = s.x, .run = run_product};
     tacit_queue_clear_tally(s.queue);
     double seconds = 0.0;
@@ -148,7 +148,7 @@ static tacit_status bench_exchange(const cli *c, const cli_problem *p)
         FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
                             "mpirun -np N");
     cli_system s;
-    TRY(cli_system_create(c, p, "", "csr", false, &s));
+    TRY(cli_system_create(c, p, "", "csr", CLI_SHARING, &s));
     cli_table t = {.text = NULL};
     cli_table_row(&t, "vectors\tus\tmessages\tbytes\tbytes of the largest "
                       "rank\tGB/s");

@@ -81,11 +81,14 @@ static void add_file_formats(listing *l)
         } all[] = {{f->reads_matrix, "reads matrices"},
                    {f->writes_matrix, "writes matrices"},
                    {f->reads_vector, "reads vectors"},
-                   {f->writes_vector, "writes vectors"}};
+                   {f->writes_vector, "writes vectors"},
+                   {f->reads_vectors, "reads several vectors"},
+                   {f->writes_vectors, "writes several vectors"}};
+        enum { ALL = sizeof all / sizeof *all };
         char text[256];
         int used = snprintf(text, sizeof text, "%s", f->summary);
         const char *before = " (";
-        for (int k = 0; k < 4 && used < (int)sizeof text; k++) {
+        for (int k = 0; k < ALL && used < (int)sizeof text; k++) {
             if (!all[k].can) continue;
             used += snprintf(text + used, sizeof text - (size_t)used, "%s%s",
                              before, all[k].what);

@@ -13,7 +13,8 @@ typedef struct solve_job {
     cli_monitor monitor;
     cli_report report;
     double start;
-    double *seconds; /* [report.count] of the solves that count */
+    double *seconds;    /* [report.count] of the solves that count */
+    tacit_result *best; /* [columns] of the one that stands in the report */
 } solve_job;
 
 static const char *method_of(const cli *c)
@@ -38,6 +39,14 @@ static tacit_status check_outputs(const cli *c)
     return cli_check_writable(c, c->set.history);
 }
 
+/* Now it is known how many vectors the output holds. */
+static tacit_status check_columns(const cli *c, const cli_system *s)
+{
+    if (s->columns == 1 || !c->set.output) return TACIT_OK;
+    return tacit_file_check_writable(c->world, c->set.output,
+                                     TACIT_FILE_VECTORS);
+}
+
 static tacit_status set_up(const cli *c, solve_job *job)
 {
     const char *decorate = c->set.decorate ? c->set.decorate : "";
@@ -48,8 +57,9 @@ static tacit_status set_up(const cli *c, solve_job *job)
              c->set.profile ? "count(1)" : "count");
     TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &job->problem));
     TRY(cli_system_create(c, &job->problem, decorators,
-                          cli_format_spec(c, c->set.format, format), true,
+                          cli_format_spec(c, c->set.format, format), CLI_ALONE,
                           &job->system));
+    TRY(check_columns(c, &job->system));
     const double start = base_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
@@ -59,6 +69,23 @@ static tacit_status set_up(const cli *c, solve_job *job)
     return TACIT_OK;
 }
 
+/* The results of a block are the system's until its next run. */
+static void take(solve_job *job, const cli_run *run)
+{
+    job->report.run = *run;
+    if (!run->results) return;
+    memcpy(job->best, run->results, (size_t)run->columns * sizeof *job->best);
+    job->report.run.results = job->best;
+}
+
+static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
+{
+    tacit_status status = ALLOC(repeat, "the times", &job->seconds);
+    if (status >= 0)
+        status = ALLOC(job->system.columns, "the results", &job->best);
+    return tacit_world_agree(c->world, status);
+}
+
 /* The runs: the best of those that count stands in the report. A run that does
  * not converge is the last one: the others would not either. */
 static tacit_status run_all(const cli *c, solve_job *job)
@@ -66,7 +93,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
     const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
     const int repeat = c->set.repeat < 0 ? 1 : (int)c->set.repeat;
     cli_report *r = &job->report;
-    TRY(tacit_world_agree(c->world, ALLOC(repeat, "the times", &job->seconds)));
+    TRY(make_lists(c, repeat, job));
     for (int i = 0; i < warmup + repeat; i++) {
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
@@ -74,7 +101,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
         job->seconds[r->count++] = run.result.seconds;
         if (r->count == 1 || run.result.seconds < r->run.result.seconds ||
             run.status != TACIT_OK)
-            r->run = run;
+            take(job, &run);
         if (run.status != TACIT_OK) break;
     }
     r->solves = job->seconds;
@@ -108,22 +135,44 @@ static void fill_report(const cli *c, solve_job *job)
 static tacit_status write_solution(const cli *c, solve_job *job)
 {
     if (!c->set.output) return TACIT_OK;
-    const size_t n = job->system.n;
+    const cli_system *s = &job->system;
     double *host = NULL;
-    TRY(tacit_world_agree(c->world, ALLOC(n, "the solution", &host)));
-    tacit_status status = tacit_world_agree(
-        c->world, tacit_queue_get(job->system.queue, n, job->system.x, host));
+    TRY(tacit_world_agree(
+        c->world, ALLOC(s->n * (size_t)s->columns, "the solution", &host)));
+    tacit_status status =
+        tacit_world_agree(c->world, cli_get_solution(s, host));
     if (status >= 0)
-        status =
-            tacit_matrix_write_vector(job->problem.matrix, c->set.output, host);
+        status = tacit_matrix_write_vectors(job->problem.matrix, c->set.output,
+                                            s->columns, host, s->n);
     free(host);
     return status;
 }
 
-static tacit_status write_history(const cli *c, const cli_monitor *m)
+static int by_column(const void *a, const void *b)
+{
+    const cli_look *x = a, *y = b;
+    if (x->column != y->column) return x->column < y->column ? -1 : 1;
+    return (x->iteration > y->iteration) - (x->iteration < y->iteration);
+}
+
+/* `text` has room for a line of LINE bytes for each look, and one more. */
+enum { LINE = 64 };
+static void print_history(cli_monitor *m, bool columns, char *text)
+{
+    if (columns && m->count > 1)
+        qsort(m->look, (size_t)m->count, sizeof *m->look, by_column);
+    text += sprintf(text, "%siteration\trelative_residual\n",
+                    columns ? "column\t" : "");
+    for (int64_t i = 0; i < m->count; i++) {
+        const cli_look *l = &m->look[i];
+        if (columns) text += sprintf(text, "%d\t", l->column + 1);
+        text += sprintf(text, "%" PRId64 "\t%.9e\n", l->iteration, l->residual);
+    }
+}
+
+static tacit_status write_history(const cli *c, bool columns, cli_monitor *m)
 {
     if (!c->set.history) return TACIT_OK;
-    enum { LINE = 64 };
     char *text = NULL;
     tacit_status status = TACIT_OK;
     if (c->rank == 0)
@@ -131,12 +180,7 @@ static tacit_status write_history(const cli *c, const cli_monitor *m)
     if (status >= 0 && m->lost)
         status = tacit_error_set(TACIT_NO_MEMORY, "no memory for the history");
     status = tacit_world_agree(c->world, status);
-    if (status >= 0 && c->rank == 0) {
-        char *at = text + sprintf(text, "iteration\trelative_residual\n");
-        for (int64_t i = 0; i < m->count; i++)
-            at += snprintf(at, LINE, "%" PRId64 "\t%.9e\n", m->iteration[i],
-                           m->residual[i]);
-    }
+    if (status >= 0 && c->rank == 0) print_history(m, columns, text);
     if (status >= 0) status = cli_write_text(c, c->set.history, text);
     free(text);
     return status;
@@ -149,7 +193,7 @@ static tacit_status write_outputs(const cli *c, solve_job *job)
     if (cli_prints(c) && !cli_output_taken(c))
         cli_report_print(stdout, &job->report);
     TRY(write_solution(c, job));
-    TRY(write_history(c, &job->monitor));
+    TRY(write_history(c, job->system.columns > 1, &job->monitor));
     if (!c->set.json) return TACIT_OK;
     return cli_write_json(c, c->set.json, cli_report_json(&job->report));
 }
@@ -188,6 +232,7 @@ static tacit_status solve_run(cli *c)
     solve_job job = {.start = base_seconds()};
     const tacit_status status = solve(c, &job);
     free(job.seconds);
+    free(job.best);
     cli_monitor_free(&job.monitor);
     tacit_solver_destroy(&job.solver);
     cli_system_destroy(&job.system);
@@ -207,7 +252,10 @@ const cli_command cli_command_solve = {
         "manufactured: b = A x* for a known x*, so that the report has the "
         "error; or file: the one that the file of MATRIX holds beside the "
         "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "
-        "plain numbers with comments from # or %.",
+        "plain numbers with comments from # or %.\n\nAn RHS with several "
+        "columns is as many systems with one matrix: each column stops by "
+        "itself, -o writes as many columns, --x0 has as many or one for all, "
+        "and the exit status is the worst column's.",
     .least = 1,
     .most = 2,
     .run = solve_run,

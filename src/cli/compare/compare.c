@@ -17,13 +17,13 @@ static void keep_points(const cli_monitor *m, cli_compared *row)
     const int64_t stride = (m->count + CLI_POINTS - 2) / (CLI_POINTS - 1);
     row->points = 0;
     for (int64_t i = 0; i < m->count; i += stride ? stride : 1) {
-        row->iteration[row->points] = (double)m->iteration[i];
-        row->residual[row->points++] = m->residual[i];
+        row->iteration[row->points] = (double)m->look[i].iteration;
+        row->residual[row->points++] = m->look[i].residual;
     }
     if (m->count == 0) return;
     if (row->points == CLI_POINTS) row->points--;
-    row->iteration[row->points] = (double)m->iteration[m->count - 1];
-    row->residual[row->points++] = m->residual[m->count - 1];
+    row->iteration[row->points] = (double)m->look[m->count - 1].iteration;
+    row->residual[row->points++] = m->look[m->count - 1].residual;
 }
 
 static tacit_status repeat_runs(const cli *c, cli_system *s,
@@ -128,8 +128,8 @@ static tacit_status profile_rows(const batch *b, cli_comparison *all, int first)
 {
     cli_system s;
     if (first == all->count) return TACIT_OK;
-    TRY(cli_system_create(b->c, &all->problem, "count(1)", b->format, false,
-                          &s));
+    TRY(cli_system_create(b->c, &all->problem, "count(1)", b->format,
+                          CLI_SHARING, &s));
     tacit_status status = TACIT_OK;
     for (int i = first; i < all->count && status == TACIT_OK; i++)
         if (!share_profile(all, first, &all->rows[i]))
@@ -221,8 +221,8 @@ static tacit_status run_batch(const cli *c, cli_comparison *all,
     batch b = {.c = c, .method = method, .loop = loop, .m = m};
     b.format = cli_format_spec(c, format, spec);
     const int first = all->count;
-    tacit_status status =
-        cli_system_create(c, &all->problem, "count", b.format, false, &b.s);
+    tacit_status status = cli_system_create(c, &all->problem, "count", b.format,
+                                            CLI_SHARING, &b.s);
     if (cli_is_missing(c, status)) {
         cli_compare_miss(all, "format", b.format, tacit_error_message());
         return TACIT_OK;

@@ -62,9 +62,8 @@ cJSON *cli_json_path(const cli_path *p)
     return o;
 }
 
-cJSON *cli_json_result(const cli_run *run)
+static cJSON *one_result(const cli_run *run, const tacit_result *r)
 {
-    const tacit_result *r = &run->result;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddBoolToObject(o, "converged", r->converged);
     text(o, "stop", cli_stop_name(r->stop));
@@ -100,6 +99,23 @@ cJSON *cli_json_result(const cli_run *run)
     return o;
 }
 
+cJSON *cli_json_result(const cli_run *run)
+{
+    return one_result(run, &run->result);
+}
+
+/* One object for one column, an array of them for several. */
+static void add_results(cJSON *to, const cli_run *run)
+{
+    if (!run->results) {
+        cJSON_AddItemToObject(to, "result", cli_json_result(run));
+        return;
+    }
+    cJSON *all = cJSON_AddArrayToObject(to, "results");
+    for (int j = 0; j < run->columns; j++)
+        cJSON_AddItemToArray(all, one_result(run, &run->results[j]));
+}
+
 static cJSON *times(const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
@@ -110,7 +126,7 @@ static cJSON *times(const cli_report *r)
     number(o, "context", r->context);
     number(o, "setup", r->setup);
     number(o, "solve", s->seconds);
-    number(o, "per_iteration", s->seconds / (double)s->iterations);
+    number(o, "per_iteration", s->seconds / (double)cli_iterations(&r->run));
     cJSON_AddItemToObject(o, "all_solves",
                           cJSON_CreateDoubleArray(r->solves, r->count));
     number(o, "total", r->total);
@@ -174,7 +190,7 @@ cJSON *cli_report_json(const cli_report *r)
     text(o, "tacit", tacit_version());
     cJSON_AddItemToObject(o, "matrix", cli_json_matrix(r->name, &r->matrix));
     cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
-    cJSON_AddItemToObject(o, "result", cli_json_result(&r->run));
+    add_results(o, &r->run);
     cJSON_AddItemToObject(o, "time", times(r));
     cJSON_AddItemToObject(o, "operations", operations(r));
     cJSON_AddItemToObject(o, "rate", rates(r));

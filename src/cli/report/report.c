@@ -69,10 +69,23 @@ const char *cli_stop_name(tacit_stop_reason stop)
     return "unknown";
 }
 
+static void explain_block(const cli_run *run, char *text, size_t size)
+{
+    int unsolved = 0;
+    for (int j = 0; j < run->columns; j++)
+        unsolved += !run->results[j].converged;
+    snprintf(text, size, "%s; %d of %d columns %s not solved", run->message,
+             unsolved, run->columns, unsolved == 1 ? "is" : "are");
+}
+
 void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
                  size_t size)
 {
     const tacit_result *r = &run->result;
+    if (run->results) {
+        explain_block(run, text, size);
+        return;
+    }
     if (run->status == TACIT_BREAKDOWN) {
         snprintf(text, size, "%s", run->message);
         return;
@@ -199,6 +212,7 @@ static void print_notes(FILE *to, const cli_report *r)
 static void print_times(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
+    const int64_t iterations = cli_iterations(&r->run);
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
     char e[CLI_NUMBER];
     fprintf(to, "time     read %s, check %s, partition %s",
@@ -208,9 +222,9 @@ static void print_times(FILE *to, const cli_report *r)
         fprintf(to, ", context of the GPU %s", cli_seconds(r->context, e));
     fprintf(to, ", set-up %s, solve %s", cli_seconds(r->setup, d),
             cli_seconds(s->seconds, e));
-    if (s->iterations > 0)
+    if (iterations > 0)
         fprintf(to, " (%s an iteration)",
-                cli_seconds(s->seconds / (double)s->iterations, a));
+                cli_seconds(s->seconds / (double)iterations, a));
     fputc('\n', to);
     if (r->count < 2) return;
     fprintf(to, "         best of %d solves:", r->count);
@@ -278,8 +292,12 @@ void cli_report_print(FILE *to, const cli_report *r)
 {
     print_matrix(to, r);
     print_path(to, r);
-    print_result(to, r);
-    print_notes(to, r);
+    if (r->run.results) {
+        cli_print_columns(to, r);
+    } else {
+        print_result(to, r);
+        print_notes(to, r);
+    }
     print_times(to, r);
     print_rates(to, r);
     print_operations(to, r);

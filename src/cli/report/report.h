@@ -48,11 +48,14 @@ double cli_fraction_of_copy(const cli_run *run, double copy);
 /* "rtol", "max_iterations", ... */
 const char *cli_stop_name(tacit_stop_reason stop);
 
-/* One sentence for a solve that did not end well, into `text` [size]. */
+/* One sentence for a solve that did not end well, into `text` [size]; of a block,
+ * for the first of its worst columns. */
 void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
                  size_t size);
 
 void cli_report_print(FILE *to, const cli_report *r);
+/* What the columns of a block came to. */
+void cli_print_columns(FILE *to, const cli_report *r);
 
 /* The whole report, or the parts that a table of runs shares. */
 cJSON *cli_report_json(const cli_report *r);

@@ -47,45 +47,55 @@ void cli_monitor_end(cli_monitor *m)
     if (m->shown && m->terminal) fputs("\r\033[K", stderr);
 }
 
-static void keep(cli_monitor *m, int64_t iteration, double residual)
+static void keep(cli_monitor *m, cli_look look)
 {
     if (m->count == m->room && !m->lost) {
         const int64_t room = m->room ? 2 * m->room : 1024;
-        int64_t *k = realloc(m->iteration, (size_t)room * sizeof *k);
-        if (k) m->iteration = k;
-        double *r = realloc(m->residual, (size_t)room * sizeof *r);
-        if (r) m->residual = r;
-        m->lost = !k || !r;
-        if (!m->lost) m->room = room;
+        cli_look *more = realloc(m->look, (size_t)room * sizeof *more);
+        m->lost = !more;
+        if (more) m->look = more;
+        if (more) m->room = room;
     }
-    if (m->lost) return;
-    m->iteration[m->count] = iteration;
-    m->residual[m->count++] = residual;
+    if (!m->lost) m->look[m->count++] = look;
 }
 
-static void show(cli_monitor *m, int64_t iteration, double residual)
+static void show(cli_monitor *m, const char *column, int64_t iteration,
+                 double residual)
 {
     const double now = base_seconds();
     if (now - m->last < SECONDS_BETWEEN_LINES) return;
     m->last = now;
     m->shown = true;
     fprintf(stderr,
-            "%s  iteration %8" PRId64 "   relative residual %9.3e   %8.1f s%s",
-            m->terminal ? "\r" : "", iteration, residual, now - m->start,
-            m->terminal ? "\033[K" : "\n");
+            "%s%s  iteration %8" PRId64
+            "   relative residual %9.3e   %8.1f s%s",
+            m->terminal ? "\r" : "", column, iteration, residual,
+            now - m->start, m->terminal ? "\033[K" : "\n");
 }
 
 int cli_monitor_step(void *monitor, int64_t iteration, double residual)
 {
     cli_monitor *m = monitor;
-    if (m->keep) keep(m, iteration, residual);
-    if (m->show) show(m, iteration, residual);
+    if (m->keep) keep(m, (cli_look){0, iteration, residual});
+    if (m->show) show(m, "", iteration, residual);
+    return interrupted;
+}
+
+int cli_monitor_column(void *monitor, int column, int64_t iteration,
+                       double residual)
+{
+    cli_monitor *m = monitor;
+    char text[32];
+    if (m->keep) keep(m, (cli_look){column, iteration, residual});
+    if (m->show) {
+        snprintf(text, sizeof text, "  column %d", column + 1);
+        show(m, text, iteration, residual);
+    }
     return interrupted;
 }
 
 void cli_monitor_free(cli_monitor *m)
 {
-    free(m->iteration);
-    free(m->residual);
+    free(m->look);
     *m = (cli_monitor){.keep = false};
 }

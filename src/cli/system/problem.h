@@ -5,7 +5,7 @@
  *     cli_problem p;                  // the matrix, checked and divided
  *     cli_problem_open(c, name, CLI_FOR_SOLVING, &p);
  *     cli_system s;                   // on a device: operator and vectors
- *     cli_system_create(c, &p, "count", "auto", true, &s);
+ *     cli_system_create(c, &p, "count", "auto", CLI_ALONE, &s);
  *     cli_run_solver(c, &s, solver, monitor, &run);
  *     cli_system_destroy(&s);
  *     cli_problem_close(&p);
@@ -36,10 +36,14 @@ void cli_problem_close(cli_problem *p);
 typedef struct cli_system {
     tacit_queue *queue;
     tacit_operator *A;
-    size_t n;               /* local rows */
-    double *b, *x;          /* device vectors [n] */
-    double *xstar;          /* [n] the manufactured solution, or NULL */
-    double *guess;          /* [n] host, of --x0, or NULL */
+    size_t n;              /* local rows */
+    int columns;           /* right-hand sides */
+    size_t stride;         /* from a column to the next one */
+    double *b, *x;         /* device panels [columns][stride] */
+    double *xstar;         /* [n] the manufactured solution, or NULL */
+    double *guess;         /* [guesses][n] host, of --x0, or NULL */
+    int guesses;           /* columns, or 1 for all of them */
+    tacit_result *results; /* [columns] of the last run, if there are several */
     double context_seconds; /* of a GPU: the driver's part of the set-up */
     double setup_seconds;   /* the rest of it */
 } cli_system;
@@ -57,14 +61,28 @@ const char *cli_comm(const cli *c);
 const char *cli_format_spec(const cli *c, const char *format,
                             char text[CLI_FORMAT]);
 
+/* Is this system the only one of its problem, or one of several? */
+typedef enum { CLI_ALONE, CLI_SHARING } cli_company;
+
 /* A queue on the device of `c` behind `decorators` ("" for none), the operator
- * in `format` (its entries taken from the problem's matrix if `take`), and the
- * vectors.
+ * in `format`, and the vectors. A system that is alone takes the entries of the
+ * problem's matrix, and all columns of the right-hand side; others copy them and
+ * have the first column.
  * Errors      those of the library; INPUT and IO of --rhs and --x0. */
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                const char *decorators, const char *format,
-                               bool take, cli_system *out);
+                               cli_company company, cli_system *out);
 void cli_system_destroy(cli_system *s);
+
+/* Its vectors, once it has queue and operator.
+ * Errors      those of the library; INPUT and IO of --rhs and --x0. */
+tacit_status cli_make_vectors(const cli *c, const cli_problem *p,
+                              cli_company company, cli_system *s);
+void cli_free_vectors(cli_system *s);
+/* x = the first guess */
+tacit_status cli_set_guess(cli_system *s);
+/* x into `host` [columns][n]. */
+tacit_status cli_get_solution(const cli_system *s, double *host);
 
 /* Has its operator values of low precision, for mixed precision? */
 /* The preconditioner of the command line. */
@@ -82,15 +100,20 @@ bool cli_is_manufactured(const cli *c);
 
 /* --- one run -------------------------------------------------------------- */
 
+typedef struct cli_look {
+    int column; /* from 0 */
+    int64_t iteration;
+    double residual;
+} cli_look;
+
 typedef struct cli_monitor {
     bool keep;     /* the history                          */
     bool show;     /* progress on standard error           */
     bool terminal; /* where one line is written over again */
     int64_t count, room;
-    int64_t *iteration; /* [count] */
-    double *residual;   /* [count] */
-    bool lost;          /* no memory for more history */
-    bool shown;         /* a line stands on the terminal */
+    cli_look *look; /* [count] */
+    bool lost;      /* no memory for more history */
+    bool shown;     /* a line stands on the terminal */
     double start, last;
 } cli_monitor;
 
@@ -101,19 +124,28 @@ cli_monitor cli_monitor_of(const cli *c, bool keep);
  * iteration, the second one kills. */
 void cli_monitor_begin(cli_monitor *m);
 void cli_monitor_end(cli_monitor *m);
-/* The function for tacit_stop, with a cli_monitor. */
+/* The functions for tacit_stop, with a cli_monitor. */
 int cli_monitor_step(void *monitor, int64_t iteration, double residual);
+int cli_monitor_column(void *monitor, int column, int64_t iteration,
+                       double residual);
 void cli_monitor_free(cli_monitor *m);
 
 typedef struct cli_run {
     tacit_status status;
-    char message[512]; /* that explains it */
-    tacit_result result;
-    bool mixed;        /* the operator has values of low precision */
-    double error;      /* ||x - x*||, NAN if there is no x* */
+    char message[512];           /* that explains it */
+    tacit_result result;         /* of the first of the worst columns */
+    int columns;                 /* 2 or more: a block */
+    const tacit_result *results; /* ... [columns], of the system; or NULL */
+    bool mixed;                  /* the operator has values of low precision */
+    double error;                /* ||x - x*||, NAN if there is no x* */
     tacit_tally tally; /* of all ranks: counts and seconds of the slowest,
                           flops, bytes and messages summed */
 } cli_run;
+
+/* What `result` says besides iterations and residuals. */
+tacit_status cli_outcome(const tacit_result *result);
+/* Of the column with most of them. */
+int64_t cli_iterations(const cli_run *run);
 
 /* Solve from the first guess with `solver`, watched by `m`. How it ended
  * stands in `out->status`; an error is returned. */

@@ -3,92 +3,11 @@
  * of a method on them. */
 #include "cli/system/problem.h"
 #include <math.h>
-#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
 
-static const char *const words[] = {"ones", "manufactured", "file"};
-enum { WORDS = sizeof words / sizeof *words };
-
-bool cli_is_rhs_word(const char *text)
-{
-    for (int i = 0; i < WORDS; i++)
-        if (strcmp(text, words[i]) == 0) return true;
-    return false;
-}
-
-const char *cli_near_rhs_word(const char *text)
-{
-    const bool plain = strcspn(text, "/.") == strlen(text);
-    return plain ? cli_nearest(text, words, WORDS) : NULL;
-}
-
-static const char *rhs_of(const cli *c)
-{
-    if (c->set.rhs) return c->set.rhs;
-    return c->set.operands > 1 ? c->set.operand[1] : "manufactured";
-}
-
-bool cli_is_own(const char *text)
-{
-    return text && strcmp(text, "file") == 0;
-}
-
-bool cli_is_manufactured(const cli *c)
-{
-    return strcmp(rhs_of(c), "manufactured") == 0;
-}
-
 /* --- set-up ------------------------------------------------------------------ */
-
-/* The vector that `text`, of --rhs or --x0, names: of a file, or of the matrix's
- * own. */
-static tacit_status read_named(const cli *c, const cli_problem *p,
-                               const char *text, bool guess, double *x)
-{
-    const bool own = cli_is_own(text);
-    const char *path = own ? c->set.operand[0] : text;
-    return own && guess ? tacit_matrix_read_guess(p->matrix, path, x)
-                        : tacit_matrix_read_vector(p->matrix, path, x);
-}
-
-static tacit_status read_guess(const cli *c, const cli_problem *p,
-                               cli_system *s)
-{
-    if (!c->set.x0) return TACIT_OK;
-    TRY(tacit_world_agree(c->world, ALLOC(s->n, "the first guess", &s->guess)));
-    return read_named(c, p, c->set.x0, true, s->guess);
-}
-
-static tacit_status read_rhs(const cli *c, const cli_problem *p, cli_system *s)
-{
-    double *host = NULL;
-    TRY(tacit_world_agree(c->world, ALLOC(s->n, "the right-hand side", &host)));
-    tacit_status status = read_named(c, p, rhs_of(c), false, host);
-    if (status >= 0) status = tacit_queue_put(s->queue, s->n, host, s->b);
-    free(host);
-    return tacit_world_agree(c->world, status);
-}
-
-static tacit_status make_rhs(const cli *c, const cli_problem *p, cli_system *s)
-{
-    if (!cli_is_rhs_word(rhs_of(c)) || cli_is_own(rhs_of(c)))
-        return read_rhs(c, p, s);
-    if (cli_is_manufactured(c))
-        return tacit_operator_manufacture(s->A, p->matrix, c->set.seed,
-                                          s->xstar, s->b);
-    return tacit_queue_fill(s->queue, s->n, 1.0, s->b);
-}
-
-static tacit_status make_vectors(const cli *c, cli_system *s)
-{
-    TRY(tacit_queue_alloc(s->queue, s->n, &s->b));
-    TRY(tacit_queue_alloc(s->queue, s->n, &s->x));
-    if (cli_is_manufactured(c))
-        TRY(tacit_queue_alloc(s->queue, s->n, &s->xstar));
-    return TACIT_OK;
-}
 
 /* The threads of OpenMP, which made the matrix, go on spinning for some ms:
  * send them away before threads of the queue are measured, or work. */
@@ -100,8 +19,8 @@ static void dismiss_openmp(void)
 }
 
 static tacit_status build(const cli *c, const cli_problem *p,
-                          const char *decorators, const char *format, bool take,
-                          cli_system *s)
+                          const char *decorators, const char *format,
+                          cli_company company, cli_system *s)
 {
     char spec[CLI_SPEC];
     dismiss_openmp();
@@ -109,23 +28,22 @@ static tacit_status build(const cli *c, const cli_problem *p,
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
     if (cli_on_gpu(c)) s->context_seconds = base_seconds() - start;
-    TRY(take ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
-             : tacit_operator_create(s->queue, p->matrix, format, &s->A));
+    TRY(company == CLI_ALONE
+            ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
+            : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
     s->setup_seconds = base_seconds() - start - s->context_seconds;
-    TRY(tacit_world_agree(c->world, make_vectors(c, s)));
-    TRY(read_guess(c, p, s));
-    TRY(make_rhs(c, p, s));
+    TRY(cli_make_vectors(c, p, company, s));
     dismiss_openmp();
     return TACIT_OK;
 }
 
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                const char *decorators, const char *format,
-                               bool take, cli_system *out)
+                               cli_company company, cli_system *out)
 {
     *out = (cli_system){.queue = NULL};
-    const tacit_status status = build(c, p, decorators, format, take, out);
+    const tacit_status status = build(c, p, decorators, format, company, out);
     if (status < 0) cli_system_destroy(out);
     return status;
 }
@@ -151,13 +69,7 @@ bool cli_is_missing(const cli *c, tacit_status status)
 
 void cli_system_destroy(cli_system *s)
 {
-    if (s->queue) {
-        tacit_queue_free(s->queue, &s->b);
-        tacit_queue_free(s->queue, &s->x);
-        tacit_queue_free(s->queue, &s->xstar);
-    }
-    free(s->guess);
-    s->guess = NULL;
+    if (s->queue) cli_free_vectors(s);
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);
 }
@@ -200,10 +112,46 @@ tacit_tally_row cli_tally_total(const tacit_tally *t)
     return total;
 }
 
-static tacit_status set_guess(cli_system *s)
+tacit_status cli_outcome(const tacit_result *result)
 {
-    if (s->guess) return tacit_queue_put(s->queue, s->n, s->guess, s->x);
-    return tacit_queue_fill(s->queue, s->n, 0.0, s->x);
+    if (result->converged) return TACIT_OK;
+    switch (result->stop) {
+    case TACIT_STOP_BREAKDOWN: return TACIT_BREAKDOWN;
+    case TACIT_STOP_INTERRUPTED: return TACIT_INTERRUPTED;
+    case TACIT_STOP_RTOL:
+    case TACIT_STOP_ATOL:
+    case TACIT_STOP_MAX_ITERATIONS:
+    case TACIT_STOP_STAGNATION: break;
+    }
+    return TACIT_NOT_CONVERGED;
+}
+
+int64_t cli_iterations(const cli_run *run)
+{
+    int64_t most = run->result.iterations;
+    for (int j = 0; run->results && j < run->columns; j++)
+        if (run->results[j].iterations > most)
+            most = run->results[j].iterations;
+    return most;
+}
+
+/* All columns at once, where there are several. */
+static tacit_status run_columns(cli_system *s, tacit_solver *solver,
+                                const tacit_stop *stop, cli_run *out)
+{
+    if (s->columns == 1)
+        return tacit_solver_run(solver, s->b, s->x, stop, &out->result);
+    for (int j = 0; j < s->columns; j++)
+        s->results[j] = (tacit_result){.size = sizeof *s->results};
+    const tacit_status status = tacit_solver_run_block(
+        solver, s->columns, s->b, s->stride, s->x, s->stride, stop, s->results);
+    out->results = s->results;
+    int worst = 0;
+    for (int j = 1; j < s->columns; j++)
+        if (cli_outcome(&s->results[j]) > cli_outcome(&s->results[worst]))
+            worst = j;
+    out->result = s->results[worst];
+    return status;
 }
 
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
@@ -211,17 +159,19 @@ tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
 {
     *out = (cli_run){.error = (double)NAN,
                      .result.size = sizeof out->result,
+                     .columns = s->columns,
                      .mixed = cli_is_mixed(s)};
-    TRY(set_guess(s));
+    TRY(cli_set_guess(s));
     const tacit_stop stop = {.size = sizeof stop,
                              .rtol = c->set.rtol,
                              .atol = c->set.atol,
                              .max_iterations = c->set.max_iterations,
                              .monitor = cli_monitor_step,
+                             .column_monitor = cli_monitor_column,
                              .monitor_ctx = m};
     tacit_queue_clear_tally(s->queue);
     cli_monitor_begin(m);
-    out->status = tacit_solver_run(solver, s->b, s->x, &stop, &out->result);
+    out->status = run_columns(s, solver, &stop, out);
     cli_monitor_end(m);
     TRY(out->status);
     snprintf(out->message, sizeof out->message, "%s", tacit_error_message());

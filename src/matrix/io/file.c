@@ -17,7 +17,10 @@ tacit_status tacit_file_check_writable(tacit_world *world, const char *path,
 {
     REQUIRE(world != NULL && path != NULL);
     if (kind == TACIT_FILE_TEXT) return tct_sink_check(world, path);
-    return tct_check_writable(world, path, NULL, kind == TACIT_FILE_VECTOR);
+    const int vectors = kind == TACIT_FILE_VECTORS  ? 2
+                        : kind == TACIT_FILE_VECTOR ? 1
+                                                    : 0;
+    return tct_check_writable(world, path, NULL, vectors);
 }
 
 bool tacit_file_is_stdout(const char *path)

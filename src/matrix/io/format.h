@@ -4,8 +4,8 @@
  *
  * Most formats are *sources*: rank 0 reads entries in batches, and read.c
  * deals them out to the ranks that own their rows. A format that each rank can
- * read its own part of has its own functions instead. A vector is a source of
- * one column. */
+ * read its own part of has its own functions instead. Vectors are a source of
+ * as many columns. */
 #ifndef TCT_IO_FORMAT_H
 #define TCT_IO_FORMAT_H
 #include "matrix/io/crew.h"
@@ -66,11 +66,22 @@ typedef struct tct_input {
     const char *path;
     tct_stream *stream;
     bool vector;    /* a vector is wanted */
+    bool many;      /* ... or several */
     bool guess;     /* ... to start from, not to solve for */
     int64_t length; /* ... of so many values */
     int machines;   /* that share the memory for it */
     tct_crew *crew;
 } tct_input;
+
+/* Where the values of vectors go: rows [first, first + count) of `rows` are this
+ * rank's. */
+typedef struct tct_vectors {
+    int64_t rows, first, count;
+    bool many;   /* `out` is made for as many columns as there are, and theirs
+                    to free; otherwise it is given, for one */
+    int columns; /* of the file */
+    double *out; /* [columns][count] */
+} tct_vectors;
 
 typedef struct tct_file_format {
     tacit_file_format about;
@@ -87,14 +98,15 @@ typedef struct tct_file_format {
     /* Collective; instead of `open`. */
     tacit_status (*read_matrix)(tacit_world *w, const char *path, tct_csr *out,
                                 tct_file_info *info);
-    tacit_status (*read_vector)(tacit_world *w, const char *path, int64_t rows,
-                                int64_t first, int64_t count, double *out);
+    tacit_status (*read_vectors)(tacit_world *w, const char *path,
+                                 tct_vectors *v);
 
     /* Collective; NULL where it cannot be written. */
     tacit_status (*write_matrix)(tct_sink *s, const tct_csr *A,
                                  const tct_write_options *options);
-    tacit_status (*write_vector)(tct_sink *s, int64_t rows, int64_t count,
-                                 const double *x);
+    /* One, or as many as about.writes_vectors permits. */
+    tacit_status (*write_vectors)(tct_sink *s, int64_t rows, int64_t count,
+                                  int columns, const double *x, int64_t stride);
 } tct_file_format;
 
 #define TCT_DECLARE_FORMAT(name) extern const tct_file_format tct_file_##name;
@@ -115,6 +127,11 @@ void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
 
 /* Fail with INPUT: a vector has `values` where a matrix has `rows`. */
 tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows);
+
+/* Room for the `rows` x `cols` values of the file: sets columns and out.
+ * Errors      INPUT (no such vectors are wanted), NO_MEMORY. */
+tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
+                              int64_t cols);
 
 /* Fail with UNSUPPORTED if this build lacks what the format needs. */
 tacit_status tct_check_missing(const char *path, const tct_file_format *f);

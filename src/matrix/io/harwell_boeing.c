@@ -13,7 +13,8 @@
  * by D, E or only its sign; a number without a point has one as many digits
  * from its end as the format says. The pointers and indices must be kept until
  * the values come; what was used of them is given back. Read as a vector, a
- * file is its first right-hand side, full or sparse, or its first guess.
+ * file is its first right-hand side, full or sparse, or its first guess; as
+ * vectors it is all of them.
  * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
  *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
 #include "matrix/io/format.h"
@@ -268,17 +269,20 @@ static tacit_status find_vector(boeing *b)
     return skip_fields(b, &b->rhs, sides, b->side_count);
 }
 
-/* The rows of the first sparse right-hand side into b->row. */
+/* The rows of the sparse right-hand sides into b->row, and where each of them
+ * ends into b->start. */
 static tacit_status read_sparse_rows(boeing *b)
 {
-    int64_t last = 1, end = 1, row = 0;
+    int64_t last = 1, row = 0;
+    const int64_t cols = b->base.cols;
+    TRY(TCT_ALLOC(cols + 1, "right-hand sides", &b->start));
     b->field = b->pointer.repeat;
     for (int64_t k = 0; k <= b->sides; k++) {
         TRY(next_int(b, &b->pointer, sides, last, b->side_count + 1, &last));
-        if (k == 1) end = last;
+        if (k <= cols) b->start[k] = last - 1;
     }
-    b->base.stored = end - 1;
-    TRY(TCT_ALLOC(b->base.stored, "a right-hand side", &b->row));
+    b->base.stored = b->start[cols];
+    TRY(TCT_ALLOC(b->base.stored, "right-hand sides", &b->row));
     b->field = b->index.repeat;
     for (int64_t k = 0; k < b->side_count; k++) {
         TRY(next_int(b, &b->index, sides, 1, b->base.rows, &row));
@@ -301,7 +305,10 @@ static tacit_status vector_next(tct_source *base, tct_batch *out)
     for (int64_t k = 0; k < n; k++, b->done++) {
         double val = 0;
         TRY(next_value(b, &b->rhs, b->in.guess ? guesses : sides, &val));
-        b->entry[k] = (tct_entry){sparse ? b->row[b->done] : b->done, 0, val};
+        while (sparse && b->start[b->col + 1] <= b->done) b->col++;
+        b->entry[k] = sparse ? (tct_entry){b->row[b->done], b->col, val}
+                             : (tct_entry){b->done % base->rows,
+                                           b->done / base->rows, val};
     }
     tct_batch_split(out, b->parts, b->entry, n);
     return TACIT_OK;
@@ -312,17 +319,24 @@ static tacit_status open_vector(boeing *b)
     if (b->in.guess ? !b->has_guess : b->sides == 0)
         FAIL(TACIT_INPUT, "%s: holds a matrix without a %s: give another file",
              b->in.path, b->in.guess ? "first guess" : "right-hand side");
-    if (b->sides > 1)
+    if (b->sides > 1 && !b->in.many)
         tct_log(TCT_WARN, "%s: the first of its %lld %s is used", b->in.path,
                 (long long)b->sides, b->in.guess ? guesses : sides);
     b->matrix_cols = b->base.cols;
     b->matrix_stored = b->base.stored;
-    b->base.cols = 1;
-    b->base.stored = b->base.most = b->base.rows;
+    b->base.cols = b->in.many ? b->sides : 1;
+    b->base.stored = b->base.most = b->base.rows * b->base.cols;
     b->base.symmetric = false;
     b->base.next = vector_next;
     b->base.verify = NULL;
-    return TACIT_OK;
+    if (b->storage == 'M' && !b->in.guess) b->base.most = b->side_count;
+    const int64_t room = tct_stream_limit(b->in.stream);
+    const tct_source about = {.rows = b->base.rows,
+                              .cols = b->base.cols,
+                              .stored = b->base.most,
+                              .most = b->base.most};
+    return b->in.many ? tct_check_sizes(b->in.path, &b->in, &about, room)
+                      : TACIT_OK;
 }
 
 /* --- the header --------------------------------------------------------- */
@@ -564,7 +578,8 @@ const tct_file_format tct_file_harwell_boeing = {
                          "right-hand side",
               .told_by = "a third line with a type such as RSA",
               .reads_matrix = true,
-              .reads_vector = true},
+              .reads_vector = true,
+              .reads_vectors = true},
     .probe = boeing_probe,
     .guesses = true,
     .open = boeing_open,

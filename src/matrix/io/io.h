@@ -53,6 +53,12 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
                              int64_t rows, int64_t first, int64_t count,
                              double *out);
 
+/* The same of a file with any number of columns: `*out` [*columns][count], one
+ * after the other, which tct_free frees. */
+tacit_status tct_read_vectors(tacit_world *w, const char *path, bool guess,
+                              int64_t rows, int64_t first, int64_t count,
+                              int *columns, double **out);
+
 typedef struct tct_write_options {
     const char *format; /* NULL: by the end of the name                */
     bool symmetric;     /* A is symmetric: one triangle is enough where
@@ -72,11 +78,20 @@ tacit_status tct_write_vector(tacit_world *w, const char *path,
                               const tct_write_options *options, int64_t rows,
                               int64_t count, const double *x);
 
+/* Write `columns` of them, of which the next begins `stride` values behind the
+ * one before.
+ * Errors      INVALID, too, if the format holds but one. */
+tacit_status tct_write_vectors(tacit_world *w, const char *path,
+                               const tct_write_options *options, int64_t rows,
+                               int64_t count, int columns, const double *x,
+                               int64_t stride);
+
 /* Can `path` be written? For asking before a long run; leaves nothing behind.
- * With `vector` or without, its name must tell a format that can hold it.
+ * Its name must tell a format that holds so many vectors, or a matrix where
+ * `vectors` is 0.
  * Collective.
  * Errors      INVALID, IO. */
 tacit_status tct_check_writable(tacit_world *w, const char *path,
-                                const tct_write_options *options, bool vector);
+                                const tct_write_options *options, int vectors);
 
 #endif

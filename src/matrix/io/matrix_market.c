@@ -657,11 +657,19 @@ static size_t make_lines(void *ctx, char *out, size_t room)
     return total;
 }
 
-static tacit_status write_lines(tct_sink *s, writer *p)
+/* What `p` says, and then as many columns more, each `stride` behind the one
+ * before. */
+static tacit_status write_lines(tct_sink *s, writer *p, int more,
+                                int64_t stride)
 {
     tacit_status status = tct_crew_create(&p->crew);
     status = tct_agree(tct_sink_world(s), status);
     if (status == TACIT_OK) status = tct_sink_gather(s, make_lines, p);
+    for (; more > 0 && status == TACIT_OK; more--) {
+        p->at = p->row = 0;
+        p->x += stride;
+        status = tct_sink_gather(s, make_lines, p);
+    }
     tct_crew_destroy(&p->crew);
     return status;
 }
@@ -690,20 +698,21 @@ static tacit_status market_write_matrix(tct_sink *s, const tct_csr *A,
     TRY(tct_sink_write(s, head, (size_t)n));
     writer p = {
         .A = A, .lower = lower, .x = A->val, .count = tct_csr_nonzeros(A)};
-    return write_lines(s, &p);
+    return write_lines(s, &p, 0, 0);
 }
 
-static tacit_status market_write_vector(tct_sink *s, int64_t rows,
-                                        int64_t count, const double *x)
+static tacit_status market_write_vectors(tct_sink *s, int64_t rows,
+                                         int64_t count, int columns,
+                                         const double *x, int64_t stride)
 {
     char head[120];
     const int n =
         snprintf(head, sizeof head,
-                 "%%%%MatrixMarket matrix array real general\n%lld 1\n",
-                 (long long)rows);
+                 "%%%%MatrixMarket matrix array real general\n%lld %d\n",
+                 (long long)rows, columns);
     TRY(tct_sink_write(s, head, (size_t)n));
     writer p = {.x = x, .count = count};
-    return write_lines(s, &p);
+    return write_lines(s, &p, columns - 1, stride);
 }
 
 const tct_file_format tct_file_matrix_market = {
@@ -716,9 +725,11 @@ const tct_file_format tct_file_matrix_market = {
               .writes_matrix = true,
               .reads_vector = true,
               .writes_vector = true,
-              .may_pack = true},
+              .may_pack = true,
+              .reads_vectors = true,
+              .writes_vectors = true},
     .probe = market_probe,
     .open = market_open,
     .write_matrix = market_write_matrix,
-    .write_vector = market_write_vector,
+    .write_vectors = market_write_vectors,
 };

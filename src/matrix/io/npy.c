@@ -4,8 +4,8 @@
  *     \x93NUMPY 1 0 length {'descr': '<f8', 'fortran_order': False,
  *                           'shape': (3,), }
  *
- * Read and written as a vector; a file of two dimensions is read as a matrix
- * without its zeros. */
+ * Read and written as a vector, or as vectors, which are its columns; as a
+ * matrix a file of two dimensions is read without its zeros. */
 #include "matrix/io/npy.h"
 #include "matrix/io/number.h"
 #include <stdio.h>
@@ -94,14 +94,14 @@ tacit_status tct_npy_header(const char *path, const char *what,
     return TACIT_OK;
 }
 
-void tct_npy_print(char *out, const char *type, const char *shape)
+void tct_npy_print(char *out, const char *type, const char *shape, bool fortran)
 {
     memcpy(out, "\x93NUMPY\1\0", 8);
     tct_store(out + 8, 2, false, TCT_NPY_HEAD - 10);
     char text[TCT_NPY_HEAD - 10 + 1];
     snprintf(text, sizeof text,
-             "{'descr': '%s', 'fortran_order': False, 'shape': %s, }", type,
-             shape);
+             "{'descr': '%s', 'fortran_order': %s, 'shape': %s, }", type,
+             fortran ? "True" : "False", shape);
     memset(out + 10, ' ', TCT_NPY_HEAD - 10);
     memcpy(out + 10, text, strlen(text));
     out[TCT_NPY_HEAD - 1] = '\n';
@@ -150,15 +150,21 @@ static tacit_status npy_open(const tct_input *in, tct_source **out)
     return status;
 }
 
-static tacit_status npy_write_vector(tct_sink *s, int64_t rows, int64_t count,
-                                     const double *x)
+static tacit_status npy_write_vectors(tct_sink *s, int64_t rows, int64_t count,
+                                      int columns, const double *x,
+                                      int64_t stride)
 {
-    char head[TCT_NPY_HEAD], shape[32];
-    snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
-    tct_npy_print(head, "<f8", shape);
+    char head[TCT_NPY_HEAD], shape[40];
+    if (columns == 1) snprintf(shape, sizeof shape, "(%lld,)", (long long)rows);
+    else snprintf(shape, sizeof shape, "(%lld, %d)", (long long)rows, columns);
+    tct_npy_print(head, "<f8", shape, columns > 1);
     TRY(tct_sink_write(s, head, sizeof head));
-    tct_maker p = {.kind = TCT_MAKE_VALUES, .x = x, .count = count};
-    return tct_sink_gather(s, tct_make_elements, &p);
+    for (int j = 0; j < columns; j++) {
+        tct_maker p = {
+            .kind = TCT_MAKE_VALUES, .x = x + j * stride, .count = count};
+        TRY(tct_sink_gather(s, tct_make_elements, &p));
+    }
+    return TACIT_OK;
 }
 
 const tct_file_format tct_file_npy = {
@@ -168,9 +174,11 @@ const tct_file_format tct_file_npy = {
               .suffixes = {".npy"},
               .reads_matrix = true,
               .reads_vector = true,
-              .writes_vector = true},
+              .writes_vector = true,
+              .reads_vectors = true,
+              .writes_vectors = true},
     .probe = npy_probe,
     .again = true,
     .open = npy_open,
-    .write_vector = npy_write_vector,
+    .write_vectors = npy_write_vectors,
 };

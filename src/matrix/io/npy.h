@@ -22,8 +22,10 @@ tacit_status tct_npy_header(const char *path, const char *what,
                             tct_array *a);
 
 /* Write the header for `type` ("<f8") and `shape` ("(3,)") into `out`
- * [TCT_NPY_HEAD]; it always fills it. */
+ * [TCT_NPY_HEAD]; it always fills it. The values follow column by column if
+ * `fortran`. */
 enum { TCT_NPY_HEAD = 128 };
-void tct_npy_print(char *out, const char *type, const char *shape);
+void tct_npy_print(char *out, const char *type, const char *shape,
+                   bool fortran);
 
 #endif

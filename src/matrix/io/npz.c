@@ -181,7 +181,7 @@ static tct_zip_part part(const tct_sink *s, const char *name, const char *type,
                          int64_t more, writer *p)
 {
     const size_t lead = TCT_NPY_HEAD + bytes;
-    tct_npy_print(p->lead, type, dims);
+    tct_npy_print(p->lead, type, dims, false);
     memcpy(p->lead + TCT_NPY_HEAD, first, bytes);
     if (tct_sink_world(s)->rank == 0) p->lead_bytes = lead;
     return (tct_zip_part){name, (int64_t)lead + more, make_member, p};
@@ -234,7 +234,8 @@ const tct_file_format tct_file_npz = {
               .reason = TCT_ZIP_MISSING,
               .reads_matrix = true,
               .writes_matrix = true,
-              .reads_vector = true},
+              .reads_vector = true,
+              .reads_vectors = true},
     .probe = npz_probe,
     .seeks = true,
     .open = npz_open,

@@ -192,9 +192,12 @@ static tacit_status petsc_write_matrix(tct_sink *s, const tct_csr *A,
     return TACIT_OK;
 }
 
-static tacit_status petsc_write_vector(tct_sink *s, int64_t rows, int64_t count,
-                                       const double *x)
+static tacit_status petsc_write_vectors(tct_sink *s, int64_t rows,
+                                        int64_t count, int columns,
+                                        const double *x, int64_t stride)
 {
+    (void)columns; /* a Vec is one */
+    (void)stride;
     const int64_t words[] = {VEC, rows};
     TRY(write_words(s, rows > INT32_MAX ? 8 : 4, 2, words));
     tct_maker p = {
@@ -215,5 +218,5 @@ const tct_file_format tct_file_petsc = {
     .again = true,
     .open = petsc_open,
     .write_matrix = petsc_write_matrix,
-    .write_vector = petsc_write_vector,
+    .write_vectors = petsc_write_vectors,
 };

@@ -11,6 +11,7 @@
 #include "matrix/io/assembly.h"
 #include "matrix/io/input.h"
 #include "matrix/parallel.h"
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -85,6 +86,30 @@ tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
          "%s: has %lld values, but the matrix has %lld rows: give a vector of "
          "that length",
          path, (long long)values, (long long)rows);
+}
+
+tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
+                              int64_t cols)
+{
+    if (cols != 1 && !v->many)
+        FAIL(TACIT_INPUT,
+             "%s: holds a %lld x %lld matrix where a vector is needed: give a "
+             "file with one column",
+             path, (long long)rows, (long long)cols);
+    if (rows != v->rows && cols == 1)
+        return tct_wrong_length(path, rows, v->rows);
+    if (rows != v->rows)
+        FAIL(TACIT_INPUT,
+             "%s: has %lld columns of %lld values, but the matrix has %lld "
+             "rows: give columns of that length",
+             path, (long long)cols, (long long)rows, (long long)v->rows);
+    if (cols < 1 || cols > INT_MAX)
+        FAIL(TACIT_INPUT, "%s: has %lld columns: give a file with 1 to %d",
+             path, (long long)cols, INT_MAX);
+    v->columns = (int)cols;
+    if (!v->many) return TACIT_OK;
+    TRY(tct_memory_require(8.0 * (double)v->count * (double)cols, path));
+    return TCT_ALLOC(v->count * cols, "vectors of a file", &v->out);
 }
 
 tacit_status tct_check_missing(const char *path, const tct_file_format *f)
@@ -221,13 +246,16 @@ static void tell(const tct_input *in, const opened *o)
                 (long long)a->cols, (long long)a->stored);
 }
 
-static tacit_status open_all(tacit_world *w, const char *path, int64_t length,
-                             bool guess, tct_crew *crew, opened *o)
+/* For the vectors `v`, or for a matrix where it is NULL. */
+static tacit_status open_all(tacit_world *w, const char *path,
+                             const tct_vectors *v, bool guess, tct_crew *crew,
+                             opened *o)
 {
     tacit_status status = TACIT_OK;
     tct_input in = {.path = path,
-                    .vector = length >= 0,
-                    .length = length,
+                    .vector = v != NULL,
+                    .many = v && v->many,
+                    .length = v ? v->rows : -1,
                     .guess = guess,
                     .machines = w->size / w->local_size,
                     .crew = crew};
@@ -477,7 +505,7 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
     tct_file_info about = {0};
     tct_crew *crew = NULL;
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK) status = open_all(w, path, -1, false, crew, &o);
+    if (status == TACIT_OK) status = open_all(w, path, NULL, false, crew, &o);
     if (status == TACIT_OK) status = read_opened(w, path, &o, crew, &A, &about);
     close_file(&o);
     tct_crew_destroy(&crew);
@@ -492,46 +520,51 @@ tacit_status tct_read_matrix(tacit_world *w, const char *path, tct_csr *out,
 
 /* --- vectors ------------------------------------------------------------ */
 
-typedef struct {
-    double *out;
-    int64_t first;
-} values;
-
 static tacit_status set_values(void *ctx, const tct_batch *batch)
 {
-    const values *v = ctx;
+    const tct_vectors *v = ctx;
     for (int p = 0; p < batch->count; p++)
         for (int64_t k = 0; k < batch->parts[p].count; k++) {
             const tct_entry *e = &batch->parts[p].entries[k];
-            v->out[e->row - v->first] += e->val;
+            v->out[e->col * v->count + e->row - v->first] += e->val;
         }
     return TACIT_OK;
 }
 
-static tacit_status vector_from_source(tacit_world *w, const char *path,
-                                       opened *o, tct_crew *crew, int64_t rows,
-                                       int64_t first, int64_t count,
-                                       double *out)
+static tacit_status vectors_from_source(tacit_world *w, const char *path,
+                                        opened *o, tct_crew *crew,
+                                        tct_vectors *v)
 {
-    if (o->about.cols != 1)
-        FAIL(TACIT_INPUT,
-             "%s: holds a %lld x %lld matrix where a vector is needed: give a "
-             "file with one column",
-             path, (long long)o->about.rows, (long long)o->about.cols);
-    if (o->about.rows != rows)
-        return tct_wrong_length(path, o->about.rows, rows);
+    TRY(tct_agree(w, tct_vectors_room(v, path, o->about.rows, o->about.cols)));
     int64_t *starts = NULL;
     tacit_status status = TCT_ALLOC(w->size + 1, "row ranges", &starts);
     status = tct_agree(w, status);
     if (status == TACIT_OK)
-        status = tct_allgather(w, sizeof first, &first, starts);
+        status = tct_allgather(w, sizeof v->first, &v->first, starts);
     if (status == TACIT_OK) {
-        starts[w->size] = rows;
-        for (int64_t i = 0; i < count; i++) out[i] = 0;
-        values v = {out, first};
-        status = route(w, path, o->source, crew, starts, set_values, &v);
+        starts[w->size] = v->rows;
+        for (int64_t i = 0; i < v->count * v->columns; i++) v->out[i] = 0;
+        status = route(w, path, o->source, crew, starts, set_values, v);
     }
     tct_free(starts);
+    return status;
+}
+
+static tacit_status read_columns(tacit_world *w, const char *path, bool guess,
+                                 tct_vectors *v)
+{
+    path = tct_input_path(path);
+    opened o = {0};
+    tct_crew *crew = NULL;
+    tacit_status status = tct_agree(w, tct_crew_create(&crew));
+    if (status == TACIT_OK) status = open_all(w, path, v, guess, crew, &o);
+    if (status == TACIT_OK) {
+        const tct_file_format *f = formats[o.about.format];
+        status = f->read_vectors ? f->read_vectors(w, path, v)
+                                 : vectors_from_source(w, path, &o, crew, v);
+    }
+    close_file(&o);
+    tct_crew_destroy(&crew);
     return status;
 }
 
@@ -542,19 +575,25 @@ tacit_status tct_read_vector(tacit_world *w, const char *path, bool guess,
     REQUIRE(w != NULL && path != NULL && rows >= 0);
     REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
     REQUIRE(count == 0 || out != NULL);
-    path = tct_input_path(path);
-    opened o = {0};
-    tct_crew *crew = NULL;
-    tacit_status status = tct_agree(w, tct_crew_create(&crew));
-    if (status == TACIT_OK) status = open_all(w, path, rows, guess, crew, &o);
-    if (status == TACIT_OK) {
-        const tct_file_format *f = formats[o.about.format];
-        status = f->read_vector
-                     ? f->read_vector(w, path, rows, first, count, out)
-                     : vector_from_source(w, path, &o, crew, rows, first, count,
-                                          out);
+    tct_vectors v = {.rows = rows, .first = first, .count = count, .out = out};
+    return read_columns(w, path, guess, &v);
+}
+
+tacit_status tct_read_vectors(tacit_world *w, const char *path, bool guess,
+                              int64_t rows, int64_t first, int64_t count,
+                              int *columns, double **out)
+{
+    REQUIRE(w != NULL && path != NULL && rows >= 0);
+    REQUIRE(first >= 0 && count >= 0 && first <= rows - count);
+    REQUIRE(columns != NULL && out != NULL);
+    tct_vectors v = {
+        .rows = rows, .first = first, .count = count, .many = true};
+    const tacit_status status = read_columns(w, path, guess, &v);
+    if (status < 0) {
+        tct_free(v.out);
+        return status;
     }
-    close_file(&o);
-    tct_crew_destroy(&crew);
-    return status;
+    *columns = v.columns;
+    *out = v.out;
+    return TACIT_OK;
 }

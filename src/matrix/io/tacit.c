@@ -7,6 +7,7 @@
  *     flags      48 where ptr, col and val begin    72 size of the file
  *     80 checksum of the arrays     88 checksum of the header
  *
+ * Vectors have no ptr and col: val holds them column by column.
  * The checksum of the arrays is a sum over all elements, each mixed with its
  * place, so that ranks can sum up their own parts. */
 #include "matrix/io/format.h"
@@ -82,6 +83,12 @@ static void pack(const header *h, unsigned char *raw)
     tct_store(raw + 88, 8, false, sum_header(raw));
 }
 
+/* Are there at most `most` values in so many columns? */
+static bool fills(int64_t rows, int64_t cols, int64_t most)
+{
+    return rows == 0 || cols <= most / rows;
+}
+
 static tacit_status unpack(const char *path, const unsigned char *raw,
                            header *h)
 {
@@ -107,7 +114,9 @@ static tacit_status unpack(const char *path, const unsigned char *raw,
     const int64_t most = INT64_MAX / 64;
     const bool sizes = h->rows >= 0 && h->rows < most && h->cols >= 0 &&
                        h->entries >= 0 && h->entries < most &&
-                       (h->kind == MATRIX || h->kind == VECTOR);
+                       (h->kind == MATRIX ||
+                        (h->kind == VECTOR && fills(h->rows, h->cols, most) &&
+                         h->entries == h->rows * h->cols));
     if (sizes) lay_out(h);
     if (!sizes || (int64_t)tct_load(raw + 72, 8, false) != h->size)
         FAIL(TACIT_INPUT, "%s: its header makes no sense: write it again",
@@ -285,32 +294,33 @@ static tacit_status tacit_read_matrix(tacit_world *w, const char *path,
 }
 
 static tacit_status read_values(const char *path, int fd, const header *h,
-                                int64_t rows, int64_t first, int64_t count,
-                                double *out, uint64_t *sum)
+                                tct_vectors *v, uint64_t *sum)
 {
     if (h->kind != VECTOR)
         FAIL(TACIT_INPUT, "%s: holds a matrix where a vector is needed", path);
-    if (h->rows != rows) return tct_wrong_length(path, h->rows, rows);
-    TRY(read_array(fd, path, 3, h->val, 8, first, count, out, sum));
-    for (int64_t k = 0; k < count; k++)
-        if (!isfinite(out[k]))
-            FAIL(TACIT_INPUT,
-                 "%s: value %lld (counting from 0) is %g: all "
-                 "values must be finite",
-                 path, (long long)(first + k), out[k]);
+    TRY(tct_vectors_room(v, path, h->rows, h->cols));
+    for (int j = 0; j < v->columns; j++) {
+        double *out = v->out + j * v->count;
+        const int64_t first = j * h->rows + v->first;
+        TRY(read_array(fd, path, 3, h->val, 8, first, v->count, out, sum));
+        for (int64_t k = 0; k < v->count; k++)
+            if (!isfinite(out[k]))
+                FAIL(TACIT_INPUT,
+                     "%s: value %lld (counting from 0) is %g: all "
+                     "values must be finite",
+                     path, (long long)(first + k), out[k]);
+    }
     return TACIT_OK;
 }
 
-static tacit_status tacit_read_vector(tacit_world *w, const char *path,
-                                      int64_t rows, int64_t first,
-                                      int64_t count, double *out)
+static tacit_status tacit_read_vectors(tacit_world *w, const char *path,
+                                       tct_vectors *v)
 {
     header h = {0};
     int fd = -1;
     uint64_t sum = 0;
     tacit_status status = open_own(path, &fd, &h);
-    if (status == TACIT_OK)
-        status = read_values(path, fd, &h, rows, first, count, out, &sum);
+    if (status == TACIT_OK) status = read_values(path, fd, &h, v, &sum);
     if (fd >= 0) close(fd);
     TRY(tct_agree(w, status));
     return check_sum(w, path, &h, sum);
@@ -409,22 +419,38 @@ static tacit_status tacit_write_matrix(tct_sink *s, const tct_csr *A,
     return tct_sink_gather(s, make_bytes, &val);
 }
 
-static tacit_status tacit_write_vector(tct_sink *s, int64_t rows, int64_t count,
-                                       const double *x)
+/* Elements from `first` on, which are `x` [count]. */
+static uint64_t sum_values(int64_t first, int64_t count, const double *x)
 {
-    int64_t first, total;
-    TRY(tct_count_before(tct_sink_world(s), count, &first, &total));
     uint64_t sum = 0;
     for (int64_t k = 0; k < count; k++) {
         uint64_t bits;
         memcpy(&bits, &x[k], sizeof bits);
         sum += mixed(3, first + k, bits);
     }
-    header h = {.kind = VECTOR, .rows = rows, .cols = 1, .entries = rows};
+    return sum;
+}
+
+static tacit_status tacit_write_vectors(tct_sink *s, int64_t rows,
+                                        int64_t count, int columns,
+                                        const double *x, int64_t stride)
+{
+    int64_t first, total;
+    TRY(tct_count_before(tct_sink_world(s), count, &first, &total));
+    uint64_t sum = 0;
+    for (int j = 0; j < columns; j++)
+        sum += sum_values(j * rows + first, count, x + j * stride);
+    header h = {.kind = VECTOR,
+                .rows = rows,
+                .cols = columns,
+                .entries = rows * columns};
     lay_out(&h);
     TRY(write_header(s, &h, sum));
-    writer val = {.data = x, .bytes = 8 * count};
-    return tct_sink_gather(s, make_bytes, &val);
+    for (int j = 0; j < columns; j++) {
+        writer val = {.data = x + j * stride, .bytes = 8 * count};
+        TRY(tct_sink_gather(s, make_bytes, &val));
+    }
+    return TACIT_OK;
 }
 
 const tct_file_format tct_file_tacit = {
@@ -435,11 +461,13 @@ const tct_file_format tct_file_tacit = {
               .reads_matrix = true,
               .writes_matrix = true,
               .reads_vector = true,
-              .writes_vector = true},
+              .writes_vector = true,
+              .reads_vectors = true,
+              .writes_vectors = true},
     .probe = tacit_probe,
     .seeks = true,
     .read_matrix = tacit_read_matrix,
-    .read_vector = tacit_read_vector,
+    .read_vectors = tacit_read_vectors,
     .write_matrix = tacit_write_matrix,
-    .write_vector = tacit_write_vector,
+    .write_vectors = tacit_write_vectors,
 };

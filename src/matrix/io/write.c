@@ -12,7 +12,7 @@ enum { FORMATS = sizeof formats / sizeof *formats };
 
 static bool writes(const tct_file_format *f, bool vector)
 {
-    return vector ? f->write_vector != NULL : f->write_matrix != NULL;
+    return vector ? f->write_vectors != NULL : f->write_matrix != NULL;
 }
 
 static bool ends_with(const char *text, const char *end)
@@ -97,11 +97,17 @@ tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
 
 static const tct_write_options none = {0};
 
+/* For a matrix where `vectors` is 0. */
 static tacit_status choose(const char *path, const tct_write_options *options,
-                           bool vector, const tct_file_format **out)
+                           int vectors, const tct_file_format **out)
 {
-    TRY(options->format ? by_name(options->format, vector, out)
-                        : by_suffix(path, vector, out));
+    TRY(options->format ? by_name(options->format, vectors > 0, out)
+                        : by_suffix(path, vectors > 0, out));
+    if (vectors > 1 && !(*out)->about.writes_vectors)
+        FAIL(TACIT_INVALID,
+             "%s: a file of format '%s' holds one vector, and several are to "
+             "be written: let its name end in .mtx, .mtx.gz, .npy or .tacit",
+             path, (*out)->about.name);
     return tct_check_missing(path, *out);
 }
 
@@ -113,7 +119,7 @@ tacit_status tct_write_matrix(tacit_world *w, const char *path,
     const tct_write_options *o = options ? options : &none;
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
-    TRY(choose(path, o, false, &f));
+    TRY(choose(path, o, 0, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
     tacit_status status = f->write_matrix(s, A, o);
     if (status == TACIT_OK) status = tct_sink_commit(s);
@@ -125,23 +131,31 @@ tacit_status tct_write_vector(tacit_world *w, const char *path,
                               const tct_write_options *options, int64_t rows,
                               int64_t count, const double *x)
 {
+    return tct_write_vectors(w, path, options, rows, count, 1, x, count);
+}
+
+tacit_status tct_write_vectors(tacit_world *w, const char *path,
+                               const tct_write_options *options, int64_t rows,
+                               int64_t count, int columns, const double *x,
+                               int64_t stride)
+{
     REQUIRE(w != NULL && path != NULL && rows >= 0 && count >= 0);
-    REQUIRE(count == 0 || x != NULL);
+    REQUIRE(columns >= 1 && stride >= count && (count == 0 || x != NULL));
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
-    TRY(choose(path, options ? options : &none, true, &f));
+    TRY(choose(path, options ? options : &none, columns, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
-    tacit_status status = f->write_vector(s, rows, count, x);
+    tacit_status status = f->write_vectors(s, rows, count, columns, x, stride);
     if (status == TACIT_OK) status = tct_sink_commit(s);
     tct_sink_close(&s);
     return status;
 }
 
 tacit_status tct_check_writable(tacit_world *w, const char *path,
-                                const tct_write_options *options, bool vector)
+                                const tct_write_options *options, int vectors)
 {
-    REQUIRE(w != NULL && path != NULL);
+    REQUIRE(w != NULL && path != NULL && vectors >= 0);
     const tct_file_format *f = NULL;
-    TRY(choose(path, options ? options : &none, vector, &f));
+    TRY(choose(path, options ? options : &none, vectors, &f));
     return tct_sink_check(w, path);
 }

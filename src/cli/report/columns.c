@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/columns.c - what the columns of a block came to, for people: how
+ * many ended how, then a line each; of many the first, and some that are not
+ * solved. */
+#include "cli/report/report.h"
+#include <inttypes.h>
+
+enum { FIRST = 12, UNSOLVED = 8 };
+
+typedef struct {
+    int64_t least, most; /* iterations */
+    int solved, limited, interrupted, broken;
+    int restarted, rescued;
+} census;
+
+static census count(const cli_run *run)
+{
+    census a = {.least = INT64_MAX};
+    for (int j = 0; j < run->columns; j++) {
+        const tacit_result *s = &run->results[j];
+        const tacit_status outcome = cli_outcome(s);
+        a.solved += outcome == TACIT_OK;
+        a.limited += outcome == TACIT_NOT_CONVERGED;
+        a.interrupted += outcome == TACIT_INTERRUPTED;
+        a.broken += outcome == TACIT_BREAKDOWN;
+        a.restarted += s->restarts > 0;
+        a.rescued += s->rescued_by != NULL;
+        if (s->iterations < a.least) a.least = s->iterations;
+        if (s->iterations > a.most) a.most = s->iterations;
+    }
+    return a;
+}
+
+static void print_count(FILE *to, int columns, const char *what)
+{
+    if (columns > 0) fprintf(to, ", %d %s", columns, what);
+}
+
+static void print_census(FILE *to, const cli_run *run, const census *a)
+{
+    fprintf(to, "result   %d right-hand sides: %d converged", run->columns,
+            a->solved);
+    print_count(to, a->limited, "not converged");
+    print_count(to, a->interrupted, "interrupted");
+    print_count(to, a->broken, "broke down");
+    fprintf(to, "; %" PRId64 " to %" PRId64 " iterations\n", a->least, a->most);
+}
+
+static void print_table(FILE *to, const cli_run *run)
+{
+    cli_table t = {.text = NULL};
+    int left_out = 0, unsolved = 0;
+    cli_table_row(&t, "column\titerations\t||r|| / ||b||\t"
+                      "||b - A x|| / ||b||\tstop");
+    for (int j = 0; j < run->columns; j++) {
+        const tacit_result *s = &run->results[j];
+        unsolved += j >= FIRST && !s->converged;
+        if (j >= FIRST && (s->converged || unsolved > UNSOLVED)) {
+            left_out++;
+            continue;
+        }
+        cli_table_row(&t, "%d\t%" PRId64 "\t%.6e\t%.6e\t%s", j + 1,
+                      s->iterations, s->relative_residual,
+                      s->true_relative_residual, cli_stop_name(s->stop));
+    }
+    cli_table_print(&t, to);
+    cli_table_free(&t);
+    if (left_out > 0)
+        fprintf(to, "note     %d columns more, which --json has too\n",
+                left_out);
+}
+
+void cli_print_columns(FILE *to, const cli_report *r)
+{
+    const census a = count(&r->run);
+    print_census(to, &r->run, &a);
+    print_table(to, &r->run);
+    if (a.restarted > 0)
+        fprintf(to,
+                "note     in %d column%s the recurrence was through while "
+                "b - A x was not: the solve went on from there\n",
+                a.restarted, a.restarted == 1 ? "" : "s");
+    if (a.rescued > 0)
+        fprintf(to,
+                "note     in %d column%s another method did the work at the "
+                "end: the recurrences of %s are too inaccurate for this "
+                "matrix\n",
+                a.rescued, a.rescued == 1 ? "" : "s", r->path.method);
+}
