@@ -157,7 +157,10 @@ static void compare_with_singles(block *p, const tacit_stop *stop)
         OK(run_alone(p, j, stop, &one, NULL));
         assert_true(p->result[j].converged);
         assert_int_equal(p->result[j].stop, one.stop);
-        assert_true(llabs(p->result[j].iterations - one.iterations) <= 1);
+        /* the same recurrence, whose sums are rounded otherwise: where
+         * coefficients jump by 1e4 that is seen after some 50 iterations */
+        assert_true(llabs(p->result[j].iterations - one.iterations) <=
+                    1 + one.iterations / 16);
         assert_true(fabs(p->result[j].norm_b - one.norm_b) <=
                     1e-14 * one.norm_b);
         assert_int_equal(p->result[j].breakdown_iteration, -1);

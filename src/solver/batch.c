@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/batch.c - several right-hand sides at once: what is asked of them, what
  * they come to together, and, in solve_columns, how they are solved. */
-#include "solver/solver.h"
+#include "solver/lockstep.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -58,16 +58,22 @@ static tacit_status conclude(const verdict *v)
 
 /* What tells the caller's monitor of one column. */
 typedef struct {
-    const tacit_stop *stop; /* the caller's */
+    struct work *all;
     int column;
-    bool over; /* somebody's monitor wants an end */
 } listener;
+
+typedef struct work {
+    block *k;
+    verdict worst;
+    listener *listeners; /* [columns]                      */
+    bool over;           /* somebody's monitor wants an end */
+} work;
 
 static int tell(void *ctx, int64_t iteration, double relative_residual)
 {
     const listener *l = ctx;
-    const tacit_stop *s = l->stop;
-    if (l->over) return 1;
+    const tacit_stop *s = &l->all->k->stop;
+    if (l->all->over) return 1;
     if (s->column_monitor)
         return s->column_monitor(s->monitor_ctx, l->column, iteration,
                                  relative_residual);
@@ -75,33 +81,117 @@ static int tell(void *ctx, int64_t iteration, double relative_residual)
                       : 0;
 }
 
+static void *listener_of(void *ctx, int column)
+{
+    return &((work *)ctx)->listeners[column];
+}
+
+static void over(void *ctx, int column, tacit_status status,
+                 const tacit_result *result)
+{
+    work *w = ctx;
+    note(&w->worst, column, status);
+    w->over = w->over || status == TACIT_INTERRUPTED;
+    tct_write_sized(result, sizeof *result, result_of(w->k, column));
+}
+
 /* One column after the other. After an interrupt those that are left look at
  * their first guess, and that is all. */
-static tacit_status solve_columns(block *k)
+static tacit_status solve_in_turn(work *w, tct_batch *C)
 {
-    verdict worst = {.status = TACIT_OK};
-    listener l = {.stop = &k->stop};
-    tacit_stop stop = k->stop;
-    stop.size = sizeof stop;
-    stop.monitor = tell;
-    stop.monitor_ctx = &l;
-    double seconds = 0.0;
-    for (int j = 0; j < k->columns && worst.status >= 0; j++) {
+    const block *k = w->k;
+    for (int j = C->first; j < k->columns; j++) {
         tacit_result result = {.size = sizeof result};
-        l.column = j;
+        C->stop.monitor_ctx = listener_of(w, j);
+        const size_t at = (size_t)j;
+        const bool rows = k->S->run.n > 0;
         const tacit_status status = tacit_solver_run(
-            k->S, k->S->n ? k->B + (size_t)j * k->B_stride : NULL,
-            k->S->n ? k->X + (size_t)j * k->X_stride : NULL, &stop, &result);
-        note(&worst, j, status);
-        l.over = l.over || status == TACIT_INTERRUPTED;
-        seconds += result.seconds;
-        tct_write_sized(&result, sizeof result, result_of(k, j));
+            k->S, rows ? k->B + at * k->B_stride : NULL,
+            rows ? k->X + at * k->X_stride : NULL, &C->stop, &result);
+        over(w, j, status, &result);
+        if (status < 0) return status;
     }
+    return TACIT_OK;
+}
+
+/* Exchanges of the operator are to have as many columns. */
+static tacit_status widen(const tacit_operator *A, int columns)
+{
+    return tct_operator_columns((tacit_operator *)(uintptr_t)A, columns);
+}
+
+/* Places for as many columns at once as there is memory for. */
+static tacit_status make_places(tacit_solver *S, int columns)
+{
+    if (!S->run.exact->ops->apply_block)
+        columns = 1; /* nothing would be gained */
+    int wanted = columns < TCT_COLUMNS_MOST ? columns : TCT_COLUMNS_MOST;
+    while (wanted > tct_lockstep_places(S->lockstep) && wanted > 1) {
+        tct_lockstep_destroy(&S->lockstep);
+        const tacit_status status =
+            tct_lockstep_create(S, wanted, &S->lockstep);
+        if (status != TACIT_NO_MEMORY && status < 0) return status;
+        if (status == TACIT_OK) return widen(S->run.exact, wanted);
+        wanted = (wanted + 1) / 2;
+    }
+    return TACIT_OK;
+}
+
+/* In blocks of equal size, as near as may be. */
+static tacit_status solve_in_step(work *w, tct_batch *C)
+{
+    const int places = tct_lockstep_places(w->k->S->lockstep);
+    const int blocks = (w->k->columns + places - 1) / places;
+    for (int i = 0; i < blocks; i++) {
+        const int64_t columns = w->k->columns;
+        C->first = (int)(columns * i / blocks);
+        C->columns = (int)(columns * (i + 1) / blocks) - C->first;
+        w->k->S->running = true;
+        const tacit_status status = tct_lockstep_run(w->k->S->lockstep, C);
+        w->k->S->running = false;
+        TRY(status);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status solve_columns(work *w)
+{
+    block *k = w->k;
+    tct_batch C = {.B = k->B,
+                   .X = k->X,
+                   .B_stride = k->B_stride,
+                   .X_stride = k->X_stride,
+                   .stop = k->stop,
+                   .ctx = w,
+                   .listener = listener_of,
+                   .over = over};
+    C.stop.size = sizeof C.stop;
+    C.stop.monitor = tell;
+    for (int j = 0; j < k->columns; j++) w->listeners[j] = (listener){w, j};
+    const double start = tct_seconds();
+    const bool in_step =
+        k->columns > 1 && tct_lockstep_places(k->S->lockstep) > 1;
+    const tacit_status status =
+        in_step ? solve_in_step(w, &C) : solve_in_turn(w, &C);
+    if (status < 0) return w->worst.status < 0 ? conclude(&w->worst) : status;
+    double seconds = tct_seconds() - start;
+    TRY(tct_reduce_f64(k->S->run.q->world, TCT_MAX, 1, &seconds));
     for (int j = 0; j < k->columns; j++) {
         tacit_result *r = result_of(k, j);
         if (r->size > offsetof(tacit_result, seconds)) r->seconds = seconds;
     }
-    return conclude(&worst);
+    return conclude(&w->worst);
+}
+
+static tacit_status solve(block *k)
+{
+    work w = {.k = k, .worst = {.status = TACIT_OK}};
+    tacit_status status = TCT_ALLOC(k->columns, "the columns", &w.listeners);
+    status = tct_agree(k->S->run.q->world, status);
+    if (status >= 0) status = make_places(k->S, k->columns);
+    if (status >= 0) status = solve_columns(&w);
+    tct_free(w.listeners);
+    return status;
 }
 
 /* --- what is asked ----------------------------------------------------------- */
@@ -115,7 +205,7 @@ static bool is_panel(size_t n, int columns, const double *p, size_t stride)
 /* Do the panels meet, from their first element to their last? */
 static bool overlap(const block *k)
 {
-    const size_t n = k->S->n, last = (size_t)k->columns - 1;
+    const size_t n = k->S->run.n, last = (size_t)k->columns - 1;
     const uintptr_t b = (uintptr_t)k->B, x = (uintptr_t)k->X;
     return n > 0 && b < x + (last * k->X_stride + n) * sizeof *k->X &&
            x < b + (last * k->B_stride + n) * sizeof *k->B;
@@ -136,7 +226,7 @@ static tacit_status check_results(const block *k)
 
 static tacit_status check(const block *k)
 {
-    const size_t n = k->S->n;
+    const size_t n = k->S->run.n;
     if (k->columns < 1)
         FAIL(TACIT_INVALID,
              "tacit_solver_run_block: %d columns: there must be one at least",
@@ -187,12 +277,12 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                .stop = solver->wanted,
                .results = (char *)results,
                .result_size = results->size};
-    tacit_world *w = solver->exact->world;
+    tacit_world *w = solver->run.exact->world;
     tacit_status status = TACIT_OK;
     if (stop)
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(agree_on_columns(w, columns));
-    return solve_columns(&k);
+    return solve(&k);
 }

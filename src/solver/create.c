@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/create.c - the registry of methods, creation and destruction. */
+#include "solver/lockstep.h"
 #include "solver/resident/resident.h"
-#include "solver/solver.h"
 #include <string.h>
 #include <tacit/precond.h>
 
@@ -126,6 +126,7 @@ tacit_status tacit_solver_set_precond(tacit_solver *solver,
     TRY(tct_agree(R->q->world, set_precond(solver, M)));
     if (M == R->M) return TACIT_OK;
     R->M = M; /* what the driver keeps is of another one */
+    tct_lockstep_destroy(&solver->lockstep);
     return tct_agree(R->q->world, tct_drive_by(solver, solver->driver));
 }
 
@@ -135,6 +136,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     tacit_solver *S = *solver;
     tct_run *R = &S->run;
     if (S->driver->close) S->driver->close(R);
+    tct_lockstep_destroy(&S->lockstep);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(R->q, R->v[i]);
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);

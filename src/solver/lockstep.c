@@ -231,10 +231,15 @@ static tacit_status enter(tct_lockstep *L, const tct_batch *C)
         take_place(L, L->members);
         tacit_stop stop = C->stop;
         stop.monitor_ctx = C->listener(C->ctx, m->column);
-        TRY(tct_run_begin(&m->run, C->B + at * C->B_stride,
-                          C->X + at * C->X_stride, &stop));
-        if (m->run.norm_b > 0.0) L->members++;
-        else C->over(C->ctx, m->column, tct_run_zero(&m->run), &m->result);
+        tacit_status status = tct_run_begin(&m->run, C->B + at * C->B_stride,
+                                            C->X + at * C->X_stride, &stop);
+        if (status >= 0 && m->run.norm_b > 0.0) {
+            L->members++;
+            continue;
+        }
+        if (status >= 0) status = tct_run_zero(&m->run);
+        C->over(C->ctx, m->column, status, &m->result);
+        TRY(status);
     }
     return TACIT_OK;
 }

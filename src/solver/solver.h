@@ -10,6 +10,7 @@ struct tacit_solver {
     bool running;
     size_t most_rows;      /* of a rank: what paces all                  */
     tacit_operator *own_M; /* made by the setting "precond"              */
+    struct tct_lockstep *lockstep; /* for columns; NULL until there are some */
     tct_run run;
 };
 
