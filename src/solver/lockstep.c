@@ -127,9 +127,11 @@ static bool look(tct_run *text)
     q_get(q, (size_t)L->active * TCT_SCALARS, L->c, c[0]);
     if (q->peers_know) return true;
     const int before = L->active;
+    bool ended[TCT_COLUMNS_MOST];
     q_systems(q, 1, 0);
-    for (int j = L->active - 1; j >= 0; j--)
-        if (judge(&L->m[j], c[j])) let_go(L, j, c);
+    for (int j = 0; j < before; j++) ended[j] = judge(&L->m[j], c[j]);
+    for (int j = before - 1; j >= 0; j--) /* from behind: who comes is judged */
+        if (ended[j]) let_go(L, j, c);
     if (L->active < before)
         q_put(q, (size_t)L->active * TCT_SCALARS, c[0], L->c);
     q_systems(q, L->active, L->stride);
