@@ -24,6 +24,14 @@ static tacit_result *result_of(const block *k, int column)
                                     (size_t)column * k->result_size);
 }
 
+/* Of columns that an error does not let begin. */
+static void clear_results(const block *k)
+{
+    const tacit_result none = {.breakdown_iteration = -1};
+    for (int j = 0; j < k->columns; j++)
+        tct_write_sized(&none, sizeof none, result_of(k, j));
+}
+
 /* --- what they come to ------------------------------------------------------- */
 
 /* The worst column so far, and its sentence. */
@@ -90,8 +98,9 @@ static tacit_status solve_columns(block *k)
         tacit_result result = {.size = sizeof result};
         l.column = j;
         const tacit_status status = tacit_solver_run(
-            k->S, k->S->n ? k->B + (size_t)j * k->B_stride : NULL,
-            k->S->n ? k->X + (size_t)j * k->X_stride : NULL, &stop, &result);
+            k->S, k->S->run.n ? k->B + (size_t)j * k->B_stride : NULL,
+            k->S->run.n ? k->X + (size_t)j * k->X_stride : NULL, &stop,
+            &result);
         note(&worst, j, status);
         l.over = l.over || status == TACIT_INTERRUPTED;
         seconds += result.seconds;
@@ -115,7 +124,7 @@ static bool is_panel(size_t n, int columns, const double *p, size_t stride)
 /* Do the panels meet, from their first element to their last? */
 static bool overlap(const block *k)
 {
-    const size_t n = k->S->n, last = (size_t)k->columns - 1;
+    const size_t n = k->S->run.n, last = (size_t)k->columns - 1;
     const uintptr_t b = (uintptr_t)k->B, x = (uintptr_t)k->X;
     return n > 0 && b < x + (last * k->X_stride + n) * sizeof *k->X &&
            x < b + (last * k->B_stride + n) * sizeof *k->B;
@@ -136,7 +145,7 @@ static tacit_status check_results(const block *k)
 
 static tacit_status check(const block *k)
 {
-    const size_t n = k->S->n;
+    const size_t n = k->S->run.n;
     if (k->columns < 1)
         FAIL(TACIT_INVALID,
              "tacit_solver_run_block: %d columns: there must be one at least",
@@ -187,12 +196,13 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                .stop = solver->wanted,
                .results = (char *)results,
                .result_size = results->size};
-    tacit_world *w = solver->exact->world;
+    tacit_world *w = solver->run.exact->world;
     tacit_status status = TACIT_OK;
     if (stop)
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(agree_on_columns(w, columns));
+    clear_results(&k);
     return solve_columns(&k);
 }
