@@ -197,6 +197,13 @@ static void columns_of_others(void **state)
              "%%MatrixMarket matrix coordinate real general\n3 2 4\n"
              "3 1 -2.5\n1 2 4\n1 1 1\n2 2 5\n");
     assert_columns(in_folder("sparse"), 3, 2, X, 3);
+    if (!left_out("X.npz")) {
+        tct_csr A = {0};
+        OK(tct_read_matrix(world, in_folder("sparse"), &A, NULL));
+        OK(tct_write_matrix(world, in_folder("X.npz"), NULL, &A));
+        assert_columns(in_folder("X.npz"), 3, 2, X, 3);
+        tct_csr_clear(&A);
+    }
     static const char *const texts[] = {HB_FULL, HB_SPARSE};
     static const double sides[][6] = {{2, 4, 10, 1, 1, 1}, {2, 0, 10, 0, 7, 0}};
     static const double guesses[] = {1, 2, 3, 0, 0, 0};

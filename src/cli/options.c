@@ -120,7 +120,8 @@ static const cli_option table[] = {
  0, 0, 0},
 
 {"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition, AT(output), "FILE",
- "solution vector, or part of each row, in the original row order; - is "
+ "solution, a column for each of RHS, or part of each row, in the original "
+ "row order; - is "
  "standard output", NULL, 0, 0, 0},
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},

@@ -24,6 +24,14 @@ static tacit_result *result_of(const block *k, int column)
                                     (size_t)column * k->result_size);
 }
 
+/* Of columns that an error does not let begin. */
+static void clear_results(const block *k)
+{
+    const tacit_result none = {.breakdown_iteration = -1};
+    for (int j = 0; j < k->columns; j++)
+        tct_write_sized(&none, sizeof none, result_of(k, j));
+}
+
 /* --- what they come to ------------------------------------------------------- */
 
 /* The worst column so far, and its sentence. */
@@ -284,5 +292,6 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(agree_on_columns(w, columns));
+    clear_results(&k);
     return solve(&k);
 }

@@ -253,9 +253,11 @@ const cli_command cli_command_solve = {
         "error; or file: the one that the file of MATRIX holds beside the "
         "matrix (Harwell-Boeing, PETSc). A vector file is of any format, or "
         "plain numbers with comments from # or %.\n\nAn RHS with several "
-        "columns is as many systems with one matrix: each column stops by "
-        "itself, -o writes as many columns, --x0 has as many or one for all, "
-        "and the exit status is the worst column's.",
+        "columns is as many systems with one matrix. Each column stops by "
+        "itself, and the exit status is the worst column's. --x0 has as many "
+        "columns, or one for all; -o writes as many, in Matrix Market, .npy or "
+        ".tacit; --json has results, an array with an object for each column, "
+        "in place of result. Times are of all columns together.",
     .least = 1,
     .most = 2,
     .run = solve_run,

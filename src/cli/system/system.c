@@ -3,6 +3,7 @@
  * of a method on them. */
 #include "cli/system/problem.h"
 #include <math.h>
+#include <string.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -135,6 +136,16 @@ int64_t cli_iterations(const cli_run *run)
     return most;
 }
 
+/* A column of zeros needs no loop, the others tell which it was. */
+static void take_loop(const cli_system *s, tacit_result *to)
+{
+    for (int j = 0; j < s->columns && !to->loop; j++) {
+        to->loop = s->results[j].loop;
+        memcpy(to->loop_detail, s->results[j].loop_detail,
+               sizeof to->loop_detail);
+    }
+}
+
 /* All columns at once, where there are several. */
 static tacit_status run_columns(cli_system *s, tacit_solver *solver,
                                 const tacit_stop *stop, cli_run *out)
@@ -151,6 +162,7 @@ static tacit_status run_columns(cli_system *s, tacit_solver *solver,
         if (cli_outcome(&s->results[j]) > cli_outcome(&s->results[worst]))
             worst = j;
     out->result = s->results[worst];
+    take_loop(s, &out->result);
     return status;
 }
 
