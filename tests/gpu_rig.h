@@ -33,6 +33,7 @@ typedef struct {
     tacit_operator *A;
     size_t n;
     double *b, *xstar;
+    const char *precond; /* of its solvers; NULL: none */
     int64_t iterations[METHODS];
     double error[METHODS];
 } reference;
@@ -126,12 +127,14 @@ static inline bool open_solver(rig *r, const char *format, const char *method,
                                const char *loop)
 {
     const reference *ref = r->ref;
-    snprintf(r->what, sizeof r->what, "%s, %s, %s, loop %s", ref->name, format,
-             method, loop);
+    snprintf(r->what, sizeof r->what, "%s, %s, %s%s%s, loop %s", ref->name,
+             format, method, ref->precond ? ", " : "",
+             ref->precond ? ref->precond : "", loop);
     r->n = ref->n;
     r->result.size = sizeof r->result;
     r->s = NULL;
     OK(tacit_solver_create(r->q, r->A, method, &r->s));
+    if (ref->precond) OK(tacit_solver_set(r->s, "precond", ref->precond));
     const tacit_status status = tacit_solver_set_loop(r->s, loop);
     if (status == TACIT_UNSUPPORTED) {
         assert_true(strlen(tacit_error_message()) > 10); /* it says why */
@@ -212,6 +215,134 @@ static inline void check_solution(rig *r, int m, bool low, bool loose)
         fail_msg("%s: error %.3e, %.3e on the host", r->what, error,
                  ref->error[m]);
     free(x);
+}
+
+/* --- every format, method and loop ----------------------------------------------- */
+
+/* Every method and loop with one operator; how many solves that is. */
+static inline int check_solves(const reference *ref, tacit_queue *q,
+                               tacit_operator *A, const char *format,
+                               bool loose)
+{
+    int solves = 0;
+    const bool low = strchr(format, '+') != NULL;
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r = {.ref = ref, .q = q, .A = A};
+        if (!open_solver(&r, format, method_of(m), loop_of(l))) continue;
+        const tacit_status status = solve(&r, 1e-8, 0);
+        if (status != TACIT_OK)
+            fail_msg("%s: %s after %lld iterations: %s", r.what,
+                     tacit_status_name(status), (long long)r.result.iterations,
+                     tacit_error_message());
+        assert_string_equal(r.result.loop, loop_of(l));
+        check_solution(&r, m, low, loose);
+        close_rig(&r);
+        solves++;
+    }
+    return solves;
+}
+
+static inline int check_format(const reference *ref, tacit_queue *q,
+                               const char *format, bool loose)
+{
+    tacit_operator *A = operator_of(q, ref->m, format);
+    const int solves = A ? check_solves(ref, q, A, format, loose) : 0;
+    tacit_operator_destroy(&A);
+    return solves;
+}
+
+static inline void check_matrix(const char *name, tacit_matrix *matrix,
+                                const char *precond, bool loose)
+{
+    static const char *const formats[] = {
+        "csr", "sell32", "sell", "auto", "sell/f64", "bsell", "bsell/f64"};
+    static const char *const precisions[] = {"", "+low32", "+low48"};
+    const bool stores = strcmp(TEST_DEVICE, "cuda") == 0;
+    const double start = tct_seconds();
+    reference ref;
+    char format[32];
+    int solves = 0;
+    open_reference(&ref, name, matrix, 5);
+    ref.precond = precond;
+    solve_on_host(&ref);
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    for (int f = 0; f < 7; f++)
+        for (int p = 0; p < (loose || !stores ? 1 : 3); p++) {
+            snprintf(format, sizeof format, "%s%s", formats[f], precisions[p]);
+            if (!stores && (strchr(format, '/') || strstr(format, "32")))
+                continue;
+            solves += check_format(&ref, q, format, loose);
+        }
+    tacit_queue_destroy(&q);
+    close_reference(&ref);
+    printf("%-28s %d solves, %.1f s\n", name, solves, tct_seconds() - start);
+}
+
+/* --- rows kept apart ------------------------------------------------------------ */
+
+/* An arrow, the point in row 4321: all of a block's threads sum it. */
+static inline int arrow_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int64_t k = 0;
+    for (int64_t j = i == 4321 ? 0 : i; j < n && (i == 4321 || j == i); j++)
+        col[k++] = j;
+    if (i != 4321) col[k++] = 4321;
+    return (int)k;
+}
+/* Rows of 100 to 614 among short ones, some side by side. */
+static inline bool is_hub(int64_t i)
+{
+    return i % 97 == 3 || (i > 5000 && i < 5040);
+}
+static inline bool are_linked(int64_t n, int64_t hub, int64_t j)
+{
+    const int64_t reach = 50 + (int64_t)(tct_mix((uint64_t)hub) % 257);
+    return llabs(hub - j) <= reach || (hub + j) % n == 5;
+}
+static inline int hub_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int64_t k = 0;
+    for (int64_t j = i < 400 ? 0 : i - 400; j < n && j < i + 400; j++)
+        if (i == j || (is_hub(i) && are_linked(n, i, j)) ||
+            (is_hub(j) && are_linked(n, j, i)))
+            col[k++] = j;
+    return (int)k;
+}
+static inline double coupling(int64_t i, int64_t j)
+{
+    const double u = tct_uniform((uint64_t)(i + j), (uint64_t)llabs(i - j));
+    return i == j ? 600.0 + (double)(i % 1000) : u - 0.5;
+}
+static inline double arrow_coupling(int64_t i, int64_t j)
+{
+    return i == j ? (i == 4321 ? 4000.0 : 2.0 + (double)(i % 7))
+                  : 0.5 * coupling(i, j);
+}
+
+static inline void check_rows_kept_apart(const char *precond)
+{
+    static const struct {
+        const char *name;
+        int64_t n;
+        columns_fn columns;
+        value_fn value;
+    } cases[] = {{"an arrow", 10000, arrow_columns, arrow_coupling},
+                 {"hubs", 8000, hub_columns, coupling}};
+    for (int i = 0; i < 2; i++) {
+        tacit_matrix *m =
+            matrix_of(cases[i].n, cases[i].columns, cases[i].value);
+        tacit_queue *q = open_queue(TEST_DEVICE);
+        tacit_operator *A = operator_of(q, m, PLAIN);
+        tacit_operator_info about = {.size = sizeof about};
+        tacit_operator_describe(A, &about);
+        if (strcmp(TEST_DEVICE, "cuda") == 0)
+            assert_non_null(strstr(about.detail, "long rows"));
+        tacit_operator_destroy(&A);
+        tacit_queue_destroy(&q);
+        check_matrix(cases[i].name, m, precond, false);
+    }
 }
 
 #endif

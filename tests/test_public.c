@@ -155,7 +155,7 @@ static void methods_are_found_by_name(void **state)
     for (int i = 0; tacit_device_at(i); i++)
         if (tacit_device_at(i)->gpu) reason = tacit_device_at(i)->reason;
     for (int i = 0; (m = tacit_method_at(i)) != NULL; i++) {
-        char text[256] = "";
+        char text[512] = "";
         assert_ptr_equal(tacit_method_find(m->name), m);
         const bool kernels = tacit_method_resident(m->name, text, sizeof text);
         assert_true(kernels == (text[0] != '\0'));

@@ -11,6 +11,7 @@
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
  * positive definite for method cg; for method flexible it may change from one
  * application to the next. Solves stop on the residual of A x = b, as without.
+ * On a GPU loops host and graph take any, loop resident jacobi alone.
  *
  * Threads     as their world: see tacit/world.h. */
 #ifndef TACIT_PRECOND_H

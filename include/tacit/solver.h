@@ -163,7 +163,8 @@ TACIT_API const tacit_method *tacit_method_at(int i);
 TACIT_API const tacit_method *tacit_method_find(const char *name);
 
 /* What loop resident has kernels for with the method called `name`: barriers,
- * formats and how they store values, into `text` [size]; false if it has none. */
+ * formats and how they store values, without and with a preconditioner, into
+ * `text` [size], 512 are enough; false if it has none. */
 TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
 
 /* A solver of `method` for `A`:

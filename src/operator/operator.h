@@ -26,6 +26,9 @@ typedef struct tct_operator_ops {
     /* The diagonal into `d` [n] on the device, in the operator's order.
      * Errors      UNSUPPORTED, or as it finds. */
     tacit_status (*diagonal)(const tacit_operator *A, double *d);
+    /* All there is to A, for a persistent kernel: d [n] on the device, in the
+     * operator's order, with y_i = d_i x_i. OPTIONAL: A is not diagonal. */
+    const double *(*resident_view)(const tacit_operator *A);
     /* Members beyond those of tacit_operator. OPTIONAL */
     void (*destroy)(tacit_operator *A);
 } tct_operator_ops;

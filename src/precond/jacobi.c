@@ -19,6 +19,11 @@ static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
     q->systems.shared = 0;
 }
 
+static const double *jacobi_view(const tacit_operator *M)
+{
+    return ((const jacobi *)(const void *)M)->inverse;
+}
+
 static void jacobi_destroy(tacit_operator *M)
 {
     tacit_queue_free(M->q, &((jacobi *)(void *)M)->inverse);
@@ -27,6 +32,7 @@ static void jacobi_destroy(tacit_operator *M)
 static const tct_operator_ops jacobi_ops = {.name = "jacobi",
                                             .apply = jacobi_apply,
                                             .for_systems = true,
+                                            .resident_view = jacobi_view,
                                             .destroy = jacobi_destroy};
 
 /* 1 / d of what is in `inverse`. */

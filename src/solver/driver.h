@@ -5,10 +5,13 @@
 #define TCT_DRIVER_H
 #include "solver/run.h"
 
+enum { TCT_REFUSAL = 320 }; /* of a sentence that says why not */
+
 typedef struct tct_driver {
     tacit_loop about;
     tct_starter needs; /* who must be able to start messages */
-    /* Can it drive R? If not, why, into `reason` [size]. OPTIONAL: yes */
+    /* Can it drive R? If not, why, into `reason`, of TCT_REFUSAL.
+     * OPTIONAL: yes */
     bool (*fits)(const tct_run *R, char *reason, size_t size);
     /* Make R->drive, and free it: what is kept from turn to turn, and from run
      * to run. OPTIONAL: nothing is */

@@ -65,7 +65,7 @@ static tacit_status add_devices(const cli *c, listing *l)
 static void add_resident(listing *l)
 {
     const tacit_method *m;
-    char text[256];
+    char text[512];
     for (int i = 0; (m = tacit_method_at(i)) != NULL; i++)
         if (tacit_method_resident(m->name, text, sizeof text))
             add(l, "resident", NULL, m->name, text, cli_gpu_reason());

@@ -83,7 +83,7 @@ template <int SUMS>
 static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
-    __shared__ double part[TCT_WARPS_MOST][SUMS];
+    __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
     const int lane = tct_lane(), w = tct_warp();
     const int blocks = gridDim.x;
     double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;

@@ -11,7 +11,7 @@
 #define TCT_GPU_GANG_H
 #include "device/gpu/gpu.h"
 
-enum { TCT_GANG_SUMS = 4 /* that go along with one meeting, at most */ };
+enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
 
 typedef struct tct_gang_job {
     int64_t most;       /* looks of this kernel, at most       */

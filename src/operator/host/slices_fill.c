@@ -18,7 +18,7 @@ static void write_runs(const tct_slice *s, const tct_view *v, uint8_t *index,
                        uint8_t *some)
 {
     tct_runs runs;
-    tct_run run;
+    tct_column_run run;
     tct_runs_open(&runs, LANES);
     for (int k = 0; tct_runs_next(&runs, v, LANES, &run); k++) {
         memcpy(index + (size_t)k * sizeof run.base, &run.base, sizeof run.base);

@@ -64,7 +64,7 @@ static void put_block(const builder *B, const tct_view *v, int l, int64_t block,
 static void fill_runs(const builder *B, const tct_gpu_slice *s,
                       const tct_view *v, tct_cursors *c)
 {
-    tct_run *run = (tct_run *)(void *)(B->index + s->index);
+    tct_column_run *run = (tct_column_run *)(void *)(B->index + s->index);
     tct_runs r;
     tct_runs_open(&r, GPU_LANES);
     for (int64_t k = 0; tct_runs_next(&r, v, GPU_LANES, &run[k]); k++)
@@ -79,7 +79,7 @@ static void fill_consts(const builder *B, const tct_gpu_slice *s,
     const tct_local *A = B->M->slicing.A;
     tct_gpu_const *to = (tct_gpu_const *)(void *)(B->index + s->index);
     tct_runs r;
-    tct_run run;
+    tct_column_run run;
     tct_runs_open(&r, GPU_LANES);
     for (; tct_runs_next(&r, v, GPU_LANES, &run); to++) {
         const int l = __builtin_ctz(run.mask);

@@ -9,7 +9,7 @@ static int32_t column_at(const tct_gpu_arrays *a, int64_t s, int l, int k)
 {
     const tct_gpu_slice *slice = &a->slice[s];
     const void *index = a->index + slice->index;
-    const tct_run *run = index;
+    const tct_column_run *run = index;
     const tct_gpu_const *same = index;
     const uint16_t *near = index;
     const int32_t *far = index;

@@ -40,7 +40,7 @@ static const tct_slicing_rules rules = {
     .lanes = GPU_LANES,
     .window = GPU_WINDOW,
     .rows = GPU_WINDOW * GPU_BLOCK_MOST, /* the same for all blocks */
-    .index = {[SLICE_RUN] = sizeof(tct_run),
+    .index = {[SLICE_RUN] = sizeof(tct_column_run),
               [SLICE_CONST] = sizeof(tct_gpu_const),
               [SLICE_NEAR] = 2 * GPU_LANES,
               [SLICE_FAR] = 4 * GPU_LANES},

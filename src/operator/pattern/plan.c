@@ -70,7 +70,7 @@ TCT_LANEWISE void plan_runs(const tct_slicing *S, const tct_view *v, int widest,
     const int64_t last = S->A->cols / S->b - lanes;
     int64_t entries = 0;
     tct_runs r;
-    tct_run run;
+    tct_column_run run;
     tct_runs_open(&r, lanes);
     for (;; n++) {
         while (n + v->length[widest] - r.at[widest] > most) {

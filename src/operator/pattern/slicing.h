@@ -35,10 +35,10 @@ typedef struct tct_slice {
     bool sorted;    /* its lanes are in an order of their own                */
 } tct_slice;
 
-typedef struct tct_run {
+typedef struct tct_column_run {
     int32_t base;
     uint32_t mask; /* of the lanes that have it */
-} tct_run;
+} tct_column_run;
 
 typedef struct tct_window {
     int64_t first;                       /* group                            */

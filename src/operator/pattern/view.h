@@ -42,7 +42,7 @@ TCT_LANEWISE void tct_runs_open(tct_runs *r, int lanes)
 
 /* The next run; the least base first. False at the end. */
 TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
-                                tct_run *out)
+                                tct_column_run *out)
 {
     int32_t least = INT32_MAX, head[TCT_LANES_MOST];
     for (int l = 0; l < lanes; l++) {
@@ -51,7 +51,7 @@ TCT_LANEWISE bool tct_runs_next(tct_runs *r, const tct_view *v, int lanes,
         if (head[l] < least) least = head[l];
     }
     if (least == INT32_MAX) return false;
-    *out = (tct_run){least, 0};
+    *out = (tct_column_run){least, 0};
     for (int l = 0; l < lanes; l++)
         if (head[l] == least) {
             out->mask |= 1u << l;

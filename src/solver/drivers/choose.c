@@ -42,7 +42,7 @@ static void start_anew(tct_run *R)
 
 static tacit_status set(tacit_solver *S, const tct_driver *D)
 {
-    char reason[160];
+    char reason[TCT_REFUSAL];
     const tacit_queue *q = S->run.q;
     start_anew(&S->run);
     if (D->about.needs_gpu && !q->device->replay)
@@ -79,7 +79,7 @@ static double try_loop(tacit_solver *S, const tct_driver *D, int iterations,
  * warmed up. */
 static bool is_small(tacit_solver *S)
 {
-    char reason[160];
+    char reason[TCT_REFUSAL];
     const tct_run *R = &S->run;
     const tct_driver *D = &tct_driver_resident;
     start_anew(&S->run);

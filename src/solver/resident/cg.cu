@@ -4,13 +4,17 @@
  * Three barriers an iteration: one for each sum, and one so that all of p is
  * there before any row is multiplied. Each orders a read after a write by
  * another block or carries a sum that everything after it needs; cg has no
- * fewer. */
+ * fewer.
+ *
+ * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
+ * where it is needed. */
 #include "device/gpu/gang.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-enum { V_RES, V_TMP, V_SOL, V_DIR }; /* r t x p, in the order that pays most */
+/* r t x, M's d, p: in the order that pays most */
+enum { V_RES, V_TMP, V_SOL, V_DIA, V_DIR };
 
 /* t = A p, pt = (p, t) */
 template <int B, int STORE, int WALK>
@@ -29,35 +33,68 @@ static __device__ inline double product(const tct_resident_job &J,
     return pt;
 }
 
-/* r = r - alpha t, rr = (r, r) */
-template <int B, int WALK>
-static __device__ inline double residual(const tct_resident_job &J,
-                                         double alpha)
+/* r = r - alpha t; (r, r), and with M (r, z), z = M r */
+template <int B, int WALK, bool M>
+static __device__ inline void residual(const tct_resident_job &J, double alpha,
+                                       double (&sum)[1 + M])
 {
-    double rr = 0.0;
-    tct_update<B, WALK, 2, tct_pass_axpy_norm>(J, {{&J.v[V_TMP], &J.v[V_RES]}},
-                                               -alpha, 0.0, &rr);
-    return rr;
+    for (int i = 0; i < 1 + M; i++) sum[i] = 0.0;
+    if constexpr (M)
+        tct_sweep<B, WALK, 3, 3, 0b111, 0b010>(
+            J, {{&J.v[V_TMP], &J.v[V_RES], &J.v[V_DIA]}}, [&](double(&e)[3]) {
+                tct_pass_axpy_norm::at(e, -alpha, 0.0, &sum[0]);
+                double drz[3] = {e[2], e[1]};
+                tct_pass_times::at(drz, 0.0, 0.0, &sum[1]);
+            });
+    else
+        tct_update<B, WALK, 2, tct_pass_axpy_norm>(
+            J, {{&J.v[V_TMP], &J.v[V_RES]}}, -alpha, 0.0, sum);
 }
 
-/* x = x + alpha p, p = r + beta p */
-template <int B, int WALK>
+/* x = x + alpha p, p = z + beta p; z is r without M */
+template <int B, int WALK, bool M>
 static __device__ inline void directions(const tct_resident_job &J,
                                          double alpha, double beta)
 {
-    tct_update<B, WALK, 2, tct_pass_cg_update>(
-        J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta, nullptr);
+    if constexpr (M)
+        tct_sweep<B, WALK, 4, 3, 0b1111, 0b1010>(
+            J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIA], &J.v[V_DIR]}},
+            [&](double(&e)[4]) {
+                double zxp[3] = {e[2] * e[0], e[1], e[3]};
+                tct_pass_cg_update::at(zxp, alpha, beta, nullptr);
+                e[1] = zxp[1];
+                e[3] = zxp[2];
+            });
+    else
+        tct_update<B, WALK, 2, tct_pass_cg_update>(
+            J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta, nullptr);
 }
 
-/* p = r */
-template <int B, int WALK>
-static __device__ inline void begin(const tct_resident_job &J)
+/* p = z, unless it is there already, and all of it: then with M rz = (r, z), z
+ * being in t for once */
+template <int B, int WALK, bool M>
+static __device__ inline tct_met begin(const tct_resident_job &J,
+                                       tct_gang &gang, double *c)
 {
-    tct_update<B, WALK, 1, tct_pass_copy>(J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0,
-                                          0.0, nullptr);
+    if constexpr (M) {
+        double rz[1] = {0.0};
+        tct_update<B, WALK, 3, tct_pass_times>(
+            J, {{&J.v[V_DIA], &J.v[V_RES], &J.v[V_TMP]}}, 1.0, 0.0, rz);
+        if (!J.resumed)
+            tct_update<B, WALK, 1, tct_pass_copy>(
+                J, {{&J.v[V_TMP], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
+        const tct_met met = tct_grid_sum(gang, rz);
+        if (threadIdx.x == 0) c[C_RZ] = rz[0];
+        return met;
+    } else {
+        if (!J.resumed)
+            tct_update<B, WALK, 1, tct_pass_copy>(
+                J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
+        return tct_grid_wait(gang);
+    }
 }
 
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -66,14 +103,14 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    double pt[1], rr[1];
+    double pt[1], rr[1 + M];
     tct_gang gang = tct_gang_open(J.gang);
     tct_scalars_load(gang, c);
     tct_chip_load<B, WALK>(J, J.v[V_RES]);
     tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
-    if (!J.resumed) begin<B, WALK>(J);                    /* p = r             */
-    tct_met met = tct_grid_wait(gang);
+    tct_met met = begin<B, WALK, M>(J, gang, c);          /* p = z, rz = (r, z)*/
     int64_t k = 0;
     while (met != TCT_LATE) {
         tct_ask(gang, k);
@@ -82,20 +119,21 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                             /* pt = (p, t)       */
-            step_cg_alpha(c, 0);                         /* alpha = rr / pt   */
+            step_cg_alpha(c, M);                         /* alpha = rz / pt   */
         }
         __syncthreads();
-        rr[0] = residual<B, WALK>(J, c[C_ALPHA]);         /* r = r - alpha t   */
+        residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
         met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
-            c[C_RR] = rr[0];                             /* rr' = (r, r)      */
-            step_cg_beta(c, 0);                          /* beta = rr' / rr   */
+            for (int i = 0; i < 1 + M; i++)
+                c[C_RR + i] = rr[i];                     /* rr = (r, r), rz'  */
+            step_cg_beta(c, M);                          /* beta = rz' / rz   */
         }
         __syncthreads();
         tct_look(gang, c, ++k);
-        directions<B, WALK>(J, c[C_ALPHA], c[C_BETA]);    /* x = x + alpha p   */
-        if (k >= J.gang.most || tct_at_rest(c)) break;   /* p = r + beta p    */
+        directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
+        if (k >= J.gang.most || tct_at_rest(c)) break;   /* p = z + beta p    */
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -107,17 +145,30 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 /* Each file has its own of this name. */
 namespace
 {
-struct kernels {
+template <bool M> struct kernels {
     static constexpr bool has(int b, int store)
     {
+        if (M && !tct_has_with_m(b, store)) return false;
         return store != GPU_DICT16 || b == 1 || b == 3;
     }
     template <int B, int STORE, int WALK> static const void *code()
     {
-        return (const void *)solve<B, STORE, WALK>;
+        return (const void *)solve<B, STORE, WALK, M>;
     }
 };
 } // namespace
 
-extern "C" const tct_resident_kernel tct_resident_cg = {
-    &tct_method_cg, 3, 3, false, -1, 0, {0, 2, -1, 1}, tct_kernel<kernels>};
+static constexpr tct_resident_kernel
+about(int vectors, const void *(*kernel)(int b, int store, int walk))
+{
+    return {&tct_method_cg,
+            vectors,
+            3,
+            false,
+            -1,
+            0,
+            {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
+            kernel};
+}
+extern "C" const tct_resident_kernel tct_resident_cg[2] = {
+    about(3, tct_kernel<kernels<false>>), about(4, tct_kernel<kernels<true>>)};

@@ -20,7 +20,11 @@ enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
 #define TCT_THREADS_MOST(walk) \
     ((walk) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
-enum { TCT_CHIP_VECTORS = 6, TCT_SECOND_PLACES = 2 };
+enum { TCT_CHIP_VECTORS = 9, TCT_SECOND_PLACES = 2 };
+/* Vectors of a kernel that are none of the method's: x, and where there is a
+ * preconditioner, which is diagonal, that diagonal and what run.h calls z and
+ * y[0]. */
+enum { TCT_IS_X = -1, TCT_IS_DIAGONAL = -2, TCT_IS_Z = -3, TCT_IS_Y = -4 };
 
 typedef struct tct_resident_job {
     tct_gpu_arrays A;
@@ -47,8 +51,9 @@ typedef struct tct_resident_kernel {
     bool look_first; /* the first look is before the first update       */
     int8_t product;  /* in which of the solver's vectors it wants A p at the
                         start; -1: in none                              */
-    int8_t places;   /* vectors that need a second place               */
-    int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's; -1: x       */
+    int8_t places;   /* vectors that need a second place; with a
+                        preconditioner y[1] and y[2] are there for it   */
+    int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
     const void *(*kernel)(int b, int store, int walk);
 } tct_resident_kernel;
@@ -58,8 +63,9 @@ extern "C" {
 #endif
 extern const struct tct_method tct_method_cg, tct_method_single,
     tct_method_pipe_pr;
-extern const tct_resident_kernel tct_resident_cg, tct_resident_single,
-    tct_resident_pipe_pr;
+/* Without and with a preconditioner, which is diagonal. */
+extern const tct_resident_kernel tct_resident_cg[2], tct_resident_single[2],
+    tct_resident_pipe_pr[2];
 
 /* Divide the matrix among `blocks`. */
 void tct_resident_divide(tct_resident_job *J, int blocks);

@@ -5,6 +5,15 @@
 #define TCT_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
 
+/* With a preconditioner there are kernels for fewer formats: those of matrices
+ * whose diagonals differ, to which a diagonal one is worth something. */
+static constexpr bool tct_has_with_m(int b, int store)
+{
+    return b != 4 && b != 5 &&
+           (store == GPU_F64 || store == GPU_F32 ||
+            (store == GPU_DICT8 && b == 1));
+}
+
 /* A method's KERNELS say by `has(b, store)` which it has, and
  * `code<B, STORE, WALK>()` is one of them. */
 template <class KERNELS, int B, int STORE, int WALK>

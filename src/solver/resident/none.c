@@ -13,8 +13,7 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
 
 /* Never driven by: it needs a GPU's queue. */
 const tct_driver tct_driver_resident = {
-    .about = {"resident", "one persistent kernel for the whole solve",
-              TCT_NO_CUDA, true},
+    .about = {"resident", TCT_RESIDENT_SUMMARY, TCT_NO_CUDA, true},
     .needs = TCT_BY_KERNEL,
     .iterate = NULL,
 };

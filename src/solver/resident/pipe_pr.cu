@@ -3,15 +3,23 @@
  *
  * One barrier an iteration, which carries the sums and shows r and s to all.
  * Others may still multiply by them when a block updates its part: so r and s
- * have two places each, which take turns. */
+ * have two places each, which take turns.
+ *
+ * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
+ * takes turns, are then z = M r and st = M s, and r and s stay on the chip; the
+ * update forms z = d r and st = d s anew, and wt = M w and ut = M u are no
+ * vectors. So z and st follow r and s, where those of loop host have recurrences
+ * of their own: another rounding. */
 #include "device/gpu/gang.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP }; /* w p x u r s */
+/* w p x u r s, M's d, z st: in the order that pays most */
+enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 
-/* u = A s, w' = A r; w, the recurrence's, is replaced */
+/* u = A s, w' = A r, with M u = A st, w' = A z; w, the recurrence's, is
+ * replaced */
 template <int B, int STORE, int WALK>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
@@ -50,6 +58,30 @@ update(const tct_resident_job &J, double alpha, double beta,
         });
 }
 
+/* The same with M: p = z + beta p; rr, rz, mu, (z, s), (st, s). What takes turns
+ * is z and st, which are stored in their new place. */
+template <int B, int WALK>
+static __device__ inline void update(const tct_resident_job &J, double alpha,
+                                     double beta, const tct_chip_vector (&)[2],
+                                     const tct_chip_vector (&now)[2],
+                                     double (&sum)[5])
+{
+    tct_sweep<B, WALK, 9, 7, 0b001111111, 0b110110110>(
+        J,
+        tct_list<9>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP],
+                     &J.v[V_RES], &J.v[V_AP], &J.v[V_DIA], &now[0], &now[1]}},
+        [&](double(&e)[9]) {
+            const double w = e[0], u = e[3], r = e[4], s = e[5], d = e[6];
+            double v[10] = {w, u, d * w, d * u, e[1], e[2], r, s, d * r, d * s};
+            tct_pass_pipe_pr_m_update::at(v, alpha, beta, sum);
+            for (int i = 0; i < 2; i++) { /* p x, r s, z st */
+                e[1 + i] = v[4 + i];
+                e[4 + i] = v[6 + i];
+                e[7 + i] = v[8 + i];
+            }
+        });
+}
+
 /* the first sums; p and s = A p are there */
 template <int B, int WALK>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
@@ -65,7 +97,49 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
         });
 }
 
-template <int B, int STORE, int WALK>
+/* the same with M, and z = M r, st = M s */
+template <int B, int WALK>
+static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
+{
+    tct_sweep<B, WALK, 6, 4, 0b001111, 0b110000>(
+        J,
+        tct_list<6>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP], &J.v[V_DIA],
+                     &J.v[V_Z], &J.v[V_ST]}},
+        [&](double(&e)[6]) {
+            const double p = e[0], r = e[1], s = e[2], d = e[3];
+            const double z = d * r, st = d * s;
+            sum[0] = fma(r, r, sum[0]);
+            sum[1] = fma(z, r, sum[1]);
+            sum[2] = fma(p, s, sum[2]);
+            sum[3] = fma(z, s, sum[3]);
+            sum[4] = fma(st, s, sum[4]);
+            e[4] = z;
+            e[5] = st;
+        });
+}
+
+/* Vectors onto the chip, and back from it. */
+template <int B, int WALK, bool M>
+static __device__ inline void load(const tct_resident_job &J)
+{
+    tct_chip_load<B, WALK>(J, J.v[V_DIR]);
+    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    if (!M) return;
+    tct_chip_load<B, WALK>(J, J.v[V_RES]);
+    tct_chip_load<B, WALK>(J, J.v[V_AP]);
+    tct_chip_load<B, WALK>(J, J.v[V_DIA]);
+}
+template <int B, int WALK, bool M>
+static __device__ inline void store(const tct_resident_job &J)
+{
+    tct_chip_store<B, WALK>(J, J.v[V_DIR]);
+    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
+    if (!M) return;
+    tct_chip_store<B, WALK>(J, J.v[V_RES]);
+    tct_chip_store<B, WALK>(J, J.v[V_AP]);
+}
+
+template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -74,45 +148,42 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WALK, 2>(J, A.policy);
-    double sum[4] = {0.0};
+    double sum[4 + M] = {0.0};
     tct_gang gang = tct_gang_open(J.gang);
-    /* r and s, in the places that take turns */
+    /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
-        {J.v[V_RES], J.v[V_AP]}, {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
+        {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
+        {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
     tct_met met = TCT_GO;
     int now = 0;
     tct_scalars_load(gang, c);
-    tct_chip_load<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    load<B, WALK, M>(J);
     begin<B, WALK>(J, sum);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
         met = tct_grid_sum(gang, sum);
         if (met == TCT_LATE) break;
-        if (threadIdx.x == 0) {
-            c[C_RR] = sum[0];
-            c[C_MU] = sum[1];
-            c[C_RS] = sum[2];
-            c[C_SS] = sum[3];
-        }
+        if (threadIdx.x == 0)
+            for (int i = 0; i < 4 + M; i++)
+                c[C_RR + i] = sum[i];                    /* rr, rz, mu, ...   */
         __syncthreads();
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_pipe_pr(c, 0);        /* alpha, beta       */
+        if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
         products<B, STORE, WALK>(J, A, ahead, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
-        for (int i = 0; i < 4; i++) sum[i] = 0.0;
+        for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
     }
     /* clang-format on */
-    tct_chip_store<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
-    for (int t = 0; now == 1 && t < J.slots; t++) { /* back to their places */
+    store<B, WALK, M>(J);
+    /* back to their places; z and st are formed anew */
+    for (int t = 0; !M && now == 1 && t < J.slots; t++) {
         const int64_t a = tct_row<B, WALK>(J, t);
         for (int i = 0; a >= 0 && i < 2; i++)
             place[0][i].memory[a] = place[1][i].memory[a];
@@ -123,18 +194,32 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 /* Each file has its own of this name. */
 namespace
 {
-struct kernels {
+template <bool M> struct kernels {
     static constexpr bool has(int b, int store)
     {
+        if (M && !tct_has_with_m(b, store)) return false;
         return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
     }
     template <int B, int STORE, int WALK> static const void *code()
     {
-        return (const void *)solve<B, STORE, WALK>;
+        return (const void *)solve<B, STORE, WALK, M>;
     }
 };
 } // namespace
 
-extern "C" const tct_resident_kernel tct_resident_pipe_pr = {
-    &tct_method_pipe_pr, 4, 1, true, 3, 2, {2, 1, -1, 4, 0, 3},
-    tct_kernel<kernels>};
+static constexpr tct_resident_kernel
+about(int vectors, int8_t places,
+      const void *(*kernel)(int b, int store, int walk))
+{
+    return {&tct_method_pipe_pr,
+            vectors,
+            1,
+            true,
+            3,
+            places,
+            {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
+            kernel};
+}
+extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {
+    about(4, 2, tct_kernel<kernels<false>>),
+    about(7, 0, tct_kernel<kernels<true>>)};

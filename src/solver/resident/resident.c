@@ -7,7 +7,7 @@
 #include <string.h>
 
 static const tct_resident_kernel *const kernels[] = {
-    &tct_resident_cg, &tct_resident_single, &tct_resident_pipe_pr};
+    tct_resident_cg, tct_resident_single, tct_resident_pipe_pr};
 
 enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
 
@@ -25,11 +25,18 @@ static const tct_resident_kernel *kernel_called(const char *method)
     return NULL;
 }
 
-static const tct_resident_kernel *kernel_of(const tct_method *method)
+static const tct_resident_kernel *kernel_of(const tct_method *method,
+                                            const tacit_operator *M)
 {
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
-        if (kernels[i]->method == method) return kernels[i];
+        if (kernels[i]->method == method) return &kernels[i][M ? 1 : 0];
     return NULL;
+}
+
+/* The diagonal that the preconditioner is; NULL: it is none. */
+static const double *diagonal_of(const tacit_operator *M)
+{
+    return M && M->ops->resident_view ? M->ops->resident_view(M) : NULL;
 }
 
 static const tct_gpu_slices *slices_of(const tct_block *B)
@@ -40,18 +47,49 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
                : NULL;
 }
 
+/* --- which are there? ------------------------------------------------------- */
+
+/* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
+static void list_stores(const tct_resident_kernel *K, int b, char *text,
+                        size_t size)
+{
+    static const char *const stores[] = {[GPU_F64] = "f64",
+                                         [GPU_F32] = "f32",
+                                         [GPU_DICT8] = "dict8",
+                                         [GPU_DICT16] = "dict16",
+                                         [GPU_F48] = "low48"};
+    for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
+        const size_t at = strlen(text);
+        if (K->kernel(b, (int)s, GPU_ANY))
+            snprintf(text + at, size - at, " %s", stores[s]);
+    }
+}
+
+/* Formats and stores of its kernels, appended to `text`. */
+static void list_formats(const tct_resident_kernel *K, char *text, size_t size)
+{
+    for (int b = 1; b <= GPU_BLOCK_MOST; b++) {
+        const size_t at = strlen(text);
+        if (!K->kernel(b, GPU_F64, GPU_ANY)) continue;
+        if (b == 1) snprintf(text + at, size - at, " sell, sell32:");
+        else snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
+        list_stores(K, b, text, size);
+    }
+}
+
 /* --- can it? ---------------------------------------------------------------- */
 
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
-    const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method);
-    if (R->M) {
-        snprintf(reason, size, "there are no kernels with a preconditioner");
-        return NULL;
-    }
+    const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method, R->M);
     if (!K) {
         snprintf(reason, size, "there is no kernel of %s",
                  R->method->about.name);
+        return NULL;
+    }
+    if (R->M && !diagonal_of(R->M)) {
+        snprintf(reason, size,
+                 "only for a preconditioner that is a diagonal, jacobi");
         return NULL;
     }
     if (!R->A->local) {
@@ -70,9 +108,13 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
         return NULL;
     }
     const void *code = K->kernel(B->d.b, B->d.store, B->d.walk);
-    if (!code)
-        snprintf(reason, size, "no kernel of %s for this format and its store",
-                 K->method->about.name);
+    if (!code) {
+        snprintf(reason, size,
+                 "no kernel of %s%s%s for this format and its store; for",
+                 K->method->about.name, R->M ? " with " : "",
+                 R->M ? R->M->ops->name : "");
+        list_formats(K, reason, size);
+    }
     return code;
 }
 
@@ -86,7 +128,7 @@ static bool resident_fits(const tct_run *R, char *reason, size_t size)
 static tacit_status resident_open(tct_run *R)
 {
     residence *H = NULL;
-    const tct_resident_kernel *K = kernel_of(R->method);
+    const tct_resident_kernel *K = kernel_of(R->method, R->M);
     TRY(TCT_ALLOC(1, "a persistent kernel", &H));
     memset(H, 0, sizeof *H);
     R->drive = H;
@@ -110,12 +152,23 @@ static void resident_close(tct_run *R)
 /* Is there a kernel for what R has come to: its rescue, another precision? */
 static bool has_kernel(const tct_run *R)
 {
-    char reason[160];
+    char reason[TCT_REFUSAL];
     const residence *H = R->drive;
     if (!code_for(R, reason, sizeof reason)) return false;
     /* a rescue may ask for more second places than the method has */
-    const int places = kernel_of(R->now)->places;
+    const int places = kernel_of(R->now, R->M)->places;
     return places == 0 || H->second[places - 1];
+}
+
+static double *vector_of(const tct_run *R, int from)
+{
+    switch (from) {
+    case TCT_IS_X: return R->x;
+    case TCT_IS_DIAGONAL: return (double *)(uintptr_t)diagonal_of(R->M);
+    case TCT_IS_Z: return R->z;
+    case TCT_IS_Y: return R->y[0];
+    default: return R->v[from];
+    }
 }
 
 static void fill_job(const tct_run *R, const tct_resident_kernel *K,
@@ -123,14 +176,16 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
 {
     const residence *H = R->drive;
     const tct_gpu_slices *B = slices_of(R->A->local);
+    /* M w and M u are no vectors in a kernel */
+    double *const *second = R->M ? R->y + 1 : H->second;
     *J = (tct_resident_job){.gang =
                                 tct_gang_job_of(R->q, H->meeting, R->c, most),
                             .A = B->d,
                             .resumed = R->resumed,
                             .poison = tct_gpu_poisons(),
-                            .second = {H->second[0], H->second[1]}};
+                            .second = {second[0], second[1]}};
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
-        J->v[v].memory = K->from[v] < 0 ? R->x : R->v[K->from[v]];
+        J->v[v].memory = vector_of(R, K->from[v]);
 }
 
 /* Launch it for `most` looks; false if the queue has failed. */
@@ -138,7 +193,7 @@ static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
 {
     const tct_gpu *g = tct_gpu_of(R->q);
     residence *H = R->drive;
-    char reason[160];
+    char reason[TCT_REFUSAL];
     tct_resident_job J;
     fill_job(R, K, most, &J);
     H->blocks = g->sms;
@@ -196,14 +251,15 @@ static void count_iterations(const tct_run *R, int64_t iterations)
 
 static void run_kernel(tct_run *R)
 {
-    const tct_resident_kernel *K = kernel_of(R->now);
+    const tct_resident_kernel *K = kernel_of(R->now, R->M);
     tct_gpu *g = tct_gpu_of(R->q);
     const int64_t first = R->k;
     const bool look_first = K->look_first;
     bool done = false;
     tct_seen c;
     if (K->product >= 0) { /* what its kernel starts from */
-        if (!R->resumed) q_copy(R->q, R->n, R->v[V_R], R->v[V_P]);
+        if (!R->resumed && R->M) apply(R->M, R->q, R->v[V_R], R->v[V_P]);
+        else if (!R->resumed) q_copy(R->q, R->n, R->v[V_R], R->v[V_P]);
         apply(R->A, R->q, R->v[V_P], R->v[K->product]);
         R->result->extra_products++;
     }
@@ -253,7 +309,7 @@ static void resident_iterate(tct_run *R)
 static void resident_describe(const tct_run *R, char *text, size_t size)
 {
     const residence *H = R->drive;
-    const tct_resident_kernel *K = kernel_of(R->method);
+    const tct_resident_kernel *K = kernel_of(R->method, R->M);
     if (!K || H->slots == 0) return;
     double chip = 0.0;
     for (int v = 0; v < K->vectors; v++) chip += H->chip_slots[v];
@@ -263,41 +319,20 @@ static void resident_describe(const tct_run *R, char *text, size_t size)
              H->blocks, K->barriers, chip / H->slots, K->vectors);
 }
 
-/* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
-static void list_stores(const tct_resident_kernel *K, int b, char *text,
-                        size_t size)
-{
-    static const char *const stores[] = {[GPU_F64] = "f64",
-                                         [GPU_F32] = "f32",
-                                         [GPU_DICT8] = "dict8",
-                                         [GPU_DICT16] = "dict16",
-                                         [GPU_F48] = "low48"};
-    for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
-        const size_t at = strlen(text);
-        if (K->kernel(b, (int)s, GPU_ANY) && at < size)
-            snprintf(text + at, size - at, " %s", stores[s]);
-    }
-}
-
 bool tct_resident_kernels(const char *method, char *text, size_t size)
 {
     const tct_resident_kernel *K = kernel_called(method);
     if (!K) return false;
-    snprintf(text, size,
-             "%d barriers an iteration; sell, sell32:", K->barriers);
-    list_stores(K, 1, text, size);
-    for (int b = 2; b <= GPU_BLOCK_MOST; b++) {
-        const size_t at = strlen(text);
-        if (!K->kernel(b, GPU_F64, GPU_ANY) || at >= size) continue;
-        snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
-        list_stores(K, b, text, size);
-    }
+    snprintf(text, size, "%d barriers an iteration;", K->barriers);
+    list_formats(&K[0], text, size);
+    const size_t at = strlen(text);
+    snprintf(text + at, size - at, "; with jacobi,");
+    list_formats(&K[1], text, size);
     return true;
 }
 
 const tct_driver tct_driver_resident = {
-    .about = {"resident", "one persistent kernel for the whole solve",
-              TCT_NO_CUDA, true},
+    .about = {"resident", TCT_RESIDENT_SUMMARY, TCT_NO_CUDA, true},
     .needs = TCT_BY_KERNEL,
     .fits = resident_fits,
     .open = resident_open,

@@ -4,6 +4,10 @@
 #define TCT_RESIDENT_H
 #include "solver/driver.h"
 
+#define TCT_RESIDENT_SUMMARY                      \
+    "one persistent kernel for the whole solve, " \
+    "without a preconditioner or with jacobi"
+
 /* For which blocks and stores `method` has kernels, into `text` [size]; false if
  * it has none. */
 bool tct_resident_kernels(const char *method, char *text, size_t size);

@@ -2,62 +2,91 @@
  * solver/resident/single.cu - solver/single.c as one kernel, line for line.
  *
  * Two barriers an iteration: one for the sums, and one so that all of p is
- * there before any row is multiplied. */
+ * there before any row is multiplied.
+ *
+ * A preconditioner M is a diagonal d here: z = M r and st = M s are no vectors
+ * but d r and d s, formed where they are needed. So z follows r, where that of
+ * loop host has a recurrence of its own: another rounding. */
 #include "device/gpu/gang.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
-enum { V_RES, V_AP, V_SOL, V_DIR }; /* r s x p, in the order that pays most */
+/* r s x, M's d, p: in the order that pays most */
+enum { V_RES, V_AP, V_SOL, V_DIA, V_DIR };
 
-/* s = A p; the sums, which are (r, r), (p, s), (r, s), (s, s), but for (p, s) in
- * a sweep of their own, which leaves the product its registers */
-template <int B, int STORE, int WALK>
+/* s = A p; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
+ * but for (p, s) in a sweep of their own, which leaves the product its
+ * registers */
+template <int B, int STORE, int WALK, bool M>
 static __device__ inline void product(const tct_resident_job &J,
                                       const tct_values<STORE, true> &A,
-                                      tct_ahead &ahead, double (&sum)[4])
+                                      tct_ahead &ahead, double (&sum)[4 + M])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
-    double ps = 0.0, rr = 0.0, rs = 0.0, ss = 0.0;
+    double ps = 0.0, rr = 0.0, rz = 0.0, zs = 0.0, ss = 0.0;
     tct_multiply<B, STORE, WALK>(
         J, A, ahead, p,
         [&](int t, int64_t row, const tct_sums<1> &s, int thread) {
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
-    tct_sweep<B, WALK, 2, 2, 0b11, 0>(J, tct_list<2>{{&J.v[V_RES], &J.v[V_AP]}},
-                                      [&](double(&e)[2]) {
-                                          rr = fma(e[0], e[0], rr);
-                                          rs = fma(e[0], e[1], rs);
-                                          ss = fma(e[1], e[1], ss);
-                                      });
+    tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
+        J, tct_list<3>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_DIA]}},
+        [&](double(&e)[3]) {
+            const double r = e[0], s = e[1];
+            const double z = M ? e[2] * r : r, st = M ? e[2] * s : s;
+            rr = fma(r, r, rr);
+            if (M) rz = fma(r, z, rz);
+            zs = fma(z, s, zs);
+            ss = fma(s, st, ss);
+        });
     sum[0] = rr;
-    sum[1] = ps;
-    sum[2] = rs;
-    sum[3] = ss;
+    if (M) sum[1] = rz;
+    sum[1 + M] = ps;
+    sum[2 + M] = zs;
+    sum[3 + M] = ss;
 }
 
-/* x = x + alpha p, r = r - alpha s, p = r + beta p; p is in memory, where all
- * see it */
-template <int B, int WALK>
+/* x = x + alpha p, r = r - alpha s, p = z + beta p; z is r without M, and p is
+ * in memory, where all see it */
+template <int B, int WALK, bool M>
 static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      double beta)
 {
-    double rr = 0.0; /* the product's sweep has it, with the other sums */
-    tct_update<B, WALK, 3, tct_pass_single_update>(
-        J, {{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIR]}}, alpha, beta,
-        &rr);
+    double sum[1 + M] = {0.0}; /* the product's sweep has it, with the others */
+    if constexpr (M)
+        tct_sweep<B, WALK, 5, 4, 0b11111, 0b10101>(
+            J,
+            {{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIA], &J.v[V_DIR]}},
+            [&](double(&e)[5]) {
+                const double r = e[0], s = e[1], d = e[3];
+                double v[6] = {d * r, d * s, s, r, e[2], e[4]};
+                tct_pass_single_m_update::at(v, alpha, beta, sum);
+                e[0] = v[3];
+                e[2] = v[4];
+                e[4] = v[5];
+            });
+    else
+        tct_update<B, WALK, 3, tct_pass_single_update>(
+            J, {{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIR]}}, alpha,
+            beta, sum);
 }
 
-/* p = r */
-template <int B, int WALK>
+/* p = z */
+template <int B, int WALK, bool M>
 static __device__ inline void begin(const tct_resident_job &J)
 {
-    tct_update<B, WALK, 1, tct_pass_copy>(J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0,
-                                          0.0, nullptr);
+    double rz = 0.0; /* the product's sweep has it */
+    if constexpr (M)
+        tct_update<B, WALK, 2, tct_pass_times>(
+            J, {{&J.v[V_DIA], &J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, &rz);
+    else
+        tct_update<B, WALK, 1, tct_pass_copy>(J, {{&J.v[V_RES], &J.v[V_DIR]}},
+                                              1.0, 0.0, nullptr);
 }
 
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -66,33 +95,31 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
         J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    double sum[4];
+    double sum[4 + M];
     tct_gang gang = tct_gang_open(J.gang);
     tct_scalars_load(gang, c);
     tct_chip_load<B, WALK>(J, J.v[V_RES]);
     tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
-    if (!J.resumed) begin<B, WALK>(J);                    /* p = r             */
+    if (!J.resumed) begin<B, WALK, M>(J);                 /* p = z             */
     tct_met met = tct_grid_wait(gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        product<B, STORE, WALK>(J, A, ahead, sum);        /* s = A p           */
+        product<B, STORE, WALK, M>(J, A, ahead, sum);     /* s = A p           */
         met = tct_grid_sum(gang, sum);
         if (met == TCT_LATE) break;
-        if (threadIdx.x == 0) {
-            c[C_RR] = sum[0];                            /* rr = (r, r)       */
-            c[C_MU] = sum[1];                            /* mu = (p, s)       */
-            c[C_RS] = sum[2];
-            c[C_SS] = sum[3];
-        }
+        if (threadIdx.x == 0)
+            for (int i = 0; i < 4 + M; i++)
+                c[C_RR + i] = sum[i];                    /* rr, rz, mu, ...   */
         __syncthreads();
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
-        if (threadIdx.x == 0) step_pr(c, 0);             /* alpha, beta       */
+        if (threadIdx.x == 0) step_pr(c, M);             /* alpha, beta       */
         __syncthreads();
         tct_ask(gang, k);
-        update<B, WALK>(J, c[C_ALPHA], c[C_BETA]);
+        update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -104,18 +131,31 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 /* Each file has its own of this name. */
 namespace
 {
-struct kernels {
+template <bool M> struct kernels {
     static constexpr bool has(int b, int store)
     {
+        if (M && !tct_has_with_m(b, store)) return false;
         return b != 5 &&
                (store == GPU_F64 || store == GPU_F32 || store == GPU_DICT8);
     }
     template <int B, int STORE, int WALK> static const void *code()
     {
-        return (const void *)solve<B, STORE, WALK>;
+        return (const void *)solve<B, STORE, WALK, M>;
     }
 };
 } // namespace
 
-extern "C" const tct_resident_kernel tct_resident_single = {
-    &tct_method_single, 3, 2, true, -1, 0, {0, 2, -1, 1}, tct_kernel<kernels>};
+static constexpr tct_resident_kernel
+about(int vectors, const void *(*kernel)(int b, int store, int walk))
+{
+    return {&tct_method_single,
+            vectors,
+            2,
+            true,
+            -1,
+            0,
+            {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
+            kernel};
+}
+extern "C" const tct_resident_kernel tct_resident_single[2] = {
+    about(3, tct_kernel<kernels<false>>), about(4, tct_kernel<kernels<true>>)};
