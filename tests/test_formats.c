@@ -542,6 +542,30 @@ static void dots_are_the_same_everywhere(void **state)
     on_every_isa(check_dot, true);
 }
 
+/* --- the diagonal ------------------------------------------------------------ */
+
+static void check_diagonal(const tct_format *f, const tct_local *A,
+                           tct_block *B)
+{
+    double *d = vector(A->rows, 4);
+    f->diagonal(B, d);
+    for (int64_t i = 0; i < A->rows; i++) {
+        double there = 0.0;
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            if (A->col[k] == i) there = A->val[k];
+        if (!same_bits(d[i], there))
+            fail_msg("%s, row %lld: %g instead of %g", B->ops->name,
+                     (long long)i, d[i], there);
+    }
+    tct_free(d);
+}
+
+static void every_format_tells_the_diagonal(void **state)
+{
+    (void)state;
+    everywhere(check_diagonal, true);
+}
+
 /* --- new values ------------------------------------------------------------- */
 
 static void check_refill(const tct_format *f, const tct_local *A, tct_block *B)
@@ -552,6 +576,7 @@ static void check_refill(const tct_format *f, const tct_local *A, tct_block *B)
             other.val[k] = value(s, k + 1000);
         assert_int_equal(f->refill(B, &other), TACIT_OK);
         check_product(f, &other, B);
+        check_diagonal(f, &other, B);
     }
     clear(&other);
 }
@@ -561,6 +586,8 @@ static void new_values_are_used(void **state)
     (void)state;
     everywhere(check_refill, true);
 }
+
+/* --- another pattern --------------------------------------------------------- */
 
 /* Does row `row` of `A` have an entry in columns [from, to)? */
 static bool has_entry(const tct_local *A, int64_t row, int64_t from, int64_t to)
@@ -856,6 +883,7 @@ int main(void)
         cmocka_unit_test(a_pair_is_two_products),
         cmocka_unit_test(dots_are_the_same_everywhere),
         cmocka_unit_test(new_values_are_used),
+        cmocka_unit_test(every_format_tells_the_diagonal),
         cmocka_unit_test(another_pattern_is_refused),
         cmocka_unit_test(owned_arrays_are_used_up),
         cmocka_unit_test(no_memory_is_survived),

@@ -179,7 +179,7 @@ static tacit_operator *operator_of_user(users *u, problem *p, double sign,
     u->d = host_vector(p->n, 1.0);
     double *d = NULL;
     OK(tacit_queue_alloc(p->q, p->n, &d));
-    OK(p->A->ops->diagonal(p->A, d));
+    OK(tct_operator_diagonal(p->A, d));
     OK(tacit_queue_get(p->q, p->n, d, u->d));
     tacit_queue_free(p->q, &d);
     OK(tacit_operator_from_function(p->q, (int64_t)p->n, &f, &M));
@@ -251,6 +251,13 @@ static void bad_ones_are_refused(void **state)
     OK(tacit_operator_from_function(p.q, (int64_t)p.n, &f, &M));
     EXPECT(TACIT_UNSUPPORTED, tacit_solver_set_precond(p.s, M));
     EXPECT(TACIT_UNSUPPORTED, tacit_precond_create(M, "jacobi", &M));
+    tacit_operator_destroy(&M);
+    /* ... and the other way round */
+    tacit_solver *s = NULL;
+    OK(tacit_operator_create(p.q, p.m, "sell@none", &M));
+    OK(tacit_solver_create(p.q, M, "cg", &s));
+    EXPECT(TACIT_UNSUPPORTED, tacit_solver_set_precond(s, p.A));
+    tacit_solver_destroy(&s);
     tacit_operator_destroy(&M);
     OK(tacit_operator_from_function(p.q, (int64_t)p.n + 1, &f, &M));
     EXPECT(TACIT_INVALID, tacit_solver_set_precond(p.s, M));

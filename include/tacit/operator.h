@@ -156,7 +156,14 @@ typedef struct tacit_operator_info {
                     not, "FORMAT/f64" is no other format                     */
 } tacit_operator_info;
 
-/* What is known of `A` on this rank. The strings are owned by the operator.
+/* What is known of `A` on this rank, into `out`, which says how large it is:
+ *
+ *     tacit_operator_info info = {.size = sizeof info};
+ *
+ * Where `size` was not set nothing is written, whatever stood there stays: that
+ * is INVALID, and the status alone tells. Of an operator without a matrix what
+ * belongs to one is 0. The strings are owned by the operator; they hold until it
+ * is updated or destroyed.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
                                                tacit_operator_info *out);
@@ -170,7 +177,8 @@ typedef struct tacit_trial {
     const char *reason; /* why it was not tried, NULL if it was */
 } tacit_trial;
 
-/* Trial `i` of `A`, NULL past the end. Owned by the operator. */
+/* Trial `i` of `A`, NULL past the end, so without any where the format was given
+ * or there is no matrix. Owned by the operator. */
 TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
                                                      int i);
 

@@ -32,6 +32,9 @@ typedef struct tct_local {
 /* Free its arrays. */
 void tct_local_free(tct_local *A);
 
+/* Its diagonal, 0 where there is no entry, into `d` [rows]. */
+void tct_local_diagonal(const tct_local *A, double *d);
+
 /* Most entries in `size` rows that follow one another, from a multiple of it. */
 int64_t tct_most_entries(const tct_local *A, int64_t size);
 /* Columns of the b x b blocks in block row `g` (b at most 6), ascending, into
@@ -71,6 +74,9 @@ typedef struct tct_format {
     /* Replace the values by those of `A`, which must have the same pattern.
      * Errors      INVALID, through tct_pattern_differs. */
     tacit_status (*refill)(tct_block *B, const tct_local *A);
+    /* The diagonal as it was given, into host memory, `d` [rows]. OPTIONAL on
+     * a GPU: it is kept in host memory */
+    void (*diagonal)(const tct_block *B, double *d);
 } tct_format;
 
 #define TCT_FORMATS(X)     X(csr) X(sell) X(bsell)

@@ -47,12 +47,12 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(vectors == 1 || vectors == 2);
     REQUIRE(A->n == 0 || (x != NULL && (vectors == 1 || y != NULL)));
-    if (!A->plan)
+    tct_exchange *e = A->ops->exchange ? A->ops->exchange(A) : NULL;
+    if (!e)
         FAIL(TACIT_UNSUPPORTED, "%s",
-             A->local
+             A->ops->exchange
                  ? "one process exchanges nothing"
                  : "the operator is a function: its exchanges are its own");
-    tct_exchange *e = &A->plan->base;
     const tct_panel what = vectors == 1 ? tct_single(x) : tct_pair(x, y);
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) {

@@ -67,15 +67,11 @@ tacit_status tct_jacobi_create(const tacit_operator *A, tacit_operator **out)
     J->base.world = A->world;
     J->base.n = A->n;
     J->base.bits = 64;
-    J->base.follows = A->order;
+    J->base.order = A->order;
     J->base.info.format = "jacobi";
     J->base.info.order = "none";
     TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS,
                           &J->inverse));
-    TRY(A->ops->diagonal
-            ? A->ops->diagonal(A, J->inverse)
-            : tct_fail(TACIT_UNSUPPORTED,
-                       "preconditioner jacobi: the operator does not tell its "
-                       "diagonal"));
+    TRY(tct_operator_diagonal(A, J->inverse));
     return invert(J);
 }

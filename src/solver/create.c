@@ -108,10 +108,10 @@ static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
              "the preconditioner is for %lld rows of this rank, the matrix "
              "has %zu",
              (long long)M->n, R->n);
-    if (M && M->follows != R->exact->order)
+    if (M && M->order != R->exact->order)
         FAIL(TACIT_UNSUPPORTED,
-             "the preconditioner has its rows in the matrix's order, the "
-             "operator has not: make that with a format that ends in @none");
+             "the preconditioner has its rows in another order than the "
+             "operator: make both with formats that end in @none");
     if (M && !R->z) TRY(tacit_queue_alloc(R->q, R->n, &R->z));
     for (int i = 0; M && i < R->method->about.precond_vectors - 1; i++)
         if (!R->y[i]) TRY(tacit_queue_alloc(R->q, R->n, &R->y[i]));

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/low.c - the same matrix with values of fewer bits, for mixed
- * precision: rows of blocks if the exact one has them. */
-#include "operator/operator.h"
+ * precision: rows of blocks if the exact one has them. Each is a view of the
+ * exact operator: a block of its own, and everything else from there. */
+#include "operator/assembled.h"
 #include <string.h>
 
 /* A product must be faster by so much, or low precision costs more than it
@@ -12,90 +13,124 @@ static const double FASTER = 0.93;
  * no time, whatever the measurement of so short a product says. */
 static const double CACHED = 1e7;
 
-static tacit_status add(tacit_operator *A, const char *store, int bits,
+/* --- the view ---------------------------------------------------------------- */
+
+typedef struct {
+    tacit_operator base;
+    const tct_assembled *exact;
+    const tct_format *format;
+    tct_block *block; /* base.local */
+} view;
+
+static view *view_of(const tacit_operator *low)
+{
+    return (view *)(uintptr_t)low;
+}
+
+static void low_apply(const tacit_operator *low, tacit_queue *q,
+                      const double *x, double *y, double *dot)
+{
+    tct_assembled_apply(view_of(low)->exact, low->local, q, x, y, dot);
+}
+
+static void low_dots(const tacit_operator *low, tacit_queue *q, const double *p,
+                     const double *r, double *s, double *out)
+{
+    tct_assembled_dots(view_of(low)->exact, low->local, q, p, r, s, out);
+}
+
+static void low_block(const tacit_operator *low, tacit_queue *q, tct_panel X,
+                      tct_panel Y)
+{
+    tct_assembled_block(view_of(low)->exact, low->local, q, X, Y);
+}
+
+static void low_destroy(tacit_operator *low)
+{
+    tct_block *B = view_of(low)->block;
+    if (B) B->ops->destroy(B);
+}
+
+static const tct_operator_ops low_ops = {.name = "low",
+                                         .apply = low_apply,
+                                         .apply_dots = low_dots,
+                                         .apply_block = low_block,
+                                         .destroy = low_destroy};
+
+static tacit_status add(const tct_assembled *A, const char *store, int bits,
                         tct_local *local, tacit_operator **out)
 {
-    tacit_operator *low = tct_calloc(sizeof *low);
+    view *low = tct_calloc(sizeof *low);
     if (!low) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
+    const tacit_operator *base = &A->base;
     const char *name =
-        strcmp(A->format->about.name, "bsell") == 0 ? "bsell" : "sell";
+        strcmp(A->stored.format->about.name, "bsell") == 0 ? "bsell" : "sell";
     local->store = store;
-    low->bits = bits;
-    low->format = tct_format_find(A->q->device->name, name);
+    low->exact = A;
+    low->format = tct_format_find(base->q->device->name, name);
+    low->base = (tacit_operator){.ops = &low_ops,
+                                 .q = base->q,
+                                 .world = base->world,
+                                 .n = base->n,
+                                 .order = base->order,
+                                 .bits = bits};
+    tacit_operator *made = &low->base;
     const tacit_status status =
-        low->format->create(local, A->q->team, &low->local);
-    if (status < 0) tct_low_destroy(&low);
-    else *out = low;
+        low->format->create(local, base->q->team, &low->block);
+    low->base.local = low->block;
+    if (status < 0) tacit_operator_destroy(&made);
+    else *out = made;
     return status;
 }
 
-/* Drop what is not faster than what has more bits. */
-static tacit_status drop_slow(tacit_operator *A)
+tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
 {
-    tct_block *blocks[3] = {A->local, A->low->local, NULL};
+    for (tacit_operator *low = A->base.low; low; low = low->low)
+        TRY(view_of(low)->format->refill(view_of(low)->block, local));
+    return TACIT_OK;
+}
+
+/* --- which of them ----------------------------------------------------------- */
+
+/* Drop what is not faster than what has more bits. */
+static tacit_status drop_slow(tct_assembled *A)
+{
+    tacit_operator *low = A->base.low, *more = low->low;
+    tct_block *blocks[3] = {A->stored.block, view_of(low)->block,
+                            more ? view_of(more)->block : NULL};
     double seconds[3];
-    tacit_operator *more = A->low->low;
-    if (more) blocks[2] = more->local;
-    TRY(tct_time_products(A->q, blocks, more ? 3 : 2, seconds));
+    TRY(tct_time_products(A->base.q, blocks, more ? 3 : 2, seconds));
     if (more && !(seconds[2] < FASTER * seconds[0])) {
-        tct_low_destroy(&A->low->low);
+        tacit_operator_destroy(&low->low);
         more = NULL;
     }
     const double next = more ? seconds[2] : seconds[0];
     tct_log(TCT_DETAIL,
             "products: %.3g us in full precision, %.3g us with %d bits",
-            1e6 * seconds[0], 1e6 * seconds[1], A->low->bits);
+            1e6 * seconds[0], 1e6 * seconds[1], low->bits);
     if (seconds[1] < FASTER * next) return TACIT_OK;
-    tacit_operator *slow = A->low;
-    A->low = more;
-    slow->low = NULL;
-    tct_low_destroy(&slow);
+    A->base.low = more;
+    low->low = NULL;
+    tacit_operator_destroy(&low);
     return TACIT_OK;
 }
 
-tacit_status tct_low_store(tacit_operator *A, const char *wish,
-                           tct_local *local)
+tacit_status tct_low_store(tct_assembled *A, const char *wish, tct_local *local)
 {
     const bool mixed = strcmp(wish, "mixed") == 0;
     const bool chosen = mixed || strcmp(wish, "mixed48") == 0;
+    const double bytes = A->stored.block->matrix_bytes;
+    tacit_operator **low = &A->base.low;
     if (!wish[0]) return TACIT_OK;
-    if (chosen && A->local->matrix_bytes <= CACHED) {
+    if (chosen && bytes <= CACHED) {
         tct_log(TCT_DETAIL,
                 "products: of %.3g bytes, fewer bits would save no time",
-                A->local->matrix_bytes);
+                bytes);
         return TACIT_OK;
     }
     if (mixed || strcmp(wish, "low32") == 0)
-        TRY(add(A, "low32", 32, local, &A->low));
-    if (!A->low || mixed)
-        TRY(add(A, "low48", 48, local, A->low ? &A->low->low : &A->low));
+        TRY(add(A, "low32", 32, local, low));
+    if (!*low || mixed)
+        TRY(add(A, "low48", 48, local, *low ? &(*low)->low : low));
     return chosen ? drop_slow(A) : TACIT_OK;
-}
-
-void tct_low_share(tacit_operator *A)
-{
-    for (tacit_operator *low = A->low; low; low = low->low) {
-        const tacit_operator own = *low;
-        *low = *A;
-        low->low = own.low;
-        low->local = own.local;
-        low->format = own.format;
-        low->bits = own.bits;
-    }
-}
-
-tacit_status tct_low_refill(tacit_operator *A, const tct_local *local)
-{
-    for (tacit_operator *low = A->low; low; low = low->low)
-        TRY(low->format->refill(low->local, local));
-    return TACIT_OK;
-}
-
-void tct_low_destroy(tacit_operator **low)
-{
-    if (!*low) return;
-    tct_low_destroy(&(*low)->low);
-    if ((*low)->local) (*low)->local->ops->destroy((*low)->local);
-    tct_free(*low);
-    *low = NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/store.c - a rank's rows become blocks: in which format, and in which
  * order of rows. */
-#include "operator/operator.h"
+#include "operator/assembled.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -17,11 +17,10 @@ static const double FASTER = 0.95;
 static const double FASTER_AT_ALL = 0.99, FEWER = 0.95;
 
 /* What was tried for the local block, and what came of it. */
-static void tell_trials(const tacit_operator *A)
+static void tell_trials(int rank, const tct_stored *S)
 {
-    const int rank = A->world->rank;
-    for (int i = 0; i < A->trial_count; i++) {
-        const tacit_trial *t = &A->trials[i];
+    for (int i = 0; i < S->trial_count; i++) {
+        const tacit_trial *t = &S->trials[i];
         char time[80] = "not measured";
         if (t->seconds > 0.0 && t->spent > 0.0)
             snprintf(time, sizeof time,
@@ -34,8 +33,8 @@ static void tell_trials(const tacit_operator *A)
                 t->bytes < 0.0 ? "does not fit" : time, t->reason ? ": " : "",
                 t->reason ? t->reason : "");
     }
-    tct_log(TCT_DETAIL, "rank %d  format %s taken%s", rank, A->name,
-            A->trial_count > 0 ? "" : ", as it was asked for");
+    tct_log(TCT_DETAIL, "rank %d  format %s taken%s", rank, S->name,
+            S->trial_count > 0 ? "" : ", as it was asked for");
 }
 
 /* --- on the host: choose by a sample, then store ----------------------------- */
@@ -61,34 +60,34 @@ static bool has_room(const tct_local *A)
     return (double)tct_memory_available() > 2.0 * copy;
 }
 
-static void tell_order(const tacit_operator *A, const tct_order *o, double was,
-                       double is, bool taken)
+static void tell_order(int rank, const tct_order *o, double was, double is,
+                       bool taken)
 {
     tct_log(TCT_DETAIL,
             "rank %d  order %s found in %.3f s: %.2f us a product, %.2f as the "
             "rows come: %s",
-            A->world->rank, o->name, o->seconds, 1e6 * is, 1e6 * was,
+            rank, o->name, o->seconds, 1e6 * is, 1e6 * was,
             taken ? "taken" : "not taken");
 }
 
 /* Is it faster in another order? Then `local` is in that order. */
-static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
+static tacit_status try_order(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local, choice *c)
 {
     tct_order *o = NULL;
     tct_local copy;
     choice other;
-    TRY(tct_order_create(A->q, local, "rcm", &o));
+    TRY(tct_order_create(A->base.q, local, "rcm", &o));
     const tacit_status status = tct_order_copy(o, local, &copy);
     if (status >= 0) {
         double seconds[2];
-        choose(wish, A->q->team, &copy, &other);
+        choose(wish, A->base.q->team, &copy, &other);
         tct_format_compare((const tct_local *const[]){local, &copy},
                            (const tct_format *const[]){c->format, other.format},
-                           A->q->team, seconds);
+                           A->base.q->team, seconds);
         const bool better =
             seconds[1] > 0.0 && seconds[1] < FASTER * seconds[0];
-        tell_order(A, o, seconds[0], seconds[1], better);
+        tell_order(A->base.world->rank, o, seconds[0], seconds[1], better);
         if (better) {
             const tct_local old = *local;
             *local = copy;
@@ -99,110 +98,103 @@ static tacit_status try_order(tacit_operator *A, const tct_format_wish *wish,
         }
         tct_local_free(&copy);
     }
-    tct_order_destroy(A->q, &o);
+    tct_order_destroy(A->base.q, &o);
     return status;
 }
 
-static tacit_status store_host(tacit_operator *A, const tct_format_wish *wish,
+static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
                                tct_local *local)
 {
+    tct_stored *S = &A->stored;
+    tct_team *team = A->base.q->team;
     choice c = {.count = 0};
     const bool measure = strcmp(wish->format, "auto") == 0;
     const bool order = strcmp(wish->order, "auto") == 0 &&
                        tct_order_may_pay(local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
-    if (measure || order) choose(wish, A->q->team, local, &c);
+    if (measure || order) choose(wish, team, local, &c);
     if (order) {
         const tacit_status tried = try_order(A, wish, local, &c);
         if (tried < 0 && tried != TACIT_NO_MEMORY) return tried; /* as it was */
     }
-    A->format = c.format;
+    S->format = c.format;
     if (measure) {
-        memcpy(A->trials, c.trials, sizeof c.trials);
-        A->trial_count = c.count;
+        memcpy(S->trials, c.trials, sizeof c.trials);
+        S->trial_count = c.count;
     }
-    snprintf(A->name, sizeof A->name, "%s", A->format->about.name);
-    TRY(A->format->create(local, A->q->team, &A->local));
-    tct_threads_choose(A->q, A->local);
+    snprintf(S->name, sizeof S->name, "%s", S->format->about.name);
+    TRY(S->format->create(local, team, &S->block));
+    tct_threads_choose(A->base.q, S->block);
     return TACIT_OK;
 }
 
 /* --- on a GPU: store all of it, and see -------------------------------------- */
 
-/* In each format that could be, or in one. */
-static tacit_status store_as(tacit_operator *A, const tct_format_wish *wish,
-                             tct_local *local)
+/* In each format that could be, or in one; the rows stay as they are. */
+static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
+                             tct_local *local, tct_stored *S)
 {
-    const char *device = A->q->device->name, *winner = wish->format;
+    const char *winner = wish->format;
     local->owned = false;
     local->store = wish->store[0] ? wish->store : NULL;
     if (strcmp(wish->format, "auto") == 0) {
-        TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &A->reasons));
-        TRY(tct_format_race(A->q, local, A->trials, &A->trial_count, A->reasons,
-                            &winner, &A->local));
-        snprintf(A->name, sizeof A->name, "%s", winner);
+        TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &S->reasons));
+        TRY(tct_format_race(q, local, S->trials, &S->trial_count, S->reasons,
+                            &winner, &S->block));
+        snprintf(S->name, sizeof S->name, "%s", winner);
     } else {
-        snprintf(A->name, sizeof A->name, "%s%s%s", wish->format,
+        snprintf(S->name, sizeof S->name, "%s%s%s", wish->format,
                  wish->store[0] ? "/" : "", wish->store);
     }
     char bare[16];
     snprintf(bare, sizeof bare, "%.*s", (int)strcspn(winner, "/"), winner);
-    A->format = tct_format_find(device, bare);
-    if (A->local) return TACIT_OK;
-    return A->format->create(local, A->q->team, &A->local);
-}
-
-/* What store_as has set. */
-static void drop_stored(tacit_operator *A)
-{
-    if (A->local) A->local->ops->destroy(A->local);
-    tct_free(A->reasons);
-    A->local = NULL;
-    A->reasons = NULL;
+    S->format = tct_format_find(q->device->name, bare);
+    if (S->block) return TACIT_OK;
+    return S->format->create(local, q->team, &S->block);
 }
 
 /* Is it faster in another order? Then A is stored so, and `local` is, too. */
-static tacit_status try_order_gpu(tacit_operator *A,
-                                  const tct_format_wish *wish, tct_local *local)
+static tacit_status try_order_gpu(tct_assembled *A, const tct_format_wish *wish,
+                                  tct_local *local)
 {
+    tacit_queue *q = A->base.q;
     tct_order *o = NULL;
     tct_local copy = {0};
-    tacit_operator other = *A;
+    tct_stored *was = &A->stored, other = {0};
     double seconds[2] = {0.0, 0.0};
-    other.local = NULL;
-    other.reasons = NULL;
-    tacit_status status = tct_order_create(A->q, local, "rcm", &o);
+    tacit_status status = tct_order_create(q, local, "rcm", &o);
     if (status >= 0) status = tct_order_copy(o, local, &copy);
-    if (status >= 0) status = store_as(&other, wish, &copy);
+    if (status >= 0) status = store_as(q, wish, &copy, &other);
     if (status >= 0)
-        status = tct_time_products(A->q, (tct_block *[]){A->local, other.local},
+        status = tct_time_products(q, (tct_block *[]){was->block, other.block},
                                    2, seconds);
     const bool better =
         status >= 0 &&
         (seconds[1] < FASTER_AT_ALL * seconds[0] ||
-         (other.local->persistent &&
-          other.local->matrix_bytes < FEWER * A->local->matrix_bytes));
-    if (status >= 0) tell_order(A, o, seconds[0], seconds[1], better);
+         (other.block->persistent &&
+          other.block->matrix_bytes < FEWER * was->block->matrix_bytes));
+    if (status >= 0)
+        tell_order(A->base.world->rank, o, seconds[0], seconds[1], better);
     if (better) {
-        const tacit_operator slow = *A;
+        const tct_stored slow = *was;
         const tct_local old = *local;
-        *A = other;
+        *was = other;
         other = slow;
         *local = copy;
         copy = old;
         A->order = o;
         o = NULL;
     }
-    drop_stored(&other);
+    tct_stored_clear(&other);
     tct_local_free(&copy);
-    tct_order_destroy(A->q, &o);
+    tct_order_destroy(q, &o);
     return status == TACIT_NO_MEMORY ? TACIT_OK : status; /* as it was */
 }
 
-static tacit_status store_gpu(tacit_operator *A, const tct_format_wish *wish,
+static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local)
 {
-    TRY(store_as(A, wish, local));
+    TRY(store_as(A->base.q, wish, local, &A->stored));
     if (strcmp(wish->order, "auto") != 0 || !tct_order_may_pay(local) ||
         !has_room(local))
         return TACIT_OK;
@@ -212,15 +204,15 @@ static tacit_status store_gpu(tacit_operator *A, const tct_format_wish *wish,
 /* --- either ------------------------------------------------------------------- */
 
 /* The rows in an order that was asked for. */
-static tacit_status reorder(tacit_operator *A, const char *name,
+static tacit_status reorder(tct_assembled *A, const char *name,
                             tct_local *local)
 {
     if (strcmp(name, "auto") == 0 || strcmp(name, "none") == 0) return TACIT_OK;
-    TRY(tct_order_create(A->q, local, name, &A->order));
+    TRY(tct_order_create(A->base.q, local, name, &A->order));
     return tct_order_move(A->order, local);
 }
 
-static tacit_status store_ghosts(tacit_operator *A, tct_parts *parts)
+static tacit_status store_ghosts(tct_assembled *A, tct_parts *parts)
 {
     if (parts->ghosts == 0) return TACIT_OK;
     A->ghosts = parts->ghosts;
@@ -228,24 +220,44 @@ static tacit_status store_ghosts(tacit_operator *A, tct_parts *parts)
     parts->ghost_id = NULL;
     if (A->order) TRY(tct_order_ghosts(A->order, parts));
     TRY(tct_ghost_create(parts, &A->ghost));
-    return tct_ghost_bring(A->q, A->ghost, &A->ghost_there);
+    return tct_ghost_bring(A->base.q, A->ghost, &A->ghost_there);
 }
 
-tacit_status tct_store(tacit_operator *A, const char *format, tct_csr *rows)
+/* Where the format does not tell it; `local` as it is stored. */
+static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
+{
+    if (A->stored.format->diagonal) return TACIT_OK;
+    TRY(TCT_ALLOC(local->rows, "the diagonal", &A->diagonal));
+    tct_local_diagonal(local, A->diagonal);
+    return TACIT_OK;
+}
+
+tacit_status tct_store(tct_assembled *A, const char *format, tct_csr *rows)
 {
     tct_parts parts;
     tct_format_wish wish;
-    const bool host = A->q->device->kind == TCT_KIND_HOST;
-    tacit_status status = tct_split(A->q->team, rows, &parts);
+    tacit_operator *base = &A->base;
+    const bool host = base->q->device->kind == TCT_KIND_HOST;
+    tacit_status status = tct_split(base->q->team, rows, &parts);
     if (status >= 0)
-        status = tct_format_parse(A->q->device->name, format, &wish);
+        status = tct_format_parse(base->q->device->name, format, &wish);
     if (status >= 0) status = reorder(A, wish.order, &parts.local);
     if (status >= 0)
         status = host ? store_host(A, &wish, &parts.local)
                       : store_gpu(A, &wish, &parts.local);
-    if (status >= 0) tell_trials(A);
+    base->local = A->stored.block;
+    base->order = A->order;
+    if (status >= 0) tell_trials(base->world->rank, &A->stored);
     if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
+    if (status >= 0) status = keep_diagonal(A, &parts.local);
     if (status >= 0) status = store_ghosts(A, &parts);
     tct_parts_clear(&parts);
     return status;
+}
+
+void tct_stored_clear(tct_stored *S)
+{
+    if (S->block) S->block->ops->destroy(S->block);
+    tct_free(S->reasons);
+    *S = (tct_stored){.format = NULL};
 }

@@ -4,8 +4,8 @@
  * more than a small matrix takes. The operations of an iteration (of conjugate
  * gradients) are measured on all threads, on half of them, and so on down to
  * one. The numbers take turns, so that a disturbance hits all alike. */
+#include "operator/assembled.h"
 #include "operator/choice/least.h"
-#include "operator/operator.h"
 #include <stdio.h>
 
 enum { VECTORS = 4, NUMBERS_MOST = 12, ROUNDS_LEAST = 4, ROUNDS_MOST = 24 };

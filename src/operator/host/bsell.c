@@ -41,4 +41,5 @@ const tct_format tct_format_bsell = {
     .bytes = bsell_bytes,
     .create = bsell_create,
     .refill = tct_slices_refill,
+    .diagonal = tct_slices_diagonal,
 };

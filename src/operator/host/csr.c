@@ -131,10 +131,19 @@ static tacit_status csr_refill(tct_block *block, const tct_local *A)
     return TACIT_OK;
 }
 
+static void csr_diagonal(const tct_block *block, double *d)
+{
+    const csr_block *B = csr_of(block);
+    const tct_local A = {
+        .rows = block->rows, .ptr = B->ptr, .col = B->col, .val = B->val};
+    tct_local_diagonal(&A, d);
+}
+
 const tct_format tct_format_csr = {
     .about = {"csr", "host", "compressed sparse rows, 32-bit columns", false},
     .kind = TCT_KIND_HOST,
     .bytes = csr_bytes,
     .create = csr_create,
     .refill = csr_refill,
+    .diagonal = csr_diagonal,
 };

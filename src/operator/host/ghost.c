@@ -3,7 +3,7 @@
  * rows, only those that have any. A product with it is added to the local
  * one, and its share of (x, A x) to the local share: the dot is linear. */
 #include "operator/host/ghost.h"
-#include "operator/operator.h"
+#include "operator/pattern/split.h"
 #include <string.h>
 
 static const tct_ghost_block *ghost_of(const tct_block *B)

@@ -30,4 +30,5 @@ const tct_format tct_format_sell = {
     .bytes = sell_bytes,
     .create = sell_create,
     .refill = tct_slices_refill,
+    .diagonal = tct_slices_diagonal,
 };

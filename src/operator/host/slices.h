@@ -126,6 +126,11 @@ void tct_slices_destroy(tct_block *block);
  *             NO_MEMORY. The block stays as it was. */
 tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
 
+/* --- slices_diagonal.c ------------------------------------------------------ */
+
+/* The diagonal into `d` [rows]; of long rows that of blocks of 1. */
+void tct_slices_diagonal(const tct_block *block, double *d);
+
 /* --- product.c -------------------------------------------------------------- */
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,

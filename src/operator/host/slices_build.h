@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_build.h - what building and refilling sliced ELL share. */
+ * operator/host/slices_build.h - what building, refilling and
+ * reading sliced ELL share. */
 #ifndef TCT_SLICES_BUILD_H
 #define TCT_SLICES_BUILD_H
 #include "operator/host/slices.h"
@@ -29,6 +30,16 @@ static inline unsigned tct_slice_lanes(const tct_slice *s, const uint8_t *some,
                                        int k)
 {
     return k < s->full ? 255 : some[k - s->full];
+}
+
+/* The column of lane `l` in column `k`, if it is not empty there. */
+static inline int32_t tct_slice_column(const tct_slice *s, const uint8_t *index,
+                                       int k, int l)
+{
+    if (s->kind == SLICE_NEAR)
+        return s->base + ((const uint16_t *)(const void *)index)[LANES * k + l];
+    const int32_t *col = (const int32_t *)(const void *)index;
+    return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
 }
 
 /* Fill the slices of `part`, values only unless `pattern`; gives an owned

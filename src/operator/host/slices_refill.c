@@ -20,15 +20,6 @@ typedef struct {
 
 /* --- one group -------------------------------------------------------------- */
 
-static int32_t stored_column(const tct_slice *s, const uint8_t *index, int k,
-                             int l)
-{
-    if (s->kind == SLICE_NEAR)
-        return s->base + ((const uint16_t *)(const void *)index)[LANES * k + l];
-    const int32_t *col = (const int32_t *)(const void *)index;
-    return s->kind == SLICE_RUN ? col[k] + l : col[LANES * k + l];
-}
-
 static int64_t read_lane(const void *of, int l, int32_t *col)
 {
     const place *p = of;
@@ -38,7 +29,7 @@ static int64_t read_lane(const void *of, int l, int32_t *col)
     int64_t n = 0;
     for (int k = 0; k < s->width; k++)
         if (tct_slice_lanes(s, some, k) >> l & 1)
-            col[n++] = stored_column(s, index, k, l);
+            col[n++] = tct_slice_column(s, index, k, l);
     return n;
 }
 

@@ -5,7 +5,7 @@
 #include "matrix/order.h"
 #include "operator/host/slices.h"
 #include "operator/layout/slices_build.h"
-#include "operator/operator.h"
+#include "operator/pattern/split.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -3,7 +3,7 @@
  * those of other ranks (Trotter et al., section 3.2.2). Own entries move to
  * the front of the arrays they are in; what belongs to others, the surface of
  * the part, is copied out. */
-#include "operator/operator.h"
+#include "operator/pattern/split.h"
 #include <stdatomic.h>
 #include <stdlib.h>
 

@@ -36,7 +36,7 @@ static bool is_recorded(const tct_run *R)
 {
     const graph *G = R->drive;
     return G->made.device && G->method == R->now && G->A == R->A &&
-           G->version == R->A->version && G->x == R->x && G->b == R->b;
+           G->version == R->exact->version && G->x == R->x && G->b == R->b;
 }
 
 static void begin_record(tct_run *R)
@@ -46,7 +46,7 @@ static void begin_record(tct_run *R)
     G->made = (tct_recording){.c = R->c};
     G->method = R->now;
     G->A = R->A;
-    G->version = R->A->version;
+    G->version = R->exact->version;
     G->x = R->x;
     G->b = R->b;
     G->recording = true;

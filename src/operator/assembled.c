@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/assembled.c - the distributed product with a matrix: the exchange is
+ * under way while the local block is multiplied. */
+#include "operator/assembled.h"
+
+/* --- products --------------------------------------------------------------- */
+
+void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
+                         tacit_queue *q, const double *x, double *y,
+                         double *dot)
+{
+    tct_exchange *e = A->plan ? &A->plan->base : NULL;
+    if (e) q_exchange_begin(q, e, tct_single(x));
+    q_multiply(q, local, x, y, dot);
+    if (e) q_exchange_end(q, e, 1);
+    if (A->ghost) q_multiply_add(q, A->ghost_there, e, 0, y, x, dot);
+}
+
+void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
+                        tacit_queue *q, const double *p, const double *r,
+                        double *s, double *out)
+{
+    if (!A->plan) {
+        q_multiply_dots(q, local, p, r, s, out);
+        return;
+    }
+    tct_assembled_apply(A, local, q, p, s, out); /* whole only with ghosts */
+    q_dots(q, (size_t)A->base.n, r, s, out + 1);
+}
+
+/* As many columns as an exchange may have. */
+static void apply_columns(const tct_assembled *A, const tct_block *local,
+                          tacit_queue *q, tct_panel X, tct_panel Y)
+{
+    tct_exchange *e = A->plan ? &A->plan->base : NULL;
+    if (e) q_exchange_begin(q, e, X);
+    q_multiply_block(q, local, X, Y);
+    if (e) q_exchange_end(q, e, X.columns);
+    for (int j = 0; A->ghost && j < X.columns; j++)
+        q_multiply_add(q, A->ghost_there, e, j, tct_column(&Y, j),
+                       tct_column(&X, j), NULL);
+}
+
+void tct_assembled_block(const tct_assembled *A, const tct_block *local,
+                         tacit_queue *q, tct_panel X, tct_panel Y)
+{
+    const int most = A->plan ? A->plan->base.columns : X.columns;
+    for (int j = 0; j < X.columns; j += most) {
+        const int left = X.columns - j, columns = left < most ? left : most;
+        apply_columns(A, local, q, tct_columns(&X, j, columns),
+                      tct_columns(&Y, j, columns));
+    }
+}
+
+static void assembled_apply(const tacit_operator *A, tacit_queue *q,
+                            const double *x, double *y, double *dot)
+{
+    tct_assembled_apply(tct_assembled_of(A), A->local, q, x, y, dot);
+}
+
+static void assembled_dots(const tacit_operator *A, tacit_queue *q,
+                           const double *p, const double *r, double *s,
+                           double *out)
+{
+    tct_assembled_dots(tct_assembled_of(A), A->local, q, p, r, s, out);
+}
+
+static void assembled_block(const tacit_operator *A, tacit_queue *q,
+                            tct_panel X, tct_panel Y)
+{
+    tct_assembled_block(tct_assembled_of(A), A->local, q, X, Y);
+}
+
+/* --- the exchange ------------------------------------------------------------ */
+
+tacit_status tct_assembled_plan(tct_assembled *A, int columns)
+{
+    const int32_t *now = A->order ? A->order->now : NULL;
+    tct_plan *plan = NULL;
+    TRY(tct_plan_create(A->base.q, A->starts, A->ghost_id, A->ghosts, now,
+                        columns, &plan));
+    tct_plan_destroy(&A->plan);
+    A->plan = plan;
+    return TACIT_OK;
+}
+
+static tacit_status assembled_columns(tacit_operator *A, int columns)
+{
+    tct_assembled *a = tct_assembled_of(A);
+    if (!a->plan || columns <= a->plan->base.columns) return TACIT_OK;
+    TRY(tct_agree(A->world, q_own_status(A->q))); /* nothing runs any more */
+    TRY(tct_assembled_plan(a, columns));
+    A->version++;
+    return TACIT_OK;
+}
+
+static tct_exchange *assembled_exchange(const tacit_operator *A)
+{
+    const tct_assembled *a = tct_assembled_of(A);
+    return a->plan ? &a->plan->base : NULL;
+}
+
+/* --- the rest ----------------------------------------------------------------- */
+
+/* A format that does not tell it has had it kept. */
+static tacit_status assembled_diagonal(const tacit_operator *A, double *d)
+{
+    const tct_assembled *a = tct_assembled_of(A);
+    const size_t n = (size_t)A->n;
+    double *told = NULL;
+    if (!a->diagonal) {
+        TRY(TCT_ALLOC(n, "the diagonal", &told));
+        a->stored.format->diagonal(a->stored.block, told);
+    }
+    q_put(A->q, n, told ? told : a->diagonal, d);
+    const tacit_status status = q_own_status(A->q);
+    tct_free(told);
+    return status;
+}
+
+static const tacit_trial *assembled_trial(const tacit_operator *A, int i)
+{
+    const tct_stored *s = &tct_assembled_of(A)->stored;
+    return i >= 0 && i < s->trial_count ? &s->trials[i] : NULL;
+}
+
+static void assembled_destroy(tacit_operator *A)
+{
+    tct_assembled *a = tct_assembled_of(A);
+    tct_stored_clear(&a->stored);
+    tct_order_destroy(A->q, &a->order);
+    if (a->ghost_there && a->ghost_there != a->ghost)
+        a->ghost_there->ops->destroy(a->ghost_there);
+    if (a->ghost) a->ghost->ops->destroy(a->ghost);
+    tct_plan_destroy(&a->plan);
+    tct_free(a->diagonal);
+    tct_free(a->ghost_id);
+    tct_free(a->starts);
+}
+
+const tct_operator_ops tct_assembled_ops = {.name = "assembled",
+                                            .apply = assembled_apply,
+                                            .apply_dots = assembled_dots,
+                                            .apply_block = assembled_block,
+                                            .diagonal = assembled_diagonal,
+                                            .exchange = assembled_exchange,
+                                            .columns = assembled_columns,
+                                            .update = tct_assembled_update,
+                                            .trial = assembled_trial,
+                                            .destroy = assembled_destroy};

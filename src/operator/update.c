@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/update.c - new values for the operator of a matrix, whose pattern must
+ * be the old one. */
+#include "matrix/directory.h"
+#include "matrix/mail.h"
+#include "operator/assembled.h"
+
+static tacit_status into_order(const tct_order *o, tct_parts *parts)
+{
+    TRY(tct_order_move(o, &parts->local));
+    return tct_order_ghosts(o, parts);
+}
+
+/* New values for this rank's blocks; the ghost block is compared first, so that
+ * none is changed where the patterns differ. `found` says where, in numbers of
+ * the matrix as it is dealt out. */
+static tacit_status refill(tct_assembled *A, tct_csr *rows,
+                           tct_difference *found)
+{
+    tct_parts parts;
+    const int64_t first = rows->first;
+    tct_difference local = {.row = -1};
+    tacit_status status = tct_split(A->base.q->team, rows, &parts);
+    if (status >= 0 && A->order) status = into_order(A->order, &parts);
+    if (status >= 0) {
+        *found = tct_ghost_compare(A->ghost, A->ghost_id, &parts);
+        if (found->row >= 0) status = TACIT_INVALID; /* worded by the caller */
+    }
+    parts.local.differs = &local;
+    if (status >= 0)
+        status = A->stored.format->refill(A->stored.block, &parts.local);
+    if (local.row >= 0) {
+        *found = local;
+        if (A->order) found->col = A->order->old[found->col];
+        found->col += first;
+    }
+    if (found->row >= 0 && A->order) found->row = A->order->old[found->row];
+    if (found->row >= 0) found->row += first;
+    if (status >= 0) status = tct_low_refill(A, &parts.local);
+    if (status >= 0 && A->ghost)
+        status = tct_ghost_refill(A->ghost, A->ghost_there, &parts);
+    if (status >= 0 && A->diagonal)
+        tct_local_diagonal(&parts.local, A->diagonal);
+    tct_parts_clear(&parts);
+    return status;
+}
+
+/* The numbers of `found` as the user knows them: before rows were moved. The
+ * column may be one of another rank's. Collective, with or without a find. */
+static tacit_status original_numbers(const tacit_matrix *m,
+                                     tct_difference *found)
+{
+    bool any = false;
+    const bool mine = found->row >= 0;
+    TRY(tct_any(m->world, mine, &any));
+    if (!any || !m->original) return TACIT_OK;
+    if (mine) found->row = m->original[found->row - m->A.first];
+    return tct_ask(m->world, m->starts, m->original, mine, &found->col,
+                   &found->col);
+}
+
+static tacit_status require_same_rows(const tct_assembled *A,
+                                      const tacit_matrix *m)
+{
+    for (int r = 0; r < A->base.world->size; r++) {
+        const int64_t was = A->starts[r + 1] - A->starts[r];
+        const int64_t is = m->starts[r + 1] - m->starts[r];
+        if (was != is)
+            FAIL(TACIT_INVALID,
+                 "the rows of the matrix are not the operator's: rank %d has "
+                 "%lld of them where it had %lld",
+                 r, (long long)is, (long long)was);
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
+{
+    tct_assembled *A = tct_assembled_of(base);
+    tct_csr rows = {0};
+    tct_difference found = {.row = -1};
+    const int exponent = base->exponent; /* of what stays if it is refused */
+    const double norm = base->norm;
+    tacit_status status = tct_copy_rows(base->q, m, &rows);
+    if (status >= 0) status = require_same_rows(A, m);
+    if (status >= 0) status = q_own_status(base->q); /* nothing runs any more */
+    status = tct_agree(base->world, status);
+    if (status >= 0) status = tct_scale(base, &rows);
+    if (status >= 0) status = refill(A, &rows, &found);
+    tct_csr_clear(&rows);
+    const tacit_status named = original_numbers(m, &found);
+    if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
+    status = tct_agree(base->world, status);
+    base->version++;
+    if (status >= 0) {
+        tct_assembled_describe(A); /* a GPU's store may have changed */
+    } else {
+        base->exponent = exponent;
+        base->norm = norm;
+    }
+    return status;
+}
