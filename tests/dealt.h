@@ -10,6 +10,7 @@
 typedef enum shape {
     NO_ENTRY,
     DIAGONAL,
+    LINE,       /* each with its neighbours                         */
     SCATTERED,  /* 0 to 6 entries anywhere, each fourth row empty   */
     DENSE_ROW,  /* a diagonal, and one row and one column in full   */
     BLOCKS,     /* dense 3 x 3 blocks, each with the next           */
@@ -35,6 +36,7 @@ static inline bool has_entry(const formula *f, int64_t i, int64_t j)
     switch (f->s) {
     case NO_ENTRY: return false;
     case DIAGONAL: return i == j;
+    case LINE: return llabs(i - j) < 2;
     case SCATTERED:
         return i % 4 != 2 && number(f->seed + 1, i, j) > 1.0 - 6.0 / (double)n;
     case DENSE_ROW: return i == j || i == n / 3 || j == n / 2;
