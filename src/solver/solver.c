@@ -203,7 +203,9 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
              __func__);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
-    tacit_result came_to = {.breakdown_iteration = -1};
+    tacit_result came_to = {.breakdown_iteration = -1,
+                            .bits = 64, /* also where nothing is iterated */
+                            .loop = tacit_loop_at(solver->loop)->name};
     solver->running = true;
     const tacit_status status = run(solver, b, x, &own, &came_to);
     solver->running = false;
