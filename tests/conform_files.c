@@ -3,7 +3,7 @@
  * under: what is written comes back bit for bit on other ranks, and a file that
  * is cut short anywhere is refused by its name.
  *
- * RUN: np=1,2,3 */
+ * RUN: np=1,3 */
 #define TEST_DEVICE "host"
 #include "dealt.h"
 #include <float.h>

@@ -3,7 +3,7 @@
  * widths with the same bits everywhere, exchanges between random ranks, and
  * failures and wishes that travel with them.
  *
- * RUN: np=1,2,3,4
+ * RUN: np=1,2,4
  * DEVICE: each */
 #include "comm/world.h"
 #include "dealt.h"

@@ -3,7 +3,7 @@
  * that can be had: how runs begin and end, what their results say, and that
  * neither decorators nor the run before change a bit.
  *
- * RUN: np=1,2,3
+ * RUN: np=1,3
  * DEVICE: each */
 #include "dealt.h"
 

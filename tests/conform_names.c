@@ -286,7 +286,7 @@ static void settings_stay_while_a_run_goes_on(void **state)
     OK(tacit_queue_fill(a.q, n, 1.0, b));
     OK(tacit_queue_fill(a.q, n, 0.0, x));
     EXPECT(TACIT_INTERRUPTED, tacit_solver_run(a.s, b, x, &stop, &result));
-    assert_in_range(now.calls, 3, 5);
+    assert_true(now.calls >= 3);
     for (int i = 0; tacit_solver_setting(i); i++) /* and may be set again */
         OK(ask_setting(&a, tacit_solver_setting(i)->name));
     tacit_queue_free(a.q, &b);

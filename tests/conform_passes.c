@@ -383,7 +383,8 @@ static void steps_with_the_identity_are_those_without(void **state)
     assert_true(pairs >= 5);
 }
 
-/* The device runs the text that the tests above have run. */
+/* The device runs the text that the tests above have run; it may fuse, in what
+ * are quotients of differences. */
 static void steps_are_the_same_on_the_device(void **state)
 {
     (void)state;
@@ -398,7 +399,7 @@ static void steps_are_the_same_on_the_device(void **state)
             tct_step_run(r->step, c);
             double *got = host_copy(q, TCT_SCALARS, there);
             for (int k = 0; k < TCT_SCALARS; k++)
-                if (!(fabs(got[k] - c[k]) <= 1e-14 * (1.0 + fabs(c[k]))))
+                if (!(fabs(got[k] - c[k]) <= 1e-12 * (1.0 + fabs(c[k]))))
                     fail_msg("step %s: scalar %d is %.17g, not %.17g", r->name,
                              k, got[k], c[k]);
             free(got);
