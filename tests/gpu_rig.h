@@ -4,24 +4,10 @@
 #ifndef TACIT_TESTS_GPU_RIG_H
 #define TACIT_TESTS_GPU_RIG_H
 #include "gpu.h"
+#include "methods.h"
 
 /* A format that every loop can have. */
 #define PLAIN (strcmp(TEST_DEVICE, "cuda") == 0 ? "sell/f64" : "sell")
-
-enum { METHODS = 8 }; /* at most */
-
-static inline const char *method_of(int m)
-{
-    const tacit_method *about = tacit_method_at(m);
-    return about ? about->name : NULL;
-}
-static inline const char *loop_of(int l)
-{
-    const tacit_loop *about = tacit_loop_at(l);
-    return about ? about->name : NULL;
-}
-#define FOR_METHODS(m) for (int m = 0; method_of(m); m++)
-#define FOR_LOOPS(l)   for (int l = 0; loop_of(l); l++)
 
 /* --- references --------------------------------------------------------------- */
 

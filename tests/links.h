@@ -6,10 +6,9 @@
 #define TACIT_TESTS_LINKS_H
 #include "comm/plan.h"
 #include "gpu.h"
+#include "methods.h"
 
-static const char *const link_methods[] = {"cg", "single", "pipelined",
-                                           "pipe-pr"};
-enum { LINK_METHODS = 4, COLUMNS = 5 };
+enum { COLUMNS = 5 };
 
 /* --- specs --------------------------------------------------------------------- */
 
@@ -135,12 +134,12 @@ static void ranks_solve_as_one(void **state)
                                            "tet3d:8,1"};
     const tacit_stop stop = {.size = sizeof(tacit_stop), .rtol = 1e-11};
     for (int i = 0; i < 3; i++)
-        for (int m = 0; m < LINK_METHODS; m++) {
+        for (int m = 0; method_of(m); m++) {
             link_problem p, h;
             open_link_problem(&p, test_world(), TEST_DEVICE, matrices[i],
-                              link_methods[m]);
+                              method_of(m));
             open_link_problem(&h, test_world(), "host", matrices[i],
-                              link_methods[m]);
+                              method_of(m));
             OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
             OK(tacit_solver_run(h.s, h.b, h.x, &stop, &h.result));
             assert_true(llabs(p.result.iterations - h.result.iterations) <= 3);
@@ -163,12 +162,12 @@ static int stop_at_nine(void *ctx, int64_t k, double residual)
 static void a_wish_to_stop_is_everybodys(void **state)
 {
     (void)state;
-    for (int m = 0; m < LINK_METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         link_problem p;
         const tacit_stop stop = {
             .size = sizeof(tacit_stop), .rtol = 1e-12, .monitor = stop_at_nine};
         open_link_problem(&p, test_world(), TEST_DEVICE, "poisson2d:40",
-                          link_methods[m]);
+                          method_of(m));
         EXPECT(TACIT_INTERRUPTED,
                tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
         int64_t extent[2] = {p.result.iterations, -p.result.iterations};
@@ -184,13 +183,13 @@ static void a_failure_is_everybodys(void **state)
 {
     (void)state;
     const tacit_stop stop = {.size = sizeof(tacit_stop), .max_iterations = 40};
-    for (int m = 0; m < LINK_METHODS; m++)
+    for (int m = 0; method_of(m); m++)
         for (int k = 9; k < 140; k += 13) {
             char spec[64];
             link_problem p;
             snprintf(spec, sizeof spec, "chaos(1,%d):%s", k, TEST_DEVICE);
             open_link_problem(&p, test_world(), spec, "poisson2d:12x7",
-                              link_methods[m]);
+                              method_of(m));
             EXPECT(TACIT_DEVICE,
                    tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
             assert_non_null(strstr(tacit_error_message(), "made to fail"));

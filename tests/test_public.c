@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_public.c - what the library lists, and what the program is made of:
- * the public headers alone. Whatever is listed, the library takes.
+ * the public headers alone. Whatever is listed, the library takes; names are in
+ * conform_names.c.
  * RUN: np=1,2,3 */
 #include "mpi_main.h"
 #include <math.h>
@@ -28,60 +29,6 @@ static tacit_matrix *open_matrix(const char *name)
 }
 
 /* --- lists ---------------------------------------------------------------- */
-
-/* What every list has. */
-typedef struct listed {
-    const char *name, *summary;
-} listed;
-
-#define LIST(kind)                                              \
-    static listed kind##_row(int i)                             \
-    {                                                           \
-        const tacit_##kind *x = tacit_##kind##_at(i);           \
-        return x ? (listed){x->name, x->summary} : (listed){0}; \
-    }
-LIST(link)
-LIST(device)
-LIST(decorator)
-LIST(gallery)
-LIST(partitioner)
-LIST(order)
-LIST(loop)
-LIST(method)
-LIST(file_format)
-
-static listed format_row(int i)
-{
-    const tacit_format *f = tacit_format_at("host", i);
-    return f ? (listed){f->name, f->summary} : (listed){0};
-}
-
-static void lists_name_each_thing_once(void **state)
-{
-    (void)state;
-    static const struct {
-        listed (*at)(int i);
-        const char *first;
-        int least;
-    } lists[] = {{link_row, "self", 2},         {device_row, "host", 2},
-                 {decorator_row, "count", 4},   {gallery_row, "poisson1d", 30},
-                 {partitioner_row, "metis", 3}, {order_row, "none", 3},
-                 {loop_row, "host", 3},         {method_row, "cg", 4},
-                 {file_format_row, "tacit", 8}, {format_row, "csr", 3}};
-    for (size_t l = 0; l < sizeof lists / sizeof *lists; l++) {
-        int count = 0;
-        for (listed r; (r = lists[l].at(count)).name; count++) {
-            assert_true(strlen(r.summary) > 5);
-            for (int k = 0; k < count; k++)
-                assert_string_not_equal(lists[l].at(k).name, r.name);
-        }
-        assert_true(count >= lists[l].least);
-        assert_null(lists[l].at(-1).name);
-        assert_null(lists[l].at(count + 1).name);
-        assert_string_equal(lists[l].at(0).name, lists[l].first);
-    }
-    assert_null(tacit_format_at("nowhere", 0));
-}
 
 static void links_and_devices_say_what_they_lack(void **state)
 {
@@ -372,7 +319,6 @@ static void queues_fill_and_measure(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(lists_name_each_thing_once),
         cmocka_unit_test(links_and_devices_say_what_they_lack),
         cmocka_unit_test(what_is_listed_is_taken),
         cmocka_unit_test(methods_are_found_by_name),

@@ -4,15 +4,13 @@
  * RUN: np=1,2,3,4
  */
 #include "device/queue.h"
+#include "methods.h"
 #include "mpi_main.h"
 #include "oracles.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/tacit.h>
-
-static const char *const methods[] = {"cg", "single", "pipelined", "pipe-pr"};
-enum { METHODS = 4 };
 
 typedef struct {
     tacit_queue *q;
@@ -97,13 +95,13 @@ static void iterations_match_the_oracle(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof oracles / sizeof *oracles; i++)
-        for (int m = 0; m < METHODS; m++) {
+        for (int m = 0; method_of(m); m++) {
             problem p;
-            open_problem(&p, "host", oracles[i].matrix, methods[m]);
+            open_problem(&p, "host", oracles[i].matrix, method_of(m));
             assert_int_equal(solve(&p, oracles[i].eps, 0), TACIT_OK);
             if (llabs(p.result.iterations - oracles[i].iterations) > 1)
                 fail_msg("%s, %s to %g: %lld iterations, expected %d",
-                         methods[m], oracles[i].matrix, oracles[i].eps,
+                         method_of(m), oracles[i].matrix, oracles[i].eps,
                          (long long)p.result.iterations, oracles[i].iterations);
             close_problem(&p);
         }
@@ -115,10 +113,10 @@ static void every_method_finds_the_manufactured_solution(void **state)
     static const char *const matrices[] = {"poisson2d:31x17", "elasticity3d:5",
                                            "random:500,6,3", "tet3d:8,1"};
     for (int i = 0; i < 4; i++)
-        for (int m = 0; m < METHODS; m++) {
+        for (int m = 0; method_of(m); m++) {
             problem p;
             double norm = 0, error = 0;
-            open_problem(&p, "host", matrices[i], methods[m]);
+            open_problem(&p, "host", matrices[i], method_of(m));
             assert_int_equal(
                 tacit_operator_manufacture(p.A, p.matrix, 5, p.xstar, p.b),
                 TACIT_OK);
@@ -131,7 +129,8 @@ static void every_method_finds_the_manufactured_solution(void **state)
             assert_int_equal(
                 tacit_queue_distance(p.q, p.n, p.x, p.xstar, &error), TACIT_OK);
             if (!(error < 1e-7))
-                fail_msg("%s on %s: error %g", methods[m], matrices[i], error);
+                fail_msg("%s on %s: error %g", method_of(m), matrices[i],
+                         error);
             close_problem(&p);
         }
 }
@@ -142,9 +141,9 @@ static void distinct_eigenvalues_count_the_steps(void **state)
     (void)state;
     double values[60];
     for (int i = 0; i < 60; i++) values[i] = 1 + i % 5;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_with(&p, "host", diagonal(values, 60), methods[m]);
+        open_with(&p, "host", diagonal(values, 60), method_of(m));
         assert_int_equal(solve(&p, 1e-10, 0), TACIT_OK);
         assert_int_equal(p.result.iterations, 5);
         close_problem(&p);
@@ -156,9 +155,9 @@ static void easy_systems_are_not_divided_by_zero(void **state)
     (void)state;
     double values[9];
     for (int i = 0; i < 9; i++) values[i] = 3;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_with(&p, "host", diagonal(values, 9), methods[m]);
+        open_with(&p, "host", diagonal(values, 9), method_of(m));
         assert_int_equal(solve(&p, 1e-12, 0),
                          TACIT_OK); /* b is an eigenvector */
         assert_int_equal(p.result.iterations, 1);
@@ -179,9 +178,9 @@ static void ranks_may_own_nothing(void **state)
 {
     (void)state;
     const double values[2] = {2, 4};
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_with(&p, "host", diagonal(values, 2), methods[m]);
+        open_with(&p, "host", diagonal(values, 2), method_of(m));
         assert_int_equal(solve(&p, 1e-12, 0), TACIT_OK);
         assert_int_equal(p.result.iterations, 2);
         close_problem(&p);
@@ -194,9 +193,9 @@ static void the_true_residual_decides(void **state)
 {
     (void)state;
     bool lied = false;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_problem(&p, "host", "poisson2d:64", methods[m]);
+        open_problem(&p, "host", "poisson2d:64", method_of(m));
         const tacit_status status = solve(&p, 2e-15, 3000);
         lied = lied || p.result.restarts > 0;
         double *r = NULL, norm = 0;
@@ -223,9 +222,9 @@ static void indefinite_matrices_break_down_where_it_happens(void **state)
     (void)state;
     double values[20];
     for (int i = 0; i < 20; i++) values[i] = i == 13 ? -50 : 1 + i;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_with(&p, "host", diagonal(values, 20), methods[m]);
+        open_with(&p, "host", diagonal(values, 20), method_of(m));
         const tacit_status status = solve(&p, 1e-10, 0);
         assert_int_equal(status, TACIT_BREAKDOWN);
         assert_true(status > 0); /* x and the result are valid */
@@ -246,9 +245,9 @@ static void numbers_that_are_not_finite_are_reported(void **state)
 {
     (void)state;
     double values[8] = {1, 2, 3, 4, 5, 1e300, 1e300, 1e300};
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_with(&p, "host", diagonal(values, 8), methods[m]);
+        open_with(&p, "host", diagonal(values, 8), method_of(m));
         q_fill(p.q, p.n, 1e30, p.b);
         assert_int_equal(solve(&p, 1e-10, 0), TACIT_BREAKDOWN);
         q_fill(p.q, p.n, NAN, p.b);
@@ -296,10 +295,10 @@ static void check_cost(problem *p, const tacit_method *cost, int from, int to,
 static void methods_cost_what_their_headers_state(void **state)
 {
     (void)state;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_problem(&p, "count:host", "poisson2d:100", methods[m]);
-        const tacit_method *cost = tacit_method_find(methods[m]);
+        open_problem(&p, "count:host", "poisson2d:100", method_of(m));
+        const tacit_method *cost = tacit_method_find(method_of(m));
         assert_non_null(cost);
         const int first = cost->first;
         if (first)
@@ -321,11 +320,11 @@ static void late_messages_and_late_execution_change_no_bit(void **state)
     (void)state;
     static const char *const specs[] = {
         "host", "memcheck:host", "chaos(3):host", "chaos(8):memcheck:host"};
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         tacit_result first = {.size = sizeof first};
         for (int i = 0; i < 4; i++) {
             problem p;
-            open_problem(&p, specs[i], "poisson2d:12x7", methods[m]);
+            open_problem(&p, specs[i], "poisson2d:12x7", method_of(m));
             assert_int_equal(solve(&p, 1e-8, 0), TACIT_OK);
             if (i == 0) first = p.result;
             assert_int_equal(p.result.iterations, first.iterations);
@@ -339,12 +338,12 @@ static void late_messages_and_late_execution_change_no_bit(void **state)
 static void one_failure_ends_every_rank(void **state)
 {
     (void)state;
-    for (int m = 0; m < METHODS; m++)
+    for (int m = 0; method_of(m); m++)
         for (int k = 9; k < 140; k += 13) {
             char spec[64];
             snprintf(spec, sizeof spec, "chaos(1,%d):host", k);
             problem p;
-            open_problem(&p, spec, "poisson2d:12x7", methods[m]);
+            open_problem(&p, spec, "poisson2d:12x7", method_of(m));
             const tacit_status status = solve(&p, 0, 40);
             assert_int_equal(status, TACIT_DEVICE); /* of the one that failed */
             close_problem(&p);
@@ -354,9 +353,9 @@ static void one_failure_ends_every_rank(void **state)
 static void running_never_allocates(void **state)
 {
     (void)state;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_problem(&p, "host", "poisson2d:20", methods[m]);
+        open_problem(&p, "host", "poisson2d:20", method_of(m));
         tct_memory_fail_at(1);
         const tacit_status status = solve(&p, 1e-8, 0);
         tct_memory_fail_at(0);
@@ -409,10 +408,10 @@ static int stop_at_seven(void *ctx, int64_t iteration, double residual)
 static void one_rank_may_stop_all(void **state)
 {
     (void)state;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
         int64_t calls = 0;
-        open_problem(&p, "host", "poisson2d:40", methods[m]);
+        open_problem(&p, "host", "poisson2d:40", method_of(m));
         const tacit_stop stop = {.size = sizeof stop,
                                  .rtol = 1e-8,
                                  .monitor = stop_at_seven,
@@ -442,9 +441,9 @@ static void absolute_tolerance_counts_too(void **state)
 static void two_runs_give_the_same_bits(void **state)
 {
     (void)state;
-    for (int m = 0; m < METHODS; m++) {
+    for (int m = 0; method_of(m); m++) {
         problem p;
-        open_problem(&p, "host", "tet3d:10,2", methods[m]);
+        open_problem(&p, "host", "tet3d:10,2", method_of(m));
         assert_int_equal(solve(&p, 1e-9, 0), TACIT_OK);
         const tacit_result first = p.result;
         q_fill(p.q, p.n, 0.0, p.x);

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <tacit/tacit.h>
 
+/* flexible needs more iterations on the worst of these. */
 static const char *const methods[] = {"cg", "single", "pipelined", "pipe-pr"};
 enum { METHODS = 4 };
 

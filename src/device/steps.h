@@ -59,22 +59,29 @@ typedef enum tct_bad {
                  worth going on with: another method does          */
 } tct_bad;
 
-/* With _M: where there is a preconditioner. */
+/* X(name, call): a step and what it does; with _M: where there is a
+ * preconditioner. */
+#define TCT_STEPS(X)                                                       \
+    X(CG_ALPHA, cg_alpha(c, 0)) /* alpha = (r, r) / (p, A p)          */   \
+    X(CG_ALPHA_M, cg_alpha(c, 1))                                          \
+    X(CG_BETA, cg_beta(c, 0)) /* beta  = (r, r) / (r, r)_old        */     \
+    X(CG_BETA_M, cg_beta(c, 1))                                            \
+    X(FLEXIBLE, flexible(c)) /* Notay 2000                         */      \
+    X(PR, pr(c, 0))          /* Chen and Carson 2020: single       */      \
+    X(PR_M, pr(c, 1))                                                      \
+    X(PIPE_PR, pipe_pr(c, 0)) /* the same, pipelined                */     \
+    X(PIPE_PR_M, pipe_pr(c, 1))                                            \
+    X(PIPELINED, pipelined(c, 0)) /* Ghysels and Vanroose 2014          */ \
+    X(PIPELINED_M, pipelined(c, 1))                                        \
+    X(LOST, lost(c, 0)) /* is r still orthogonal to r_0?      */           \
+    X(LOST_M, lost(c, 1))                                                  \
+    X(ALONG, along(c)) /* go on along a given p, which is sound */
+
 typedef enum tct_step {
-    STEP_CG_ALPHA, /* alpha = (r, r) / (p, A p)          */
-    STEP_CG_ALPHA_M,
-    STEP_CG_BETA, /* beta  = (r, r) / (r, r)_old        */
-    STEP_CG_BETA_M,
-    STEP_FLEXIBLE, /* Notay 2000                         */
-    STEP_PR,       /* Chen and Carson 2020: single       */
-    STEP_PR_M,
-    STEP_PIPE_PR, /* the same, pipelined                */
-    STEP_PIPE_PR_M,
-    STEP_PIPELINED, /* Ghysels and Vanroose 2014          */
-    STEP_PIPELINED_M,
-    STEP_LOST, /* is r still orthogonal to r_0?      */
-    STEP_LOST_M,
-    STEP_ALONG /* go on along a given p              */
+#define X(name, call) STEP_##name,
+    TCT_STEPS(X)
+#undef X
+        TCT_STEP_COUNT
 } tct_step;
 
 /* Smaller than this, (r, r) has left the range where quotients mean much. */
@@ -227,20 +234,11 @@ TCT_BOTH int step_is_alpha(tct_step step)
 TCT_BOTH void tct_step_run(tct_step step, double *c)
 {
     switch (step) {
-    case STEP_CG_ALPHA: step_cg_alpha(c, 0); break;
-    case STEP_CG_ALPHA_M: step_cg_alpha(c, 1); break;
-    case STEP_CG_BETA: step_cg_beta(c, 0); break;
-    case STEP_CG_BETA_M: step_cg_beta(c, 1); break;
-    case STEP_FLEXIBLE: step_flexible(c); break;
-    case STEP_PR: step_pr(c, 0); break;
-    case STEP_PR_M: step_pr(c, 1); break;
-    case STEP_PIPE_PR: step_pipe_pr(c, 0); break;
-    case STEP_PIPE_PR_M: step_pipe_pr(c, 1); break;
-    case STEP_PIPELINED: step_pipelined(c, 0); break;
-    case STEP_PIPELINED_M: step_pipelined(c, 1); break;
-    case STEP_LOST: step_lost(c, 0); break;
-    case STEP_LOST_M: step_lost(c, 1); break;
-    case STEP_ALONG: step_along(c); break;
+#define X(name, call) \
+    case STEP_##name: step_##call; break;
+        TCT_STEPS(X)
+#undef X
+    case TCT_STEP_COUNT: break;
     }
     if (step_is_alpha(step) && c[C_ALPHA] != 0.0) c[C_UPDATES] += 1.0;
 }

@@ -84,7 +84,11 @@ static tacit_status check_chain(const range *all, int size)
                  "rank %d says that the matrix has %" PRId64
                  " rows, rank 0 says %" PRId64,
                  r, all[r].global_rows, all[0].global_rows);
-        if (all[r].global_rows < 1 || all[r].rows < 0 || all[r].first != at ||
+        if (all[r].global_rows < 1)
+            FAIL(TACIT_INVALID,
+                 "a matrix of %" PRId64 " rows: expected 1 at least",
+                 all[r].global_rows);
+        if (all[r].rows < 0 || all[r].first != at ||
             all[r].rows > all[r].global_rows - at)
             FAIL(TACIT_INVALID,
                  "rank %d has %" PRId64 " rows from row %" PRId64 " of %" PRId64

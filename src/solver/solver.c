@@ -38,6 +38,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->k = 0;
     R->seen = R->left_from = -1;
     R->A = R->exact;
+    R->result->bits = R->A->bits; /* if nothing is iterated */
     TRY(tct_measure_b(R));
     R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
     return TACIT_OK;
@@ -203,7 +204,8 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
              __func__);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
-    tacit_result came_to = {.breakdown_iteration = -1};
+    tacit_result came_to = {.breakdown_iteration = -1,
+                            .loop = solver->driver->about.name};
     solver->running = true;
     const tacit_status status = run(solver, b, x, &own, &came_to);
     solver->running = false;

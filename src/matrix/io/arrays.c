@@ -317,6 +317,7 @@ typedef struct {
     tct_source base;
     tct_array array;
     bool by_column;
+    bool zeros; /* are entries, too: in a vector one may be -0 */
     int64_t done;
     double *value;    /* [BATCH] */
     tct_entry *entry; /* [BATCH] */
@@ -336,7 +337,7 @@ static tacit_status dense_next(tct_source *base, tct_batch *out)
         TRY(tct_array_doubles(&s->array, s->value, n));
         const int64_t side = s->by_column ? base->rows : base->cols;
         for (int64_t k = 0; k < n; k++) {
-            if (s->value[k] == 0) continue;
+            if (s->value[k] == 0 && !s->zeros) continue;
             const int64_t line = (s->done + k) / side;
             const int64_t place = (s->done + k) % side;
             s->entry[kept++] =
@@ -376,6 +377,7 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
     }
     s->array = *array;
     s->by_column = by_column;
+    s->zeros = in->vector;
     s->base = (tct_source){.rows = rows,
                            .cols = cols,
                            .stored = array->count,

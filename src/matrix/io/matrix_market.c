@@ -163,7 +163,7 @@ static void parse_array(const market *m, part *p)
 }
 
 /* Give the values of an array their places, column by column (on and below
- * the diagonal if symmetric), and leave out the zeros. */
+ * the diagonal if symmetric), and leave out a matrix's zeros. */
 static void place_array(const market *m, part *p, int64_t before)
 {
     const int64_t rows = m->base.rows;
@@ -181,7 +181,7 @@ static void place_array(const market *m, part *p, int64_t before)
     int64_t kept = 0, mirrored = 0;
     for (int64_t k = 0; k < p->count; k++) {
         const double val = p->entries[k].val;
-        if (val != 0) {
+        if (val != 0 || m->in.vector) { /* -0 is a value of its own */
             p->entries[kept++] = (tct_entry){i, j, val};
             if (packed && i != j) *--spare = (tct_entry){j, i, val};
             mirrored += packed && i != j;

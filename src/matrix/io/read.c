@@ -526,7 +526,8 @@ static tacit_status set_values(void *ctx, const tct_batch *batch)
     for (int p = 0; p < batch->count; p++)
         for (int64_t k = 0; k < batch->parts[p].count; k++) {
             const tct_entry *e = &batch->parts[p].entries[k];
-            v->out[e->col * v->count + e->row - v->first] += e->val;
+            double *const x = &v->out[e->col * v->count + e->row - v->first];
+            *x = *x == 0 ? e->val : *x + e->val; /* 0 + -0 is not -0 */
         }
     return TACIT_OK;
 }
