@@ -2,7 +2,8 @@
  * tests/test_block.c - several right-hand sides at once: as single solves, each
  * with an outcome of its own; what they come to together; what is refused.
  *
- * RUN: np=1,2,3,4 */
+ * RUN: np=1,2,3,4
+ * LIMIT: 300 */
 #include "gpu.h"
 
 enum { MOST = 6, GAP_B = 3, GAP_X = 8 };
