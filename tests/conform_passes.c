@@ -263,8 +263,9 @@ static bool makes_alpha(tct_step step)
 static void check_words(const struct step_row *r, const double *c,
                         const double *was)
 {
-    static const int own[] = {C_RR_OLD,    C_ALPHA, C_BETA,  C_BAD,
-                              C_BAD_VALUE, C_HELD,  C_DRIFT, C_RHO};
+    static const int own[] = {C_RR_OLD, C_ALPHA, C_BETA, C_BAD,    C_BAD_VALUE,
+                              C_HELD,   C_DRIFT, C_RHO,  C_UPDATES};
+    const double more = step_is_alpha(r->step) && c[C_ALPHA] != 0.0;
     for (int k = 0; k < TCT_SCALARS; k++) {
         bool may = false;
         for (size_t i = 0; i < sizeof own / sizeof *own; i++)
@@ -279,6 +280,9 @@ static void check_words(const struct step_row *r, const double *c,
     if (!(c[C_BAD] >= BAD_NONE && c[C_BAD] <= BAD_DRIFT))
         fail_msg("step %s: %g is no word", r->name, c[C_BAD]);
     if (c[C_HELD] < was[C_HELD]) fail_msg("step %s lets go", r->name);
+    if (c[C_UPDATES] != was[C_UPDATES] + more && !isnan(was[C_UPDATES]))
+        fail_msg("step %s: %g updates after %g", r->name, c[C_UPDATES],
+                 was[C_UPDATES]);
 }
 
 static void steps_are_pure_and_keep_to_their_words(void **state)
@@ -331,6 +335,7 @@ static void steps_hold_still_when_they_must(void **state)
     int rows = 0;
     for (const struct step_row *r = step_rows; r < step_rows + TCT_STEP_COUNT;
          r++) {
+        assert_int_equal(makes_alpha(r->step), step_is_alpha(r->step));
         if (!makes_alpha(r->step)) continue;
         rows++;
         for (uint64_t seed = 0; seed < TRIALS; seed++) {
