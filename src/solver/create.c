@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/create.c - the registry of methods, creation and destruction. */
-#include "solver/lockstep.h"
+#include "solver/columns/lockstep.h"
 #include "solver/resident/resident.h"
 #include <string.h>
 #include <tacit/precond.h>

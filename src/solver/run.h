@@ -179,7 +179,7 @@ bool tct_next_turn(tct_run *R);
 /* Does b - A x, of norm `norm_r`, meet the target? */
 bool tct_decided(tct_run *R, double norm_r);
 
-/* --- solver.c ------------------------------------------------------------------- */
+/* --- run.c ---------------------------------------------------------------------- */
 
 /* Begin a run for the user's b and x. Errors as tct_measure_b. */
 tacit_status tct_run_begin(tct_run *R, const double *b, double *x,

@@ -1,138 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/solver.c - a run, from b and x to the result. */
+ * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
-
-enum { ITERATIONS_DEFAULT = 10000 };
-
-/* What is solved for is b in the order of A, and so is x. */
-static void enter(tct_run *R, const double *b, double *x)
-{
-    const tct_order *o = R->exact->order;
-    R->b = R->own_b ? R->own_b : b;
-    R->x = R->own_x ? R->own_x : x;
-    R->home = x;
-    if (!R->own_b) return;
-    if (o) tct_order_enter(o, R->q, R->n, b, R->own_b);
-    else q_copy(R->q, R->n, b, R->own_b);
-    if (o) tct_order_enter(o, R->q, R->n, x, R->own_x);
-    else q_copy(R->q, R->n, x, R->own_x);
-}
-
-static void leave(const tct_run *R)
-{
-    const tct_order *o = R->exact->order;
-    if (!R->own_x) return;
-    if (o) tct_order_leave(o, R->q, R->n, R->own_x, R->home);
-    else q_copy(R->q, R->n, R->own_x, R->home);
-}
-
-tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
-                           const tacit_stop *stop)
-{
-    enter(R, b, x);
-    R->stop = *stop;
-    R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
-    R->k = 0;
-    R->seen = R->left_from = -1;
-    R->A = R->exact;
-    R->result->bits = R->A->bits; /* if nothing is iterated */
-    TRY(tct_measure_b(R));
-    R->target = fmax(stop->rtol * R->norm_b, stop->atol * R->sigma);
-    return TACIT_OK;
-}
-
-bool tct_run_starts(tct_run *R)
-{
-    R->best = sqrt(R->rr);
-    if (R->q->peers_know) return false;
-    tct_tell_monitor(R);
-    if (tct_decided(R, R->best)) return false;
-    if (isfinite(R->best)) {
-        tct_first_turn(R);
-        return true;
-    }
-    tct_broke_down(R, "||b - A x||", R->best);
-    return false;
-}
-
-static tacit_status breakdown(const tacit_result *r)
-{
-    if (!isfinite(r->breakdown_value))
-        FAIL(TACIT_BREAKDOWN,
-             "breakdown at iteration %lld: %s = %.6g: the entries of the "
-             "matrix, the right-hand side or the first guess are not finite, "
-             "or of sizes too far apart for double precision",
-             (long long)r->breakdown_iteration, r->breakdown_quantity,
-             r->breakdown_value);
-    FAIL(TACIT_BREAKDOWN,
-         "breakdown at iteration %lld: %s = %.6g, the %s is not positive "
-         "definite",
-         (long long)r->breakdown_iteration, r->breakdown_quantity,
-         r->breakdown_value,
-         strcmp(r->breakdown_quantity, "r'Mr") == 0 ? "preconditioner"
-                                                    : "matrix");
-}
-
-/* What the solve came to, with a sentence if it did not end well. */
-static tacit_status explain(const tct_run *R)
-{
-    const tacit_result *r = R->result;
-    const char *what = "not converged";
-    tacit_status status = TACIT_NOT_CONVERGED;
-    if (r->converged) return TACIT_OK;
-    if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
-    if (r->stop == TACIT_STOP_STAGNATION)
-        what = "no further progress: b - A x stays where it is";
-    if (r->stop == TACIT_STOP_INTERRUPTED) {
-        what = "interrupted";
-        status = TACIT_INTERRUPTED;
-    }
-    FAIL(status,
-         "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted %.3g%s",
-         what, (long long)r->iterations, r->true_relative_residual,
-         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
-}
-
-static void fill_result(tct_run *R, double seconds)
-{
-    tacit_result *result = R->result;
-    result->seconds = seconds;
-    result->stop = R->why;
-    result->relative_residual = sqrt(R->rr) / R->norm_b;
-    result->extra_products +=
-        result->replacements * R->method->about.replace_products;
-    const bool broken = R->why == TACIT_STOP_BREAKDOWN;
-    result->iterations = broken && R->k > 0 ? R->k - 1 : R->k;
-}
-
-tacit_status tct_run_conclude(tct_run *R, double seconds)
-{
-    tacit_world *w = R->exact->world;
-    int exponent = 0;
-    const bool within = tct_shift_back(R, &exponent);
-    leave(R);
-    TRY(tct_agree(w, q_own_status(R->q)));
-    TRY(tct_reduce_f64(w, TCT_MAX, 1, &seconds));
-    fill_result(R, seconds);
-    if (within || !R->result->converged) return explain(R);
-    R->result->converged = false;
-    R->result->stop = TACIT_STOP_BREAKDOWN;
-    FAIL(TACIT_BREAKDOWN,
-         "the solution is beyond the range of doubles, its norm is about 2^%d: "
-         "scale the matrix or the right-hand side",
-         exponent);
-}
-
-tacit_status tct_run_zero(tct_run *R)
-{
-    q_fill(R->q, R->n, 0.0, R->home);
-    R->result->converged = true;
-    R->result->stop = TACIT_STOP_RTOL;
-    return tct_agree(R->exact->world, q_own_status(R->q));
-}
 
 /* Say in the result which loop it was. */
 static void describe_loop(const tct_run *R, const tct_driver *driver)
@@ -188,26 +58,34 @@ static tacit_status run(tacit_solver *S, const double *b, double *x,
     return R->norm_b == 0.0 ? tct_run_zero(R) : iterate(R, S->driver);
 }
 
+static tacit_status check(const tacit_solver *S, const double *b,
+                          const double *x, const tacit_stop *stop)
+{
+    REQUIRE(S->run.n == 0 || (b != NULL && x != NULL));
+    REQUIRE(stop->rtol >= 0 && stop->atol >= 0 && stop->max_iterations >= 0);
+    if (overlap(b, x, S->run.n))
+        FAIL(TACIT_INVALID,
+             "tacit_solver_run: b and x share memory: x is written while b is "
+             "needed, so they must be two vectors");
+    return TACIT_OK;
+}
+
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
     REQUIRE(solver != NULL && result != NULL);
-    REQUIRE(solver->run.n == 0 || (b != NULL && x != NULL));
-    tacit_stop own = solver->wanted;
-    if (stop) TRY(tct_read_sized("tacit_stop", stop, &own, sizeof own));
-    TRY(tct_check_sized("tacit_result", result));
-    REQUIRE(own.rtol >= 0 && own.atol >= 0 && own.max_iterations >= 0);
-    if (overlap(b, x, solver->run.n))
-        FAIL(TACIT_INVALID,
-             "%s: b and x share memory: x is written while b is "
-             "needed, so they must be two vectors",
-             __func__);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
+    tacit_stop own = solver->wanted;
+    tacit_status status = tct_check_sized("tacit_result", result);
+    if (stop && status >= 0)
+        status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
+    if (status >= 0) status = check(solver, b, x, &own);
+    TRY(tct_agree(solver->run.q->world, status));
     tacit_result came_to = {.breakdown_iteration = -1,
                             .loop = solver->driver->about.name};
     solver->running = true;
-    const tacit_status status = run(solver, b, x, &own, &came_to);
+    status = run(solver, b, x, &own, &came_to);
     solver->running = false;
     tct_write_sized(&came_to, sizeof came_to, result);
     return status;

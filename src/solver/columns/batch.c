@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/batch.c - several right-hand sides at once: what is asked of them, what
+ * solver/columns/batch.c - several right-hand sides at once: what is asked of them, what
  * they come to together, and, in solve_columns, how they are solved. */
-#include "solver/lockstep.h"
+#include "solver/columns/lockstep.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/lockstep.h - several right-hand sides, iterated in step. */
+ * solver/columns/lockstep.h - several right-hand sides, iterated in step. */
 #ifndef TCT_LOCKSTEP_H
 #define TCT_LOCKSTEP_H
 #include "solver/solver.h"

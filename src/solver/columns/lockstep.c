@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/lockstep.c - several right-hand sides, iterated in step: one text for
+ * solver/columns/lockstep.c - several right-hand sides, iterated in step: one text for
  * all of them, each operation on all, and so one pass over the matrix for all
  * their products.
  *
@@ -8,7 +8,7 @@
  * side by side, and the text is called once, for the vectors of place 0, with
  * the words of the queue for all. Who has come to an end holds still until it is
  * looked at, and then changes places with the last one. */
-#include "solver/lockstep.h"
+#include "solver/columns/lockstep.h"
 #include <stdio.h>
 #include <string.h>
 
