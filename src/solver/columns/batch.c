@@ -122,29 +122,6 @@ static tacit_status solve_in_turn(work *w, tct_batch *C)
     return TACIT_OK;
 }
 
-/* Exchanges of the operator are to have as many columns. */
-static tacit_status widen(const tacit_operator *A, int columns)
-{
-    return tct_operator_columns((tacit_operator *)(uintptr_t)A, columns);
-}
-
-/* Places for as many columns at once as there is memory for. */
-static tacit_status make_places(tacit_solver *S, int columns)
-{
-    if (!S->run.exact->ops->apply_block)
-        columns = 1; /* nothing would be gained */
-    int wanted = columns < TCT_COLUMNS_MOST ? columns : TCT_COLUMNS_MOST;
-    while (wanted > tct_lockstep_places(S->lockstep) && wanted > 1) {
-        tct_lockstep_destroy(&S->lockstep);
-        const tacit_status status =
-            tct_lockstep_create(S, wanted, &S->lockstep);
-        if (status != TACIT_NO_MEMORY && status < 0) return status;
-        if (status == TACIT_OK) return widen(S->run.exact, wanted);
-        wanted = (wanted + 1) / 2;
-    }
-    return TACIT_OK;
-}
-
 /* In blocks of equal size, as near as may be. */
 static tacit_status solve_in_step(work *w, tct_batch *C)
 {
@@ -177,10 +154,8 @@ static tacit_status solve_columns(work *w)
     C.stop.monitor = tell;
     for (int j = 0; j < k->columns; j++) w->listeners[j] = (listener){w, j};
     const double start = tct_seconds();
-    const bool in_step =
-        k->columns > 1 && tct_lockstep_places(k->S->lockstep) > 1;
     const tacit_status status =
-        in_step ? solve_in_step(w, &C) : solve_in_turn(w, &C);
+        k->S->lockstep ? solve_in_step(w, &C) : solve_in_turn(w, &C);
     if (status < 0) return w->worst.status < 0 ? conclude(&w->worst) : status;
     double seconds = tct_seconds() - start;
     TRY(tct_reduce_f64(k->S->run.q->world, TCT_MAX, 1, &seconds));
@@ -196,7 +171,8 @@ static tacit_status solve(block *k)
     work w = {.k = k, .worst = {.status = TACIT_OK}};
     tacit_status status = TCT_ALLOC(k->columns, "the columns", &w.listeners);
     status = tct_agree(k->S->run.q->world, status);
-    if (status >= 0) status = make_places(k->S, k->columns);
+    if (status >= 0)
+        status = tct_lockstep_choose(k->S, k->columns, k->B, k->B_stride);
     if (status >= 0) status = solve_columns(&w);
     tct_free(w.listeners);
     return status;

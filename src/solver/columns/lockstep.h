@@ -31,4 +31,12 @@ int tct_lockstep_places(const tct_lockstep *L); /* of NULL: 0 */
  * Collective. Errors as tacit_solver_run_block. */
 tacit_status tct_lockstep_run(tct_lockstep *L, const tct_batch *C);
 
+/* --- choose.c ------------------------------------------------------------------ */
+
+/* Make S->lockstep for `columns` columns, or destroy it where it is faster to
+ * solve one after the other; trials are with B.
+ * Collective. Errors DEVICE, COMM. */
+tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
+                                 size_t stride);
+
 #endif
