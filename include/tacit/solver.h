@@ -212,9 +212,9 @@ TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
  * Iteration   one of tacit_solver_run for each column that is not done, in
  *             step: a product reads the matrix once for up to 32 columns, and a
  *             sum is one message. Monitors are called where the CPU looks: on
- *             a GPU every few iterations. On a GPU some iterations are tried,
- *             and columns solved one after the other where that is faster (in
- *             loop resident, vectors that fit on the chip).
+ *             a GPU every few iterations. The first time some iterations are
+ *             tried, and columns solved one after the other where that is
+ *             faster: where vectors fit on the chip or in caches.
  * Memory      for up to 32 columns: the method's vectors, B and X once more,
  *             until the solver is destroyed; fewer at once where there is less.
  * Returns     what the worst column came to, from OK over NOT_CONVERGED and

@@ -3,7 +3,13 @@
  * some iterations are timed where it is not sure. */
 #include "solver/columns/lockstep.h"
 
-enum { TRIAL = 20 }; /* iterations */
+/* Iterations of a trial, and rows from which fewer will do. */
+enum { TRIAL = 20, TRIAL_LONG = 5, LONG = 200000 };
+
+static int trial_of(const tacit_solver *S)
+{
+    return S->most_rows < LONG ? TRIAL : TRIAL_LONG;
+}
 
 /* Exchanges of the operator are to have as many columns. */
 static tacit_status widen(const tacit_operator *A, int columns)
@@ -50,7 +56,7 @@ static double try_in_step(tacit_solver *S, int columns, const double *B,
                          .B = B,
                          .B_stride = stride,
                          .X = x,
-                         .stop = {.max_iterations = TRIAL},
+                         .stop = {.max_iterations = trial_of(S)},
                          .over = ignore,
                          .listener = no_listener};
     double seconds = 0.0;
@@ -61,28 +67,28 @@ static double try_in_step(tacit_solver *S, int columns, const double *B,
         if (tct_lockstep_run(S->lockstep, &C) < 0) return -1.0;
         seconds = tct_seconds() - start;
     }
-    return seconds / columns / (TRIAL + 1);
+    return seconds / columns / (trial_of(S) + 1);
 }
 
 static double try_alone(tacit_solver *S, const double *b, double *x)
 {
-    const tacit_stop stop = {.size = sizeof stop, .max_iterations = TRIAL};
+    const tacit_stop stop = {.size = sizeof stop,
+                             .max_iterations = trial_of(S)};
     tacit_result result = {.size = sizeof result};
     for (int run = 0; run < 2; run++) {
         q_fill(S->run.q, S->run.n, 0.0, x);
         if (q_status(S->run.q) < 0) return -1.0;
         if (tacit_solver_run(S, b, x, &stop, &result) < 0) return -1.0;
     }
-    return result.seconds / (TRIAL + 1);
+    return result.seconds / (trial_of(S) + 1);
 }
 
-/* Where one kernel does the whole solve, vectors stay on the chip, which those
- * of many columns do not. On the host each column costs less in step. */
+/* Where vectors of one column stay on the chip or in caches, those of many may
+ * not; and where the matrix does, it costs little to read it again. */
 static bool pays(tacit_solver *S, int columns, const double *B, size_t stride)
 {
     double *x = NULL;
     tacit_world *w = S->run.q->world;
-    if (!S->run.q->device->replay) return true;
     if (tct_agree(w, tacit_queue_alloc(S->run.q, S->run.n, &x)) < 0)
         return true;
     double seconds[2] = {try_in_step(S, columns, B, stride, x),
