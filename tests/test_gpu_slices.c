@@ -221,7 +221,7 @@ static bool entry_at(const tct_gpu_arrays *a, int64_t s, int l, int k,
     const void *index = a->index + slice->index;
     const int32_t *far = index;
     const uint16_t *near = index;
-    const tct_run *run = index;
+    const tct_column_run *run = index;
     const tct_gpu_const *same = index;
     out->cell = slice->cell + k;
     switch ((tct_slice_kind)slice->kind) {
