@@ -40,7 +40,7 @@ enum {
     C_HELD,      /* 1 once the target is met, and from the step after a
                     breakdown on: updates that a device was given ahead
                     then leave all vectors as they are              */
-    C_NORM,      /* of A, the largest row sum                       */
+    C_NORM,      /* of A, the largest row sum; with M see step_pipe_pr */
     C_DRIFT,     /* pipe-pr: bound of ||A p - s||                   */
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
@@ -201,7 +201,9 @@ TCT_BOTH void step_pr(double *c, int m)
 
 /* The same with s = w + beta s: what rounding adds to s is at most about
  * eps ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times
- * beta. Where their bound comes to TCT_DRIFT_MOST of s, this step is the last. */
+ * beta. Where their bound comes to TCT_DRIFT_MOST of s, this step is the last.
+ * With M all of this is of the preconditioned system: norms are those of M, and
+ * that of the matrix is learnt on the way, 1 / alpha being below it. */
 #define TCT_ROUNDING   1.11e-16
 #define TCT_DRIFT_MOST 3e-13
 TCT_BOTH void step_pipe_pr(double *c, int m)
@@ -209,8 +211,9 @@ TCT_BOTH void step_pipe_pr(double *c, int m)
     step_pr(c, m);
     if (c[C_ALPHA] == 0.0) return;
     const double s = sqrt(c[C_SS + m]), drift = c[C_DRIFT];
-    c[C_DRIFT] = c[C_BETA] * drift +
-                 TCT_ROUNDING * c[C_NORM] * (sqrt(c[C_RR]) + c[C_ALPHA] * s);
+    if (m && c[C_NORM] * c[C_ALPHA] < 2.0) c[C_NORM] = 2.0 / c[C_ALPHA];
+    c[C_DRIFT] = c[C_BETA] * drift + TCT_ROUNDING * c[C_NORM] *
+                                         (sqrt(c[C_RR + m]) + c[C_ALPHA] * s);
     if (drift <= TCT_DRIFT_MOST * s) return;
     c[C_BAD] = BAD_DRIFT;
     c[C_BAD_VALUE] = drift / s;

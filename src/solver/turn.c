@@ -61,7 +61,7 @@ void tct_begin_turn(tct_run *R)
     double c[TCT_SCALARS] = {[C_RR] = R->rr,
                              [C_ALPHA] = 1.0,
                              [C_TARGET2] = R->goal * R->goal,
-                             [C_NORM] = R->exact->norm,
+                             [C_NORM] = R->M ? 0.0 : R->exact->norm,
                              [C_REF_RR] = R->ref_rr,
                              [C_SIGMA] = R->sigma};
     q_put(R->q, TCT_SCALARS, c, R->c);
