@@ -72,6 +72,37 @@ static __device__ inline double tct_x(const double *x, int64_t i)
     return WRITTEN ? x[i] : tct_read_only(x + i);
 }
 
+/* Vectors packed side by side: the COLS elements of a row follow one another,
+ * so that a row of them is loaded 16 bytes at a time. */
+template <int COLS> struct tct_packed {
+    static_assert(COLS % 2 == 0, "twos are loaded");
+    const double *at; /* 16-byte aligned */
+};
+
+/* Element `i` of each vector where it is `there`, else 0. */
+template <bool WRITTEN, int COLS>
+static __device__ inline void tct_load_x(const double *const (&x)[COLS],
+                                         int64_t i, bool there,
+                                         double (&v)[COLS])
+{
+#pragma unroll
+    for (int j = 0; j < COLS; j++) v[j] = there ? tct_x<WRITTEN>(x[j], i) : 0.0;
+}
+template <bool WRITTEN, int COLS>
+static __device__ inline void tct_load_x(const tct_packed<COLS> &x, int64_t i,
+                                         bool there, double (&v)[COLS])
+{
+    static_assert(!WRITTEN, "packed vectors are copies");
+    const double2 *at = (const double2 *)x.at + i * (COLS / 2);
+#pragma unroll
+    for (int j = 0; j < COLS; j += 2) {
+        const double2 two =
+            there ? tct_read_only(at + j / 2) : make_double2(0.0, 0.0);
+        v[j] = two.x;
+        v[j + 1] = two.y;
+    }
+}
+
 /* The table of a dictionary, into shared memory where it is small. Every
  * thread of the block calls it. */
 template <int STORE>
