@@ -108,17 +108,17 @@ template <int COLS> static columns_start *start_of(int b, int store)
 
 extern "C" int tct_gpu_columns_most(const tct_gpu_slices *S)
 {
-    if (!start_of<TCT_GPU_PASS>(S->d.b, S->d.store)) return 0;
-    return S->d.walk != GPU_ANY || tct_gpu_slices_room(S) ? TCT_GPU_PASS : 0;
+    if (!start_of<GPU_PASS>(S->d.b, S->d.store)) return 0;
+    return S->d.walk != GPU_ANY || tct_gpu_slices_room(S) ? GPU_PASS : 0;
 }
 
 extern "C" void tct_gpu_columns(const tct_gpu_slices *S,
                                 const tct_gpu_launch *L, const tct_panel *X,
                                 const tct_panel *Y)
 {
-    constexpr int FEW = TCT_GPU_PASS / 2;
+    constexpr int FEW = GPU_PASS / 2;
     columns_start *const start =
-        X->columns > FEW ? start_of<TCT_GPU_PASS>(S->d.b, S->d.store)
+        X->columns > FEW ? start_of<GPU_PASS>(S->d.b, S->d.store)
                          : start_of<FEW>(S->d.b, S->d.store);
     start(S, L, X, Y);
 }

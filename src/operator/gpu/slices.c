@@ -46,7 +46,7 @@ static tacit_status upload(const tct_gpu_arrays *host, tct_gpu_arrays *d)
         if (all[i].p)
             status = tct_gpu_upload(all[i].p, all[i].bytes,
                                     (char *)d + all[i].member);
-    const size_t scratch = TCT_GPU_PASS * (size_t)d->segments * sizeof(double);
+    const size_t scratch = GPU_PASS * (size_t)d->segments * sizeof(double);
     if (status >= 0 && scratch > 0)
         status = tct_gpu_upload(NULL, scratch, &d->segment_sum);
     const size_t own = (size_t)d->long_rows * sizeof *d->long_own;
@@ -156,7 +156,7 @@ bool tct_gpu_slices_room(const tct_gpu_slices *S)
     void *p = NULL;
     if (packed->at || packed->refused) return packed->at != NULL;
     const size_t bytes =
-        TCT_GPU_PASS * (size_t)S->base.base.cols * sizeof(double);
+        GPU_PASS * (size_t)S->base.base.cols * sizeof(double);
     if (gpu_malloc(&p, bytes) == GPU_OK) packed->at = p;
     else (void)gpu_last_error();
     packed->refused = !packed->at;

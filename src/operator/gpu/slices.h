@@ -8,12 +8,10 @@
 #include "operator/layout/layout.h"
 #include "operator/layout/slices_build.h"
 
-enum { TCT_GPU_PASS = 8 }; /* columns of one pass over the matrix, at most */
-
 /* Room for the columns of a pass, packed side by side; made for the first
  * product that wants it. */
 typedef struct tct_gpu_packed {
-    double *at;   /* [cols * TCT_GPU_PASS], NULL: there is none */
+    double *at;   /* [cols * GPU_PASS], NULL: there is none */
     bool refused; /* there was no memory for it                 */
 } tct_gpu_packed;
 
@@ -67,7 +65,7 @@ extern const tct_gpu_block_ops tct_gpu_slices_ops;
 
 /* --- gpu/columns.cu ------------------------------------------------------------ */
 
-/* The most columns that one pass can take: TCT_GPU_PASS, or 0 where there is no
+/* The most columns that one pass can take: GPU_PASS, or 0 where there is no
  * kernel or no room. */
 int tct_gpu_columns_most(const tct_gpu_slices *S);
 /* Y = B X in one pass, 2 to that many columns; the tail of L at the end. */
