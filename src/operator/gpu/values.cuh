@@ -81,19 +81,18 @@ template <int COLS> struct tct_packed {
 
 /* Element `i` of each vector where it is `there`, else 0. */
 template <bool WRITTEN, int COLS>
-static __device__ inline void tct_load_x(const double *const (&x)[COLS],
-                                         int64_t i, bool there,
-                                         double (&v)[COLS])
+static __device__ inline void tct_load_x(const double *const (&x)[COLS], int i,
+                                         bool there, double (&v)[COLS])
 {
 #pragma unroll
     for (int j = 0; j < COLS; j++) v[j] = there ? tct_x<WRITTEN>(x[j], i) : 0.0;
 }
 template <bool WRITTEN, int COLS>
-static __device__ inline void tct_load_x(const tct_packed<COLS> &x, int64_t i,
+static __device__ inline void tct_load_x(const tct_packed<COLS> &x, int i,
                                          bool there, double (&v)[COLS])
 {
     static_assert(!WRITTEN, "packed vectors are copies");
-    const double2 *at = (const double2 *)x.at + i * (COLS / 2);
+    const double2 *at = (const double2 *)x.at + (int64_t)i * (COLS / 2);
 #pragma unroll
     for (int j = 0; j < COLS; j += 2) {
         const double2 two =
