@@ -102,7 +102,10 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t at = first + k;
         const double v = tct_read_only(A.long_val + at);
         double x[COLS];
-        tct_load_x<false>(V.x, tct_read_only(A.long_col + at), true, x);
+        const int col = tct_read_only(A.long_col + at);
+        if constexpr (tct_is_packed<X>) V.x.load(col, true, x);
+        else
+            for (int j = 0; j < COLS; j++) x[j] = tct_read_only(V.x[j] + col);
 #pragma unroll
         for (int j = 0; j < COLS; j++) sum[j] = fma(v, x[j], sum[j]);
     }

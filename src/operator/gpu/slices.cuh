@@ -225,7 +225,14 @@ static __device__ inline void tct_cells(const tct_values<STORE, CHIP> &value,
     for (int q = 0; q < U; q++)
 #pragma unroll
         for (int c = 0; c < B; c++)
-            tct_load_x<WRITTEN>(x, col[q] * B + c, there[q], xv[q][c]);
+            if constexpr (tct_is_packed<X>) {
+                x.load(col[q] * B + c, there[q], xv[q][c]);
+            } else {
+#pragma unroll
+                for (int j = 0; j < COLS; j++)
+                    xv[q][c][j] =
+                        there[q] ? tct_x<WRITTEN>(x[j], col[q] * B + c) : 0.0;
+            }
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
@@ -322,7 +329,10 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             const bool there = tct_shuffle(w[1], k + q) >> lane & 1;
             v[q] = __hiloint2double((int)tct_shuffle(w[3], k + q),
                                     (int)tct_shuffle(w[2], k + q));
-            tct_load_x<WRITTEN>(x, col, there, xv[q]);
+            if constexpr (tct_is_packed<X>) x.load(col, there, xv[q]);
+            else
+                for (int j = 0; j < COLS; j++)
+                    xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
         }
 #pragma unroll
         for (int q = 0; q < U; q++)
@@ -338,10 +348,10 @@ struct tct_joined_runs {
 };
 
 /* U runs from k on; sums of rows lane, lane + 32. */
-template <int COLS, bool WRITTEN, int U, class X>
-static __device__ inline void tct_some_joined(const tct_joined_runs &runs,
-                                              int k, const X &x,
-                                              tct_sums<COLS> (&sum)[GPU_JOIN])
+template <int COLS, bool WRITTEN, int U>
+static __device__ inline void
+tct_some_joined(const tct_joined_runs &runs, int k,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
 {
     const int lane = tct_lane();
     double xv[U][GPU_JOIN][COLS];
@@ -352,8 +362,11 @@ static __device__ inline void tct_some_joined(const tct_joined_runs &runs,
 #pragma unroll
         for (int m = 0; m < GPU_JOIN; m++) {
             const uint32_t mask = m ? runs.more[m ? m - 1 : 0][k + q] : r.y;
-            tct_load_x<WRITTEN>(x, col + GPU_LANES * m, mask >> lane & 1,
-                                xv[q][m]);
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                xv[q][m][j] = mask >> lane & 1
+                                  ? tct_x<WRITTEN>(x[j], col + GPU_LANES * m)
+                                  : 0.0;
         }
     }
 #pragma unroll
@@ -366,10 +379,10 @@ static __device__ inline void tct_some_joined(const tct_joined_runs &runs,
                 sum[m].v[j] = fma(v, xv[q][m][j], sum[m].v[j]);
     }
 }
-template <int COLS, bool WRITTEN, int U, class X>
-static __device__ inline void tct_last_joined(const tct_joined_runs &runs,
-                                              int k, int left, const X &x,
-                                              tct_sums<COLS> (&sum)[GPU_JOIN])
+template <int COLS, bool WRITTEN, int U>
+static __device__ inline void
+tct_last_joined(const tct_joined_runs &runs, int k, int left,
+                const double *const (&x)[COLS], tct_sums<COLS> (&sum)[GPU_JOIN])
 {
     if constexpr (U > 0) {
         if (left == U) tct_some_joined<COLS, WRITTEN, U>(runs, k, x, sum);
@@ -378,10 +391,11 @@ static __device__ inline void tct_last_joined(const tct_joined_runs &runs,
 }
 
 /* The same, of slices that are joined. */
-template <int COLS, bool WRITTEN, class X>
+template <int COLS, bool WRITTEN>
 static __device__ inline void
 tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
-               const tct_head &h, const X &x, tct_sums<COLS> (&sum)[GPU_JOIN])
+               const tct_head &h, const double *const (&x)[COLS],
+               tct_sums<COLS> (&sum)[GPU_JOIN])
 {
     typedef tct_batch<1, COLS> batch;
     constexpr int U = WRITTEN ? batch::runs : batch::joined;
