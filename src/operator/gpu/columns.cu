@@ -117,8 +117,8 @@ extern "C" void tct_gpu_columns(const tct_gpu_slices *S,
                                 const tct_panel *Y)
 {
     constexpr int FEW = GPU_PASS / 2;
-    columns_start *const start =
-        X->columns > FEW ? start_of<GPU_PASS>(S->d.b, S->d.store)
-                         : start_of<FEW>(S->d.b, S->d.store);
+    columns_start *const start = X->columns > FEW
+                                     ? start_of<GPU_PASS>(S->d.b, S->d.store)
+                                     : start_of<FEW>(S->d.b, S->d.store);
     start(S, L, X, Y);
 }

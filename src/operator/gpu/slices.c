@@ -155,8 +155,7 @@ bool tct_gpu_slices_room(const tct_gpu_slices *S)
     tct_gpu_packed *packed = S->packed;
     void *p = NULL;
     if (packed->at || packed->refused) return packed->at != NULL;
-    const size_t bytes =
-        GPU_PASS * (size_t)S->base.base.cols * sizeof(double);
+    const size_t bytes = GPU_PASS * (size_t)S->base.base.cols * sizeof(double);
     if (gpu_malloc(&p, bytes) == GPU_OK) packed->at = p;
     else (void)gpu_last_error();
     packed->refused = !packed->at;
