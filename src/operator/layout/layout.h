@@ -123,11 +123,11 @@ typedef struct tct_gpu_arrays {
     const int64_t *long_ptr; /* [long_rows + 1]                    */
     const int32_t *long_col; /* [long_ptr[long_rows]]              */
     const double *long_val;
-    const int64_t *segment_first; /* [segments] its first entry         */
-    const int32_t *segment_count; /* [segments]                         */
-    const int64_t *long_segment;  /* [long_rows + 1] segments of each row */
-    double *segment_sum;          /* [GPU_PASS segments] scratch, device only */
-    const int32_t *long_place;    /* [long_rows] 32 slice + lane        */
+    const int64_t *segment_first;  /* [segments] its first entry         */
+    const int32_t *segment_count;  /* [segments]                         */
+    const int64_t *long_segment;   /* [long_rows + 1] segments of each row */
+    double *segment_sum;           /* [GPU_PASS segments] scratch on a GPU */
+    const int32_t *long_place;     /* [long_rows] 32 slice + lane        */
     struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: what
                                      each block of a persistent kernel has */
 } tct_gpu_arrays;
