@@ -300,9 +300,9 @@ static void columns_have_bits_of_their_own(void **state)
 /* --- block products -------------------------------------------------------------- */
 
 static void check_columns(tacit_operator *A, tacit_queue *q, int columns,
-                          const char *what)
+                          size_t gap, const char *what)
 {
-    const size_t n = (size_t)A->n, lead = n + 3;
+    const size_t n = (size_t)A->n, lead = n + gap;
     const size_t all = lead * (size_t)columns;
     double *host = random_vector(all, columns);
     double *x = device_vector(q, all, host);
@@ -315,7 +315,8 @@ static void check_columns(tacit_operator *A, tacit_queue *q, int columns,
     OK(q_status(q));
     double *got = host_copy(q, all, y), *want = host_copy(q, all, z);
     if (!same_bits(got, want, all))
-        fail_msg("%s: %d columns are not so many products", what, columns);
+        fail_msg("%s: %d columns, %zu apart, are not so many products", what,
+                 columns, lead);
     free(host);
     free(got);
     free(want);
@@ -329,7 +330,9 @@ static void blocks_are_products(void **state)
     (void)state;
     static const char *const names[] = {"poisson3d:11", "elasticity3d:5",
                                         "tet3d:6,1", "poisson2d:9"};
-    static const int columns[] = {1, 2, 3, 4, 7, PANEL_MOST};
+    static const int columns[] = {1, 2, 3, 4,  5,  6,
+                                  7, 8, 9, 16, 17, PANEL_MOST};
+    enum { COUNTS = sizeof columns / sizeof *columns };
     static const int asked[] = {1, 5, PANEL_MOST}; /* at first 2 */
     tacit_queue *q = queue_of(TEST_DEVICE, 2);
     int formats = 0;
@@ -342,8 +345,8 @@ static void blocks_are_products(void **state)
             for (int a = -1; A && a < 3; a++) {
                 if (a >= 0) OK(tct_operator_columns(A, asked[a]));
                 snprintf(what, sizeof what, "%s, %s", names[i], format);
-                for (int c = 0; c < 6; c++)
-                    check_columns(A, q, columns[c], what);
+                for (int c = 0; c < COUNTS; c++) /* strides odd and even */
+                    check_columns(A, q, columns[c], (size_t)(3 + c % 2), what);
             }
             const tct_exchange *e = A ? A->ops->exchange(A) : NULL;
             if (e) assert_int_equal(e->columns, 32);

@@ -382,6 +382,51 @@ static void check_pair(const setting *t, double *const y[2])
     }
 }
 
+/* Column `j` of a product of so many, and the gap behind it. */
+static void check_column(const setting *t, int columns, int j,
+                         const double *got, const double *want, size_t lead)
+{
+    const size_t n = t->s->n, written = j < columns ? n : 0;
+    if (!same_bits(got, want, written))
+        fail_msg("%s, %s: column %d of %d is not its own product", t->s->name,
+                 t->format, j, columns);
+    for (size_t i = written; i < lead; i++)
+        if (!isnan(got[i]))
+            fail_msg("%s, %s: %d columns: row %zu of column %d is written",
+                     t->s->name, t->format, columns, i, j);
+}
+
+/* Column by column what products of single vectors are; nothing is written
+ * between columns, and these begin at odd places too. */
+static void check_block(const setting *t)
+{
+    enum { MOST = 9 };
+    const size_t n = t->s->n, lead = (n + 3) | 1, all = lead * MOST;
+    double *host = random_vector(all, 3), *x = device_vector(t->q, all, host);
+    double *y = poisoned_vector(t->q, all), *z = poisoned_vector(t->q, all);
+    const tct_panel X = {x, (ptrdiff_t)lead, MOST};
+    const tct_panel Y = {y, (ptrdiff_t)lead, MOST};
+    for (int j = 0; j < MOST; j++)
+        apply(t->A, t->q, tct_column(&X, j), z + (size_t)j * lead);
+    double *want = host_copy(t->q, all, z);
+    for (int columns = 2; columns <= MOST; columns++) {
+        q_fill(t->q, all, NAN, y);
+        apply_block(t->A, t->q, tct_columns(&X, 0, columns),
+                    tct_columns(&Y, 0, columns));
+        OK(q_status(t->q));
+        double *got = host_copy(t->q, all, y);
+        for (int j = 0; j < MOST; j++)
+            check_column(t, columns, j, got + (size_t)j * lead,
+                         want + (size_t)j * lead, lead);
+        free(got);
+    }
+    free(host);
+    free(want);
+    tacit_queue_free(t->q, &x);
+    tacit_queue_free(t->q, &y);
+    tacit_queue_free(t->q, &z);
+}
+
 /* All of this for one operator. */
 static void check_operator(const sample *s, const char *format, tacit_queue *q,
                            const tacit_operator *A, double rounding)
@@ -397,6 +442,7 @@ static void check_operator(const sample *s, const char *format, tacit_queue *q,
     check_product(&t, y);
     check_dot(&t, y);
     check_pair(&t, y);
+    check_block(&t);
     for (int v = 0; v < 2; v++) {
         free(y[v]);
         tacit_queue_free(q, &t.x[v]);

@@ -152,20 +152,20 @@ static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
         &dots);
 }
 
-/* Two columns at a time, where the block can. */
+/* Several columns a pass, where the block can. */
 static void multiply_block(const tct_gpu_block *B, const tct_gpu_launch *L,
                            const tct_op *op)
 {
-    const int columns = op->x.columns, step = B->gpu->multiply_pair ? 2 : 1;
-    for (int j = 0; j < columns; j += step) {
+    const int columns = op->x.columns;
+    if (B->gpu->multiply_columns) {
+        B->gpu->multiply_columns(B, L, &op->x, &op->y);
+        return;
+    }
+    for (int j = 0; j < columns; j++) {
         tct_gpu_launch part = *L;
-        if (j + step < columns) part.tail.count = 0;
-        const double *x = tct_column(&op->x, j);
-        double *y = tct_column(&op->y, j);
-        if (step == 2 && j + 1 < columns)
-            B->gpu->multiply_pair(B, &part, x, y, x + op->x.stride,
-                                  y + op->y.stride);
-        else B->gpu->multiply(B, &part, x, y);
+        if (j + 1 < columns) part.tail.count = 0;
+        B->gpu->multiply(B, &part, tct_column(&op->x, j),
+                         tct_column(&op->y, j));
     }
 }
 

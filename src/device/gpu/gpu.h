@@ -79,10 +79,10 @@ typedef struct tct_gpu_block_ops {
      * the end. False: not for this block, and nothing was done. OPTIONAL. */
     bool (*multiply_dots)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const double *p, const double *r, double *s);
-    /* y0 = B x0, y1 = B x1 in one pass; the tail at the end. OPTIONAL. */
-    void (*multiply_pair)(const tct_gpu_block *B, const tct_gpu_launch *L,
-                          const double *x0, double *y0, const double *x1,
-                          double *y1);
+    /* Y = B X in fewer passes over B than there are columns, each of which has
+     * the bits of `multiply`; the tail at the end. OPTIONAL. */
+    void (*multiply_columns)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                             const tct_panel *X, const tct_panel *Y);
     /* y += B g; with L->out, *out += (x, B g); the tail at the end. Only of
      * ghost blocks, which have no other product. */
     void (*multiply_add)(const tct_gpu_block *B, const tct_gpu_launch *L,

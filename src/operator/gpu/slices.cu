@@ -1,153 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/slices.cu - products with sliced ELL: a warp takes 32 rows, and
- * others in turn. Rows kept apart follow in two small kernels. */
-#include "device/gpu/tail.cuh"
-#include "operator/gpu/slices.cuh"
-
-enum { THREADS = 256, PER_SM = 2 };
-
-template <int COLS> struct vectors {
-    const double *x[COLS];
-    double *y[COLS];
-    const double *r; /* of multiply_dots */
-};
-
-/* (x, y), and with DOTS 3 (r, y), (y, y), of what a thread has. */
-template <int DOTS, int COLS>
-static __device__ inline void add_dots(const vectors<COLS> &V, int64_t row,
-                                       double y, double (&dot)[DOTS])
-{
-    dot[0] = fma(tct_read_only(V.x[0] + row), y, dot[0]);
-    if constexpr (DOTS == 3) {
-        dot[1] = fma(tct_read_only(V.r + row), y, dot[1]);
-        dot[2] = fma(y, y, dot[2]);
-    }
-}
-
-/* Warps of a block at most: those of blocks of entries, and those that must be
- * ready for any kind of slice, take more registers. */
-template <int WALK> struct most {
-    static constexpr int warps = WALK == GPU_ANY ? 12 : 16;
-    static constexpr int threads = warps * GPU_WAVE;
-};
-
-/* Two blocks a multiprocessor stay for the whole product: a warp has the parts
- * `step` apart. */
-template <int B, int STORE, int COLS, int WALK, int DOTS>
-static __global__ void __launch_bounds__(most<WALK>::threads, PER_SM)
-    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
-            const __grid_constant__ tct_ending e)
-{
-    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
-    const double *dict = tct_dict<STORE>(A, table);
-    const uint64_t policy = tct_policy(keep);
-    const auto value = tct_values_of<STORE, false>(A, dict, policy);
-    const int warps = (int)(blockDim.x / GPU_WAVE);
-    const int step = (int)gridDim.x * warps;
-    const int first = (int)blockIdx.x * warps + tct_warp();
-    double dot[DOTS] = {0.0};
-    const bool wants = COLS == 1 && e.out;
-    const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
-#pragma unroll
-        for (int j = 0; j < COLS; j++) V.y[j][row] = sum.v[j];
-        if (wants) add_dots(V, row, sum.v[0], dot);
-    };
-    uint32_t word = tct_part_words<B, WALK>(A, first);
-    uint32_t next = tct_part_words<B, WALK>(A, first + step);
-    tct_head head = tct_part_head<B, COLS, WALK>(A, word, first, policy);
-    for (int u = first; u < parts; u += step) {
-        const tct_gpu_slice s = tct_slice_of(word);
-        const tct_head h = head;
-        word = next;
-        next = tct_part_words<B, WALK>(A, u + 2 * step);
-        head = tct_part_head<B, COLS, WALK>(A, word, u + step, policy);
-        tct_part_sum<B, COLS, false, WALK>(A, s, h, u, value, V.x, take);
-    }
-    if constexpr (WALK == GPU_JOINED)
-        for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
-            const int mine = u0 + tct_lane() * step;
-            tct_lanes apart = tct_apart(A, mine, mine < parts);
-            for (; apart; apart &= apart - 1)
-                tct_two_apart<COLS, false>(A, u0 + tct_first_lane(apart) * step,
-                                           value, V.x, take);
-        }
-    if (wants) tct_end<DOTS>(dot, e);
-    else tct_end<0>(dot, e);
-}
-
-/* --- rows kept apart ----------------------------------------------------------- */
-
-template <int COLS>
-static __global__ void __launch_bounds__(THREADS)
-    segments(tct_gpu_arrays A, vectors<COLS> V)
-{
-    const int64_t first = A.segment_first[blockIdx.x];
-    const int count = A.segment_count[blockIdx.x];
-    double sum[COLS] = {0.0};
-    for (int k = threadIdx.x; k < count; k += THREADS) {
-        const int64_t at = first + k;
-        for (int j = 0; j < COLS; j++)
-            sum[j] = fma(tct_read_only(A.long_val + at),
-                         tct_read_only(V.x[j] + tct_read_only(A.long_col + at)),
-                         sum[j]);
-    }
-    tct_block_sum(sum);
-    if (threadIdx.x == 0)
-        for (int j = 0; j < COLS; j++)
-            A.segment_sum[j * A.segments + blockIdx.x] = sum[j];
-}
-
-template <int COLS, int DOTS>
-static __global__ void __launch_bounds__(THREADS)
-    join(tct_gpu_arrays A, vectors<COLS> V,
-         const __grid_constant__ tct_ending e)
-{
-    double dot[DOTS] = {0.0};
-    for (int64_t l = threadIdx.x; l < A.long_rows; l += THREADS)
-        for (int j = 0; j < COLS; j++) {
-            double sum = 0.0;
-            for (int64_t k = A.long_segment[l]; k < A.long_segment[l + 1]; k++)
-                sum += A.segment_sum[j * A.segments + k];
-            const int row = A.long_row[l];
-            V.y[j][row] = sum;
-            if (COLS == 1) add_dots(V, row, sum, dot);
-        }
-    tct_block_sum(dot);
-    if (threadIdx.x != 0) return;
-    for (int j = 0; COLS == 1 && e.out && j < DOTS; j++) e.out[j] += dot[j];
-    tct_tail_run(e.tail);
-}
-
-template <int COLS, int DOTS>
-static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
-                      const tct_gpu_launch *L)
-{
-    segments<COLS><<<(unsigned)A.segments, THREADS, 0, L->stream>>>(A, V);
-    join<COLS, DOTS><<<1, THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
-}
-
-/* --- launch ----------------------------------------------------------------------- */
-
-template <int B, int STORE, int COLS, int WALK, int DOTS>
-static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
-                       const vectors<COLS> &V)
-{
-    const tct_gpu_arrays &A = S->d;
-    tct_ending e = tct_ending_of(L);
-    if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
-    const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
-    const int m = tct_walk<WALK>::m, blocks = L->sms * PER_SM;
-    const int parts = (int)((A.slices * B + m - 1) / m);
-    /* a warp for each part, where there are few; but four a block */
-    int warps = (parts + blocks - 1) / blocks;
-    warps = warps < 4                   ? 4
-            : warps < most<WALK>::warps ? warps
-                                        : most<WALK>::warps;
-    product<B, STORE, COLS, WALK, DOTS>
-        <<<tct_grid(parts, warps, blocks), (unsigned)warps * GPU_WAVE, 0,
-           L->stream>>>(A, V, parts, keep, e);
-    if (A.long_rows > 0) long_rows<COLS, DOTS>(A, V, L);
-}
+ * operator/gpu/slices.cu - products with sliced ELL of one vector or two. */
+#include "operator/gpu/product.cuh"
 
 template <int B, int STORE, int COLS, int DOTS = 1>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
@@ -155,11 +8,11 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
 {
     if constexpr (B == 1) {
         if (S->d.walk == GPU_JOINED)
-            return start_with<B, STORE, COLS, GPU_JOINED, DOTS>(S, L, V);
+            return start_with<B, STORE, GPU_JOINED, DOTS>(S, L, V);
         if (S->d.walk == GPU_RUNS)
-            return start_with<B, STORE, COLS, GPU_RUNS, DOTS>(S, L, V);
+            return start_with<B, STORE, GPU_RUNS, DOTS>(S, L, V);
     }
-    start_with<B, STORE, COLS, GPU_ANY, DOTS>(S, L, V);
+    start_with<B, STORE, GPU_ANY, DOTS>(S, L, V);
 }
 
 template <int B>
@@ -184,7 +37,7 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
                      const double *x, double *y)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<1> V = {{x}, {y}, nullptr};
+    const vectors<1> V = {{x}, {y}, nullptr, 1};
     switch (S->d.b) {
     case 1: multiply_of<1>(S, L, V); break;
     case 2: multiply_of<2>(S, L, V); break;
@@ -201,7 +54,7 @@ static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
                           const double *p, const double *r, double *s)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<1> V = {{p}, {s}, r};
+    const vectors<1> V = {{p}, {s}, r, 1};
     const int b = S->d.b, store = S->d.store;
     if (b == 1 && store == GPU_F64) start<1, GPU_F64, 1, 3>(S, L, V);
     else if (b == 1 && store == GPU_DICT8) start<1, GPU_DICT8, 1, 3>(S, L, V);
@@ -210,30 +63,49 @@ static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
     return true;
 }
 
-/* Two vectors in one pass: rows in every store, blocks where values are fp64.
- * The others take two passes. */
-static void multiply_pair(const tct_gpu_block *block, const tct_gpu_launch *L,
-                          const double *x0, double *y0, const double *x1,
-                          double *y1)
+/* The kernel of two vectors in one pass: rows in every store that loses
+ * nothing, blocks where values are fp64. NULL: the others take two passes. */
+typedef void pair_start(const tct_gpu_slices *, const tct_gpu_launch *,
+                        const vectors<2> &);
+static pair_start *pair_of(int b, int store)
+{
+    switch (b * 16 + store) {
+    case 16 + GPU_F64: return start<1, GPU_F64, 2>;
+    case 16 + GPU_F32: return start<1, GPU_F32, 2>;
+    case 16 + GPU_DICT8: return start<1, GPU_DICT8, 2>;
+    case 16 + GPU_DICT16: return start<1, GPU_DICT16, 2>;
+    case 32 + GPU_F64: return start<2, GPU_F64, 2>;
+    case 48 + GPU_F64: return start<3, GPU_F64, 2>;
+    case 48 + GPU_F32: return start<3, GPU_F32, 2>;
+    case 96 + GPU_F64: return start<6, GPU_F64, 2>;
+    }
+    return nullptr;
+}
+
+/* As many columns a pass as there is a kernel for. */
+static void multiply_columns(const tct_gpu_block *block,
+                             const tct_gpu_launch *L, const tct_panel *X,
+                             const tct_panel *Y)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<2> V = {{x0, x1}, {y0, y1}, nullptr};
-    const int b = S->d.b, store = S->d.store;
-    if (b == 1 && store == GPU_F64) start<1, GPU_F64, 2>(S, L, V);
-    else if (b == 1 && store == GPU_F32) start<1, GPU_F32, 2>(S, L, V);
-    else if (b == 1 && store == GPU_DICT8) start<1, GPU_DICT8, 2>(S, L, V);
-    else if (b == 1 && store == GPU_DICT16) start<1, GPU_DICT16, 2>(S, L, V);
-    else if (b == 2 && store == GPU_F64) start<2, GPU_F64, 2>(S, L, V);
-    else if (b == 3 && store == GPU_F64) start<3, GPU_F64, 2>(S, L, V);
-    else if (b == 3 && store == GPU_F32) start<3, GPU_F32, 2>(S, L, V);
-    else if (b == 6 && store == GPU_F64) start<6, GPU_F64, 2>(S, L, V);
-    else {
-        tct_gpu_launch first = *L;
-        first.tail.count = 0;
-        multiply(block, &first, x0, y0);
-        multiply(block, L, x1, y1);
+    pair_start *const pair = pair_of(S->d.b, S->d.store);
+    const int many = X->columns > 2 ? tct_gpu_columns_most(S) : 0;
+    const int most = many ? many : pair ? 2 : 1;
+    for (int j = 0, taken; j < X->columns; j += taken) {
+        const int left = X->columns - j;
+        taken = left < most ? left : most;
+        const tct_panel x = tct_columns(X, j, taken);
+        const tct_panel y = tct_columns(Y, j, taken);
+        tct_gpu_launch part = *L;
+        if (taken < left) part.tail.count = 0;
+        if (taken == 1) multiply(block, &part, x.at, y.at);
+        else if (taken == 2 && pair)
+            pair(
+                S, &part,
+                {{x.at, x.at + x.stride}, {y.at, y.at + y.stride}, nullptr, 2});
+        else tct_gpu_columns(S, &part, &x, &y);
     }
 }
 
 extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
-    multiply, multiply_dots, multiply_pair, nullptr};
+    multiply, multiply_dots, multiply_columns, nullptr};

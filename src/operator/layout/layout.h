@@ -29,6 +29,7 @@ enum {
     GPU_JOIN = 2,     /* slices that may be multiplied as one */
     GPU_WINDOW = 256, /* groups sorted together: 8 slices        */
     GPU_BLOCK_MOST = TCT_BLOCK_MOST,
+    GPU_PASS = 8,        /* columns of one pass over a matrix, at most */
     GPU_SEGMENT = 4096,  /* entries of a row kept apart, per block */
     GPU_ROW_MOST = 16384 /* of one that a persistent kernel takes */
 };
@@ -125,7 +126,7 @@ typedef struct tct_gpu_arrays {
     const int64_t *segment_first;  /* [segments] its first entry         */
     const int32_t *segment_count;  /* [segments]                         */
     const int64_t *long_segment;   /* [long_rows + 1] segments of each row */
-    double *segment_sum;           /* [2 segments] scratch, device only  */
+    double *segment_sum;           /* [GPU_PASS segments] scratch on a GPU */
     const int32_t *long_place;     /* [long_rows] 32 slice + lane        */
     struct tct_gpu_long *long_own; /* [long_rows] scratch, device only: what
                                      each block of a persistent kernel has */

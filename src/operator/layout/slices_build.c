@@ -443,7 +443,7 @@ static void tell(const tct_gpu_maker *M, const tct_gpu_plan *P,
         about->padding = 100.0 * ((double)about->stored / nonzeros - 1.0);
     about->bytes = (double)values * tct_gpu_store_bytes(M->store) +
                    (double)a->index_bytes + dict + long_bytes +
-                   16.0 * (double)a->segments +
+                   8.0 * GPU_PASS * (double)a->segments +
                    (4.0 + sizeof(tct_gpu_long)) * (double)a->long_rows +
                    (double)a->slices * (double)(sizeof *a->slice + 96);
     describe(about);

@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/gpu/product.cuh - the kernels of products with sliced ELL: a warp
+ * takes 32 rows, and others in turn. Rows kept apart follow in two small ones. */
+#ifndef TCT_GPU_PRODUCT_CUH
+#define TCT_GPU_PRODUCT_CUH
+#include "device/gpu/tail.cuh"
+#include "operator/gpu/slices.cuh"
+
+enum { THREADS = 256, PER_SM = 2 };
+
+/* X: an array of columns, or these packed. */
+template <int COLS, class X = const double *[COLS]> struct vectors {
+    X x;
+    double *y[COLS];
+    const double *r; /* of multiply_dots */
+    int columns;     /* that are wanted; asked where COLS > 2 */
+
+    __device__ void put(int64_t row, int j, double sum) const
+    {
+        if (COLS <= 2 || j < columns) y[j][row] = sum;
+    }
+};
+
+/* (x, y), and with DOTS 3 (r, y), (y, y), of what a thread has. */
+template <int DOTS>
+static __device__ inline void add_dots(const vectors<1> &V, int64_t row,
+                                       double y, double (&dot)[DOTS])
+{
+    dot[0] = fma(tct_read_only(V.x[0] + row), y, dot[0]);
+    if constexpr (DOTS == 3) {
+        dot[1] = fma(tct_read_only(V.r + row), y, dot[1]);
+        dot[2] = fma(y, y, dot[2]);
+    }
+}
+
+/* Warps of a block at most: those of blocks of entries, those that must be
+ * ready for any kind of slice, and those of several columns take more
+ * registers. */
+template <int B, int WALK, int COLS> struct most {
+    static constexpr int warps = COLS > 4          ? (B == 1 ? 10 : 8)
+                                 : COLS > 2        ? 12
+                                 : WALK == GPU_ANY ? 12
+                                                   : 16;
+    static constexpr int threads = warps * GPU_WAVE;
+};
+
+/* Two blocks a multiprocessor stay for the whole product: a warp has the parts
+ * `step` apart. */
+template <int B, int STORE, int WALK, int DOTS, int COLS, class X>
+static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
+    product(tct_gpu_arrays A, vectors<COLS, X> V, int parts, float keep,
+            const __grid_constant__ tct_ending e)
+{
+    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
+    const double *dict = tct_dict<STORE>(A, table);
+    const uint64_t policy = tct_policy(keep);
+    const auto value = tct_values_of<STORE, false>(A, dict, policy);
+    const int warps = (int)(blockDim.x / GPU_WAVE);
+    const int step = (int)gridDim.x * warps;
+    const int first = (int)blockIdx.x * warps + tct_warp();
+    double dot[DOTS] = {0.0};
+    const bool wants = COLS == 1 && e.out;
+    const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
+#pragma unroll
+        for (int j = 0; j < COLS; j++) V.put(row, j, sum.v[j]);
+        if constexpr (COLS == 1)
+            if (wants) add_dots(V, row, sum.v[0], dot);
+    };
+    uint32_t word = tct_part_words<B, WALK>(A, first);
+    uint32_t next = tct_part_words<B, WALK>(A, first + step);
+    tct_head head = tct_part_head<B, COLS, WALK>(A, word, first, policy);
+    for (int u = first; u < parts; u += step) {
+        const tct_gpu_slice s = tct_slice_of(word);
+        const tct_head h = head;
+        word = next;
+        next = tct_part_words<B, WALK>(A, u + 2 * step);
+        head = tct_part_head<B, COLS, WALK>(A, word, u + step, policy);
+        tct_part_sum<B, COLS, false, WALK>(A, s, h, u, value, V.x, take);
+    }
+    if constexpr (WALK == GPU_JOINED)
+        for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
+            const int mine = u0 + tct_lane() * step;
+            tct_lanes apart = tct_apart(A, mine, mine < parts);
+            for (; apart; apart &= apart - 1)
+                tct_two_apart<COLS, false>(A, u0 + tct_first_lane(apart) * step,
+                                           value, V.x, take);
+        }
+    if (wants) tct_end<DOTS>(dot, e);
+    else tct_end<0>(dot, e);
+}
+
+/* --- rows kept apart ----------------------------------------------------------- */
+
+template <int COLS, class X>
+static __global__ void __launch_bounds__(THREADS)
+    segments(tct_gpu_arrays A, vectors<COLS, X> V)
+{
+    const int64_t first = A.segment_first[blockIdx.x];
+    const int count = A.segment_count[blockIdx.x];
+    double sum[COLS] = {0.0};
+    for (int k = threadIdx.x; k < count; k += THREADS) {
+        const int64_t at = first + k;
+        const double v = tct_read_only(A.long_val + at);
+        double x[COLS];
+        const int col = tct_read_only(A.long_col + at);
+        if constexpr (tct_is_packed<X>) V.x.load(col, true, x);
+        else
+            for (int j = 0; j < COLS; j++) x[j] = tct_read_only(V.x[j] + col);
+#pragma unroll
+        for (int j = 0; j < COLS; j++) sum[j] = fma(v, x[j], sum[j]);
+    }
+    tct_block_sum(sum);
+    if (threadIdx.x == 0)
+        for (int j = 0; j < COLS; j++)
+            A.segment_sum[j * A.segments + blockIdx.x] = sum[j];
+}
+
+/* A thread has a column of a row kept apart. */
+template <int DOTS, int COLS, class X>
+static __global__ void __launch_bounds__(THREADS)
+    join(tct_gpu_arrays A, const __grid_constant__ vectors<COLS, X> V,
+         const __grid_constant__ tct_ending e)
+{
+    double dot[DOTS] = {0.0};
+    for (int64_t i = threadIdx.x; i < COLS * A.long_rows; i += THREADS) {
+        const int64_t l = i / COLS;
+        const int j = (int)(i % COLS), row = A.long_row[l];
+        double sum = 0.0;
+        for (int64_t k = A.long_segment[l]; k < A.long_segment[l + 1]; k++)
+            sum += A.segment_sum[j * A.segments + k];
+        V.put(row, j, sum);
+        if constexpr (COLS == 1) add_dots(V, row, sum, dot);
+    }
+    tct_block_sum(dot);
+    if (threadIdx.x != 0) return;
+    for (int j = 0; COLS == 1 && e.out && j < DOTS; j++) e.out[j] += dot[j];
+    tct_tail_run(e.tail);
+}
+
+template <int DOTS, int COLS, class X>
+static void long_rows(const tct_gpu_arrays &A, const vectors<COLS, X> &V,
+                      const tct_gpu_launch *L)
+{
+    segments<<<(unsigned)A.segments, THREADS, 0, L->stream>>>(A, V);
+    join<DOTS><<<1, THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
+}
+
+/* --- launch ----------------------------------------------------------------------- */
+
+template <int B, int STORE, int WALK, int DOTS, int COLS, class X>
+static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
+                       const vectors<COLS, X> &V)
+{
+    const tct_gpu_arrays &A = S->d;
+    tct_ending e = tct_ending_of(L);
+    if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
+    const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
+    constexpr int m = tct_walk<WALK>::m, limit = most<B, WALK, COLS>::warps;
+    const int blocks = L->sms * PER_SM;
+    const int parts = (int)((A.slices * B + m - 1) / m);
+    /* a warp for each part, where there are few; but four a block */
+    int warps = (parts + blocks - 1) / blocks;
+    warps = warps < 4 ? 4 : warps < limit ? warps : limit;
+    product<B, STORE, WALK, DOTS>
+        <<<tct_grid(parts, warps, blocks), (unsigned)warps * GPU_WAVE, 0,
+           L->stream>>>(A, V, parts, keep, e);
+    if (A.long_rows > 0) long_rows<DOTS>(A, V, L);
+}
+
+#endif
