@@ -342,7 +342,7 @@ static void allocate(memory *v, const line *l)
 {
     const size_t bytes = (v->n + AROUND) * sizeof(double);
     void *p = NULL;
-    switch (v->kind) {
+    switch ((int)v->kind) {
     case OF_QUEUE: OK(tacit_queue_alloc(l->q, v->n + AROUND, &v->all)); return;
     case OF_ASYNC: CUDA(cudaMallocAsync(&p, bytes, l->stream)); break;
     case OF_MANAGED:
@@ -667,7 +667,7 @@ typedef enum {
 static void spoil(given *g, int f)
 {
     const int64_t last = g->entries - 1;
-    switch ((fault)f) {
+    switch (f) {
     case PTR_BEGINS: g->ptr[0] = 1; break;
     case PTR_FALLS: g->ptr[g->count] = g->ptr[g->count - 1] - 1; break;
     case COLUMN_BEYOND: g->cols[last] = g->n; break;

@@ -21,6 +21,9 @@
  * bits may come out where one vector does and another does not. What is in it was
  * enqueued on the queue's stream, or was waited for.
  *
+ * Errors: what cudaGetLastError still holds of your own calls, take before you
+ * call; a program that links the static library has it in common with this one.
+ *
  * Device: in every call with a queue, or with what was made on it, its device is
  * the current one of the thread that calls. Making the queue makes it so. */
 #ifndef TACIT_CUDA_H
