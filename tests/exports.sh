@@ -22,7 +22,7 @@ declared=$(sed 's/#define.*//' "$@" | tr '\n' ' ' | grep -o 'TACIT_API [^(;{]*('
 [ "${TACIT_HAS_MPI-1}" = 1 ] ||
     declared=$(printf '%s\n' "$declared" | grep -v '_from_mpi$')
 [ "${TACIT_HAS_CUDA-1}" = 1 ] ||
-    declared=$(printf '%s\n' "$declared" | grep -v '^tacit_queue_stream$')
+    declared=$(printf '%s\n' "$declared" | grep -vE '_stream$|_from_device_rows$')
 [ "$(printf '%s\n' "$declared" | wc -l)" -gt 20 ] || { echo "no declarations found"; status=1; }
 for name in $declared; do
     printf '%s\n' "$symbols" | grep -qx "$name" ||

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/slab_kernels.cu - seven points, as a user might write them. */
+ * tests/slab_kernels.cu - seven points, and a copy that takes its time,
+ * as a user might write them. */
 #include "slab_kernels.h"
 
 static __global__ void product_kernel(int side, int planes, int first, int last,
@@ -33,6 +34,30 @@ cudaError_t slab_product(cudaStream_t stream, int side, int planes, int first,
     if (points <= 0) return cudaSuccess;
     product_kernel<<<(points + THREADS - 1) / THREADS, THREADS, 0, stream>>>(
         side, planes, first, last, x, below, above, y);
+    return cudaGetLastError();
+}
+
+static __global__ void wait_kernel(long long cycles)
+{
+    const long long start = clock64();
+    while (clock64() - start < cycles) {
+    }
+}
+
+static __global__ void copy_kernel(size_t n, const double *x, double *y)
+{
+    const size_t i = (size_t)blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) y[i] = x[i];
+}
+
+cudaError_t slab_late_copy(cudaStream_t stream, size_t n, const double *x,
+                           double *y)
+{
+    enum { THREADS = 128 };
+    const size_t blocks = (n + THREADS - 1) / THREADS;
+    wait_kernel<<<1, 1, 0, stream>>>(100000000);
+    if (blocks > 0)
+        copy_kernel<<<(unsigned)blocks, THREADS, 0, stream>>>(n, x, y);
     return cudaGetLastError();
 }
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/slab_kernels.h - a user's kernels, as test_gpu_free.c calls them. */
+ * tests/slab_kernels.h - a user's kernels, as test_gpu_free.c and
+ * test_gpu_stream.c call them. */
 #ifndef TACIT_TESTS_SLAB_KERNELS_H
 #define TACIT_TESTS_SLAB_KERNELS_H
 #include <cuda_runtime_api.h>
@@ -12,6 +13,9 @@ extern "C" {
 cudaError_t slab_product(cudaStream_t stream, int side, int planes, int first,
                          int last, const double *x, const double *below,
                          const double *above, double *y);
+/* y = x of `n` elements, after some 50 ms in which nothing is done. */
+cudaError_t slab_late_copy(cudaStream_t stream, size_t n, const double *x,
+                           double *y);
 /* A launch that CUDA refuses. */
 cudaError_t slab_refused(cudaStream_t stream);
 

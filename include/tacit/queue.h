@@ -17,6 +17,7 @@
  *                      those of its machine, in turn; vectors are memory of the
  *                      device
  *     cuda(1)          the GPU with that number, from 0
+ * A queue on a stream of your own: tacit/cuda.h.
  *
  * Behind the device may stand the link, which is how messages go between the
  * processes of the world: "cuda@mpi". Without it the best is taken.

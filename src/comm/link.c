@@ -106,23 +106,30 @@ static tacit_status build(const tacit_queue *who, const char *spec,
     return q->link->open ? q->link->open(q) : TACIT_OK;
 }
 
-tacit_status tacit_queue_create(tacit_world *world, const char *spec,
-                                int threads, tacit_queue **out)
+tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
+                            void *const *stream, tacit_queue **out)
 {
-    REQUIRE(world != NULL && out != NULL && threads >= 0);
     tacit_queue *q = NULL;
     if (threads == 0) threads = world->threads;
     const tacit_queue who = {.world = world,
                              .rank = world->rank,
                              .ranks = world->size,
                              .place = world->local_rank,
+                             .on_stream = stream != NULL,
+                             .stream = stream ? *stream : NULL,
                              .threads = threads > 0 ? threads
                                                     : default_threads(world)};
-    const tacit_status status =
-        tct_agree(world, build(&who, spec ? spec : "host", &q));
+    const tacit_status status = tct_agree(world, build(&who, spec, &q));
     if (status < 0) tacit_queue_destroy(&q);
     else *out = q;
     return status;
+}
+
+tacit_status tacit_queue_create(tacit_world *world, const char *spec,
+                                int threads, tacit_queue **out)
+{
+    REQUIRE(world != NULL && out != NULL && threads >= 0);
+    return tct_queue_open(world, spec ? spec : "host", threads, NULL, out);
 }
 
 const char *tacit_queue_link(const tacit_queue *queue)

@@ -14,6 +14,11 @@
 TCT_LINKS(X)
 #undef X
 
+/* As tacit_queue_create; where `stream` is not NULL, on the user's stream that
+ * it points to. */
+tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
+                            void *const *stream, tacit_queue **out);
+
 /* All links of this build, ended by NULL. */
 const tct_link *const *tct_links(void);
 

@@ -402,6 +402,11 @@ static tacit_status build(tacit_queue *q, const char *spec)
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
     TRY(parse_device(q, name));
+    if (q->on_stream && q->device->kind != TCT_KIND_GPU)
+        FAIL(TACIT_UNSUPPORTED,
+             "device %s has no stream: a queue on a stream is on a GPU, as in "
+             "'cuda'",
+             q->device->name);
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);

@@ -340,6 +340,8 @@ struct tacit_queue {
     tct_team *team; /* these threads */
     int ordinal;    /* of the device, < 0: the one of this rank's place   */
     int place;      /* of this rank among those of its machine            */
+    bool on_stream; /* of the user's, which is the next: borrowed         */
+    void *stream;
     tacit_world *world;
     const tct_link *link;
     void *link_state; /* the link's */

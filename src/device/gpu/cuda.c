@@ -388,8 +388,9 @@ static bool cuda_available(char *reason, size_t size)
     return false;
 }
 
-/* The device with the number that was asked for, or else that of this rank's
- * place among those of its machine. */
+/* The device with the number that was asked for; or else, for a stream of the
+ * user's, the current one, or that of this rank's place among those of its
+ * machine. */
 static tacit_status choose_device(const tacit_queue *q, int *out)
 {
     int count = 0;
@@ -397,6 +398,8 @@ static tacit_status choose_device(const tacit_queue *q, int *out)
     if (q->ordinal >= count)
         FAIL(TACIT_INVALID, "device cuda(%d): there %s %d here, from 0",
              q->ordinal, count == 1 ? "is" : "are", count);
+    if (q->ordinal < 0 && q->on_stream)
+        return tct_gpu_status(gpu_get_device(out), "the current device");
     *out = q->ordinal >= 0 ? q->ordinal : q->place % count;
     return TACIT_OK;
 }
@@ -419,8 +422,6 @@ static tacit_status describe_device(tct_gpu *g)
 static tacit_status open_memory(tct_gpu *g)
 {
     void *box = NULL;
-    TRY(tct_gpu_status(gpu_stream_create(&g->stream, GPU_STREAM_NON_BLOCKING),
-                       "a stream"));
     TRY(tct_gpu_upload(NULL, sizeof(double) * TCT_BLOCKS_MOST * TCT_OP_SUMS,
                        &g->partial));
     TRY(tct_gpu_upload(NULL, TCT_COLUMNS_MOST * sizeof(unsigned), &g->ticket));
@@ -460,6 +461,7 @@ static tacit_status cuda_open(tacit_queue *q)
     TRY(choose_device(q, &g->device));
     TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
     TRY(describe_device(g));
+    TRY(tct_gpu_open_stream(q));
     return open_memory(g);
 }
 
@@ -469,7 +471,7 @@ static void cuda_close(tacit_queue *q)
     if (!g) return;
     g->holding = false;
     if (g->stream) (void)gpu_stream_sync(g->stream);
-    if (g->stream) (void)gpu_stream_destroy(g->stream);
+    if (g->stream && !g->borrowed) (void)gpu_stream_destroy(g->stream);
     tct_gpu_release(g->partial);
     tct_gpu_release(g->ticket);
     tct_gpu_release(g->outbox);

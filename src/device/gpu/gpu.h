@@ -94,7 +94,8 @@ struct tct_gpu_block {
 };
 
 typedef struct tct_gpu {
-    gpu_stream stream;
+    gpu_stream stream; /* NULL: not open */
+    bool borrowed;     /* it is the user's */
     int device, sms;
     size_t l2_bytes, shared_bytes; /* shared memory of one block, at most */
     char name[160];
@@ -125,6 +126,11 @@ tacit_status tct_gpu_status(gpu_error error, const char *call);
 
 /* Launch what is held back. */
 void tct_gpu_flush(tacit_queue *q);
+
+/* Open the stream of `q`, on its device, which is the current one: the user's or
+ * a new one.
+ * Errors      INVALID (a stream that cannot be had, saying why), DEVICE. */
+tacit_status tct_gpu_open_stream(const tacit_queue *q);
 
 /* --- memory of blocks --------------------------------------------------------- */
 

@@ -28,6 +28,7 @@ typedef struct cudaDeviceProp gpu_properties;
 
 #define GPU_OK          cudaSuccess
 #define GPU_NOT_READY   cudaErrorNotReady
+#define GPU_BAD_HANDLE  cudaErrorInvalidResourceHandle
 #define GPU_NO_MEMORY   cudaErrorMemoryAllocation
 #define GPU_TO_DEVICE   cudaMemcpyHostToDevice
 #define GPU_TO_HOST     cudaMemcpyDeviceToHost
@@ -38,6 +39,7 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_error_name            cudaGetErrorName
 #define gpu_last_error            cudaGetLastError
 #define gpu_device_count          cudaGetDeviceCount
+#define gpu_get_device            cudaGetDevice
 #define gpu_set_device            cudaSetDevice
 #define gpu_get_properties        cudaGetDeviceProperties
 #define gpu_get_attribute         cudaDeviceGetAttribute
@@ -56,6 +58,11 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_stream_destroy        cudaStreamDestroy
 #define gpu_stream_sync           cudaStreamSynchronize
 #define gpu_stream_query          cudaStreamQuery
+#define GPU_STREAM_LEGACY         cudaStreamLegacy
+#define GPU_STREAM_PER_THREAD     cudaStreamPerThread
+#define gpu_stream_capturing      cudaStreamIsCapturing
+#define gpu_capture_status        enum cudaStreamCaptureStatus
+#define GPU_NOT_CAPTURING         cudaStreamCaptureStatusNone
 #define gpu_event_create          cudaEventCreate
 #define gpu_event_destroy         cudaEventDestroy
 #define gpu_event_record          cudaEventRecord

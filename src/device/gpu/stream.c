@@ -1,7 +1,62 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/stream.c - the stream, for kernels of users. */
+ * device/gpu/stream.c - the stream: of the queue's own or of the user's; and for
+ * kernels of users. */
 #include "device/gpu/gpu.h"
 #include <tacit/cuda.h>
+
+/* Recordings cannot be made of the one, and the other is another one in each
+ * thread. */
+static tacit_status refuse_defaults(gpu_stream stream)
+{
+    if (stream != NULL && stream != GPU_STREAM_LEGACY &&
+        stream != GPU_STREAM_PER_THREAD)
+        return TACIT_OK;
+    FAIL(
+        TACIT_INVALID,
+        "a default stream cannot be a queue's: make one with cudaStreamCreate, "
+        "which waits for the default stream and which that waits for");
+}
+
+static tacit_status refuse_capture(gpu_stream stream)
+{
+    gpu_capture_status state = GPU_NOT_CAPTURING;
+    TRY(tct_gpu_status(gpu_stream_capturing(stream, &state), "the stream"));
+    if (state == GPU_NOT_CAPTURING) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "the stream is being captured: make the queue before, or after");
+}
+
+/* An event can be recorded in streams of its own device only, and needs no
+ * newer runtime to tell. */
+static tacit_status check_device(gpu_stream stream, int device)
+{
+    gpu_event here = NULL;
+    TRY(tct_gpu_status(gpu_event_create_with(&here, GPU_EVENT_NO_TIMING),
+                       "an event"));
+    const gpu_error error = gpu_event_record(here, stream);
+    (void)gpu_event_destroy(here);
+    if (error != GPU_BAD_HANDLE) return tct_gpu_status(error, "the stream");
+    (void)gpu_last_error();
+    FAIL(TACIT_INVALID,
+         "the stream is not of device cuda(%d): name its own, or make that the "
+         "current one",
+         device);
+}
+
+tacit_status tct_gpu_open_stream(const tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (!q->on_stream)
+        return tct_gpu_status(
+            gpu_stream_create(&g->stream, GPU_STREAM_NON_BLOCKING), "a stream");
+    const gpu_stream given = q->stream;
+    TRY(refuse_defaults(given));
+    TRY(refuse_capture(given));
+    TRY(check_device(given, g->device));
+    g->stream = given;
+    g->borrowed = true;
+    return TACIT_OK;
+}
 
 tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
 {
