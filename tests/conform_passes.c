@@ -263,8 +263,8 @@ static bool makes_alpha(tct_step step)
 static void check_words(const struct step_row *r, const double *c,
                         const double *was)
 {
-    static const int own[] = {C_RR_OLD, C_ALPHA, C_BETA, C_BAD,    C_BAD_VALUE,
-                              C_HELD,   C_DRIFT, C_RHO,  C_UPDATES};
+    static const int own[] = {C_RR_OLD, C_ALPHA, C_BETA, C_BAD,     C_BAD_VALUE,
+                              C_HELD,   C_DRIFT, C_RHO,  C_UPDATES, C_NORM};
     const double more = step_is_alpha(r->step) && c[C_ALPHA] != 0.0;
     for (int k = 0; k < TCT_SCALARS; k++) {
         bool may = false;
@@ -359,6 +359,7 @@ static void check_pair(const struct step_row *plain,
         if (seed % 3 == 0) c[C_TARGET2] = 1.0;
         if (seed % 7 == 0) c[C_MU] = c[C_PT] = -c[C_MU];
         c[C_SS] = c[C_PT]; /* (p, A p) stays where it is */
+        c[C_NORM] = 1e6;   /* above what pipe-pr with M learns of it */
         memcpy(d, c, sizeof d);
         d[C_RZ] = c[C_RR];
         for (int k = 1; k <= C_SS; k++) d[k + 1] = c[k];
