@@ -173,7 +173,10 @@ static void run_one(tacit_queue *q, const tct_op *op)
     case TCT_UNPACK: unpack(op); break;
     case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
     case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
-    case TCT_STEP: tct_step_run(op->step, op->out); break;
+    case TCT_STEP:
+        if (op->systems.count > 0) tct_step_counted(op->step, op->out);
+        else tct_step_run(op->step, op->out);
+        break;
     case TCT_LOOK: break; /* a host's scalars are read at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:

@@ -33,7 +33,7 @@ tct_op tct_op_system(const tct_op *op, int j)
 {
     tct_op one = *op;
     const ptrdiff_t scalars = (ptrdiff_t)j * TCT_SCALARS;
-    one.systems = (tct_systems){0};
+    one.systems = (tct_systems){.count = op->systems.count > 0};
     for (int k = 0; k < TCT_OP_VECTORS; k++)
         if (one.v[k] && !(op->systems.shared >> k & 1))
             one.v[k] += (size_t)j * op->systems.stride;

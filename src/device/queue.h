@@ -163,7 +163,7 @@ typedef struct tct_recording {
 /* A pass, a step or a sum may be of several systems at once: of the vectors that
  * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. */
 typedef struct tct_systems {
-    int count; /* 0 is 1 */
+    int count; /* 0: one alone, whose steps do not count updates */
     size_t stride;
     unsigned shared; /* bit k: vector k is the same for all */
 } tct_systems;
@@ -409,7 +409,8 @@ void q_refuse(tacit_queue *q, const tct_op *op);
 
 /* From here on the words are for `count` systems, whose vectors are `stride`
  * doubles apart and whose scalars TCT_SCALARS: each is given those of the first.
- * Passes, steps, sums and products with operators can be so. */
+ * Passes, steps, sums and products with operators can be so. 0: for one alone,
+ * as at first. */
 void q_systems(tacit_queue *q, int count, size_t stride);
 
 /* Wait until the queue has drained; its first failure, as a status. */

@@ -45,7 +45,7 @@ enum {
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
     C_RHO,       /* (p, s), flexible; 0 at a start                  */
-    C_UPDATES,   /* of x since this was 0                           */
+    C_UPDATES,   /* of x, where steps count them                    */
     TCT_SCALARS
 };
 
@@ -243,6 +243,13 @@ TCT_BOTH void tct_step_run(tct_step step, double *c)
 #undef X
     case TCT_STEP_COUNT: break;
     }
+}
+
+/* The same, counting how often x will have moved: where several systems go in
+ * step, each ends in its own time. */
+TCT_BOTH void tct_step_counted(tct_step step, double *c)
+{
+    tct_step_run(step, c);
     if (step_is_alpha(step) && c[C_ALPHA] != 0.0) c[C_UPDATES] += 1.0;
 }
 

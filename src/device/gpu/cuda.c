@@ -211,7 +211,7 @@ static void hold(tacit_queue *q, const tct_op *op)
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
     g->held = *op;
-    g->tail = (tct_tail){.outbox = g->outbox, .systems = tct_op_systems(op)};
+    g->tail = (tct_tail){.outbox = g->outbox, .systems = op->systems.count};
     g->holding = true;
 }
 
@@ -220,7 +220,7 @@ static void follow(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
     const bool fits = g->holding && g->tail.count < TCT_TAIL_MOST &&
-                      g->tail.systems == tct_op_systems(op) &&
+                      g->tail.systems == op->systems.count &&
                       (g->tail.count == 0 || g->tail.c == op->out);
     if (!fits) hold(q, op);
     g->tail.c = op->out;

@@ -53,7 +53,7 @@ typedef struct tct_tail {
         tct_step step;
     } action[TCT_TAIL_MOST];
     double *c;          /* the scalar block of all actions, of the first */
-    int systems;        /* ... of so many                                */
+    int systems;        /* ... of so many; 0: one, that does not count   */
     tct_outbox *outbox; /* of looks                        */
 } tct_tail;
 

@@ -52,13 +52,17 @@ static __device__ inline void tct_post(const double *c, tct_outbox *o)
     tct_post_as(c, o, ++o->looks, o->batch);
 }
 
-/* Of system `j`. */
-static __device__ inline void tct_tail_run(const tct_tail &t, int j = 0)
+static __device__ inline void tct_tail_run(const tct_tail &t)
 {
-    double *c = t.c + j * TCT_SCALARS;
     for (int i = 0; i < t.count; i++)
-        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, c);
-        else tct_post(c, t.outbox);
+        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
+        else tct_post(t.c, t.outbox);
+}
+/* The same of system `j` of several, which have no looks. */
+static __device__ inline void tct_tail_run_of(const tct_tail &t, int j)
+{
+    for (int i = 0; i < t.count; i++)
+        tct_step_counted(t.action[i].step, t.c + j * TCT_SCALARS);
 }
 
 /* The sum of `v` over the warp, in lane 0: all of them step by step together. */
@@ -93,12 +97,12 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
 
 /* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
  * thread of every block calls it, once. With `held` the sums stay as they
- * were. The blocks of a row of the grid are those of a system. */
-template <int SUMS>
+ * were. With SYSTEMS the blocks of a row of the grid are those of a system. */
+template <int SUMS, bool SYSTEMS = false>
 static __device__ inline void tct_end(double *v_, const tct_ending &e,
                                       bool held = false)
 {
-    const int system = (int)blockIdx.y;
+    const int system = SYSTEMS ? (int)blockIdx.y : 0;
     double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
     __shared__ bool last;
     if (SUMS == 0 && e.tail.count == 0) return;
@@ -125,7 +129,8 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
     if (threadIdx.x != 0) return;
     if (!held)
         for (int j = 0; j < SUMS; j++) e.out[system * TCT_SCALARS + j] = v[j];
-    tct_tail_run(e.tail, system);
+    if (SYSTEMS) tct_tail_run_of(e.tail, system);
+    else tct_tail_run(e.tail);
     e.ticket[system] = 0;
 }
 

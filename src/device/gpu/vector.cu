@@ -66,7 +66,7 @@ static __device__ inline void one(const vectors<PASS> &V, size_t i, double a,
 /* `pairs` of the n elements are taken two by two; 0 if a vector does not begin
  * at a multiple of 16 bytes. */
 template <class PASS, bool SYSTEMS>
-__global__ void __launch_bounds__(THREADS)
+__global__ void __launch_bounds__(THREADS, PASS::vectors <= 3 ? PER_SM : 1)
     run(vectors<PASS> V, size_t n, size_t pairs, double sign,
         const double *alpha, const double *beta, const double *held,
         tct_systems systems, const __grid_constant__ tct_ending ending)
@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(THREADS)
         for (size_t k = 2 * pairs + start; k < n; k += stride)
             one<PASS>(V, k, a, b, s);
     }
-    tct_end<PASS::sums>(s, ending, hold);
+    tct_end<PASS::sums, SYSTEMS>(s, ending, hold);
 }
 
 template <class PASS>
@@ -107,13 +107,14 @@ static void start(const tct_op *op, const tct_gpu_launch *L)
         if ((PASS::reads | PASS::writes) >> k & 1) bits |= (uintptr_t)op->v[k];
     }
     const int systems = tct_op_systems(op);
+    const bool counted = op->systems.count > 0;
     if (systems > 1) bits |= op->systems.stride * sizeof(double);
     const size_t pairs = bits % 16 == 0 ? op->n / 2 : 0;
     const double *held = PASS::held ? op->alpha - C_ALPHA + C_HELD : nullptr;
     const int grid =
         tct_grid((int64_t)(pairs ? pairs : op->n), THREADS,
                  PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
-    const auto kernel = systems > 1 ? run<PASS, true> : run<PASS, false>;
+    const auto kernel = counted ? run<PASS, true> : run<PASS, false>;
     kernel<<<dim3((unsigned)grid, (unsigned)systems), THREADS, 0, L->stream>>>(
         V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->systems,
         tct_ending_of(L));
@@ -152,10 +153,16 @@ extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
 
 static __global__ void tail_alone(const __grid_constant__ tct_tail t)
 {
-    tct_tail_run(t, (int)threadIdx.x);
+    tct_tail_run(t);
+}
+static __global__ void tails_alone(const __grid_constant__ tct_tail t)
+{
+    tct_tail_run_of(t, (int)threadIdx.x);
 }
 
 extern "C" void tct_gpu_tail(const tct_gpu_launch *L)
 {
-    tail_alone<<<1, (unsigned)L->tail.systems, 0, L->stream>>>(L->tail);
+    const int systems = L->tail.systems;
+    if (systems == 0) tail_alone<<<1, 1, 0, L->stream>>>(L->tail);
+    else tails_alone<<<1, (unsigned)systems, 0, L->stream>>>(L->tail);
 }

@@ -128,7 +128,7 @@ static bool look(tct_run *text)
     if (q->peers_know) return true;
     const int before = L->active;
     bool ended[TCT_COLUMNS_MOST];
-    q_systems(q, 1, 0);
+    q_systems(q, 0, 0);
     for (int j = 0; j < before; j++) ended[j] = judge(&L->m[j], c[j]);
     for (int j = before - 1; j >= 0; j--) /* from behind: who comes is judged */
         if (ended[j]) let_go(L, j, c);
@@ -152,7 +152,7 @@ static void turn(tct_lockstep *L, int count)
     L->due = next_look(L);
     q_systems(L->text.q, count, L->stride);
     L->text.now->iterate(&L->text);
-    q_systems(L->text.q, 1, 0);
+    q_systems(L->text.q, 0, 0);
 }
 
 /* --- from turn to turn --------------------------------------------------------- */
@@ -209,7 +209,7 @@ static void first_residuals(tct_lockstep *L)
     q_axpy(q, n, +1.0, &R->c[C_SIGMA], R->b, r);
     q_norm(q, n, r, &R->c[C_RR]);
     q_sum(q, 1, &R->c[C_RR]);
-    q_systems(q, 1, 0);
+    q_systems(q, 0, 0);
     q_get(q, scalars, L->c, c[0]);
     for (int j = 0; j < L->members; j++) {
         L->m[j].result.extra_products++;
