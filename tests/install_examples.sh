@@ -63,11 +63,23 @@ int main() { return tacit_version()[0] == 0; }' >"$work/speaks.cpp"
     fi
 }
 
+# Built where the CUDA toolkit is found; a GPU may still be missing.
+run_cuda() { # FOLDER
+    if [ ! -x "$1/cuda_stream" ]; then
+        echo "skipped: cuda_stream, it is not built here"
+    elif "$prefix/bin/tacit" solve poisson2d:10 --device cuda -q >/dev/null 2>&1; then
+        must "$1/cuda_stream"
+    else
+        echo "skipped: cuda_stream, no GPU is usable here"
+    fi
+}
+
 # Each example checks its own solution and says so with its exit status.
 run_all() { # FOLDER
     (cd "$work" && must "$1/serial_arrays" && must "$1/read_file" && cat log &&
         must "$prefix/bin/tacit" convert poisson3d:12 p.mtx -q &&
         must "$1/read_file" p.mtx && must "$1/matrix_free") || exit 1
+    run_cuda "$1"
     [ -z "$MPIRUN" ] && { echo "skipped: mpi_rows, a build without MPI"; return; }
     for np in 1 2 3; do
         # shellcheck disable=SC2086 # a command and its options

@@ -384,9 +384,10 @@ tct_device_kind tct_kind_of(const char *device);
     (TCT_HAVE_CUDA ? NULL : "not in this build: configured without CUDA")
 
 /* Device and layers of `spec`, "decorator:device(ordinal)", on this rank; comm/
- * calls it, and adds the link. `who` has the members world, rank, ranks, place
- * and threads set.
- * Errors      INVALID (unknown device or decorator), NO_MEMORY, DEVICE. */
+ * calls it, and adds the link. `who` has the members world, rank, ranks, place,
+ * threads, and on_stream and stream set.
+ * Errors      INVALID (unknown device or decorator; a stream that cannot be had),
+ *             UNSUPPORTED (a stream for the host), NO_MEMORY, DEVICE. */
 tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
                            tacit_queue **out);
 /* Memory that the device and the CPU both reach; NULL if there is none. */
