@@ -8,9 +8,8 @@
 
 enum { THREADS = 256, PER_SM = 2 };
 
-/* X: an array of columns, or these packed. */
-template <int COLS, class X = const double *[COLS]> struct vectors {
-    X x;
+template <int COLS> struct vectors {
+    const double *x[COLS];
     double *y[COLS];
     const double *r; /* of multiply_dots */
     int columns;     /* that are wanted; asked where COLS > 2 */
@@ -37,7 +36,7 @@ static __device__ inline void add_dots(const vectors<1> &V, int64_t row,
  * ready for any kind of slice, and those of several columns take more
  * registers. */
 template <int B, int WALK, int COLS> struct most {
-    static constexpr int warps = COLS > 4          ? (B == 1 ? 10 : 8)
+    static constexpr int warps = COLS > 4          ? 8
                                  : COLS > 2        ? 12
                                  : WALK == GPU_ANY ? 12
                                                    : 16;
@@ -46,9 +45,9 @@ template <int B, int WALK, int COLS> struct most {
 
 /* Two blocks a multiprocessor stay for the whole product: a warp has the parts
  * `step` apart. */
-template <int B, int STORE, int WALK, int DOTS, int COLS, class X>
+template <int B, int STORE, int WALK, int DOTS, int COLS>
 static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
-    product(tct_gpu_arrays A, vectors<COLS, X> V, int parts, float keep,
+    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
             const __grid_constant__ tct_ending e)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
@@ -91,9 +90,9 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
 
 /* --- rows kept apart ----------------------------------------------------------- */
 
-template <int COLS, class X>
+template <int COLS>
 static __global__ void __launch_bounds__(THREADS)
-    segments(tct_gpu_arrays A, vectors<COLS, X> V)
+    segments(tct_gpu_arrays A, vectors<COLS> V)
 {
     const int64_t first = A.segment_first[blockIdx.x];
     const int count = A.segment_count[blockIdx.x];
@@ -101,13 +100,10 @@ static __global__ void __launch_bounds__(THREADS)
     for (int k = threadIdx.x; k < count; k += THREADS) {
         const int64_t at = first + k;
         const double v = tct_read_only(A.long_val + at);
-        double x[COLS];
         const int col = tct_read_only(A.long_col + at);
-        if constexpr (tct_is_packed<X>) V.x.load(col, true, x);
-        else
-            for (int j = 0; j < COLS; j++) x[j] = tct_read_only(V.x[j] + col);
 #pragma unroll
-        for (int j = 0; j < COLS; j++) sum[j] = fma(v, x[j], sum[j]);
+        for (int j = 0; j < COLS; j++)
+            sum[j] = fma(v, tct_read_only(V.x[j] + col), sum[j]);
     }
     tct_block_sum(sum);
     if (threadIdx.x == 0)
@@ -116,9 +112,9 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 /* A thread has a column of a row kept apart. */
-template <int DOTS, int COLS, class X>
+template <int DOTS, int COLS>
 static __global__ void __launch_bounds__(THREADS)
-    join(tct_gpu_arrays A, const __grid_constant__ vectors<COLS, X> V,
+    join(tct_gpu_arrays A, const __grid_constant__ vectors<COLS> V,
          const __grid_constant__ tct_ending e)
 {
     double dot[DOTS] = {0.0};
@@ -137,8 +133,8 @@ static __global__ void __launch_bounds__(THREADS)
     tct_tail_run(e.tail);
 }
 
-template <int DOTS, int COLS, class X>
-static void long_rows(const tct_gpu_arrays &A, const vectors<COLS, X> &V,
+template <int DOTS, int COLS>
+static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
                       const tct_gpu_launch *L)
 {
     segments<<<(unsigned)A.segments, THREADS, 0, L->stream>>>(A, V);
@@ -147,9 +143,9 @@ static void long_rows(const tct_gpu_arrays &A, const vectors<COLS, X> &V,
 
 /* --- launch ----------------------------------------------------------------------- */
 
-template <int B, int STORE, int WALK, int DOTS, int COLS, class X>
+template <int B, int STORE, int WALK, int DOTS, int COLS>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
-                       const vectors<COLS, X> &V)
+                       const vectors<COLS> &V)
 {
     const tct_gpu_arrays &A = S->d;
     tct_ending e = tct_ending_of(L);

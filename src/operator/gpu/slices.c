@@ -122,11 +122,7 @@ tacit_status tct_gpu_slices_create(const tct_local *A, int b,
                                    const tct_block_ops *ops, tct_block **out)
 {
     tct_gpu_slices *S = tct_calloc(sizeof *S);
-    if (S) S->packed = tct_calloc(sizeof *S->packed);
-    if (!S || !S->packed) {
-        tct_free(S);
-        FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
-    }
+    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
     S->base = (tct_gpu_block){.base = {.ops = ops,
                                        .rows = A->rows,
                                        .cols = A->cols,
@@ -145,21 +141,7 @@ void tct_gpu_slices_destroy(tct_block *block)
     tct_gpu_slices *S = (tct_gpu_slices *)(void *)block;
     if (!S) return;
     release(&S->d);
-    if (S->packed) tct_gpu_release(S->packed->at);
-    tct_free(S->packed);
     tct_free(S);
-}
-
-bool tct_gpu_slices_room(const tct_gpu_slices *S)
-{
-    tct_gpu_packed *packed = S->packed;
-    void *p = NULL;
-    if (packed->at || packed->refused) return packed->at != NULL;
-    const size_t bytes = GPU_PASS * (size_t)S->base.base.cols * sizeof(double);
-    if (gpu_malloc(&p, bytes) == GPU_OK) packed->at = p;
-    else (void)gpu_last_error();
-    packed->refused = !packed->at;
-    return packed->at != NULL;
 }
 
 /* --- refill ------------------------------------------------------------------- */

@@ -100,8 +100,7 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
 /* Block columns of a batch, all of whose loads are under way before the first
  * is used. */
 template <int B, int COLS> struct tct_batch {
-    static constexpr int size = COLS > 4   ? (B == 1 ? 2 : 1)
-                                : COLS > 2 ? (B == 1 ? 4 : 1)
+    static constexpr int size = COLS > 2   ? (B == 1 ? 4 : 1)
                                 : COLS > 1 ? (B == 1   ? 4
                                               : B <= 3 ? 2
                                                        : 1)
@@ -110,9 +109,8 @@ template <int B, int COLS> struct tct_batch {
                                            : 2;
     /* of runs: the widest that leaves registers for the rest (rows) */
     static constexpr int runs = size == 8 ? 7 : size;
-    /* of runs with one value, and those of joined slices */
-    static constexpr int constant = COLS > 4 ? 2 : 4;
-    static constexpr int joined = COLS > 4 ? 1 : COLS > 2 ? 2 : 4;
+    /* of joined slices */
+    static constexpr int joined = COLS > 2 ? 2 : 4;
     /* of columns, a fetch: words come in twos (near), or four at most */
     static constexpr int near = size < 2 ? 2 : size;
     static constexpr int far = size < 4 ? size : 4;
@@ -211,11 +209,11 @@ tct_cell_values(const tct_values<STORE, CHIP> &value, int k, int64_t at,
  * batch is in memory, and is 0 where it is not `there`, unless LENGTHS differ:
  * then it may be beyond. */
 template <int B, int COLS, bool WRITTEN, int U, bool LENGTHS, int STORE,
-          bool CHIP, class X>
-static __device__ inline void tct_cells(const tct_values<STORE, CHIP> &value,
-                                        int k, int64_t at, const int (&col)[U],
-                                        const bool (&there)[U], const X &x,
-                                        tct_sums<COLS> &sum)
+          bool CHIP>
+static __device__ inline void
+tct_cells(const tct_values<STORE, CHIP> &value, int k, int64_t at,
+          const int (&col)[U], const bool (&there)[U],
+          const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     double v[U][B], xv[U][B][COLS];
     if (CHIP && k + U <= value.columns)
@@ -225,14 +223,10 @@ static __device__ inline void tct_cells(const tct_values<STORE, CHIP> &value,
     for (int q = 0; q < U; q++)
 #pragma unroll
         for (int c = 0; c < B; c++)
-            if constexpr (tct_is_packed<X>) {
-                x.load(col[q] * B + c, there[q], xv[q][c]);
-            } else {
 #pragma unroll
-                for (int j = 0; j < COLS; j++)
-                    xv[q][c][j] =
-                        there[q] ? tct_x<WRITTEN>(x[j], col[q] * B + c) : 0.0;
-            }
+            for (int j = 0; j < COLS; j++)
+                xv[q][c][j] =
+                    there[q] ? tct_x<WRITTEN>(x[j], col[q] * B + c) : 0.0;
 #pragma unroll
     for (int q = 0; q < U; q++)
 #pragma unroll
@@ -243,11 +237,11 @@ static __device__ inline void tct_cells(const tct_values<STORE, CHIP> &value,
 
 /* Runs: a lane's column is the base of the run and its number. U columns from
  * k on, the first run of the head being number `k0`. */
-template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP, class X>
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
 tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
-              const tct_values<STORE, CHIP> &value, const X &x,
-              tct_sums<COLS> &sum)
+              const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     int col[U];
     bool there[U];
@@ -260,11 +254,11 @@ tct_some_runs(const uint32_t (&w)[4], int k0, int k, int g, int64_t at,
 }
 
 /* The `left` columns, U at most, that are no full batch: as one. */
-template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP, class X>
+template <int B, int COLS, bool WRITTEN, int U, int STORE, bool CHIP>
 static __device__ inline void
 tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
-              int64_t at, const tct_values<STORE, CHIP> &value, const X &x,
-              tct_sums<COLS> &sum)
+              int64_t at, const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     if constexpr (U > 0) {
         if (left == U)
@@ -275,11 +269,11 @@ tct_last_runs(const uint32_t (&w)[4], int k0, int k, int left, int g,
     }
 }
 
-template <int B, int COLS, bool WRITTEN, int STORE, bool CHIP, class X>
+template <int B, int COLS, bool WRITTEN, int STORE, bool CHIP>
 static __device__ inline void
 tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              int g, int64_t at, const tct_values<STORE, CHIP> &value,
-             const X &x, tct_sums<COLS> &sum)
+             const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * GPU_LANES;
     uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
@@ -304,12 +298,13 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 }
 
 /* The same with one value a run. */
-template <int COLS, bool WRITTEN, class X>
+template <int COLS, bool WRITTEN>
 static __device__ inline void
 tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
-              const tct_head &h, const X &x, tct_sums<COLS> &sum)
+              const tct_head &h, const double *const (&x)[COLS],
+              tct_sums<COLS> &sum)
 {
-    constexpr int U = tct_batch<1, COLS>::constant;
+    constexpr int U = 4;
     const int lane = tct_lane();
     uint32_t w[4] = {h.w[0], h.w[1], h.w[2], h.w[3]};
     for (int k = 0; k < s.width; k += U) {
@@ -329,10 +324,8 @@ tct_sum_const(const tct_gpu_arrays &A, const tct_gpu_slice &s,
             const bool there = tct_shuffle(w[1], k + q) >> lane & 1;
             v[q] = __hiloint2double((int)tct_shuffle(w[3], k + q),
                                     (int)tct_shuffle(w[2], k + q));
-            if constexpr (tct_is_packed<X>) x.load(col, there, xv[q]);
-            else
-                for (int j = 0; j < COLS; j++)
-                    xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
+            for (int j = 0; j < COLS; j++)
+                xv[q][j] = there ? tct_x<WRITTEN>(x[j], col) : 0.0;
         }
 #pragma unroll
         for (int q = 0; q < U; q++)
@@ -422,13 +415,12 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 }
 
 /* Columns one by one, loaded a batch ahead; a lane has `length` of them. */
-template <int B, int COLS, bool WRITTEN, bool NEAR, int STORE, bool CHIP,
-          class X>
+template <int B, int COLS, bool WRITTEN, bool NEAR, int STORE, bool CHIP>
 static __device__ inline void
 tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
                 const tct_head &h, int g, int64_t at,
-                const tct_values<STORE, CHIP> &value, const X &x,
-                tct_sums<COLS> &sum)
+                const tct_values<STORE, CHIP> &value,
+                const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
     typedef tct_batch<B, COLS> batch;
     constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
@@ -463,11 +455,11 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 
 /* The sums of this lane's row of unit `u` in slice `s`, in column order. The
  * whole warp calls it. */
-template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP,
-          class X>
+template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP>
 static __device__ inline tct_sums<COLS>
 tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
-            int64_t u, const tct_values<STORE, CHIP> &value, const X &x)
+            int64_t u, const tct_values<STORE, CHIP> &value,
+            const double *const (&x)[COLS])
 {
     tct_sums<COLS> sum;
     for (int j = 0; j < COLS; j++) sum.v[j] = 0.0;
@@ -488,11 +480,11 @@ tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
  * joined. `take(m, row, sums)` gets the sums of this lane's rows. `s` and `h`
  * are of its unit or its first slice. */
 template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP,
-          class X, class TAKE>
+          class TAKE>
 static __device__ inline void
 tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
-             int64_t part, const tct_values<STORE, CHIP> &value, const X &x,
-             const TAKE &take)
+             int64_t part, const tct_values<STORE, CHIP> &value,
+             const double *const (&x)[COLS], const TAKE &take)
 {
     constexpr int M = tct_walk<WALK>::m;
     if constexpr (M == 1) {
@@ -520,11 +512,11 @@ static __device__ inline tct_lanes tct_apart(const tct_gpu_arrays &A, int part,
     return tct_ballot(there && s < A.slices &&
                       tct_read_only(&A.slice[s].joined) == 0);
 }
-template <int COLS, bool WRITTEN, int STORE, bool CHIP, class X, class TAKE>
+template <int COLS, bool WRITTEN, int STORE, bool CHIP, class TAKE>
 static __device__ inline void
 tct_two_apart(const tct_gpu_arrays &A, int part,
-              const tct_values<STORE, CHIP> &value, const X &x,
-              const TAKE &take)
+              const tct_values<STORE, CHIP> &value,
+              const double *const (&x)[COLS], const TAKE &take)
 {
     for (int m = 0; m < GPU_JOIN; m++) {
         const int64_t u = (int64_t)part * GPU_JOIN + m;

@@ -8,19 +8,11 @@
 #include "operator/layout/layout.h"
 #include "operator/layout/slices_build.h"
 
-/* Room for the columns of a pass, packed side by side; made for the first
- * product that wants it. */
-typedef struct tct_gpu_packed {
-    double *at;   /* [cols * GPU_PASS], NULL: there is none */
-    bool refused; /* there was no memory for it                 */
-} tct_gpu_packed;
-
 typedef struct tct_gpu_slices {
     tct_gpu_block base; /* first member */
     tct_gpu_arrays d;   /* device       */
     uint64_t pattern;   /* hash of the pattern: what a refill compares */
     tct_gpu_kinds kinds;
-    tct_gpu_packed *packed;
     char store[16]; /* as it was wished for */
     bool lossy;
 } tct_gpu_slices;
@@ -37,15 +29,6 @@ void tct_gpu_slices_destroy(tct_block *block);
 /* New values, same pattern. Errors INVALID, NO_MEMORY, DEVICE. A lossless
  * store that cannot hold the new values is changed for one that can. */
 tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A);
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-/* Is there room for packed columns? Tries to make it, once. */
-bool tct_gpu_slices_room(const tct_gpu_slices *S);
-#ifdef __cplusplus
-}
-#endif
 
 /* The share of a matrix of `bytes` that is worth keeping in an L2 of `l2`
  * bytes from one product to the next; vectors need the rest. (Measured on an
@@ -65,10 +48,10 @@ extern const tct_gpu_block_ops tct_gpu_slices_ops;
 
 /* --- gpu/columns.cu ------------------------------------------------------------ */
 
-/* The most columns that one pass can take: GPU_PASS, or 0 where there is no
- * kernel or no room. */
+/* The most columns that one pass can take, 2 or less: there are no kernels for
+ * more. */
 int tct_gpu_columns_most(const tct_gpu_slices *S);
-/* Y = B X in one pass, 2 to that many columns; the tail of L at the end. */
+/* Y = B X in one pass, 3 to that many columns; the tail of L at the end. */
 void tct_gpu_columns(const tct_gpu_slices *S, const tct_gpu_launch *L,
                      const tct_panel *X, const tct_panel *Y);
 #ifdef __cplusplus

@@ -72,31 +72,6 @@ static __device__ inline double tct_x(const double *x, int64_t i)
     return WRITTEN ? x[i] : tct_read_only(x + i);
 }
 
-/* Vectors packed side by side: the COLS elements of a row follow one another,
- * so that they are loaded 16 bytes at a time. */
-template <int COLS> struct tct_packed {
-    static_assert(COLS % 2 == 0, "twos are loaded");
-    const double *at; /* 16-byte aligned */
-
-    /* Row `i` where it is `there`, else 0. */
-    __device__ void load(int i, bool there, double (&v)[COLS]) const
-    {
-        const double2 *row = (const double2 *)at + (int64_t)i * (COLS / 2);
-#pragma unroll
-        for (int j = 0; j < COLS; j += 2) {
-            const double2 two =
-                there ? tct_read_only(row + j / 2) : make_double2(0.0, 0.0);
-            v[j] = two.x;
-            v[j + 1] = two.y;
-        }
-    }
-};
-
-/* What x can be: an array of vectors, or these packed. */
-template <class X> static constexpr bool tct_is_packed = false;
-template <int COLS>
-static constexpr bool tct_is_packed<tct_packed<COLS>> = true;
-
 /* The table of a dictionary, into shared memory where it is small. Every
  * thread of the block calls it. */
 template <int STORE>

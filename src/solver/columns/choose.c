@@ -3,12 +3,13 @@
  * some iterations are timed where it is not sure. */
 #include "solver/columns/lockstep.h"
 
-/* Iterations of a trial, and rows from which fewer will do. */
-enum { TRIAL = 20, TRIAL_LONG = 5, LONG = 200000 };
+/* Iterations of a trial, and rows from which fewer will do on the host. */
+enum { TRIAL = 60, TRIAL_LONG = 5, LONG = 200000 };
 
 static int trial_of(const tacit_solver *S)
 {
-    return S->most_rows < LONG ? TRIAL : TRIAL_LONG;
+    const bool gpu = S->run.q->device->kind == TCT_KIND_GPU;
+    return gpu || S->most_rows < LONG ? TRIAL : TRIAL_LONG;
 }
 
 /* Exchanges of the operator are to have as many columns. */
