@@ -245,22 +245,22 @@ static const tct_layer_ops line_ops = {
     .free = line_free,
 };
 
-void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     self->below->ops->submit(self->below, q, op);
 }
 
-void tct_pass_sync(tct_layer *self, tacit_queue *q)
+void tct_below_sync(tct_layer *self, tacit_queue *q)
 {
     self->below->ops->sync(self->below, q);
 }
 
-void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
+void *tct_below_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
 {
     return self->below->ops->alloc(self->below, q, bytes);
 }
 
-void tct_pass_free(tct_layer *self, tacit_queue *q, void *p)
+void tct_below_free(tct_layer *self, tacit_queue *q, void *p)
 {
     self->below->ops->free(self->below, q, p);
 }

@@ -369,10 +369,10 @@ double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
 
 /* What a layer does with the calls it does not care about. */
-void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
-void tct_pass_sync(tct_layer *self, tacit_queue *q);
-void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes);
-void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
+void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
+void tct_below_sync(tct_layer *self, tacit_queue *q);
+void *tct_below_alloc(tct_layer *self, tacit_queue *q, size_t bytes);
+void tct_below_free(tct_layer *self, tacit_queue *q, void *p);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 
