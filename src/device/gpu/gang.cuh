@@ -143,10 +143,6 @@ static __device__ inline void tct_look(const tct_gang &g, const double *c,
     if (tct_is_speaker())
         tct_post_as(c, g.job.outbox, g.job.looks + k, g.job.batch);
 }
-static __device__ inline bool tct_at_rest(const double *c)
-{
-    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
-}
 /* The end, in time or (not `fine`) because a block did not come. */
 static __device__ inline void tct_conclude(const tct_gang &g, double *c,
                                            bool fine, int64_t looks)
