@@ -10,11 +10,7 @@
 
 /* --- status ------------------------------------------------------------- */
 
-/* Record the message of an error where it is first seen. Returns `code`. */
-tacit_status tct_fail(tacit_status code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-#define FAIL(code, ...) return tct_fail((code), __VA_ARGS__)
+#define FAIL(code, ...) return tacit_error_set((code), __VA_ARGS__)
 #define REQUIRE(cond)                                                         \
     do {                                                                      \
         if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond); \

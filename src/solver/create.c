@@ -88,7 +88,7 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
                            .n = (size_t)A->n};
         status = build(S);
     } else {
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a solver");
     }
     status = tct_agree(A->world, status);
     if (status >= 0) status = agree_on_pace(S);

@@ -204,11 +204,11 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
 static tacit_status metis_verify(const tct_source *base, int64_t duplicates)
 {
     if (duplicates == 0) return TACIT_OK;
-    return as_graph(tct_fail(TACIT_INPUT,
-                             "%s: %lld edges are listed twice in a line: "
-                             "remove one of each",
-                             ((const graph *)base)->in.path,
-                             (long long)(duplicates / 2)));
+    return as_graph(tacit_error_set(
+        TACIT_INPUT,
+        "%s: %lld edges are listed twice in a line: "
+        "remove one of each",
+        ((const graph *)base)->in.path, (long long)(duplicates / 2)));
 }
 
 static void metis_close(tct_source *base)

@@ -292,7 +292,8 @@ tacit_status tct_lockstep_create(tacit_solver *S, int places,
         L->places = places;
         status = make_places(L);
     } else {
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for %d columns", places);
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for %d columns",
+                                 places);
     }
     status = tct_agree(S->run.q->world, status);
     if (status < 0) tct_lockstep_destroy(&L);
