@@ -100,21 +100,9 @@ static tacit_status circuit_open(const tct_recipe *r, const int64_t n[3],
     return TACIT_OK;
 }
 
-const tct_recipe tct_recipe_ecology2 = {
-    .about = TCT_LIKE(
-        "ecology2",
-        "5-point resistors over 1 decade, one interior point grounded"),
-    .dims = 2,
-    .size = {1000, 1000, 1},
-    .par = 1.0,
-    .open = ecology_open,
-};
-
-const tct_recipe tct_recipe_g3_circuit = {
-    .about = TCT_LIKE("g3_circuit",
-                      "5-point resistors over 4 decades, 4 % of them missing"),
-    .dims = 2,
-    .size = {1259, 1259, 1},
-    .par = 4.0,
-    .open = circuit_open,
-};
+const tct_recipe tct_recipe_ecology2 =
+    TCT_LIKE("ecology2", 2, 1000, 1000, 1, 1, ecology_open,
+             "5-point resistors over 1 decade, one interior point grounded");
+const tct_recipe tct_recipe_g3_circuit =
+    TCT_LIKE("g3_circuit", 2, 1259, 1259, 1, 4, circuit_open,
+             "5-point resistors over 4 decades, 4 % of them missing");

@@ -140,23 +140,9 @@ static tacit_status kkt_open(const tct_recipe *r, const int64_t n[3],
 
 #define CONTROLLED "control problem on a cube, symmetric indefinite"
 
-const tct_recipe tct_recipe_nlpkkt80 = {
-    .about = TCT_LIKE("nlpkkt80", CONTROLLED),
-    .dims = 1,
-    .size = {80, 1, 1},
-    .open = kkt_open,
-};
-
-const tct_recipe tct_recipe_nlpkkt120 = {
-    .about = TCT_LIKE("nlpkkt120", CONTROLLED),
-    .dims = 1,
-    .size = {120, 1, 1},
-    .open = kkt_open,
-};
-
-const tct_recipe tct_recipe_nlpkkt160 = {
-    .about = TCT_LIKE("nlpkkt160", CONTROLLED),
-    .dims = 1,
-    .size = {160, 1, 1},
-    .open = kkt_open,
-};
+const tct_recipe tct_recipe_nlpkkt80 =
+    TCT_LIKE("nlpkkt80", 1, 80, 1, 1, 0, kkt_open, CONTROLLED);
+const tct_recipe tct_recipe_nlpkkt120 =
+    TCT_LIKE("nlpkkt120", 1, 120, 1, 1, 0, kkt_open, CONTROLLED);
+const tct_recipe tct_recipe_nlpkkt160 =
+    TCT_LIKE("nlpkkt160", 1, 160, 1, 1, 0, kkt_open, CONTROLLED);

@@ -70,12 +70,9 @@ static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_like = {
-    .about = {.name = "like",
-              .usage = "like:NAME[,SIZE] with SIZE as N, NXxNY or NXxNYxNZ",
-              .summary =
-                  "stands in for a well-known matrix: same rows and entries"},
-    .open = like_open,
-};
+    {"like", "like:NAME[,SIZE] with SIZE as N, NXxNY or NXxNYxNZ",
+     "stands in for a well-known matrix: same rows and entries"},
+    like_open};
 
 /* --- the one recipe that is a plain stencil ------------------------------- */
 
@@ -90,9 +87,6 @@ static tacit_status s2d9_open(const tct_recipe *r, const int64_t n[3],
     return tct_stencil_open(g, &s);
 }
 
-const tct_recipe tct_recipe_s2d9pt2048 = {
-    .about = TCT_LIKE("s2d9pt2048", "9-point Laplacian (8, -1), Dirichlet"),
-    .dims = 2,
-    .size = {2048, 2048, 1},
-    .open = s2d9_open,
-};
+const tct_recipe tct_recipe_s2d9pt2048 =
+    TCT_LIKE("s2d9pt2048", 2, 2048, 2048, 1, 0, s2d9_open,
+             "9-point Laplacian (8, -1), Dirichlet");

@@ -46,10 +46,11 @@ struct tct_recipe {
 TCT_RECIPES(TCT_RECIPE_DECLARE)
 #undef TCT_RECIPE_DECLARE
 
-/* The `about` of a recipe: its name, and in a line what is made. */
-#define TCT_LIKE(name, summary)             \
-    {                                       \
-        "like:" name, "like:" name, summary \
+/* The row of `like:NAME`. */
+#define TCT_LIKE(name, dims_, nx, ny, nz, par_, open_, summary)          \
+    {                                                                    \
+        .about = {"like:" name, "like:" name, summary}, .dims = (dims_), \
+        .size = {nx, ny, nz}, .par = (par_), .open = (open_)             \
     }
 
 /* Recipe `i`, NULL past the end; its name alone. */

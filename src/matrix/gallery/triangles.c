@@ -8,7 +8,6 @@
 #include "matrix/gallery/edges.h"
 #include "matrix/gallery/recipe.h"
 #include <math.h>
-#include <string.h>
 
 enum { LOWER, UPPER };
 
@@ -43,6 +42,23 @@ static double beside(const tct_edges *e, const int64_t x[3], int arm,
     }
 }
 
+static tacit_status open_plane(
+    const tct_recipe *r, const int64_t n[3],
+    bool (*edge)(const tct_edges *e, const int64_t x[3], int arm, double *B),
+    double (*ground)(const tct_edges *e, const int64_t x[3]),
+    tct_gallery_matrix *g)
+{
+    return tct_edges_open(g, &(tct_edges){.n = {n[0], n[1], n[2]},
+                                          .dof = 1,
+                                          .arms = 3,
+                                          .arm = tct_arms_plane,
+                                          .hole = -1,
+                                          .seed = 1,
+                                          .par = r->par,
+                                          .edge = edge,
+                                          .ground = ground});
+}
+
 /* --- M + par K on right triangles, cells of side 1 ------------------------ */
 
 /* A triangle of area 1/2 gives each edge area / 12 of mass, and 1/2 of
@@ -68,15 +84,7 @@ static double mass_ground(const tct_edges *e, const int64_t x[3])
 static tacit_status mass_open(const tct_recipe *r, const int64_t n[3],
                               tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 3,
-                   .arm = tct_arms_plane,
-                   .hole = -1,
-                   .par = r->par,
-                   .edge = mass_edge,
-                   .ground = mass_ground};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return open_plane(r, n, mass_edge, mass_ground, g);
 }
 
 /* --- K on equilateral triangles, conductivity over `par` decades ---------- */
@@ -99,48 +107,18 @@ static double heat_ground(const tct_edges *e, const int64_t x[3])
 static tacit_status heat_open(const tct_recipe *r, const int64_t n[3],
                               tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 3,
-                   .arm = tct_arms_plane,
-                   .hole = -1,
-                   .seed = 1,
-                   .par = r->par,
-                   .edge = heat_edge,
-                   .ground = heat_ground};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return open_plane(r, n, heat_edge, heat_ground, g);
 }
 
-const tct_recipe tct_recipe_parabolic_fem = {
-    .about = TCT_LIKE("parabolic_fem", "P1 triangles, M + 100 h^2 K"),
-    .dims = 2,
-    .size = {1025, 513, 1},
-    .par = 100.0,
-    .open = mass_open,
-};
-
-const tct_recipe tct_recipe_thermomech_dm = {
-    .about = TCT_LIKE("thermomech_dm", "P1 triangles, M + 0.1 h^2 K"),
-    .dims = 2,
-    .size = {452, 452, 1},
-    .par = 0.1,
-    .open = mass_open,
-};
-
-const tct_recipe tct_recipe_tmt_sym = {
-    .about = TCT_LIKE("tmt_sym", "P1 equilateral triangles, one side grounded"),
-    .dims = 2,
-    .size = {852, 853, 1},
-    .par = 0.0,
-    .open = heat_open,
-};
-
-const tct_recipe tct_recipe_thermal2 = {
-    .about =
-        TCT_LIKE("thermal2",
-                 "P1 equilateral triangles over 3 decades, one side grounded"),
-    .dims = 2,
-    .size = {1108, 1108, 1},
-    .par = 3.0,
-    .open = heat_open,
-};
+const tct_recipe tct_recipe_parabolic_fem =
+    TCT_LIKE("parabolic_fem", 2, 1025, 513, 1, 100, mass_open,
+             "P1 triangles, M + 100 h^2 K");
+const tct_recipe tct_recipe_thermomech_dm =
+    TCT_LIKE("thermomech_dm", 2, 452, 452, 1, 0.1, mass_open,
+             "P1 triangles, M + 0.1 h^2 K");
+const tct_recipe tct_recipe_tmt_sym =
+    TCT_LIKE("tmt_sym", 2, 852, 853, 1, 0, heat_open,
+             "P1 equilateral triangles, one side grounded");
+const tct_recipe tct_recipe_thermal2 =
+    TCT_LIKE("thermal2", 2, 1108, 1108, 1, 3, heat_open,
+             "P1 equilateral triangles over 3 decades, one side grounded");
