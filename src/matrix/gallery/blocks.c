@@ -5,9 +5,7 @@
  * definite block, and a small multiple of the identity makes the sum
  * definite. */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
-#include <string.h>
 
 #define SHIFT 1e-3
 
@@ -53,66 +51,35 @@ static double shift(const tct_edges *e, const int64_t x[3])
     return SHIFT;
 }
 
-/* What all recipes have in common is added to `e`. */
-static tacit_status laplacian(const int64_t n[3], tct_edges e,
-                              tct_gallery_matrix *g)
-{
-    memcpy(e.n, n, sizeof e.n);
-    e.hole = -1;
-    e.seed = 1;
-    e.ground = shift;
-    return tct_edges_open(g, &e);
-}
-
-static tacit_status shell_open(const tct_recipe *r, const int64_t n[3],
-                               tct_gallery_matrix *g)
+tacit_status tct_like_shell(const tct_recipe *r, const int64_t n[3],
+                            tct_gallery_matrix *g)
 {
     const tct_edges e = {.dof = (int)r->par,
                          .arms = 3,
                          .arm = tct_arms_plane,
-                         .edge = block_edge};
-    return laplacian(n, e, g);
+                         .edge = block_edge,
+                         .ground = shift};
+    return tct_edges_like(g, r, n, e);
 }
 
-static tacit_status solid_open(const tct_recipe *r, const int64_t n[3],
-                               tct_gallery_matrix *g)
+tacit_status tct_like_solid(const tct_recipe *r, const int64_t n[3],
+                            tct_gallery_matrix *g)
 {
     const tct_edges e = {.dof = (int)r->par,
                          .arms = 7,
                          .arm = tct_arms_kuhn,
-                         .edge = block_edge};
-    return laplacian(n, e, g);
+                         .edge = block_edge,
+                         .ground = shift};
+    return tct_edges_like(g, r, n, e);
 }
 
-static tacit_status scalar_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_scalar(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
     const tct_edges e = {.dof = 1,
                          .arms = 7,
                          .arm = tct_arms_kuhn,
-                         .par = r->par,
-                         .edge = scalar_edge};
-    return laplacian(n, e, g);
+                         .edge = scalar_edge,
+                         .ground = shift};
+    return tct_edges_like(g, r, n, e);
 }
-
-#define SHELL "shell pattern, triangles, random 7 x 7 blocks"
-#define SOLID "solid pattern, tetrahedra, random 3 x 3 blocks"
-
-const tct_recipe tct_recipe_ldoor =
-    TCT_LIKE("ldoor", 2, 358, 380, 1, 7, shell_open, SHELL);
-const tct_recipe tct_recipe_hood =
-    TCT_LIKE("hood", 2, 177, 178, 1, 7, shell_open, SHELL);
-const tct_recipe tct_recipe_serena =
-    TCT_LIKE("serena", 3, 78, 78, 79, 3, solid_open, SOLID);
-const tct_recipe tct_recipe_geo_1438 =
-    TCT_LIKE("geo_1438", 3, 78, 78, 79, 3, solid_open, SOLID);
-const tct_recipe tct_recipe_hook_1498 =
-    TCT_LIKE("hook_1498", 3, 78, 78, 79, 3, solid_open, SOLID);
-const tct_recipe tct_recipe_bump_2911 =
-    TCT_LIKE("bump_2911", 3, 99, 99, 99, 3, solid_open, SOLID);
-const tct_recipe tct_recipe_cube_coup_dt6 =
-    TCT_LIKE("cube_coup_dt6", 3, 81, 81, 82, 4, solid_open,
-             "solid pattern, tetrahedra, random 4 x 4 blocks");
-const tct_recipe tct_recipe_stocf_1465 =
-    TCT_LIKE("stocf-1465", 3, 113, 113, 115, 3, scalar_open,
-             "solid pattern, tetrahedra, conductances over 3 decades");

@@ -205,16 +205,16 @@ static tacit_status elasticity3d_open(const char *arguments,
 /* --- recipes -------------------------------------------------------------- */
 
 /* Sizes in nodes, as the counts of the real matrices are. */
-static tacit_status linear_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_linear(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
     const int64_t cells[3] = {n[0] - 1, n[1] - 1, n[2] - 1};
     return bricks_open(g, 1, cells, r->par);
 }
 
 /* Sizes in cubes. */
-static tacit_status quadratic_open(const tct_recipe *r, const int64_t n[3],
-                                   tct_gallery_matrix *g)
+tacit_status tct_like_quadratic(const tct_recipe *r, const int64_t n[3],
+                                tct_gallery_matrix *g)
 {
     return bricks_open(g, 2, n, r->par);
 }
@@ -224,17 +224,3 @@ const tct_gallery tct_gallery_elasticity3d = {
      "linear elasticity (E 1, nu 0.3), N^3 free nodes, 8-node cubes, "
      "all faces held"},
     elasticity3d_open};
-
-#define LINEAR    "linear elasticity, 8-node cubes, E over 2 decades"
-#define QUADRATIC "linear elasticity, 27-node cubes, E over 2 decades"
-
-const tct_recipe tct_recipe_queen_4147 =
-    TCT_LIKE("queen_4147", 3, 71, 110, 177, 2, linear_open, LINEAR);
-const tct_recipe tct_recipe_flan_1565 =
-    TCT_LIKE("flan_1565", 3, 10, 108, 483, 2, linear_open, LINEAR);
-const tct_recipe tct_recipe_consph =
-    TCT_LIKE("consph", 3, 8, 28, 124, 2, linear_open, LINEAR);
-const tct_recipe tct_recipe_crankseg_1 =
-    TCT_LIKE("crankseg_1", 3, 10, 13, 15, 2, quadratic_open, QUADRATIC);
-const tct_recipe tct_recipe_crankseg_2 =
-    TCT_LIKE("crankseg_2", 3, 11, 12, 18, 2, quadratic_open, QUADRATIC);

@@ -3,6 +3,7 @@
  * grid. A row's edges are visited in one fixed order and an edge's block is
  * made from its lower end, so that the matrix is symmetric to the last bit. */
 #include "matrix/gallery/edges.h"
+#include <string.h>
 
 /* clang-format off */
 const int tct_arms_star[3][3]  = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -133,4 +134,14 @@ tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e)
     g->maker = &edges_maker;
     g->nonzeros = entries(e);
     return TACIT_OK;
+}
+
+tacit_status tct_edges_like(tct_gallery_matrix *g, const tct_recipe *r,
+                            const int64_t n[3], tct_edges e)
+{
+    memcpy(e.n, n, sizeof e.n);
+    e.par = r->par;
+    e.hole = -1;
+    e.seed = 1;
+    return tct_edges_open(g, &e);
 }

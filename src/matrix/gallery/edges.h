@@ -4,7 +4,7 @@
  * volumes and first-order finite elements alike. */
 #ifndef TCT_EDGES_H
 #define TCT_EDGES_H
-#include "matrix/gallery/family.h"
+#include "matrix/gallery/recipe.h"
 
 enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };
 
@@ -41,5 +41,9 @@ static inline int64_t tct_edges_point(const tct_edges *e, const int64_t x[3])
 
 /* Make `g` the matrix of `e`, which is copied. */
 tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e);
+/* The same of a recipe, whose size and constant are put into `e`: every point
+ * has its rows. */
+tacit_status tct_edges_like(tct_gallery_matrix *g, const tct_recipe *r,
+                            const int64_t n[3], tct_edges e);
 
 #endif

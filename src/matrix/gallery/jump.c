@@ -3,7 +3,6 @@
  * sigma jumps from cell to cell: fluxes take the harmonic mean of two cells,
  * and outside of the box u is 0, one cell away in the same material. */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
 
 /* --- sigma: 1 or `par`, as a coin falls; or 10^(par (u - 1/2)) ------------ */
@@ -78,25 +77,18 @@ static tacit_status jump3d_open(const char *arguments, tct_gallery_matrix *g)
     return tct_edges_open(g, &e);
 }
 
-static tacit_status apache_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_apache(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
-    return tct_edges_open(g, &(tct_edges){.n = {n[0], n[1], n[2]},
-                                          .dof = 1,
-                                          .arms = 3,
-                                          .arm = tct_arms_star,
-                                          .hole = -1,
-                                          .seed = 1,
-                                          .par = r->par,
-                                          .edge = spread_edge,
-                                          .ground = spread_ground});
+    const tct_edges e = {.dof = 1,
+                         .arms = 3,
+                         .arm = tct_arms_star,
+                         .edge = spread_edge,
+                         .ground = spread_ground};
+    return tct_edges_like(g, r, n, e);
 }
 
 const tct_gallery tct_gallery_jump3d = {
     {"jump3d", "jump3d:N,RATIO[,SEED] or jump3d:NXxNYxNZ,RATIO[,SEED]",
      "7-point finite volumes, cells at random of 1 or of RATIO"},
     jump3d_open};
-
-const tct_recipe tct_recipe_apache2 =
-    TCT_LIKE("apache2", 3, 8, 297, 301, 4, apache_open,
-             "7-point finite volumes, sigma over 4 decades");

@@ -6,7 +6,6 @@
  *              |//|
  *       (x, y) +--+ (x+1, y) */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
 
 enum { LOWER, UPPER };
@@ -42,23 +41,6 @@ static double beside(const tct_edges *e, const int64_t x[3], int arm,
     }
 }
 
-static tacit_status open_plane(
-    const tct_recipe *r, const int64_t n[3],
-    bool (*edge)(const tct_edges *e, const int64_t x[3], int arm, double *B),
-    double (*ground)(const tct_edges *e, const int64_t x[3]),
-    tct_gallery_matrix *g)
-{
-    return tct_edges_open(g, &(tct_edges){.n = {n[0], n[1], n[2]},
-                                          .dof = 1,
-                                          .arms = 3,
-                                          .arm = tct_arms_plane,
-                                          .hole = -1,
-                                          .seed = 1,
-                                          .par = r->par,
-                                          .edge = edge,
-                                          .ground = ground});
-}
-
 /* --- M + par K on right triangles, cells of side 1 ------------------------ */
 
 /* A triangle of area 1/2 gives each edge area / 12 of mass, and 1/2 of
@@ -81,10 +63,15 @@ static double mass_ground(const tct_edges *e, const int64_t x[3])
     return triangles / 6.0;
 }
 
-static tacit_status mass_open(const tct_recipe *r, const int64_t n[3],
-                              tct_gallery_matrix *g)
+tacit_status tct_like_mass(const tct_recipe *r, const int64_t n[3],
+                           tct_gallery_matrix *g)
 {
-    return open_plane(r, n, mass_edge, mass_ground, g);
+    const tct_edges e = {.dof = 1,
+                         .arms = 3,
+                         .arm = tct_arms_plane,
+                         .edge = mass_edge,
+                         .ground = mass_ground};
+    return tct_edges_like(g, r, n, e);
 }
 
 /* --- K on equilateral triangles, conductivity over `par` decades ---------- */
@@ -104,21 +91,13 @@ static double heat_ground(const tct_edges *e, const int64_t x[3])
     return x[1] == 0 ? 1.0 : 0.0;
 }
 
-static tacit_status heat_open(const tct_recipe *r, const int64_t n[3],
-                              tct_gallery_matrix *g)
+tacit_status tct_like_heat(const tct_recipe *r, const int64_t n[3],
+                           tct_gallery_matrix *g)
 {
-    return open_plane(r, n, heat_edge, heat_ground, g);
+    const tct_edges e = {.dof = 1,
+                         .arms = 3,
+                         .arm = tct_arms_plane,
+                         .edge = heat_edge,
+                         .ground = heat_ground};
+    return tct_edges_like(g, r, n, e);
 }
-
-const tct_recipe tct_recipe_parabolic_fem =
-    TCT_LIKE("parabolic_fem", 2, 1025, 513, 1, 100, mass_open,
-             "P1 triangles, M + 100 h^2 K");
-const tct_recipe tct_recipe_thermomech_dm =
-    TCT_LIKE("thermomech_dm", 2, 452, 452, 1, 0.1, mass_open,
-             "P1 triangles, M + 0.1 h^2 K");
-const tct_recipe tct_recipe_tmt_sym =
-    TCT_LIKE("tmt_sym", 2, 852, 853, 1, 0, heat_open,
-             "P1 equilateral triangles, one side grounded");
-const tct_recipe tct_recipe_thermal2 =
-    TCT_LIKE("thermal2", 2, 1108, 1108, 1, 3, heat_open,
-             "P1 equilateral triangles over 3 decades, one side grounded");
