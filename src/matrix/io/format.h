@@ -46,11 +46,12 @@ struct tct_source {
     int64_t stored; /* entries that the file holds, as it says itself */
     int64_t most;   /* entries that the matrix gets from them         */
     tct_field field;
-    bool symmetric; /* for tct_file_info                              */
-    bool own_rhs;   /* the same                                       */
-    bool unique;    /* an entry given twice is an error               */
-    bool checked;   /* the reader has checked indices and values      */
-    bool lasting;   /* a batch stays valid during the next `next`     */
+    bool symmetric;    /* for tct_file_info                              */
+    bool below, above; /* ... has shown entries there: then none twice  */
+    bool own_rhs;      /* the same                                       */
+    bool unique;       /* an entry given twice is an error               */
+    bool checked;      /* the reader has checked indices and values      */
+    bool lasting;      /* a batch stays valid during the next `next`     */
 
     /* The next entries, valid until the next call; `out->count` 0 at the end,
      * which is reached only if all that was promised was there. */

@@ -225,11 +225,8 @@ static void metis_close(tct_source *base)
 static bool metis_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;
-    while (p < end && *p == '%') {
-        p = memchr(p, '\n', (size_t)(end - p));
-        if (!p) return false;
-        p++;
-    }
+    while (p && p < end && *p == '%') p = tct_next_line(p, end);
+    if (!p) return false;
     int words = 0;
     bool inside = false;
     for (; p < end && *p != '\n'; p++) {

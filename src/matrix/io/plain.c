@@ -102,11 +102,9 @@ static void plain_close(tct_source *base)
 static bool plain_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;
-    while (p < end && (blank(*p) || *p == '\n' || comment(*p))) {
-        if (comment(*p)) p = memchr(p, '\n', (size_t)(end - p));
-        if (!p) return false;
-        p++;
-    }
+    while (p && p < end && (blank(*p) || *p == '\n' || comment(*p)))
+        p = comment(*p) ? tct_next_line(p, end) : p + 1;
+    if (!p) return false;
     char word[64 + TCT_SCAN_PAD] = {0};
     size_t n = 0;
     for (; p < end && n < 64 && !blank(*p) && *p != '\n'; p++) word[n++] = *p;

@@ -451,6 +451,18 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
     return tct_agree(w, status);
 }
 
+/* A symmetric file that fills both triangles says each entry twice. */
+static tacit_status verify(const char *path, const tct_source *s,
+                           int64_t duplicates)
+{
+    if (duplicates > 0 && s->symmetric && s->below && s->above)
+        FAIL(TACIT_INPUT,
+             "%s: says symmetric, yet gives %lld entries on both sides of the "
+             "diagonal: keep one triangle, or say that it is general",
+             path, (long long)(duplicates / 2));
+    return s->verify ? s->verify(s, duplicates) : TACIT_OK;
+}
+
 /* From a source: every rank assembles its own rows. */
 static tacit_status from_source(tacit_world *w, const char *path, opened *o,
                                 tct_crew *crew, tct_csr *out,
@@ -476,8 +488,7 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
     tct_free(starts);
     TRY(status);
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->duplicates));
-    if (w->rank == 0 && o->source->verify)
-        status = o->source->verify(o->source, info->duplicates);
+    if (w->rank == 0) status = verify(path, o->source, info->duplicates);
     return tct_agree(w, status);
 }
 

@@ -12,6 +12,7 @@
 #ifndef TCT_IO_TEXT_H
 #define TCT_IO_TEXT_H
 #include "matrix/io/stream.h"
+#include <string.h>
 
 enum { TCT_TEXT_BLOCK = 4 << 20 };
 
@@ -44,5 +45,12 @@ tacit_status tct_text_bad_word(const tct_text *t, const char *line,
                                const char *at, const char *why);
 
 void tct_text_close(tct_text **t);
+
+/* The line after that of `p`, NULL if there is none in [p, end). */
+static inline const char *tct_next_line(const char *p, const char *end)
+{
+    p = memchr(p, '\n', (size_t)(end - p));
+    return p ? p + 1 : NULL;
+}
 
 #endif
