@@ -39,6 +39,8 @@ typedef struct tct_method {
      * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
      * p holds the first direction; else it is r. */
     void (*iterate)(tct_run *R);
+    /* The same where there is a preconditioner; NULL: iterate has both. */
+    void (*with_precond)(tct_run *R);
 } tct_method;
 
 /* How a turn has ended. */
@@ -108,6 +110,14 @@ struct tct_run {
     int ahead, lag;    /* looks enqueued and not taken; how many may be  */
     int64_t left_from; /* loop host from this iteration on, -1: not left */
 };
+
+/* Iterate by the text of the method whose turn it is. */
+static inline void tct_iterate(tct_run *R)
+{
+    const tct_method *now = R->now;
+    if (R->M && now->with_precond) now->with_precond(R);
+    else now->iterate(R);
+}
 
 /* --- look.c ------------------------------------------------------------------ */
 

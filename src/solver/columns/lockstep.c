@@ -151,7 +151,7 @@ static void turn(tct_lockstep *L, int count)
     L->aside = (tacit_result){0};
     L->due = next_look(L);
     q_systems(L->text.q, count, L->stride);
-    L->text.now->iterate(&L->text);
+    tct_iterate(&L->text);
     q_systems(L->text.q, 0, 0);
 }
 
