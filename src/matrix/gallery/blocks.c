@@ -54,32 +54,19 @@ static double shift(const tct_edges *e, const int64_t x[3])
 tacit_status tct_like_shell(const tct_recipe *r, const int64_t n[3],
                             tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = (int)r->par,
-                         .arms = 3,
-                         .arm = tct_arms_plane,
-                         .edge = block_edge,
-                         .ground = shift};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, (int)r->par, 3, tct_arms_plane, block_edge,
+                          shift, g);
 }
 
 tacit_status tct_like_solid(const tct_recipe *r, const int64_t n[3],
                             tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = (int)r->par,
-                         .arms = 7,
-                         .arm = tct_arms_kuhn,
-                         .edge = block_edge,
-                         .ground = shift};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, (int)r->par, 7, tct_arms_kuhn, block_edge,
+                          shift, g);
 }
 
 tacit_status tct_like_scalar(const tct_recipe *r, const int64_t n[3],
                              tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = 1,
-                         .arms = 7,
-                         .arm = tct_arms_kuhn,
-                         .edge = scalar_edge,
-                         .ground = shift};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, 1, 7, tct_arms_kuhn, scalar_edge, shift, g);
 }

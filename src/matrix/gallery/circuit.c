@@ -84,12 +84,8 @@ static double circuit_ground(const tct_edges *e, const int64_t x[3])
 tacit_status tct_like_circuit(const tct_recipe *r, const int64_t n[3],
                               tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = 1,
-                         .arms = 2,
-                         .arm = tct_arms_star,
-                         .edge = circuit_edge,
-                         .ground = circuit_ground};
-    TRY(tct_edges_like(g, r, n, e));
+    TRY(tct_edges_like(r, n, 1, 2, tct_arms_star, circuit_edge, circuit_ground,
+                       g));
     const double rows = (double)g->rows;
     g->nonzeros = rows + SHARE_KEPT * (g->nonzeros - rows);
     g->guessed = true;

@@ -3,7 +3,6 @@
  * grid. A row's edges are visited in one fixed order and an edge's block is
  * made from its lower end, so that the matrix is symmetric to the last bit. */
 #include "matrix/gallery/edges.h"
-#include <string.h>
 
 /* clang-format off */
 const int tct_arms_star[3][3]  = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
@@ -136,12 +135,17 @@ tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e)
     return TACIT_OK;
 }
 
-tacit_status tct_edges_like(tct_gallery_matrix *g, const tct_recipe *r,
-                            const int64_t n[3], tct_edges e)
+tacit_status tct_edges_like(const tct_recipe *r, const int64_t n[3], int dof,
+                            int arms, const int (*arm)[3], tct_edge_fn edge,
+                            tct_ground_fn ground, tct_gallery_matrix *g)
 {
-    memcpy(e.n, n, sizeof e.n);
-    e.par = r->par;
-    e.hole = -1;
-    e.seed = 1;
-    return tct_edges_open(g, &e);
+    return tct_edges_open(g, &(tct_edges){.n = {n[0], n[1], n[2]},
+                                          .dof = dof,
+                                          .arms = arms,
+                                          .arm = arm,
+                                          .hole = -1,
+                                          .seed = 1,
+                                          .par = r->par,
+                                          .edge = edge,
+                                          .ground = ground});
 }

@@ -80,12 +80,8 @@ static tacit_status jump3d_open(const char *arguments, tct_gallery_matrix *g)
 tacit_status tct_like_apache(const tct_recipe *r, const int64_t n[3],
                              tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = 1,
-                         .arms = 3,
-                         .arm = tct_arms_star,
-                         .edge = spread_edge,
-                         .ground = spread_ground};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_star, spread_edge, spread_ground,
+                          g);
 }
 
 const tct_gallery tct_gallery_jump3d = {

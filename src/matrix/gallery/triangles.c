@@ -66,12 +66,8 @@ static double mass_ground(const tct_edges *e, const int64_t x[3])
 tacit_status tct_like_mass(const tct_recipe *r, const int64_t n[3],
                            tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = 1,
-                         .arms = 3,
-                         .arm = tct_arms_plane,
-                         .edge = mass_edge,
-                         .ground = mass_ground};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_plane, mass_edge, mass_ground,
+                          g);
 }
 
 /* --- K on equilateral triangles, conductivity over `par` decades ---------- */
@@ -94,10 +90,6 @@ static double heat_ground(const tct_edges *e, const int64_t x[3])
 tacit_status tct_like_heat(const tct_recipe *r, const int64_t n[3],
                            tct_gallery_matrix *g)
 {
-    const tct_edges e = {.dof = 1,
-                         .arms = 3,
-                         .arm = tct_arms_plane,
-                         .edge = heat_edge,
-                         .ground = heat_ground};
-    return tct_edges_like(g, r, n, e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_plane, heat_edge, heat_ground,
+                          g);
 }
