@@ -305,10 +305,7 @@ tacit_status tct_arrays_source(const tct_input *in,
                            .next = arrays_next,
                            .verify = refuse_twice,
                            .close = arrays_close};
-    const tacit_status status = arrays_build(s);
-    if (status < 0) arrays_close(&s->base);
-    else *out = &s->base;
-    return status;
+    return tct_source_built(&s->base, arrays_build(s), out);
 }
 
 /* --- all values --------------------------------------------------------- */
@@ -386,10 +383,7 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
                                                        : TCT_FIELD_INTEGER,
                            .next = dense_next,
                            .close = dense_close};
-    const tacit_status status = dense_build(s);
-    if (status < 0) dense_close(&s->base);
-    else *out = &s->base;
-    return status;
+    return tct_source_built(&s->base, dense_build(s), out);
 }
 
 /* --- writing -------------------------------------------------------------- */

@@ -121,6 +121,11 @@ TCT_FILE_FORMATS(TCT_DECLARE_FORMAT)
 tacit_status tct_check_sizes(const char *where, const tct_input *in,
                              const tct_source *s, int64_t room);
 
+/* Hand out what was built, or close it if that failed with `status`, which is
+ * returned. */
+tacit_status tct_source_built(tct_source *s, tacit_status status,
+                              tct_source **out);
+
 /* `count` entries as a batch; `parts` [TCT_PARTS]. */
 enum { TCT_PARTS = 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,

@@ -552,10 +552,7 @@ static tacit_status boeing_open(const tct_input *in, tct_source **out)
     b->base.checked = true;
     b->base.next = boeing_next;
     b->base.close = boeing_close;
-    const tacit_status status = build(b);
-    if (status < 0) boeing_close(&b->base);
-    else *out = &b->base;
-    return status;
+    return tct_source_built(&b->base, build(b), out);
 }
 
 const tct_file_format tct_file_harwell_boeing = {

@@ -555,10 +555,7 @@ static tacit_status market_open(const tct_input *in, tct_source **out)
     m->base.lasting = true;
     m->base.next = market_next;
     m->base.close = market_close;
-    const tacit_status status = build(m);
-    if (status < 0) market_close(&m->base);
-    else *out = &m->base;
-    return status;
+    return tct_source_built(&m->base, build(m), out);
 }
 
 /* --- writing ------------------------------------------------------------ */

@@ -65,6 +65,14 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
     return tct_memory_require(bytes / in->machines, where);
 }
 
+tacit_status tct_source_built(tct_source *s, tacit_status status,
+                              tct_source **out)
+{
+    if (status < 0) s->close(s);
+    else *out = s;
+    return status;
+}
+
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count)
 {
