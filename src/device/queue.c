@@ -61,9 +61,16 @@ void q_refuse(tacit_queue *q, const tct_op *op)
            q->device->name, tct_op_info_of(op)->text);
 }
 
+/* By the first layer from `at` on that has it. */
+static void sync_by(tct_layer *at, tacit_queue *q)
+{
+    while (!at->ops->sync) at = at->below;
+    at->ops->sync(at, q);
+}
+
 static void q_sync(tacit_queue *q)
 {
-    q->top->ops->sync(q->top, q);
+    sync_by(q->top, q);
 }
 
 tacit_status q_status(tacit_queue *q)
@@ -252,17 +259,7 @@ void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 
 void tct_below_sync(tct_layer *self, tacit_queue *q)
 {
-    self->below->ops->sync(self->below, q);
-}
-
-void *tct_below_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
-{
-    return self->below->ops->alloc(self->below, q, bytes);
-}
-
-void tct_below_free(tct_layer *self, tacit_queue *q, void *p)
-{
-    self->below->ops->free(self->below, q, p);
+    sync_by(self->below, q);
 }
 
 /* --- creation: "decorator(argument):decorator:device" --------------------- */
@@ -483,23 +480,37 @@ void tacit_queue_clear_tally(tacit_queue *queue)
 
 /* --- memory --------------------------------------------------------------- */
 
+/* The first layer that has memory of its own. */
+static tct_layer *keeper(const tacit_queue *q)
+{
+    tct_layer *layer = q->top;
+    while (!layer->ops->alloc) layer = layer->below;
+    return layer;
+}
+
+static double *alloc(tacit_queue *q, size_t n)
+{
+    tct_layer *layer = keeper(q);
+    return layer->ops->alloc(layer, q, (n ? n : 1) * sizeof(double));
+}
+
 double *q_alloc(tacit_queue *q, size_t n)
 {
-    double *p = q->top->ops->alloc(q->top, q, (n ? n : 1) * sizeof(double));
+    double *p = alloc(q, n);
     if (!p) q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     return p;
 }
 
 void q_free(tacit_queue *q, double *p)
 {
-    if (p) q->top->ops->free(q->top, q, p);
+    tct_layer *layer = keeper(q);
+    if (p) layer->ops->free(layer, q, p);
 }
 
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
     REQUIRE(queue != NULL && out != NULL);
-    double *p =
-        queue->top->ops->alloc(queue->top, queue, (n ? n : 1) * sizeof(double));
+    double *p = alloc(queue, n);
     if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     *out = p;
     return TACIT_OK;

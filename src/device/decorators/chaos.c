@@ -58,8 +58,5 @@ const tct_layer_ops tct_layer_chaos = {
               "chaos(seed[,k]): late messages; the k-th operation fails"},
     .open = chaos_open,
     .submit = chaos_submit,
-    .sync = tct_below_sync,
-    .alloc = tct_below_alloc,
-    .free = tct_below_free,
     .close = chaos_close,
 };

@@ -177,8 +177,5 @@ const tct_layer_ops tct_layer_count = {
               "count operations, messages and bytes; count(1) times them too"},
     .open = count_open,
     .submit = count_submit,
-    .sync = tct_below_sync,
-    .alloc = tct_below_alloc,
-    .free = tct_below_free,
     .close = count_close,
 };

@@ -20,7 +20,4 @@ static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 const tct_layer_ops tct_layer_trace = {
     .about = {"trace", "a line per operation with its time, bytes and rate"},
     .submit = trace_submit,
-    .sync = tct_below_sync,
-    .alloc = tct_below_alloc,
-    .free = tct_below_free,
 };
