@@ -126,8 +126,9 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
 tacit_status tct_source_built(tct_source *s, tacit_status status,
                               tct_source **out);
 
-/* `count` entries as a batch; `parts` [TCT_PARTS]. */
-enum { TCT_PARTS = 16 };
+/* `count` entries as a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good number of
+ * entries for one. */
+enum { TCT_PARTS = 16, TCT_BATCH = 1 << 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count);
 

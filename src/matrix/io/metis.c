@@ -17,8 +17,6 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { BATCH = 1 << 16 };
-
 typedef struct {
     tct_source base;
     tct_input in;
@@ -33,7 +31,7 @@ typedef struct {
     int64_t seen;      /* neighbours read */
     double degree;     /* weights of this vertex so far */
     uint64_t balance;  /* 0 if every edge stands twice */
-    tct_entry *entry;  /* [BATCH + 2] */
+    tct_entry *entry;  /* [TCT_BATCH + 2] */
     int64_t count;
     tct_part parts[TCT_PARTS];
 } graph;
@@ -144,7 +142,7 @@ static tacit_status take_word(graph *g)
 /* Read words until the block or the room for entries ends. */
 static tacit_status take_block(graph *g)
 {
-    while (g->here.at < g->here.end && g->count < BATCH) {
+    while (g->here.at < g->here.end && g->count < TCT_BATCH) {
         const char c = *g->here.at;
         if (c == '\n') {
             if (!g->in_comment && (g->begun || g->vertex < g->base.rows))
@@ -189,7 +187,7 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
     g->count = 0;
     for (;;) {
         TRY(as_graph(take_block(g)));
-        if (g->count >= BATCH) break;
+        if (g->count >= TCT_BATCH) break;
         TRY(tct_text_next(g->text, &g->here));
         if (g->here.at < g->here.end) continue;
         if (g->count == 0) TRY(as_graph(check_end(g)));
@@ -292,7 +290,7 @@ static tacit_status check_header(graph *g)
 static tacit_status build(graph *g)
 {
     TRY(tct_text_open(g->in.path, g->in.stream, &g->text));
-    TRY(TCT_ALLOC(BATCH + 2, "a piece of a file", &g->entry));
+    TRY(TCT_ALLOC(TCT_BATCH + 2, "a piece of a file", &g->entry));
     TRY(parse_header(g));
     return check_header(g);
 }

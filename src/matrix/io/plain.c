@@ -5,9 +5,6 @@
 #include "matrix/io/number.h"
 #include "matrix/io/text.h"
 #include <math.h>
-#include <stdio.h>
-
-enum { BATCH = 1 << 16 };
 
 typedef struct {
     tct_source base;
@@ -16,7 +13,7 @@ typedef struct {
     tct_text_place here;
     int64_t seen; /* values read */
     bool in_comment;
-    tct_entry *entry; /* [BATCH] */
+    tct_entry *entry; /* [TCT_BATCH] */
     tct_part parts[TCT_PARTS];
 } plain;
 
@@ -54,7 +51,7 @@ static tacit_status take_number(plain *p, int64_t *count)
 /* Read numbers until the block or the room for entries ends. */
 static tacit_status take_block(plain *p, int64_t *count)
 {
-    while (p->here.at < p->here.end && *count < BATCH) {
+    while (p->here.at < p->here.end && *count < TCT_BATCH) {
         const char c = *p->here.at;
         if (c == '\n') {
             p->in_comment = false;
@@ -77,7 +74,7 @@ static tacit_status plain_next(tct_source *base, tct_batch *out)
     int64_t count = 0;
     for (;;) {
         TRY(take_block(p, &count));
-        if (count == BATCH) break;
+        if (count == TCT_BATCH) break;
         TRY(tct_text_next(p->text, &p->here));
         if (p->here.at == p->here.end) break;
     }
@@ -123,7 +120,8 @@ static tacit_status plain_open(const tct_input *in, tct_source **out)
                            .next = plain_next,
                            .close = plain_close};
     tacit_status status = tct_text_open(in->path, in->stream, &p->text);
-    if (status >= 0) status = TCT_ALLOC(BATCH, "a piece of a file", &p->entry);
+    if (status >= 0)
+        status = TCT_ALLOC(TCT_BATCH, "a piece of a file", &p->entry);
     return tct_source_built(&p->base, status, out);
 }
 
