@@ -113,6 +113,9 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
 /* The one of `names` [count] nearest to `word`, NULL if none is near. */
 const char *tct_nearest(const char *word, const char *const *names,
                         size_t count);
+/* Fail with INVALID: no `what` is called `name`; the nearest of `names`. */
+tacit_status tct_unknown(const char *what, const char *name,
+                         const char *const *names, size_t count);
 
 /* Parse a whole string as a number; false if anything is left over. */
 bool tct_parse_int64(const char *text, int64_t *out);

@@ -268,7 +268,8 @@ static const tct_layer_ops *const decorators[] = {
 #define X(name) &tct_layer_##name,
     TCT_DECORATORS(X)
 #undef X
-        NULL};
+};
+enum { DECORATORS = sizeof decorators / sizeof *decorators };
 
 static const struct {
     tacit_device about;
@@ -291,9 +292,7 @@ const tacit_device *tacit_device_at(int i)
 
 const tacit_decorator *tacit_decorator_at(int i)
 {
-    if (i < 0 || (size_t)i >= sizeof decorators / sizeof *decorators - 1)
-        return NULL;
-    return &decorators[i]->about;
+    return i >= 0 && i < DECORATORS ? &decorators[i]->about : NULL;
 }
 
 static tacit_status find_device(const char *name, const tct_device_ops **out)
@@ -352,16 +351,13 @@ static tacit_status push_decorator(tacit_queue *q, const char *word, size_t len)
         memcpy(argument, open + 1, inner - 1);
         argument[inner - 1] = '\0';
     }
-    const char *names[sizeof decorators / sizeof *decorators];
-    size_t count = 0;
-    for (; decorators[count]; count++) {
-        names[count] = decorators[count]->about.name;
-        if (strcmp(decorators[count]->about.name, name) == 0)
-            return push_layer(q, decorators[count], argument);
+    const char *names[DECORATORS];
+    for (int i = 0; i < DECORATORS; i++) {
+        names[i] = decorators[i]->about.name;
+        if (strcmp(names[i], name) == 0)
+            return push_layer(q, decorators[i], argument);
     }
-    const char *near = tct_nearest(name, names, count);
-    FAIL(TACIT_INVALID, "unknown decorator '%s'%s%s%s", name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return tct_unknown("decorator", name, names, DECORATORS);
 }
 
 /* Decorators are pushed from the innermost: the last before the device. */

@@ -110,8 +110,16 @@ typedef struct tct_file_format {
                                   int columns, const double *x, int64_t stride);
 } tct_file_format;
 
-#define TCT_DECLARE_FORMAT(name) extern const tct_file_format tct_file_##name;
-TCT_FILE_FORMATS(TCT_DECLARE_FORMAT)
+#define X(name) extern const tct_file_format tct_file_##name;
+TCT_FILE_FORMATS(X)
+#undef X
+enum {
+#define X(name) TCT_FILE_IS_##name,
+    TCT_FILE_FORMATS(X)
+#undef X
+        TCT_FILE_FORMAT_COUNT
+};
+extern const tct_file_format *const tct_file_formats[TCT_FILE_FORMAT_COUNT];
 
 /* --- for the readers ---------------------------------------------------- */
 

@@ -15,11 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define TCT_POINT(name) &tct_file_##name,
-static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
-#undef TCT_POINT
-enum { FORMATS = sizeof formats / sizeof *formats };
-
 const char *tct_field_name(tct_field field)
 {
     switch (field) {
@@ -207,24 +202,24 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
     TRY(tct_stream_open(path, &o->stream));
     size_t count;
     const char *head = tct_stream_head(o->stream, &count);
-    int f = 0;
-    while (f < FORMATS &&
-           !(takes(formats[f], in->vector) && formats[f]->probe(head, count)))
-        f++;
-    if (f == FORMATS) return unknown_format(path, head, count, in->vector);
-    TRY(tct_check_missing(path, formats[f]));
-    o->about.format = f;
+    const tct_file_format *format = NULL;
+    for (int f = 0; f < TCT_FILE_FORMAT_COUNT && !format; f++)
+        if (takes(tct_file_formats[f], in->vector) &&
+            tct_file_formats[f]->probe(head, count))
+            format = tct_file_formats[o->about.format = f];
+    if (!format) return unknown_format(path, head, count, in->vector);
+    TRY(tct_check_missing(path, format));
     while (strcmp(packings[o->about.packing], tct_stream_packing(o->stream)) !=
            0)
         o->about.packing++;
-    if (in->guess && !formats[f]->guesses)
+    if (in->guess && !format->guesses)
         FAIL(TACIT_INPUT,
              "%s: holds a matrix without a first guess: give another file",
              path);
-    TRY(prepare(in, formats[f], ranks, o));
+    TRY(prepare(in, format, ranks, o));
     in->stream = o->stream;
-    if (!formats[f]->open) return TACIT_OK;
-    TRY(formats[f]->open(in, &o->source));
+    if (!format->open) return TACIT_OK;
+    TRY(format->open(in, &o->source));
     const tct_source *s = o->source;
     o->about.rows = s->rows;
     o->about.cols = s->cols;
@@ -244,10 +239,10 @@ static void tell(const tct_input *in, const opened *o)
     const char *packing = packings[a->packing];
     if (!o->source)
         tct_log(TCT_DETAIL, "%s: %s, each rank reads its part", in->path,
-                formats[a->format]->about.name);
+                tct_file_formats[a->format]->about.name);
     else
         tct_log(TCT_DETAIL, "%s: %s%s%s, %s%s, %lld x %lld, %lld entries",
-                in->path, formats[a->format]->about.name,
+                in->path, tct_file_formats[a->format]->about.name,
                 packing[0] ? ", " : "", packing,
                 tct_field_name((tct_field)a->field),
                 a->symmetric ? " symmetric" : "", (long long)a->rows,
@@ -503,7 +498,7 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
 static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
                                 tct_crew *crew, tct_csr *A, tct_file_info *info)
 {
-    const tct_file_format *f = formats[o->about.format];
+    const tct_file_format *f = tct_file_formats[o->about.format];
     if (f->read_matrix) TRY(f->read_matrix(w, path, A, info));
     else TRY(from_source(w, path, o, crew, A, info));
     info->format = f->about.name;
@@ -579,7 +574,7 @@ static tacit_status read_columns(tacit_world *w, const char *path, bool guess,
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
     if (status == TACIT_OK) status = open_all(w, path, v, guess, crew, &o);
     if (status == TACIT_OK) {
-        const tct_file_format *f = formats[o.about.format];
+        const tct_file_format *f = tct_file_formats[o.about.format];
         status = f->read_vectors ? f->read_vectors(w, path, v)
                                  : vectors_from_source(w, path, &o, crew, v);
     }
