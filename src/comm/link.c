@@ -32,7 +32,7 @@ static tacit_status unknown(const char *name)
     const char *names[LINKS];
     for (int i = 0; i < LINKS; i++) names[i] = links[i]->name;
     for (int i = 0; i < ROWS; i++) /* known, and not in this build */
-        if (strcmp(rows[i].name, name) == 0)
+        if (rows[i].reason && strcmp(rows[i].name, name) == 0)
             FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, rows[i].reason);
     return tct_unknown("link", name, names, LINKS);
 }
