@@ -162,15 +162,16 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
     return v;
 }
 
-/* Every thread calls it, at the start. */
+/* Every thread calls it, once, at the start. */
 template <int B, int STORE, int WALK>
 static __device__ inline tct_values<STORE, true>
-tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
+tct_chip_fill(const tct_resident_job &J)
 {
     typedef typename tct_stored<STORE>::type type;
     extern __shared__ double chip[];
-    const tct_values<STORE, true> all =
-        tct_values_of<STORE, true>(J.A, dict, policy);
+    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
+    const tct_values<STORE, true> all = tct_values_of<STORE, true>(
+        J.A, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     for (int i = threadIdx.x; J.poison && i < J.chip_doubles; i += blockDim.x)
         chip[i] = __longlong_as_double(-1);
     __syncthreads();
