@@ -39,8 +39,7 @@ typedef struct tct_method {
      * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
      * p holds the first direction; else it is r. */
     void (*iterate)(tct_run *R);
-    /* The same where there is a preconditioner; NULL: iterate has both. */
-    void (*with_precond)(tct_run *R);
+    void (*with_precond)(tct_run *R); /* with M; NULL: iterate has both */
 } tct_method;
 
 /* How a turn has ended. */
@@ -80,10 +79,9 @@ struct tct_run {
     const tct_method *method;
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
-    double *own_b,
-        *own_x;   /* b and x are copied to; NULL: they are the user's */
-    double *home; /* where x goes at the end                     */
-    double sigma; /* what b is multiplied by: 2^i */
+    double *own_b, *own_x; /* b and x are copied to; NULL: the user's */
+    double *home;          /* where x goes at the end                     */
+    double sigma;          /* what b is multiplied by: 2^i */
     int shift;
     tacit_stop stop;
     int64_t limit;         /* of iterations */
@@ -110,14 +108,6 @@ struct tct_run {
     int ahead, lag;    /* looks enqueued and not taken; how many may be  */
     int64_t left_from; /* loop host from this iteration on, -1: not left */
 };
-
-/* Iterate by the text of the method whose turn it is. */
-static inline void tct_iterate(tct_run *R)
-{
-    const tct_method *now = R->now;
-    if (R->M && now->with_precond) now->with_precond(R);
-    else now->iterate(R);
-}
 
 /* --- look.c ------------------------------------------------------------------ */
 
