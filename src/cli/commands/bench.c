@@ -235,7 +235,6 @@ const cli_command cli_command_bench = {
              "beside the copy bandwidth of this machine; reduce, the sum of "
              "scalars over the ranks; exchange, the messages that MATRIX "
              "needs before a product.",
-    .least = 1,
-    .most = 2,
+    .takes = {1, 2},
     .run = bench_run,
 };

@@ -35,7 +35,6 @@ const cli_command cli_command_convert = {
         ".mtx.gz, .tacit, .petsc, .npz. IN may be -, standard input, and OUT "
         "-, standard output, in Matrix Market. OUT appears whole or not at "
         "all.",
-    .least = 2,
-    .most = 2,
+    .takes = {2, 2},
     .run = convert_run,
 };

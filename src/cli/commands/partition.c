@@ -88,7 +88,6 @@ const cli_command cli_command_partition = {
              "the largest part over the mean. OUT gets the part of each row, a "
              "number a line, as METIS writes it and solve --partition reads "
              "it.",
-    .least = 1,
-    .most = 1,
+    .takes = {1, 1},
     .run = partition_run,
 };
