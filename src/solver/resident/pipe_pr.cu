@@ -118,27 +118,6 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
-/* Vectors onto the chip, and back from it. */
-template <int B, int WALK, bool M>
-static __device__ inline void load(const tct_resident_job &J)
-{
-    tct_chip_load<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
-    if (!M) return;
-    tct_chip_load<B, WALK>(J, J.v[V_RES]);
-    tct_chip_load<B, WALK>(J, J.v[V_AP]);
-    tct_chip_load<B, WALK>(J, J.v[V_DIA]);
-}
-template <int B, int WALK, bool M>
-static __device__ inline void store(const tct_resident_job &J)
-{
-    tct_chip_store<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
-    if (!M) return;
-    tct_chip_store<B, WALK>(J, J.v[V_RES]);
-    tct_chip_store<B, WALK>(J, J.v[V_AP]);
-}
-
 template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
@@ -154,7 +133,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
     tct_met met = TCT_GO;
     int now = 0;
-    load<B, WALK, M>(J);
+    tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
+    if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
     /* clang-format off */
     int64_t k = 0;
@@ -174,7 +154,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         now = 1 - now;
     }
     /* clang-format on */
-    store<B, WALK, M>(J);
+    tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
+    if (M) tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_AP]);
     /* back to their places; z and st are formed anew */
     for (int t = 0; !M && now == 1 && t < J.slots; t++) {
         const int64_t a = tct_row<B, WALK>(J, t);

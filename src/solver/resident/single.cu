@@ -95,8 +95,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     double sum[4 + M];
     tct_gang gang = tct_gang_open(J.gang, c);
-    tct_chip_load<B, WALK>(J, J.v[V_RES]);
-    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
     if (!J.resumed) begin<B, WALK, M>(J);                 /* p = z             */
@@ -116,8 +115,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
-    tct_chip_store<B, WALK>(J, J.v[V_RES]);
-    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
+    tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
