@@ -62,6 +62,11 @@ void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
 /* Free what tct_alloc gave; NULL is fine. */
 void tct_free(void *p);
+/* The same for some, in their order; the last may hold the others. */
+void tct_free_each(size_t count, void *const *p);
+#define TCT_FREE(...)                                             \
+    tct_free_each(sizeof(void *[]){__VA_ARGS__} / sizeof(void *), \
+                  (void *[]){__VA_ARGS__})
 
 /* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming `what`. */
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,

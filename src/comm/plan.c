@@ -105,9 +105,7 @@ void tct_plan_destroy(tct_plan **plan)
     if (p->base.landing) tct_free_shared(q, p->base.landing);
     if (p->base.ghost) q->device->free(q, p->base.ghost);
     if (p->base.index) q->device->free(q, p->base.index);
-    tct_free(p->send);
-    tct_free(p->recv);
-    tct_free(p);
+    TCT_FREE(p->send, p->recv, p);
     *plan = NULL;
 }
 
@@ -122,10 +120,7 @@ typedef struct {
 
 static void lists_clear(lists *l)
 {
-    tct_free(l->wanted);
-    tct_free(l->send);
-    tct_free(l->recv);
-    tct_free(l->index);
+    TCT_FREE(l->wanted, l->send, l->recv, l->index);
 }
 
 /* Channels to or from the ranks of whose `values` [size] there are any. */

@@ -248,11 +248,7 @@ static void arrays_close(tct_source *base)
 {
     arrays *s = (arrays *)base;
     for (int k = 0; k < 3; k++) tct_array_close(&s->array[k]);
-    tct_free(s->window);
-    tct_free(s->index);
-    tct_free(s->value);
-    tct_free(s->entry);
-    tct_free(s);
+    TCT_FREE(s->window, s->index, s->value, s->entry, s);
 }
 
 static tacit_status refuse_twice(const tct_source *base, int64_t duplicates)
@@ -351,9 +347,7 @@ static void dense_close(tct_source *base)
 {
     dense *s = (dense *)base;
     tct_array_close(&s->array);
-    tct_free(s->value);
-    tct_free(s->entry);
-    tct_free(s);
+    TCT_FREE(s->value, s->entry, s);
 }
 
 static tacit_status dense_build(dense *s)

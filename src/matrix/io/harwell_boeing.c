@@ -231,10 +231,7 @@ static void boeing_close(tct_source *base)
 {
     boeing *b = (boeing *)base;
     tct_text_close(&b->text);
-    tct_free(b->start);
-    tct_free(b->row);
-    tct_free(b->entry);
-    tct_free(b);
+    TCT_FREE(b->start, b->row, b->entry, b);
 }
 
 /* --- vectors ------------------------------------------------------------ */

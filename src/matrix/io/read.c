@@ -421,10 +421,7 @@ static tacit_status route(tacit_world *w, const char *path, tct_source *s,
         status = TCT_ALLOC(w->size, "message sizes", &r.recv);
     status = tct_agree(w, status);
     if (status == TACIT_OK) status = deal(path, s, &r, take, ctx);
-    tct_free(r.send);
-    tct_free(r.recv);
-    tct_free(r.out);
-    tct_free(r.in);
+    TCT_FREE(r.send, r.recv, r.out, r.in);
     return status;
 }
 

@@ -358,10 +358,7 @@ void tct_sink_close(tct_sink **out)
     if (s->fd >= 0) close(s->fd);
     if (s->temporary[0]) unlink(s->temporary);
     if (s->packing) deflateEnd(&s->z);
-    tct_free(s->packed);
-    tct_free(s->counts);
-    tct_free(s->piece);
-    tct_free(s);
+    TCT_FREE(s->packed, s->counts, s->piece, s);
     *out = NULL;
 }
 

@@ -395,9 +395,6 @@ void tct_stream_close(tct_stream **out)
     if (!s) return;
     if (s->unpack) s->unpack->close(s);
     if (s->fd >= 0) close(s->fd);
-    tct_free(s->packed);
-    tct_free(s->head);
-    tct_free(s->path);
-    tct_free(s);
+    TCT_FREE(s->packed, s->head, s->path, s);
     *out = NULL;
 }

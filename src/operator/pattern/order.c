@@ -293,11 +293,7 @@ tacit_status tct_order_ghosts(const tct_order *o, tct_parts *parts)
         *parts = to;
         to = old;
     }
-    tct_free(at);
-    tct_free(to.ghost_row);
-    tct_free(to.ghost_ptr);
-    tct_free(to.ghost_col);
-    tct_free(to.ghost_val);
+    TCT_FREE(at, to.ghost_row, to.ghost_ptr, to.ghost_col, to.ghost_val);
     return status;
 }
 
