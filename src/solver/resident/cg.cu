@@ -100,8 +100,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
 {
     __shared__ double c[TCT_SCALARS];
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
-    tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     double pt[1], rr[1 + M];
+    tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     tct_gang gang = tct_gang_open(J.gang, c);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
