@@ -64,4 +64,23 @@ static inline bool fails_here(const slab *s, int place)
            (s->fail_rank < 0 || s->fail_rank == s->rank);
 }
 
+/* A solve with it. */
+typedef struct {
+    slab s;
+    tacit_queue *q;
+    tacit_operator *A;
+    size_t n;
+    double *b, *x;
+    tacit_result result;
+} problem;
+
+static inline void close_problem(problem *p)
+{
+    tacit_queue_free(p->q, &p->b);
+    tacit_queue_free(p->q, &p->x);
+    tacit_operator_destroy(&p->A);
+    tacit_exchange_destroy(&p->s.halo);
+    tacit_queue_destroy(&p->q);
+}
+
 #endif

@@ -50,15 +50,6 @@ static tacit_status product(void *ctx, tacit_queue *q, const double *x,
 
 /* --- a solve ----------------------------------------------------------------- */
 
-typedef struct {
-    slab s;
-    tacit_queue *q;
-    tacit_operator *A;
-    size_t n;
-    double *b, *x;
-    tacit_result result;
-} problem;
-
 /* b is that of the matrix for a random x*, which is `wanted`. */
 typedef struct {
     double *b, *wanted;
@@ -105,15 +96,6 @@ static void open_problem(problem *p, const char *spec, const answer *a,
     p->n = (size_t)p->s.n;
     p->x = poisoned_vector(p->q, p->n);
     p->b = device_vector(p->q, p->n, a->b);
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_operator_destroy(&p->A);
-    tacit_exchange_destroy(&p->s.halo);
-    tacit_queue_destroy(&p->q);
 }
 
 /* UNSUPPORTED where the loop is. */

@@ -175,30 +175,7 @@ static void long_solves_go_on(void **state)
     static const int64_t limits[] = {4097, 6000};
     reference ref;
     open_jacobi(&ref, "a rod", matrix_of(20000, rod_columns, rod_value));
-    FOR_METHODS(m)
-    for (int i = 0; i < 2; i++) {
-        rig r;
-        assert_true(open_rig(&r, &ref, "host", "csr", method_of(m), "host"));
-        EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
-        double *want = host_copy(r.q, r.n, r.x);
-        close_rig(&r);
-        FOR_LOOPS(l)
-        {
-            if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m),
-                          loop_of(l)))
-                continue;
-            EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
-            assert_int_equal(r.result.iterations, limits[i]);
-            double *got = host_copy(r.q, r.n, r.x);
-            const double off = distance_of(r.n, got, want) / norm_of(r.n, want);
-            if (!(off <= 1e-5))
-                fail_msg("%s: x after %lld iterations is off by %.2e", r.what,
-                         (long long)limits[i], off);
-            free(got);
-            close_rig(&r);
-        }
-        free(want);
-    }
+    check_long_solves(&ref, limits, 1e-5);
     close_reference(&ref);
 }
 

@@ -312,30 +312,7 @@ static void long_solves_go_on(void **state)
     reference ref;
     open_reference(&ref, "poisson1d:20000", gallery_matrix("poisson1d:20000"),
                    5);
-    FOR_METHODS(m)
-    for (int i = 0; i < 2; i++) {
-        rig r;
-        assert_true(open_rig(&r, &ref, "host", "csr", method_of(m), "host"));
-        EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
-        double *want = host_copy(r.q, r.n, r.x);
-        close_rig(&r);
-        FOR_LOOPS(l)
-        {
-            if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m),
-                          loop_of(l)))
-                continue;
-            EXPECT(TACIT_NOT_CONVERGED, solve(&r, 0.0, limits[i]));
-            assert_int_equal(r.result.iterations, limits[i]);
-            double *got = host_copy(r.q, r.n, r.x);
-            const double off = distance_of(r.n, got, want) / norm_of(r.n, want);
-            if (!(off <= 1e-6))
-                fail_msg("%s: x after %lld iterations is off by %.2e", r.what,
-                         (long long)limits[i], off);
-            free(got);
-            close_rig(&r);
-        }
-        free(want);
-    }
+    check_long_solves(&ref, limits, 1e-6);
     close_reference(&ref);
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_io.c - matrices and vectors from files and into files, on one
  * process: every format, and what they hold bit for bit. */
-#include "io_files.h"
+#include "io_world.h"
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -11,8 +11,6 @@
 #include <tacit/matrix.h>
 
 #include <cmocka.h>
-
-static tacit_world *world;
 
 #define OK(call) ok_(call, #call)
 static void ok_(tacit_status status, const char *call)
@@ -959,19 +957,6 @@ static void harwell_boeing_equals_matrix_market(void **state)
         tct_csr_clear(&A);
         tct_csr_clear(&B);
     }
-}
-
-static int open_world(void **state)
-{
-    (void)state;
-    return tacit_world_self(&world) == TACIT_OK ? 0 : -1;
-}
-
-static int close_world(void **state)
-{
-    (void)state;
-    tacit_world_destroy(&world);
-    return tct_memory_blocks() == 0 ? 0 : -1; /* nothing leaks */
 }
 
 int main(void)

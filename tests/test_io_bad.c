@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_io_bad.c - bad files: each gives its status and one sentence that
  * names the place, at once, with nothing left behind. */
-#include "io_files.h"
+#include "io_world.h"
 #include "matrix/io/sink.h"
 #include <dirent.h>
 #include <fcntl.h>
@@ -14,8 +14,6 @@
 #include <tacit/matrix.h>
 
 #include <cmocka.h>
-
-static tacit_world *world;
 
 /* `status` came with a sentence that has every one of `words` (NULL ends). */
 static void assert_says(tacit_status got, tacit_status want,
@@ -881,19 +879,6 @@ static void outputs_in_place(void **state)
     assert_int_equal(st.st_mode & 0777, 0640);
     assert_true(st.st_size > 50);
     tct_csr_clear(&A);
-}
-
-static int open_world(void **state)
-{
-    (void)state;
-    return tacit_world_self(&world) == TACIT_OK ? 0 : -1;
-}
-
-static int close_world(void **state)
-{
-    (void)state;
-    tacit_world_destroy(&world);
-    return tct_memory_blocks() == 0 ? 0 : -1; /* nothing leaks */
 }
 
 int main(void)

@@ -64,15 +64,6 @@ static tacit_status diagonal(void *ctx, tacit_queue *q, double *d)
 
 /* --- a solve ----------------------------------------------------------------- */
 
-typedef struct {
-    slab s;
-    tacit_queue *q;
-    tacit_operator *A;
-    size_t n;
-    double *b, *x;
-    tacit_result result;
-} problem;
-
 /* x* of the test, by number of the row. */
 static double known(int64_t row)
 {
@@ -122,15 +113,6 @@ static void open_assembled(problem *p)
     assert_non_null(p->A);
     tacit_matrix_destroy(&m);
     open_vectors(p);
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_operator_destroy(&p->A);
-    tacit_exchange_destroy(&p->s.halo);
-    tacit_queue_destroy(&p->q);
 }
 
 /* b = A x*, then A x = b from 0. */

@@ -4,16 +4,7 @@
  *
  * RUN: np=1,2,3 */
 #include "gpu.h"
-
-typedef struct {
-    tacit_queue *q;
-    tacit_matrix *m;
-    tacit_operator *A;
-    tacit_solver *s;
-    double *b, *x;
-    size_t n;
-    tacit_result result;
-} problem;
+#include "problem.h"
 
 static void open_problem(problem *p, const char *spec, const char *matrix,
                          const char *format, const char *method)
@@ -29,16 +20,6 @@ static void open_problem(problem *p, const char *spec, const char *matrix,
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
     OK(tacit_operator_manufacture(p->A, p->m, 5, p->x, p->b));
     OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_solver_destroy(&p->s);
-    tacit_operator_destroy(&p->A);
-    tacit_matrix_destroy(&p->m);
-    tacit_queue_destroy(&p->q);
 }
 
 static tacit_status solve(problem *p, double rtol)

@@ -7,6 +7,7 @@
 #include "matrix/mail.h"
 #include "operator/operator.h"
 #include "patterns.h"
+#include "problem.h"
 #include <tacit/tacit.h>
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
@@ -325,15 +326,6 @@ static void unknown_orders_are_refused(void **state)
 
 /* --- solves ------------------------------------------------------------------- */
 
-typedef struct {
-    tacit_queue *q;
-    tacit_operator *A;
-    tacit_solver *s;
-    size_t n;
-    double *b, *x, *xstar;
-    tacit_result result;
-} problem;
-
 static void open_problem(problem *p, const char *spec, const char *format,
                          const tacit_matrix *m, const char *method)
 {
@@ -348,16 +340,6 @@ static void open_problem(problem *p, const char *spec, const char *format,
     p->xstar = vector(p->q, p->n);
     OK(tacit_operator_manufacture(p->A, m, 5, p->xstar, p->b));
     q_fill(p->q, p->n, 0.0, p->x);
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_queue_free(p->q, &p->xstar);
-    tacit_solver_destroy(&p->s);
-    tacit_operator_destroy(&p->A);
-    tacit_queue_destroy(&p->q);
 }
 
 typedef struct {
@@ -708,18 +690,8 @@ static void entries_are_named_as_the_user_knows_them(void **state)
     static const int64_t rows[] = {0, 480, GRID - 1};
     tacit_queue *q = open_queue("host");
     for (int f = 0; f < 3; f++)
-        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-            int64_t cols[MOST];
-            double vals[MOST];
-            const int64_t i = rows[k];
-            const int count = shuffled_grid_row(GRID, i, cols, vals);
-            for (int e = 0; e < count; e++) /* left out: near and far ones */
-                expect_named(q, names[f], shuffled_grid_row, GRID, 1, i,
-                             cols[e]);
-            for (int64_t j = 3; j < GRID; j += 311) /* one more */
-                if (!stored(shuffled_grid_row, GRID, i, j))
-                    expect_named(q, names[f], shuffled_grid_row, GRID, 1, i, j);
-        }
+        expect_each_named(expect_named, q, names[f],
+                          (int)(sizeof rows / sizeof *rows), rows);
     tacit_queue_destroy(&q);
 }
 

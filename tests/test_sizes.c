@@ -2,8 +2,8 @@
  * tests/test_sizes.c - public structs of other versions: a caller that knows
  * fewer members than the library, or more, and one that has not said which.
  * RUN: np=1,2 */
+#include "problem.h"
 #include "rows.h"
-#include <tacit/tacit.h>
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
@@ -40,15 +40,6 @@ typedef struct {
     int64_t later[3];
 } new_result;
 
-typedef struct {
-    tacit_queue *q;
-    tacit_matrix *m;
-    tacit_operator *A;
-    tacit_solver *s;
-    double *b, *x;
-    size_t n;
-} problem;
-
 static void open_problem(problem *p)
 {
     *p = (problem){.m = make(line_row, 40)};
@@ -60,16 +51,6 @@ static void open_problem(problem *p)
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
     OK(tacit_operator_manufacture(p->A, p->m, 1, p->x, p->b));
     OK(tacit_queue_put(p->q, p->n, (double[40]){0}, p->x));
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_solver_destroy(&p->s);
-    tacit_operator_destroy(&p->A);
-    tacit_queue_destroy(&p->q);
-    tacit_matrix_destroy(&p->m);
 }
 
 /* Of another version than `type` in this test's header: its first member and

@@ -7,27 +7,18 @@
 #include "methods.h"
 #include "mpi_main.h"
 #include "oracles.h"
+#include "problem.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/tacit.h>
-
-typedef struct {
-    tacit_queue *q;
-    tacit_matrix *matrix;
-    tacit_operator *A;
-    tacit_solver *s;
-    size_t n;
-    double *b, *x, *xstar;
-    tacit_result result;
-} problem;
 
 static void open_with(problem *p, const char *spec, tacit_matrix *matrix,
                       const char *method)
 {
     memset(p, 0, sizeof *p);
     p->result.size = sizeof p->result;
-    p->matrix = matrix;
+    p->m = matrix;
     assert_int_equal(tacit_queue_create(test_world(), spec, 1, &p->q),
                      TACIT_OK);
     assert_int_equal(tacit_operator_create(p->q, matrix, "auto", &p->A),
@@ -48,17 +39,6 @@ static void open_problem(problem *p, const char *spec, const char *matrix,
     assert_int_equal(tacit_matrix_open(test_world(), matrix, NULL, &m),
                      TACIT_OK);
     open_with(p, spec, m, method);
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_queue_free(p->q, &p->xstar);
-    tacit_solver_destroy(&p->s);
-    tacit_operator_destroy(&p->A);
-    tacit_queue_destroy(&p->q);
-    tacit_matrix_destroy(&p->matrix);
 }
 
 static tacit_status solve(problem *p, double rtol, int64_t most)
@@ -118,7 +98,7 @@ static void every_method_finds_the_manufactured_solution(void **state)
             double norm = 0, error = 0;
             open_problem(&p, "host", matrices[i], method_of(m));
             assert_int_equal(
-                tacit_operator_manufacture(p.A, p.matrix, 5, p.xstar, p.b),
+                tacit_operator_manufacture(p.A, p.m, 5, p.xstar, p.b),
                 TACIT_OK);
             assert_int_equal(
                 tacit_queue_distance(p.q, p.n, p.xstar, NULL, &norm), TACIT_OK);
@@ -462,7 +442,7 @@ static void new_values_replace_the_old(void **state)
     /* the same pattern, other values */
     open_problem(&p, "host", "jump3d:6,100,1", "cg");
     open_problem(&other, "host", "jump3d:6,1000,2", "cg");
-    assert_int_equal(tacit_operator_update(p.A, other.matrix), TACIT_OK);
+    assert_int_equal(tacit_operator_update(p.A, other.m), TACIT_OK);
     double *y = NULL, gap = 1;
     assert_int_equal(tacit_queue_alloc(p.q, p.n, &y), TACIT_OK);
     assert_int_equal(tacit_operator_apply(p.A, p.b, p.x), TACIT_OK);
@@ -472,7 +452,7 @@ static void new_values_replace_the_old(void **state)
     tacit_queue_free(p.q, &y);
     problem wrong; /* the same rows, another pattern */
     open_problem(&wrong, "host", "random:216,5,1", "cg");
-    assert_int_equal(tacit_operator_update(p.A, wrong.matrix), TACIT_INVALID);
+    assert_int_equal(tacit_operator_update(p.A, wrong.m), TACIT_INVALID);
     close_problem(&wrong);
     close_problem(&other);
     close_problem(&p);

@@ -11,6 +11,7 @@
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "operator/operator.h"
+#include "problem.h"
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -23,14 +24,6 @@ enum { METHODS = 4 };
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
-typedef struct {
-    tacit_queue *q;
-    tacit_operator *A;
-    size_t n;
-    double *b, *x;
-    tacit_result result;
-} problem;
-
 static void open_problem(problem *p, const tacit_matrix *matrix)
 {
     memset(p, 0, sizeof *p);
@@ -41,14 +34,6 @@ static void open_problem(problem *p, const tacit_matrix *matrix)
     OK(tacit_queue_alloc(p->q, p->n, &p->b));
     OK(tacit_queue_alloc(p->q, p->n, &p->x));
     q_fill(p->q, p->n, 1.0, p->b);
-}
-
-static void close_problem(problem *p)
-{
-    tacit_queue_free(p->q, &p->b);
-    tacit_queue_free(p->q, &p->x);
-    tacit_operator_destroy(&p->A);
-    tacit_queue_destroy(&p->q);
 }
 
 /* Solve from x = 0. */

@@ -75,19 +75,8 @@ static void entries_are_named(void **state)
     static const int64_t rows[] = {0, 1, 100, 480, 700, GRID - 1};
     tacit_queue *q = open_queue();
     for (int f = 0; f < 2; f++)
-        for (size_t k = 0; k < sizeof rows / sizeof *rows; k++) {
-            int64_t cols[MOST];
-            double vals[MOST];
-            const int64_t i = rows[k];
-            const int count = shuffled_grid_row(GRID, i, cols, vals);
-            for (int e = 0; e < count; e++) /* left out: near and far ones */
-                expect_named(q, formats[f], shuffled_grid_row, GRID, 1, i,
-                             cols[e]);
-            for (int64_t j = 3; j < GRID; j += 311) /* one more */
-                if (!stored(shuffled_grid_row, GRID, i, j))
-                    expect_named(q, formats[f], shuffled_grid_row, GRID, 1, i,
-                                 j);
-        }
+        expect_each_named(expect_named, q, formats[f],
+                          (int)(sizeof rows / sizeof *rows), rows);
     tacit_queue_destroy(&q);
 }
 

@@ -10,11 +10,7 @@
 
 /* --- status ------------------------------------------------------------- */
 
-/* Record the message of an error where it is first seen. Returns `code`. */
-tacit_status tct_fail(tacit_status code, const char *format, ...)
-    __attribute__((format(printf, 2, 3)));
-
-#define FAIL(code, ...) return tct_fail((code), __VA_ARGS__)
+#define FAIL(code, ...) return tacit_error_set((code), __VA_ARGS__)
 #define REQUIRE(cond)                                                         \
     do {                                                                      \
         if (!(cond)) FAIL(TACIT_INVALID, "%s: expected %s", __func__, #cond); \
@@ -66,6 +62,11 @@ void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
 /* Free what tct_alloc gave; NULL is fine. */
 void tct_free(void *p);
+/* The same for some, in their order; the last may hold the others. */
+void tct_free_each(size_t count, void *const *p);
+#define TCT_FREE(...)                                             \
+    tct_free_each(sizeof(void *[]){__VA_ARGS__} / sizeof(void *), \
+                  (void *[]){__VA_ARGS__})
 
 /* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming `what`. */
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
@@ -117,6 +118,9 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
 /* The one of `names` [count] nearest to `word`, NULL if none is near. */
 const char *tct_nearest(const char *word, const char *const *names,
                         size_t count);
+/* Fail with INVALID: no `what` is called `name`; the nearest of `names`. */
+tacit_status tct_unknown(const char *what, const char *name,
+                         const char *const *names, size_t count);
 
 /* Parse a whole string as a number; false if anything is left over. */
 bool tct_parse_int64(const char *text, int64_t *out);

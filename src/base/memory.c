@@ -60,6 +60,11 @@ void tct_free(void *p)
     free(head->base);
 }
 
+void tct_free_each(size_t count, void *const *p)
+{
+    for (size_t i = 0; i < count; i++) tct_free(p[i]);
+}
+
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
                              void *out)
 {

@@ -9,28 +9,14 @@ static _Thread_local char message[1024];
 static tacit_log_fn log_fn;
 static void *log_ctx;
 
-static void set_message(const char *format, va_list args)
-{
-    char text[sizeof message]; /* the arguments may point into `message` */
-    vsnprintf(text, sizeof text, format, args);
-    memcpy(message, text, sizeof message);
-}
-
-tacit_status tct_fail(tacit_status code, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    set_message(format, args);
-    va_end(args);
-    return code;
-}
-
 tacit_status tacit_error_set(tacit_status status, const char *format, ...)
 {
+    char text[sizeof message]; /* the arguments may point into `message` */
     va_list args;
     va_start(args, format);
-    set_message(format, args);
+    vsnprintf(text, sizeof text, format, args);
     va_end(args);
+    memcpy(message, text, sizeof message);
     return status;
 }
 

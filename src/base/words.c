@@ -49,6 +49,14 @@ const char *tct_nearest(const char *word, const char *const *names,
     return best;
 }
 
+tacit_status tct_unknown(const char *what, const char *name,
+                         const char *const *names, size_t count)
+{
+    const char *near = tct_nearest(name, names, count);
+    FAIL(TACIT_INVALID, "unknown %s '%s'%s%s%s", what, name,
+         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+}
+
 bool tct_parse_int64(const char *text, int64_t *out)
 {
     char *end;

@@ -542,16 +542,26 @@ static tacit_status host_loop(tct_peer *P, run *s)
     return TACIT_OK;
 }
 
+/* t = A p and (p, t), on the device; where (r, r) is, and where the next one
+ * goes: two places that take turns. */
+static tacit_status begin_iteration(tct_peer *P, const run *s, double **old,
+                                    double **rr)
+{
+    *old = P->s + (s->k % 2 ? S_RR_ODD : S_RR);
+    *rr = P->s + (s->k % 2 ? S_RR : S_RR_ODD);
+    TRY(multiply(P, &P->p, &P->t));
+    BLAS(cublasDdot, P->blas, P->n, P->p.v, 1, P->t.v, 1, P->s + S_PT);
+    return TACIT_OK;
+}
+
 /* Scalars stay on the device; the host waits once, for the test. */
 static tacit_status device_loop(tct_peer *P, run *s)
 {
     double *x = P->x.v, *r = P->r.v, *p = P->p.v, *t = P->t.v, *c = P->s;
     TRY(pointers(P, CUBLAS_POINTER_MODE_DEVICE));
     while (goes_on(s)) {
-        const double *old = c + (s->k % 2 ? S_RR_ODD : S_RR);
-        double *rr = c + (s->k % 2 ? S_RR : S_RR_ODD);
-        TRY(multiply(P, &P->p, &P->t));
-        BLAS(cublasDdot, P->blas, P->n, p, 1, t, 1, c + S_PT);
+        double *old, *rr;
+        TRY(begin_iteration(P, s, &old, &rr));
         GPU(tct_peer_divide, P->stream, old, c + S_PT, c + S_ALPHA);
         BLAS(cublasDaxpy, P->blas, P->n, c + S_ALPHA, p, 1, x, 1);
         BLAS(cublasDaxpy, P->blas, P->n, c + S_MINUS_ALPHA, t, 1, r, 1);
@@ -576,10 +586,8 @@ static tacit_status overlap_loop(tct_peer *P, run *s)
     double *x = P->x.v, *r = P->r.v, *p = P->p.v, *t = P->t.v, *c = P->s;
     TRY(pointers(P, CUBLAS_POINTER_MODE_DEVICE));
     while (goes_on(s)) {
-        const double *old = c + (s->k % 2 ? S_RR_ODD : S_RR);
-        double *rr = c + (s->k % 2 ? S_RR : S_RR_ODD);
-        TRY(multiply(P, &P->p, &P->t));
-        BLAS(cublasDdot, P->blas, P->n, p, 1, t, 1, c + S_PT);
+        double *old, *rr;
+        TRY(begin_iteration(P, s, &old, &rr));
         GPU(tct_peer_axpy, P->stream, P->n, -1.0, old, c + S_PT, t, r);
         BLAS(cublasDdot, P->blas, P->n, r, 1, r, 1, rr);
         GPU(cudaEventRecord, P->ready, P->stream);

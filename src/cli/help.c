@@ -249,7 +249,6 @@ const cli_command cli_command_help = {
     .operands = "[COMMAND]",
     .summary = "this text, or that of a command",
     .about = "Print help on a command, or the list of commands.",
-    .least = 0,
-    .most = 1,
+    .takes = {0, 1},
     .run = help_run,
 };

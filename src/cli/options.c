@@ -288,7 +288,7 @@ static tacit_status take_operand(parser *p, const char *word)
     if (word[0] == '\0')
         FAIL(TACIT_INVALID, "an empty operand: tacit %s %s", set->command->name,
              set->command->operands);
-    if (set->operands == set->command->most)
+    if (set->operands == set->command->takes[1])
         FAIL(TACIT_INVALID, "'%s' is one operand too many: tacit %s %s", word,
              set->command->name, set->command->operands);
     set->operand[set->operands++] = word;
@@ -334,7 +334,7 @@ static void set_defaults(cli_settings *set)
 /* What makes sense only together. */
 static tacit_status check_together(const cli_settings *set)
 {
-    if (set->operands < set->command->least)
+    if (set->operands < set->command->takes[0])
         FAIL(TACIT_INVALID, "tacit %s needs %s (tacit help %s)",
              set->command->name, set->command->operands, set->command->name);
     const bool sstep = set->method && strcmp(set->method, "sstep") == 0;

@@ -49,7 +49,7 @@ typedef struct cli_command {
     const char *operands; /* "MATRIX [RHS]" */
     const char *summary;  /* one line */
     const char *about;    /* paragraphs for --help and the man page */
-    int least, most;      /* operands */
+    int takes[2];         /* operands: at least, at most */
     tacit_status (*run)(struct cli *c);
 } cli_command;
 

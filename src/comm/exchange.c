@@ -62,7 +62,7 @@ static tacit_status match(tacit_world *w, int sends, const tct_channel *send,
     int64_t(*mark)[2] = tct_calloc(3 * size * sizeof *mark);
     int64_t *bytes = tct_calloc(size * sizeof *bytes);
     tacit_status status = mark && bytes ? TACIT_OK : TACIT_NO_MEMORY;
-    if (status < 0) tct_fail(status, "no memory for an exchange");
+    if (status < 0) tacit_error_set(status, "no memory for an exchange");
     status = tct_agree(w, status);
     if (status >= 0) {
         for (size_t r = 0; r < size; r++) bytes[r] = sizeof *mark;
@@ -73,12 +73,12 @@ static tacit_status match(tacit_world *w, int sends, const tct_channel *send,
     for (size_t r = 0; status >= 0 && r < size; r++) {
         const int64_t *wanted = mark[size + r], *comes = mark[2 * size + r];
         if (wanted[0] == comes[0] && wanted[1] == comes[1]) continue;
-        status = tct_fail(TACIT_INVALID,
-                          "tacit_exchange_create: rank %d receives through "
-                          "%lld channels from rank %d, which sends through "
-                          "%lld, or they differ in their counts",
-                          w->rank, (long long)wanted[0], (int)r,
-                          (long long)comes[0]);
+        status = tacit_error_set(
+            TACIT_INVALID,
+            "tacit_exchange_create: rank %d receives through "
+            "%lld channels from rank %d, which sends through "
+            "%lld, or they differ in their counts",
+            w->rank, (long long)wanted[0], (int)r, (long long)comes[0]);
     }
     tct_free(mark);
     tct_free(bytes);
@@ -95,7 +95,8 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
     tct_channel *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);
     tacit_status status =
-        e ? TACIT_OK : tct_fail(TACIT_NO_MEMORY, "no memory for an exchange");
+        e ? TACIT_OK
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
     if (status >= 0)
         status = check(sends, send, index, receives, receive, columns);
     if (status >= 0) status = convert(queue, sends, send, &to);

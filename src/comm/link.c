@@ -12,34 +12,29 @@ static const tct_link *const links[] = {
 #define X(name) &tct_link_##name,
     TCT_LINKS(X)
 #undef X
-        NULL};
-
-const tct_link *const *tct_links(void)
-{
-    return links;
-}
+};
+static const tacit_link rows[] = {
+    {"self", "one process", NULL},
+    {"mpi", "the CPU starts every message, through MPI",
+     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
+enum {
+    LINKS = sizeof links / sizeof *links,
+    ROWS = sizeof rows / sizeof *rows /* with those that this build lacks */
+};
 
 const tacit_link *tacit_link_at(int i)
 {
-    static const tacit_link rows[] = {
-        {"self", "one process", NULL},
-        {"mpi", "the CPU starts every message, through MPI",
-         TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
-    return i >= 0 && i < (int)(sizeof rows / sizeof *rows) ? &rows[i] : NULL;
+    return i >= 0 && i < ROWS ? &rows[i] : NULL;
 }
 
 static tacit_status unknown(const char *name)
 {
-    const char *names[sizeof links / sizeof *links];
-    size_t count = 0;
-    for (; links[count]; count++) names[count] = links[count]->name;
-    for (int i = 0; tacit_link_at(i); i++) /* known, and not in this build */
-        if (strcmp(tacit_link_at(i)->name, name) == 0)
-            FAIL(TACIT_UNSUPPORTED, "link %s: %s", name,
-                 tacit_link_at(i)->reason);
-    const char *near = tct_nearest(name, names, count);
-    FAIL(TACIT_INVALID, "unknown link '%s'%s%s%s", name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    const char *names[LINKS];
+    for (int i = 0; i < LINKS; i++) names[i] = links[i]->name;
+    for (int i = 0; i < ROWS; i++) /* known, and not in this build */
+        if (rows[i].reason && strcmp(rows[i].name, name) == 0)
+            FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, rows[i].reason);
+    return tct_unknown("link", name, names, LINKS);
 }
 
 /* The link called `name`, or ("auto") the first that can be had. */
@@ -48,7 +43,7 @@ static tacit_status find_link(const tacit_queue *q, const char *name,
 {
     char reason[160] = "";
     bool known = strcmp(name, "auto") == 0;
-    for (int i = 0; links[i]; i++) {
+    for (int i = 0; i < LINKS; i++) {
         const bool named = strcmp(links[i]->name, name) == 0;
         if (!named && strcmp(name, "auto") != 0) continue;
         known = true;

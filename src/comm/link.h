@@ -19,7 +19,4 @@ TCT_LINKS(X)
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out);
 
-/* All links of this build, ended by NULL. */
-const tct_link *const *tct_links(void);
-
 #endif

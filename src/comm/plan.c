@@ -41,7 +41,7 @@ static tacit_status alloc_shared(tacit_queue *q, int64_t n, double **out)
 {
     *out = tct_alloc_shared(q, (size_t)n * sizeof **out);
     return *out ? TACIT_OK
-                : tct_fail(TACIT_NO_MEMORY, "no memory for an exchange");
+                : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
 }
 
 static tacit_status alloc_values(tct_plan *p, int64_t values, int64_t ghosts)
@@ -80,7 +80,8 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
 {
     tct_plan *p = tct_calloc(sizeof *p);
     tacit_status status =
-        p ? TACIT_OK : tct_fail(TACIT_NO_MEMORY, "no memory for an exchange");
+        p ? TACIT_OK
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
     if (p) {
         p->q = q;
         p->base.columns = columns;
@@ -104,9 +105,7 @@ void tct_plan_destroy(tct_plan **plan)
     if (p->base.landing) tct_free_shared(q, p->base.landing);
     if (p->base.ghost) q->device->free(q, p->base.ghost);
     if (p->base.index) q->device->free(q, p->base.index);
-    tct_free(p->send);
-    tct_free(p->recv);
-    tct_free(p);
+    TCT_FREE(p->send, p->recv, p);
     *plan = NULL;
 }
 
@@ -121,10 +120,7 @@ typedef struct {
 
 static void lists_clear(lists *l)
 {
-    tct_free(l->wanted);
-    tct_free(l->send);
-    tct_free(l->recv);
-    tct_free(l->index);
+    TCT_FREE(l->wanted, l->send, l->recv, l->index);
 }
 
 /* Channels to or from the ranks of whose `values` [size] there are any. */

@@ -53,11 +53,29 @@ static int64_t chunks_of(const int64_t *bytes, int size)
     return chunks;
 }
 
+/* Begin to send `bytes` [ranks] at `at` to all, or to receive them, in chunks;
+ * what MPI says. `n` counts the requests. */
+static int post(const tacit_world *w, bool sends, char *at,
+                const int64_t *bytes, MPI_Request *requests, int *n)
+{
+    const MPI_Comm comm = tct_mpi_of(w)->comm;
+    int code = MPI_SUCCESS;
+    for (int r = 0; r < w->size; r++)
+        for (int64_t left = bytes[r]; left > 0 && code == MPI_SUCCESS;) {
+            const int part = (int)(left < CHUNK ? left : CHUNK);
+            MPI_Request *request = &requests[(*n)++];
+            code = sends ? MPI_Isend(at, part, MPI_BYTE, r, 1, comm, request)
+                         : MPI_Irecv(at, part, MPI_BYTE, r, 1, comm, request);
+            at += part;
+            left -= part;
+        }
+    return code;
+}
+
 static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
                                   const void *send, const int64_t *recv_bytes,
                                   void *recv)
 {
-    const MPI_Comm comm = tct_mpi_of(w)->comm;
     const int64_t most =
         chunks_of(send_bytes, w->size) + chunks_of(recv_bytes, w->size);
     MPI_Request *requests = NULL;
@@ -67,25 +85,10 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
         tct_free(requests);
         return status;
     }
-    int n = 0, code = MPI_SUCCESS;
-    char *in = recv;
-    for (int r = 0; r < w->size; r++)
-        for (int64_t left = recv_bytes[r]; left > 0 && code == MPI_SUCCESS;) {
-            const int64_t part = left < CHUNK ? left : CHUNK;
-            code =
-                MPI_Irecv(in, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
-            in += part;
-            left -= part;
-        }
-    const char *out = send;
-    for (int r = 0; r < w->size; r++)
-        for (int64_t left = send_bytes[r]; left > 0 && code == MPI_SUCCESS;) {
-            const int64_t part = left < CHUNK ? left : CHUNK;
-            code =
-                MPI_Isend(out, (int)part, MPI_BYTE, r, 1, comm, &requests[n++]);
-            out += part;
-            left -= part;
-        }
+    int n = 0;
+    int code = post(w, false, recv, recv_bytes, requests, &n);
+    if (code == MPI_SUCCESS)
+        code = post(w, true, (char *)(uintptr_t)send, send_bytes, requests, &n);
     if (code == MPI_SUCCESS)
         code = MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
     tct_free(requests);

@@ -5,8 +5,6 @@
 #include "device/host_vector.h"
 #include "device/isa.h"
 
-#define INLINE static inline __attribute__((always_inline))
-
 #if defined(__AVX512F__)
 enum { WIDE = 8 };
 #elif defined(__AVX2__)
@@ -22,16 +20,6 @@ enum {
     KS = 4,     /* columns of Z or Y in registers */
     MS = 2      /* ... and of W, or wide rows of Y */
 };
-
-/* a b + s, rounded once where the instruction set can. */
-INLINE double fused(double a, double b, double s)
-{
-#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
-    return __builtin_fma(a, b, s);
-#else
-    return a * b + s;
-#endif
-}
 
 INLINE wide load(const double *x)
 {

@@ -8,7 +8,6 @@
 #include "device/host_vector.h"
 #include "device/isa.h"
 
-#define INLINE          static inline __attribute__((always_inline))
 #define EACH_SUM(DO)    DO(0) DO(1) DO(2) DO(3) DO(4) DO(5) DO(6) DO(7)
 #define EACH_VECTOR(DO) EACH_SUM(DO) DO(8) DO(9)
 enum { VECTORS = 10 };

@@ -10,6 +10,20 @@
 #define TCT_JOIN(a, b)     TCT_JOIN_(a, b)
 #define TCT_ISA_NAME(name) TCT_JOIN(name, TCT_ISA)
 
+#ifdef TCT_ISA
+#define INLINE static inline __attribute__((always_inline))
+
+/* a b + s, rounded once where the instruction set can. */
+INLINE double fused(double a, double b, double s)
+{
+#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
+    return __builtin_fma(a, b, s);
+#else
+    return a * b + s;
+#endif
+}
+#endif
+
 typedef enum tct_isa { TCT_ISA_BASE, TCT_ISA_AVX2, TCT_ISA_AVX512 } tct_isa;
 
 /* The environment variable TACIT_ISA (base, avx2, avx512) asks for less. */

@@ -61,9 +61,16 @@ void q_refuse(tacit_queue *q, const tct_op *op)
            q->device->name, tct_op_info_of(op)->text);
 }
 
+/* By the first layer from `at` on that has it. */
+static void sync_by(tct_layer *at, tacit_queue *q)
+{
+    while (!at->ops->sync) at = at->below;
+    at->ops->sync(at, q);
+}
+
 static void q_sync(tacit_queue *q)
 {
-    q->top->ops->sync(q->top, q);
+    sync_by(q->top, q);
 }
 
 tacit_status q_status(tacit_queue *q)
@@ -245,24 +252,14 @@ static const tct_layer_ops line_ops = {
     .free = line_free,
 };
 
-void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     self->below->ops->submit(self->below, q, op);
 }
 
-void tct_pass_sync(tct_layer *self, tacit_queue *q)
+void tct_below_sync(tct_layer *self, tacit_queue *q)
 {
-    self->below->ops->sync(self->below, q);
-}
-
-void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
-{
-    return self->below->ops->alloc(self->below, q, bytes);
-}
-
-void tct_pass_free(tct_layer *self, tacit_queue *q, void *p)
-{
-    self->below->ops->free(self->below, q, p);
+    sync_by(self->below, q);
 }
 
 /* --- creation: "decorator(argument):decorator:device" --------------------- */
@@ -271,7 +268,8 @@ static const tct_layer_ops *const decorators[] = {
 #define X(name) &tct_layer_##name,
     TCT_DECORATORS(X)
 #undef X
-        NULL};
+};
+enum { DECORATORS = sizeof decorators / sizeof *decorators };
 
 static const struct {
     tacit_device about;
@@ -294,9 +292,7 @@ const tacit_device *tacit_device_at(int i)
 
 const tacit_decorator *tacit_decorator_at(int i)
 {
-    if (i < 0 || (size_t)i >= sizeof decorators / sizeof *decorators - 1)
-        return NULL;
-    return &decorators[i]->about;
+    return i >= 0 && i < DECORATORS ? &decorators[i]->about : NULL;
 }
 
 static tacit_status find_device(const char *name, const tct_device_ops **out)
@@ -355,16 +351,13 @@ static tacit_status push_decorator(tacit_queue *q, const char *word, size_t len)
         memcpy(argument, open + 1, inner - 1);
         argument[inner - 1] = '\0';
     }
-    const char *names[sizeof decorators / sizeof *decorators];
-    size_t count = 0;
-    for (; decorators[count]; count++) {
-        names[count] = decorators[count]->about.name;
-        if (strcmp(decorators[count]->about.name, name) == 0)
-            return push_layer(q, decorators[count], argument);
+    const char *names[DECORATORS];
+    for (int i = 0; i < DECORATORS; i++) {
+        names[i] = decorators[i]->about.name;
+        if (strcmp(names[i], name) == 0)
+            return push_layer(q, decorators[i], argument);
     }
-    const char *near = tct_nearest(name, names, count);
-    FAIL(TACIT_INVALID, "unknown decorator '%s'%s%s%s", name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    return tct_unknown("decorator", name, names, DECORATORS);
 }
 
 /* Decorators are pushed from the innermost: the last before the device. */
@@ -483,23 +476,37 @@ void tacit_queue_clear_tally(tacit_queue *queue)
 
 /* --- memory --------------------------------------------------------------- */
 
+/* The first layer that has memory of its own. */
+static tct_layer *keeper(const tacit_queue *q)
+{
+    tct_layer *layer = q->top;
+    while (!layer->ops->alloc) layer = layer->below;
+    return layer;
+}
+
+static double *alloc(tacit_queue *q, size_t n)
+{
+    tct_layer *layer = keeper(q);
+    return layer->ops->alloc(layer, q, (n ? n : 1) * sizeof(double));
+}
+
 double *q_alloc(tacit_queue *q, size_t n)
 {
-    double *p = q->top->ops->alloc(q->top, q, (n ? n : 1) * sizeof(double));
+    double *p = alloc(q, n);
     if (!p) q_fail(q, TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     return p;
 }
 
 void q_free(tacit_queue *q, double *p)
 {
-    if (p) q->top->ops->free(q->top, q, p);
+    tct_layer *layer = keeper(q);
+    if (p) layer->ops->free(layer, q, p);
 }
 
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
     REQUIRE(queue != NULL && out != NULL);
-    double *p =
-        queue->top->ops->alloc(queue->top, queue, (n ? n : 1) * sizeof(double));
+    double *p = alloc(queue, n);
     if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     *out = p;
     return TACIT_OK;

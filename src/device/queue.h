@@ -321,10 +321,11 @@ typedef struct tct_layer_ops {
     /* `argument` is what stands in parentheses, "" if nothing. */
     tacit_status (*open)(tct_layer *self, tacit_queue *q, const char *argument);
     void (*submit)(tct_layer *self, tacit_queue *q, const tct_op *op);
+    void (*close)(tct_layer *self, tacit_queue *q);
+    /* OPTIONAL: the layer below does it. alloc and free: both or neither. */
     void (*sync)(tct_layer *self, tacit_queue *q);
     void *(*alloc)(tct_layer *self, tacit_queue *q, size_t bytes);
     void (*free)(tct_layer *self, tacit_queue *q, void *p);
-    void (*close)(tct_layer *self, tacit_queue *q);
 } tct_layer_ops;
 
 struct tct_layer {
@@ -368,11 +369,9 @@ struct tacit_queue {
 double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
 
-/* What a layer does with the calls it does not care about. */
-void tct_pass_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
-void tct_pass_sync(tct_layer *self, tacit_queue *q);
-void *tct_pass_alloc(tct_layer *self, tacit_queue *q, size_t bytes);
-void tct_pass_free(tct_layer *self, tacit_queue *q, void *p);
+/* The layers below `self` do it. */
+void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op);
+void tct_below_sync(tct_layer *self, tacit_queue *q);
 
 extern const tct_device_ops tct_device_host, tct_device_cuda;
 

@@ -234,6 +234,13 @@ TCT_BOTH int step_is_alpha(tct_step step)
            step != STEP_LOST && step != STEP_LOST_M && step != STEP_ALONG;
 }
 
+/* Have the scalars come to rest: is the target met, or has something gone
+ * wrong? */
+TCT_BOTH int tct_at_rest(const double *c)
+{
+    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
+}
+
 TCT_BOTH void tct_step_run(tct_step step, double *c)
 {
     switch (step) {

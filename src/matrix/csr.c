@@ -47,10 +47,7 @@ tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros)
 void tct_csr_clear(tct_csr *A)
 {
     if (!A) return;
-    tct_free(A->ptr);
-    tct_free(A->col32);
-    tct_free(A->col64);
-    tct_free(A->val);
+    TCT_FREE(A->ptr, A->col32, A->col64, A->val);
     *A = (tct_csr){0};
 }
 

@@ -72,9 +72,7 @@ static tacit_status collect(survey *s)
         b.table[i] = s->part[i];
     status = tct_agree(s->m->world, status);
     if (status >= 0) status = look_at_all(s, &b);
-    tct_free(b.table);
-    tct_free(b.answers);
-    tct_free(b.scratch);
+    TCT_FREE(b.table, b.answers, b.scratch);
     return status;
 }
 

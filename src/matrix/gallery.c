@@ -9,11 +9,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TABLE_ENTRY(name) &tct_gallery_##name,
-static const tct_gallery *const families[] = {TCT_GALLERY(TABLE_ENTRY) NULL};
-#undef TABLE_ENTRY
-
-enum { FAMILIES = (int)(sizeof families / sizeof families[0]) - 1 };
+static const tct_gallery *const families[] = {
+#define X(name) &tct_gallery_##name,
+    TCT_GALLERY(X)
+#undef X
+};
+enum { FAMILIES = sizeof families / sizeof *families };
 
 const tacit_gallery *tacit_gallery_at(int i)
 {

@@ -30,12 +30,8 @@ tacit_status tct_mail_open(tct_mail *mail, tacit_world *world, size_t item,
 
 void tct_mail_close(tct_mail *mail)
 {
-    tct_free(mail->to);
-    tct_free(mail->from);
-    tct_free(mail->next);
-    tct_free(mail->bytes);
-    tct_free(mail->out);
-    tct_free(mail->in);
+    TCT_FREE(mail->to, mail->from, mail->next, mail->bytes, mail->out,
+             mail->in);
     *mail = (tct_mail){0};
 }
 

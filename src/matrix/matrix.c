@@ -60,10 +60,7 @@ void tacit_matrix_destroy(tacit_matrix **matrix)
     if (!matrix || !*matrix) return;
     tacit_matrix *m = *matrix;
     tct_csr_clear(&m->A);
-    tct_free(m->starts);
-    tct_free(m->original);
-    tct_free(m->dealt);
-    tct_free(m);
+    TCT_FREE(m->starts, m->original, m->dealt, m);
     *matrix = NULL;
 }
 

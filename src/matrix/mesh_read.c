@@ -243,8 +243,6 @@ tacit_status tct_mesh_read(const char *base, bool supports, tct_mesh *out)
 
 void tct_mesh_clear(tct_mesh *mesh)
 {
-    tct_free(mesh->x);
-    tct_free(mesh->element);
-    tct_free(mesh->held);
+    TCT_FREE(mesh->x, mesh->element, mesh->held);
     *mesh = (tct_mesh){0};
 }

@@ -39,15 +39,8 @@ typedef struct {
 
 static void free_graph(graph *g)
 {
-    tct_free(g->send);
-    tct_free(g->recv);
-    tct_free(g->degree);
-    tct_free(g->edges);
-    tct_free(g->start);
-    tct_free(g->next);
-    tct_free(g->weight);
-    tct_free(g->cut);
-    tct_free(g->mine);
+    TCT_FREE(g->send, g->recv, g->degree, g->edges, g->start, g->next,
+             g->weight, g->cut, g->mine);
 }
 
 /* --- the nodes of this rank ----------------------------------------------- */

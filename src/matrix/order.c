@@ -291,9 +291,7 @@ static tacit_status gather_parts(const parting *p, idx_t parts, int64_t n,
         }
         for (int64_t k = 0; k < n; k++) order[at[p->part[old[k]]]++] = old[k];
     }
-    tct_free(all);
-    tct_free(at);
-    tct_free(old);
+    TCT_FREE(all, at, old);
     return status;
 }
 
@@ -308,8 +306,6 @@ tacit_status tct_order_metis(const tct_graph *g, int32_t *order)
     if (status < 0 || parts < 2) return status;
     status = cut(g, parts, &p);
     if (status >= 0) status = gather_parts(&p, parts, g->nodes, order);
-    tct_free(p.ptr);
-    tct_free(p.next);
-    tct_free(p.part);
+    TCT_FREE(p.ptr, p.next, p.part);
     return status;
 }

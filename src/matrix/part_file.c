@@ -32,11 +32,7 @@ static void close_reader(reader *r)
 {
     if (r->file) fclose(r->file);
     free(r->line);
-    tct_free(r->piece);
-    tct_free(r->send);
-    tct_free(r->recv);
-    tct_free(r->rows);
-    tct_free(r->part);
+    TCT_FREE(r->piece, r->send, r->recv, r->rows, r->part);
 }
 
 static tacit_status open_reader(reader *r)

@@ -21,12 +21,7 @@ typedef struct {
 
 static void finish(move *v)
 {
-    tct_free(v->to);
-    tct_free(v->from);
-    tct_free(v->next);
-    tct_free(v->starts);
-    tct_free(v->number);
-    tct_free(v->original);
+    TCT_FREE(v->to, v->from, v->next, v->starts, v->number, v->original);
     tct_csr_clear(&v->B);
 }
 

@@ -21,9 +21,7 @@ typedef struct {
 static void finish(restore *v)
 {
     tct_mail_close(&v->mail);
-    tct_free(v->cols);
-    tct_free(v->scratch);
-    tct_free(v->next);
+    TCT_FREE(v->cols, v->scratch, v->next);
     tct_csr_clear(&v->B);
 }
 

@@ -23,10 +23,11 @@ static tacit_status read_values(const tacit_matrix *m, const char *path,
     TCT_THREADS_AT_MOST(m->world->threads);
     const tct_csr *A = &m->A;
     const int64_t n = A->global_rows;
-    TRY(tct_agree(m->world, x || !A->rows ? TACIT_OK
-                                          : tct_fail(TACIT_INVALID,
-                                                     "x is NULL, but this rank "
-                                                     "owns rows")));
+    TRY(tct_agree(m->world, x || !A->rows
+                                ? TACIT_OK
+                                : tacit_error_set(TACIT_INVALID,
+                                                  "x is NULL, but this rank "
+                                                  "owns rows")));
     if (!m->original)
         return tct_read_vector(m->world, path, guess, n, A->first, A->rows, x);
     double *y = NULL;

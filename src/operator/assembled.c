@@ -133,9 +133,7 @@ static void assembled_destroy(tacit_operator *A)
         a->ghost_there->ops->destroy(a->ghost_there);
     if (a->ghost) a->ghost->ops->destroy(a->ghost);
     tct_plan_destroy(&a->plan);
-    tct_free(a->diagonal);
-    tct_free(a->ghost_id);
-    tct_free(a->starts);
+    TCT_FREE(a->diagonal, a->ghost_id, a->starts);
 }
 
 const tct_operator_ops tct_assembled_ops = {.name = "assembled",

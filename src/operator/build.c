@@ -136,7 +136,7 @@ static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,
     tct_assembled *A = tct_calloc(sizeof *A);
     tacit_operator *base = A ? &A->base : NULL;
     if (!A && status >= 0)
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for an operator");
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for an operator");
     status = tct_agree(matrix->world, status);
     if (status >= 0) {
         base->ops = &tct_assembled_ops;

@@ -129,11 +129,11 @@ tacit_status tacit_operator_from_function(tacit_queue *queue, int64_t rows,
     tacit_status status =
         A ? tct_read_sized("tacit_operator_function", user, &A->user,
                            sizeof A->user)
-          : tct_fail(TACIT_NO_MEMORY, "no memory for an operator");
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for an operator");
     if (status >= 0 && (!A->user.apply || rows < 0 || !(A->user.norm >= 0.0)))
-        status = tct_fail(TACIT_INVALID,
-                          "tacit_operator_from_function: expected apply, rows "
-                          "from 0, and a norm of 0 or more");
+        status = tacit_error_set(
+            TACIT_INVALID, "tacit_operator_from_function: expected apply, rows "
+                           "from 0, and a norm of 0 or more");
     status = tct_agree(queue->world, status);
     if (status >= 0) {
         A->base.ops = &function_ops;

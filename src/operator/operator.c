@@ -117,9 +117,9 @@ tacit_status tacit_operator_update(tacit_operator *A,
     TCT_THREADS_AT_MOST(A->q->threads);
     if (A->ops->update) return A->ops->update(A, matrix);
     return tct_agree(A->world,
-                     tct_fail(TACIT_INVALID,
-                              "tacit_operator_update: the operator is a "
-                              "function, without values of a matrix"));
+                     tacit_error_set(TACIT_INVALID,
+                                     "tacit_operator_update: the operator is a "
+                                     "function, without values of a matrix"));
 }
 
 int64_t tacit_operator_local_rows(const tacit_operator *A)

@@ -22,12 +22,7 @@ static tacit_status find(const char *name, const tct_precond **out)
         names[i] = preconds[i].about.name;
         if (strcmp(names[i], name) == 0) *out = &preconds[i];
     }
-    if (!*out) {
-        const char *near = tct_nearest(name, names, PRECONDS);
-        FAIL(TACIT_INVALID, "unknown preconditioner '%s'%s%s%s", name,
-             near ? ", did you mean '" : "", near ? near : "",
-             near ? "'?" : "");
-    }
+    if (!*out) return tct_unknown("preconditioner", name, names, PRECONDS);
     if ((*out)->about.reason)
         FAIL(TACIT_UNSUPPORTED, "preconditioner '%s' is not available: %s",
              name, (*out)->about.reason);

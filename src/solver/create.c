@@ -9,17 +9,17 @@ static const tct_method *const methods[] = {
 #define X(name) &tct_method_##name,
     TCT_METHODS(X)
 #undef X
-        NULL};
+};
+enum { METHODS = sizeof methods / sizeof *methods };
 
 const tacit_method *tacit_method_at(int i)
 {
-    if (i < 0 || (size_t)i >= sizeof methods / sizeof *methods - 1) return NULL;
-    return &methods[i]->about;
+    return i >= 0 && i < METHODS ? &methods[i]->about : NULL;
 }
 
 static const tct_method *find(const char *name)
 {
-    for (int i = 0; methods[i]; i++)
+    for (int i = 0; i < METHODS; i++)
         if (strcmp(methods[i]->about.name, name) == 0) return methods[i];
     return NULL;
 }
@@ -37,12 +37,9 @@ bool tacit_method_resident(const char *name, char *text, size_t size)
 
 static tacit_status unknown(const char *name)
 {
-    const char *names[sizeof methods / sizeof *methods];
-    size_t count = 0;
-    for (; methods[count]; count++) names[count] = methods[count]->about.name;
-    const char *near = tct_nearest(name, names, count);
-    FAIL(TACIT_INVALID, "unknown method '%s'%s%s%s", name,
-         near ? ", did you mean '" : "", near ? near : "", near ? "'?" : "");
+    const char *names[METHODS];
+    for (int i = 0; i < METHODS; i++) names[i] = methods[i]->about.name;
+    return tct_unknown("method", name, names, METHODS);
 }
 
 static tacit_status build(tacit_solver *S)
@@ -88,7 +85,7 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
                            .n = (size_t)A->n};
         status = build(S);
     } else {
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for a solver");
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for a solver");
     }
     status = tct_agree(A->world, status);
     if (status >= 0) status = agree_on_pace(S);

@@ -28,6 +28,14 @@ typedef struct tct_driver {
 TCT_DRIVERS(X)
 #undef X
 
+/* Iterate by the text of the method whose turn it is. */
+static inline void tct_iterate(tct_run *R)
+{
+    const tct_method *now = R->now;
+    if (R->M && now->with_precond) now->with_precond(R);
+    else now->iterate(R);
+}
+
 /* --- drivers/host.c --------------------------------------------------------- */
 
 /* The look of a device that runs behind the CPU. */

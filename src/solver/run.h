@@ -39,6 +39,7 @@ typedef struct tct_method {
      * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
      * p holds the first direction; else it is r. */
     void (*iterate)(tct_run *R);
+    void (*with_precond)(tct_run *R); /* with M; NULL: iterate has both */
 } tct_method;
 
 /* How a turn has ended. */
@@ -78,10 +79,9 @@ struct tct_run {
     const tct_method *method;
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
-    double *own_b,
-        *own_x;   /* b and x are copied to; NULL: they are the user's */
-    double *home; /* where x goes at the end                     */
-    double sigma; /* what b is multiplied by: 2^i */
+    double *own_b, *own_x; /* b and x are copied to; NULL: the user's */
+    double *home;          /* where x goes at the end                     */
+    double sigma;          /* what b is multiplied by: 2^i */
     int shift;
     tacit_stop stop;
     int64_t limit;         /* of iterations */

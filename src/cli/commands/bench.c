@@ -221,12 +221,9 @@ static tacit_status bench_run(cli *c)
     if (c->set.operands < 2)
         FAIL(TACIT_INVALID, "tacit bench %s needs a MATRIX", what);
     c->set.rhs = "ones"; /* any vector will do */
-    cli_problem p;
-    TRY(cli_problem_open(c, c->set.operand[1], CLI_FOR_PRODUCTS, &p));
-    const tacit_status status =
-        strcmp(what, "spmv") == 0 ? bench_spmv(c, &p) : bench_exchange(c, &p);
-    cli_problem_close(&p);
-    return status;
+    return cli_problem_with(c, c->set.operand[1], CLI_FOR_PRODUCTS,
+                            strcmp(what, "spmv") == 0 ? bench_spmv
+                                                      : bench_exchange);
 }
 
 const cli_command cli_command_bench = {
@@ -238,7 +235,6 @@ const cli_command cli_command_bench = {
              "beside the copy bandwidth of this machine; reduce, the sum of "
              "scalars over the ranks; exchange, the messages that MATRIX "
              "needs before a product.",
-    .least = 1,
-    .most = 2,
+    .takes = {1, 2},
     .run = bench_run,
 };

@@ -4,21 +4,25 @@
 #include "cli/system/problem.h"
 #include <inttypes.h>
 
-static tacit_status convert_run(cli *c)
+static tacit_status write_and_say(const cli *c, const cli_problem *p)
 {
     const char *to = c->set.operand[1];
-    TRY(tacit_file_check_writable(c->world, to, TACIT_FILE_MATRIX));
-    cli_problem p;
-    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &p));
     const double start = base_seconds();
-    const tacit_status status = tacit_matrix_write(p.matrix, to);
-    if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
+    TRY(tacit_matrix_write(p->matrix, to));
+    if (cli_prints(c) && !cli_output_taken(c))
         printf("%s: %" PRId64 " x %" PRId64 ", %" PRId64 " entries; read "
                "%.3g s, written %.3g s\n",
-               to, p.info.rows, p.info.cols, p.info.nonzeros, p.read_seconds,
-               base_seconds() - start);
-    cli_problem_close(&p);
-    return status;
+               to, p->info.rows, p->info.cols, p->info.nonzeros,
+               p->read_seconds, base_seconds() - start);
+    return TACIT_OK;
+}
+
+static tacit_status convert_run(cli *c)
+{
+    TRY(tacit_file_check_writable(c->world, c->set.operand[1],
+                                  TACIT_FILE_MATRIX));
+    return cli_problem_with(c, c->set.operand[0], CLI_FOR_READING,
+                            write_and_say);
 }
 
 const cli_command cli_command_convert = {
@@ -31,7 +35,6 @@ const cli_command cli_command_convert = {
         ".mtx.gz, .tacit, .petsc, .npz. IN may be -, standard input, and OUT "
         "-, standard output, in Matrix Market. OUT appears whole or not at "
         "all.",
-    .least = 2,
-    .most = 2,
+    .takes = {2, 2},
     .run = convert_run,
 };

@@ -135,7 +135,6 @@ const cli_command cli_command_devices = {
              "loop resident has kernels for, "
              "preconditioners, partitioners, decorators, file formats; and "
              "what is missing, and why.",
-    .least = 0,
-    .most = 0,
+    .takes = {0, 0},
     .run = devices_run,
 };

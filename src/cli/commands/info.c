@@ -330,7 +330,6 @@ const cli_command cli_command_info = {
              "device.\n\n"
              "tacit info gallery lists the matrices that can be made from a "
              "name.",
-    .least = 1,
-    .most = 1,
+    .takes = {1, 1},
     .run = info_run,
 };

@@ -75,11 +75,8 @@ static tacit_status partition_run(cli *c)
         FAIL(TACIT_INVALID, "tacit partition needs -n PARTS");
     TRY(cli_check_writable(c, c->set.output));
     TRY(cli_check_writable(c, c->set.json));
-    cli_problem p;
-    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_READING, &p));
-    const tacit_status status = cut_and_report(c, &p);
-    cli_problem_close(&p);
-    return status;
+    return cli_problem_with(c, c->set.operand[0], CLI_FOR_READING,
+                            cut_and_report);
 }
 
 const cli_command cli_command_partition = {
@@ -91,7 +88,6 @@ const cli_command cli_command_partition = {
              "the largest part over the mean. OUT gets the part of each row, a "
              "number a line, as METIS writes it and solve --partition reads "
              "it.",
-    .least = 1,
-    .most = 1,
+    .takes = {1, 1},
     .run = partition_run,
 };

@@ -258,7 +258,6 @@ const cli_command cli_command_solve = {
         "columns, or one for all; -o writes as many, in Matrix Market, .npy or "
         ".tacit; --json has results, an array with an object for each column, "
         "in place of result. Times are of all columns together.",
-    .least = 1,
-    .most = 2,
+    .takes = {1, 2},
     .run = solve_run,
 };

@@ -471,7 +471,6 @@ const cli_command cli_command_compare = {
         "gradients of cuSPARSE and cuBLAS. "
         "x peer is the time of the fastest of these over the row's. --method, "
         "--loop, --format and --precision choose among the rows.",
-    .least = 1,
-    .most = 1,
+    .takes = {1, 1},
     .run = compare_run,
 };

@@ -121,3 +121,14 @@ void cli_problem_close(cli_problem *p)
 {
     tacit_matrix_destroy(&p->matrix);
 }
+
+tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
+                              tacit_status (*work)(const cli *c,
+                                                   const cli_problem *p))
+{
+    cli_problem p;
+    TRY(cli_problem_open(c, name, use, &p));
+    const tacit_status status = work(c, &p);
+    cli_problem_close(&p);
+    return status;
+}

@@ -33,6 +33,11 @@ tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out);
 void cli_problem_close(cli_problem *p);
 
+/* Open it, do `work`, and close it. */
+tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
+                              tacit_status (*work)(const cli *c,
+                                                   const cli_problem *p));
+
 typedef struct cli_system {
     tacit_queue *queue;
     tacit_operator *A;

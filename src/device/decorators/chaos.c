@@ -44,7 +44,7 @@ static void chaos_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
         usleep((useconds_t)(1000 *
                             tct_uniform(s->seed + 1000003u * (unsigned)q->rank,
                                         s->calls)));
-    tct_pass_submit(self, q, op);
+    tct_below_submit(self, q, op);
 }
 
 static void chaos_close(tct_layer *self, tacit_queue *q)
@@ -58,8 +58,5 @@ const tct_layer_ops tct_layer_chaos = {
               "chaos(seed[,k]): late messages; the k-th operation fails"},
     .open = chaos_open,
     .submit = chaos_submit,
-    .sync = tct_pass_sync,
-    .alloc = tct_pass_alloc,
-    .free = tct_pass_free,
     .close = chaos_close,
 };

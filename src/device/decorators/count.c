@@ -156,13 +156,13 @@ static void count_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     else count_op(&s->tally, op);
     tacit_tally_row *row = s->timed ? row_of(&s->tally, op) : NULL;
     if (!row) {
-        tct_pass_submit(self, q, op);
+        tct_below_submit(self, q, op);
         return;
     }
-    tct_pass_sync(self, q);
+    tct_below_sync(self, q);
     const double start = tct_seconds();
-    tct_pass_submit(self, q, op);
-    tct_pass_sync(self, q);
+    tct_below_submit(self, q, op);
+    tct_below_sync(self, q);
     row->seconds += tct_seconds() - start;
 }
 
@@ -177,8 +177,5 @@ const tct_layer_ops tct_layer_count = {
               "count operations, messages and bytes; count(1) times them too"},
     .open = count_open,
     .submit = count_submit,
-    .sync = tct_pass_sync,
-    .alloc = tct_pass_alloc,
-    .free = tct_pass_free,
     .close = count_close,
 };

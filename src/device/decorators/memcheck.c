@@ -40,7 +40,7 @@ static void pass_on(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     if (op->code == TCT_EXCHANGE_BEGIN)
         poison(op->exchange->ghost, op->x.columns * op->exchange->ghosts);
-    tct_pass_submit(self, q, op);
+    tct_below_submit(self, q, op);
 }
 
 static void run_late(tct_layer *self, tacit_queue *q)
@@ -52,7 +52,7 @@ static void run_late(tct_layer *self, tacit_queue *q)
     for (size_t i = 0; i < s->late; i++) pass_on(self, q, &s->ops[i]);
     s->late = 0;
     s->running = false;
-    tct_pass_sync(self, q);
+    tct_below_sync(self, q);
     protect(s, PROT_NONE);
 }
 

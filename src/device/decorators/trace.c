@@ -5,10 +5,10 @@
 
 static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
-    tct_pass_sync(self, q);
+    tct_below_sync(self, q);
     const double start = tct_seconds();
-    tct_pass_submit(self, q, op);
-    tct_pass_sync(self, q);
+    tct_below_submit(self, q, op);
+    tct_below_sync(self, q);
     const double us = 1e6 * (tct_seconds() - start);
     const tct_work work = tct_op_work(op);
     tct_log(TCT_DETAIL,
@@ -20,7 +20,4 @@ static void trace_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 const tct_layer_ops tct_layer_trace = {
     .about = {"trace", "a line per operation with its time, bytes and rate"},
     .submit = trace_submit,
-    .sync = tct_pass_sync,
-    .alloc = tct_pass_alloc,
-    .free = tct_pass_free,
 };

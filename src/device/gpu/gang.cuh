@@ -51,10 +51,14 @@ struct tct_gang {
     uint32_t epoch; /* meetings so far */
     int *told;      /* shared: how the last one ended, and the wish to end */
 };
-static __device__ inline tct_gang tct_gang_open(const tct_gang_job &job)
+/* The scalars of the solve come to `c`, which each block has to itself: thread 0
+ * does the steps, in every block the same. */
+static __device__ inline tct_gang tct_gang_open(const tct_gang_job &job,
+                                                double *c)
 {
     __shared__ int told[2];
     if (threadIdx.x < 2) told[threadIdx.x] = 0;
+    if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
     return {job, 0, told};
 }
@@ -115,19 +119,24 @@ static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
     return (tct_met)g.told[0];
 }
 
-/* The scalars of the solve, one block of them a multiprocessor: thread 0 does
- * the steps, in every block the same. Block 0 posts looks, and leaves the
- * scalars in memory at the end. */
-static __device__ inline void tct_scalars_load(const tct_gang &g, double *c)
-{
-    if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = g.job.c[threadIdx.x];
-    __syncthreads();
-}
+/* Block 0 posts looks, and leaves the scalars in memory at the end. */
 static __device__ inline void tct_scalars_store(const tct_gang &g,
                                                 const double *c)
 {
     if (blockIdx.x == 0 && threadIdx.x < TCT_SCALARS)
         g.job.c[threadIdx.x] = c[threadIdx.x];
+}
+/* Sum as tct_grid_sum, into the block's scalars from `to` on. */
+template <int SUMS>
+static __device__ inline tct_met tct_scalars_sum(tct_gang &g, double (&v)[SUMS],
+                                                 double *to)
+{
+    const tct_met met = tct_grid_sum(g, v);
+    if (met == TCT_LATE) return met;
+    if (threadIdx.x == 0)
+        for (int i = 0; i < SUMS; i++) to[i] = v[i];
+    __syncthreads();
+    return met;
 }
 /* The thread that posts looks: of block 0, in its last warp, which has no work
  * of its own where there is a warp to spare. */
@@ -142,10 +151,6 @@ static __device__ inline void tct_look(const tct_gang &g, const double *c,
 {
     if (tct_is_speaker())
         tct_post_as(c, g.job.outbox, g.job.looks + k, g.job.batch);
-}
-static __device__ inline bool tct_at_rest(const double *c)
-{
-    return !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
 }
 /* The end, in time or (not `fine`) because a block did not come. */
 static __device__ inline void tct_conclude(const tct_gang &g, double *c,

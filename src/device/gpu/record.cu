@@ -8,8 +8,7 @@ static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,
                              const uint64_t *looks,
                              const volatile uint64_t *limit)
 {
-    const bool rest = !(c[C_RR] > c[C_TARGET2]) || c[C_BAD] != 0.0;
-    cudaGraphSetConditional(handle, !rest && *looks < *limit);
+    cudaGraphSetConditional(handle, !tct_at_rest(c) && *looks < *limit);
 }
 
 static gpu_error add_node(gpu_graph_node *node, gpu_graph graph,

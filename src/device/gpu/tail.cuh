@@ -33,8 +33,8 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
                             number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD_VALUE])};
+    const bool rest = tct_at_rest(c);
     o->posted[number % TCT_LOOKS] = now;
-    const bool rest = !(now.rr > c[C_TARGET2]) || now.bad != 0.0;
     const uint64_t in_batch = number & (batch - 1);
     if (!rest && in_batch != 0) return;
     const uint64_t first = number - (in_batch ? in_batch : batch) + 1;

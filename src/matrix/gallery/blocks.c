@@ -5,9 +5,7 @@
  * definite block, and a small multiple of the identity makes the sum
  * definite. */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
-#include <string.h>
 
 #define SHIFT 1e-3
 
@@ -53,112 +51,22 @@ static double shift(const tct_edges *e, const int64_t x[3])
     return SHIFT;
 }
 
-static tacit_status shell_open(const tct_recipe *r, const int64_t n[3],
-                               tct_gallery_matrix *g)
+tacit_status tct_like_shell(const tct_recipe *r, const int64_t n[3],
+                            tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = (int)r->par,
-                   .arms = 3,
-                   .arm = tct_arms_plane,
-                   .hole = -1,
-                   .seed = 1,
-                   .edge = block_edge,
-                   .ground = shift};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, (int)r->par, 3, tct_arms_plane, block_edge,
+                          shift, g);
 }
 
-static tacit_status solid_open(const tct_recipe *r, const int64_t n[3],
-                               tct_gallery_matrix *g)
+tacit_status tct_like_solid(const tct_recipe *r, const int64_t n[3],
+                            tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = (int)r->par,
-                   .arms = 7,
-                   .arm = tct_arms_kuhn,
-                   .hole = -1,
-                   .seed = 1,
-                   .edge = block_edge,
-                   .ground = shift};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, (int)r->par, 7, tct_arms_kuhn, block_edge,
+                          shift, g);
 }
 
-static tacit_status scalar_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_scalar(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 7,
-                   .arm = tct_arms_kuhn,
-                   .hole = -1,
-                   .seed = 1,
-                   .par = r->par,
-                   .edge = scalar_edge,
-                   .ground = shift};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, 1, 7, tct_arms_kuhn, scalar_edge, shift, g);
 }
-
-const tct_recipe tct_recipe_ldoor = {
-    .about = TCT_LIKE("ldoor", "shell pattern, triangles, random 7 x 7 blocks"),
-    .dims = 2,
-    .size = {358, 380, 1},
-    .par = 7,
-    .open = shell_open,
-};
-
-const tct_recipe tct_recipe_hood = {
-    .about = TCT_LIKE("hood", "shell pattern, triangles, random 7 x 7 blocks"),
-    .dims = 2,
-    .size = {177, 178, 1},
-    .par = 7,
-    .open = shell_open,
-};
-
-#define SOLID "solid pattern, tetrahedra, random 3 x 3 blocks"
-const tct_recipe tct_recipe_serena = {
-    .about = TCT_LIKE("serena", SOLID),
-    .dims = 3,
-    .size = {78, 78, 79},
-    .par = 3,
-    .open = solid_open,
-};
-
-const tct_recipe tct_recipe_geo_1438 = {
-    .about = TCT_LIKE("geo_1438", SOLID),
-    .dims = 3,
-    .size = {78, 78, 79},
-    .par = 3,
-    .open = solid_open,
-};
-
-const tct_recipe tct_recipe_hook_1498 = {
-    .about = TCT_LIKE("hook_1498", SOLID),
-    .dims = 3,
-    .size = {78, 78, 79},
-    .par = 3,
-    .open = solid_open,
-};
-
-const tct_recipe tct_recipe_bump_2911 = {
-    .about = TCT_LIKE("bump_2911", SOLID),
-    .dims = 3,
-    .size = {99, 99, 99},
-    .par = 3,
-    .open = solid_open,
-};
-
-const tct_recipe tct_recipe_cube_coup_dt6 = {
-    .about = TCT_LIKE("cube_coup_dt6",
-                      "solid pattern, tetrahedra, random 4 x 4 blocks"),
-    .dims = 3,
-    .size = {81, 81, 82},
-    .par = 4,
-    .open = solid_open,
-};
-
-const tct_recipe tct_recipe_stocf_1465 = {
-    .about = TCT_LIKE("stocf-1465",
-                      "solid pattern, tetrahedra, conductances over 3 decades"),
-    .dims = 3,
-    .size = {113, 113, 115},
-    .par = 3.0,
-    .open = scalar_open,
-};

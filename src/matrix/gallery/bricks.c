@@ -205,69 +205,22 @@ static tacit_status elasticity3d_open(const char *arguments,
 /* --- recipes -------------------------------------------------------------- */
 
 /* Sizes in nodes, as the counts of the real matrices are. */
-static tacit_status linear_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_linear(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
     const int64_t cells[3] = {n[0] - 1, n[1] - 1, n[2] - 1};
     return bricks_open(g, 1, cells, r->par);
 }
 
 /* Sizes in cubes. */
-static tacit_status quadratic_open(const tct_recipe *r, const int64_t n[3],
-                                   tct_gallery_matrix *g)
+tacit_status tct_like_quadratic(const tct_recipe *r, const int64_t n[3],
+                                tct_gallery_matrix *g)
 {
     return bricks_open(g, 2, n, r->par);
 }
 
 const tct_gallery tct_gallery_elasticity3d = {
-    .about =
-        {.name = "elasticity3d",
-         .usage = "elasticity3d:N or elasticity3d:NXxNYxNZ",
-         .summary =
-             "linear elasticity (E 1, nu 0.3), N^3 free nodes, 8-node cubes, "
-             "all faces held"},
-    .open = elasticity3d_open,
-};
-
-#define LINEAR    "linear elasticity, 8-node cubes, E over 2 decades"
-#define QUADRATIC "linear elasticity, 27-node cubes, E over 2 decades"
-
-const tct_recipe tct_recipe_queen_4147 = {
-    .about = TCT_LIKE("queen_4147", LINEAR),
-    .dims = 3,
-    .size = {71, 110, 177},
-    .par = 2.0,
-    .open = linear_open,
-};
-
-const tct_recipe tct_recipe_flan_1565 = {
-    .about = TCT_LIKE("flan_1565", LINEAR),
-    .dims = 3,
-    .size = {10, 108, 483},
-    .par = 2.0,
-    .open = linear_open,
-};
-
-const tct_recipe tct_recipe_consph = {
-    .about = TCT_LIKE("consph", LINEAR),
-    .dims = 3,
-    .size = {8, 28, 124},
-    .par = 2.0,
-    .open = linear_open,
-};
-
-const tct_recipe tct_recipe_crankseg_1 = {
-    .about = TCT_LIKE("crankseg_1", QUADRATIC),
-    .dims = 3,
-    .size = {10, 13, 15},
-    .par = 2.0,
-    .open = quadratic_open,
-};
-
-const tct_recipe tct_recipe_crankseg_2 = {
-    .about = TCT_LIKE("crankseg_2", QUADRATIC),
-    .dims = 3,
-    .size = {11, 12, 18},
-    .par = 2.0,
-    .open = quadratic_open,
-};
+    {"elasticity3d", "elasticity3d:N or elasticity3d:NXxNYxNZ",
+     "linear elasticity (E 1, nu 0.3), N^3 free nodes, 8-node cubes, "
+     "all faces held"},
+    elasticity3d_open};

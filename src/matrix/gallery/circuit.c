@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/gallery/circuit.c - networks of random resistors on a square grid. */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
 #include <string.h>
 
@@ -39,8 +38,8 @@ static double no_ground(const tct_edges *e, const int64_t x[3])
     return 0.0;
 }
 
-static tacit_status ecology_open(const tct_recipe *r, const int64_t n[3],
-                                 tct_gallery_matrix *g)
+tacit_status tct_like_ecology(const tct_recipe *r, const int64_t n[3],
+                              tct_gallery_matrix *g)
 {
     tct_edges e = {.dof = 1,
                    .arms = 2,
@@ -82,39 +81,13 @@ static double circuit_ground(const tct_edges *e, const int64_t x[3])
     return tct_uniform(point, GROUND) < SHARE_GROUNDED ? 1.0 : WEAK_GROUND;
 }
 
-static tacit_status circuit_open(const tct_recipe *r, const int64_t n[3],
-                                 tct_gallery_matrix *g)
+tacit_status tct_like_circuit(const tct_recipe *r, const int64_t n[3],
+                              tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 2,
-                   .arm = tct_arms_star,
-                   .hole = -1,
-                   .par = r->par,
-                   .edge = circuit_edge,
-                   .ground = circuit_ground};
-    memcpy(e.n, n, sizeof e.n);
-    TRY(tct_edges_open(g, &e));
+    TRY(tct_edges_like(r, n, 1, 2, tct_arms_star, circuit_edge, circuit_ground,
+                       g));
     const double rows = (double)g->rows;
     g->nonzeros = rows + SHARE_KEPT * (g->nonzeros - rows);
     g->guessed = true;
     return TACIT_OK;
 }
-
-const tct_recipe tct_recipe_ecology2 = {
-    .about = TCT_LIKE(
-        "ecology2",
-        "5-point resistors over 1 decade, one interior point grounded"),
-    .dims = 2,
-    .size = {1000, 1000, 1},
-    .par = 1.0,
-    .open = ecology_open,
-};
-
-const tct_recipe tct_recipe_g3_circuit = {
-    .about = TCT_LIKE("g3_circuit",
-                      "5-point resistors over 4 decades, 4 % of them missing"),
-    .dims = 2,
-    .size = {1259, 1259, 1},
-    .par = 4.0,
-    .open = circuit_open,
-};

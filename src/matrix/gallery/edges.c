@@ -134,3 +134,18 @@ tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e)
     g->nonzeros = entries(e);
     return TACIT_OK;
 }
+
+tacit_status tct_edges_like(const tct_recipe *r, const int64_t n[3], int dof,
+                            int arms, const int (*arm)[3], tct_edge_fn edge,
+                            tct_ground_fn ground, tct_gallery_matrix *g)
+{
+    return tct_edges_open(g, &(tct_edges){.n = {n[0], n[1], n[2]},
+                                          .dof = dof,
+                                          .arms = arms,
+                                          .arm = arm,
+                                          .hole = -1,
+                                          .seed = 1,
+                                          .par = r->par,
+                                          .edge = edge,
+                                          .ground = ground});
+}

@@ -4,7 +4,7 @@
  * volumes and first-order finite elements alike. */
 #ifndef TCT_EDGES_H
 #define TCT_EDGES_H
-#include "matrix/gallery/family.h"
+#include "matrix/gallery/recipe.h"
 
 enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };
 
@@ -12,6 +12,12 @@ enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };
  * in (dz, dy, dx). Positive definite if all B are, or nearly enough, and the
  * grounds are not all 0. */
 typedef struct tct_edges tct_edges;
+/* Is there an edge from `x` along `arm` (its other end is in the grid)? Then put
+ * its block, symmetric, into `B` [dof * dof], unless NULL. */
+typedef bool (*tct_edge_fn)(const tct_edges *e, const int64_t x[3], int arm,
+                            double *B);
+/* What is added to the diagonal at `x`. */
+typedef double (*tct_ground_fn)(const tct_edges *e, const int64_t x[3]);
 struct tct_edges {
     int64_t n[3];
     int dof, arms;
@@ -19,11 +25,8 @@ struct tct_edges {
     int64_t hole; /* this point has no row, it is the ground; -1: none */
     uint64_t seed;
     double par; /* the recipe's own                                   */
-    /* Is there an edge from `x` along `arm` (its other end is in the grid)?
-     * Then put its block, symmetric, into `B` [dof * dof], unless NULL. */
-    bool (*edge)(const tct_edges *e, const int64_t x[3], int arm, double *B);
-    /* What is added to the diagonal at `x`. */
-    double (*ground)(const tct_edges *e, const int64_t x[3]);
+    tct_edge_fn edge;
+    tct_ground_fn ground;
 };
 
 /* The usual sets of arms. */
@@ -41,5 +44,9 @@ static inline int64_t tct_edges_point(const tct_edges *e, const int64_t x[3])
 
 /* Make `g` the matrix of `e`, which is copied. */
 tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e);
+/* The same for a recipe, on all points of its grid. */
+tacit_status tct_edges_like(const tct_recipe *r, const int64_t n[3], int dof,
+                            int arms, const int (*arm)[3], tct_edge_fn edge,
+                            tct_ground_fn ground, tct_gallery_matrix *g);
 
 #endif

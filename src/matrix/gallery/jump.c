@@ -3,9 +3,7 @@
  * sigma jumps from cell to cell: fluxes take the harmonic mean of two cells,
  * and outside of the box u is 0, one cell away in the same material. */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
-#include <string.h>
 
 /* --- sigma: 1 or `par`, as a coin falls; or 10^(par (u - 1/2)) ------------ */
 
@@ -79,34 +77,14 @@ static tacit_status jump3d_open(const char *arguments, tct_gallery_matrix *g)
     return tct_edges_open(g, &e);
 }
 
-static tacit_status apache_open(const tct_recipe *r, const int64_t n[3],
-                                tct_gallery_matrix *g)
+tacit_status tct_like_apache(const tct_recipe *r, const int64_t n[3],
+                             tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 3,
-                   .arm = tct_arms_star,
-                   .hole = -1,
-                   .seed = 1,
-                   .par = r->par,
-                   .edge = spread_edge,
-                   .ground = spread_ground};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_star, spread_edge, spread_ground,
+                          g);
 }
 
 const tct_gallery tct_gallery_jump3d = {
-    .about = {.name = "jump3d",
-              .usage = "jump3d:N,RATIO[,SEED] or jump3d:NXxNYxNZ,RATIO[,SEED]",
-              .summary =
-                  "7-point finite volumes, cells at random of 1 or of RATIO"},
-    .open = jump3d_open,
-};
-
-const tct_recipe tct_recipe_apache2 = {
-    .about =
-        TCT_LIKE("apache2", "7-point finite volumes, sigma over 4 decades"),
-    .dims = 3,
-    .size = {8, 297, 301},
-    .par = 4.0,
-    .open = apache_open,
-};
+    {"jump3d", "jump3d:N,RATIO[,SEED] or jump3d:NXxNYxNZ,RATIO[,SEED]",
+     "7-point finite volumes, cells at random of 1 or of RATIO"},
+    jump3d_open};

@@ -120,8 +120,8 @@ static int kkt_row(const void *data, int64_t i, int64_t *cols, double *vals)
 
 static const tct_gallery_maker kkt_maker = {.row = kkt_row};
 
-static tacit_status kkt_open(const tct_recipe *r, const int64_t n[3],
-                             tct_gallery_matrix *g)
+tacit_status tct_like_kkt(const tct_recipe *r, const int64_t n[3],
+                          tct_gallery_matrix *g)
 {
     (void)r;
     if (n[0] > 1000000)
@@ -137,26 +137,3 @@ static tacit_status kkt_open(const tct_recipe *r, const int64_t n[3],
     g->indefinite = true;
     return TACIT_OK;
 }
-
-#define CONTROLLED "control problem on a cube, symmetric indefinite"
-
-const tct_recipe tct_recipe_nlpkkt80 = {
-    .about = TCT_LIKE("nlpkkt80", CONTROLLED),
-    .dims = 1,
-    .size = {80, 1, 1},
-    .open = kkt_open,
-};
-
-const tct_recipe tct_recipe_nlpkkt120 = {
-    .about = TCT_LIKE("nlpkkt120", CONTROLLED),
-    .dims = 1,
-    .size = {120, 1, 1},
-    .open = kkt_open,
-};
-
-const tct_recipe tct_recipe_nlpkkt160 = {
-    .about = TCT_LIKE("nlpkkt160", CONTROLLED),
-    .dims = 1,
-    .size = {160, 1, 1},
-    .open = kkt_open,
-};

@@ -195,10 +195,6 @@ static tacit_status mesh_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_mesh = {
-    .about =
-        {.name = "mesh",
-         .usage = USAGE,
-         .summary =
-             "finite elements on the tetrahedra of BASE.node and BASE.ele"},
-    .open = mesh_open,
-};
+    {"mesh", USAGE,
+     "finite elements on the tetrahedra of BASE.node and BASE.ele"},
+    mesh_open};

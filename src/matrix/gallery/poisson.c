@@ -61,48 +61,31 @@ static tacit_status anisotropic3d_open(const char *arguments,
 }
 
 const tct_gallery tct_gallery_poisson1d = {
-    .about = {.name = "poisson1d",
-              .usage = "poisson1d:N",
-              .summary = "3-point Laplacian (2, -1) on N points, Dirichlet"},
-    .open = poisson1d_open,
-};
+    {"poisson1d", "poisson1d:N",
+     "3-point Laplacian (2, -1) on N points, Dirichlet"},
+    poisson1d_open};
 
 const tct_gallery tct_gallery_poisson2d = {
-    .about = {.name = "poisson2d",
-              .usage = "poisson2d:N or poisson2d:NXxNY",
-              .summary =
-                  "5-point Laplacian (4, -1) on an N x N grid, Dirichlet"},
-    .open = poisson2d_open,
-};
+    {"poisson2d", "poisson2d:N or poisson2d:NXxNY",
+     "5-point Laplacian (4, -1) on an N x N grid, Dirichlet"},
+    poisson2d_open};
 
 const tct_gallery tct_gallery_poisson3d = {
-    .about = {.name = "poisson3d",
-              .usage = "poisson3d:N or poisson3d:NXxNYxNZ",
-              .summary =
-                  "7-point Laplacian (6, -1) on an N x N x N grid, Dirichlet"},
-    .open = poisson3d_open,
-};
+    {"poisson3d", "poisson3d:N or poisson3d:NXxNYxNZ",
+     "7-point Laplacian (6, -1) on an N x N x N grid, Dirichlet"},
+    poisson3d_open};
 
 const tct_gallery tct_gallery_poisson2d9 = {
-    .about = {.name = "poisson2d9",
-              .usage = "poisson2d9:N or poisson2d9:NXxNY",
-              .summary =
-                  "9-point Laplacian (8, -1) on an N x N grid, Dirichlet"},
-    .open = poisson2d9_open,
-};
+    {"poisson2d9", "poisson2d9:N or poisson2d9:NXxNY",
+     "9-point Laplacian (8, -1) on an N x N grid, Dirichlet"},
+    poisson2d9_open};
 
 const tct_gallery tct_gallery_poisson3d27 = {
-    .about =
-        {.name = "poisson3d27",
-         .usage = "poisson3d27:N or poisson3d27:NXxNYxNZ",
-         .summary =
-             "27-point Laplacian (26, -1) on an N x N x N grid, Dirichlet"},
-    .open = poisson3d27_open,
-};
+    {"poisson3d27", "poisson3d27:N or poisson3d27:NXxNYxNZ",
+     "27-point Laplacian (26, -1) on an N x N x N grid, Dirichlet"},
+    poisson3d27_open};
 
 const tct_gallery tct_gallery_anisotropic3d = {
-    .about = {.name = "anisotropic3d",
-              .usage = "anisotropic3d:N,EPS or anisotropic3d:NXxNYxNZ,EPS",
-              .summary = "7-point -u_xx - u_yy - EPS u_zz, Dirichlet"},
-    .open = anisotropic3d_open,
-};
+    {"anisotropic3d", "anisotropic3d:N,EPS or anisotropic3d:NXxNYxNZ,EPS",
+     "7-point -u_xx - u_yy - EPS u_zz, Dirichlet"},
+    anisotropic3d_open};

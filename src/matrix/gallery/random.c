@@ -128,10 +128,6 @@ static tacit_status random_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_random = {
-    .about =
-        {.name = "random",
-         .usage = "random:N,DEGREE[,SEED]",
-         .summary =
-             "random graph of DEGREE neighbours a row, diagonally dominant"},
-    .open = random_open,
-};
+    {"random", "random:N,DEGREE[,SEED]",
+     "random graph of DEGREE neighbours a row, diagonally dominant"},
+    random_open};

@@ -1,56 +1,27 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/gallery/recipe.h - recipes for matrices like the well-known large ones
- * of the SuiteSparse collection: `like:NAME`. A recipe is a table at the bottom
- * of the file of its kind and one row here. */
+ * of the SuiteSparse collection: `like:NAME`. A recipe is a row in like.c; its
+ * kind, a function that several may share, stands in a file of its own. */
 #ifndef TCT_RECIPE_H
 #define TCT_RECIPE_H
 #include "matrix/gallery/family.h"
 
-#define TCT_RECIPES(X) \
-    X(apache2)         \
-    X(bump_2911)       \
-    X(consph)          \
-    X(crankseg_1)      \
-    X(crankseg_2)      \
-    X(cube_coup_dt6)   \
-    X(ecology2)        \
-    X(flan_1565)       \
-    X(g3_circuit)      \
-    X(geo_1438)        \
-    X(hood)            \
-    X(hook_1498)       \
-    X(ldoor)           \
-    X(nlpkkt80)        \
-    X(nlpkkt120)       \
-    X(nlpkkt160)       \
-    X(parabolic_fem)   \
-    X(queen_4147)      \
-    X(s2d9pt2048)      \
-    X(serena)          \
-    X(stocf_1465)      \
-    X(thermal2)        \
-    X(thermomech_dm)   \
-    X(tmt_sym)
-
 typedef struct tct_recipe tct_recipe;
+typedef tacit_status tct_recipe_open(const tct_recipe *r, const int64_t n[3],
+                                     tct_gallery_matrix *g);
 struct tct_recipe {
     tacit_gallery about; /* its name in lower case, behind "like:"          */
     int dims;
-    int64_t size[3]; /* the grid that has the real matrix's counts      */
-    double par;      /* the recipe's constant                           */
-    tacit_status (*open)(const tct_recipe *r, const int64_t n[3],
-                         tct_gallery_matrix *g);
+    int64_t size[3];       /* the grid that has the real matrix's counts      */
+    double par;            /* the recipe's constant                           */
+    tct_recipe_open *open; /* its kind                                  */
 };
 
-#define TCT_RECIPE_DECLARE(name) extern const tct_recipe tct_recipe_##name;
-TCT_RECIPES(TCT_RECIPE_DECLARE)
-#undef TCT_RECIPE_DECLARE
-
-/* The `about` of a recipe: its name, and in a line what is made. */
-#define TCT_LIKE(name, summary)             \
-    {                                       \
-        "like:" name, "like:" name, summary \
-    }
+/* The kinds. */
+tct_recipe_open tct_like_apache, tct_like_circuit, tct_like_ecology,
+    tct_like_heat, tct_like_kkt, tct_like_linear, tct_like_mass,
+    tct_like_quadratic, tct_like_s2d9, tct_like_scalar, tct_like_shell,
+    tct_like_solid;
 
 /* Recipe `i`, NULL past the end; its name alone. */
 const tct_recipe *tct_recipe_at(int i);

@@ -457,10 +457,7 @@ static tacit_status tet3d_open(const char *arguments, tct_gallery_matrix *g)
 }
 
 const tct_gallery tct_gallery_tet3d = {
-    .about = {.name = "tet3d",
-              .usage = "tet3d:N[,SEED]",
-              .summary =
-                  "linear finite elements on a jittered tetrahedral mesh of a "
-                  "ball with a cavity, about N^3 rows"},
-    .open = tet3d_open,
-};
+    {"tet3d", "tet3d:N[,SEED]",
+     "linear finite elements on a jittered tetrahedral mesh of a "
+     "ball with a cavity, about N^3 rows"},
+    tet3d_open};

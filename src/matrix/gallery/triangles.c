@@ -6,9 +6,7 @@
  *              |//|
  *       (x, y) +--+ (x+1, y) */
 #include "matrix/gallery/edges.h"
-#include "matrix/gallery/recipe.h"
 #include <math.h>
-#include <string.h>
 
 enum { LOWER, UPPER };
 
@@ -65,18 +63,11 @@ static double mass_ground(const tct_edges *e, const int64_t x[3])
     return triangles / 6.0;
 }
 
-static tacit_status mass_open(const tct_recipe *r, const int64_t n[3],
-                              tct_gallery_matrix *g)
+tacit_status tct_like_mass(const tct_recipe *r, const int64_t n[3],
+                           tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 3,
-                   .arm = tct_arms_plane,
-                   .hole = -1,
-                   .par = r->par,
-                   .edge = mass_edge,
-                   .ground = mass_ground};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_plane, mass_edge, mass_ground,
+                          g);
 }
 
 /* --- K on equilateral triangles, conductivity over `par` decades ---------- */
@@ -96,51 +87,9 @@ static double heat_ground(const tct_edges *e, const int64_t x[3])
     return x[1] == 0 ? 1.0 : 0.0;
 }
 
-static tacit_status heat_open(const tct_recipe *r, const int64_t n[3],
-                              tct_gallery_matrix *g)
+tacit_status tct_like_heat(const tct_recipe *r, const int64_t n[3],
+                           tct_gallery_matrix *g)
 {
-    tct_edges e = {.dof = 1,
-                   .arms = 3,
-                   .arm = tct_arms_plane,
-                   .hole = -1,
-                   .seed = 1,
-                   .par = r->par,
-                   .edge = heat_edge,
-                   .ground = heat_ground};
-    memcpy(e.n, n, sizeof e.n);
-    return tct_edges_open(g, &e);
+    return tct_edges_like(r, n, 1, 3, tct_arms_plane, heat_edge, heat_ground,
+                          g);
 }
-
-const tct_recipe tct_recipe_parabolic_fem = {
-    .about = TCT_LIKE("parabolic_fem", "P1 triangles, M + 100 h^2 K"),
-    .dims = 2,
-    .size = {1025, 513, 1},
-    .par = 100.0,
-    .open = mass_open,
-};
-
-const tct_recipe tct_recipe_thermomech_dm = {
-    .about = TCT_LIKE("thermomech_dm", "P1 triangles, M + 0.1 h^2 K"),
-    .dims = 2,
-    .size = {452, 452, 1},
-    .par = 0.1,
-    .open = mass_open,
-};
-
-const tct_recipe tct_recipe_tmt_sym = {
-    .about = TCT_LIKE("tmt_sym", "P1 equilateral triangles, one side grounded"),
-    .dims = 2,
-    .size = {852, 853, 1},
-    .par = 0.0,
-    .open = heat_open,
-};
-
-const tct_recipe tct_recipe_thermal2 = {
-    .about =
-        TCT_LIKE("thermal2",
-                 "P1 equilateral triangles over 3 decades, one side grounded"),
-    .dims = 2,
-    .size = {1108, 1108, 1},
-    .par = 3.0,
-    .open = heat_open,
-};

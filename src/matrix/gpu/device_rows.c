@@ -91,8 +91,6 @@ tacit_status tacit_matrix_from_device_rows(tacit_queue *queue,
     if (status >= 0)
         status = tacit_matrix_from_rows(world, global_rows, d.first, d.count,
                                         h.ptr, h.cols, h.vals, out);
-    tct_free(h.ptr);
-    tct_free(h.cols);
-    tct_free(h.vals);
+    TCT_FREE(h.ptr, h.cols, h.vals);
     return status;
 }

@@ -3,7 +3,7 @@
 #include "matrix/io/arrays.h"
 #include <string.h>
 
-enum { BATCH = 1 << 16, LINES = 1 << 13 };
+enum { LINES = 1 << 13 };
 
 /* --- arrays ------------------------------------------------------------- */
 
@@ -140,9 +140,9 @@ typedef struct {
     int64_t start;       /* where the next line begins */
     int64_t window_at, window_count, window_first; /* of `window` */
     int64_t *window;  /* [LINES] what is read of the first array */
-    int64_t *index;   /* [BATCH] */
-    double *value;    /* [BATCH] */
-    tct_entry *entry; /* [BATCH] */
+    int64_t *index;   /* [TCT_BATCH] */
+    double *value;    /* [TCT_BATCH] */
+    tct_entry *entry; /* [TCT_BATCH] */
     tct_part parts[TCT_PARTS];
 } arrays;
 
@@ -224,7 +224,7 @@ static tacit_status arrays_next(tct_source *base, tct_batch *out)
 {
     arrays *s = (arrays *)base;
     const int64_t left = s->base.stored - s->done;
-    const int64_t n = left < BATCH ? left : BATCH;
+    const int64_t n = left < TCT_BATCH ? left : TCT_BATCH;
     tct_batch_split(out, s->parts, s->entry, n);
     if (n == 0) return finish(s);
     if (s->kind == TCT_BY_INDEX) {
@@ -248,11 +248,7 @@ static void arrays_close(tct_source *base)
 {
     arrays *s = (arrays *)base;
     for (int k = 0; k < 3; k++) tct_array_close(&s->array[k]);
-    tct_free(s->window);
-    tct_free(s->index);
-    tct_free(s->value);
-    tct_free(s->entry);
-    tct_free(s);
+    TCT_FREE(s->window, s->index, s->value, s->entry, s);
 }
 
 static tacit_status refuse_twice(const tct_source *base, int64_t duplicates)
@@ -265,9 +261,9 @@ static tacit_status refuse_twice(const tct_source *base, int64_t duplicates)
 static tacit_status arrays_build(arrays *s)
 {
     TRY(TCT_ALLOC(LINES, "a piece of a file", &s->window));
-    TRY(TCT_ALLOC(BATCH, "a piece of a file", &s->index));
-    TRY(TCT_ALLOC(BATCH, "a piece of a file", &s->value));
-    TRY(TCT_ALLOC(BATCH, "a piece of a file", &s->entry));
+    TRY(TCT_ALLOC(TCT_BATCH, "a piece of a file", &s->index));
+    TRY(TCT_ALLOC(TCT_BATCH, "a piece of a file", &s->value));
+    TRY(TCT_ALLOC(TCT_BATCH, "a piece of a file", &s->entry));
     if (s->kind != TCT_BY_START) return TACIT_OK;
     int64_t first;
     TRY(next_line_word(s, &first));
@@ -305,10 +301,7 @@ tacit_status tct_arrays_source(const tct_input *in,
                            .next = arrays_next,
                            .verify = refuse_twice,
                            .close = arrays_close};
-    const tacit_status status = arrays_build(s);
-    if (status < 0) arrays_close(&s->base);
-    else *out = &s->base;
-    return status;
+    return tct_source_built(&s->base, arrays_build(s), out);
 }
 
 /* --- all values --------------------------------------------------------- */
@@ -319,8 +312,8 @@ typedef struct {
     bool by_column;
     bool zeros; /* are entries, too: in a vector one may be -0 */
     int64_t done;
-    double *value;    /* [BATCH] */
-    tct_entry *entry; /* [BATCH] */
+    double *value;    /* [TCT_BATCH] */
+    tct_entry *entry; /* [TCT_BATCH] */
     tct_part parts[TCT_PARTS];
 } dense;
 
@@ -331,7 +324,7 @@ static tacit_status dense_next(tct_source *base, tct_batch *out)
     int64_t kept = 0;
     while (kept == 0) {
         const int64_t left = base->stored - s->done;
-        const int64_t n = left < BATCH ? left : BATCH;
+        const int64_t n = left < TCT_BATCH ? left : TCT_BATCH;
         if (n == 0)
             return s->array.finish ? s->array.finish(s->array.ctx) : TACIT_OK;
         TRY(tct_array_doubles(&s->array, s->value, n));
@@ -354,15 +347,13 @@ static void dense_close(tct_source *base)
 {
     dense *s = (dense *)base;
     tct_array_close(&s->array);
-    tct_free(s->value);
-    tct_free(s->entry);
-    tct_free(s);
+    TCT_FREE(s->value, s->entry, s);
 }
 
 static tacit_status dense_build(dense *s)
 {
-    TRY(TCT_ALLOC(BATCH, "a piece of a file", &s->value));
-    return TCT_ALLOC(BATCH, "a piece of a file", &s->entry);
+    TRY(TCT_ALLOC(TCT_BATCH, "a piece of a file", &s->value));
+    return TCT_ALLOC(TCT_BATCH, "a piece of a file", &s->entry);
 }
 
 tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
@@ -386,10 +377,7 @@ tacit_status tct_dense_source(const tct_input *in, int64_t rows, int64_t cols,
                                                        : TCT_FIELD_INTEGER,
                            .next = dense_next,
                            .close = dense_close};
-    const tacit_status status = dense_build(s);
-    if (status < 0) dense_close(&s->base);
-    else *out = &s->base;
-    return status;
+    return tct_source_built(&s->base, dense_build(s), out);
 }
 
 /* --- writing -------------------------------------------------------------- */

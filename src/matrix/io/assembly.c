@@ -106,12 +106,7 @@ void tct_assembly_destroy(tct_assembly **out)
     tct_assembly *a = *out;
     if (!a) return;
     for (uint32_t i = 0; i < a->slabs; i++) tct_free(a->slab[i]);
-    tct_free(a->slab);
-    tct_free(a->next);
-    tct_free(a->bucket);
-    tct_free(a->counts);
-    tct_free(a->cursors);
-    tct_free(a);
+    TCT_FREE(a->slab, a->next, a->bucket, a->counts, a->cursors, a);
     *out = NULL;
 }
 

@@ -4,12 +4,16 @@
 #include <string.h>
 #include <unistd.h>
 
+const tct_file_format *const tct_file_formats[TCT_FILE_FORMAT_COUNT] = {
+#define X(name) &tct_file_##name,
+    TCT_FILE_FORMATS(X)
+#undef X
+};
+
 const tacit_file_format *tacit_file_format_at(int i)
 {
-#define TCT_ABOUT(name) &tct_file_##name.about,
-    static const tacit_file_format *const all[] = {TCT_FILE_FORMATS(TCT_ABOUT)};
-#undef TCT_ABOUT
-    return i >= 0 && i < (int)(sizeof all / sizeof *all) ? all[i] : NULL;
+    return i >= 0 && i < TCT_FILE_FORMAT_COUNT ? &tct_file_formats[i]->about
+                                               : NULL;
 }
 
 tacit_status tacit_file_check_writable(tacit_world *world, const char *path,

@@ -46,11 +46,12 @@ struct tct_source {
     int64_t stored; /* entries that the file holds, as it says itself */
     int64_t most;   /* entries that the matrix gets from them         */
     tct_field field;
-    bool symmetric; /* for tct_file_info                              */
-    bool own_rhs;   /* the same                                       */
-    bool unique;    /* an entry given twice is an error               */
-    bool checked;   /* the reader has checked indices and values      */
-    bool lasting;   /* a batch stays valid during the next `next`     */
+    bool symmetric;    /* for tct_file_info                              */
+    bool below, above; /* ... has shown entries there: then none twice  */
+    bool own_rhs;      /* the same                                       */
+    bool unique;       /* an entry given twice is an error               */
+    bool checked;      /* the reader has checked indices and values      */
+    bool lasting;      /* a batch stays valid during the next `next`     */
 
     /* The next entries, valid until the next call; `out->count` 0 at the end,
      * which is reached only if all that was promised was there. */
@@ -109,8 +110,16 @@ typedef struct tct_file_format {
                                   int columns, const double *x, int64_t stride);
 } tct_file_format;
 
-#define TCT_DECLARE_FORMAT(name) extern const tct_file_format tct_file_##name;
-TCT_FILE_FORMATS(TCT_DECLARE_FORMAT)
+#define X(name) extern const tct_file_format tct_file_##name;
+TCT_FILE_FORMATS(X)
+#undef X
+enum {
+#define X(name) TCT_FILE_IS_##name,
+    TCT_FILE_FORMATS(X)
+#undef X
+        TCT_FILE_FORMAT_COUNT
+};
+extern const tct_file_format *const tct_file_formats[TCT_FILE_FORMAT_COUNT];
 
 /* --- for the readers ---------------------------------------------------- */
 
@@ -120,8 +129,14 @@ TCT_FILE_FORMATS(TCT_DECLARE_FORMAT)
 tacit_status tct_check_sizes(const char *where, const tct_input *in,
                              const tct_source *s, int64_t room);
 
-/* `count` entries as a batch; `parts` [TCT_PARTS]. */
-enum { TCT_PARTS = 16 };
+/* Hand out what was built, or close it if that failed with `status`, which is
+ * returned. */
+tacit_status tct_source_built(tct_source *s, tacit_status status,
+                              tct_source **out);
+
+/* `count` entries as a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good number of
+ * entries for one. */
+enum { TCT_PARTS = 16, TCT_BATCH = 1 << 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count);
 

@@ -50,8 +50,7 @@ typedef struct {
     int64_t *start; /* [cols + 1] from 0 */
     int64_t *row;   /* [stored] from 0 */
     int64_t done, col;
-    bool below, above; /* the diagonal */
-    tct_entry *entry;  /* [2 * BATCH] */
+    tct_entry *entry; /* [2 * BATCH] */
     tct_part parts[TCT_PARTS];
 } boeing;
 
@@ -219,8 +218,8 @@ static tacit_status boeing_next(tct_source *base, tct_batch *out)
         double val = 1;
         if (b->has_values) TRY(next_value(b, &b->value, "values", &val));
         *e++ = (tct_entry){i, j, val};
-        b->below |= i > j;
-        b->above |= i < j;
+        b->base.below |= i > j;
+        b->base.above |= i < j;
         if (base->symmetric && i != j) *e++ = (tct_entry){j, i, val};
     }
     release_used(b, from);
@@ -228,25 +227,11 @@ static tacit_status boeing_next(tct_source *base, tct_batch *out)
     return TACIT_OK;
 }
 
-static tacit_status boeing_verify(const tct_source *base, int64_t duplicates)
-{
-    const boeing *b = (const boeing *)base;
-    if (duplicates == 0 || !base->symmetric || !b->below || !b->above)
-        return TACIT_OK;
-    FAIL(TACIT_INPUT,
-         "%s: says symmetric, yet gives %lld entries on both sides "
-         "of the diagonal: keep one triangle",
-         b->in.path, (long long)(duplicates / 2));
-}
-
 static void boeing_close(tct_source *base)
 {
     boeing *b = (boeing *)base;
     tct_text_close(&b->text);
-    tct_free(b->start);
-    tct_free(b->row);
-    tct_free(b->entry);
-    tct_free(b);
+    TCT_FREE(b->start, b->row, b->entry, b);
 }
 
 /* --- vectors ------------------------------------------------------------ */
@@ -328,7 +313,6 @@ static tacit_status open_vector(boeing *b)
     b->base.stored = b->base.most = b->base.rows * b->base.cols;
     b->base.symmetric = false;
     b->base.next = vector_next;
-    b->base.verify = NULL;
     if (b->storage == 'M' && !b->in.guess) b->base.most = b->side_count;
     const int64_t room = tct_stream_limit(b->in.stream);
     const tct_source about = {.rows = b->base.rows,
@@ -564,12 +548,8 @@ static tacit_status boeing_open(const tct_input *in, tct_source **out)
     b->in = *in;
     b->base.checked = true;
     b->base.next = boeing_next;
-    b->base.verify = boeing_verify;
     b->base.close = boeing_close;
-    const tacit_status status = build(b);
-    if (status < 0) boeing_close(&b->base);
-    else *out = &b->base;
-    return status;
+    return tct_source_built(&b->base, build(b), out);
 }
 
 const tct_file_format tct_file_harwell_boeing = {

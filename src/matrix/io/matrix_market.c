@@ -41,7 +41,6 @@ typedef struct {
     bool natural;     /* integers without a sign */
     long long banner; /* the line of the header */
     int64_t seen;     /* entries read so far */
-    bool below, above;
     /* Two batches in turn: the last one is still being dealt out. */
     part parts[2][PARTS], *part;
     tct_part outs[2][PARTS], *out;
@@ -356,26 +355,14 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
         if (p->trouble) return explain(m, p, line);
         if (m->array) place_array(m, p, m->seen);
         m->seen += p->stored;
-        m->below |= p->below;
-        m->above |= p->above;
+        m->base.below |= p->below;
+        m->base.above |= p->above;
         tct_text_count_lines(m->text, p->lines);
         m->out[k] = (tct_part){p->entries, p->count};
     }
     *out = (tct_batch){m->out, parts};
     if (parts == 0 && m->seen < m->base.stored) return too_few(m);
     return ahead;
-}
-
-/* A symmetric file that fills both triangles says each entry twice. */
-static tacit_status market_verify(const tct_source *base, int64_t duplicates)
-{
-    const market *m = (const market *)base;
-    if (duplicates == 0 || !base->symmetric || !m->below || !m->above)
-        return TACIT_OK;
-    FAIL(TACIT_INPUT,
-         "%s: says symmetric, yet gives %lld entries on both sides of the "
-         "diagonal: keep one triangle, or write general",
-         m->in.path, (long long)(duplicates / 2));
 }
 
 static void market_close(tct_source *base)
@@ -567,12 +554,8 @@ static tacit_status market_open(const tct_input *in, tct_source **out)
     m->base.checked = true;
     m->base.lasting = true;
     m->base.next = market_next;
-    m->base.verify = market_verify;
     m->base.close = market_close;
-    const tacit_status status = build(m);
-    if (status < 0) market_close(&m->base);
-    else *out = &m->base;
-    return status;
+    return tct_source_built(&m->base, build(m), out);
 }
 
 /* --- writing ------------------------------------------------------------ */

@@ -17,14 +17,11 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { BATCH = 1 << 16 };
-
 typedef struct {
     tct_source base;
     tct_input in;
     tct_text *text;
-    const char *at, *end; /* unread part of the block */
-    const char *line;     /* where the present line began in it */
+    tct_text_place here;
     bool edge_weights, in_comment, begun; /* a word of this line was read */
     int skip;          /* words before the neighbours of each line */
     int skipped;       /* ... in this line */
@@ -34,7 +31,7 @@ typedef struct {
     int64_t seen;      /* neighbours read */
     double degree;     /* weights of this vertex so far */
     uint64_t balance;  /* 0 if every edge stands twice */
-    tct_entry *entry;  /* [BATCH + 2] */
+    tct_entry *entry;  /* [TCT_BATCH + 2] */
     int64_t count;
     tct_part parts[TCT_PARTS];
 } graph;
@@ -43,7 +40,7 @@ typedef struct {
 
 static tacit_status bad_word(const graph *g, const char *at, const char *why)
 {
-    return tct_text_bad_word(g->text, g->line, at, why);
+    return tct_text_bad_word(g->text, g->here.line, at, why);
 }
 
 /* This format has no word of its own: whoever forgot another one's header gets
@@ -101,10 +98,10 @@ static tacit_status end_line(graph *g)
     return TACIT_OK;
 }
 
-/* The word at `g->at`: a weight to pass over, a neighbour or its weight. */
+/* The next word: a weight to pass over, a neighbour or its weight. */
 static tacit_status take_word(graph *g)
 {
-    const char *at = g->at, *end;
+    const char *at = g->here.at, *end;
     double weight = 1;
     g->begun = true;
     if (g->vertex >= g->base.rows)
@@ -112,7 +109,7 @@ static tacit_status take_word(graph *g)
     if (g->skipped < g->skip || g->neighbour >= 0) {
         end = tct_scan_double(at, &weight);
         if (!end || *end > ' ') return bad_word(g, at, "is no number");
-        g->at = end;
+        g->here.at = end;
         if (g->skipped < g->skip) {
             g->skipped++;
             return TACIT_OK;
@@ -133,7 +130,7 @@ static tacit_status take_word(graph *g)
             return bad_word(g, at,
                             "is the vertex of this line itself: a graph "
                             "has no such edges");
-        g->at = end;
+        g->here.at = end;
         g->neighbour = to - 1;
         if (g->edge_weights) return TACIT_OK;
     }
@@ -145,16 +142,16 @@ static tacit_status take_word(graph *g)
 /* Read words until the block or the room for entries ends. */
 static tacit_status take_block(graph *g)
 {
-    while (g->at < g->end && g->count < BATCH) {
-        const char c = *g->at;
+    while (g->here.at < g->here.end && g->count < TCT_BATCH) {
+        const char c = *g->here.at;
         if (c == '\n') {
             if (!g->in_comment && (g->begun || g->vertex < g->base.rows))
                 TRY(end_line(g));
             g->in_comment = false;
             tct_text_count_lines(g->text, 1);
-            g->line = ++g->at;
+            g->here.line = ++g->here.at;
         } else if (g->in_comment || c == ' ' || c == '\t' || c == '\r') {
-            g->at++;
+            g->here.at++;
         } else if (c == '%' && !g->begun) {
             g->in_comment = true;
         } else {
@@ -190,10 +187,9 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
     g->count = 0;
     for (;;) {
         TRY(as_graph(take_block(g)));
-        if (g->count >= BATCH) break;
-        TRY(tct_text_block(g->text, &g->at, &g->end));
-        g->line = g->at;
-        if (g->at < g->end) continue;
+        if (g->count >= TCT_BATCH) break;
+        TRY(tct_text_next(g->text, &g->here));
+        if (g->here.at < g->here.end) continue;
         if (g->count == 0) TRY(as_graph(check_end(g)));
         break;
     }
@@ -204,11 +200,11 @@ static tacit_status metis_next(tct_source *base, tct_batch *out)
 static tacit_status metis_verify(const tct_source *base, int64_t duplicates)
 {
     if (duplicates == 0) return TACIT_OK;
-    return as_graph(tct_fail(TACIT_INPUT,
-                             "%s: %lld edges are listed twice in a line: "
-                             "remove one of each",
-                             ((const graph *)base)->in.path,
-                             (long long)(duplicates / 2)));
+    return as_graph(tacit_error_set(
+        TACIT_INPUT,
+        "%s: %lld edges are listed twice in a line: "
+        "remove one of each",
+        ((const graph *)base)->in.path, (long long)(duplicates / 2)));
 }
 
 static void metis_close(tct_source *base)
@@ -225,11 +221,8 @@ static void metis_close(tct_source *base)
 static bool metis_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;
-    while (p < end && *p == '%') {
-        p = memchr(p, '\n', (size_t)(end - p));
-        if (!p) return false;
-        p++;
-    }
+    while (p && p < end && *p == '%') p = tct_next_line(p, end);
+    if (!p) return false;
     int words = 0;
     bool inside = false;
     for (; p < end && *p != '\n'; p++) {
@@ -297,7 +290,7 @@ static tacit_status check_header(graph *g)
 static tacit_status build(graph *g)
 {
     TRY(tct_text_open(g->in.path, g->in.stream, &g->text));
-    TRY(TCT_ALLOC(BATCH + 2, "a piece of a file", &g->entry));
+    TRY(TCT_ALLOC(TCT_BATCH + 2, "a piece of a file", &g->entry));
     TRY(parse_header(g));
     return check_header(g);
 }
@@ -314,10 +307,7 @@ static tacit_status metis_open(const tct_input *in, tct_source **out)
                            .next = metis_next,
                            .verify = metis_verify,
                            .close = metis_close};
-    const tacit_status status = as_graph(build(g));
-    if (status < 0) metis_close(&g->base);
-    else *out = &g->base;
-    return status;
+    return tct_source_built(&g->base, as_graph(build(g)), out);
 }
 
 const tct_file_format tct_file_metis = {

@@ -57,10 +57,11 @@ static tacit_status read_format(const char *path, char *out, int room)
     const int step = a.kind == 'U' ? 4 : 1, bytes = a.width;
     const bool word = a.kind == 'U' || a.kind == 'S';
     if (status == TACIT_OK && (!word || bytes > (int)sizeof raw || h.dims != 0))
-        status = tct_fail(TACIT_INPUT,
-                          "%s: format.npy is no word such as 'csr': save the "
-                          "matrix with scipy.sparse.save_npz",
-                          path);
+        status =
+            tacit_error_set(TACIT_INPUT,
+                            "%s: format.npy is no word such as 'csr': save the "
+                            "matrix with scipy.sparse.save_npz",
+                            path);
     if (status == TACIT_OK) status = a.read(a.ctx, a.what, raw, (size_t)bytes);
     tct_array_close(&a);
     for (int k = 0; k < room; k++)
@@ -75,8 +76,9 @@ static tacit_status read_shape(const char *path, int64_t shape[2])
     tct_array a = {0};
     tacit_status status = open_numbers(path, "shape.npy", &a);
     if (status == TACIT_OK && a.count != 2)
-        status = tct_fail(TACIT_INPUT, "%s: %lld dimensions instead of 2", path,
-                          (long long)a.count);
+        status =
+            tacit_error_set(TACIT_INPUT, "%s: %lld dimensions instead of 2",
+                            path, (long long)a.count);
     if (status == TACIT_OK) status = tct_array_ints(&a, shape, 2);
     tct_array_close(&a);
     return status;

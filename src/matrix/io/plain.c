@@ -5,19 +5,15 @@
 #include "matrix/io/number.h"
 #include "matrix/io/text.h"
 #include <math.h>
-#include <stdio.h>
-
-enum { BATCH = 1 << 16 };
 
 typedef struct {
     tct_source base;
     tct_input in;
     tct_text *text;
-    const char *at, *end; /* unread part of the block */
-    const char *line;     /* where the present line began in it */
-    int64_t seen;         /* values read */
+    tct_text_place here;
+    int64_t seen; /* values read */
     bool in_comment;
-    tct_entry *entry; /* [BATCH] */
+    tct_entry *entry; /* [TCT_BATCH] */
     tct_part parts[TCT_PARTS];
 } plain;
 
@@ -35,18 +31,18 @@ static bool comment(char c)
 
 static tacit_status bad_number(const plain *p, const char *why)
 {
-    return tct_text_bad_word(p->text, p->line, p->at, why);
+    return tct_text_bad_word(p->text, p->here.line, p->here.at, why);
 }
 
 static tacit_status take_number(plain *p, int64_t *count)
 {
     double value = 0;
-    const char *end = tct_scan_double(p->at, &value);
+    const char *end = tct_scan_double(p->here.at, &value);
     if (!end || !(blank(*end) || *end == '\n' || comment(*end)))
         return bad_number(p, "is no number: write numbers between blanks");
     if (!isfinite(value))
         return bad_number(p, "is not finite: all values must be");
-    p->at = end;
+    p->here.at = end;
     if (p->seen++ < p->base.rows) /* what is too much is only counted */
         p->entry[(*count)++] = (tct_entry){p->seen - 1, 0, value};
     return TACIT_OK;
@@ -55,14 +51,14 @@ static tacit_status take_number(plain *p, int64_t *count)
 /* Read numbers until the block or the room for entries ends. */
 static tacit_status take_block(plain *p, int64_t *count)
 {
-    while (p->at < p->end && *count < BATCH) {
-        const char c = *p->at;
+    while (p->here.at < p->here.end && *count < TCT_BATCH) {
+        const char c = *p->here.at;
         if (c == '\n') {
             p->in_comment = false;
             tct_text_count_lines(p->text, 1);
-            p->line = ++p->at;
+            p->here.line = ++p->here.at;
         } else if (p->in_comment || blank(c)) {
-            p->at++;
+            p->here.at++;
         } else if (comment(c)) {
             p->in_comment = true;
         } else {
@@ -78,10 +74,9 @@ static tacit_status plain_next(tct_source *base, tct_batch *out)
     int64_t count = 0;
     for (;;) {
         TRY(take_block(p, &count));
-        if (count == BATCH) break;
-        TRY(tct_text_block(p->text, &p->at, &p->end));
-        p->line = p->at;
-        if (p->at == p->end) break;
+        if (count == TCT_BATCH) break;
+        TRY(tct_text_next(p->text, &p->here));
+        if (p->here.at == p->here.end) break;
     }
     tct_batch_split(out, p->parts, p->entry, count);
     if (count > 0 || p->seen == base->rows) return TACIT_OK;
@@ -102,11 +97,9 @@ static void plain_close(tct_source *base)
 static bool plain_probe(const char *head, size_t count)
 {
     const char *p = head, *end = head + count;
-    while (p < end && (blank(*p) || *p == '\n' || comment(*p))) {
-        if (comment(*p)) p = memchr(p, '\n', (size_t)(end - p));
-        if (!p) return false;
-        p++;
-    }
+    while (p && p < end && (blank(*p) || *p == '\n' || comment(*p)))
+        p = comment(*p) ? tct_next_line(p, end) : p + 1;
+    if (!p) return false;
     char word[64 + TCT_SCAN_PAD] = {0};
     size_t n = 0;
     for (; p < end && n < 64 && !blank(*p) && *p != '\n'; p++) word[n++] = *p;
@@ -127,10 +120,9 @@ static tacit_status plain_open(const tct_input *in, tct_source **out)
                            .next = plain_next,
                            .close = plain_close};
     tacit_status status = tct_text_open(in->path, in->stream, &p->text);
-    if (status >= 0) status = TCT_ALLOC(BATCH, "a piece of a file", &p->entry);
-    if (status < 0) plain_close(&p->base);
-    else *out = &p->base;
-    return status;
+    if (status >= 0)
+        status = TCT_ALLOC(TCT_BATCH, "a piece of a file", &p->entry);
+    return tct_source_built(&p->base, status, out);
 }
 
 const tct_file_format tct_file_plain = {

@@ -15,11 +15,6 @@
 #include <math.h>
 #include <string.h>
 
-#define TCT_POINT(name) &tct_file_##name,
-static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
-#undef TCT_POINT
-enum { FORMATS = sizeof formats / sizeof *formats };
-
 const char *tct_field_name(tct_field field)
 {
     switch (field) {
@@ -63,6 +58,14 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
              where, rows, cols, stored);
     const double bytes = 16.0 * (double)s->most + 8.0 * (double)rows;
     return tct_memory_require(bytes / in->machines, where);
+}
+
+tacit_status tct_source_built(tct_source *s, tacit_status status,
+                              tct_source **out)
+{
+    if (status < 0) s->close(s);
+    else *out = s;
+    return status;
 }
 
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
@@ -199,24 +202,24 @@ static tacit_status look(tct_input *in, int ranks, opened *o)
     TRY(tct_stream_open(path, &o->stream));
     size_t count;
     const char *head = tct_stream_head(o->stream, &count);
-    int f = 0;
-    while (f < FORMATS &&
-           !(takes(formats[f], in->vector) && formats[f]->probe(head, count)))
-        f++;
-    if (f == FORMATS) return unknown_format(path, head, count, in->vector);
-    TRY(tct_check_missing(path, formats[f]));
-    o->about.format = f;
+    const tct_file_format *format = NULL;
+    for (int f = 0; f < TCT_FILE_FORMAT_COUNT && !format; f++)
+        if (takes(tct_file_formats[f], in->vector) &&
+            tct_file_formats[f]->probe(head, count))
+            format = tct_file_formats[o->about.format = f];
+    if (!format) return unknown_format(path, head, count, in->vector);
+    TRY(tct_check_missing(path, format));
     while (strcmp(packings[o->about.packing], tct_stream_packing(o->stream)) !=
            0)
         o->about.packing++;
-    if (in->guess && !formats[f]->guesses)
+    if (in->guess && !format->guesses)
         FAIL(TACIT_INPUT,
              "%s: holds a matrix without a first guess: give another file",
              path);
-    TRY(prepare(in, formats[f], ranks, o));
+    TRY(prepare(in, format, ranks, o));
     in->stream = o->stream;
-    if (!formats[f]->open) return TACIT_OK;
-    TRY(formats[f]->open(in, &o->source));
+    if (!format->open) return TACIT_OK;
+    TRY(format->open(in, &o->source));
     const tct_source *s = o->source;
     o->about.rows = s->rows;
     o->about.cols = s->cols;
@@ -236,10 +239,10 @@ static void tell(const tct_input *in, const opened *o)
     const char *packing = packings[a->packing];
     if (!o->source)
         tct_log(TCT_DETAIL, "%s: %s, each rank reads its part", in->path,
-                formats[a->format]->about.name);
+                tct_file_formats[a->format]->about.name);
     else
         tct_log(TCT_DETAIL, "%s: %s%s%s, %s%s, %lld x %lld, %lld entries",
-                in->path, formats[a->format]->about.name,
+                in->path, tct_file_formats[a->format]->about.name,
                 packing[0] ? ", " : "", packing,
                 tct_field_name((tct_field)a->field),
                 a->symmetric ? " symmetric" : "", (long long)a->rows,
@@ -418,10 +421,7 @@ static tacit_status route(tacit_world *w, const char *path, tct_source *s,
         status = TCT_ALLOC(w->size, "message sizes", &r.recv);
     status = tct_agree(w, status);
     if (status == TACIT_OK) status = deal(path, s, &r, take, ctx);
-    tct_free(r.send);
-    tct_free(r.recv);
-    tct_free(r.out);
-    tct_free(r.in);
+    TCT_FREE(r.send, r.recv, r.out, r.in);
     return status;
 }
 
@@ -451,6 +451,18 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
     return tct_agree(w, status);
 }
 
+/* A symmetric file that fills both triangles says each entry twice. */
+static tacit_status verify(const char *path, const tct_source *s,
+                           int64_t duplicates)
+{
+    if (duplicates > 0 && s->symmetric && s->below && s->above)
+        FAIL(TACIT_INPUT,
+             "%s: says symmetric, yet gives %lld entries on both sides of the "
+             "diagonal: keep one triangle, or say that it is general",
+             path, (long long)(duplicates / 2));
+    return s->verify ? s->verify(s, duplicates) : TACIT_OK;
+}
+
 /* From a source: every rank assembles its own rows. */
 static tacit_status from_source(tacit_world *w, const char *path, opened *o,
                                 tct_crew *crew, tct_csr *out,
@@ -476,15 +488,14 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
     tct_free(starts);
     TRY(status);
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->duplicates));
-    if (w->rank == 0 && o->source->verify)
-        status = o->source->verify(o->source, info->duplicates);
+    if (w->rank == 0) status = verify(path, o->source, info->duplicates);
     return tct_agree(w, status);
 }
 
 static tacit_status read_opened(tacit_world *w, const char *path, opened *o,
                                 tct_crew *crew, tct_csr *A, tct_file_info *info)
 {
-    const tct_file_format *f = formats[o->about.format];
+    const tct_file_format *f = tct_file_formats[o->about.format];
     if (f->read_matrix) TRY(f->read_matrix(w, path, A, info));
     else TRY(from_source(w, path, o, crew, A, info));
     info->format = f->about.name;
@@ -560,7 +571,7 @@ static tacit_status read_columns(tacit_world *w, const char *path, bool guess,
     tacit_status status = tct_agree(w, tct_crew_create(&crew));
     if (status == TACIT_OK) status = open_all(w, path, v, guess, crew, &o);
     if (status == TACIT_OK) {
-        const tct_file_format *f = formats[o.about.format];
+        const tct_file_format *f = tct_file_formats[o.about.format];
         status = f->read_vectors ? f->read_vectors(w, path, v)
                                  : vectors_from_source(w, path, &o, crew, v);
     }

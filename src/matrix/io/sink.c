@@ -193,7 +193,8 @@ tacit_status tct_sink_open(tacit_world *w, const char *path, bool pack,
         s->fd = -1;
         status = build(s, path, pack);
     } else {
-        status = tct_fail(TACIT_NO_MEMORY, "%s: no memory to write it", path);
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "%s: no memory to write it", path);
     }
     status = tct_agree(w, status);
     if (status < 0) tct_sink_close(&s);
@@ -357,10 +358,7 @@ void tct_sink_close(tct_sink **out)
     if (s->fd >= 0) close(s->fd);
     if (s->temporary[0]) unlink(s->temporary);
     if (s->packing) deflateEnd(&s->z);
-    tct_free(s->packed);
-    tct_free(s->counts);
-    tct_free(s->piece);
-    tct_free(s);
+    TCT_FREE(s->packed, s->counts, s->piece, s);
     *out = NULL;
 }
 

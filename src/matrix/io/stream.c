@@ -379,8 +379,8 @@ tacit_status tct_stream_keep(const char *path, tct_stream **s)
     const int fd = tct_input_spare();
     tacit_status status = TACIT_OK;
     if (fd < 0)
-        status = tct_fail(TACIT_IO, "%s: no temporary file for it: %s", path,
-                          strerror(errno));
+        status = tacit_error_set(TACIT_IO, "%s: no temporary file for it: %s",
+                                 path, strerror(errno));
     else status = copy_to(fd, *s, piece, PACKED);
     tct_free(piece);
     tct_input_keep(path, fd); /* closed with the rest, also on errors */
@@ -395,9 +395,6 @@ void tct_stream_close(tct_stream **out)
     if (!s) return;
     if (s->unpack) s->unpack->close(s);
     if (s->fd >= 0) close(s->fd);
-    tct_free(s->packed);
-    tct_free(s->head);
-    tct_free(s->path);
-    tct_free(s);
+    TCT_FREE(s->packed, s->head, s->path, s);
     *out = NULL;
 }

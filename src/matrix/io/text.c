@@ -129,8 +129,6 @@ void tct_text_close(tct_text **out)
 {
     tct_text *t = *out;
     if (!t) return;
-    tct_free(t->buffer[0]);
-    tct_free(t->buffer[1]);
-    tct_free(t);
+    TCT_FREE(t->buffer[0], t->buffer[1], t);
     *out = NULL;
 }

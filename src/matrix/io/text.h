@@ -12,6 +12,7 @@
 #ifndef TCT_IO_TEXT_H
 #define TCT_IO_TEXT_H
 #include "matrix/io/stream.h"
+#include <string.h>
 
 enum { TCT_TEXT_BLOCK = 4 << 20 };
 
@@ -30,6 +31,20 @@ tacit_status tct_text_line(tct_text *t, char **line, size_t *length);
  * block is cut at a blank. Empty at the end of the file. */
 tacit_status tct_text_block(tct_text *t, const char **begin, const char **end);
 
+/* Where a reader of blocks is. */
+typedef struct tct_text_place {
+    const char *at, *end; /* unread part of the block            */
+    const char *line;     /* where the present line began in it  */
+} tct_text_place;
+
+/* Go on to the next block. */
+static inline tacit_status tct_text_next(tct_text *t, tct_text_place *p)
+{
+    TRY(tct_text_block(t, &p->at, &p->end));
+    p->line = p->at;
+    return TACIT_OK;
+}
+
 /* Read the block after the present one, which stays as it is. */
 tacit_status tct_text_ahead(tct_text *t);
 
@@ -44,5 +59,12 @@ tacit_status tct_text_bad_word(const tct_text *t, const char *line,
                                const char *at, const char *why);
 
 void tct_text_close(tct_text **t);
+
+/* The line after that of `p`, NULL if there is none in [p, end). */
+static inline const char *tct_next_line(const char *p, const char *end)
+{
+    p = memchr(p, '\n', (size_t)(end - p));
+    return p ? p + 1 : NULL;
+}
 
 #endif

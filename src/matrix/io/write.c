@@ -5,11 +5,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#define TCT_POINT(name) &tct_file_##name,
-static const tct_file_format *const formats[] = {TCT_FILE_FORMATS(TCT_POINT)};
-#undef TCT_POINT
-enum { FORMATS = sizeof formats / sizeof *formats };
-
 static bool writes(const tct_file_format *f, bool vector)
 {
     return vector ? f->write_vectors != NULL : f->write_matrix != NULL;
@@ -24,13 +19,13 @@ static bool ends_with(const char *text, const char *end)
 static tacit_status by_name(const char *name, bool vector,
                             const tct_file_format **out)
 {
-    const char *names[FORMATS];
+    const char *names[TCT_FILE_FORMAT_COUNT];
     size_t count = 0;
-    for (int f = 0; f < FORMATS; f++) {
-        if (!writes(formats[f], vector)) continue;
-        names[count++] = formats[f]->about.name;
-        *out = formats[f];
-        if (strcmp(name, formats[f]->about.name) == 0) return TACIT_OK;
+    for (int f = 0; f < TCT_FILE_FORMAT_COUNT; f++) {
+        if (!writes(tct_file_formats[f], vector)) continue;
+        names[count++] = tct_file_formats[f]->about.name;
+        *out = tct_file_formats[f];
+        if (strcmp(name, tct_file_formats[f]->about.name) == 0) return TACIT_OK;
     }
     const char *near = tct_nearest(name, names, count);
     FAIL(TACIT_INVALID, "no format '%s' to write a %s in%s%s%s", name,
@@ -65,10 +60,12 @@ static bool has_no_suffix(const char *path)
 static tacit_status by_suffix(const char *path, bool vector,
                               const tct_file_format **out)
 {
-    for (int f = 0; f < FORMATS; f++) {
-        *out = formats[f];
-        for (const char *const *s = formats[f]->about.suffixes; *s; s++)
-            if (writes(formats[f], vector) && has_suffix(formats[f], path, *s))
+    for (int f = 0; f < TCT_FILE_FORMAT_COUNT; f++) {
+        *out = tct_file_formats[f];
+        for (const char *const *s = tct_file_formats[f]->about.suffixes; *s;
+             s++)
+            if (writes(tct_file_formats[f], vector) &&
+                has_suffix(tct_file_formats[f], path, *s))
                 return TACIT_OK;
     }
     *out = &tct_file_matrix_market;

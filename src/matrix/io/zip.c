@@ -68,7 +68,7 @@ static tacit_status open_archive(member *m)
     const int fd = tct_input_open(m->path);
     m->file = fd >= 0 ? fdopen(fd, "rb") : NULL;
     if (!m->file) {
-        const tacit_status status = tct_fail(
+        const tacit_status status = tacit_error_set(
             TACIT_IO, "%s: cannot be opened: %s", m->path, strerror(errno));
         if (fd >= 0) close(fd);
         return status;
@@ -319,8 +319,9 @@ static tacit_status write_members(target *t, zip_t *archive,
     }
     if (done && zip_close(archive) == 0) return TACIT_OK;
     if (t->status == TACIT_OK) /* libzip has its own reason */
-        t->status = tct_fail(TACIT_NO_MEMORY, "%s: cannot be written: %s",
-                             tct_sink_path(t->sink), zip_strerror(archive));
+        t->status =
+            tacit_error_set(TACIT_NO_MEMORY, "%s: cannot be written: %s",
+                            tct_sink_path(t->sink), zip_strerror(archive));
     zip_discard(archive);
     return t->status;
 }
@@ -341,8 +342,8 @@ static tacit_status write_archive(target *t, const tct_zip_part *parts,
         status = write_members(t, archive, parts, c, count);
     } else {
         zip_source_free(source);
-        status = tct_fail(TACIT_NO_MEMORY, "%s: no memory to write it",
-                          tct_sink_path(t->sink));
+        status = tacit_error_set(TACIT_NO_MEMORY, "%s: no memory to write it",
+                                 tct_sink_path(t->sink));
     }
     tct_free(c);
     return status;

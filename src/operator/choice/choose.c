@@ -110,13 +110,9 @@ static tacit_status sampling_open(const tct_local *A, tct_team *team,
 static void sampling_close(sampling *s)
 {
     if (s->part.ptr != s->A->ptr) {
-        tct_free(s->part.ptr);
-        tct_free(s->part.col);
-        tct_free(s->part.val);
+        TCT_FREE(s->part.ptr, s->part.col, s->part.val);
     }
-    tct_free(s->seen);
-    tct_free(s->x);
-    tct_free(s->y);
+    TCT_FREE(s->seen, s->x, s->y);
 }
 
 /* --- time ------------------------------------------------------------------- */

@@ -222,8 +222,9 @@ tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
         status = race(&c, A, trials, count, reasons, winner, out);
     course_close(&c);
     if (status >= 0 && !*out)
-        status = tct_fail(TACIT_NO_MEMORY, "no format could be tried: %s",
-                          *count && trials[0].reason ? trials[0].reason : "");
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "no format could be tried: %s",
+                            *count && trials[0].reason ? trials[0].reason : "");
     if (status < 0) drop(out);
     return status;
 }

@@ -77,9 +77,7 @@ typedef struct { /* host copies of what the device gets */
 
 static void clear(tiling *T)
 {
-    tct_free(T->start);
-    tct_free(T->end);
-    tct_free(T->row);
+    TCT_FREE(T->start, T->end, T->row);
 }
 
 static void cut(const tct_local *A, int64_t tiles, const tiling *T)
@@ -269,10 +267,7 @@ static tacit_status find_difference(const tct_gpu_csr *B, const tct_local *A)
     tacit_status status = get_pattern(&B->d, &P);
     for (int64_t i = 0; i < A->rows && status >= 0; i++)
         status = tct_require_row(A, i, P.ptr, P.col);
-    tct_free(P.ptr);
-    tct_free(P.col);
-    tct_free(P.start);
-    tct_free(P.end);
+    TCT_FREE(P.ptr, P.col, P.start, P.end);
     return status;
 }
 

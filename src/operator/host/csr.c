@@ -38,9 +38,7 @@ static void csr_destroy(tct_block *block)
 {
     csr_block *B = (csr_block *)(void *)block;
     if (!B) return;
-    tct_free(B->ptr);
-    tct_free(B->col);
-    tct_free(B->val);
+    TCT_FREE(B->ptr, B->col, B->val);
     tct_chunks_clear(&B->chunks);
     tct_free(B);
 }

@@ -31,11 +31,7 @@ static void ghost_destroy(tct_block *block)
 {
     tct_ghost_block *B = (tct_ghost_block *)(void *)block;
     if (!B) return;
-    tct_free(B->row);
-    tct_free(B->ptr);
-    tct_free(B->col);
-    tct_free(B->val);
-    tct_free(B);
+    TCT_FREE(B->row, B->ptr, B->col, B->val, B);
 }
 
 static const tct_block_ops ghost_ops = {

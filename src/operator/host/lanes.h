@@ -8,23 +8,12 @@
  * processors of today that is faster than a gather instruction, or as fast. */
 #ifndef TCT_LANES_H
 #define TCT_LANES_H
+#include "device/isa.h"
 #include "operator/host/slices.h"
 #include <string.h>
 #if defined(__AVX2__)
 #include <immintrin.h>
 #endif
-
-#define INLINE static inline __attribute__((always_inline))
-
-/* a b + s, rounded once where the instruction set can. */
-INLINE double fused(double a, double b, double s)
-{
-#if defined(__FMA__) || defined(__FP_FAST_FMA) || defined(__ARM_FEATURE_FMA)
-    return __builtin_fma(a, b, s);
-#else
-    return a * b + s;
-#endif
-}
 
 #if defined(__AVX512F__)
 

@@ -256,16 +256,8 @@ void tct_slices_destroy(tct_block *block)
 {
     tct_slices *S = (tct_slices *)(void *)block;
     if (!S) return;
-    tct_free(S->slice);
-    tct_free(S->order);
-    tct_free(S->value);
-    tct_free(S->index);
-    tct_free(S->some);
-    tct_free(S->long_row);
-    tct_free(S->long_ptr);
-    tct_free(S->long_col);
-    tct_free(S->long_val);
-    tct_free(S->at);
+    TCT_FREE(S->slice, S->order, S->value, S->index, S->some, S->long_row,
+             S->long_ptr, S->long_col, S->long_val, S->at);
     tct_chunks_clear(&S->chunks);
     tct_free(S);
 }

@@ -245,11 +245,7 @@ tacit_status tct_gpu_plan_make(tct_gpu_maker *M, tct_gpu_plan *P)
 
 void tct_gpu_plan_clear(tct_gpu_plan *P)
 {
-    tct_free(P->slice);
-    tct_free(P->order);
-    tct_free(P->length);
-    tct_free(P->long_rows);
-    tct_free(P->long_entries);
+    TCT_FREE(P->slice, P->order, P->length, P->long_rows, P->long_entries);
     tct_value_set_close(&P->values);
 }
 

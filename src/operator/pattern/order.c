@@ -17,14 +17,15 @@ enum {
 static const double FAR_LEAST = 0.1; /* of windows */
 static const char *const what = "the order of rows";
 
+static const tacit_order orders[] = {
+    {"none", "the matrix's"},
+    {"rcm", "reverse Cuthill and McKee: columns of neighbours are near"},
+    {"metis", "parts with few edges between them, each so"}};
+enum { ORDERS = sizeof orders / sizeof *orders };
+
 const tacit_order *tacit_order_at(int i)
 {
-    static const tacit_order orders[] = {
-        {"none", "the matrix's"},
-        {"rcm", "reverse Cuthill and McKee: columns of neighbours are near"},
-        {"metis", "parts with few edges between them, each so"}};
-    return i >= 0 && i < (int)(sizeof orders / sizeof *orders) ? &orders[i]
-                                                               : NULL;
+    return i >= 0 && i < ORDERS ? &orders[i] : NULL;
 }
 
 bool tct_order_is_known(const char *name)
@@ -292,11 +293,7 @@ tacit_status tct_order_ghosts(const tct_order *o, tct_parts *parts)
         *parts = to;
         to = old;
     }
-    tct_free(at);
-    tct_free(to.ghost_row);
-    tct_free(to.ghost_ptr);
-    tct_free(to.ghost_col);
-    tct_free(to.ghost_val);
+    TCT_FREE(at, to.ghost_row, to.ghost_ptr, to.ghost_col, to.ghost_val);
     return status;
 }
 

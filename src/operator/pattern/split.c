@@ -179,10 +179,7 @@ tacit_status tct_split(tct_team *team, tct_csr *A, tct_parts *out)
 void tct_parts_clear(tct_parts *parts)
 {
     tct_local_free(&parts->local);
-    tct_free(parts->ghost_id);
-    tct_free(parts->ghost_row);
-    tct_free(parts->ghost_ptr);
-    tct_free(parts->ghost_col);
-    tct_free(parts->ghost_val);
+    TCT_FREE(parts->ghost_id, parts->ghost_row, parts->ghost_ptr,
+             parts->ghost_col, parts->ghost_val);
     *parts = (tct_parts){0};
 }

@@ -151,7 +151,7 @@ static void turn(tct_lockstep *L, int count)
     L->aside = (tacit_result){0};
     L->due = next_look(L);
     q_systems(L->text.q, count, L->stride);
-    L->text.now->iterate(&L->text);
+    tct_iterate(&L->text);
     q_systems(L->text.q, 0, 0);
 }
 
@@ -292,7 +292,8 @@ tacit_status tct_lockstep_create(tacit_solver *S, int places,
         L->places = places;
         status = make_places(L);
     } else {
-        status = tct_fail(TACIT_NO_MEMORY, "no memory for %d columns", places);
+        status = tacit_error_set(TACIT_NO_MEMORY, "no memory for %d columns",
+                                 places);
     }
     status = tct_agree(S->run.q->world, status);
     if (status < 0) tct_lockstep_destroy(&L);

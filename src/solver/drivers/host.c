@@ -49,7 +49,7 @@ void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
     tct_seen c;
     R->look = look;
     R->ahead = 0;
-    R->now->iterate(R);
+    tct_iterate(R);
     while (R->ahead > 0 && q_seen(R->q, &c)) R->ahead--; /* they hold still */
     R->ahead = 0;
 }

@@ -13,7 +13,7 @@
 #include "solver/run.h"
 
 /* With a preconditioner: z = M r, st = M s, wt = M w, ut = M u. */
-static void with_precond(tct_run *R)
+static void pipe_pr_with_precond(tct_run *R)
 {
     tacit_queue *q = R->q;
     const tacit_operator *A = R->A, *M = R->M;
@@ -57,10 +57,6 @@ static void with_precond(tct_run *R)
 
 static void pipe_pr_iterate(tct_run *R)
 {
-    if (R->M) {
-        with_precond(R);
-        return;
-    }
     tacit_queue *q = R->q;
     const tacit_operator *A = R->A;
     const size_t n = R->n;
@@ -106,4 +102,5 @@ const tct_method tct_method_pipe_pr = {
               .precond_vectors = 4},
     .rescue = &tct_method_single,
     .iterate = pipe_pr_iterate,
+    .with_precond = pipe_pr_with_precond,
 };

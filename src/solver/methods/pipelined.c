@@ -96,7 +96,7 @@ static void begin_with_precond(tct_run *R)
     R->result->extra_products += 2;
 }
 
-static void with_precond(tct_run *R)
+static void pipelined_with_precond(tct_run *R)
 {
     tacit_queue *Q = R->q;
     const tacit_operator *A = R->A, *M = R->M;
@@ -140,10 +140,6 @@ static void with_precond(tct_run *R)
 
 static void pipelined_iterate(tct_run *R)
 {
-    if (R->M) {
-        with_precond(R);
-        return;
-    }
     tacit_queue *q = R->q;
     const tacit_operator *A = R->A;
     const size_t N = R->n;
@@ -197,4 +193,5 @@ const tct_method tct_method_pipelined = {
     .first = &tct_method_single,
     .rescue = &tct_method_single,
     .iterate = pipelined_iterate,
+    .with_precond = pipelined_with_precond,
 };

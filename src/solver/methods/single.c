@@ -13,7 +13,7 @@
 
 /* With a preconditioner: z = M r and st = M s; z, like r, comes from a
  * recurrence. */
-static void with_precond(tct_run *R)
+static void single_with_precond(tct_run *R)
 {
     tacit_queue *q = R->q;
     const tacit_operator *A = R->A, *M = R->M;
@@ -47,10 +47,6 @@ static void with_precond(tct_run *R)
 
 static void single_iterate(tct_run *R)
 {
-    if (R->M) {
-        with_precond(R);
-        return;
-    }
     tacit_queue *q = R->q;
     const tacit_operator *A = R->A;
     const size_t n = R->n;
@@ -86,4 +82,5 @@ const tct_method tct_method_single = {
               .vectors = 3,
               .precond_vectors = 2},
     .iterate = single_iterate,
+    .with_precond = single_with_precond,
 };

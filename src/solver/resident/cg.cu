@@ -98,16 +98,12 @@ template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
-    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
-        J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
-    tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     double pt[1], rr[1 + M];
-    tct_gang gang = tct_gang_open(J.gang);
-    tct_scalars_load(gang, c);
-    tct_chip_load<B, WALK>(J, J.v[V_RES]);
-    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
+    tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
+    tct_gang gang = tct_gang_open(J.gang, c);
+    tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
     tct_met met = begin<B, WALK, M>(J, gang, c);          /* p = z, rz = (r, z)*/
@@ -137,38 +133,28 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
-    tct_chip_store<B, WALK>(J, J.v[V_RES]);
-    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
+    tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-/* Each file has its own of this name. */
-namespace
-{
-template <bool M> struct kernels {
+template <bool M> struct cg_kernels {
     static constexpr bool has(int b, int store)
     {
         if (M && !tct_has_with_m(b, store)) return false;
         return store != GPU_DICT16 || b == 1 || b == 3;
     }
-    template <int B, int STORE, int WALK> static const void *code()
-    {
-        return (const void *)solve<B, STORE, WALK, M>;
-    }
+    template <int B, int STORE, int WALK>
+    static constexpr auto code = solve<B, STORE, WALK, M>;
 };
-} // namespace
 
-static constexpr tct_resident_kernel
-about(int vectors, const void *(*kernel)(int b, int store, int walk))
-{
-    return {&tct_method_cg,
-            vectors,
-            3,
-            false,
-            -1,
-            0,
-            {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
-            kernel};
-}
+static constexpr tct_resident_kernel plain = {
+    &tct_method_cg,
+    3,
+    3,
+    false,
+    -1,
+    0,
+    {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
+    tct_kernel<cg_kernels<false>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {
-    about(3, tct_kernel<kernels<false>>), about(4, tct_kernel<kernels<true>>)};
+    plain, tct_with_m(plain, 4, 0, tct_kernel<cg_kernels<true>>)};

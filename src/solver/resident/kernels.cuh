@@ -15,12 +15,12 @@ static constexpr bool tct_has_with_m(int b, int store)
 }
 
 /* A method's KERNELS say by `has(b, store)` which it has, and
- * `code<B, STORE, WALK>()` is one of them. */
+ * `code<B, STORE, WALK>` is one of them. */
 template <class KERNELS, int B, int STORE, int WALK>
 static const void *tct_kernel_if()
 {
     if constexpr (KERNELS::has(B, STORE))
-        return KERNELS::template code<B, STORE, WALK>();
+        return (const void *)KERNELS::template code<B, STORE, WALK>;
     else return nullptr;
 }
 template <class KERNELS, int B, int WALK>
@@ -50,6 +50,17 @@ static const void *tct_kernel(int b, int store, int walk)
     case 6: return tct_kernel_for<KERNELS, 6, GPU_ANY>(store);
     default: return nullptr;
     }
+}
+
+/* The row of a method with a preconditioner, from that without. */
+static constexpr tct_resident_kernel
+tct_with_m(tct_resident_kernel row, int vectors, int8_t places,
+           const void *(*kernel)(int b, int store, int walk))
+{
+    row.vectors = vectors;
+    row.places = places;
+    row.kernel = kernel;
+    return row;
 }
 
 #endif

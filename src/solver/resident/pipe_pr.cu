@@ -118,56 +118,29 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
-/* Vectors onto the chip, and back from it. */
-template <int B, int WALK, bool M>
-static __device__ inline void load(const tct_resident_job &J)
-{
-    tct_chip_load<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_load<B, WALK>(J, J.v[V_SOL]);
-    if (!M) return;
-    tct_chip_load<B, WALK>(J, J.v[V_RES]);
-    tct_chip_load<B, WALK>(J, J.v[V_AP]);
-    tct_chip_load<B, WALK>(J, J.v[V_DIA]);
-}
-template <int B, int WALK, bool M>
-static __device__ inline void store(const tct_resident_job &J)
-{
-    tct_chip_store<B, WALK>(J, J.v[V_DIR]);
-    tct_chip_store<B, WALK>(J, J.v[V_SOL]);
-    if (!M) return;
-    tct_chip_store<B, WALK>(J, J.v[V_RES]);
-    tct_chip_store<B, WALK>(J, J.v[V_AP]);
-}
-
 template <int B, int STORE, int WALK, bool M>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
-    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     __shared__ double c[TCT_SCALARS];
-    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(
-        J, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
+    const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     tct_ahead ahead = tct_look_ahead<B, WALK, 2>(J, A.policy);
     double sum[4 + M] = {0.0};
-    tct_gang gang = tct_gang_open(J.gang);
+    tct_gang gang = tct_gang_open(J.gang, c);
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
         {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
     tct_met met = TCT_GO;
     int now = 0;
-    tct_scalars_load(gang, c);
-    load<B, WALK, M>(J);
+    tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
+    if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
-        met = tct_grid_sum(gang, sum);
+        met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
-        if (threadIdx.x == 0)
-            for (int i = 0; i < 4 + M; i++)
-                c[C_RR + i] = sum[i];                    /* rr, rz, mu, ...   */
-        __syncthreads();
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
         __syncthreads();
@@ -181,7 +154,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         now = 1 - now;
     }
     /* clang-format on */
-    store<B, WALK, M>(J);
+    tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
+    if (M) tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_AP]);
     /* back to their places; z and st are formed anew */
     for (int t = 0; !M && now == 1 && t < J.slots; t++) {
         const int64_t a = tct_row<B, WALK>(J, t);
@@ -191,35 +165,24 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-/* Each file has its own of this name. */
-namespace
-{
-template <bool M> struct kernels {
+template <bool M> struct pipe_pr_kernels {
     static constexpr bool has(int b, int store)
     {
         if (M && !tct_has_with_m(b, store)) return false;
         return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
     }
-    template <int B, int STORE, int WALK> static const void *code()
-    {
-        return (const void *)solve<B, STORE, WALK, M>;
-    }
+    template <int B, int STORE, int WALK>
+    static constexpr auto code = solve<B, STORE, WALK, M>;
 };
-} // namespace
 
-static constexpr tct_resident_kernel
-about(int vectors, int8_t places,
-      const void *(*kernel)(int b, int store, int walk))
-{
-    return {&tct_method_pipe_pr,
-            vectors,
-            1,
-            true,
-            3,
-            places,
-            {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
-            kernel};
-}
+static constexpr tct_resident_kernel plain = {
+    &tct_method_pipe_pr,
+    4,
+    1,
+    true,
+    3,
+    2,
+    {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
+    tct_kernel<pipe_pr_kernels<false>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {
-    about(4, 2, tct_kernel<kernels<false>>),
-    about(7, 0, tct_kernel<kernels<true>>)};
+    plain, tct_with_m(plain, 7, 0, tct_kernel<pipe_pr_kernels<true>>)};

@@ -245,7 +245,7 @@ static void count_iterations(const tct_run *R, int64_t iterations)
     copy.look = look_sketched;
     copy.result = &aside;
     q_record_begin(R->q, &s.part[0]);
-    copy.now->iterate(&copy);
+    tct_iterate(&copy);
     q_replayed(R->q, &s.part[1], iterations);
 }
 

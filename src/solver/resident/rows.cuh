@@ -119,24 +119,28 @@ tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
         J, list, any, J.slots, work);
 }
 
-/* Bring the first slots onto the chip, and back. */
-template <int B, int WALK>
+/* Bring the first slots of vectors onto the chip, and back. */
+template <int B, int WALK, class... MORE>
 static __device__ inline void tct_chip_load(const tct_resident_job &J,
-                                            const tct_chip_vector &v)
+                                            const tct_chip_vector &v,
+                                            const MORE &...more)
 {
     for (int t = 0; t < v.slots; t++) {
         const int64_t row = tct_row<B, WALK>(J, t);
         if (row >= 0) *tct_at(v, t, row, TCT_CHIP) = v.memory[row];
     }
+    if constexpr (sizeof...(more) > 0) tct_chip_load<B, WALK>(J, more...);
 }
-template <int B, int WALK>
+template <int B, int WALK, class... MORE>
 static __device__ inline void tct_chip_store(const tct_resident_job &J,
-                                             const tct_chip_vector &v)
+                                             const tct_chip_vector &v,
+                                             const MORE &...more)
 {
     for (int t = 0; t < v.slots; t++) {
         const int64_t row = tct_row<B, WALK>(J, t);
         if (row >= 0) v.memory[row] = *tct_at(v, t, row, TCT_CHIP);
     }
+    if constexpr (sizeof...(more) > 0) tct_chip_store<B, WALK>(J, more...);
 }
 
 /* --- the product ----------------------------------------------------------------------- */
@@ -162,15 +166,16 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
     return v;
 }
 
-/* Every thread calls it, at the start. */
+/* Every thread calls it, once, at the start. */
 template <int B, int STORE, int WALK>
 static __device__ inline tct_values<STORE, true>
-tct_chip_fill(const tct_resident_job &J, const double *dict, uint64_t policy)
+tct_chip_fill(const tct_resident_job &J)
 {
     typedef typename tct_stored<STORE>::type type;
     extern __shared__ double chip[];
-    const tct_values<STORE, true> all =
-        tct_values_of<STORE, true>(J.A, dict, policy);
+    __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
+    const tct_values<STORE, true> all = tct_values_of<STORE, true>(
+        J.A, tct_dict<STORE>(J.A, table), tct_policy(J.keep));
     for (int i = threadIdx.x; J.poison && i < J.chip_doubles; i += blockDim.x)
         chip[i] = __longlong_as_double(-1);
     __syncthreads();
