@@ -29,12 +29,13 @@ const tacit_link *tacit_link_at(int i)
 
 static tacit_status unknown(const char *name)
 {
-    const char *names[LINKS];
-    for (int i = 0; i < LINKS; i++) names[i] = links[i]->name;
-    for (int i = 0; i < ROWS; i++) /* known, and not in this build */
+    const char *names[ROWS];
+    for (int i = 0; i < ROWS; i++) {
+        names[i] = rows[i].name;
         if (rows[i].reason && strcmp(rows[i].name, name) == 0)
             FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, rows[i].reason);
-    return tct_unknown("link", name, names, LINKS);
+    }
+    return tct_unknown("link", name, names, ROWS);
 }
 
 /* The link called `name`, or ("auto") the first that can be had. */
