@@ -18,7 +18,8 @@ enum { FAMILIES = sizeof families / sizeof *families };
 
 const tacit_gallery *tacit_gallery_at(int i)
 {
-    if (i >= 0 && i < FAMILIES) return &families[i]->about;
+    if (i < 0) return NULL;
+    if (i < FAMILIES) return &families[i]->about;
     const tct_recipe *recipe = tct_recipe_at(i - FAMILIES);
     return recipe ? &recipe->about : NULL;
 }
