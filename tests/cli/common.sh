@@ -35,6 +35,15 @@ count_time() {
         printf "%d", s }' "$work/times")
 }
 
+# counted ARGUMENTS...: run on one rank; what it took is in $spent.
+counted() {
+    count_time
+    before=$spent
+    run 1 "$@"
+    count_time
+    spent=$((spent - before))
+}
+
 # run RANKS ARGUMENTS...: leaves $status, $work/out, $work/err; 124 is a hang
 run() {
     ranks=$1
@@ -53,24 +62,25 @@ complaints() { grep '^tacit: ' "$work/err" | grep -v '^tacit: warning: '; }
 
 # refused STATUS TEXT ARGUMENTS...: on 1 and on 4 ranks the program ends with
 # STATUS, and with one line that has TEXT in it; with less than a second of
-# processor time on one rank.
+# processor time on one rank. Once in a while a system needs that long to load a
+# program it has not seen yet: who is slow may try again.
 refused() {
     want=$1
     text=$2
     shift 2
     for np in 1 ${MPIRUN:+4}; do
-        [ "$np" != 1 ] || count_time
-        before=$spent
-        run "$np" "$@"
         label="tacit $* (on $np)"
+        if [ "$np" = 1 ]; then
+            counted "$@"
+            [ $spent -lt 1000 ] || counted "$@"
+            [ $spent -le $slowest ] || slowest=$spent
+            [ $spent -lt 1000 ] || complain "$label: $spent ms of processor time"
+        else
+            run "$np" "$@"
+        fi
         [ $status = "$want" ] || complain "$label: status $status, not $want"
         [ "$(complaints | wc -l)" = 1 ] || complain "$label: not one line"
         complaints | grep -qF -- "$text" || complain "$label: no '$text'"
-        [ "$np" = 1 ] || continue
-        count_time
-        spent=$((spent - before))
-        [ $spent -le $slowest ] || slowest=$spent
-        [ $spent -lt 1000 ] || complain "$label: $spent ms of processor time"
     done
 }
 

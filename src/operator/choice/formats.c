@@ -23,7 +23,7 @@ static bool is_device(const char *name)
 
 const tct_format *tct_format_at(const char *device, int i)
 {
-    if (!is_device(device)) return NULL;
+    if (i < 0 || !is_device(device)) return NULL;
     for (size_t k = 0; k < sizeof formats / sizeof *formats; k++)
         if (formats[k]->kind == tct_kind_of(device) && i-- == 0)
             return formats[k];
