@@ -4,6 +4,7 @@
  * failures and wishes that travel with them.
  *
  * RUN: np=1,2,4
+ * THREADS: 3
  * DEVICE: each */
 #include "comm/world.h"
 #include "dealt.h"
@@ -310,7 +311,8 @@ static void check_bad_lists(tacit_queue *q)
                                          me ? bad[k].columns : 1, &e));
             assert_null(e);
             assert_true(strlen(tacit_error_message()) > 20);
-            assert_int_equal(tct_memory_blocks(), blocks);
+            if (test_threads_ == 0) /* which allocate at the same time */
+                assert_int_equal(tct_memory_blocks(), blocks);
         }
     tacit_exchange *e = NULL; /* and without that it works */
     OK(tacit_exchange_create(q, 1, &next, index, 1, &last, 1, &e));

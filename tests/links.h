@@ -4,6 +4,7 @@
  * the host, test_gpu_ranks.c of a GPU that the ranks share. */
 #ifndef TACIT_TESTS_LINKS_H
 #define TACIT_TESTS_LINKS_H
+#include "comm/link.h"
 #include "comm/plan.h"
 #include "gpu.h"
 #include "methods.h"
@@ -27,17 +28,30 @@ static void links_are_chosen_by_name(void **state)
     (void)state;
     const bool alone = tacit_world_size(test_world()) == 1;
     tacit_queue *q = open_queue(TEST_DEVICE);
-    assert_string_equal(tacit_queue_link(q), alone ? "self" : "mpi");
+    assert_string_equal(tacit_queue_link(q), alone ? "self" : "shm");
     tacit_queue_destroy(&q);
-    q = open_queue(alone ? "count:" TEST_DEVICE "@self"
-                         : "count:" TEST_DEVICE "@mpi");
-    assert_string_equal(tacit_queue_link(q), alone ? "self" : "mpi");
-    tacit_queue_destroy(&q);
+    for (int i = 0; tacit_link_at(i); i++) {
+        const char *name = tacit_link_at(i)->name;
+        const bool can = strcmp(name, "self") == 0  ? alone
+                         : strcmp(name, "mpi") == 0 ? test_launched_
+                                                    : !alone;
+        char spec[64];
+        snprintf(spec, sizeof spec, "count:" TEST_DEVICE "@%s", name);
+        if (can) {
+            q = open_queue(spec);
+            assert_string_equal(tacit_queue_link(q), name);
+            assert_int_equal(tct_links_open(q), 1);
+            tacit_queue_destroy(&q);
+        } else {
+            refused(spec, TACIT_UNSUPPORTED, name);
+        }
+    }
     refused(TEST_DEVICE "@sefl", TACIT_INVALID, "did you mean 'self'");
     refused(TEST_DEVICE "(99)", TACIT_INVALID, TEST_DEVICE);
     refused(TEST_DEVICE "(x)", TACIT_INVALID, "expected " TEST_DEVICE);
     refused(TEST_DEVICE "()", TACIT_INVALID, "expected " TEST_DEVICE);
     if (!alone) refused(TEST_DEVICE "@self", TACIT_UNSUPPORTED, "alone");
+    if (alone) refused(TEST_DEVICE "@shm", TACIT_UNSUPPORTED, "several");
     if (!test_launched_) refused(TEST_DEVICE "@mpi", TACIT_UNSUPPORTED, "MPI");
 }
 

@@ -14,13 +14,16 @@
  * ended. A watchdog shows where a test hangs, and ends it, before CTest does.
  *
  * Without a launcher, or without MPI, it is one process, and the world is
- * tacit_world_self. If all tests were skipped the exit status is 77. */
+ * tacit_world_self; with TACIT_TEST_THREADS=3 in the environment it is that of
+ * three threads of this process, each of which runs the tests. If all tests were skipped the exit status is 77. */
 #ifndef TACIT_TESTS_MPI_MAIN_H
 #define TACIT_TESTS_MPI_MAIN_H
 #include <execinfo.h>
+#include <pthread.h>
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -36,9 +39,9 @@
 static MPI_Comm test_comm_;
 #endif
 
-enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160 };
-static tacit_world *test_world_;
-static int test_launched_;
+enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160, TEST_THREADS_MOST = 8 };
+static _Thread_local tacit_world *test_world_; /* of each thread */
+static int test_launched_, test_threads_;
 
 /* The world that the tests share. */
 static inline tacit_world *test_world(void)
@@ -75,15 +78,38 @@ static inline void test_open_(int *argc, char ***argv)
 #endif
     (void)argc;
     (void)argv;
+    const char *threads = getenv("TACIT_TEST_THREADS");
+    test_threads_ = threads ? atoi(threads) : 0;
+    if (test_threads_ > TEST_THREADS_MOST) abort();
+    if (test_threads_ > 0) return; /* test_run_ makes the worlds */
     if (!test_launched_ && tacit_world_self(&test_world_) != TACIT_OK) abort();
     /* one account of what goes well is enough; failures go to stderr */
     if (tacit_world_rank(test_world_) > 0 && !freopen("/dev/null", "w", stdout))
         abort();
 }
 
+/* The same of threads; not by a world's means, which are tested. */
+static inline int test_agree_threads_(int failed, const char *name)
+{
+    static atomic_int worst, said;
+    static _Thread_local int rounds;
+    const time_t start = time(NULL);
+    if (failed) atomic_store(&worst, 1); /* and so it stays */
+    atomic_fetch_add(&said, 1);
+    for (rounds++; atomic_load(&said) < rounds * test_threads_;) {
+        nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
+        if (!failed || time(NULL) - start < TEST_PATIENCE_S) continue;
+        fprintf(stderr, "%s failed on a thread; others are stuck in it\n",
+                name);
+        _exit(1);
+    }
+    return atomic_load(&worst);
+}
+
 /* The worst verdict of all ranks. */
 static inline int test_agree_(int failed, const char *name)
 {
+    if (test_threads_ > 0) return test_agree_threads_(failed, name);
 #if TCT_HAVE_MPI
     if (!test_launched_) return failed;
     int worst = failed, there = 0;
@@ -108,11 +134,20 @@ static inline int test_agree_(int failed, const char *name)
 }
 
 /* cmocka's skip(), counted. */
-static size_t test_skips_;
+static _Thread_local size_t test_skips_;
 #undef skip
 #define skip() (test_skips_++, _skip(__FILE__, __LINE__))
 
-static inline int test_run_(const struct CMUnitTest *tests, size_t count)
+typedef struct test_share_ {
+    const struct CMUnitTest *tests;
+    size_t count;
+    tacit_world *world;
+    int failures;
+    size_t skips;
+    pthread_t thread;
+} test_share_;
+
+static inline int test_each_(const struct CMUnitTest *tests, size_t count)
 {
     int failures = 0;
     for (size_t i = 0; i < count; i++) {
@@ -122,6 +157,38 @@ static inline int test_run_(const struct CMUnitTest *tests, size_t count)
         failures += test_agree_(failed != 0, tests[i].name);
     }
     tacit_world_destroy(&test_world_);
+    return failures;
+}
+
+static inline void *test_as_rank_(void *arg)
+{
+    test_share_ *s = (test_share_ *)arg;
+    test_world_ = s->world;
+    s->failures = test_each_(s->tests, s->count);
+    s->skips = test_skips_;
+    return NULL;
+}
+
+static inline int test_on_threads_(const struct CMUnitTest *tests, size_t count)
+{
+    test_share_ share[TEST_THREADS_MOST];
+    tacit_world *world[TEST_THREADS_MOST];
+    if (tacit_world_threads(test_threads_, world) != TACIT_OK) abort();
+    for (int r = 0; r < test_threads_; r++) {
+        share[r] =
+            (test_share_){.tests = tests, .count = count, .world = world[r]};
+        if (pthread_create(&share[r].thread, NULL, test_as_rank_, &share[r]))
+            abort();
+    }
+    for (int r = 0; r < test_threads_; r++) pthread_join(share[r].thread, NULL);
+    test_skips_ = share[0].skips;
+    return share[0].failures;
+}
+
+static inline int test_run_(const struct CMUnitTest *tests, size_t count)
+{
+    const int failures = test_threads_ > 0 ? test_on_threads_(tests, count)
+                                           : test_each_(tests, count);
 #if TCT_HAVE_MPI
     if (test_launched_) {
         MPI_Comm_free(&test_comm_);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_link.c - links, plans and parts of a world on the host.
  *
- * RUN: np=1,2,3,4 */
+ * RUN: np=1,2,3,4
+ * THREADS: 2,3 */
 #define TEST_DEVICE "host"
 #include "links.h"
 

@@ -3,7 +3,8 @@
  * they are given: against the same matrix assembled, by every method; failures
  * on all ranks and on one; arguments that make no sense.
  *
- * RUN: np=1,2,3,4 */
+ * RUN: np=1,2,3,4
+ * THREADS: 3 */
 #define TEST_DEVICE "host"
 #include "slabs.h"
 

@@ -2,7 +2,8 @@
  * tests/test_precond.c - every method with every preconditioner, and with what
  * a user hands over.
  *
- * RUN: np=1,2,3 */
+ * RUN: np=1,2,3
+ * THREADS: 3 */
 #include "gpu.h"
 #include "problem.h"
 

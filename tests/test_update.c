@@ -2,7 +2,8 @@
  * tests/test_update.c - new values for an old pattern, on several ranks: an
  * entry that does not fit is named by its original row and column, wherever it
  * stands and whoever owns its column.
- * RUN: np=1,2,3,4 */
+ * RUN: np=1,2,3,4
+ * THREADS: 3 */
 #include "changed.h"
 #include <tacit/operator.h>
 

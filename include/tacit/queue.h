@@ -20,8 +20,12 @@
  * A queue on a stream of your own: tacit/cuda.h.
  *
  * Behind the device may stand the link, which is how messages go between the
- * processes of the world: "cuda@mpi". Without it the best is taken.
+ * processes of the world: "cuda@mpi". Without it the queue has each that it can
+ * have, messages go through the best, and the first solver whose loop is "auto"
+ * measures which that is; the others are closed then.
  *     self             a process alone; allows every loop of a solver
+ *     shm              memory that the processes of one machine, or threads,
+ *                      share, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device
  *                      before each message; allows loop host
  *
@@ -104,7 +108,7 @@ TACIT_API tacit_status tacit_queue_put(tacit_queue *queue, size_t n,
 TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
                                        const double *x, double *host);
 
-/* The name of its link: "self", "mpi". */
+/* The name of the link that messages go through: "self", "shm", "mpi". */
 TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
 
 /* x = value, of `n` doubles on the device.

@@ -4,6 +4,7 @@
  *     tacit_world *w = NULL;
  *     tacit_world_self(&w);                   // this process alone
  *     tacit_world_from_mpi(comm, &w);         // tacit/mpi.h
+ *     tacit_world_threads(4, worlds);         // four threads, a world for each
  *     tacit_world_destroy(&w);
  *
  * A world is the first thing made and the last destroyed: queues and matrices
@@ -35,6 +36,14 @@ typedef struct tacit_world tacit_world;
  * Errors      NO_MEMORY. */
 TACIT_API tacit_status tacit_world_self(tacit_world **out);
 
+/* A world whose `size` ranks are threads of this process; needs no MPI. There is
+ * one for each of them, in worlds [size]: the thread that is to be rank r makes
+ * all its calls with worlds[r], and collective ones wait for all threads. What
+ * this header and others say of processes goes for these threads. Each is
+ * destroyed for itself.
+ * Errors      INVALID, NO_MEMORY; then there is none. */
+TACIT_API tacit_status tacit_world_threads(int size, tacit_world **worlds);
+
 /* This process's number, 0 to size - 1; the number of processes. */
 TACIT_API int tacit_world_rank(const tacit_world *world);
 TACIT_API int tacit_world_size(const tacit_world *world);
@@ -58,7 +67,7 @@ TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
 /* Who starts a message: the ways that there are. */
 typedef struct tacit_link {
-    const char *name; /* "self", "mpi" */
+    const char *name; /* "self", "shm", "mpi" */
     const char *summary;
     const char *reason; /* why this build has it not; NULL: it has */
 } tacit_link;

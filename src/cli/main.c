@@ -93,9 +93,11 @@ static tacit_status open_world(cli *c, int argc, char **argv)
     TRY(cli_parse(argc, argv, &c->set));
     const char *comm = c->set.comm;
     if (asks_for(comm, "self") && c->ranks > 1)
-        FAIL(TACIT_INVALID,
-             "--comm self is for one process, and here are %d: use mpi or auto",
-             c->ranks);
+        FAIL(
+            TACIT_INVALID,
+            "--comm self is for one process, and here are %d: use auto, shm or "
+            "mpi",
+            c->ranks);
     if (asks_for(comm, "self")) tacit_world_destroy(&c->world);
     if (c->world) return TACIT_OK;
     return asks_for(comm, "mpi") ? start_mpi(&c->world)

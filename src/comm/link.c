@@ -2,6 +2,7 @@
  * comm/link.c - which link a queue has, and queues: a device, and how its ranks
  * speak. */
 #include "comm/link.h"
+#include "comm/plan.h"
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,8 @@ static const tct_link *const links[] = {
 };
 static const tacit_link rows[] = {
     {"self", "one process", NULL},
+    {"shm", "the CPU starts every message, through memory that the ranks share",
+     NULL},
     {"mpi", "the CPU starts every message, through MPI",
      TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
 enum {
@@ -38,28 +41,139 @@ static tacit_status unknown(const char *name)
     return tct_unknown("link", name, names, ROWS);
 }
 
-/* The link called `name`, or ("auto") the first that can be had. */
-static tacit_status find_link(const tacit_queue *q, const char *name,
-                              const tct_link **out)
+/* --- open links ----------------------------------------------------------- */
+
+_Static_assert((int)LINKS <= (int)TCT_LINKS_MOST,
+               "there is room for every link");
+
+int tct_links_open(const tacit_queue *q)
 {
-    char reason[160] = "";
-    bool known = strcmp(name, "auto") == 0;
+    int open = 0;
+    for (int i = 0; i < TCT_LINKS_MOST; i++) open += q->links[i].link != NULL;
+    return open;
+}
+
+void tct_link_take(tacit_queue *q, int i)
+{
+    q->via = i;
+    q->link = q->links[i].link;
+}
+
+/* Messages go through the first that is open. */
+static void take_first(tacit_queue *q)
+{
+    int i = 0;
+    while (i < TCT_LINKS_MOST - 1 && !q->links[i].link) i++;
+    tct_link_take(q, i);
+}
+
+static void close_of_plan(tct_plan *p)
+{
+    void **state = tct_plan_state(p);
+    if (*state) p->q->link->plan_close(p);
+    *state = NULL;
+}
+
+void tct_link_drop(tacit_queue *q, int i)
+{
+    tct_link_take(q, i);
+    for (tct_plan *p = q->plans; p; p = p->next) close_of_plan(p);
+    if (q->link->close) q->link->close(q);
+    q->links[i] = (tct_open_link){0};
+    take_first(q);
+}
+
+tacit_status tct_links_plan_open(tct_plan *plan)
+{
+    tacit_queue *q = plan->q;
+    const int via = q->via;
+    plan->next = q->plans;
+    q->plans = plan;
+    for (int i = 0; i < TCT_LINKS_MOST; i++) {
+        if (!q->links[i].link) continue;
+        tct_link_take(q, i);
+        if (!q->link->plan_open) continue;
+        const tacit_status status =
+            tct_agree(q->world, q->link->plan_open(plan));
+        if (status >= 0) continue;
+        if (tct_links_open(q) == 1) return status;
+        tct_log(TCT_DETAIL, "link %s: closed: %s", q->link->name,
+                tacit_error_message());
+        tct_link_drop(q, i);
+    }
+    if (q->links[via].link) tct_link_take(q, via);
+    else take_first(q);
+    return TACIT_OK;
+}
+
+void tct_links_plan_close(tct_plan *plan)
+{
+    tacit_queue *q = plan->q;
+    const int via = q->via;
+    for (int i = 0; i < TCT_LINKS_MOST; i++) {
+        if (!q->links[i].link) continue;
+        tct_link_take(q, i);
+        close_of_plan(plan);
+    }
+    tct_link_take(q, via);
+    for (tct_plan **at = &q->plans; *at; at = &(*at)->next)
+        if (*at == plan) {
+            *at = plan->next;
+            break;
+        }
+}
+
+/* Can every rank have it? The reason is this rank's, where it has one. */
+static bool is_available(const tacit_queue *q, const tct_link *link,
+                         char *reason, size_t size)
+{
+    int64_t can = link->available(q, reason, size), all = can;
+    if (tct_reduce_i64(q->world, TCT_MIN, 1, &all) < 0) all = 0;
+    if (can && !all) snprintf(reason, size, "another rank cannot have it");
+    return all;
+}
+
+static tacit_status open_link(tacit_queue *q, int i)
+{
+    q->links[i].link = links[i];
+    tct_link_take(q, i);
+    const tacit_status status =
+        tct_agree(q->world, q->link->open ? q->link->open(q) : TACIT_OK);
+    if (status < 0) tct_link_drop(q, i);
+    return status;
+}
+
+/* The link called `name`, or ("auto") all that can be had, the first for a rank
+ * alone. Collective. */
+static tacit_status open_links(tacit_queue *q, const char *name)
+{
+    char reason[256] = "";
+    const bool any = strcmp(name, "auto") == 0;
+    bool known = any;
     for (int i = 0; i < LINKS; i++) {
-        const bool named = strcmp(links[i]->name, name) == 0;
-        if (!named && strcmp(name, "auto") != 0) continue;
+        if (any ? tct_links_open(q) > 0 && q->ranks == 1
+                : strcmp(links[i]->name, name) != 0)
+            continue;
         known = true;
-        if (!links[i]->available(q, reason, sizeof reason)) continue;
-        *out = links[i];
-        return TACIT_OK;
+        if (!is_available(q, links[i], reason, sizeof reason)) continue;
+        const tacit_status status = open_link(q, i);
+        if (status < 0 && !any) return status;
+        if (status < 0)
+            snprintf(reason, sizeof reason, "%s", tacit_error_message());
+        if (status < 0)
+            tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name,
+                    reason);
     }
     if (!known) return unknown(name);
-    FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, reason);
+    if (tct_links_open(q) == 0)
+        FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, reason);
+    take_first(q);
+    return TACIT_OK;
 }
 
 /* --- queues --------------------------------------------------------------- */
 
-/* Processors that this process may use. */
-static int processors(void)
+int tct_processors(void)
 {
     cpu_set_t mine;
     if (sched_getaffinity(0, sizeof mine, &mine) == 0) return CPU_COUNT(&mine);
@@ -70,7 +184,7 @@ static int default_threads(const tacit_world *w)
 {
     const char *wish = getenv("OMP_NUM_THREADS"); /* may be a list: its first */
     const long wished = wish ? strtol(wish, NULL, 10) : 0;
-    const int all = processors(), share = all / w->local_size;
+    const int all = tct_processors(), share = all / w->local_size;
     const long threads = wished > 0 ? wished : share > 1 ? share : 1;
     const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
     if (wished > 0)
@@ -84,28 +198,25 @@ static int default_threads(const tacit_world *w)
     return most;
 }
 
-/* `spec` without its "@link". */
+/* The device and layers of `spec`, which ends before `at`, if there is one. */
 static tacit_status build(const tacit_queue *who, const char *spec,
-                          tacit_queue **out)
+                          const char *at, tacit_queue **out)
 {
-    const char *at = strrchr(spec, '@');
     const size_t n = at ? (size_t)(at - spec) : strlen(spec);
     char *line = NULL;
     TRY(TCT_ALLOC(n + 1, "a queue", &line));
     memcpy(line, spec, n);
     line[n] = '\0';
-    tacit_status status = tct_queue_new(who, line, out);
+    const tacit_status status = tct_queue_new(who, line, out);
     tct_free(line);
-    if (status < 0) return status;
-    tacit_queue *q = *out;
-    TRY(find_link(q, at ? at + 1 : "auto", &q->link));
-    return q->link->open ? q->link->open(q) : TACIT_OK;
+    return status;
 }
 
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out)
 {
     tacit_queue *q = NULL;
+    const char *at = strrchr(spec, '@');
     if (threads == 0) threads = world->threads;
     const tacit_queue who = {.world = world,
                              .rank = world->rank,
@@ -115,7 +226,9 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                              .stream = stream ? *stream : NULL,
                              .threads = threads > 0 ? threads
                                                     : default_threads(world)};
-    const tacit_status status = tct_agree(world, build(&who, spec, &q));
+    tacit_status status = tct_agree(world, build(&who, spec, at, &q));
+    if (status >= 0) status = open_links(q, at ? at + 1 : "auto");
+    status = tct_agree(world, status);
     if (status < 0) tacit_queue_destroy(&q);
     else *out = q;
     return status;

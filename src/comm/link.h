@@ -6,9 +6,9 @@
 #include "comm/world.h"
 
 #if TCT_HAVE_MPI
-#define TCT_LINKS(X) X(self) X(mpi)
+#define TCT_LINKS(X) X(self) X(shm) X(mpi)
 #else
-#define TCT_LINKS(X) X(self)
+#define TCT_LINKS(X) X(self) X(shm)
 #endif
 #define X(name) extern const tct_link tct_link_##name;
 TCT_LINKS(X)
@@ -18,5 +18,24 @@ TCT_LINKS(X)
  * it points to. */
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out);
+
+/* Processors that this process may use. */
+int tct_processors(void);
+
+/* Where no link is named a queue opens each that it can have, and messages go
+ * through the first; who has found out which is the fastest takes that, and drops
+ * the others. Open links are those of q->links that are not NULL. All ranks do
+ * the same. */
+int tct_links_open(const tacit_queue *q); /* how many */
+void tct_link_take(tacit_queue *q, int i);
+/* Close link `i`, with what it keeps of plans. */
+void tct_link_drop(tacit_queue *q, int i);
+
+struct tct_plan;
+/* What each open link keeps of a plan of its queue. One that cannot is dropped,
+ * as long as there is another.
+ * Collective.  Errors as the link's. */
+tacit_status tct_links_plan_open(struct tct_plan *plan);
+void tct_links_plan_close(struct tct_plan *plan);
 
 #endif

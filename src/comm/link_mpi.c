@@ -41,18 +41,17 @@ static tacit_status mpi_open(tacit_queue *q)
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     mpi_sum *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
-    q->link_state = s;
+    *tct_link_state(q) = s;
     TRY(TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine));
     return TCT_ALLOC(parts * (TCT_SUM_MOST + 1), "a queue", &s->all);
 }
 
 static void mpi_close(tacit_queue *q)
 {
-    mpi_sum *s = q->link_state;
+    mpi_sum *s = *tct_link_state(q);
     if (s) tct_free(s->mine);
     if (s) tct_free(s->all);
     tct_free(s);
-    q->link_state = NULL;
 }
 
 /* --- plans ---------------------------------------------------------------- */
@@ -67,7 +66,7 @@ static int tag_of(const mpi_plan *p, const tct_channel *channel, int k)
 
 static tacit_status make_requests(const tct_plan *plan, int columns)
 {
-    mpi_plan *p = plan->state;
+    mpi_plan *p = *tct_plan_state(plan);
     const MPI_Comm halo = tct_mpi_of(plan->q->world)->halo;
     double *landing = tct_landing(&plan->base, columns);
     MPI_Request *set = NULL;
@@ -105,7 +104,7 @@ static tacit_status mpi_plan_open(tct_plan *plan)
     const size_t sets = (size_t)plan->base.columns + 1;
     mpi_plan *p = tct_calloc(sizeof *p);
     if (!p) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
-    plan->state = p;
+    *tct_plan_state(plan) = p;
     p->tag = FIRST_TAG + TAGS * (s->plans++ % PLANS);
     p->count = plan->sends + plan->recvs;
     p->requests = tct_calloc(sets * sizeof *p->requests);
@@ -118,7 +117,7 @@ static tacit_status mpi_plan_open(tct_plan *plan)
 
 static void mpi_plan_close(tct_plan *plan)
 {
-    mpi_plan *p = plan->state;
+    mpi_plan *p = *tct_plan_state(plan);
     for (int j = 1; p->requests && j <= plan->base.columns; j++) {
         MPI_Request *set = p->requests[j];
         for (int i = 0; set && i < p->count; i++)
@@ -127,7 +126,6 @@ static void mpi_plan_close(tct_plan *plan)
     }
     tct_free(p->requests);
     tct_free(p);
-    plan->state = NULL;
 }
 
 /* --- stream plane --------------------------------------------------------- */
@@ -141,7 +139,7 @@ static void note(tacit_queue *q, int code, const char *what)
 
 static void start_sum(tacit_queue *q, const tct_op *op)
 {
-    mpi_sum *s = q->link_state;
+    mpi_sum *s = *tct_link_state(q);
     const int n = op->count;
     memcpy(s->mine, op->out, (size_t)n * sizeof(double));
     s->mine[n] = tct_flags_mine(q);
@@ -168,7 +166,7 @@ static void mpi_sum_begin(tacit_queue *q, const tct_op *op)
 
 static void mpi_sum_end(tacit_queue *q, const tct_op *op)
 {
-    mpi_sum *s = q->link_state;
+    mpi_sum *s = *tct_link_state(q);
     const int n = op->count + 1;
     if (!op->at_once)
         note(q, MPI_Wait(&s->request, MPI_STATUS_IGNORE), "a sum over ranks");
@@ -183,14 +181,14 @@ static void mpi_sum_end(tacit_queue *q, const tct_op *op)
 
 static void mpi_exchange_begin(tacit_queue *q, const tct_op *op)
 {
-    const mpi_plan *p = tct_plan_of(op)->state;
+    const mpi_plan *p = *tct_plan_state(tct_plan_of(op));
     note(q, MPI_Startall(p->count, p->requests[op->x.columns]),
          "starting halo messages");
 }
 
 static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 {
-    const mpi_plan *p = tct_plan_of(op)->state;
+    const mpi_plan *p = *tct_plan_state(tct_plan_of(op));
     note(q,
          MPI_Waitall(p->count, p->requests[op->x.columns], MPI_STATUSES_IGNORE),
          "waiting for halo messages");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/plan.c - who needs what of whom, found out once. */
 #include "comm/plan.h"
+#include "comm/link.h"
 #include <string.h>
 
 /* --- from lists --------------------------------------------------------------- */
@@ -88,8 +89,7 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
         status = build(p, sends, send, index, recvs, recv);
     }
     status = tct_agree(q->world, status);
-    if (status >= 0 && q->link->plan_open)
-        status = tct_agree(q->world, q->link->plan_open(p));
+    if (status >= 0) status = tct_links_plan_open(p);
     if (status < 0) tct_plan_destroy(&p);
     else *out = p;
     return status;
@@ -100,7 +100,7 @@ void tct_plan_destroy(tct_plan **plan)
     if (!plan || !*plan) return;
     tct_plan *p = *plan;
     tacit_queue *q = p->q;
-    if (p->state) q->link->plan_close(p);
+    tct_links_plan_close(p);
     if (p->base.pack) tct_free_shared(q, p->base.pack);
     if (p->base.landing) tct_free_shared(q, p->base.landing);
     if (p->base.ghost) q->device->free(q, p->base.ghost);

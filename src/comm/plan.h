@@ -7,7 +7,8 @@
  *             index ------------^
  *
  * A plan is made on a queue: lists and values are where its device and its link
- * reach them. The link keeps what makes messages persistent in `state`. */
+ * reach them. Each link that is open keeps there what makes messages
+ * persistent. */
 #ifndef TCT_PLAN_H
 #define TCT_PLAN_H
 #include "comm/world.h"
@@ -22,9 +23,16 @@ typedef struct tct_plan {
     tct_exchange base; /* what the line knows; first member */
     tacit_queue *q;
     int sends, recvs;
-    tct_channel *send, *recv; /* [sends], [recvs] */
-    void *state;              /* of the link      */
+    tct_channel *send, *recv;    /* [sends], [recvs] */
+    void *state[TCT_LINKS_MOST]; /* of each open link */
+    struct tct_plan *next;       /* of the queue's    */
 } tct_plan;
+
+/* What the link that messages go through keeps of it. */
+static inline void **tct_plan_state(const tct_plan *plan)
+{
+    return (void **)(uintptr_t)&plan->state[plan->q->via];
+}
 
 /* Plan the exchange that brings the elements `ghost` [ghosts] (global numbers,
  * ascending, none of them this rank's own) of vectors divided by `starts`

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world.h - who takes part, and the set-up plane between them, which may
  * block and fail. One file per kind of world, one table at the bottom of it:
- * world_self.c, world_mpi.c. How messages go in the stream plane is the business
+ * world_self.c, world_threads.c, world_mpi.c. How messages go in the stream plane is the business
  * of a link (comm/link.h). */
 #ifndef TCT_WORLD_H
 #define TCT_WORLD_H
@@ -14,6 +14,7 @@ typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
 
 typedef struct tct_world_ops {
     const char *name;
+    bool one_process; /* what one rank has in memory all can address */
     /* Set-up plane. All are collective but send and recv. */
     tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
                            size_t count, void *data); /* in place, on all */
@@ -26,6 +27,9 @@ typedef struct tct_world_ops {
                               void *recv);
     /* The world of those with the same colour; none where it is below 0. */
     tacit_status (*split)(tacit_world *w, int colour, tacit_world **out);
+    /* Bring messages of other ranks on their way, while this one waits for
+     * something else. OPTIONAL: they need it not */
+    void (*progress)(tacit_world *w);
     void (*abort)(tacit_world *w, int exit_code);
     void (*destroy)(tacit_world *w);
 } tct_world_ops;

@@ -95,6 +95,13 @@ static tacit_status mpi_alltoallv(tacit_world *w, const int64_t *send_bytes,
     return tct_mpi_check(code, "an exchange of lists");
 }
 
+static void mpi_progress(tacit_world *w)
+{
+    int there;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, tct_mpi_of(w)->comm, &there,
+               MPI_STATUS_IGNORE);
+}
+
 static void mpi_abort(tacit_world *w, int exit_code)
 {
     MPI_Abort(tct_mpi_of(w)->comm, exit_code);
@@ -127,6 +134,7 @@ static const tct_world_ops mpi_ops = {
     .allgather = mpi_allgather,
     .alltoallv = mpi_alltoallv,
     .split = mpi_split,
+    .progress = mpi_progress,
     .abort = mpi_abort,
     .destroy = mpi_destroy,
 };

@@ -434,7 +434,10 @@ void tacit_queue_destroy(tacit_queue **queue)
         q->top = layer->below;
         tct_free(layer);
     }
-    if (q->link && q->link->close) q->link->close(q);
+    for (q->via = 0; q->via < TCT_LINKS_MOST; q->via++) {
+        const tct_link *link = q->links[q->via].link;
+        if (link && link->close) link->close(q);
+    }
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
     tct_free(q->sum);

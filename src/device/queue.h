@@ -300,10 +300,11 @@ typedef struct tct_link {
     /* Can `q`, whose device is open, have it? If not, why, into `reason`
      * [size]. */
     bool (*available)(const tacit_queue *q, char *reason, size_t size);
-    /* Set-up and end of q->link_state. OPTIONAL */
+    /* Set-up and end of *tct_link_state(q); the first is collective. OPTIONAL */
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
-    /* Make the persistent messages of a plan, and free them. OPTIONAL */
+    /* Make the persistent messages of a plan, in *tct_plan_state, and free them;
+     * the first is collective. OPTIONAL */
     tacit_status (*plan_open)(struct tct_plan *plan);
     void (*plan_close)(struct tct_plan *plan);
     /* Stream plane. */
@@ -312,6 +313,13 @@ typedef struct tct_link {
     void (*exchange_begin)(tacit_queue *q, const tct_op *op);
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
 } tct_link;
+
+/* Where several are open, what each keeps. */
+enum { TCT_LINKS_MOST = 8 };
+typedef struct tct_open_link {
+    const tct_link *link; /* NULL: none */
+    void *state;
+} tct_open_link;
 
 /* --- layers --------------------------------------------------------------- */
 
@@ -344,9 +352,11 @@ struct tacit_queue {
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;
     tacit_world *world;
-    const tct_link *link;
-    void *link_state; /* the link's */
-    double *sum;      /* [TCT_SUM_MOST] scalars on their way by the CPU */
+    const tct_link *link; /* messages go through links[via]                */
+    int via;
+    tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
+    struct tct_plan *plans;              /* that are made                   */
+    double *sum; /* [TCT_SUM_MOST] scalars on their way by the CPU */
     int rank, ranks;
     tct_layer *top;
     tacit_status failed;    /* the first failure, this rank's or a peer's     */
@@ -363,6 +373,12 @@ struct tacit_queue {
     int freed;              /* exchanges of users that are no more            */
     tacit_tally *tally;     /* of the count layer, NULL without one           */
 };
+
+/* What the link that messages go through keeps of a queue. */
+static inline void **tct_link_state(tacit_queue *q)
+{
+    return &q->links[q->via].state;
+}
 
 /* The flag word that this rank adds to a sum, and what the summed word of all
  * ranks means for this queue. */

@@ -354,19 +354,27 @@ static tacit_status make_room(const cli *c, cli_comparison *all)
                              ALLOC(all->room, "the rows", &all->rows));
 }
 
+/* Why no row has the link `name`; NULL: there is one that has. */
+static const char *without_link(const cli *c, const cli_comparison *all,
+                                const char *name)
+{
+    for (int i = 0; i < all->count; i++)
+        if (strcmp(all->rows[i].path.comm, name) == 0) return NULL;
+    if (strcmp(name, "self") == 0) return "this run is of several processes";
+    return c->ranks > 1 ? "not the one of this run: --comm names another"
+                        : "this run is one process: start it with mpirun";
+}
+
 static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)
 {
-    const char *comm = cli_comm(c);
     cli_choice row;
     for (int i = 0; axis->row(i, &row); i++) {
         const char *reason = cli_choice_missing(axis, &row);
         if (!reason && row.needs_gpu && !cli_on_gpu(c))
             reason =
                 axis == &cli_axis_device ? "this run is on the host" : ON_HOST;
-        if (!reason && axis == &cli_axis_comm && strcmp(row.name, comm) != 0)
-            reason = strcmp(row.name, "self") == 0
-                         ? "this run has been started under MPI"
-                         : "this run is one process: start it with mpirun";
+        if (!reason && axis == &cli_axis_comm)
+            reason = without_link(c, all, row.name);
         if (reason) cli_compare_miss(all, axis->name, row.name, reason);
     }
 }

@@ -58,8 +58,6 @@ typedef struct cli_system {
 enum { CLI_SPEC = 256 };
 const char *cli_queue_spec(const cli *c, const char *decorators,
                            char text[CLI_SPEC]);
-/* The link that queues will have. */
-const char *cli_comm(const cli *c);
 
 /* `format` (NULL: auto) with what c->precision and --reorder add to it, into
  * `text`, which is returned. */

@@ -109,11 +109,6 @@ const char *cli_queue_spec(const cli *c, const char *decorators,
     return text;
 }
 
-const char *cli_comm(const cli *c)
-{
-    return c->ranks > 1 || is(c->set.comm, "mpi") ? "mpi" : "self";
-}
-
 tacit_status cli_settle(cli *c)
 {
     c->device = "host";

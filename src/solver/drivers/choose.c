@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/drivers/choose.c - the loops, and which is fastest for a solver: each
- * that it can have runs some iterations. */
+ * solver/drivers/choose.c - the loops, and which is fastest for a solver, with
+ * which link: each pair that it can have runs some iterations. */
+#include "comm/link.h"
 #include "solver/solver.h"
 #include <string.h>
 
 enum { TRIAL = 60, WARM = 2 }; /* iterations */
+/* Where iterations take longer, links of one starter hardly differ; and seconds
+ * that a trial of them may take. */
+static const double LONG = 2e-3, SPEND = 4e-3;
 
 static const tct_driver *const drivers[] = {
 #define X(name) &tct_driver_##name,
@@ -97,43 +101,101 @@ static double slowest(const tct_run *R, double seconds)
     return extent[1] > 0.0 ? -1.0 : extent[0];
 }
 
-static void tell(const char *loop, double seconds, double spent)
+/* What is raced: a link and a loop. */
+typedef struct {
+    int link;
+    const tct_driver *driver;
+    double seconds; /* of an iteration; < 0: not tried, or cannot */
+} pair;
+
+static void tell(const tacit_queue *q, const pair *p, double spent)
 {
-    if (seconds < 0.0)
+    const char *loop = p->driver->about.name;
+    if (p->seconds < 0.0)
         tct_log(TCT_DETAIL, "loop %s: not for this solve: %s", loop,
                 tacit_error_message());
     else
-        tct_log(TCT_DETAIL, "loop %s: %.2f us an iteration, %.2f ms to try",
-                loop, 1e6 * seconds, 1e3 * spent);
+        tct_log(TCT_DETAIL,
+                "link %s, loop %s: %.2f us an iteration, %.2f ms to try",
+                q->link->name, loop, 1e6 * p->seconds, 1e3 * spent);
+}
+
+/* `best` is the better one of it and `p`, which is tried. */
+static tacit_status race(tacit_solver *S, pair p, int iterations,
+                         const double *b, double *x, pair *best)
+{
+    tct_run *R = &S->run;
+    const double start = tct_seconds();
+    if (p.link != R->q->via) /* what the driver keeps is of the other */
+        (void)tct_drive_by(S, &tct_driver_host);
+    tct_link_take(R->q, p.link);
+    p.seconds = slowest(R, try_loop(S, p.driver, iterations, b, x));
+    const tacit_status status = tct_agree(R->q->world, q_own_status(R->q));
+    tell(R->q, &p, tct_seconds() - start);
+    if (p.seconds >= 0.0 && (best->seconds < 0.0 || p.seconds < best->seconds))
+        *best = p;
+    return status;
+}
+
+/* Of a device that has all loops. */
+static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
+                               pair *best)
+{
+    const bool small = is_small(S);
+    const tacit_queue *q = S->run.q;
+    for (int i = 0; i < TCT_LINKS_MOST; i++)
+        for (int d = small ? DRIVERS - 1 : 0; d < DRIVERS; d++)
+            if (q->links[i].link)
+                TRY(race(S, (pair){.link = i, .driver = drivers[d]},
+                         small ? WARM : TRIAL, b, x, best));
+    return TACIT_OK;
+}
+
+/* Of one that has loop host, so that iterations may take long. */
+static tacit_status race_links(tacit_solver *S, const double *b, double *x,
+                               pair *best)
+{
+    const tacit_queue *q = S->run.q;
+    TRY(race(S, *best, WARM, b, x, best));
+    if (best->seconds < 0.0 || best->seconds > LONG) return TACIT_OK;
+    const double most = SPEND / (best->seconds + SPEND / TRIAL);
+    best->seconds = -1.0;
+    for (int i = 0; i < TCT_LINKS_MOST; i++)
+        if (q->links[i].link)
+            TRY(race(S, (pair){.link = i, .driver = best->driver},
+                     WARM + (int)most, b, x, best));
+    return TACIT_OK;
+}
+
+/* The others are closed. */
+static void keep_link(tacit_queue *q, int link)
+{
+    for (int i = 0; i < TCT_LINKS_MOST; i++)
+        if (i != link && q->links[i].link) tct_link_drop(q, i);
+    tct_link_take(q, link);
 }
 
 static tacit_status choose(tacit_solver *S)
 {
     const tct_run *R = &S->run;
-    const tct_driver *fastest = &tct_driver_host;
-    if (!R->q->device->replay) return set(S, fastest);
-    double *b = NULL, *x = NULL, best = -1.0;
-    tacit_status status = tacit_queue_alloc(R->q, R->n, &b);
-    if (status == TACIT_OK) status = tacit_queue_alloc(R->q, R->n, &x);
-    status = tct_agree(R->q->world, status);
-    if (status == TACIT_OK) q_fill(R->q, R->n, 1.0, b);
-    const bool small = is_small(S);
-    for (int i = small ? DRIVERS - 1 : 0; status == TACIT_OK && i < DRIVERS;
-         i++) {
-        const double start = tct_seconds();
-        const double seconds =
-            slowest(R, try_loop(S, drivers[i], small ? WARM : TRIAL, b, x));
-        status = tct_agree(R->q->world, q_own_status(R->q));
-        tell(drivers[i]->about.name, seconds, tct_seconds() - start);
-        if (seconds < 0.0 || (best >= 0.0 && seconds >= best)) continue;
-        best = seconds;
-        fastest = drivers[i];
-    }
+    tacit_queue *q = R->q;
+    pair best = {q->via, &tct_driver_host, -1.0};
+    if (!q->device->replay && tct_links_open(q) == 1)
+        return set(S, best.driver);
+    double *b = NULL, *x = NULL;
+    tacit_status status = tacit_queue_alloc(q, R->n, &b);
+    if (status == TACIT_OK) status = tacit_queue_alloc(q, R->n, &x);
+    status = tct_agree(q->world, status);
+    if (status == TACIT_OK) q_fill(q, R->n, 1.0, b);
+    if (status == TACIT_OK)
+        status = q->device->replay ? race_loops(S, b, x, &best)
+                                   : race_links(S, b, x, &best);
     (void)tct_drive_by(S, &tct_driver_host); /* recordings are of b and x */
-    tacit_queue_free(R->q, &b);
-    tacit_queue_free(R->q, &x);
+    tacit_queue_free(q, &b);
+    tacit_queue_free(q, &x);
+    keep_link(q, best.link);
     if (status == TACIT_NO_MEMORY) status = TACIT_OK; /* no room to try */
-    return status < 0 ? status : tct_agree(R->q->world, set(S, fastest));
+    return status < 0 ? status : tct_agree(q->world, set(S, best.driver));
 }
 
 tacit_status tct_choose_loop(tacit_solver *S, const char *name)

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/shared.c - memory that ranks share: that of the process, or a segment of
+ * the machine's whose name is gone as soon as all have it. */
+#include "comm/shared.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, NAMES = 100 /* that may be taken already */ };
+
+struct tct_shared {
+    char *at; /* pieces, one for each rank                    */
+    size_t piece, bytes;
+    atomic_int *users; /* in one process: who is last frees all        */
+};
+
+bool tct_can_share(const tacit_world *w, char *reason, size_t size)
+{
+    if (w->local_size == w->size) return true;
+    snprintf(reason, size, "the ranks are on several machines: %d of %d here",
+             w->local_size, w->size);
+    return false;
+}
+
+/* --- within a process ------------------------------------------------------- */
+
+static tacit_status share_heap(tacit_world *w, tct_shared *s)
+{
+    const bool first = w->rank == 0;
+    if (first) {
+        s->at = tct_calloc(s->bytes);
+        s->users = tct_alloc(sizeof *s->users);
+        if (s->users) atomic_init(s->users, w->size);
+    }
+    void *both[] = {s->at, s->users};
+    TRY(tct_bcast(w, 0, sizeof both, both));
+    if (!both[0] || !both[1]) { /* rank 0 frees what it has */
+        if (first) TCT_FREE(s->at, s->users);
+        s->at = NULL;
+        s->users = NULL;
+        FAIL(TACIT_NO_MEMORY, "no memory for messages");
+    }
+    s->at = both[0];
+    s->users = both[1];
+    return TACIT_OK;
+}
+
+/* --- between processes -------------------------------------------------------- */
+
+static tacit_status refuse(const char *what)
+{
+    FAIL(TACIT_IO, "shared memory: %s: %s", what, strerror(errno));
+}
+
+static tacit_status map(int fd, tct_shared *s)
+{
+    void *at = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) return refuse("mmap");
+    s->at = at;
+    return TACIT_OK;
+}
+
+/* A new segment; its name is "" where there is none. */
+static tacit_status make_segment(tct_shared *s, char *name, size_t size)
+{
+    static atomic_int segments;
+    int fd = -1;
+    for (int n = 0; fd < 0 && n < NAMES; n++) {
+        snprintf(name, size, "/tacit-%ld-%d", (long)getpid(),
+                 atomic_fetch_add(&segments, 1));
+        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+        if (fd < 0 && errno != EEXIST) break;
+    }
+    if (fd < 0) {
+        name[0] = '\0';
+        return refuse("shm_open");
+    }
+    /* taken now: where there is none later, that ends a process */
+    errno = posix_fallocate(fd, 0, (off_t)s->bytes);
+    const tacit_status status = errno ? refuse("posix_fallocate") : map(fd, s);
+    close(fd);
+    return status;
+}
+
+static tacit_status open_segment(tct_shared *s, const char *name)
+{
+    const int fd = shm_open(name, O_RDWR, S_IRUSR | S_IWUSR);
+    if (fd < 0) return refuse("shm_open");
+    const tacit_status status = map(fd, s);
+    close(fd);
+    return status;
+}
+
+static tacit_status share_segment(tacit_world *w, tct_shared *s)
+{
+    char name[64] = "";
+    tacit_status status = TACIT_OK;
+    if (w->rank == 0) status = make_segment(s, name, sizeof name);
+    status = tct_agree(w, status);
+    if (status >= 0) status = tct_bcast(w, 0, sizeof name, name);
+    if (status >= 0 && w->rank > 0) status = open_segment(s, name);
+    status = tct_agree(w, status);
+    if (w->rank == 0 && name[0]) shm_unlink(name);
+    return status;
+}
+
+/* --- both -------------------------------------------------------------------- */
+
+tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
+{
+    int64_t most = (int64_t)bytes;
+    TRY(tct_reduce_i64(w, TCT_MAX, 1, &most));
+    tct_shared *s = tct_calloc(sizeof *s);
+    tacit_status status = s ? TACIT_OK : TACIT_NO_MEMORY;
+    if (!s) tacit_error_set(status, "no memory for messages");
+    status = tct_agree(w, status);
+    if (status < 0) {
+        tct_free(s);
+        return status;
+    }
+    s->piece = ((size_t)most + PAGE) / PAGE * PAGE;
+    s->bytes = s->piece * (size_t)w->size;
+    status = tct_agree(w, w->ops->one_process ? share_heap(w, s)
+                                              : share_segment(w, s));
+    if (status < 0) tct_shared_destroy(&s);
+    else *out = s;
+    return status;
+}
+
+void *tct_shared_of(const tct_shared *s, int rank)
+{
+    return s->at + (size_t)rank * s->piece;
+}
+
+void tct_shared_destroy(tct_shared **shared)
+{
+    tct_shared *s = *shared;
+    if (!s) return;
+    if (!s->users && s->at) munmap(s->at, s->bytes);
+    else if (s->users && atomic_fetch_sub(s->users, 1) == 1)
+        TCT_FREE(s->at, s->users);
+    tct_free(s);
+    *shared = NULL;
+}
+
+/* --- waiting ------------------------------------------------------------------ */
+
+static void relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
+{
+    for (int n = 0; n < looks; n++) {
+        if (tct_signalled(of, value)) return;
+        relax();
+    }
+    while (!tct_signalled(of, value)) {
+        /* a rank that waits for a message of the set-up plane may need this */
+        if (w->ops->progress) w->ops->progress(w);
+        sched_yield();
+    }
+}

@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/shared.h - memory that all ranks of a world reach, where they are on one
+ * machine; and the counters in it, which only grow, through which a message is
+ * announced: who writes values and then the counter (tct_signal) is read rightly
+ * by who sees the counter and then reads (tct_signalled). */
+#ifndef TCT_SHARED_H
+#define TCT_SHARED_H
+#include "comm/world.h"
+
+typedef struct tct_shared tct_shared;
+
+/* Are all ranks of `w` where memory can be shared? If not, why. */
+bool tct_can_share(const tacit_world *w, char *reason, size_t size);
+/* A piece of at least `bytes` of each rank, zeroed. Collective.
+ * Errors      NO_MEMORY, IO (the system refuses), COMM. */
+tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out);
+/* The piece of `rank`, aligned to a page. */
+void *tct_shared_of(const tct_shared *s, int rank);
+/* Each rank for itself: the others may go on. */
+void tct_shared_destroy(tct_shared **s);
+
+typedef struct tct_counter {
+    uint64_t value;
+} tct_counter;
+
+static inline void tct_signal(tct_counter *to, uint64_t value)
+{
+    __atomic_store_n(&to->value, value, __ATOMIC_RELEASE);
+}
+static inline bool tct_signalled(const tct_counter *of, uint64_t value)
+{
+    return __atomic_load_n(&of->value, __ATOMIC_ACQUIRE) >= value;
+}
+/* Wait for it; after `looks` in vain others get this processor now and then. */
+void tct_await(tacit_world *w, const tct_counter *of, uint64_t value,
+               int looks);
+
+#endif
