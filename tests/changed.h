@@ -6,7 +6,7 @@
 #include "rows.h"
 
 /* An entry left out, or one more. */
-static struct {
+static _Thread_local struct {
     row_fn base;
     int64_t row, col; /* row -1: none */
     bool more;

@@ -112,8 +112,8 @@ static inline int64_t original(const tacit_matrix *m, int64_t i)
 /* A path that all ranks know; four answers are valid at a time. */
 static inline const char *shared_path(const char *name)
 {
-    static char paths[4][256];
-    static int next;
+    static _Thread_local char paths[4][256];
+    static _Thread_local int next;
     const char *folder = getenv("TMPDIR");
     double id = tacit_world_rank(test_world()) == 0 ? (double)getpid() : 0.0;
     OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &id));

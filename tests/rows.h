@@ -205,7 +205,7 @@ static inline void assert_entries(const tacit_matrix *m, row_fn row, int64_t n)
 /* A path that all ranks share, with `text` in it unless NULL. */
 static inline const char *temporary(const char *name, const char *text)
 {
-    static char path[256];
+    static _Thread_local char path[256];
     long id = (long)getpid();
     const char *folder = getenv("TMPDIR");
     assert_int_equal(tct_bcast(test_world(), 0, sizeof id, &id), TACIT_OK);
