@@ -282,6 +282,48 @@ static void exchanges_keep_apart(void **state)
     every_link(check_together);
 }
 
+/* A channel that is a plan of its own is started by its two ends alone, when
+ * they come to it: a number goes from rank to rank, which each adds to. The
+ * first is ahead of the others by as many as its half of a window lets it. */
+static void check_single_channels(tacit_queue *q)
+{
+    enum { ROUNDS = 60 };
+    const int size = tacit_world_size(test_world());
+    const int rank = tacit_world_rank(test_world());
+    const int32_t index[] = {0};
+    tacit_exchange *e[16] = {NULL};
+    double *x = poisoned_vector(q, 1);
+    assert_true(size <= 16);
+    for (int k = 0; k + 1 < size; k++) {
+        const tacit_channel to = {k + 1, 1}, from = {k, 1};
+        OK(tacit_exchange_create(q, rank == k, &to, index, rank == k + 1, &from,
+                                 1, &e[k]));
+    }
+    for (int round = 0; round < ROUNDS; round++) {
+        double number = round;
+        if (rank > 0) {
+            tacit_exchange_begin(e[rank - 1], NULL, 0, 1);
+            const double *ghost = tacit_exchange_end(e[rank - 1]);
+            OK(tacit_queue_get(q, 1, ghost, &number));
+            assert_true(number == round + 100.0 * rank);
+        }
+        number += 100.0;
+        if (rank == size - 1) continue;
+        OK(tacit_queue_put(q, 1, &number, x));
+        tacit_exchange_begin(e[rank], x, 0, 1);
+        tacit_exchange_end(e[rank]);
+    }
+    OK(tct_agree(test_world(), q_status(q)));
+    for (int k = 0; k + 1 < size; k++) tacit_exchange_destroy(&e[k]);
+    tacit_queue_free(q, &x);
+}
+
+static void channels_are_started_singly(void **state)
+{
+    (void)state;
+    every_link(check_single_channels);
+}
+
 /* One rank's list does not fit: all are told, and nothing stays behind. */
 static void check_bad_lists(tacit_queue *q)
 {
@@ -396,6 +438,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sums_are_everybodys),
         cmocka_unit_test(values_arrive_where_they_belong),
         cmocka_unit_test(exchanges_keep_apart),
+        cmocka_unit_test(channels_are_started_singly),
         cmocka_unit_test(lists_that_do_not_fit_are_refused),
         cmocka_unit_test(failures_are_everybodys),
         cmocka_unit_test(wishes_are_everybodys),

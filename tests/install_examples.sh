@@ -97,7 +97,7 @@ build_cxx() {
     mkdir "$work/cxx"
     echo 'cmake_minimum_required(VERSION 3.24)
 project(cxx LANGUAGES CXX)
-find_package(tacit 0.1 REQUIRED COMPONENTS mpi)
+find_package(tacit 0.2 REQUIRED COMPONENTS mpi)
 add_executable(cxx cxx.cpp)
 target_link_libraries(cxx PRIVATE tacit::tacit)' >"$work/cxx/CMakeLists.txt"
     echo '#include <tacit/mpi.h>

@@ -48,7 +48,11 @@ TACIT_API tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
 /* Free `*exchange` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_exchange_destroy(tacit_exchange **exchange);
 
-/* Enqueue the sending of `columns` vectors, the first being `x`, each `stride`
+/* A channel that is to be used by itself, when its two ends come to it, is an
+ * exchange of its own: one end sends, the other receives, for the rest there is
+ * nothing to begin.
+ *
+ * Enqueue the sending of `columns` vectors, the first being `x`, each `stride`
  * doubles after the one before; they must not change before the end, which
  * comes before the next begin.
  * Collective among those that share messages: the same `columns` on all. The

@@ -75,7 +75,7 @@ TACIT_API tacit_status tacit_error_set(tacit_status status, const char *format,
 /* The name of a status, such as "NO_MEMORY". */
 TACIT_API const char *tacit_status_name(tacit_status status);
 
-/* The version of the library that runs, such as "0.1.0". */
+/* The version of the library that runs, such as "0.2.0". */
 TACIT_API const char *tacit_version(void);
 
 /* Receives what the library has to tell: level 0 warning, 1 note, 2 detail. */
