@@ -195,16 +195,11 @@ static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 const tct_link tct_link_mpi = {
-    .name = "mpi",
+    TCT_LINK_OPS(mpi),
     .summary = "MPI, started by the CPU",
     .starter = TCT_BY_CPU,
-    .available = mpi_available,
     .open = mpi_open,
     .close = mpi_close,
     .plan_open = mpi_plan_open,
     .plan_close = mpi_plan_close,
-    .sum_begin = mpi_sum_begin,
-    .sum_end = mpi_sum_end,
-    .exchange_begin = mpi_exchange_begin,
-    .exchange_end = mpi_exchange_end,
 };

@@ -46,12 +46,7 @@ static void self_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 const tct_link tct_link_self = {
-    .name = "self",
+    TCT_LINK_OPS(self),
     .summary = "a process alone",
     .starter = TCT_BY_KERNEL,
-    .available = self_available,
-    .sum_begin = self_sum_begin,
-    .sum_end = self_sum_end,
-    .exchange_begin = self_exchange_begin,
-    .exchange_end = self_exchange_end,
 };

@@ -277,16 +277,11 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 const tct_link tct_link_shm = {
-    .name = "shm",
+    TCT_LINK_OPS(shm),
     .summary = "shared memory of one machine, written by the CPU",
     .starter = TCT_BY_CPU,
-    .available = shm_available,
     .open = shm_open_queue,
     .close = shm_close_queue,
     .plan_open = shm_plan_open,
     .plan_close = shm_plan_close,
-    .sum_begin = shm_sum_begin,
-    .sum_end = shm_sum_end,
-    .exchange_begin = shm_exchange_begin,
-    .exchange_end = shm_exchange_end,
 };

@@ -150,20 +150,11 @@ void tct_shared_destroy(tct_shared **shared)
 
 /* --- waiting ------------------------------------------------------------------ */
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
 {
     for (int n = 0; n < looks; n++) {
         if (tct_signalled(of, value)) return;
-        relax();
+        tct_relax();
     }
     while (!tct_signalled(of, value)) {
         /* a rank that waits for a message of the set-up plane may need this */

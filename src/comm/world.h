@@ -34,6 +34,12 @@ typedef struct tct_world_ops {
     void (*destroy)(tacit_world *w);
 } tct_world_ops;
 
+/* The functions of a kind of world, called by its name. */
+#define TCT_WORLD_OPS(kind)                                        \
+    .name = #kind, .reduce = kind##_reduce, .bcast = kind##_bcast, \
+    .allgather = kind##_allgather, .alltoallv = kind##_alltoallv,  \
+    .split = kind##_split, .abort = kind##_abort, .destroy = kind##_destroy
+
 struct tacit_world {
     const tct_world_ops *ops;
     void *state; /* of its kind */

@@ -128,15 +128,8 @@ static tacit_status mpi_split(tacit_world *w, int colour, tacit_world **out)
 }
 
 static const tct_world_ops mpi_ops = {
-    .name = "mpi",
-    .reduce = mpi_reduce,
-    .bcast = mpi_bcast,
-    .allgather = mpi_allgather,
-    .alltoallv = mpi_alltoallv,
-    .split = mpi_split,
+    TCT_WORLD_OPS(mpi),
     .progress = mpi_progress,
-    .abort = mpi_abort,
-    .destroy = mpi_destroy,
 };
 
 bool tct_mpi_has(const tacit_world *w)

@@ -61,14 +61,7 @@ static void self_destroy(tacit_world *w)
 }
 
 static const tct_world_ops self_ops = {
-    .name = "self",
-    .reduce = self_reduce,
-    .bcast = self_bcast,
-    .allgather = self_allgather,
-    .alltoallv = self_alltoallv,
-    .split = self_split,
-    .abort = self_abort,
-    .destroy = self_destroy,
+    TCT_WORLD_OPS(self),
 };
 
 tacit_status tacit_world_self(tacit_world **out)

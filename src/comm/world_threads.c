@@ -171,15 +171,8 @@ static tacit_status threads_split(tacit_world *w, int colour,
                                   tacit_world **out);
 
 static const tct_world_ops threads_ops = {
-    .name = "threads",
+    TCT_WORLD_OPS(threads),
     .one_process = true,
-    .reduce = threads_reduce,
-    .bcast = threads_bcast,
-    .allgather = threads_allgather,
-    .alltoallv = threads_alltoallv,
-    .split = threads_split,
-    .abort = threads_abort,
-    .destroy = threads_destroy,
 };
 
 static tacit_status world_of(crew *c, int rank, tacit_world **out)

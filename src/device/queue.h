@@ -314,6 +314,13 @@ typedef struct tct_link {
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
 } tct_link;
 
+/* What every link has, called by its name. */
+#define TCT_LINK_OPS(kind)                                    \
+    .name = #kind, .available = kind##_available,             \
+    .sum_begin = kind##_sum_begin, .sum_end = kind##_sum_end, \
+    .exchange_begin = kind##_exchange_begin,                  \
+    .exchange_end = kind##_exchange_end
+
 /* Where several are open, what each keeps. */
 enum { TCT_LINKS_MOST = 8 };
 typedef struct tct_open_link {

@@ -73,15 +73,6 @@ struct tct_team {
     seat seat[];
 };
 
-static void relax(void)
-{
-#if defined(__x86_64__) || defined(__i386__)
-    __builtin_ia32_pause();
-#elif defined(__aarch64__)
-    __asm__ volatile("yield");
-#endif
-}
-
 /* --- the items --------------------------------------------------------------- */
 
 /* Take the next items [*from, *to) of part `p`, half of what is left but not
@@ -133,7 +124,7 @@ static void give_time(const tct_team *t, const job *j, double start)
 {
     const double now = tct_seconds(), end = now + GRACE * (now - start);
     while (!is_over(t, j)) {
-        for (int n = 0; n < LOOKS && !is_over(t, j); n++) relax();
+        for (int n = 0; n < LOOKS && !is_over(t, j); n++) tct_relax();
         if (tct_seconds() > end) return;
     }
 }
@@ -233,7 +224,7 @@ static bool await(seat *s, job *j)
             if (s->number < j->parts) return true;
             seen = j->round;
         }
-        relax();
+        tct_relax();
         if (n % LOOKS) continue;
         const double waited = tct_seconds() - start;
         if (waited > MAKE_WAY) {
@@ -299,7 +290,7 @@ static void wait_for_the_others(tct_team *t)
 {
     double end = 0.0;
     for (int n = 1; atomic_load(&t->left) > 0; n++) {
-        relax();
+        tct_relax();
         if (n % LOOKS) continue;
         const double now = tct_seconds();
         if (end == 0.0) end = now + PATIENCE;
@@ -374,7 +365,8 @@ void tct_team_assemble(tct_team *team, double seconds)
     const double until = tct_seconds() + seconds;
     for (;;) {
         tct_team_run(team, team->size, team->size, NULL, do_nothing, NULL);
-        for (int n = 0; n < 100 * LOOKS && !all_answered(team); n++) relax();
+        for (int n = 0; n < 100 * LOOKS && !all_answered(team); n++)
+            tct_relax();
         if (all_answered(team) || tct_seconds() > until) return;
         /* there may be some that wait for this processor */
         nanosleep(&(struct timespec){.tv_nsec = 50000}, NULL);

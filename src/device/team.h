@@ -42,4 +42,14 @@ typedef void (*tct_stretch_fn)(void *work, int64_t from, int64_t to);
 void tct_team_stretches(tct_team *team, int64_t count, tct_stretch_fn fn,
                         void *work);
 
+/* Between two looks at what another thread is to change. */
+static inline void tct_relax(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
 #endif
