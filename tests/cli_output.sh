@@ -218,6 +218,16 @@ accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg 
 [ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
 has out 'peer-style	needs --device cuda'
 grep -q '^method	.*	order	' out || complain 'compare: no word on the order of rows'
+if [ -n "$MPIRUN" ]; then # each link that two processes can have, or one
+    run 2 compare poisson3d:8 --repeat 1 --device host --format csr --method cg
+    for comm in shm mpi; do
+        [ "$(grep -c "^cg	host	$comm	" out)" = 1 ] || complain "compare: not one row by $comm"
+    done
+    grep -q 'self.*several processes' out || complain 'compare: no word on self'
+    run 2 compare poisson3d:8 --repeat 1 --device host --format csr --method cg --comm mpi
+    grep -q '^cg	host	shm	' out && complain 'compare: a row that was not asked for'
+    grep -q 'shm.*--comm names another' out || complain 'compare: no word on shm'
+fi
 accepted compare poisson3d:8 --repeat 1 --device host --format csr --method cg --reorder rcm --json rcm.json
 has out '	csr	rcm	'
 has rcm.json '"order":	"rcm"'

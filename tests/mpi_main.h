@@ -133,7 +133,8 @@ static inline int test_agree_(int failed, const char *name)
 #endif
 }
 
-/* cmocka's skip(), counted. */
+/* cmocka's skip(), counted; not where ranks are threads, of which it confuses
+ * one with another. */
 static _Thread_local size_t test_skips_;
 #undef skip
 #define skip() (test_skips_++, _skip(__FILE__, __LINE__))

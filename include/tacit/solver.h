@@ -118,8 +118,9 @@ typedef struct tacit_setting {
 
 /* Setting `i`, NULL past the end:
  *   loop             host (its first value), graph, resident, or auto: each
- *                    that the solver can have runs some iterations, and the
- *                    fastest on the slowest rank stays
+ *                    that the solver can have runs some iterations, with each
+ *                    link that its queue has open, and what is fastest on the
+ *                    slowest rank stays
  *   precond          none (its first value) or jacobi: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,

@@ -16,7 +16,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { LINE = 64, SLOT = 31, SPIN = 3000, SPIN_CROWDED = 100 };
+enum { LINE = 64, SLOT = 31 };
+/* Looks before another rank is given the processor: few where there are more
+ * threads than processors. */
+enum { LOOKS = 3000, LOOKS_CROWDED = 100 };
 
 typedef struct { /* on few lines of a cache: the first has seven scalars */
     _Alignas(LINE) tct_counter ready;
@@ -27,7 +30,7 @@ typedef struct {        /* of a queue */
     tct_shared *memory; /* of each rank: slots [2][ranks]           */
     double *mine;       /* [TCT_SUM_MOST + 1] of the sum under way   */
     uint64_t sums;
-    int looks; /* before another rank is given the processor        */
+    int looks;
 } shm;
 
 /* A rank's piece of a plan: this, a counter on a line of its own for each end of
@@ -70,7 +73,7 @@ static tacit_status shm_open_queue(tacit_queue *q)
     if (s) status = TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine);
     TRY(tct_agree(q->world, status));
     const bool crowded = q->world->local_size * q->threads > tct_processors();
-    s->looks = crowded ? SPIN_CROWDED : SPIN;
+    s->looks = crowded ? LOOKS_CROWDED : LOOKS;
     return tct_shared_create(q->world, 2 * (size_t)q->ranks * sizeof(slot),
                              &s->memory);
 }
@@ -184,8 +187,8 @@ static tacit_status share(tct_plan *plan, shm_plan *p)
     return tct_agree(w, TACIT_OK); /* all have said it */
 }
 
-/* End `k` of `from`, whose other end is among [first, last) of `to`: the n-th
- * from one rank to another is the n-th of the other. */
+/* The end of `to` that is the other one of end `k` of `from`, the piece of
+ * `rank`: the n-th from one rank to another is the n-th of the other. */
 static int64_t other_end(head *from, int rank, int64_t k, head *to)
 {
     const bool sends = k < from->sends;

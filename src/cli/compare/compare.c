@@ -328,15 +328,41 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
     return status;
 }
 
-static tacit_status all_rows(const cli *c, cli_comparison *all)
+static tacit_status rows_of_device(const cli *c, cli_comparison *all,
+                                   cli_monitor *m)
 {
     const cli_settings *set = &c->set;
+    if (cli_on_gpu(c)) return rows_of_gpu(c, all, m);
+    if (set->format)
+        return run_batch(c, all, set->method, set->loop, set->format, m);
+    return each_format(c, all, set->method, set->loop, NULL, false, m);
+}
+
+static bool can_be_had(const cli *c)
+{
+    char spec[CLI_SPEC];
+    tacit_queue *q = NULL;
+    const tacit_status status =
+        tacit_queue_create(c->world, cli_queue_spec(c, "", spec), 1, &q);
+    tacit_queue_destroy(&q);
+    return status >= 0;
+}
+
+/* Through each link that there is between several ranks, or the one wanted. */
+static tacit_status all_rows(const cli *c, cli_comparison *all)
+{
+    tacit_status status = TACIT_OK;
+    const tacit_link *link;
+    const char *wanted = c->set.comm;
+    const bool one = c->ranks == 1 || (wanted && strcmp(wanted, "auto") != 0);
     cli_monitor m = cli_monitor_of(c, true);
-    tacit_status status;
-    if (cli_on_gpu(c)) status = rows_of_gpu(c, all, &m);
-    else if (set->format)
-        status = run_batch(c, all, set->method, set->loop, set->format, &m);
-    else status = each_format(c, all, set->method, set->loop, NULL, false, &m);
+    if (one) status = rows_of_device(c, all, &m);
+    for (int i = 0; !one && status == TACIT_OK && (link = tacit_link_at(i));
+         i++) {
+        cli with = *c;
+        with.set.comm = link->name;
+        if (can_be_had(&with)) status = rows_of_device(&with, all, &m);
+    }
     cli_monitor_free(&m);
     return status;
 }
@@ -344,12 +370,13 @@ static tacit_status all_rows(const cli *c, cli_comparison *all)
 static tacit_status make_room(const cli *c, cli_comparison *all)
 {
     enum { OTHERS = 32 }; /* mixed, baselines, host, one method's formats */
-    int methods = 0, loops = 0, formats = 1; /* "auto" */
+    int methods = 0, loops = 0, links = 0, formats = 1; /* "auto" */
     char format[CLI_FORMAT];
     while (tacit_method_at(methods)) methods++;
     while (tacit_loop_at(loops)) loops++;
+    while (tacit_link_at(links)) links++;
     while (cli_format_at(c->device, formats - 1, format)) formats++;
-    all->room = methods * loops * formats + OTHERS;
+    all->room = (methods * loops * formats + OTHERS) * links;
     return tacit_world_agree(c->world,
                              ALLOC(all->room, "the rows", &all->rows));
 }
