@@ -147,9 +147,10 @@ TCT_BOTH void step_flexible(double *c)
 {
     const double old = c[C_RHO];
     const double beta = old > 0.0 ? -c[C_ZS] / old : 0.0;
-    const double rho = c[C_ZW] + beta * c[C_ZS];
-    if (step_sound(c, rho) && step_positive(c, c[C_RZ])) {
-        c[C_ALPHA] = c[C_RZ] / rho;
+    const double rho = c[C_ZW] + beta * c[C_ZS], gamma = c[C_RZ];
+    /* where M is at fault, rho is not */
+    if (step_sound(c, gamma > 0.0 ? rho : 1.0) && step_positive(c, gamma)) {
+        c[C_ALPHA] = gamma / rho;
         c[C_RHO] = rho;
     }
     c[C_BETA] = beta;

@@ -448,9 +448,19 @@ static tacit_status open_memory(tct_gpu *g)
     return tct_gpu_status(gpu_stream_sync(NULL), "starting");
 }
 
+static tacit_status open_device(tacit_queue *q, tct_gpu *g)
+{
+    TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
+    TRY(describe_device(g));
+    TRY(tct_gpu_open_stream(q));
+    return open_memory(g);
+}
+
+/* The device becomes the thread's current one, unless this fails. */
 static tacit_status cuda_open(tacit_queue *q)
 {
     char reason[256];
+    int before = 0;
     if (!cuda_available(reason, sizeof reason))
         FAIL(TACIT_DEVICE, "device cuda: %s", reason);
     tct_gpu *g = tct_calloc(sizeof *g);
@@ -458,11 +468,11 @@ static tacit_status cuda_open(tacit_queue *q)
     q->device_state = g;
     q->answer_seconds = ANSWER_SECONDS;
     q->barrier_seconds = BARRIER_SECONDS;
+    TRY(tct_gpu_status(gpu_get_device(&before), "the current device"));
     TRY(choose_device(q, &g->device));
-    TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
-    TRY(describe_device(g));
-    TRY(tct_gpu_open_stream(q));
-    return open_memory(g);
+    const tacit_status status = open_device(q, g);
+    if (status < 0 && before != g->device) (void)gpu_set_device(before);
+    return status;
 }
 
 static void cuda_close(tacit_queue *q)
