@@ -27,14 +27,18 @@ static void links_are_chosen_by_name(void **state)
 {
     (void)state;
     const bool alone = tacit_world_size(test_world()) == 1;
+    const bool gpus = strcmp(TEST_DEVICE, "cuda") == 0 && !alone;
     tacit_queue *q = open_queue(TEST_DEVICE);
-    assert_string_equal(tacit_queue_link(q), alone ? "self" : "shm");
+    assert_string_equal(tacit_queue_link(q), alone  ? "self"
+                                             : gpus ? "peer"
+                                                    : "shm");
     tacit_queue_destroy(&q);
     for (int i = 0; tacit_link_at(i); i++) {
         const char *name = tacit_link_at(i)->name;
-        const bool can = strcmp(name, "self") == 0  ? alone
-                         : strcmp(name, "mpi") == 0 ? test_launched_
-                                                    : !alone;
+        const bool can = strcmp(name, "self") == 0   ? alone
+                         : strcmp(name, "mpi") == 0  ? test_launched_
+                         : strcmp(name, "peer") == 0 ? gpus
+                                                     : !alone;
         char spec[64];
         snprintf(spec, sizeof spec, "count:" TEST_DEVICE "@%s", name);
         if (can) {
@@ -219,7 +223,10 @@ static void loops_need_links_that_start_messages(void **state)
     const bool host = strcmp(TEST_DEVICE, "host") == 0;
     const tacit_stop stop = {.size = sizeof(tacit_stop), .rtol = 1e-9};
     link_problem p;
-    open_link_problem(&p, test_world(), TEST_DEVICE, "poisson2d:20", "cg");
+    open_link_problem(&p, test_world(),
+                      tacit_world_size(test_world()) > 1 ? TEST_DEVICE "@shm"
+                                                         : TEST_DEVICE,
+                      "poisson2d:20", "cg");
     for (int i = 0; i < 2; i++) {
         if (!host && tacit_world_size(test_world()) == 1) continue;
         EXPECT(TACIT_UNSUPPORTED, tacit_solver_set_loop(p.s, loops[i]));

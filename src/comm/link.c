@@ -16,6 +16,10 @@ static const tct_link *const links[] = {
 };
 static const tacit_link rows[] = {
     {"self", "one process", NULL},
+    {"peer",
+     "a kernel starts every message, into memory of another GPU of this "
+     "machine",
+     TCT_NO_CUDA},
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL},
     {"mpi", "the CPU starts every message, through MPI",

@@ -5,12 +5,18 @@
 #define TCT_LINK_H
 #include "comm/world.h"
 
-#if TCT_HAVE_MPI
-#define TCT_LINKS(X) X(self) X(shm) X(mpi)
+#if TCT_HAVE_CUDA
+#define TCT_LINKS_GPU(X) X(peer)
 #else
-#define TCT_LINKS(X) X(self) X(shm)
+#define TCT_LINKS_GPU(X)
 #endif
-#define X(name) extern const tct_link tct_link_##name;
+#if TCT_HAVE_MPI
+#define TCT_LINKS_MPI(X) X(mpi)
+#else
+#define TCT_LINKS_MPI(X)
+#endif
+#define TCT_LINKS(X) X(self) TCT_LINKS_GPU(X) X(shm) TCT_LINKS_MPI(X)
+#define X(name)      extern const tct_link tct_link_##name;
 TCT_LINKS(X)
 #undef X
 

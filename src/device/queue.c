@@ -100,10 +100,27 @@ void tct_flags_agreed(tacit_queue *q, double word)
 {
     if (word >= STOP_UNIT) q->stop_agreed = true;
     const double stops = (double)(int64_t)(word / STOP_UNIT);
-    if (word - stops * STOP_UNIT < 0.5) return;
+    if (word - stops * STOP_UNIT < 0.5 || q->peers_know) return;
     q->by_peer = q->failed == TACIT_OK;
     q_fail(q, TACIT_COMM, "another rank has failed");
     q->peers_know = true;
+}
+
+void q_desert(tacit_queue *q, int rank, double seconds)
+{
+    if (rank >= 0)
+        q_fail(q, TACIT_COMM, "rank %d has not answered for %g s", rank,
+               seconds);
+    else
+        q_fail(q, TACIT_COMM, "another rank has not answered for %g s",
+               seconds);
+    q->peers_know = true;
+}
+
+void q_tell(tacit_queue *q)
+{
+    if (q->ranks == 1) tct_flags_agreed(q, tct_flags_mine(q));
+    else q->device->tell(q, tct_flags_mine(q));
 }
 
 /* --- the line: device work to the device, messages to the link ------------ */
@@ -148,7 +165,8 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 
 static void sum(tacit_queue *q, const tct_op *op)
 {
-    if (is_apart(q) || (q->ranks > 1 && tct_op_systems(op) > 1))
+    const bool by_device = q->link->launch != NULL;
+    if (is_apart(q) || (q->ranks > 1 && tct_op_systems(op) > 1 && !by_device))
         sum_apart(q, op);
     else if (op->code == TCT_SUM_BEGIN) q->link->sum_begin(q, op);
     else q->link->sum_end(q, op);
@@ -170,7 +188,7 @@ static void begin_exchange(tacit_queue *q, const tct_op *op)
     tct_op pack = *op;
     pack.code = TCT_PACK;
     pack.n = (size_t)op->exchange->values;
-    if (pack.n > 0) run(q, &pack);
+    if (pack.n > 0 && !q->link->launch) run(q, &pack);
     if (is_apart(q)) q->device->sync(q);
     q->link->exchange_begin(q, op);
 }
@@ -181,7 +199,8 @@ static void end_exchange(tacit_queue *q, const tct_op *op)
     unpack.code = TCT_UNPACK;
     unpack.n = (size_t)op->exchange->ghosts;
     q->link->exchange_end(q, op);
-    if (tct_landing(op->exchange, op->x.columns) != op->exchange->ghost)
+    if (!q->link->launch &&
+        tct_landing(op->exchange, op->x.columns) != op->exchange->ghost)
         run(q, &unpack);
 }
 
@@ -221,7 +240,8 @@ static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     case TCT_EXCHANGE_BEGIN: begin_exchange(q, op); break;
     case TCT_EXCHANGE_END: end_exchange(q, op); break;
     default:
-        if (q->failed == TACIT_OK || op->code == TCT_GET)
+        if (q->failed == TACIT_OK || op->code == TCT_GET ||
+            (op->code == TCT_LOOK && q_goes_on(q)))
             q->device->run(q, op); /* sums are the same on every rank */
     }
 }

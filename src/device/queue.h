@@ -233,9 +233,10 @@ struct tct_block { /* first member of every format's struct */
     char detail[160];    /* what the format did with this matrix: for people */
 };
 
-/* What a look finds: the scalars that decide whether to go on. */
+/* What a look finds: the scalars that decide whether to go on, and the flags of
+ * the sum before it. */
 typedef struct tct_seen {
-    double rr, bad, bad_value;
+    double rr, bad, bad_value, flags;
 } tct_seen;
 
 /* What formats tell devices apart by: there may be several of a kind. */
@@ -266,6 +267,8 @@ typedef struct tct_device_ops {
     /* By how many looks the host may be behind, for vectors of `n` elements:
      * few where an iteration in vain is dear. */
     int (*lag)(tacit_queue *q, size_t n);
+    /* See q_tell. */
+    void (*tell)(tacit_queue *q, double flags);
     /* As q_record_begin and so on; the end returns the recording's `device`,
      * NULL: failed. */
     void (*record_begin)(tacit_queue *q);
@@ -276,7 +279,8 @@ typedef struct tct_device_ops {
     void (*record_free)(tacit_queue *q, void *record);
 } tct_device_ops;
 
-struct tct_plan; /* comm/plan.h */
+struct tct_plan;       /* comm/plan.h      */
+struct tct_gpu_launch; /* device/gpu/gpu.h */
 
 /* Who starts a message, and so which loops can have it. */
 typedef enum tct_starter {
@@ -288,7 +292,9 @@ typedef enum tct_starter {
 /* How messages go between the ranks of a world: one file in comm/, one row in
  * TCT_LINKS. A link by the CPU reads and writes memory of the CPU: where the
  * device has its own, the line brings scalars there and back, and waits for the
- * device before a message.
+ * device before a message. A link by the stream or a kernel makes an operation of
+ * the device of each message, which runs when its turn comes, and so does what
+ * has to be packed and unpacked: `launch`.
  *
  * `sum_end` leaves the same bits on every rank. Each sum carries a word of flags
  * besides its scalars: whether a queue has failed and whether a monitor wants
@@ -312,6 +318,10 @@ typedef struct tct_link {
     void (*sum_end)(tacit_queue *q, const tct_op *op);
     void (*exchange_begin)(tacit_queue *q, const tct_op *op);
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
+    /* Start on a GPU what was given to q->device->run as an operation: SUM_END,
+     * EXCHANGE_BEGIN, EXCHANGE_END. Only of such a link, which packs by itself. */
+    void (*launch)(tacit_queue *q, const tct_op *op,
+                   const struct tct_gpu_launch *L);
 } tct_link;
 
 /* What every link has, called by its name. */
@@ -374,6 +384,7 @@ struct tacit_queue {
     bool sketching;         /* operations are counted, not run                */
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
+    double peer_seconds;    /* longest wait for another rank               */
     char why[512];          /* the message of the failure                     */
     tct_systems systems;    /* that the words are for                         */
     tct_call_log *log;      /* of the function that is being called, or NULL  */
@@ -426,6 +437,21 @@ static inline void q_submit(tacit_queue *q, const tct_op *op)
 /* Note a failure: the first one stays. */
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Rank `rank` (< 0: another) has not answered for `seconds`: nothing more is
+ * sent to anybody, nor waited for. */
+void q_desert(tacit_queue *q, int rank, double seconds);
+
+/* Has this queue failed, with other ranks still to learn of it by messages that
+ * the device sends? */
+static inline bool q_goes_on(const tacit_queue *q)
+{
+    return q->failed != TACIT_OK && !q->peers_know && q->link->launch != NULL;
+}
+
+/* This rank's flags have changed while recordings or a kernel of a whole solve
+ * make the sums: the next one has them. */
+void q_tell(tacit_queue *q);
 
 /* A device's answer to an operation that it does not know. */
 void q_refuse(tacit_queue *q, const tct_op *op);

@@ -74,7 +74,10 @@ void q_look(tacit_queue *q, double *c)
 
 bool q_seen(tacit_queue *q, tct_seen *out)
 {
-    return q->failed == TACIT_OK && q->device->seen(q, out);
+    if (q->failed != TACIT_OK && !q_goes_on(q)) return false;
+    if (!q->device->seen(q, out)) return false;
+    if (out->flags != 0.0) tct_flags_agreed(q, out->flags);
+    return true;
 }
 
 static void record(tacit_queue *q, tct_opcode code, tct_recording *r,

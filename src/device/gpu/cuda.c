@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
+static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0,
+                    PEER_SECONDS = 60.0;
 
 /* --- errors ----------------------------------------------------------------- */
 
@@ -86,12 +87,25 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
     return p;
 }
 
+/* A rank did not come to a kernel in time. */
+static bool is_deserted(tacit_queue *q)
+{
+    const uint64_t missing = tct_gpu_of(q)->mailbox->missing;
+    if (missing > 0) q_desert(q, (int)missing - 1, q->peer_seconds);
+    return missing > 0;
+}
+
+/* All ranks come here with the same sums behind them. */
 static void cuda_sync(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
-    if (!g->capturing)
-        tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels");
+    if (g->capturing) return;
+    tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels");
+    if (q->ranks == 1 || is_deserted(q)) return;
+    const double flags = g->mailbox->flags;
+    g->mailbox->flags = 0.0;
+    if (flags != 0.0) tct_flags_agreed(q, flags);
 }
 
 static void cuda_free(tacit_queue *q, void *p)
@@ -119,13 +133,15 @@ static void cuda_free_shared(tacit_queue *q, void *p)
 
 /* --- the operation held back --------------------------------------------------- */
 
-static tct_gpu_launch launch_of(tct_gpu *g, double *out)
+static tct_gpu_launch launch_of(const tacit_queue *q, double *out)
 {
+    const tct_gpu *g = tct_gpu_of(q);
     return (tct_gpu_launch){.stream = g->stream,
                             .sms = g->sms,
                             .partial = g->partial,
                             .ticket = g->ticket,
                             .out = out,
+                            .keeps = q->rank == 0,
                             .tail = g->tail,
                             .l2_bytes = g->l2_bytes};
 }
@@ -175,13 +191,16 @@ static void launch(tacit_queue *q)
     const tct_op *op = &g->held;
     const tct_gpu_block *B = gpu_block(op->block);
     double *const *v = op->v;
-    tct_gpu_launch L = launch_of(g, op->out);
+    tct_gpu_launch L = launch_of(q, op->out);
     switch ((int)op->code) {
     case TCT_STEP:
     case TCT_LOOK:
         L.out = NULL;
         tct_gpu_tail(&L);
         break;
+    case TCT_SUM_END:
+    case TCT_EXCHANGE_BEGIN:
+    case TCT_EXCHANGE_END: q->link->launch(q, op, &L); break;
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
     case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
@@ -219,7 +238,9 @@ static void hold(tacit_queue *q, const tct_op *op)
 static void follow(tacit_queue *q, const tct_op *op)
 {
     tct_gpu *g = tct_gpu_of(q);
-    const bool fits = g->holding && g->tail.count < TCT_TAIL_MOST &&
+    /* what sends has no tail */
+    const bool fits = g->holding && g->held.code != TCT_EXCHANGE_BEGIN &&
+                      g->tail.count < TCT_TAIL_MOST &&
                       g->tail.systems == op->systems.count &&
                       (g->tail.count == 0 || g->tail.c == op->out);
     if (!fits) hold(q, op);
@@ -253,6 +274,9 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     switch ((int)op->code) {
     case TCT_STEP:
     case TCT_LOOK: follow(q, op); break;
+    case TCT_SUM_END:
+    case TCT_EXCHANGE_BEGIN:
+    case TCT_EXCHANGE_END: hold(q, op); break;
     case TCT_GET:
         tct_gpu_flush(q);
         tct_gpu_ok(
@@ -299,10 +323,10 @@ static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_seen *out)
 {
     const volatile tct_posted *p = &box[number % TCT_LOOKS];
-    const tct_seen s = {p->rr, p->bad, p->bad_value};
+    const tct_seen s = {p->rr, p->bad, p->bad_value, p->flags};
     const uint64_t check = p->check;
-    if (check !=
-        (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^ bits_of(s.bad_value)))
+    if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
+                  bits_of(s.bad_value) ^ bits_of(s.flags)))
         return false;
     *out = s;
     return true;
@@ -346,6 +370,8 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         } else if (state != GPU_NOT_READY) {
             tct_gpu_ok(q, state, "running kernels");
             return false;
+        } else if (!found && is_deserted(q)) {
+            return false;
         } else if (!found && tct_seconds() - start > q->answer_seconds) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
@@ -373,6 +399,18 @@ static int cuda_lag(tacit_queue *q, size_t n)
         tct_gpu_ok(q, gpu_stream_sync(NULL), "setting up looks"))
         g->batch = batch;
     return batch;
+}
+
+/* Kernels are running, and the stream is theirs. */
+static void cuda_tell(tacit_queue *q, double flags)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (g->mailbox->told == flags) return;
+    g->mailbox->told = flags;
+    tct_gpu_ok(q,
+               gpu_memcpy_async(&g->outbox->mine, &g->mailbox->told,
+                                sizeof flags, GPU_TO_DEVICE, g->aside),
+               "telling flags");
 }
 
 /* --- open, close ----------------------------------------------------------------- */
@@ -453,6 +491,9 @@ static tacit_status open_device(tacit_queue *q, tct_gpu *g)
     TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
     TRY(describe_device(g));
     TRY(tct_gpu_open_stream(q));
+    if (q->ranks > 1)
+        TRY(tct_gpu_status(
+            gpu_stream_create(&g->aside, GPU_STREAM_NON_BLOCKING), "a stream"));
     return open_memory(g);
 }
 
@@ -468,6 +509,7 @@ static tacit_status cuda_open(tacit_queue *q)
     q->device_state = g;
     q->answer_seconds = ANSWER_SECONDS;
     q->barrier_seconds = BARRIER_SECONDS;
+    q->peer_seconds = PEER_SECONDS;
     TRY(tct_gpu_status(gpu_get_device(&before), "the current device"));
     TRY(choose_device(q, &g->device));
     const tacit_status status = open_device(q, g);
@@ -482,6 +524,7 @@ static void cuda_close(tacit_queue *q)
     g->holding = false;
     if (g->stream) (void)gpu_stream_sync(g->stream);
     if (g->stream && !g->borrowed) (void)gpu_stream_destroy(g->stream);
+    if (g->aside) (void)gpu_stream_destroy(g->aside);
     tct_gpu_release(g->partial);
     tct_gpu_release(g->ticket);
     tct_gpu_release(g->outbox);
@@ -511,6 +554,7 @@ const tct_device_ops tct_device_cuda = {
     .free_shared = cuda_free_shared,
     .seen = cuda_seen,
     .lag = cuda_lag,
+    .tell = cuda_tell,
     .record_begin = tct_record_begin,
     .record_end = tct_record_end,
     .replay = tct_record_replay,

@@ -27,19 +27,26 @@ enum {
 /* One look, valid if check == number ^ the bits of the others: it crosses to
  * the host without a fence. Looks are numbered from 1. */
 typedef struct tct_posted {
-    double rr, bad, bad_value;
+    double rr, bad, bad_value, flags;
     uint64_t check;
 } tct_posted;
 
 typedef struct tct_mailbox { /* of the host, as the device sees it too */
     tct_posted posted[TCT_LOOKS];
     volatile uint64_t limit; /* loops on the device end at this look */
+    /* what kernels that speak with other ranks have to say: the flags of a sum,
+     * where there are any, and 1 + the rank that did not come */
+    volatile double flags;
+    volatile uint64_t missing;
+    double told; /* by the host: outbox->mine */
 } tct_mailbox;
 
 typedef struct tct_outbox { /* of the device */
     tct_posted posted[TCT_LOOKS];
     uint64_t looks; /* so far                                       */
     uint64_t batch; /* looks that go to the host at once: 1, 2, 4.. */
+    double mine;    /* flags that the host has for the next sum     */
+    double flags;   /* of all ranks, in the last sum                */
     tct_mailbox *mailbox;
 } tct_outbox;
 
@@ -65,6 +72,8 @@ typedef struct tct_gpu_launch {
     double *partial;  /* [TCT_BLOCKS_MOST * TCT_OP_SUMS]          */
     unsigned *ticket; /* [TCT_COLUMNS_MOST] 0 between kernels     */
     double *out;
+    bool keeps; /* this is rank 0: sums of what is held stay, so that a sum over
+                   ranks has them once */
     tct_tail tail;
     size_t l2_bytes;
 } tct_gpu_launch;
@@ -105,6 +114,8 @@ typedef struct tct_gpu {
     tct_mailbox *mailbox;     /* host                              */
     tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
     int batch;                /* looks that are posted at once     */
+    gpu_stream aside;         /* for what the host has to say meanwhile */
+    bool by_node;             /* of several ranks: all have while nodes */
     uint64_t made, taken;     /* looks enqueued, looks read        */
     bool holding;             /* `held` has not been launched yet  */
     tct_op held;

@@ -153,6 +153,59 @@ static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
     return v;
 }
 
+/* --- between GPUs ------------------------------------------------------------------- */
+
+/* The same, of all GPUs and processors that reach the memory. */
+static __device__ inline void tct_signal_send(uint64_t *signal, uint64_t v)
+{
+    asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(signal), "l"(v)
+                 : "memory");
+}
+static __device__ inline uint64_t tct_signal_seen(const uint64_t *signal)
+{
+    uint64_t v;
+    asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
+                 : "=l"(v)
+                 : "l"(signal)
+                 : "memory");
+    return v;
+}
+static __device__ inline void tct_fence_all()
+{
+    __threadfence_system();
+}
+
+/* A value and the number of the message that it is: stored and read at once,
+ * so that who sees the number has the value, without a fence. */
+struct alignas(16) tct_numbered {
+    double value;
+    uint64_t number;
+};
+static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
+                                                uint64_t number)
+{
+    asm volatile("{\n"
+                 ".reg .b128 both;\n"
+                 "mov.b128 both, {%1, %2};\n"
+                 "st.relaxed.sys.global.b128 [%0], both;\n"
+                 "}" ::"l"(to),
+                 "l"(__double_as_longlong(value)), "l"(number)
+                 : "memory");
+}
+static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
+{
+    uint64_t value, number;
+    asm volatile("{\n"
+                 ".reg .b128 both;\n"
+                 "ld.relaxed.sys.global.b128 both, [%2];\n"
+                 "mov.b128 {%0, %1}, both;\n"
+                 "}"
+                 : "=l"(value), "=l"(number)
+                 : "l"(of)
+                 : "memory");
+    return {__longlong_as_double((long long)value), number};
+}
+
 /* Store a word for the host, without a fence: at once, but in any order with
  * others as the host sees them. */
 template <class T> static __device__ inline void tct_post_word(T *to, T v)

@@ -36,12 +36,22 @@ void tct_record_begin(tacit_queue *q)
 static void make_node(tct_gpu *g, recording *r, const double *c)
 {
     const gpu_error error = tct_record_while(
-        r->graph, c, &g->outbox->looks, &g->mailbox_gpu->limit, &r->node_graph);
+        r->graph, c, g->outbox, &g->mailbox_gpu->limit, &r->node_graph);
     if (error != GPU_OK ||
         gpu_graph_instantiate(&r->exec[BY_NODE], r->node_graph, 0) != GPU_OK)
         r->exec[BY_NODE] = NULL;
     (void)gpu_last_error();
     r->chosen = r->exec[BY_NODE] == NULL;
+}
+
+/* Ranks that measure would part ways. */
+static void choose_for_all(tacit_queue *q, recording *r)
+{
+    r->chosen = true;
+    if (!tct_gpu_of(q)->by_node) return;
+    r->now = BY_NODE;
+    if (!r->exec[BY_NODE])
+        q_fail(q, TACIT_DEVICE, "the GPU: no while node could be made");
 }
 
 void *tct_record_end(tacit_queue *q, int looks, const double *c)
@@ -68,6 +78,7 @@ void *tct_record_end(tacit_queue *q, int looks, const double *c)
         return NULL;
     }
     make_node(g, r, c);
+    if (q->ranks > 1) choose_for_all(q, r);
     return r;
 }
 
@@ -162,8 +173,10 @@ void tct_record_replay(tacit_queue *q, void *record, int64_t looks)
     r->due = looks;
     r->in_trial = false;
     g->playing = looks > 0 ? r : NULL;
-    g->mailbox->limit = 0;
-    if (looks == 0) return;
+    if (looks == 0) { /* several ranks end by what they have in common */
+        if (q->ranks == 1) g->mailbox->limit = 0;
+        return;
+    }
     g->made = g->taken;
     tct_record_go_on(q, true);
     tct_record_go_on(q, false);

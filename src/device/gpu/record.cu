@@ -5,10 +5,11 @@
 #include "device/gpu/record.h"
 
 static __global__ void go_on(cudaGraphConditionalHandle handle, const double *c,
-                             const uint64_t *looks,
+                             const tct_outbox *o,
                              const volatile uint64_t *limit)
 {
-    cudaGraphSetConditional(handle, !tct_at_rest(c) && *looks < *limit);
+    cudaGraphSetConditional(handle, !tct_at_rest(c) && o->flags == 0.0 &&
+                                        o->looks < *limit);
 }
 
 static gpu_error add_node(gpu_graph_node *node, gpu_graph graph,
@@ -22,7 +23,7 @@ static gpu_error add_node(gpu_graph_node *node, gpu_graph graph,
 }
 
 extern "C" gpu_error tct_record_while(gpu_graph body, const double *c,
-                                      const uint64_t *looks,
+                                      const tct_outbox *outbox,
                                       const volatile uint64_t *limit,
                                       gpu_graph *out)
 {
@@ -45,7 +46,7 @@ extern "C" gpu_error tct_record_while(gpu_graph body, const double *c,
     gpu_graph inside = params.conditional.phGraph_out[0];
     e = gpu_graph_add_child(&child, inside, nullptr, 0, body);
     if (e != GPU_OK) return e;
-    void *arguments[] = {&handle, (void *)&c, (void *)&looks, (void *)&limit};
+    void *arguments[] = {&handle, (void *)&c, (void *)&outbox, (void *)&limit};
     gpu_graph_kernel kernel = {};
     kernel.func = (void *)go_on;
     kernel.gridDim = dim3(1);

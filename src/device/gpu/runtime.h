@@ -41,6 +41,10 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_device_count          cudaGetDeviceCount
 #define gpu_get_device            cudaGetDevice
 #define gpu_set_device            cudaSetDevice
+#define gpu_driver_version        cudaDriverGetVersion
+#define gpu_bus_id                cudaDeviceGetPCIBusId
+#define gpu_by_bus_id             cudaDeviceGetByPCIBusId
+#define gpu_can_reach             cudaDeviceCanAccessPeer
 #define gpu_get_properties        cudaGetDeviceProperties
 #define gpu_get_attribute         cudaDeviceGetAttribute
 #define gpu_memory_info           cudaMemGetInfo
@@ -49,6 +53,11 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_host_malloc           cudaHostAlloc
 #define gpu_host_free             cudaFreeHost
 #define gpu_host_pointer          cudaHostGetDevicePointer
+#define gpu_ipc_handle            cudaIpcMemHandle_t
+#define gpu_ipc_give              cudaIpcGetMemHandle
+#define gpu_ipc_take              cudaIpcOpenMemHandle
+#define gpu_ipc_close             cudaIpcCloseMemHandle
+#define GPU_IPC_REACH             cudaIpcMemLazyEnablePeerAccess
 #define gpu_memcpy                cudaMemcpy
 #define gpu_memcpy_async          cudaMemcpyAsync
 #define gpu_memset                cudaMemset

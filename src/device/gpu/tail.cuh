@@ -16,12 +16,13 @@ struct tct_ending {
     double *partial;
     unsigned *ticket;
     double *out;
+    bool keeps; /* sums of what is held; others clear them */
     tct_tail tail;
 };
 
 static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
 {
-    return {L->partial, L->ticket, L->out, L->tail};
+    return {L->partial, L->ticket, L->out, L->keeps, L->tail};
 }
 
 /* Post the scalars that decide; a batch goes to the host when it is full, and
@@ -29,11 +30,13 @@ static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
 static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
                                           uint64_t number, uint64_t batch)
 {
-    const tct_posted now = {c[C_RR], c[C_BAD], c[C_BAD_VALUE],
+    const double flags = o->flags;
+    const tct_posted now = {c[C_RR], c[C_BAD], c[C_BAD_VALUE], flags,
                             number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD]) ^
-                                (uint64_t)__double_as_longlong(c[C_BAD_VALUE])};
-    const bool rest = tct_at_rest(c);
+                                (uint64_t)__double_as_longlong(c[C_BAD_VALUE]) ^
+                                (uint64_t)__double_as_longlong(flags)};
+    const bool rest = tct_at_rest(c) || flags != 0.0;
     o->posted[number % TCT_LOOKS] = now;
     const uint64_t in_batch = number & (batch - 1);
     if (!rest && in_batch != 0) return;
@@ -44,6 +47,7 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
         tct_post_word(&to->rr, p.rr);
         tct_post_word(&to->bad, p.bad);
         tct_post_word(&to->bad_value, p.bad_value);
+        tct_post_word(&to->flags, p.flags);
         tct_post_word(&to->check, p.check);
     }
 }
@@ -63,6 +67,12 @@ static __device__ inline void tct_tail_run_of(const tct_tail &t, int j)
 {
     for (int i = 0; i < t.count; i++)
         tct_step_counted(t.action[i].step, t.c + j * TCT_SCALARS);
+}
+/* Whichever it is, by one thread. */
+static __device__ inline void tct_tail_run_all(const tct_tail &t)
+{
+    if (t.systems == 0) tct_tail_run(t);
+    for (int j = 0; j < t.systems; j++) tct_tail_run_of(t, j);
 }
 
 /* The sum of `v` over the warp, in lane 0: all of them step by step together. */
@@ -127,8 +137,9 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
         tct_block_sum(v);
     }
     if (threadIdx.x != 0) return;
-    if (!held)
-        for (int j = 0; j < SUMS; j++) e.out[system * TCT_SCALARS + j] = v[j];
+    if (!held || !e.keeps)
+        for (int j = 0; j < SUMS; j++)
+            e.out[system * TCT_SCALARS + j] = held ? 0.0 : v[j];
     if (SYSTEMS) tct_tail_run_of(e.tail, system);
     else tct_tail_run(e.tail);
     e.ticket[system] = 0;

@@ -85,7 +85,7 @@ static bool replay(tct_run *R)
         if (done && tct_is_held(R)) continue;
         R->k++;
         if (!tct_judge(R, &c)) {
-            if (q->stop_wanted) tct_flags_agreed(q, tct_flags_mine(q));
+            if (q->stop_wanted) q_tell(q);
             continue;
         }
         done = true;

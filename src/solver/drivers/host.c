@@ -13,7 +13,7 @@ bool tct_take_looks(tct_run *R, int leave)
     const int64_t k = R->k;
     while (R->ahead > leave) {
         if (!q_seen(R->q, &c)) /* the queue has failed: do all know? */
-            return R->q->peers_know || R->q->ranks == 1;
+            return R->q->peers_know || R->q->ranks == 1 || q_goes_on(R->q);
         R->k = k - --R->ahead;
         const bool done = tct_judge(R, &c);
         /* an update that was enqueued already is part of an x that did not
@@ -30,9 +30,11 @@ bool tct_look_behind(tct_run *R)
 {
     q_look(R->q, R->c);
     /* who has failed takes part in messages until all know */
-    if (R->q->failed != TACIT_OK && R->q->ranks > 1) return R->q->peers_know;
+    if (R->q->failed != TACIT_OK && R->q->ranks > 1 && !q_goes_on(R->q))
+        return R->q->peers_know;
     R->ahead++;
-    const bool last = R->k >= R->most || R->q->failed != TACIT_OK;
+    const bool last =
+        R->k >= R->most || (R->q->failed != TACIT_OK && !q_goes_on(R->q));
     return tct_take_looks(R, last ? 0 : R->lag) || last;
 }
 
@@ -41,7 +43,7 @@ static bool look_at_once(tct_run *R)
     double c[TCT_SCALARS] = {0};
     q_get(R->q, TCT_SCALARS, R->c, c);
     if (R->q->peers_know) return true; /* a rank has failed */
-    return tct_judge(R, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE]});
+    return tct_judge(R, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE], 0.0});
 }
 
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))

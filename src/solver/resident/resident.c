@@ -282,7 +282,7 @@ static void run_kernel(tct_run *R)
                 done = true;
                 tct_gang_end(R->q);
             } else if (R->q->stop_wanted) {
-                tct_flags_agreed(R->q, tct_flags_mine(R->q));
+                q_tell(R->q);
                 tct_gang_end(R->q);
             }
         }

@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/gpu/link_peer.c - messages started by kernels, between GPUs of one machine
+ * that reach each other's memory. */
+#include "comm/gpu/peer.h"
+#include "comm/link.h"
+#include "comm/plan.h"
+#include "comm/shared.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { COUNTER = 64, NODES = 12040 /* driver that has while nodes */ };
+
+typedef struct { /* of a queue */
+    tct_windows *windows;
+    tct_window slots;
+    tct_peer_common common;
+} peer;
+
+typedef struct { /* of a plan */
+    tct_window window;
+    tct_peer_plan plan;
+    unsigned *tickets; /* [sends + recvs + 1], on the device */
+} peer_plan;
+
+/* Bytes of a slot: a value and a number. */
+enum { SLOT = 16 };
+
+static peer *peer_of(tacit_queue *q)
+{
+    return *tct_link_state(q);
+}
+
+static bool peer_available(const tacit_queue *q, char *reason, size_t size)
+{
+    const char *why = NULL;
+    if (q->device->kind != TCT_KIND_GPU) why = "needs --device cuda";
+    else if (q->ranks == 1) why = "for several ranks, not for one";
+    else if (q->world->ops->one_process)
+        why = "for ranks that are processes, not threads of one";
+    else if (q->ranks > TCT_PEERS_MOST) why = "for no more than 16 ranks";
+    if (!why) return tct_can_share(q->world, reason, size);
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+/* What paces a loop is the same on all ranks. */
+static tacit_status agree_on_nodes(tacit_queue *q)
+{
+    int version = 0;
+    (void)gpu_driver_version(&version);
+    int64_t least = version;
+    TRY(tct_reduce_i64(q->world, TCT_MIN, 1, &least));
+    tct_gpu_of(q)->by_node = least >= NODES;
+    return TACIT_OK;
+}
+
+static tacit_status peer_open(tacit_queue *q)
+{
+    peer *p = tct_calloc(sizeof *p);
+    *tct_link_state(q) = p;
+    if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
+    TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
+    p->slots.arena = -1;
+    TRY(tct_windows_open(q, &p->windows));
+    TRY(tct_windows_take(
+        p->windows, 2 * (size_t)q->ranks * TCT_PEER_SLOTS * SLOT, &p->slots));
+    const tct_peer_state none = {0};
+    p->common = (tct_peer_common){
+        .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
+    TRY(tct_agree(q->world,
+                  tct_gpu_upload(&none, sizeof none, &p->common.state)));
+    tct_window all[TCT_PEERS_MOST];
+    TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
+    for (int r = 0; r < q->ranks; r++)
+        p->common.slot[r] = tct_windows_at(p->windows, r, &all[r]);
+    return agree_on_nodes(q);
+}
+
+static void peer_close(tacit_queue *q)
+{
+    peer *p = peer_of(q);
+    if (!p) return;
+    q->device->sync(q);
+    tct_gpu_release(p->common.state);
+    tct_windows_close(&p->windows);
+    tct_free(p);
+}
+
+/* --- plans ---------------------------------------------------------------------- */
+
+/* What one end of a channel tells the other: its counter, and of a receiver
+ * where messages go. */
+typedef struct {
+    tct_window window;
+    int64_t counter, half[2];
+} end_at;
+
+/* A window: a counter for each end, then the two halves. */
+static int64_t half_at(const tct_plan *plan, int half)
+{
+    const int64_t ends = plan->sends + plan->recvs;
+    const int64_t bytes =
+        plan->base.columns * plan->base.ghosts * (int64_t)sizeof(double);
+    return COUNTER * ends + half * ((bytes + COUNTER - 1) / COUNTER * COUNTER);
+}
+
+static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
+{
+    end_at e = {.window = p->window, .counter = COUNTER * k};
+    const tct_channel *c = &plan->recv[k - plan->sends];
+    for (int h = 0; h < 2 && k >= plan->sends; h++)
+        e.half[h] = half_at(plan, h) +
+                    plan->base.columns * c->first * (int64_t)sizeof(double);
+    return e;
+}
+
+/* Each end learns of its other one: `mine` of the ends of one direction go to
+ * their peers, `theirs` of the other direction come, rank by rank and in the
+ * order that channels have. Collective. */
+static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
+                          const end_at *mine, int others,
+                          const tct_channel *other, end_at *theirs)
+{
+    const int size = plan->q->ranks;
+    int64_t bytes[2][TCT_PEERS_MOST] = {{0}};
+    end_at *sorted = NULL, *come = NULL;
+    tacit_status status = TCT_ALLOC(count, "an exchange", &sorted);
+    if (status >= 0) status = TCT_ALLOC(others, "an exchange", &come);
+    status = tct_agree(plan->q->world, status);
+    for (int r = 0, at = 0; status >= 0 && r < size; r++)
+        for (int k = 0; k < count; k++)
+            if (channel[k].peer == r) {
+                sorted[at++] = mine[k];
+                bytes[0][r] += (int64_t)sizeof *mine;
+            }
+    for (int k = 0; k < others; k++)
+        bytes[1][other[k].peer] += (int64_t)sizeof *mine;
+    if (status >= 0)
+        status =
+            tct_alltoallv(plan->q->world, bytes[0], sorted, bytes[1], come);
+    for (int r = 0, at = 0; status >= 0 && r < size; r++)
+        for (int k = 0; k < others; k++)
+            if (other[k].peer == r) theirs[k] = come[at++];
+    TCT_FREE(sorted, come);
+    return tct_agree(plan->q->world, status);
+}
+
+/* All of an end that kernels need, in addresses of this process. */
+static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
+                         const end_at *own, const end_at *other)
+{
+    const tct_windows *W = peer_of(plan->q)->windows;
+    const bool sends = k < plan->sends;
+    const tct_channel *c =
+        sends ? &plan->send[k] : &plan->recv[k - plan->sends];
+    const end_at *receiver = sends ? other : own;
+    char *here = tct_windows_at(W, plan->q->rank, &own->window);
+    char *there = tct_windows_at(W, c->peer, &other->window);
+    char *window = sends ? there : here;
+    tct_peer_end e = {.peer = c->peer,
+                      .first = c->first,
+                      .count = c->count,
+                      .own = (uint64_t *)(void *)(here + own->counter),
+                      .other = (uint64_t *)(void *)(there + other->counter),
+                      .ticket = p->tickets + k};
+    for (int h = 0; h < 2; h++)
+        e.half[h] = (double *)(void *)(window + receiver->half[h]);
+    return e;
+}
+
+static tacit_status upload(const tct_plan *plan, peer_plan *p,
+                           const end_at *own, const end_at *other)
+{
+    const int ends = plan->sends + plan->recvs;
+    const uint64_t none = 0;
+    tct_peer_end *end = NULL;
+    unsigned *zero = tct_calloc((size_t)(ends + 1) * sizeof *zero);
+    tacit_status status = TCT_ALLOC(ends, "an exchange", &end);
+    if (!zero) status = TACIT_NO_MEMORY;
+    if (status >= 0)
+        status = tct_gpu_upload(zero, (size_t)(ends + 1) * sizeof *zero,
+                                &p->tickets);
+    for (int k = 0; status >= 0 && k < ends; k++)
+        end[k] = join(plan, p, k, &own[k], &other[k]);
+    if (status >= 0)
+        status = tct_gpu_upload(end, (size_t)ends * sizeof *end, &p->plan.end);
+    if (status >= 0)
+        status = tct_gpu_upload(&none, sizeof none, &p->plan.number);
+    p->plan.sends = plan->sends;
+    p->plan.recvs = plan->recvs;
+    p->plan.ticket = p->tickets + ends;
+    TCT_FREE(zero, end);
+    return status;
+}
+
+static int64_t most_of(const tct_channel *c, int count)
+{
+    int64_t most = 0;
+    for (int k = 0; k < count; k++)
+        if (c[k].count > most) most = c[k].count;
+    return most;
+}
+
+static tacit_status connect(tct_plan *plan, peer_plan *p)
+{
+    const int ends = plan->sends + plan->recvs, sends = plan->sends;
+    end_at *own = NULL, *other = NULL;
+    tacit_status status = TCT_ALLOC(ends, "an exchange", &own);
+    if (status >= 0) status = TCT_ALLOC(ends, "an exchange", &other);
+    status = tct_agree(plan->q->world, status);
+    for (int k = 0; status >= 0 && k < ends; k++)
+        own[k] = describe_end(plan, p, k);
+    if (status >= 0)
+        status = trade(plan, sends, plan->send, own, plan->recvs, plan->recv,
+                       other + sends);
+    if (status >= 0)
+        status = trade(plan, plan->recvs, plan->recv, own + sends, sends,
+                       plan->send, other);
+    if (status >= 0) status = upload(plan, p, own, other);
+    TCT_FREE(own, other);
+    return status;
+}
+
+static tacit_status peer_plan_open(tct_plan *plan)
+{
+    tacit_queue *q = plan->q;
+    peer_plan *p = tct_calloc(sizeof *p);
+    *tct_plan_state(plan) = p;
+    if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
+    TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
+    p->window.arena = -1;
+    p->plan.most_sent = most_of(plan->send, plan->sends);
+    p->plan.most_received = most_of(plan->recv, plan->recvs);
+    TRY(tct_windows_take(peer_of(q)->windows, (size_t)half_at(plan, 2),
+                         &p->window));
+    return connect(plan, p);
+}
+
+static void peer_plan_close(tct_plan *plan)
+{
+    peer_plan *p = *tct_plan_state(plan);
+    if (!p) return;
+    plan->q->device->sync(plan->q);
+    tct_windows_give(peer_of(plan->q)->windows, &p->window);
+    tct_gpu_release((void *)(uintptr_t)p->plan.end);
+    tct_gpu_release(p->plan.number);
+    tct_gpu_release(p->tickets);
+    tct_free(p);
+}
+
+/* --- stream plane ----------------------------------------------------------------- */
+
+/* All of a sum is done at its end, in one kernel. */
+static void peer_sum_begin(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    (void)op;
+}
+
+static void peer_sum_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void peer_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void peer_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+/* Flags that the host knows now; a recording is told them when it runs. */
+static double flags_now(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (g->capturing) return 0.0;
+    if (g->mailbox->told != 0.0) { /* to the recordings of a run that is over */
+        tct_gpu_ok(q, gpu_stream_sync(g->aside), "telling flags");
+        g->mailbox->told = 0.0;
+        tct_gpu_ok(
+            q, gpu_memset_async(&g->outbox->mine, 0, sizeof(double), g->stream),
+            "telling flags");
+    }
+    return tct_flags_mine(q);
+}
+
+static void peer_launch(tacit_queue *q, const tct_op *op,
+                        const tct_gpu_launch *L)
+{
+    peer *p = peer_of(q);
+    p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
+    if (op->code == TCT_SUM_END) {
+        tct_peer_sum(&p->common, op, flags_now(q), L);
+    } else {
+        const peer_plan *plan = *tct_plan_state(tct_plan_of(op));
+        tct_peer_exchange(&p->common, &plan->plan, op, L);
+    }
+}
+
+const tct_link tct_link_peer = {
+    TCT_LINK_OPS(peer),
+    .summary = "memory of GPUs of one machine, written by kernels",
+    .starter = TCT_BY_STREAM,
+    .open = peer_open,
+    .close = peer_close,
+    .plan_open = peer_plan_open,
+    .plan_close = peer_plan_close,
+    .launch = peer_launch,
+};

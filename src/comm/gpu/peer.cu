@@ -1,0 +1,206 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/gpu/peer.cu - messages that kernels start: they store into memory of other
+ * GPUs, and wait for what others store into theirs. No lock, no barrier, nothing
+ * is ever reset; numbers are kept on the device, so that a recording can be run
+ * again and again.
+ *
+ * A sum: each rank stores its scalars, each with the number of the sum, into a
+ * slot of every other; all add them up in rank order, so that they have the same
+ * bits. Two halves take turns: who stores for sum e has read all of sum e - 1, so
+ * that everybody is through with sum e - 2.
+ *
+ * An exchange: values go straight from the vector into one of two halves of the
+ * receiver's window, and then a counter. Neighbours need not be each other's, so
+ * whoever has taken a message says so in a counter of the sender's.
+ *
+ * Every wait has a limit. Who was waited for in vain is told to the host, and
+ * from then on nothing is waited for. */
+#include "comm/gpu/peer.h"
+#include "device/gpu/tail.cuh"
+
+enum { THREADS = 256, SUM_THREADS = 256, POLLS_PER_CLOCK = 512 };
+
+/* Rank `peer` is missing. */
+static __device__ void give_up(const tct_peer_common &C, int peer)
+{
+    if (C.state->gone == 0) {
+        C.state->gone = 1 + (uint64_t)peer;
+        C.outbox->flags = 1.0;
+        tct_post_word((uint64_t *)&C.outbox->mailbox->missing,
+                      1 + (uint64_t)peer);
+        tct_fence_all();
+    }
+}
+
+/* Wait until `come()`; one thread's. */
+template <class COME>
+static __device__ inline void await(const tct_peer_common &C, int peer,
+                                    const COME &come)
+{
+    uint64_t start = 0;
+    for (unsigned i = 1; !come(); i++) {
+        if (i % POLLS_PER_CLOCK) continue;
+        if (tct_load_fresh(&C.state->gone) != 0) return;
+        const uint64_t now = tct_nanoseconds();
+        if (start == 0) start = now;
+        if (C.limit_ns == 0 || now - start <= C.limit_ns) continue;
+        give_up(C, peer);
+        return;
+    }
+}
+
+/* --- sums --------------------------------------------------------------------- */
+
+static __device__ inline tct_numbered *slot_of(const tct_peer_common &C, int to,
+                                               int from, uint64_t number)
+{
+    return C.slot[to] +
+           ((number & 1) * (uint64_t)C.ranks + (uint64_t)from) * TCT_PEER_SLOTS;
+}
+
+/* Scalar `i` of all ranks, with `mine` of this one. */
+static __device__ inline double total_of(const tct_peer_common &C, double mine,
+                                         int i, uint64_t number)
+{
+    for (int k = 1; k < C.ranks; k++)
+        tct_numbered_send(slot_of(C, (C.rank + k) % C.ranks, C.rank, number) +
+                              i,
+                          mine, number);
+    double total = 0.0;
+    for (int r = 0; r < C.ranks; r++) {
+        tct_numbered got = {mine, number};
+        const tct_numbered *from = slot_of(C, C.rank, r, number) + i;
+        if (r != C.rank)
+            await(C, r, [&] {
+                got = tct_numbered_seen(from);
+                return got.number == number;
+            });
+        total = r == 0 ? got.value : total + got.value;
+    }
+    return total;
+}
+
+/* The scalars of system j stand TCT_SCALARS behind those of system j - 1. */
+static __global__ void __launch_bounds__(SUM_THREADS)
+    sum(const __grid_constant__ tct_peer_common C, double *out, int count,
+        int systems, double flags, const __grid_constant__ tct_tail tail)
+{
+    const uint64_t number = C.state->sums + 1;
+    const int n = count * systems;
+    for (int i = threadIdx.x; i <= n; i += blockDim.x) {
+        double *at = out + (i / count) * TCT_SCALARS + i % count;
+        const double mine = i < n ? *at : flags + C.outbox->mine;
+        const double total = total_of(C, mine, i, number);
+        if (i < n) {
+            *at = total;
+        } else {
+            C.outbox->flags = total;
+            if (total != 0.0)
+                tct_post_word((double *)&C.outbox->mailbox->flags, total);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    C.state->sums = number;
+    if (C.state->gone != 0) C.outbox->flags = 1.0;
+    tct_tail_run_all(tail);
+}
+
+extern "C" void tct_peer_sum(const tct_peer_common *C, const tct_op *op,
+                             double flags, const tct_gpu_launch *L)
+{
+    const int systems = tct_op_systems(op), n = op->count * systems + 1;
+    const int most = (n + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
+    const int block = most > SUM_THREADS ? SUM_THREADS : most;
+    sum<<<1, block, 0, L->stream>>>(*C, op->out, op->count, systems, flags,
+                                    L->tail);
+}
+
+/* --- exchanges ------------------------------------------------------------------ */
+
+/* This block is the last one of `blocks` with this ticket; one thread's. */
+static __device__ inline bool is_last(unsigned *ticket, unsigned blocks)
+{
+    if (atomicAdd(ticket, 1u) != blocks - 1) return false;
+    *ticket = 0;
+    return true;
+}
+
+/* The blocks of a row of the grid have a channel. Of a queue that has failed there
+ * may be no vector. */
+static __global__ void __launch_bounds__(THREADS)
+    put(const __grid_constant__ tct_peer_common C,
+        const __grid_constant__ tct_peer_plan P, tct_panel x,
+        const int32_t *index)
+{
+    const uint64_t number = *P.number + 1;
+    if ((int)blockIdx.y < P.sends) {
+        const tct_peer_end e = P.end[blockIdx.y];
+        if (threadIdx.x == 0 && number > 2)
+            await(C, e.peer,
+                  [&] { return tct_signal_seen(e.own) >= number - 2; });
+        __syncthreads();
+        double *half = e.half[number & 1];
+        for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+             i < e.count; i += (int64_t)gridDim.x * THREADS)
+            for (int j = 0; j < x.columns; j++)
+                half[i * x.columns + j] =
+                    x.at ? x.at[j * x.stride + index[e.first + i]] : 0.0;
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tct_fence_all();
+            if (is_last(e.ticket, gridDim.x)) {
+                tct_fence_all();
+                tct_signal_send(e.other, number);
+            }
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x == 0 && is_last(P.ticket, gridDim.x * gridDim.y))
+        *P.number = number;
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    take(const __grid_constant__ tct_peer_common C,
+         const __grid_constant__ tct_peer_plan P, int columns, double *ghost,
+         int64_t ghosts, const __grid_constant__ tct_tail tail)
+{
+    const uint64_t number = *P.number;
+    if ((int)blockIdx.y < P.recvs) {
+        const tct_peer_end e = P.end[P.sends + (int)blockIdx.y];
+        if (threadIdx.x == 0)
+            await(C, e.peer, [&] { return tct_signal_seen(e.own) >= number; });
+        __syncthreads();
+        const double *half = e.half[number & 1];
+        for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+             i < e.count; i += (int64_t)gridDim.x * THREADS)
+            for (int j = 0; j < columns; j++)
+                ghost[j * ghosts + e.first + i] =
+                    tct_load_fresh(&half[i * columns + j]);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tct_fence_all();
+            if (is_last(e.ticket, gridDim.x)) tct_signal_send(e.other, number);
+        }
+    }
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    tct_fence();
+    if (is_last(P.ticket, gridDim.x * gridDim.y)) tct_tail_run_all(tail);
+}
+
+extern "C" void tct_peer_exchange(const tct_peer_common *C,
+                                  const tct_peer_plan *P, const tct_op *op,
+                                  const tct_gpu_launch *L)
+{
+    const tct_exchange *e = op->exchange;
+    const bool begins = op->code == TCT_EXCHANGE_BEGIN;
+    const int64_t values = begins ? P->most_sent : P->most_received;
+    const int rows = begins ? P->sends : P->recvs;
+    const dim3 grid((unsigned)tct_grid(values, THREADS, L->sms),
+                    (unsigned)(rows > 0 ? rows : 1));
+    if (begins) put<<<grid, THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
+    else
+        take<<<grid, THREADS, 0, L->stream>>>(*C, *P, op->x.columns, e->ghost,
+                                              e->ghosts, L->tail);
+}
