@@ -382,12 +382,33 @@ static void steps_hold_still_once_the_target_is_met(void **state)
         c[C_TARGET2] = 1e-18;
         c[C_PT] = c[C_DELTA] = -1.0; /* would be a breakdown */
         c[C_ALPHA] = 1.0;
+        if (step == STEP_FLEXIBLE) {
+            c[C_RZ] = 1.0;
+            c[C_ZW] = -1.0;
+        }
         tct_step_run(step, c);
         assert_true(c[C_ALPHA] == 0.0);
         assert_true(c[C_BAD] == 0.0);
         c[C_TARGET2] = 0.0;
         tct_step_run(step, c);
         assert_true(c[C_BAD] == BAD_CURVATURE);
+        assert_true(c[C_ALPHA] == 0.0);
+    }
+}
+
+/* Where M is not positive, what else is wrong follows from that. */
+static void flexible_names_who_is_at_fault(void **state)
+{
+    (void)state;
+    static const double gamma[] = {1.0, 0.0, -1.0};
+    for (int k = 0; k < 3; k++) {
+        double c[TCT_SCALARS] = {0};
+        c[C_RR] = 1.0;
+        c[C_RZ] = gamma[k];
+        c[C_ZW] = -2.0;
+        tct_step_run(STEP_FLEXIBLE, c);
+        assert_true(c[C_BAD] == (k == 0 ? BAD_CURVATURE : BAD_PRECOND));
+        assert_true(c[C_BAD_VALUE] == (k == 0 ? -2.0 : gamma[k]));
         assert_true(c[C_ALPHA] == 0.0);
     }
 }
@@ -558,6 +579,7 @@ int main(void)
         cmocka_unit_test(a_device_refuses_what_it_does_not_know),
         cmocka_unit_test(sums_have_the_same_bits_every_time),
         cmocka_unit_test(steps_hold_still_once_the_target_is_met),
+        cmocka_unit_test(flexible_names_who_is_at_fault),
         cmocka_unit_test(unknown_words_are_refused),
         cmocka_unit_test(count_counts_as_the_paper_does),
         cmocka_unit_test(trace_writes_a_line_per_operation),
