@@ -105,4 +105,11 @@ accepted bench spmv poisson3d:20 --device cuda --repeat 3
 has out 'sell32'
 accepted bench spmv poisson3d:20 --device cuda --repeat 3 --format sell/f64
 accepted bench reduce --device cuda --repeat 3
+if [ -n "$MPIRUN" ]; then # of vectors on the GPU: 24 sizes, through each link
+    run 2 bench exchange --device cuda --warmup 0 --repeat 1
+    [ $status = 0 ] || complain "bench exchange: status $status"
+    for link in $(sed -n '2,$s/	.*//p' out | uniq) mpi; do
+        [ "$(grep -c "^$link	" out)" = 24 ] || complain "bench exchange: $link: $(cat out)"
+    done
+fi
 finish

@@ -103,8 +103,6 @@ if [ -n "$MPIRUN" ]; then
     run 4 solve poisson3d:12 --partition p4 --json parts.json
     [ $status = 0 ] || complain "partition file: status $status"
     [ "$(value parts.json partition)" = '"file"' ] || complain 'path: partition'
-    run 4 bench exchange poisson3d:12 --repeat 3
-    [ $status = 0 ] || complain "bench exchange: status $status"
 fi
 
 # another order of rows inside: the same solution, history and right-hand side
@@ -247,9 +245,6 @@ same=$(grep -o 'translate([^)]*)' compare.html | sort | uniq -d | wc -l)
 [ "$same" = 0 ] || complain "compare: $same marks over marks"
 accepted devices --json devices.json
 valid_json devices.json
-accepted bench spmv poisson3d:8 --repeat 3
-has out 'csr'
-accepted bench reduce --repeat 3
 run 1 solve poisson3d:4 --decorate trace:
 has err 'product'
 

@@ -140,7 +140,7 @@ TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
                                                 size_t bytes,
                                                 double *gbytes_per_second);
 
-/* Seconds of a sum of `count` doubles, 1 to 8, over the ranks, by this rank's
+/* Seconds of a sum of `count` doubles, 1 to 1024, over the ranks, by this rank's
  * clock: one of `times` that follow one another.
  * Collective.  Errors INVALID, NO_MEMORY, whatever the queue has met. */
 TACIT_API tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,

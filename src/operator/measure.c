@@ -16,11 +16,11 @@ tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
                                      int64_t times, double *seconds)
 {
     REQUIRE(queue != NULL && seconds != NULL && times > 0);
-    enum { MOST = 8 }; /* of a method */
-    REQUIRE(count > 0 && count <= MOST);
+    _Static_assert(TCT_SUM_MOST == 1024, "tacit/queue.h says so");
+    REQUIRE(count > 0 && count <= TCT_SUM_MOST);
     double *x = NULL;
-    TRY(tct_agree(queue->world, tacit_queue_alloc(queue, MOST, &x)));
-    (void)tacit_queue_fill(queue, MOST, 0.0, x); /* the queue knows */
+    TRY(tct_agree(queue->world, tacit_queue_alloc(queue, (size_t)count, &x)));
+    (void)tacit_queue_fill(queue, (size_t)count, 0.0, x); /* the queue knows */
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) q_sum(queue, count, x);
     const tacit_status status = finish(queue, start, times, seconds);

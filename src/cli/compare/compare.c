@@ -338,31 +338,22 @@ static tacit_status rows_of_device(const cli *c, cli_comparison *all,
     return each_format(c, all, set->method, set->loop, NULL, false, m);
 }
 
-static bool can_be_had(const cli *c)
+typedef struct rows {
+    cli_comparison *all;
+    cli_monitor *m;
+} rows;
+
+static tacit_status rows_by_link(const cli *c, void *to)
 {
-    char spec[CLI_SPEC];
-    tacit_queue *q = NULL;
-    const tacit_status status =
-        tacit_queue_create(c->world, cli_queue_spec(c, "", spec), 1, &q);
-    tacit_queue_destroy(&q);
-    return status >= 0;
+    const rows *r = to;
+    return rows_of_device(c, r->all, r->m);
 }
 
-/* Through each link that there is between several ranks, or the one wanted. */
 static tacit_status all_rows(const cli *c, cli_comparison *all)
 {
-    tacit_status status = TACIT_OK;
-    const tacit_link *link;
-    const char *wanted = c->set.comm;
-    const bool one = c->ranks == 1 || (wanted && strcmp(wanted, "auto") != 0);
     cli_monitor m = cli_monitor_of(c, true);
-    if (one) status = rows_of_device(c, all, &m);
-    for (int i = 0; !one && status == TACIT_OK && (link = tacit_link_at(i));
-         i++) {
-        cli with = *c;
-        with.set.comm = link->name;
-        if (can_be_had(&with)) status = rows_of_device(&with, all, &m);
-    }
+    rows r = {all, &m};
+    const tacit_status status = cli_each_link(c, rows_by_link, &r);
     cli_monitor_free(&m);
     return status;
 }

@@ -59,6 +59,14 @@ enum { CLI_SPEC = 256 };
 const char *cli_queue_spec(const cli *c, const char *decorators,
                            char text[CLI_SPEC]);
 
+/* Do `work` through each link that there is between several ranks, `with` being
+ * `c` that names it, until an outcome is not OK; once as `c` stands, if that
+ * names a link or a rank is alone.
+ * Collective.  Errors those of `work`; if there is no link, of the last one. */
+tacit_status cli_each_link(const cli *c,
+                           tacit_status (*work)(const cli *with, void *to),
+                           void *to);
+
 /* `format` (NULL: auto) with what c->precision and --reorder add to it, into
  * `text`, which is returned. */
 const char *cli_format_spec(const cli *c, const char *format,

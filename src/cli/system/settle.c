@@ -109,6 +109,36 @@ const char *cli_queue_spec(const cli *c, const char *decorators,
     return text;
 }
 
+static tacit_status try_link(const cli *c)
+{
+    char spec[CLI_SPEC];
+    tacit_queue *q = NULL;
+    const tacit_status status =
+        tacit_queue_create(c->world, cli_queue_spec(c, "", spec), 1, &q);
+    tacit_queue_destroy(&q);
+    return status;
+}
+
+tacit_status cli_each_link(const cli *c,
+                           tacit_status (*work)(const cli *with, void *to),
+                           void *to)
+{
+    const char *named = c->set.comm;
+    if (c->ranks == 1 || (named && !is(named, "auto"))) return work(c, to);
+    const tacit_link *link;
+    tacit_status tried = TACIT_OK, status = TACIT_OK;
+    int had = 0;
+    for (int i = 0; status == TACIT_OK && (link = tacit_link_at(i)); i++) {
+        cli with = *c;
+        with.set.comm = link->name;
+        tried = try_link(&with);
+        if (tried < 0) continue;
+        had++;
+        status = work(&with, to);
+    }
+    return had > 0 ? status : tried;
+}
+
 tacit_status cli_settle(cli *c)
 {
     c->device = "host";

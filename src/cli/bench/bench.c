@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/bench.c - `tacit bench`: the parts of an iteration, measured alone. A
+ * cli/bench/bench.c - `tacit bench`: the parts of an iteration, measured alone. A
  * sample repeats the part until it can be timed; the slowest rank counts, and
  * the median of the samples is printed. */
-#include "cli/report/report.h"
+#include "cli/bench/bench.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -11,27 +11,16 @@ enum { REPEATS = 15 };
 
 /* --- samples -------------------------------------------------------------- */
 
-/* A part of an iteration: a product, an exchange of `count` vectors, a sum of
- * `count` scalars. */
-typedef struct part {
-    tacit_queue *q;
-    const tacit_operator *A;
-    double *x, *y;
-    int count;
-    tacit_status (*run)(const struct part *p, int64_t times, double *seconds);
-} part;
-
-static tacit_status sample(const cli *c, const part *p, int64_t times,
+static tacit_status sample(const cli *c, const cli_part *p, int64_t times,
                            double *seconds)
 {
     double mine = 0.0;
-    TRY(p->run(p, times, &mine));
+    TRY(tacit_world_agree(c->world, p->run(p, times, &mine)));
     *seconds = cli_max(c, mine);
     return TACIT_OK;
 }
 
-/* The median seconds of one `p`. */
-static tacit_status measure(const cli *c, const part *p, double *out)
+tacit_status cli_bench_measure(const cli *c, const cli_part *p, double *out)
 {
     const int repeat = c->set.repeat < 0 ? REPEATS : (int)c->set.repeat;
     const int64_t warmup = c->set.warmup < 0 ? 1 : c->set.warmup;
@@ -49,9 +38,18 @@ static tacit_status measure(const cli *c, const part *p, double *out)
     return status;
 }
 
+/* Print `t`, unless its rows came to an error, and free it. */
+static tacit_status finish(const cli *c, tacit_status status, cli_table *t)
+{
+    if (status >= 0 && cli_prints(c)) cli_table_print(t, stdout);
+    cli_table_free(t);
+    return status;
+}
+
 /* --- the product ---------------------------------------------------------- */
 
-static tacit_status run_product(const part *p, int64_t times, double *seconds)
+static tacit_status run_product(const cli_part *p, int64_t times,
+                                double *seconds)
 {
     return tacit_operator_measure_product(p->A, times, p->x, p->y, seconds);
 }
@@ -65,10 +63,10 @@ static tacit_status one_format(const cli *c, const cli_problem *p,
     char spec[CLI_FORMAT];
     TRY(cli_system_create(c, p, "count", cli_format_spec(c, format, spec),
                           CLI_SHARING, &s));
-    const part product = {.A = s.A, .x = s.b, .y = s.x, .run = run_product};
+    const cli_part product = {.A = s.A, .x = s.b, .y = s.x, .run = run_product};
     tacit_queue_clear_tally(s.queue);
     double seconds = 0.0;
-    tacit_status status = measure(c, &product, &seconds);
+    tacit_status status = cli_bench_measure(c, &product, &seconds);
     const tacit_tally *t = tacit_queue_tally(s.queue);
     const double moved = cli_sum(
         c, t->moved_bytes / (double)(t->spmv.count ? t->spmv.count : 1));
@@ -109,17 +107,16 @@ static tacit_status bench_spmv(const cli *c, const cli_problem *p)
     cli_table t = {.text = NULL};
     cli_table_row(&t, "format\tus\tGflop/s\tGB/s as CSR\tGB/s moved\tcopy "
                       "GB/s\tof copy\tdetail");
-    const tacit_status status =
-        c->set.format ? one_format(c, p, c->set.format, &packed, &t)
-                      : all_formats(c, p, &t);
-    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
-    cli_table_free(&t);
-    return status;
+    return finish(c,
+                  c->set.format ? one_format(c, p, c->set.format, &packed, &t)
+                                : all_formats(c, p, &t),
+                  &t);
 }
 
 /* --- the exchange --------------------------------------------------------- */
 
-static tacit_status run_exchange(const part *p, int64_t times, double *seconds)
+static tacit_status run_exchange(const cli_part *p, int64_t times,
+                                 double *seconds)
 {
     return tacit_operator_measure_exchange(p->A, p->count, times, p->x, p->y,
                                            seconds);
@@ -128,71 +125,89 @@ static tacit_status run_exchange(const part *p, int64_t times, double *seconds)
 static tacit_status one_exchange(const cli *c, const cli_system *s, int vectors,
                                  cli_table *table)
 {
-    const part exchange = {
+    const cli_part exchange = {
         .A = s->A, .x = s->b, .y = s->x, .count = vectors, .run = run_exchange};
     double seconds = 0.0;
-    TRY(measure(c, &exchange, &seconds));
+    TRY(cli_bench_measure(c, &exchange, &seconds));
     tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(s->A, &info);
     const double values = (double)(vectors * info.volume);
     const double most = vectors * cli_max(c, (double)info.sent);
-    cli_table_row(table, "%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g", vectors,
-                  1e6 * seconds, (double)info.messages, 8 * values, 8 * most,
+    cli_table_row(table, "%s\t%d\t%.4g\t%.0f\t%.0f\t%.0f\t%.4g",
+                  tacit_queue_link(s->queue), vectors, 1e6 * seconds,
+                  (double)info.messages, 8 * values, 8 * most,
                   8e-9 * values / seconds);
     return TACIT_OK;
 }
 
-static tacit_status bench_exchange(const cli *c, const cli_problem *p)
+typedef struct exchanges {
+    const cli_problem *p;
+    cli_table table;
+} exchanges;
+
+static tacit_status exchange_by_link(const cli *c, void *to)
 {
-    if (c->ranks == 1)
-        FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
-                            "mpirun -np N");
+    exchanges *all = to;
     cli_system s;
-    TRY(cli_system_create(c, p, "", "csr", CLI_SHARING, &s));
-    cli_table t = {.text = NULL};
-    cli_table_row(&t, "vectors\tus\tmessages\tbytes\tbytes of the largest "
-                      "rank\tGB/s");
-    tacit_status status = one_exchange(c, &s, 1, &t);
-    if (status >= 0) status = one_exchange(c, &s, 2, &t);
-    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
-    cli_table_free(&t);
+    TRY(cli_system_create(c, all->p, "", "csr", CLI_SHARING, &s));
+    tacit_status status = one_exchange(c, &s, 1, &all->table);
+    if (status >= 0) status = one_exchange(c, &s, 2, &all->table);
     cli_system_destroy(&s);
     return status;
 }
 
+static tacit_status bench_exchange(const cli *c, const cli_problem *p)
+{
+    exchanges all = {.p = p};
+    cli_table_row(&all.table, "link\tvectors\tus\tmessages\tbytes\tbytes of "
+                              "the largest rank\tGB/s");
+    return finish(c, cli_each_link(c, exchange_by_link, &all), &all.table);
+}
+
+static tacit_status bench_messages(const cli *c)
+{
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "link\tbytes\tone way us\tround trip us\tGB/s one way");
+    return finish(c, cli_each_link(c, cli_bench_messages, &t), &t);
+}
+
 /* --- the sum over ranks --------------------------------------------------- */
 
-static tacit_status run_sum(const part *p, int64_t times, double *seconds)
+static tacit_status run_sum(const cli_part *p, int64_t times, double *seconds)
 {
     return tacit_queue_measure_sum(p->q, p->count, times, seconds);
 }
 
 static tacit_status sums(const cli *c, tacit_queue *q, cli_table *t)
 {
-    enum { MOST = 8 };
-    part sum = {.q = q, .run = run_sum};
+    enum { MOST = 1024 }; /* that a sum can carry */
+    cli_part sum = {.q = q, .run = run_sum};
     tacit_status status = TACIT_OK;
     for (sum.count = 1; sum.count <= MOST && status >= 0; sum.count *= 2) {
         double seconds = 0.0;
-        status = measure(c, &sum, &seconds);
-        cli_table_row(t, "%d\t%.4g\t%d", sum.count, 1e6 * seconds, c->ranks);
+        status = cli_bench_measure(c, &sum, &seconds);
+        cli_table_row(t, "%s\t%d\t%d\t%.4g\t%d", tacit_queue_link(q), sum.count,
+                      8 * sum.count, 1e6 * seconds, c->ranks);
     }
     return status;
 }
 
-static tacit_status bench_reduce(const cli *c)
+static tacit_status sums_by_link(const cli *c, void *to)
 {
     tacit_queue *q = NULL;
     char spec[CLI_SPEC];
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
                            (int)c->set.threads, &q));
-    cli_table t = {.text = NULL};
-    cli_table_row(&t, "scalars\tus\tranks");
-    const tacit_status status = sums(c, q, &t);
-    if (status >= 0 && cli_prints(c)) cli_table_print(&t, stdout);
-    cli_table_free(&t);
+    const tacit_status status = sums(c, q, to);
     tacit_queue_destroy(&q);
     return status;
+}
+
+static tacit_status bench_reduce(const cli *c)
+{
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "link\tscalars\tbytes\tus\tranks");
+    return finish(c, cli_each_link(c, sums_by_link, &t), &t);
 }
 
 /* --- the command ---------------------------------------------------------- */
@@ -202,7 +217,8 @@ static bool what_row(int i, cli_choice *out)
     static const cli_choice rows[] = {
         {"spmv", "the product with MATRIX, in each format", NULL, false},
         {"reduce", "the sum of scalars over the ranks", NULL, false},
-        {"exchange", "the exchange that MATRIX needs", NULL, false}};
+        {"exchange", "the exchange that MATRIX needs, or a message and back",
+         NULL, false}};
     if (i < 0 || i >= 3) return false;
     *out = rows[i];
     return true;
@@ -218,23 +234,31 @@ static tacit_status bench_run(cli *c)
         FAIL(TACIT_INVALID, "tacit bench reduce needs no matrix ('%s' given)",
              c->set.operand[1]);
     if (reduce) return bench_reduce(c);
+    const bool exchange = strcmp(what, "exchange") == 0;
+    if (exchange && c->ranks == 1)
+        FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
+                            "mpirun -np N");
+    if (exchange && c->set.operands < 2) return bench_messages(c);
     if (c->set.operands < 2)
         FAIL(TACIT_INVALID, "tacit bench %s needs a MATRIX", what);
     c->set.rhs = "ones"; /* any vector will do */
     return cli_problem_with(c, c->set.operand[1], CLI_FOR_PRODUCTS,
-                            strcmp(what, "spmv") == 0 ? bench_spmv
-                                                      : bench_exchange);
+                            exchange ? bench_exchange : bench_spmv);
 }
 
 const cli_command cli_command_bench = {
     .name = "bench",
     .operands = "spmv|reduce|exchange [MATRIX]",
     .summary = "the parts of an iteration, measured alone",
-    .about = "Measure a part of an iteration alone and print medians, "
-             "tab-separated: spmv, the product with MATRIX in each format, "
-             "beside the copy bandwidth of this machine; reduce, the sum of "
-             "scalars over the ranks; exchange, the messages that MATRIX "
-             "needs before a product.",
+    .about =
+        "Measure a part of an iteration alone and print medians, "
+        "tab-separated: spmv, the product with MATRIX in each format, beside "
+        "the copy bandwidth of this machine; reduce, the sum of 1 to 1024 "
+        "scalars over the ranks; exchange, the messages that MATRIX needs "
+        "before a product or, without MATRIX, one of 8 bytes to 64 MiB from "
+        "rank 0 to the last rank and back. One way is half of the round trip. "
+        "Of several ranks reduce and exchange have rows for each link that "
+        "there is between them, or the one that --comm names.",
     .takes = {1, 2},
     .run = bench_run,
 };
