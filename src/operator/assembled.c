@@ -81,6 +81,7 @@ tacit_status tct_assembled_plan(tct_assembled *A, int columns)
                         columns, &plan));
     tct_plan_destroy(&A->plan);
     A->plan = plan;
+    A->base.plan = plan;
     return TACIT_OK;
 }
 

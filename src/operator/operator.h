@@ -55,6 +55,10 @@ struct tacit_operator { /* first member of every operator's struct */
     /* The view that a kernel of a whole solve has: all rows and columns of this
      * rank, as they are stored. NULL: they are not. */
     const tct_block *local;
+    /* And what it has of other ranks': columns, and the exchange that brings what
+     * they are multiplied by. NULL: nothing. */
+    const tct_block *ghost;
+    const struct tct_plan *plan;
     int bits; /* of a value: 64, or those of low precision */
     /* Views of this operator with values of low precision, the lowest first, each
      * with the next one in its own `low` (choice/low.c). NULL: none. */

@@ -12,13 +12,16 @@ enum { COUNTER = 64, NODES = 12040 /* driver that has while nodes */ };
 
 typedef struct { /* of a queue */
     tct_windows *windows;
-    tct_window slots;
+    tct_peer_window slots;
     tct_peer_common common;
+    tct_peer_window gang_slots;
+    tct_gang_peers gang, *gang_there; /* the same on the device */
 } peer;
 
 typedef struct { /* of a plan */
-    tct_window window;
+    tct_peer_window window;
     tct_peer_plan plan;
+    tct_peer_end *end; /* of the plan, on the host */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
 } peer_plan;
 
@@ -54,13 +57,31 @@ static tacit_status agree_on_nodes(tacit_queue *q)
     return TACIT_OK;
 }
 
+/* The slots of meetings of gangs, on which nothing has been said yet. */
+static tacit_status open_gangs(tacit_queue *q, peer *p)
+{
+    const size_t slots =
+        (size_t)TCT_GANG_TURNS * (size_t)q->ranks * TCT_GANG_SLOTS;
+    const uint64_t none = 0;
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(p->windows, slots * SLOT, &p->gang_slots));
+    TRY(tct_allgather(q->world, sizeof *all, &p->gang_slots, all));
+    p->gang = (tct_gang_peers){.rank = q->rank, .ranks = q->ranks};
+    for (int r = 0; r < q->ranks; r++)
+        p->gang.slot[r] = tct_windows_at(p->windows, r, &all[r]);
+    tacit_status status = tct_gpu_upload(&none, sizeof none, &p->gang.number);
+    if (status >= 0)
+        status = tct_gpu_upload(&p->gang, sizeof p->gang, &p->gang_there);
+    return tct_agree(q->world, status);
+}
+
 static tacit_status peer_open(tacit_queue *q)
 {
     peer *p = tct_calloc(sizeof *p);
     *tct_link_state(q) = p;
     if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
-    p->slots.arena = -1;
+    p->slots.arena = p->gang_slots.arena = -1;
     TRY(tct_windows_open(q, &p->windows));
     TRY(tct_windows_take(
         p->windows, 2 * (size_t)q->ranks * TCT_PEER_SLOTS * SLOT, &p->slots));
@@ -69,10 +90,11 @@ static tacit_status peer_open(tacit_queue *q)
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
     TRY(tct_agree(q->world,
                   tct_gpu_upload(&none, sizeof none, &p->common.state)));
-    tct_window all[TCT_PEERS_MOST];
+    tct_peer_window all[TCT_PEERS_MOST];
     TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
     for (int r = 0; r < q->ranks; r++)
         p->common.slot[r] = tct_windows_at(p->windows, r, &all[r]);
+    TRY(open_gangs(q, p));
     return agree_on_nodes(q);
 }
 
@@ -82,6 +104,8 @@ static void peer_close(tacit_queue *q)
     if (!p) return;
     q->device->sync(q);
     tct_gpu_release(p->common.state);
+    tct_gpu_release(p->gang.number);
+    tct_gpu_release(p->gang_there);
     tct_windows_close(&p->windows);
     tct_free(p);
 }
@@ -91,7 +115,7 @@ static void peer_close(tacit_queue *q)
 /* What one end of a channel tells the other: its counter, and of a receiver
  * where messages go. */
 typedef struct {
-    tct_window window;
+    tct_peer_window window;
     int64_t counter, half[2];
 } end_at;
 
@@ -189,7 +213,8 @@ static tacit_status upload(const tct_plan *plan, peer_plan *p,
     p->plan.sends = plan->sends;
     p->plan.recvs = plan->recvs;
     p->plan.ticket = p->tickets + ends;
-    TCT_FREE(zero, end);
+    p->end = end;
+    tct_free(zero);
     return status;
 }
 
@@ -245,7 +270,7 @@ static void peer_plan_close(tct_plan *plan)
     tct_gpu_release((void *)(uintptr_t)p->plan.end);
     tct_gpu_release(p->plan.number);
     tct_gpu_release(p->tickets);
-    tct_free(p);
+    TCT_FREE(p->end, p);
 }
 
 /* --- stream plane ----------------------------------------------------------------- */
@@ -300,10 +325,37 @@ static void peer_launch(tacit_queue *q, const tct_op *op,
     }
 }
 
+/* --- for kernels of a whole solve --------------------------------------------------- */
+
+bool tct_peer_is(const tacit_queue *q)
+{
+    return q->link == &tct_link_peer;
+}
+
+const tct_gang_peers *tct_peer_gangs(tacit_queue *q)
+{
+    peer *p = peer_of(q);
+    const uint64_t limit = (uint64_t)(1e9 * q->peer_seconds);
+    if (p->gang.limit_ns == limit) return p->gang_there;
+    p->gang.limit_ns = limit;
+    if (!tct_gpu_ok(q,
+                    gpu_memcpy_async(p->gang_there, &p->gang, sizeof p->gang,
+                                     GPU_TO_DEVICE, tct_gpu_of(q)->stream),
+                    "setting up gangs"))
+        return NULL;
+    return p->gang_there;
+}
+
+const tct_peer_end *tct_peer_ends(const tct_plan *plan)
+{
+    const peer_plan *p = *tct_plan_state(plan);
+    return p->end;
+}
+
 const tct_link tct_link_peer = {
     TCT_LINK_OPS(peer),
     .summary = "memory of GPUs of one machine, written by kernels",
-    .starter = TCT_BY_STREAM,
+    .starter = TCT_BY_KERNEL,
     .open = peer_open,
     .close = peer_close,
     .plan_open = peer_plan_open,

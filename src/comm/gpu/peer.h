@@ -3,7 +3,9 @@
 #ifndef TCT_PEER_H
 #define TCT_PEER_H
 #include "comm/gpu/windows.h"
-#include "device/gpu/gpu.h"
+#include "device/gpu/gang.h"
+
+struct tct_plan;
 
 struct tct_numbered; /* device/gpu/lane.cuh */
 
@@ -50,6 +52,17 @@ typedef struct tct_peer_plan {
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/* --- for kernels of a whole solve ----------------------------------------------- */
+
+/* The gangs of the ranks of `q`, on the device; NULL (and a failed queue) where
+ * there are none. Only if tct_peer_is of its link. */
+const tct_gang_peers *tct_peer_gangs(tacit_queue *q);
+bool tct_peer_is(const tacit_queue *q);
+/* The ends of a plan, [sends + recvs]. */
+const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
+
+/* --- kernels -------------------------------------------------------------------- */
 
 /* The sum `op`, with this rank's flags. */
 void tct_peer_sum(const tct_peer_common *C, const tct_op *op, double flags,

@@ -174,7 +174,7 @@ static bool find_room(arena *a, int64_t bytes, taken ***at, int64_t *offset)
 }
 
 /* Collective. */
-static tacit_status take(tct_windows *W, int64_t bytes, tct_window *out)
+static tacit_status take(tct_windows *W, int64_t bytes, tct_peer_window *out)
 {
     taken **at = NULL, *t = tct_calloc(sizeof *t);
     int64_t lacks = 1, offset = 0;
@@ -202,7 +202,8 @@ static tacit_status take(tct_windows *W, int64_t bytes, tct_window *out)
     return TACIT_OK;
 }
 
-tacit_status tct_windows_take(tct_windows *W, size_t bytes, tct_window *out)
+tacit_status tct_windows_take(tct_windows *W, size_t bytes,
+                              tct_peer_window *out)
 {
     tacit_queue *q = W->q;
     const int64_t all = ((int64_t)bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -216,7 +217,7 @@ tacit_status tct_windows_take(tct_windows *W, size_t bytes, tct_window *out)
     return tct_agree(q->world, tct_gpu_status(error, "clearing memory"));
 }
 
-void tct_windows_give(tct_windows *W, const tct_window *window)
+void tct_windows_give(tct_windows *W, const tct_peer_window *window)
 {
     if (window->arena < 0) return;
     for (taken **at = &W->arena[window->arena].first; *at; at = &(*at)->next)
@@ -228,7 +229,7 @@ void tct_windows_give(tct_windows *W, const tct_window *window)
         }
 }
 
-void *tct_windows_at(const tct_windows *W, int rank, const tct_window *w)
+void *tct_windows_at(const tct_windows *W, int rank, const tct_peer_window *w)
 {
     return W->arena[w->arena].at[rank] + w->offset;
 }

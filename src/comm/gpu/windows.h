@@ -11,10 +11,10 @@ enum { TCT_PEERS_MOST = 16 };
 typedef struct tct_windows tct_windows;
 
 /* A window of a rank's, for all. */
-typedef struct tct_window {
+typedef struct tct_peer_window {
     int64_t arena; /* < 0: none */
     int64_t offset, bytes;
-} tct_window;
+} tct_peer_window;
 
 /* For the ranks of `q`, whose device is a GPU.
  * Collective.  Errors UNSUPPORTED (a rank that cannot reach another's memory, or
@@ -25,10 +25,11 @@ void tct_windows_close(tct_windows **windows);
 
 /* A window of `bytes`, zeroed, after all that ranks have enqueued has run.
  * Collective.  Errors NO_MEMORY, DEVICE. */
-tacit_status tct_windows_take(tct_windows *W, size_t bytes, tct_window *out);
-void tct_windows_give(tct_windows *W, const tct_window *window);
+tacit_status tct_windows_take(tct_windows *W, size_t bytes,
+                              tct_peer_window *out);
+void tct_windows_give(tct_windows *W, const tct_peer_window *window);
 
 /* Where window `w` of `rank` is in this process. */
-void *tct_windows_at(const tct_windows *W, int rank, const tct_window *w);
+void *tct_windows_at(const tct_windows *W, int rank, const tct_peer_window *w);
 
 #endif

@@ -87,8 +87,7 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
     return p;
 }
 
-/* A rank did not come to a kernel in time. */
-static bool is_deserted(tacit_queue *q)
+bool tct_gpu_deserted(tacit_queue *q)
 {
     const uint64_t missing = tct_gpu_of(q)->mailbox->missing;
     if (missing > 0) q_desert(q, (int)missing - 1, q->peer_seconds);
@@ -102,7 +101,7 @@ static void cuda_sync(tacit_queue *q)
     tct_gpu_flush(q);
     if (g->capturing) return;
     tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels");
-    if (q->ranks == 1 || is_deserted(q)) return;
+    if (q->ranks == 1 || tct_gpu_deserted(q)) return;
     const double flags = g->mailbox->flags;
     g->mailbox->flags = 0.0;
     if (flags != 0.0) tct_flags_agreed(q, flags);
@@ -370,7 +369,7 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         } else if (state != GPU_NOT_READY) {
             tct_gpu_ok(q, state, "running kernels");
             return false;
-        } else if (!found && is_deserted(q)) {
+        } else if (!found && tct_gpu_deserted(q)) {
             return false;
         } else if (!found && tct_seconds() - start > q->answer_seconds) {
             g->mailbox->limit = 0; /* loops on the device end */

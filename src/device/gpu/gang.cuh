@@ -48,19 +48,23 @@ static __device__ inline tct_met tct_arrive(const tct_gang_job &G,
 /* What all threads of a block know of the meetings. */
 struct tct_gang {
     const tct_gang_job &job;
-    uint32_t epoch; /* meetings so far */
-    int *told;      /* shared: how the last one ended, and the wish to end */
+    uint32_t epoch;   /* meetings so far */
+    int *told;        /* shared: how the last one ended, the wish to end, and
+                       whether a rank of several has a flag */
+    uint64_t *before; /* shared: meetings of all gangs before this kernel */
 };
 /* The scalars of the solve come to `c`, which each block has to itself: thread 0
  * does the steps, in every block the same. */
 static __device__ inline tct_gang tct_gang_open(const tct_gang_job &job,
                                                 double *c)
 {
-    __shared__ int told[2];
-    if (threadIdx.x < 2) told[threadIdx.x] = 0;
+    __shared__ int told[3];
+    __shared__ uint64_t before;
+    if (threadIdx.x < 3) told[threadIdx.x] = 0;
+    if (threadIdx.x == 0 && job.peers) before = *job.peers->number;
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
-    return {job, 0, told};
+    return {job, 0, told, &before};
 }
 static __device__ inline void tct_meet(tct_gang &g)
 {
@@ -79,6 +83,81 @@ static __device__ inline tct_met tct_grid_wait(tct_gang &g)
     tct_meet(g);
     __syncthreads();
     return (tct_met)g.told[0];
+}
+
+/* --- all gangs ------------------------------------------------------------------- */
+
+/* What rank `rank` says in slot `j`, when it has come; else it is told to the
+ * host that it is missing. */
+static __device__ inline bool tct_hear(const tct_gang &g,
+                                       const tct_numbered *from, int rank,
+                                       uint64_t number, double *out)
+{
+    const tct_gang_peers &P = *g.job.peers;
+    uint64_t start = 0;
+    for (unsigned i = 1;; i++) {
+        const tct_numbered got = tct_numbered_seen(from);
+        *out = got.value;
+        if (got.number == number) return true;
+        if (i % POLLS_PER_CLOCK) continue;
+        const uint64_t now = tct_nanoseconds();
+        if (start == 0) start = now;
+        if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
+        if (blockIdx.x == 0)
+            tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
+                          1 + (uint64_t)rank);
+        return false;
+    }
+}
+
+/* The sums `v` [SUMS] of this GPU, the same in every thread, become those of all
+ * ranks, with the same bits; flags go along. */
+template <int SUMS>
+static __device__ inline void tct_rank_sum(tct_gang &g, double (&v)[SUMS])
+{
+    __shared__ double total[SUMS + 1];
+    const tct_gang_peers &P = *g.job.peers;
+    const int j = threadIdx.x;
+    const uint64_t number = *g.before + g.epoch;
+    const size_t turn = (size_t)(number % TCT_GANG_TURNS) * P.ranks;
+    if (j <= SUMS) {
+        if (blockIdx.x == 0) {
+            double mine = 0.0;
+#pragma unroll
+            for (int i = 0; i < SUMS; i++)
+                if (i == j) mine = v[i];
+            if (j == SUMS) mine = tct_load_fresh(&g.job.outbox->mine);
+            tct_fence_all(); /* what all blocks have stored before */
+            for (int k = 1; k <= P.ranks; k++)
+                tct_numbered_send(P.slot[(P.rank + k) % P.ranks] +
+                                      (turn + P.rank) * TCT_GANG_SLOTS + j,
+                                  mine, number);
+        }
+        double sum = 0.0;
+        for (int r = 0; r < P.ranks; r++) {
+            double part;
+            if (!tct_hear(g, P.slot[P.rank] + (turn + r) * TCT_GANG_SLOTS + j,
+                          r, number, &part)) {
+                g.told[0] = TCT_LATE;
+                break;
+            }
+            sum = r == 0 ? part : sum + part;
+        }
+        total[j] = sum;
+        if (j == SUMS && sum != 0.0) {
+            g.told[2] = 1;
+            if (blockIdx.x == 0) g.job.outbox->flags = sum;
+        }
+    }
+    __syncthreads();
+#pragma unroll
+    for (int i = 0; i < SUMS; i++) v[i] = total[i];
+}
+
+/* Has a rank failed, or does one wish to stop? All know, after the same look. */
+static __device__ inline bool tct_flagged(const tct_gang &g)
+{
+    return g.told[2] != 0;
 }
 
 /* The same, and add up what all threads bring in `v` [SUMS]: the same bits in
@@ -116,7 +195,19 @@ static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
         v[j] = part[0][j];
         for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
+    if (g.job.peers && g.told[0] != TCT_LATE) {
+        __syncthreads(); /* all have read told */
+        tct_rank_sum(g, v);
+    }
     return (tct_met)g.told[0];
+}
+
+/* Wait for all blocks, of all gangs. */
+static __device__ inline tct_met tct_meet_all(tct_gang &g)
+{
+    if (!g.job.peers) return tct_grid_wait(g);
+    double none[1] = {0.0};
+    return tct_grid_sum(g, none);
 }
 
 /* Block 0 posts looks, and leaves the scalars in memory at the end. */
@@ -161,6 +252,8 @@ static __device__ inline void tct_conclude(const tct_gang &g, double *c,
     __syncthreads();
     if (!fine) tct_look(g, c, ++looks);
     if (tct_is_speaker()) g.job.outbox->looks = g.job.looks + looks;
+    if (g.job.peers && blockIdx.x == 0 && threadIdx.x == 0)
+        *g.job.peers->number = *g.before + g.epoch;
     tct_scalars_store(g, c);
 }
 
@@ -168,6 +261,7 @@ static __device__ inline void tct_conclude(const tct_gang &g, double *c,
  * the answer takes microseconds; told to all by the next meeting. */
 static __device__ inline void tct_ask(tct_gang &g, int64_t k)
 {
+    if (g.job.peers) return; /* flags say it to all ranks */
     if (tct_is_speaker() && k % g.job.batch == 0 && g.told[1] == 0 &&
         g.job.outbox->mailbox->limit == 0)
         g.told[1] = 1;

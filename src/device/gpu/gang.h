@@ -6,22 +6,40 @@
  * A gang knows nothing of what its blocks work on: whatever kernel stays (of
  * rows, of a grid, of a factor) has a tct_gang_job as a part of its own job.
  * Where blocks meet is memory named by pointers of the job. One GPU is a gang
- * without peers; on several, those of the peers would stand beside them. */
+ * without peers. On several each has its gang, and a meeting with sums is one of
+ * all gangs: what any block has stored before it, also into memory of a peer, is
+ * seen by all blocks after it. */
 #ifndef TCT_GPU_GANG_H
 #define TCT_GPU_GANG_H
 #include "device/gpu/gpu.h"
 
 enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
 
+/* The gangs of other GPUs; on the device. Block 0 of each stores its sums, each
+ * with the number of the meeting, into a slot of every other; all blocks wait for
+ * those of all, and add them up in rank order. Slots take turns by the number of
+ * the meeting: between two that share one there is another, since no three
+ * meetings in a row are of one gang alone. */
+enum { TCT_GANGS_MOST = 16, TCT_GANG_TURNS = 4, TCT_GANG_SLOTS = 16 };
+struct tct_numbered; /* lane.cuh */
+typedef struct tct_gang_peers {
+    int rank, ranks;
+    uint64_t limit_ns; /* of a wait; 0: none   */
+    uint64_t *number;  /* of the last meeting  */
+    struct tct_numbered
+        *slot[TCT_GANGS_MOST]; /* of each rank: [TURNS][ranks][SLOTS] */
+} tct_gang_peers;
+
 typedef struct tct_gang_job {
-    int64_t most;       /* looks of this kernel, at most       */
-    uint64_t limit_ns;  /* of a wait                           */
-    double *c;          /* the scalars of the solve            */
-    tct_outbox *outbox; /* of looks                            */
-    uint64_t looks;     /* so far                              */
-    int batch;          /* looks that are posted at once       */
-    uint64_t *counter;  /* of the barrier, 0 at the start      */
-    double *sums;       /* [2][TCT_GANG_SUMS][blocks]          */
+    int64_t most;                /* looks of this kernel, at most       */
+    uint64_t limit_ns;           /* of a wait                           */
+    double *c;                   /* the scalars of the solve            */
+    tct_outbox *outbox;          /* of looks                            */
+    uint64_t looks;              /* so far                              */
+    int batch;                   /* looks that are posted at once       */
+    uint64_t *counter;           /* of the barrier, 0 at the start      */
+    double *sums;                /* [2][TCT_GANG_SUMS][blocks]          */
+    const tct_gang_peers *peers; /* NULL: none                  */
 } tct_gang_job;
 
 /* A kernel that is to be started as a gang: `job` is its argument. */

@@ -135,6 +135,9 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call);
 /* The same as a status. */
 tacit_status tct_gpu_status(gpu_error error, const char *call);
 
+/* Did another rank not come to a kernel in time? Then the queue has failed. */
+bool tct_gpu_deserted(tacit_queue *q);
+
 /* Launch what is held back. */
 void tct_gpu_flush(tacit_queue *q);
 

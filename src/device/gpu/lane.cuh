@@ -192,12 +192,13 @@ static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
                  "l"(__double_as_longlong(value)), "l"(number)
                  : "memory");
 }
+/* Who sees the number sees what was stored before a fence of the sender's, too. */
 static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
 {
     uint64_t value, number;
     asm volatile("{\n"
                  ".reg .b128 both;\n"
-                 "ld.relaxed.sys.global.b128 both, [%2];\n"
+                 "ld.acquire.sys.global.b128 both, [%2];\n"
                  "mov.b128 {%0, %1}, both;\n"
                  "}"
                  : "=l"(value), "=l"(number)

@@ -220,7 +220,9 @@ static tacit_status store_ghosts(tct_assembled *A, tct_parts *parts)
     parts->ghost_id = NULL;
     if (A->order) TRY(tct_order_ghosts(A->order, parts));
     TRY(tct_ghost_create(parts, &A->ghost));
-    return tct_ghost_bring(A->base.q, A->ghost, &A->ghost_there);
+    TRY(tct_ghost_bring(A->base.q, A->ghost, &A->ghost_there));
+    A->base.ghost = A->ghost_there;
+    return TACIT_OK;
 }
 
 /* Where the format does not tell it; `local` as it is stored. */

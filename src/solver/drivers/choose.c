@@ -44,7 +44,7 @@ static void start_anew(tct_run *R)
     R->A = R->exact->low ? R->exact->low : R->exact;
 }
 
-static tacit_status set(tacit_solver *S, const tct_driver *D)
+static tacit_status set_here(tacit_solver *S, const tct_driver *D)
 {
     char reason[TCT_REFUSAL];
     const tacit_queue *q = S->run.q;
@@ -61,6 +61,11 @@ static tacit_status set(tacit_solver *S, const tct_driver *D)
     if (D->fits && !D->fits(&S->run, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "loop %s: %s", D->about.name, reason);
     return S->driver == D ? TACIT_OK : tct_drive_by(S, D);
+}
+
+static tacit_status set(tacit_solver *S, const tct_driver *D)
+{
+    return tct_agree(S->run.q->world, set_here(S, D));
 }
 
 /* Seconds of an iteration with `loop`, from x = 0; < 0: cannot. */

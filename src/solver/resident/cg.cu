@@ -9,6 +9,7 @@
  * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
  * where it is needed. */
 #include "device/gpu/gang.cuh"
+#include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
@@ -30,7 +31,35 @@ static __device__ inline double product(const tct_resident_job &J,
             *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) = sum.v[0];
             pt = fma(p[0][row], sum.v[0], pt);
         });
+    tct_add_edges<1>(
+        J, [&](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
+        [&](int t, int64_t row, const double(&sum)[1], int thread) {
+            *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
+            pt = fma(p[0][row], sum[0], pt);
+        });
     return pt;
+}
+
+/* z, to peers */
+template <bool M>
+static __device__ inline void send(const tct_resident_job &J, int half)
+{
+    tct_send<1>(J, half, [&](int, int t, int64_t row, int thread) {
+        const double r = *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
+        if (!M) return r;
+        return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread) * r;
+    });
+}
+
+/* p = z + beta p of ghosts */
+static __device__ inline void ghosts(const tct_resident_job &J, int half,
+                                     double beta)
+{
+    tct_ghosts(J, half, [&](int64_t g, double z) {
+        double zxp[3] = {z, 0.0, J.halo->kept[0][g]};
+        tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
+        J.halo->kept[0][g] = zxp[2];
+    });
 }
 
 /* r = r - alpha t; (r, r), and with M (r, z), z = M r */
@@ -85,13 +114,17 @@ static __device__ inline tct_met begin(const tct_resident_job &J,
                 J, {{&J.v[V_TMP], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
         const tct_met met = tct_grid_sum(gang, rz);
         if (threadIdx.x == 0) c[C_RZ] = rz[0];
-        return met;
+        if (met == TCT_LATE) return met;
     } else {
         if (!J.resumed)
             tct_update<B, WALK, 1, tct_pass_copy>(
                 J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
-        return tct_grid_wait(gang);
+        const tct_met met = tct_grid_wait(gang);
+        if (met == TCT_LATE) return met;
     }
+    return tct_keep(J, gang, 0, [&](int, int64_t row, int) {
+        return J.v[V_DIR].memory[row];
+    });
 }
 
 template <int B, int STORE, int WALK, bool M>
@@ -119,6 +152,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
+        send<M>(J, k & 1);
         met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
@@ -129,7 +163,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         tct_look(gang, c, ++k);
         directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
-        if (k >= J.gang.most || tct_at_rest(c)) break;   /* p = z + beta p    */
+        ghosts(J, (k - 1) & 1, c[C_BETA]);               /* p = z + beta p    */
+        if (k >= J.gang.most || tct_at_rest(c) || tct_flagged(gang)) break;
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -155,6 +190,8 @@ static constexpr tct_resident_kernel plain = {
     -1,
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
+    1,
+    true,
     tct_kernel<cg_kernels<false>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {
     plain, tct_with_m(plain, 4, 0, tct_kernel<cg_kernels<true>>)};

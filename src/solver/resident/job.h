@@ -20,11 +20,45 @@ enum { TCT_THREADS_ANY = 768, TCT_THREADS_RUNS = 896 };
 #define TCT_THREADS_MOST(walk) \
     ((walk) == GPU_RUNS ? TCT_THREADS_RUNS : TCT_THREADS_ANY)
 
-enum { TCT_CHIP_VECTORS = 9, TCT_SECOND_PLACES = 2 };
+enum { TCT_CHIP_VECTORS = 9, TCT_SECOND_PLACES = 2, TCT_KEPT = 3 };
 /* Vectors of a kernel that are none of the method's: x, and where there is a
  * preconditioner, which is diagonal, that diagonal and what run.h calls z and
  * y[0]. */
 enum { TCT_IS_X = -1, TCT_IS_DIAGONAL = -2, TCT_IS_Z = -3, TCT_IS_Y = -4 };
+
+/* Where a row of this GPU lives. */
+typedef struct tct_resident_home {
+    int32_t block, at; /* at: slot << TCT_THREAD_BITS | thread */
+} tct_resident_home;
+enum { TCT_THREAD_BITS = 10 };
+
+/* A row that a peer needs: where it lives in this block, and where its value
+ * goes, in the halves of the peer's window. */
+typedef struct tct_resident_send {
+    int32_t row, at;
+    double *to[2];
+} tct_resident_send;
+
+/* A row with entries in columns of other ranks. */
+typedef struct tct_resident_edge {
+    int32_t row, at;
+    int64_t first, end; /* entries */
+} tct_resident_edge;
+
+/* What a gang has to do with those of other GPUs; on the device. Lists are in the
+ * order of blocks, whose parts begin at `.._of` [blocks + 1]. */
+typedef struct tct_resident_halo {
+    const int32_t *send_of, *edge_of;
+    const tct_resident_send *send;
+    const tct_resident_edge *edge;
+    const int32_t
+        *col; /* places of ghosts, or numbers of ghosts (`ghosts` > 0) */
+    const double *val;
+    const double *window[2]; /* what has come   */
+    int64_t ghosts;          /* that are kept    */
+    const int32_t *place;    /* [ghosts] of each in the window */
+    double *kept[TCT_KEPT];  /* [ghosts] each    */
+} tct_resident_halo;
 
 typedef struct tct_resident_job {
     tct_gpu_arrays A;
@@ -40,6 +74,7 @@ typedef struct tct_resident_job {
     int chip_columns, chip_parts; /* which: see rows.cuh                  */
     size_t chip_values;           /* their bytes                          */
     tct_chip_vector v[TCT_CHIP_VECTORS]; /* in the order of the kernel      */
+    const tct_resident_halo *halo;       /* NULL: this GPU is alone */
     double *second[TCT_SECOND_PLACES];   /* of vectors that have two, which take
                                           turns */
 } tct_resident_job;
@@ -54,6 +89,8 @@ typedef struct tct_resident_kernel {
     int8_t places;   /* vectors that need a second place; with a
                         preconditioner y[1] and y[2] are there for it   */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
+    int8_t sent; /* values of a row that a peer is sent at once            */
+    bool keeps;  /* ghosts have vectors of their own                       */
     /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
     const void *(*kernel)(int b, int store, int walk);
 } tct_resident_kernel;
@@ -73,6 +110,13 @@ void tct_resident_divide(tct_resident_job *J, int blocks);
  * the bytes of it that are used. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes);
+/* Where the rows of `J` live: place[row], on the device. */
+void tct_resident_homes(const tct_resident_job *J, int blocks, int threads,
+                        gpu_stream stream, tct_resident_home *place);
+/* to[i] = place[row[i]] */
+void tct_resident_look_up(const tct_resident_home *place, int64_t n,
+                          const int32_t *row, gpu_stream stream,
+                          tct_resident_home *to);
 #ifdef __cplusplus
 }
 #endif

@@ -11,6 +11,7 @@
  * vectors. So z and st follow r and s, where those of loop host have recurrences
  * of their own: another rounding. */
 #include "device/gpu/gang.cuh"
+#include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
@@ -23,7 +24,7 @@ enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 template <int B, int STORE, int WALK>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
-         tct_ahead &ahead, const double *s, const double *r)
+         tct_ahead &ahead, int half, const double *s, const double *r)
 {
     const double *const x[2] = {s, r};
     tct_multiply<B, STORE, WALK>(
@@ -32,6 +33,24 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
             *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) = sum.v[1];
         });
+    tct_add_edges<2>(
+        J,
+        [&](int j, int place) {
+            return tct_load_fresh(&J.halo->window[half][place + j]);
+        },
+        [&](int t, int64_t row, const double(&sum)[2], int thread) {
+            *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
+            *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
+        });
+}
+
+/* s and r, to peers, which are in memory */
+static __device__ inline void send(const tct_resident_job &J, int half,
+                                   const tct_chip_vector (&rs)[2])
+{
+    tct_send<2>(J, half, [&](int j, int, int64_t row, int) {
+        return rs[1 - j].memory[row];
+    });
 }
 
 /* x = x + alpha p, r = r - alpha s, p = r + beta p, s = w - alpha u + beta s;
@@ -136,22 +155,24 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
+    send(J, 0, place[0]);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
         met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
-        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
+        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
-        products<B, STORE, WALK>(J, A, ahead, place[now][1].memory,
+        products<B, STORE, WALK>(J, A, ahead, now, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
+        send(J, now, place[now]);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
@@ -183,6 +204,8 @@ static constexpr tct_resident_kernel plain = {
     3,
     2,
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
+    2,
+    false,
     tct_kernel<pipe_pr_kernels<false>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {
     plain, tct_with_m(plain, 7, 0, tct_kernel<pipe_pr_kernels<true>>)};

@@ -2,7 +2,9 @@
  * solver/resident/resident.c - start a persistent kernel and look on: how its
  * work is divided, and what stays on the chip. */
 #include "solver/resident/resident.h"
-#include "solver/resident/job.h"
+#include "comm/gpu/peer.h"
+#include "comm/world.h"
+#include "solver/resident/halo.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -14,6 +16,7 @@ enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
 typedef struct {
     void *meeting; /* where its gang meets */
     double *second[TCT_SECOND_PLACES];
+    tct_halo halo; /* of several GPUs */
     int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
 } residence;
 
@@ -97,6 +100,7 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
                  "only for a matrix, and this operator is a function");
         return NULL;
     }
+    if (!tct_halo_fits(R, K, reason, size)) return NULL;
     const tct_gpu_slices *B = slices_of(R->A->local);
     if (!B) {
         snprintf(reason, size, "only for the formats sell32, sell and bsell");
@@ -144,20 +148,25 @@ static void resident_close(tct_run *R)
     residence *H = R->drive;
     if (!H) return;
     tct_gpu_release(H->meeting);
+    tct_halo_clear(&H->halo);
     for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(R->q, H->second[i]);
     tct_free(H);
     R->drive = NULL;
 }
 
-/* Is there a kernel for what R has come to: its rescue, another precision? */
+/* Is there a kernel for what R has come to: its rescue, another precision? On all
+ * ranks: collective. */
 static bool has_kernel(const tct_run *R)
 {
     char reason[TCT_REFUSAL];
     const residence *H = R->drive;
-    if (!code_for(R, reason, sizeof reason)) return false;
+    int64_t has = code_for(R, reason, sizeof reason) != NULL;
     /* a rescue may ask for more second places than the method has */
-    const int places = kernel_of(R->now, R->M)->places;
-    return places == 0 || H->second[places - 1];
+    const int places = has ? kernel_of(R->now, R->M)->places : 0;
+    if (places > 0 && !H->second[places - 1]) has = 0;
+    if (R->q->ranks > 1 && tct_reduce_i64(R->q->world, TCT_MIN, 1, &has) < 0)
+        has = 0;
+    return has;
 }
 
 static double *vector_of(const tct_run *R, int from)
@@ -188,6 +197,19 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         J->v[v].memory = vector_of(R, K->from[v]);
 }
 
+/* The gangs of other GPUs, and what they have to do with this one's. */
+static bool join_peers(const tct_run *R, const tct_resident_kernel *K,
+                       int threads, tct_resident_job *J)
+{
+    residence *H = R->drive;
+    const tacit_status status =
+        tct_halo_make(&H->halo, R, K, J, H->blocks, threads);
+    if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
+    J->halo = H->halo.there;
+    J->gang.peers = tct_peer_gangs(R->q);
+    return status >= 0 && J->gang.peers;
+}
+
 /* Launch it for `most` looks; false if the queue has failed. */
 static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
 {
@@ -210,6 +232,7 @@ static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
                       g->l2_bytes);
     H->slots = J.slots;
     for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J.v[v].slots;
+    if (R->q->ranks > 1 && !join_peers(R, K, threads, &J)) return false;
     return tct_gang_start(
         R->q, &J.gang,
         &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
@@ -272,6 +295,7 @@ static void run_kernel(tct_run *R)
             if (done && tct_is_held(R)) continue;
             if (seen++ > 0 || !look_first) R->k++;
             if (c.bad == BAD_TIME) {
+                if (tct_gpu_deserted(R->q)) break;
                 q_fail(R->q, TACIT_DEVICE,
                        "the GPU: a block of the persistent kernel did not come "
                        "to its barrier within %g s",

@@ -8,20 +8,23 @@
  * but d r and d s, formed where they are needed. So z follows r, where that of
  * loop host has a recurrence of its own: another rounding. */
 #include "device/gpu/gang.cuh"
+#include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/update.cuh"
 
 /* r s x, M's d, p: in the order that pays most */
 enum { V_RES, V_AP, V_SOL, V_DIA, V_DIR };
+/* of ghosts */
+enum { KEPT_P, KEPT_R, KEPT_DIA };
 
-/* s = A p; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
+/* s = A p, s to peers; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
  * but for (p, s) in a sweep of their own, which leaves the product its
  * registers */
 template <int B, int STORE, int WALK, bool M>
-static __device__ inline void product(const tct_resident_job &J,
-                                      const tct_values<STORE, true> &A,
-                                      tct_ahead &ahead, double (&sum)[4 + M])
+static __device__ inline void
+product(const tct_resident_job &J, const tct_values<STORE, true> &A,
+        tct_ahead &ahead, int half, double (&sum)[4 + M])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double ps = 0.0, rr = 0.0, rz = 0.0, zs = 0.0, ss = 0.0;
@@ -31,6 +34,15 @@ static __device__ inline void product(const tct_resident_job &J,
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
+    tct_add_edges<1>(
+        J, [&](int, int g) { return tct_load_fresh(&J.halo->kept[KEPT_P][g]); },
+        [&](int t, int64_t row, const double(&s)[1], int thread) {
+            *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
+            ps = fma(p[0][row], s[0], ps);
+        });
+    tct_send<1>(J, half, [&](int, int t, int64_t row, int thread) {
+        return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
+    });
     tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_DIA]}},
         [&](double(&e)[3]) {
@@ -73,6 +85,47 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
             beta, sum);
 }
 
+/* The same of ghosts, of whose s has come. */
+template <bool M>
+static __device__ inline void ghosts(const tct_resident_job &J, int half,
+                                     double alpha, double beta)
+{
+    tct_ghosts(J, half, [&](int64_t g, double s) {
+        double *const *kept = J.halo->kept;
+        const double r = kept[KEPT_R][g], p = kept[KEPT_P][g];
+        double sum[1 + M] = {0.0};
+        if constexpr (M) {
+            const double d = kept[KEPT_DIA][g];
+            double v[6] = {d * r, d * s, s, r, 0.0, p};
+            tct_pass_single_m_update::at(v, alpha, beta, sum);
+            kept[KEPT_R][g] = v[3];
+            kept[KEPT_P][g] = v[5];
+        } else {
+            double v[4] = {r, s, 0.0, p};
+            tct_pass_single_update::at(v, alpha, beta, sum);
+            kept[KEPT_R][g] = v[0];
+            kept[KEPT_P][g] = v[3];
+        }
+    });
+}
+
+/* What peers need to know of this GPU's rows at the start, and it of theirs. */
+template <bool M>
+static __device__ inline tct_met keep(const tct_resident_job &J, tct_gang &gang)
+{
+    tct_met met = tct_keep(J, gang, KEPT_P, [&](int, int64_t row, int) {
+        return J.v[V_DIR].memory[row];
+    });
+    if (met == TCT_LATE) return met;
+    met = tct_keep(J, gang, KEPT_R, [&](int t, int64_t row, int thread) {
+        return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
+    });
+    if (!M || met == TCT_LATE) return met;
+    return tct_keep(J, gang, KEPT_DIA, [&](int t, int64_t row, int thread) {
+        return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
+    });
+}
+
 /* p = z */
 template <int B, int WALK, bool M>
 static __device__ inline void begin(const tct_resident_job &J)
@@ -100,18 +153,20 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     /* clang-format off */
     if (!J.resumed) begin<B, WALK, M>(J);                 /* p = z             */
     tct_met met = tct_grid_wait(gang);
+    if (met != TCT_LATE) met = keep<M>(J, gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        product<B, STORE, WALK, M>(J, A, ahead, sum);     /* s = A p           */
+        product<B, STORE, WALK, M>(J, A, ahead, k & 1, sum); /* s = A p        */
         met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
-        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END) break;
+        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c, M);             /* alpha, beta       */
         __syncthreads();
         tct_ask(gang, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
+        ghosts<M>(J, (k - 1) & 1, c[C_ALPHA], c[C_BETA]);
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -138,6 +193,8 @@ static constexpr tct_resident_kernel plain = {
     -1,
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
+    1,
+    true,
     tct_kernel<single_kernels<false>>};
 extern "C" const tct_resident_kernel tct_resident_single[2] = {
     plain, tct_with_m(plain, 4, 0, tct_kernel<single_kernels<true>>)};

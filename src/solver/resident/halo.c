@@ -1,0 +1,247 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/halo.c - lists of what blocks send and get. */
+#include "solver/resident/halo.h"
+#include "comm/gpu/peer.h"
+#include "comm/plan.h"
+#include "operator/gpu/ghost.h"
+#include <stdio.h>
+#include <string.h>
+
+bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
+                   size_t size)
+{
+    const char *why = NULL;
+    if (R->q->ranks == 1) return true;
+    if (!tct_peer_is(R->q)) why = "of several GPUs only with link peer";
+    else if (K->sent == 0) why = "there is no such kernel for several GPUs";
+    else if (R->n == 0) why = "not where a rank has no rows";
+    else if (!R->exact->plan || R->exact->plan->base.columns < K->sent)
+        why = "only for the messages of a matrix";
+    if (!why) return true;
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+/* What is made of a matrix and a plan, on the host. */
+typedef struct {
+    const tct_run *R;
+    const tct_plan *plan;
+    const tct_gpu_ghost *B; /* NULL: no row has columns of others */
+    int blocks, sent;
+    tct_resident_home *sends,
+        *edges;           /* of rows that are sent, that have such */
+    int32_t *index, *row; /* which these are                       */
+} maker;
+
+/* --- where rows live ---------------------------------------------------------- */
+
+static tacit_status download(const void *from, size_t bytes, void *out)
+{
+    char *copy = NULL;
+    TRY(TCT_ALLOC(bytes, "a persistent kernel", &copy));
+    memcpy(out, &copy, sizeof copy);
+    if (bytes == 0) return TACIT_OK;
+    return tct_gpu_status(gpu_memcpy(copy, from, bytes, GPU_TO_HOST),
+                          "copying from the device");
+}
+
+/* The places of the rows `row` [n], which is on the device, to the host. */
+static tacit_status look_up(const tct_resident_home *place, int64_t n,
+                            const int32_t *row, gpu_stream stream,
+                            tct_resident_home **out)
+{
+    tct_resident_home *there = NULL;
+    TRY(tct_gpu_upload(NULL, (size_t)n * sizeof *there, &there));
+    tct_resident_look_up(place, n, row, stream, there);
+    tacit_status status =
+        tct_gpu_status(gpu_stream_sync(stream), "placing rows");
+    if (status >= 0) status = download(there, (size_t)n * sizeof *there, out);
+    tct_gpu_release(there);
+    return status;
+}
+
+static tacit_status find_places(maker *m, const tct_resident_job *J,
+                                int threads)
+{
+    const gpu_stream stream = tct_gpu_of(m->R->q)->stream;
+    const int64_t values = m->plan->base.values, rows = m->B ? m->B->d.rows : 0;
+    tct_resident_home *place = NULL;
+    TRY(tct_gpu_upload(NULL, m->R->n * sizeof *place, &place));
+    tct_resident_homes(J, m->blocks, threads, stream, place);
+    tacit_status status =
+        look_up(place, values, m->plan->base.index, stream, &m->sends);
+    if (status >= 0 && m->B)
+        status = look_up(place, rows, m->B->d.row, stream, &m->edges);
+    if (status >= 0)
+        status = download(m->plan->base.index,
+                          (size_t)values * sizeof *m->index, &m->index);
+    if (status >= 0 && m->B)
+        status = download(m->B->d.row, (size_t)rows * sizeof *m->row, &m->row);
+    tct_gpu_release(place);
+    return status;
+}
+
+/* --- lists --------------------------------------------------------------------- */
+
+/* of[b] is where the rows of block b begin, of [blocks + 1]; at[i] where row i
+ * stands: in the order that they have, block by block. */
+static tacit_status sort(const tct_resident_home *place, int64_t n, int blocks,
+                         int32_t **of, int32_t **at)
+{
+    TRY(TCT_ALLOC(blocks + 2, "a persistent kernel", of));
+    TRY(TCT_ALLOC(n, "a persistent kernel", at));
+    int32_t *next = *of + 1; /* of block b, while they are dealt out */
+    memset(*of, 0, (size_t)(blocks + 2) * sizeof **of);
+    for (int64_t i = 0; i < n; i++) next[place[i].block + 1]++;
+    for (int b = 0; b < blocks; b++) next[b + 1] += next[b];
+    for (int64_t i = 0; i < n; i++) (*at)[i] = next[place[i].block]++;
+    return TACIT_OK;
+}
+
+static tacit_status list_sends(const maker *m, tct_resident_halo *H)
+{
+    const tct_plan *plan = m->plan;
+    const tct_peer_end *end = tct_peer_ends(plan);
+    const int64_t n = plan->base.values;
+    int32_t *of = NULL, *at = NULL;
+    tct_resident_send *send = NULL;
+    tacit_status status = sort(m->sends, n, m->blocks, &of, &at);
+    if (status >= 0) status = TCT_ALLOC(n, "a persistent kernel", &send);
+    for (int k = 0; status >= 0 && k < plan->sends; k++)
+        for (int64_t i = 0; i < plan->send[k].count; i++) {
+            const int64_t v = plan->send[k].first + i;
+            send[at[v]] =
+                (tct_resident_send){.row = m->index[v],
+                                    .at = m->sends[v].at,
+                                    .to = {end[k].half[0] + i * m->sent,
+                                           end[k].half[1] + i * m->sent}};
+        }
+    if (status >= 0)
+        status = tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of,
+                                &H->send_of);
+    if (status >= 0)
+        status = tct_gpu_upload(send, (size_t)n * sizeof *send, &H->send);
+    TCT_FREE(of, at, send);
+    return status;
+}
+
+static tacit_status list_edges(const maker *m, tct_resident_halo *H)
+{
+    const int64_t n = m->B ? m->B->d.rows : 0;
+    int32_t *of = NULL, *at = NULL;
+    int64_t *ptr = NULL;
+    tct_resident_edge *edge = NULL;
+    tacit_status status = sort(m->edges, n, m->blocks, &of, &at);
+    if (status >= 0) status = TCT_ALLOC(n, "a persistent kernel", &edge);
+    if (status >= 0 && m->B)
+        status = download(m->B->d.ptr, (size_t)(n + 1) * sizeof *ptr, &ptr);
+    for (int64_t i = 0; status >= 0 && i < n; i++)
+        edge[at[i]] =
+            (tct_resident_edge){m->row[i], m->edges[i].at, ptr[i], ptr[i + 1]};
+    if (status >= 0)
+        status = tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of,
+                                &H->edge_of);
+    if (status >= 0)
+        status = tct_gpu_upload(edge, (size_t)n * sizeof *edge, &H->edge);
+    TCT_FREE(of, at, ptr, edge);
+    return status;
+}
+
+/* --- ghosts -------------------------------------------------------------------- */
+
+/* Where each ghost comes to in a half of the window. */
+static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
+                                 int32_t **out)
+{
+    const tct_plan *plan = m->plan;
+    const int columns = plan->base.columns;
+    const tct_peer_end *end = tct_peer_ends(plan) + plan->sends;
+    TRY(TCT_ALLOC(plan->base.ghosts, "a persistent kernel", out));
+    for (int k = 0; k < plan->recvs; k++) {
+        const tct_channel *c = &plan->recv[k];
+        for (int half = 0; half < 2; half++)
+            H->window[half] = end[k].half[half] - columns * c->first;
+        for (int64_t i = 0; i < c->count; i++)
+            (*out)[c->first + i] = (int32_t)(columns * c->first + i * m->sent);
+    }
+    return TACIT_OK;
+}
+
+/* Columns are numbers of ghosts that are kept, or places in the window. */
+static tacit_status list_columns(const maker *m, const int32_t *place,
+                                 bool keeps, tct_resident_halo *H)
+{
+    const int64_t n = m->B ? m->B->base.base.nonzeros : 0;
+    int32_t *col = NULL;
+    tacit_status status = TACIT_OK;
+    if (m->B) status = download(m->B->d.col, (size_t)n * sizeof *col, &col);
+    for (int64_t k = 0; !keeps && status >= 0 && k < n; k++)
+        col[k] = place[col[k]];
+    if (status >= 0)
+        status = tct_gpu_upload(col, (size_t)n * sizeof *col, &H->col);
+    tct_free(col);
+    H->val = m->B ? m->B->d.val : NULL;
+    return status;
+}
+
+static tacit_status keep(const maker *m, const int32_t *place,
+                         tct_resident_halo *H)
+{
+    const size_t n = (size_t)m->plan->base.ghosts;
+    H->ghosts = (int64_t)n;
+    for (int k = 0; k < TCT_KEPT; k++)
+        TRY(tct_gpu_upload(NULL, n * sizeof(double), &H->kept[k]));
+    return tct_gpu_upload(place, n * sizeof *place, &H->place);
+}
+
+/* --- all ------------------------------------------------------------------------ */
+
+void tct_halo_clear(tct_halo *H)
+{
+    tct_resident_halo *h = &H->here;
+    const void *const owned[] = {h->send_of, h->edge_of, h->send, h->edge,
+                                 h->col,     h->place,   H->there};
+    for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
+        tct_gpu_release((void *)(uintptr_t)owned[i]);
+    for (int k = 0; k < TCT_KEPT; k++) tct_gpu_release(h->kept[k]);
+    *H = (tct_halo){.there = NULL};
+}
+
+static tacit_status make(maker *m, const tct_resident_kernel *K,
+                         const tct_resident_job *J, int threads,
+                         tct_resident_halo *H)
+{
+    int32_t *place = NULL;
+    TRY(find_places(m, J, threads));
+    TRY(list_sends(m, H));
+    TRY(list_edges(m, H));
+    tacit_status status = place_ghosts(m, H, &place);
+    if (status >= 0) status = list_columns(m, place, K->keeps, H);
+    if (status >= 0 && K->keeps) status = keep(m, place, H);
+    tct_free(place);
+    return status;
+}
+
+tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
+                           const tct_resident_kernel *K,
+                           const tct_resident_job *J, int blocks, int threads)
+{
+    if (H->there && H->local == R->A->local && H->plan == R->exact->plan &&
+        H->version == R->exact->version && H->kernel == K)
+        return TACIT_OK;
+    maker m = {.R = R,
+               .plan = R->exact->plan,
+               .B = (const tct_gpu_ghost *)(const void *)R->exact->ghost,
+               .blocks = blocks,
+               .sent = K->sent};
+    tct_halo_clear(H);
+    H->local = R->A->local;
+    H->plan = R->exact->plan;
+    H->version = R->exact->version;
+    H->kernel = K;
+    tacit_status status = make(&m, K, J, threads, &H->here);
+    TCT_FREE(m.sends, m.edges, m.index, m.row);
+    if (status >= 0)
+        status = tct_gpu_upload(&H->here, sizeof H->here, &H->there);
+    return status;
+}

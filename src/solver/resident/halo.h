@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/halo.h - what a persistent kernel sends to those of other GPUs
+ * and gets of them, listed for each of its blocks. */
+#ifndef TCT_HALO_H
+#define TCT_HALO_H
+#include "solver/resident/job.h"
+#include "solver/run.h"
+
+typedef struct tct_halo {
+    tct_resident_halo *there; /* on the device; NULL: not made yet */
+    tct_resident_halo here;
+    /* what it is of */
+    const tct_block *local;
+    const struct tct_plan *plan;
+    const tct_resident_kernel *kernel;
+    int version;
+} tct_halo;
+
+/* Can the ranks of R have such kernels? If not, why. */
+bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
+                   size_t size);
+/* Bring `H` up to date for R's operator and the division of `J`.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
+                           const tct_resident_kernel *K,
+                           const tct_resident_job *J, int blocks, int threads);
+void tct_halo_clear(tct_halo *H);
+
+#endif
