@@ -110,48 +110,54 @@ static __device__ inline bool tct_hear(const tct_gang &g,
     }
 }
 
-/* The sums `v` [SUMS] of this GPU, the same in every thread, become those of all
- * ranks, with the same bits; flags go along. */
-template <int SUMS>
-static __device__ inline void tct_rank_sum(tct_gang &g, double (&v)[SUMS])
+/* The sums `total` [sums] of this GPU, in shared memory, become those of all
+ * ranks, with the same bits; flags go along. Called, so that a GPU alone does not
+ * pay for it. */
+static __device__ __noinline__ void tct_rank_total(const tct_gang &g,
+                                                   double *total, int sums)
 {
-    __shared__ double total[SUMS + 1];
     const tct_gang_peers &P = *g.job.peers;
     const int j = threadIdx.x;
+    if (j > sums) return;
     const uint64_t number = *g.before + g.epoch;
     const size_t turn = (size_t)(number % TCT_GANG_TURNS) * P.ranks;
-    if (j <= SUMS) {
-        if (blockIdx.x == 0) {
-            double mine = 0.0;
-#pragma unroll
-            for (int i = 0; i < SUMS; i++)
-                if (i == j) mine = v[i];
-            if (j == SUMS) mine = tct_load_fresh(&g.job.outbox->mine);
-            tct_fence_all(); /* what all blocks have stored before */
-            for (int k = 1; k <= P.ranks; k++)
-                tct_numbered_send(P.slot[(P.rank + k) % P.ranks] +
-                                      (turn + P.rank) * TCT_GANG_SLOTS + j,
-                                  mine, number);
-        }
-        double sum = 0.0;
-        for (int r = 0; r < P.ranks; r++) {
-            double part;
-            if (!tct_hear(g, P.slot[P.rank] + (turn + r) * TCT_GANG_SLOTS + j,
-                          r, number, &part)) {
-                g.told[0] = TCT_LATE;
-                break;
-            }
-            sum = r == 0 ? part : sum + part;
-        }
-        total[j] = sum;
-        if (j == SUMS && sum != 0.0) {
-            g.told[2] = 1;
-            if (blockIdx.x == 0) g.job.outbox->flags = sum;
-        }
+    if (blockIdx.x == 0) {
+        const double mine =
+            j < sums ? total[j] : tct_load_fresh(&g.job.outbox->mine);
+        tct_fence_all(); /* what all blocks have stored before */
+        for (int k = 1; k <= P.ranks; k++)
+            tct_numbered_send(P.slot[(P.rank + k) % P.ranks] +
+                                  (turn + P.rank) * TCT_GANG_SLOTS + j,
+                              mine, number);
     }
+    double sum = 0.0;
+    for (int r = 0; r < P.ranks; r++) {
+        double part;
+        if (!tct_hear(g, P.slot[P.rank] + (turn + r) * TCT_GANG_SLOTS + j, r,
+                      number, &part)) {
+            g.told[0] = TCT_LATE;
+            break;
+        }
+        sum = r == 0 ? part : sum + part;
+    }
+    total[j] = sum;
+    if (j == sums && sum != 0.0) {
+        g.told[2] = 1;
+        if (blockIdx.x == 0) g.job.outbox->flags = sum;
+    }
+}
+template <int SUMS>
+static __device__ inline void tct_rank_sum(const tct_gang &g, double (&v)[SUMS])
+{
+    __shared__ double total[SUMS + 1];
+    if (threadIdx.x == 0)
+#pragma unroll
+        for (int j = 0; j < SUMS; j++) total[j] = v[j];
+    __syncthreads(); /* all have read told, too */
+    tct_rank_total(g, total, SUMS);
     __syncthreads();
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) v[i] = total[i];
+    for (int j = 0; j < SUMS; j++) v[j] = total[j];
 }
 
 /* Has a rank failed, or does one wish to stop? All know, after the same look. */
@@ -195,10 +201,7 @@ static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
         v[j] = part[0][j];
         for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
-    if (g.job.peers && g.told[0] != TCT_LATE) {
-        __syncthreads(); /* all have read told */
-        tct_rank_sum(g, v);
-    }
+    if (g.job.peers && g.told[0] != TCT_LATE) tct_rank_sum(g, v);
     return (tct_met)g.told[0];
 }
 

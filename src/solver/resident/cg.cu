@@ -31,20 +31,21 @@ static __device__ inline double product(const tct_resident_job &J,
             *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) = sum.v[0];
             pt = fma(p[0][row], sum.v[0], pt);
         });
-    tct_add_edges<1>(
-        J, [&](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
-        [&](int t, int64_t row, const double(&sum)[1], int thread) {
-            *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
-            pt = fma(p[0][row], sum[0], pt);
-        });
-    return pt;
+    return pt +
+           tct_add_edges<1>(
+               J,
+               [&J](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
+               [&J](int t, int64_t row, const double(&sum)[1], int thread) {
+                   *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
+                   return J.v[V_DIR].memory[row] * sum[0];
+               });
 }
 
 /* z, to peers */
 template <bool M>
 static __device__ inline void send(const tct_resident_job &J, int half)
 {
-    tct_send<1>(J, half, [&](int, int t, int64_t row, int thread) {
+    tct_send<1>(J, half, [&J](int, int t, int64_t row, int thread) {
         const double r = *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
         if (!M) return r;
         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread) * r;
@@ -55,7 +56,7 @@ static __device__ inline void send(const tct_resident_job &J, int half)
 static __device__ inline void ghosts(const tct_resident_job &J, int half,
                                      double beta)
 {
-    tct_ghosts(J, half, [&](int64_t g, double z) {
+    tct_ghosts(J, half, [&J, beta](int64_t g, double z) {
         double zxp[3] = {z, 0.0, J.halo->kept[0][g]};
         tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
         J.halo->kept[0][g] = zxp[2];
@@ -122,7 +123,7 @@ static __device__ inline tct_met begin(const tct_resident_job &J,
         const tct_met met = tct_grid_wait(gang);
         if (met == TCT_LATE) return met;
     }
-    return tct_keep(J, gang, 0, [&](int, int64_t row, int) {
+    return tct_keep(J, gang, 0, [&J](int, int64_t row, int) {
         return J.v[V_DIR].memory[row];
     });
 }

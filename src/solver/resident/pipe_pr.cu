@@ -33,14 +33,15 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
             *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) = sum.v[1];
         });
-    tct_add_edges<2>(
+    (void)tct_add_edges<2>(
         J,
-        [&](int j, int place) {
+        [&J, half](int j, int place) {
             return tct_load_fresh(&J.halo->window[half][place + j]);
         },
-        [&](int t, int64_t row, const double(&sum)[2], int thread) {
+        [&J](int t, int64_t row, const double(&sum)[2], int thread) {
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
             *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
+            return 0.0;
         });
 }
 
@@ -48,8 +49,9 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
 static __device__ inline void send(const tct_resident_job &J, int half,
                                    const tct_chip_vector (&rs)[2])
 {
-    tct_send<2>(J, half, [&](int j, int, int64_t row, int) {
-        return rs[1 - j].memory[row];
+    const double *const r = rs[0].memory, *const s = rs[1].memory;
+    tct_send<2>(J, half, [r, s](int j, int, int64_t row, int) {
+        return j == 0 ? s[row] : r[row];
     });
 }
 

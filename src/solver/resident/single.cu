@@ -34,13 +34,14 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
-    tct_add_edges<1>(
-        J, [&](int, int g) { return tct_load_fresh(&J.halo->kept[KEPT_P][g]); },
-        [&](int t, int64_t row, const double(&s)[1], int thread) {
+    ps += tct_add_edges<1>(
+        J,
+        [&J](int, int g) { return tct_load_fresh(&J.halo->kept[KEPT_P][g]); },
+        [&J](int t, int64_t row, const double(&s)[1], int thread) {
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
-            ps = fma(p[0][row], s[0], ps);
+            return J.v[V_DIR].memory[row] * s[0];
         });
-    tct_send<1>(J, half, [&](int, int t, int64_t row, int thread) {
+    tct_send<1>(J, half, [&J](int, int t, int64_t row, int thread) {
         return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
     });
     tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
@@ -90,7 +91,7 @@ template <bool M>
 static __device__ inline void ghosts(const tct_resident_job &J, int half,
                                      double alpha, double beta)
 {
-    tct_ghosts(J, half, [&](int64_t g, double s) {
+    tct_ghosts(J, half, [&J, alpha, beta](int64_t g, double s) {
         double *const *kept = J.halo->kept;
         const double r = kept[KEPT_R][g], p = kept[KEPT_P][g];
         double sum[1 + M] = {0.0};
@@ -113,15 +114,15 @@ static __device__ inline void ghosts(const tct_resident_job &J, int half,
 template <bool M>
 static __device__ inline tct_met keep(const tct_resident_job &J, tct_gang &gang)
 {
-    tct_met met = tct_keep(J, gang, KEPT_P, [&](int, int64_t row, int) {
+    tct_met met = tct_keep(J, gang, KEPT_P, [&J](int, int64_t row, int) {
         return J.v[V_DIR].memory[row];
     });
     if (met == TCT_LATE) return met;
-    met = tct_keep(J, gang, KEPT_R, [&](int t, int64_t row, int thread) {
+    met = tct_keep(J, gang, KEPT_R, [&J](int t, int64_t row, int thread) {
         return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
     });
     if (!M || met == TCT_LATE) return met;
-    return tct_keep(J, gang, KEPT_DIA, [&](int t, int64_t row, int thread) {
+    return tct_keep(J, gang, KEPT_DIA, [&J](int t, int64_t row, int thread) {
         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
     });
 }
