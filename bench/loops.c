@@ -2,8 +2,10 @@
  * bench/loops.c - time per iteration of methods, loops and formats on one
  * matrix.
  *
- *     loops [-d DEVICE] [-f FORMAT,...] [-m METHOD,...] [-l LOOP,...]
- *           [-n ITERATIONS] [-r RUNS] [-t RTOL] MATRIX...
+ *     [mpirun -np N] loops [-d DEVICE[@LINK]] [-f FORMAT,...] [-m METHOD,...]
+ *           [-l LOOP,...] [-n ITERATIONS] [-r RUNS] [-t RTOL] MATRIX...
+ *
+ * Of several ranks, each with a contiguous part, the slowest counts.
  *
  * A run is as many solves from x = 0 as it takes to do ITERATIONS. RTOL is 0
  * unless told, but no solve goes as far as rounding allows, where it would look
@@ -12,13 +14,16 @@
  * RTOL: for 0, any solve takes more bits.
  *
  * Prints tab-separated: matrix, rows, nonzeros, format, method, loop, its
- * detail, iterations of a solve, microseconds per iteration (median of the
+ * detail, ranks and their link, iterations of a solve, its true residual, microseconds per iteration (median of the
  * runs), bytes really moved per second over copy bandwidth, bits of the matrix's
  * values at the end of a solve, what the format did. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/tacit.h>
+#if TCT_HAVE_MPI
+#include <tacit/mpi.h>
+#endif
 
 enum { LIST = 16, RUNS_MOST = 32 };
 
@@ -139,27 +144,29 @@ static tacit_status measure(problem *p, const wishes *w, tacit_operator *A,
 }
 
 /* One method in one loop; prints a row. */
-static void row(const char *name, const wishes *w, tacit_queue *q,
-                tacit_operator *A, const char *method, const char *loop,
-                double copy)
+static void row(const char *name, const wishes *w, tacit_world *world,
+                tacit_queue *q, tacit_operator *A, const char *method,
+                const char *loop, double copy)
 {
     tacit_operator_info info = {.size = sizeof info};
     tacit_operator_describe(A, &info);
     problem p = {.q = q, .n = (size_t)tacit_operator_local_rows(A)};
     double per_iteration = 0.0, rate = 0.0;
     p.zero = malloc((p.n + 1) * sizeof *p.zero);
-    const tacit_status status =
+    tacit_status status =
         p.zero ? measure(&p, w, A, method, loop, &per_iteration, &rate)
                : TACIT_NO_MEMORY;
+    status = tacit_world_agree(world, status);
     printf("%s\t%lld\t%lld\t%s\t%s\t", name, (long long)info.rows,
            (long long)info.nonzeros, info.format, method);
     if (status < 0)
-        printf("%s\t-\t-\t-\t-\t-\t%s\n", loop, tacit_error_message());
+        printf("%s\t-\t-\t-\t-\t-\t-\t-\t%s\n", loop, tacit_error_message());
     else
-        printf("%s\t%s\t%lld\t%.2f\t%.2f\t%d\t%s\n", p.result.loop,
-               p.result.loop_detail, (long long)p.result.iterations,
-               1e6 * per_iteration, 1e-9 * rate / copy, p.result.bits,
-               info.detail);
+        printf("%s\t%s\t%d %s\t%lld\t%.3g\t%.2f\t%.2f\t%d\t%s\n", p.result.loop,
+               p.result.loop_detail, tacit_world_size(world),
+               tacit_queue_link(q), (long long)p.result.iterations,
+               p.result.true_relative_residual, 1e6 * per_iteration,
+               1e-9 * rate / copy, p.result.bits, info.detail);
     fflush(stdout);
     free(p.zero);
     tacit_queue_free(q, &p.b);
@@ -180,11 +187,36 @@ static int one_matrix(const char *name, const wishes *w, tacit_world *world,
         }
         for (int i = 0; i < w->methods.count; i++)
             for (int l = 0; l < w->loops.count; l++)
-                row(name, w, q, A, w->methods.item[i], w->loops.item[l], copy);
+                row(name, w, world, q, A, w->methods.item[i], w->loops.item[l],
+                    copy);
         tacit_operator_destroy(&A);
     }
     tacit_matrix_destroy(&m);
     return 0;
+}
+
+/* That of the launcher, or of this process alone. */
+static tacit_status open_world(int *argc, char ***argv, tacit_world **out)
+{
+#if TCT_HAVE_MPI
+    if (getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE")) {
+        MPI_Init(argc, argv);
+        return tacit_world_from_mpi(MPI_COMM_WORLD, out);
+    }
+#endif
+    (void)argc;
+    (void)argv;
+    return tacit_world_self(out);
+}
+
+static void close_world(tacit_world **world)
+{
+    tacit_world_destroy(world);
+#if TCT_HAVE_MPI
+    int on = 0;
+    MPI_Initialized(&on);
+    if (on) MPI_Finalize();
+#endif
 }
 
 int main(int argc, char **argv)
@@ -220,18 +252,21 @@ int main(int argc, char **argv)
     char spec[64], device[160];
     double copy = 1.0;
     snprintf(spec, sizeof spec, "count:%s", w.device);
-    if (tacit_world_self(&world) < 0 ||
+    if (open_world(&argc, &argv, &world) < 0 ||
         tacit_queue_create(world, spec, 0, &q) < 0)
         return complain(w.device);
     tacit_queue_describe(q, device, sizeof device);
     if (tacit_queue_measure_copy(q, (size_t)1 << 31, &copy) < 0)
         return complain("copy bandwidth");
+    if (tacit_world_rank(world) > 0 && !freopen("/dev/null", "w", stdout))
+        return 1;
     printf("# %s, copy %.0f GB/s\n", device, copy);
-    printf("matrix\trows\tnonzeros\tformat\tmethod\tloop\tdetail\titerations\t"
-           "us_per_iteration\tfraction_of_copy\tbits\tstorage\n");
+    printf("matrix\trows\tnonzeros\tformat\tmethod\tloop\tdetail\tranks\t"
+           "iterations\tresidual\tus_per_iteration\tfraction_of_"
+           "copy\tbits\tstorage\n");
     int bad = 0;
     for (; at < argc; at++) bad |= one_matrix(argv[at], &w, world, q, copy);
     tacit_queue_destroy(&q);
-    tacit_world_destroy(&world);
+    close_world(&world);
     return bad;
 }

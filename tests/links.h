@@ -23,6 +23,21 @@ static void refused(const char *spec, tacit_status wanted, const char *word)
                  word);
 }
 
+/* NCCL may not be here, and wants a GPU for each rank: it says which. */
+static bool has_nccl(void)
+{
+    tacit_queue *q = NULL;
+    const tacit_status status =
+        tacit_queue_create(test_world(), TEST_DEVICE "@nccl", 1, &q);
+    tacit_queue_destroy(&q);
+    if (status == TACIT_OK) return true;
+    EXPECT(TACIT_UNSUPPORTED, status);
+    if (!strstr(tacit_error_message(), "NCCL")) /* the library, or its wish */
+        fail_msg("nccl: %s", tacit_error_message());
+    print_message("%s\n", tacit_error_message());
+    return false;
+}
+
 static void links_are_chosen_by_name(void **state)
 {
     (void)state;
@@ -38,6 +53,7 @@ static void links_are_chosen_by_name(void **state)
         const bool can = strcmp(name, "self") == 0   ? alone
                          : strcmp(name, "mpi") == 0  ? test_launched_
                          : strcmp(name, "peer") == 0 ? gpus
+                         : strcmp(name, "nccl") == 0 ? gpus && has_nccl()
                                                      : !alone;
         char spec[64];
         snprintf(spec, sizeof spec, "count:" TEST_DEVICE "@%s", name);

@@ -59,7 +59,8 @@ static void expect_same(const char *what, const history *a, const history *b,
 {
     enum { EARLY = 12 };
     for (int k = 0; k < EARLY && k < a->count && k < b->count; k++)
-        if (!(fabs(a->residual[k] - b->residual[k]) <= 1e-8 * a->residual[k]))
+        if (!(fabs(a->residual[k] - b->residual[k]) <=
+              1e-8 * a->residual[k] + 1e-14))
             fail_msg("%s: residual %d is %.12g, loop host's %.12g", what, k,
                      b->residual[k], a->residual[k]);
     if (llabs(r->iterations - s->iterations) > r->iterations / 25 + 3)

@@ -39,6 +39,16 @@ static void links_and_devices_say_what_they_lack(void **state)
                     (tacit_world_size(test_world()) > 1 ? "mpi" : "self")))
             found = !tacit_link_at(i)->reason;
     assert_true(found);
+    for (int i = 0; tacit_link_at(i); i++) { /* a library may be missing */
+        const tacit_link *l = tacit_link_at(i);
+        char text[64] = "?";
+        const tacit_status status = tacit_link_probe(l->name, text, 64);
+        assert_true(status ==
+                    (l->reason || status < 0 ? TACIT_UNSUPPORTED : TACIT_OK));
+        assert_true(status < 0 || text[0] != '?');
+    }
+    OK(tacit_link_probe("shm", NULL, 0));
+    assert_int_equal(tacit_link_probe("shn", NULL, 0), TACIT_INVALID);
     OK(tacit_device_probe("host"));
     assert_int_equal(tacit_device_probe("hots"), TACIT_INVALID);
     assert_non_null(strstr(tacit_error_message(), "hots"));

@@ -24,6 +24,11 @@
  * have, messages go through the best, and the first solver whose loop is "auto"
  * measures which that is; the others are closed then.
  *     self             a process alone; allows every loop of a solver
+ *     peer             memory of GPUs of one machine, written by their kernels;
+ *                      allows loops host and graph
+ *     nccl             NCCL, a library that is loaded when it is asked for (the
+ *                      variable TACIT_NCCL may say where it is), enqueued on
+ *                      the stream; allows loops host and graph
  *     shm              memory that the processes of one machine, or threads,
  *                      share, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device

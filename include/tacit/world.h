@@ -67,13 +67,21 @@ TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
 /* Who starts a message: the ways that there are. */
 typedef struct tacit_link {
-    const char *name; /* "self", "shm", "mpi" */
+    const char *name; /* "self", "peer", "nccl", "shm", "mpi" */
     const char *summary;
     const char *reason; /* why this build has it not; NULL: it has */
 } tacit_link;
 
 /* Link `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_link *tacit_link_at(int i);
+
+/* Can this process have messages through the link called `name`, as far as it can
+ * tell alone? A library that the link loads is loaded now. What there is of it
+ * ("NCCL 2.28.9", or nothing) goes into `text` [size], which may be NULL.
+ * Errors      INVALID (unknown), UNSUPPORTED (not in this build, or not on this
+ *             machine), with the reason as the message. */
+TACIT_API tacit_status tacit_link_probe(const char *name, char *text,
+                                        size_t size);
 
 /* What the processes' `mine` come to together: the worst error, or the largest
  * outcome, the same on each of them; after an error each has the message of the

@@ -27,7 +27,6 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
 
 /* clang-format off */
 FIXED(coming_comm,
-    {"nccl", "the stream starts them, through NCCL", GPUS_COMING, false},
     {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false},
     {"nvshmem", "the kernel starts them, through NVSHMEM", GPUS_COMING, false})
 FIXED(any_precision,

@@ -20,6 +20,10 @@ static const tacit_link rows[] = {
      "a kernel starts every message, into memory of another GPU of this "
      "machine",
      TCT_NO_CUDA},
+    {"nccl",
+     "the stream starts every message, through NCCL; a recording is replayed "
+     "by the CPU",
+     TCT_NO_CUDA},
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL},
     {"mpi", "the CPU starts every message, through MPI",
@@ -43,6 +47,20 @@ static tacit_status unknown(const char *name)
             FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, rows[i].reason);
     }
     return tct_unknown("link", name, names, ROWS);
+}
+
+tacit_status tacit_link_probe(const char *name, char *text, size_t size)
+{
+    char found[512] = "";
+    REQUIRE(name != NULL && (text != NULL || size == 0));
+    for (int i = 0; i < LINKS; i++) {
+        if (strcmp(links[i]->name, name) != 0) continue;
+        if (links[i]->probe && !links[i]->probe(found, sizeof found))
+            FAIL(TACIT_UNSUPPORTED, "%s", found);
+        if (size > 0) snprintf(text, size, "%s", found);
+        return TACIT_OK;
+    }
+    return unknown(name);
 }
 
 /* --- open links ----------------------------------------------------------- */

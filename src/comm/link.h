@@ -6,7 +6,7 @@
 #include "comm/world.h"
 
 #if TCT_HAVE_CUDA
-#define TCT_LINKS_GPU(X) X(peer)
+#define TCT_LINKS_GPU(X) X(peer) X(nccl)
 #else
 #define TCT_LINKS_GPU(X)
 #endif

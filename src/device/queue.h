@@ -303,6 +303,10 @@ typedef struct tct_link {
     const char *name;
     const char *summary; /* one line for `tacit devices` */
     tct_starter starter;
+    bool nodes; /* its messages may stand in a while node */
+    /* Has this machine what it needs besides the device? What there is ("NCCL
+     * 2.28.9"), or else why not, into `text` [size]. OPTIONAL */
+    bool (*probe)(char *text, size_t size);
     /* Can `q`, whose device is open, have it? If not, why, into `reason`
      * [size]. */
     bool (*available)(const tacit_queue *q, char *reason, size_t size);
@@ -322,6 +326,9 @@ typedef struct tct_link {
      * EXCHANGE_BEGIN, EXCHANGE_END. Only of such a link, which packs by itself. */
     void (*launch)(tacit_queue *q, const tct_op *op,
                    const struct tct_gpu_launch *L);
+    /* End all that waits for another rank, and launch nothing any more, by what
+     * is kept of a queue. Of links whose waits on the device have no limit. */
+    void (*give_up)(void *state);
 } tct_link;
 
 /* What every link has, called by its name. */

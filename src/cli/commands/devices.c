@@ -61,6 +61,23 @@ static tacit_status add_devices(const cli *c, listing *l)
     return TACIT_OK;
 }
 
+/* The comms, with what is known of a library that one of them loads. */
+static void add_comms(listing *l)
+{
+    cli_choice row;
+    for (int i = 0; cli_axis_comm.row(i, &row); i++) {
+        const char *reason = cli_choice_missing(&cli_axis_comm, &row);
+        char found[256] = "", why[512], about[512];
+        if (!reason && tacit_link_probe(row.name, found, sizeof found) < 0) {
+            snprintf(why, sizeof why, "%s", tacit_error_message());
+            reason = why;
+        }
+        snprintf(about, sizeof about, "%s%s%s", row.summary,
+                 found[0] ? ": " : "", found);
+        add(l, cli_axis_comm.name, NULL, row.name, about, reason);
+    }
+}
+
 /* What loop resident has kernels for. */
 static void add_resident(listing *l)
 {
@@ -104,13 +121,14 @@ static tacit_status devices_run(cli *c)
 {
     TRY(cli_check_writable(c, c->set.json));
     static const cli_axis *const axes[] = {
-        &cli_axis_loop,     &cli_axis_comm,       &cli_axis_method,
-        &cli_axis_format,   &cli_axis_gpu_format, &cli_axis_precision,
-        &cli_axis_order,    &cli_axis_precond,    &cli_axis_partitioner,
-        &cli_axis_decorator};
+        &cli_axis_method,      &cli_axis_format,   &cli_axis_gpu_format,
+        &cli_axis_precision,   &cli_axis_order,    &cli_axis_precond,
+        &cli_axis_partitioner, &cli_axis_decorator};
     listing l = {.json = cJSON_CreateArray()};
     cli_table_row(&l.table, "what\tname\tavailable\tabout");
     const tacit_status status = add_devices(c, &l);
+    add_axis(&l, &cli_axis_loop);
+    add_comms(&l);
     for (size_t i = 0; i < sizeof axes / sizeof *axes; i++)
         add_axis(&l, axes[i]);
     add_resident(&l);

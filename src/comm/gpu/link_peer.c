@@ -297,28 +297,13 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
     q->device->run(q, op);
 }
 
-/* Flags that the host knows now; a recording is told them when it runs. */
-static double flags_now(tacit_queue *q)
-{
-    tct_gpu *g = tct_gpu_of(q);
-    if (g->capturing) return 0.0;
-    if (g->mailbox->told != 0.0) { /* to the recordings of a run that is over */
-        tct_gpu_ok(q, gpu_stream_sync(g->aside), "telling flags");
-        g->mailbox->told = 0.0;
-        tct_gpu_ok(
-            q, gpu_memset_async(&g->outbox->mine, 0, sizeof(double), g->stream),
-            "telling flags");
-    }
-    return tct_flags_mine(q);
-}
-
 static void peer_launch(tacit_queue *q, const tct_op *op,
                         const tct_gpu_launch *L)
 {
     peer *p = peer_of(q);
     p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
     if (op->code == TCT_SUM_END) {
-        tct_peer_sum(&p->common, op, flags_now(q), L);
+        tct_peer_sum(&p->common, op, tct_gpu_flags(q), L);
     } else {
         const peer_plan *plan = *tct_plan_state(tct_plan_of(op));
         tct_peer_exchange(&p->common, &plan->plan, op, L);
@@ -356,6 +341,7 @@ const tct_link tct_link_peer = {
     TCT_LINK_OPS(peer),
     .summary = "memory of GPUs of one machine, written by kernels",
     .starter = TCT_BY_KERNEL,
+    .nodes = true,
     .open = peer_open,
     .close = peer_close,
     .plan_open = peer_plan_open,

@@ -5,13 +5,14 @@
  * of it, and it is exported as a whole. It may be freed when nobody has it open
  * any more: who closes it says so in memory of the host that the ranks share. */
 #include "comm/gpu/windows.h"
+#include "comm/gpu/places.h"
 #include "comm/shared.h"
 #include "device/gpu/gpu.h"
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { ARENA = 2 << 20, ARENAS_MOST = 64, ALIGN = 256, BUS = 32 };
+enum { ARENA = 2 << 20, ARENAS_MOST = 64, ALIGN = 256 };
 static const double CLOSE_SECONDS = 5.0;
 
 typedef struct taken {
@@ -34,18 +35,18 @@ struct tct_windows {
 
 /* --- who reaches whom? ------------------------------------------------------ */
 
-static tacit_status check_reach(const tacit_queue *q, const char (*bus)[BUS])
+static tacit_status check_reach(const tacit_queue *q, const tct_place *all)
 {
     const int mine = tct_gpu_of(q)->device;
+    const int other = tct_place_shared(all, q->ranks, q->rank);
+    if (other >= 0 && !getenv("TACIT_OVERSUBSCRIBE"))
+        FAIL(TACIT_UNSUPPORTED, "ranks %d and %d share a GPU",
+             other < q->rank ? other : q->rank,
+             other < q->rank ? q->rank : other);
     for (int r = 0; r < q->ranks; r++) {
         int device = -1, can = 0;
-        if (r == q->rank) continue;
-        if (strcmp(bus[r], bus[q->rank]) == 0) {
-            if (getenv("TACIT_OVERSUBSCRIBE")) continue;
-            FAIL(TACIT_UNSUPPORTED, "ranks %d and %d share a GPU",
-                 r < q->rank ? r : q->rank, r < q->rank ? q->rank : r);
-        }
-        if (gpu_by_bus_id(&device, bus[r]) != GPU_OK ||
+        if (strcmp(all[r].bus, all[q->rank].bus) == 0) continue;
+        if (gpu_by_bus_id(&device, all[r].bus) != GPU_OK ||
             gpu_can_reach(&can, mine, device) != GPU_OK || !can) {
             (void)gpu_last_error();
             FAIL(TACIT_UNSUPPORTED,
@@ -58,12 +59,9 @@ static tacit_status check_reach(const tacit_queue *q, const char (*bus)[BUS])
 
 static tacit_status check_ranks(tacit_queue *q)
 {
-    char bus[TCT_PEERS_MOST][BUS], mine[BUS] = "";
-    const tacit_status status = tct_gpu_status(
-        gpu_bus_id(mine, BUS, tct_gpu_of(q)->device), "its place");
-    TRY(tct_agree(q->world, status));
-    TRY(tct_allgather(q->world, BUS, mine, bus));
-    return tct_agree(q->world, check_reach(q, bus));
+    tct_place all[TCT_PEERS_MOST];
+    TRY(tct_places(q, all));
+    return tct_agree(q->world, check_reach(q, all));
 }
 
 /* --- arenas ----------------------------------------------------------------- */

@@ -94,13 +94,41 @@ bool tct_gpu_deserted(tacit_queue *q)
     return missing > 0;
 }
 
+/* Where kernels wait for another rank without a limit of their own, they are
+ * ended: this GPU has been silent for too long. */
+static bool break_off(tacit_queue *q)
+{
+    const tct_link *link = q->link;
+    if (!link || !link->give_up) return false;
+    for (int i = 0; i < TCT_LINKS_MOST; i++)
+        if (q->links[i].link == link && q->links[i].state)
+            link->give_up(q->links[i].state);
+    q_desert(q, -1, q->answer_seconds);
+    return true;
+}
+
+/* Wait for all that was enqueued. */
+static gpu_error finish(tacit_queue *q)
+{
+    const gpu_stream stream = tct_gpu_of(q)->stream;
+    gpu_error state = GPU_NOT_READY;
+    const double start = tct_seconds();
+    if (!q->link || !q->link->give_up) return gpu_stream_sync(stream);
+    while (state == GPU_NOT_READY && tct_seconds() - start <= q->answer_seconds)
+        state = gpu_stream_query(stream);
+    if (state != GPU_NOT_READY) return state;
+    (void)gpu_last_error();
+    (void)break_off(q);
+    return gpu_stream_sync(stream);
+}
+
 /* All ranks come here with the same sums behind them. */
 static void cuda_sync(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
     if (g->capturing) return;
-    tct_gpu_ok(q, gpu_stream_sync(g->stream), "running kernels");
+    tct_gpu_ok(q, finish(q), "running kernels");
     if (q->ranks == 1 || tct_gpu_deserted(q)) return;
     const double flags = g->mailbox->flags;
     g->mailbox->flags = 0.0;
@@ -204,8 +232,10 @@ static void launch(tacit_queue *q)
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
     case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
     case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
-    case TCT_PACK:
-    case TCT_UNPACK: tct_gpu_exchange(op, &L); break;
+    case TCT_PACK: tct_gpu_pack(op, op->exchange->pack, &L); break;
+    case TCT_UNPACK:
+        tct_gpu_unpack(op, tct_landing(op->exchange, op->x.columns), &L);
+        break;
     case TCT_GRAM:
     case TCT_COMBINE: tct_gpu_panel(op, &L); break;
     case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
@@ -374,8 +404,9 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         } else if (!found && tct_seconds() - start > q->answer_seconds) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
-            q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s",
-                   q->answer_seconds);
+            if (!break_off(q))
+                q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s",
+                       q->answer_seconds);
             return false;
         }
         if (!found) continue;
@@ -410,6 +441,20 @@ static void cuda_tell(tacit_queue *q, double flags)
                gpu_memcpy_async(&g->outbox->mine, &g->mailbox->told,
                                 sizeof flags, GPU_TO_DEVICE, g->aside),
                "telling flags");
+}
+
+double tct_gpu_flags(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (g->capturing) return 0.0;
+    if (g->mailbox->told != 0.0) { /* to the recordings of a run that is over */
+        tct_gpu_ok(q, gpu_stream_sync(g->aside), "telling flags");
+        g->mailbox->told = 0.0;
+        tct_gpu_ok(
+            q, gpu_memset_async(&g->outbox->mine, 0, sizeof(double), g->stream),
+            "telling flags");
+    }
+    return tct_flags_mine(q);
 }
 
 /* --- open, close ----------------------------------------------------------------- */

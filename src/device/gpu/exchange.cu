@@ -5,6 +5,7 @@
 
 enum { THREADS = 256 };
 
+/* Of a queue that has failed there may be no vector, where messages still go. */
 static __global__ void __launch_bounds__(THREADS)
     pack(tct_panel x, const int32_t *index, int64_t n, double *to,
          const __grid_constant__ tct_ending ending)
@@ -12,7 +13,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < n)
         for (int j = 0; j < x.columns; j++)
-            to[i * x.columns + j] = x.at[j * x.stride + index[i]];
+            to[i * x.columns + j] = x.at ? x.at[j * x.stride + index[i]] : 0.0;
     tct_end<0>(nullptr, ending);
 }
 
@@ -27,16 +28,20 @@ static __global__ void __launch_bounds__(THREADS)
     tct_end<0>(nullptr, ending);
 }
 
-extern "C" void tct_gpu_exchange(const tct_op *op, const tct_gpu_launch *L)
+extern "C" void tct_gpu_pack(const tct_op *op, double *to,
+                             const tct_gpu_launch *L)
 {
     const tct_exchange *e = op->exchange;
-    const int64_t n = (int64_t)op->n;
-    const int blocks = tct_grid(n, THREADS, INT32_MAX);
-    if (op->code == TCT_PACK)
-        pack<<<blocks, THREADS, 0, L->stream>>>(op->x, e->index, n, e->pack,
-                                                tct_ending_of(L));
-    else
-        unpack<<<blocks, THREADS, 0, L->stream>>>(tct_landing(e, op->x.columns),
-                                                  op->x.columns, n, e->ghost,
-                                                  tct_ending_of(L));
+    const int blocks = tct_grid(e->values, THREADS, INT32_MAX);
+    pack<<<blocks, THREADS, 0, L->stream>>>(op->x, e->index, e->values, to,
+                                            tct_ending_of(L));
+}
+
+extern "C" void tct_gpu_unpack(const tct_op *op, const double *from,
+                               const tct_gpu_launch *L)
+{
+    const tct_exchange *e = op->exchange;
+    const int blocks = tct_grid(e->ghosts, THREADS, INT32_MAX);
+    unpack<<<blocks, THREADS, 0, L->stream>>>(from, op->x.columns, e->ghosts,
+                                              e->ghost, tct_ending_of(L));
 }

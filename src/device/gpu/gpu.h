@@ -115,7 +115,8 @@ typedef struct tct_gpu {
     tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
     int batch;                /* looks that are posted at once     */
     gpu_stream aside;         /* for what the host has to say meanwhile */
-    bool by_node;             /* of several ranks: all have while nodes */
+    bool by_node;             /* of several ranks: all have while nodes,
+                                 which links with `nodes` find out */
     uint64_t made, taken;     /* looks enqueued, looks read        */
     bool holding;             /* `held` has not been launched yet  */
     tct_op held;
@@ -141,6 +142,10 @@ bool tct_gpu_deserted(tacit_queue *q);
 /* Launch what is held back. */
 void tct_gpu_flush(tacit_queue *q);
 
+/* Flags that this rank adds to the sum that is launched now, as far as the host
+ * knows them: recordings are told when they run, in outbox->mine. */
+double tct_gpu_flags(tacit_queue *q);
+
 /* Open the stream of `q`, on its device, which is the current one: the user's or
  * a new one.
  * Errors      INVALID (a stream that cannot be had, saying why), DEVICE. */
@@ -161,8 +166,11 @@ tacit_status tct_gpu_require(double bytes, const char *what);
 
 /* Vector operation `op`; its sums and the tail are in L. */
 void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);
-/* PACK or UNPACK (exchange.cu); the tail at the end. */
-void tct_gpu_exchange(const tct_op *op, const tct_gpu_launch *L);
+/* What the exchange of `op` sends, from op->x; what has landed, to its ghosts
+ * (exchange.cu); the tail at the end. */
+void tct_gpu_pack(const tct_op *op, double *to, const tct_gpu_launch *L);
+void tct_gpu_unpack(const tct_op *op, const double *from,
+                    const tct_gpu_launch *L);
 /* GRAM or COMBINE (panel.cu); the tail at the end. */
 void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
 /* The tail alone. */

@@ -44,11 +44,17 @@ static void make_node(tct_gpu *g, recording *r, const double *c)
     r->chosen = r->exec[BY_NODE] == NULL;
 }
 
-/* Ranks that measure would part ways. */
+/* Ranks that measure would part ways: by a while node, if all of them have it
+ * and the messages in the recording may stand in one. */
+static bool may_have_node(const tacit_queue *q)
+{
+    return q->ranks == 1 || (tct_gpu_of(q)->by_node && q->link->nodes);
+}
+
 static void choose_for_all(tacit_queue *q, recording *r)
 {
     r->chosen = true;
-    if (!tct_gpu_of(q)->by_node) return;
+    if (!may_have_node(q)) return;
     r->now = BY_NODE;
     if (!r->exec[BY_NODE])
         q_fail(q, TACIT_DEVICE, "the GPU: no while node could be made");
@@ -77,7 +83,7 @@ void *tct_record_end(tacit_queue *q, int looks, const double *c)
         tct_record_free(q, r);
         return NULL;
     }
-    make_node(g, r, c);
+    if (may_have_node(q)) make_node(g, r, c);
     if (q->ranks > 1) choose_for_all(q, r);
     return r;
 }

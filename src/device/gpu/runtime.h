@@ -63,6 +63,8 @@ typedef struct cudaDeviceProp gpu_properties;
 #define gpu_memset                cudaMemset
 #define gpu_memset_async          cudaMemsetAsync
 #define gpu_stream_create         cudaStreamCreateWithFlags
+#define gpu_stream_create_ranked  cudaStreamCreateWithPriority
+#define gpu_stream_ranks          cudaDeviceGetStreamPriorityRange
 #define GPU_STREAM_NON_BLOCKING   cudaStreamNonBlocking
 #define gpu_stream_destroy        cudaStreamDestroy
 #define gpu_stream_sync           cudaStreamSynchronize
