@@ -45,8 +45,9 @@ static __device__ inline tct_met tct_arrive(const tct_gang_job &G,
     }
 }
 
-/* What all threads of a block know of the meetings. */
-struct tct_gang {
+/* What all threads of a block know of the meetings; with PEERS there are gangs of
+ * other GPUs. */
+template <bool PEERS> struct tct_gang {
     const tct_gang_job &job;
     uint32_t epoch;   /* meetings so far */
     int *told;        /* shared: how the last one ended, the wish to end, and
@@ -55,18 +56,19 @@ struct tct_gang {
 };
 /* The scalars of the solve come to `c`, which each block has to itself: thread 0
  * does the steps, in every block the same. */
-static __device__ inline tct_gang tct_gang_open(const tct_gang_job &job,
-                                                double *c)
+template <bool PEERS>
+static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
+                                                       double *c)
 {
     __shared__ int told[3];
     __shared__ uint64_t before;
     if (threadIdx.x < 3) told[threadIdx.x] = 0;
-    if (threadIdx.x == 0 && job.peers) before = *job.peers->number;
+    if (PEERS && threadIdx.x == 0) before = *job.peers->number;
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
     return {job, 0, told, &before};
 }
-static __device__ inline void tct_meet(tct_gang &g)
+template <bool PEERS> static __device__ inline void tct_meet(tct_gang<PEERS> &g)
 {
     if (threadIdx.x != 0) return;
     const bool end = g.told[1] == 1;
@@ -76,7 +78,8 @@ static __device__ inline void tct_meet(tct_gang &g)
 
 /* Wait for all blocks; what they wrote before is visible after. Every thread
  * calls it. */
-static __device__ inline tct_met tct_grid_wait(tct_gang &g)
+template <bool PEERS>
+static __device__ inline tct_met tct_grid_wait(tct_gang<PEERS> &g)
 {
     g.epoch++;
     __syncthreads();
@@ -89,7 +92,7 @@ static __device__ inline tct_met tct_grid_wait(tct_gang &g)
 
 /* What rank `rank` says in slot `j`, when it has come; else it is told to the
  * host that it is missing. */
-static __device__ inline bool tct_hear(const tct_gang &g,
+static __device__ inline bool tct_hear(const tct_gang<true> &g,
                                        const tct_numbered *from, int rank,
                                        uint64_t number, double *out)
 {
@@ -111,10 +114,9 @@ static __device__ inline bool tct_hear(const tct_gang &g,
 }
 
 /* The sums `total` [sums] of this GPU, in shared memory, become those of all
- * ranks, with the same bits; flags go along. Called, so that a GPU alone does not
- * pay for it. */
-static __device__ __noinline__ void tct_rank_total(const tct_gang &g,
-                                                   double *total, int sums)
+ * ranks, with the same bits; flags go along. */
+static __device__ inline void tct_rank_total(const tct_gang<true> &g,
+                                             double *total, int sums)
 {
     const tct_gang_peers &P = *g.job.peers;
     const int j = threadIdx.x;
@@ -147,7 +149,8 @@ static __device__ __noinline__ void tct_rank_total(const tct_gang &g,
     }
 }
 template <int SUMS>
-static __device__ inline void tct_rank_sum(const tct_gang &g, double (&v)[SUMS])
+static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
+                                           double (&v)[SUMS])
 {
     __shared__ double total[SUMS + 1];
     if (threadIdx.x == 0)
@@ -161,15 +164,17 @@ static __device__ inline void tct_rank_sum(const tct_gang &g, double (&v)[SUMS])
 }
 
 /* Has a rank failed, or does one wish to stop? All know, after the same look. */
-static __device__ inline bool tct_flagged(const tct_gang &g)
+template <bool PEERS>
+static __device__ inline bool tct_flagged(const tct_gang<PEERS> &g)
 {
-    return g.told[2] != 0;
+    return PEERS && g.told[2] != 0;
 }
 
 /* The same, and add up what all threads bring in `v` [SUMS]: the same bits in
  * every thread. */
-template <int SUMS>
-static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
+template <int SUMS, bool PEERS>
+static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
+                                              double (&v)[SUMS])
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
@@ -201,29 +206,32 @@ static __device__ inline tct_met tct_grid_sum(tct_gang &g, double (&v)[SUMS])
         v[j] = part[0][j];
         for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
-    if (g.job.peers && g.told[0] != TCT_LATE) tct_rank_sum(g, v);
+    if constexpr (PEERS)
+        if (g.told[0] != TCT_LATE) tct_rank_sum(g, v);
     return (tct_met)g.told[0];
 }
 
 /* Wait for all blocks, of all gangs. */
-static __device__ inline tct_met tct_meet_all(tct_gang &g)
+template <bool PEERS>
+static __device__ inline tct_met tct_meet_all(tct_gang<PEERS> &g)
 {
-    if (!g.job.peers) return tct_grid_wait(g);
+    if (!PEERS) return tct_grid_wait(g);
     double none[1] = {0.0};
     return tct_grid_sum(g, none);
 }
 
 /* Block 0 posts looks, and leaves the scalars in memory at the end. */
-static __device__ inline void tct_scalars_store(const tct_gang &g,
+template <bool PEERS>
+static __device__ inline void tct_scalars_store(const tct_gang<PEERS> &g,
                                                 const double *c)
 {
     if (blockIdx.x == 0 && threadIdx.x < TCT_SCALARS)
         g.job.c[threadIdx.x] = c[threadIdx.x];
 }
 /* Sum as tct_grid_sum, into the block's scalars from `to` on. */
-template <int SUMS>
-static __device__ inline tct_met tct_scalars_sum(tct_gang &g, double (&v)[SUMS],
-                                                 double *to)
+template <int SUMS, bool PEERS>
+static __device__ inline tct_met tct_scalars_sum(tct_gang<PEERS> &g,
+                                                 double (&v)[SUMS], double *to)
 {
     const tct_met met = tct_grid_sum(g, v);
     if (met == TCT_LATE) return met;
@@ -240,14 +248,16 @@ static __device__ inline bool tct_is_speaker()
 }
 /* Look `k` (from 1) of this kernel; the scalars must not change before the next
  * barrier. */
-static __device__ inline void tct_look(const tct_gang &g, const double *c,
-                                       int64_t k)
+template <bool PEERS>
+static __device__ inline void tct_look(const tct_gang<PEERS> &g,
+                                       const double *c, int64_t k)
 {
     if (tct_is_speaker())
         tct_post_as(c, g.job.outbox, g.job.looks + k, g.job.batch);
 }
 /* The end, in time or (not `fine`) because a block did not come. */
-static __device__ inline void tct_conclude(const tct_gang &g, double *c,
+template <bool PEERS>
+static __device__ inline void tct_conclude(const tct_gang<PEERS> &g, double *c,
                                            bool fine, int64_t looks)
 {
     __syncthreads();
@@ -255,16 +265,17 @@ static __device__ inline void tct_conclude(const tct_gang &g, double *c,
     __syncthreads();
     if (!fine) tct_look(g, c, ++looks);
     if (tct_is_speaker()) g.job.outbox->looks = g.job.looks + looks;
-    if (g.job.peers && blockIdx.x == 0 && threadIdx.x == 0)
+    if (PEERS && blockIdx.x == 0 && threadIdx.x == 0)
         *g.job.peers->number = *g.before + g.epoch;
     tct_scalars_store(g, c);
 }
 
 /* Does the host want the loop to end? Asked by one thread, now and then since
  * the answer takes microseconds; told to all by the next meeting. */
-static __device__ inline void tct_ask(tct_gang &g, int64_t k)
+template <bool PEERS>
+static __device__ inline void tct_ask(tct_gang<PEERS> &g, int64_t k)
 {
-    if (g.job.peers) return; /* flags say it to all ranks */
+    if (PEERS) return; /* flags say it to all ranks */
     if (tct_is_speaker() && k % g.job.batch == 0 && g.told[1] == 0 &&
         g.job.outbox->mailbox->limit == 0)
         g.told[1] = 1;

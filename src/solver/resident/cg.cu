@@ -18,10 +18,10 @@
 enum { V_RES, V_TMP, V_SOL, V_DIA, V_DIR };
 
 /* t = A p, pt = (p, t) */
-template <int B, int STORE, int WALK>
-static __device__ inline double product(const tct_resident_job &J,
-                                        const tct_values<STORE, true> &A,
-                                        tct_ahead &ahead)
+template <int B, int STORE, int WALK, bool PEERS>
+static __device__ inline double
+product(const tct_resident_job &J, const tct_values<STORE, true> &A,
+        tct_ahead &ahead, const tct_near_if<PEERS> &near)
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double pt = 0.0;
@@ -31,21 +31,23 @@ static __device__ inline double product(const tct_resident_job &J,
             *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) = sum.v[0];
             pt = fma(p[0][row], sum.v[0], pt);
         });
-    return pt +
-           tct_add_edges<1>(
-               J,
-               [&J](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
-               [&J](int t, int64_t row, const double(&sum)[1], int thread) {
-                   *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
-                   return J.v[V_DIR].memory[row] * sum[0];
-               });
+    if constexpr (PEERS)
+        tct_add_edges<1>(
+            *J.halo, near,
+            [&](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
+            [&](int t, int64_t row, const double(&sum)[1], int thread) {
+                *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
+                pt = fma(p[0][row], sum[0], pt);
+            });
+    return pt;
 }
 
 /* z, to peers */
 template <bool M>
-static __device__ inline void send(const tct_resident_job &J, int half)
+static __device__ inline void send(const tct_resident_job &J,
+                                   const tct_near &near, int half)
 {
-    tct_send<1>(J, half, [&J](int, int t, int64_t row, int thread) {
+    tct_send<1>(near, half, [&](int, int t, int64_t row, int thread) {
         const double r = *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
         if (!M) return r;
         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread) * r;
@@ -56,7 +58,7 @@ static __device__ inline void send(const tct_resident_job &J, int half)
 static __device__ inline void ghosts(const tct_resident_job &J, int half,
                                      double beta)
 {
-    tct_ghosts(J, half, [&J, beta](int64_t g, double z) {
+    tct_ghosts(*J.halo, half, [&](int64_t g, double z) {
         double zxp[3] = {z, 0.0, J.halo->kept[0][g]};
         tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
         J.halo->kept[0][g] = zxp[2];
@@ -102,9 +104,9 @@ static __device__ inline void directions(const tct_resident_job &J,
 
 /* p = z, unless it is there already, and all of it: then with M rz = (r, z), z
  * being in t for once */
-template <int B, int WALK, bool M>
+template <int B, int WALK, bool M, bool PEERS>
 static __device__ inline tct_met begin(const tct_resident_job &J,
-                                       tct_gang &gang, double *c)
+                                       tct_gang<PEERS> &gang, double *c)
 {
     if constexpr (M) {
         double rz[1] = {0.0};
@@ -115,20 +117,16 @@ static __device__ inline tct_met begin(const tct_resident_job &J,
                 J, {{&J.v[V_TMP], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
         const tct_met met = tct_grid_sum(gang, rz);
         if (threadIdx.x == 0) c[C_RZ] = rz[0];
-        if (met == TCT_LATE) return met;
+        return met;
     } else {
         if (!J.resumed)
             tct_update<B, WALK, 1, tct_pass_copy>(
                 J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
-        const tct_met met = tct_grid_wait(gang);
-        if (met == TCT_LATE) return met;
+        return tct_grid_wait(gang);
     }
-    return tct_keep(J, gang, 0, [&J](int, int64_t row, int) {
-        return J.v[V_DIR].memory[row];
-    });
 }
 
-template <int B, int STORE, int WALK, bool M>
+template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -136,15 +134,22 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     double pt[1], rr[1 + M];
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    tct_gang gang = tct_gang_open(J.gang, c);
+    __shared__ tct_near_if<PEERS> near;
+    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    if constexpr (PEERS) tct_near_fill(*J.halo, near);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
     tct_met met = begin<B, WALK, M>(J, gang, c);          /* p = z, rz = (r, z)*/
+    if constexpr (PEERS)
+        if (met != TCT_LATE)
+            met = tct_keep(*J.halo, near, gang, 0, [&](int, int64_t row, int) {
+                return J.v[V_DIR].memory[row];
+            });
     int64_t k = 0;
     while (met != TCT_LATE) {
         tct_ask(gang, k);
-        pt[0] = product<B, STORE, WALK>(J, A, ahead);     /* t = A p           */
+        pt[0] = product<B, STORE, WALK, PEERS>(J, A, ahead, near); /* t = A p           */
         met = tct_grid_sum(gang, pt);
         if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
@@ -153,7 +158,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
-        send<M>(J, k & 1);
+        if constexpr (PEERS) send<M>(J, near, k & 1);
         met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
@@ -164,7 +169,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         tct_look(gang, c, ++k);
         directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
-        ghosts(J, (k - 1) & 1, c[C_BETA]);               /* p = z + beta p    */
+        if constexpr (PEERS) ghosts(J, (k - 1) & 1, c[C_BETA]);               /* p = z + beta p    */
         if (k >= J.gang.most || tct_at_rest(c) || tct_flagged(gang)) break;
         met = tct_grid_wait(gang);
     }
@@ -173,14 +178,15 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-template <bool M> struct cg_kernels {
+template <bool M, bool PEERS> struct cg_kernels {
     static constexpr bool has(int b, int store)
     {
+        if (PEERS && !tct_has_with_peers(b, store)) return false;
         if (M && !tct_has_with_m(b, store)) return false;
         return store != GPU_DICT16 || b == 1 || b == 3;
     }
     template <int B, int STORE, int WALK>
-    static constexpr auto code = solve<B, STORE, WALK, M>;
+    static constexpr auto code = solve<B, STORE, WALK, M, PEERS>;
 };
 
 static constexpr tct_resident_kernel plain = {
@@ -193,6 +199,8 @@ static constexpr tct_resident_kernel plain = {
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
     true,
-    tct_kernel<cg_kernels<false>>};
+    tct_kernel<cg_kernels<false, false>>,
+    tct_kernel<cg_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {
-    plain, tct_with_m(plain, 4, 0, tct_kernel<cg_kernels<true>>)};
+    plain, tct_with_m(plain, 4, 0, tct_kernel<cg_kernels<true, false>>,
+                      tct_kernel<cg_kernels<true, true>>)};

@@ -6,6 +6,7 @@
 enum {
     SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
     RUNS_SPARE = 16384,   /* and runs of joined slices             */
+    PEERS_SPARE = 8192,   /* ... of several GPUs                   */
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
@@ -54,8 +55,9 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, size_t shared_bytes)
 {
     const int line = threads * (int)sizeof(double);
-    const size_t own =
-        SHARED_SPARE + (J->A.walk == GPU_JOINED ? RUNS_SPARE : 0);
+    size_t own = SHARED_SPARE;
+    if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
+    if (J->gang.peers) own += PEERS_SPARE;
     const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;

@@ -13,70 +13,106 @@
 #include "device/gpu/gang.cuh"
 #include "solver/resident/rows.cuh"
 
-/* What one GPU alone never does is in functions that are called: what they need
- * of registers then costs the rest of a kernel nothing. */
-#define TCT_CALLED static __device__ __noinline__
+/* What the first threads of a block send, and its first rows with columns of
+ * others, stay on the chip. */
+enum { TCT_NEAR = 64, TCT_NEAR_ENTRIES = 192 };
+struct tct_near {
+    int sends, edges;              /* of this block                    */
+    const tct_resident_send *send; /* all of them                      */
+    const tct_resident_edge *edge;
+    tct_resident_send near_send[TCT_NEAR];
+    tct_resident_edge near_edge[TCT_NEAR];
+    int at[TCT_NEAR]; /* its entries begin here, below; < 0: not on the chip */
+    int col[TCT_NEAR_ENTRIES];
+    double val[TCT_NEAR_ENTRIES];
+};
 
+/* Of a GPU alone nothing. */
+struct tct_no_near {
+};
+template <bool PEERS> struct tct_near_of {
+    typedef tct_near type;
+};
+template <> struct tct_near_of<false> {
+    typedef tct_no_near type;
+};
+template <bool PEERS> using tct_near_if = typename tct_near_of<PEERS>::type;
+
+/* Every thread calls it, once, at the start; N is in shared memory. */
+static __device__ inline void tct_near_fill(const tct_resident_halo &H,
+                                            tct_near &N)
+{
+    const int b = (int)blockIdx.x, i = (int)threadIdx.x;
+    if (i == 0) {
+        N.sends = H.send_of[b + 1] - H.send_of[b];
+        N.edges = H.edge_of[b + 1] - H.edge_of[b];
+        N.send = H.send + H.send_of[b];
+        N.edge = H.edge + H.edge_of[b];
+    }
+    __syncthreads();
+    if (i < TCT_NEAR && i < N.sends) N.near_send[i] = N.send[i];
+    if (i < TCT_NEAR && i < N.edges) N.near_edge[i] = N.edge[i];
+    __syncthreads();
+    if (i < TCT_NEAR && i < N.edges) {
+        int at = 0;
+        for (int k = 0; k < i; k++)
+            at += (int)(N.near_edge[k].end - N.near_edge[k].first);
+        const tct_resident_edge e = N.near_edge[i];
+        const int n = (int)(e.end - e.first);
+        N.at[i] = at + n <= TCT_NEAR_ENTRIES ? at : -1;
+        for (int k = 0; k < n && N.at[i] >= 0; k++) {
+            N.col[at + k] = H.col[e.first + k];
+            N.val[at + k] = H.val[e.first + k];
+        }
+    }
+    __syncthreads();
+}
+
+/* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
+ * which threads of this block have stored before. */
 template <int COLS, class VALUE>
-TCT_CALLED void tct_send_all(const tct_resident_halo &H, int half,
-                             const VALUE value)
+static __device__ inline void tct_send(const tct_near &N, int half,
+                                       const VALUE &value)
 {
     __syncthreads();
-    const int end = tct_read_only(&H.send_of[blockIdx.x + 1]);
-    for (int i = tct_read_only(&H.send_of[blockIdx.x]) + (int)threadIdx.x;
-         i < end; i += (int)blockDim.x) {
-        const tct_resident_send s = H.send[i];
+    for (int i = (int)threadIdx.x; i < N.sends; i += (int)blockDim.x) {
+        const tct_resident_send s = i < TCT_NEAR ? N.near_send[i] : N.send[i];
         const int thread = s.at & ((1 << TCT_THREAD_BITS) - 1);
         for (int j = 0; j < COLS; j++)
             s.to[half][j] = value(j, s.at >> TCT_THREAD_BITS, s.row, thread);
     }
 }
 
-/* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
- * which threads of this block have stored before. */
-template <int COLS, class VALUE>
-static __device__ inline void tct_send(const tct_resident_job &J, int half,
-                                       const VALUE &value)
-{
-    if (J.halo) tct_send_all<COLS>(*J.halo, half, value);
-}
-
+/* add(slot, row, sums, thread) for each row of this block with columns of other
+ * ranks: what they add to its product with x(j, col), j < COLS. */
 template <int COLS, class X, class ADD>
-TCT_CALLED double tct_add_all(const tct_resident_halo &H, const X x,
-                              const ADD add)
+static __device__ inline void tct_add_edges(const tct_resident_halo &H,
+                                            const tct_near &N, const X &x,
+                                            const ADD &add)
 {
-    double all = 0.0;
     __syncthreads();
-    const int end = tct_read_only(&H.edge_of[blockIdx.x + 1]);
-    for (int i = tct_read_only(&H.edge_of[blockIdx.x]) + (int)threadIdx.x;
-         i < end; i += (int)blockDim.x) {
-        const tct_resident_edge e = H.edge[i];
+    for (int i = (int)threadIdx.x; i < N.edges; i += (int)blockDim.x) {
+        const tct_resident_edge e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
+        const int at = i < TCT_NEAR ? N.at[i] : -1, n = (int)(e.end - e.first);
         double sum[COLS] = {0.0};
-        for (int64_t k = e.first; k < e.end; k++) {
-            const double a = tct_read_only(&H.val[k]);
-            const int col = tct_read_only(&H.col[k]);
+        for (int k = 0; k < n; k++) {
+            const double a =
+                at >= 0 ? N.val[at + k] : tct_read_only(&H.val[e.first + k]);
+            const int col =
+                at >= 0 ? N.col[at + k] : tct_read_only(&H.col[e.first + k]);
             for (int j = 0; j < COLS; j++) sum[j] = fma(a, x(j, col), sum[j]);
         }
-        all += add(e.at >> TCT_THREAD_BITS, e.row, sum,
-                   e.at & ((1 << TCT_THREAD_BITS) - 1));
+        add(e.at >> TCT_THREAD_BITS, e.row, sum,
+            e.at & ((1 << TCT_THREAD_BITS) - 1));
     }
     __syncthreads();
-    return all;
 }
 
-/* add(slot, row, sums, thread) for each row of this block with columns of other
- * ranks: what they add to its product with x(j, col), j < COLS. What the calls
- * return, added up over those of this thread. */
-template <int COLS, class X, class ADD>
-static __device__ inline double tct_add_edges(const tct_resident_job &J,
-                                              const X &x, const ADD &add)
-{
-    return J.halo ? tct_add_all<COLS>(*J.halo, x, add) : 0.0;
-}
-
+/* work(ghost, what came of it into this half) for all ghosts that are kept, by
+ * all threads of the gang, a ghost always by the same. */
 template <class WORK>
-TCT_CALLED void tct_ghosts_all(const tct_resident_halo &H, int half,
-                               const WORK work)
+static __device__ inline void tct_ghosts(const tct_resident_halo &H, int half,
+                                         const WORK &work)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
@@ -84,36 +120,21 @@ TCT_CALLED void tct_ghosts_all(const tct_resident_halo &H, int half,
         work(g, tct_load_fresh(&H.window[half][tct_read_only(&H.place[g])]));
 }
 
-/* work(ghost, what came of it into this half) for all ghosts that are kept, by
- * all threads of the gang, a ghost always by the same. */
-template <class WORK>
-static __device__ inline void tct_ghosts(const tct_resident_job &J, int half,
-                                         const WORK &work)
-{
-    if (J.halo) tct_ghosts_all(*J.halo, half, work);
-}
-
+/* Keep of all ghosts value(slot, row, thread) of their owners, in kept[n], for
+ * all to read. */
 template <class VALUE>
-TCT_CALLED tct_met tct_keep_all(const tct_resident_halo &H, tct_gang &gang,
-                                int n, const VALUE value)
+static __device__ inline tct_met
+tct_keep(const tct_resident_halo &H, const tct_near &N, tct_gang<true> &gang,
+         int n, const VALUE &value)
 {
-    tct_send_all<1>(H, 0, [=](int, int slot, int64_t row, int thread) {
+    tct_send<1>(N, 0, [&](int, int slot, int64_t row, int thread) {
         return value(slot, row, thread);
     });
     const tct_met met = tct_meet_all(gang);
     if (met == TCT_LATE) return met;
     double *to = H.kept[n];
-    tct_ghosts_all(H, 0, [=](int64_t g, double v) { to[g] = v; });
+    tct_ghosts(H, 0, [&](int64_t g, double v) { to[g] = v; });
     return tct_meet_all(gang);
-}
-
-/* Keep of all ghosts value(slot, row, thread) of their owners, in kept[n], for
- * all to read. */
-template <class VALUE>
-static __device__ inline tct_met
-tct_keep(const tct_resident_job &J, tct_gang &gang, int n, const VALUE &value)
-{
-    return J.halo ? tct_keep_all(*J.halo, gang, n, value) : TCT_GO;
 }
 
 #endif

@@ -91,8 +91,10 @@ typedef struct tct_resident_kernel {
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     int8_t sent; /* values of a row that a peer is sent at once            */
     bool keeps;  /* ghosts have vectors of their own                       */
-    /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
+    /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. And
+     * for several GPUs. */
     const void *(*kernel)(int b, int store, int walk);
+    const void *(*with_peers)(int b, int store, int walk);
 } tct_resident_kernel;
 
 #ifdef __cplusplus

@@ -14,6 +14,14 @@ static constexpr bool tct_has_with_m(int b, int store)
             (store == GPU_DICT8 && b == 1));
 }
 
+/* On several GPUs, too: those of matrices that are large, and of what they are
+ * solved with. */
+static constexpr bool tct_has_with_peers(int b, int store)
+{
+    return (b == 1 && (store == GPU_F64 || store == GPU_DICT8)) ||
+           ((b == 2 || b == 3 || b == 6) && store == GPU_F64);
+}
+
 /* A method's KERNELS say by `has(b, store)` which it has, and
  * `code<B, STORE, WALK>` is one of them. */
 template <class KERNELS, int B, int STORE, int WALK>
@@ -55,11 +63,13 @@ static const void *tct_kernel(int b, int store, int walk)
 /* The row of a method with a preconditioner, from that without. */
 static constexpr tct_resident_kernel
 tct_with_m(tct_resident_kernel row, int vectors, int8_t places,
-           const void *(*kernel)(int b, int store, int walk))
+           const void *(*kernel)(int b, int store, int walk),
+           const void *(*with_peers)(int b, int store, int walk))
 {
     row.vectors = vectors;
     row.places = places;
     row.kernel = kernel;
+    row.with_peers = with_peers;
     return row;
 }
 

@@ -21,10 +21,11 @@ enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 
 /* u = A s, w' = A r, with M u = A st, w' = A z; w, the recurrence's, is
  * replaced */
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool PEERS>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
-         tct_ahead &ahead, int half, const double *s, const double *r)
+         tct_ahead &ahead, const tct_near_if<PEERS> &near, int half,
+         const double *s, const double *r)
 {
     const double *const x[2] = {s, r};
     tct_multiply<B, STORE, WALK>(
@@ -33,24 +34,24 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
             *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) = sum.v[1];
         });
-    (void)tct_add_edges<2>(
-        J,
-        [&J, half](int j, int place) {
-            return tct_load_fresh(&J.halo->window[half][place + j]);
-        },
-        [&J](int t, int64_t row, const double(&sum)[2], int thread) {
-            *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
-            *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
-            return 0.0;
-        });
+    if constexpr (PEERS)
+        tct_add_edges<2>(
+            *J.halo, near,
+            [&](int j, int place) {
+                return tct_load_fresh(&J.halo->window[half][place + j]);
+            },
+            [&](int t, int64_t row, const double(&sum)[2], int thread) {
+                *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
+                *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
+            });
 }
 
 /* s and r, to peers, which are in memory */
-static __device__ inline void send(const tct_resident_job &J, int half,
+static __device__ inline void send(const tct_near &near, int half,
                                    const tct_chip_vector (&rs)[2])
 {
     const double *const r = rs[0].memory, *const s = rs[1].memory;
-    tct_send<2>(J, half, [r, s](int j, int, int64_t row, int) {
+    tct_send<2>(near, half, [&](int j, int, int64_t row, int) {
         return j == 0 ? s[row] : r[row];
     });
 }
@@ -139,7 +140,7 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
-template <int B, int STORE, int WALK, bool M>
+template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -147,7 +148,9 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     tct_ahead ahead = tct_look_ahead<B, WALK, 2>(J, A.policy);
     double sum[4 + M] = {0.0};
-    tct_gang gang = tct_gang_open(J.gang, c);
+    __shared__ tct_near_if<PEERS> near;
+    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    if constexpr (PEERS) tct_near_fill(*J.halo, near);
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
@@ -157,7 +160,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
-    send(J, 0, place[0]);
+    if constexpr (PEERS) send(near, 0, place[0]);
     /* clang-format off */
     int64_t k = 0;
     for (;;) {
@@ -167,14 +170,14 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
-        products<B, STORE, WALK>(J, A, ahead, now, place[now][1].memory,
+        products<B, STORE, WALK, PEERS>(J, A, ahead, near, now, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
-        send(J, now, place[now]);
+        if constexpr (PEERS) send(near, now, place[now]);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
@@ -188,14 +191,15 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-template <bool M> struct pipe_pr_kernels {
+template <bool M, bool PEERS> struct pipe_pr_kernels {
     static constexpr bool has(int b, int store)
     {
+        if (PEERS && !tct_has_with_peers(b, store)) return false;
         if (M && !tct_has_with_m(b, store)) return false;
         return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
     }
     template <int B, int STORE, int WALK>
-    static constexpr auto code = solve<B, STORE, WALK, M>;
+    static constexpr auto code = solve<B, STORE, WALK, M, PEERS>;
 };
 
 static constexpr tct_resident_kernel plain = {
@@ -208,6 +212,8 @@ static constexpr tct_resident_kernel plain = {
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
     2,
     false,
-    tct_kernel<pipe_pr_kernels<false>>};
+    tct_kernel<pipe_pr_kernels<false, false>>,
+    tct_kernel<pipe_pr_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {
-    plain, tct_with_m(plain, 7, 0, tct_kernel<pipe_pr_kernels<true>>)};
+    plain, tct_with_m(plain, 7, 0, tct_kernel<pipe_pr_kernels<true, false>>,
+                      tct_kernel<pipe_pr_kernels<true, true>>)};

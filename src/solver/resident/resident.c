@@ -111,7 +111,8 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
                  GPU_ROW_MOST);
         return NULL;
     }
-    const void *code = K->kernel(B->d.b, B->d.store, B->d.walk);
+    const void *code = (R->q->ranks > 1 ? K->with_peers : K->kernel)(
+        B->d.b, B->d.store, B->d.walk);
     if (!code) {
         snprintf(reason, size,
                  "no kernel of %s%s%s for this format and its store; for",
@@ -197,7 +198,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         J->v[v].memory = vector_of(R, K->from[v]);
 }
 
-/* The gangs of other GPUs, and what they have to do with this one's. */
+/* What the gangs of other GPUs have to do with this one's. */
 static bool join_peers(const tct_run *R, const tct_resident_kernel *K,
                        int threads, tct_resident_job *J)
 {
@@ -206,8 +207,7 @@ static bool join_peers(const tct_run *R, const tct_resident_kernel *K,
         tct_halo_make(&H->halo, R, K, J, H->blocks, threads);
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
     J->halo = H->halo.there;
-    J->gang.peers = tct_peer_gangs(R->q);
-    return status >= 0 && J->gang.peers;
+    return status >= 0;
 }
 
 /* Launch it for `most` looks; false if the queue has failed. */
@@ -218,6 +218,7 @@ static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
     char reason[TCT_REFUSAL];
     tct_resident_job J;
     fill_job(R, K, most, &J);
+    if (R->q->ranks > 1 && !(J.gang.peers = tct_peer_gangs(R->q))) return false;
     H->blocks = g->sms;
     tct_resident_divide(&J, H->blocks);
     int threads = GPU_WAVE * J.tile;

@@ -21,10 +21,11 @@ enum { KEPT_P, KEPT_R, KEPT_DIA };
 /* s = A p, s to peers; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
  * but for (p, s) in a sweep of their own, which leaves the product its
  * registers */
-template <int B, int STORE, int WALK, bool M>
+template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __device__ inline void
 product(const tct_resident_job &J, const tct_values<STORE, true> &A,
-        tct_ahead &ahead, int half, double (&sum)[4 + M])
+        tct_ahead &ahead, const tct_near_if<PEERS> &near, int half,
+        double (&sum)[4 + M])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double ps = 0.0, rr = 0.0, rz = 0.0, zs = 0.0, ss = 0.0;
@@ -34,16 +35,20 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
-    ps += tct_add_edges<1>(
-        J,
-        [&J](int, int g) { return tct_load_fresh(&J.halo->kept[KEPT_P][g]); },
-        [&J](int t, int64_t row, const double(&s)[1], int thread) {
-            *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
-            return J.v[V_DIR].memory[row] * s[0];
+    if constexpr (PEERS) {
+        tct_add_edges<1>(
+            *J.halo, near,
+            [&](int, int g) {
+                return tct_load_fresh(&J.halo->kept[KEPT_P][g]);
+            },
+            [&](int t, int64_t row, const double(&s)[1], int thread) {
+                *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
+                ps = fma(p[0][row], s[0], ps);
+            });
+        tct_send<1>(near, half, [&](int, int t, int64_t row, int thread) {
+            return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
         });
-    tct_send<1>(J, half, [&J](int, int t, int64_t row, int thread) {
-        return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
-    });
+    }
     tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_DIA]}},
         [&](double(&e)[3]) {
@@ -91,7 +96,7 @@ template <bool M>
 static __device__ inline void ghosts(const tct_resident_job &J, int half,
                                      double alpha, double beta)
 {
-    tct_ghosts(J, half, [&J, alpha, beta](int64_t g, double s) {
+    tct_ghosts(*J.halo, half, [&](int64_t g, double s) {
         double *const *kept = J.halo->kept;
         const double r = kept[KEPT_R][g], p = kept[KEPT_P][g];
         double sum[1 + M] = {0.0};
@@ -112,19 +117,22 @@ static __device__ inline void ghosts(const tct_resident_job &J, int half,
 
 /* What peers need to know of this GPU's rows at the start, and it of theirs. */
 template <bool M>
-static __device__ inline tct_met keep(const tct_resident_job &J, tct_gang &gang)
+static __device__ inline tct_met
+keep(const tct_resident_job &J, const tct_near &near, tct_gang<true> &gang)
 {
-    tct_met met = tct_keep(J, gang, KEPT_P, [&J](int, int64_t row, int) {
-        return J.v[V_DIR].memory[row];
-    });
+    tct_met met =
+        tct_keep(*J.halo, near, gang, KEPT_P,
+                 [&](int, int64_t row, int) { return J.v[V_DIR].memory[row]; });
     if (met == TCT_LATE) return met;
-    met = tct_keep(J, gang, KEPT_R, [&J](int t, int64_t row, int thread) {
-        return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
-    });
+    met = tct_keep(*J.halo, near, gang, KEPT_R,
+                   [&](int t, int64_t row, int thread) {
+                       return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
+                   });
     if (!M || met == TCT_LATE) return met;
-    return tct_keep(J, gang, KEPT_DIA, [&J](int t, int64_t row, int thread) {
-        return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
-    });
+    return tct_keep(*J.halo, near, gang, KEPT_DIA,
+                    [&](int t, int64_t row, int thread) {
+                        return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
+                    });
 }
 
 /* p = z */
@@ -140,7 +148,7 @@ static __device__ inline void begin(const tct_resident_job &J)
                                               1.0, 0.0, nullptr);
 }
 
-template <int B, int STORE, int WALK, bool M>
+template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
 {
@@ -148,16 +156,19 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     double sum[4 + M];
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    tct_gang gang = tct_gang_open(J.gang, c);
+    __shared__ tct_near_if<PEERS> near;
+    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    if constexpr (PEERS) tct_near_fill(*J.halo, near);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
     if (!J.resumed) begin<B, WALK, M>(J);                 /* p = z             */
     tct_met met = tct_grid_wait(gang);
-    if (met != TCT_LATE) met = keep<M>(J, gang);
+    if constexpr (PEERS)
+        if (met != TCT_LATE) met = keep<M>(J, near, gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        product<B, STORE, WALK, M>(J, A, ahead, k & 1, sum); /* s = A p        */
+        product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, k & 1, sum); /* s = A p        */
         met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
@@ -167,7 +178,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         tct_ask(gang, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
-        ghosts<M>(J, (k - 1) & 1, c[C_ALPHA], c[C_BETA]);
+        if constexpr (PEERS) ghosts<M>(J, (k - 1) & 1, c[C_ALPHA], c[C_BETA]);
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -175,15 +186,16 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-template <bool M> struct single_kernels {
+template <bool M, bool PEERS> struct single_kernels {
     static constexpr bool has(int b, int store)
     {
+        if (PEERS && !tct_has_with_peers(b, store)) return false;
         if (M && !tct_has_with_m(b, store)) return false;
         return b != 5 &&
                (store == GPU_F64 || store == GPU_F32 || store == GPU_DICT8);
     }
     template <int B, int STORE, int WALK>
-    static constexpr auto code = solve<B, STORE, WALK, M>;
+    static constexpr auto code = solve<B, STORE, WALK, M, PEERS>;
 };
 
 static constexpr tct_resident_kernel plain = {
@@ -196,6 +208,8 @@ static constexpr tct_resident_kernel plain = {
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
     true,
-    tct_kernel<single_kernels<false>>};
+    tct_kernel<single_kernels<false, false>>,
+    tct_kernel<single_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_single[2] = {
-    plain, tct_with_m(plain, 4, 0, tct_kernel<single_kernels<true>>)};
+    plain, tct_with_m(plain, 4, 0, tct_kernel<single_kernels<true, false>>,
+                      tct_kernel<single_kernels<true, true>>)};
