@@ -219,6 +219,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
     const char *at = strrchr(spec, '@');
     if (threads == 0) threads = world->threads;
     const tacit_queue who = {.world = world,
+                             .desertion = &world->desertion,
                              .rank = world->rank,
                              .ranks = world->size,
                              .place = world->local_rank,

@@ -31,7 +31,13 @@ static inline bool tct_signalled(const tct_counter *of, uint64_t value)
 {
     return __atomic_load_n(&of->value, __ATOMIC_ACQUIRE) >= value;
 }
-/* Wait for it; after `looks` in vain others get this processor now and then. */
+/* Look for it `looks` times, at most: has it come? */
+bool tct_spin(const tct_counter *of, uint64_t value, int looks);
+/* Wait for it, and let others have this processor; false if it has not come
+ * within `seconds` (0: no limit). */
+bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
+                   double seconds);
+/* The one and then the other, without limit. */
 void tct_await(tacit_world *w, const tct_counter *of, uint64_t value,
                int looks);
 

@@ -278,6 +278,14 @@ typedef struct tct_device_ops {
 
 struct tct_plan; /* comm/plan.h */
 
+/* What a world knows of a rank that does not come; none of its own are asked any
+ * more. */
+typedef struct tct_desertion {
+    bool noted;
+    int rank; /* < 0: not known which */
+    char why[96];
+} tct_desertion;
+
 /* Who starts a message, and so which loops can have it. */
 typedef enum tct_starter {
     TCT_BY_CPU,    /* loop host            */
@@ -359,6 +367,8 @@ struct tacit_queue {
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;
     tacit_world *world;
+    tct_desertion *desertion; /* the world's                              */
+    double peer_seconds;      /* another rank's longest silence; 0: no limit */
     const tct_link *link; /* messages go through links[via]                */
     int via;
     tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
@@ -426,6 +436,11 @@ static inline void q_submit(tacit_queue *q, const tct_op *op)
 /* Note a failure: the first one stays. */
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Rank `rank` (< 0: another one, it is not known which) has not answered for
+ * `seconds`: the queue fails with COMM and stands still, since no sum will tell
+ * the others, and set-up calls of its world fail at once instead of waiting. */
+void q_desert(tacit_queue *q, int rank, double seconds);
 
 /* A device's answer to an operation that it does not know. */
 void q_refuse(tacit_queue *q, const tct_op *op);
