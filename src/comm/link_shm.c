@@ -26,12 +26,9 @@ typedef struct { /* on few lines of a cache: the first has seven scalars */
     double value[SLOT];
 } slot;
 
-typedef struct {   /* a rank's piece of a queue */
-    int waits_for; /* a rank, from 1, where it has waited for long; or 0 */
-    slot slots[];  /* [2][ranks] */
-} piece;
-
-typedef struct { /* of a queue */
+/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind them,
+ * the rank that it waits for, from 1, if it has waited for long; or 0. */
+typedef struct {
     tct_shared *memory;
     double *mine; /* [TCT_SUM_MOST + 1] of the sum under way   */
     uint64_t sums;
@@ -80,8 +77,7 @@ static tacit_status shm_open_queue(tacit_queue *q)
     const bool crowded = q->world->local_size * q->threads > tct_processors();
     s->looks = crowded ? LOOKS_CROWDED : LOOKS;
     return tct_shared_create(
-        q->world, sizeof(piece) + 2 * (size_t)q->ranks * sizeof(slot),
-        &s->memory);
+        q->world, 2 * (size_t)q->ranks * sizeof(slot) + LINE, &s->memory);
 }
 
 static void shm_close_queue(tacit_queue *q)
@@ -94,14 +90,15 @@ static void shm_close_queue(tacit_queue *q)
 
 /* --- waiting ------------------------------------------------------------------ */
 
-static int *waits_for(const shm *s, int rank)
+static int *waits_for(const tacit_queue *q, const shm *s, int rank)
 {
-    return &((piece *)tct_shared_of(s->memory, rank))->waits_for;
+    slot *all = tct_shared_of(s->memory, rank);
+    return (int *)(void *)(all + 2 * q->ranks);
 }
 
 static void tell(const tacit_queue *q, const shm *s, int value)
 {
-    __atomic_store_n(waits_for(s, q->rank), value, __ATOMIC_RELAXED);
+    __atomic_store_n(waits_for(q, s, q->rank), value, __ATOMIC_RELAXED);
 }
 
 /* Who keeps `rank` waiting, or the one that keeps him, and so on. */
@@ -109,7 +106,7 @@ static int missing(const tacit_queue *q, const shm *s, int rank)
 {
     for (int k = 0; k < q->ranks; k++) {
         const int next =
-            __atomic_load_n(waits_for(s, rank), __ATOMIC_RELAXED) - 1;
+            __atomic_load_n(waits_for(q, s, rank), __ATOMIC_RELAXED) - 1;
         if (next < 0 || next == q->rank) break;
         rank = next;
     }
@@ -118,11 +115,10 @@ static int missing(const tacit_queue *q, const shm *s, int rank)
 
 /* For rank `peer`: has it come? If not, the others still find whom this one has
  * waited for. */
-static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
-                  int peer)
+static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
+                       int peer)
 {
     const shm *s = shm_of(q);
-    if (tct_spin(of, value, s->looks)) return true;
     tell(q, s, peer + 1);
     if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
         q_desert(q, missing(q, s, peer), q->peer_seconds);
@@ -132,14 +128,21 @@ static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
     return true;
 }
 
+static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
+                  int peer)
+{
+    return tct_spin(of, value, shm_of(q)->looks) ||
+           await_long(q, of, value, peer);
+}
+
 /* --- sums --------------------------------------------------------------------- */
 
 /* What rank `from` writes for sum `number` to rank `to`. */
 static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
                      uint64_t number)
 {
-    piece *all = tct_shared_of(s->memory, to);
-    return &all->slots[(size_t)(number % 2) * (size_t)q->ranks + (size_t)from];
+    slot *all = tct_shared_of(s->memory, to);
+    return all + (size_t)(number % 2) * (size_t)q->ranks + from;
 }
 
 /* As many scalars as a slot has room for. */

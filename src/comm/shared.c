@@ -150,15 +150,6 @@ void tct_shared_destroy(tct_shared **shared)
 
 /* --- waiting ------------------------------------------------------------------ */
 
-bool tct_spin(const tct_counter *of, uint64_t value, int looks)
-{
-    for (int n = 0; n < looks; n++) {
-        if (tct_signalled(of, value)) return true;
-        tct_relax();
-    }
-    return false;
-}
-
 bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
                    double seconds)
 {
