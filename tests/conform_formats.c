@@ -6,6 +6,7 @@
  * RUN: np=1,2,4
  * DEVICE: each */
 #include "dealt.h"
+#include "decorated.h"
 #include <float.h>
 
 static const int64_t sizes[] = {1, 3, 7, 8, 9, 31, 33, 64, 65, 130};
@@ -372,7 +373,7 @@ static void check_decorated(matrix_case *t)
         matrix_case other = *t;
         tacit_queue *q = NULL;
         snprintf(spec, sizeof spec, "%s%s:" TEST_DEVICE, name,
-                 strcmp(name, "chaos") ? "" : "(5)");
+                 argument_of(name));
         if (tacit_queue_create(test_world(), spec, 2, &q) == TACIT_UNSUPPORTED)
             continue; /* memcheck is for the host */
         tacit_queue_destroy(&q);

@@ -6,6 +6,7 @@
  * RUN: np=1,3
  * DEVICE: each */
 #include "dealt.h"
+#include "decorated.h"
 
 /* --- problems ------------------------------------------------------------------ */
 
@@ -444,9 +445,7 @@ static void decorators_change_no_bit(void **state)
         const tacit_decorator *d = tacit_decorator_at(k);
         char one[32], spec[160];
         tacit_queue *q = NULL;
-        if (d)
-            snprintf(one, sizeof one, "%s%s", d->name,
-                     strcmp(d->name, "chaos") ? "" : "(5)");
+        if (d) snprintf(one, sizeof one, "%s%s", d->name, argument_of(d->name));
         decorated = d ? one : all;
         snprintf(spec, sizeof spec, "%s:" TEST_DEVICE, decorated);
         if (tacit_queue_create(test_world(), spec, 1, &q) == TACIT_UNSUPPORTED)

@@ -4,6 +4,7 @@
  * scalars there may be; every operation's name.
  *
  * DEVICE: each */
+#include "decorated.h"
 #include "gpu.h"
 #include "pass_rows.h"
 #include <float.h>
@@ -187,7 +188,7 @@ static void passes_have_the_same_bits_everywhere(void **state)
                 const char *name = tacit_decorator_at(k)->name;
                 char spec[64];
                 snprintf(spec, sizeof spec, "%s%s:" TEST_DEVICE, name,
-                         strcmp(name, "chaos") ? "" : "(2)");
+                         argument_of(name));
                 if (strcmp(name, "memcheck") == 0 &&
                     strcmp(TEST_DEVICE, "host") != 0)
                     continue;

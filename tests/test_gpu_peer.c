@@ -127,7 +127,10 @@ static void who_does_not_come_is_named(void **state)
     const int rank = tacit_world_rank(test_world());
     if (tacit_world_size(test_world()) == 1) return;
     for (int what = 0; what < 2; what++) {
-        tacit_queue *q = open_queue("cuda@peer");
+        tacit_world *part = NULL; /* which then knows of it */
+        tacit_queue *q = NULL;
+        OK(tacit_world_split(test_world(), 0, &part));
+        OK(tacit_queue_create(part, "cuda@peer", 1, &q));
         double *c = device_vector(q, 1, (double[]){1.0});
         const tacit_channel to = {0, 1}, from = {1, 1};
         tacit_exchange *e = NULL;
@@ -147,6 +150,7 @@ static void who_does_not_come_is_named(void **state)
         tacit_exchange_destroy(&e);
         tacit_queue_free(q, &c);
         tacit_queue_destroy(&q);
+        tacit_world_destroy(&part);
         OK(tct_agree(test_world(), TACIT_OK));
     }
 }

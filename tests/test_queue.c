@@ -421,9 +421,20 @@ static void unknown_words_are_refused(void **state)
     tacit_world *w = NULL;
     tacit_queue *q = NULL;
     assert_int_equal(tacit_world_self(&w), TACIT_OK);
-    static const char *const bad[] = {"hots",          "cuont:host",
-                                      "count(:host",   "count(2):host",
-                                      "chaos(x):host", ":host"};
+    static const char *const bad[] = {"hots",
+                                      "cuont:host",
+                                      "count(:host",
+                                      "count(2):host",
+                                      "chaos(x):host",
+                                      ":host",
+                                      "lose:host",
+                                      "lose(0):host",
+                                      "lose(1,5):host",
+                                      "lose(0,0):host",
+                                      "lose(0,1,0):host",
+                                      "lose(0,1,2,3):host",
+                                      "lose(0,1.5):host",
+                                      "lose(,1):host"};
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(tacit_queue_create(w, bad[i], 1, &q), TACIT_INVALID);
         assert_null(q);

@@ -41,7 +41,17 @@
  *                      execution and poisoned memory; only before host
  *     chaos(7):host    delays messages at random, with seed 7; chaos(7,100)
  *                      also fails the 100th operation on rank 7 mod size
+ *     lose(1,100):host rank 1 is killed at its 100th sum or exchange;
+ *                      lose(1,100,60) lets it be silent for 60 s
  * They nest: "trace:count:cuda".
+ *
+ * Lost processes: in a sum or an exchange, and so in all that iterates, a
+ * process that another one waits for has 60 s to come, or as many as the
+ * environment variable TACIT_PATIENCE says when the queue is made (0: no limit;
+ * time in which the waiting process is stopped does not count). Then the call
+ * fails with COMM, and the message says which rank has not answered, as far as
+ * that can be known; see tacit_world_abort. Where link mpi has more than 64
+ * ranks, sums that nothing stands behind wait without limit.
  *
  * Threads: a queue, its vectors and all that works on it are for one thread at
  * a time, as its world is; queues of different worlds may run at the same time.

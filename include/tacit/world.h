@@ -10,6 +10,17 @@
  * A world is the first thing made and the last destroyed: queues and matrices
  * borrow it.
  *
+ * Lost processes
+ *     A process that does not come to a sum or an exchange in time (tacit/queue.h)
+ *     is given up by those that wait for it. From then on all calls that would
+ *     wait for it fail with COMM and the same message; what there is can be
+ *     destroyed as always, and a few buffers that late messages may still write
+ *     to are left to the end of the process, and so are MPI's communicators.
+ *     The others may not know yet, and MPI_Finalize may wait for ever:
+ *     tacit_world_abort ends them all. Set-up calls have no limit of their own:
+ *     who waits in tacit_matrix_open, say, for a process that has died waits
+ *     until mpirun ends the job.
+ *
  * Threads
  *     Several threads may use several worlds, and what belongs to them, at the
  *     same time, always. One world, with all its queues, matrices, operators

@@ -96,6 +96,17 @@ void tct_memory_fail_at(long k);
 /* --- time and numbers --------------------------------------------------- */
 double tct_seconds(void); /* monotonic clock [s] */
 
+/* A wait that is not to last for ever: has it taken `limit` seconds (0: it may
+ * last)? Asked at every look in vain; few of them read the clock, and what has
+ * passed between two counts for a second at most, since a process that was
+ * stopped, perhaps with all the others, has not waited. */
+typedef struct tct_patience {
+    double limit;
+    double waited, last; /* the rest is 0 at first */
+    unsigned looks;
+} tct_patience;
+bool tct_is_over(tct_patience *p);
+
 /* splitmix64 of `z`; the base of all random numbers here. */
 static inline uint64_t tct_mix(uint64_t z)
 {

@@ -2,6 +2,7 @@
  * base/words.c - the clock, the nearest known word, and strict numbers. */
 #include "base/base.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,6 +12,16 @@ double tct_seconds(void)
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+bool tct_is_over(tct_patience *p)
+{
+    enum { LOOKS = 128 };
+    if (p->limit <= 0.0 || ++p->looks % LOOKS > 0) return false;
+    const double now = tct_seconds();
+    if (p->looks > LOOKS) p->waited += fmin(now - p->last, 1.0);
+    p->last = now;
+    return p->waited >= p->limit;
 }
 
 /* Edit distance (Levenshtein 1966) of two short words. */

@@ -155,9 +155,11 @@ static void roff_command(FILE *to, const cli_command *command)
         roff_option(to, o);
 }
 
-static const struct {
-    const char *tag, *text;
-} exits[] = {
+typedef struct {
+    const char *tag, *text; /* NULL: past the end */
+} entry;
+
+static const entry exits[] = {
     {"0", "solved, or done"},
     {"1", "wrong usage, or something that this build lacks"},
     {"2", "bad input: a file, a matrix, a size"},
@@ -165,6 +167,18 @@ static const struct {
           "last iterate"},
     {"4", "breakdown: not positive definite, or not finite"},
     {"5", "the machine: memory, device, a lost peer"},
+    {NULL, NULL},
+};
+
+static const entry variables[] = {
+    {"OMP_NUM_THREADS", "threads of a process, where --threads does not say"},
+    {"TACIT_ISA", "base, avx2 or avx512: instructions of less than the "
+                  "processor has"},
+    {"TACIT_PATIENCE",
+     "seconds after which a process that the others wait for, in a sum or an "
+     "exchange of a solve, is given up and the job ends with status 5; 0: "
+     "never (60)"},
+    {NULL, NULL},
 };
 
 static const char *const paragraphs[] = {
@@ -191,6 +205,16 @@ static const char *const paragraphs[] = {
     "process to one processor: see its --bind-to.",
 };
 
+static void roff_entries(FILE *to, const char *title, const entry *e)
+{
+    fprintf(to, ".SH %s\n", title);
+    for (; e->tag; e++) {
+        fprintf(to, ".TP\n.B %s\n", e->tag);
+        roff(to, e->text);
+        fputs(".\n", to);
+    }
+}
+
 void cli_print_man(FILE *to)
 {
     fprintf(to,
@@ -213,12 +237,8 @@ void cli_print_man(FILE *to)
     fputs(".SH COMMANDS\n", to);
     for (int i = 0; (command = cli_command_at(i)) != NULL; i++)
         roff_command(to, command);
-    fputs(".SH EXIT STATUS\n", to);
-    for (size_t i = 0; i < sizeof exits / sizeof *exits; i++) {
-        fprintf(to, ".TP\n.B %s\n", exits[i].tag);
-        roff(to, exits[i].text);
-        fputs(".\n", to);
-    }
+    roff_entries(to, "EXIT STATUS", exits);
+    roff_entries(to, "ENVIRONMENT", variables);
     fputs(".SH EXAMPLES\n.nf\n", to);
     roff(to, "tacit solve poisson3d:100 --rtol 1e-8\n"
              "mpirun -np 4 tacit solve bone.mtx.gz b.mtx -o x.mtx --json "

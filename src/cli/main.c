@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #ifndef TCT_HAVE_MPI
 #define TCT_HAVE_MPI 0
@@ -134,11 +135,25 @@ static tacit_status flush_output(const cli *c, tacit_status status)
     return flushed < 0 ? flushed : status;
 }
 
+/* A rank that others do not hear from keeps them from leaving in good order, and
+ * who has noticed need not be the first: it speaks, unless a rank before it does,
+ * and ends the job. */
+static void end_job(const cli *c, tacit_status status)
+{
+    char text[1100];
+    const int before = c->rank < 3 ? c->rank : 3;
+    snprintf(text, sizeof text, "rank %d: %s", c->rank, tacit_error_message());
+    nanosleep(&(struct timespec){.tv_sec = before}, NULL);
+    cli_complain(text);
+    tacit_world_abort(c->world, cli_exit_code(status));
+}
+
 int main(int argc, char **argv)
 {
     cli c = {.rank = 0, .ranks = 1};
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of the write */
     tacit_status status = flush_output(&c, run(&c, argc, argv));
+    if (status == TACIT_COMM && c.ranks > 1) end_job(&c, status);
     if (status < 0 && c.rank == 0) cli_complain(tacit_error_message());
     tacit_set_log(NULL, NULL);
     tacit_world_destroy(&c.world);

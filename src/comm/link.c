@@ -165,6 +165,14 @@ static tacit_status open_link(tacit_queue *q, int i)
     return status;
 }
 
+/* Is a link open that the device starts? On all ranks the same. */
+static bool has_device_link(const tacit_queue *q)
+{
+    for (int i = 0; i < TCT_LINKS_MOST; i++)
+        if (q->links[i].link && q->links[i].link->launch) return true;
+    return false;
+}
+
 /* The link called `name`, or ("auto") all that can be had, the first for a rank
  * alone. Collective. */
 static tacit_status open_links(tacit_queue *q, const char *name)
@@ -177,6 +185,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
                 : strcmp(links[i]->name, name) != 0)
             continue;
         known = true;
+        if (any && links[i]->dear && has_device_link(q)) continue;
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
         if (status < 0 && !any) return status;
@@ -241,6 +250,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
     const char *at = strrchr(spec, '@');
     if (threads == 0) threads = world->threads;
     const tacit_queue who = {.world = world,
+                             .desertion = &world->desertion,
                              .rank = world->rank,
                              .ranks = world->size,
                              .place = world->local_rank,

@@ -5,7 +5,11 @@
  * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
  * one set for each number of columns. A sum over few ranks gathers
  * every rank's scalars and adds them in rank order, so that all ranks have the
- * same bits on every run; over many ranks it is left to MPI_Allreduce. */
+ * same bits on every run; over many ranks it is left to MPI_Allreduce.
+ *
+ * What can be waited for with a limit is: exchanges, sums over few ranks, and
+ * those with other work in between. A sum over many ranks at once is MPI's best,
+ * which blocks. */
 #include "comm/mpi.h"
 #include "comm/plan.h"
 #include <stdio.h>
@@ -15,17 +19,20 @@ enum {
     ORDERED_UP_TO = 64, /* ranks: sums are gathered and added in rank order */
     FIRST_TAG = 100,
     TAGS = 30, /* of a plan: channels from one rank to another */
-    PLANS = 1000
+    PLANS = 1000,
+    SUM_TAG = 2 /* not that of the set-up plane's messages */
 };
 
 typedef struct { /* a queue's: the sum under way */
-    MPI_Request request;
+    MPI_Request request[2];
     double *mine; /* [TCT_SUM_MOST + 1]                                      */
     double *all; /* as many for each rank, or once where they are not ordered */
+    int first;   /* the rank that these begin with; the others follow round  */
 } mpi_sum;
 
 typedef struct {
     int count, tag;
+    int *peers;             /* [count] of the requests of a set */
     MPI_Request **requests; /* [columns + 1] sets: receives, then sends */
 } mpi_plan;
 
@@ -41,6 +48,7 @@ static tacit_status mpi_open(tacit_queue *q)
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     mpi_sum *s = tct_calloc(sizeof *s);
     if (!s) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
+    s->request[0] = s->request[1] = MPI_REQUEST_NULL;
     *tct_link_state(q) = s;
     TRY(TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine));
     return TCT_ALLOC(parts * (TCT_SUM_MOST + 1), "a queue", &s->all);
@@ -49,8 +57,11 @@ static tacit_status mpi_open(tacit_queue *q)
 static void mpi_close(tacit_queue *q)
 {
     mpi_sum *s = *tct_link_state(q);
-    if (s) tct_free(s->mine);
-    if (s) tct_free(s->all);
+    if (!s) return;
+    /* after a desertion a message may still come into this */
+    const bool lost =
+        s->request[0] != MPI_REQUEST_NULL || s->request[1] != MPI_REQUEST_NULL;
+    if (!lost) TCT_FREE(s->mine, s->all);
     tct_free(s);
 }
 
@@ -109,10 +120,26 @@ static tacit_status mpi_plan_open(tct_plan *plan)
     p->count = plan->sends + plan->recvs;
     p->requests = tct_calloc(sets * sizeof *p->requests);
     if (!p->requests) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
+    TRY(TCT_ALLOC(p->count, "an exchange", &p->peers));
+    for (int k = 0; k < plan->recvs; k++) p->peers[k] = plan->recv[k].peer;
+    for (int k = 0; k < plan->sends; k++)
+        p->peers[plan->recvs + k] = plan->send[k].peer;
     TRY(require_size(plan, plan->send, plan->sends));
     TRY(require_size(plan, plan->recv, plan->recvs));
     for (int j = 1; j <= plan->base.columns; j++) TRY(make_requests(plan, j));
     return TACIT_OK;
+}
+
+/* Free a request, unless its message may still be under way: MPI then keeps it,
+ * and the plan its memory. */
+static void let_go(tct_plan *plan, MPI_Request *request)
+{
+    int there = 1;
+    if (*request == MPI_REQUEST_NULL) return;
+    if (plan->q->desertion->noted)
+        MPI_Request_get_status(*request, &there, MPI_STATUS_IGNORE);
+    if (there) MPI_Request_free(request);
+    else plan->lost = true;
 }
 
 static void mpi_plan_close(tct_plan *plan)
@@ -120,12 +147,10 @@ static void mpi_plan_close(tct_plan *plan)
     mpi_plan *p = *tct_plan_state(plan);
     for (int j = 1; p->requests && j <= plan->base.columns; j++) {
         MPI_Request *set = p->requests[j];
-        for (int i = 0; set && i < p->count; i++)
-            if (set[i] != MPI_REQUEST_NULL) MPI_Request_free(&set[i]);
+        for (int i = 0; set && i < p->count; i++) let_go(plan, &set[i]);
         tct_free(set);
     }
-    tct_free(p->requests);
-    tct_free(p);
+    TCT_FREE(p->requests, p->peers, p);
 }
 
 /* --- stream plane --------------------------------------------------------- */
@@ -137,31 +162,49 @@ static void note(tacit_queue *q, int code, const char *what)
     q_fail(q, TACIT_COMM, "%s", tacit_error_message());
 }
 
-static void start_sum(tacit_queue *q, const tct_op *op)
+/* Gather the `n` doubles that each rank has at the beginning of `all`, which then
+ * has them in rank order, round from this one on [Bruck et al., IEEE TPDS 8
+ * (1997)]: what MPI_Allgather does with short messages, with a limit. */
+static void gather(tacit_queue *q, mpi_sum *s, int n)
 {
-    mpi_sum *s = *tct_link_state(q);
-    const int n = op->count;
-    memcpy(s->mine, op->out, (size_t)n * sizeof(double));
-    s->mine[n] = tct_flags_mine(q);
     const MPI_Comm comm = tct_mpi_of(q->world)->comm;
-    int code;
-    if (q->ranks > ORDERED_UP_TO && op->at_once)
-        code = MPI_Allreduce(s->mine, s->all, n + 1, MPI_DOUBLE, MPI_SUM, comm);
-    else if (q->ranks > ORDERED_UP_TO)
-        code = MPI_Iallreduce(s->mine, s->all, n + 1, MPI_DOUBLE, MPI_SUM, comm,
-                              &s->request);
-    else if (op->at_once)
-        code = MPI_Allgather(s->mine, n + 1, MPI_DOUBLE, s->all, n + 1,
-                             MPI_DOUBLE, comm);
-    else
-        code = MPI_Iallgather(s->mine, n + 1, MPI_DOUBLE, s->all, n + 1,
-                              MPI_DOUBLE, comm, &s->request);
-    note(q, code, "a sum over ranks");
+    const int size = q->ranks;
+    s->first = q->rank;
+    memcpy(s->all, s->mine, (size_t)n * sizeof(double));
+    for (int have = 1; have < size && !q->desertion->noted; have *= 2) {
+        const int more = have < size - have ? have : size - have;
+        const int from = (q->rank + have) % size;
+        const int to = (q->rank + size - have) % size;
+        int code = MPI_Irecv(s->all + have * n, more * n, MPI_DOUBLE, from,
+                             SUM_TAG, comm, &s->request[0]);
+        if (code == MPI_SUCCESS)
+            code = MPI_Isend(s->all, more * n, MPI_DOUBLE, to, SUM_TAG, comm,
+                             &s->request[1]);
+        if (code == MPI_SUCCESS)
+            code = tct_mpi_await(q, 2, s->request, (const int[]){from, to});
+        note(q, code, "a sum over ranks");
+    }
 }
 
 static void mpi_sum_begin(tacit_queue *q, const tct_op *op)
 {
-    start_sum(q, op);
+    mpi_sum *s = *tct_link_state(q);
+    const int n = op->count + 1;
+    memcpy(s->mine, op->out, (size_t)op->count * sizeof(double));
+    s->mine[op->count] = tct_flags_mine(q);
+    s->first = 0;
+    const MPI_Comm comm = tct_mpi_of(q->world)->comm;
+    int code = MPI_SUCCESS;
+    if (q->ranks > ORDERED_UP_TO && op->at_once)
+        code = MPI_Allreduce(s->mine, s->all, n, MPI_DOUBLE, MPI_SUM, comm);
+    else if (q->ranks > ORDERED_UP_TO)
+        code = MPI_Iallreduce(s->mine, s->all, n, MPI_DOUBLE, MPI_SUM, comm,
+                              s->request);
+    else if (op->at_once) gather(q, s, n);
+    else
+        code = MPI_Iallgather(s->mine, n, MPI_DOUBLE, s->all, n, MPI_DOUBLE,
+                              comm, s->request);
+    note(q, code, "a sum over ranks");
 }
 
 static void mpi_sum_end(tacit_queue *q, const tct_op *op)
@@ -169,11 +212,13 @@ static void mpi_sum_end(tacit_queue *q, const tct_op *op)
     mpi_sum *s = *tct_link_state(q);
     const int n = op->count + 1;
     if (!op->at_once)
-        note(q, MPI_Wait(&s->request, MPI_STATUS_IGNORE), "a sum over ranks");
+        note(q, tct_mpi_await(q, 1, s->request, NULL), "a sum over ranks");
+    if (q->desertion->noted) return;
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     for (int j = 0; j < n; j++) {
         double total = 0.0;
-        for (int r = 0; r < parts; r++) total += s->all[r * n + j];
+        for (int r = 0; r < parts; r++)
+            total += s->all[(r - s->first + (r < s->first) * parts) * n + j];
         if (j < op->count) op->out[j] = total;
         else tct_flags_agreed(q, total);
     }
@@ -189,8 +234,7 @@ static void mpi_exchange_begin(tacit_queue *q, const tct_op *op)
 static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 {
     const mpi_plan *p = *tct_plan_state(tct_plan_of(op));
-    note(q,
-         MPI_Waitall(p->count, p->requests[op->x.columns], MPI_STATUSES_IGNORE),
+    note(q, tct_mpi_await(q, p->count, p->requests[op->x.columns], p->peers),
          "waiting for halo messages");
 }
 

@@ -26,9 +26,11 @@ typedef struct { /* on few lines of a cache: the first has seven scalars */
     double value[SLOT];
 } slot;
 
-typedef struct {        /* of a queue */
-    tct_shared *memory; /* of each rank: slots [2][ranks]           */
-    double *mine;       /* [TCT_SUM_MOST + 1] of the sum under way   */
+/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind them,
+ * the rank that it waits for, from 1, if it has waited for long; or 0. */
+typedef struct {
+    tct_shared *memory;
+    double *mine; /* [TCT_SUM_MOST + 1] of the sum under way   */
     uint64_t sums;
     int looks;
 } shm;
@@ -74,8 +76,8 @@ static tacit_status shm_open_queue(tacit_queue *q)
     TRY(tct_agree(q->world, status));
     const bool crowded = q->world->local_size * q->threads > tct_processors();
     s->looks = crowded ? LOOKS_CROWDED : LOOKS;
-    return tct_shared_create(q->world, 2 * (size_t)q->ranks * sizeof(slot),
-                             &s->memory);
+    return tct_shared_create(
+        q->world, 2 * (size_t)q->ranks * sizeof(slot) + LINE, &s->memory);
 }
 
 static void shm_close_queue(tacit_queue *q)
@@ -84,6 +86,53 @@ static void shm_close_queue(tacit_queue *q)
     if (!s) return;
     tct_shared_destroy(&s->memory);
     TCT_FREE(s->mine, s);
+}
+
+/* --- waiting ------------------------------------------------------------------ */
+
+static int *waits_for(const tacit_queue *q, const shm *s, int rank)
+{
+    slot *all = tct_shared_of(s->memory, rank);
+    return (int *)(void *)(all + 2 * q->ranks);
+}
+
+static void tell(const tacit_queue *q, const shm *s, int value)
+{
+    __atomic_store_n(waits_for(q, s, q->rank), value, __ATOMIC_RELAXED);
+}
+
+/* Who keeps `rank` waiting, or the one that keeps him, and so on. */
+static int missing(const tacit_queue *q, const shm *s, int rank)
+{
+    for (int k = 0; k < q->ranks; k++) {
+        const int next =
+            __atomic_load_n(waits_for(q, s, rank), __ATOMIC_RELAXED) - 1;
+        if (next < 0 || next == q->rank) break;
+        rank = next;
+    }
+    return rank;
+}
+
+/* For rank `peer`: has it come? If not, the others still find whom this one has
+ * waited for. */
+static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
+                       int peer)
+{
+    const shm *s = shm_of(q);
+    tell(q, s, peer + 1);
+    if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
+        q_desert(q, missing(q, s, peer), q->peer_seconds);
+        return false;
+    }
+    tell(q, s, 0);
+    return true;
+}
+
+static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
+                  int peer)
+{
+    return tct_spin(of, value, shm_of(q)->looks) ||
+           await_long(q, of, value, peer);
 }
 
 /* --- sums --------------------------------------------------------------------- */
@@ -109,14 +158,15 @@ static int write_slots(const tacit_queue *q, shm *s, int from, int count)
     return n;
 }
 
-static void read_slots(tacit_queue *q, const shm *s, double *total, int n)
+static bool read_slots(tacit_queue *q, const shm *s, double *total, int n)
 {
     for (int r = 0; r < q->ranks; r++) {
         const slot *from = slot_of(q, s, q->rank, r, s->sums);
-        tct_await(q->world, &from->ready, s->sums, s->looks);
+        if (!await(q, &from->ready, s->sums, r)) return false;
         for (int j = 0; j < n; j++)
             total[j] = r == 0 ? from->value[j] : total[j] + from->value[j];
     }
+    return true;
 }
 
 static void shm_sum_begin(tacit_queue *q, const tct_op *op)
@@ -133,7 +183,7 @@ static void shm_sum_end(tacit_queue *q, const tct_op *op)
     const int count = op->count + 1;
     int n = count < SLOT ? count : SLOT;
     for (int at = 0; at < count;) {
-        read_slots(q, s, s->mine + at, n);
+        if (!read_slots(q, s, s->mine + at, n)) return;
         at += n;
         if (at < count) n = write_slots(q, s, at, count);
     }
@@ -251,12 +301,12 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
 {
     const tct_plan *plan = tct_plan_of(op);
     shm_plan *p = *tct_plan_state(plan);
-    const int columns = op->x.columns, looks = shm_of(q)->looks;
+    const int columns = op->x.columns;
     const uint64_t now = ++p->exchanges;
     for (int k = 0; k < plan->sends; k++) {
         const tct_channel *c = &plan->send[k];
         const shm_end *e = &p->end[k];
-        if (now > 2) tct_await(q->world, e->own, now - 2, looks);
+        if (now > 2 && !await(q, e->own, now - 2, c->peer)) return;
         memcpy(e->half[now % 2], plan->base.pack + columns * c->first,
                bytes_of(c, columns));
         tct_signal(e->other, now);
@@ -272,7 +322,7 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
     for (int k = 0; k < plan->recvs; k++) {
         const tct_channel *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];
-        tct_await(q->world, e->own, p->exchanges, shm_of(q)->looks);
+        if (!await(q, e->own, p->exchanges, c->peer)) return;
         memcpy(landing + columns * c->first, e->half[p->exchanges % 2],
                bytes_of(c, columns));
         tct_signal(e->other, p->exchanges);

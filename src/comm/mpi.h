@@ -22,4 +22,10 @@ bool tct_mpi_has(const tacit_world *w);
 tacit_status tct_mpi_check(int code, const char *what);
 #define MPI_TRY(call) TRY(tct_mpi_check((call), #call))
 
+/* Wait for requests [n], as MPI_Waitall does, but no longer than the queue's
+ * patience: then it has deserted. Request k is of rank peers[k]; NULL: it is not
+ * known of whom. What MPI says. */
+int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request,
+                  const int *peers);
+
 #endif

@@ -101,9 +101,10 @@ void tct_plan_destroy(tct_plan **plan)
     tct_plan *p = *plan;
     tacit_queue *q = p->q;
     tct_links_plan_close(p);
-    if (p->base.pack) tct_free_shared(q, p->base.pack);
-    if (p->base.landing) tct_free_shared(q, p->base.landing);
-    if (p->base.ghost) q->device->free(q, p->base.ghost);
+    const bool all = !p->lost;
+    if (all && p->base.pack) tct_free_shared(q, p->base.pack);
+    if (all && p->base.landing) tct_free_shared(q, p->base.landing);
+    if (all && p->base.ghost) q->device->free(q, p->base.ghost);
     if (p->base.index) q->device->free(q, p->base.index);
     TCT_FREE(p->send, p->recv, p);
     *plan = NULL;

@@ -26,6 +26,7 @@ typedef struct tct_plan {
     tct_channel *send, *recv;    /* [sends], [recvs] */
     void *state[TCT_LINKS_MOST]; /* of each open link */
     struct tct_plan *next;       /* of the queue's    */
+    bool lost; /* messages may still come into its memory: it is not freed */
 } tct_plan;
 
 /* What the link that messages go through keeps of it. */

@@ -150,15 +150,20 @@ void tct_shared_destroy(tct_shared **shared)
 
 /* --- waiting ------------------------------------------------------------------ */
 
-void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
+bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
+                   double seconds)
 {
-    for (int n = 0; n < looks; n++) {
-        if (tct_signalled(of, value)) return;
-        tct_relax();
-    }
+    tct_patience patience = {.limit = seconds};
     while (!tct_signalled(of, value)) {
+        if (tct_is_over(&patience)) return false;
         /* a rank that waits for a message of the set-up plane may need this */
         if (w->ops->progress) w->ops->progress(w);
         sched_yield();
     }
+    return true;
+}
+
+void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
+{
+    if (!tct_spin(of, value, looks)) tct_await_for(w, of, value, 0.0);
 }

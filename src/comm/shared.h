@@ -31,7 +31,20 @@ static inline bool tct_signalled(const tct_counter *of, uint64_t value)
 {
     return __atomic_load_n(&of->value, __ATOMIC_ACQUIRE) >= value;
 }
-/* Wait for it; after `looks` in vain others get this processor now and then. */
+/* Look for it `looks` times, at most: has it come? */
+static inline bool tct_spin(const tct_counter *of, uint64_t value, int looks)
+{
+    for (int n = 0; n < looks; n++) {
+        if (tct_signalled(of, value)) return true;
+        tct_relax();
+    }
+    return false;
+}
+/* Wait for it, and let others have this processor; false if it has not come
+ * within `seconds` (0: no limit). */
+bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
+                   double seconds);
+/* The one and then the other, without limit. */
 void tct_await(tacit_world *w, const tct_counter *of, uint64_t value,
                int looks);
 

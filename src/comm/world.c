@@ -33,6 +33,7 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
                                tacit_world **out)
 {
     REQUIRE(world != NULL && out != NULL);
+    TRY(tct_complete(world));
     tacit_world *part = NULL;
     const tacit_status status =
         tct_agree(world, world->ops->split(world, colour, &part));
@@ -67,6 +68,7 @@ void tacit_world_destroy(tacit_world **world)
 tacit_status tct_agree(tacit_world *w, tacit_status mine)
 {
     if (w->size == 1) return mine;
+    TRY(tct_complete(w));
     int64_t worst[2] = {mine, -(int64_t)mine}; /* of their minima */
     TRY(tct_reduce_i64(w, TCT_MIN, 2, worst));
     const tacit_status status =

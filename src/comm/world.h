@@ -48,28 +48,40 @@ struct tacit_world {
     int local_size; /* and how many they are                              */
     int threads;    /* of this process, at most; 0: as many as there are
                        processors for it */
+    tct_desertion desertion; /* a queue has noted it */
 };
 
 /* --- set-up plane, for every floor above -------------------------------- */
 
+/* OK, or COMM if a rank is known not to come: nobody waits for it again. */
+static inline tacit_status tct_complete(const tacit_world *w)
+{
+    if (w->desertion.noted) FAIL(TACIT_COMM, "%s", w->desertion.why);
+    return TACIT_OK;
+}
+
 static inline tacit_status tct_reduce_i64(tacit_world *w, tct_reduction op,
                                           size_t count, int64_t *data)
 {
+    TRY(tct_complete(w));
     return w->ops->reduce(w, TCT_I64, op, count, data);
 }
 static inline tacit_status tct_reduce_f64(tacit_world *w, tct_reduction op,
                                           size_t count, double *data)
 {
+    TRY(tct_complete(w));
     return w->ops->reduce(w, TCT_F64, op, count, data);
 }
 static inline tacit_status tct_bcast(tacit_world *w, int root, size_t bytes,
                                      void *data)
 {
+    TRY(tct_complete(w));
     return w->ops->bcast(w, root, bytes, data);
 }
 static inline tacit_status tct_allgather(tacit_world *w, size_t bytes,
                                          const void *mine, void *all)
 {
+    TRY(tct_complete(w));
     return w->ops->allgather(w, bytes, mine, all);
 }
 static inline tacit_status tct_alltoallv(tacit_world *w,
@@ -77,6 +89,7 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
                                          const void *send,
                                          const int64_t *recv_bytes, void *recv)
 {
+    TRY(tct_complete(w));
     return w->ops->alltoallv(w, send_bytes, send, recv_bytes, recv);
 }
 

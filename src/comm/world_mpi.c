@@ -110,6 +110,7 @@ static void mpi_abort(tacit_world *w, int exit_code)
 static void mpi_destroy(tacit_world *w)
 {
     tct_mpi *s = w->state;
+    if (w->desertion.noted) return; /* freeing is collective: MPI keeps them */
     MPI_Comm_free(&s->comm);
     MPI_Comm_free(&s->halo);
     tct_free(s);

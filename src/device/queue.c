@@ -2,6 +2,7 @@
  * device/queue.c - the line itself, its layers, and its memory. */
 #include "device/queue.h"
 #include "device/decorators.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -55,6 +56,21 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     q->failed = status;
 }
 
+void q_desert(tacit_queue *q, int rank, double seconds)
+{
+    tct_desertion *d = q->desertion;
+    char who[32] = "another rank";
+    if (rank >= 0) snprintf(who, sizeof who, "rank %d", rank);
+    if (!d->noted) {
+        d->rank = rank;
+        snprintf(d->why, sizeof d->why, "%s has not answered for %g s", who,
+                 seconds);
+    }
+    d->noted = true;
+    q_fail(q, TACIT_COMM, "%s", d->why);
+    q->peers_know = true;
+}
+
 void q_refuse(tacit_queue *q, const tct_op *op)
 {
     q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",
@@ -103,17 +119,6 @@ void tct_flags_agreed(tacit_queue *q, double word)
     if (word - stops * STOP_UNIT < 0.5 || q->peers_know) return;
     q->by_peer = q->failed == TACIT_OK;
     q_fail(q, TACIT_COMM, "another rank has failed");
-    q->peers_know = true;
-}
-
-void q_desert(tacit_queue *q, int rank, double seconds)
-{
-    if (rank >= 0)
-        q_fail(q, TACIT_COMM, "rank %d has not answered for %g s", rank,
-               seconds);
-    else
-        q_fail(q, TACIT_COMM, "another rank has not answered for %g s",
-               seconds);
     q->peers_know = true;
 }
 
@@ -410,8 +415,24 @@ static tacit_status parse_device(tacit_queue *q, const char *text)
          q->device->ordinals ? " or, with a number from 0, cuda(1)" : "");
 }
 
+/* TACIT_PATIENCE, or what is long enough for a rank that was kept from its
+ * processor, and short enough for who pays for the others. */
+static tacit_status set_patience(tacit_queue *q)
+{
+    static const double LIMIT = 60.0;
+    const char *wish = getenv("TACIT_PATIENCE");
+    q->peer_seconds = LIMIT;
+    if (!wish) return TACIT_OK;
+    if (tct_parse_double(wish, &q->peer_seconds) && q->peer_seconds >= 0.0 &&
+        isfinite(q->peer_seconds))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "TACIT_PATIENCE is '%s': expected seconds, or 0 for no limit", wish);
+}
+
 static tacit_status build(tacit_queue *q, const char *spec)
 {
+    TRY(set_patience(q));
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
     TRY(parse_device(q, name));

@@ -282,6 +282,14 @@ typedef struct tct_device_ops {
 struct tct_plan;       /* comm/plan.h      */
 struct tct_gpu_launch; /* device/gpu/gpu.h */
 
+/* What a world knows of a rank that does not come; none of its own are asked any
+ * more. */
+typedef struct tct_desertion {
+    bool noted;
+    int rank; /* < 0: not known which */
+    char why[96];
+} tct_desertion;
+
 /* Who starts a message, and so which loops can have it. */
 typedef enum tct_starter {
     TCT_BY_CPU,    /* loop host            */
@@ -303,6 +311,8 @@ typedef struct tct_link {
     const char *name;
     const char *summary; /* one line for `tacit devices` */
     tct_starter starter;
+    bool dear; /* to open: not where one is open already that the device starts,
+                  unless it is named */
     bool nodes; /* its messages may stand in a while node */
     /* Has this machine what it needs besides the device? What there is ("NCCL
      * 2.28.9"), or else why not, into `text` [size]. OPTIONAL */
@@ -376,6 +386,8 @@ struct tacit_queue {
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;
     tacit_world *world;
+    tct_desertion *desertion; /* the world's                              */
+    double peer_seconds;      /* another rank's longest silence; 0: no limit */
     const tct_link *link; /* messages go through links[via]                */
     int via;
     tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
@@ -391,7 +403,6 @@ struct tacit_queue {
     bool sketching;         /* operations are counted, not run                */
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
-    double peer_seconds;    /* longest wait for another rank               */
     char why[512];          /* the message of the failure                     */
     tct_systems systems;    /* that the words are for                         */
     tct_call_log *log;      /* of the function that is being called, or NULL  */
@@ -445,8 +456,9 @@ static inline void q_submit(tacit_queue *q, const tct_op *op)
 void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Rank `rank` (< 0: another) has not answered for `seconds`: nothing more is
- * sent to anybody, nor waited for. */
+/* Rank `rank` (< 0: another one, it is not known which) has not answered for
+ * `seconds`: the queue fails with COMM and stands still, since no sum will tell
+ * the others, and set-up calls of its world fail at once instead of waiting. */
 void q_desert(tacit_queue *q, int rank, double seconds);
 
 /* Has this queue failed, with other ranks still to learn of it by messages that

@@ -363,6 +363,7 @@ const tct_link tct_link_nccl = {
     TCT_LINK_OPS(nccl),
     .summary = "NCCL, on the stream: recordings are replayed by the CPU",
     .starter = TCT_BY_STREAM,
+    .dear = true,
     .nodes = false,
     .probe = nccl_probe,
     .open = nccl_open,

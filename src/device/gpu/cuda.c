@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0,
-                    PEER_SECONDS = 60.0;
+static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
 
 /* --- errors ----------------------------------------------------------------- */
 
@@ -553,7 +552,6 @@ static tacit_status cuda_open(tacit_queue *q)
     q->device_state = g;
     q->answer_seconds = ANSWER_SECONDS;
     q->barrier_seconds = BARRIER_SECONDS;
-    q->peer_seconds = PEER_SECONDS;
     TRY(tct_gpu_status(gpu_get_device(&before), "the current device"));
     TRY(choose_device(q, &g->device));
     const tacit_status status = open_device(q, g);

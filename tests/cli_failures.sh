@@ -1,0 +1,56 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# A rank that is silent, or dies, in the midst of a solve: the job ends, soon,
+# says whom it misses, and leaves no process behind.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+[ -n "$MPIRUN" ] || finish
+mark=$(basename "$work") # of the processes of this test
+patience=2
+export TACIT_PATIENCE=$patience
+
+# lost COMM DECORATOR METHOD: leaves $status and $elapsed
+lost() {
+    label="comm $1, $2, $3"
+    start=$(now_ms)
+    run 3 solve poisson3d:30 --comm "$1" --decorate "$2" --method "$3" \
+        --rtol 1e-10 -o "$mark.mtx"
+    elapsed=$(($(now_ms) - start))
+    echo "$label: status $status after $elapsed ms: $(complaints)"
+    [ $elapsed -lt $(((patience + 5) * 1000)) ] ||
+        complain "$label: only after $elapsed ms"
+    for _ in $(seq 20); do # what was killed may take a moment to go
+        left=$(pgrep -cf "$mark.mtx")
+        [ "$left" = 0 ] && break
+        sleep 0.1
+    done
+    [ "$left" = 0 ] || complain "$label: $left processes are left"
+    [ ! -e "$mark.mtx" ] || complain "$label: there is a solution"
+}
+
+for comm in shm mpi; do
+    for k in 200 201 202; do # a sum and an exchange are among them
+        for who in 0 1 2; do
+            lost $comm "lose($who,$k,600)" cg
+            [ $status = 5 ] || complain "$label: status $status, not 5"
+            # by one rank; two, where the first is slow to end the job
+            said=": rank $who has not answered for $patience s"
+            has err "$said"
+            [ "$(complaints | grep -vcF "$said")" = 0 ] ||
+                complain "$label: something else is said"
+        done
+    done
+    # a sum that goes on behind other work: mpi cannot tell who is missing
+    lost $comm 'lose(1,200,600)' pipelined
+    [ $status = 5 ] || complain "$label: status $status, not 5"
+    has err ' has not answered for'
+    lost $comm 'lose(1,200)' cg
+    [ $status != 0 ] && [ $status != 124 ] || complain "$label: status $status"
+done
+
+# who comes in time is waited for
+run 3 solve poisson3d:12 --decorate 'lose(1,30,1)'
+[ $status = 0 ] || complain "a late rank: status $status"
+TACIT_PATIENCE=long
+refused 1 'TACIT_PATIENCE' solve poisson3d:4
+finish
