@@ -106,7 +106,9 @@ static bool judge(member *m, const double *c)
 {
     const bool failed = c[C_BAD] == BAD_CURVATURE || c[C_BAD] == BAD_PRECOND;
     m->run.k = m->begun + (int64_t)c[C_UPDATES] + (failed ? 1 : 0);
-    return tct_judge(&m->run, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE]});
+    return tct_judge(&m->run, &(tct_seen){.rr = c[C_RR],
+                                          .bad = c[C_BAD],
+                                          .bad_value = c[C_BAD_VALUE]});
 }
 
 static void let_go(tct_lockstep *L, int j, double (*c)[TCT_SCALARS])

@@ -43,7 +43,9 @@ static bool look_at_once(tct_run *R)
     double c[TCT_SCALARS] = {0};
     q_get(R->q, TCT_SCALARS, R->c, c);
     if (R->q->peers_know) return true; /* a rank has failed */
-    return tct_judge(R, &(tct_seen){c[C_RR], c[C_BAD], c[C_BAD_VALUE], 0.0});
+    return tct_judge(R, &(tct_seen){.rr = c[C_RR],
+                                    .bad = c[C_BAD],
+                                    .bad_value = c[C_BAD_VALUE]});
 }
 
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
