@@ -79,6 +79,9 @@ typedef struct tct_resident_job {
                                           turns */
 } tct_resident_job;
 
+/* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
+typedef const void *(*tct_resident_code)(int b, int store, int walk);
+
 typedef struct tct_resident_kernel {
     const struct tct_method *method;
     int vectors;     /* on the chip if they fit, the first first        */
@@ -91,10 +94,8 @@ typedef struct tct_resident_kernel {
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     int8_t sent; /* values of a row that a peer is sent at once            */
     bool keeps;  /* ghosts have vectors of their own                       */
-    /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. And
-     * for several GPUs. */
-    const void *(*kernel)(int b, int store, int walk);
-    const void *(*with_peers)(int b, int store, int walk);
+    /* On one GPU, and on several. */
+    tct_resident_code kernel, with_peers;
 } tct_resident_kernel;
 
 #ifdef __cplusplus

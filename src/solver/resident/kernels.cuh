@@ -18,8 +18,7 @@ static constexpr bool tct_has_with_m(int b, int store)
  * solved with. */
 static constexpr bool tct_has_with_peers(int b, int store)
 {
-    return (b == 1 && (store == GPU_F64 || store == GPU_DICT8)) ||
-           ((b == 2 || b == 3 || b == 6) && store == GPU_F64);
+    return (b == 1 || b == 3) && (store == GPU_F64 || store == GPU_DICT8);
 }
 
 /* A method's KERNELS say by `has(b, store)` which it has, and
@@ -61,10 +60,10 @@ static const void *tct_kernel(int b, int store, int walk)
 }
 
 /* The row of a method with a preconditioner, from that without. */
-static constexpr tct_resident_kernel
-tct_with_m(tct_resident_kernel row, int vectors, int8_t places,
-           const void *(*kernel)(int b, int store, int walk),
-           const void *(*with_peers)(int b, int store, int walk))
+static constexpr tct_resident_kernel tct_with_m(tct_resident_kernel row,
+                                                int vectors, int8_t places,
+                                                tct_resident_code kernel,
+                                                tct_resident_code with_peers)
 {
     row.vectors = vectors;
     row.places = places;

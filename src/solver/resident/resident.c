@@ -53,8 +53,7 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
 /* --- which are there? ------------------------------------------------------- */
 
 /* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
-static void list_stores(const tct_resident_kernel *K, int b, char *text,
-                        size_t size)
+static void list_stores(tct_resident_code code, int b, char *text, size_t size)
 {
     static const char *const stores[] = {[GPU_F64] = "f64",
                                          [GPU_F32] = "f32",
@@ -63,20 +62,20 @@ static void list_stores(const tct_resident_kernel *K, int b, char *text,
                                          [GPU_F48] = "low48"};
     for (size_t s = 0; s < sizeof stores / sizeof *stores; s++) {
         const size_t at = strlen(text);
-        if (K->kernel(b, (int)s, GPU_ANY))
+        if (code(b, (int)s, GPU_ANY))
             snprintf(text + at, size - at, " %s", stores[s]);
     }
 }
 
 /* Formats and stores of its kernels, appended to `text`. */
-static void list_formats(const tct_resident_kernel *K, char *text, size_t size)
+static void list_formats(tct_resident_code code, char *text, size_t size)
 {
     for (int b = 1; b <= GPU_BLOCK_MOST; b++) {
         const size_t at = strlen(text);
-        if (!K->kernel(b, GPU_F64, GPU_ANY)) continue;
+        if (!code(b, GPU_F64, GPU_ANY)) continue;
         if (b == 1) snprintf(text + at, size - at, " sell, sell32:");
         else snprintf(text + at, size - at, "; bsell %dx%d:", b, b);
-        list_stores(K, b, text, size);
+        list_stores(code, b, text, size);
     }
 }
 
@@ -111,14 +110,14 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
                  GPU_ROW_MOST);
         return NULL;
     }
-    const void *code = (R->q->ranks > 1 ? K->with_peers : K->kernel)(
-        B->d.b, B->d.store, B->d.walk);
+    const tct_resident_code of = R->q->ranks > 1 ? K->with_peers : K->kernel;
+    const void *code = of(B->d.b, B->d.store, B->d.walk);
     if (!code) {
         snprintf(reason, size,
                  "no kernel of %s%s%s for this format and its store; for",
                  K->method->about.name, R->M ? " with " : "",
                  R->M ? R->M->ops->name : "");
-        list_formats(K, reason, size);
+        list_formats(of, reason, size);
     }
     return code;
 }
@@ -349,10 +348,13 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     const tct_resident_kernel *K = kernel_called(method);
     if (!K) return false;
     snprintf(text, size, "%d barriers an iteration;", K->barriers);
-    list_formats(&K[0], text, size);
-    const size_t at = strlen(text);
+    list_formats(K[0].kernel, text, size);
+    size_t at = strlen(text);
     snprintf(text + at, size - at, "; with jacobi,");
-    list_formats(&K[1], text, size);
+    list_formats(K[1].kernel, text, size);
+    at = strlen(text);
+    snprintf(text + at, size - at, "; on several GPUs,");
+    list_formats(K[0].with_peers, text, size);
     return true;
 }
 
