@@ -178,6 +178,10 @@ static const entry variables[] = {
      "seconds after which a process that the others wait for, in a sum or an "
      "exchange of a solve, is given up and the job ends with status 5; 0: "
      "never (60)"},
+    {"TACIT_NCCL", "the library of NCCL, for --comm nccl (libnccl.so.2)"},
+    {"TACIT_OVERSUBSCRIBE",
+     "set: --comm peer also for processes that share a GPU, which is slow and "
+     "for tests"},
     {NULL, NULL},
 };
 
