@@ -28,7 +28,7 @@ accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 
 # a small matrix takes one thread, whatever --threads allows, and says so
-accepted solve poisson3d:9 --threads 2 --json threads.json -vv
+accepted solve poisson3d:4 --threads 2 --json threads.json -vv
 [ "$(value threads.json threads)" = 1 ] || complain 'threads: not 1 of 2'
 has err 'threads: 1 used'
 
