@@ -102,21 +102,16 @@ tacit_status q_own_status(tacit_queue *q)
     return q->by_peer ? TACIT_OK : status;
 }
 
-/* The word counts failed queues in units of 1 and wishes to stop in units of
- * 2^20, so that one sum carries both. */
-#define STOP_UNIT 1048576.0
-
 double tct_flags_mine(const tacit_queue *q)
 {
     return (q->failed != TACIT_OK ? 1.0 : 0.0) +
-           (q->stop_wanted ? STOP_UNIT : 0.0);
+           (q->stop_wanted ? TCT_FLAG_STOP : 0.0);
 }
 
 void tct_flags_agreed(tacit_queue *q, double word)
 {
-    if (word >= STOP_UNIT) q->stop_agreed = true;
-    const double stops = (double)(int64_t)(word / STOP_UNIT);
-    if (word - stops * STOP_UNIT < 0.5 || q->peers_know) return;
+    if (word >= TCT_FLAG_STOP) q->stop_agreed = true;
+    if (!tct_flags_say_failed(word) || q->peers_know) return;
     q->by_peer = q->failed == TACIT_OK;
     q_fail(q, TACIT_COMM, "another rank has failed");
     q->peers_know = true;

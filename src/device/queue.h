@@ -418,6 +418,14 @@ static inline void **tct_link_state(tacit_queue *q)
 
 /* The flag word that this rank adds to a sum, and what the summed word of all
  * ranks means for this queue. */
+#define TCT_FLAG_STOP \
+    1048576.0 /* the word counts wishes in this unit, and
+                                   failures in units of 1                */
+TCT_BOTH int tct_flags_say_failed(double word)
+{
+    const double stops = (double)(int64_t)(word / TCT_FLAG_STOP);
+    return word - stops * TCT_FLAG_STOP >= 0.5;
+}
 double tct_flags_mine(const tacit_queue *q);
 void tct_flags_agreed(tacit_queue *q, double word);
 

@@ -18,6 +18,7 @@
 #include "comm/gpu/peer.h"
 #include "device/gpu/tail.cuh"
 
+static const uint64_t NOBODY = UINT64_MAX; /* is waited for, all know why */
 enum { THREADS = 256, SUM_THREADS = 256, POLLS_PER_CLOCK = 512 };
 
 /* Rank `peer` is missing. */
@@ -97,12 +98,13 @@ static __global__ void __launch_bounds__(SUM_THREADS)
             C.outbox->flags = total;
             if (total != 0.0)
                 tct_post_word((double *)&C.outbox->mailbox->flags, total);
+            if (tct_flags_say_failed(total)) C.state->gone = NOBODY;
         }
     }
     __syncthreads();
     if (threadIdx.x != 0) return;
     C.state->sums = number;
-    if (C.state->gone != 0) C.outbox->flags = 1.0;
+    if (C.state->gone != 0 && C.state->gone != NOBODY) C.outbox->flags = 1.0;
     tct_tail_run_all(tail);
 }
 
@@ -180,7 +182,10 @@ static __global__ void __launch_bounds__(THREADS)
         __syncthreads();
         if (threadIdx.x == 0) {
             tct_fence_all();
-            if (is_last(e.ticket, gridDim.x)) tct_signal_send(e.other, number);
+            if (is_last(e.ticket, gridDim.x)) {
+                tct_fence_all();
+                tct_signal_send(e.other, number);
+            }
         }
     }
     __syncthreads();

@@ -16,7 +16,8 @@ enum {
 /* What all messages of a queue have in common; on the device. */
 typedef struct tct_peer_state {
     uint64_t sums; /* so far                                              */
-    uint64_t gone; /* 1 + the rank that did not come: nobody is waited for */
+    uint64_t gone; /* not 0: nobody is waited for any more, since 1 + this rank
+                      did not come, or since all know of a failure         */
 } tct_peer_state;
 
 typedef struct tct_peer_common {

@@ -95,9 +95,11 @@ static tacit_status add_arena(tct_windows *W, int64_t bytes)
     if (status >= 0)
         status = tct_gpu_status(gpu_ipc_give(&mine, a->at[q->rank]),
                                 "sharing memory of the GPU");
-    TRY(tct_agree(q->world, status));
-    TRY(tct_allgather(q->world, sizeof mine, &mine, all));
-    return tct_agree(q->world, import(W, a, all));
+    status = tct_agree(q->world, status);
+    if (status >= 0) status = tct_allgather(q->world, sizeof mine, &mine, all);
+    if (status >= 0) status = tct_agree(q->world, import(W, a, all));
+    if (status < 0) a->bytes = 0; /* there is no room in it */
+    return status;
 }
 
 static tct_counter *closed_of(const tct_windows *W, int rank, int by)
@@ -120,9 +122,9 @@ tacit_status tct_windows_open(tacit_queue *q, tct_windows **out)
     tacit_status status =
         W ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for messages");
-    TRY(tct_agree(q->world, status));
-    W->q = q;
     *out = W;
+    if (W) W->q = q;
+    TRY(tct_agree(q->world, status));
     TRY(check_ranks(q));
     TRY(tct_shared_create(q->world, (size_t)q->ranks * sizeof(tct_counter),
                           &W->closed));
@@ -144,8 +146,14 @@ void tct_windows_close(tct_windows **windows)
     while (W->arenas > 0 && !all_closed(W) &&
            tct_seconds() - start < CLOSE_SECONDS)
         sched_yield();
+    const bool unused = W->arenas == 0 || all_closed(W);
+    if (!unused)
+        tct_log(TCT_DETAIL,
+                "rank %d: memory of the GPU is left: others may "
+                "still reach it",
+                q->rank);
     for (int i = 0; i < W->arenas; i++) {
-        tct_gpu_release(W->arena[i].at[q->rank]);
+        if (unused) tct_gpu_release(W->arena[i].at[q->rank]);
         while (W->arena[i].first) {
             taken *t = W->arena[i].first;
             W->arena[i].first = t->next;
@@ -187,6 +195,7 @@ static tacit_status take(tct_windows *W, int64_t bytes, tct_peer_window *out)
     if (status >= 0 && lacks) status = add_arena(W, bytes);
     if (status < 0) {
         tct_free(t);
+        out->arena = -1;
         return status;
     }
     if (out->arena < 0) {

@@ -106,9 +106,8 @@ static __device__ inline bool tct_hear(const tct_gang<true> &g,
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
-        if (blockIdx.x == 0)
-            tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
-                          1 + (uint64_t)rank);
+        tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
+                      1 + (uint64_t)rank);
         return false;
     }
 }

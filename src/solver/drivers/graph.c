@@ -16,6 +16,7 @@ typedef struct {
     const tacit_operator *A;
     int version; /* of A */
     const double *x, *b;
+    const tct_link *link;
     int64_t replacements; /* in a replay */
     /* while a turn goes on */
     int looks; /* of this turn */
@@ -36,7 +37,8 @@ static bool is_recorded(const tct_run *R)
 {
     const graph *G = R->drive;
     return G->made.device && G->method == R->now && G->A == R->A &&
-           G->version == R->exact->version && G->x == R->x && G->b == R->b;
+           G->version == R->exact->version && G->x == R->x && G->b == R->b &&
+           G->link == R->q->link;
 }
 
 static void begin_record(tct_run *R)
@@ -49,6 +51,7 @@ static void begin_record(tct_run *R)
     G->version = R->exact->version;
     G->x = R->x;
     G->b = R->b;
+    G->link = R->q->link;
     G->recording = true;
     G->recorded = 0;
     G->result = R->result;
@@ -85,7 +88,7 @@ static bool replay(tct_run *R)
         if (done && tct_is_held(R)) continue;
         R->k++;
         if (!tct_judge(R, &c)) {
-            if (q->stop_wanted) q_tell(q);
+            if (q->stop_wanted || q->failed != TACIT_OK) q_tell(q);
             continue;
         }
         done = true;
@@ -123,6 +126,13 @@ static bool look(tct_run *R)
 static void graph_iterate(tct_run *R)
 {
     graph *G = R->drive;
+    if (R->q->link->starter <
+        TCT_BY_STREAM) { /* another solver has dropped it */
+        q_forget(R->q, &G->made);
+        R->left_from = R->k;
+        tct_driver_host.iterate(R);
+        return;
+    }
     G->looks = 0;
     tct_iterate_text(R, look);
 }

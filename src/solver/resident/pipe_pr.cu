@@ -160,10 +160,13 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
-    if constexpr (PEERS) send(near, 0, place[0]);
+    if constexpr (PEERS) { /* all have read what came for the product before */
+        met = tct_meet_all(gang);
+        if (met != TCT_LATE) send(near, 0, place[0]);
+    }
     /* clang-format off */
     int64_t k = 0;
-    for (;;) {
+    while (met != TCT_LATE) {
         met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);

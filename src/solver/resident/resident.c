@@ -154,21 +154,6 @@ static void resident_close(tct_run *R)
     R->drive = NULL;
 }
 
-/* Is there a kernel for what R has come to: its rescue, another precision? On all
- * ranks: collective. */
-static bool has_kernel(const tct_run *R)
-{
-    char reason[TCT_REFUSAL];
-    const residence *H = R->drive;
-    int64_t has = code_for(R, reason, sizeof reason) != NULL;
-    /* a rescue may ask for more second places than the method has */
-    const int places = has ? kernel_of(R->now, R->M)->places : 0;
-    if (places > 0 && !H->second[places - 1]) has = 0;
-    if (R->q->ranks > 1 && tct_reduce_i64(R->q->world, TCT_MIN, 1, &has) < 0)
-        has = 0;
-    return has;
-}
-
 static double *vector_of(const tct_run *R, int from)
 {
     switch (from) {
@@ -197,49 +182,82 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
         J->v[v].memory = vector_of(R, K->from[v]);
 }
 
-/* What the gangs of other GPUs have to do with this one's. */
-static bool join_peers(const tct_run *R, const tct_resident_kernel *K,
-                       int threads, tct_resident_job *J)
+/* A kernel that is to be started: its job, and how. */
+typedef struct {
+    tct_resident_job job;
+    int threads;
+    size_t shared;
+} plan;
+
+static int threads_of(const tct_resident_job *J, int blocks)
 {
+    const int pollers = tct_gang_threads(blocks);
+    int threads = GPU_WAVE * J->tile;
+    if (threads < TCT_THREADS_MOST(J->A.walk))
+        threads += GPU_WAVE; /* a warp that speaks */
+    if (J->A.long_rows > 0) threads = TCT_THREADS_MOST(J->A.walk);
+    return threads < pollers ? pollers : threads;
+}
+
+/* Plan a kernel for `most` looks.
+ * Errors      NO_MEMORY, DEVICE (only of several GPUs). */
+static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
+{
+    const tct_gpu *g = tct_gpu_of(R->q);
+    const tct_resident_kernel *K = kernel_of(R->now, R->M);
     residence *H = R->drive;
-    const tacit_status status =
-        tct_halo_make(&H->halo, R, K, J, H->blocks, threads);
-    if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
+    tct_resident_job *J = &p->job;
+    fill_job(R, K, most, J);
+    if (R->q->ranks > 1 && !(J->gang.peers = tct_peer_gangs(R->q)))
+        return q_own_status(R->q);
+    H->blocks = g->sms;
+    tct_resident_divide(J, H->blocks);
+    p->threads = threads_of(J, H->blocks);
+    p->shared = tct_resident_place(J, K, p->threads, g->shared_bytes);
+    const double chip = (double)J->chip_values * H->blocks;
+    J->keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
+                       g->l2_bytes);
+    H->slots = J->slots;
+    for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J->v[v].slots;
+    if (R->q->ranks == 1) return TACIT_OK;
+    TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
     J->halo = H->halo.there;
-    return status >= 0;
+    return TACIT_OK;
 }
 
 /* Launch it for `most` looks; false if the queue has failed. */
-static bool launch(const tct_run *R, const tct_resident_kernel *K, int64_t most)
+static bool launch(const tct_run *R, int64_t most)
 {
-    const tct_gpu *g = tct_gpu_of(R->q);
-    residence *H = R->drive;
     char reason[TCT_REFUSAL];
-    tct_resident_job J;
-    fill_job(R, K, most, &J);
-    if (R->q->ranks > 1 && !(J.gang.peers = tct_peer_gangs(R->q))) return false;
-    H->blocks = g->sms;
-    tct_resident_divide(&J, H->blocks);
-    int threads = GPU_WAVE * J.tile;
-    const int pollers = tct_gang_threads(H->blocks);
-    if (threads < TCT_THREADS_MOST(J.A.walk))
-        threads += GPU_WAVE; /* a warp that speaks */
-    if (threads < pollers) threads = pollers;
-    if (J.A.long_rows > 0) threads = TCT_THREADS_MOST(J.A.walk);
-    const size_t shared = tct_resident_place(&J, K, threads, g->shared_bytes);
-    const double chip = (double)J.chip_values * H->blocks;
-    J.keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
-                      g->l2_bytes);
-    H->slots = J.slots;
-    for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J.v[v].slots;
-    if (R->q->ranks > 1 && !join_peers(R, K, threads, &J)) return false;
-    return tct_gang_start(
-        R->q, &J.gang,
-        &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
-                           .job = &J,
-                           .blocks = H->blocks,
-                           .threads = threads,
-                           .shared = shared});
+    plan p;
+    const residence *H = R->drive;
+    const tacit_status status = make_plan(R, most, &p);
+    if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
+    return status >= 0 &&
+           tct_gang_start(
+               R->q, &p.job.gang,
+               &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
+                                  .job = &p.job,
+                                  .blocks = H->blocks,
+                                  .threads = p.threads,
+                                  .shared = p.shared});
+}
+
+/* Is there a kernel for what R has come to: its rescue, another precision? Of
+ * several ranks all must have one, and what it needs: collective. */
+static bool has_kernel(const tct_run *R)
+{
+    char reason[TCT_REFUSAL];
+    const residence *H = R->drive;
+    const tacit_queue *q = R->q;
+    int64_t has = code_for(R, reason, sizeof reason) != NULL;
+    /* a rescue may ask for more second places than the method has */
+    const int places = has ? kernel_of(R->now, R->M)->places : 0;
+    if (places > 0 && !H->second[places - 1]) has = 0;
+    if (q->ranks == 1) return has;
+    plan p;
+    if (q->failed != TACIT_OK || (has && make_plan(R, 1, &p) < 0)) has = 0;
+    return tct_reduce_i64(q->world, TCT_MIN, 1, &has) >= 0 && has;
 }
 
 /* A kernel enqueues nothing that could be counted: what an iteration counts as
@@ -289,7 +307,7 @@ static void run_kernel(tct_run *R)
     while (!done && R->q->failed == TACIT_OK) {
         int64_t looks = R->most - R->k + (look_first ? 1 : 0);
         if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
-        if (looks <= 0 || !launch(R, K, looks)) break;
+        if (looks <= 0 || !launch(R, looks)) break;
         int64_t seen = 0;
         while (q_seen(R->q, &c)) {
             if (done && tct_is_held(R)) continue;
@@ -305,7 +323,7 @@ static void run_kernel(tct_run *R)
             if (tct_judge(R, &c)) {
                 done = true;
                 tct_gang_end(R->q);
-            } else if (R->q->stop_wanted) {
+            } else if (R->q->stop_wanted || R->q->failed != TACIT_OK) {
                 q_tell(R->q);
                 tct_gang_end(R->q);
             }
