@@ -97,7 +97,7 @@ refused 1 'needs no matrix' bench reduce poisson3d:4
 
 # several: each link that there is between them, or the one that is asked for
 [ -n "$MPIRUN" ] || finish
-links=$("$TACIT" devices | sed -n '/	self	/d; s/^comm	\([a-z]*\)	yes	.*/\1/p' | tr '\n' ' ')
+links=$("$TACIT" devices | sed -n '/	self	/d; /	peer	/d; /	nccl	/d; s/^comm	\([a-z]*\)	yes	.*/\1/p' | tr '\n' ' ')
 case " $links" in *' shm mpi '*) ;; *) complain "devices: links $links" ;; esac
 for np in 2 3; do
     for comm in '' shm; do

@@ -4,8 +4,8 @@
  * they have can be destroyed without it. Each case has a world of its own, which
  * is of no use any more when it is over.
  *
- * RUN: np=2,3
- * THREADS: 2,3 */
+ * RUN: np=3
+ * THREADS: 3 */
 #define TEST_DEVICE "host"
 #include "comm/world.h"
 #include "gpu.h"
