@@ -14,7 +14,7 @@ enum { OLDEST = 21500 };
 static struct {
     pthread_once_t once;
     bool loaded;
-    tct_nccl_library library;
+    tct_nccl_library calls;
     char text[400];
 } nccl = {.once = PTHREAD_ONCE_INIT};
 
@@ -56,7 +56,7 @@ static bool find(void *handle, const char *name, void *function)
 
 static void name_version(void)
 {
-    const int v = nccl.library.version; /* 4 digits before 2.9 */
+    const int v = nccl.calls.version; /* 4 digits before 2.9 */
     const int thousand = v < 10000 ? 1000 : 10000;
     snprintf(nccl.text, sizeof nccl.text, "NCCL %d.%d.%d%s", v / thousand,
              v % thousand / 100, v % 100,
@@ -66,7 +66,7 @@ static void name_version(void)
 static void load(void)
 {
     void *handle = open_library();
-    tct_nccl_library *l = &nccl.library;
+    tct_nccl_library *l = &nccl.calls;
     if (!handle) return;
 #define X(name, type, takes) \
     if (!find(handle, "nccl" #name, &l->name)) return;
@@ -82,5 +82,5 @@ const tct_nccl_library *tct_nccl_load(char *text, size_t size)
 {
     pthread_once(&nccl.once, load);
     snprintf(text, size, "%s", nccl.text);
-    return nccl.loaded ? &nccl.library : NULL;
+    return nccl.loaded ? &nccl.calls : NULL;
 }
