@@ -25,8 +25,7 @@ typedef struct { /* of a plan */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
 } peer_plan;
 
-/* Bytes of a slot: a value and a number. */
-enum { SLOT = 16 };
+enum { SLOT = sizeof(tct_numbered) };
 
 static peer *peer_of(tacit_queue *q)
 {
@@ -116,10 +115,10 @@ static void peer_close(tacit_queue *q)
  * where messages go. */
 typedef struct {
     tct_peer_window window;
-    int64_t counter, half[2];
+    int64_t counter, half[2], box[2];
 } end_at;
 
-/* A window: a counter for each end, then the two halves. */
+/* A window: a counter for each end, then two halves, then two of boxes. */
 static int64_t half_at(const tct_plan *plan, int half)
 {
     const int64_t ends = plan->sends + plan->recvs;
@@ -128,13 +127,20 @@ static int64_t half_at(const tct_plan *plan, int half)
     return COUNTER * ends + half * ((bytes + COUNTER - 1) / COUNTER * COUNTER);
 }
 
+static int64_t box_at(const tct_plan *plan, int half)
+{
+    return half_at(plan, 2) + half * TCT_PEER_BOXES * SLOT * plan->base.ghosts;
+}
+
 static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
 {
     end_at e = {.window = p->window, .counter = COUNTER * k};
     const tct_channel *c = &plan->recv[k - plan->sends];
-    for (int h = 0; h < 2 && k >= plan->sends; h++)
+    for (int h = 0; h < 2 && k >= plan->sends; h++) {
         e.half[h] = half_at(plan, h) +
                     plan->base.columns * c->first * (int64_t)sizeof(double);
+        e.box[h] = box_at(plan, h) + TCT_PEER_BOXES * SLOT * c->first;
+    }
     return e;
 }
 
@@ -187,8 +193,10 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
                       .own = (uint64_t *)(void *)(here + own->counter),
                       .other = (uint64_t *)(void *)(there + other->counter),
                       .ticket = p->tickets + k};
-    for (int h = 0; h < 2; h++)
+    for (int h = 0; h < 2; h++) {
         e.half[h] = (double *)(void *)(window + receiver->half[h]);
+        e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
+    }
     return e;
 }
 
@@ -256,7 +264,7 @@ static tacit_status peer_plan_open(tct_plan *plan)
     p->window.arena = -1;
     p->plan.most_sent = most_of(plan->send, plan->sends);
     p->plan.most_received = most_of(plan->recv, plan->recvs);
-    TRY(tct_windows_take(peer_of(q)->windows, (size_t)half_at(plan, 2),
+    TRY(tct_windows_take(peer_of(q)->windows, (size_t)box_at(plan, 2),
                          &p->window));
     return connect(plan, p);
 }

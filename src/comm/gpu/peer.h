@@ -7,8 +7,6 @@
 
 struct tct_plan;
 
-struct tct_numbered; /* device/gpu/lane.cuh */
-
 enum {
     TCT_PEER_SLOTS = TCT_SUM_MOST + 1 /* scalars of a sum, and the flags */
 };
@@ -27,15 +25,19 @@ typedef struct tct_peer_common {
     tct_peer_state *state;
     /* [2][ranks][TCT_PEER_SLOTS] of each rank: what r has for a sum stands in
      * its part of the half of this sum */
-    struct tct_numbered *slot[TCT_PEERS_MOST];
+    tct_numbered *slot[TCT_PEERS_MOST];
 } tct_peer_common;
 
 /* An end of a channel. Messages go into the halves of the receiver's window in
- * turn; counters hold the number of the last one. */
+ * turn; counters hold the number of the last one. Kernels of a whole solve send
+ * numbered values instead, TCT_PEER_BOXES of a row at most, to boxes of which
+ * there are two halves, too. */
+enum { TCT_PEER_BOXES = 2 };
 typedef struct tct_peer_end {
     int peer;
     int64_t first, count;
     double *half[2];
+    tct_numbered *box[2];
     uint64_t *own;   /* of sends: what was taken; of receives: what came */
     uint64_t *other; /* the same of the other end                        */
     unsigned *ticket;

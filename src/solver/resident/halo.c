@@ -15,8 +15,7 @@ bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
     if (!tct_peer_is(R->q)) why = "of several GPUs only with link peer";
     else if (K->sent == 0) why = "there is no such kernel for several GPUs";
     else if (R->n == 0) why = "not where a rank has no rows";
-    else if (!R->exact->plan || R->exact->plan->base.columns < K->sent)
-        why = "only for the messages of a matrix";
+    else if (!R->exact->plan) why = "only for the messages of a matrix";
     if (!why) return true;
     snprintf(reason, size, "%s", why);
     return false;
@@ -113,8 +112,8 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
             send[at[v]] =
                 (tct_resident_send){.row = m->index[v],
                                     .at = m->sends[v].at,
-                                    .to = {end[k].half[0] + i * m->sent,
-                                           end[k].half[1] + i * m->sent}};
+                                    .to = {end[k].box[0] + i * m->sent,
+                                           end[k].box[1] + i * m->sent}};
         }
     if (status >= 0)
         status = tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of,
@@ -149,25 +148,25 @@ static tacit_status list_edges(const maker *m, tct_resident_halo *H)
 
 /* --- ghosts -------------------------------------------------------------------- */
 
-/* Where each ghost comes to in a half of the window. */
+/* Where each ghost comes to in a half of the boxes. */
 static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
                                  int32_t **out)
 {
     const tct_plan *plan = m->plan;
-    const int columns = plan->base.columns;
     const tct_peer_end *end = tct_peer_ends(plan) + plan->sends;
     TRY(TCT_ALLOC(plan->base.ghosts, "a persistent kernel", out));
     for (int k = 0; k < plan->recvs; k++) {
         const tct_channel *c = &plan->recv[k];
         for (int half = 0; half < 2; half++)
-            H->window[half] = end[k].half[half] - columns * c->first;
+            H->come[half] = end[k].box[half] - TCT_PEER_BOXES * c->first;
         for (int64_t i = 0; i < c->count; i++)
-            (*out)[c->first + i] = (int32_t)(columns * c->first + i * m->sent);
+            (*out)[c->first + i] =
+                (int32_t)(TCT_PEER_BOXES * c->first + i * m->sent);
     }
     return TACIT_OK;
 }
 
-/* Columns are numbers of ghosts that are kept, or places in the window. */
+/* Columns are numbers of ghosts that are kept, or places of what comes. */
 static tacit_status list_columns(const maker *m, const int32_t *place,
                                  bool keeps, tct_resident_halo *H)
 {

@@ -2,9 +2,11 @@
  * solver/resident/halo.cuh - what a persistent kernel sends to those of other
  * GPUs, and its rows with columns of theirs.
  *
- * Nothing here waits. A value is stored into the window of the peer before a
- * meeting of all gangs that the method has anyway, for a sum, and read after it.
- * Where a method's product follows such a meeting directly, ghosts are read where
+ * A value goes to a box of the peer, with the number of its message, before a
+ * meeting of all gangs that the method has anyway, for a sum; it is read after it,
+ * when it has come: mostly it has. The message after the next one takes the same
+ * box: between the two there is such a meeting behind what reads the first one.
+ * Where a method's product follows the meeting directly, ghosts are read where
  * they came to. Else, so that there is no meeting more than on one GPU, each GPU
  * keeps vectors of ghosts, which it updates as their owner does: the same
  * arithmetic on the same values, so the same bits. */
@@ -68,10 +70,27 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     __syncthreads();
 }
 
+/* What has come to box `at`, when it is of message `number`. */
+static __device__ inline double
+tct_come(const tct_gang<true> &g, const tct_numbered *at, uint64_t number)
+{
+    tct_numbered got = tct_numbered_seen(at);
+    uint64_t start = 0;
+    for (unsigned i = 1; got.number != number; i++) {
+        got = tct_numbered_seen(at);
+        if (i % POLLS_PER_CLOCK) continue;
+        const uint64_t now = tct_nanoseconds(), limit = g.job.peers->limit_ns;
+        if (start == 0) start = now;
+        if (*(volatile int *)&g.told[3]) return 0.0;
+        if (limit != 0 && now - start > limit) g.told[3] = 1;
+    }
+    return got.value;
+}
+
 /* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
  * which threads of this block have stored before. */
 template <int COLS, class VALUE>
-static __device__ inline void tct_send(const tct_near &N, int half,
+static __device__ inline void tct_send(const tct_near &N, uint64_t number,
                                        const VALUE &value)
 {
     __syncthreads();
@@ -79,7 +98,9 @@ static __device__ inline void tct_send(const tct_near &N, int half,
         const tct_resident_send s = i < TCT_NEAR ? N.near_send[i] : N.send[i];
         const int thread = s.at & ((1 << TCT_THREAD_BITS) - 1);
         for (int j = 0; j < COLS; j++)
-            s.to[half][j] = value(j, s.at >> TCT_THREAD_BITS, s.row, thread);
+            tct_numbered_send(&s.to[number & 1][j],
+                              value(j, s.at >> TCT_THREAD_BITS, s.row, thread),
+                              number);
     }
 }
 
@@ -108,32 +129,33 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* work(ghost, what came of it into this half) for all ghosts that are kept, by
+/* work(ghost, what message `number` says of it) for all ghosts that are kept, by
  * all threads of the gang, a ghost always by the same. */
 template <class WORK>
-static __device__ inline void tct_ghosts(const tct_resident_halo &H, int half,
-                                         const WORK &work)
+static __device__ inline void tct_ghosts(const tct_resident_halo &H,
+                                         const tct_gang<true> &gang,
+                                         uint64_t number, const WORK &work)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
     for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
          g < H.ghosts; g += step)
-        work(g, tct_load_fresh(&H.window[half][tct_read_only(&H.place[g])]));
+        work(g, tct_come(gang, &H.come[number & 1][tct_read_only(&H.place[g])],
+                         number));
 }
 
 /* Keep of all ghosts value(slot, row, thread) of their owners, in kept[n], for
- * all to read. */
+ * all to read: message `i` of this kernel. */
 template <class VALUE>
 static __device__ inline tct_met
 tct_keep(const tct_resident_halo &H, const tct_near &N, tct_gang<true> &gang,
-         int n, const VALUE &value)
+         int n, int64_t i, const VALUE &value)
 {
-    tct_send<1>(N, 0, [&](int, int slot, int64_t row, int thread) {
+    const uint64_t number = tct_message(gang, i);
+    tct_send<1>(N, number, [&](int, int slot, int64_t row, int thread) {
         return value(slot, row, thread);
     });
-    const tct_met met = tct_meet_all(gang);
-    if (met == TCT_LATE) return met;
     double *to = H.kept[n];
-    tct_ghosts(H, 0, [&](int64_t g, double v) { to[g] = v; });
+    tct_ghosts(H, gang, number, [&](int64_t g, double v) { to[g] = v; });
     return tct_meet_all(gang);
 }
 

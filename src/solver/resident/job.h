@@ -33,10 +33,10 @@ typedef struct tct_resident_home {
 enum { TCT_THREAD_BITS = 10 };
 
 /* A row that a peer needs: where it lives in this block, and where its value
- * goes, in the halves of the peer's window. */
+ * goes at the peer, messages taking turns. */
 typedef struct tct_resident_send {
     int32_t row, at;
-    double *to[2];
+    tct_numbered *to[2];
 } tct_resident_send;
 
 /* A row with entries in columns of other ranks. */
@@ -54,10 +54,10 @@ typedef struct tct_resident_halo {
     const int32_t
         *col; /* places of ghosts, or numbers of ghosts (`ghosts` > 0) */
     const double *val;
-    const double *window[2]; /* what has come   */
-    int64_t ghosts;          /* that are kept    */
-    const int32_t *place;    /* [ghosts] of each in the window */
-    double *kept[TCT_KEPT];  /* [ghosts] each    */
+    const tct_numbered *come[2]; /* messages take turns */
+    int64_t ghosts;              /* that are kept    */
+    const int32_t *place;        /* [ghosts] of each in `come` */
+    double *kept[TCT_KEPT];      /* [ghosts] each    */
 } tct_resident_halo;
 
 typedef struct tct_resident_job {

@@ -24,8 +24,9 @@ enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 template <int B, int STORE, int WALK, bool PEERS>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
-         tct_ahead &ahead, const tct_near_if<PEERS> &near, int half,
-         const double *s, const double *r)
+         tct_ahead &ahead, const tct_near_if<PEERS> &near,
+         const tct_gang<PEERS> &gang, int64_t k, const double *s,
+         const double *r)
 {
     const double *const x[2] = {s, r};
     tct_multiply<B, STORE, WALK>(
@@ -38,7 +39,9 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         tct_add_edges<2>(
             *J.halo, near,
             [&](int j, int place) {
-                return tct_load_fresh(&J.halo->window[half][place + j]);
+                const uint64_t number = tct_message(gang, k);
+                return tct_come(gang, &J.halo->come[number & 1][place + j],
+                                number);
             },
             [&](int t, int64_t row, const double(&sum)[2], int thread) {
                 *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
@@ -47,11 +50,11 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
 }
 
 /* s and r, to peers, which are in memory */
-static __device__ inline void send(const tct_near &near, int half,
+static __device__ inline void send(const tct_near &near, uint64_t message,
                                    const tct_chip_vector (&rs)[2])
 {
     const double *const r = rs[0].memory, *const s = rs[1].memory;
-    tct_send<2>(near, half, [&](int j, int, int64_t row, int) {
+    tct_send<2>(near, message, [&](int j, int, int64_t row, int) {
         return j == 0 ? s[row] : r[row];
     });
 }
@@ -160,10 +163,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
-    if constexpr (PEERS) { /* all have read what came for the product before */
-        met = tct_meet_all(gang);
-        if (met != TCT_LATE) send(near, 0, place[0]);
-    }
+    if constexpr (PEERS) send(near, tct_message(gang, 1), place[0]);
     /* clang-format off */
     int64_t k = 0;
     while (met != TCT_LATE) {
@@ -173,14 +173,14 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
-        products<B, STORE, WALK, PEERS>(J, A, ahead, near, now, place[now][1].memory,
+        products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         now = 1 - now;
-        if constexpr (PEERS) send(near, now, place[now]);
+        if constexpr (PEERS) send(near, tct_message(gang, k + 1), place[now]);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);

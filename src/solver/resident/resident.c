@@ -225,15 +225,31 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     return TACIT_OK;
 }
 
-/* Launch it for `most` looks; false if the queue has failed. */
+/* Has no rank's queue failed since all agreed that there is a kernel? A kernel
+ * that one rank does not start is waited for in vain by the others. Collective,
+ * unless all know already. */
+static bool is_well(tacit_queue *q)
+{
+    double word = tct_flags_mine(q);
+    if (q->ranks > 1 && !q->peers_know) {
+        if (tct_reduce_f64(q->world, TCT_SUM, 1, &word) >= 0)
+            tct_flags_agreed(q, word);
+        else q_fail(q, TACIT_COMM, "%s", tacit_error_message());
+    }
+    return q->failed == TACIT_OK;
+}
+
+/* Launch it for `most` looks, on all ranks or none; false if a queue has
+ * failed. */
 static bool launch(const tct_run *R, int64_t most)
 {
     char reason[TCT_REFUSAL];
     plan p;
     const residence *H = R->drive;
-    const tacit_status status = make_plan(R, most, &p);
+    const tacit_status status =
+        R->q->failed == TACIT_OK ? make_plan(R, most, &p) : TACIT_OK;
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
-    return status >= 0 &&
+    return is_well(R->q) &&
            tct_gang_start(
                R->q, &p.job.gang,
                &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
@@ -304,7 +320,7 @@ static void run_kernel(tct_run *R)
         apply(R->A, R->q, R->v[V_P], R->v[K->product]);
         R->result->extra_products++;
     }
-    while (!done && R->q->failed == TACIT_OK) {
+    while (!done) {
         int64_t looks = R->most - R->k + (look_first ? 1 : 0);
         if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
         if (looks <= 0 || !launch(R, looks)) break;

@@ -24,7 +24,7 @@ enum { KEPT_P, KEPT_R, KEPT_DIA };
 template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __device__ inline void
 product(const tct_resident_job &J, const tct_values<STORE, true> &A,
-        tct_ahead &ahead, const tct_near_if<PEERS> &near, int half,
+        tct_ahead &ahead, const tct_near_if<PEERS> &near, uint64_t message,
         double (&sum)[4 + M])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
@@ -45,7 +45,7 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
                 *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
                 ps = fma(p[0][row], s[0], ps);
             });
-        tct_send<1>(near, half, [&](int, int t, int64_t row, int thread) {
+        tct_send<1>(near, message, [&](int, int t, int64_t row, int thread) {
             return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
         });
     }
@@ -93,10 +93,11 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
 
 /* The same of ghosts, of whose s has come. */
 template <bool M>
-static __device__ inline void ghosts(const tct_resident_job &J, int half,
-                                     double alpha, double beta)
+static __device__ inline void
+ghosts(const tct_resident_job &J, const tct_gang<true> &gang, uint64_t message,
+       double alpha, double beta)
 {
-    tct_ghosts(*J.halo, half, [&](int64_t g, double s) {
+    tct_ghosts(*J.halo, gang, message, [&](int64_t g, double s) {
         double *const *kept = J.halo->kept;
         const double r = kept[KEPT_R][g], p = kept[KEPT_P][g];
         double sum[1 + M] = {0.0};
@@ -121,18 +122,27 @@ static __device__ inline tct_met
 keep(const tct_resident_job &J, const tct_near &near, tct_gang<true> &gang)
 {
     tct_met met =
-        tct_keep(*J.halo, near, gang, KEPT_P,
+        tct_keep(*J.halo, near, gang, KEPT_P, 1,
                  [&](int, int64_t row, int) { return J.v[V_DIR].memory[row]; });
     if (met == TCT_LATE) return met;
-    met = tct_keep(*J.halo, near, gang, KEPT_R,
+    met = tct_keep(*J.halo, near, gang, KEPT_R, 2,
                    [&](int t, int64_t row, int thread) {
                        return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
                    });
     if (!M || met == TCT_LATE) return met;
-    return tct_keep(*J.halo, near, gang, KEPT_DIA,
+    return tct_keep(*J.halo, near, gang, KEPT_DIA, 3,
                     [&](int t, int64_t row, int thread) {
                         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
                     });
+}
+
+/* The number of the message of iteration `k`, behind those that keep. */
+template <bool M, bool PEERS>
+static __device__ inline uint64_t message(const tct_gang<PEERS> &gang,
+                                          int64_t k)
+{
+    if constexpr (PEERS) return tct_message(gang, 2 + M + k);
+    return 0;
 }
 
 /* p = z */
@@ -168,7 +178,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (met != TCT_LATE) met = keep<M>(J, near, gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, k & 1, sum); /* s = A p        */
+        product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, message<M>(gang, k + 1), sum); /* s = A p        */
         met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
@@ -178,7 +188,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         tct_ask(gang, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
-        if constexpr (PEERS) ghosts<M>(J, (k - 1) & 1, c[C_ALPHA], c[C_BETA]);
+        if constexpr (PEERS) ghosts<M>(J, gang, message<M>(gang, k), c[C_ALPHA], c[C_BETA]);
         met = tct_grid_wait(gang);
     }
     /* clang-format on */

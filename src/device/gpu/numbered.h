@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/numbered.h - a value and the number of the message that it is, which
+ * are stored and read at once: lane.cuh. */
+#ifndef TCT_GPU_NUMBERED_H
+#define TCT_GPU_NUMBERED_H
+#include <stdalign.h>
+#include <stdint.h>
+
+typedef struct tct_numbered {
+    alignas(16) double value;
+    uint64_t number;
+} tct_numbered;
+
+#endif
