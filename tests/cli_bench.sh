@@ -97,7 +97,7 @@ refused 1 'needs no matrix' bench reduce poisson3d:4
 
 # several: each link that there is between them, or the one that is asked for
 [ -n "$MPIRUN" ] || finish
-links=$("$TACIT" devices | sed -n '/	self	/d; /	peer	/d; /	nccl	/d; s/^comm	\([a-z]*\)	yes	.*/\1/p' | tr '\n' ' ')
+links=$("$TACIT" devices | sed -n '/	self	/d; /	peer	/d; /	nccl	/d; /	nvshmem	/d; s/^comm	\([a-z]*\)	yes	.*/\1/p' | tr '\n' ' ')
 case " $links" in *' shm mpi '*) ;; *) complain "devices: links $links" ;; esac
 for np in 2 3; do
     for comm in '' shm; do
@@ -125,8 +125,10 @@ for what in reduce exchange; do
     [ $status = 1 ] || complain "$what --comm self: status $status"
     [ -s out ] && complain "$what --comm self: prints $(cat out)"
     has err '--comm self is for one process'
-    run 2 bench $what --comm nccl
-    [ $status = 1 ] || complain "$what --comm nccl: status $status"
-    has err 'nccl'
+    for link in nccl nvshmem; do
+        run 2 bench $what --comm $link
+        [ $status = 1 ] || complain "$what --comm $link: status $status"
+        has err $link
+    done
 done
 finish

@@ -82,11 +82,13 @@ cmp -s out "$source/docs/tacit.1" ||
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
-for name in queue nvshmem sstep amg; do
+for name in queue sstep amg; do
     grep -q "	$name	no	." out || complain "devices: $name"
 done
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||
     grep -q '^comm	nccl	no	.' out || complain 'devices: nccl'
+grep -q '^comm	nvshmem	yes	.*: NVSHMEM 3\.' out ||
+    grep -q '^comm	nvshmem	no	.' out || complain 'devices: nvshmem'
 gpu=no
 grep -q '^device	cuda	yes	' out && gpu=yes
 for name in cuda graph resident mixed mixed48; do

@@ -23,18 +23,21 @@ static void refused(const char *spec, tacit_status wanted, const char *word)
                  word);
 }
 
-/* NCCL may not be here, and wants a GPU for each rank: it says which. */
-static bool has_nccl(void)
+/* A link with a library, which may not be here, and wants a GPU for each rank: it
+ * says which. */
+static bool has_library(const char *link)
 {
     tacit_queue *q = NULL;
-    const tacit_status status =
-        tacit_queue_create(test_world(), TEST_DEVICE "@nccl", 1, &q);
+    char spec[64];
+    snprintf(spec, sizeof spec, TEST_DEVICE "@%s", link);
+    const tacit_status status = tacit_queue_create(test_world(), spec, 1, &q);
     tacit_queue_destroy(&q);
     if (status == TACIT_OK) return true;
     EXPECT(TACIT_UNSUPPORTED, status);
-    if (!strstr(tacit_error_message(), "NCCL")) /* the library, or its wish */
-        fail_msg("nccl: %s", tacit_error_message());
-    print_message("%s\n", tacit_error_message());
+    const char *why = tacit_error_message();
+    if (!strstr(why, "could not be loaded") && !strstr(why, "share a GPU"))
+        fail_msg("%s: %s", link, why);
+    print_message("%s\n", why);
     return false;
 }
 
@@ -50,11 +53,13 @@ static void links_are_chosen_by_name(void **state)
     tacit_queue_destroy(&q);
     for (int i = 0; tacit_link_at(i); i++) {
         const char *name = tacit_link_at(i)->name;
-        const bool can = strcmp(name, "self") == 0   ? alone
-                         : strcmp(name, "mpi") == 0  ? test_launched_
-                         : strcmp(name, "peer") == 0 ? gpus
-                         : strcmp(name, "nccl") == 0 ? gpus && has_nccl()
-                                                     : !alone;
+        const bool can =
+            strcmp(name, "self") == 0   ? alone
+            : strcmp(name, "mpi") == 0  ? test_launched_
+            : strcmp(name, "peer") == 0 ? gpus
+            : strcmp(name, "nccl") == 0 || strcmp(name, "nvshmem") == 0
+                ? gpus && has_library(name)
+                : !alone;
         char spec[64];
         snprintf(spec, sizeof spec, "count:" TEST_DEVICE "@%s", name);
         if (can) {

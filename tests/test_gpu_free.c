@@ -141,7 +141,8 @@ static void methods_do_as_with_the_matrix(void **state)
             const char *link = tacit_queue_link(p.q);
             const tacit_status status = solve(&p, method, loop);
             const bool by_cpu = !alone && strcmp(link, "peer") != 0 &&
-                                strcmp(link, "nccl") != 0;
+                                strcmp(link, "nccl") != 0 &&
+                                strcmp(link, "nvshmem") != 0;
             if (by_cpu && strcmp(loop, "graph") == 0) {
                 EXPECT(TACIT_UNSUPPORTED, status);
             } else {

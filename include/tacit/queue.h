@@ -25,10 +25,16 @@
  * measures which that is; the others are closed then.
  *     self             a process alone; allows every loop of a solver
  *     peer             memory of GPUs of one machine, written by their kernels;
- *                      allows loops host and graph
+ *                      allows every loop
  *     nccl             NCCL, a library that is loaded when it is asked for (the
  *                      variable TACIT_NCCL may say where it is), enqueued on
  *                      the stream; allows loops host and graph
+ *     nvshmem          memory of NVSHMEM's, written by the GPUs' kernels, as
+ *                      with peer: a library that is loaded when it is asked for
+ *                      (TACIT_NVSHMEM may say where it is) and starts once in a
+ *                      process, so that the link belongs to the first world
+ *                      that opens it; not ended before the process is; allows
+ *                      every loop
  *     shm              memory that the processes of one machine, or threads,
  *                      share, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device

@@ -78,7 +78,7 @@ TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
 /* Who starts a message: the ways that there are. */
 typedef struct tacit_link {
-    const char *name; /* "self", "peer", "nccl", "shm", "mpi" */
+    const char *name; /* "self", "peer", "nccl", "nvshmem", "shm", "mpi" */
     const char *summary;
     const char *reason; /* why this build has it not; NULL: it has */
 } tacit_link;

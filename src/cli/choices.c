@@ -27,8 +27,7 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
 
 /* clang-format off */
 FIXED(coming_comm,
-    {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false},
-    {"nvshmem", "the kernel starts them, through NVSHMEM", GPUS_COMING, false})
+    {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false})
 FIXED(any_precision,
     {"double", "all in double precision", NULL, false},
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},

@@ -179,6 +179,10 @@ static const entry variables[] = {
      "exchange of a solve, is given up and the job ends with status 5; 0: "
      "never (60)"},
     {"TACIT_NCCL", "the library of NCCL, for --comm nccl (libnccl.so.2)"},
+    {"TACIT_NVSHMEM",
+     "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "
+     "NVSHMEM_REMOTE_TRANSPORT=none, NVSHMEM_DISABLE_LOCAL_ONLY_PROXY=1 and "
+     "NVSHMEM_DISABLE_NVLS=1 are set then, where they are not set"},
     {"TACIT_OVERSUBSCRIBE",
      "set: --comm peer also for processes that share a GPU, which is slow and "
      "for tests"},

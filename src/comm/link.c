@@ -24,6 +24,10 @@ static const tacit_link rows[] = {
      "the stream starts every message, through NCCL; a recording is replayed "
      "by the CPU",
      TCT_NO_CUDA},
+    {"nvshmem",
+     "a kernel starts every message, into memory of another GPU that NVSHMEM "
+     "gives",
+     TCT_NO_CUDA},
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL},
     {"mpi", "the CPU starts every message, through MPI",

@@ -6,7 +6,7 @@
 #include "comm/world.h"
 
 #if TCT_HAVE_CUDA
-#define TCT_LINKS_GPU(X) X(peer) X(nccl)
+#define TCT_LINKS_GPU(X) X(peer) X(nccl) X(nvshmem)
 #else
 #define TCT_LINKS_GPU(X)
 #endif

@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/libnccl.c - NCCL, loaded. */
 #include "comm/gpu/libnccl.h"
-#include "base/base.h"
-#include <dlfcn.h>
+#include "comm/gpu/library.h"
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* Older ones do not keep apart what is recorded and what is launched. */
 enum { OLDEST = 21500 };
@@ -18,40 +15,13 @@ static struct {
     char text[400];
 } nccl = {.once = PTHREAD_ONCE_INIT};
 
-static void *open_library(void)
-{
-    static const char *const names[] = {"libnccl.so.2", "libnccl.so"};
-    const char *given = getenv("TACIT_NCCL");
-    char why[256] = "";
-    void *handle = NULL;
-    if (given && *given) {
-        handle = dlopen(given, RTLD_NOW | RTLD_LOCAL);
-        if (!handle)
-            snprintf(nccl.text, sizeof nccl.text,
-                     "NCCL could not be loaded, as TACIT_NCCL says: %s",
-                     dlerror());
-        return handle;
-    }
-    for (size_t i = 0; !handle && i < sizeof names / sizeof *names; i++) {
-        handle = dlopen(names[i], RTLD_NOW | RTLD_LOCAL);
-        if (!handle && i == 0) snprintf(why, sizeof why, "%s", dlerror());
-    }
-    if (!handle)
-        snprintf(nccl.text, sizeof nccl.text,
-                 "NCCL could not be loaded: %s; TACIT_NCCL=/path/to/"
-                 "libnccl.so.2 names it",
-                 why);
-    return handle;
-}
+static const tct_library library = {"NCCL", "TACIT_NCCL", "libnccl.so.2",
+                                    "libnccl.so"};
 
-static bool find(void *handle, const char *name, void *function)
+static bool find(void *handle, const char *symbol, void *function)
 {
-    void *p = dlsym(handle, name);
-    memcpy(function, &p, sizeof p);
-    if (!p)
-        snprintf(nccl.text, sizeof nccl.text,
-                 "the NCCL that was loaded has no %s", name);
-    return p != NULL;
+    return tct_library_find(&library, handle, symbol, function, nccl.text,
+                            sizeof nccl.text);
 }
 
 static void name_version(void)
@@ -65,7 +35,7 @@ static void name_version(void)
 
 static void load(void)
 {
-    void *handle = open_library();
+    void *handle = tct_library_open(&library, nccl.text, sizeof nccl.text);
     tct_nccl_library *l = &nccl.calls;
     if (!handle) return;
 #define X(name, type, takes) \

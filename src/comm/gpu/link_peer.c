@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/gpu/link_peer.c - messages started by kernels, between GPUs of one machine
- * that reach each other's memory. */
+ * comm/gpu/link_peer.c - links peer and nvshmem: messages started by kernels,
+ * between GPUs that reach each other's memory. Kernels are given addresses; what
+ * tells the two apart is where the memory comes from. */
+#include "comm/gpu/libnvshmem.h"
 #include "comm/gpu/peer.h"
 #include "comm/link.h"
 #include "comm/plan.h"
@@ -32,17 +34,37 @@ static peer *peer_of(tacit_queue *q)
     return *tct_link_state(q);
 }
 
+/* Why no queue like `q` can have such a link; NULL: it may. */
+static const char *why_not(const tacit_queue *q)
+{
+    if (q->device->kind != TCT_KIND_GPU) return "needs --device cuda";
+    if (q->ranks == 1) return "for several ranks, not for one";
+    if (q->world->ops->one_process)
+        return "for ranks that are processes, not threads of one";
+    if (q->ranks > TCT_PEERS_MOST) return "for no more than 16 ranks";
+    return NULL;
+}
+
 static bool peer_available(const tacit_queue *q, char *reason, size_t size)
 {
-    const char *why = NULL;
-    if (q->device->kind != TCT_KIND_GPU) why = "needs --device cuda";
-    else if (q->ranks == 1) why = "for several ranks, not for one";
-    else if (q->world->ops->one_process)
-        why = "for ranks that are processes, not threads of one";
-    else if (q->ranks > TCT_PEERS_MOST) why = "for no more than 16 ranks";
+    const char *why = why_not(q);
     if (!why) return tct_can_share(q->world, reason, size);
     snprintf(reason, size, "%s", why);
     return false;
+}
+
+static bool nvshmem_available(const tacit_queue *q, char *reason, size_t size)
+{
+    const char *why = why_not(q);
+    if (!why) return tct_nvshmem_load(reason, size) != NULL;
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+static bool nvshmem_probe(char *text, size_t size)
+{
+    return tct_device_cuda.available(text, size) &&
+           tct_nvshmem_load(text, size) != NULL;
 }
 
 /* What paces a loop is the same on all ranks. */
@@ -74,14 +96,14 @@ static tacit_status open_gangs(tacit_queue *q, peer *p)
     return tct_agree(q->world, status);
 }
 
-static tacit_status peer_open(tacit_queue *q)
+static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
     *tct_link_state(q) = p;
     if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
     p->slots.arena = p->gang_slots.arena = -1;
-    TRY(tct_windows_open(q, &p->windows));
+    TRY(tct_windows_open(q, source, &p->windows));
     TRY(tct_windows_take(
         p->windows, 2 * (size_t)q->ranks * TCT_PEER_SLOTS * SLOT, &p->slots));
     const tct_peer_state none = {0};
@@ -95,6 +117,16 @@ static tacit_status peer_open(tacit_queue *q)
         p->common.slot[r] = tct_windows_at(p->windows, r, &all[r]);
     TRY(open_gangs(q, p));
     return agree_on_nodes(q);
+}
+
+static tacit_status peer_open(tacit_queue *q)
+{
+    return open_from(q, &tct_windows_ipc);
+}
+
+static tacit_status nvshmem_open(tacit_queue *q)
+{
+    return open_from(q, &tct_windows_nvshmem);
 }
 
 static void peer_close(tacit_queue *q)
@@ -320,9 +352,9 @@ static void peer_launch(tacit_queue *q, const tct_op *op,
 
 /* --- for kernels of a whole solve --------------------------------------------------- */
 
-bool tct_peer_is(const tacit_queue *q)
+bool tct_peer_stores(const tacit_queue *q)
 {
-    return q->link == &tct_link_peer;
+    return q->link->launch == peer_launch;
 }
 
 const tct_gang_peers *tct_peer_gangs(tacit_queue *q)
@@ -345,14 +377,23 @@ const tct_peer_end *tct_peer_ends(const tct_plan *plan)
     return p->end;
 }
 
+/* What the two have in common. */
+#define BY_STORES(link)                                                       \
+    .name = #link, .available = link##_available, .open = link##_open,        \
+    .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,             \
+    .plan_open = peer_plan_open, .plan_close = peer_plan_close,               \
+    .sum_begin = peer_sum_begin, .sum_end = peer_sum_end,                     \
+    .exchange_begin = peer_exchange_begin, .exchange_end = peer_exchange_end, \
+    .launch = peer_launch
+
 const tct_link tct_link_peer = {
-    TCT_LINK_OPS(peer),
+    BY_STORES(peer),
     .summary = "memory of GPUs of one machine, written by kernels",
-    .starter = TCT_BY_KERNEL,
-    .nodes = true,
-    .open = peer_open,
-    .close = peer_close,
-    .plan_open = peer_plan_open,
-    .plan_close = peer_plan_close,
-    .launch = peer_launch,
+};
+
+const tct_link tct_link_nvshmem = {
+    BY_STORES(nvshmem),
+    .summary = "memory of NVSHMEM's on GPUs, written by kernels",
+    .dear = true,
+    .probe = nvshmem_probe,
 };

@@ -128,6 +128,18 @@ static __device__ inline bool is_last(unsigned *ticket, unsigned blocks)
     return true;
 }
 
+/* All blocks of the channel are through with exchange `number`: its other end is
+ * told by the last. All threads'. */
+static __device__ inline void announce(const tct_peer_end &e, uint64_t number)
+{
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    tct_fence_all();
+    if (!is_last(e.ticket, gridDim.x)) return;
+    tct_fence_all();
+    tct_signal_send(e.other, number);
+}
+
 /* The blocks of a row of the grid have a channel. Of a queue that has failed there
  * may be no vector. */
 static __global__ void __launch_bounds__(THREADS)
@@ -148,14 +160,7 @@ static __global__ void __launch_bounds__(THREADS)
             for (int j = 0; j < x.columns; j++)
                 half[i * x.columns + j] =
                     x.at ? x.at[j * x.stride + index[e.first + i]] : 0.0;
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            tct_fence_all();
-            if (is_last(e.ticket, gridDim.x)) {
-                tct_fence_all();
-                tct_signal_send(e.other, number);
-            }
-        }
+        announce(e, number);
     }
     __syncthreads();
     if (threadIdx.x == 0 && is_last(P.ticket, gridDim.x * gridDim.y))
@@ -179,14 +184,7 @@ static __global__ void __launch_bounds__(THREADS)
             for (int j = 0; j < columns; j++)
                 ghost[j * ghosts + e.first + i] =
                     tct_load_fresh(&half[i * columns + j]);
-        __syncthreads();
-        if (threadIdx.x == 0) {
-            tct_fence_all();
-            if (is_last(e.ticket, gridDim.x)) {
-                tct_fence_all();
-                tct_signal_send(e.other, number);
-            }
-        }
+        announce(e, number);
     }
     __syncthreads();
     if (threadIdx.x != 0) return;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/gpu/peer.h - link peer: what its kernels are given. */
+ * comm/gpu/peer.h - links peer and nvshmem: what their kernels are given. */
 #ifndef TCT_PEER_H
 #define TCT_PEER_H
 #include "comm/gpu/windows.h"
@@ -58,10 +58,12 @@ extern "C" {
 
 /* --- for kernels of a whole solve ----------------------------------------------- */
 
+/* Do kernels of `q` store into memory of its peers? If so they have what follows.
+ */
+bool tct_peer_stores(const tacit_queue *q);
 /* The gangs of the ranks of `q`, on the device; NULL (and a failed queue) where
- * there are none. Only if tct_peer_is of its link. */
+ * there are none. */
 const tct_gang_peers *tct_peer_gangs(tacit_queue *q);
-bool tct_peer_is(const tacit_queue *q);
 /* The ends of a plan, [sends + recvs]. */
 const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
 

@@ -17,4 +17,9 @@ tacit_status tct_places(tacit_queue *q, tct_place *all);
 /* The first rank that has the GPU of `rank` too; < 0: it is alone. */
 int tct_place_shared(const tct_place *all, int ranks, int rank);
 
+/* Has this rank of `q` a GPU for itself? Does that reach those of the other ranks
+ * on its machine? Errors UNSUPPORTED: no, with the name of the link. */
+tacit_status tct_places_apart(const tacit_queue *q, const tct_place *all);
+tacit_status tct_places_reach(const tacit_queue *q, const tct_place *all);
+
 #endif

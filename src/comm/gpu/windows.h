@@ -1,14 +1,40 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/gpu/windows.h - memory of a GPU into which kernels of all ranks of a
- * machine can write, by CUDA IPC: each rank has arenas, which are exported once,
- * and windows are pieces of them. */
+ * comm/gpu/windows.h - memory of a GPU into which kernels of all ranks can write:
+ * each rank has arenas, which all reach, and windows are pieces of them. Where
+ * arenas come from is a source's business: windows_ipc.c, windows_nvshmem.c. */
 #ifndef TCT_WINDOWS_H
 #define TCT_WINDOWS_H
 #include "comm/world.h"
 
-enum { TCT_PEERS_MOST = 16 };
+enum { TCT_PEERS_MOST = 16, TCT_WINDOW_ALIGN = 256 };
 
 typedef struct tct_windows tct_windows;
+
+typedef struct tct_arena {
+    char *at[TCT_PEERS_MOST]; /* of each rank, in this process */
+    int64_t bytes;            /* of this rank's                */
+} tct_arena;
+
+/* Where arenas come from, for the ranks of a queue whose device is a GPU; what a
+ * source keeps of the queue is in *state, NULL at first. */
+typedef struct tct_window_source {
+    /* Do kernels of the ranks reach each other's memory so? Collective.
+     * Errors UNSUPPORTED, with the reason. */
+    tacit_status (*open)(tacit_queue *q, void **state);
+    /* An arena: of this rank's `out->bytes`, or more. What there is of it is in
+     * `out` also after an error. Collective.
+     * Errors NO_MEMORY, DEVICE, UNSUPPORTED. */
+    tacit_status (*add)(tacit_queue *q, void *state, tct_arena *out);
+    /* This rank is through with its arenas and those of the others, who may be
+     * not. Waits, not for long, or not at all. */
+    void (*close)(tacit_queue *q, void *state, int count,
+                  const tct_arena *arena);
+} tct_window_source;
+
+/* CUDA IPC, between processes of one machine. */
+extern const tct_window_source tct_windows_ipc;
+/* The heap of NVSHMEM, as far as kernels can address it. */
+extern const tct_window_source tct_windows_nvshmem;
 
 /* A window of a rank's, for all. */
 typedef struct tct_peer_window {
@@ -17,14 +43,13 @@ typedef struct tct_peer_window {
 } tct_peer_window;
 
 /* For the ranks of `q`, whose device is a GPU.
- * Collective.  Errors UNSUPPORTED (a rank that cannot reach another's memory, or
- * shares its GPU, with the reason), NO_MEMORY, DEVICE. */
-tacit_status tct_windows_open(tacit_queue *q, tct_windows **out);
-/* Waits, not for long, until the others do not reach its memory any more. */
+ * Collective.  Errors as the source's, NO_MEMORY. */
+tacit_status tct_windows_open(tacit_queue *q, const tct_window_source *source,
+                              tct_windows **out);
 void tct_windows_close(tct_windows **windows);
 
 /* A window of `bytes`, zeroed, after all that ranks have enqueued has run.
- * Collective.  Errors NO_MEMORY, DEVICE. */
+ * Collective.  Errors as the source's. */
 tacit_status tct_windows_take(tct_windows *W, size_t bytes,
                               tct_peer_window *out);
 void tct_windows_give(tct_windows *W, const tct_peer_window *window);

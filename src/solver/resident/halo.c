@@ -12,7 +12,8 @@ bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
 {
     const char *why = NULL;
     if (R->q->ranks == 1) return true;
-    if (!tct_peer_is(R->q)) why = "of several GPUs only with link peer";
+    if (!tct_peer_stores(R->q))
+        why = "of several GPUs only with links peer and nvshmem";
     else if (K->sent == 0) why = "there is no such kernel for several GPUs";
     else if (R->n == 0) why = "not where a rank has no rows";
     else if (!R->exact->plan) why = "only for the messages of a matrix";
