@@ -4,7 +4,8 @@
  * of their own, or share one.
  *
  * LABEL: gpu
- * RUN: np=1,2,3 */
+ * RUN: np=1,2,3
+ * PROCESSES: 2 */
 #include "dealt.h"
 #include "links.h"
 #include <tacit/exchange.h>
