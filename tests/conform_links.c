@@ -5,6 +5,7 @@
  *
  * RUN: np=1,2,4
  * THREADS: 3
+ * PROCESSES: 3
  * DEVICE: each */
 #include "comm/world.h"
 #include "dealt.h"

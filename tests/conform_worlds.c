@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_worlds.c - what every kind of world promises: the set-up plane,
  * parts of a world, and memory that its ranks share. The world is that of one
- * process, of MPI processes or of threads.
+ * process, of MPI processes, of threads, or of processes without MPI.
  *
  * RUN: np=1,2,4
- * THREADS: 2,3,5 */
+ * THREADS: 2,3,5
+ * PROCESSES: 1,2,3,4 */
 #define TEST_DEVICE "host"
 #include "comm/link.h"
 #include "comm/shared.h"

@@ -15,7 +15,9 @@
  *
  * Without a launcher, or without MPI, it is one process, and the world is
  * tacit_world_self; with TACIT_TEST_THREADS=3 in the environment it is that of
- * three threads of this process, each of which runs the tests. If all tests were skipped the exit status is 77. */
+ * three threads of this process, with TACIT_TEST_PROCESSES=3 that of three
+ * processes that it starts, each of which runs the tests. If all tests were
+ * skipped the exit status is 77. */
 #ifndef TACIT_TESTS_MPI_MAIN_H
 #define TACIT_TESTS_MPI_MAIN_H
 #include <execinfo.h>
@@ -29,6 +31,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <time.h>
 #include <unistd.h>
 /* cmocka wants the headers above it */
@@ -41,7 +44,14 @@ static MPI_Comm test_comm_;
 
 enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160, TEST_THREADS_MOST = 8 };
 static _Thread_local tacit_world *test_world_; /* of each thread */
-static int test_launched_, test_threads_;
+static int test_launched_, test_threads_, test_processes_;
+
+/* What ranks that are no processes of MPI agree through: not by a world's means,
+ * which are tested. */
+typedef struct test_account_ {
+    atomic_int worst, said;
+} test_account_;
+static test_account_ *test_account_of_all_;
 
 /* The world that the tests share. */
 static inline tacit_world *test_world(void)
@@ -59,13 +69,31 @@ static inline void test_watchdog_(int signal_number)
     if (signal_number > 0 || written < 0) abort();
 }
 
+static inline void test_watch_(void)
+{
+    const char *limit = getenv("TACIT_WATCHDOG");
+    signal(SIGALRM, test_watchdog_);
+    alarm(limit ? (unsigned)atoi(limit) : TEST_WATCHDOG_S);
+}
+
+/* One account of what goes well is enough; failures go to stderr. */
+static inline void test_hush_(void)
+{
+    if (tacit_world_rank(test_world_) > 0 && !freopen("/dev/null", "w", stdout))
+        abort();
+}
+
+static inline int test_number_of_(const char *variable)
+{
+    const char *text = getenv(variable);
+    return text ? atoi(text) : 0;
+}
+
 static inline void test_open_(int *argc, char ***argv)
 {
     void *frame;
     backtrace(&frame, 1); /* loads what the watchdog may not */
-    const char *limit = getenv("TACIT_WATCHDOG");
-    signal(SIGALRM, test_watchdog_);
-    alarm(limit ? (unsigned)atoi(limit) : TEST_WATCHDOG_S);
+    test_watch_();
 #if TCT_HAVE_MPI
     test_launched_ = getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") ||
                      getenv("PMIX_RANK");
@@ -78,38 +106,43 @@ static inline void test_open_(int *argc, char ***argv)
 #endif
     (void)argc;
     (void)argv;
-    const char *threads = getenv("TACIT_TEST_THREADS");
-    test_threads_ = threads ? atoi(threads) : 0;
-    if (test_threads_ > TEST_THREADS_MOST) abort();
-    if (test_threads_ > 0) return; /* test_run_ makes the worlds */
-    if (!test_launched_ && tacit_world_self(&test_world_) != TACIT_OK) abort();
-    /* one account of what goes well is enough; failures go to stderr */
-    if (tacit_world_rank(test_world_) > 0 && !freopen("/dev/null", "w", stdout))
+    test_threads_ = test_number_of_("TACIT_TEST_THREADS");
+    test_processes_ = test_number_of_("TACIT_TEST_PROCESSES");
+    test_account_of_all_ = (test_account_ *)mmap(
+        NULL, sizeof(test_account_), PROT_READ | PROT_WRITE,
+        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (test_threads_ > TEST_THREADS_MOST || test_account_of_all_ == MAP_FAILED)
         abort();
+    if (test_threads_ + test_processes_ > 0)
+        return; /* test_run_ makes worlds */
+    if (!test_launched_ && tacit_world_self(&test_world_) != TACIT_OK) abort();
+    test_hush_();
 }
 
-/* The same of threads; not by a world's means, which are tested. */
-static inline int test_agree_threads_(int failed, const char *name)
+/* The same of threads, and of processes without MPI. */
+static inline int test_agree_here_(int failed, const char *name)
 {
-    static atomic_int worst, said;
+    test_account_ *all = test_account_of_all_;
     static _Thread_local int rounds;
     const time_t start = time(NULL);
-    if (failed) atomic_store(&worst, 1); /* and so it stays */
-    atomic_fetch_add(&said, 1);
-    for (rounds++; atomic_load(&said) < rounds * test_threads_;) {
+    if (failed) atomic_store(&all->worst, 1); /* and so it stays */
+    atomic_fetch_add(&all->said, 1);
+    const int ranks = test_threads_ + test_processes_;
+    for (rounds++; atomic_load(&all->said) < rounds * ranks;) {
         nanosleep(&(struct timespec){.tv_nsec = 100000}, NULL);
         if (!failed || time(NULL) - start < TEST_PATIENCE_S) continue;
-        fprintf(stderr, "%s failed on a thread; others are stuck in it\n",
-                name);
+        fprintf(stderr, "%s failed on a rank; others are stuck in it\n", name);
+        if (test_processes_ > 0) tacit_world_abort(test_world_, 1);
         _exit(1);
     }
-    return atomic_load(&worst);
+    return atomic_load(&all->worst);
 }
 
 /* The worst verdict of all ranks. */
 static inline int test_agree_(int failed, const char *name)
 {
-    if (test_threads_ > 0) return test_agree_threads_(failed, name);
+    if (test_threads_ + test_processes_ > 0)
+        return test_agree_here_(failed, name);
 #if TCT_HAVE_MPI
     if (!test_launched_) return failed;
     int worst = failed, there = 0;
@@ -157,7 +190,6 @@ static inline int test_each_(const struct CMUnitTest *tests, size_t count)
             _cmocka_run_group_tests(tests[i].name, one, 1, NULL, NULL);
         failures += test_agree_(failed != 0, tests[i].name);
     }
-    tacit_world_destroy(&test_world_);
     return failures;
 }
 
@@ -167,6 +199,7 @@ static inline void *test_as_rank_(void *arg)
     test_world_ = s->world;
     s->failures = test_each_(s->tests, s->count);
     s->skips = test_skips_;
+    tacit_world_destroy(&test_world_);
     return NULL;
 }
 
@@ -186,10 +219,35 @@ static inline int test_on_threads_(const struct CMUnitTest *tests, size_t count)
     return share[0].failures;
 }
 
+/* In a process of its own. */
+static inline int test_as_process_(tacit_world *world, void *ctx)
+{
+    const test_share_ *s = (const test_share_ *)ctx;
+    test_world_ = world;
+    test_watch_();
+    test_hush_();
+    if (test_each_(s->tests, s->count) > 0) return 1;
+    return test_skips_ == s->count ? 77 : 0;
+}
+
+static inline int test_on_processes_(const struct CMUnitTest *tests,
+                                     size_t count)
+{
+    test_share_ share = {.tests = tests, .count = count};
+    int worst = 1;
+    if (tacit_world_processes(test_processes_, test_as_process_, &share,
+                              &worst) == TACIT_OK)
+        return worst;
+    fprintf(stderr, "%s\n", tacit_error_message());
+    return 1;
+}
+
 static inline int test_run_(const struct CMUnitTest *tests, size_t count)
 {
+    if (test_processes_ > 0) return test_on_processes_(tests, count);
     const int failures = test_threads_ > 0 ? test_on_threads_(tests, count)
                                            : test_each_(tests, count);
+    tacit_world_destroy(&test_world_);
 #if TCT_HAVE_MPI
     if (test_launched_) {
         MPI_Comm_free(&test_comm_);

@@ -5,7 +5,8 @@
  * is of no use any more when it is over.
  *
  * RUN: np=3
- * THREADS: 3 */
+ * THREADS: 3
+ * PROCESSES: 3 */
 #define TEST_DEVICE "host"
 #include "comm/world.h"
 #include "gpu.h"

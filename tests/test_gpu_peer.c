@@ -2,7 +2,8 @@
  * tests/test_gpu_peer.c - link peer. Ranks have GPUs of their own, or share one.
  *
  * LABEL: gpu
- * RUN: np=1,2,3 */
+ * RUN: np=1,2,3
+ * PROCESSES: 2 */
 #define TEST_LINK "peer"
 #include "stores.h"
 

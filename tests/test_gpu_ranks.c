@@ -3,7 +3,8 @@
  * which the ranks share where there is but one: messages by the CPU.
  *
  * LABEL: gpu
- * RUN: np=1,2,3 */
+ * RUN: np=1,2,3
+ * PROCESSES: 2 */
 #include "links.h"
 
 int main(int argc, char **argv)

@@ -5,6 +5,7 @@
  *     tacit_world_self(&w);                   // this process alone
  *     tacit_world_from_mpi(comm, &w);         // tacit/mpi.h
  *     tacit_world_threads(4, worlds);         // four threads, a world for each
+ *     tacit_world_processes(4, work, ctx, &e); // four new processes, in `work`
  *     tacit_world_destroy(&w);
  *
  * A world is the first thing made and the last destroyed: queues and matrices
@@ -54,6 +55,30 @@ TACIT_API tacit_status tacit_world_self(tacit_world **out);
  * destroyed for itself.
  * Errors      INVALID, NO_MEMORY; then there is none. */
 TACIT_API tacit_status tacit_world_threads(int size, tacit_world **worlds);
+
+/* What each process of tacit_world_processes does; its exit status, 0 to 255. */
+typedef int tacit_rank_function(tacit_world *world, void *ctx);
+
+/* Start `size` processes on this machine, copies of this one by fork, as the
+ * ranks of a world; needs no mpirun and no MPI. Each calls work(world, ctx) and
+ * ends with the status that it returns, as by _exit; its world is destroyed
+ * behind it. This process attends to them, and returns when all have ended: the
+ * greatest status, or that of tacit_world_abort, is then in *worst_out. Link mpi
+ * is not for them.
+ * Before it the process must not have used a GPU, and should have no threads.
+ * Signals     INT, TERM, HUP and QUIT of this process go to all ranks, to each
+ *             once, and TSTP stops all; they are in process groups of their own,
+ *             so what is typed at a terminal comes to this process alone, and
+ *             they read nothing from there. If they die of it so does this one,
+ *             unless it has a handler. If this one is killed, so are they.
+ * Lost ranks  When a rank is killed, the others' calls that wait for it fail
+ *             with COMM and name it, at once; whoever has not ended 5 s later is
+ *             killed.
+ * Errors      INVALID, NO_MEMORY (no process could be started; there is none
+ *             then), COMM (a rank was killed: which, and by what). */
+TACIT_API tacit_status tacit_world_processes(int size,
+                                             tacit_rank_function *work,
+                                             void *ctx, int *worst_out);
 
 /* This process's number, 0 to size - 1; the number of processes. */
 TACIT_API int tacit_world_rank(const tacit_world *world);

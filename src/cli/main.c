@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/main.c - the start and the end of the program. MPI is started only where
- * a launcher has started several processes, or where --comm mpi asks for it. */
+ * a launcher has started several processes, or where --comm mpi asks for it;
+ * processes of its own where --ranks or --gpus asks for them. */
 #include "cli/cli.h"
 #include <errno.h>
 #include <signal.h>
@@ -82,8 +83,18 @@ static bool asks_for(const char *value, const char *name)
     return value && strcmp(value, name) == 0;
 }
 
-/* The world that --comm names. A launcher's processes have found each other
- * before the command line is read: its errors are then said once. */
+static tacit_status check_alone(const cli *c)
+{
+    if (c->set.ranks == 0 || !cli_is_launched()) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "--%s starts its own processes: leave it out under mpirun, which has "
+         "started %d",
+         c->set.gpus > 0 ? "gpus" : "ranks", c->ranks);
+}
+
+/* The world that --comm names, none yet where processes are to be started. A
+ * launcher's processes have found each other before the command line is read:
+ * its errors are then said once. */
 static tacit_status open_world(cli *c, int argc, char **argv)
 {
     if (must_join(c)) TRY(start_mpi(&c->world));
@@ -92,6 +103,7 @@ static tacit_status open_world(cli *c, int argc, char **argv)
         c->ranks = tacit_world_size(c->world);
     }
     TRY(cli_parse(argc, argv, &c->set));
+    TRY(check_alone(c));
     const char *comm = c->set.comm;
     if (asks_for(comm, "self") && c->ranks > 1)
         FAIL(
@@ -100,14 +112,13 @@ static tacit_status open_world(cli *c, int argc, char **argv)
             "mpi",
             c->ranks);
     if (asks_for(comm, "self")) tacit_world_destroy(&c->world);
-    if (c->world) return TACIT_OK;
+    if (c->world || c->set.ranks > 1) return TACIT_OK;
     return asks_for(comm, "mpi") ? start_mpi(&c->world)
                                  : tacit_world_self(&c->world);
 }
 
-static tacit_status run(cli *c, int argc, char **argv)
+static tacit_status run(cli *c)
 {
-    TRY(open_world(c, argc, argv));
     cli_set_log(c);
     const cli_settings *set = &c->set;
     if (set->version) {
@@ -148,15 +159,43 @@ static void end_job(const cli *c, tacit_status status)
     tacit_world_abort(c->world, cli_exit_code(status));
 }
 
+/* The exit status of what `status` came to, after the complaint. */
+static int finish(const cli *c, tacit_status status)
+{
+    status = flush_output(c, status);
+    if (status == TACIT_COMM && c->ranks > 1) end_job(c, status);
+    if (status < 0 && c->rank == 0) cli_complain(tacit_error_message());
+    tacit_set_log(NULL, NULL);
+    return cli_exit_code(status);
+}
+
+/* A process of --ranks. */
+static int run_rank(tacit_world *world, void *ctx)
+{
+    cli *c = ctx;
+    c->world = world;
+    c->rank = tacit_world_rank(world);
+    c->ranks = tacit_world_size(world);
+    return finish(c, run(c));
+}
+
+static int run_ranks(cli *c)
+{
+    int worst = 0;
+    const tacit_status status =
+        tacit_world_processes((int)c->set.ranks, run_rank, c, &worst);
+    return status < 0 ? finish(c, status) : worst;
+}
+
 int main(int argc, char **argv)
 {
     cli c = {.rank = 0, .ranks = 1};
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of the write */
-    tacit_status status = flush_output(&c, run(&c, argc, argv));
-    if (status == TACIT_COMM && c.ranks > 1) end_job(&c, status);
-    if (status < 0 && c.rank == 0) cli_complain(tacit_error_message());
-    tacit_set_log(NULL, NULL);
+    tacit_status status = open_world(&c, argc, argv);
+    if (status >= 0 && !c.world) return run_ranks(&c);
+    if (status >= 0) status = run(&c);
+    const int code = finish(&c, status);
     tacit_world_destroy(&c.world);
     stop_mpi();
-    return cli_exit_code(status);
+    return code;
 }

@@ -77,6 +77,16 @@ static const cli_option table[] = {
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
+{"Processes", "ranks", 0, CLI_INT, ON_SPREAD, AT(ranks), "N",
+ "start N processes on this machine, without mpirun; --comm mpi is not for "
+ "them", NULL, 1, 4096, 0},
+{"Processes", "gpus", 0, CLI_INT, ON_SPREAD, AT(gpus), "N",
+ "as --ranks N --device cuda: a process for each of N GPUs of this machine",
+ NULL, 1, 4096, 0},
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD, AT(oversubscribe), NULL,
+ "let several processes have one GPU, also with --comm peer: slow, for tests",
+ NULL, 0, 0, 0},
+
 {"Stopping", "rtol", 0, CLI_REAL, ON_RUNS, AT(rtol), "R",
  "stop when ||b - A x|| <= R ||b|| (1e-6)", NULL, 0, HUGE_VAL, 1e-6},
 {"Stopping", "atol", 0, CLI_REAL, ON_RUNS, AT(atol), "R",
@@ -346,6 +356,29 @@ static tacit_status check_together(const cli_settings *set)
     return TACIT_OK;
 }
 
+/* Processes that are to be started here. --gpus N is --ranks N --device cuda. */
+static tacit_status check_processes(cli_settings *set)
+{
+    const char *option = set->gpus > 0 ? "gpus" : "ranks", *comm = set->comm;
+    if (set->gpus > 0 && set->ranks > 0)
+        FAIL(TACIT_INVALID, "--gpus and --ranks: give one of them");
+    if (set->gpus > 0 && set->device && strcmp(set->device, "host") == 0)
+        FAIL(TACIT_INVALID, "--gpus is for --device cuda: processes on the "
+                            "host are --ranks");
+    if (set->gpus > 0) {
+        TRY(cli_axis_check(&cli_axis_device, "cuda"));
+        set->ranks = set->gpus;
+        set->device = "cuda";
+    }
+    const bool several = set->ranks > 1 && comm;
+    if (several && (strcmp(comm, "mpi") == 0 || strcmp(comm, "self") == 0))
+        FAIL(TACIT_INVALID,
+             "--comm %s is not for --%s %d: leave one of them out%s", comm,
+             option, (int)set->ranks,
+             comm[0] == 'm' ? ", or start with mpirun" : "");
+    return TACIT_OK;
+}
+
 tacit_status cli_parse(int argc, char **argv, cli_settings *out)
 {
     set_defaults(out);
@@ -360,6 +393,10 @@ tacit_status cli_parse(int argc, char **argv, cli_settings *out)
         FAIL(TACIT_INVALID, "'%s' before a command (tacit help)", first);
     TRY(find_command(first, &out->command));
     while (p.left > 0) TRY(take_word(&p));
-    if (out->help || out->version) return TACIT_OK;
-    return check_together(out);
+    if (out->help || out->version) {
+        out->ranks = 0; /* is said once */
+        return TACIT_OK;
+    }
+    TRY(check_together(out));
+    return check_processes(out);
 }

@@ -38,8 +38,10 @@ typedef struct cli_settings {
     bool drop_zeros;
     const char *partition, *partitioner;
     int64_t parts, threads, warmup, repeat;
+    int64_t ranks; /* to be started here; 0: none. --gpus says it, too */
+    int64_t gpus;
     const char *output, *json, *history, *html, *decorate;
-    bool profile, every, quiet, no_progress, help, version, man;
+    bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;
 

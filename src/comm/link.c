@@ -184,6 +184,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
     char reason[256] = "";
     const bool any = strcmp(name, "auto") == 0;
     bool known = any;
+    tacit_status failed = TACIT_UNSUPPORTED;
     for (int i = 0; i < LINKS; i++) {
         if (any ? tct_links_open(q) > 0 && q->ranks == 1
                 : strcmp(links[i]->name, name) != 0)
@@ -192,16 +193,14 @@ static tacit_status open_links(tacit_queue *q, const char *name)
         if (any && links[i]->dear && has_device_link(q)) continue;
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
-        if (status < 0 && !any) return status;
-        if (status < 0)
-            snprintf(reason, sizeof reason, "%s", tacit_error_message());
-        if (status < 0)
-            tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name,
-                    reason);
+        if (status >= 0) continue;
+        if (!any) return status;
+        failed = status;
+        snprintf(reason, sizeof reason, "%s", tacit_error_message());
+        tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name, reason);
     }
     if (!known) return unknown(name);
-    if (tct_links_open(q) == 0)
-        FAIL(TACIT_UNSUPPORTED, "link %s: %s", name, reason);
+    if (tct_links_open(q) == 0) FAIL(failed, "link %s: %s", name, reason);
     take_first(q);
     return TACIT_OK;
 }

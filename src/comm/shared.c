@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/shared.c - memory that ranks share: that of the process, or a segment of
- * the machine's whose name is gone as soon as all have it. */
+ * the machine's whose name, if it has one, is gone as soon as all have it. */
 #include "comm/shared.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -65,48 +65,68 @@ static tacit_status map(int fd, tct_shared *s)
     return TACIT_OK;
 }
 
-/* A new segment; its name is "" where there is none. */
-static tacit_status make_segment(tct_shared *s, char *name, size_t size)
+/* Memory of the system's, and how others find it as long as `fd` is open. */
+typedef struct {
+    bool has_name; /* of a segment; or it is an open file, and this its path */
+    char name[64];
+    int fd; /* of who has made it, or < 0 */
+} segment;
+
+static void name_segment(segment *g)
 {
     static atomic_int segments;
-    int fd = -1;
-    for (int n = 0; fd < 0 && n < NAMES; n++) {
-        snprintf(name, size, "/tacit-%ld-%d", (long)getpid(),
+    for (int n = 0; g->fd < 0 && n < NAMES; n++) {
+        snprintf(g->name, sizeof g->name, "/tacit-%ld-%d", (long)getpid(),
                  atomic_fetch_add(&segments, 1));
-        fd = shm_open(name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
-        if (fd < 0 && errno != EEXIST) break;
+        g->fd = shm_open(g->name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+        if (g->fd < 0 && errno != EEXIST) break;
     }
-    if (fd < 0) {
-        name[0] = '\0';
-        return refuse("shm_open");
-    }
-    /* taken now: where there is none later, that ends a process */
-    errno = posix_fallocate(fd, 0, (off_t)s->bytes);
-    const tacit_status status = errno ? refuse("posix_fallocate") : map(fd, s);
-    close(fd);
-    return status;
 }
 
-static tacit_status open_segment(tct_shared *s, const char *name)
+static tacit_status make_segment(tct_shared *s, segment *g)
 {
-    const int fd = shm_open(name, O_RDWR, S_IRUSR | S_IWUSR);
-    if (fd < 0) return refuse("shm_open");
+    if (g->has_name) name_segment(g);
+    else g->fd = memfd_create("tacit", MFD_CLOEXEC);
+    if (g->fd < 0) return refuse(g->has_name ? "shm_open" : "memfd_create");
+    if (!g->has_name)
+        snprintf(g->name, sizeof g->name, "/proc/%ld/fd/%d", (long)getpid(),
+                 g->fd);
+    /* taken now: where there is none later, that ends a process */
+    errno = posix_fallocate(g->fd, 0, (off_t)s->bytes);
+    return errno ? refuse("posix_fallocate") : map(g->fd, s);
+}
+
+static tacit_status open_segment(tct_shared *s, const segment *g)
+{
+    const int fd = g->has_name ? shm_open(g->name, O_RDWR, S_IRUSR | S_IWUSR)
+                               : open(g->name, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return refuse(g->has_name ? "shm_open" : g->name);
     const tacit_status status = map(fd, s);
     close(fd);
     return status;
 }
 
-static tacit_status share_segment(tacit_world *w, tct_shared *s)
+/* One that has no name cannot be left behind, and /dev/shm may be small. */
+static tacit_status share_segment(tacit_world *w, tct_shared *s, bool has_name)
 {
-    char name[64] = "";
+    segment g = {.has_name = has_name, .fd = -1};
     tacit_status status = TACIT_OK;
-    if (w->rank == 0) status = make_segment(s, name, sizeof name);
+    if (w->rank == 0) status = make_segment(s, &g);
     status = tct_agree(w, status);
-    if (status >= 0) status = tct_bcast(w, 0, sizeof name, name);
-    if (status >= 0 && w->rank > 0) status = open_segment(s, name);
+    if (status >= 0) status = tct_bcast(w, 0, sizeof g.name, g.name);
+    if (status >= 0 && w->rank > 0) status = open_segment(s, &g);
     status = tct_agree(w, status);
-    if (w->rank == 0 && name[0]) shm_unlink(name);
+    if (g.fd >= 0 && has_name) shm_unlink(g.name);
+    if (g.fd >= 0) close(g.fd);
+    if (status < 0 && s->at) munmap(s->at, s->bytes);
+    if (status < 0) s->at = NULL;
     return status;
+}
+
+static tacit_status share_segments(tacit_world *w, tct_shared *s)
+{
+    if (w->ops->siblings && share_segment(w, s, false) >= 0) return TACIT_OK;
+    return share_segment(w, s, true);
 }
 
 /* --- both -------------------------------------------------------------------- */
@@ -126,7 +146,7 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
     s->piece = ((size_t)most + PAGE) / PAGE * PAGE;
     s->bytes = s->piece * (size_t)w->size;
     status = tct_agree(w, w->ops->one_process ? share_heap(w, s)
-                                              : share_segment(w, s));
+                                              : share_segments(w, s));
     if (status < 0) tct_shared_destroy(&s);
     else *out = s;
     return status;
@@ -158,6 +178,7 @@ bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
         if (tct_is_over(&patience)) return false;
         /* a rank that waits for a message of the set-up plane may need this */
         if (w->ops->progress) w->ops->progress(w);
+        if (w->desertion.noted) return tct_signalled(of, value);
         sched_yield();
     }
     return true;

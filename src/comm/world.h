@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world.h - who takes part, and the set-up plane between them, which may
  * block and fail. One file per kind of world, one table at the bottom of it:
- * world_self.c, world_threads.c, world_mpi.c. How messages go in the stream plane is the business
- * of a link (comm/link.h). */
+ * world_self.c, world_threads.c, world_processes.c, world_mpi.c. How messages go
+ * in the stream plane is the business of a link (comm/link.h). */
 #ifndef TCT_WORLD_H
 #define TCT_WORLD_H
 #include "base/base.h"
@@ -15,6 +15,8 @@ typedef enum { TCT_SUM, TCT_MIN, TCT_MAX } tct_reduction;
 typedef struct tct_world_ops {
     const char *name;
     bool one_process; /* what one rank has in memory all can address */
+    bool siblings;    /* processes that one has started: each finds the files
+                         that another has open */
     /* Set-up plane. All are collective but send and recv. */
     tacit_status (*reduce)(tacit_world *w, tct_type type, tct_reduction op,
                            size_t count, void *data); /* in place, on all */
@@ -27,8 +29,8 @@ typedef struct tct_world_ops {
                               void *recv);
     /* The world of those with the same colour; none where it is below 0. */
     tacit_status (*split)(tacit_world *w, int colour, tacit_world **out);
-    /* Bring messages of other ranks on their way, while this one waits for
-     * something else. OPTIONAL: they need it not */
+    /* While this rank waits for something else: bring messages of others on
+     * their way, and note who is known not to come. OPTIONAL */
     void (*progress)(tacit_world *w);
     void (*abort)(tacit_world *w, int exit_code);
     void (*destroy)(tacit_world *w);
@@ -50,6 +52,16 @@ struct tacit_world {
                        processors for it */
     tct_desertion desertion; /* a queue has noted it */
 };
+
+/* The reduction of two. */
+static inline int64_t tct_take_i64(tct_reduction op, int64_t a, int64_t b)
+{
+    return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;
+}
+static inline double tct_take_f64(tct_reduction op, double a, double b)
+{
+    return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;
+}
 
 /* --- set-up plane, for every floor above -------------------------------- */
 

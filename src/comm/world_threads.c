@@ -49,16 +49,6 @@ static void show(tacit_world *w, const void *data, const int64_t *bytes)
 
 /* --- set-up plane ----------------------------------------------------------- */
 
-static int64_t take_i64(tct_reduction op, int64_t a, int64_t b)
-{
-    return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;
-}
-
-static double take_f64(tct_reduction op, double a, double b)
-{
-    return op == TCT_SUM ? a + b : (op == TCT_MIN) == (a < b) ? a : b;
-}
-
 enum { PIECE = 64 }; /* elements that are reduced at once */
 
 /* Elements [from, from + n) of all ranks, in their order. */
@@ -69,10 +59,10 @@ static void reduce_piece(const crew *c, tct_type type, tct_reduction op,
         for (size_t k = 0; k < n; k++)
             if (type == TCT_I64) {
                 const int64_t v = ((const int64_t *)c->of[r].data)[from + k];
-                i[k] = r == 0 ? v : take_i64(op, i[k], v);
+                i[k] = r == 0 ? v : tct_take_i64(op, i[k], v);
             } else {
                 const double v = ((const double *)c->of[r].data)[from + k];
-                f[k] = r == 0 ? v : take_f64(op, f[k], v);
+                f[k] = r == 0 ? v : tct_take_f64(op, f[k], v);
             }
 }
 

@@ -71,6 +71,14 @@ void q_desert(tacit_queue *q, int rank, double seconds)
     q->peers_know = true;
 }
 
+bool q_is_deserted(tacit_queue *q)
+{
+    const tct_desertion *d = q->desertion;
+    if (!d->noted && d->look) d->look(q->world);
+    if (d->noted) q_desert(q, d->rank, 0.0);
+    return d->noted;
+}
+
 void q_refuse(tacit_queue *q, const tct_op *op)
 {
     q_fail(q, TACIT_UNSUPPORTED, "device %s: it has no operation '%s'",

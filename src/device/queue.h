@@ -288,6 +288,8 @@ typedef struct tct_desertion {
     bool noted;
     int rank; /* < 0: not known which */
     char why[96];
+    /* Notes what is known of it without waiting. OPTIONAL */
+    void (*look)(tacit_world *w);
 } tct_desertion;
 
 /* Who starts a message, and so which loops can have it. */
@@ -468,6 +470,9 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
  * `seconds`: the queue fails with COMM and stands still, since no sum will tell
  * the others, and set-up calls of its world fail at once instead of waiting. */
 void q_desert(tacit_queue *q, int rank, double seconds);
+
+/* Is a rank known not to come, by its world? Then the queue has failed. */
+bool q_is_deserted(tacit_queue *q);
 
 /* Has this queue failed, with other ranks still to learn of it by messages that
  * the device sends? */

@@ -90,7 +90,7 @@ bool tct_gpu_deserted(tacit_queue *q)
 {
     const uint64_t missing = tct_gpu_of(q)->mailbox->missing;
     if (missing > 0) q_desert(q, (int)missing - 1, q->peer_seconds);
-    return missing > 0;
+    return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
 
 /* Where kernels wait for another rank without a limit of their own, they are

@@ -136,7 +136,8 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call);
 /* The same as a status. */
 tacit_status tct_gpu_status(gpu_error error, const char *call);
 
-/* Did another rank not come to a kernel in time? Then the queue has failed. */
+/* Did another rank not come to a kernel in time, or has its process ended? Then
+ * the queue has failed. */
 bool tct_gpu_deserted(tacit_queue *q);
 
 /* Launch what is held back. */
