@@ -180,7 +180,7 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
                                               double (&v)[SUMS])
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
-    constexpr int LANES = tct_dealt_to(SUMS);
+    constexpr int LANES = tct_dealt_to<SUMS>;
     __shared__ double warp[TCT_WARPS_MOST][SUMS];
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
     const int lane = tct_lane(), w = tct_warp(), j = lane / LANES;

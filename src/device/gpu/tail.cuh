@@ -86,18 +86,18 @@ static __device__ inline void tct_warp_sum(double (&v)[SUMS])
 }
 
 /* The sums of `v` over the warp, dealt out: lane l has that of v[l / LANES],
- * LANES being tct_dealt_to(SUMS), where there is such a one. Halves of the warp swap halves of the sums, so that
+ * LANES being tct_dealt_to<SUMS>, where there is such a one. Halves of the warp swap halves of the sums, so that
  * each step shuffles half as many: of four sums 6 shuffles, not 20. */
-static constexpr int tct_dealt_to(int sums)
-{
-    int lanes = GPU_WAVE;
-    while (GPU_WAVE / lanes < sums) lanes /= 2;
-    return lanes;
-}
+template <int SUMS>
+static constexpr int tct_dealt_to = SUMS <= 1   ? GPU_WAVE
+                                    : SUMS <= 2 ? GPU_WAVE / 2
+                                    : SUMS <= 4 ? GPU_WAVE / 4
+                                                : GPU_WAVE / 8;
 template <int SUMS>
 static __device__ inline double tct_warp_sum_dealt(const double (&v)[SUMS])
 {
-    constexpr int LANES = tct_dealt_to(SUMS), MOST = GPU_WAVE / LANES;
+    constexpr int LANES = tct_dealt_to<SUMS>, MOST = GPU_WAVE / LANES;
+    static_assert(SUMS <= MOST, "no more than eight");
     const int lane = tct_lane();
     double e[MOST];
 #pragma unroll
