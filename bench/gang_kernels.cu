@@ -8,7 +8,7 @@ static __device__ inline tct_met meet(tct_gang<PEERS> &gang, double &wrong)
 {
     if constexpr (SUMS == 0) return tct_grid_wait(gang);
     double v[SUMS ? SUMS : 1];
-    const int ranks = PEERS ? gang.job.peers->ranks : 1;
+    const int ranks = PEERS ? gang.peers->ranks : 1;
     for (int j = 0; j < SUMS; j++) v[j] = threadIdx.x + j;
     const tct_met met = tct_grid_sum(gang, v);
     const double n = blockDim.x, blocks = (double)ranks * gridDim.x;
@@ -39,7 +39,7 @@ static __global__ void pong(const __grid_constant__ bench_gang_job J)
 {
     __shared__ double c[TCT_SCALARS];
     tct_gang<true> gang = tct_gang_open<true>(J.gang, c);
-    const tct_gang_peers &P = *J.gang.peers;
+    const tct_gang_peers &P = *gang.peers;
     const int slot = TCT_GANG_SLOTS - 1;
     tct_met met = tct_meet_all(gang);
     double wrong = 0.0;

@@ -49,11 +49,12 @@ static __device__ inline tct_met tct_arrive(const tct_gang_job &G,
  * other GPUs. */
 template <bool PEERS> struct tct_gang {
     const tct_gang_job &job;
-    uint32_t epoch;   /* meetings so far */
-    int *told;        /* shared: how the last one ended, the wish to end,
+    uint32_t epoch; /* meetings so far */
+    int *told;      /* shared: how the last one ended, the wish to end,
                        whether a rank of several has a flag, and whether what
                        a peer had to say has not come */
-    uint64_t *before; /* shared: meetings of all gangs before this kernel */
+    const tct_gang_peers *peers; /* shared, as is what follows: with PEERS */
+    const uint64_t *before;      /* meetings of all gangs before this kernel */
 };
 /* The scalars of the solve come to `c`, which each block has to itself: thread 0
  * does the steps, in every block the same. */
@@ -62,12 +63,21 @@ static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
                                                        double *c)
 {
     __shared__ int told[4];
-    __shared__ uint64_t before;
+    tct_gang<PEERS> g = {job, 0, told, nullptr, nullptr};
     if (threadIdx.x < 4) told[threadIdx.x] = 0;
-    if (PEERS && threadIdx.x == 0) before = *job.peers->number;
+    if constexpr (PEERS) { /* loads from memory would delay each meeting */
+        __shared__ tct_gang_peers peers;
+        __shared__ uint64_t before;
+        g.peers = &peers;
+        g.before = &before;
+        if (threadIdx.x == 0) {
+            peers = *job.peers;
+            before = *job.peers->number;
+        }
+    }
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
-    return {job, 0, told, &before};
+    return g;
 }
 template <bool PEERS> static __device__ inline void tct_meet(tct_gang<PEERS> &g)
 {
@@ -97,7 +107,7 @@ static __device__ inline double tct_hear(const tct_gang<true> &g,
                                          const tct_numbered *from, int rank,
                                          uint64_t number)
 {
-    const tct_gang_peers &P = *g.job.peers;
+    const tct_gang_peers &P = *g.peers;
     uint64_t start = 0;
     for (unsigned i = 1;; i++) {
         const tct_numbered got = tct_numbered_seen(from);
@@ -114,25 +124,22 @@ static __device__ inline double tct_hear(const tct_gang<true> &g,
 }
 
 /* Thread `j` <= sums of each block: the sum `mine` of this GPU becomes that of all
- * ranks, with the same bits; the last one's is of the flags, which block 0 alone
- * looks up, so that all blocks have the same. No fence: this gang has met, and
+ * ranks, with the same bits; the last one's is of the flags, of which block 0
+ * alone knows, so that all blocks have the same. No fence: this gang has met, and
  * what goes to a peer is numbered; a store that waits for what was heard cannot
  * come before a load that all had done before they spoke. */
 static __device__ inline double tct_rank_total(const tct_gang<true> &g,
                                                double mine, int j, int sums)
 {
-    const tct_gang_peers &P = *g.job.peers;
+    const tct_gang_peers &P = *g.peers;
     const bool flags = j == sums;
     const uint64_t number = *g.before + g.epoch;
     const size_t at =
         (size_t)(number % TCT_GANG_TURNS) * P.ranks * TCT_GANG_SLOTS + j;
-    if (blockIdx.x == 0) {
-        if (flags) mine = tct_load_fresh(&g.job.outbox->mine);
-        for (int k = 1; k < P.ranks + flags; k++)
-            tct_numbered_send(P.slot[(P.rank + k) % P.ranks] + at +
-                                  P.rank * TCT_GANG_SLOTS,
-                              mine, number);
-    }
+    for (int k = 1; blockIdx.x == 0 && k < P.ranks + flags; k++)
+        tct_numbered_send(P.slot[(P.rank + k) % P.ranks] + at +
+                              P.rank * TCT_GANG_SLOTS,
+                          mine, number);
     double sum = 0.0;
     for (int r = 0; r < P.ranks; r++) {
         const double part =
@@ -150,12 +157,12 @@ static __device__ inline double tct_rank_total(const tct_gang<true> &g,
 }
 template <int SUMS>
 static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
-                                           double (&v)[SUMS])
+                                           double (&v)[SUMS], double flags)
 {
     __shared__ double total[SUMS + 1];
     const int j = threadIdx.x;
     if (j <= SUMS) {
-        double mine = 0.0;
+        double mine = flags;
 #pragma unroll
         for (int i = 0; i < SUMS; i++)
             if (i == j) mine = v[i];
@@ -187,6 +194,9 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
     const bool has = lane % LANES == 0 && j < SUMS;
     const int blocks = gridDim.x, warps = blockDim.x / GPU_WAVE;
     double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;
+    double flags = 0.0; /* of this rank; loaded while others add up */
+    if (PEERS && blockIdx.x == 0 && threadIdx.x == SUMS)
+        flags = tct_load_fresh(&g.job.outbox->mine);
     g.epoch++;
     double sum = tct_warp_sum_dealt(v);
     if (has) warp[w][j] = sum;
@@ -218,7 +228,7 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
         for (int k = 1; k < parts; k++) v[i] += part[k][i];
     }
     if constexpr (PEERS) {
-        if (g.told[0] != TCT_LATE) tct_rank_sum(g, v);
+        if (g.told[0] != TCT_LATE) tct_rank_sum(g, v, flags);
         if (g.told[3]) return TCT_LATE;
     }
     return (tct_met)g.told[0];

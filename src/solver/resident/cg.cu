@@ -33,8 +33,7 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
     if constexpr (PEERS)
         tct_add_edges<1>(
-            *J.halo, near,
-            [&](int, int g) { return tct_load_fresh(&J.halo->kept[0][g]); },
+            *J.halo, near, tct_kept{J.halo->kept[0]},
             [&](int t, int64_t row, const double(&sum)[1], int thread) {
                 *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
                 pt = fma(p[0][row], sum[0], pt);

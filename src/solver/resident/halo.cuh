@@ -20,6 +20,7 @@
 enum { TCT_NEAR = 64, TCT_NEAR_ENTRIES = 192 };
 struct tct_near {
     int sends, edges;              /* of this block                    */
+    int lanes;                     /* that an edge has                 */
     const tct_resident_send *send; /* all of them                      */
     const tct_resident_edge *edge;
     tct_resident_send near_send[TCT_NEAR];
@@ -50,6 +51,10 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
         N.edges = H.edge_of[b + 1] - H.edge_of[b];
         N.send = H.send + H.send_of[b];
         N.edge = H.edge + H.edge_of[b];
+        N.lanes = 1;
+        while (N.lanes < GPU_WAVE / 4 &&
+               2 * N.lanes * N.edges <= (int)blockDim.x)
+            N.lanes *= 2;
     }
     __syncthreads();
     if (i < TCT_NEAR && i < N.sends) N.near_send[i] = N.send[i];
@@ -70,21 +75,56 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* What has come to box `at`, when it is of message `number`. */
-static __device__ inline double
-tct_come(const tct_gang<true> &g, const tct_numbered *at, uint64_t number)
+/* A wait for what a peer sends: whoever has waited for too long tells the gang,
+ * and then nobody waits any more. */
+struct tct_waited {
+    uint64_t start;
+    unsigned polls;
+};
+static __device__ inline bool tct_is_over(const tct_gang<true> &g,
+                                          tct_waited &p)
 {
-    tct_numbered got = tct_numbered_seen(at);
-    uint64_t start = 0;
-    for (unsigned i = 1; got.number != number; i++) {
-        got = tct_numbered_seen(at);
-        if (i % POLLS_PER_CLOCK) continue;
-        const uint64_t now = tct_nanoseconds(), limit = g.job.peers->limit_ns;
-        if (start == 0) start = now;
-        if (*(volatile int *)&g.told[3]) return 0.0;
-        if (limit != 0 && now - start > limit) g.told[3] = 1;
+    if (++p.polls % POLLS_PER_CLOCK) return false;
+    const uint64_t now = tct_nanoseconds(), limit = g.peers->limit_ns;
+    if (p.start == 0) p.start = now;
+    if (limit != 0 && now - p.start > limit) g.told[3] = 1;
+    return *(volatile int *)&g.told[3] != 0;
+}
+
+/* What the product reads of ghosts: vectors that are kept, */
+struct tct_kept {
+    typedef double seen;
+    const double *vector;
+    __device__ seen look(int, int at) const
+    {
+        return tct_load_fresh(&vector[at]);
     }
-    return got.value;
+    __device__ static bool has_come(seen) { return true; }
+    __device__ bool is_over(tct_waited &) const { return true; }
+    __device__ static double value(seen v) { return v; }
+};
+/* or boxes, to which message `number` comes. */
+struct tct_boxes {
+    typedef tct_numbered seen;
+    const tct_gang<true> &gang;
+    const tct_numbered *box;
+    uint64_t number;
+    __device__ seen look(int j, int at) const
+    {
+        return tct_numbered_seen(&box[at + j]);
+    }
+    __device__ bool has_come(const seen &v) const { return v.number == number; }
+    __device__ bool is_over(tct_waited &p) const
+    {
+        return tct_is_over(gang, p);
+    }
+    __device__ static double value(const seen &v) { return v.value; }
+};
+static __device__ inline tct_boxes tct_boxes_of(const tct_resident_halo &H,
+                                                const tct_gang<true> &gang,
+                                                uint64_t number)
+{
+    return {gang, H.come[number & 1], number};
 }
 
 /* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
@@ -104,27 +144,77 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
     }
 }
 
+/* Entries `k`, k + step, ... (-1: none) of one row, to `sum`: their loads are under
+ * way together. */
+template <int COLS, class X>
+static __device__ inline void
+tct_add_entries(const tct_resident_halo &H, const tct_near &N, int64_t first,
+                int at, int k, int step, int n, const X &x, double (&sum)[COLS])
+{
+    constexpr int AT_ONCE = 4;
+    double a[AT_ONCE];
+    int col[AT_ONCE];
+    typename X::seen got[AT_ONCE][COLS];
+    tct_waited waited = {0, 0};
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++) {
+        const int e = k + i * step;
+        col[i] = e >= n    ? -1
+                 : at >= 0 ? N.col[at + e]
+                           : tct_read_only(&H.col[first + e]);
+        a[i] = e >= n    ? 0.0
+               : at >= 0 ? N.val[at + e]
+                         : tct_read_only(&H.val[first + e]);
+    }
+    for (;;) {
+        bool all = true;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                if (col[i] >= 0) got[i][j] = x.look(j, col[i]);
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                if (col[i] >= 0) all = all && x.has_come(got[i][j]);
+        if (all || x.is_over(waited)) break;
+    }
+#pragma unroll
+    for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+        for (int j = 0; j < COLS; j++)
+            if (col[i] >= 0) sum[j] = fma(a[i], x.value(got[i][j]), sum[j]);
+}
+
 /* add(slot, row, sums, thread) for each row of this block with columns of other
- * ranks: what they add to its product with x(j, col), j < COLS. */
+ * ranks: what they add to its product with x. Where there are few such rows each
+ * has several lanes. */
 template <int COLS, class X, class ADD>
 static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                                             const tct_near &N, const X &x,
                                             const ADD &add)
 {
+    constexpr int AT_ONCE = 4;
+    const int lanes = N.lanes, step = (int)blockDim.x / lanes;
+    const int mine = (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
     __syncthreads();
-    for (int i = (int)threadIdx.x; i < N.edges; i += (int)blockDim.x) {
-        const tct_resident_edge e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
-        const int at = i < TCT_NEAR ? N.at[i] : -1, n = (int)(e.end - e.first);
+    for (int first = 0; first < N.edges; first += step) {
+        const int i = first + mine;
         double sum[COLS] = {0.0};
-        for (int k = 0; k < n; k++) {
-            const double a =
-                at >= 0 ? N.val[at + k] : tct_read_only(&H.val[e.first + k]);
-            const int col =
-                at >= 0 ? N.col[at + k] : tct_read_only(&H.col[e.first + k]);
-            for (int j = 0; j < COLS; j++) sum[j] = fma(a, x(j, col), sum[j]);
-        }
-        add(e.at >> TCT_THREAD_BITS, e.row, sum,
-            e.at & ((1 << TCT_THREAD_BITS) - 1));
+        tct_resident_edge e = {0, 0, 0, 0};
+        if (i < N.edges) e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
+        const int at = i < TCT_NEAR ? N.at[i] : -1, n = (int)(e.end - e.first);
+        for (int k = lane; k < n; k += AT_ONCE * lanes)
+            tct_add_entries(H, N, e.first, at, k, lanes, n, x, sum);
+        tct_warp_sync();
+        for (int d = lanes / 2; d > 0; d /= 2)
+#pragma unroll
+            for (int j = 0; j < COLS; j++)
+                sum[j] += tct_shuffle_across(sum[j], d);
+        if (i < N.edges && lane == 0)
+            add(e.at >> TCT_THREAD_BITS, e.row, sum,
+                e.at & ((1 << TCT_THREAD_BITS) - 1));
     }
     __syncthreads();
 }
@@ -137,10 +227,16 @@ static __device__ inline void tct_ghosts(const tct_resident_halo &H,
                                          uint64_t number, const WORK &work)
 {
     const int64_t step = (int64_t)gridDim.x * blockDim.x;
+    const tct_boxes boxes = tct_boxes_of(H, gang, number);
     for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-         g < H.ghosts; g += step)
-        work(g, tct_come(gang, &H.come[number & 1][tct_read_only(&H.place[g])],
-                         number));
+         g < H.ghosts; g += step) {
+        const int at = tct_read_only(&H.place[g]);
+        tct_waited waited = {0, 0};
+        tct_numbered got = boxes.look(0, at);
+        while (!boxes.has_come(got) && !boxes.is_over(waited))
+            got = boxes.look(0, at);
+        work(g, got.value);
+    }
 }
 
 /* Keep of all ghosts value(slot, row, thread) of their owners, in kept[n], for

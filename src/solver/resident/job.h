@@ -65,6 +65,7 @@ typedef struct tct_resident_job {
     int64_t parts;           /* of the matrix, one a warp and round   */
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
+    int round, block, warp;  /* parts from one to the next            */
     tct_gang_job gang;       /* here: in front or at the end, kernels spill */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;

@@ -37,12 +37,7 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
     if constexpr (PEERS)
         tct_add_edges<2>(
-            *J.halo, near,
-            [&](int j, int place) {
-                const uint64_t number = tct_message(gang, k);
-                return tct_come(gang, &J.halo->come[number & 1][place + j],
-                                number);
-            },
+            *J.halo, near, tct_boxes_of(*J.halo, gang, tct_message(gang, k)),
             [&](int t, int64_t row, const double(&sum)[2], int thread) {
                 *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
                 *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];

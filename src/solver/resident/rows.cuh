@@ -17,7 +17,7 @@
 static __device__ inline int tct_part_in_round(const tct_resident_job &J, int j)
 {
     const int w = tct_warp();
-    const int part = (j * (int)gridDim.x + (int)blockIdx.x) * J.tile + w;
+    const int part = j * J.round + (int)blockIdx.x * J.block + w * J.warp;
     return w < J.tile && part < J.parts ? part : -1;
 }
 

@@ -37,10 +37,7 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
     if constexpr (PEERS) {
         tct_add_edges<1>(
-            *J.halo, near,
-            [&](int, int g) {
-                return tct_load_fresh(&J.halo->kept[KEPT_P][g]);
-            },
+            *J.halo, near, tct_kept{J.halo->kept[KEPT_P]},
             [&](int t, int64_t row, const double(&s)[1], int thread) {
                 *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
                 ps = fma(p[0][row], s[0], ps);
