@@ -5,11 +5,10 @@
  * of it, and it is exported as a whole. It may be freed when nobody has it open
  * any more: who closes it says so in memory of the host that the ranks share. */
 #include "comm/gpu/windows.h"
-#include "comm/gpu/places.h"
+#include "comm/places.h"
 #include "comm/shared.h"
 #include "device/gpu/gpu.h"
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { ARENA = 2 << 20, ARENAS_MOST = 64, ALIGN = 256 };
@@ -39,7 +38,7 @@ static tacit_status check_reach(const tacit_queue *q, const tct_place *all)
 {
     const int mine = tct_gpu_of(q)->device;
     const int other = tct_place_shared(all, q->ranks, q->rank);
-    if (other >= 0 && !getenv("TACIT_OVERSUBSCRIBE"))
+    if (other >= 0 && !q->world->oversubscribe)
         FAIL(TACIT_UNSUPPORTED, "ranks %d and %d share a GPU",
              other < q->rank ? other : q->rank,
              other < q->rank ? q->rank : other);
