@@ -110,10 +110,10 @@ if [ -n "$MPIRUN" ]; then # of vectors on the GPU: 24 sizes, through each link
     if [ $status = 5 ]; then # there is one GPU
         has err '2 ranks and 1 GPU on '
         has err 'say --oversubscribe'
-        run 2 bench exchange --device cuda --warmup 0 --repeat 1 --oversubscribe --comm shm
+        run 2 bench exchange --device cuda --warmup 0 --repeat 1 --oversubscribe --comm mpi
     fi
     [ $status = 0 ] || complain "bench exchange: status $status"
-    for link in $(sed -n '2,$s/	.*//p' out | uniq) shm; do
+    for link in $(sed -n '2,$s/	.*//p' out | uniq) mpi; do
         [ "$(grep -c "^$link	" out)" = 24 ] || complain "bench exchange: $link: $(cat out)"
     done
 fi

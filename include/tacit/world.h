@@ -20,7 +20,8 @@
  *     The others may not know yet, and MPI_Finalize may wait for ever:
  *     tacit_world_abort ends them all. Set-up calls have no limit of their own:
  *     who waits in tacit_matrix_open, say, for a process that has died waits
- *     until mpirun ends the job.
+ *     until mpirun ends the job. Where tacit_world_processes has started it, all
+ *     that wait for it fail at once.
  *
  * Threads
  *     Several threads may use several worlds, and what belongs to them, at the
