@@ -315,18 +315,25 @@ static void doze(void)
     nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
 }
 
-/* An attendant, which the test is not this time, gets a signal, and ends of it;
- * so do its ranks. */
-static void end_attendant(int signal_number)
+/* An attendant, which the test is not this time, with ranks that wait. */
+static pid_t start_attendant(void)
 {
-    int how = 0, code = 0;
+    int code = 0;
     const pid_t pid = fork();
     if (pid == 0) {
+        signal(SIGTSTP, SIG_DFL);
         (void)tacit_world_processes(RANKS, wait_long, NULL, &code);
         _exit(code);
     }
     for (int k = 0; k < 500 && B->count < RANKS; k++) doze();
     assert_int_equal(B->count, RANKS);
+    return pid;
+}
+
+/* It gets a signal, and ends of it; so do its ranks. */
+static void end_attendant(pid_t pid, int signal_number)
+{
+    int how = 0;
     kill(pid, signal_number);
     assert_int_equal(waitpid(pid, &how, 0), pid);
     assert_true(WIFSIGNALED(how));
@@ -337,16 +344,46 @@ static void end_attendant(int signal_number)
     }
 }
 
+/* As ps shows it: S is asleep, T stopped. */
+static char state_of(pid_t pid)
+{
+    char path[64], text[256] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "r");
+    const bool read = file && fgets(text, sizeof text, file);
+    if (file) fclose(file);
+    const char *after = strrchr(text, ')');
+    return read && after ? after[2] : '?';
+}
+
+static void expect_state(pid_t pid, char state)
+{
+    for (int k = 0; k < 500 && state_of(pid) != state; k++) doze();
+    assert_int_equal(state_of(pid), state);
+}
+
+static void they_stop_and_go_on_with_the_attendant(void **state)
+{
+    (void)state;
+    const pid_t pid = start_attendant();
+    kill(pid, SIGTSTP);
+    expect_state(pid, 'T');
+    for (int r = 0; r < RANKS; r++) expect_state(B->pid[r], 'T');
+    kill(pid, SIGCONT);
+    for (int r = 0; r < RANKS; r++) expect_state(B->pid[r], 'S');
+    end_attendant(pid, SIGTERM);
+}
+
 static void a_signal_that_ends_them_ends_the_attendant(void **state)
 {
     (void)state;
-    end_attendant(SIGTERM);
+    end_attendant(start_attendant(), SIGTERM);
 }
 
 static void none_outlives_the_attendant(void **state)
 {
     (void)state;
-    end_attendant(SIGKILL);
+    end_attendant(start_attendant(), SIGKILL);
 }
 
 int main(int argc, char **argv)
@@ -363,6 +400,7 @@ int main(int argc, char **argv)
         EACH(one_can_end_all),
         EACH(signals_reach_each_once),
         EACH(a_signal_that_ends_them_ends_the_attendant),
+        EACH(they_stop_and_go_on_with_the_attendant),
         EACH(none_outlives_the_attendant),
     };
     TEST_MPI_MAIN(tests);
