@@ -107,9 +107,36 @@ accepted bench spmv poisson3d:20 --device cuda --repeat 3 --format sell/f64
 accepted bench reduce --device cuda --repeat 3
 if [ -n "$MPIRUN" ]; then # of vectors on the GPU: 24 sizes, through each link
     run 2 bench exchange --device cuda --warmup 0 --repeat 1
+    if [ $status = 5 ]; then # there is one GPU
+        has err '2 ranks and 1 GPU on '
+        has err 'say --oversubscribe'
+        run 2 bench exchange --device cuda --warmup 0 --repeat 1 --oversubscribe --comm mpi
+    fi
     [ $status = 0 ] || complain "bench exchange: status $status"
     for link in $(sed -n '2,$s/	.*//p' out | uniq) mpi; do
         [ "$(grep -c "^$link	" out)" = 24 ] || complain "bench exchange: $link: $(cat out)"
     done
 fi
+
+# processes of its own, each with a GPU or, for tests, on one: the same bits
+accepted solve poisson3d:20 --gpus 1 --json gpu.json
+is gpu.json ranks 1
+is gpu.json oversubscribed false
+run 1 solve poisson3d:20 --gpus 2 --json gpu.json
+gpus=2
+if [ $status = 5 ]; then
+    gpus=1
+    has err '2 ranks and 1 GPU on '
+    refused_ranks=$(complaints | wc -l)
+    [ "$refused_ranks" = 1 ] || complain "--gpus 2: $refused_ranks lines"
+fi
+for comm in shm peer; do
+    accepted solve poisson3d:20 --gpus 2 --comm $comm --loop host --oversubscribe \
+        --rtol 1e-8 --json gpu.json -o $comm.mtx
+    is gpu.json comm "\"$comm\""
+    is gpu.json ranks 2
+    [ $gpus = 1 ] || is gpu.json oversubscribed false
+    [ $gpus = 2 ] || is gpu.json oversubscribed true
+done
+cmp -s shm.mtx peer.mtx || complain '--gpus 2: other bits through another link'
 finish

@@ -104,6 +104,27 @@ TACIT_API const tacit_device *tacit_device_at(int i);
  *             on this machine), with the reason as the message. */
 TACIT_API tacit_status tacit_device_probe(const char *name);
 
+/* On one machine: processes of a world, and the devices that they have together
+ * if each opens a queue. Fewer devices: some are shared. Begins with its size:
+ * tacit/solver.h, tacit_stop. */
+typedef struct tacit_sharing {
+    size_t size; /* sizeof(tacit_sharing) */
+    int ranks, devices;
+    char host[64]; /* the machine's name */
+} tacit_sharing;
+
+/* Would processes share a device if all had a queue on `device` ("cuda",
+ * "cuda(1)")? *out is of the machine where most of them would have none of their
+ * own; of rank 0's, if all have one. The host's processors are nobody's own: of
+ * them there are as many devices as processes. It takes as long as
+ * tacit_device_probe.
+ * Collective.
+ * Errors      INVALID (unknown, or not in this build), DEVICE (a process has
+ *             none), NO_MEMORY, COMM. */
+TACIT_API tacit_status tacit_device_sharing(tacit_world *world,
+                                            const char *device,
+                                            tacit_sharing *out);
+
 typedef struct tacit_decorator {
     const char *name, *summary;
 } tacit_decorator;

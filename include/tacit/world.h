@@ -20,7 +20,8 @@
  *     The others may not know yet, and MPI_Finalize may wait for ever:
  *     tacit_world_abort ends them all. Set-up calls have no limit of their own:
  *     who waits in tacit_matrix_open, say, for a process that has died waits
- *     until mpirun ends the job.
+ *     until mpirun ends the job. Where tacit_world_processes has started it, all
+ *     that wait for it fail at once.
  *
  * Threads
  *     Several threads may use several worlds, and what belongs to them, at the
@@ -37,6 +38,7 @@
  *     that read. tacit_world_set_threads says how many there may be. */
 #ifndef TACIT_WORLD_H
 #define TACIT_WORLD_H
+#include <stdbool.h>
 #include <stddef.h>
 #include <tacit/status.h>
 
@@ -100,6 +102,15 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
  * thread at all.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
+
+/* May processes that share a GPU write into each other's memory on it, in queues
+ * that are opened from now on (link peer)? A kernel that waits for another
+ * process then keeps that one's from the GPU for milliseconds: this is for
+ * tests. At first they may if the environment has TACIT_OVERSUBSCRIBE. All
+ * processes say the same.
+ * Errors      INVALID. */
+TACIT_API tacit_status tacit_world_set_oversubscribe(tacit_world *world,
+                                                     bool allowed);
 
 /* Who starts a message: the ways that there are. */
 typedef struct tacit_link {

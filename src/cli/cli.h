@@ -16,6 +16,7 @@ typedef struct cli {
     int rank, ranks;
     cli_settings set;
     const char *device;    /* "host", "cuda": what --device came to */
+    bool oversubscribed;   /* several ranks have one GPU */
     const char *precision; /* NULL: not asked for, neither by --format */
     double probe_seconds;  /* to find out whether there is a GPU */
 } cli;

@@ -183,16 +183,18 @@ static const entry variables[] = {
      "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "
      "NVSHMEM_REMOTE_TRANSPORT=none, NVSHMEM_DISABLE_LOCAL_ONLY_PROXY=1 and "
      "NVSHMEM_DISABLE_NVLS=1 are set then, where they are not set"},
-    {"TACIT_OVERSUBSCRIBE",
-     "set: --comm peer also for processes that share a GPU, which is slow and "
-     "for tests"},
+    {"TACIT_OVERSUBSCRIBE", "set: as --oversubscribe, processes may share a "
+                            "GPU, which is slow and for "
+                            "tests"},
     {NULL, NULL},
 };
 
 static const char *const paragraphs[] = {
     "Tacit solves sparse symmetric positive definite systems A x = b on one "
-    "process or many.\nRun it alone, or with many processes under mpirun: all "
-    "then exit with the same status, and the first of them prints.",
+    "process or many.\nRun it alone, or with many processes under mpirun; or "
+    "on "
+    "this machine with --ranks N, or --gpus N for GPUs, which need no mpirun: "
+    "all then exit with the same status, and the first of them prints.",
     "MATRIX is a file, told by its content (Matrix Market, Harwell-Boeing, "
     "Rutherford-Boeing, PETSc binary, SciPy .npz, METIS graph, .tacit; gzip "
     "and "
@@ -206,7 +208,13 @@ static const char *const paragraphs[] = {
     "written over: that is wrong usage, under whatever names it is given.",
     "The first interrupt (Ctrl-C) or SIGTERM ends a solve after the iteration: "
     "the report and all outputs are of the last iterate, and the exit status "
-    "is 3. The second one kills, and so does the first at any other time.",
+    "is 3. The second one kills, and so does the first at any other time. With "
+    "--ranks or --gpus it may go to the program alone, which passes it on; if "
+    "this is killed, so are all, and if one of them is killed the others end "
+    "with status 5 and name it.",
+    "Each process has one GPU of its machine. Where there are more processes "
+    "than GPUs that is refused with status 5, unless --oversubscribe is given, "
+    "which is for tests.",
     "A process uses as many threads as it may use processors, shared with the "
     "other processes of this run on the machine, or as OMP_NUM_THREADS or "
     "--threads says. The report says how many they were. mpirun may bind a "
@@ -251,6 +259,7 @@ void cli_print_man(FILE *to)
     roff(to, "tacit solve poisson3d:100 --rtol 1e-8\n"
              "mpirun -np 4 tacit solve bone.mtx.gz b.mtx -o x.mtx --json "
              "report.json\n"
+             "tacit solve bone.mtx.gz --gpus 2\n"
              "tacit compare elasticity3d:30 --html compare.html\n");
     fputs(".fi\n", to);
 }

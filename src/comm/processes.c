@@ -122,7 +122,9 @@ static tacit_status start_all(start *s, const task *t)
 
 static void note_end(start *s, int rank, int how)
 {
-    atomic_store(&s->muster->how[rank], 1 + how);
+    tct_end *end = &s->muster->of[rank];
+    end->order = atomic_load(&s->muster->gone);
+    atomic_store(&end->how, 1 + how);
     atomic_fetch_add(&s->muster->gone, 1);
     s->pid[rank] = 0;
     s->left--;
@@ -170,12 +172,12 @@ static tacit_status outcome(const start *s, int *worst_out)
     char text[128];
     int worst = aborted > 0 ? aborted - 1 : 0;
     if (aborted == 0 && s->lost >= 0) {
-        const int how = atomic_load(&s->muster->how[s->lost]) - 1;
+        const int how = tct_how(s->muster, s->lost);
         tct_how_ended(s->lost, how, text, sizeof text);
         FAIL(TACIT_COMM, "%s", text);
     }
     for (int r = 0; r < s->size && aborted == 0; r++) {
-        const int how = atomic_load(&s->muster->how[r]) - 1;
+        const int how = tct_how(s->muster, r);
         if (WEXITSTATUS(how) > worst) worst = WEXITSTATUS(how);
     }
     *worst_out = worst;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world.c - what all worlds share. */
 #include "comm/world.h"
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@ tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
                        .state = state,
                        .rank = rank,
                        .size = size,
+                       .oversubscribe = getenv("TACIT_OVERSUBSCRIBE") != NULL,
                        .local_rank = local[0],
                        .local_size = local[1]};
     *out = w;
@@ -37,7 +39,10 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
     tacit_world *part = NULL;
     const tacit_status status =
         tct_agree(world, world->ops->split(world, colour, &part));
-    if (part) part->threads = world->threads;
+    if (part) {
+        part->threads = world->threads;
+        part->oversubscribe = world->oversubscribe;
+    }
     if (status < 0) tacit_world_destroy(&part);
     else if (part) *out = part;
     return status;
@@ -47,6 +52,13 @@ tacit_status tacit_world_set_threads(tacit_world *world, int threads)
 {
     REQUIRE(world != NULL && threads >= 0);
     world->threads = threads;
+    return TACIT_OK;
+}
+
+tacit_status tacit_world_set_oversubscribe(tacit_world *world, bool allowed)
+{
+    REQUIRE(world != NULL);
+    world->oversubscribe = allowed;
     return TACIT_OK;
 }
 

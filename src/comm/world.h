@@ -46,9 +46,10 @@ struct tacit_world {
     const tct_world_ops *ops;
     void *state; /* of its kind */
     int rank, size;
-    int local_rank; /* among the processes of this world on this machine, */
-    int local_size; /* and how many they are                              */
-    int threads;    /* of this process, at most; 0: as many as there are
+    int local_rank;     /* among the processes of this world on this machine, */
+    int local_size;     /* and how many they are                              */
+    bool oversubscribe; /* ranks that share a GPU may have link peer */
+    int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
     tct_desertion desertion; /* a queue has noted it */
 };

@@ -11,6 +11,7 @@
  * fails on all others at once (COMM). */
 #include "comm/processes.h"
 #include "comm/shared.h"
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
@@ -67,17 +68,22 @@ void tct_how_ended(int rank, int how, char *text, size_t size)
                  WEXITSTATUS(how));
 }
 
-/* The first rank that has ended, or (`killed`) has been; < 0: none. A part goes
- * its way without the ranks of others. */
+/* The rank that has ended, or (`killed`) has been, before all others, some of
+ * which may have ended because of it; < 0: none. A part goes its way without the
+ * ranks of others. */
 static int find_ended(const tacit_world *w, bool killed)
 {
     const crew *c = crew_of(w);
+    int first = -1, order = INT_MAX;
     if (atomic_load(&c->muster->gone) == 0) return -1;
     for (int r = 0; r < w->size; r++) {
-        const int how = atomic_load(&c->muster->how[c->of[r].number]) - 1;
-        if (how >= 0 && (!killed || WIFSIGNALED(how))) return r;
+        const int number = c->of[r].number, how = tct_how(c->muster, number);
+        if (how < 0 || (killed && !WIFSIGNALED(how))) continue;
+        if (c->muster->of[number].order > order) continue;
+        first = r;
+        order = c->muster->of[number].order;
     }
-    return -1;
+    return first;
 }
 
 /* All calls fail from now on. */
@@ -85,8 +91,8 @@ static void note_ended(tacit_world *w, int rank)
 {
     const crew *c = crew_of(w);
     tct_desertion *d = &w->desertion;
-    const int how = atomic_load(&c->muster->how[c->of[rank].number]) - 1;
-    tct_how_ended(rank, how, d->why, sizeof d->why);
+    tct_how_ended(rank, tct_how(c->muster, c->of[rank].number), d->why,
+                  sizeof d->why);
     d->rank = rank;
     d->noted = true;
 }
@@ -349,7 +355,7 @@ static tacit_status processes_split(tacit_world *w, int colour,
 
 static size_t muster_bytes(int size)
 {
-    const size_t bytes = sizeof(tct_muster) + (size_t)size * sizeof(atomic_int);
+    const size_t bytes = sizeof(tct_muster) + (size_t)size * sizeof(tct_end);
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 

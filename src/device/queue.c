@@ -418,6 +418,16 @@ static tacit_status parse_device(tacit_queue *q, const char *text)
          q->device->ordinals ? " or, with a number from 0, cuda(1)" : "");
 }
 
+tacit_status tct_device_identify(const char *device, int place, char *text,
+                                 size_t size)
+{
+    tacit_queue who = {.ordinal = -1, .place = place};
+    text[0] = '\0';
+    TRY(parse_device(&who, device));
+    if (!who.device->identify) return TACIT_OK;
+    return who.device->identify(&who, text, size);
+}
+
 /* TACIT_PATIENCE, or what is long enough for a rank that was kept from its
  * processor, and short enough for who pays for the others. */
 static tacit_status set_patience(tacit_queue *q)

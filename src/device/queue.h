@@ -248,6 +248,9 @@ typedef struct tct_device_ops {
     bool ordinals; /* a number may say which: "cuda(1)" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
+    /* Which piece of hardware `q`, open or only to be opened, has, as a name that
+     * is the same in all processes of the machine. OPTIONAL: none to be shared */
+    tacit_status (*identify)(const tacit_queue *q, char *text, size_t size);
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
@@ -451,6 +454,11 @@ tct_device_kind tct_kind_of(const char *device);
  *             UNSUPPORTED (a stream for the host), NO_MEMORY, DEVICE. */
 tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
                            tacit_queue **out);
+/* What a queue on `device`, "cuda" or "cuda(1)", of the rank with that place on
+ * its machine would have; "": nothing that could be shared.
+ * Errors      INVALID, DEVICE. */
+tacit_status tct_device_identify(const char *device, int place, char *text,
+                                 size_t size);
 /* Memory that the device and the CPU both reach; NULL if there is none. */
 void *tct_alloc_shared(tacit_queue *q, size_t bytes);
 void tct_free_shared(tacit_queue *q, void *p);

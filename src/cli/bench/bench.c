@@ -236,8 +236,8 @@ static tacit_status bench_run(cli *c)
     if (reduce) return bench_reduce(c);
     const bool exchange = strcmp(what, "exchange") == 0;
     if (exchange && c->ranks == 1)
-        FAIL(TACIT_INVALID, "one process exchanges nothing: start this with "
-                            "mpirun -np N");
+        FAIL(TACIT_INVALID, "one process exchanges nothing: say --ranks N, or "
+                            "start this with mpirun -np N");
     if (exchange && c->set.operands < 2) return bench_messages(c);
     if (c->set.operands < 2)
         FAIL(TACIT_INVALID, "tacit bench %s needs a MATRIX", what);

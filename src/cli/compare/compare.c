@@ -380,7 +380,7 @@ static const char *without_link(const cli *c, const cli_comparison *all,
         if (strcmp(all->rows[i].path.comm, name) == 0) return NULL;
     if (strcmp(name, "self") == 0) return "this run is of several processes";
     return c->ranks > 1 ? "not the one of this run: --comm names another"
-                        : "this run is one process: start it with mpirun";
+                        : "this run is one process: --ranks starts several";
 }
 
 static void list_axis(const cli *c, cli_comparison *all, const cli_axis *axis)

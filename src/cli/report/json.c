@@ -59,6 +59,7 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "partition", p->partition);
     number(o, "ranks", p->ranks);
     number(o, "threads", p->threads);
+    cJSON_AddBoolToObject(o, "oversubscribed", p->oversubscribed);
     return o;
 }
 

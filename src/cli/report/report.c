@@ -28,7 +28,8 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
                      .order = info.order,
                      .order_seconds = info.order_seconds,
                      .ranks = c->ranks,
-                     .threads = info.threads};
+                     .threads = info.threads,
+                     .oversubscribed = cli_on_gpu(c) && c->oversubscribed};
     path.bytes_per_nonzero =
         run->mixed ? info.low_bytes_per_nonzero : info.bytes_per_nonzero;
     snprintf(path.format, sizeof path.format, "%s", info.format);
@@ -125,17 +126,18 @@ static void print_matrix(FILE *to, const cli_report *r)
 static void print_path(FILE *to, const cli_report *r)
 {
     const cli_path *p = &r->path;
-    fprintf(to,
-            "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
-            "         format %s%s%s%s, order %s, precision %s, precond %s, "
-            "%d rank%s x %d thread%s%s%s\n",
-            p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
-            p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
-            p->format, p->detail[0] ? " (" : "", p->detail,
-            p->detail[0] ? ")" : "", p->order, p->precision, p->precond,
-            p->ranks, p->ranks == 1 ? "" : "s", p->threads,
-            p->threads == 1 ? "" : "s", p->ranks > 1 ? ", partition " : "",
-            p->ranks > 1 ? p->partition : "");
+    fprintf(
+        to,
+        "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
+        "         format %s%s%s%s, order %s, precision %s, precond %s, "
+        "%d rank%s x %d thread%s%s%s%s\n",
+        p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
+        p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
+        p->format, p->detail[0] ? " (" : "", p->detail, p->detail[0] ? ")" : "",
+        p->order, p->precision, p->precond, p->ranks, p->ranks == 1 ? "" : "s",
+        p->threads, p->threads == 1 ? "" : "s",
+        p->oversubscribed ? ", several of them on one GPU" : "",
+        p->ranks > 1 ? ", partition " : "", p->ranks > 1 ? p->partition : "");
 }
 
 static const char *outcome(const cli_run *run)

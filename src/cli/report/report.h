@@ -16,6 +16,7 @@ typedef struct cli_path {
     double bytes_per_nonzero; /* of the matrix in that format and precision */
     char device_name[160];
     int ranks, threads;
+    bool oversubscribed; /* several ranks have one GPU */
 } cli_path;
 
 typedef struct cli_report {

@@ -2,6 +2,7 @@
  * cli/system/settle.c - the options of the path against each other and against the
  * machine: where it runs, and what can be had there. */
 #include "cli/system/problem.h"
+#include <stdlib.h>
 #include <string.h>
 
 static bool is(const char *value, const char *name)
@@ -27,6 +28,22 @@ static tacit_status choose_device(cli *c)
         cli_log(c, CLI_DETAIL, "device host: cuda is not available: %s",
                 reason);
     return TACIT_OK;
+}
+
+/* Ranks that share a GPU take turns on it: that is for tests. */
+static tacit_status check_sharing(cli *c)
+{
+    tacit_sharing on = {.size = sizeof on};
+    if (!cli_on_gpu(c) || c->ranks == 1) return TACIT_OK;
+    TRY(tacit_device_sharing(c->world, c->device, &on));
+    c->oversubscribed = on.ranks > on.devices;
+    if (getenv("TACIT_OVERSUBSCRIBE")) c->set.oversubscribe = true;
+    if (!c->oversubscribed || c->set.oversubscribe)
+        return tacit_world_set_oversubscribe(c->world, c->set.oversubscribe);
+    FAIL(TACIT_DEVICE,
+         "%d ranks and %d GPU%s on %s: start no more than one for each GPU "
+         "there, or say --oversubscribe, which is slow and for tests",
+         on.ranks, on.devices, on.devices == 1 ? "" : "s", on.host);
 }
 
 /* The device is the host: is `value` something that needs a GPU? */
@@ -149,7 +166,8 @@ tacit_status cli_settle(cli *c)
         takes_device = takes_device || is(o->name, "device");
     if (!takes_device || c->set.command == &cli_command_devices)
         return TACIT_OK;
-    TRY(choose_device(c));
+    TRY(tacit_world_agree(c->world, choose_device(c)));
+    TRY(check_sharing(c));
     if (!cli_on_gpu(c) && is(c->precision, "auto")) c->precision = "double";
     TRY(check_needs(c, &cli_axis_loop, c->set.loop));
     TRY(check_needs(c, &cli_axis_precision, c->set.precision));

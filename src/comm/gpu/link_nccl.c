@@ -20,8 +20,8 @@
  * one, and then `give_up`: what is under way is told to end. */
 #include "comm/gpu/libnccl.h"
 #include "comm/gpu/nccl.h"
-#include "comm/gpu/places.h"
 #include "comm/link.h"
+#include "comm/places.h"
 #include "comm/plan.h"
 #include <stdio.h>
 #include <string.h>

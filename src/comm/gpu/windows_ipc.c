@@ -5,20 +5,19 @@
  * An arena is an allocation of its own, since whoever has its handle reaches all
  * of it, and it is exported as a whole. It may be freed when nobody has it open
  * any more: who closes it says so in memory of the host that the ranks share. */
-#include "comm/gpu/places.h"
+#include "comm/gpu/reach.h"
 #include "comm/gpu/windows.h"
 #include "comm/shared.h"
 #include "device/gpu/gpu.h"
 #include <sched.h>
-#include <stdlib.h>
 #include <string.h>
 
 static const double CLOSE_SECONDS = 5.0;
 
 static tacit_status check_place(const tacit_queue *q, const tct_place *all)
 {
-    if (!getenv("TACIT_OVERSUBSCRIBE")) TRY(tct_places_apart(q, all));
-    return tct_places_reach(q, all);
+    if (!q->world->oversubscribe) TRY(tct_reach_apart(q, all));
+    return tct_reach_others(q, all);
 }
 
 /* *state: of each rank, who has closed its arenas. */

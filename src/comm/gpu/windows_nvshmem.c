@@ -10,7 +10,7 @@
  * come anyway, for another arena, and have said that they do not use it any
  * more. */
 #include "comm/gpu/libnvshmem.h"
-#include "comm/gpu/places.h"
+#include "comm/gpu/reach.h"
 #include "comm/gpu/windows.h"
 #include "device/gpu/gpu.h"
 #include <stdlib.h>
@@ -134,8 +134,8 @@ static tacit_status nvshmem_open(tacit_queue *q, void **state)
     tacit_status status = TACIT_OK;
     if (!job.lib)
         status = tacit_error_set(TACIT_UNSUPPORTED, "link nvshmem: %s", reason);
-    if (status >= 0) status = tct_places_apart(q, all);
-    if (status >= 0) status = tct_places_reach(q, all);
+    if (status >= 0) status = tct_reach_apart(q, all);
+    if (status >= 0) status = tct_reach_others(q, all);
     TRY(tct_agree(q->world, status));
     int64_t begun = job.begun;
     TRY(tct_reduce_i64(q->world, TCT_MAX, 1, &begun));

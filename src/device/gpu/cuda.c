@@ -485,6 +485,17 @@ static tacit_status choose_device(const tacit_queue *q, int *out)
     return TACIT_OK;
 }
 
+static tacit_status cuda_identify(const tacit_queue *q, char *text, size_t size)
+{
+    char reason[256];
+    int device = 0;
+    if (q->device_state) device = tct_gpu_of(q)->device;
+    else if (!cuda_available(reason, sizeof reason))
+        FAIL(TACIT_DEVICE, "device cuda: %s", reason);
+    else TRY(choose_device(q, &device));
+    return tct_gpu_status(gpu_bus_id(text, (int)size, device), "its place");
+}
+
 static tacit_status describe_device(tct_gpu *g)
 {
     gpu_properties p;
@@ -584,6 +595,7 @@ const tct_device_ops tct_device_cuda = {
     .kind = TCT_KIND_GPU,
     .ordinals = true,
     .available = cuda_available,
+    .identify = cuda_identify,
     .open = cuda_open,
     .close = cuda_close,
     .alloc = cuda_alloc,

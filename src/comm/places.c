@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/places.c - which piece of hardware each rank has as its device, and where
+ * several have the same. */
+#include "comm/places.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Containers of one machine have names of their own, and its boot in common. */
+static void name_machine(tct_place *p)
+{
+    if (gethostname(p->host, sizeof p->host - 1) != 0) p->host[0] = '\0';
+    FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
+    const bool found =
+        file && fgets(p->machine, (int)sizeof p->machine, file) != NULL;
+    if (file) (void)fclose(file);
+    if (!found) memcpy(p->machine, p->host, sizeof p->machine);
+}
+
+/* Of all ranks, where this one's device came to `status`. */
+static tacit_status gather(tacit_world *w, tacit_status status, tct_place *mine,
+                           tct_place *all)
+{
+    name_machine(mine);
+    TRY(tct_agree(w, status));
+    return tct_allgather(w, sizeof *mine, mine, all);
+}
+
+tacit_status tct_places(tacit_queue *q, tct_place *all)
+{
+    tct_place mine;
+    memset(&mine, 0, sizeof mine);
+    tacit_status status = TACIT_OK;
+    if (q->device->identify)
+        status = q->device->identify(q, mine.bus, sizeof mine.bus);
+    return gather(q->world, status, &mine, all);
+}
+
+static bool is_same(const tct_place *a, const tct_place *b)
+{
+    return strcmp(a->machine, b->machine) == 0 && strcmp(a->bus, b->bus) == 0;
+}
+
+int tct_place_shared(const tct_place *all, int ranks, int rank)
+{
+    for (int r = 0; r < ranks; r++)
+        if (r != rank && all[r].bus[0] && is_same(&all[r], &all[rank]))
+            return r;
+    return -1;
+}
+
+static bool is_first_there(const tct_place *all, int rank)
+{
+    for (int r = 0; r < rank; r++)
+        if (strcmp(all[r].machine, all[rank].machine) == 0) return false;
+    return true;
+}
+
+/* Ranks on the machine of `rank`, and the devices that they have. */
+static tacit_sharing count_on(const tct_place *all, int ranks, int rank)
+{
+    tacit_sharing on = {.size = sizeof on};
+    for (int r = 0; r < ranks; r++) {
+        if (strcmp(all[r].machine, all[rank].machine) != 0) continue;
+        const int other = tct_place_shared(all, ranks, r);
+        on.ranks++;
+        on.devices += other < 0 || other > r;
+    }
+    snprintf(on.host, sizeof on.host, "%s", all[rank].host);
+    return on;
+}
+
+tacit_sharing tct_places_sharing(const tct_place *all, int ranks)
+{
+    tacit_sharing worst = count_on(all, ranks, 0);
+    for (int r = 1; r < ranks; r++) {
+        if (!is_first_there(all, r)) continue;
+        const tacit_sharing on = count_on(all, ranks, r);
+        if (on.ranks - on.devices > worst.ranks - worst.devices) worst = on;
+    }
+    return worst;
+}
+
+tacit_status tacit_device_sharing(tacit_world *world, const char *device,
+                                  tacit_sharing *out)
+{
+    REQUIRE(world != NULL && device != NULL && out != NULL);
+    TRY(tct_check_sized("tacit_sharing", out));
+    tct_place mine, *all = NULL;
+    memset(&mine, 0, sizeof mine);
+    tacit_status status = TCT_ALLOC(world->size, "places", &all);
+    if (status >= 0)
+        status = tct_device_identify(device, world->local_rank, mine.bus,
+                                     sizeof mine.bus);
+    status = gather(world, status, &mine, all);
+    if (status >= 0) {
+        const tacit_sharing found = tct_places_sharing(all, world->size);
+        tct_write_sized(&found, sizeof found, out);
+    }
+    tct_free(all);
+    return status;
+}
