@@ -207,6 +207,17 @@ static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
     return {__longlong_as_double((long long)value), number};
 }
 
+/* A ticket: how many have drawn it before, which orders nothing else; and a new
+ * one. */
+static __device__ inline unsigned tct_draw(unsigned *ticket)
+{
+    return atomicAdd(ticket, 1u);
+}
+static __device__ inline void tct_renew(unsigned *ticket)
+{
+    *ticket = 0;
+}
+
 /* Store a word for the host, without a fence: at once, but in any order with
  * others as the host sees them. */
 template <class T> static __device__ inline void tct_post_word(T *to, T v)
@@ -215,6 +226,9 @@ template <class T> static __device__ inline void tct_post_word(T *to, T v)
 }
 
 /* --- the clock -------------------------------------------------------------------- */
+
+/* A processor would be given to others here. */
+static __device__ inline void tct_between_looks() {}
 
 static __device__ inline uint64_t tct_nanoseconds()
 {
