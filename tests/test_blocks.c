@@ -372,6 +372,33 @@ static void gangs_meet(void **state)
     close_gang(&g);
 }
 
+/* Block 0 wishes the end, and may be at that meeting while others still look at
+ * the counter for the one before. */
+static void wish_the_end(gang *g, int b, uint64_t *calls)
+{
+    enum { MEETINGS = 6 };
+    (void)calls;
+    for (uint32_t epoch = 1; epoch <= MEETINGS; epoch++) {
+        const bool wish = b == 0 && epoch == MEETINGS / 2;
+        const tct_met met =
+            tct_meet_at(&g->counter, BLOCKS, epoch, wish, PATIENCE_NS);
+        if (met != (epoch < MEETINGS / 2 ? TCT_GO : TCT_END))
+            blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
+    }
+}
+
+static void all_end_at_the_same_meeting(void **state)
+{
+    (void)state;
+    gang g;
+    open_gang(&g, 7, 0);
+    for (int again = 0; again < 1000; again++) {
+        g.counter = 0;
+        run_blocks(&g, wish_the_end);
+    }
+    close_gang(&g);
+}
+
 /* --- who does not come -------------------------------------------------------------- */
 
 static void lost_ranks_are_named(void **state)
@@ -410,6 +437,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(messages_arrive_whole),
         cmocka_unit_test(sums_are_in_rank_order),
         cmocka_unit_test(gangs_meet),
+        cmocka_unit_test(all_end_at_the_same_meeting),
         cmocka_unit_test(lost_ranks_are_named),
     };
     TEST_MPI_MAIN(tests);
