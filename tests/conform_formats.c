@@ -375,7 +375,7 @@ static void check_decorated(matrix_case *t)
         snprintf(spec, sizeof spec, "%s%s:" TEST_DEVICE, name,
                  argument_of(name));
         if (tacit_queue_create(test_world(), spec, 2, &q) == TACIT_UNSUPPORTED)
-            continue; /* memcheck is for the host */
+            continue; /* memcheck and late are for the host */
         tacit_queue_destroy(&q);
         tacit_set_log(be_silent, NULL);
         open_case(&other, spec);

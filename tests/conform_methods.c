@@ -449,7 +449,7 @@ static void decorators_change_no_bit(void **state)
         decorated = d ? one : all;
         snprintf(spec, sizeof spec, "%s:" TEST_DEVICE, decorated);
         if (tacit_queue_create(test_world(), spec, 1, &q) == TACIT_UNSUPPORTED)
-            continue; /* memcheck is for the host */
+            continue; /* memcheck and late are for the host */
         tacit_queue_destroy(&q);
         everywhere(TEST_DEVICE, grid, check_decorated);
         if (!d) break;

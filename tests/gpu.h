@@ -47,6 +47,23 @@ static inline bool gpu_found(void)
     return asks > 0 && waitpid(asks, &status, 0) == asks && status == 0;
 }
 
+/* Has each rank a GPU of its own, or may they share one? On the host, always.
+ * If not, says so: skip() then. Collective. */
+static inline bool gpu_for_each(void)
+{
+    tacit_queue *q = NULL;
+    if (strcmp(TEST_DEVICE, "host") == 0 || tacit_world_size(test_world()) == 1)
+        return true;
+    const tacit_status status =
+        tacit_queue_create(test_world(), TEST_DEVICE "@peer", 1, &q);
+    tacit_queue_destroy(&q);
+    const bool share = status == TACIT_UNSUPPORTED &&
+                       strstr(tacit_error_message(), "share a GPU");
+    if (share)
+        printf("skipped: fewer GPUs than ranks: %s\n", tacit_error_message());
+    return !share;
+}
+
 /* main() of a program of such tests. */
 #define TEST_GPU_MAIN(tests)              \
     do {                                  \

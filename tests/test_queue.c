@@ -532,6 +532,51 @@ static void memcheck_catches_the_host_on_device_memory(void **state)
     close_bench(&t);
 }
 
+static void late_does_all_a_plain_queue_does(void **state)
+{
+    (void)state;
+    plain_words("late:host");
+    plain_words("late(7):memcheck:host");
+}
+
+/* The line stands still for half a second; who enqueues goes on, until he needs
+ * a number. */
+static void late_lets_who_enqueues_go_on(void **state)
+{
+    (void)state;
+    bench_t t;
+    double got = 0.0;
+    open_bench(&t, "late:lose(0,1,0.5):host", 64, 1);
+    const double start = tct_seconds();
+    q_fill(t.q, 1, 3.0, t.c);
+    q_sum(t.q, 1, t.c);
+    q_fill(t.q, 1, 4.0, &t.c[1]);
+    assert_true(tct_seconds() - start < 0.4);
+    q_get(t.q, 1, t.c, &got);
+    assert_true(tct_seconds() - start >= 0.5);
+    assert_true(got == 3.0);
+    q_get(t.q, 1, &t.c[1], &got);
+    assert_true(got == 4.0);
+    q_sum(t.q, 1, t.c); /* what is freed at once may still be in use */
+    close_bench(&t);
+}
+
+static void late_has_its_place(void **state)
+{
+    (void)state;
+    tacit_world *w = NULL;
+    tacit_queue *q = NULL;
+    assert_int_equal(tacit_world_self(&w), TACIT_OK);
+    assert_int_equal(tacit_queue_create(w, "late(x):host", 1, &q),
+                     TACIT_INVALID);
+    assert_non_null(strstr(tacit_error_message(), "late(seed)"));
+    assert_int_equal(tacit_queue_create(w, "memcheck:late:host", 1, &q),
+                     TACIT_UNSUPPORTED);
+    assert_non_null(strstr(tacit_error_message(), "late:memcheck:host"));
+    assert_null(q);
+    tacit_world_destroy(&w);
+}
+
 static void chaos_fails_the_operation_it_was_told_to(void **state)
 {
     (void)state;
@@ -597,6 +642,9 @@ int main(void)
         cmocka_unit_test(memcheck_does_all_a_plain_queue_does),
         cmocka_unit_test(memcheck_poisons_and_delays),
         cmocka_unit_test(memcheck_catches_the_host_on_device_memory),
+        cmocka_unit_test(late_does_all_a_plain_queue_does),
+        cmocka_unit_test(late_lets_who_enqueues_go_on),
+        cmocka_unit_test(late_has_its_place),
         cmocka_unit_test(chaos_fails_the_operation_it_was_told_to),
         cmocka_unit_test(no_memory_is_said_and_leaks_nothing),
     };

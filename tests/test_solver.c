@@ -299,10 +299,13 @@ static void late_messages_and_late_execution_change_no_bit(void **state)
 {
     (void)state;
     static const char *const specs[] = {
-        "host", "memcheck:host", "chaos(3):host", "chaos(8):memcheck:host"};
+        "host", "memcheck:host", "chaos(3):host", "chaos(8):memcheck:host",
+        "late:chaos(2):host"}; /* the last not of processes */
+    const int specs_here =
+        test_launched_ && tacit_world_size(test_world()) > 1 ? 4 : 5;
     for (int m = 0; method_of(m); m++) {
         tacit_result first = {.size = sizeof first};
-        for (int i = 0; i < 4; i++) {
+        for (int i = 0; i < specs_here; i++) {
             problem p;
             open_problem(&p, specs[i], "poisson2d:12x7", method_of(m));
             assert_int_equal(solve(&p, 1e-8, 0), TACIT_OK);

@@ -252,15 +252,16 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
     tacit_queue *q = NULL;
     const char *at = strrchr(spec, '@');
     if (threads == 0) threads = world->threads;
-    const tacit_queue who = {.world = world,
-                             .desertion = &world->desertion,
-                             .rank = world->rank,
-                             .ranks = world->size,
-                             .place = world->local_rank,
-                             .on_stream = stream != NULL,
-                             .stream = stream ? *stream : NULL,
-                             .threads = threads > 0 ? threads
-                                                    : default_threads(world)};
+    const tacit_queue who = {
+        .world = world,
+        .desertion = &world->desertion,
+        .rank = world->rank,
+        .ranks = world->size,
+        .one_process = world->size == 1 || world->ops->one_process,
+        .place = world->local_rank,
+        .on_stream = stream != NULL,
+        .stream = stream ? *stream : NULL,
+        .threads = threads > 0 ? threads : default_threads(world)};
     tacit_status status = tct_agree(world, build(&who, spec, at, &q));
     if (status >= 0) status = open_links(q, at ? at + 1 : "auto");
     status = tct_agree(world, status);

@@ -13,6 +13,7 @@
 #include "comm/link.h"
 #include "comm/plan.h"
 #include "comm/shared.h"
+#include "device/protocol.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -142,7 +143,7 @@ static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
                      uint64_t number)
 {
     slot *all = tct_shared_of(s->memory, to);
-    return all + (size_t)(number % 2) * (size_t)q->ranks + from;
+    return all + tct_slot_at(2, q->ranks, 1, from, number);
 }
 
 /* As many scalars as a slot has room for. */
@@ -306,8 +307,8 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
     for (int k = 0; k < plan->sends; k++) {
         const tct_channel *c = &plan->send[k];
         const shm_end *e = &p->end[k];
-        if (now > 2 && !await(q, e->own, now - 2, c->peer)) return;
-        memcpy(e->half[now % 2], plan->base.pack + columns * c->first,
+        if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
+        memcpy(e->half[tct_half_of(now)], plan->base.pack + columns * c->first,
                bytes_of(c, columns));
         tct_signal(e->other, now);
     }
@@ -318,14 +319,15 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
     const tct_plan *plan = tct_plan_of(op);
     const shm_plan *p = *tct_plan_state(plan);
     const int columns = op->x.columns;
+    const uint64_t now = p->exchanges;
     double *landing = tct_landing(&plan->base, columns);
     for (int k = 0; k < plan->recvs; k++) {
         const tct_channel *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];
-        if (!await(q, e->own, p->exchanges, c->peer)) return;
-        memcpy(landing + columns * c->first, e->half[p->exchanges % 2],
+        if (!await(q, e->own, now, c->peer)) return;
+        memcpy(landing + columns * c->first, e->half[tct_half_of(now)],
                bytes_of(c, columns));
-        tct_signal(e->other, p->exchanges);
+        tct_signal(e->other, now);
     }
 }
 

@@ -6,6 +6,7 @@
 #ifndef TCT_SHARED_H
 #define TCT_SHARED_H
 #include "comm/world.h"
+#include "device/signals.h"
 
 typedef struct tct_shared tct_shared;
 
@@ -25,11 +26,11 @@ typedef struct tct_counter {
 
 static inline void tct_signal(tct_counter *to, uint64_t value)
 {
-    __atomic_store_n(&to->value, value, __ATOMIC_RELEASE);
+    tct_signal_send(&to->value, value);
 }
 static inline bool tct_signalled(const tct_counter *of, uint64_t value)
 {
-    return __atomic_load_n(&of->value, __ATOMIC_ACQUIRE) >= value;
+    return tct_signal_seen(&of->value) >= value;
 }
 /* Look for it `looks` times, at most: has it come? */
 static inline bool tct_spin(const tct_counter *of, uint64_t value, int looks)

@@ -5,7 +5,7 @@
 #define TCT_DECORATORS_H
 #include "device/queue.h"
 
-#define TCT_DECORATORS(X) X(count) X(trace) X(memcheck) X(chaos) X(lose)
+#define TCT_DECORATORS(X) X(count) X(trace) X(late) X(memcheck) X(chaos) X(lose)
 #define X(name)           extern const tct_layer_ops tct_layer_##name;
 TCT_DECORATORS(X)
 #undef X

@@ -3,8 +3,8 @@
  *
  * An operation is a small record, submitted through a stack of layers. The
  * bottom layer is the line itself: it hands vector work to the device and
- * messages to the link. Decorators are layers above it: count, trace, memcheck,
- * chaos.
+ * messages to the link. Decorators are layers above it:
+ * decorators.h.
  *
  * The queue keeps its first failure, like ferror(FILE *); later device work is
  * skipped, but messages still go out with a failure word, so that the other
@@ -399,6 +399,7 @@ struct tacit_queue {
     struct tct_plan *plans;              /* that are made                   */
     double *sum; /* [TCT_SUM_MOST] scalars on their way by the CPU */
     int rank, ranks;
+    bool one_process; /* the ranks are threads of it, or it is alone         */
     tct_layer *top;
     tacit_status failed;    /* the first failure, this rank's or a peer's     */
     bool peers_know;        /* a sum has carried it to every rank             */

@@ -17,9 +17,10 @@
  * from then on nothing is waited for. */
 #include "comm/gpu/peer.h"
 #include "device/gpu/tail.cuh"
+#include "device/protocol.h"
 
 static const uint64_t NOBODY = UINT64_MAX; /* is waited for, all know why */
-enum { THREADS = 256, SUM_THREADS = 256, POLLS_PER_CLOCK = 512 };
+enum { THREADS = 256, SUM_THREADS = 256 };
 
 /* Rank `peer` is missing. */
 static __device__ void give_up(const tct_peer_common &C, int peer)
@@ -33,51 +34,24 @@ static __device__ void give_up(const tct_peer_common &C, int peer)
     }
 }
 
-/* Wait until `come()`; one thread's. */
-template <class COME>
-static __device__ inline void await(const tct_peer_common &C, int peer,
-                                    const COME &come)
+static __device__ inline tct_limit limit_of(const tct_peer_common &C)
 {
-    uint64_t start = 0;
-    for (unsigned i = 1; !come(); i++) {
-        if (i % POLLS_PER_CLOCK) continue;
-        if (tct_load_fresh(&C.state->gone) != 0) return;
-        const uint64_t now = tct_nanoseconds();
-        if (start == 0) start = now;
-        if (C.limit_ns == 0 || now - start <= C.limit_ns) continue;
-        give_up(C, peer);
-        return;
-    }
+    return {C.limit_ns, &C.state->gone};
 }
 
 /* --- sums --------------------------------------------------------------------- */
-
-static __device__ inline tct_numbered *slot_of(const tct_peer_common &C, int to,
-                                               int from, uint64_t number)
-{
-    return C.slot[to] +
-           ((number & 1) * (uint64_t)C.ranks + (uint64_t)from) * TCT_PEER_SLOTS;
-}
 
 /* Scalar `i` of all ranks, with `mine` of this one. */
 static __device__ inline double total_of(const tct_peer_common &C, double mine,
                                          int i, uint64_t number)
 {
-    for (int k = 1; k < C.ranks; k++)
-        tct_numbered_send(slot_of(C, (C.rank + k) % C.ranks, C.rank, number) +
-                              i,
-                          mine, number);
-    double total = 0.0;
-    for (int r = 0; r < C.ranks; r++) {
-        tct_numbered got = {mine, number};
-        const tct_numbered *from = slot_of(C, C.rank, r, number) + i;
-        if (r != C.rank)
-            await(C, r, [&] {
-                got = tct_numbered_seen(from);
-                return got.number == number;
-            });
-        total = r == 0 ? got.value : total + got.value;
-    }
+    const tct_slots S = {C.rank, C.ranks, 2, TCT_PEER_SLOTS, C.slot};
+    double total;
+    int missing;
+    tct_say(S, i, number, mine, C.ranks - 1);
+    if (tct_total(S, i, number, &mine, limit_of(C), &total, &missing) ==
+        TCT_MISSED)
+        give_up(C, missing);
     return total;
 }
 
@@ -120,24 +94,12 @@ extern "C" void tct_peer_sum(const tct_peer_common *C, const tct_op *op,
 
 /* --- exchanges ------------------------------------------------------------------ */
 
-/* This block is the last one of `blocks` with this ticket; one thread's. */
-static __device__ inline bool is_last(unsigned *ticket, unsigned blocks)
-{
-    if (atomicAdd(ticket, 1u) != blocks - 1) return false;
-    *ticket = 0;
-    return true;
-}
-
 /* All blocks of the channel are through with exchange `number`: its other end is
  * told by the last. All threads'. */
 static __device__ inline void announce(const tct_peer_end &e, uint64_t number)
 {
     __syncthreads();
-    if (threadIdx.x != 0) return;
-    tct_fence_all();
-    if (!is_last(e.ticket, gridDim.x)) return;
-    tct_fence_all();
-    tct_signal_send(e.other, number);
+    if (threadIdx.x == 0) tct_part_done(e.ticket, gridDim.x, e.other, number);
 }
 
 /* The blocks of a row of the grid have a channel. Of a queue that has failed there
@@ -150,11 +112,11 @@ static __global__ void __launch_bounds__(THREADS)
     const uint64_t number = *P.number + 1;
     if ((int)blockIdx.y < P.sends) {
         const tct_peer_end e = P.end[blockIdx.y];
-        if (threadIdx.x == 0 && number > 2)
-            await(C, e.peer,
-                  [&] { return tct_signal_seen(e.own) >= number - 2; });
+        if (threadIdx.x == 0 &&
+            tct_await_room(e.own, number, limit_of(C)) == TCT_MISSED)
+            give_up(C, e.peer);
         __syncthreads();
-        double *half = e.half[number & 1];
+        double *half = e.half[tct_half_of(number)];
         for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
              i < e.count; i += (int64_t)gridDim.x * THREADS)
             for (int j = 0; j < x.columns; j++)
@@ -163,7 +125,7 @@ static __global__ void __launch_bounds__(THREADS)
         announce(e, number);
     }
     __syncthreads();
-    if (threadIdx.x == 0 && is_last(P.ticket, gridDim.x * gridDim.y))
+    if (threadIdx.x == 0 && tct_is_last(P.ticket, gridDim.x * gridDim.y))
         *P.number = number;
 }
 
@@ -175,10 +137,11 @@ static __global__ void __launch_bounds__(THREADS)
     const uint64_t number = *P.number;
     if ((int)blockIdx.y < P.recvs) {
         const tct_peer_end e = P.end[P.sends + (int)blockIdx.y];
-        if (threadIdx.x == 0)
-            await(C, e.peer, [&] { return tct_signal_seen(e.own) >= number; });
+        if (threadIdx.x == 0 &&
+            tct_await_message(e.own, number, limit_of(C)) == TCT_MISSED)
+            give_up(C, e.peer);
         __syncthreads();
-        const double *half = e.half[number & 1];
+        const double *half = e.half[tct_half_of(number)];
         for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
              i < e.count; i += (int64_t)gridDim.x * THREADS)
             for (int j = 0; j < columns; j++)
@@ -189,7 +152,7 @@ static __global__ void __launch_bounds__(THREADS)
     __syncthreads();
     if (threadIdx.x != 0) return;
     tct_fence();
-    if (is_last(P.ticket, gridDim.x * gridDim.y)) tct_tail_run_all(tail);
+    if (tct_is_last(P.ticket, gridDim.x * gridDim.y)) tct_tail_run_all(tail);
 }
 
 extern "C" void tct_peer_exchange(const tct_peer_common *C,

@@ -63,6 +63,10 @@ static tacit_status memcheck_open(tct_layer *self, tacit_queue *q,
     if (q->device != &tct_device_host)
         FAIL(TACIT_UNSUPPORTED, "memcheck: only before host, not %s",
              q->device->name);
+    for (const tct_layer *l = self->below; l; l = l->below)
+        if (l->ops == &tct_layer_late) /* what is poisoned would be in use */
+            FAIL(TACIT_UNSUPPORTED,
+                 "memcheck: behind late, not before it: late:memcheck:host");
     memcheck_state *s = NULL;
     TRY(TCT_ALLOC(1, "memcheck", &s));
     s->regions = NULL;

@@ -12,38 +12,7 @@
 #define TCT_GPU_GANG_CUH
 #include "device/gpu/gang.h"
 #include "device/gpu/tail.cuh"
-
-enum { POLLS_PER_CLOCK = 512 };
-
-/* How a meeting of all blocks ended. */
-enum tct_met {
-    TCT_GO,
-    TCT_END, /* the host wants the loop to end */
-    TCT_LATE /* a block did not come in time, and all have to end */
-};
-
-/* Thread 0 of each block: add 1 to the counter and wait for all blocks. Block 0
- * may add, once, that the end is wanted: in the upper half, as the number of
- * this meeting, since a block that is slow to leave the one before may see the
- * counter as it is now. */
-static __device__ inline tct_met tct_arrive(const tct_gang_job &G,
-                                            uint32_t epoch, bool end)
-{
-    const uint32_t target = epoch * gridDim.x;
-    const uint64_t mine = end ? 1 + ((uint64_t)epoch << 32) : 1;
-    uint64_t start = 0;
-    tct_signal_add(G.counter, mine);
-    for (unsigned i = 1;; i++) {
-        const uint64_t v = tct_signal_read(G.counter);
-        const uint32_t wish = (uint32_t)(v >> 32);
-        if ((int32_t)((uint32_t)v - target) >= 0)
-            return wish != 0 && wish <= epoch ? TCT_END : TCT_GO;
-        if (i % POLLS_PER_CLOCK) continue;
-        const uint64_t now = tct_nanoseconds();
-        if (start == 0) start = now;
-        if (now - start > G.limit_ns) return TCT_LATE;
-    }
-}
+#include "device/protocol.h"
 
 /* What all threads of a block know of the meetings; with PEERS there are gangs of
  * other GPUs. */
@@ -84,7 +53,8 @@ template <bool PEERS> static __device__ inline void tct_meet(tct_gang<PEERS> &g)
     if (threadIdx.x != 0) return;
     const bool end = g.told[1] == 1;
     if (end) g.told[1] = 2; /* said once */
-    g.told[0] = tct_arrive(g.job, g.epoch, end);
+    g.told[0] =
+        tct_meet_at(g.job.counter, gridDim.x, g.epoch, end, g.job.limit_ns);
 }
 
 /* Wait for all blocks; what they wrote before is visible after. Every thread
@@ -101,18 +71,21 @@ static __device__ inline tct_met tct_grid_wait(tct_gang<PEERS> &g)
 
 /* --- all gangs ------------------------------------------------------------------- */
 
-/* What rank `rank` says in slot `j`, when it has come; else it is told to the
+/* What follows is tct_say and tct_total of protocol.h once more: with their text
+ * these kernels have 2 % more instructions, and spill more.
+ *
+ * What rank `rank` says in a slot, when it has come; else it is told to the
  * host that it is missing. */
-static __device__ inline double tct_hear(const tct_gang<true> &g,
-                                         const tct_numbered *from, int rank,
-                                         uint64_t number)
+static __device__ inline double tct_hear_rank(const tct_gang<true> &g,
+                                              const tct_numbered *from,
+                                              int rank, uint64_t number)
 {
     const tct_gang_peers &P = *g.peers;
     uint64_t start = 0;
     for (unsigned i = 1;; i++) {
         const tct_numbered got = tct_numbered_seen(from);
         if (got.number == number) return got.value;
-        if (i % POLLS_PER_CLOCK) continue;
+        if (i % TCT_POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
@@ -145,8 +118,8 @@ static __device__ inline double tct_rank_total(const tct_gang<true> &g,
         const double part =
             r == P.rank && !flags
                 ? mine
-                : tct_hear(g, P.slot[P.rank] + at + r * TCT_GANG_SLOTS, r,
-                           number);
+                : tct_hear_rank(g, P.slot[P.rank] + at + r * TCT_GANG_SLOTS, r,
+                                number);
         sum = r == 0 ? part : sum + part;
     }
     if (flags && sum != 0.0) {

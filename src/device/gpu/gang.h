@@ -13,7 +13,7 @@
 #ifndef TCT_GPU_GANG_H
 #define TCT_GPU_GANG_H
 #include "device/gpu/gpu.h"
-#include "device/gpu/numbered.h"
+#include "device/numbered.h"
 
 enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
 

@@ -5,7 +5,7 @@
  * scripts/lint/lanes. */
 #ifndef TCT_GPU_LANE_CUH
 #define TCT_GPU_LANE_CUH
-#include "device/gpu/numbered.h"
+#include "device/numbered.h"
 #include "device/gpu/runtime.h"
 #include <stdint.h>
 
@@ -211,6 +211,17 @@ static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
     return {__longlong_as_double((long long)value), number};
 }
 
+/* A ticket: how many have drawn it before, which orders nothing else; and a new
+ * one. */
+static __device__ inline unsigned tct_draw(unsigned *ticket)
+{
+    return atomicAdd(ticket, 1u);
+}
+static __device__ inline void tct_renew(unsigned *ticket)
+{
+    *ticket = 0;
+}
+
 /* Store a word for the host, without a fence: at once, but in any order with
  * others as the host sees them. */
 template <class T> static __device__ inline void tct_post_word(T *to, T v)
@@ -219,6 +230,9 @@ template <class T> static __device__ inline void tct_post_word(T *to, T v)
 }
 
 /* --- the clock -------------------------------------------------------------------- */
+
+/* A processor would be given to others here. */
+static __device__ inline void tct_between_looks() {}
 
 static __device__ inline uint64_t tct_nanoseconds()
 {

@@ -77,18 +77,11 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
 
 /* A wait for what a peer sends: whoever has waited for too long tells the gang,
  * and then nobody waits any more. */
-struct tct_waited {
-    uint64_t start;
-    unsigned polls;
-};
-static __device__ inline bool tct_is_over(const tct_gang<true> &g,
-                                          tct_waited &p)
+static __device__ inline bool tct_is_over(const tct_gang<true> &g, tct_wait &w)
 {
-    if (++p.polls % POLLS_PER_CLOCK) return false;
-    const uint64_t now = tct_nanoseconds(), limit = g.peers->limit_ns;
-    if (p.start == 0) p.start = now;
-    if (limit != 0 && now - p.start > limit) g.told[3] = 1;
-    return *(volatile int *)&g.told[3] != 0;
+    const tct_news news = tct_look_again(&w, {g.peers->limit_ns, nullptr});
+    if (news == TCT_MISSED) g.told[3] = 1;
+    return news == TCT_MISSED || *(volatile int *)&g.told[3] != 0;
 }
 
 /* What the product reads of ghosts: vectors that are kept, */
@@ -100,7 +93,7 @@ struct tct_kept {
         return tct_load_fresh(&vector[at]);
     }
     __device__ static bool has_come(seen) { return true; }
-    __device__ bool is_over(tct_waited &) const { return true; }
+    __device__ bool is_over(tct_wait &) const { return true; }
     __device__ static double value(seen v) { return v; }
 };
 /* or boxes, to which message `number` comes. */
@@ -114,10 +107,7 @@ struct tct_boxes {
         return tct_numbered_seen(&box[at + j]);
     }
     __device__ bool has_come(const seen &v) const { return v.number == number; }
-    __device__ bool is_over(tct_waited &p) const
-    {
-        return tct_is_over(gang, p);
-    }
+    __device__ bool is_over(tct_wait &p) const { return tct_is_over(gang, p); }
     __device__ static double value(const seen &v) { return v.value; }
 };
 static __device__ inline tct_boxes tct_boxes_of(const tct_resident_halo &H,
@@ -155,7 +145,7 @@ tct_add_entries(const tct_resident_halo &H, const tct_near &N, int64_t first,
     double a[AT_ONCE];
     int col[AT_ONCE];
     typename X::seen got[AT_ONCE][COLS];
-    tct_waited waited = {0, 0};
+    tct_wait waited = {0, 0};
 #pragma unroll
     for (int i = 0; i < AT_ONCE; i++) {
         const int e = k + i * step;
@@ -231,7 +221,7 @@ static __device__ inline void tct_ghosts(const tct_resident_halo &H,
     for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
          g < H.ghosts; g += step) {
         const int at = tct_read_only(&H.place[g]);
-        tct_waited waited = {0, 0};
+        tct_wait waited = {0, 0};
         tct_numbered got = boxes.look(0, at);
         while (!boxes.has_come(got) && !boxes.is_over(waited))
             got = boxes.look(0, at);

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/signals.h - what protocol.h asks of memory, on the CPU: each word means
+ * what the one of its name in device/gpu/lane.cuh does. */
+#ifndef TCT_SIGNALS_H
+#define TCT_SIGNALS_H
+#include "device/numbered.h"
+#include <sched.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#if defined(__SANITIZE_THREAD__)
+#define TCT_TSAN 1
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TCT_TSAN 1
+#endif
+#endif
+#ifndef TCT_TSAN
+#define TCT_TSAN 0
+#endif
+
+/* --- counters ------------------------------------------------------------------ */
+
+/* Who sees the counter sees what was stored before it was sent. */
+static inline void tct_signal_send(uint64_t *signal, uint64_t v)
+{
+    __atomic_store_n(signal, v, __ATOMIC_RELEASE);
+}
+static inline uint64_t tct_signal_seen(const uint64_t *signal)
+{
+    return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
+}
+static inline void tct_signal_add(uint64_t *signal, uint64_t v)
+{
+    __atomic_fetch_add(signal, v, __ATOMIC_RELEASE);
+}
+static inline uint64_t tct_signal_read(const uint64_t *signal)
+{
+    return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
+}
+/* A word that others change, whatever else they have stored. */
+static inline uint64_t tct_load_fresh(const uint64_t *p)
+{
+    return __atomic_load_n(p, __ATOMIC_RELAXED);
+}
+
+/* --- tickets and fences --------------------------------------------------------- */
+
+/* A ticket by itself orders nothing: fences around it do, as in a kernel.
+ * ThreadSanitizer knows no fences. So the one before a store makes a release of
+ * it, up to the next look at what others store, and the one behind a ticket
+ * makes an acquire of it; without them it sees a race. */
+typedef struct tct_fenced {
+    bool before;
+    const unsigned *drawn;
+} tct_fenced;
+
+static inline tct_fenced *tct_fenced_here(void)
+{
+    static _Thread_local tct_fenced here;
+    return &here;
+}
+
+static inline void tct_fence_all(void)
+{
+    tct_fenced *f = tct_fenced_here();
+    f->before = true;
+    if (f->drawn) (void)__atomic_load_n(f->drawn, __ATOMIC_ACQUIRE);
+    f->drawn = NULL;
+#if !TCT_TSAN
+    __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+static inline unsigned tct_draw(unsigned *ticket)
+{
+    tct_fenced *f = tct_fenced_here();
+    const bool fenced = f->before;
+    f->before = false;
+    f->drawn = ticket;
+    return fenced ? __atomic_fetch_add(ticket, 1, __ATOMIC_RELEASE)
+                  : __atomic_fetch_add(ticket, 1, __ATOMIC_RELAXED);
+}
+static inline void tct_renew(unsigned *ticket)
+{
+    __atomic_store_n(ticket, 0, __ATOMIC_RELAXED);
+}
+
+/* --- numbered values ------------------------------------------------------------- */
+
+/* Who sees the number of such a one has its value. */
+#if TCT_TSAN && defined(__clang__) /* at once, as a GPU does it */
+#include <sanitizer/tsan_interface_atomic.h>
+#include <string.h>
+
+static inline void tct_numbered_send(struct tct_numbered *to, double value,
+                                     uint64_t number)
+{
+    const struct tct_numbered both = {value, number};
+    __tsan_atomic128 bits;
+    memcpy(&bits, &both, sizeof bits);
+    __tsan_atomic128_store((void *)to, bits,
+                           tct_fenced_here()->before
+                               ? __tsan_memory_order_release
+                               : __tsan_memory_order_relaxed);
+}
+static inline struct tct_numbered
+tct_numbered_seen(const struct tct_numbered *of)
+{
+    struct tct_numbered both;
+    const __tsan_atomic128 bits =
+        __tsan_atomic128_load((const void *)of, __tsan_memory_order_acquire);
+    memcpy(&both, &bits, sizeof both);
+    tct_fenced_here()->before = false;
+    return both;
+}
+#else /* the number last, since no C store is wide enough */
+static inline void tct_numbered_send(struct tct_numbered *to, double value,
+                                     uint64_t number)
+{
+    __atomic_store(&to->value, &value, __ATOMIC_RELAXED);
+    __atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
+}
+static inline struct tct_numbered
+tct_numbered_seen(const struct tct_numbered *of)
+{
+    struct tct_numbered got;
+    got.number = __atomic_load_n(&of->number, __ATOMIC_ACQUIRE);
+    __atomic_load(&of->value, &got.value, __ATOMIC_RELAXED);
+    return got;
+}
+#endif
+
+/* --- waiting ---------------------------------------------------------------------- */
+
+static inline void tct_between_looks(void)
+{
+    sched_yield();
+}
+static inline uint64_t tct_nanoseconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+#endif

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_blocks.c - a link by kernels in which threads are the blocks: on each
+ * rank a gang of threads runs the text that the kernels of link peer and of
+ * resident loops run (device/protocol.h), over windows in memory that the ranks
+ * share. Where the ranks are threads as well ThreadSanitizer sees all of it.
+ *
+ * RUN: np=1,2,3,4
+ * THREADS: 2,3 */
+#define TEST_DEVICE "host"
+#include "comm/shared.h"
+#include "device/protocol.h"
+#include "gpu.h"
+
+enum {
+    BLOCKS = 3,
+    RANKS = 8, /* at most */
+    CHANNELS = 2,
+    MOST = 7, /* elements of a channel */
+    WIDTH = 5 /* values of a sum       */
+};
+static const uint64_t PATIENCE_NS = UINT64_C(60000000000);
+
+/* --- windows ------------------------------------------------------------------- */
+
+typedef struct {
+    _Alignas(64) uint64_t arrived, taken; /* of its receiver; of its sender */
+    double half[2][MOST];                 /* of its receiver                */
+} channel_end;
+
+typedef struct { /* memory of a rank that all reach */
+    channel_end of[RANKS][RANKS][CHANNELS]; /* from, to */
+    struct tct_numbered sum[2 * RANKS * WIDTH];
+    struct tct_numbered meeting[4 * RANKS * WIDTH];
+    double ghost[2][RANKS][BLOCKS];
+} window;
+
+/* What the blocks of a rank have in common. */
+typedef struct {
+    int rank, ranks, seed, rounds;
+    window *at[RANKS];
+    struct tct_numbered *sum[RANKS], *meeting[RANKS];
+    tct_limit limit;
+    uint64_t exchanges, sums; /* numbers of the last ones */
+    unsigned ticket, sent[RANKS][CHANNELS], read[RANKS][CHANNELS];
+    uint64_t counter, gone;
+    double part[2][BLOCKS];
+    pthread_barrier_t launch;
+    tct_shared *memory;
+    pthread_mutex_t lock;
+    char wrong[200]; /* "": nothing is */
+} gang;
+
+typedef struct {
+    gang *g;
+    int block;
+    uint64_t calls; /* of wander */
+    void (*work)(gang *g, int block, uint64_t *calls);
+    pthread_t thread;
+} block;
+
+static void blame(gang *g, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    pthread_mutex_lock(&g->lock);
+    if (!g->wrong[0]) vsnprintf(g->wrong, sizeof g->wrong, format, args);
+    pthread_mutex_unlock(&g->lock);
+    va_end(args);
+}
+
+/* What did not come will not: nobody waits any more, and all runs dry. */
+static void give_up(gang *g, const char *what, uint64_t number, int rank)
+{
+    __atomic_store_n(&g->gone, 1, __ATOMIC_RELAXED);
+    blame(g, "%s %d: waited for rank %d in vain", what, (int)number, rank);
+}
+
+static void open_gang(gang *g, int seed, int rounds)
+{
+    memset(g, 0, sizeof *g);
+    g->rank = tacit_world_rank(test_world());
+    g->ranks = tacit_world_size(test_world());
+    assert_true(g->ranks <= RANKS);
+    g->seed = seed;
+    g->rounds = rounds;
+    g->limit = (tct_limit){PATIENCE_NS, &g->gone};
+    OK(tct_shared_create(test_world(), sizeof(window), &g->memory));
+    for (int r = 0; r < g->ranks; r++) {
+        g->at[r] = tct_shared_of(g->memory, r);
+        g->sum[r] = g->at[r]->sum;
+        g->meeting[r] = g->at[r]->meeting;
+    }
+    pthread_barrier_init(&g->launch, NULL, BLOCKS);
+    pthread_mutex_init(&g->lock, NULL);
+}
+
+static void close_gang(gang *g)
+{
+    OK(tct_agree(test_world(), TACIT_OK));
+    pthread_barrier_destroy(&g->launch);
+    pthread_mutex_destroy(&g->lock);
+    tct_shared_destroy(&g->memory);
+}
+
+static void *be_block(void *arg)
+{
+    block *b = arg;
+    b->work(b->g, b->block, &b->calls);
+    return NULL;
+}
+
+static void run_blocks(gang *g, void (*work)(gang *, int, uint64_t *))
+{
+    block b[BLOCKS];
+    for (int k = 0; k < BLOCKS; k++) {
+        b[k] = (block){.g = g, .block = k, .work = work};
+        if (pthread_create(&b[k].thread, NULL, be_block, &b[k])) abort();
+    }
+    for (int k = 0; k < BLOCKS; k++) pthread_join(b[k].thread, NULL);
+    if (g->wrong[0]) fail_msg("rank %d: %s", g->rank, g->wrong);
+}
+
+/* Be late now and then. */
+static void wander(const gang *g, int b, uint64_t *calls)
+{
+    const uint64_t who = (uint64_t)(g->seed * 1000 + g->rank * BLOCKS + b);
+    const uint64_t dice = tct_mix(who * 1000003u + ++*calls);
+    if (dice % 61 == 0) usleep((useconds_t)(dice >> 32) % 60);
+    else if (dice % 5 == 0) sched_yield();
+}
+
+/* A kernel begins when all blocks of the one before have ended. */
+static void next_kernel(gang *g)
+{
+    pthread_barrier_wait(&g->launch);
+}
+
+/* --- exchanges ------------------------------------------------------------------ */
+
+/* Channels from rank r to s: not as many as from s to r. */
+static int channels(int seed, int r, int s)
+{
+    const int dice =
+        (int)(tct_mix((uint64_t)(seed * 4409 + r * 131 + s * 7)) % 5);
+    return dice > CHANNELS ? dice - CHANNELS - 1 : dice;
+}
+static int elements(int seed, int r, int s, int k)
+{
+    const int what = seed * 777 + r * 137 + s * 19 + k;
+    return (int)(tct_mix((uint64_t)what) % MOST) + 1;
+}
+static double value_at(uint64_t number, int r, int s, int k, int i)
+{
+    return 1e5 * (double)number + 1e4 * r + 1e3 * s + 100.0 * k + i;
+}
+
+#define FOR_CHANNELS(g, from, to, peer, k)        \
+    for (int peer = 0; peer < (g)->ranks; peer++) \
+        for (int k = 0; k < channels((g)->seed, from, to); k++)
+
+static void put(gang *g, int b, uint64_t *calls)
+{
+    const int me = g->rank;
+    const uint64_t number = g->exchanges + 1;
+    FOR_CHANNELS(g, me, to, to, k)
+    {
+        channel_end *own = &g->at[me]->of[me][to][k];
+        channel_end *other = &g->at[to]->of[me][to][k];
+        if (tct_await_room(&own->taken, number, g->limit) != TCT_CAME)
+            give_up(g, "room for message", number, to);
+        wander(g, b, calls);
+        double *half = other->half[tct_half_of(number)];
+        for (int i = b; i < elements(g->seed, me, to, k); i += BLOCKS)
+            half[i] = value_at(number, me, to, k, i);
+        tct_part_done(&g->sent[to][k], BLOCKS, &other->arrived, number);
+    }
+    tct_fence_all();
+    if (!tct_is_last(&g->ticket, BLOCKS)) return;
+    tct_fence_all();
+    g->exchanges = number;
+}
+
+static void take(gang *g, int b, uint64_t *calls)
+{
+    const int me = g->rank;
+    const uint64_t number = g->exchanges;
+    FOR_CHANNELS(g, from, me, from, k)
+    {
+        channel_end *own = &g->at[me]->of[from][me][k];
+        channel_end *other = &g->at[from]->of[from][me][k];
+        if (tct_await_message(&own->arrived, number, g->limit) != TCT_CAME)
+            give_up(g, "message", number, from);
+        wander(g, b, calls);
+        const double *half = own->half[tct_half_of(number)];
+        for (int i = b; i < elements(g->seed, from, me, k); i += BLOCKS)
+            if (half[i] != value_at(number, from, me, k, i))
+                blame(g, "element %d of message %d from rank %d is %.17g", i,
+                      (int)number, from, half[i]);
+        tct_part_done(&g->read[from][k], BLOCKS, &other->taken, number);
+    }
+}
+
+/* --- sums ----------------------------------------------------------------------- */
+
+/* Of values that are no whole numbers: the order of ranks shows. */
+static double term(uint64_t number, int rank, int i)
+{
+    return tct_uniform(number, (uint64_t)(rank * 100 + i)) - 0.5;
+}
+static double sum_of_terms(const gang *g, uint64_t number, int i)
+{
+    double total = 0.0;
+    for (int r = 0; r < g->ranks; r++)
+        total = r == 0 ? term(number, r, i) : total + term(number, r, i);
+    return total;
+}
+
+static void expect_total(gang *g, tct_news news, double got, uint64_t number,
+                         int i, int missing)
+{
+    if (news != TCT_CAME) give_up(g, "sum", number, missing);
+    else if (got != sum_of_terms(g, number, i))
+        blame(g, "value %d of sum %d is %.17g, not %.17g", i, (int)number, got,
+              sum_of_terms(g, number, i));
+}
+
+/* The threads of one block, as this kernel has but one. */
+static void sum(gang *g, int b, uint64_t *calls)
+{
+    const tct_slots S = {g->rank, g->ranks, 2, WIDTH, g->sum};
+    const uint64_t number = g->sums + 1;
+    for (int i = b; i < WIDTH; i += BLOCKS) {
+        const double mine = term(number, g->rank, i);
+        double total;
+        int missing = -1;
+        wander(g, b, calls);
+        tct_say(S, i, number, mine, g->ranks - 1);
+        const tct_news news =
+            tct_total(S, i, number, &mine, g->limit, &total, &missing);
+        expect_total(g, news, total, number, i, missing);
+    }
+    tct_fence_all();
+    if (!tct_is_last(&g->ticket, BLOCKS)) return;
+    tct_fence_all();
+    g->sums = number;
+}
+
+/* --- kernels one after the other ------------------------------------------------- */
+
+/* As a solver does it, with a sum between in every `sums`-th round; 0: never. A
+ * rank that only sends is as far ahead then as windows let it be. */
+static void iterate(gang *g, int b, uint64_t *calls, int sums)
+{
+    for (int round = 1; round <= g->rounds; round++) {
+        next_kernel(g);
+        put(g, b, calls);
+        next_kernel(g);
+        if (sums > 0 && round % sums == 0) sum(g, b, calls);
+        next_kernel(g);
+        take(g, b, calls);
+    }
+}
+static void exchanges_alone(gang *g, int b, uint64_t *calls)
+{
+    iterate(g, b, calls, 0);
+}
+static void exchanges_and_sums(gang *g, int b, uint64_t *calls)
+{
+    iterate(g, b, calls, g->seed % 3 + 1);
+}
+static void sums_alone(gang *g, int b, uint64_t *calls)
+{
+    for (int round = 1; round <= g->rounds; round++) {
+        next_kernel(g);
+        sum(g, b, calls);
+    }
+}
+
+static void messages_arrive_whole(void **state)
+{
+    (void)state;
+    for (int seed = 1; seed <= 8; seed++) {
+        gang g;
+        open_gang(&g, seed, 300);
+        run_blocks(&g, seed % 2 ? exchanges_alone : exchanges_and_sums);
+        assert_int_equal(g.exchanges, g.rounds);
+        close_gang(&g);
+    }
+}
+
+static void sums_are_in_rank_order(void **state)
+{
+    (void)state;
+    gang g;
+    open_gang(&g, 3, 2000);
+    run_blocks(&g, sums_alone);
+    assert_int_equal(g.sums, g.rounds);
+    close_gang(&g);
+}
+
+/* --- a kernel that stays ----------------------------------------------------------- */
+
+/* What block b stores at all ranks before meeting `epoch`, and what all blocks
+ * must see after it. */
+static void send_ghosts(gang *g, int b, uint32_t epoch)
+{
+    for (int r = 0; r < g->ranks; r++)
+        g->at[r]->ghost[epoch & 1][g->rank][b] =
+            value_at(epoch, g->rank, r, b, 0);
+}
+static void expect_ghosts(gang *g, uint32_t epoch)
+{
+    for (int r = 0; r < g->ranks; r++)
+        for (int b = 0; b < BLOCKS; b++)
+            if (g->at[g->rank]->ghost[epoch & 1][r][b] !=
+                value_at(epoch, r, g->rank, b, 0))
+                blame(g,
+                      "what block %d of rank %d sent before meeting %d is "
+                      "not there",
+                      b, r, (int)epoch);
+}
+
+/* A block of this rank has its term, each in turn, and the others nothing. */
+static double sum_of_parts(const gang *g, uint32_t epoch)
+{
+    double total = 0.0;
+    for (int b = 0; b < BLOCKS; b++) total += g->part[epoch & 1][b];
+    return total;
+}
+
+/* All gangs: as tct_grid_sum and tct_rank_total of gang.cuh. */
+static tct_met meet(gang *g, int b, uint32_t epoch, bool end)
+{
+    const tct_slots S = {g->rank, g->ranks, 4, WIDTH, g->meeting};
+    double total;
+    int missing = -1;
+    g->part[epoch & 1][b] =
+        epoch % BLOCKS == (uint32_t)b ? term(epoch, g->rank, 0) : 0.0;
+    const tct_met met =
+        tct_meet_at(&g->counter, BLOCKS, epoch, end, PATIENCE_NS);
+    if (b == 0) {
+        const double mine = sum_of_parts(g, epoch);
+        tct_fence_all(); /* what all blocks have stored before */
+        tct_say(S, 0, epoch, mine, g->ranks);
+    }
+    const tct_news news =
+        tct_total(S, 0, epoch, NULL, g->limit, &total, &missing);
+    expect_total(g, news, total, epoch, 0, missing);
+    return news == TCT_CAME ? met : TCT_LATE;
+}
+
+static void stay(gang *g, int b, uint64_t *calls)
+{
+    const uint32_t last = (uint32_t)g->rounds;
+    for (uint32_t epoch = 1; epoch <= last; epoch++) {
+        send_ghosts(g, b, epoch);
+        wander(g, b, calls);
+        const tct_met met = meet(g, b, epoch, b == 0 && epoch == last - 20);
+        if (met == TCT_LATE) return;
+        if (met != (epoch < last - 20 ? TCT_GO : TCT_END))
+            blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
+        expect_ghosts(g, epoch);
+    }
+}
+
+static void gangs_meet(void **state)
+{
+    (void)state;
+    gang g;
+    open_gang(&g, 5, 4000);
+    run_blocks(&g, stay);
+    close_gang(&g);
+}
+
+/* Block 0 wishes the end, and may be at that meeting while others still look at
+ * the counter for the one before. */
+static void wish_the_end(gang *g, int b, uint64_t *calls)
+{
+    enum { MEETINGS = 6 };
+    (void)calls;
+    for (uint32_t epoch = 1; epoch <= MEETINGS; epoch++) {
+        const bool wish = b == 0 && epoch == MEETINGS / 2;
+        const tct_met met =
+            tct_meet_at(&g->counter, BLOCKS, epoch, wish, PATIENCE_NS);
+        if (met != (epoch < MEETINGS / 2 ? TCT_GO : TCT_END))
+            blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
+    }
+}
+
+static void all_end_at_the_same_meeting(void **state)
+{
+    (void)state;
+    gang g;
+    open_gang(&g, 7, 0);
+    for (int again = 0; again < 1000; again++) {
+        g.counter = 0;
+        run_blocks(&g, wish_the_end);
+    }
+    close_gang(&g);
+}
+
+/* --- who does not come -------------------------------------------------------------- */
+
+static void lost_ranks_are_named(void **state)
+{
+    (void)state;
+    gang g;
+    double total, mine = 1.0;
+    int missing = -1;
+    open_gang(&g, 1, 0);
+    const int lost = g.ranks - 1;
+    const tct_slots S = {g.rank, g.ranks, 2, WIDTH, g.sum};
+    const tct_limit soon = {20000000, &g.gone};
+    window *w = g.at[g.rank];
+    if (g.rank != lost) {
+        tct_say(S, 0, 1, mine, g.ranks - 1);
+        assert_int_equal(tct_total(S, 0, 1, &mine, soon, &total, &missing),
+                         TCT_MISSED);
+        assert_int_equal(missing, lost);
+    }
+    assert_int_equal(tct_await_room(&w->of[0][0][0].taken, 2, soon), TCT_CAME);
+    assert_int_equal(tct_await_room(&w->of[0][0][0].taken, 3, soon),
+                     TCT_MISSED);
+    assert_int_equal(tct_await_message(&w->of[0][0][0].arrived, 1, soon),
+                     TCT_MISSED);
+    assert_int_equal(tct_meet_at(&g.counter, 2, 1, false, soon.ns), TCT_LATE);
+    g.gone = 1; /* and from now on nobody is waited for */
+    assert_int_equal(
+        tct_await_message(&w->of[0][0][0].arrived, 1, (tct_limit){0, &g.gone}),
+        TCT_GONE);
+    close_gang(&g);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(messages_arrive_whole),
+        cmocka_unit_test(sums_are_in_rank_order),
+        cmocka_unit_test(gangs_meet),
+        cmocka_unit_test(all_end_at_the_same_meeting),
+        cmocka_unit_test(lost_ranks_are_named),
+    };
+    TEST_MPI_MAIN(tests);
+}
