@@ -825,6 +825,32 @@ static void auto_without_memory_leaves_rows_as_they_come(void **state)
     free(was);
 }
 
+/* Rows that are alike but for their place are stored as runs, without a number
+ * for each column, however far the columns are: no order is looked for. */
+static void grids_in_order_need_no_other(void **state)
+{
+    (void)state;
+    static const char *const grids[] = {"poisson2d:40000x30",
+                                        "elasticity3d:1200x10x3"};
+    tacit_queue *q = open_queue("host");
+    tacit_set_log(count_orders, NULL);
+    for (int k = 0; k < 2; k++) {
+        tacit_matrix *m = NULL;
+        tacit_operator *A = NULL;
+        tacit_operator_info info = {.size = sizeof info};
+        told = 0;
+        OK(tacit_matrix_open(test_world(), grids[k], NULL, &m));
+        OK(tacit_operator_take(q, m, NULL, &A));
+        tacit_operator_describe(A, &info);
+        assert_string_equal(info.order, "none");
+        assert_int_equal(told, 0);
+        tacit_operator_destroy(&A);
+        tacit_matrix_destroy(&m);
+    }
+    tacit_set_log(NULL, NULL);
+    tacit_queue_destroy(&q);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -845,6 +871,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(entries_of_ordered_blocks_are_named),
         cmocka_unit_test(auto_measures_a_large_matrix),
         cmocka_unit_test(auto_without_memory_leaves_rows_as_they_come),
+        cmocka_unit_test(grids_in_order_need_no_other),
     };
     TEST_MPI_MAIN(tests);
 }

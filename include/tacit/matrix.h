@@ -117,15 +117,19 @@ TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
 TACIT_API tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix);
 
 /* Move rows between ranks and renumber them: `how` is "contiguous" (nothing
- * moves), "metis" (minimises the edge cut, Karypis and Kumar 1998; rank 0
- * gathers the pattern), or "file" with the path in `file`: the part of each
- * row, one number a line, as METIS writes it. Rows that come in dense blocks
- * are not cut apart by METIS. After NO_MEMORY or COMM the matrix can only be
- * destroyed.
+ * moves), "metis" (few edges are cut, Karypis and Kumar 1998; rank 0 gathers
+ * the pattern, or, of 8 million rows and entries on, one of 200,000 nodes that
+ * all ranks have made of it), or "file" with the path in `file`: the part of
+ * each row, one number a line, as METIS writes it. Rows that come in dense
+ * blocks are not cut apart by METIS. After NO_MEMORY or COMM the matrix can only
+ * be destroyed.
  * Collective.
+ * Memory      "metis": up to 1.5 GB on rank 0, or on each rank one to two
+ *             times what its rows take; then, to move them, their new place
+ *             beside the old.
  * Errors      INVALID, INPUT (not square; a part out of range, with the line,
- *             or empty), IO, NO_MEMORY, UNSUPPORTED (more than 2^31 rows and
- *             entries for METIS). */
+ *             or empty), IO, NO_MEMORY, UNSUPPORTED (a graph that METIS cannot
+ *             count, and that does not get coarser). */
 TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
                                               const char *how,
                                               const char *file);

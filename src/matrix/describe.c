@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/describe.c - statistics of a matrix, and the dense blocks in it. */
 #include "matrix/matrix.h"
+#include "matrix/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -40,19 +41,25 @@ static uint64_t row_hash(const tct_csr *A, int64_t i)
     return h;
 }
 
-/* Do the rows of this rank come in blocks of `b`? A group that began on an
- * earlier rank is told by the `before` hash of that rank's last row. Most
- * matrices that have no blocks say so in the first few rows. */
+/* Is local row `i` as blocks of `b` have it? A group that began on an earlier
+ * rank is told by the `before` hash of that rank's last row. */
+static bool row_goes_on(const tct_csr *A, int64_t i, int b, uint64_t before)
+{
+    if (!row_in_runs(A, i, b)) return false;
+    if ((A->first + i) % b == 0) return true;
+    return i > 0 ? row_as_before(A, i) : row_hash(A, 0) == before;
+}
+
+/* Do the rows of this rank come in blocks of `b`? Most matrices that have no
+ * blocks say so in the first few rows. */
 static bool local_blocks(const tct_csr *A, int b, uint64_t before)
 {
     if (A->global_rows % b != 0 || A->global_cols % b != 0) return false;
-    for (int64_t i = 0; i < A->rows; i++) {
-        if (!row_in_runs(A, i, b)) return false;
-        if ((A->first + i) % b == 0) continue;
-        if (i > 0 ? !row_as_before(A, i) : row_hash(A, 0) != before)
-            return false;
-    }
-    return true;
+    bool all = true; /* of those that a thread has seen */
+    TCT_OMP(omp parallel for schedule(static) reduction(&& : all))
+    for (int64_t i = 0; i < A->rows; i++)
+        all = all && row_goes_on(A, i, b, before);
+    return all;
 }
 
 typedef struct {
@@ -138,6 +145,29 @@ static void look_at_row(const tacit_matrix *m, int64_t i, tally *t)
     if (row < A->global_cols) look_at_diagonal(m, i, diagonal, t);
 }
 
+static const tally nothing = {.least = {INT64_MAX, INT64_MAX, 0, 0},
+                              .real = {HUGE_VAL, HUGE_VAL, 0}};
+
+static void join(tally *to, const tally *t)
+{
+    for (int i = 0; i < SUMS; i++) to->sum[i] += t->sum[i];
+    for (int i = 0; i < LEASTS; i++) keep_least(&to->least[i], t->least[i]);
+    for (int i = 0; i < REAL_LEASTS; i++)
+        to->real[i] = fmin(to->real[i], t->real[i]);
+}
+
+static void look_at_rows(const tacit_matrix *m, tally *all)
+{
+    TCT_OMP(omp parallel)
+    {
+        tally mine = nothing;
+        TCT_OMP(omp for schedule(static))
+        for (int64_t i = 0; i < m->A.rows; i++) look_at_row(m, i, &mine);
+        TCT_OMP(omp critical)
+        join(all, &mine);
+    }
+}
+
 static void fill_info(const tacit_matrix *m, const tally *t, int block,
                       tacit_matrix_info *out)
 {
@@ -174,9 +204,8 @@ tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
     TRY(tct_check_sized("tacit_matrix_info", out));
     TCT_THREADS_AT_MOST(matrix->world->threads);
     TRY(tct_matrix_require_entries(matrix));
-    tally t = {.least = {INT64_MAX, INT64_MAX, 0, 0},
-               .real = {HUGE_VAL, HUGE_VAL, 0}};
-    for (int64_t i = 0; i < matrix->A.rows; i++) look_at_row(matrix, i, &t);
+    tally t = nothing;
+    look_at_rows(matrix, &t);
     TRY(tct_reduce_i64(matrix->world, TCT_SUM, SUMS, t.sum));
     TRY(tct_reduce_i64(matrix->world, TCT_MIN, LEASTS, t.least));
     TRY(tct_reduce_f64(matrix->world, TCT_MIN, REAL_LEASTS, t.real));

@@ -5,17 +5,18 @@
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
-int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight, idx_t parts,
-             idx_t sweeps, idx_t *edge_cut, idx_t *part)
+int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
+             idx_t *between, idx_t parts, idx_t sweeps, idx_t *edge_cut,
+             idx_t *part)
 {
     idx_t constraints = 1, options[METIS_NOPTIONS];
     METIS_SetDefaultOptions(options);
     options[METIS_OPTION_SEED] = 1;
     options[METIS_OPTION_NITER] = sweeps;
     pthread_mutex_lock(&lock);
-    const int code =
-        METIS_PartGraphKway(&nodes, &constraints, start, next, weight, NULL,
-                            NULL, &parts, NULL, NULL, options, edge_cut, part);
+    const int code = METIS_PartGraphKway(&nodes, &constraints, start, next,
+                                         weight, NULL, between, &parts, NULL,
+                                         NULL, options, edge_cut, part);
     pthread_mutex_unlock(&lock);
     return code;
 }

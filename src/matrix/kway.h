@@ -7,10 +7,11 @@
 #include <metis.h>
 
 /* The `part` [nodes] of each node, the same for the same graph every time;
- * `weight` NULL: all nodes weigh the same; `sweeps` of refinement, -1: as many
- * as METIS likes.
+ * `weight` and `between` NULL: all nodes, all edges weigh the same; `sweeps` of
+ * refinement, -1: as many as METIS likes.
  * Returns     what METIS does. */
-int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight, idx_t parts,
-             idx_t sweeps, idx_t *edge_cut, idx_t *part);
+int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
+             idx_t *between, idx_t parts, idx_t sweeps, idx_t *edge_cut,
+             idx_t *part);
 
 #endif

@@ -65,12 +65,21 @@ tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part);
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_restore(const tacit_matrix *m, tct_csr *out);
 
+/* A graph of more than `whole` nodes and edges is made coarser until it has no
+ * more than `coarse` nodes, before one rank gets it. */
+typedef struct tct_cut_bounds {
+    int64_t whole, coarse;
+} tct_cut_bounds;
+extern const tct_cut_bounds tct_cut_bounds_usual;
+
 /* Cut the rows of `m`, which is square, into `parts` with METIS, the entries
  * of the parts balanced; dense blocks are never cut apart.
  * Collective.
- * Memory      rank 0 gathers the pattern.
+ * Memory      rank 0 gathers the pattern up to the bound; beyond, every rank
+ *             needs one to two times what its rows take.
  * Errors      UNSUPPORTED (more than METIS can count), NO_MEMORY. */
-tacit_status tct_metis_cut(const tacit_matrix *m, int parts, int32_t *part);
+tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
+                           const tct_cut_bounds *bounds, int32_t *part);
 
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.

@@ -3,100 +3,62 @@
  * partitioning (Karypis and Kumar 1998, the library METIS).
  *
  * Rank 0 gathers the pattern without its diagonal, adds the transpose where
- * the pattern is not symmetric, cuts, and sends the parts back. Where rows
- * come in dense blocks, a node of the graph is a block of rows: the graph is
- * smaller by the square of the block, and no block is cut apart. A node weighs
- * as much as it has entries, so that parts have equal work. */
+ * the pattern is not symmetric, cuts, and sends the parts back. A pattern that
+ * is too large for one rank is made coarser first, each rank its own rows, and
+ * the cut is refined on the way back (multilevel/level.h). Where rows come in
+ * dense blocks, a node of the graph is a block of rows: the graph is smaller by
+ * the square of the block, and no block is cut apart. A node weighs as much as
+ * it has entries, so that parts have equal work. */
+#include "matrix/directory.h"
 #include "matrix/kway.h"
-#include "matrix/matrix.h"
+#include "matrix/multilevel/level.h"
 #include <inttypes.h>
 #include <string.h>
 #ifdef __GLIBC__
 #include <malloc.h>
 #endif
 
+/* METIS itself takes seconds and a gigabyte for the larger, which has the
+ * better cut; and for the smaller next to nothing. */
+const tct_cut_bounds tct_cut_bounds_usual = {.whole = 8000000,
+                                             .coarse = 200000};
+
 /* Bytes of memory that METIS takes for itself, at most: measured on random
  * graphs, which it cannot coarsen well; meshes take half. */
 enum { BYTES_PER_NODE = 100, BYTES_PER_EDGE = 56 };
 
+/* A graph on its way to rank 0. */
 typedef struct {
-    const tacit_matrix *m;
+    const tct_level *g;
     int parts;
-    int block;             /* rows per node                                 */
-    int64_t nodes;         /* of the whole graph                            */
-    int64_t *send, *recv;  /* [size] bytes to and from each rank            */
-    int64_t first, count;  /* nodes whose first row this rank owns          */
-    idx_t *degree, *edges; /* of these: [count], [sum of degree]            */
-    int64_t edge_count;
+    int64_t nodes, edges; /* of all ranks                       */
+    int64_t node_unit;    /* weights are divided by these, for  */
+    int64_t edge_unit;    /* METIS to be able to add them up    */
+    int64_t *send, *recv; /* [size] bytes to and from each rank */
+    idx_t *mine;          /* [most of any list] of this rank    */
 
     /* On rank 0 only. */
     idx_t *start;        /* [nodes + 1] */
-    idx_t *next;         /* [start[nodes]] neighbours, ascending per node */
+    idx_t *next;         /* [start[nodes]] neighbours */
+    idx_t *between;      /* [start[nodes]] weights of edges, NULL: all 1 */
     idx_t *weight, *cut; /* [nodes] */
+} root;
 
-    idx_t *mine; /* [nodes that this rank's rows touch] their parts */
-} graph;
-
-static void free_graph(graph *g)
+static void free_root(root *g)
 {
-    TCT_FREE(g->send, g->recv, g->degree, g->edges, g->start, g->next,
-             g->weight, g->cut, g->mine);
+    TCT_FREE(g->send, g->recv, g->mine, g->start, g->next, g->between,
+             g->weight, g->cut);
 }
 
-/* --- the nodes of this rank ----------------------------------------------- */
-
-/* The first node whose first row is not before `row`. */
-static int64_t node_from(const graph *g, int64_t row)
+static int64_t own_edges(const root *g)
 {
-    return (row + g->block - 1) / g->block;
+    return g->g->ptr[g->g->nodes];
 }
 
-/* Neighbours of the node of local row `i`, into `out` unless NULL. */
-static int64_t neighbours(const graph *g, int64_t i, idx_t *out)
-{
-    const tct_csr *A = &g->m->A;
-    const int64_t self = (A->first + i) / g->block;
-    int64_t n = 0;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k += g->block) {
-        const int64_t other = tct_csr_col(A, k) / g->block;
-        if (other == self) continue;
-        if (out) out[n] = (idx_t)other;
-        n++;
-    }
-    return n;
-}
-
-static void count_edges(graph *g)
-{
-    const tct_csr *A = &g->m->A;
-    g->first = node_from(g, A->first);
-    g->count = node_from(g, A->first + A->rows) - g->first;
-    g->edge_count = 0;
-    for (int64_t n = 0; n < g->count; n++)
-        g->edge_count +=
-            neighbours(g, (g->first + n) * g->block - A->first, NULL);
-}
-
-static tacit_status local_graph(graph *g)
-{
-    const int size = g->m->world->size;
-    TRY(TCT_ALLOC(size, "the graph", &g->send));
-    TRY(TCT_ALLOC(size, "the graph", &g->recv));
-    TRY(TCT_ALLOC(g->count, "the graph", &g->degree));
-    TRY(TCT_ALLOC(g->edge_count, "the graph", &g->edges));
-    int64_t at = 0;
-    for (int64_t n = 0; n < g->count; n++) {
-        const int64_t row = (g->first + n) * g->block - g->m->A.first;
-        g->degree[n] = (idx_t)neighbours(g, row, g->edges + at);
-        at += g->degree[n];
-    }
-    return TACIT_OK;
-}
-
-/* --- gathered on rank 0 --------------------------------------------------- */
+/* --- sizes ---------------------------------------------------------------- */
 
 /* The graph must be countable in METIS's integers, and fit into memory. */
-static tacit_status check_size(const graph *g, int64_t edges)
+static tacit_status check_size(const root *g, int64_t edges)
 {
     const double nodes = (double)g->nodes, e = (double)edges;
     if (nodes + e > (double)IDX_MAX)
@@ -105,60 +67,131 @@ static tacit_status check_size(const graph *g, int64_t edges)
              " entries between them are too many; use the partitioner "
              "'contiguous' or a partition file",
              IDXTYPEWIDTH, g->nodes, edges);
-    if (g->m->world->rank > 0) return TACIT_OK;
+    if (g->g->world->rank > 0) return TACIT_OK;
     const double own = (double)sizeof(idx_t) * (e + 4 * nodes);
     return tct_memory_require(own + BYTES_PER_NODE * nodes + BYTES_PER_EDGE * e,
                               "the METIS partition, made by one process,");
 }
 
-static tacit_status allocate_root(graph *g, int64_t edges)
+/* What the sum of weights is divided by: half of what METIS can count is left
+ * for edges that are seen from both ends, and for rounding up. */
+static int64_t unit_of(int64_t sum)
 {
-    if (g->m->world->rank > 0) return TACIT_OK;
+    return 1 + sum / (IDX_MAX / 4);
+}
+
+static tacit_status find_units(root *g)
+{
+    int64_t sum[2] = {0, 0};
+    g->node_unit = g->edge_unit = 1;
+    if (!g->g->edge) return TACIT_OK;
+    for (int64_t n = 0; n < g->g->nodes; n++) sum[0] += g->g->weight[n];
+    for (int64_t k = 0; k < own_edges(g); k++) sum[1] += g->g->edge[k];
+    TRY(tct_reduce_i64(g->g->world, TCT_SUM, 2, sum));
+    g->node_unit = unit_of(sum[0]);
+    g->edge_unit = unit_of(sum[1]);
+    return TACIT_OK;
+}
+
+static tacit_status allocate(root *g)
+{
+    const int size = g->g->world->size;
+    const int64_t nodes = g->g->nodes, edges = own_edges(g);
+    TRY(TCT_ALLOC(size, "the graph", &g->send));
+    TRY(TCT_ALLOC(size, "the graph", &g->recv));
+    TRY(TCT_ALLOC(nodes > edges ? nodes : edges, "the graph", &g->mine));
+    if (g->g->world->rank > 0) return TACIT_OK;
     TRY(TCT_ALLOC(g->nodes + 1, "the graph", &g->start));
-    TRY(TCT_ALLOC(edges, "the graph", &g->next));
+    TRY(TCT_ALLOC(g->edges, "the graph", &g->next));
+    if (g->g->edge) TRY(TCT_ALLOC(g->edges, "the graph", &g->between));
     TRY(TCT_ALLOC(g->nodes, "the graph", &g->weight));
     return TCT_ALLOC(g->nodes, "the parts", &g->cut);
 }
 
-/* Send `bytes` from here to rank 0, which gets recv[r] from each rank. */
-static tacit_status to_root(graph *g, const void *data, int64_t bytes,
-                            void *all)
+/* --- to rank 0 ------------------------------------------------------------ */
+
+/* `count` numbers of `mine` to rank 0, which gets what `recv` says. */
+static tacit_status to_root(root *g, int64_t count, idx_t *all)
 {
-    tacit_world *w = g->m->world;
+    tacit_world *w = g->g->world;
     for (int r = 0; r < w->size; r++) g->send[r] = 0;
-    g->send[0] = bytes;
-    return tct_alltoallv(w, g->send, data, g->recv, all);
+    g->send[0] = count * (int64_t)sizeof *all;
+    return tct_alltoallv(w, g->send, g->mine, g->recv, all);
 }
 
-static tacit_status gather(graph *g)
+/* Numbers per node, then per edge, that rank 0 gets from each rank. */
+static void expect_nodes(root *g)
 {
-    const tacit_world *w = g->m->world;
-    const int64_t each = sizeof(idx_t), *starts = g->m->starts;
-    for (int r = 0; r < w->size; r++)
-        g->recv[r] = w->rank ? 0
-                             : each * (node_from(g, starts[r + 1]) -
-                                       node_from(g, starts[r]));
-    TRY(to_root(g, g->degree, each * g->count, w->rank ? NULL : g->start + 1));
-    if (w->rank == 0) {
-        g->start[0] = 0;
-        for (int64_t n = 0; n < g->nodes; n++) {
-            g->weight[n] = g->start[n + 1] + 1;
-            g->start[n + 1] += g->start[n];
-        }
-        for (int r = 0; r < w->size; r++)
-            g->recv[r] = each * (g->start[node_from(g, starts[r + 1])] -
-                                 g->start[node_from(g, starts[r])]);
-    }
-    TRY(to_root(g, g->edges, each * g->edge_count, g->next));
-    tct_free(g->edges);
-    g->edges = NULL;
+    const tct_level *l = g->g;
+    for (int r = 0; r < l->world->size; r++)
+        g->recv[r] = l->world->rank ? 0
+                                    : (int64_t)sizeof(idx_t) *
+                                          (l->starts[r + 1] - l->starts[r]);
+}
+
+static void expect_edges(root *g)
+{
+    const tct_level *l = g->g;
+    for (int r = 0; r < l->world->size && l->world->rank == 0; r++)
+        g->recv[r] = (int64_t)sizeof(idx_t) *
+                     (g->start[l->starts[r + 1]] - g->start[l->starts[r]]);
+}
+
+static tacit_status gather_nodes(root *g)
+{
+    const tct_level *l = g->g;
+    expect_nodes(g);
+    for (int64_t n = 0; n < l->nodes; n++)
+        g->mine[n] = (idx_t)((l->weight[n] - 1) / g->node_unit + 1);
+    TRY(to_root(g, l->nodes, g->weight));
+    for (int64_t n = 0; n < l->nodes; n++)
+        g->mine[n] = (idx_t)(l->ptr[n + 1] - l->ptr[n]);
+    TRY(to_root(g, l->nodes, g->start ? g->start + 1 : NULL));
+    if (!g->start) return TACIT_OK;
+    g->start[0] = 0;
+    for (int64_t n = 0; n < g->nodes; n++) g->start[n + 1] += g->start[n];
     return TACIT_OK;
 }
 
-/* --- a symmetric pattern -------------------------------------------------- */
+static tacit_status gather_edges(root *g)
+{
+    const tct_level *l = g->g;
+    const int64_t first = tct_level_first(l), edges = own_edges(g);
+    expect_edges(g);
+    for (int64_t k = 0; k < edges; k++) {
+        const int32_t j = l->next[k];
+        g->mine[k] = (idx_t)(j < l->nodes ? first + j : l->ghost[j - l->nodes]);
+    }
+    TRY(to_root(g, edges, g->next));
+    if (!l->edge) return TACIT_OK;
+    for (int64_t k = 0; k < edges; k++)
+        g->mine[k] = (idx_t)((l->edge[k] - 1) / g->edge_unit + 1);
+    return to_root(g, edges, g->between);
+}
+
+/* --- a symmetric graph ---------------------------------------------------- */
+
+/* A list of neighbours for each node, with the weights of edges or NULL. */
+typedef struct {
+    idx_t *start, *next, *between;
+} lists;
+
+static void free_lists(lists *l)
+{
+    TCT_FREE(l->start, l->next, l->between);
+    *l = (lists){NULL};
+}
+
+static tacit_status new_lists(const root *g, int64_t edges, lists *l)
+{
+    if (!l->start) TRY(TCT_ALLOC(g->nodes + 1, "the graph", &l->start));
+    TRY(TCT_ALLOC(edges, "the graph", &l->next));
+    if (g->between) TRY(TCT_ALLOC(edges, "the graph", &l->between));
+    return TACIT_OK;
+}
 
 /* As in symmetric.c: nodes in ascending order, a cursor for each. */
-static bool is_symmetric(const graph *g, idx_t *cursor)
+static bool is_symmetric(const root *g, idx_t *cursor)
 {
     memcpy(cursor, g->start, (size_t)g->nodes * sizeof *cursor);
     for (idx_t i = 0; i < (idx_t)g->nodes; i++)
@@ -170,77 +203,87 @@ static bool is_symmetric(const graph *g, idx_t *cursor)
     return true;
 }
 
-/* The transpose: start [nodes + 1] (cleared), next [edges]. */
-static void transpose(const graph *g, idx_t *start, idx_t *next)
+/* The transpose of `l`, whose lists ascend. */
+static tacit_status transpose(const root *g, const lists *l, lists *out)
 {
-    const idx_t nodes = (idx_t)g->nodes, edges = g->start[nodes];
-    for (idx_t k = 0; k < edges; k++) start[g->next[k] + 1]++;
-    for (idx_t i = 0; i < nodes; i++) start[i + 1] += start[i];
+    const idx_t nodes = (idx_t)g->nodes, edges = l->start[nodes];
+    TRY(new_lists(g, edges, out));
+    memset(out->start, 0, (size_t)(nodes + 1) * sizeof *out->start);
+    for (idx_t k = 0; k < edges; k++) out->start[l->next[k] + 1]++;
+    for (idx_t i = 0; i < nodes; i++) out->start[i + 1] += out->start[i];
     for (idx_t i = 0; i < nodes; i++)
-        for (idx_t k = g->start[i]; k < g->start[i + 1]; k++)
-            next[start[g->next[k]]++] = i;
-    for (idx_t i = nodes; i > 0; i--) start[i] = start[i - 1];
-    start[0] = 0;
-}
-
-/* Merge two ascending lists, into `out` unless NULL; returns the length. */
-static idx_t merge(const idx_t *a, idx_t na, const idx_t *b, idx_t nb,
-                   idx_t *out)
-{
-    idx_t n = 0;
-    for (idx_t i = 0, j = 0; i < na || j < nb; n++) {
-        const bool from_a = j == nb || (i < na && a[i] <= b[j]);
-        const idx_t x = from_a ? a[i] : b[j];
-        i += i < na && a[i] == x;
-        j += j < nb && b[j] == x;
-        if (out) out[n] = x;
-    }
-    return n;
-}
-
-/* Replace the graph by its union with the transpose `ts`, `tn`. */
-static tacit_status unite(graph *g, const idx_t *ts, const idx_t *tn)
-{
-    idx_t *start = NULL, *next = NULL;
-    TRY(TCT_ALLOC(g->nodes + 1, "the graph", &start));
-    int64_t edges = 0;
-    for (idx_t i = 0; i < (idx_t)g->nodes; i++)
-        edges += merge(g->next + g->start[i], g->start[i + 1] - g->start[i],
-                       tn + ts[i], ts[i + 1] - ts[i], NULL);
-    tacit_status status = check_size(g, edges);
-    if (status >= 0) status = TCT_ALLOC(edges, "the graph", &next);
-    if (status < 0) {
-        tct_free(start);
-        return status;
-    }
-    start[0] = 0;
-    for (idx_t i = 0; i < (idx_t)g->nodes; i++)
-        start[i + 1] =
-            start[i] + merge(g->next + g->start[i],
-                             g->start[i + 1] - g->start[i], tn + ts[i],
-                             ts[i + 1] - ts[i], next + start[i]);
-    tct_free(g->start);
-    tct_free(g->next);
-    g->start = start;
-    g->next = next;
+        for (idx_t k = l->start[i]; k < l->start[i + 1]; k++) {
+            const idx_t at = out->start[l->next[k]]++;
+            out->next[at] = i;
+            if (l->between) out->between[at] = l->between[k];
+        }
+    for (idx_t i = nodes; i > 0; i--) out->start[i] = out->start[i - 1];
+    out->start[0] = 0;
     return TACIT_OK;
 }
 
-static tacit_status symmetrise(graph *g)
+/* Merge the ascending lists of node `n`, adding weights up, behind `at` in
+ * `out`; with nowhere to put them, count. Returns where that ends. */
+static idx_t merge(const lists *a, const lists *b, int64_t n, idx_t at,
+                   const lists *out)
 {
-    idx_t *start = NULL, *next = NULL;
-    TRY(TCT_ALLOC(g->nodes + 1, "the graph", &start));
+    idx_t i = a->start[n], j = b->start[n];
+    const idx_t end_a = a->start[n + 1], end_b = b->start[n + 1];
+    for (; i < end_a || j < end_b; at++) {
+        const bool in_a = j == end_b || (i < end_a && a->next[i] <= b->next[j]);
+        const bool in_b = i == end_a || (j < end_b && b->next[j] <= a->next[i]);
+        if (out->next) out->next[at] = in_a ? a->next[i] : b->next[j];
+        if (out->between)
+            out->between[at] =
+                (in_a ? a->between[i] : 0) + (in_b ? b->between[j] : 0);
+        i += in_a;
+        j += in_b;
+    }
+    return at;
+}
+
+static tacit_status unite(const root *g, const lists *a, const lists *b,
+                          lists *out)
+{
+    int64_t edges = 0;
+    const lists none = {NULL};
+    for (int64_t n = 0; n < g->nodes; n++) edges += merge(a, b, n, 0, &none);
+    TRY(check_size(g, edges));
+    TRY(new_lists(g, edges, out));
+    out->start[0] = 0;
+    for (int64_t n = 0; n < g->nodes; n++)
+        out->start[n + 1] = merge(a, b, n, out->start[n], out);
+    return TACIT_OK;
+}
+
+/* Lists of a coarse graph come in any order: twice transposed, they ascend. */
+static tacit_status both_ways(const root *g, lists *there, lists *back,
+                              lists *out)
+{
+    const lists own = {g->start, g->next, g->between};
+    TRY(transpose(g, &own, there));
+    if (g->between) TRY(transpose(g, there, back));
+    return unite(g, g->between ? back : &own, there, out);
+}
+
+static tacit_status symmetrise(root *g)
+{
+    lists there = {NULL}, back = {NULL}, both = {NULL};
+    TRY(TCT_ALLOC(g->nodes + 1, "the graph", &there.start));
     tacit_status status = TACIT_OK;
-    if (!is_symmetric(g, start)) {
-        status = TCT_ALLOC(g->start[g->nodes], "the graph", &next);
+    if (g->between || !is_symmetric(g, there.start)) {
+        status = both_ways(g, &there, &back, &both);
         if (status >= 0) {
-            memset(start, 0, (size_t)(g->nodes + 1) * sizeof *start);
-            transpose(g, start, next);
-            status = unite(g, start, next);
+            const lists own = {g->start, g->next, g->between};
+            g->start = both.start;
+            g->next = both.next;
+            g->between = both.between;
+            both = own;
         }
     }
-    tct_free(start);
-    tct_free(next);
+    free_lists(&there);
+    free_lists(&back);
+    free_lists(&both);
     return status;
 }
 
@@ -248,7 +291,7 @@ static tacit_status symmetrise(graph *g)
 
 /* METIS may leave a part of a small graph empty: give it a node of the
  * largest one. `size` [parts]. */
-static void fill_empty_parts(graph *g, int64_t *size)
+static void fill_empty_parts(root *g, int64_t *size)
 {
     for (int p = 0; p < g->parts; p++) size[p] = 0;
     for (int64_t n = 0; n < g->nodes; n++) size[g->cut[n]]++;
@@ -265,20 +308,17 @@ static void fill_empty_parts(graph *g, int64_t *size)
     }
 }
 
-static tacit_status call_metis(graph *g)
+static tacit_status call_metis(root *g)
 {
     idx_t edge_cut;
     const double before = tct_seconds();
     const int code = tct_kway((idx_t)g->nodes, g->start, g->next, g->weight,
-                              g->parts, -1, &edge_cut, g->cut);
+                              g->between, g->parts, -1, &edge_cut, g->cut);
 #ifdef __GLIBC__
     malloc_trim(0); /* METIS leaves the heap in many small holes */
 #endif
-    tct_log(TCT_DETAIL,
-            "metis: %" PRId64 " nodes of %d rows in %d parts, edges of weight "
-            "%lld cut, %.3g s",
-            g->nodes, g->block, g->parts, (long long)edge_cut,
-            tct_seconds() - before);
+    tct_log(TCT_DETAIL, "metis: %" PRId64 " nodes in %d parts, %.3g s",
+            g->nodes, g->parts, tct_seconds() - before);
     if (code == METIS_OK) return TACIT_OK;
     if (code == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY,
@@ -288,9 +328,9 @@ static tacit_status call_metis(graph *g)
          g->nodes, g->parts, code);
 }
 
-static tacit_status cut_on_root(graph *g)
+static tacit_status cut_on_root(root *g)
 {
-    if (g->m->world->rank > 0) return TACIT_OK;
+    if (g->g->world->rank > 0) return TACIT_OK;
     if (g->nodes <= g->parts) { /* METIS wants more nodes */
         for (int64_t n = 0; n < g->nodes; n++) g->cut[n] = (idx_t)n;
         return TACIT_OK;
@@ -304,72 +344,173 @@ static tacit_status cut_on_root(graph *g)
     return TACIT_OK;
 }
 
-/* --- and back ------------------------------------------------------------- */
-
-/* Copy the parts of the nodes that each rank's rows touch, one rank after the
- * other (a node between two ranks goes to both), and count the bytes. */
-static void address_parts(graph *g, idx_t *out)
+/* The parts of this rank's nodes, from rank 0. */
+static tacit_status scatter(root *g, int64_t *part)
 {
-    const int64_t *starts = g->m->starts;
-    for (int r = 0; r < g->m->world->size; r++) {
-        const int64_t from = starts[r] / g->block;
-        int64_t n = node_from(g, starts[r + 1]) - from;
-        if (starts[r + 1] == starts[r]) n = 0;
-        memcpy(out, g->cut + from, (size_t)n * sizeof *out);
-        out += n;
-        g->send[r] = n * (int64_t)sizeof *out;
+    const tct_level *l = g->g;
+    expect_nodes(g); /* the same numbers, the other way */
+    for (int r = 0; r < l->world->size; r++) {
+        g->send[r] = g->recv[r];
+        g->recv[r] = 0;
     }
-}
-
-static tacit_status scatter(graph *g, int32_t *part)
-{
-    const tacit_matrix *m = g->m;
-    tacit_world *w = m->world;
-    const int64_t first = m->A.first / g->block;
-    const int64_t touched =
-        m->A.rows ? node_from(g, m->A.first + m->A.rows) - first : 0;
-    idx_t *out = NULL;
-    tacit_status status = TCT_ALLOC(touched, "the parts", &g->mine);
-    if (status >= 0 && w->rank == 0)
-        status = TCT_ALLOC(g->nodes + w->size, "the parts", &out);
-    status = tct_agree(w, status);
-    for (int r = 0; r < w->size; r++) g->send[r] = g->recv[r] = 0;
-    g->recv[0] = touched * (int64_t)sizeof *g->mine;
-    if (status >= 0 && w->rank == 0) address_parts(g, out);
-    if (status >= 0) status = tct_alltoallv(w, g->send, out, g->recv, g->mine);
-    tct_free(out);
-    TRY(status);
-    for (int64_t i = 0; i < m->A.rows; i++)
-        part[i] = (int32_t)g->mine[(m->A.first + i) / g->block - first];
+    g->recv[0] = l->nodes * (int64_t)sizeof *g->mine;
+    TRY(tct_alltoallv(l->world, g->send, g->cut, g->recv, g->mine));
+    for (int64_t n = 0; n < l->nodes; n++) part[n] = g->mine[n];
     return TACIT_OK;
 }
 
-static tacit_status run(graph *g, int32_t *part)
+static tacit_status through_root(root *g, int64_t *part)
 {
-    tacit_world *w = g->m->world;
-    count_edges(g);
-    int64_t edges = g->edge_count;
-    TRY(tct_reduce_i64(w, TCT_SUM, 1, &edges));
-    TRY(tct_agree(w, check_size(g, edges)));
-    tacit_status status = local_graph(g);
-    if (status >= 0) status = allocate_root(g, edges);
-    TRY(tct_agree(w, status));
-    TRY(gather(g));
+    tacit_world *w = g->g->world;
+    g->edges = own_edges(g);
+    TRY(tct_reduce_i64(w, TCT_SUM, 1, &g->edges));
+    TRY(tct_agree(w, check_size(g, g->edges)));
+    TRY(find_units(g));
+    TRY(tct_agree(w, allocate(g)));
+    TRY(gather_nodes(g));
+    TRY(gather_edges(g));
     TRY(tct_agree(w, cut_on_root(g)));
     return scatter(g, part);
 }
 
-tacit_status tct_metis_cut(const tacit_matrix *m, int parts, int32_t *part)
+static tacit_status cut_level(const tct_level *level, int parts, int64_t *part)
 {
-    graph g = {.m = m, .parts = parts};
+    root g = {.g = level, .parts = parts, .nodes = tct_level_all(level)};
+    const tacit_status status = through_root(&g, part);
+    free_root(&g);
+    return status;
+}
+
+/* --- levels --------------------------------------------------------------- */
+
+enum { LEVELS_MOST = 64, NODES_A_PART = 30 };
+static const double SHRINKS = 0.9;  /* else coarsening is at its end */
+static const double HEAVIEST = 1.5; /* node, in means of the coarsest level */
+
+typedef struct {
+    const tacit_matrix *m;
+    int parts, block; /* rows per node */
+    int count;
+    tct_level level[LEVELS_MOST];
+    int64_t *part; /* [nodes + ghosts] of the level at hand */
+} cutting;
+
+static tacit_status is_whole(const tct_level *g, const tct_cut_bounds *bounds,
+                             bool *out)
+{
+    int64_t edges = g->ptr[g->nodes];
+    TRY(tct_reduce_i64(g->world, TCT_SUM, 1, &edges));
+    *out = tct_level_all(g) + edges <= bounds->whole;
+    return TACIT_OK;
+}
+
+static tacit_status heaviest_node(const tct_level *g, int64_t nodes,
+                                  int64_t *out)
+{
+    int64_t sum = 0;
+    for (int64_t n = 0; n < g->nodes; n++) sum += g->weight[n];
+    TRY(tct_reduce_i64(g->world, TCT_SUM, 1, &sum));
+    const double most = HEAVIEST * (double)sum / (double)nodes;
+    *out = most < INT32_MAX ? (int64_t)most : INT32_MAX;
+    return TACIT_OK;
+}
+
+static tacit_status make_levels(cutting *c, const tct_cut_bounds *bounds)
+{
+    bool whole;
+    int64_t heaviest, wanted = (int64_t)NODES_A_PART * c->parts;
+    if (wanted < bounds->coarse) wanted = bounds->coarse;
+    TRY(tct_level_open(c->m, c->block, &c->level[0]));
+    c->count = 1;
+    TRY(is_whole(&c->level[0], bounds, &whole));
+    if (whole) return TACIT_OK;
+    TRY(heaviest_node(&c->level[0], wanted, &heaviest));
+    while (c->count < LEVELS_MOST) {
+        tct_level *last = &c->level[c->count - 1];
+        const double nodes = (double)tct_level_all(last);
+        if (nodes <= (double)wanted) break;
+        TRY(tct_level_coarsen(last, heaviest, last + 1));
+        c->count++;
+        if ((double)tct_level_all(last + 1) > SHRINKS * nodes) break;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status new_parts(const tct_level *g, int64_t **out)
+{
+    int64_t *part = NULL;
+    const tacit_status status = tct_agree(
+        g->world, TCT_ALLOC(g->nodes + g->ghosts, "the parts", &part));
+    if (status < 0) tct_free(part);
+    else *out = part;
+    return status;
+}
+
+/* The cut of the last level becomes one of the level before. */
+static tacit_status step_up(cutting *c)
+{
+    tct_level *coarse = &c->level[c->count - 1], *fine = coarse - 1;
+    int64_t *part = NULL;
+    tct_level_close(coarse);
+    c->count--;
+    TRY(new_parts(fine, &part));
+    for (int64_t n = 0; n < fine->nodes; n++) part[n] = c->part[fine->up[n]];
+    tct_free(c->part);
+    c->part = part;
+    return tct_level_refine(fine, c->parts, part);
+}
+
+static tacit_status cut_levels(cutting *c)
+{
+    const tct_level *last = &c->level[c->count - 1];
+    const int levels = c->count;
+    const double before = tct_seconds();
+    TRY(new_parts(last, &c->part));
+    TRY(cut_level(last, c->parts, c->part));
+    while (c->count > 1) TRY(step_up(c));
+    if (levels > 1)
+        tct_log(TCT_DETAIL, "metis: cut and refined on %d levels, %.3g s",
+                levels, tct_seconds() - before);
+    return TACIT_OK;
+}
+
+/* --- rows ----------------------------------------------------------------- */
+
+/* A node may begin on the rank before. */
+static tacit_status to_rows(cutting *c, int32_t *part)
+{
+    const tct_level *g = &c->level[0];
+    const tct_csr *A = &c->m->A;
+    const int64_t first = tct_level_first(g), block = c->block;
+    int64_t before = A->first / block;
+    const bool shares = A->rows > 0 && before < first;
+    TRY(tct_ask(g->world, g->starts, c->part, shares, &before, &before));
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t n = (A->first + i) / block - first;
+        part[i] = (int32_t)(n < 0 ? before : c->part[n]);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status run(cutting *c, const tct_cut_bounds *bounds, int32_t *part)
+{
+    TRY(make_levels(c, bounds));
+    TRY(cut_levels(c));
+    return to_rows(c, part);
+}
+
+tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
+                           const tct_cut_bounds *bounds, int32_t *part)
+{
+    cutting c = {.m = m, .parts = parts};
     if (parts == 1) {
         for (int64_t i = 0; i < m->A.rows; i++) part[i] = 0;
         return TACIT_OK;
     }
-    TRY(tct_matrix_block(m, &g.block));
-    if (m->A.global_rows / g.block < parts) g.block = 1;
-    g.nodes = m->A.global_rows / g.block;
-    const tacit_status status = run(&g, part);
-    free_graph(&g);
+    TRY(tct_matrix_block(m, &c.block));
+    if (m->A.global_rows / c.block < parts) c.block = 1;
+    const tacit_status status = run(&c, bounds, part);
+    while (c.count > 0) tct_level_close(&c.level[--c.count]);
+    tct_free(c.part);
     return status;
 }

@@ -242,8 +242,8 @@ static tacit_status cut(const tct_graph *g, idx_t parts, parting *p)
             if (g->next[k] != i) p->next[edges++] = g->next[k];
     }
     p->ptr[n] = edges;
-    const int met = tct_kway((idx_t)n, p->ptr, p->next, NULL, parts, REFINE,
-                             &between, p->part);
+    const int met = tct_kway((idx_t)n, p->ptr, p->next, NULL, NULL, parts,
+                             REFINE, &between, p->part);
     if (met == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
     if (met != METIS_OK)

@@ -41,7 +41,7 @@ static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
 
 static tacit_status cut(const tacit_matrix *m, way w, int parts, int32_t *part)
 {
-    if (w == METIS) return tct_metis_cut(m, parts, part);
+    if (w == METIS) return tct_metis_cut(m, parts, &tct_cut_bounds_usual, part);
     cut_contiguous(m, parts, part);
     return TACIT_OK;
 }

@@ -10,6 +10,9 @@
 static void row_statistics(const tct_csr *A, int64_t extent[3])
 {
     int64_t least = INT64_MAX, most = 0;
+#pragma omp parallel for schedule(static) reduction(min                    \
+                                                    : least) reduction(max \
+                                                                       : most)
     for (int64_t i = 0; i < A->rows; i++) {
         const int64_t k = A->ptr[i + 1] - A->ptr[i];
         if (k < least) least = k;

@@ -110,7 +110,7 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     choice c = {.count = 0};
     const bool measure = strcmp(wish->format, "auto") == 0;
     const bool order = strcmp(wish->order, "auto") == 0 &&
-                       tct_order_may_pay(local) && has_room(local);
+                       tct_order_may_pay(A->base.q, local) && has_room(local);
     c.format = tct_format_find("host", wish->format);
     if (measure || order) choose(wish, team, local, &c);
     if (order) {
@@ -195,8 +195,8 @@ static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
                               tct_local *local)
 {
     TRY(store_as(A->base.q, wish, local, &A->stored));
-    if (strcmp(wish->order, "auto") != 0 || !tct_order_may_pay(local) ||
-        !has_room(local))
+    if (strcmp(wish->order, "auto") != 0 ||
+        !tct_order_may_pay(A->base.q, local) || !has_room(local))
         return TACIT_OK;
     return try_order_gpu(A, wish, local);
 }

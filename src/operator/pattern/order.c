@@ -14,7 +14,8 @@ enum {
     WINDOW = 32,             /* rows whose columns are looked at       */
     SAMPLES = 1000
 };
-static const double FAR_LEAST = 0.1; /* of windows */
+static const double FAR_LEAST = 0.1; /* of windows         */
+static const double ALIKE = 0.75;    /* of a window's entries */
 static const char *const what = "the order of rows";
 
 static const tacit_order orders[] = {
@@ -36,6 +37,41 @@ bool tct_order_is_known(const char *name)
     return o || strcmp(name, "auto") == 0;
 }
 
+static bool is_host(const tacit_queue *q)
+{
+    return q->device->kind == TCT_KIND_HOST;
+}
+
+/* The block that the queue's device would store, 1 if none. */
+static int block_of(const tacit_queue *q, const tct_local *A)
+{
+    const int b = is_host(q) ? tct_slices_best_block(A) : tct_gpu_best_block(A);
+    return b ? b : 1;
+}
+
+/* Entries of row `i` that row `i` - `b` has `b` columns before. */
+static int64_t shifted(const tct_local *A, int64_t i, int b)
+{
+    int64_t above = A->ptr[i - b], same = 0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        while (above < A->ptr[i - b + 1] && A->col[above] < A->col[k] - b)
+            above++;
+        same += above < A->ptr[i - b + 1] && A->col[above] == A->col[k] - b;
+    }
+    return same;
+}
+
+/* Are the rows of a window, or its block rows, alike but for their place?
+ * Slices then store runs of columns, which take no bits for each. */
+static bool in_runs(const tct_local *A, int64_t first, int b)
+{
+    const int64_t from = first + b, to = first + WINDOW;
+    const int64_t entries = A->ptr[to] - A->ptr[from];
+    int64_t same = 0;
+    for (int64_t i = from; i < to; i++) same += shifted(A, i, b);
+    return (double)same >= ALIKE * (double)entries;
+}
+
 /* Do the columns of WINDOW rows from `first` on need more than 16 bits? */
 static bool is_far(const tct_local *A, int64_t first)
 {
@@ -49,14 +85,15 @@ static bool is_far(const tct_local *A, int64_t first)
     return high - low > UINT16_MAX;
 }
 
-bool tct_order_may_pay(const tct_local *A)
+bool tct_order_may_pay(const tacit_queue *q, const tct_local *A)
 {
     if (A->ptr[A->rows] < ENTRIES_LEAST) return false;
     const int64_t windows = A->rows / WINDOW;
     const int64_t step = windows / SAMPLES + 1;
+    const int b = block_of(q, A);
     int64_t seen = 0, far = 0;
     for (int64_t w = 0; w < windows; w += step, seen++)
-        far += is_far(A, w * WINDOW);
+        far += is_far(A, w * WINDOW) && !in_runs(A, w * WINDOW, b);
     return (double)far > FAR_LEAST * (double)seen;
 }
 
@@ -104,18 +141,6 @@ static void spread(int b, int64_t groups, int32_t *order)
 {
     for (int64_t g = groups - 1; g >= 0 && b > 1; g--)
         for (int r = b - 1; r >= 0; r--) order[g * b + r] = order[g] * b + r;
-}
-
-static bool is_host(const tacit_queue *q)
-{
-    return q->device->kind == TCT_KIND_HOST;
-}
-
-/* The block that the queue's device would store, 1 if none. */
-static int block_of(const tacit_queue *q, const tct_local *A)
-{
-    const int b = is_host(q) ? tct_slices_best_block(A) : tct_gpu_best_block(A);
-    return b ? b : 1;
 }
 
 /* On a GPU a lane waits for the longest row of its slice. Wide chunks have less

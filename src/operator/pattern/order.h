@@ -21,8 +21,9 @@ typedef struct tct_order {
 /* Is there such an order? "auto" is. */
 bool tct_order_is_known(const char *name);
 
-/* Would many columns need 32 bits, of a matrix that is large enough to mind? */
-bool tct_order_may_pay(const tct_local *A);
+/* Would many columns need 32 bits each, of a matrix that is large enough to
+ * mind? */
+bool tct_order_may_pay(const tacit_queue *q, const tct_local *A);
 
 /* Order the rows of `A`, dense blocks kept whole, by `name`.
  * Errors      NO_MEMORY, UNSUPPORTED (see matrix/order.h). */

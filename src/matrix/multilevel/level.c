@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/multilevel/level.c - the finest graph, of the rows of a matrix. */
+#include "matrix/multilevel/level.h"
+#include "matrix/directory.h"
+#include "matrix/keyset.h"
+#include "matrix/parallel.h"
+#include <stdlib.h>
+
+static const char *const what = "the graph";
+
+void tct_level_close(tct_level *level)
+{
+    TCT_FREE(level->starts, level->ghost, level->ptr, level->next, level->edge,
+             level->weight, level->up);
+    *level = (tct_level){0};
+}
+
+tacit_status tct_level_share(const tct_level *level, int64_t *word)
+{
+    return tct_ask(level->world, level->starts, word, level->ghosts,
+                   level->ghost, word + level->nodes);
+}
+
+/* --- nodes of rows ---------------------------------------------------------- */
+
+typedef struct {
+    const tct_csr *A;
+    int block;
+} rows;
+
+/* Neighbours of node `n` among all, ascending, into `out` unless NULL. */
+static int64_t neighbours(rows r, int64_t n, int64_t *out)
+{
+    const int64_t i = n * r.block - r.A->first;
+    int64_t count = 0;
+    for (int64_t k = r.A->ptr[i]; k < r.A->ptr[i + 1]; k += r.block) {
+        const int64_t other = tct_csr_col(r.A, k) / r.block;
+        if (other == n) continue;
+        if (out) out[count] = other;
+        count++;
+    }
+    return count;
+}
+
+/* The first node whose first row is not before `row`. */
+static int64_t node_from(int64_t row, int block)
+{
+    return (row + block - 1) / block;
+}
+
+static tacit_status allocate_nodes(const tacit_matrix *m, int block,
+                                   tct_level *g)
+{
+    const int size = m->world->size, rank = m->world->rank;
+    TRY(TCT_ALLOC(size + 1, what, &g->starts));
+    for (int r = 0; r <= size; r++)
+        g->starts[r] = node_from(m->starts[r], block);
+    g->nodes = g->starts[rank + 1] - g->starts[rank];
+    TRY(tct_memory_require(12.0 * (double)g->nodes, what));
+    TRY(TCT_ALLOC(g->nodes + 1, what, &g->ptr));
+    return TCT_ALLOC(g->nodes, what, &g->weight);
+}
+
+/* A node weighs as much as it has entries, so that parts have equal work. */
+static tacit_status count_edges(rows r, tct_level *g)
+{
+    const int64_t first = tct_level_first(g);
+    g->ptr[0] = 0;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < g->nodes; n++) {
+        g->ptr[n + 1] = neighbours(r, first + n, NULL);
+        g->weight[n] = (int32_t)g->ptr[n + 1] + 1;
+    }
+    for (int64_t n = 0; n < g->nodes; n++) g->ptr[n + 1] += g->ptr[n];
+    TRY(tct_memory_require(4.0 * (double)g->ptr[g->nodes], what));
+    return TCT_ALLOC(g->ptr[g->nodes], what, &g->next);
+}
+
+/* --- ghosts ----------------------------------------------------------------- */
+
+static int by_number(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static tacit_status collect(rows r, const tct_level *g, tct_keyset *set)
+{
+    const int64_t first = tct_level_first(g), last = first + g->nodes;
+    for (int64_t n = first; n < last; n++) {
+        const int64_t i = n * r.block - r.A->first;
+        for (int64_t k = r.A->ptr[i]; k < r.A->ptr[i + 1]; k += r.block) {
+            const int64_t other = tct_csr_col(r.A, k) / r.block;
+            if (other < first || other >= last) TRY(tct_keyset_add(set, other));
+        }
+    }
+    return TACIT_OK;
+}
+
+static tacit_status find_ghosts(rows r, tct_level *g)
+{
+    tct_keyset set = {0};
+    tacit_status status = collect(r, g, &set);
+    if (status >= 0) status = TCT_ALLOC(set.count, what, &g->ghost);
+    for (int64_t k = 0; status >= 0 && k < set.room; k++)
+        if (set.slot[k] >= 0) g->ghost[g->ghosts++] = set.slot[k];
+    tct_keyset_clear(&set);
+    TRY(status);
+    qsort(g->ghost, (size_t)g->ghosts, sizeof *g->ghost, by_number);
+    if (g->nodes + g->ghosts <= INT32_MAX) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "%lld rows on one rank beside %lld of other ranks: too many to cut by "
+         "METIS, use more ranks or the partitioner 'contiguous'",
+         (long long)g->nodes, (long long)g->ghosts);
+}
+
+/* Where number `id` is on this rank. */
+static int32_t place_of(const tct_level *g, int64_t id)
+{
+    const int64_t own = id - tct_level_first(g);
+    if (own >= 0 && own < g->nodes) return (int32_t)own;
+    int64_t low = 0, high = g->ghosts - 1;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (g->ghost[mid] < id) low = mid + 1;
+        else high = mid;
+    }
+    return (int32_t)(g->nodes + low);
+}
+
+static tacit_status fill(rows r, tct_level *g)
+{
+    const int64_t first = tct_level_first(g);
+    int64_t widest = 0;
+    bool starved = false;
+    for (int64_t n = 0; n < g->nodes; n++)
+        if (g->ptr[n + 1] - g->ptr[n] > widest)
+            widest = g->ptr[n + 1] - g->ptr[n];
+    TCT_OMP(omp parallel reduction(|| : starved))
+    {
+        int64_t *id = tct_alloc((size_t)widest * sizeof *id);
+        starved = id == NULL;
+        TCT_OMP(omp for schedule(static))
+        for (int64_t n = 0; n < g->nodes; n++) {
+            const int64_t count = id ? neighbours(r, first + n, id) : 0;
+            for (int64_t k = 0; k < count; k++)
+                g->next[g->ptr[n] + k] = place_of(g, id[k]);
+        }
+        tct_free(id);
+    }
+    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    return TACIT_OK;
+}
+
+static tacit_status open_own(const tacit_matrix *m, int block, tct_level *g)
+{
+    const rows r = {&m->A, block};
+    TRY(allocate_nodes(m, block, g));
+    TRY(count_edges(r, g));
+    TRY(find_ghosts(r, g));
+    return fill(r, g);
+}
+
+tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out)
+{
+    tct_level g = {.world = m->world};
+    const tacit_status status = tct_agree(m->world, open_own(m, block, &g));
+    if (status < 0) tct_level_close(&g);
+    else *out = g;
+    return status;
+}
