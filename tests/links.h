@@ -229,8 +229,12 @@ static void a_failure_is_everybodys(void **state)
             snprintf(spec, sizeof spec, "chaos(1,%d):%s", k, TEST_DEVICE);
             open_link_problem(&p, test_world(), spec, "poisson2d:12x7",
                               method_of(m));
-            EXPECT(TACIT_DEVICE,
-                   tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+            const tacit_status status =
+                tacit_solver_run(p.s, p.b, p.x, &stop, &p.result);
+            if (status != TACIT_DEVICE)
+                print_error("operation %d of %s: status %d\n", k, method_of(m),
+                            (int)status);
+            EXPECT(TACIT_DEVICE, status);
             assert_non_null(strstr(tacit_error_message(), "made to fail"));
             close_link_problem(&p);
         }
