@@ -49,8 +49,8 @@ static __global__ void pong(const __grid_constant__ bench_gang_job J)
         for (int64_t i = 1; i <= J.times && !gang.told[3]; i++) {
             const uint64_t number = tct_message(gang, i);
             if (P.rank == 0) tct_numbered_send(to, (double)i, number);
-            if (tct_hear_rank(gang, P.slot[P.rank] + slot, 1 - P.rank, number) !=
-                (double)i)
+            if (tct_hear_rank(gang, P.slot[P.rank] + slot, 1 - P.rank,
+                              number) != (double)i)
                 wrong += 1.0;
             if (P.rank == 1) tct_numbered_send(to, (double)i, number);
         }

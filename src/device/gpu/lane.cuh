@@ -5,8 +5,8 @@
  * scripts/lint/lanes. */
 #ifndef TCT_GPU_LANE_CUH
 #define TCT_GPU_LANE_CUH
-#include "device/numbered.h"
 #include "device/gpu/runtime.h"
+#include "device/numbered.h"
 #include <stdint.h>
 
 /* --- lanes -------------------------------------------------------------------- */
