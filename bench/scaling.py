@@ -5,6 +5,7 @@
 usage: scaling.py --tacit PROGRAM [--device host|cuda] [--ranks 1,2]
                   [--links shm,mpi] [--loops host] [--methods cg,pipe-pr]
                   [--strong MATRIX ...] [--weak FAMILY:N ...]
+                  [--sizes FAMILY:N,N,...]
                   [--iterations 200] [--rounds 3] [--page FILE.html]
 
 Each rank has one thread or one GPU; b = 1, x0 = 0, no test of convergence, so
@@ -16,13 +17,17 @@ it has P times as many. Prints tab-separated tables:
                  median over rounds that take turns), the ratio of one rank's
                  time to it, that divided by the ranks (strong scaling's
                  efficiency; weak scaling's is the ratio), true residual
+  sizes          rows, ranks, link, loop, method, microseconds, ratio; then, for
+                 each link, loop and method, from how many rows on all ranks
+                 together are faster than one in its best loop
   split          what an iteration consists of, from one more run in loop host
                  with every operation timed alone: product, exchange, sum,
                  vector work, in microseconds
   message        for each link alpha (microseconds) and beta (GB/s) that fit one
                  way best, relatively, and alpha of a sum of one scalar
 
-With --page the curves of the first two are drawn into a page of its own.
+A link that has not the loop, or cannot be had, is left out, with a note. With
+--page the curves of the first three are drawn into a page of its own.
 """
 import argparse
 import html
@@ -43,7 +48,7 @@ def run(a, ranks, words):
     done = subprocess.run(start + [a.tacit] + words, capture_output=True,
                           text=True, env=ENV)
     if done.returncode not in (0, 3, 4):
-        sys.exit(f"{' '.join(words)}: {done.stderr}")
+        raise OSError(done.stderr.strip().splitlines()[0])
     return done.stdout
 
 
@@ -71,18 +76,32 @@ def cases(a):
                     yield ranks, link, loop, method
 
 
-def table(a, kind, word):
-    """Rows (ranks, link, loop, method, us), printed."""
-    times, residual = {}, {}
+def measure(a, matrix_of):
+    """Microseconds and true residuals by (ranks, link, loop, method), and rows."""
+    times, residual, rows = {}, {}, 0
     for _ in range(a.rounds):
         for case in cases(a):
-            matrix = sized(word, case[0]) if kind == "weak" else word
-            r = solve(a, *case, matrix, ["--repeat", "3", "--warmup", "1"])
+            if case in a.without:
+                continue
+            try:
+                r = solve(a, *case, matrix_of(case[0]),
+                          ["--repeat", "3", "--warmup", "1"])
+            except OSError as refusal:
+                a.without.add(case)
+                print("# without", *case, refusal)
+                continue
             times.setdefault(case, []).append(
                 1e6 * statistics.median(r["time"]["all_solves"]) /
                 max(1, r["result"]["iterations"]))
             residual[case] = r["result"]["true_relative_residual"]
-    mid = {c: statistics.median(t) for c, t in times.items()}
+            rows = r["matrix"]["rows"]
+    return ({c: statistics.median(t) for c, t in times.items()}, residual, rows)
+
+
+def table(a, kind, word):
+    """Rows (ranks, link, loop, method, us), printed."""
+    mid, residual, _ = measure(
+        a, lambda ranks: sized(word, ranks) if kind == "weak" else word)
     print(f"# {kind}: {word}\nranks\tlink\tloop\tmethod\tus\tratio\teach\t"
           "residual")
     for c, us in mid.items():
@@ -91,6 +110,36 @@ def table(a, kind, word):
         print(*c, f"{us:.2f}", f"{ratio:.2f}", f"{ratio / c[0]:.2f}",
               f"{residual[c]:.2e}", sep="\t", flush=True)
     return mid
+
+
+def crossing(points):
+    """Where a ratio that grows with the rows comes to 1, between two sizes."""
+    for (n, r), (m, s) in zip(points, points[1:]):
+        if r < 1.0 <= s:
+            t = math.log(1.0 / r) / math.log(s / r)
+            return f"{math.exp(math.log(n) + t * math.log(m / n)):.0f}"
+    return "all" if all(r >= 1.0 for _, r in points) else "none"
+
+
+def over_sizes(a, word):
+    """{(ranks, link, loop, method): [(rows, us)]}, printed."""
+    family, numbers = word.split(":")
+    lines, ratios = {}, {}
+    print(f"# sizes: {word}\nrows\tranks\tlink\tloop\tmethod\tus\tratio\t"
+          "residual")
+    for n in numbers.split(","):
+        mid, residual, rows = measure(a, lambda _, n=n: f"{family}:{n}")
+        one = min((us for c, us in mid.items() if c[0] == 1), default=math.nan)
+        for c, us in mid.items():
+            lines.setdefault(c, []).append((rows, us))
+            ratios.setdefault(c, []).append((rows, one / us))
+            print(rows, *c, f"{us:.2f}", f"{one / us:.2f}",
+                  f"{residual[c]:.2e}", sep="\t", flush=True)
+    print("# faster than one\nranks\tlink\tloop\tmethod\tfrom rows")
+    for c, points in ratios.items():
+        if c[0] > 1:
+            print(*c, crossing(points), sep="\t")
+    return lines
 
 
 def split(a, word):
@@ -135,14 +184,19 @@ def messages(a):
               sums.split("\t")[3], sep="\t", flush=True)
 
 
-def curves(title, mid):
-    """A chart: microseconds over ranks, both logarithmic."""
+def over_ranks(mid):
+    """Lines of microseconds over ranks."""
     lines = {}
     for (ranks, link, loop, method), us in mid.items():
         lines.setdefault((loop, method, link), []).append((ranks, us))
     for key, line in lines.items():
         if key[2] != "self":
             line[:0] = lines.get((*key[:2], "self"), [])
+    return lines
+
+
+def curves(title, unit, lines):
+    """A chart: microseconds, both axes logarithmic."""
     lines = {k: v for k, v in lines.items() if len(v) > 1}
     if not lines:
         return ""
@@ -159,10 +213,10 @@ def curves(title, mid):
         out.append(f"<polyline points='{path}' fill='none' stroke='{hue}' "
                    "stroke-width='2'/>")
         out += [f"<circle cx='{x:.1f}' cy='{y:.1f}' r='4' fill='{hue}'>"
-                f"<title>{r} ranks: {us:.2f} us</title></circle>"
+                f"<title>{r} {unit}: {us:.2f} us</title></circle>"
                 for x, y, r, us in at]
         out.append(f"<text x='545' y='{24 + 16 * i}' fill='{hue}' "
-                   f"font-size='13'>{html.escape(' '.join(key))}, "
+                   f"font-size='13'>{html.escape(' '.join(map(str, key)))}, "
                    f"{line[-1][1]:.1f} us</text>")
     return "\n".join(out) + "</svg>"
 
@@ -177,6 +231,7 @@ def main():
     p.add_argument("--strong", nargs="*",
                    default=["poisson2d:300", "poisson3d:60"])
     p.add_argument("--weak", nargs="*", default=["poisson3d:60"])
+    p.add_argument("--sizes", nargs="*", default=[])
     p.add_argument("--iterations", type=int, default=200)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--page")
@@ -184,20 +239,26 @@ def main():
     for name in ("links", "loops", "methods"):
         setattr(a, name, [w for w in getattr(a, name).split(",") if w])
     a.ranks = [int(w) for w in a.ranks.split(",")]
+    a.without = set()
     charts = []
     for kind in ("strong", "weak"):
         for word in getattr(a, kind):
-            charts.append(curves(f"{kind} scaling: {word}",
-                                 table(a, kind, word)))
-    for word in a.strong:
-        split(a, word)
-    messages(a)
+            charts.append(curves(f"{kind} scaling: {word}", "ranks",
+                                 over_ranks(table(a, kind, word))))
+    for word in a.sizes:
+        charts.append(curves(f"sizes: {word}", "rows", over_sizes(a, word)))
+    try:
+        for word in a.strong:
+            split(a, word)
+        messages(a)
+    except OSError as refusal:
+        sys.exit(str(refusal))
     if a.page:
         with open(a.page, "w", encoding="utf-8") as f:
             f.write("<!doctype html><meta charset='utf-8'><title>Scaling"
                     "</title><style>body{font:16px sans-serif;max-width:60em;"
-                    "margin:2em auto}</style><h1>Microseconds of an iteration "
-                    "over ranks</h1>" + "\n".join(charts) + "\n")
+                    "margin:2em auto}</style><h1>Microseconds of an iteration"
+                    "</h1>" + "\n".join(charts) + "\n")
 
 
 if __name__ == "__main__":
