@@ -31,6 +31,7 @@ enum { BYTES_PER_NODE = 100, BYTES_PER_EDGE = 56 };
 typedef struct {
     const tct_level *g;
     int parts;
+    double rows;          /* of the matrix per node             */
     int64_t nodes, edges; /* of all ranks                       */
     int64_t node_unit;    /* weights are divided by these, for  */
     int64_t edge_unit;    /* METIS to be able to add them up    */
@@ -317,8 +318,9 @@ static tacit_status call_metis(root *g)
 #ifdef __GLIBC__
     malloc_trim(0); /* METIS leaves the heap in many small holes */
 #endif
-    tct_log(TCT_DETAIL, "metis: %" PRId64 " nodes in %d parts, %.3g s",
-            g->nodes, g->parts, tct_seconds() - before);
+    tct_log(TCT_DETAIL,
+            "metis: %" PRId64 " nodes of %.3g rows in %d parts, %.3g s",
+            g->nodes, g->rows, g->parts, tct_seconds() - before);
     if (code == METIS_OK) return TACIT_OK;
     if (code == METIS_ERROR_MEMORY)
         FAIL(TACIT_NO_MEMORY,
@@ -373,9 +375,11 @@ static tacit_status through_root(root *g, int64_t *part)
     return scatter(g, part);
 }
 
-static tacit_status cut_level(const tct_level *level, int parts, int64_t *part)
+static tacit_status cut_level(const tct_level *level, int64_t rows, int parts,
+                              int64_t *part)
 {
     root g = {.g = level, .parts = parts, .nodes = tct_level_all(level)};
+    g.rows = (double)rows / (double)g.nodes;
     const tacit_status status = through_root(&g, part);
     free_root(&g);
     return status;
@@ -466,9 +470,9 @@ static tacit_status cut_levels(cutting *c)
     const int levels = c->count;
     const double before = tct_seconds();
     TRY(new_parts(last, &c->part));
-    TRY(cut_level(last, c->parts, c->part));
+    TRY(cut_level(last, c->m->A.global_rows, c->parts, c->part));
     while (c->count > 1) TRY(step_up(c));
-    if (levels > 1)
+    if (levels > 1 && c->m->world->rank == 0)
         tct_log(TCT_DETAIL, "metis: cut and refined on %d levels, %.3g s",
                 levels, tct_seconds() - before);
     return TACIT_OK;
