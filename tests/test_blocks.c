@@ -431,6 +431,28 @@ static void lost_ranks_are_named(void **state)
     close_gang(&g);
 }
 
+/* Who knows of a failure waits for nobody: that is seen, not waited for. */
+static void who_goes_on_alone_is_seen(void **state)
+{
+    (void)state;
+    gang g;
+    double out;
+    open_gang(&g, 1, 0);
+    const int ahead = g.ranks - 1;
+    const tct_slots S = {g.rank, g.ranks, 2, WIDTH, g.sum};
+    const tct_limit soon = {20000000, &g.gone};
+    for (uint64_t e = 1; g.rank == ahead && e <= 4; e++)
+        tct_say(S, 0, e, (double)e, g.ranks - 1);
+    OK(tacit_world_agree(test_world(), TACIT_OK));
+    if (g.rank != ahead) {
+        for (uint64_t e = 1; e <= 2; e++)
+            assert_int_equal(tct_hear(S, ahead, 0, e, soon, &out), TCT_AHEAD);
+        assert_int_equal(tct_hear(S, ahead, 0, 3, soon, &out), TCT_CAME);
+        assert_true(out == 3.0);
+    }
+    close_gang(&g);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -438,6 +460,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(sums_are_in_rank_order),
         cmocka_unit_test(gangs_meet),
         cmocka_unit_test(all_end_at_the_same_meeting),
+        cmocka_unit_test(who_goes_on_alone_is_seen),
         cmocka_unit_test(lost_ranks_are_named),
     };
     TEST_MPI_MAIN(tests);

@@ -40,8 +40,10 @@ typedef enum tct_news {
     TCT_CAME,
     TCT_NOT_YET,
     TCT_MISSED, /* not within the limit                  */
-    TCT_GONE    /* nobody is waited for any more, as the
+    TCT_GONE,   /* nobody is waited for any more, as the
                    caller knows                          */
+    TCT_AHEAD   /* the other one has gone on without this
+                   one, as those do who know of a failure */
 } tct_news;
 
 typedef struct tct_limit {
@@ -159,6 +161,7 @@ TCT_LANE tct_news tct_hear(tct_slots S, int from, int i, uint64_t number,
         const struct tct_numbered got = tct_numbered_seen(slot);
         *out = got.value;
         if (got.number == number) return TCT_CAME;
+        if (got.number > number) return TCT_AHEAD;
         const tct_news news = tct_look_again(&w, L);
         if (news != TCT_NOT_YET) return news;
     }

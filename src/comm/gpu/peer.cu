@@ -41,7 +41,8 @@ static __device__ inline tct_limit limit_of(const tct_peer_common &C)
 
 /* --- sums --------------------------------------------------------------------- */
 
-/* Scalar `i` of all ranks, with `mine` of this one. */
+/* Scalar `i` of all ranks, with `mine` of this one. Who knows of a failure waits
+ * for nobody, and stores over what has not been heard: so that is known, too. */
 static __device__ inline double total_of(const tct_peer_common &C, double mine,
                                          int i, uint64_t number)
 {
@@ -49,10 +50,10 @@ static __device__ inline double total_of(const tct_peer_common &C, double mine,
     double total;
     int missing;
     tct_say(S, i, number, mine, C.ranks - 1);
-    if (tct_total(S, i, number, &mine, limit_of(C), &total, &missing) ==
-        TCT_MISSED)
-        give_up(C, missing);
-    return total;
+    const tct_news news =
+        tct_total(S, i, number, &mine, limit_of(C), &total, &missing);
+    if (news == TCT_MISSED) give_up(C, missing);
+    return news == TCT_AHEAD ? mine + 1.0 : total;
 }
 
 /* The scalars of system j stand TCT_SCALARS behind those of system j - 1. */

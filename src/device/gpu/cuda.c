@@ -93,8 +93,15 @@ bool tct_gpu_deserted(tacit_queue *q)
     return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
 
-/* Where kernels wait for another rank without a limit of their own, they are
- * ended: this GPU has been silent for too long. */
+/* Seconds that this GPU may be silent for. Where kernels wait for another rank
+ * without a limit of their own, that is the limit of such a wait. */
+static double patience_of(const tacit_queue *q)
+{
+    const bool waits = q->ranks > 1 && q->link && q->link->give_up;
+    return waits && q->peer_seconds > 0.0 ? q->peer_seconds : q->answer_seconds;
+}
+
+/* Such kernels are ended. */
 static bool break_off(tacit_queue *q)
 {
     const tct_link *link = q->link;
@@ -102,7 +109,7 @@ static bool break_off(tacit_queue *q)
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         if (q->links[i].link == link && q->links[i].state)
             link->give_up(q->links[i].state);
-    q_desert(q, -1, q->answer_seconds);
+    q_desert(q, -1, patience_of(q));
     return true;
 }
 
@@ -113,7 +120,7 @@ static gpu_error finish(tacit_queue *q)
     gpu_error state = GPU_NOT_READY;
     const double start = tct_seconds();
     if (!q->link || !q->link->give_up) return gpu_stream_sync(stream);
-    while (state == GPU_NOT_READY && tct_seconds() - start <= q->answer_seconds)
+    while (state == GPU_NOT_READY && tct_seconds() - start <= patience_of(q))
         state = gpu_stream_query(stream);
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
@@ -400,7 +407,7 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
             return false;
         } else if (!found && tct_gpu_deserted(q)) {
             return false;
-        } else if (!found && tct_seconds() - start > q->answer_seconds) {
+        } else if (!found && tct_seconds() - start > patience_of(q)) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
             if (!break_off(q))

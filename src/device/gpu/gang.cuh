@@ -160,45 +160,37 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
                                               double (&v)[SUMS])
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
-    constexpr int LANES = tct_dealt_to<SUMS>;
-    __shared__ double warp[TCT_WARPS_MOST][SUMS];
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
-    const int lane = tct_lane(), w = tct_warp(), j = lane / LANES;
-    const bool has = lane % LANES == 0 && j < SUMS;
-    const int blocks = gridDim.x, warps = blockDim.x / GPU_WAVE;
+    const int lane = tct_lane(), w = tct_warp();
+    const int blocks = gridDim.x;
     double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;
     double flags = 0.0; /* of this rank; loaded while others add up */
     if (PEERS && blockIdx.x == 0 && threadIdx.x == SUMS)
         flags = tct_load_fresh(&g.job.outbox->mine);
     g.epoch++;
-    double sum = tct_warp_sum_dealt(v);
-    if (has) warp[w][j] = sum;
-    __syncthreads();
-    if (w == 0) {
+    tct_block_sum(v);
+    if (threadIdx.x == 0)
 #pragma unroll
-        for (int i = 0; i < SUMS; i++)
-            v[i] = lane < warps ? warp[lane][i] : 0.0;
-        sum = tct_warp_sum_dealt(v);
-        if (has) tct_store_through(&sums[j * blocks + blockIdx.x], sum);
-        tct_warp_sync();
-    }
+        for (int j = 0; j < SUMS; j++)
+            tct_store_through(&sums[j * blocks + blockIdx.x], v[j]);
     tct_meet(g);
     __syncthreads();
     if (w * GPU_WAVE < blocks) {
 #pragma unroll
-        for (int i = 0; i < SUMS; i++)
-            v[i] = threadIdx.x < blocks
-                       ? tct_load_fresh(&sums[i * blocks + threadIdx.x])
+        for (int j = 0; j < SUMS; j++)
+            v[j] = threadIdx.x < blocks
+                       ? tct_load_fresh(&sums[j * blocks + threadIdx.x])
                        : 0.0;
-        sum = tct_warp_sum_dealt(v);
-        if (has) part[w][j] = sum;
+        tct_warp_sum(v);
+        if (lane == 0)
+            for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
     }
     __syncthreads();
     const int parts = (int)((gridDim.x + GPU_WAVE - 1) / GPU_WAVE);
 #pragma unroll
-    for (int i = 0; i < SUMS; i++) {
-        v[i] = part[0][i];
-        for (int k = 1; k < parts; k++) v[i] += part[k][i];
+    for (int j = 0; j < SUMS; j++) {
+        v[j] = part[0][j];
+        for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
     if constexpr (PEERS) {
         if (g.told[0] != TCT_LATE) tct_rank_sum(g, v, flags);

@@ -85,39 +85,6 @@ static __device__ inline void tct_warp_sum(double (&v)[SUMS])
         for (int j = 0; j < SUMS; j++) v[j] += tct_shuffle_down(v[j], d);
 }
 
-/* The sums of `v` over the warp, dealt out: lane l has that of v[l / LANES],
- * LANES being tct_dealt_to<SUMS>, where there is such a one. Halves of the warp swap halves of the sums, so that
- * each step shuffles half as many: of four sums 6 shuffles, not 20. */
-template <int SUMS>
-static constexpr int tct_dealt_to = SUMS <= 1   ? GPU_WAVE
-                                    : SUMS <= 2 ? GPU_WAVE / 2
-                                    : SUMS <= 4 ? GPU_WAVE / 4
-                                                : GPU_WAVE / 8;
-template <int SUMS>
-static __device__ inline double tct_warp_sum_dealt(const double (&v)[SUMS])
-{
-    constexpr int LANES = tct_dealt_to<SUMS>, MOST = GPU_WAVE / LANES;
-    static_assert(SUMS <= MOST, "no more than eight");
-    const int lane = tct_lane();
-    double e[MOST];
-#pragma unroll
-    for (int j = 0; j < MOST; j++) e[j] = j < SUMS ? v[j] : 0.0;
-#pragma unroll
-    for (int h = MOST / 2; h > 0; h /= 2) {
-        const int d = h * LANES;
-        const bool high = (lane & d) != 0;
-#pragma unroll
-        for (int j = 0; j < h; j++) {
-            const double theirs = high ? e[j] : e[j + h];
-            const double own = high ? e[j + h] : e[j];
-            e[j] = own + tct_shuffle_across(theirs, d);
-        }
-    }
-#pragma unroll
-    for (int d = LANES / 2; d > 0; d /= 2) e[0] += tct_shuffle_across(e[0], d);
-    return e[0];
-}
-
 /* The sum of `v` over the block, in thread 0. Every thread must call it; it
  * may be called again at once. */
 template <int SUMS>

@@ -2,7 +2,6 @@
  * solver/resident/divide.c - how the work of a persistent kernel is divided,
  * and what stays on the chip. */
 #include "solver/resident/job.h"
-#include <stdlib.h>
 
 enum {
     SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
@@ -25,13 +24,10 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     const int tile = (int)((J->parts + share - 1) / share);
     J->tile = tile < 1 ? 1 : tile;
     J->slots = J->rounds * m;
+    /* With peers the rows at the edge are dealt out to many blocks. */
     J->round = blocks * J->tile;
-    J->block = J->tile;
-    J->warp = 1;
-    if (getenv("TACIT_SPREAD")) {
-        J->block = 1;
-        J->warp = blocks;
-    }
+    J->block = J->gang.peers ? 1 : J->tile;
+    J->warp = J->gang.peers ? blocks : 1;
 }
 
 /* Values of the matrix into `bytes`: some columns of every part, a few batches

@@ -86,29 +86,32 @@ static __device__ inline bool tct_is_over(const tct_gang<true> &g, tct_wait &w)
 
 /* What the product reads of ghosts: vectors that are kept, */
 struct tct_kept {
-    typedef double seen;
     const double *vector;
-    __device__ seen look(int, int at) const
+    __device__ void read(int at, double (&v)[1]) const
     {
-        return tct_load_fresh(&vector[at]);
+        v[0] = tct_load_fresh(&vector[at]);
     }
-    __device__ static bool has_come(seen) { return true; }
-    __device__ bool is_over(tct_wait &) const { return true; }
-    __device__ static double value(seen v) { return v; }
 };
 /* or boxes, to which message `number` comes. */
 struct tct_boxes {
-    typedef tct_numbered seen;
     const tct_gang<true> &gang;
     const tct_numbered *box;
     uint64_t number;
-    __device__ seen look(int j, int at) const
+    template <int COLS> __device__ void read(int at, double (&v)[COLS]) const
     {
-        return tct_numbered_seen(&box[at + j]);
+        tct_wait waited = {0, 0};
+        for (bool all = false; !all;) {
+            tct_numbered got[COLS]; /* under way together */
+            for (int j = 0; j < COLS; j++)
+                got[j] = tct_numbered_seen(&box[at + j]);
+            all = true;
+            for (int j = 0; j < COLS; j++) {
+                v[j] = got[j].value;
+                all = all && got[j].number == number;
+            }
+            all = all || tct_is_over(gang, waited);
+        }
     }
-    __device__ bool has_come(const seen &v) const { return v.number == number; }
-    __device__ bool is_over(tct_wait &p) const { return tct_is_over(gang, p); }
-    __device__ static double value(const seen &v) { return v.value; }
 };
 static __device__ inline tct_boxes tct_boxes_of(const tct_resident_halo &H,
                                                 const tct_gang<true> &gang,
@@ -134,49 +137,6 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
     }
 }
 
-/* Entries `k`, k + step, ... (-1: none) of one row, to `sum`: their loads are under
- * way together. */
-template <int COLS, class X>
-static __device__ inline void
-tct_add_entries(const tct_resident_halo &H, const tct_near &N, int64_t first,
-                int at, int k, int step, int n, const X &x, double (&sum)[COLS])
-{
-    constexpr int AT_ONCE = 4;
-    double a[AT_ONCE];
-    int col[AT_ONCE];
-    typename X::seen got[AT_ONCE][COLS];
-    tct_wait waited = {0, 0};
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; i++) {
-        const int e = k + i * step;
-        col[i] = e >= n    ? -1
-                 : at >= 0 ? N.col[at + e]
-                           : tct_read_only(&H.col[first + e]);
-        a[i] = e >= n    ? 0.0
-               : at >= 0 ? N.val[at + e]
-                         : tct_read_only(&H.val[first + e]);
-    }
-    for (;;) {
-        bool all = true;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++)
-                if (col[i] >= 0) got[i][j] = x.look(j, col[i]);
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-            for (int j = 0; j < COLS; j++)
-                if (col[i] >= 0) all = all && x.has_come(got[i][j]);
-        if (all || x.is_over(waited)) break;
-    }
-#pragma unroll
-    for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-        for (int j = 0; j < COLS; j++)
-            if (col[i] >= 0) sum[j] = fma(a[i], x.value(got[i][j]), sum[j]);
-}
-
 /* add(slot, row, sums, thread) for each row of this block with columns of other
  * ranks: what they add to its product with x. Where there are few such rows each
  * has several lanes. */
@@ -185,7 +145,6 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                                             const tct_near &N, const X &x,
                                             const ADD &add)
 {
-    constexpr int AT_ONCE = 4;
     const int lanes = N.lanes, step = (int)blockDim.x / lanes;
     const int mine = (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
     __syncthreads();
@@ -195,11 +154,17 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
         tct_resident_edge e = {0, 0, 0, 0};
         if (i < N.edges) e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
         const int at = i < TCT_NEAR ? N.at[i] : -1, n = (int)(e.end - e.first);
-        for (int k = lane; k < n; k += AT_ONCE * lanes)
-            tct_add_entries(H, N, e.first, at, k, lanes, n, x, sum);
+        for (int k = lane; k < n; k += lanes) {
+            const double a =
+                at >= 0 ? N.val[at + k] : tct_read_only(&H.val[e.first + k]);
+            const int col =
+                at >= 0 ? N.col[at + k] : tct_read_only(&H.col[e.first + k]);
+            double v[COLS];
+            x.read(col, v);
+            for (int j = 0; j < COLS; j++) sum[j] = fma(a, v[j], sum[j]);
+        }
         tct_warp_sync();
         for (int d = lanes / 2; d > 0; d /= 2)
-#pragma unroll
             for (int j = 0; j < COLS; j++)
                 sum[j] += tct_shuffle_across(sum[j], d);
         if (i < N.edges && lane == 0)
@@ -220,12 +185,9 @@ static __device__ inline void tct_ghosts(const tct_resident_halo &H,
     const tct_boxes boxes = tct_boxes_of(H, gang, number);
     for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
          g < H.ghosts; g += step) {
-        const int at = tct_read_only(&H.place[g]);
-        tct_wait waited = {0, 0};
-        tct_numbered got = boxes.look(0, at);
-        while (!boxes.has_come(got) && !boxes.is_over(waited))
-            got = boxes.look(0, at);
-        work(g, got.value);
+        double come[1];
+        boxes.read(tct_read_only(&H.place[g]), come);
+        work(g, come[0]);
     }
 }
 

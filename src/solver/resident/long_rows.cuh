@@ -18,11 +18,18 @@ struct tct_long_rows {
     bool wide; /* some are more than a warp's */
 };
 
-/* Block that has the row at `place` (see tct_row, the other way round). */
+/* Block that has the row at `place`, and the warp there (see tct_row, the other
+ * way round). */
 static __device__ inline int tct_owner(const tct_resident_job &J, int m,
                                        int place)
 {
-    return place / GPU_LANES / m % ((int)gridDim.x * J.tile) / J.tile;
+    const int part = place / GPU_LANES / m % J.round;
+    return J.warp == 1 ? part / J.block : part % J.warp;
+}
+static __device__ inline int tct_warp_of(const tct_resident_job &J, int part)
+{
+    part %= J.round;
+    return J.warp == 1 ? part % J.block : part / J.warp;
 }
 
 /* How many rows there are in the threads before this one, of `mine` in each;
@@ -120,11 +127,11 @@ tct_sum_long_rows(const tct_resident_job &J, const tct_long_rows &rows,
     const int warps = (int)(blockDim.x / GPU_WAVE), lane = tct_lane();
     const auto give = [&](const tct_gpu_long &row, const double(&v)[COLS]) {
         const int unit = row.place / GPU_LANES, part = unit / M;
-        const int round = part / ((int)gridDim.x * J.tile);
+        const int round = part / J.round;
         tct_sums<COLS> sum;
         for (int j = 0; j < COLS; j++) sum.v[j] = v[j];
         take(round * M + unit % M, row.row, sum,
-             part % J.tile * GPU_WAVE + row.place % GPU_LANES);
+             tct_warp_of(J, part) * GPU_WAVE + row.place % GPU_LANES);
     };
     const int w = tct_warp(), team = warps / rows.count;
     if (team > 1) { /* all rows at once, some warps each */
