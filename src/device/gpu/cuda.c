@@ -311,7 +311,10 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     case TCT_LOOK: follow(q, op); break;
     case TCT_SUM_END:
     case TCT_EXCHANGE_BEGIN:
-    case TCT_EXCHANGE_END: hold(q, op); break;
+    case TCT_EXCHANGE_END:
+        if (q->link->launch) hold(q, op);
+        else q_refuse(q, op);
+        break;
     case TCT_GET:
         tct_gpu_flush(q);
         tct_gpu_ok(
