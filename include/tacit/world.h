@@ -77,7 +77,8 @@ typedef int tacit_rank_function(tacit_world *world, void *ctx);
  *             with COMM and name it, at once; whoever has not ended 5 s later is
  *             killed.
  * Errors      INVALID, NO_MEMORY (no process could be started; there is none
- *             then), COMM (a rank was killed: which, and by what). */
+ *             then), COMM (a rank was killed: which, and by what; where another
+ *             has called tacit_world_abort, that is what it has come to). */
 TACIT_API tacit_status tacit_world_processes(int size,
                                              tacit_rank_function *work,
                                              void *ctx, int *worst_out);

@@ -208,8 +208,9 @@ static tacit_status live(start *s, const task *t, int *worst_out)
     attend(s);
     if (status >= 0) status = outcome(s, worst_out);
     give_signals_back(s);
-    /* who was to end, and has ended them, ends as they did */
-    if (s->passed && s->lost >= 0) raise(s->passed);
+    if (s->passed && s->lost >= 0 &&
+        WTERMSIG(tct_how(s->muster, s->lost)) == s->passed)
+        raise(s->passed); /* they have died of it, and so does this one */
     return status;
 }
 

@@ -30,7 +30,16 @@ static tacit_status choose_device(cli *c)
     return TACIT_OK;
 }
 
-/* Ranks that share a GPU take turns on it: that is for tests. */
+static tacit_status refuse_to_share(const tacit_sharing *on)
+{
+    FAIL(TACIT_DEVICE,
+         "%d ranks and %d GPU%s on %s: start no more than one for each GPU "
+         "there, or say --oversubscribe, which is slow and for tests",
+         on->ranks, on->devices, on->devices == 1 ? "" : "s", on->host);
+}
+
+/* Ranks that share a GPU take turns on it: that is for tests. The environment may
+ * be another on another machine. */
 static tacit_status check_sharing(cli *c)
 {
     tacit_sharing on = {.size = sizeof on};
@@ -38,12 +47,10 @@ static tacit_status check_sharing(cli *c)
     TRY(tacit_device_sharing(c->world, c->device, &on));
     c->oversubscribed = on.ranks > on.devices;
     if (getenv("TACIT_OVERSUBSCRIBE")) c->set.oversubscribe = true;
-    if (!c->oversubscribed || c->set.oversubscribe)
-        return tacit_world_set_oversubscribe(c->world, c->set.oversubscribe);
-    FAIL(TACIT_DEVICE,
-         "%d ranks and %d GPU%s on %s: start no more than one for each GPU "
-         "there, or say --oversubscribe, which is slow and for tests",
-         on.ranks, on.devices, on.devices == 1 ? "" : "s", on.host);
+    const bool may = !c->oversubscribed || c->set.oversubscribe;
+    return tacit_world_agree(c->world, may ? tacit_world_set_oversubscribe(
+                                                 c->world, c->set.oversubscribe)
+                                           : refuse_to_share(&on));
 }
 
 /* The device is the host: is `value` something that needs a GPU? */

@@ -102,14 +102,14 @@ static double patience_of(const tacit_queue *q)
 }
 
 /* Such kernels are ended. */
-static bool break_off(tacit_queue *q)
+static bool break_off(tacit_queue *q, double silent)
 {
     const tct_link *link = q->link;
     if (!link || !link->give_up) return false;
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         if (q->links[i].link == link && q->links[i].state)
             link->give_up(q->links[i].state);
-    q_desert(q, -1, patience_of(q));
+    q_desert(q, -1, silent);
     return true;
 }
 
@@ -120,11 +120,12 @@ static gpu_error finish(tacit_queue *q)
     gpu_error state = GPU_NOT_READY;
     const double start = tct_seconds();
     if (!q->link || !q->link->give_up) return gpu_stream_sync(stream);
-    while (state == GPU_NOT_READY && tct_seconds() - start <= patience_of(q))
+    /* what was enqueued may take longer than a wait for a rank */
+    while (state == GPU_NOT_READY && tct_seconds() - start <= q->answer_seconds)
         state = gpu_stream_query(stream);
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
-    (void)break_off(q);
+    (void)break_off(q, q->answer_seconds);
     return gpu_stream_sync(stream);
 }
 
@@ -413,7 +414,7 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         } else if (!found && tct_seconds() - start > patience_of(q)) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
-            if (!break_off(q))
+            if (!break_off(q, patience_of(q)))
                 q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s",
                        q->answer_seconds);
             return false;

@@ -210,6 +210,12 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     fill_job(R, K, most, J);
     if (R->q->ranks > 1 && !(J->gang.peers = tct_peer_gangs(R->q)))
         return q_own_status(R->q);
+    /* some blocks wait for peers while the others are at the barrier */
+    if (R->q->ranks > 1)
+        J->gang.limit_ns =
+            R->q->peer_seconds > 0.0
+                ? J->gang.limit_ns + (uint64_t)(1e9 * R->q->peer_seconds)
+                : UINT64_MAX;
     H->blocks = g->sms;
     tct_resident_divide(J, H->blocks);
     p->threads = threads_of(J, H->blocks);
