@@ -6,6 +6,10 @@
  * another block or carries a sum that everything after it needs; cg has no
  * fewer.
  *
+ * With peers no meeting of all gangs follows the last message that a kernel reads,
+ * its K + 1st. The next kernel's first takes the other half of the boxes, as this
+ * one had 3 K + 1 meetings: one more or less here, and it would not.
+ *
  * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
  * where it is needed. */
 #include "device/gpu/gang.cuh"
