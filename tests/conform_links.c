@@ -21,8 +21,9 @@ static void every_link(check_fn check)
 {
     static const char *const before[] = {
         "", "chaos(11):", "count:", "late:", "late(2):chaos(5):"};
-    const bool lates = strcmp(TEST_DEVICE, "host") == 0 &&
-                       (test_threads_ > 0 || !test_launched_);
+    const bool lates =
+        strcmp(TEST_DEVICE, "host") == 0 &&
+        (test_threads_ > 0 || (!test_launched_ && test_processes_ == 0));
     int checked = 0;
     for (int l = 0; tacit_link_at(l); l++)
         for (int i = 0; i < (lates ? 5 : 3); i++) {
