@@ -180,7 +180,7 @@ typedef struct {
 static void free_lists(lists *l)
 {
     TCT_FREE(l->start, l->next, l->between);
-    *l = (lists){NULL};
+    *l = (lists){.start = NULL};
 }
 
 static tacit_status new_lists(const root *g, int64_t edges, lists *l)
@@ -247,7 +247,7 @@ static tacit_status unite(const root *g, const lists *a, const lists *b,
                           lists *out)
 {
     int64_t edges = 0;
-    const lists none = {NULL};
+    const lists none = {.start = NULL};
     for (int64_t n = 0; n < g->nodes; n++) edges += merge(a, b, n, 0, &none);
     TRY(check_size(g, edges));
     TRY(new_lists(g, edges, out));
@@ -269,7 +269,7 @@ static tacit_status both_ways(const root *g, lists *there, lists *back,
 
 static tacit_status symmetrise(root *g)
 {
-    lists there = {NULL}, back = {NULL}, both = {NULL};
+    lists there = {.start = NULL}, back = there, both = there;
     TRY(TCT_ALLOC(g->nodes + 1, "the graph", &there.start));
     tacit_status status = TACIT_OK;
     if (g->between || !is_symmetric(g, there.start)) {
