@@ -156,23 +156,16 @@ static void join(tally *to, const tally *t)
         to->real[i] = fmin(to->real[i], t->real[i]);
 }
 
-static void clear(tally *t)
-{
-    *t = nothing;
-}
-
-/* No critical section: what OpenMP has for it ThreadSanitizer takes for a lock
- * that is taken twice. */
 static void look_at_rows(const tacit_matrix *m, tally *all)
 {
-    tally total;
-    clear(&total);
-    TCT_OMP(omp declare reduction(joined:tally
-                                  : join(&omp_out, &omp_in))
-                initializer(clear(&omp_priv)))
-    TCT_OMP(omp parallel for schedule(static) reduction(joined : total))
-    for (int64_t i = 0; i < m->A.rows; i++) look_at_row(m, i, &total);
-    join(all, &total);
+    TCT_OMP(omp parallel)
+    {
+        tally mine = nothing;
+        TCT_OMP(omp for schedule(static))
+        for (int64_t i = 0; i < m->A.rows; i++) look_at_row(m, i, &mine);
+        TCT_OMP(omp critical)
+        join(all, &mine);
+    }
 }
 
 static void fill_info(const tacit_matrix *m, const tally *t, int block,
