@@ -4,8 +4,8 @@
  * resident loops run (device/protocol.h), over windows in memory that the ranks
  * share. Where the ranks are threads as well ThreadSanitizer sees all of it.
  *
- * RUN: np=1,2,3,4
- * THREADS: 2,3 */
+ * RUN: np=1,3
+ * THREADS: 3 */
 #define TEST_DEVICE "host"
 #include "comm/shared.h"
 #include "device/protocol.h"
