@@ -21,7 +21,7 @@ typedef struct {
     tacit_queue *q;
     int64_t times;
     int threads;
-    void *room;
+    char *room;
     double *out, *c; /* on the device */
 } bench;
 
@@ -61,7 +61,7 @@ static tacit_status all(bench *b)
     static const int sums[] = {0, 1, 2, 4, 5};
     const int sms = tct_gpu_of(b->q)->sms;
     const bool peers = b->q->ranks > 1;
-    TRY(tct_gpu_upload(NULL, tct_gang_bytes(sms), (char **)&b->room));
+    TRY(tct_gpu_upload(NULL, tct_gang_bytes(sms), &b->room));
     TRY(tacit_queue_alloc(b->q, 2, &b->out));
     TRY(tacit_queue_alloc(b->q, TCT_SCALARS, &b->c));
     q_fill(b->q, 2, 0.0, b->out);

@@ -19,12 +19,7 @@ lost() {
     echo "$label: status $status after $elapsed ms: $(complaints)"
     [ $elapsed -lt $(((patience + 5) * 1000)) ] ||
         complain "$label: only after $elapsed ms"
-    for _ in $(seq 20); do # what was killed may take a moment to go
-        left=$(pgrep -cf "$mark.mtx")
-        [ "$left" = 0 ] && break
-        sleep 0.1
-    done
-    [ "$left" = 0 ] || complain "$label: $left processes are left"
+    none_left "$mark.mtx" "$label"
     [ ! -e "$mark.mtx" ] || complain "$label: there is a solution"
 }
 

@@ -9,15 +9,6 @@ endless='solve poisson1d:1000000 --rtol 1e-9 --max-iterations 100000000 -v'
 # What is left of the solve before would look like progress of the next.
 forget() { rm -f err; }
 
-# Wait until a solve is under way: -v shows its progress.
-under_way() {
-    for _ in $(seq 100); do
-        grep -qs 'iteration' err && return
-        sleep 0.1
-    done
-    complain 'no progress is shown'
-}
-
 for signal in INT TERM; do
     forget
     # shellcheck disable=SC2086 # words

@@ -90,12 +90,7 @@ fi
 
 # gone WHAT: soon nothing is left of what was started
 gone() {
-    for _ in $(seq 30); do # what was killed may take a moment to go
-        left=$(pgrep -cf "$mark.mtx")
-        [ "$left" = 0 ] && break
-        sleep 0.1
-    done
-    [ "$left" = 0 ] || complain "$1: $left processes are left"
+    none_left "$mark.mtx" "$1"
     [ "$(in_shm)" = "$before" ] || complain "$1: left in /dev/shm: $(in_shm)"
 }
 
@@ -121,15 +116,6 @@ done
 unset TACIT_PATIENCE
 
 endless="solve poisson1d:400000 --rtol 1e-9 --max-iterations 100000000 -v --ranks 3 -o $mark.mtx"
-
-# Wait until a solve is under way: -v shows its progress.
-under_way() {
-    for _ in $(seq 100); do
-        grep -qs 'iteration' err && return
-        sleep 0.1
-    done
-    complain 'no progress is shown'
-}
 
 # each of the ranks, from outside; the program is the parent of all
 for nth in 1 3; do

@@ -328,7 +328,8 @@ static double sum_of_parts(const gang *g, uint32_t epoch)
     return total;
 }
 
-/* All gangs: as tct_grid_sum and tct_rank_total of gang.cuh. */
+/* All gangs: as tct_grid_sum and tct_rank_total of gang.cuh, but for the fence:
+ * here plain values go to peers, there numbered ones alone. */
 static tct_met meet(gang *g, int b, uint32_t epoch, bool end)
 {
     const tct_slots S = {g->rank, g->ranks, 4, WIDTH, g->meeting};

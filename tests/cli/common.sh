@@ -94,6 +94,25 @@ has() { # FILE TEXT
     grep -qF -- "$2" "$work/$1" || complain "$1: no '$2'"
 }
 
+# Wait until a solve is under way: -v shows its progress.
+under_way() {
+    for _ in $(seq 100); do
+        grep -qs 'iteration' err && return
+        sleep 0.1
+    done
+    complain 'no progress is shown'
+}
+
+# none_left MARK LABEL: soon no process is left whose command has MARK in it.
+none_left() {
+    for _ in $(seq 30); do # what was killed may take a moment to go
+        left=$(pgrep -cf "$1")
+        [ "$left" = 0 ] && return
+        sleep 0.1
+    done
+    complain "$2: $left processes are left"
+}
+
 # valid_json FILE: a skipped check says so
 valid_json() {
     if command -v python3 >/dev/null; then
