@@ -46,7 +46,7 @@ static __global__ void pong(const __grid_constant__ bench_gang_job J)
     if (threadIdx.x == 0 && P.rank < 2) {
         tct_numbered *to = P.slot[1 - P.rank] + slot;
         const uint64_t start = tct_nanoseconds();
-        for (int64_t i = 1; i <= J.times && !gang.told[3]; i++) {
+        for (int64_t i = 1; i <= J.times && !gang.told[TOLD_MISSED]; i++) {
             const uint64_t number = tct_message(gang, i);
             if (P.rank == 0) tct_numbered_send(to, (double)i, number);
             if (tct_hear_rank(gang, P.slot[P.rank] + slot, 1 - P.rank,

@@ -337,9 +337,10 @@ static tct_met meet(gang *g, int b, uint32_t epoch, bool end)
     int missing = -1;
     g->part[epoch & 1][b] =
         epoch % BLOCKS == (uint32_t)b ? term(epoch, g->rank, 0) : 0.0;
+    const uint64_t seen = tct_come_to(&g->counter, epoch, end);
     const tct_met met =
-        tct_meet_at(&g->counter, BLOCKS, epoch, end, PATIENCE_NS);
-    if (b == 0) {
+        tct_await_blocks(&g->counter, seen, BLOCKS, epoch, PATIENCE_NS);
+    if (tct_all_came(seen, BLOCKS, epoch)) { /* the last one speaks */
         const double mine = sum_of_parts(g, epoch);
         tct_fence_all(); /* what all blocks have stored before */
         tct_say(S, 0, epoch, mine, g->ranks);
@@ -382,7 +383,8 @@ static void wish_the_end(gang *g, int b, uint64_t *calls)
     for (uint32_t epoch = 1; epoch <= MEETINGS; epoch++) {
         const bool wish = b == 0 && epoch == MEETINGS / 2;
         const tct_met met =
-            tct_meet_at(&g->counter, BLOCKS, epoch, wish, PATIENCE_NS);
+            tct_await_blocks(&g->counter, tct_come_to(&g->counter, epoch, wish),
+                             BLOCKS, epoch, PATIENCE_NS);
         if (met != (epoch < MEETINGS / 2 ? TCT_GO : TCT_END))
             blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
     }
@@ -424,7 +426,10 @@ static void lost_ranks_are_named(void **state)
                      TCT_MISSED);
     assert_int_equal(tct_await_message(&w->of[0][0][0].arrived, 1, soon),
                      TCT_MISSED);
-    assert_int_equal(tct_meet_at(&g.counter, 2, 1, false, soon.ns), TCT_LATE);
+    assert_int_equal(tct_await_blocks(&g.counter,
+                                      tct_come_to(&g.counter, 1, false), 2, 1,
+                                      soon.ns),
+                     TCT_LATE);
     g.gone = 1; /* and from now on nobody is waited for */
     assert_int_equal(
         tct_await_message(&w->of[0][0][0].arrived, 1, (tct_limit){0, &g.gone}),

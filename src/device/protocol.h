@@ -198,23 +198,35 @@ typedef enum tct_met {
     TCT_LATE /* a block did not come in time, and all have to end */
 } tct_met;
 
-/* One thread of each block: add 1 to the counter and wait for all blocks, at
- * their meeting number `epoch`. One block may add, once, that the end is wanted:
- * in the upper half, as the number of this meeting, since a block that is slow
- * to leave the one before may see the counter as it is now. */
-TCT_LANE tct_met tct_meet_at(uint64_t *counter, uint32_t blocks, uint32_t epoch,
-                             bool end, uint64_t limit_ns)
+/* One thread of each block: add 1 to the counter, at their meeting number `epoch`;
+ * what it is then. One block may add, once, that the end is wanted: in the upper
+ * half, as the number of this meeting, since a block that is slow to leave the
+ * one before may see the counter as it is now. */
+TCT_LANE uint64_t tct_come_to(uint64_t *counter, uint32_t epoch, bool end)
 {
-    const uint32_t target = epoch * blocks;
     const uint64_t mine = end ? 1 + ((uint64_t)epoch << 32) : 1;
+    return tct_signal_add(counter, mine) + mine;
+}
+
+/* Is `counter` that of all `blocks` at meeting `epoch`? Who comes to it last sees
+ * it so at once, and what all have stored before. */
+TCT_BOTH bool tct_all_came(uint64_t counter, uint32_t blocks, uint32_t epoch)
+{
+    return (int32_t)((uint32_t)counter - epoch * blocks) >= 0;
+}
+
+/* ... and wait for all blocks; the counter was `seen` before. */
+TCT_LANE tct_met tct_await_blocks(const uint64_t *counter, uint64_t seen,
+                                  uint32_t blocks, uint32_t epoch,
+                                  uint64_t limit_ns)
+{
     uint64_t start = 0;
-    tct_signal_add(counter, mine);
     for (unsigned i = 1;; i++) {
-        const uint64_t v = tct_signal_read(counter);
-        const uint32_t wish = (uint32_t)(v >> 32);
-        if ((int32_t)((uint32_t)v - target) >= 0)
+        const uint32_t wish = (uint32_t)(seen >> 32);
+        if (tct_all_came(seen, blocks, epoch))
             return wish != 0 && wish <= epoch ? TCT_END : TCT_GO;
         tct_between_looks();
+        seen = tct_signal_read(counter);
         if (i % TCT_POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;

@@ -31,9 +31,10 @@ static inline uint64_t tct_signal_seen(const uint64_t *signal)
 {
     return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
 }
-static inline void tct_signal_add(uint64_t *signal, uint64_t v)
+/* What it was before: who adds to it sees what those stored who did before. */
+static inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
 {
-    __atomic_fetch_add(signal, v, __ATOMIC_RELEASE);
+    return __atomic_fetch_add(signal, v, __ATOMIC_ACQ_REL);
 }
 static inline uint64_t tct_signal_read(const uint64_t *signal)
 {

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/gang.c - the host's side of a gang. */
 #include "device/gpu/gang.h"
+#include <stdio.h>
+#include <string.h>
 
 enum { COUNTER = 128 /* bytes that the counter has for itself */ };
 
@@ -12,11 +14,51 @@ bool tct_gang_fits(const tacit_queue *q)
     return can != 0;
 }
 
-size_t tct_gang_bytes(int blocks)
+static size_t bytes_to_meet(int blocks)
 {
     return COUNTER +
            (size_t)2 * TCT_GANG_SUMS * (size_t)blocks * sizeof(double);
 }
+
+size_t tct_gang_bytes(int blocks)
+{
+    return bytes_to_meet(blocks) +
+           TCT_CLOCKS * (size_t)blocks * sizeof(tct_spending);
+}
+
+/* --- where the time goes ---------------------------------------------------- */
+
+static void add_spending(tct_spending *sum, const tct_spending *more)
+{
+    for (int i = 0; i < TCT_PHASES; i++) sum->cycles[i] += more->cycles[i];
+    sum->rounds += more->rounds;
+    sum->ns += more->ns;
+}
+
+void tct_gang_spending(const void *room, int blocks, char *text, size_t size)
+{
+    static const char *const of[TCT_PHASES] = {"product", "ghosts",  "edges",
+                                               "vectors", "sending", "barrier",
+                                               "sum",     "ranks"};
+    const char *from = (const char *)room + bytes_to_meet(blocks);
+    tct_spending sum = {.rounds = 0}, one;
+    uint64_t all = 0;
+    text[0] = '\0';
+    for (int b = 0; TCT_CLOCKS && b < blocks; b++)
+        if (gpu_memcpy(&one, from + (size_t)b * sizeof one, sizeof one,
+                       GPU_TO_HOST) == GPU_OK)
+            add_spending(&sum, &one);
+    for (int i = 0; i < TCT_PHASES; i++) all += sum.cycles[i];
+    if (all == 0 || sum.rounds == 0) return;
+    const double us = 1e-3 * (double)sum.ns / (double)all / (double)sum.rounds;
+    for (int i = 0; i < TCT_PHASES; i++) {
+        const size_t at = strlen(text);
+        snprintf(text + at, size - at, "%s%s %.2f", i ? ", " : "", of[i],
+                 us * (double)sum.cycles[i]);
+    }
+}
+
+/* --- to start one -------------------------------------------------------------- */
 
 int tct_gang_threads(int blocks)
 {

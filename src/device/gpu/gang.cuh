@@ -10,18 +10,27 @@
  * 0.95 without sums.) */
 #ifndef TCT_GPU_GANG_CUH
 #define TCT_GPU_GANG_CUH
+#include "device/gpu/clock.cuh"
 #include "device/gpu/gang.h"
 #include "device/gpu/tail.cuh"
 #include "device/protocol.h"
+
+/* What one thread of a block tells the others. */
+enum {
+    TOLD_MET,    /* how the last meeting ended                   */
+    TOLD_WISH,   /* 1: this block wishes the end; 2: it said so  */
+    TOLD_LAST,   /* this block came to the meeting last          */
+    TOLD_FLAG,   /* a rank of several has a flag                 */
+    TOLD_MISSED, /* what a peer had to say has not come          */
+    TCT_TOLD
+};
 
 /* What all threads of a block know of the meetings; with PEERS there are gangs of
  * other GPUs. */
 template <bool PEERS> struct tct_gang {
     const tct_gang_job &job;
-    uint32_t epoch; /* meetings so far */
-    int *told;      /* shared: how the last one ended, the wish to end,
-                       whether a rank of several has a flag, and whether what
-                       a peer had to say has not come */
+    uint32_t epoch;              /* meetings so far */
+    int *told;                   /* shared, [TCT_TOLD] */
     const tct_gang_peers *peers; /* shared, as is what follows: with PEERS */
     const uint64_t *before;      /* meetings of all gangs before this kernel */
 };
@@ -31,9 +40,9 @@ template <bool PEERS>
 static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
                                                        double *c)
 {
-    __shared__ int told[4];
+    __shared__ int told[TCT_TOLD];
     tct_gang<PEERS> g = {job, 0, told, nullptr, nullptr};
-    if (threadIdx.x < 4) told[threadIdx.x] = 0;
+    if (threadIdx.x < TCT_TOLD) told[threadIdx.x] = 0;
     if constexpr (PEERS) { /* loads from memory would delay each meeting */
         __shared__ tct_gang_peers peers;
         __shared__ uint64_t before;
@@ -46,15 +55,25 @@ static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
     }
     if (threadIdx.x < TCT_SCALARS) c[threadIdx.x] = job.c[threadIdx.x];
     __syncthreads();
+    tct_clock_start();
     return g;
 }
-template <bool PEERS> static __device__ inline void tct_meet(tct_gang<PEERS> &g)
+/* Thread 0: come to the meeting; what its counter is then. */
+template <bool PEERS>
+static __device__ inline uint64_t tct_come(tct_gang<PEERS> &g)
 {
-    if (threadIdx.x != 0) return;
-    const bool end = g.told[1] == 1;
-    if (end) g.told[1] = 2; /* said once */
-    g.told[0] =
-        tct_meet_at(g.job.counter, gridDim.x, g.epoch, end, g.job.limit_ns);
+    const bool end = g.told[TOLD_WISH] == 1;
+    if (end) g.told[TOLD_WISH] = 2;
+    const uint64_t seen = tct_come_to(g.job.counter, g.epoch, end);
+    if (PEERS) g.told[TOLD_LAST] = tct_all_came(seen, gridDim.x, g.epoch);
+    return seen;
+}
+/* ... and wait until all blocks have. */
+template <bool PEERS>
+static __device__ inline void tct_meet(tct_gang<PEERS> &g, uint64_t seen)
+{
+    g.told[TOLD_MET] = tct_await_blocks(g.job.counter, seen, gridDim.x, g.epoch,
+                                        g.job.limit_ns);
 }
 
 /* Wait for all blocks; what they wrote before is visible after. Every thread
@@ -64,9 +83,10 @@ static __device__ inline tct_met tct_grid_wait(tct_gang<PEERS> &g)
 {
     g.epoch++;
     __syncthreads();
-    tct_meet(g);
+    if (threadIdx.x == 0) tct_meet(g, tct_come(g));
     __syncthreads();
-    return (tct_met)g.told[0];
+    tct_spent(TCT_ON_BARRIER);
+    return (tct_met)g.told[TOLD_MET];
 }
 
 /* --- all gangs ------------------------------------------------------------------- */
@@ -91,14 +111,15 @@ static __device__ inline double tct_hear_rank(const tct_gang<true> &g,
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
         tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
                       1 + (uint64_t)rank);
-        g.told[3] = 1;
+        g.told[TOLD_MISSED] = 1;
         return 0.0;
     }
 }
 
 /* Thread `j` <= sums of each block: the sum `mine` of this GPU becomes that of all
- * ranks, with the same bits; the last one's is of the flags, of which block 0
- * alone knows, so that all blocks have the same. No fence: this gang has met, and
+ * ranks, with the same bits. The block that came last speaks for the GPU, since
+ * it knows first that all have come; the last slot is of the flags, which others
+ * may have seen differently, so that all blocks have what it says. No fence: this gang has met, and
  * what goes to a peer is numbered; a store that waits for what was heard cannot
  * come before a load that all had done before they spoke. */
 static __device__ inline double tct_rank_total(const tct_gang<true> &g,
@@ -109,7 +130,7 @@ static __device__ inline double tct_rank_total(const tct_gang<true> &g,
     const uint64_t number = *g.before + g.epoch;
     const size_t at =
         (size_t)(number % TCT_GANG_TURNS) * P.ranks * TCT_GANG_SLOTS + j;
-    for (int k = 1; blockIdx.x == 0 && k < P.ranks + flags; k++)
+    for (int k = 1; g.told[TOLD_LAST] && k < P.ranks + flags; k++)
         tct_numbered_send(P.slot[(P.rank + k) % P.ranks] + at +
                               P.rank * TCT_GANG_SLOTS,
                           mine, number);
@@ -123,7 +144,7 @@ static __device__ inline double tct_rank_total(const tct_gang<true> &g,
         sum = r == 0 ? part : sum + part;
     }
     if (flags && sum != 0.0) {
-        g.told[2] = 1;
+        g.told[TOLD_FLAG] = 1;
         if (blockIdx.x == 0) g.job.outbox->flags = sum;
     }
     return sum;
@@ -150,14 +171,21 @@ static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
 template <bool PEERS>
 static __device__ inline bool tct_flagged(const tct_gang<PEERS> &g)
 {
-    return PEERS && g.told[2] != 0;
+    return PEERS && g.told[TOLD_FLAG] != 0;
 }
 
+struct tct_nothing {
+    __device__ void operator()() const {}
+};
+
 /* Wait for all blocks, of all gangs, and add up what all threads bring in `v`
- * [SUMS]: the same bits in every thread. */
-template <int SUMS, bool PEERS>
+ * [SUMS]: the same bits in every thread. `meanwhile` is done when this block has
+ * come and waits for others. It sees what the block has stored; what it stores
+ * itself others see only after the next meeting, if it is not numbered. */
+template <int SUMS, bool PEERS, class WORK = tct_nothing>
 static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
-                                              double (&v)[SUMS])
+                                              double (&v)[SUMS],
+                                              const WORK &meanwhile = WORK())
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
@@ -165,16 +193,23 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
     const int blocks = gridDim.x;
     double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;
     double flags = 0.0; /* of this rank; loaded while others add up */
-    if (PEERS && blockIdx.x == 0 && threadIdx.x == SUMS)
+    uint64_t seen = 0;
+    if (PEERS && threadIdx.x == SUMS)
         flags = tct_load_fresh(&g.job.outbox->mine);
     g.epoch++;
-    tct_block_sum(v);
-    if (threadIdx.x == 0)
+    tct_block_sum_once(v);
+    if (threadIdx.x == 0) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
             tct_store_through(&sums[j * blocks + blockIdx.x], v[j]);
-    tct_meet(g);
+        seen = tct_come(g);
+    }
+    tct_spent(TCT_ON_SUM);
+    meanwhile();
+    tct_spent(TCT_ON_SENDING);
+    if (threadIdx.x == 0) tct_meet(g, seen);
     __syncthreads();
+    tct_spent(TCT_ON_BARRIER);
     if (w * GPU_WAVE < blocks) {
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
@@ -192,11 +227,13 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
         v[j] = part[0][j];
         for (int k = 1; k < parts; k++) v[j] += part[k][j];
     }
+    tct_spent(TCT_ON_SUM);
     if constexpr (PEERS) {
-        if (g.told[0] != TCT_LATE) tct_rank_sum(g, v, flags);
-        if (g.told[3]) return TCT_LATE;
+        if (g.told[TOLD_MET] != TCT_LATE) tct_rank_sum(g, v, flags);
+        tct_spent(TCT_ON_RANKS);
+        if (g.told[TOLD_MISSED]) return TCT_LATE;
     }
-    return (tct_met)g.told[0];
+    return (tct_met)g.told[TOLD_MET];
 }
 
 /* Number of message `i` (from 1) of this kernel, if there are no more of them than
@@ -225,11 +262,12 @@ static __device__ inline void tct_scalars_store(const tct_gang<PEERS> &g,
         g.job.c[threadIdx.x] = c[threadIdx.x];
 }
 /* Sum as tct_grid_sum, into the block's scalars from `to` on. */
-template <int SUMS, bool PEERS>
+template <int SUMS, bool PEERS, class WORK = tct_nothing>
 static __device__ inline tct_met tct_scalars_sum(tct_gang<PEERS> &g,
-                                                 double (&v)[SUMS], double *to)
+                                                 double (&v)[SUMS], double *to,
+                                                 const WORK &meanwhile = WORK())
 {
-    const tct_met met = tct_grid_sum(g, v);
+    const tct_met met = tct_grid_sum(g, v, meanwhile);
     if (met == TCT_LATE) return met;
     if (threadIdx.x == 0)
         for (int i = 0; i < SUMS; i++) to[i] = v[i];
@@ -257,6 +295,7 @@ static __device__ inline void tct_conclude(const tct_gang<PEERS> &g, double *c,
                                            bool fine, int64_t looks)
 {
     __syncthreads();
+    tct_clock_stop(g.job.sums + 2 * TCT_GANG_SUMS * gridDim.x);
     if (!fine && threadIdx.x == 0) c[C_BAD] = BAD_TIME;
     __syncthreads();
     if (!fine) tct_look(g, c, ++looks);
@@ -272,9 +311,9 @@ template <bool PEERS>
 static __device__ inline void tct_ask(tct_gang<PEERS> &g, int64_t k)
 {
     if (PEERS) return; /* flags say it to all ranks */
-    if (tct_is_speaker() && k % g.job.batch == 0 && g.told[1] == 0 &&
+    if (tct_is_speaker() && k % g.job.batch == 0 && g.told[TOLD_WISH] == 0 &&
         g.job.outbox->mailbox->limit == 0)
-        g.told[1] = 1;
+        g.told[TOLD_WISH] = 1;
 }
 
 #endif

@@ -12,6 +12,7 @@
  * read of them before it may be stored over after it. */
 #ifndef TCT_GPU_GANG_H
 #define TCT_GPU_GANG_H
+#include "device/gpu/clock.h"
 #include "device/gpu/gpu.h"
 #include "device/numbered.h"
 
@@ -39,7 +40,8 @@ typedef struct tct_gang_job {
     uint64_t looks;              /* so far                              */
     int batch;                   /* looks that are posted at once       */
     uint64_t *counter;           /* of the barrier, 0 at the start      */
-    double *sums;                /* [2][TCT_GANG_SUMS][blocks]          */
+    double *sums;                /* [2][TCT_GANG_SUMS][blocks], and what they
+                                    spend behind it, with TCT_CLOCKS    */
     const tct_gang_peers *peers; /* NULL: none                  */
 } tct_gang_job;
 
@@ -65,6 +67,9 @@ int tct_gang_threads(int blocks);
 /* The job of a gang that meets in `room`, for `most` looks at `c`. */
 tct_gang_job tct_gang_job_of(const tacit_queue *q, void *room, double *c,
                              int64_t most);
+/* What a gang of `blocks` blocks that met in `room` spent its time on: the mean
+ * of blocks, in microseconds a product; nothing without TCT_CLOCKS. */
+void tct_gang_spending(const void *room, int blocks, char *text, size_t size);
 /* Start it; false if the queue has failed. */
 bool tct_gang_start(tacit_queue *q, const tct_gang_job *G,
                     const tct_gang_kernel *K);

@@ -143,12 +143,15 @@ static __device__ inline void tct_fence()
 
 /* A signal is a counter in memory that blocks wait for. Who sees what was added
  * sees what the thread (and its block, if it waited for it) wrote before; of
- * one GPU. */
-static __device__ inline void tct_signal_add(uint64_t *signal, uint64_t v)
+ * one GPU. What it was before is seen likewise. */
+static __device__ inline uint64_t tct_signal_add(uint64_t *signal, uint64_t v)
 {
-    asm volatile("red.release.gpu.global.add.u64 [%0], %1;" ::"l"(signal),
-                 "l"(v)
+    uint64_t before;
+    asm volatile("atom.acq_rel.gpu.global.add.u64 %0, [%1], %2;"
+                 : "=l"(before)
+                 : "l"(signal), "l"(v)
                  : "memory");
+    return before;
 }
 static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
 {
@@ -211,6 +214,21 @@ static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
     return {__longlong_as_double((long long)value), number};
 }
 
+/* Begin to copy one to shared memory, while the thread goes on; it has its copies
+ * after it has waited for them. Like a load, a copy has 16 bytes at once. */
+static __device__ inline void tct_numbered_copy(tct_numbered *to,
+                                                const tct_numbered *of)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(of)
+                 : "memory");
+}
+static __device__ inline void tct_await_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /* A ticket: how many have drawn it before, which orders nothing else; and a new
  * one. */
 static __device__ inline unsigned tct_draw(unsigned *ticket)
@@ -239,6 +257,11 @@ static __device__ inline uint64_t tct_nanoseconds()
     uint64_t t;
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(t));
     return t;
+}
+/* Of this multiprocessor. */
+static __device__ inline uint64_t tct_cycles()
+{
+    return (uint64_t)clock64();
 }
 
 #endif

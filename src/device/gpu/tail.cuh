@@ -85,10 +85,10 @@ static __device__ inline void tct_warp_sum(double (&v)[SUMS])
         for (int j = 0; j < SUMS; j++) v[j] += tct_shuffle_down(v[j], d);
 }
 
-/* The sum of `v` over the block, in thread 0. Every thread must call it; it
- * may be called again at once. */
+/* The sum of `v` over the block, in thread 0. Every thread must call it, and
+ * wait for the others before it is called again. */
 template <int SUMS>
-static __device__ inline void tct_block_sum(double (&v)[SUMS])
+static __device__ inline void tct_block_sum_once(double (&v)[SUMS])
 {
     __shared__ double warp[TCT_WARPS_MOST][SUMS];
     const int lane = tct_lane(), w = tct_warp();
@@ -102,6 +102,12 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
             v[j] = lane < warps ? warp[lane][j] : 0.0;
         tct_warp_sum(v);
     }
+}
+/* The same, without a wait. */
+template <int SUMS>
+static __device__ inline void tct_block_sum(double (&v)[SUMS])
+{
+    tct_block_sum_once(v);
     __syncthreads();
 }
 

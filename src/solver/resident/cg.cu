@@ -35,9 +35,10 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) = sum.v[0];
             pt = fma(p[0][row], sum.v[0], pt);
         });
+    tct_spent(TCT_ON_PRODUCT);
     if constexpr (PEERS)
         tct_add_edges<1>(
-            *J.halo, near, tct_kept{J.halo->kept[0]},
+            *J.halo, near,
             [&](int t, int64_t row, const double(&sum)[1], int thread) {
                 *tct_at(J.v[V_TMP], t, row, TCT_EITHER, thread) += sum[0];
                 pt = fma(p[0][row], sum[0], pt);
@@ -59,14 +60,16 @@ static __device__ inline void send(const tct_resident_job &J,
 
 /* p = z + beta p of ghosts */
 static __device__ inline void ghosts(const tct_resident_job &J,
+                                     const tct_near &near,
                                      const tct_gang<true> &gang,
                                      uint64_t message, double beta)
 {
-    tct_ghosts(*J.halo, gang, message, [&](int64_t g, double z) {
-        double zxp[3] = {z, 0.0, J.halo->kept[0][g]};
-        tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
-        J.halo->kept[0][g] = zxp[2];
-    });
+    tct_ghosts<1>(*J.halo, near, gang, message,
+                  [&](int g, const double(&z)[1]) {
+                      double zxp[3] = {z[0], 0.0, near.ghost[0][g]};
+                      tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
+                      near.ghost[0][g] = zxp[2];
+                  });
 }
 
 /* r = r - alpha t; (r, r), and with M (r, z), z = M r */
@@ -154,6 +157,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     while (met != TCT_LATE) {
         tct_ask(gang, k);
         pt[0] = product<B, STORE, WALK, PEERS>(J, A, ahead, near); /* t = A p           */
+        tct_spent(TCT_ON_EDGES);
         met = tct_grid_sum(gang, pt);
         if (met != TCT_GO) break;
         if (threadIdx.x == 0) {
@@ -162,8 +166,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
-        if constexpr (PEERS) send<M>(J, near, tct_message(gang, k + 2));
-        met = tct_grid_sum(gang, rr);
+        tct_spent(TCT_ON_VECTORS);
+        met = tct_grid_sum(gang, rr, [&] {
+            if constexpr (PEERS) send<M>(J, near, tct_message(gang, k + 2));
+        });
         if (met == TCT_LATE) break;
         if (threadIdx.x == 0) {
             for (int i = 0; i < 1 + M; i++)
@@ -172,8 +178,11 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         tct_look(gang, c, ++k);
+        if constexpr (PEERS) tct_expect<1>(*J.halo, near, tct_message(gang, k + 1));
         directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
-        if constexpr (PEERS) ghosts(J, gang, tct_message(gang, k + 1), c[C_BETA]); /* p = z + beta p    */
+        tct_spent(TCT_ON_VECTORS);
+        if constexpr (PEERS) ghosts(J, near, gang, tct_message(gang, k + 1), c[C_BETA]); /* p = z + beta p    */
+        tct_spent(TCT_ON_GHOSTS);
         if (k >= J.gang.most || tct_at_rest(c) || tct_flagged(gang)) break;
         met = tct_grid_wait(gang);
     }
@@ -202,7 +211,6 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
-    true,
     tct_kernel<cg_kernels<false, false>>,
     tct_kernel<cg_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {

@@ -29,8 +29,10 @@ typedef struct {
     const tct_gpu_ghost *B; /* NULL: no row has columns of others */
     int blocks, sent;
     tct_resident_home *sends,
-        *edges;           /* of rows that are sent, that have such */
-    int32_t *index, *row; /* which these are                       */
+        *edges;              /* of rows that are sent, that have such */
+    int32_t *index, *row;    /* which these are                       */
+    tct_resident_edge *edge; /* in the order of blocks, which begin   */
+    int32_t *edge_of;        /* at .. [blocks + 1]                    */
 } maker;
 
 /* --- where rows live ---------------------------------------------------------- */
@@ -98,6 +100,13 @@ static tacit_status sort(const tct_resident_home *place, int64_t n, int blocks,
     return TACIT_OK;
 }
 
+/* Where the part of each block begins. */
+static tacit_status upload_offsets(const maker *m, const int32_t *of,
+                                   const int32_t **out)
+{
+    return tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of, out);
+}
+
 static tacit_status list_sends(const maker *m, tct_resident_halo *H)
 {
     const tct_plan *plan = m->plan;
@@ -116,34 +125,29 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
                                     .to = {end[k].box[0] + i * m->sent,
                                            end[k].box[1] + i * m->sent}};
         }
-    if (status >= 0)
-        status = tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of,
-                                &H->send_of);
+    if (status >= 0) status = upload_offsets(m, of, &H->send_of);
     if (status >= 0)
         status = tct_gpu_upload(send, (size_t)n * sizeof *send, &H->send);
     TCT_FREE(of, at, send);
     return status;
 }
 
-static tacit_status list_edges(const maker *m, tct_resident_halo *H)
+static tacit_status list_edges(maker *m, tct_resident_halo *H)
 {
     const int64_t n = m->B ? m->B->d.rows : 0;
-    int32_t *of = NULL, *at = NULL;
+    int32_t *at = NULL;
     int64_t *ptr = NULL;
-    tct_resident_edge *edge = NULL;
-    tacit_status status = sort(m->edges, n, m->blocks, &of, &at);
-    if (status >= 0) status = TCT_ALLOC(n, "a persistent kernel", &edge);
+    tacit_status status = sort(m->edges, n, m->blocks, &m->edge_of, &at);
+    if (status >= 0) status = TCT_ALLOC(n, "a persistent kernel", &m->edge);
     if (status >= 0 && m->B)
         status = download(m->B->d.ptr, (size_t)(n + 1) * sizeof *ptr, &ptr);
     for (int64_t i = 0; status >= 0 && i < n; i++)
-        edge[at[i]] =
+        m->edge[at[i]] =
             (tct_resident_edge){m->row[i], m->edges[i].at, ptr[i], ptr[i + 1]};
+    if (status >= 0) status = upload_offsets(m, m->edge_of, &H->edge_of);
     if (status >= 0)
-        status = tct_gpu_upload(of, (size_t)(m->blocks + 1) * sizeof *of,
-                                &H->edge_of);
-    if (status >= 0)
-        status = tct_gpu_upload(edge, (size_t)n * sizeof *edge, &H->edge);
-    TCT_FREE(of, at, ptr, edge);
+        status = tct_gpu_upload(m->edge, (size_t)n * sizeof *m->edge, &H->edge);
+    TCT_FREE(at, ptr);
     return status;
 }
 
@@ -167,31 +171,70 @@ static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
     return TACIT_OK;
 }
 
-/* Columns are numbers of ghosts that are kept, or places of what comes. */
-static tacit_status list_columns(const maker *m, const int32_t *place,
-                                 bool keeps, tct_resident_halo *H)
+/* The ghosts of blocks, as they are dealt out. */
+typedef struct {
+    int32_t *block;    /* of each ghost: the last one that has it, from 1 on */
+    int32_t *number;   /* ... and its number there                           */
+    int32_t *of, *all; /* those of block b: all[of[b]] on                    */
+} dealt;
+
+static void deal(const maker *m, int32_t *col, dealt *D)
 {
-    const int64_t n = m->B ? m->B->base.base.nonzeros : 0;
-    int32_t *col = NULL;
-    tacit_status status = TACIT_OK;
-    if (m->B) status = download(m->B->d.col, (size_t)n * sizeof *col, &col);
-    for (int64_t k = 0; !keeps && status >= 0 && k < n; k++)
-        col[k] = place[col[k]];
-    if (status >= 0)
-        status = tct_gpu_upload(col, (size_t)n * sizeof *col, &H->col);
-    tct_free(col);
-    H->val = m->B ? m->B->d.val : NULL;
-    return status;
+    int32_t n = 0;
+    for (int b = 0; b < m->blocks; b++) {
+        D->of[b] = n;
+        for (int32_t i = m->edge_of[b]; i < m->edge_of[b + 1]; i++)
+            for (int64_t k = m->edge[i].first; k < m->edge[i].end; k++) {
+                const int32_t g = col[k];
+                if (D->block[g] != b + 1) {
+                    D->block[g] = b + 1;
+                    D->number[g] = n - D->of[b];
+                    D->all[n++] = g;
+                }
+                col[k] = D->number[g];
+            }
+    }
+    D->of[m->blocks] = n;
 }
 
-static tacit_status keep(const maker *m, const int32_t *place,
-                         tct_resident_halo *H)
+static tacit_status upload_ghosts(const maker *m, const dealt *D,
+                                  const int32_t *place, const int32_t *col,
+                                  int64_t entries, tct_resident_halo *H)
 {
-    const size_t n = (size_t)m->plan->base.ghosts;
-    H->ghosts = (int64_t)n;
+    const size_t n = (size_t)D->of[m->blocks];
+    for (size_t i = 0; i < n; i++) D->all[i] = place[D->all[i]];
+    TRY(upload_offsets(m, D->of, &H->ghost_of));
+    TRY(tct_gpu_upload(D->all, n * sizeof *D->all, &H->place));
     for (int k = 0; k < TCT_KEPT; k++)
         TRY(tct_gpu_upload(NULL, n * sizeof(double), &H->kept[k]));
-    return tct_gpu_upload(place, n * sizeof *place, &H->place);
+    return tct_gpu_upload(col, (size_t)entries * sizeof *col, &H->col);
+}
+
+/* Each block has the ghosts that its rows need, and columns are their numbers
+ * there. */
+static tacit_status list_ghosts(const maker *m, const int32_t *place,
+                                tct_resident_halo *H)
+{
+    const int64_t n = m->B ? m->B->base.base.nonzeros : 0;
+    const int64_t ghosts = m->plan->base.ghosts;
+    int32_t *col = NULL;
+    dealt D = {.block = NULL};
+    tacit_status status = TCT_ALLOC(ghosts, "a persistent kernel", &D.block);
+    if (status >= 0)
+        status = TCT_ALLOC(ghosts, "a persistent kernel", &D.number);
+    if (status >= 0)
+        status = TCT_ALLOC(m->blocks + 1, "a persistent kernel", &D.of);
+    if (status >= 0) status = TCT_ALLOC(n, "a persistent kernel", &D.all);
+    if (status >= 0 && m->B)
+        status = download(m->B->d.col, (size_t)n * sizeof *col, &col);
+    if (status >= 0) {
+        memset(D.block, 0, (size_t)ghosts * sizeof *D.block);
+        deal(m, col, &D);
+        status = upload_ghosts(m, &D, place, col, n, H);
+    }
+    TCT_FREE(D.block, D.number, D.of, D.all, col);
+    H->val = m->B ? m->B->d.val : NULL;
+    return status;
 }
 
 /* --- all ------------------------------------------------------------------------ */
@@ -199,16 +242,15 @@ static tacit_status keep(const maker *m, const int32_t *place,
 void tct_halo_clear(tct_halo *H)
 {
     tct_resident_halo *h = &H->here;
-    const void *const owned[] = {h->send_of, h->edge_of, h->send, h->edge,
-                                 h->col,     h->place,   H->there};
+    const void *const owned[] = {h->send_of, h->edge_of, h->ghost_of, h->send,
+                                 h->edge,    h->col,     h->place,    H->there};
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         tct_gpu_release((void *)(uintptr_t)owned[i]);
     for (int k = 0; k < TCT_KEPT; k++) tct_gpu_release(h->kept[k]);
     *H = (tct_halo){.there = NULL};
 }
 
-static tacit_status make(maker *m, const tct_resident_kernel *K,
-                         const tct_resident_job *J, int threads,
+static tacit_status make(maker *m, const tct_resident_job *J, int threads,
                          tct_resident_halo *H)
 {
     int32_t *place = NULL;
@@ -216,8 +258,7 @@ static tacit_status make(maker *m, const tct_resident_kernel *K,
     TRY(list_sends(m, H));
     TRY(list_edges(m, H));
     tacit_status status = place_ghosts(m, H, &place);
-    if (status >= 0) status = list_columns(m, place, K->keeps, H);
-    if (status >= 0 && K->keeps) status = keep(m, place, H);
+    if (status >= 0) status = list_ghosts(m, place, H);
     tct_free(place);
     return status;
 }
@@ -239,8 +280,8 @@ tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
     H->plan = R->exact->plan;
     H->version = R->exact->version;
     H->kernel = K;
-    tacit_status status = make(&m, K, J, threads, &H->here);
-    TCT_FREE(m.sends, m.edges, m.index, m.row);
+    tacit_status status = make(&m, J, threads, &H->here);
+    TCT_FREE(m.sends, m.edges, m.index, m.row, m.edge, m.edge_of);
     if (status >= 0)
         status = tct_gpu_upload(&H->here, sizeof H->here, &H->there);
     return status;

@@ -2,32 +2,46 @@
  * solver/resident/halo.cuh - what a persistent kernel sends to those of other
  * GPUs, and its rows with columns of theirs.
  *
- * A value goes to a box of the peer, with the number of its message, before a
- * meeting of all gangs that the method has anyway, for a sum; it is read after it,
- * when it has come: mostly it has. The message after the next one takes the same
- * box: between the two there is such a meeting behind what reads the first one.
- * Where a method's product follows the meeting directly, ghosts are read where
- * they came to. Else, so that there is no meeting more than on one GPU, each GPU
- * keeps vectors of ghosts, which it updates as their owner does: the same
+ * A value goes to a box of the peer, with the number of its message, at a meeting
+ * of all gangs that the method has anyway, for a sum: when the block has come, and
+ * waits for others. (Before it, the block would come when the peer has its values:
+ * 1 us later.) It is read after the meeting, when it has come: mostly it has. The
+ * message after the next one takes the same box: between the two there is such a
+ * meeting behind what reads the first one.
+ *
+ * Each block has the ghosts of its rows to itself, so that it waits for no other
+ * block to read them. Where a method's product follows the meeting directly they
+ * are what came. Else, so that there is no meeting more than on one GPU, blocks
+ * keep vectors of ghosts, which they update as their owner does: the same
  * arithmetic on the same values, so the same bits. */
 #ifndef TCT_HALO_CUH
 #define TCT_HALO_CUH
 #include "device/gpu/gang.cuh"
 #include "solver/resident/rows.cuh"
 
-/* What the first threads of a block send, and its first rows with columns of
- * others, stay on the chip. */
-enum { TCT_NEAR = 64, TCT_NEAR_ENTRIES = 192 };
+/* What the first threads of a block send, its first rows with columns of others,
+ * and the first of its ghosts, stay on the chip. */
+enum {
+    TCT_NEAR = 64,
+    TCT_NEAR_ENTRIES = 192,
+    TCT_NEAR_GHOSTS = 128,
+    TCT_NEAR_BOXES = 2 * TCT_NEAR_GHOSTS /* a kernel sends so much at once */
+};
 struct tct_near {
-    int sends, edges;              /* of this block                    */
+    int sends, edges, ghosts;      /* of this block                    */
     int lanes;                     /* that an edge has                 */
     const tct_resident_send *send; /* all of them                      */
     const tct_resident_edge *edge;
+    const int32_t *place;    /* where ghosts come to             */
+    double *ghost[TCT_KEPT]; /* their values                     */
     tct_resident_send near_send[TCT_NEAR];
     tct_resident_edge near_edge[TCT_NEAR];
     int at[TCT_NEAR]; /* its entries begin here, below; < 0: not on the chip */
     int col[TCT_NEAR_ENTRIES];
     double val[TCT_NEAR_ENTRIES];
+    int near_place[TCT_NEAR_GHOSTS];
+    double near_ghost[TCT_KEPT][TCT_NEAR_GHOSTS];
+    tct_numbered box[TCT_NEAR_BOXES]; /* copies of what may have come     */
 };
 
 /* Of a GPU alone nothing. */
@@ -49,14 +63,22 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     if (i == 0) {
         N.sends = H.send_of[b + 1] - H.send_of[b];
         N.edges = H.edge_of[b + 1] - H.edge_of[b];
+        N.ghosts = H.ghost_of[b + 1] - H.ghost_of[b];
         N.send = H.send + H.send_of[b];
         N.edge = H.edge + H.edge_of[b];
+        N.place = H.place + H.ghost_of[b];
+        for (int n = 0; n < TCT_KEPT; n++)
+            N.ghost[n] = N.ghosts <= TCT_NEAR_GHOSTS
+                             ? N.near_ghost[n]
+                             : H.kept[n] + H.ghost_of[b];
         N.lanes = 1;
-        while (N.lanes < GPU_WAVE / 4 &&
-               2 * N.lanes * N.edges <= (int)blockDim.x)
+        while (N.lanes < GPU_WAVE && 2 * N.lanes * N.edges <= (int)blockDim.x)
             N.lanes *= 2;
     }
     __syncthreads();
+    for (int k = i; k < TCT_NEAR_BOXES; k += (int)blockDim.x)
+        N.box[k].number = 0;
+    if (i < TCT_NEAR_GHOSTS && i < N.ghosts) N.near_place[i] = N.place[i];
     if (i < TCT_NEAR && i < N.sends) N.near_send[i] = N.send[i];
     if (i < TCT_NEAR && i < N.edges) N.near_edge[i] = N.edge[i];
     __syncthreads();
@@ -84,66 +106,96 @@ static __device__ inline bool tct_is_over(const tct_gang<true> &g, tct_wait &w)
     return news == TCT_MISSED || *(volatile int *)&g.told[3] != 0;
 }
 
-/* What the product reads of ghosts: vectors that are kept, */
-struct tct_kept {
-    const double *vector;
-    __device__ void read(int at, double (&v)[1]) const
-    {
-        v[0] = tct_load_fresh(&vector[at]);
-    }
-};
-/* or boxes, to which message `number` comes. */
-struct tct_boxes {
-    const tct_gang<true> &gang;
-    const tct_numbered *box;
-    uint64_t number;
-    template <int COLS> __device__ void read(int at, double (&v)[COLS]) const
-    {
-        tct_wait waited = {0, 0};
-        for (bool all = false; !all;) {
-            tct_numbered got[COLS]; /* under way together */
-            for (int j = 0; j < COLS; j++)
-                got[j] = tct_numbered_seen(&box[at + j]);
-            all = true;
-            for (int j = 0; j < COLS; j++) {
-                v[j] = got[j].value;
-                all = all && got[j].number == number;
-            }
-            all = all || tct_is_over(gang, waited);
-        }
-    }
-};
-static __device__ inline tct_boxes tct_boxes_of(const tct_resident_halo &H,
-                                                const tct_gang<true> &gang,
-                                                uint64_t number)
+/* --- ghosts ------------------------------------------------------------------ */
+
+/* Ghosts of this block whose COLS values are copied ahead. */
+template <int COLS>
+static __device__ inline int tct_copied_ahead(const tct_near &N)
 {
-    return {gang, H.come[number & 1], number};
+    return min(N.ghosts, TCT_NEAR_BOXES / COLS);
+}
+static __device__ inline const tct_numbered *
+tct_box_of(const tct_resident_halo &H, const tct_near &N, int g,
+           uint64_t number)
+{
+    return H.come[tct_half_of(number)] +
+           (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
+/* Begin to copy what message `number`, of COLS values a ghost, has brought so
+ * far: tct_ghosts asks for the rest. */
+template <int COLS>
+static __device__ inline void tct_expect(const tct_resident_halo &H,
+                                         tct_near &N, uint64_t number)
+{
+    const int n = tct_copied_ahead<COLS>(N);
+    for (int g = (int)threadIdx.x; g < n; g += (int)blockDim.x)
+        for (int j = 0; j < COLS; j++)
+            tct_numbered_copy(&N.box[COLS * g + j],
+                              tct_box_of(H, N, g, number) + j);
+}
+
+/* Have all COLS values come? */
+template <int COLS>
+static __device__ inline bool tct_take(const tct_numbered *box, uint64_t number,
+                                       double (&v)[COLS])
+{
+    bool all = true;
+    for (int j = 0; j < COLS; j++) {
+        v[j] = box[j].value;
+        all = all && box[j].number == number;
+    }
+    return all;
+}
+
+/* work(ghost, what message `number` says of it) for all ghosts of this block, a
+ * ghost always by the same thread. */
+template <int COLS, class WORK>
+static __device__ inline void
+tct_ghosts(const tct_resident_halo &H, const tct_near &N,
+           const tct_gang<true> &gang, uint64_t number, const WORK &work)
+{
+    const int ahead = tct_copied_ahead<COLS>(N);
+    tct_await_copies();
+    for (int g = (int)threadIdx.x; g < N.ghosts; g += (int)blockDim.x) {
+        double v[COLS];
+        bool all = g < ahead && tct_take(&N.box[COLS * g], number, v);
+        for (tct_wait waited = {0, 0}; !all;) {
+            const tct_numbered *box = tct_box_of(H, N, g, number);
+            tct_numbered got[COLS]; /* under way together */
+            for (int j = 0; j < COLS; j++) got[j] = tct_numbered_seen(box + j);
+            all = tct_take(got, number, v) || tct_is_over(gang, waited);
+        }
+        work(g, v);
+    }
+}
+
+/* --- rows at the edge -------------------------------------------------------- */
+
 /* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
- * which threads of this block have stored before. */
+ * which this block has stored, as all its threads know. Thread 0 has other work
+ * meanwhile. */
 template <int COLS, class VALUE>
 static __device__ inline void tct_send(const tct_near &N, uint64_t number,
                                        const VALUE &value)
 {
-    __syncthreads();
-    for (int i = (int)threadIdx.x; i < N.sends; i += (int)blockDim.x) {
+    const int threads = (int)blockDim.x, t = (int)threadIdx.x - GPU_WAVE;
+    for (int i = t < 0 ? t + threads : t; i < N.sends; i += threads) {
         const tct_resident_send s = i < TCT_NEAR ? N.near_send[i] : N.send[i];
         const int thread = s.at & ((1 << TCT_THREAD_BITS) - 1);
         for (int j = 0; j < COLS; j++)
-            tct_numbered_send(&s.to[number & 1][j],
+            tct_numbered_send(&s.to[tct_half_of(number)][j],
                               value(j, s.at >> TCT_THREAD_BITS, s.row, thread),
                               number);
     }
 }
 
 /* add(slot, row, sums, thread) for each row of this block with columns of other
- * ranks: what they add to its product with x. Where there are few such rows each
- * has several lanes. */
-template <int COLS, class X, class ADD>
+ * ranks: what they add to its product with the first COLS vectors of ghosts.
+ * Where there are few such rows each has several lanes. */
+template <int COLS, class ADD>
 static __device__ inline void tct_add_edges(const tct_resident_halo &H,
-                                            const tct_near &N, const X &x,
-                                            const ADD &add)
+                                            const tct_near &N, const ADD &add)
 {
     const int lanes = N.lanes, step = (int)blockDim.x / lanes;
     const int mine = (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
@@ -159,9 +211,8 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                 at >= 0 ? N.val[at + k] : tct_read_only(&H.val[e.first + k]);
             const int col =
                 at >= 0 ? N.col[at + k] : tct_read_only(&H.col[e.first + k]);
-            double v[COLS];
-            x.read(col, v);
-            for (int j = 0; j < COLS; j++) sum[j] = fma(a, v[j], sum[j]);
+            for (int j = 0; j < COLS; j++)
+                sum[j] = fma(a, N.ghost[j][col], sum[j]);
         }
         tct_warp_sync();
         for (int d = lanes / 2; d > 0; d /= 2)
@@ -174,36 +225,20 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* work(ghost, what message `number` says of it) for all ghosts that are kept, by
- * all threads of the gang, a ghost always by the same. */
-template <class WORK>
-static __device__ inline void tct_ghosts(const tct_resident_halo &H,
-                                         const tct_gang<true> &gang,
-                                         uint64_t number, const WORK &work)
-{
-    const int64_t step = (int64_t)gridDim.x * blockDim.x;
-    const tct_boxes boxes = tct_boxes_of(H, gang, number);
-    for (int64_t g = (int64_t)blockIdx.x * blockDim.x + threadIdx.x;
-         g < H.ghosts; g += step) {
-        double come[1];
-        boxes.read(tct_read_only(&H.place[g]), come);
-        work(g, come[0]);
-    }
-}
-
-/* Keep of all ghosts value(slot, row, thread) of their owners, in kept[n], for
- * all to read: message `i` of this kernel. */
+/* Keep value(slot, row, thread) of the owners of all ghosts as their vector n:
+ * message `i` of this kernel. */
 template <class VALUE>
 static __device__ inline tct_met
 tct_keep(const tct_resident_halo &H, const tct_near &N, tct_gang<true> &gang,
          int n, int64_t i, const VALUE &value)
 {
     const uint64_t number = tct_message(gang, i);
+    __syncthreads();
     tct_send<1>(N, number, [&](int, int slot, int64_t row, int thread) {
         return value(slot, row, thread);
     });
-    double *to = H.kept[n];
-    tct_ghosts(H, gang, number, [&](int64_t g, double v) { to[g] = v; });
+    tct_ghosts<1>(H, N, gang, number,
+                  [&](int g, const double(&v)[1]) { N.ghost[n][g] = v[0]; });
     return tct_meet_all(gang);
 }
 

@@ -48,16 +48,15 @@ typedef struct tct_resident_edge {
 /* What a gang has to do with those of other GPUs; on the device. Lists are in the
  * order of blocks, whose parts begin at `.._of` [blocks + 1]. */
 typedef struct tct_resident_halo {
-    const int32_t *send_of, *edge_of;
+    const int32_t *send_of, *edge_of, *ghost_of;
     const tct_resident_send *send;
     const tct_resident_edge *edge;
-    const int32_t
-        *col; /* places of ghosts, or numbers of ghosts (`ghosts` > 0) */
+    const int32_t *col; /* the number of a ghost in its block */
     const double *val;
+    const int32_t *place;        /* of each ghost in `come` */
     const tct_numbered *come[2]; /* messages take turns */
-    int64_t ghosts;              /* that are kept    */
-    const int32_t *place;        /* [ghosts] of each in `come` */
-    double *kept[TCT_KEPT];      /* [ghosts] each    */
+    double
+        *kept[TCT_KEPT]; /* vectors of ghosts that have no room on the chip */
 } tct_resident_halo;
 
 typedef struct tct_resident_job {
@@ -94,7 +93,6 @@ typedef struct tct_resident_kernel {
                         preconditioner y[1] and y[2] are there for it   */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     int8_t sent; /* values of a row that a peer is sent at once            */
-    bool keeps;  /* ghosts have vectors of their own                       */
     /* On one GPU, and on several. */
     tct_resident_code kernel, with_peers;
 } tct_resident_kernel;

@@ -24,24 +24,32 @@ enum { V_AR, V_DIR, V_SOL, V_AAP, V_RES, V_AP, V_DIA, V_Z, V_ST };
 template <int B, int STORE, int WALK, bool PEERS>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
-         tct_ahead &ahead, const tct_near_if<PEERS> &near,
+         tct_ahead &ahead, tct_near_if<PEERS> &near,
          const tct_gang<PEERS> &gang, int64_t k, const double *s,
          const double *r)
 {
     const double *const x[2] = {s, r};
+    if constexpr (PEERS) tct_expect<2>(*J.halo, near, tct_message(gang, k));
     tct_multiply<B, STORE, WALK>(
         J, A, ahead, x,
         [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
             *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) = sum.v[0];
             *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) = sum.v[1];
         });
-    if constexpr (PEERS)
+    tct_spent(TCT_ON_PRODUCT);
+    if constexpr (PEERS) {
+        tct_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
+                      [&](int g, const double(&v)[2]) {
+                          for (int j = 0; j < 2; j++) near.ghost[j][g] = v[j];
+                      });
+        tct_spent(TCT_ON_GHOSTS);
         tct_add_edges<2>(
-            *J.halo, near, tct_boxes_of(*J.halo, gang, tct_message(gang, k)),
+            *J.halo, near,
             [&](int t, int64_t row, const double(&sum)[2], int thread) {
                 *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
                 *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
             });
+    }
 }
 
 /* s and r, to peers, which are in memory */
@@ -158,24 +166,27 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
-    if constexpr (PEERS) send(near, tct_message(gang, 1), place[0]);
     /* clang-format off */
     int64_t k = 0;
     while (met != TCT_LATE) {
-        met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
+        met = tct_scalars_sum(gang, sum, &c[C_RR], [&] {  /* rr, rz, mu, ...   */
+            if constexpr (PEERS) send(near, tct_message(gang, k + 1), place[now]);
+        });
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
+        tct_spent(TCT_ON_VECTORS);
         products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
+        tct_spent(TCT_ON_EDGES);
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
+        tct_spent(TCT_ON_VECTORS);
         now = 1 - now;
-        if constexpr (PEERS) send(near, tct_message(gang, k + 1), place[now]);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
@@ -209,7 +220,6 @@ static constexpr tct_resident_kernel plain = {
     2,
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
     2,
-    false,
     tct_kernel<pipe_pr_kernels<false, false>>,
     tct_kernel<pipe_pr_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {

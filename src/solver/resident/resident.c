@@ -312,6 +312,16 @@ static void count_iterations(const tct_run *R, int64_t iterations)
     q_replayed(R->q, &s.part[1], iterations);
 }
 
+static void say_spending(const tct_run *R)
+{
+    char text[256];
+    const residence *H = R->drive;
+    tct_gang_spending(H->meeting, H->blocks, text, sizeof text);
+    if (text[0])
+        tct_log(TCT_NOTE, "rank %d, %s: us an iteration: %s", R->q->rank,
+                R->now->about.name, text);
+}
+
 static void run_kernel(tct_run *R)
 {
     const tct_resident_kernel *K = kernel_of(R->now, R->M);
@@ -353,6 +363,7 @@ static void run_kernel(tct_run *R)
         g->made = g->taken;
         R->resumed = true; /* more looks than fit at once: go on */
     }
+    say_spending(R);
     count_iterations(R, R->k - first);
 }
 

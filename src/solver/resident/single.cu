@@ -18,14 +18,13 @@ enum { V_RES, V_AP, V_SOL, V_DIA, V_DIR };
 /* of ghosts */
 enum { KEPT_P, KEPT_R, KEPT_DIA };
 
-/* s = A p, s to peers; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
+/* s = A p; the sums, which are (r, r), with M (r, z), (p, s), (z, s), (s, st),
  * but for (p, s) in a sweep of their own, which leaves the product its
  * registers */
 template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __device__ inline void
 product(const tct_resident_job &J, const tct_values<STORE, true> &A,
-        tct_ahead &ahead, const tct_near_if<PEERS> &near, uint64_t message,
-        double (&sum)[4 + M])
+        tct_ahead &ahead, const tct_near_if<PEERS> &near, double (&sum)[4 + M])
 {
     const double *const p[1] = {J.v[V_DIR].memory};
     double ps = 0.0, rr = 0.0, rz = 0.0, zs = 0.0, ss = 0.0;
@@ -35,17 +34,15 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
             *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) = s.v[0];
             ps = fma(p[0][row], s.v[0], ps);
         });
-    if constexpr (PEERS) {
+    tct_spent(TCT_ON_PRODUCT);
+    if constexpr (PEERS)
         tct_add_edges<1>(
-            *J.halo, near, tct_kept{J.halo->kept[KEPT_P]},
+            *J.halo, near,
             [&](int t, int64_t row, const double(&s)[1], int thread) {
                 *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread) += s[0];
                 ps = fma(p[0][row], s[0], ps);
             });
-        tct_send<1>(near, message, [&](int, int t, int64_t row, int thread) {
-            return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
-        });
-    }
+    tct_spent(TCT_ON_EDGES);
     tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_DIA]}},
         [&](double(&e)[3]) {
@@ -61,6 +58,15 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
     sum[1 + M] = ps;
     sum[2 + M] = zs;
     sum[3 + M] = ss;
+}
+
+/* s, to peers */
+static __device__ inline void send(const tct_resident_job &J,
+                                   const tct_near &near, uint64_t message)
+{
+    tct_send<1>(near, message, [&](int, int t, int64_t row, int thread) {
+        return *tct_at(J.v[V_AP], t, row, TCT_EITHER, thread);
+    });
 }
 
 /* x = x + alpha p, r = r - alpha s, p = z + beta p; z is r without M, and p is
@@ -91,26 +97,27 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
 /* The same of ghosts, of whose s has come. */
 template <bool M>
 static __device__ inline void
-ghosts(const tct_resident_job &J, const tct_gang<true> &gang, uint64_t message,
-       double alpha, double beta)
+ghosts(const tct_resident_job &J, const tct_near &near,
+       const tct_gang<true> &gang, uint64_t message, double alpha, double beta)
 {
-    tct_ghosts(*J.halo, gang, message, [&](int64_t g, double s) {
-        double *const *kept = J.halo->kept;
-        const double r = kept[KEPT_R][g], p = kept[KEPT_P][g];
-        double sum[1 + M] = {0.0};
-        if constexpr (M) {
-            const double d = kept[KEPT_DIA][g];
-            double v[6] = {d * r, d * s, s, r, 0.0, p};
-            tct_pass_single_m_update::at(v, alpha, beta, sum);
-            kept[KEPT_R][g] = v[3];
-            kept[KEPT_P][g] = v[5];
-        } else {
-            double v[4] = {r, s, 0.0, p};
-            tct_pass_single_update::at(v, alpha, beta, sum);
-            kept[KEPT_R][g] = v[0];
-            kept[KEPT_P][g] = v[3];
-        }
-    });
+    tct_ghosts<1>(
+        *J.halo, near, gang, message, [&](int g, const double(&come)[1]) {
+            double *const *kept = near.ghost;
+            const double s = come[0], r = kept[KEPT_R][g], p = kept[KEPT_P][g];
+            double sum[1 + M] = {0.0};
+            if constexpr (M) {
+                const double d = kept[KEPT_DIA][g];
+                double v[6] = {d * r, d * s, s, r, 0.0, p};
+                tct_pass_single_m_update::at(v, alpha, beta, sum);
+                kept[KEPT_R][g] = v[3];
+                kept[KEPT_P][g] = v[5];
+            } else {
+                double v[4] = {r, s, 0.0, p};
+                tct_pass_single_update::at(v, alpha, beta, sum);
+                kept[KEPT_R][g] = v[0];
+                kept[KEPT_P][g] = v[3];
+            }
+        });
 }
 
 /* What peers need to know of this GPU's rows at the start, and it of theirs. */
@@ -175,17 +182,23 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (met != TCT_LATE) met = keep<M>(J, near, gang);
     int64_t k = 0;
     while (met != TCT_LATE) {
-        product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, message<M>(gang, k + 1), sum); /* s = A p        */
-        met = tct_scalars_sum(gang, sum, &c[C_RR]);       /* rr, rz, mu, ...   */
+        product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, sum); /* s = A p        */
+        tct_spent(TCT_ON_VECTORS);
+        met = tct_scalars_sum(gang, sum, &c[C_RR], [&] {  /* rr, rz, mu, ...   */
+            if constexpr (PEERS) send(J, near, message<M>(gang, k + 1));
+        });
         if (met == TCT_LATE) break;
         tct_look(gang, c, ++k);
+        if constexpr (PEERS) tct_expect<1>(*J.halo, near, message<M>(gang, k));
         if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c, M);             /* alpha, beta       */
         __syncthreads();
         tct_ask(gang, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
-        if constexpr (PEERS) ghosts<M>(J, gang, message<M>(gang, k), c[C_ALPHA], c[C_BETA]);
+        tct_spent(TCT_ON_VECTORS);
+        if constexpr (PEERS) ghosts<M>(J, near, gang, message<M>(gang, k), c[C_ALPHA], c[C_BETA]);
+        tct_spent(TCT_ON_GHOSTS);
         met = tct_grid_wait(gang);
     }
     /* clang-format on */
@@ -214,7 +227,6 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
-    true,
     tct_kernel<single_kernels<false, false>>,
     tct_kernel<single_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_single[2] = {
