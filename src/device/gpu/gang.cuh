@@ -22,6 +22,7 @@ enum {
     TOLD_LAST,   /* this block came to the meeting last          */
     TOLD_FLAG,   /* a rank of several has a flag                 */
     TOLD_MISSED, /* what a peer had to say has not come          */
+    TOLD_ENOUGH, /* the loop is to end, where one thread decides */
     TCT_TOLD
 };
 
@@ -178,30 +179,31 @@ struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* Wait for all blocks, of all gangs, and add up what all threads bring in `v`
- * [SUMS]: the same bits in every thread. `meanwhile` is done when this block has
- * come and waits for others. It sees what the block has stored; what it stores
- * itself others see only after the next meeting, if it is not numbered. */
-template <int SUMS, bool PEERS, class WORK = tct_nothing>
-static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
-                                              double (&v)[SUMS],
-                                              const WORK &meanwhile = WORK())
+/* The sums of each block that were left at meeting `epoch`: [SUMS][blocks]. */
+template <bool PEERS>
+static __device__ inline double *tct_left_at(const tct_gang<PEERS> &g,
+                                             uint32_t epoch)
+{
+    return g.job.sums + (size_t)(epoch & 1) * TCT_GANG_SUMS * gridDim.x;
+}
+
+/* Wait for all blocks of this GPU, which leave their sums of what all threads
+ * bring in `v` [SUMS]. `meanwhile` is done when this block has come and waits for
+ * others. It sees what the block has stored; what it stores itself others see
+ * only after the next meeting, if it is not numbered. */
+template <int SUMS, bool PEERS, class WORK>
+static __device__ inline tct_met
+tct_grid_leave(tct_gang<PEERS> &g, double (&v)[SUMS], const WORK &meanwhile)
 {
     static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
-    __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
-    const int lane = tct_lane(), w = tct_warp();
-    const int blocks = gridDim.x;
-    double *sums = g.job.sums + (size_t)(g.epoch & 1) * TCT_GANG_SUMS * blocks;
-    double flags = 0.0; /* of this rank; loaded while others add up */
     uint64_t seen = 0;
-    if (PEERS && threadIdx.x == SUMS)
-        flags = tct_load_fresh(&g.job.outbox->mine);
     g.epoch++;
     tct_block_sum_once(v);
     if (threadIdx.x == 0) {
+        double *sums = tct_left_at(g, g.epoch);
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
-            tct_store_through(&sums[j * blocks + blockIdx.x], v[j]);
+            tct_store_through(&sums[j * gridDim.x + blockIdx.x], v[j]);
         seen = tct_come(g);
     }
     tct_spent(TCT_ON_SUM);
@@ -210,7 +212,25 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
     if (threadIdx.x == 0) tct_meet(g, seen);
     __syncthreads();
     tct_spent(TCT_ON_BARRIER);
+    return (tct_met)g.told[TOLD_MET];
+}
+
+/* Wait for all blocks, of all gangs, and add up what all threads bring in `v`
+ * [SUMS]: the same bits in every thread. */
+template <int SUMS, bool PEERS, class WORK = tct_nothing>
+static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
+                                              double (&v)[SUMS],
+                                              const WORK &meanwhile = WORK())
+{
+    __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
+    const int lane = tct_lane(), w = tct_warp();
+    const int blocks = gridDim.x;
+    double flags = 0.0; /* of this rank; loaded while others add up */
+    if (PEERS && threadIdx.x == SUMS)
+        flags = tct_load_fresh(&g.job.outbox->mine);
+    const tct_met met = tct_grid_leave(g, v, meanwhile);
     if (w * GPU_WAVE < blocks) {
+        const double *sums = tct_left_at(g, g.epoch);
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
             v[j] = threadIdx.x < blocks
@@ -229,11 +249,54 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
     }
     tct_spent(TCT_ON_SUM);
     if constexpr (PEERS) {
-        if (g.told[TOLD_MET] != TCT_LATE) tct_rank_sum(g, v, flags);
+        if (met != TCT_LATE) tct_rank_sum(g, v, flags);
         tct_spent(TCT_ON_RANKS);
         if (g.told[TOLD_MISSED]) return TCT_LATE;
     }
-    return (tct_met)g.told[TOLD_MET];
+    return met;
+}
+
+/* What a block of whom one warp has no other work does instead, so that the others
+ * need not wait: after tct_grid_leave that warp adds up what was left, of all
+ * gangs, into the block's scalars from `to` on. The others know when the block has
+ * met, or that it is TOLD_MISSED. */
+template <int SUMS, bool PEERS>
+static __device__ inline void tct_warp_total(const tct_gang<PEERS> &g,
+                                             double *to)
+{
+    enum { AT_ONCE = 5 };
+    const int blocks = gridDim.x, lane = tct_lane();
+    const double *sums = tct_left_at(g, g.epoch);
+    double v[SUMS] = {0.0}, flags = 0.0;
+    if (PEERS && lane == SUMS) flags = tct_load_fresh(&g.job.outbox->mine);
+    for (int first = lane; first < blocks; first += AT_ONCE * GPU_WAVE) {
+        double left[AT_ONCE][SUMS];
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int j = 0; j < SUMS; j++)
+                left[i][j] = first + i * GPU_WAVE < blocks
+                                 ? tct_load_fresh(
+                                       &sums[j * blocks + first + i * GPU_WAVE])
+                                 : 0.0;
+#pragma unroll
+        for (int i = 0; i < AT_ONCE; i++)
+#pragma unroll
+            for (int j = 0; j < SUMS; j++) v[j] += left[i][j];
+    }
+    tct_warp_sum(v);
+    if (lane == 0)
+#pragma unroll
+        for (int j = 0; j < SUMS; j++) to[j] = v[j];
+    tct_warp_sync();
+    if constexpr (PEERS) {
+        const double mine = lane < SUMS ? to[lane] : flags;
+        if (lane <= SUMS) {
+            const double total = tct_rank_total(g, mine, lane, SUMS);
+            if (lane < SUMS) to[lane] = total;
+        }
+        tct_warp_sync();
+    }
 }
 
 /* Number of message `i` (from 1) of this kernel, if there are no more of them than
@@ -274,11 +337,21 @@ static __device__ inline tct_met tct_scalars_sum(tct_gang<PEERS> &g,
     __syncthreads();
     return met;
 }
-/* The thread that posts looks: of block 0, in its last warp, which has no work
- * of its own where there is a warp to spare. */
+/* The last warp of a block, which has no work of its own where there is a warp to
+ * spare. */
+static __device__ inline bool tct_is_last_warp()
+{
+    return threadIdx.x >= blockDim.x - GPU_WAVE;
+}
+/* The thread that posts looks: of block 0, in its last warp. */
 static __device__ inline bool tct_is_speaker()
 {
     return blockIdx.x == 0 && threadIdx.x == blockDim.x - GPU_WAVE;
+}
+/* Wait for all threads of the block but those of its last warp. */
+static __device__ inline void tct_await_others()
+{
+    tct_sync_some(1, (int)blockDim.x - GPU_WAVE);
 }
 /* Look `k` (from 1) of this kernel; the scalars must not change before the next
  * barrier. */

@@ -63,6 +63,13 @@ static __device__ inline void tct_warp_sync()
     __syncwarp();
 }
 
+/* Wait for `threads` threads of the block, whole warps, at barrier `number` (from
+ * 1 on): they see what each has stored. */
+static __device__ inline void tct_sync_some(int number, int threads)
+{
+    asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
+}
+
 /* The first and the last of some lanes, of which there is one at least. */
 static __device__ inline int tct_first_lane(tct_lanes some)
 {

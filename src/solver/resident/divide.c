@@ -6,16 +6,17 @@
 enum {
     SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
     RUNS_SPARE = 16384,   /* and runs of joined slices             */
-    PEERS_SPARE = 8192,   /* ... of several GPUs                   */
+    PEERS_SPARE = 6144,   /* ... of several GPUs                   */
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
 /* As many rounds as it takes, all equally wide; the blocks are as many as are
  * on the device at once. */
-void tct_resident_divide(tct_resident_job *J, int blocks)
+void tct_resident_divide(tct_resident_job *J, const tct_resident_kernel *K,
+                         int blocks)
 {
     const int b = J->A.b, m = J->A.walk == GPU_JOINED ? GPU_JOIN : 1;
-    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE;
+    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE - K->spare;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
@@ -56,12 +57,15 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
  * left is for values of the matrix. Loads under way have their place in the L1,
  * which has what shared memory leaves: unless all vectors fit, some is left. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
-                          int threads, size_t shared_bytes)
+                          int threads, int entries, size_t shared_bytes)
 {
+    /* an even number of doubles: values, and their columns */
+    const int in_front = entries + (entries + 3) / 4 * 2;
     const int line = threads * (int)sizeof(double);
     size_t own = SHARED_SPARE;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
     if (J->gang.peers) own += PEERS_SPARE;
+    own += (size_t)in_front * sizeof(double);
     const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;
@@ -69,14 +73,14 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     for (int v = 0; v < K->vectors; v++) {
         const int slots = left < J->slots ? left : J->slots;
         J->v[v].slots = slots;
-        J->v[v].offset = used * threads;
+        J->v[v].offset = in_front + used * threads;
         used += slots;
         left -= slots;
     }
     const size_t vectors = (size_t)used * (size_t)line;
-    J->matrix_offset = used * threads;
+    J->matrix_offset = in_front + used * threads;
     const size_t values = place_matrix(J, room - vectors);
-    const size_t bytes = vectors + values;
+    const size_t bytes = (size_t)in_front * sizeof(double) + vectors + values;
     J->chip_doubles = (int)(bytes / sizeof(double));
     J->chip_values = values;
     return bytes;

@@ -22,6 +22,8 @@ bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
     return false;
 }
 
+enum { ENTRIES_MOST = 1024 /* of a block, on the chip */ };
+
 /* What is made of a matrix and a plan, on the host. */
 typedef struct {
     const tct_run *R;
@@ -132,6 +134,22 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
     return status;
 }
 
+/* Say where entries of each block would stand on the chip; how many there are at
+ * most, or 0 where they are too many. */
+static int count_entries(const maker *m)
+{
+    int most = 0;
+    for (int b = 0; b < m->blocks; b++) {
+        int here = 0;
+        for (int32_t i = m->edge_of[b]; i < m->edge_of[b + 1]; i++) {
+            m->edge[i].near = here;
+            here += m->edge[i].count;
+        }
+        if (here > most) most = here;
+    }
+    return most <= ENTRIES_MOST ? (most + 1) / 2 * 2 : 0;
+}
+
 static tacit_status list_edges(maker *m, tct_resident_halo *H)
 {
     const int64_t n = m->B ? m->B->d.rows : 0;
@@ -143,7 +161,11 @@ static tacit_status list_edges(maker *m, tct_resident_halo *H)
         status = download(m->B->d.ptr, (size_t)(n + 1) * sizeof *ptr, &ptr);
     for (int64_t i = 0; status >= 0 && i < n; i++)
         m->edge[at[i]] =
-            (tct_resident_edge){m->row[i], m->edges[i].at, ptr[i], ptr[i + 1]};
+            (tct_resident_edge){.row = m->row[i],
+                                .at = m->edges[i].at,
+                                .first = ptr[i],
+                                .count = (int32_t)(ptr[i + 1] - ptr[i])};
+    if (status >= 0) H->entries = count_entries(m);
     if (status >= 0) status = upload_offsets(m, m->edge_of, &H->edge_of);
     if (status >= 0)
         status = tct_gpu_upload(m->edge, (size_t)n * sizeof *m->edge, &H->edge);
@@ -184,14 +206,15 @@ static void deal(const maker *m, int32_t *col, dealt *D)
     for (int b = 0; b < m->blocks; b++) {
         D->of[b] = n;
         for (int32_t i = m->edge_of[b]; i < m->edge_of[b + 1]; i++)
-            for (int64_t k = m->edge[i].first; k < m->edge[i].end; k++) {
-                const int32_t g = col[k];
+            for (int32_t k = 0; k < m->edge[i].count; k++) {
+                int32_t *c = &col[m->edge[i].first + k];
+                const int32_t g = *c;
                 if (D->block[g] != b + 1) {
                     D->block[g] = b + 1;
                     D->number[g] = n - D->of[b];
                     D->all[n++] = g;
                 }
-                col[k] = D->number[g];
+                *c = D->number[g];
             }
     }
     D->of[m->blocks] = n;

@@ -20,10 +20,9 @@
 #include "solver/resident/rows.cuh"
 
 /* What the first threads of a block send, its first rows with columns of others,
- * and the first of its ghosts, stay on the chip. */
+ * and the first of its ghosts stay on the chip. */
 enum {
     TCT_NEAR = 64,
-    TCT_NEAR_ENTRIES = 192,
     TCT_NEAR_GHOSTS = 128,
     TCT_NEAR_BOXES = 2 * TCT_NEAR_GHOSTS /* a kernel sends so much at once */
 };
@@ -36,9 +35,6 @@ struct tct_near {
     double *ghost[TCT_KEPT]; /* their values                     */
     tct_resident_send near_send[TCT_NEAR];
     tct_resident_edge near_edge[TCT_NEAR];
-    int at[TCT_NEAR]; /* its entries begin here, below; < 0: not on the chip */
-    int col[TCT_NEAR_ENTRIES];
-    double val[TCT_NEAR_ENTRIES];
     int near_place[TCT_NEAR_GHOSTS];
     double near_ghost[TCT_KEPT][TCT_NEAR_GHOSTS];
     tct_numbered box[TCT_NEAR_BOXES]; /* copies of what may have come     */
@@ -54,6 +50,23 @@ template <> struct tct_near_of<false> {
     typedef tct_no_near type;
 };
 template <bool PEERS> using tct_near_if = typename tct_near_of<PEERS>::type;
+
+/* Entries of rows with columns of others, in front of all else in the shared memory
+ * that kernels are given. */
+static __device__ inline double *tct_near_val(const tct_resident_halo &)
+{
+    extern __shared__ double chip[];
+    return chip;
+}
+static __device__ inline int32_t *tct_near_col(const tct_resident_halo &H)
+{
+    return (int32_t *)(tct_near_val(H) + H.entries);
+}
+static __device__ inline bool tct_is_near(const tct_resident_halo &H,
+                                          const tct_resident_edge &e)
+{
+    return e.near + e.count <= H.entries;
+}
 
 /* Every thread calls it, once, at the start; N is in shared memory. */
 static __device__ inline void tct_near_fill(const tct_resident_halo &H,
@@ -72,7 +85,8 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
                              ? N.near_ghost[n]
                              : H.kept[n] + H.ghost_of[b];
         N.lanes = 1;
-        while (N.lanes < GPU_WAVE && 2 * N.lanes * N.edges <= (int)blockDim.x)
+        while (N.lanes < GPU_WAVE &&
+               2 * N.lanes * N.edges <= (int)blockDim.x - GPU_WAVE)
             N.lanes *= 2;
     }
     __syncthreads();
@@ -81,17 +95,11 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     if (i < TCT_NEAR_GHOSTS && i < N.ghosts) N.near_place[i] = N.place[i];
     if (i < TCT_NEAR && i < N.sends) N.near_send[i] = N.send[i];
     if (i < TCT_NEAR && i < N.edges) N.near_edge[i] = N.edge[i];
-    __syncthreads();
-    if (i < TCT_NEAR && i < N.edges) {
-        int at = 0;
-        for (int k = 0; k < i; k++)
-            at += (int)(N.near_edge[k].end - N.near_edge[k].first);
-        const tct_resident_edge e = N.near_edge[i];
-        const int n = (int)(e.end - e.first);
-        N.at[i] = at + n <= TCT_NEAR_ENTRIES ? at : -1;
-        for (int k = 0; k < n && N.at[i] >= 0; k++) {
-            N.col[at + k] = H.col[e.first + k];
-            N.val[at + k] = H.val[e.first + k];
+    for (int k = i; k < N.edges; k += (int)blockDim.x) {
+        const tct_resident_edge e = N.edge[k];
+        for (int j = 0; j < e.count && tct_is_near(H, e); j++) {
+            tct_near_val(H)[e.near + j] = H.val[e.first + j];
+            tct_near_col(H)[e.near + j] = H.col[e.first + j];
         }
     }
     __syncthreads();
@@ -122,14 +130,28 @@ tct_box_of(const tct_resident_halo &H, const tct_near &N, int g,
            (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
+/* Threads that have to do with ghosts and rows at the edge: all of the block, or
+ * with SPARE all but its last warp, which does not come here. */
+template <bool SPARE> struct tct_edge_team {
+    static __device__ int threads()
+    {
+        return (int)blockDim.x - (SPARE ? GPU_WAVE : 0);
+    }
+    static __device__ void wait()
+    {
+        if (SPARE) tct_await_others();
+        else __syncthreads();
+    }
+};
+
 /* Begin to copy what message `number`, of COLS values a ghost, has brought so
  * far: tct_ghosts asks for the rest. */
-template <int COLS>
+template <int COLS, bool SPARE = false>
 static __device__ inline void tct_expect(const tct_resident_halo &H,
                                          tct_near &N, uint64_t number)
 {
     const int n = tct_copied_ahead<COLS>(N);
-    for (int g = (int)threadIdx.x; g < n; g += (int)blockDim.x)
+    for (int g = (int)threadIdx.x; g < n; g += tct_edge_team<SPARE>::threads())
         for (int j = 0; j < COLS; j++)
             tct_numbered_copy(&N.box[COLS * g + j],
                               tct_box_of(H, N, g, number) + j);
@@ -150,14 +172,15 @@ static __device__ inline bool tct_take(const tct_numbered *box, uint64_t number,
 
 /* work(ghost, what message `number` says of it) for all ghosts of this block, a
  * ghost always by the same thread. */
-template <int COLS, class WORK>
+template <int COLS, bool SPARE = false, class WORK>
 static __device__ inline void
 tct_ghosts(const tct_resident_halo &H, const tct_near &N,
            const tct_gang<true> &gang, uint64_t number, const WORK &work)
 {
     const int ahead = tct_copied_ahead<COLS>(N);
     tct_await_copies();
-    for (int g = (int)threadIdx.x; g < N.ghosts; g += (int)blockDim.x) {
+    for (int g = (int)threadIdx.x; g < N.ghosts;
+         g += tct_edge_team<SPARE>::threads()) {
         double v[COLS];
         bool all = g < ahead && tct_take(&N.box[COLS * g], number, v);
         for (tct_wait waited = {0, 0}; !all;) {
@@ -193,24 +216,24 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
 /* add(slot, row, sums, thread) for each row of this block with columns of other
  * ranks: what they add to its product with the first COLS vectors of ghosts.
  * Where there are few such rows each has several lanes. */
-template <int COLS, class ADD>
+template <int COLS, bool SPARE = false, class ADD>
 static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                                             const tct_near &N, const ADD &add)
 {
-    const int lanes = N.lanes, step = (int)blockDim.x / lanes;
+    const int lanes = N.lanes, step = tct_edge_team<SPARE>::threads() / lanes;
     const int mine = (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
-    __syncthreads();
+    tct_edge_team<SPARE>::wait();
     for (int first = 0; first < N.edges; first += step) {
         const int i = first + mine;
         double sum[COLS] = {0.0};
-        tct_resident_edge e = {0, 0, 0, 0};
+        tct_resident_edge e = {0, 0, 0, 0, 0};
         if (i < N.edges) e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
-        const int at = i < TCT_NEAR ? N.at[i] : -1, n = (int)(e.end - e.first);
-        for (int k = lane; k < n; k += lanes) {
-            const double a =
-                at >= 0 ? N.val[at + k] : tct_read_only(&H.val[e.first + k]);
-            const int col =
-                at >= 0 ? N.col[at + k] : tct_read_only(&H.col[e.first + k]);
+        const bool near = tct_is_near(H, e);
+        for (int k = lane; k < e.count; k += lanes) {
+            const double a = near ? tct_near_val(H)[e.near + k]
+                                  : tct_read_only(&H.val[e.first + k]);
+            const int col = near ? tct_near_col(H)[e.near + k]
+                                 : tct_read_only(&H.col[e.first + k]);
             for (int j = 0; j < COLS; j++)
                 sum[j] = fma(a, N.ghost[j][col], sum[j]);
         }
@@ -222,7 +245,7 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
             add(e.at >> TCT_THREAD_BITS, e.row, sum,
                 e.at & ((1 << TCT_THREAD_BITS) - 1));
     }
-    __syncthreads();
+    tct_edge_team<SPARE>::wait();
 }
 
 /* Keep value(slot, row, thread) of the owners of all ghosts as their vector n:

@@ -42,7 +42,8 @@ typedef struct tct_resident_send {
 /* A row with entries in columns of other ranks. */
 typedef struct tct_resident_edge {
     int32_t row, at;
-    int64_t first, end; /* entries */
+    int64_t first;       /* entry            */
+    int32_t count, near; /* entries; the first one's place on the chip */
 } tct_resident_edge;
 
 /* What a gang has to do with those of other GPUs; on the device. Lists are in the
@@ -51,6 +52,7 @@ typedef struct tct_resident_halo {
     const int32_t *send_of, *edge_of, *ghost_of;
     const tct_resident_send *send;
     const tct_resident_edge *edge;
+    int entries; /* of a block that stay on the chip: its edges' first ones */
     const int32_t *col; /* the number of a ghost in its block */
     const double *val;
     const int32_t *place;        /* of each ghost in `come` */
@@ -93,6 +95,7 @@ typedef struct tct_resident_kernel {
                         preconditioner y[1] and y[2] are there for it   */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     int8_t sent; /* values of a row that a peer is sent at once            */
+    bool spare;  /* the last warp of a block has no rows                   */
     /* On one GPU, and on several. */
     tct_resident_code kernel, with_peers;
 } tct_resident_kernel;
@@ -107,11 +110,13 @@ extern const tct_resident_kernel tct_resident_cg[2], tct_resident_single[2],
     tct_resident_pipe_pr[2];
 
 /* Divide the matrix among `blocks`. */
-void tct_resident_divide(tct_resident_job *J, int blocks);
-/* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`;
- * the bytes of it that are used. */
+void tct_resident_divide(tct_resident_job *J, const tct_resident_kernel *K,
+                         int blocks);
+/* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`,
+ * behind `entries` of rows with columns of other GPUs; the bytes of it that are
+ * used. */
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
-                          int threads, size_t shared_bytes);
+                          int threads, int entries, size_t shared_bytes);
 /* Where the rows of `J` live: place[row], on the device. */
 void tct_resident_homes(const tct_resident_job *J, int blocks, int threads,
                         gpu_stream stream, tct_resident_home *place);

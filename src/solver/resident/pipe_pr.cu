@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/pipe_pr.cu - solver/pipe_pr.c as one kernel, line for line.
  *
- * One barrier an iteration, which carries the sums and shows r and s to all.
- * Others may still multiply by them when a block updates its part: so r and s
- * have two places each, which take turns.
+ * One barrier an iteration, to which blocks bring their sums, and which shows r
+ * and s to all. A warp that has no rows adds the sums up, of all GPUs, while the
+ * others multiply. Others may still multiply by r and s when a block updates its
+ * part: so they have two places each, which take turns.
  *
  * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
  * takes turns, are then z = M r and st = M s, and r and s stay on the chip; the
@@ -29,7 +30,9 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
          const double *r)
 {
     const double *const x[2] = {s, r};
-    if constexpr (PEERS) tct_expect<2>(*J.halo, near, tct_message(gang, k));
+    if constexpr (PEERS)
+        if (!tct_is_last_warp())
+            tct_expect<2, true>(*J.halo, near, tct_message(gang, k));
     tct_multiply<B, STORE, WALK>(
         J, A, ahead, x,
         [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
@@ -38,17 +41,20 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
     tct_spent(TCT_ON_PRODUCT);
     if constexpr (PEERS) {
-        tct_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
-                      [&](int g, const double(&v)[2]) {
-                          for (int j = 0; j < 2; j++) near.ghost[j][g] = v[j];
-                      });
+        if (tct_is_last_warp()) return;
+        tct_ghosts<2, true>(*J.halo, near, gang, tct_message(gang, k),
+                            [&](int g, const double(&v)[2]) {
+                                for (int j = 0; j < 2; j++)
+                                    near.ghost[j][g] = v[j];
+                            });
         tct_spent(TCT_ON_GHOSTS);
-        tct_add_edges<2>(
+        tct_add_edges<2, true>(
             *J.halo, near,
             [&](int t, int64_t row, const double(&sum)[2], int thread) {
                 *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
                 *tct_at(J.v[V_AR], t, row, TCT_EITHER, thread) += sum[1];
             });
+        tct_spent(TCT_ON_EDGES);
     }
 }
 
@@ -146,6 +152,21 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
+/* The last warp: rr, rz, mu, ... of all; alpha and beta, unless that is the end */
+template <bool M, bool PEERS>
+static __device__ inline void scalars(const tct_resident_job &J,
+                                      const tct_gang<PEERS> &gang, tct_met met,
+                                      int64_t k, double *c)
+{
+    tct_warp_total<4 + M>(gang, &c[C_RR]);
+    if (tct_lane() != 0) return;
+    tct_look(gang, c, k);
+    if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END ||
+        tct_flagged(gang))
+        gang.told[TOLD_ENOUGH] = 1;
+    else step_pipe_pr(c, M);
+}
+
 template <int B, int STORE, int WALK, bool M, bool PEERS>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_resident_job J)
@@ -169,19 +190,18 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     /* clang-format off */
     int64_t k = 0;
     while (met != TCT_LATE) {
-        met = tct_scalars_sum(gang, sum, &c[C_RR], [&] {  /* rr, rz, mu, ...   */
+        met = tct_grid_leave(gang, sum, [&] {
             if constexpr (PEERS) send(near, tct_message(gang, k + 1), place[now]);
         });
         if (met == TCT_LATE) break;
-        tct_look(gang, c, ++k);
-        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
-        __syncthreads();
-        if (threadIdx.x == 0) step_pipe_pr(c, M);        /* alpha, beta       */
-        tct_spent(TCT_ON_VECTORS);
+        ++k;
+        if (tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
         products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
-        tct_spent(TCT_ON_EDGES);
+        tct_spent(TCT_ON_RANKS);
+        if (gang.told[TOLD_MISSED]) met = TCT_LATE;
+        if (gang.told[TOLD_ENOUGH] || met == TCT_LATE) break;
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
         tct_ask(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
@@ -220,6 +240,7 @@ static constexpr tct_resident_kernel plain = {
     2,
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
     2,
+    true,
     tct_kernel<pipe_pr_kernels<false, false>>,
     tct_kernel<pipe_pr_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {

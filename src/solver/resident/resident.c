@@ -217,17 +217,18 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
                 ? J->gang.limit_ns + (uint64_t)(1e9 * R->q->peer_seconds)
                 : UINT64_MAX;
     H->blocks = g->sms;
-    tct_resident_divide(J, H->blocks);
+    tct_resident_divide(J, K, H->blocks);
     p->threads = threads_of(J, H->blocks);
-    p->shared = tct_resident_place(J, K, p->threads, g->shared_bytes);
+    if (R->q->ranks > 1)
+        TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
+    J->halo = H->halo.there;
+    p->shared = tct_resident_place(J, K, p->threads, H->halo.here.entries,
+                                   g->shared_bytes);
     const double chip = (double)J->chip_values * H->blocks;
     J->keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
                        g->l2_bytes);
     H->slots = J->slots;
     for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J->v[v].slots;
-    if (R->q->ranks == 1) return TACIT_OK;
-    TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
-    J->halo = H->halo.there;
     return TACIT_OK;
 }
 

@@ -227,6 +227,7 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
+    false,
     tct_kernel<single_kernels<false, false>>,
     tct_kernel<single_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_single[2] = {
