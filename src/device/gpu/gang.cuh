@@ -348,11 +348,6 @@ static __device__ inline bool tct_is_speaker()
 {
     return blockIdx.x == 0 && threadIdx.x == blockDim.x - GPU_WAVE;
 }
-/* Wait for all threads of the block but those of its last warp. */
-static __device__ inline void tct_await_others()
-{
-    tct_sync_some(1, (int)blockDim.x - GPU_WAVE);
-}
 /* Look `k` (from 1) of this kernel; the scalars must not change before the next
  * barrier. */
 template <bool PEERS>

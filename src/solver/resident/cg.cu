@@ -143,7 +143,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     __shared__ tct_near_if<PEERS> near;
     tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
-    if constexpr (PEERS) tct_near_fill(*J.halo, near);
+    if constexpr (PEERS) tct_near_fill(*J.halo, near, blockDim.x);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
@@ -211,7 +211,6 @@ static constexpr tct_resident_kernel plain = {
     0,
     {0, 2, TCT_IS_X, TCT_IS_DIAGONAL, 1},
     1,
-    false,
     tct_kernel<cg_kernels<false, false>>,
     tct_kernel<cg_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_cg[2] = {

@@ -12,11 +12,10 @@ enum {
 
 /* As many rounds as it takes, all equally wide; the blocks are as many as are
  * on the device at once. */
-void tct_resident_divide(tct_resident_job *J, const tct_resident_kernel *K,
-                         int blocks)
+void tct_resident_divide(tct_resident_job *J, int blocks)
 {
     const int b = J->A.b, m = J->A.walk == GPU_JOINED ? GPU_JOIN : 1;
-    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE - K->spare;
+    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE;
     J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);

@@ -134,8 +134,8 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
     return status;
 }
 
-/* Say where entries of each block would stand on the chip; how many there are at
- * most, or 0 where they are too many. */
+/* Say where entries of each block would stand on the chip; how many do, of the block
+ * that has most. Where most would not, none does. */
 static int count_entries(const maker *m)
 {
     int most = 0;
@@ -147,7 +147,8 @@ static int count_entries(const maker *m)
         }
         if (here > most) most = here;
     }
-    return most <= ENTRIES_MOST ? (most + 1) / 2 * 2 : 0;
+    if (most > 2 * ENTRIES_MOST) return 0;
+    return most < ENTRIES_MOST ? (most + 1) / 2 * 2 : ENTRIES_MOST;
 }
 
 static tacit_status list_edges(maker *m, tct_resident_halo *H)

@@ -27,8 +27,10 @@ enum {
     TCT_NEAR_BOXES = 2 * TCT_NEAR_GHOSTS /* a kernel sends so much at once */
 };
 struct tct_near {
-    int sends, edges, ghosts;      /* of this block                    */
-    int lanes;                     /* that an edge has                 */
+    int sends, edges, ghosts; /* of this block                    */
+    int lanes;                /* that an edge has                 */
+    int team; /* threads that have to do with ghosts and edges: others do not
+                 come to what follows */
     const tct_resident_send *send; /* all of them                      */
     const tct_resident_edge *edge;
     const int32_t *place;    /* where ghosts come to             */
@@ -68,9 +70,10 @@ static __device__ inline bool tct_is_near(const tct_resident_halo &H,
     return e.near + e.count <= H.entries;
 }
 
-/* Every thread calls it, once, at the start; N is in shared memory. */
+/* Every thread calls it, once, at the start; N is in shared memory. The team is the
+ * block's first `team` threads. */
 static __device__ inline void tct_near_fill(const tct_resident_halo &H,
-                                            tct_near &N)
+                                            tct_near &N, int team)
 {
     const int b = (int)blockIdx.x, i = (int)threadIdx.x;
     if (i == 0) {
@@ -84,9 +87,9 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
             N.ghost[n] = N.ghosts <= TCT_NEAR_GHOSTS
                              ? N.near_ghost[n]
                              : H.kept[n] + H.ghost_of[b];
+        N.team = team;
         N.lanes = 1;
-        while (N.lanes < GPU_WAVE &&
-               2 * N.lanes * N.edges <= (int)blockDim.x - GPU_WAVE)
+        while (N.lanes < GPU_WAVE && 2 * N.lanes * N.edges <= team)
             N.lanes *= 2;
     }
     __syncthreads();
@@ -130,28 +133,14 @@ tct_box_of(const tct_resident_halo &H, const tct_near &N, int g,
            (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
-/* Threads that have to do with ghosts and rows at the edge: all of the block, or
- * with SPARE all but its last warp, which does not come here. */
-template <bool SPARE> struct tct_edge_team {
-    static __device__ int threads()
-    {
-        return (int)blockDim.x - (SPARE ? GPU_WAVE : 0);
-    }
-    static __device__ void wait()
-    {
-        if (SPARE) tct_await_others();
-        else __syncthreads();
-    }
-};
-
 /* Begin to copy what message `number`, of COLS values a ghost, has brought so
  * far: tct_ghosts asks for the rest. */
-template <int COLS, bool SPARE = false>
+template <int COLS>
 static __device__ inline void tct_expect(const tct_resident_halo &H,
                                          tct_near &N, uint64_t number)
 {
     const int n = tct_copied_ahead<COLS>(N);
-    for (int g = (int)threadIdx.x; g < n; g += tct_edge_team<SPARE>::threads())
+    for (int g = (int)threadIdx.x; g < n; g += N.team)
         for (int j = 0; j < COLS; j++)
             tct_numbered_copy(&N.box[COLS * g + j],
                               tct_box_of(H, N, g, number) + j);
@@ -172,15 +161,14 @@ static __device__ inline bool tct_take(const tct_numbered *box, uint64_t number,
 
 /* work(ghost, what message `number` says of it) for all ghosts of this block, a
  * ghost always by the same thread. */
-template <int COLS, bool SPARE = false, class WORK>
+template <int COLS, class WORK>
 static __device__ inline void
 tct_ghosts(const tct_resident_halo &H, const tct_near &N,
            const tct_gang<true> &gang, uint64_t number, const WORK &work)
 {
     const int ahead = tct_copied_ahead<COLS>(N);
     tct_await_copies();
-    for (int g = (int)threadIdx.x; g < N.ghosts;
-         g += tct_edge_team<SPARE>::threads()) {
+    for (int g = (int)threadIdx.x; g < N.ghosts; g += N.team) {
         double v[COLS];
         bool all = g < ahead && tct_take(&N.box[COLS * g], number, v);
         for (tct_wait waited = {0, 0}; !all;) {
@@ -216,13 +204,13 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
 /* add(slot, row, sums, thread) for each row of this block with columns of other
  * ranks: what they add to its product with the first COLS vectors of ghosts.
  * Where there are few such rows each has several lanes. */
-template <int COLS, bool SPARE = false, class ADD>
+template <int COLS, class ADD>
 static __device__ inline void tct_add_edges(const tct_resident_halo &H,
                                             const tct_near &N, const ADD &add)
 {
-    const int lanes = N.lanes, step = tct_edge_team<SPARE>::threads() / lanes;
+    const int lanes = N.lanes, step = N.team / lanes;
     const int mine = (int)threadIdx.x / lanes, lane = (int)threadIdx.x % lanes;
-    tct_edge_team<SPARE>::wait();
+    tct_sync_some(1, N.team);
     for (int first = 0; first < N.edges; first += step) {
         const int i = first + mine;
         double sum[COLS] = {0.0};
@@ -245,7 +233,7 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
             add(e.at >> TCT_THREAD_BITS, e.row, sum,
                 e.at & ((1 << TCT_THREAD_BITS) - 1));
     }
-    tct_edge_team<SPARE>::wait();
+    tct_sync_some(1, N.team);
 }
 
 /* Keep value(slot, row, thread) of the owners of all ghosts as their vector n:

@@ -95,7 +95,6 @@ typedef struct tct_resident_kernel {
                         preconditioner y[1] and y[2] are there for it   */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
     int8_t sent; /* values of a row that a peer is sent at once            */
-    bool spare;  /* the last warp of a block has no rows                   */
     /* On one GPU, and on several. */
     tct_resident_code kernel, with_peers;
 } tct_resident_kernel;
@@ -110,8 +109,7 @@ extern const tct_resident_kernel tct_resident_cg[2], tct_resident_single[2],
     tct_resident_pipe_pr[2];
 
 /* Divide the matrix among `blocks`. */
-void tct_resident_divide(tct_resident_job *J, const tct_resident_kernel *K,
-                         int blocks);
+void tct_resident_divide(tct_resident_job *J, int blocks);
 /* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`,
  * behind `entries` of rows with columns of other GPUs; the bytes of it that are
  * used. */

@@ -2,8 +2,8 @@
  * solver/resident/pipe_pr.cu - solver/pipe_pr.c as one kernel, line for line.
  *
  * One barrier an iteration, to which blocks bring their sums, and which shows r
- * and s to all. A warp that has no rows adds the sums up, of all GPUs, while the
- * others multiply. Others may still multiply by r and s when a block updates its
+ * and s to all. One warp adds the sums up, of all GPUs: where it has no rows,
+ * while the others multiply. Others may still multiply by r and s when a block updates its
  * part: so they have two places each, which take turns.
  *
  * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
@@ -31,8 +31,8 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
 {
     const double *const x[2] = {s, r};
     if constexpr (PEERS)
-        if (!tct_is_last_warp())
-            tct_expect<2, true>(*J.halo, near, tct_message(gang, k));
+        if (threadIdx.x < near.team)
+            tct_expect<2>(*J.halo, near, tct_message(gang, k));
     tct_multiply<B, STORE, WALK>(
         J, A, ahead, x,
         [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
@@ -41,14 +41,13 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
         });
     tct_spent(TCT_ON_PRODUCT);
     if constexpr (PEERS) {
-        if (tct_is_last_warp()) return;
-        tct_ghosts<2, true>(*J.halo, near, gang, tct_message(gang, k),
-                            [&](int g, const double(&v)[2]) {
-                                for (int j = 0; j < 2; j++)
-                                    near.ghost[j][g] = v[j];
-                            });
+        if (threadIdx.x >= near.team) return;
+        tct_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
+                      [&](int g, const double(&v)[2]) {
+                          for (int j = 0; j < 2; j++) near.ghost[j][g] = v[j];
+                      });
         tct_spent(TCT_ON_GHOSTS);
-        tct_add_edges<2, true>(
+        tct_add_edges<2>(
             *J.halo, near,
             [&](int t, int64_t row, const double(&sum)[2], int thread) {
                 *tct_at(J.v[V_AAP], t, row, TCT_EITHER, thread) += sum[0];
@@ -177,7 +176,9 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     double sum[4 + M] = {0.0};
     __shared__ tct_near_if<PEERS> near;
     tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
-    if constexpr (PEERS) tct_near_fill(*J.halo, near);
+    const bool spare = J.tile * GPU_WAVE < blockDim.x;
+    if constexpr (PEERS)
+        tct_near_fill(*J.halo, near, blockDim.x - spare * GPU_WAVE);
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
@@ -195,9 +196,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         });
         if (met == TCT_LATE) break;
         ++k;
-        if (tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
+        if (spare && tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
         products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
                            place[now][0].memory);
+        if (!spare && tct_is_last_warp()) scalars<M>(J, gang, met, k, c);
         __syncthreads();
         tct_spent(TCT_ON_RANKS);
         if (gang.told[TOLD_MISSED]) met = TCT_LATE;
@@ -240,7 +242,6 @@ static constexpr tct_resident_kernel plain = {
     2,
     {2, 1, TCT_IS_X, 4, 0, 3, TCT_IS_DIAGONAL, TCT_IS_Z, TCT_IS_Y},
     2,
-    true,
     tct_kernel<pipe_pr_kernels<false, false>>,
     tct_kernel<pipe_pr_kernels<false, true>>};
 extern "C" const tct_resident_kernel tct_resident_pipe_pr[2] = {

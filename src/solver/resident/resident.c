@@ -217,7 +217,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
                 ? J->gang.limit_ns + (uint64_t)(1e9 * R->q->peer_seconds)
                 : UINT64_MAX;
     H->blocks = g->sms;
-    tct_resident_divide(J, K, H->blocks);
+    tct_resident_divide(J, H->blocks);
     p->threads = threads_of(J, H->blocks);
     if (R->q->ranks > 1)
         TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
