@@ -50,17 +50,19 @@ static bool library_says_so(void)
     return says != 0;
 }
 
+static const char *describe(wish_kind wish)
+{
+    if (wish == WISH_YES) return "used as GPU-aware, as " WISH " says";
+    if (wish == WISH_NO) return "not used as GPU-aware, as " WISH " says";
+    if (!is_started()) return "GPU-aware or not is known under mpirun";
+    return library_says_so() ? "GPU-aware" : "not GPU-aware";
+}
+
 bool tct_mpi_about(char *text, size_t size)
 {
     wish_kind wish;
     const bool known = read_wish(&wish) >= 0;
-    const char *how = wish == WISH_YES  ? "used as GPU-aware, as " WISH " says"
-                      : wish == WISH_NO ? "not used as GPU-aware, as " WISH
-                                          " says"
-                      : !is_started() ? "GPU-aware or not is known under mpirun"
-                      : library_says_so() ? "GPU-aware"
-                                          : "not GPU-aware";
-    snprintf(text, size, "%s", known ? how : tacit_error_message());
+    snprintf(text, size, "%s", known ? describe(wish) : tacit_error_message());
     return true; /* the host needs nothing of it */
 }
 
@@ -79,7 +81,7 @@ tacit_status tct_mpi_settle(tacit_world *w, bool *out)
     *out = all[0];
     const char *why = wish != WISH_AUTO ? "as " WISH " says"
                       : *out            ? "MPI is GPU-aware"
-                      : can             ? "as another rank needs it"
+                      : can             ? "not every rank can"
                                         : "MPI is not GPU-aware";
     tct_log(TCT_DETAIL, "link mpi: exchanges go %s: %s",
             *out ? "from GPU to GPU" : "through memory of the host", why);

@@ -5,9 +5,11 @@
  * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
  * one set for each number of columns. With an MPI that is GPU-aware they go from
  * where the device packs to where it reads its ghosts, and otherwise through
- * memory that the CPU reaches, too. A sum over few ranks gathers
- * every rank's scalars and adds them in rank order, so that all ranks have the
- * same bits on every run; over many ranks it is left to MPI_Allreduce.
+ * memory that the CPU reaches, too.
+ *
+ * A sum over few ranks gathers every rank's scalars and adds them in rank order,
+ * so that all ranks have the same bits on every run; over many ranks it is left
+ * to MPI_Allreduce.
  *
  * What can be waited for with a limit is: exchanges, sums over few ranks, and
  * those with other work in between. A sum over many ranks at once is MPI's best,
@@ -252,8 +254,12 @@ static void mpi_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 const tct_link tct_link_mpi = {
-    TCT_LINK_OPS(mpi),          .summary = "MPI, started by the CPU",
-    .starter = TCT_BY_CPU,      .probe = tct_mpi_about,
-    .open = mpi_open,           .close = mpi_close,
-    .plan_open = mpi_plan_open, .plan_close = mpi_plan_close,
+    TCT_LINK_OPS(mpi),
+    .summary = "MPI, started by the CPU",
+    .starter = TCT_BY_CPU,
+    .probe = tct_mpi_about, /* it is there: how it is used */
+    .open = mpi_open,
+    .close = mpi_close,
+    .plan_open = mpi_plan_open,
+    .plan_close = mpi_plan_close,
 };

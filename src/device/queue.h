@@ -121,16 +121,15 @@ typedef struct tct_buffers {
 /* What the line, the devices and the decorators know of an exchange; comm/ adds
  * the rest. */
 struct tct_exchange {
-    int columns;        /* vectors exchanged at once, at most            */
-    int64_t messages;   /* sent by this rank per exchange                */
-    int64_t values;     /* sent by this rank per exchange and column     */
-    int64_t ghosts;     /* received by this rank per column              */
-    int32_t *index;     /* [values] elements to send, on the device      */
+    int columns;        /* vectors exchanged at once, at most              */
+    int64_t messages;   /* sent by this rank per exchange                  */
+    int64_t values;     /* sent by this rank per exchange and column       */
+    int64_t ghosts;     /* received by this rank per column                */
+    int32_t *index;     /* [values] elements to send, on the device        */
     double *ghost;      /* [columns * ghosts] on the device, column after
-                         column                                        */
-    tct_buffers shared; /* that the device and the CPU reach; none where no open
-                           link has messages there                         */
-    tct_buffers device; /* the same of the device's own memory             */
+                           column                                          */
+    tct_buffers shared; /* which the device and the CPU reach, and         */
+    tct_buffers device; /* of the device alone: where an open link needs it */
 };
 
 /* A function of the user's: y of x, both on the device. */
