@@ -10,7 +10,7 @@ value() { sed -n "s/.*\"$2\":[[:space:]]*\([^,]*\),*.*/\1/p" "$1" | head -1; }
 accepted solve poisson3d:12 --json report.json
 valid_json report.json
 for field in tacit matrix name rows nonzeros nonzeros_per_row min mean max path \
-    method loop loop_detail comm device device_name format precision precond ranks threads \
+    method loop loop_detail comm comm_detail device device_name format precision precond ranks threads \
     result converged stop iterations relative_residual true_relative_residual \
     error_2norm reliable_updates fallback time read partition setup solve per_iteration all_solves \
     operations spmv dot nrm2 axpy reduce exchange count seconds flops bytes \

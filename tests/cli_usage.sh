@@ -89,6 +89,28 @@ grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||
     grep -q '^comm	nccl	no	.' out || complain 'devices: nccl'
 grep -q '^comm	nvshmem	yes	.*: NVSHMEM 3\.' out ||
     grep -q '^comm	nvshmem	no	.' out || complain 'devices: nvshmem'
+for wish in auto yes no maybe; do
+    TACIT_GPU_AWARE_MPI=$wish "$TACIT" devices >out
+    case $wish in
+    auto) said='GPU-aware or not is known under mpirun' ;;
+    yes) said='used as GPU-aware, as TACIT_GPU_AWARE_MPI says' ;;
+    no) said='not used as GPU-aware, as TACIT_GPU_AWARE_MPI says' ;;
+    *) said="TACIT_GPU_AWARE_MPI is 'maybe': expected auto, yes or no" ;;
+    esac
+    [ -z "$MPIRUN" ] || has out "through MPI: $said"
+done
+if [ -n "$MPIRUN" ]; then
+    run 2 devices
+    grep -q '^comm	mpi	yes	.*: \(not \)\{0,1\}GPU-aware$' out || complain 'devices: mpi'
+    # the host does not ask
+    TACIT_GPU_AWARE_MPI=maybe
+    export TACIT_GPU_AWARE_MPI
+    run 2 solve poisson3d:6 --comm mpi
+    [ $status = 0 ] || complain "TACIT_GPU_AWARE_MPI, on the host: status $status"
+    has out 'comm mpi, device host'
+    unset TACIT_GPU_AWARE_MPI
+    accepted devices
+fi
 gpu=no
 grep -q '^device	cuda	yes	' out && gpu=yes
 for name in cuda graph resident mixed mixed48; do

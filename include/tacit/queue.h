@@ -38,7 +38,11 @@
  *     shm              memory that the processes of one machine, or threads,
  *                      share, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device
- *                      before each message; allows loop host
+ *                      before each message; allows loop host. Where MPI says
+ *                      that it is GPU-aware, or the variable
+ *                      TACIT_GPU_AWARE_MPI does ("yes", "no", "auto"),
+ *                      exchanges go from GPU to GPU, else through memory of the
+ *                      host, as all sums do
  *
  * Decorators stand before the device and watch or disturb the line:
  *     count:host       operations, messages and bytes (tacit_queue_tally)
@@ -152,6 +156,10 @@ TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
 
 /* The name of the link that messages go through: "self", "shm", "mpi". */
 TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
+
+/* What that link has settled for this queue, for people, "" if nothing: of mpi on
+ * a GPU "GPU-aware" or "through memory of the host". Owned by the library. */
+TACIT_API const char *tacit_queue_link_detail(const tacit_queue *queue);
 
 /* x = value, of `n` doubles on the device.
  * Blocking and Errors as tacit_queue_put. */

@@ -183,6 +183,9 @@ static const entry variables[] = {
      "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "
      "NVSHMEM_REMOTE_TRANSPORT=none, NVSHMEM_DISABLE_LOCAL_ONLY_PROXY=1 and "
      "NVSHMEM_DISABLE_NVLS=1 are set then, where they are not set"},
+    {"TACIT_GPU_AWARE_MPI",
+     "yes or no: --comm mpi does, or does not, give MPI memory of GPUs; auto: "
+     "as the library says of itself (auto)"},
     {"TACIT_OVERSUBSCRIBE", "set: as --oversubscribe, processes may share a "
                             "GPU, which is slow and for "
                             "tests"},

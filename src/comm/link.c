@@ -194,7 +194,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
         if (status >= 0) continue;
-        if (!any) return status;
+        if (!any || status == TACIT_INVALID) return status; /* as it was said */
         failed = status;
         snprintf(reason, sizeof reason, "%s", tacit_error_message());
         tct_log(TCT_DETAIL, "link %s: not used: %s", links[i]->name, reason);
@@ -280,4 +280,10 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 const char *tacit_queue_link(const tacit_queue *queue)
 {
     return queue->link->name;
+}
+
+const char *tacit_queue_link_detail(const tacit_queue *queue)
+{
+    const char *detail = queue->links[queue->via].detail;
+    return detail ? detail : "";
 }

@@ -3,9 +3,13 @@
  * of queues, so the stream plane acts when it is reached.
  *
  * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
- * one set for each number of columns. A sum over few ranks gathers
- * every rank's scalars and adds them in rank order, so that all ranks have the
- * same bits on every run; over many ranks it is left to MPI_Allreduce.
+ * one set for each number of columns. With an MPI that is GPU-aware they go from
+ * where the device packs to where it reads its ghosts, and otherwise through
+ * memory that the CPU reaches, too.
+ *
+ * A sum over few ranks gathers every rank's scalars and adds them in rank order,
+ * so that all ranks have the same bits on every run; over many ranks it is left
+ * to MPI_Allreduce.
  *
  * What can be waited for with a limit is: exchanges, sums over few ranks, and
  * those with other work in between. A sum over many ranks at once is MPI's best,
@@ -43,7 +47,7 @@ static bool mpi_available(const tacit_queue *q, char *reason, size_t size)
     return false;
 }
 
-static tacit_status mpi_open(tacit_queue *q)
+static tacit_status open_sums(tacit_queue *q)
 {
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     mpi_sum *s = tct_calloc(sizeof *s);
@@ -52,6 +56,16 @@ static tacit_status mpi_open(tacit_queue *q)
     *tct_link_state(q) = s;
     TRY(TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine));
     return TCT_ALLOC(parts * (TCT_SUM_MOST + 1), "a queue", &s->all);
+}
+
+static tacit_status mpi_open(tacit_queue *q)
+{
+    tct_open_link *open = &q->links[q->via];
+    TRY(tct_agree(q->world, open_sums(q)));
+    if (!q->device->alloc_shared) return TACIT_OK; /* it has but one memory */
+    TRY(tct_mpi_settle(q->world, &open->on_device));
+    open->detail = open->on_device ? "GPU-aware" : "through memory of the host";
+    return TACIT_OK;
 }
 
 static void mpi_close(tacit_queue *q)
@@ -79,7 +93,8 @@ static tacit_status make_requests(const tct_plan *plan, int columns)
 {
     mpi_plan *p = *tct_plan_state(plan);
     const MPI_Comm halo = tct_mpi_of(plan->q->world)->halo;
-    double *landing = tct_landing(&plan->base, columns);
+    double *landing = tct_landing(plan->q, &plan->base, columns);
+    double *pack = tct_buffers_of(plan->q, &plan->base)->pack;
     MPI_Request *set = NULL;
     TRY(TCT_ALLOC(p->count, "an exchange", &set));
     for (int i = 0; i < p->count; i++) set[i] = MPI_REQUEST_NULL;
@@ -92,7 +107,7 @@ static tacit_status make_requests(const tct_plan *plan, int columns)
     }
     for (int k = 0; k < plan->sends; k++, set++) {
         const tct_channel *c = &plan->send[k];
-        MPI_TRY(MPI_Send_init(plan->base.pack + columns * c->first,
+        MPI_TRY(MPI_Send_init(pack + columns * c->first,
                               (int)(columns * c->count), MPI_DOUBLE, c->peer,
                               tag_of(p, plan->send, k), halo, set));
     }
@@ -242,6 +257,7 @@ const tct_link tct_link_mpi = {
     TCT_LINK_OPS(mpi),
     .summary = "MPI, started by the CPU",
     .starter = TCT_BY_CPU,
+    .probe = tct_mpi_about, /* it is there: how it is used */
     .open = mpi_open,
     .close = mpi_close,
     .plan_open = mpi_plan_open,

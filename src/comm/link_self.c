@@ -27,9 +27,9 @@ static void self_exchange_begin(tacit_queue *q, const tct_op *op)
 {
     const tct_plan *plan = tct_plan_of(op);
     const int columns = op->x.columns;
-    double *landing = tct_landing(&plan->base, columns);
+    double *landing = tct_landing(q, &plan->base, columns);
     for (int k = 0; k < plan->sends && q->failed == TACIT_OK; k++) {
-        double *from = plan->base.pack + columns * plan->send[k].first;
+        double *from = plan->base.shared.pack + columns * plan->send[k].first;
         double *to = landing + columns * plan->recv[k].first;
         const size_t n = (size_t)(columns * plan->send[k].count);
         q->device->run(q, &(tct_op){.code = TCT_PASS,

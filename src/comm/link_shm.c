@@ -308,7 +308,8 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
         const tct_channel *c = &plan->send[k];
         const shm_end *e = &p->end[k];
         if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
-        memcpy(e->half[tct_half_of(now)], plan->base.pack + columns * c->first,
+        memcpy(e->half[tct_half_of(now)],
+               plan->base.shared.pack + columns * c->first,
                bytes_of(c, columns));
         tct_signal(e->other, now);
     }
@@ -320,7 +321,7 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
     const shm_plan *p = *tct_plan_state(plan);
     const int columns = op->x.columns;
     const uint64_t now = p->exchanges;
-    double *landing = tct_landing(&plan->base, columns);
+    double *landing = tct_landing(q, &plan->base, columns);
     for (int k = 0; k < plan->recvs; k++) {
         const tct_channel *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];

@@ -38,27 +38,50 @@ static tacit_status upload(tacit_queue *q, int64_t n, const int32_t *index,
     return q_own_status(q);
 }
 
-static tacit_status alloc_shared(tacit_queue *q, int64_t n, double **out)
+typedef void *allocator(tacit_queue *q, size_t bytes);
+
+/* For each column `n` doubles. */
+static tacit_status alloc_columns(const tct_plan *p, allocator *alloc,
+                                  int64_t n, double **out)
 {
-    *out = tct_alloc_shared(q, (size_t)n * sizeof **out);
-    return *out ? TACIT_OK
-                : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
+    *out = alloc(p->q, (size_t)(p->base.columns * n) * sizeof **out);
+    if (!*out) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
+    return TACIT_OK;
+}
+
+static tacit_status alloc_buffers(const tct_plan *p, allocator *alloc,
+                                  bool in_place, tct_buffers *out)
+{
+    if (p->base.columns > 1 || !in_place)
+        TRY(alloc_columns(p, alloc, p->base.ghosts, &out->landing));
+    return alloc_columns(p, alloc, p->base.values, &out->pack);
+}
+
+/* Has an open link that does not pack by itself its messages there? */
+static bool has_messages(const tacit_queue *q, bool on_device)
+{
+    for (int i = 0; i < TCT_LINKS_MOST; i++) {
+        const tct_open_link *open = &q->links[i];
+        if (open->link && !open->link->launch && open->on_device == on_device)
+            return true;
+    }
+    return false;
 }
 
 static tacit_status alloc_values(tct_plan *p, int64_t values, int64_t ghosts)
 {
     tct_exchange *e = &p->base;
-    const int64_t columns = e->columns;
+    const tct_device_ops *device = p->q->device;
     e->values = values;
     e->ghosts = ghosts;
     e->messages = p->sends;
-    e->in_place = !p->q->device->alloc_shared;
-    e->ghost = p->q->device->alloc(p->q, (size_t)(columns * ghosts) *
-                                             sizeof *e->ghost);
-    if (!e->ghost) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
-    if (columns > 1 || !e->in_place)
-        TRY(alloc_shared(p->q, columns * ghosts, &e->landing));
-    return alloc_shared(p->q, columns * values, &e->pack);
+    TRY(alloc_columns(p, device->alloc, ghosts, &e->ghost));
+    if (has_messages(p->q, true))
+        TRY(alloc_buffers(p, device->alloc, true, &e->device));
+    if (has_messages(p->q, false))
+        TRY(alloc_buffers(p, tct_alloc_shared, !device->alloc_shared,
+                          &e->shared));
+    return TACIT_OK;
 }
 
 static tacit_status build(tct_plan *p, int sends, const tct_channel *send,
@@ -95,16 +118,23 @@ tacit_status tct_plan_from_lists(tacit_queue *q, int sends,
     return status;
 }
 
+static void free_values(tacit_queue *q, const tct_exchange *e)
+{
+    double *const own[] = {e->ghost, e->device.pack, e->device.landing};
+    double *const shared[] = {e->shared.pack, e->shared.landing};
+    for (size_t i = 0; i < sizeof own / sizeof *own; i++)
+        if (own[i]) q->device->free(q, own[i]);
+    for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
+        if (shared[i]) tct_free_shared(q, shared[i]);
+}
+
 void tct_plan_destroy(tct_plan **plan)
 {
     if (!plan || !*plan) return;
     tct_plan *p = *plan;
     tacit_queue *q = p->q;
     tct_links_plan_close(p);
-    const bool all = !p->lost;
-    if (all && p->base.pack) tct_free_shared(q, p->base.pack);
-    if (all && p->base.landing) tct_free_shared(q, p->base.landing);
-    if (all && p->base.ghost) q->device->free(q, p->base.ghost);
+    if (!p->lost) free_values(q, &p->base);
     if (p->base.index) q->device->free(q, p->base.index);
     TCT_FREE(p->send, p->recv, p);
     *plan = NULL;

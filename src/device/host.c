@@ -152,7 +152,7 @@ static void pack(const tct_op *op)
     for (int j = 0; j < columns; j++) {
         const double *x = tct_column(&op->x, j);
         for (int64_t i = 0; i < e->values; i++)
-            e->pack[i * columns + j] = x[e->index[i]];
+            op->v[0][i * columns + j] = x[e->index[i]];
     }
 }
 
@@ -160,10 +160,9 @@ static void unpack(const tct_op *op)
 {
     const tct_exchange *e = op->exchange;
     const int columns = op->x.columns;
-    const double *landing = tct_landing(e, columns);
     for (int j = 0; j < columns; j++)
         for (int64_t i = 0; i < e->ghosts; i++)
-            e->ghost[j * e->ghosts + i] = landing[i * columns + j];
+            e->ghost[j * e->ghosts + i] = op->v[0][i * columns + j];
 }
 
 static void run_one(tacit_queue *q, const tct_op *op)

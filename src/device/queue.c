@@ -138,11 +138,17 @@ static void run(tacit_queue *q, const tct_op *op)
     if (q->failed == TACIT_OK) q->device->run(q, op);
 }
 
-/* Must what the link is given be brought to the CPU, and waited for? */
+/* Does the CPU start messages of a device that has memory of its own and runs
+ * behind it? Then scalars are brought to it, and the device is waited for. */
 static bool is_apart(const tacit_queue *q)
 {
-    return q->device->alloc_shared && q->link->starter == TCT_BY_CPU &&
-           q->ranks > 1;
+    return q->device->alloc_shared && q->link->starter == TCT_BY_CPU;
+}
+
+/* What was enqueued runs while the CPU waits for messages. */
+static void go_ahead(tacit_queue *q)
+{
+    if (is_apart(q) && q->device->flush) q->device->flush(q);
 }
 
 /* Bring the scalars of a sum, system by system, into q->sum, or back. */
@@ -166,6 +172,7 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
         q->device->sync(q);
         q->link->sum_begin(q, &here);
     } else {
+        go_ahead(q);
         q->link->sum_end(q, &here);
         move_scalars(q, op, TCT_PUT);
     }
@@ -196,6 +203,7 @@ static void begin_exchange(tacit_queue *q, const tct_op *op)
     tct_op pack = *op;
     pack.code = TCT_PACK;
     pack.n = (size_t)op->exchange->values;
+    pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
     if (pack.n > 0 && !q->link->launch) run(q, &pack);
     if (is_apart(q)) q->device->sync(q);
     q->link->exchange_begin(q, op);
@@ -206,10 +214,10 @@ static void end_exchange(tacit_queue *q, const tct_op *op)
     tct_op unpack = *op;
     unpack.code = TCT_UNPACK;
     unpack.n = (size_t)op->exchange->ghosts;
+    unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
+    go_ahead(q);
     q->link->exchange_end(q, op);
-    if (!q->link->launch &&
-        tct_landing(op->exchange, op->x.columns) != op->exchange->ghost)
-        run(q, &unpack);
+    if (!q->link->launch && unpack.v[0] != op->exchange->ghost) run(q, &unpack);
 }
 
 /* The end must come to the device even where the queue has failed since. */

@@ -37,8 +37,8 @@
     X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
     X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                   \
     X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                       \
-    X(PACK, "pack", 0, 0, 0, 0, 2, 0)                                       \
-    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0)                                   \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0)     /* to which pack       */         \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0) /* from which landing  */         \
     X(CALL, "function", 1, 0, 0, 0, 0, 0)                                   \
     X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0)                             \
     X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0)                             \
@@ -111,28 +111,26 @@ static inline tct_panel tct_pair(const double *x0, const double *x1)
                        apart / (intptr_t)sizeof(double), 2};
 }
 
-/* What the line, the devices and the decorators know of an exchange; comm/ adds
- * the rest. Messages lie peer by peer in `pack` and `landing`, which the
- * device and what starts messages both reach; in a message the columns of an
- * element stand side by side. */
-struct tct_exchange {
-    int columns;      /* vectors exchanged at once, at most            */
-    int64_t messages; /* sent by this rank per exchange                */
-    int64_t values;   /* sent by this rank per exchange and column     */
-    int64_t ghosts;   /* received by this rank per column              */
-    int32_t *index;   /* [values] elements to send, on the device      */
-    double *pack;     /* [columns * values]                            */
-    double *landing;  /* [columns * ghosts]                            */
-    double *ghost;    /* [columns * ghosts] on the device, column after
-                         column                                        */
-    bool in_place;    /* one column lands where its ghosts belong      */
-};
+/* Messages lie peer by peer in `pack` and `landing`; in a message the columns of
+ * an element stand side by side. */
+typedef struct tct_buffers {
+    double *pack;    /* [columns * values] */
+    double *landing; /* [columns * ghosts] */
+} tct_buffers;
 
-/* Where messages of `columns` columns land. */
-static inline double *tct_landing(const tct_exchange *e, int columns)
-{
-    return e->in_place && columns == 1 ? e->ghost : e->landing;
-}
+/* What the line, the devices and the decorators know of an exchange; comm/ adds
+ * the rest. */
+struct tct_exchange {
+    int columns;        /* vectors exchanged at once, at most              */
+    int64_t messages;   /* sent by this rank per exchange                  */
+    int64_t values;     /* sent by this rank per exchange and column       */
+    int64_t ghosts;     /* received by this rank per column                */
+    int32_t *index;     /* [values] elements to send, on the device        */
+    double *ghost;      /* [columns * ghosts] on the device, column after
+                           column                                          */
+    tct_buffers shared; /* which the device and the CPU reach, and         */
+    tct_buffers device; /* of the device alone: where an open link needs it */
+};
 
 /* A function of the user's: y of x, both on the device. */
 typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
@@ -305,9 +303,10 @@ typedef enum tct_starter {
 /* How messages go between the ranks of a world: one file in comm/, one row in
  * TCT_LINKS. A link by the CPU reads and writes memory of the CPU: where the
  * device has its own, the line brings scalars there and back, and waits for the
- * device before a message. A link by the stream or a kernel makes an operation of
- * the device of each message, which runs when its turn comes, and so does what
- * has to be packed and unpacked: `launch`.
+ * device before a message; values that it exchanges may stay on the device, if it
+ * says so when it is opened (tct_open_link). A link by the stream or a kernel
+ * makes an operation of the device of each message, which runs when its turn
+ * comes, and so does what has to be packed and unpacked: `launch`.
  *
  * `sum_end` leaves the same bits on every rank. Each sum carries a word of flags
  * besides its scalars: whether a queue has failed and whether a monitor wants
@@ -358,6 +357,8 @@ enum { TCT_LINKS_MOST = 8 };
 typedef struct tct_open_link {
     const tct_link *link; /* NULL: none */
     void *state;
+    bool on_device;     /* what it exchanges lies in memory of the device */
+    const char *detail; /* what it has settled, for people, or NULL       */
 } tct_open_link;
 
 /* --- layers --------------------------------------------------------------- */
@@ -420,6 +421,22 @@ struct tacit_queue {
 static inline void **tct_link_state(tacit_queue *q)
 {
     return &q->links[q->via].state;
+}
+
+/* What that link's messages of an exchange lie in. */
+static inline const tct_buffers *tct_buffers_of(const tacit_queue *q,
+                                                const tct_exchange *e)
+{
+    return q->links[q->via].on_device ? &e->device : &e->shared;
+}
+
+/* Where its messages of `columns` columns land: one where its ghosts belong, if
+ * the link reaches them. */
+static inline double *tct_landing(const tacit_queue *q, const tct_exchange *e,
+                                  int columns)
+{
+    const bool reached = q->links[q->via].on_device || !q->device->alloc_shared;
+    return reached && columns == 1 ? e->ghost : tct_buffers_of(q, e)->landing;
 }
 
 /* The flag word that this rank adds to a sum, and what the summed word of all

@@ -47,6 +47,7 @@ cJSON *cli_json_path(const cli_path *p)
     text(o, "loop", p->loop);
     text(o, "loop_detail", p->loop_detail);
     text(o, "comm", p->comm);
+    text(o, "comm_detail", p->comm_detail);
     text(o, "device", p->device);
     text(o, "device_name", p->device_name);
     text(o, "format", p->format);

@@ -21,6 +21,7 @@ cli_path cli_path_of(const cli *c, const cli_problem *p, const cli_system *s,
     cli_path path = {.method = method,
                      .loop = result->loop ? result->loop : "host",
                      .comm = tacit_queue_link(s->queue),
+                     .comm_detail = tacit_queue_link_detail(s->queue),
                      .device = c->device,
                      .precision = precision_of(c, run),
                      .precond = c->set.precond ? c->set.precond : "none",
@@ -128,11 +129,12 @@ static void print_path(FILE *to, const cli_report *r)
     const cli_path *p = &r->path;
     fprintf(
         to,
-        "path     method %s, loop %s%s%s%s, comm %s, device %s (%s)\n"
+        "path     method %s, loop %s%s%s%s, comm %s%s%s%s, device %s (%s)\n"
         "         format %s%s%s%s, order %s, precision %s, precond %s, "
         "%d rank%s x %d thread%s%s%s%s\n",
         p->method, p->loop, p->loop_detail[0] ? " (" : "", p->loop_detail,
-        p->loop_detail[0] ? ")" : "", p->comm, p->device, p->device_name,
+        p->loop_detail[0] ? ")" : "", p->comm, p->comm_detail[0] ? " (" : "",
+        p->comm_detail, p->comm_detail[0] ? ")" : "", p->device, p->device_name,
         p->format, p->detail[0] ? " (" : "", p->detail, p->detail[0] ? ")" : "",
         p->order, p->precision, p->precond, p->ranks, p->ranks == 1 ? "" : "s",
         p->threads, p->threads == 1 ? "" : "s",

@@ -13,6 +13,7 @@ typedef struct cli_path {
     char format[CLI_FORMAT];
     char detail[160]; /* of the format */
     char loop_detail[96];
+    const char *comm_detail;  /* what the link has settled, or "" */
     double bytes_per_nonzero; /* of the matrix in that format and precision */
     char device_name[160];
     int ranks, threads;
