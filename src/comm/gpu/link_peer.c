@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/link_peer.c - links peer and nvshmem: messages started by kernels,
  * between GPUs that reach each other's memory. Kernels are given addresses; what
- * tells the two apart is where the memory comes from. Where ranks of nvshmem are
- * far they are other kernels, to which a module has calls. */
+ * tells the two apart is where the memory comes from. Where some ranks of nvshmem
+ * are far the kernels are those of a module, which have calls for that. */
 #include "comm/gpu/libnvshmem.h"
 #include "comm/gpu/nvshmem_module.h"
 #include "comm/gpu/peer.h"

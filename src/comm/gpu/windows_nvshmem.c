@@ -23,7 +23,7 @@ static struct {
     const tct_nvshmem_library *lib;  /* NULL: not asked for yet          */
     tct_nvshmem_id id;               /* of the job                       */
     bool begun, ready;               /* it is tried once, and may fail   */
-    const tct_nvshmem_module *calls; /* NULL: no rank is far */
+    const tct_nvshmem_module *calls; /* NULL: no rank is far             */
     int device;                      /* its GPU                          */
     int arenas;                      /* the same on all ranks            */
     struct {
