@@ -198,7 +198,7 @@ static __device__ inline void announce(const tct_peer_common &C,
     }
     if (threadIdx.x == 0) last = tct_all_done(e.ticket, gridDim.x);
     __syncthreads();
-    if (last && e.there[half])
+    if (last && bytes > 0)
         FAR::put(e.there[half], e.half[half], bytes, counter, number, e.peer);
     else if (last && threadIdx.x == 0) FAR::say(counter, number, e.peer);
 }
