@@ -34,7 +34,11 @@
  *                      (TACIT_NVSHMEM may say where it is) and starts once in a
  *                      process, so that the link belongs to the first world
  *                      that opens it; not ended before the process is; allows
- *                      every loop
+ *                      every loop, or, where GPUs do not reach each other's
+ *                      memory, as those of several machines, and messages go
+ *                      through NVSHMEM's calls (libtacit_nvshmem.so; the
+ *                      variable TACIT_NVSHMEM_MODULE may say where it is),
+ *                      loops host and graph
  *     shm              memory that the processes of one machine, or threads,
  *                      share, written by the CPU; allows loop host
  *     mpi              MPI, started by the CPU, which waits for the device

@@ -181,8 +181,12 @@ static const entry variables[] = {
     {"TACIT_NCCL", "the library of NCCL, for --comm nccl (libnccl.so.2)"},
     {"TACIT_NVSHMEM",
      "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "
-     "NVSHMEM_REMOTE_TRANSPORT=none, NVSHMEM_DISABLE_LOCAL_ONLY_PROXY=1 and "
-     "NVSHMEM_DISABLE_NVLS=1 are set then, where they are not set"},
+     "NVSHMEM_DISABLE_NVLS=1 and, where all GPUs are of one machine and reach "
+     "each other, NVSHMEM_REMOTE_TRANSPORT=none and "
+     "NVSHMEM_DISABLE_LOCAL_ONLY_PROXY=1 are set then, where they are not set"},
+    {"TACIT_NVSHMEM_MODULE",
+     "the module for GPUs that do not reach each other's memory, as of several "
+     "machines (libtacit_nvshmem.so, beside the library or the program)"},
     {"TACIT_GPU_AWARE_MPI",
      "yes or no: --comm mpi does, or does not, give MPI memory of GPUs; auto: "
      "as the library says of itself (auto)"},

@@ -26,7 +26,7 @@ static const tacit_link rows[] = {
      TCT_NO_CUDA},
     {"nvshmem",
      "a kernel starts every message, into memory of another GPU that NVSHMEM "
-     "gives",
+     "gives, or by NVSHMEM's calls",
      TCT_NO_CUDA},
     {"shm", "the CPU starts every message, through memory that the ranks share",
      NULL},

@@ -9,6 +9,8 @@
  * A channel. Message e lies in half e % 2 of the receiver's window, and has two
  * counters: `arrived`, which is set to e when it was stored, and `taken`, which
  * is set to e when it was read. A half is stored into for e once e - 2 was taken.
+ * Where messages may overtake each other each half has two of its own: what is
+ * said of e follows from what was said of e - 2, and arrives behind it.
  *
  * A sum. Each rank leaves its values, each with the number of the sum, in slots
  * of all ranks, and all add them up in rank order: the same bits everywhere. The
@@ -113,15 +115,22 @@ TCT_LANE bool tct_is_last(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* One of the `parts` that store, or read, message `number` is through with it:
- * the last one says so in the counter of the other end. */
+/* One of the `parts` that store, or read, a message is through with it; true: so
+ * are all, and the caller sees what they have stored. */
+TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
+{
+    tct_fence_all();
+    if (!tct_is_last(ticket, parts)) return false;
+    tct_fence_all();
+    return true;
+}
+
+/* The same of message `number`: the last one says so in the counter of the other
+ * end. */
 TCT_LANE void tct_part_done(unsigned *ticket, unsigned parts, uint64_t *counter,
                             uint64_t number)
 {
-    tct_fence_all();
-    if (!tct_is_last(ticket, parts)) return;
-    tct_fence_all();
-    tct_signal_send(counter, number);
+    if (tct_all_done(ticket, parts)) tct_signal_send(counter, number);
 }
 
 /* --- sums --------------------------------------------------------------------- */

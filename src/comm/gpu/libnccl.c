@@ -15,8 +15,10 @@ static struct {
     char text[400];
 } nccl = {.once = PTHREAD_ONCE_INIT};
 
-static const tct_library library = {"NCCL", "TACIT_NCCL", "libnccl.so.2",
-                                    "libnccl.so"};
+static const tct_library library = {.name = "NCCL",
+                                    .variable = "TACIT_NCCL",
+                                    .file = "libnccl.so.2",
+                                    .otherwise = "libnccl.so"};
 
 static bool find(void *handle, const char *symbol, void *function)
 {

@@ -8,8 +8,9 @@
 
 enum { MAJOR = 3 }; /* others have other structures */
 
-static const tct_library library = {"NVSHMEM", "TACIT_NVSHMEM",
-                                    "libnvshmem_host.so.3", NULL};
+static const tct_library library = {.name = "NVSHMEM",
+                                    .variable = "TACIT_NVSHMEM",
+                                    .file = "libnvshmem_host.so.3"};
 
 static struct {
     pthread_once_t once;

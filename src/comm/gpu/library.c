@@ -5,10 +5,51 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
+
+enum { PATH_MOST = 4096 };
+static const char loaded_from; /* of which the loader says where it is */
 
 static void *load(const char *file)
 {
     return dlopen(file, RTLD_NOW | RTLD_LOCAL);
+}
+
+/* The folder that `file` is in, into `folder` [size]. */
+static bool folder_of(const char *file, char *folder, size_t size)
+{
+    const char *end = file ? strrchr(file, '/') : NULL;
+    if (!end || (size_t)(end - file) >= size) return false;
+    memcpy(folder, file, (size_t)(end - file));
+    folder[end - file] = '\0';
+    return true;
+}
+
+/* Where this code is: in a library, whose path the loader has, or in a program,
+ * of which it has but the name that it was called by. */
+static bool own_folder(char *folder, size_t size)
+{
+    Dl_info here;
+    char program[PATH_MOST];
+    if (dladdr(&loaded_from, &here) && here.dli_fname[0] == '/')
+        return folder_of(here.dli_fname, folder, size);
+    const ssize_t n = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[n < 0 ? 0 : n] = '\0';
+    return folder_of(program, folder, size);
+}
+
+/* Is `file` beside this code, as it is built or installed? Where, into `path`
+ * [size]. */
+static bool is_beside(const char *file, char *path, size_t size)
+{
+    static const char *const ways[] = {"", TACIT_LIBRARIES "/"};
+    char folder[PATH_MOST];
+    if (!own_folder(folder, sizeof folder)) return false;
+    for (int i = 0; i < 2; i++) {
+        snprintf(path, size, "%s/%s%s", folder, ways[i], file);
+        if (access(path, R_OK) == 0) return true;
+    }
+    return false;
 }
 
 static void *open_given(const tct_library *l, const char *path, char *text,
@@ -25,9 +66,10 @@ void *tct_library_open(const tct_library *library, char *text, size_t size)
 {
     const tct_library *l = library;
     const char *given = getenv(l->variable);
-    char why[256];
+    char why[256], path[PATH_MOST + 64];
     if (given && *given) return open_given(l, given, text, size);
-    void *handle = load(l->file);
+    const bool beside = l->ours && is_beside(l->file, path, sizeof path);
+    void *handle = load(beside ? path : l->file);
     if (handle) return handle;
     snprintf(why, sizeof why, "%s", dlerror());
     if (l->otherwise) handle = load(l->otherwise);

@@ -11,6 +11,7 @@ typedef struct tct_library {
     const char *variable;  /* of the environment, which may say where it is */
     const char *file;      /* for the loader, where that is not set */
     const char *otherwise; /* a second one; NULL: none */
+    bool ours;             /* it is looked for beside this library first */
 } tct_library;
 
 /* Its handle, which stays open for good; NULL, and why, in `text` [size]. */

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/link_peer.c - links peer and nvshmem: messages started by kernels,
  * between GPUs that reach each other's memory. Kernels are given addresses; what
- * tells the two apart is where the memory comes from. */
+ * tells the two apart is where the memory comes from. Where some ranks of nvshmem
+ * are far the kernels are those of a module, which have calls for that. */
 #include "comm/gpu/libnvshmem.h"
+#include "comm/gpu/nvshmem_module.h"
 #include "comm/gpu/peer.h"
 #include "comm/link.h"
 #include "comm/plan.h"
@@ -14,6 +16,7 @@ enum { COUNTER = 64, NODES = 12040 /* driver that has while nodes */ };
 
 typedef struct { /* of a queue */
     tct_windows *windows;
+    const tct_nvshmem_module *calls; /* NULL: no rank is far from another */
     tct_peer_window slots;
     tct_peer_common common;
     tct_peer_window gang_slots;
@@ -29,9 +32,9 @@ typedef struct { /* of a plan */
 
 enum { SLOT = sizeof(tct_numbered) };
 
-static peer *peer_of(tacit_queue *q)
+static peer *peer_of(const tacit_queue *q)
 {
-    return *tct_link_state(q);
+    return *tct_link_state((tacit_queue *)(uintptr_t)q);
 }
 
 /* Why no queue like `q` can have such a link; NULL: it may. */
@@ -63,8 +66,16 @@ static bool nvshmem_available(const tacit_queue *q, char *reason, size_t size)
 
 static bool nvshmem_probe(char *text, size_t size)
 {
-    return tct_device_cuda.available(text, size) &&
-           tct_nvshmem_load(text, size) != NULL;
+    char module[256];
+    if (!tct_device_cuda.available(text, size) || !tct_nvshmem_load(text, size))
+        return false;
+    const bool far = tct_nvshmem_module_load(module, sizeof module) != NULL;
+    const size_t n = strlen(text);
+    snprintf(text + n, size - n,
+             far ? ", also between GPUs that do not reach each other's memory "
+                   "(loops host and graph)"
+                 : ", only between GPUs that reach each other's memory");
+    return true;
 }
 
 /* What paces a loop is the same on all ranks. */
@@ -96,6 +107,26 @@ static tacit_status open_gangs(tacit_queue *q, peer *p)
     return tct_agree(q->world, status);
 }
 
+/* Where all say their part of a sum, and this rank what goes to those that are
+ * far. Collective. */
+static tacit_status open_slots(tacit_queue *q, peer *p)
+{
+    const size_t bytes = tct_peer_slots(q->ranks) * SLOT +
+                         2 * (size_t)q->ranks * sizeof(uint64_t);
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(p->windows, bytes, &p->slots));
+    TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
+    for (int r = 0; r < q->ranks; r++) {
+        const bool far = tct_windows_far(p->windows, r);
+        p->common.far |= (uint32_t)far << r;
+        p->common.there[r] = tct_windows_at(p->windows, r, &all[r]);
+        p->common.slot[r] = tct_windows_at(p->windows, far ? q->rank : r,
+                                           &all[far ? q->rank : r]);
+    }
+    p->calls = tct_windows_calls(p->windows);
+    return TACIT_OK;
+}
+
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
@@ -104,18 +135,13 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
     p->slots.arena = p->gang_slots.arena = -1;
     TRY(tct_windows_open(q, source, &p->windows));
-    TRY(tct_windows_take(
-        p->windows, 2 * (size_t)q->ranks * TCT_PEER_SLOTS * SLOT, &p->slots));
     const tct_peer_state none = {0};
     p->common = (tct_peer_common){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
     TRY(tct_agree(q->world,
                   tct_gpu_upload(&none, sizeof none, &p->common.state)));
-    tct_peer_window all[TCT_PEERS_MOST];
-    TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
-    for (int r = 0; r < q->ranks; r++)
-        p->common.slot[r] = tct_windows_at(p->windows, r, &all[r]);
-    TRY(open_gangs(q, p));
+    TRY(open_slots(q, p));
+    if (!p->calls) TRY(open_gangs(q, p));
     return agree_on_nodes(q);
 }
 
@@ -150,18 +176,28 @@ typedef struct {
     int64_t counter, half[2], box[2];
 } end_at;
 
-/* A window: a counter for each end, then two halves, then two of boxes. */
+static int64_t half_bytes(const tct_plan *plan, int64_t values)
+{
+    const int64_t bytes = plan->base.columns * values * (int64_t)sizeof(double);
+    return (bytes + COUNTER - 1) / COUNTER * COUNTER;
+}
+
+/* A window: two counters for each end, then two halves, then two of boxes, and
+ * two of what is sent to ranks that are far. */
 static int64_t half_at(const tct_plan *plan, int half)
 {
     const int64_t ends = plan->sends + plan->recvs;
-    const int64_t bytes =
-        plan->base.columns * plan->base.ghosts * (int64_t)sizeof(double);
-    return COUNTER * ends + half * ((bytes + COUNTER - 1) / COUNTER * COUNTER);
+    return COUNTER * ends + half * half_bytes(plan, plan->base.ghosts);
 }
 
 static int64_t box_at(const tct_plan *plan, int half)
 {
     return half_at(plan, 2) + half * TCT_PEER_BOXES * SLOT * plan->base.ghosts;
+}
+
+static int64_t sent_at(const tct_plan *plan, int half)
+{
+    return box_at(plan, 2) + half * half_bytes(plan, plan->base.values);
 }
 
 static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
@@ -228,6 +264,10 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
     for (int h = 0; h < 2; h++) {
         e.half[h] = (double *)(void *)(window + receiver->half[h]);
         e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
+        if (!sends || !tct_windows_far(W, c->peer)) continue;
+        e.there[h] = e.half[h];
+        e.half[h] = (double *)(void *)(here + sent_at(plan, h)) +
+                    plan->base.columns * c->first;
     }
     return e;
 }
@@ -296,8 +336,10 @@ static tacit_status peer_plan_open(tct_plan *plan)
     p->window.arena = -1;
     p->plan.most_sent = most_of(plan->send, plan->sends);
     p->plan.most_received = most_of(plan->recv, plan->recvs);
-    TRY(tct_windows_take(peer_of(q)->windows, (size_t)box_at(plan, 2),
-                         &p->window));
+    TRY(tct_windows_take(
+        peer_of(q)->windows,
+        (size_t)(peer_of(q)->calls ? sent_at(plan, 2) : box_at(plan, 2)),
+        &p->window));
     return connect(plan, p);
 }
 
@@ -341,20 +383,28 @@ static void peer_launch(tacit_queue *q, const tct_op *op,
                         const tct_gpu_launch *L)
 {
     peer *p = peer_of(q);
+    const tct_peer_kernels *K = p->calls ? &p->calls->kernels : &tct_peer_near;
+    gpu_error error;
     p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
     if (op->code == TCT_SUM_END) {
-        tct_peer_sum(&p->common, op, tct_gpu_flags(q), L);
+        error = K->sum(&p->common, op, tct_gpu_flags(q), L);
     } else {
         const peer_plan *plan = *tct_plan_state(tct_plan_of(op));
-        tct_peer_exchange(&p->common, &plan->plan, op, L);
+        error = K->exchange(&p->common, &plan->plan, op, L);
     }
+    (void)tct_gpu_ok(q, error, tct_op_info_of(op)->text);
 }
 
 /* --- for kernels of a whole solve --------------------------------------------------- */
 
-bool tct_peer_stores(const tacit_queue *q)
+const char *tct_peer_why_not(const tacit_queue *q)
 {
-    return q->link->launch == peer_launch;
+    if (q->link->launch != peer_launch)
+        return "of several GPUs only with links peer and nvshmem";
+    if (peer_of(q)->calls)
+        return "of several GPUs only where all reach each other's memory, not "
+               "through NVSHMEM's calls";
+    return NULL;
 }
 
 const tct_gang_peers *tct_peer_gangs(tacit_queue *q)

@@ -115,7 +115,10 @@ tacit_status tct_windows_take(tct_windows *W, size_t bytes,
     const int64_t all = ((int64_t)bytes + align - 1) / align * align;
     out->arena = -1;
     q->device->sync(q);
-    TRY(tct_agree(q->world, q_own_status(q)));
+    tacit_status status = q_own_status(q);
+    if (status >= 0 && W->arenas > 0 && W->source->settle)
+        status = W->source->settle(q);
+    TRY(tct_agree(q->world, status));
     TRY(take(W, all > 0 ? all : align, out));
     gpu_error error =
         gpu_memset(tct_windows_at(W, q->rank, out), 0, (size_t)out->bytes);
@@ -135,7 +138,18 @@ void tct_windows_give(tct_windows *W, const tct_peer_window *window)
         }
 }
 
+const struct tct_nvshmem_module *tct_windows_calls(const tct_windows *W)
+{
+    return W->source->calls ? W->source->calls() : NULL;
+}
+
+bool tct_windows_far(const tct_windows *W, int rank)
+{
+    return W->arenas > 0 && !W->arena[0].at[rank];
+}
+
 void *tct_windows_at(const tct_windows *W, int rank, const tct_peer_window *w)
 {
-    return W->arena[w->arena].at[rank] + w->offset;
+    char *const *at = W->arena[w->arena].at;
+    return (at[rank] ? at[rank] : at[W->q->rank]) + w->offset;
 }

@@ -110,4 +110,5 @@ static void ipc_close(tacit_queue *q, void *state, int count,
     tct_shared_destroy(&closed);
 }
 
-const tct_window_source tct_windows_ipc = {ipc_open, ipc_add, ipc_close};
+const tct_window_source tct_windows_ipc = {
+    .open = ipc_open, .add = ipc_add, .close = ipc_close};

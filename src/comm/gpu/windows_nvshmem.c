@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/windows_nvshmem.c - memory of a GPU that other processes reach, from the
- * heap of NVSHMEM, as far as their kernels can address it: nothing else of NVSHMEM
- * is used.
+ * heap of NVSHMEM. As far as their kernels can address it nothing else of NVSHMEM
+ * is used; what lies further takes its calls, which are in a module.
  *
  * A process is of one job of NVSHMEM, and can start it but once: it is the job of
  * the first world that asks for it, and of worlds of the same ranks. To end it, or
@@ -10,6 +10,7 @@
  * come anyway, for another arena, and have said that they do not use it any
  * more. */
 #include "comm/gpu/libnvshmem.h"
+#include "comm/gpu/nvshmem_module.h"
 #include "comm/gpu/reach.h"
 #include "comm/gpu/windows.h"
 #include "device/gpu/gpu.h"
@@ -19,11 +20,12 @@
 enum { ARENAS_MOST = 256 };
 
 static struct {
-    const tct_nvshmem_library *lib; /* NULL: not asked for yet          */
-    tct_nvshmem_id id;              /* of the job                       */
-    bool begun, ready;              /* it is tried once, and may fail   */
-    int device;                     /* its GPU                          */
-    int arenas;                     /* the same on all ranks            */
+    const tct_nvshmem_library *lib;  /* NULL: not asked for yet          */
+    tct_nvshmem_id id;               /* of the job                       */
+    bool begun, ready;               /* it is tried once, and may fail   */
+    const tct_nvshmem_module *calls; /* NULL: no rank is far             */
+    int device;                      /* its GPU                          */
+    int arenas;                      /* the same on all ranks            */
     struct {
         char *at;
         bool closed; /* by this rank */
@@ -32,13 +34,14 @@ static struct {
 
 /* --- the job ---------------------------------------------------------------- */
 
-/* What it would do besides giving memory takes time or can fail; where the user
- * has said otherwise that stands. */
-static void set_defaults(void)
+/* What it would do that is not needed takes time or can fail; where the user has
+ * said otherwise that stands. `near`: kernels reach the memory of all ranks. */
+static void set_defaults(bool near)
 {
+    (void)setenv("NVSHMEM_DISABLE_NVLS", "1", 0); /* multicast */
+    if (!near) return;
     (void)setenv("NVSHMEM_REMOTE_TRANSPORT", "none", 0);
     (void)setenv("NVSHMEM_DISABLE_LOCAL_ONLY_PROXY", "1", 0); /* a thread */
-    (void)setenv("NVSHMEM_DISABLE_NVLS", "1", 0);             /* multicast */
 }
 
 /* Before any rank waits for others in it: could all of them start it? */
@@ -81,10 +84,10 @@ static tacit_status start(tacit_queue *q)
 }
 
 /* Collective. */
-static tacit_status begin(tacit_queue *q)
+static tacit_status begin(tacit_queue *q, bool near)
 {
     TRY(check_start(q));
-    set_defaults();
+    set_defaults(near);
     tacit_status status = TACIT_OK;
     job.id.version = TCT_NVSHMEM_VERSION(tct_nvshmem_id);
     if (q->rank == 0 && job.lib->get_id(&job.id) != 0)
@@ -124,10 +127,31 @@ static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
 
 /* --- the source ----------------------------------------------------------------- */
 
+/* Do kernels reach the memory of all ranks? As far as can be told before it has
+ * started: there are machines whose GPUs reach those of others. Collective.
+ * Errors UNSUPPORTED: no, and there are no calls. */
+static tacit_status look_around(tacit_queue *q, const tct_place *all,
+                                bool *near)
+{
+    char reason[256];
+    int64_t away = 0;
+    for (int r = 0; r < q->ranks; r++)
+        away |= strcmp(all[r].machine, all[q->rank].machine) != 0;
+    tacit_status status = tct_reach_others(q, all);
+    if (status < 0) away = 1;
+    if (status < 0 && tct_nvshmem_module_load(reason, sizeof reason))
+        status = TACIT_OK;
+    TRY(tct_agree(q->world, status));
+    TRY(tct_reduce_i64(q->world, TCT_MAX, 1, &away));
+    *near = !away;
+    return TACIT_OK;
+}
+
 static tacit_status nvshmem_open(tacit_queue *q, void **state)
 {
     char reason[256];
     tct_place all[TCT_PEERS_MOST];
+    bool near = false;
     (void)state;
     if (!job.lib) job.lib = tct_nvshmem_load(reason, sizeof reason);
     TRY(tct_places(q, all));
@@ -135,11 +159,11 @@ static tacit_status nvshmem_open(tacit_queue *q, void **state)
     if (!job.lib)
         status = tacit_error_set(TACIT_UNSUPPORTED, "link nvshmem: %s", reason);
     if (status >= 0) status = tct_reach_apart(q, all);
-    if (status >= 0) status = tct_reach_others(q, all);
     TRY(tct_agree(q->world, status));
+    TRY(look_around(q, all, &near));
     int64_t begun = job.begun;
     TRY(tct_reduce_i64(q->world, TCT_MAX, 1, &begun));
-    if (!begun) return begin(q);
+    if (!begun) return begin(q, near);
     tct_nvshmem_id first = job.id;
     TRY(tct_bcast(q->world, 0, sizeof first, &first));
     return tct_agree(q->world, check_job(q, &first));
@@ -160,17 +184,43 @@ static tacit_status give_back(tacit_queue *q)
     return TACIT_OK;
 }
 
-/* Where the others' pieces of it are. */
-static tacit_status find_others(const tacit_queue *q, tct_arena *a)
+/* Once: the module, which joins the job of this process. */
+static tacit_status have_calls(const tacit_queue *q)
 {
-    for (int r = 0; r < q->ranks; r++)
-        if (r != q->rank && !(a->at[r] = job.lib->at(a->at[q->rank], r)))
-            FAIL(TACIT_UNSUPPORTED,
-                 "link nvshmem: the GPU of rank %d does not reach that of rank "
-                 "%d, and messages through NVSHMEM's own calls are not in "
-                 "this version: use nccl or mpi",
-                 q->rank, r);
+    char reason[256];
+    if (job.calls) return TACIT_OK;
+    const tct_nvshmem_module *m =
+        tct_nvshmem_module_load(reason, sizeof reason);
+    if (!m)
+        FAIL(TACIT_UNSUPPORTED,
+             "link nvshmem: not all GPUs reach each other's memory, and %s; or "
+             "use nccl or mpi",
+             reason);
+    const int result = m->start();
+    if (result != 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "link nvshmem: the module for NVSHMEM's calls does not start on "
+             "rank %d (status %d): it was built with a newer NVSHMEM than "
+             "%d.%d.%d, or see NVSHMEM_DEBUG=INFO; or use nccl or mpi",
+             q->rank, result, job.lib->version[0], job.lib->version[1],
+             job.lib->version[2]);
+    job.calls = m;
     return TACIT_OK;
+}
+
+/* Where the others' pieces of it are, as far as this process has addresses of
+ * them. For tests it has none if TACIT_NVSHMEM_FAR is set. Collective. */
+static tacit_status find_others(tacit_queue *q, tct_arena *a)
+{
+    const bool none = getenv("TACIT_NVSHMEM_FAR") != NULL;
+    int64_t far = 0;
+    for (int r = 0; r < q->ranks; r++) {
+        if (r == q->rank) continue;
+        a->at[r] = none ? NULL : job.lib->at(a->at[q->rank], r);
+        far |= !a->at[r];
+    }
+    TRY(tct_reduce_i64(q->world, TCT_MAX, 1, &far));
+    return far ? tct_agree(q->world, have_calls(q)) : TACIT_OK;
 }
 
 /* It has the same size on all ranks. */
@@ -194,7 +244,19 @@ static tacit_status nvshmem_add(tacit_queue *q, void *state, tct_arena *out)
     TRY(tct_agree(q->world, status)); /* where some have it, it is lost */
     job.arena[job.arenas].at = out->at[q->rank] = mine;
     job.arena[job.arenas++].closed = false;
-    return tct_agree(q->world, find_others(q, out));
+    return find_others(q, out);
+}
+
+static const tct_nvshmem_module *nvshmem_calls(void)
+{
+    return job.calls;
+}
+
+static tacit_status nvshmem_settle(tacit_queue *q)
+{
+    if (!job.calls) return TACIT_OK;
+    return tct_gpu_status(job.calls->settle(tct_gpu_of(q)->stream),
+                          "waiting for messages to arrive");
 }
 
 static void nvshmem_close(tacit_queue *q, void *state, int count,
@@ -207,5 +269,8 @@ static void nvshmem_close(tacit_queue *q, void *state, int count,
                 job.arena[k].closed = true;
 }
 
-const tct_window_source tct_windows_nvshmem = {nvshmem_open, nvshmem_add,
-                                               nvshmem_close};
+const tct_window_source tct_windows_nvshmem = {.open = nvshmem_open,
+                                               .add = nvshmem_add,
+                                               .close = nvshmem_close,
+                                               .calls = nvshmem_calls,
+                                               .settle = nvshmem_settle};

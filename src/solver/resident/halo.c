@@ -10,13 +10,11 @@
 bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
                    size_t size)
 {
-    const char *why = NULL;
     if (R->q->ranks == 1) return true;
-    if (!tct_peer_stores(R->q))
-        why = "of several GPUs only with links peer and nvshmem";
-    else if (K->sent == 0) why = "there is no such kernel for several GPUs";
-    else if (R->n == 0) why = "not where a rank has no rows";
-    else if (!R->exact->plan) why = "only for the messages of a matrix";
+    const char *why = tct_peer_why_not(R->q);
+    if (!why && K->sent == 0) why = "there is no such kernel for several GPUs";
+    if (!why && R->n == 0) why = "not where a rank has no rows";
+    if (!why && !R->exact->plan) why = "only for the messages of a matrix";
     if (!why) return true;
     snprintf(reason, size, "%s", why);
     return false;
