@@ -51,6 +51,11 @@ void tct_matrix_release_entries(tacit_matrix *m);
  * Collective. */
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
 
+/* OK if the pattern of `m`, which is square, equals its transpose; otherwise
+ * INPUT, as tacit_matrix_check_symmetric.
+ * Collective. */
+tacit_status tct_matrix_check_pattern(const tacit_matrix *m);
+
 /* Move each row to the rank `part` [A.rows] and renumber rows and columns; the
  * rows of a part keep their order. On an error `m` can only be destroyed.
  * Collective.
@@ -80,6 +85,14 @@ extern const tct_cut_bounds tct_cut_bounds_usual;
  * Errors      UNSUPPORTED (more than METIS can count), NO_MEMORY. */
 tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
                            const tct_cut_bounds *bounds, int32_t *part);
+
+/* The same with PT-Scotch, 2 parts or more, by all ranks where the rows are; the pattern must be
+ * symmetric.
+ * Collective.
+ * Memory      what tct_level_open takes, and a copy of it for PT-Scotch.
+ * Errors      INPUT (an entry without a partner), UNSUPPORTED (as
+ *             tct_ptscotch_cut; a part stays empty), NO_MEMORY, COMM. */
+tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
 
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.

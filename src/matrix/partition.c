@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/partition.c - the ways to cut rows into parts, by name. */
+#include "comm/ptscotch.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <string.h>
 
-typedef enum { METIS, CONTIGUOUS, FROM_FILE, WAYS } way;
+typedef enum { METIS, CONTIGUOUS, PTSCOTCH, FROM_FILE, WAYS } way;
 static const tacit_partitioner ways[WAYS] = {
-    {"metis", "graph partition that cuts few entries", false},
-    {"contiguous", "the rows in their order, as many to each", false},
-    {"file", "the part of each row, a number a line", true}};
+    {"metis", "graph partition that cuts few entries", false, NULL},
+    {"contiguous", "the rows in their order, as many to each", false, NULL},
+    {"ptscotch", "graph partition by PT-Scotch, which no rank gathers", false,
+     TCT_PTSCOTCH_MISSING},
+    {"file", "the part of each row, a number a line", true, NULL}};
 
 const tacit_partitioner *tacit_partitioner_at(int i)
 {
@@ -21,7 +24,10 @@ static tacit_status find_way(const char *how, way *out)
     for (int i = 0; i < WAYS; i++) {
         names[i] = ways[i].name;
         *out = (way)i;
-        if (!strcmp(how, names[i])) return TACIT_OK;
+        if (strcmp(how, names[i]) != 0) continue;
+        if (!ways[i].reason) return TACIT_OK;
+        FAIL(TACIT_UNSUPPORTED, "partitioner '%s' is not available: %s", how,
+             ways[i].reason);
     }
     const char *near = tct_nearest(how, names, WAYS);
     FAIL(TACIT_INVALID, "unknown partitioner '%s': did you mean '%s'?", how,
@@ -42,6 +48,7 @@ static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
 static tacit_status cut(const tacit_matrix *m, way w, int parts, int32_t *part)
 {
     if (w == METIS) return tct_metis_cut(m, parts, &tct_cut_bounds_usual, part);
+    if (w == PTSCOTCH && parts > 1) return tct_ptscotch_rows(m, parts, part);
     cut_contiguous(m, parts, part);
     return TACIT_OK;
 }
@@ -60,7 +67,8 @@ static tacit_status check_cut(const tacit_matrix *m, const char *how, int parts,
 {
     TRY(find_way(how, out));
     if (*out == FROM_FILE)
-        FAIL(TACIT_INVALID, "a cut is made by 'metis' or 'contiguous'");
+        FAIL(TACIT_INVALID,
+             "a cut is made by 'metis', 'contiguous' or 'ptscotch'");
     TRY(tct_matrix_require_entries(m));
     TRY(require_square(m));
     const int64_t rows = m->A.global_rows;
