@@ -21,6 +21,8 @@ struct tacit_matrix {
                            of vector files; NULL: nothing moved             */
     int64_t nonzeros;   /* of the whole matrix                              */
     int64_t summed;     /* entries added to another at the same place       */
+    int64_t grid[3];    /* the rows stand on its points, x fastest, as many
+                           on each, in the original numbering; 0: none      */
     double shift;       /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular, own_rhs;
@@ -86,13 +88,18 @@ extern const tct_cut_bounds tct_cut_bounds_usual;
 tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
                            const tct_cut_bounds *bounds, int32_t *part);
 
-/* The same with PT-Scotch, 2 parts or more, by all ranks where the rows are; the pattern must be
- * symmetric.
+/* The same with PT-Scotch, in 2 parts or more, by all ranks where the rows are;
+ * the pattern must be symmetric. A part may be empty where nodes are few.
  * Collective.
  * Memory      what tct_level_open takes, and a copy of it for PT-Scotch.
  * Errors      INPUT (an entry without a partner), UNSUPPORTED (as
- *             tct_ptscotch_cut; a part stays empty), NO_MEMORY, COMM. */
+ *             tct_ptscotch_cut), NO_MEMORY, COMM. */
 tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
+
+/* The same in boxes, by formula, for a matrix whose rows stand on a grid: OK or
+ * INVALID. A part may be empty where points are few. */
+tacit_status tct_boxes_check(const tacit_matrix *m);
+void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part);
 
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.
