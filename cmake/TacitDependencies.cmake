@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# What others keep well: threads, MPI, METIS, zlib, liblzma, libzip, cJSON.
-# Sets TACIT_HAVE_ZIP.
+# What others keep well: threads, MPI, METIS, PT-Scotch, zlib, liblzma, libzip,
+# cJSON. Sets TACIT_HAVE_ZIP.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
@@ -12,13 +12,13 @@ if(TACIT_MPI)
 endif()
 
 # A library that brings neither a CMake package nor, everywhere, a pkg-config
-# file: its header and its binary.
+# file: its header, in a folder of its own if need be, and its binary.
 function(tacit_find_plain target header library package)
-  find_path(${target}_INCLUDE ${header})
+  find_path(${target}_INCLUDE ${header} PATH_SUFFIXES scotch)
   find_library(${target}_LIBRARY ${library})
   if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
     message(FATAL_ERROR "${header} or lib${library} is missing: "
-                        "install ${package} (scripts/setup does)")
+                        "install ${package} (scripts/setup${ARGN} does)")
   endif()
   add_library(${target} INTERFACE IMPORTED)
   set_target_properties(${target} PROPERTIES
@@ -40,4 +40,16 @@ if(TACIT_ZIP STREQUAL "AUTO" AND NOT (tacit_zip_INCLUDE AND tacit_zip_LIBRARY))
 elseif(TACIT_ZIP)
   tacit_find_plain(tacit_zip zip.h zip libzip-dev)
   set(TACIT_HAVE_ZIP ON)
+endif()
+
+# Off unless asked for: its licence, CeCILL-C, asks more of who passes it on.
+set(tacit_ptscotch_libraries "")
+if(TACIT_PTSCOTCH)
+  if(NOT TACIT_MPI)
+    message(FATAL_ERROR "TACIT_PTSCOTCH needs TACIT_MPI: PT-Scotch talks through MPI")
+  endif()
+  set(tacit_ptscotch_libraries ptscotch scotch ptscotcherr)
+  foreach(library IN LISTS tacit_ptscotch_libraries)
+    tacit_find_plain(tacit_${library} ptscotch.h ${library} libptscotch-dev " --ptscotch")
+  endforeach()
 endif()

@@ -135,6 +135,134 @@ static void metis_moves_rows_and_keeps_blocks(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* --- boxes ---------------------------------------------------------------- */
+
+typedef struct {
+    const char *name;
+    int64_t n[3];
+    int unknowns;
+} grid;
+enum { PARTS_MOST = 9 };
+
+/* The corners of each part, of all ranks: its least and its largest x, y, z. */
+static void find_corners(const tacit_matrix *m, const grid *g,
+                         const int32_t *part, int64_t *low, int64_t *high)
+{
+    for (int k = 0; k < 3 * PARTS_MOST; k++) {
+        low[k] = INT64_MAX;
+        high[k] = -1;
+    }
+    for (int64_t i = 0; i < m->A.rows; i++) {
+        int64_t at = tct_original(m, i) / g->unknowns;
+        for (int d = 0; d < 3; at /= g->n[d++]) {
+            const int k = 3 * part[i] + d;
+            const int64_t x = at % g->n[d];
+            if (x < low[k]) low[k] = x;
+            if (x > high[k]) high[k] = x;
+        }
+    }
+    const size_t all = 3 * PARTS_MOST;
+    assert_int_equal(tct_reduce_i64(test_world(), TCT_MIN, all, low), TACIT_OK);
+    assert_int_equal(tct_reduce_i64(test_world(), TCT_MAX, all, high),
+                     TACIT_OK);
+}
+
+/* Parts that have all the points between their corners, together all there are,
+ * are boxes. */
+static void assert_boxes(const tacit_matrix *m, const grid *g, int parts,
+                         const int32_t *part)
+{
+    int64_t low[3 * PARTS_MOST], high[3 * PARTS_MOST], all = 0;
+    find_corners(m, g, part, low, high);
+    for (int p = 0; p < parts; p++) {
+        int64_t points = g->unknowns;
+        for (int k = 3 * p; k < 3 * p + 3; k++) points *= high[k] - low[k] + 1;
+        assert_true(points > 0);
+        all += points;
+    }
+    assert_int_equal(all, m->A.global_rows);
+}
+
+static void boxes_are_boxes_and_cut_little(void **state)
+{
+    (void)state;
+    static const grid grids[] = {{"poisson1d:40", {40, 1, 1}, 1},
+                                 {"poisson2d:24x50", {24, 50, 1}, 1},
+                                 {"poisson3d27:17x18x19", {17, 18, 19}, 1},
+                                 {"elasticity3d:13x11x9", {13, 11, 9}, 3}};
+    for (size_t k = 0; k < sizeof grids / sizeof *grids; k++) {
+        tacit_matrix *m = NULL;
+        assert_int_equal(
+            tacit_matrix_open(test_world(), grids[k].name, NULL, &m), TACIT_OK);
+        int32_t *part = calloc((size_t)m->A.rows + 1, sizeof *part);
+        for (int parts = 1; parts <= PARTS_MOST; parts++) {
+            tacit_partition_info slabs = {.size = sizeof slabs},
+                                 boxes = {.size = sizeof boxes};
+            assert_int_equal(
+                tacit_matrix_cut(m, "contiguous", parts, part, &slabs),
+                TACIT_OK);
+            assert_int_equal(tacit_matrix_cut(m, "boxes", parts, part, &boxes),
+                             TACIT_OK);
+            assert_boxes(m, &grids[k], parts, part);
+            assert_true(boxes.edge_cut <= slabs.edge_cut);
+            assert_true(boxes.volume <= slabs.volume);
+            assert_true(2 * boxes.rows_min > boxes.rows_max);
+        }
+        free(part);
+        tacit_matrix_destroy(&m);
+    }
+}
+
+/* Eight cubes of a cube; and what has moved is cut by its original numbers. */
+static void boxes_of_what_has_moved(void **state)
+{
+    (void)state;
+    tacit_matrix *m = NULL;
+    const grid g = {"poisson3d:12", {12, 12, 12}, 1};
+    assert_int_equal(tacit_matrix_open(test_world(), g.name, NULL, &m),
+                     TACIT_OK);
+    for (int round = 0; round < 2; round++) {
+        int32_t *part = calloc((size_t)m->A.rows + 1, sizeof *part);
+        tacit_partition_info info = {.size = sizeof info};
+        assert_int_equal(tacit_matrix_cut(m, "boxes", 8, part, &info),
+                         TACIT_OK);
+        assert_boxes(m, &g, 8, part);
+        assert_int_equal(info.edge_cut, 3 * 12 * 12);
+        assert_int_equal(info.rows_max, 6 * 6 * 6);
+        free(part);
+        assert_int_equal(tacit_matrix_partition(m, "boxes", NULL), TACIT_OK);
+        assert_int_equal(tacit_matrix_check_symmetric(m), TACIT_OK);
+    }
+    tacit_matrix_destroy(&m);
+}
+
+static void boxes_need_a_grid(void **state)
+{
+    (void)state;
+    int32_t part[512];
+    tacit_partition_info info = {.size = sizeof info};
+    static const char *const others[] = {"random:100,3", "tet3d:5"};
+    tacit_matrix *m = make(line_row, 20);
+    assert_int_equal(tacit_matrix_partition(m, "boxes", NULL), TACIT_INVALID);
+    assert_message("on a grid");
+    tacit_matrix_destroy(&m);
+    for (int k = 0; k < 2; k++) {
+        assert_int_equal(tacit_matrix_open(test_world(), others[k], NULL, &m),
+                         TACIT_OK);
+        assert_int_equal(tacit_matrix_cut(m, "boxes", 2, part, &info),
+                         TACIT_INVALID);
+        tacit_matrix_destroy(&m);
+    }
+    assert_int_equal(tacit_matrix_open(test_world(), "poisson3d:3", NULL, &m),
+                     TACIT_OK); /* nine points for 13 and 14 parts */
+    assert_int_equal(tacit_matrix_cut(m, "boxes", 27, part, &info),
+                     TACIT_UNSUPPORTED);
+    assert_message("empty");
+    tacit_matrix_destroy(&m);
+}
+
+/* --- files ---------------------------------------------------------------- */
+
 /* Write a partition file with a line for each of `n` rows, then `more`. */
 static const char *part_file(int64_t n, int parts, const char *more)
 {
@@ -281,6 +409,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_counts_what_an_exchange_costs),
         cmocka_unit_test(metis_cuts_fewer_edges),
         cmocka_unit_test(metis_moves_rows_and_keeps_blocks),
+        cmocka_unit_test(boxes_are_boxes_and_cut_little),
+        cmocka_unit_test(boxes_of_what_has_moved),
+        cmocka_unit_test(boxes_need_a_grid),
         cmocka_unit_test(partition_file),
         cmocka_unit_test(partition_file_errors),
         cmocka_unit_test(no_memory_leaves_nothing_behind),

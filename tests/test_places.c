@@ -14,7 +14,16 @@ static tct_place at(const char *machine, const char *bus)
     memset(&p, 0, sizeof p);
     snprintf(p.machine, sizeof p.machine, "boot of %s", machine);
     snprintf(p.host, sizeof p.host, "%s", machine);
-    snprintf(p.bus, sizeof p.bus, "%s", bus);
+    snprintf(p.device.bus, sizeof p.device.bus, "%s", bus);
+    return p;
+}
+
+/* A slice of the GPU there. */
+static tct_place slice_at(const char *machine, const char *bus,
+                          const char *uuid)
+{
+    tct_place p = at(machine, bus);
+    snprintf(p.device.uuid, sizeof p.device.uuid, "%s", uuid);
     return p;
 }
 
@@ -53,6 +62,24 @@ static void who_shares_is_found_wherever_he_is(void **state)
     assert_int_equal(tct_place_shared(all, 8, 4), 1);
     assert_int_equal(tct_place_shared(all, 8, 6), 3);
     assert_int_equal(tct_place_shared(all, 8, 2), -1);
+}
+
+static void slices_of_a_gpu_are_devices(void **state)
+{
+    (void)state;
+    const tct_place all[] = {
+        slice_at("a", "1a", "f0"), slice_at("a", "1a", "f1"), at("a", "3b"),
+        slice_at("b", "1a", "f1"), slice_at("a", "1a", "f0")};
+    expect(all, 4, 3, 3, "a");
+    expect(all, 5, 4, 3, "a");
+    assert_int_equal(tct_place_shared(all, 5, 0), 4);
+    assert_int_equal(tct_place_shared(all, 5, 1), -1);
+    assert_int_equal(tct_place_beside(all, 5, 1), 0);
+    assert_int_equal(tct_place_beside(all, 5, 2), -1);
+    assert_int_equal(tct_place_beside(all, 5, 3), -1);
+    assert_int_equal(tct_place_beside(all, 5, 4), 0);
+    const tct_place hosts[] = {at("a", ""), at("a", "")};
+    assert_int_equal(tct_place_beside(hosts, 2, 0), -1);
 }
 
 static void processors_are_nobodys_own(void **state)
@@ -98,6 +125,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_has_one_of_his_own_shares_none),
         cmocka_unit_test(who_shares_is_found_wherever_he_is),
+        cmocka_unit_test(slices_of_a_gpu_are_devices),
         cmocka_unit_test(processors_are_nobodys_own),
         cmocka_unit_test(gpus_are_dealt_out_in_turn),
     };

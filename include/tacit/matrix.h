@@ -116,27 +116,37 @@ TACIT_API tacit_status tacit_matrix_describe(const tacit_matrix *matrix,
  * Memory      8 bytes per row, and messages of bounded size. */
 TACIT_API tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix);
 
-/* Move rows between ranks and renumber them: `how` is "contiguous" (nothing
- * moves), "metis" (few edges are cut, Karypis and Kumar 1998; rank 0 gathers
- * the pattern, or, of 8 million rows and entries on, one of 200,000 nodes that
- * all ranks have made of it), or "file" with the path in `file`: the part of
- * each row, one number a line, as METIS writes it. Rows that come in dense
- * blocks are not cut apart by METIS. After NO_MEMORY or COMM the matrix can only
- * be destroyed.
+/* Move rows between ranks and renumber them: `how` is
+ *   contiguous   nothing moves
+ *   boxes        of the grid that a gallery matrix stands on (Berger and Bokhari
+ *                1987), by formula
+ *   metis        few edges are cut (Karypis and Kumar 1998): rank 0 gathers the
+ *                pattern, or, of 8 million rows and entries on, one of 200,000
+ *                nodes that all ranks have made of it
+ *   ptscotch     few edges are cut (Chevalier and Pellegrini 2008) by ranks of
+ *                MPI, of a symmetric pattern, which stays where it is; builds
+ *                may lack it
+ *   file         the part of each row from the file `file`, a number a line, as
+ *                METIS writes it
+ * Rows that come in dense blocks are cut apart neither by METIS nor by
+ * PT-Scotch. After NO_MEMORY or COMM the matrix can only be destroyed.
  * Collective.
  * Memory      "metis": up to 1.5 GB on rank 0, or on each rank one to two
  *             times what its rows take; then, to move them, their new place
  *             beside the old.
- * Errors      INVALID, INPUT (not square; a part out of range, with the line,
- *             or empty), IO, NO_MEMORY, UNSUPPORTED (a graph that METIS cannot
- *             count, and that does not get coarser). */
+ * Errors      INVALID (unknown; no grid), INPUT (not square; a part out of
+ *             range, with the line, or empty; a pattern that is not symmetric,
+ *             for PT-Scotch), IO, NO_MEMORY, UNSUPPORTED (a graph that METIS or
+ *             PT-Scotch cannot count; a part would be empty; a build or a world
+ *             without PT-Scotch). */
 TACIT_API tacit_status tacit_matrix_partition(tacit_matrix *matrix,
                                               const char *how,
                                               const char *file);
 
 typedef struct tacit_partitioner {
     const char *name, *summary;
-    bool from_file; /* takes the parts from a file, and cuts nothing */
+    bool from_file;     /* takes the parts from a file, and cuts nothing */
+    const char *reason; /* why this build has it not; NULL: it has       */
 } tacit_partitioner;
 
 /* Partitioner `i`, NULL past the end. Owned by the library. */

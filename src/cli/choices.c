@@ -167,7 +167,7 @@ static bool partitioner_row(int i, cli_choice *out)
     const tacit_partitioner *p;
     for (int k = 0; (p = tacit_partitioner_at(k)) != NULL; k++)
         if (!p->from_file && i-- == 0) break;
-    if (p) *out = named(p->name, p->summary);
+    if (p) *out = (cli_choice){p->name, p->summary, p->reason, false};
     return p != NULL;
 }
 

@@ -31,22 +31,37 @@ tacit_status tct_places(tacit_queue *q, tct_place *all)
     tct_place mine;
     memset(&mine, 0, sizeof mine);
     tacit_status status = TACIT_OK;
-    if (q->device->identify)
-        status = q->device->identify(q, mine.bus, sizeof mine.bus);
+    if (q->device->identify) status = q->device->identify(q, &mine.device);
     return gather(q->world, status, &mine, all);
+}
+
+static bool is_beside(const tct_place *a, const tct_place *b)
+{
+    return a->device.bus[0] && strcmp(a->machine, b->machine) == 0 &&
+           strcmp(a->device.bus, b->device.bus) == 0;
 }
 
 static bool is_same(const tct_place *a, const tct_place *b)
 {
-    return strcmp(a->machine, b->machine) == 0 && strcmp(a->bus, b->bus) == 0;
+    return is_beside(a, b) && strcmp(a->device.uuid, b->device.uuid) == 0;
+}
+
+static int first_other(const tct_place *all, int ranks, int rank,
+                       bool (*is)(const tct_place *a, const tct_place *b))
+{
+    for (int r = 0; r < ranks; r++)
+        if (r != rank && is(&all[r], &all[rank])) return r;
+    return -1;
 }
 
 int tct_place_shared(const tct_place *all, int ranks, int rank)
 {
-    for (int r = 0; r < ranks; r++)
-        if (r != rank && all[r].bus[0] && is_same(&all[r], &all[rank]))
-            return r;
-    return -1;
+    return first_other(all, ranks, rank, is_same);
+}
+
+int tct_place_beside(const tct_place *all, int ranks, int rank)
+{
+    return first_other(all, ranks, rank, is_beside);
 }
 
 static bool is_first_there(const tct_place *all, int rank)
@@ -90,8 +105,7 @@ tacit_status tacit_device_sharing(tacit_world *world, const char *device,
     memset(&mine, 0, sizeof mine);
     tacit_status status = TCT_ALLOC(world->size, "places", &all);
     if (status >= 0)
-        status = tct_device_identify(device, world->local_rank, mine.bus,
-                                     sizeof mine.bus);
+        status = tct_device_identify(device, world->local_rank, &mine.device);
     status = gather(world, status, &mine, all);
     if (status >= 0) {
         const tacit_sharing found = tct_places_sharing(all, world->size);

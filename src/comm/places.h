@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/places.h - which piece of hardware each rank has as its device: of which
- * machine, and of a GPU its place on the bus, since ordinals are each process's
- * own. */
+ * machine, and of a GPU its place on the bus and its identity, since ordinals are
+ * each process's own. */
 #ifndef TCT_PLACES_H
 #define TCT_PLACES_H
 #include "comm/world.h"
 #include <tacit/queue.h>
 
 typedef struct tct_place {
-    char bus[32]; /* "0000:3b:00.0"; "": nothing that could be shared */
+    tct_hardware device;
     char machine[64];
     char host[64]; /* its name */
 } tct_place;
@@ -19,6 +19,9 @@ tacit_status tct_places(tacit_queue *q, tct_place *all);
 
 /* The first rank that has the device of `rank` too; < 0: it is alone. */
 int tct_place_shared(const tct_place *all, int ranks, int rank);
+
+/* The first rank that has the same GPU, be it another slice of it (MIG). */
+int tct_place_beside(const tct_place *all, int ranks, int rank);
 
 /* The machine with the most ranks that have no device of their own, the first of
  * them; that of rank 0 if there is none. */

@@ -426,14 +426,14 @@ static tacit_status parse_device(tacit_queue *q, const char *text)
          q->device->ordinals ? " or, with a number from 0, cuda(1)" : "");
 }
 
-tacit_status tct_device_identify(const char *device, int place, char *text,
-                                 size_t size)
+tacit_status tct_device_identify(const char *device, int place,
+                                 tct_hardware *out)
 {
     tacit_queue who = {.ordinal = -1, .place = place};
-    text[0] = '\0';
+    memset(out, 0, sizeof *out);
     TRY(parse_device(&who, device));
     if (!who.device->identify) return TACIT_OK;
-    return who.device->identify(&who, text, size);
+    return who.device->identify(&who, out);
 }
 
 /* TACIT_PATIENCE, or what is long enough for a rank that was kept from its

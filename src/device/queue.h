@@ -240,15 +240,22 @@ typedef struct tct_seen {
 /* What formats tell devices apart by: there may be several of a kind. */
 typedef enum { TCT_KIND_HOST, TCT_KIND_GPU } tct_device_kind;
 
+/* Which piece of hardware a device is, the same in all processes of a machine.
+ * Slices of one GPU (MIG) have its place, and identities of their own. */
+typedef struct tct_hardware {
+    char bus[32];  /* "0000:3b:00.0"; "": nothing that could be shared */
+    char uuid[36]; /* 32 digits */
+} tct_hardware;
+
 typedef struct tct_device_ops {
     const char *name; /* "host" */
     tct_device_kind kind;
     bool ordinals; /* a number may say which: "cuda(1)" */
     /* Can this machine have one? If not, why, into `reason` [size]. OPTIONAL */
     bool (*available)(char *reason, size_t size);
-    /* Which piece of hardware `q`, open or only to be opened, has, as a name that
-     * is the same in all processes of the machine. OPTIONAL: none to be shared */
-    tacit_status (*identify)(const tacit_queue *q, char *text, size_t size);
+    /* Which one `q`, open or only to be opened, has. OPTIONAL: none to be
+     * shared */
+    tacit_status (*identify)(const tacit_queue *q, tct_hardware *out);
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
@@ -473,10 +480,10 @@ tct_device_kind tct_kind_of(const char *device);
 tacit_status tct_queue_new(const tacit_queue *who, const char *spec,
                            tacit_queue **out);
 /* What a queue on `device`, "cuda" or "cuda(1)", of the rank with that place on
- * its machine would have; "": nothing that could be shared.
+ * its machine would have.
  * Errors      INVALID, DEVICE. */
-tacit_status tct_device_identify(const char *device, int place, char *text,
-                                 size_t size);
+tacit_status tct_device_identify(const char *device, int place,
+                                 tct_hardware *out);
 /* Memory that the device and the CPU both reach; NULL if there is none. */
 void *tct_alloc_shared(tacit_queue *q, size_t bytes);
 void tct_free_shared(tacit_queue *q, void *p);

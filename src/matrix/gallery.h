@@ -58,6 +58,7 @@ struct tct_gallery_matrix {
     const tct_gallery_maker *maker;
     void *data;      /* the maker's, owned                                 */
     int64_t rows;    /* of the whole matrix                                */
+    int64_t grid[3]; /* its points, x fastest, as many rows each; 0: none  */
     int64_t widest;  /* no row has more entries                            */
     double nonzeros; /* of the whole matrix, to about 10 % where `guessed` */
     bool guessed;

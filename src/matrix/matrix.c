@@ -226,10 +226,13 @@ static tacit_status open_gallery(tacit_world *world, const char *name,
     tacit_status status = tct_gallery_open(name, &g);
     if (status >= 0) status = make_rows(world, g, o, &A);
     const bool irregular = status >= 0 && g->irregular;
+    int64_t grid[3] = {0};
+    if (status >= 0) memcpy(grid, g->grid, sizeof grid);
     tct_gallery_close(&g);
     TRY(adopt(world, status, &A, out));
     (*out)->format = "gallery";
     (*out)->irregular = irregular;
+    memcpy((*out)->grid, grid, sizeof grid);
     return TACIT_OK;
 }
 

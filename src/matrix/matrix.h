@@ -21,6 +21,8 @@ struct tacit_matrix {
                            of vector files; NULL: nothing moved             */
     int64_t nonzeros;   /* of the whole matrix                              */
     int64_t summed;     /* entries added to another at the same place       */
+    int64_t grid[3];    /* the rows stand on its points, x fastest, as many
+                           on each, in the original numbering; 0: none      */
     double shift;       /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular, own_rhs;
@@ -51,6 +53,11 @@ void tct_matrix_release_entries(tacit_matrix *m);
  * Collective. */
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
 
+/* OK if the pattern of `m`, which is square, equals its transpose; otherwise
+ * INPUT, as tacit_matrix_check_symmetric.
+ * Collective. */
+tacit_status tct_matrix_check_pattern(const tacit_matrix *m);
+
 /* Move each row to the rank `part` [A.rows] and renumber rows and columns; the
  * rows of a part keep their order. On an error `m` can only be destroyed.
  * Collective.
@@ -80,6 +87,19 @@ extern const tct_cut_bounds tct_cut_bounds_usual;
  * Errors      UNSUPPORTED (more than METIS can count), NO_MEMORY. */
 tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
                            const tct_cut_bounds *bounds, int32_t *part);
+
+/* The same with PT-Scotch, in 2 parts or more, by all ranks where the rows are;
+ * the pattern must be symmetric. A part may be empty where nodes are few.
+ * Collective.
+ * Memory      what tct_level_open takes, and a copy of it for PT-Scotch.
+ * Errors      INPUT (an entry without a partner), UNSUPPORTED (as
+ *             tct_ptscotch_cut), NO_MEMORY, COMM. */
+tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
+
+/* The same in boxes, by formula, for a matrix whose rows stand on a grid: OK or
+ * INVALID. A part may be empty where points are few. */
+tacit_status tct_boxes_check(const tacit_matrix *m);
+void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part);
 
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.

@@ -9,7 +9,6 @@
  * dense blocks, a node of the graph is a block of rows: the graph is smaller by
  * the square of the block, and no block is cut apart. A node weighs as much as
  * it has entries, so that parts have equal work. */
-#include "matrix/directory.h"
 #include "matrix/kway.h"
 #include "matrix/multilevel/level.h"
 #include <inttypes.h>
@@ -478,29 +477,11 @@ static tacit_status cut_levels(cutting *c)
     return TACIT_OK;
 }
 
-/* --- rows ----------------------------------------------------------------- */
-
-/* A node may begin on the rank before. */
-static tacit_status to_rows(cutting *c, int32_t *part)
-{
-    const tct_level *g = &c->level[0];
-    const tct_csr *A = &c->m->A;
-    const int64_t first = tct_level_first(g), block = c->block;
-    int64_t before = A->first / block;
-    const bool shares = A->rows > 0 && before < first;
-    TRY(tct_ask(g->world, g->starts, c->part, shares, &before, &before));
-    for (int64_t i = 0; i < A->rows; i++) {
-        const int64_t n = (A->first + i) / block - first;
-        part[i] = (int32_t)(n < 0 ? before : c->part[n]);
-    }
-    return TACIT_OK;
-}
-
 static tacit_status run(cutting *c, const tct_cut_bounds *bounds, int32_t *part)
 {
     TRY(make_levels(c, bounds));
     TRY(cut_levels(c));
-    return to_rows(c, part);
+    return tct_level_to_rows(&c->level[0], c->m, c->block, c->part, part);
 }
 
 tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
@@ -511,8 +492,7 @@ tacit_status tct_metis_cut(const tacit_matrix *m, int parts,
         for (int64_t i = 0; i < m->A.rows; i++) part[i] = 0;
         return TACIT_OK;
     }
-    TRY(tct_matrix_block(m, &c.block));
-    if (m->A.global_rows / c.block < parts) c.block = 1;
+    TRY(tct_level_block(m, parts, &c.block));
     const tacit_status status = run(&c, bounds, part);
     while (c.count > 0) tct_level_close(&c.level[--c.count]);
     tct_free(c.part);

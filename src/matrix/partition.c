@@ -1,14 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/partition.c - the ways to cut rows into parts, by name. */
+#include "comm/ptscotch.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <string.h>
 
-typedef enum { METIS, CONTIGUOUS, FROM_FILE, WAYS } way;
+typedef enum { METIS, CONTIGUOUS, BOXES, PTSCOTCH, FROM_FILE, WAYS } way;
 static const tacit_partitioner ways[WAYS] = {
-    {"metis", "graph partition that cuts few entries", false},
-    {"contiguous", "the rows in their order, as many to each", false},
-    {"file", "the part of each row, a number a line", true}};
+    {"metis", "graph partition that cuts few entries", false, NULL},
+    {"contiguous", "the rows in their order, as many to each", false, NULL},
+    {"boxes", "boxes of the grid that a gallery matrix stands on", false, NULL},
+    {"ptscotch", "graph partition by PT-Scotch, which no rank gathers", false,
+     TCT_PTSCOTCH_MISSING},
+    {"file", "the part of each row, a number a line", true, NULL}};
 
 const tacit_partitioner *tacit_partitioner_at(int i)
 {
@@ -21,7 +25,10 @@ static tacit_status find_way(const char *how, way *out)
     for (int i = 0; i < WAYS; i++) {
         names[i] = ways[i].name;
         *out = (way)i;
-        if (!strcmp(how, names[i])) return TACIT_OK;
+        if (strcmp(how, names[i]) != 0) continue;
+        if (!ways[i].reason) return TACIT_OK;
+        FAIL(TACIT_UNSUPPORTED, "partitioner '%s' is not available: %s", how,
+             ways[i].reason);
     }
     const char *near = tct_nearest(how, names, WAYS);
     FAIL(TACIT_INVALID, "unknown partitioner '%s': did you mean '%s'?", how,
@@ -39,9 +46,40 @@ static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
     }
 }
 
+/* `rows` [parts] is scratch. */
+static tacit_status check_parts(const tacit_matrix *m, way w, int parts,
+                                const int32_t *part, int64_t *rows)
+{
+    for (int p = 0; p < parts; p++) rows[p] = 0;
+    for (int64_t i = 0; i < m->A.rows; i++) rows[part[i]]++;
+    TRY(tct_reduce_i64(m->world, TCT_SUM, (size_t)parts, rows));
+    for (int p = 0; p < parts; p++)
+        if (rows[p] == 0)
+            FAIL(TACIT_UNSUPPORTED,
+                 "partitioner '%s' leaves part %d of %d empty: use fewer parts "
+                 "or the partitioner 'metis'",
+                 ways[w].name, p, parts);
+    return TACIT_OK;
+}
+
+/* These may leave parts of a small matrix empty. */
+static tacit_status cut_and_check(const tacit_matrix *m, way w, int parts,
+                                  int32_t *part)
+{
+    int64_t *rows = NULL;
+    if (w == BOXES) tct_boxes_cut(m, parts, part);
+    else TRY(tct_ptscotch_rows(m, parts, part));
+    tacit_status status =
+        tct_agree(m->world, TCT_ALLOC(parts, "the parts", &rows));
+    if (status >= 0) status = check_parts(m, w, parts, part, rows);
+    tct_free(rows);
+    return status;
+}
+
 static tacit_status cut(const tacit_matrix *m, way w, int parts, int32_t *part)
 {
     if (w == METIS) return tct_metis_cut(m, parts, &tct_cut_bounds_usual, part);
+    if (w != CONTIGUOUS && parts > 1) return cut_and_check(m, w, parts, part);
     cut_contiguous(m, parts, part);
     return TACIT_OK;
 }
@@ -60,9 +98,11 @@ static tacit_status check_cut(const tacit_matrix *m, const char *how, int parts,
 {
     TRY(find_way(how, out));
     if (*out == FROM_FILE)
-        FAIL(TACIT_INVALID, "a cut is made by 'metis' or 'contiguous'");
+        FAIL(TACIT_INVALID,
+             "a cut is made by 'metis', 'contiguous', 'boxes' or 'ptscotch'");
     TRY(tct_matrix_require_entries(m));
     TRY(require_square(m));
+    if (*out == BOXES) TRY(tct_boxes_check(m));
     const int64_t rows = m->A.global_rows;
     if (parts < 1 || parts > rows || parts > INT64_MAX / rows)
         FAIL(TACIT_INVALID,
@@ -95,6 +135,7 @@ static tacit_status check_partition(const tacit_matrix *m, const char *how,
     TRY(find_way(how, out));
     REQUIRE(*out != FROM_FILE || file);
     TRY(tct_matrix_require_entries(m));
+    if (*out == BOXES) TRY(tct_boxes_check(m));
     return *out == CONTIGUOUS ? TACIT_OK : require_square(m);
 }
 

@@ -22,7 +22,8 @@ typedef struct {
 
 typedef struct {
     const tacit_matrix *m;
-    odd_entry first; /* by row, then column, in the original numbering */
+    bool pattern_only; /* whatever the values are */
+    odd_entry first;   /* by row, then column, in the original numbering */
 } search;
 
 static bool comes_before(const odd_entry *a, const odd_entry *b)
@@ -38,8 +39,10 @@ static void note(search *s, odd_entry e)
 
 /* (row, col) and (col, row) are both stored: note them if they differ by more
  * than rounding, measured against the diagonals `dr` and `dc` too. */
-static bool differ(double value, double partner, double dr, double dc)
+static bool differ(const search *s, double value, double partner, double dr,
+                   double dc)
 {
+    if (s->pattern_only) return false;
     double scale = fmax(fabs(value), fabs(partner));
     scale = fmax(scale, sqrt(fabs(dr)) * sqrt(fabs(dc)));
     return !(fabs(value - partner) <= TOLERANCE * scale);
@@ -91,7 +94,7 @@ static void meet(search *s, int64_t *cursor, int64_t i, int64_t j, int64_t k)
     cursor[j] = c + met;
     if (!met) note_alone(s, i, k);
     else if (i < j && A->val[k] != A->val[c] &&
-             differ(A->val[k], A->val[c], diagonal(A, i), diagonal(A, j)))
+             differ(s, A->val[k], A->val[c], diagonal(A, i), diagonal(A, j)))
         note_pair(s, tct_original(s->m, i), tct_original(s->m, j), A->val[k],
                   A->val[c]);
 }
@@ -139,7 +142,7 @@ static void look_up(search *s, const question *q)
     const int64_t col = tct_original(s->m, i);
     if (k < 0) note(s, (odd_entry){q->original, col, q->value, 0, false});
     else if (q->value != A->val[k] &&
-             differ(q->value, A->val[k], q->diagonal, diagonal(A, i)))
+             differ(s, q->value, A->val[k], q->diagonal, diagonal(A, i)))
         note_pair(s, q->original, col, q->value, A->val[k]);
 }
 
@@ -227,17 +230,9 @@ static tacit_status first_of_all(search *s)
     return status;
 }
 
-tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
+static tacit_status check(const tacit_matrix *matrix, bool pattern_only)
 {
-    REQUIRE(matrix);
-    TCT_THREADS_AT_MOST(matrix->world->threads);
-    TRY(tct_matrix_require_entries(matrix));
-    if (matrix->A.global_rows != matrix->A.global_cols)
-        FAIL(TACIT_INPUT,
-             "not symmetric: not square, %" PRId64 " rows and %" PRId64
-             " columns",
-             matrix->A.global_rows, matrix->A.global_cols);
-    search s = {matrix, {.row = -1}};
+    search s = {matrix, pattern_only, {.row = -1}};
     TRY(tct_agree(matrix->world, search_local(&s)));
     TRY(search_between(&s));
     TRY(first_of_all(&s));
@@ -255,4 +250,22 @@ tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
          " holds %.12g, but row %" PRId64 ", column %" PRId64
          " is not stored (counted from 1)",
          e->row + 1, e->col + 1, e->value, e->col + 1, e->row + 1);
+}
+
+tacit_status tct_matrix_check_pattern(const tacit_matrix *m)
+{
+    return check(m, true);
+}
+
+tacit_status tacit_matrix_check_symmetric(const tacit_matrix *matrix)
+{
+    REQUIRE(matrix);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
+    TRY(tct_matrix_require_entries(matrix));
+    if (matrix->A.global_rows != matrix->A.global_cols)
+        FAIL(TACIT_INPUT,
+             "not symmetric: not square, %" PRId64 " rows and %" PRId64
+             " columns",
+             matrix->A.global_rows, matrix->A.global_cols);
+    return check(matrix, false);
 }

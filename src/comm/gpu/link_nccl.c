@@ -83,7 +83,8 @@ static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
     return false;
 }
 
-/* NCCL refuses ranks that share a GPU, when some wait for others already. */
+/* NCCL refuses ranks that share a GPU, or have slices of one, when some wait for
+ * others already. */
 static tacit_status check_ranks(tacit_queue *q)
 {
     tct_place *all = NULL;
@@ -91,7 +92,7 @@ static tacit_status check_ranks(tacit_queue *q)
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_places(q, all);
     const int other =
-        status >= 0 ? tct_place_shared(all, q->ranks, q->rank) : -1;
+        status >= 0 ? tct_place_beside(all, q->ranks, q->rank) : -1;
     tct_free(all);
     if (other >= 0)
         status = tacit_error_set(

@@ -13,6 +13,18 @@ tacit_status tct_reach_apart(const tacit_queue *q, const tct_place *all)
          other < q->rank ? q->rank : other);
 }
 
+/* Is that another slice of this GPU? They are kept from each other. */
+static tacit_status reach_slice(const tacit_queue *q, const tct_place *mine,
+                                const tct_place *other, int rank)
+{
+    if (strcmp(other->device.uuid, mine->device.uuid) == 0) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "link %s: ranks %d and %d have slices of one GPU (MIG), which do not "
+         "reach each other",
+         q->link->name, rank < q->rank ? rank : q->rank,
+         rank < q->rank ? q->rank : rank);
+}
+
 static tacit_status reach(const tacit_queue *q, const char *bus, int rank)
 {
     int device = -1, can = 0;
@@ -29,9 +41,11 @@ static tacit_status reach(const tacit_queue *q, const char *bus, int rank)
 tacit_status tct_reach_others(const tacit_queue *q, const tct_place *all)
 {
     const tct_place *mine = &all[q->rank];
-    for (int r = 0; r < q->ranks; r++)
-        if (strcmp(all[r].machine, mine->machine) == 0 &&
-            strcmp(all[r].bus, mine->bus) != 0)
-            TRY(reach(q, all[r].bus, r));
+    for (int r = 0; r < q->ranks; r++) {
+        if (strcmp(all[r].machine, mine->machine) != 0) continue;
+        if (strcmp(all[r].device.bus, mine->device.bus) != 0)
+            TRY(reach(q, all[r].device.bus, r));
+        else TRY(reach_slice(q, mine, &all[r], r));
+    }
     return TACIT_OK;
 }

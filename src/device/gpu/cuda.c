@@ -494,15 +494,21 @@ static tacit_status choose_device(const tacit_queue *q, int *out)
     return TACIT_OK;
 }
 
-static tacit_status cuda_identify(const tacit_queue *q, char *text, size_t size)
+static tacit_status cuda_identify(const tacit_queue *q, tct_hardware *out)
 {
     char reason[256];
     int device = 0;
+    gpu_properties p;
     if (q->device_state) device = tct_gpu_of(q)->device;
     else if (!cuda_available(reason, sizeof reason))
         FAIL(TACIT_DEVICE, "device cuda: %s", reason);
     else TRY(choose_device(q, &device));
-    return tct_gpu_status(gpu_bus_id(text, (int)size, device), "its place");
+    TRY(tct_gpu_status(gpu_bus_id(out->bus, (int)sizeof out->bus, device),
+                       "its place"));
+    TRY(tct_gpu_status(gpu_get_properties(&p, device), "its identity"));
+    for (size_t k = 0; k < sizeof p.uuid.bytes; k++)
+        snprintf(out->uuid + 2 * k, 3, "%02x", (unsigned char)p.uuid.bytes[k]);
+    return TACIT_OK;
 }
 
 static tacit_status describe_device(tct_gpu *g)

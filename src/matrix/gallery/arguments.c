@@ -133,6 +133,7 @@ tacit_status tct_gallery_size_grid(tct_gallery_matrix *g, const int64_t n[3],
              g->name, (double)dof * (double)n[0] * (double)n[1] * (double)n[2],
              (long long)widest);
     g->rows = rows;
+    memcpy(g->grid, n, sizeof g->grid);
     g->widest = widest;
     return TACIT_OK;
 }

@@ -128,7 +128,10 @@ static double entries(const tct_edges *e)
 tacit_status tct_edges_open(tct_gallery_matrix *g, const tct_edges *e)
 {
     TRY(tct_gallery_size_grid(g, e->n, e->dof, (2 * e->arms + 1) * e->dof));
-    if (e->hole >= 0) g->rows -= e->dof;
+    if (e->hole >= 0) { /* and those behind it have other numbers */
+        g->rows -= e->dof;
+        g->grid[0] = 0;
+    }
     TRY(tct_gallery_keep(g, e, sizeof *e));
     g->maker = &edges_maker;
     g->nonzeros = entries(e);

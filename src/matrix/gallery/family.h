@@ -58,7 +58,7 @@ tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
 
 /* --- sizes ---------------------------------------------------------------- */
 
-/* Set `g->rows` to `dof` times the points of the grid, and `g->widest`.
+/* Set `g->grid`, `g->rows` to `dof` times its points, and `g->widest`.
  * Errors      INPUT where rows or entries do not fit in 64 bits. */
 tacit_status tct_gallery_size_grid(tct_gallery_matrix *g, const int64_t n[3],
                                    int64_t dof, int64_t widest);

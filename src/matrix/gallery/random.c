@@ -115,6 +115,7 @@ static tacit_status random_open(const char *arguments, tct_gallery_matrix *g)
     t.degree = (int)degree;
     const int64_t n[3] = {t.rows, 1, 1};
     TRY(tct_gallery_size_grid(g, n, 1, degree + 1));
+    g->grid[0] = 0; /* neighbours are anywhere */
     int bits = 2;
     while (bits < 62 && INT64_C(1) << bits < t.rows) bits++;
     t.bits[0] = bits / 2;

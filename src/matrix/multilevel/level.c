@@ -169,3 +169,27 @@ tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out)
     else *out = g;
     return status;
 }
+
+/* --- rows of nodes ---------------------------------------------------------- */
+
+tacit_status tct_level_block(const tacit_matrix *m, int parts, int *out)
+{
+    TRY(tct_matrix_block(m, out));
+    if (m->A.global_rows / *out < parts) *out = 1;
+    return TACIT_OK;
+}
+
+tacit_status tct_level_to_rows(const tct_level *level, const tacit_matrix *m,
+                               int block, const int64_t *nodes, int32_t *part)
+{
+    const tct_csr *A = &m->A;
+    const int64_t first = tct_level_first(level);
+    int64_t before = A->first / block; /* a node may begin there */
+    const bool shares = A->rows > 0 && before < first;
+    TRY(tct_ask(level->world, level->starts, nodes, shares, &before, &before));
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t n = (A->first + i) / block - first;
+        part[i] = (int32_t)(n < 0 ? before : nodes[n]);
+    }
+    return TACIT_OK;
+}

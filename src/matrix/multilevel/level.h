@@ -45,6 +45,17 @@ typedef struct tct_level {
 tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out);
 void tct_level_close(tct_level *level);
 
+/* How many rows of `m` are a node where it is cut into `parts`: a dense block
+ * of them, if there are enough blocks.
+ * Collective. */
+tacit_status tct_level_block(const tacit_matrix *m, int parts, int *out);
+
+/* The part [m's rows of this rank] of each row, from those of the `nodes` that
+ * `level` of `m` and `block` has here.
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_level_to_rows(const tct_level *level, const tacit_matrix *m,
+                               int block, const int64_t *nodes, int32_t *part);
+
 /* The nodes of all ranks. */
 static inline int64_t tct_level_all(const tct_level *level)
 {

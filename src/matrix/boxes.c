@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/boxes.c - the grid of a gallery matrix cut into boxes, by formula.
+ *
+ * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems on
+ *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
+ *        parts is cut in two across its longest side, and so on. Any number of
+ *        parts will do; where it is a product of three, the surface is that of
+ *        the best product on grids whose sides are alike. */
+#include "matrix/matrix.h"
+#include "matrix/parallel.h"
+#include <inttypes.h>
+
+typedef struct {
+    int64_t from[3], to[3];
+} box;
+
+/* The last of several: whole lines of neighbouring rows stay together. */
+static int longest_side(const box *b)
+{
+    int longest = 2;
+    for (int d = 1; d >= 0; d--)
+        if (b->to[d] - b->from[d] > b->to[longest] - b->from[longest])
+            longest = d;
+    return longest;
+}
+
+static int part_of(const int64_t n[3], const int64_t x[3], int parts)
+{
+    box b = {{0, 0, 0}, {n[0], n[1], n[2]}};
+    int first = 0;
+    while (parts > 1) {
+        const int d = longest_side(&b), below = parts / 2;
+        const int64_t side = b.to[d] - b.from[d];
+        const int64_t at = b.from[d] + side * below / parts;
+        if (x[d] < at) {
+            b.to[d] = at;
+            parts = below;
+        } else {
+            b.from[d] = at;
+            first += below;
+            parts -= below;
+        }
+    }
+    return first;
+}
+
+tacit_status tct_boxes_check(const tacit_matrix *m)
+{
+    if (m->grid[0] > 0) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "partitioner 'boxes' is for gallery matrices on a grid, "
+         "which this is not: use the partitioner 'metis'");
+}
+
+void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part)
+{
+    const int64_t *n = m->grid;
+    const int64_t unknowns = m->A.global_rows / (n[0] * n[1] * n[2]);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < m->A.rows; i++) {
+        const int64_t point = tct_original(m, i) / unknowns;
+        const int64_t x[3] = {point % n[0], point / n[0] % n[1],
+                              point / n[0] / n[1]};
+        part[i] = part_of(n, x, parts);
+    }
+}
