@@ -179,7 +179,8 @@ struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* The sums of each block that were left at meeting `epoch`: [SUMS][blocks]. */
+/* The sums of each block that were left at meeting `epoch`:
+ * [blocks][TCT_GANG_SUMS]. */
 template <bool PEERS>
 static __device__ inline double *tct_left_at(const tct_gang<PEERS> &g,
                                              uint32_t epoch)
@@ -203,7 +204,7 @@ tct_grid_leave(tct_gang<PEERS> &g, double (&v)[SUMS], const WORK &meanwhile)
         double *sums = tct_left_at(g, g.epoch);
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
-            tct_store_through(&sums[j * gridDim.x + blockIdx.x], v[j]);
+            tct_store_through(&sums[blockIdx.x * TCT_GANG_SUMS + j], v[j]);
         seen = tct_come(g);
     }
     tct_spent(TCT_ON_SUM);
@@ -230,12 +231,11 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
         flags = tct_load_fresh(&g.job.outbox->mine);
     const tct_met met = tct_grid_leave(g, v, meanwhile);
     if (w * GPU_WAVE < blocks) {
-        const double *sums = tct_left_at(g, g.epoch);
+        const double *sums =
+            tct_left_at(g, g.epoch) + threadIdx.x * TCT_GANG_SUMS;
 #pragma unroll
         for (int j = 0; j < SUMS; j++)
-            v[j] = threadIdx.x < blocks
-                       ? tct_load_fresh(&sums[j * blocks + threadIdx.x])
-                       : 0.0;
+            v[j] = threadIdx.x < blocks ? tct_load_fresh(&sums[j]) : 0.0;
         tct_warp_sum(v);
         if (lane == 0)
             for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
@@ -256,33 +256,31 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
     return met;
 }
 
-/* What a block of whom one warp has no other work does instead, so that the others
- * need not wait: after tct_grid_leave that warp adds up what was left, of all
- * gangs, into the block's scalars from `to` on. The others know when the block has
- * met, or that it is TOLD_MISSED. */
+/* Instead, so that the others need not wait: after tct_grid_leave one warp adds up
+ * what was left, of all gangs, into the block's scalars from `to` on. The others
+ * know it when the block has met, or that it is TOLD_MISSED. */
 template <int SUMS, bool PEERS>
 static __device__ inline void tct_warp_total(const tct_gang<PEERS> &g,
                                              double *to)
 {
-    enum { AT_ONCE = 5 };
+    constexpr int PAIRS = (SUMS + 1) / 2, AT_ONCE = 288 / PAIRS;
+    __shared__ tct_two left[AT_ONCE][PAIRS]; /* registers are for others */
     const int blocks = gridDim.x, lane = tct_lane();
     const double *sums = tct_left_at(g, g.epoch);
     double v[SUMS] = {0.0}, flags = 0.0;
     if (PEERS && lane == SUMS) flags = tct_load_fresh(&g.job.outbox->mine);
-    for (int first = lane; first < blocks; first += AT_ONCE * GPU_WAVE) {
-        double left[AT_ONCE][SUMS];
+    for (int first = 0; first < blocks; first += AT_ONCE) {
+        const int n = min(AT_ONCE, blocks - first);
+        for (int i = lane; i < n * PAIRS; i += GPU_WAVE)
+            tct_copy(
+                &left[i / PAIRS][i % PAIRS],
+                &sums[(first + i / PAIRS) * TCT_GANG_SUMS + 2 * (i % PAIRS)]);
+        tct_await_copies();
+        tct_warp_sync();
+        for (int i = lane; i < n; i += GPU_WAVE)
 #pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-            for (int j = 0; j < SUMS; j++)
-                left[i][j] = first + i * GPU_WAVE < blocks
-                                 ? tct_load_fresh(
-                                       &sums[j * blocks + first + i * GPU_WAVE])
-                                 : 0.0;
-#pragma unroll
-        for (int i = 0; i < AT_ONCE; i++)
-#pragma unroll
-            for (int j = 0; j < SUMS; j++) v[j] += left[i][j];
+            for (int j = 0; j < SUMS; j++) v[j] += left[i][j / 2].v[j % 2];
+        tct_warp_sync();
     }
     tct_warp_sum(v);
     if (lane == 0)

@@ -40,7 +40,7 @@ typedef struct tct_gang_job {
     uint64_t looks;              /* so far                              */
     int batch;                   /* looks that are posted at once       */
     uint64_t *counter;           /* of the barrier, 0 at the start      */
-    double *sums;                /* [2][TCT_GANG_SUMS][blocks], and what they
+    double *sums;                /* [2][blocks][TCT_GANG_SUMS], and what they
                                     spend behind it, with TCT_CLOCKS    */
     const tct_gang_peers *peers; /* NULL: none                  */
 } tct_gang_job;

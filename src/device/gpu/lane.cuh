@@ -104,6 +104,23 @@ template <class T> static __device__ inline void tct_store_through(T *p, T v)
     __stcg(p, v);
 }
 
+/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the thread
+ * goes on; it has its copies after it has waited for them. */
+struct alignas(16) tct_two {
+    double v[2];
+};
+static __device__ inline void tct_copy(void *to, const void *from)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
+                     (unsigned)__cvta_generic_to_shared(to)),
+                 "l"(from)
+                 : "memory");
+}
+static __device__ inline void tct_await_copies()
+{
+    asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
 /* Matrix lines are read once a product and pass by the L1. In the L2 a share
  * `keep` of them is the last to go, so that it is there for the next product;
  * the rest is the first. */
@@ -219,21 +236,6 @@ static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
                  : "l"(of)
                  : "memory");
     return {__longlong_as_double((long long)value), number};
-}
-
-/* Begin to copy one to shared memory, while the thread goes on; it has its copies
- * after it has waited for them. Like a load, a copy has 16 bytes at once. */
-static __device__ inline void tct_numbered_copy(tct_numbered *to,
-                                                const tct_numbered *of)
-{
-    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
-                     (unsigned)__cvta_generic_to_shared(to)),
-                 "l"(of)
-                 : "memory");
-}
-static __device__ inline void tct_await_copies()
-{
-    asm volatile("cp.async.wait_all;" ::: "memory");
 }
 
 /* A ticket: how many have drawn it before, which orders nothing else; and a new

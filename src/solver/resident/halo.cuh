@@ -142,8 +142,7 @@ static __device__ inline void tct_expect(const tct_resident_halo &H,
     const int n = tct_copied_ahead<COLS>(N);
     for (int g = (int)threadIdx.x; g < n; g += N.team)
         for (int j = 0; j < COLS; j++)
-            tct_numbered_copy(&N.box[COLS * g + j],
-                              tct_box_of(H, N, g, number) + j);
+            tct_copy(&N.box[COLS * g + j], tct_box_of(H, N, g, number) + j);
 }
 
 /* Have all COLS values come? */

@@ -2,9 +2,9 @@
  * solver/resident/pipe_pr.cu - solver/pipe_pr.c as one kernel, line for line.
  *
  * One barrier an iteration, to which blocks bring their sums, and which shows r
- * and s to all. One warp adds the sums up, of all GPUs: where it has no rows,
- * while the others multiply. Others may still multiply by r and s when a block updates its
- * part: so they have two places each, which take turns.
+ * and s to all. The last warp, which mostly has no rows, adds the sums up, of all
+ * GPUs, while the others multiply. Others may still multiply by r and s when a
+ * block updates its part: so they have two places each, which take turns.
  *
  * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
  * takes turns, are then z = M r and st = M s, and r and s stay on the chip; the
@@ -176,9 +176,8 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     double sum[4 + M] = {0.0};
     __shared__ tct_near_if<PEERS> near;
     tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
-    const bool spare = J.tile * GPU_WAVE < blockDim.x;
     if constexpr (PEERS)
-        tct_near_fill(*J.halo, near, blockDim.x - spare * GPU_WAVE);
+        tct_near_fill(*J.halo, near, min((int)blockDim.x, J.tile * GPU_WAVE));
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
@@ -196,10 +195,9 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         });
         if (met == TCT_LATE) break;
         ++k;
-        if (spare && tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
+        if (tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
         products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
                            place[now][0].memory);
-        if (!spare && tct_is_last_warp()) scalars<M>(J, gang, met, k, c);
         __syncthreads();
         tct_spent(TCT_ON_RANKS);
         if (gang.told[TOLD_MISSED]) met = TCT_LATE;
