@@ -113,8 +113,8 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
 static __device__ inline bool tct_is_over(const tct_gang<true> &g, tct_wait &w)
 {
     const tct_news news = tct_look_again(&w, {g.peers->limit_ns, nullptr});
-    if (news == TCT_MISSED) g.told[3] = 1;
-    return news == TCT_MISSED || *(volatile int *)&g.told[3] != 0;
+    if (news == TCT_MISSED) g.told[TOLD_MISSED] = 1;
+    return news == TCT_MISSED || *(volatile int *)&g.told[TOLD_MISSED] != 0;
 }
 
 /* --- ghosts ------------------------------------------------------------------ */
