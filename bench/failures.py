@@ -4,7 +4,7 @@
 
 usage: failures.py --tacit PROGRAM [--device host|cuda] [--ranks 2]
                    [--cases LINK:LOOP,...] [--signals STOP,KILL]
-                   [--launchers mpirun,own] [--patience 3] [--after 4]
+                   [--launchers mpirun,own] [--patience 3] [--after 6]
                    [--limit 60] [MATRIX]
 
 Starts a long solve for each case, under mpirun or by the program's own --ranks
