@@ -4,8 +4,8 @@
  * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems on
  *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
  *        parts is cut in two across its longest side, and so on. Any number of
- *        parts will do; where it is a product of three, the surface is that of
- *        the best product on grids whose sides are alike. */
+ *        parts will do; where it is a cube, such as 27, boxes of a grid of
+ *        3 x 3 x 3 would have a little less surface. */
 #include "matrix/matrix.h"
 #include "matrix/parallel.h"
 #include <inttypes.h>
