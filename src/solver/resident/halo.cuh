@@ -55,14 +55,14 @@ template <bool PEERS> using tct_near_if = typename tct_near_of<PEERS>::type;
 
 /* Entries of rows with columns of others, in front of all else in the shared memory
  * that kernels are given. */
-static __device__ inline double *tct_near_val(const tct_resident_halo &)
+static __device__ inline double *tct_near_val(void)
 {
     extern __shared__ double chip[];
     return chip;
 }
 static __device__ inline int32_t *tct_near_col(const tct_resident_halo &H)
 {
-    return (int32_t *)(tct_near_val(H) + H.entries);
+    return (int32_t *)(tct_near_val() + H.entries);
 }
 static __device__ inline bool tct_is_near(const tct_resident_halo &H,
                                           const tct_resident_edge &e)
@@ -101,7 +101,7 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     for (int k = i; k < N.edges; k += (int)blockDim.x) {
         const tct_resident_edge e = N.edge[k];
         for (int j = 0; j < e.count && tct_is_near(H, e); j++) {
-            tct_near_val(H)[e.near + j] = H.val[e.first + j];
+            tct_near_val()[e.near + j] = H.val[e.first + j];
             tct_near_col(H)[e.near + j] = H.col[e.first + j];
         }
     }
@@ -217,7 +217,7 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
         if (i < N.edges) e = i < TCT_NEAR ? N.near_edge[i] : N.edge[i];
         const bool near = tct_is_near(H, e);
         for (int k = lane; k < e.count; k += lanes) {
-            const double a = near ? tct_near_val(H)[e.near + k]
+            const double a = near ? tct_near_val()[e.near + k]
                                   : tct_read_only(&H.val[e.first + k]);
             const int col = near ? tct_near_col(H)[e.near + k]
                                  : tct_read_only(&H.col[e.first + k]);
