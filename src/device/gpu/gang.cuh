@@ -179,13 +179,13 @@ struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* The sums of each block that were left at meeting `epoch`:
- * [blocks][TCT_GANG_SUMS]. */
+/* What block `block` left at this meeting: [TCT_GANG_SUMS] sums, two a load. */
 template <bool PEERS>
-static __device__ inline double *tct_left_at(const tct_gang<PEERS> &g,
-                                             uint32_t epoch)
+static __device__ inline tct_two *tct_left_by(const tct_gang<PEERS> &g,
+                                              int block)
 {
-    return g.job.sums + (size_t)(epoch & 1) * TCT_GANG_SUMS * gridDim.x;
+    const unsigned turn = (g.epoch & 1) * gridDim.x;
+    return (tct_two *)g.job.sums + (turn + block) * (TCT_GANG_SUMS / 2);
 }
 
 /* Wait for all blocks of this GPU, which leave their sums of what all threads
@@ -201,10 +201,11 @@ tct_grid_leave(tct_gang<PEERS> &g, double (&v)[SUMS], const WORK &meanwhile)
     g.epoch++;
     tct_block_sum_once(v);
     if (threadIdx.x == 0) {
-        double *sums = tct_left_at(g, g.epoch);
+        tct_two *sums = tct_left_by(g, (int)blockIdx.x);
 #pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            tct_store_through(&sums[blockIdx.x * TCT_GANG_SUMS + j], v[j]);
+        for (int j = 0; j < SUMS; j += 2)
+            tct_store_through(&sums[j / 2],
+                              {{v[j], j + 1 < SUMS ? v[j + 1] : 0.0}});
         seen = tct_come(g);
     }
     tct_spent(TCT_ON_SUM);
@@ -231,11 +232,14 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<PEERS> &g,
         flags = tct_load_fresh(&g.job.outbox->mine);
     const tct_met met = tct_grid_leave(g, v, meanwhile);
     if (w * GPU_WAVE < blocks) {
-        const double *sums =
-            tct_left_at(g, g.epoch) + threadIdx.x * TCT_GANG_SUMS;
+        const tct_two *sums = tct_left_by(g, (int)threadIdx.x);
 #pragma unroll
-        for (int j = 0; j < SUMS; j++)
-            v[j] = threadIdx.x < blocks ? tct_load_fresh(&sums[j]) : 0.0;
+        for (int j = 0; j < SUMS; j += 2) {
+            tct_two left = {{0.0, 0.0}};
+            if (threadIdx.x < blocks) left = tct_load_fresh(&sums[j / 2]);
+            v[j] = left.v[0];
+            if (j + 1 < SUMS) v[j + 1] = left.v[1];
+        }
         tct_warp_sum(v);
         if (lane == 0)
             for (int j = 0; j < SUMS; j++) part[w][j] = v[j];
@@ -266,15 +270,13 @@ static __device__ inline void tct_warp_total(const tct_gang<PEERS> &g,
     constexpr int PAIRS = (SUMS + 1) / 2, AT_ONCE = 288 / PAIRS;
     __shared__ tct_two left[AT_ONCE][PAIRS]; /* registers are for others */
     const int blocks = gridDim.x, lane = tct_lane();
-    const double *sums = tct_left_at(g, g.epoch);
     double v[SUMS] = {0.0}, flags = 0.0;
     if (PEERS && lane == SUMS) flags = tct_load_fresh(&g.job.outbox->mine);
     for (int first = 0; first < blocks; first += AT_ONCE) {
         const int n = min(AT_ONCE, blocks - first);
         for (int i = lane; i < n * PAIRS; i += GPU_WAVE)
-            tct_copy(
-                &left[i / PAIRS][i % PAIRS],
-                &sums[(first + i / PAIRS) * TCT_GANG_SUMS + 2 * (i % PAIRS)]);
+            tct_copy(&left[i / PAIRS][i % PAIRS],
+                     tct_left_by(g, first + i / PAIRS) + i % PAIRS);
         tct_await_copies();
         tct_warp_sync();
         for (int i = lane; i < n; i += GPU_WAVE)

@@ -104,11 +104,22 @@ template <class T> static __device__ inline void tct_store_through(T *p, T v)
     __stcg(p, v);
 }
 
-/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the thread
- * goes on; it has its copies after it has waited for them. */
+/* The same of two numbers, which go at once. */
 struct alignas(16) tct_two {
     double v[2];
 };
+static __device__ inline tct_two tct_load_fresh(const tct_two *p)
+{
+    const double2 d = __ldcg((const double2 *)p);
+    return {{d.x, d.y}};
+}
+static __device__ inline void tct_store_through(tct_two *p, tct_two v)
+{
+    __stcg((double2 *)p, make_double2(v.v[0], v.v[1]));
+}
+
+/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the thread
+ * goes on; it has its copies after it has waited for them. */
 static __device__ inline void tct_copy(void *to, const void *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(

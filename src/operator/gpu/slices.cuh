@@ -117,9 +117,9 @@ template <int B, int COLS> struct tct_batch {
 };
 
 /* Lane `lane` of unit `u` is this row of its slice; its group there. */
-template <int B> static __device__ inline int tct_in_slice(int64_t u)
+template <int B> static __device__ inline int tct_in_slice(int u)
 {
-    return (B == 1 ? 0 : (int)(u % B) * GPU_LANES) + tct_lane();
+    return (B == 1 ? 0 : u % B * GPU_LANES) + tct_lane();
 }
 
 /* Masks of run `k` in the slices behind a joined one. */
@@ -135,7 +135,7 @@ static __device__ inline void tct_more_masks(const uint8_t *index, int width,
 
 template <int B, int COLS, int WALK>
 static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
-                                              const tct_gpu_slice &s, int64_t u,
+                                              const tct_gpu_slice &s, int u,
                                               uint64_t policy)
 {
     typedef tct_batch<B, COLS> batch;
@@ -169,15 +169,17 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     return h;
 }
 
-/* The row of this lane; < 0: none. */
+/* The row of this lane of unit `u`, which may be behind the last; < 0: none. Rows
+ * of a GPU, as columns, are numbers of 32 bits, which takes it fewer
+ * instructions. */
 template <int B, int WALK>
-static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int64_t u,
+static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
                                             int group)
 {
     const bool sorted = !tct_walk<WALK>::runs && A.order;
-    const int64_t s = B == 1 ? u : u / B;
-    const int64_t at = (sorted ? s & ~(int64_t)7 : s) * GPU_LANES + group;
-    return at < A.groups ? at * B + tct_in_slice<B>(u) % B : -1;
+    const int s = u / B;
+    const uint32_t at = (uint32_t)(sorted ? s & ~7 : s) * GPU_LANES + group;
+    return at < (uint32_t)A.groups ? at * B + tct_in_slice<B>(u) % B : -1ll;
 }
 
 /* --- a row --------------------------------------------------------------------- */
@@ -458,7 +460,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
 template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP>
 static __device__ inline tct_sums<COLS>
 tct_row_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
-            int64_t u, const tct_values<STORE, CHIP> &value,
+            int u, const tct_values<STORE, CHIP> &value,
             const double *const (&x)[COLS])
 {
     tct_sums<COLS> sum;
@@ -483,7 +485,7 @@ template <int B, int COLS, bool WRITTEN, int WALK, int STORE, bool CHIP,
           class TAKE>
 static __device__ inline void
 tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
-             int64_t part, const tct_values<STORE, CHIP> &value,
+             int part, const tct_values<STORE, CHIP> &value,
              const double *const (&x)[COLS], const TAKE &take)
 {
     constexpr int M = tct_walk<WALK>::m;
@@ -497,7 +499,7 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
         for (int m = 0; m < M; m++)
             for (int j = 0; j < COLS; j++) sum[m].v[j] = 0.0;
         tct_sum_joined<COLS, WRITTEN>(A, s, h, x, sum);
-        const int64_t row = part * M * GPU_LANES + tct_lane();
+        const int row = part * M * GPU_LANES + tct_lane();
 #pragma unroll
         for (int m = 0; m < M; m++) take(m, row + GPU_LANES * m, sum[m]);
     }
@@ -519,7 +521,7 @@ tct_two_apart(const tct_gpu_arrays &A, int part,
               const double *const (&x)[COLS], const TAKE &take)
 {
     for (int m = 0; m < GPU_JOIN; m++) {
-        const int64_t u = (int64_t)part * GPU_JOIN + m;
+        const int u = part * GPU_JOIN + m;
         const tct_gpu_slice s = tct_slice_of(tct_words_at(A, u));
         const tct_head h =
             tct_head_of<1, COLS, GPU_RUNS>(A, s, u, value.policy);
@@ -542,8 +544,8 @@ template <int B, int COLS, int WALK>
 static __device__ inline tct_head
 tct_part_head(const tct_gpu_arrays &A, uint32_t word, int part, uint64_t policy)
 {
-    return tct_head_of<B, COLS, WALK>(
-        A, tct_slice_of(word), (int64_t)part * tct_walk<WALK>::m, policy);
+    return tct_head_of<B, COLS, WALK>(A, tct_slice_of(word),
+                                      part * tct_walk<WALK>::m, policy);
 }
 
 #endif

@@ -16,7 +16,7 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
 {
     const int b = J->A.b, m = J->A.walk == GPU_JOINED ? GPU_JOIN : 1;
     const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE;
-    J->parts = m > 1 ? (J->A.slices + m - 1) / m : J->A.slices * b;
+    J->parts = (int)((J->A.slices * b + m - 1) / m);
     const int64_t each = (int64_t)blocks * warps;
     J->rounds = (int)((J->parts + each - 1) / each);
     if (J->rounds < 1) J->rounds = 1;

@@ -63,7 +63,7 @@ typedef struct tct_resident_halo {
 
 typedef struct tct_resident_job {
     tct_gpu_arrays A;
-    int64_t parts;           /* of the matrix, one a warp and round   */
+    int parts;               /* of the matrix, one a warp and round   */
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
     int round, block, warp;  /* parts from one to the next            */

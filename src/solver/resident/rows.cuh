@@ -13,28 +13,33 @@
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-/* Part of this warp in round `j`: a unit of 32 rows, or two; < 0: none. */
+/* Part of this warp in round `j`, a unit of 32 rows, or two: if there is one. */
+static __device__ inline int tct_place_in_round(const tct_resident_job &J,
+                                                int j)
+{
+    return j * J.round + (int)blockIdx.x * J.block + tct_warp() * J.warp;
+}
+/* < 0: none. */
 static __device__ inline int tct_part_in_round(const tct_resident_job &J, int j)
 {
-    const int w = tct_warp();
-    const int part = j * J.round + (int)blockIdx.x * J.block + w * J.warp;
-    return w < J.tile && part < J.parts ? part : -1;
+    const int part = tct_place_in_round(J, j);
+    return tct_warp() < J.tile && part < J.parts ? part : -1;
 }
 
 /* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot
- * `t`; < 0: none. */
+ * `t`; < 0: none. (Behind the last part there are no rows, which tct_row_of
+ * finds by itself.) */
 template <int B, int WALK>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
     constexpr int M = tct_walk<WALK>::m;
-    const int part = tct_part_in_round(J, t / M);
-    if (part < 0) return -1;
-    const int64_t unit = (int64_t)part * M + t % M;
-    if (M > 1 && unit >= J.A.slices) return -1;
+    const int part = tct_place_in_round(J, t / M), unit = part * M + t % M;
+    if (tct_warp() >= J.tile) return -1;
     int g = tct_in_slice<B>(unit) / B;
-    if (!tct_walk<WALK>::runs && J.A.order)
-        g = tct_read_only(
-            &J.A.order[(B == 1 ? unit : unit / B) * GPU_LANES + g]);
+    if (!tct_walk<WALK>::runs && J.A.order) {
+        if (part >= J.parts) return -1;
+        g = tct_read_only(&J.A.order[unit / B * GPU_LANES + g]);
+    }
     return tct_row_of<B, WALK>(J.A, unit, g);
 }
 
@@ -70,7 +75,8 @@ static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
                                               const tct_list<N> &list, int t,
                                               int end, const WORK &work)
 {
-    constexpr int AT_ONCE = N <= 5 ? 4 : 2;
+    /* as many as there are registers for: with runs there are fewest */
+    constexpr int AT_ONCE = N > 5 ? 2 : N > 3 && WALK == GPU_RUNS ? 3 : 4;
     for (; t < end; t += AT_ONCE) {
         int64_t row[AT_ONCE];
         double e[AT_ONCE][N];
