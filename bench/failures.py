@@ -22,6 +22,7 @@ import re
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import time
 
@@ -89,15 +90,17 @@ def clear(job, mark):
 def try_one(a, name, launcher, link, loop):
     with tempfile.TemporaryFile("w+", errors="replace") as log:
         job, mark = start(a, launcher, link, loop, log)
-        time.sleep(a.after)
-        pids = ranks_of(mark)
-        begun = time.monotonic()
-        early = job.poll() is not None or not pids
-        if not early:
-            os.kill(pids[-1], getattr(signal, "SIG" + name))
-        status = finish(job, a.limit)
-        seconds = time.monotonic() - begun
-        left = clear(job, mark)
+        try:
+            time.sleep(a.after)
+            pids = ranks_of(mark)
+            begun = time.monotonic()
+            early = job.poll() is not None or not pids
+            if not early:
+                os.kill(pids[-1], getattr(signal, "SIG" + name))
+            status = finish(job, a.limit)
+            seconds = time.monotonic() - begun
+        finally:
+            left = clear(job, mark)
         log.seek(0)
         lines = [x.strip() for x in log if x.strip()]
     says = [x for x in lines if SAYS.search(x)] or lines or [""]
@@ -118,6 +121,8 @@ def main():
     p.add_argument("--limit", type=float, default=60)
     p.add_argument("matrix", nargs="?", default="poisson3d:60")
     a = p.parse_args()
+    # who ends this program early would leave a job without an end
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     print("signal\tlauncher\tlink\tloop\tstatus\tseconds\tleft\tsays")
     for case in (a.cases or CASES[a.device]).split(","):
         link, loop = case.split(":")
