@@ -309,6 +309,11 @@ void tct_matrix_release_entries(tacit_matrix *m)
     m->released = true;
 }
 
+void tacit_matrix_drop_entries(tacit_matrix *matrix)
+{
+    if (matrix) tct_matrix_release_entries(matrix);
+}
+
 int64_t tacit_matrix_local_rows(const tacit_matrix *matrix)
 {
     return matrix->A.rows;
