@@ -97,7 +97,7 @@ static void iterate(const tacit_operator *A, const double *inverse, vectors *v,
     double rz = summed(v); /* (r, D^-1 r) */
     const double least = 1e-24 * rz;
     q_copy(q, n, v->z, v->p);
-    while (T->count < STEPS && rz > least && q->failed == TACIT_OK) {
+    while (T->count < STEPS && rz > least) {
         apply_dot(A, q, v->p, v->t, v->c);
         const double pt = summed(v), alpha_old = alpha;
         if (!(pt > 0.0)) break;
