@@ -18,7 +18,10 @@
 #include "matrix/parallel.h"
 #include <string.h>
 
-enum { RATING_BITS = 5 }; /* of the mantissa */
+enum {
+    RATING_BITS = 5, /* of the mantissa                            */
+    SHORT = 2000     /* rows that are not worth waking threads for */
+};
 
 typedef struct {
     tct_pairing *p;
@@ -48,9 +51,7 @@ static void look(const matching *m, int64_t i)
     uint32_t most = 1;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
-        if (j < 0 || j >= A->rows || j == i || p->mate[j] != (int32_t)j ||
-            p->diag[j] <= 0.0)
-            continue;
+        if (j < 0 || j >= A->rows || j == i || p->mate[j] != j) continue;
         const uint32_t rating = rate(p, i, j, A->val[k]);
         if (rating < most) continue;
         if (rating > most) {
@@ -93,7 +94,7 @@ static void match(matching *m)
         if (p->diag[i] > 0.0) m->open[m->count++] = (int32_t)i;
     }
     for (p->rounds = 0; m->count > 0;) {
-        TCT_OMP(omp parallel for schedule(static))
+        TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
         for (int64_t k = 0; k < m->count; k++) look(m, m->open[k]);
         p->rounds++;
         if (pair_links(m) == 0) break;
