@@ -181,7 +181,9 @@ static tacit_status tighten(const contraction *k)
     tight.val = NULL;
     tight.col32 = NULL;
     tight.col64 = NULL;
-    TRY(tct_csr_entries(&tight, entries));
+    const tacit_status status = tct_csr_entries(&tight, entries);
+    if (status < 0) TCT_FREE(tight.col32, tight.col64, tight.val);
+    TRY(status);
     TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
     for (int64_t e = 0; e < entries; e++) {
         tct_csr_set_col(&tight, e, tct_csr_col(out, e));
