@@ -11,8 +11,12 @@
 #include "precond/amg/match.h"
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 static const char *const what = "aggregates of rows";
+static const double APART = 4.0; /* a diagonal so many times all that is off it:
+                                    smoothing solves for the row */
+static const double JOINS = 0.1; /* so much of the diagonal is off it */
 
 typedef struct {
     const tacit_matrix *A;
@@ -25,44 +29,53 @@ typedef struct {
 
 /* --- the diagonal ------------------------------------------------------------ */
 
-/* Row `i` has `*sum` off the diagonal. */
-static double diagonal(const tct_csr *A, int64_t i, double *sum)
+/* Of row `i` of W A W, where ghosts count as if they had w_i. */
+typedef struct {
+    double diagonal, others; /* the sum of the absolute values of the others */
+} row_sums;
+
+static row_sums sum_row(const tct_csr *A, const double *w, int64_t i)
 {
-    double d = 0.0;
-    *sum = 0.0;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-        if (tct_csr_col(A, k) == A->first + i) d = A->val[k];
-        else *sum += fabs(A->val[k]);
-    return d;
+    row_sums s = {0};
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        const bool own = j >= 0 && j < A->rows;
+        const double b = A->val[k] * (w ? w[i] * w[own ? j : i] : 1.0);
+        if (j == i) s.diagonal = b;
+        else s.others += fabs(b);
+    }
+    return s;
 }
 
 /* That of W A W, 0 where a row belongs to no aggregate. */
-static tacit_status first_diagonal(aggregation *g)
+static void set_diagonal(const aggregation *g, const tct_csr *A,
+                         const double *w, double apart)
 {
-    const tct_csr *A = &g->A->A;
-    int64_t bad = A->rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->rows; i++) {
-        double sum;
-        const double d = diagonal(A, i, &sum), w = g->w ? g->w[i] : 1.0;
-        if (!(d > 0.0) && i < bad) bad = i;
-        g->diag[i] = sum > 0.0 ? w * w * d : 0.0;
+        const row_sums s = sum_row(A, w, i);
+        g->diag[i] = s.diagonal > apart * s.others ? 0.0 : s.diagonal;
     }
-    if (bad == A->rows) return TACIT_OK;
-    double sum;
+}
+
+static double diagonal(const tct_csr *A, int64_t i)
+{
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (tct_csr_col(A, k) == A->first + i) return A->val[k];
+    return 0.0;
+}
+
+static tacit_status check_diagonal(const tacit_matrix *A)
+{
+    int64_t bad = A->A.rows;
+    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
+    for (int64_t i = 0; i < A->A.rows; i++)
+        if (!(diagonal(&A->A, i) > 0.0) && i < bad) bad = i;
+    if (bad == A->A.rows) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "preconditioner amg: row %" PRId64 " (counted from 0) has %g on the "
          "diagonal: the matrix is not positive definite",
-         tct_original(g->A, bad), diagonal(A, bad, &sum));
-}
-
-static void next_diagonal(aggregation *g)
-{
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < g->B.rows; i++) {
-        double sum;
-        g->diag[i] = diagonal(&g->B, i, &sum);
-    }
+         tct_original(A, bad), diagonal(&A->A, bad));
 }
 
 /* --- passes ------------------------------------------------------------------- */
@@ -107,8 +120,62 @@ static tacit_status pass(aggregation *g, bool first, bool last)
                      &B));
     tct_csr_clear(&g->B);
     g->B = B;
-    next_diagonal(g);
+    set_diagonal(g, &g->B, NULL, HUGE_VAL);
     return TACIT_OK;
+}
+
+/* --- rows left alone ----------------------------------------------------------- */
+
+/* A row that is the only one of its aggregate has found its neighbours taken. If
+ * it depends on one of them, as a small coefficient beside large ones does, it
+ * goes with that one; else it would be there on all levels. */
+static int32_t better_place(const aggregation *g, const int32_t *members,
+                            int64_t i)
+{
+    const tct_csr *A = &g->A->A;
+    const int32_t *of = g->G->of;
+    double most = JOINS * sum_row(A, g->w, i).diagonal;
+    int32_t best = of[i];
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        if (j < 0 || j >= A->rows || of[j] < 0 || members[of[j]] < 2) continue;
+        const double b = A->val[k] * (g->w ? g->w[i] * g->w[j] : 1.0);
+        if (-b <= most) continue;
+        most = -b;
+        best = of[j];
+    }
+    return best;
+}
+
+/* Number the aggregates that have rows again, in the same order; `number` is of
+ * all that there were. */
+static void close_gaps(tct_aggregates *G, int32_t *number)
+{
+    int32_t count = 0;
+    for (int64_t n = 0; n < G->coarse; n++) number[n] = -1;
+    for (int64_t i = 0; i < G->rows; i++)
+        if (G->of[i] >= 0) number[G->of[i]] = 0;
+    for (int64_t n = 0; n < G->coarse; n++)
+        if (number[n] == 0) number[n] = count++;
+    for (int64_t i = 0; i < G->rows; i++)
+        if (G->of[i] >= 0) G->of[i] = number[G->of[i]];
+    G->coarse = count;
+}
+
+static void join_alone(const aggregation *g)
+{
+    tct_aggregates *G = g->G;
+    int32_t *members = g->mate, *place = g->up;
+    for (int64_t n = 0; n < G->coarse; n++) members[n] = 0;
+    for (int64_t i = 0; i < G->rows; i++)
+        if (G->of[i] >= 0) members[G->of[i]]++;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < G->rows; i++) {
+        const int32_t n = G->of[i];
+        place[i] = n < 0 || members[n] > 1 ? n : better_place(g, members, i);
+    }
+    memcpy(G->of, place, (size_t)G->rows * sizeof *place);
+    close_gaps(G, members);
 }
 
 /* --- what P has --------------------------------------------------------------- */
@@ -149,8 +216,10 @@ static tacit_status allocate(aggregation *g)
 static tacit_status aggregate(aggregation *g, int passes)
 {
     TRY(allocate(g));
-    TRY(first_diagonal(g));
+    TRY(check_diagonal(g->A));
+    set_diagonal(g, &g->A->A, g->w, APART);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
+    join_alone(g);
     return weigh(g);
 }
 

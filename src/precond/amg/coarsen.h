@@ -15,8 +15,9 @@
 
 /* Row i belongs to aggregate of[i] of this rank (-1: to none), and P has
  * weight[i] there: columns of P are orthonormal. Aggregates are of rows of one
- * rank. To none belong rows that smoothing alone solves for, which have nothing
- * off the diagonal, and those where the smooth vector is 0. */
+ * rank. To none belong rows that smoothing alone solves for, of which next to
+ * nothing is off the diagonal, and those where the smooth vector is 0: it may be
+ * that there are no aggregates at all. */
 typedef struct tct_aggregates {
     int64_t rows, coarse; /* of this rank                                   */
     int32_t *of;          /* [rows]                                         */
@@ -26,7 +27,8 @@ typedef struct tct_aggregates {
 } tct_aggregates;
 
 typedef struct tct_coarsening {
-    int passes; /* 1 to 4: aggregates of up to 2^passes rows */
+    int passes; /* 1 to 4: aggregates of 2^passes rows, where edges are
+                   alike; rows that found no partner join others */
 } tct_coarsening;
 
 /* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). Collective. 

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/contract.c - row by row: what the rows of an aggregate have is
- * looked up by column in a small table, and added up there. Rows are gone
- * through twice, to count and to fill in, so that nothing is stored loosely. */
+ * looked up by column in a small table, and added up.
+ *
+ * How many entries that gives is known afterwards, and to count them first takes
+ * as long again. So there is room for all that could be; each thread fills its
+ * own piece of it from the front, so that no more memory is touched than is
+ * needed, and then the pieces move together. */
 #include "precond/amg/contract.h"
 #include "matrix/parallel.h"
+#include <string.h>
 
 static const char *const what = "a matrix of aggregates";
+enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
 /* The rows of each aggregate, one after the other. */
 typedef struct {
@@ -33,14 +39,23 @@ static tacit_status list_members(const tct_contraction *c, membership *m)
 
 typedef struct {
     int64_t col;
+    int64_t at;   /* its entry in the result                            */
     uint32_t row; /* whose entry it is, counted from 1; of another: free */
-    int32_t at;   /* place in that row */
 } slot;
+
+/* Rows [first, last), in entries [from, end) of the result before they move. */
+typedef struct {
+    int64_t first, last;
+    int64_t from, end;
+} piece;
 
 typedef struct {
     const tct_contraction *c;
     membership m;
     tct_csr *out;
+    int64_t room, widest; /* entries that there could be, in all and in a row */
+    int pieces;
+    piece *piece;
 } contraction;
 
 static int64_t most_entries(const contraction *k, int64_t n)
@@ -61,8 +76,8 @@ static int bits_for(int64_t entries)
 }
 
 /* The aggregate of column `col`, -1: none; `*weight` times what Q has there. */
-static int64_t find_column(const tct_contraction *c, int64_t col,
-                           double *weight)
+static inline int64_t find_column(const tct_contraction *c, int64_t col,
+                                  double *weight)
 {
     const int64_t j = col - c->A->first;
     if (j >= 0 && j < c->A->rows) {
@@ -76,7 +91,7 @@ static int64_t find_column(const tct_contraction *c, int64_t col,
 }
 
 /* The slot of `col` in row `n`; a free one if there is none yet. */
-static slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
+static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
 {
     const size_t mask = ((size_t)1 << bits) - 1;
     size_t h =
@@ -86,13 +101,13 @@ static slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
     return &table[h];
 }
 
-/* Add up row `n`, into its place if there are entries yet; their number. */
-static int64_t add_up(const contraction *k, int64_t n, slot *table)
+/* Row `n` from entry `from` of the result on; returns where it ends. */
+static int64_t add_up(const contraction *k, int64_t n, int64_t from,
+                      slot *table)
 {
     const tct_contraction *c = k->c;
-    tct_csr *out = k->out;
     const int bits = bits_for(most_entries(k, n));
-    int64_t count = 0;
+    int64_t end = from;
     for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
         const int64_t i = k->m.member[at];
         for (int64_t e = c->A->ptr[i]; e < c->A->ptr[i + 1]; e++) {
@@ -100,66 +115,110 @@ static int64_t add_up(const contraction *k, int64_t n, slot *table)
             const int64_t col = find_column(c, tct_csr_col(c->A, e), &weight);
             if (col < 0) continue;
             slot *s = find_slot(table, bits, n, col);
-            if (s->row != (uint32_t)(n + 1)) {
-                *s = (slot){col, (uint32_t)(n + 1), (int32_t)count++};
-                if (out->val) {
-                    tct_csr_set_col(out, out->ptr[n] + s->at, col);
-                    out->val[out->ptr[n] + s->at] = 0.0;
-                }
+            if (s->row == (uint32_t)(n + 1)) {
+                k->out->val[s->at] += weight * c->A->val[e];
+                continue;
             }
-            if (out->val)
-                out->val[out->ptr[n] + s->at] += weight * c->A->val[e];
+            *s = (slot){col, end, (uint32_t)(n + 1)};
+            tct_csr_set_col(k->out, end, col);
+            k->out->val[end++] = weight * c->A->val[e];
         }
     }
-    return count;
+    return end;
 }
 
-/* --- all rows --------------------------------------------------------------- */
+/* --- pieces ----------------------------------------------------------------- */
 
-/* Count the entries of each row or, once there are any, fill them in. */
-static tacit_status go_through(const contraction *k)
+static void divide(contraction *k)
+{
+    int64_t n = 0;
+    for (int t = 0; t < k->pieces; t++) {
+        k->piece[t] = (piece){.first = n, .from = k->room};
+        for (; n < k->out->rows * (t + 1) / k->pieces; n++) {
+            const int64_t entries = most_entries(k, n);
+            k->room += entries;
+            if (entries > k->widest) k->widest = entries;
+        }
+        k->piece[t].last = n;
+    }
+}
+
+/* Returns whether there is no memory. */
+static bool fill(const contraction *k, piece *p)
+{
+    slot *table = tct_calloc(sizeof *table << bits_for(k->widest));
+    p->end = p->from;
+    for (int64_t n = p->first; table && n < p->last; n++) {
+        const int64_t from = p->end;
+        p->end = add_up(k, n, from, table);
+        k->out->ptr[n + 1] = p->end - from;
+    }
+    tct_free(table);
+    return table == NULL;
+}
+
+static void move_together(const contraction *k)
 {
     tct_csr *out = k->out;
-    int64_t most = 0;
-    bool starved = false;
-    for (int64_t n = 0; n < out->rows; n++) {
-        const int64_t entries = most_entries(k, n);
-        if (entries > most) most = entries;
+    const size_t width = out->col32 ? sizeof *out->col32 : sizeof *out->col64;
+    char *col = out->col32 ? (char *)out->col32 : (char *)out->col64;
+    for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
+    for (int t = 1; t < k->pieces; t++) {
+        const piece *p = &k->piece[t];
+        const size_t to = (size_t)out->ptr[p->first], from = (size_t)p->from;
+        const size_t entries = (size_t)(p->end - p->from);
+        memmove(out->val + to, out->val + from, entries * sizeof *out->val);
+        memmove(col + to * width, col + from * width, entries * width);
     }
-    TCT_OMP(omp parallel reduction(|| : starved))
-    {
-        slot *table = tct_calloc(sizeof *table << bits_for(most));
-        starved = table == NULL;
-        TCT_OMP(omp for schedule(static))
-        for (int64_t n = 0; n < out->rows; n++) {
-            const int64_t count = table ? add_up(k, n, table) : 0;
-            if (!out->val) out->ptr[n + 1] = count;
-        }
-        tct_free(table);
+}
+
+/* Copies into memory of the right size, if there is much too much. */
+static tacit_status tighten(const contraction *k)
+{
+    tct_csr *out = k->out, tight = *out;
+    const int64_t entries = out->ptr[out->rows];
+    if (entries > k->room / 3) return TACIT_OK;
+    tight.val = NULL;
+    tight.col32 = NULL;
+    tight.col64 = NULL;
+    const tacit_status status = tct_csr_entries(&tight, entries);
+    if (status < 0) TCT_FREE(tight.col32, tight.col64, tight.val);
+    TRY(status);
+    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
+    for (int64_t e = 0; e < entries; e++) {
+        tct_csr_set_col(&tight, e, tct_csr_col(out, e));
+        tight.val[e] = out->val[e];
     }
-    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    TCT_FREE(out->col32, out->col64, out->val);
+    *out = tight;
     return TACIT_OK;
 }
 
 static tacit_status contract(contraction *k)
 {
     const tct_contraction *c = k->c;
-    tct_csr *out = k->out;
-    TRY(tct_csr_rows(out, c->all, c->all, c->first, c->coarse));
+    bool starved = false;
+    TRY(tct_csr_rows(k->out, c->all, c->all, c->first, c->coarse));
     TRY(list_members(c, &k->m));
-    TRY(go_through(k));
-    for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
-    TRY(tct_csr_entries(out, out->ptr[out->rows]));
-    TRY(go_through(k));
-    return tct_csr_sort(out, false, what);
+    TRY(TCT_ALLOC(k->pieces, what, &k->piece));
+    divide(k);
+    TRY(tct_csr_entries(k->out, k->room));
+    TCT_OMP(omp parallel for schedule(static) reduction(|| : starved) if (k->pieces > 1))
+    for (int t = 0; t < k->pieces; t++)
+        starved = fill(k, &k->piece[t]) || starved;
+    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    move_together(k);
+    return tighten(k);
 }
 
 tacit_status tct_contract(const tct_contraction *c, tct_csr *out)
 {
     tct_csr B = {0};
-    contraction k = {.c = c, .out = &B};
+    contraction k = {.c = c,
+                     .out = &B,
+                     .pieces = c->A->rows > SHORT ? tct_threads_most() : 1};
     const tacit_status status = contract(&k);
-    TCT_FREE(k.m.begin, k.m.member);
+    TCT_FREE(k.m.begin, k.m.member, k.piece);
     if (status < 0) tct_csr_clear(&B);
     else *out = B;
     return status;

@@ -17,7 +17,10 @@ typedef struct tct_contraction {
     const double *ghost_weight; /* [ghosts]                                   */
 } tct_contraction;
 
-/* Errors      NO_MEMORY. */
+/* The entries of a row of `out` come in no order.
+ * Memory      room for as many entries as `A` has, touched as far as is needed,
+ *             and copied where it is much too much.
+ * Errors      NO_MEMORY. */
 tacit_status tct_contract(const tct_contraction *c, tct_csr *out);
 
 #endif

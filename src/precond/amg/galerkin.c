@@ -49,16 +49,17 @@ static tacit_status multiply(galerkin *g, tct_csr *out)
     tacit_world *w = g->A->world;
     TRY(tct_agree(w, allocate(g)));
     TRY(ask(g));
-    return tct_contract(&(tct_contraction){.A = &g->A->A,
-                                           .of = g->G->of,
-                                           .weight = g->G->weight,
-                                           .coarse = g->G->coarse,
-                                           .first = g->starts[w->rank],
-                                           .all = g->starts[w->size],
-                                           .ghosts = &g->ghosts,
-                                           .ghost_of = g->ghost_of,
-                                           .ghost_weight = g->ghost_weight},
-                        out);
+    const tct_contraction c = {.A = &g->A->A,
+                               .of = g->G->of,
+                               .weight = g->G->weight,
+                               .coarse = g->G->coarse,
+                               .first = g->starts[w->rank],
+                               .all = g->starts[w->size],
+                               .ghosts = &g->ghosts,
+                               .ghost_of = g->ghost_of,
+                               .ghost_weight = g->ghost_weight};
+    TRY(tct_contract(&c, out));
+    return tct_csr_sort(out, false, what);
 }
 
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,

@@ -13,16 +13,25 @@
  * a link. A row has at most two links, so that they form paths, and every second
  * link of a path becomes a pair, from its beginning on. On a grid the paths are
  * whole lines of points in the direction in which numbers are farthest apart:
- * one round matches all of it, and pairs stand side by side. */
+ * one round matches all of it, and pairs stand side by side.
+ *
+ * Where many edges are equally heavy at many rows, as between any two rows of a
+ * dense block, few of them are links. After a round that found few a row looks
+ * at one of its heaviest edges, by its hash. So rounds are O(log n). */
 #include "precond/amg/match.h"
 #include "matrix/parallel.h"
 #include <string.h>
 
-enum { RATING_BITS = 5 }; /* of the mantissa */
+enum {
+    RATING_BITS = 5, /* of the mantissa                            */
+    FEW = 8,         /* rows of which no more than one was paired   */
+    SHORT = 2000     /* rows that are not worth waking threads for */
+};
 
 typedef struct {
     tct_pairing *p;
     int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
+    bool by_hash;           /* after a round that found few */
     int32_t *open; /* [count] rows that may yet find a mate, ascending */
     int64_t count;
 } matching;
@@ -40,31 +49,42 @@ static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
     return (bits + (UINT32_C(1) << (DROP - 1))) >> DROP;
 }
 
+/* The same from both ends. */
+static uint64_t edge_hash(int64_t i, int64_t j)
+{
+    return tct_mix((uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i));
+}
+
 static void look(const matching *m, int64_t i)
 {
     const tct_pairing *p = m->p;
     const tct_csr *A = p->A;
     int64_t low = i, high = i;
     uint32_t most = 1;
+    uint64_t most_hash = 0;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
-        if (j < 0 || j >= A->rows || j == i || p->mate[j] != (int32_t)j ||
-            p->diag[j] <= 0.0)
-            continue;
+        if (j < 0 || j >= A->rows || j == i || p->mate[j] != j) continue;
         const uint32_t rating = rate(p, i, j, A->val[k]);
         if (rating < most) continue;
         if (rating > most) {
             most = rating;
+            most_hash = 0;
             low = high = i;
         }
-        if (j < low) low = j;
-        if (j > high) high = j;
+        if (m->by_hash) {
+            const uint64_t hash = edge_hash(i, j);
+            if (hash < most_hash) continue;
+            most_hash = hash;
+            low = high = j;
+        } else if (j < low) low = j;
+        else if (j > high) high = j;
     }
     m->lower[i] = low < i ? (int32_t)low : -1;
     m->upper[i] = high > i ? (int32_t)high : -1;
 }
 
-/* Returns how many rows of these rounds have found a mate. */
+/* Returns how many rows have found a mate. */
 static int64_t pair_links(matching *m)
 {
     int32_t *mate = m->p->mate;
@@ -93,10 +113,12 @@ static void match(matching *m)
         if (p->diag[i] > 0.0) m->open[m->count++] = (int32_t)i;
     }
     for (p->rounds = 0; m->count > 0;) {
-        TCT_OMP(omp parallel for schedule(static))
+        TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
         for (int64_t k = 0; k < m->count; k++) look(m, m->open[k]);
         p->rounds++;
-        if (pair_links(m) == 0) break;
+        const int64_t open = m->count, paired = pair_links(m);
+        if (paired == 0 && m->by_hash) break;
+        m->by_hash = m->by_hash || paired <= open / FEW;
     }
 }
 
