@@ -82,7 +82,7 @@ cmp -s out "$source/docs/tacit.1" ||
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
-for name in queue sstep amg; do
+for name in queue sstep; do
     grep -q "	$name	no	." out || complain "devices: $name"
 done
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||

@@ -166,6 +166,17 @@ static void descend(growth *g, tct_aggregates *G, tacit_matrix *coarse)
     g->m = coarse;
 }
 
+static void tell(const growth *g, const tct_amg_level *L, int rounds,
+                 double coarsened, double smoothed)
+{
+    if (g->A->world->rank == 0)
+        tct_log(TCT_DETAIL,
+                "amg: level %d of %lld rows, %d rounds of pairs: the next in "
+                "%.2f ms, the smoother in %.2f ms",
+                g->M->levels - 1, (long long)L->about.rows, rounds,
+                1e3 * coarsened, 1e3 * smoothed);
+}
+
 /* One level; *more: another follows. */
 static tacit_status add_level(growth *g, bool *more)
 {
@@ -178,8 +189,11 @@ static tacit_status add_level(growth *g, bool *more)
     TRY(tct_agree(g->A->world, open_level(g, L)));
     if (L->about.rows <= SMALL) TRY(make_inverse(g, L));
     if (M->direct) return TACIT_OK;
+    const double start = tct_seconds();
     tacit_status status = coarsen(g, &G, &coarse, &why);
+    const double coarsened = tct_seconds();
     if (status >= 0 && coarse) status = make_smoother(g, L, M->smoothing);
+    tell(g, L, G.rounds, coarsened - start, tct_seconds() - coarsened);
     if (status >= 0 && coarse)
         status =
             tct_agree(g->A->world, tct_amg_transfer_create(g->A->q, L->A->order,
