@@ -439,7 +439,7 @@ static void threads_do_not_change_a_bit(void **state)
         use_threads(1);
         tct_aggregates one = aggregate(m, NULL, 3);
         tacit_matrix *by_one = galerkin(m, &one);
-        for (int threads = 1; threads <= 3; threads++) {
+        for (int threads = 1; threads <= (one_rank() ? 3 : 2); threads++) {
             use_threads(threads);
             tct_aggregates G = aggregate(m, NULL, 3);
             assert_same_aggregates(&one, &G);

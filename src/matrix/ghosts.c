@@ -16,8 +16,9 @@ static tacit_status collect(const tct_csr *A, int block, int64_t first,
     for (int64_t n = first; n < last; n++) {
         const int64_t i = n * block - A->first;
         for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k += block) {
-            const int64_t id = tct_csr_col(A, k) / block;
-            if (id < first || id >= last) TRY(tct_keyset_add(set, id));
+            const int64_t col = tct_csr_col(A, k);
+            if (col < first * block || col >= last * block)
+                TRY(tct_keyset_add(set, col / block));
         }
     }
     return TACIT_OK;

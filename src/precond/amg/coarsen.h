@@ -31,17 +31,21 @@ typedef struct tct_coarsening {
                    alike; rows that found no partner join others */
 } tct_coarsening;
 
-/* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). Collective. 
- * Memory      twice the entries of `A` between own rows at most, 20 bytes a row.
+/* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). The same for any
+ * number of threads.
+ * Collective.
+ * Memory      12 bytes for each entry of `A`, of which three quarters are
+ *             touched as a rule, and 50 a row.
  * Errors      INPUT (a diagonal entry that is not positive, naming the row),
  *             UNSUPPORTED (2^31 rows on a rank), NO_MEMORY. */
 tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const tct_coarsening *how, tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
 
-/* P' A P with global numbers of aggregates, in the order of ranks. Collective.
- * Memory      the matrix of aggregates, 4 bytes a row, 24 a column of other
- *             ranks.
+/* P' A P with global numbers of aggregates, in the order of ranks.
+ * Collective.
+ * Memory      room for the entries of `A`, touched as far as the result needs
+ *             it, the result, 12 bytes a row, 24 a column of other ranks.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                           tacit_matrix **coarse);
