@@ -8,6 +8,12 @@
  *     ...
  *     tacit_operator_destroy(&M);              // after the solver
  *
+ * One that is made of the entries of the matrix takes the matrix, too:
+ *
+ *     tacit_operator_create(q, matrix, NULL, &A);     // leaves them
+ *     tacit_precond_create_of(A, matrix, "amg", NULL, &M);
+ *     tacit_matrix_drop_entries(matrix);              // not needed any more
+ *
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
  * positive definite for method cg; for method flexible it may change from one
  * application to the next. Solves stop on the residual of A x = b, as without.
