@@ -361,6 +361,13 @@ static tacit_status check_together(const cli_settings *set)
     if ((set->steps || set->basis) && !sstep)
         FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
              set->steps ? "steps" : "basis");
+    const bool amg = set->precond && strcmp(set->precond, "amg") == 0;
+    if ((set->cycle || set->smoother || set->degree || set->levels) && !amg)
+        FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
+             set->cycle      ? "cycle"
+             : set->smoother ? "smoother"
+             : set->degree   ? "degree"
+                             : "levels");
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
     return TACIT_OK;

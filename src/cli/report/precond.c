@@ -3,6 +3,7 @@
  * programs. */
 #include "cli/report/report.h"
 #include <inttypes.h>
+#include <math.h>
 
 static tacit_precond_info info_of(const tacit_operator *M)
 {
@@ -63,7 +64,8 @@ cJSON *cli_json_precond(const tacit_operator *M)
         cJSON_AddNumberToObject(level, "nonzeros", (double)l->nonzeros);
         cJSON_AddNumberToObject(level, "bytes", l->bytes);
         cJSON_AddStringToObject(level, "format", l->format);
-        cli_json_number(level, "largest_eigenvalue", l->largest);
+        cli_json_number(level, "largest_eigenvalue",
+                        l->largest > 0.0 ? l->largest : (double)NAN);
     }
     return o;
 }

@@ -73,9 +73,9 @@ static tacit_status check_diagonal(const tacit_matrix *A)
         if (!(diagonal(&A->A, i) > 0.0) && i < bad) bad = i;
     if (bad == A->A.rows) return TACIT_OK;
     FAIL(TACIT_INPUT,
-         "preconditioner amg: row %" PRId64 " (counted from 0) has %g on the "
-         "diagonal: the matrix is not positive definite",
-         tct_original(A, bad), diagonal(&A->A, bad));
+         "preconditioner amg: row %" PRId64
+         " has %g on the diagonal: the matrix is not positive definite",
+         tct_original(A, bad) + 1, diagonal(&A->A, bad));
 }
 
 /* --- passes ------------------------------------------------------------------- */

@@ -31,8 +31,8 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
         const double d = look(m, i, &sum);
         if (!(d > 0.0))
             FAIL(TACIT_INPUT,
-                 "preconditioner amg: row %lld has %g on the diagonal, and a "
-                 "positive definite matrix has more than 0 there",
+                 "preconditioner amg: row %lld has %g on the diagonal: the "
+                 "matrix is not positive definite",
                  (long long)tct_original(m, i) + 1, d);
         out->diagonal[k] = ldexp(d, -exponent);
         out->sum[k] = ldexp(sum, -exponent);
