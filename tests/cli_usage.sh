@@ -14,6 +14,8 @@ refused 1 "did you mean 'poisson3d'" solve poison3d:4
 refused 1 "did you mean 'jacobi'" solve poisson3d:4 --precond jakobi
 refused 1 'sstep' solve poisson3d:4 --method sstep --steps 4
 refused 1 'belongs to' solve poisson3d:4 --steps 4
+refused 1 'degree belongs to --precond amg' solve poisson3d:4 --degree 3
+refused 1 "did you mean 'chebyshev'" solve poisson3d:4 --precond amg --smoother chebychev
 refused 1 "did you mean 'cuda'" solve poisson3d:4 --device cuba
 refused 1 'needs --device cuda' solve poisson3d:4 --device host --loop graph
 refused 1 'needs --device cuda' solve poisson3d:4 --device host --precision mixed
@@ -82,7 +84,7 @@ cmp -s out "$source/docs/tacit.1" ||
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
-for name in queue sstep amg; do
+for name in queue sstep; do
     grep -q "	$name	no	." out || complain "devices: $name"
 done
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||

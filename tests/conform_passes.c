@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_passes.c - every pass, bit for bit where arithmetic is exact and
  * the same whoever works and watches; every scalar step on blocks of whatever
- * scalars there may be; every operation's name.
+ * scalars there may be; the ways between levels; every operation's name.
  *
  * DEVICE: each */
 #include "decorated.h"
@@ -416,6 +416,123 @@ static void steps_are_the_same_on_the_device(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* --- between levels ------------------------------------------------------------- */
+
+/* Element i belongs to set i * 7 mod sets, every eleventh to none. */
+static int32_t set_of(size_t i, size_t sets)
+{
+    return i % 11 == 10 || sets == 0 ? -1 : (int32_t)(i * 7 % sets);
+}
+
+static double *numbers_there(tacit_queue *q, size_t count, const int32_t *x)
+{
+    double *packed = host_vector(count / 2 + 1, 0.0);
+    memcpy(packed, x, count * sizeof *x);
+    double *there = device_vector(q, count / 2 + 1, packed);
+    free(packed);
+    return there;
+}
+
+typedef struct {
+    size_t n, sets;
+    int32_t *of, *ptr, *list;
+    double *w, *listed, *b, *t, *y, *coarse; /* small whole numbers */
+} between;
+
+static between open_between(size_t n, size_t sets)
+{
+    between g = {.n = n, .sets = sets};
+    g.of = calloc(n + 1, sizeof *g.of);
+    g.ptr = calloc(sets + 2, sizeof *g.ptr);
+    g.list = calloc(n + 1, sizeof *g.list);
+    double **const all[] = {&g.w, &g.listed, &g.b, &g.t, &g.y};
+    for (int k = 0; k < 5; k++) {
+        *all[k] = host_vector(n, 0.0);
+        for (size_t i = 0; i < n; i++) (*all[k])[i] = whole(k, i, false);
+    }
+    g.coarse = host_vector(sets, 0.0);
+    for (size_t c = 0; c < sets; c++) g.coarse[c] = whole(9, c, false);
+    int32_t at = 0;
+    for (size_t i = 0; i < n; i++) g.of[i] = set_of(i, sets);
+    for (size_t c = 0; c < sets; c++) {
+        for (size_t i = 0; i < n; i++) {
+            if (g.of[i] != (int32_t)c) continue;
+            g.listed[at] = g.w[i];
+            g.list[at++] = (int32_t)i;
+        }
+        g.ptr[c + 1] = at;
+    }
+    return g;
+}
+
+static void close_between(between *g)
+{
+    void *const all[] = {g->of, g->ptr, g->list, g->w,     g->listed,
+                         g->b,  g->t,   g->y,    g->coarse};
+    for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
+}
+
+static void check_restriction(tacit_queue *q, const between *g)
+{
+    double *ptr = numbers_there(q, g->sets + 1, g->ptr);
+    double *list = numbers_there(q, g->n, g->list);
+    double *w = device_vector(q, g->n, g->listed);
+    double *b = device_vector(q, g->n, g->b);
+    double *t = device_vector(q, g->n, g->t);
+    double *y = poisoned_vector(q, g->sets);
+    const tct_sets G = {.count = (int64_t)g->sets,
+                        .elements = g->ptr[g->sets],
+                        .ptr = (const int32_t *)(const void *)ptr,
+                        .list = (const int32_t *)(const void *)list};
+    q_restrict(q, &G, w, b, t, y);
+    double *got = host_copy(q, g->sets, y);
+    for (size_t c = 0; c < g->sets; c++) {
+        double sum = 0.0;
+        for (size_t i = 0; i < g->n; i++)
+            if (g->of[i] == (int32_t)c) sum += g->w[i] * (g->b[i] - g->t[i]);
+        assert_true(got[c] == sum);
+    }
+    free(got);
+    double **const there[] = {&ptr, &list, &w, &b, &t, &y};
+    for (int k = 0; k < 6; k++) tacit_queue_free(q, there[k]);
+}
+
+static void check_prolongation(tacit_queue *q, const between *g)
+{
+    double *of = numbers_there(q, g->n, g->of);
+    double *w = device_vector(q, g->n, g->w);
+    double *x = device_vector(q, g->sets, g->coarse);
+    double *y = device_vector(q, g->n, g->y);
+    q_prolong(q, g->n, 0.5, (const int32_t *)(const void *)of, w, x, y);
+    double *got = host_copy(q, g->n, y);
+    for (size_t i = 0; i < g->n; i++) {
+        const double e = g->of[i] < 0 ? 0.0 : g->coarse[g->of[i]];
+        assert_true(got[i] == g->y[i] + 0.5 * g->w[i] * e);
+    }
+    free(got);
+    double **const there[] = {&of, &w, &x, &y};
+    for (int k = 0; k < 4; k++) tacit_queue_free(q, there[k]);
+}
+
+static void levels_are_gone_between_as_they_say(void **state)
+{
+    (void)state;
+    static const size_t sizes[][2] = {{0, 0},     {1, 1},      {7, 0},
+                                      {9, 4},     {600, 75},   {5000, 3},
+                                      {513, 600}, {9001, 4500}};
+    for (int threads = 1; threads <= 3; threads += 2) {
+        tacit_queue *q = NULL;
+        OK(tacit_queue_create(test_world(), TEST_DEVICE, threads, &q));
+        for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+            between g = open_between(sizes[k][0], sizes[k][1]);
+            check_restriction(q, &g);
+            check_prolongation(q, &g);
+            close_between(&g);
+        }
+        tacit_queue_destroy(&q);
+    }
+}
+
 /* --- operations ---------------------------------------------------------------- */
 
 static void operations_have_names_of_their_own(void **state)
@@ -446,6 +563,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(steps_hold_still_when_they_must),
         cmocka_unit_test(steps_with_the_identity_are_those_without),
         cmocka_unit_test(steps_are_the_same_on_the_device),
+        cmocka_unit_test(levels_are_gone_between_as_they_say),
         cmocka_unit_test(operations_have_names_of_their_own),
     };
     TEST_GPU_MAIN(tests);

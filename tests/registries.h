@@ -138,7 +138,8 @@ static inline tacit_status ask_method(asked *a, const char *word)
 static inline tacit_status ask_precond(asked *a, const char *word)
 {
     tacit_operator *M = NULL;
-    const tacit_status status = tacit_precond_create(a->A, word, &M);
+    const tacit_status status =
+        tacit_precond_create_of(a->A, a->m, word, NULL, &M);
     tacit_operator_destroy(&M);
     return status;
 }

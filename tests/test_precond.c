@@ -45,12 +45,17 @@ static void every_method_takes_every_preconditioner(void **state)
                 problem p;
                 open_problem(&p, "host", matrices[i], NULL,
                              tacit_method_at(j)->name);
-                OK(tacit_solver_set(p.s, "precond", tacit_precond_at(k)->name));
+                tacit_operator *M = NULL;
+                OK(tacit_precond_create_of(p.A, p.m, tacit_precond_at(k)->name,
+                                           NULL, &M));
+                OK(tacit_solver_set_precond(p.s, M));
                 OK(solve(&p, 1e-9));
                 assert_true(p.result.true_relative_residual <= 1e-9);
                 if (j == 0) first = p.result.iterations;
                 assert_true((double)p.result.iterations <=
                             1.15 * (double)first + 3);
+                OK(tacit_solver_set_precond(p.s, NULL));
+                tacit_operator_destroy(&M);
                 close_problem(&p);
             }
         }

@@ -177,6 +177,10 @@ TACIT_API tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
                                                 const char *path,
                                                 const int32_t *part);
 
+/* Give back the entries of `matrix`, as an operator does that takes them: what is
+ * left is the numbering of its rows, enough for its vector functions. */
+TACIT_API void tacit_matrix_drop_entries(tacit_matrix *matrix);
+
 /* Rows that this rank owns, and the first of them in the present numbering. */
 TACIT_API int64_t tacit_matrix_local_rows(const tacit_matrix *matrix);
 TACIT_API int64_t tacit_matrix_first_row(const tacit_matrix *matrix);

@@ -8,6 +8,12 @@
  *     ...
  *     tacit_operator_destroy(&M);              // after the solver
  *
+ * One that is made of the entries of the matrix takes the matrix, too:
+ *
+ *     tacit_operator_create(q, matrix, NULL, &A);     // leaves them
+ *     tacit_precond_create_of(A, matrix, "amg", NULL, &M);
+ *     tacit_matrix_drop_entries(matrix);              // not needed any more
+ *
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
  * positive definite for method cg; for method flexible it may change from one
  * application to the next. Solves stop on the residual of A x = b, as without.
@@ -24,6 +30,8 @@ typedef struct tacit_precond {
     const char *name; /* "jacobi" */
     const char *summary;
     const char *reason; /* why this build has it not; NULL: it has */
+    bool of_matrix;     /* it is made of the entries of the matrix, too: by
+                           tacit_precond_create_of                          */
 } tacit_precond;
 
 /* Preconditioner `i`, NULL past the end. Owned by the library. */
@@ -32,14 +40,81 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
 /* Make the preconditioner called `name` for `A`:
  *   none     no preconditioner: `*out` becomes NULL
  *   jacobi   the inverse of the diagonal
+ *   amg      algebraic multigrid: tacit_precond_create_of
  * It knows A as it is now: make it anew after tacit_operator_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
- *             entry is zero), UNSUPPORTED (A does not tell its diagonal),
- *             NO_MEMORY. */
+ *             entry is zero), UNSUPPORTED (A does not tell its diagonal; one
+ *             that is made of the matrix), NO_MEMORY. */
 TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
+
+enum { TACIT_PRECOND_DEGREE_MOST = 8 };
+
+/* How amg is made; NULL and 0 are the defaults. */
+typedef struct tacit_precond_options {
+    size_t size;       /* of this struct, set by the caller: status.h      */
+    const char *cycle; /* "v": each level is visited once; "w": twice       */
+    const char
+        *smoother; /* "chebyshev", "jacobi", "l1-jacobi"                */
+    int degree;    /* of its polynomial, or sweeps, before the visit to
+                             the next level and after it: 1 to
+                             TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4         */
+    int levels;    /* at most: 1 to 40                                  */
+} tacit_precond_options;
+
+/* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
+ * tacit_operator_create, which leaves them; `options` NULL is all defaults.
+ *
+ * amg pairs strongly coupled rows of a rank three times over, so that a level
+ * has about an eighth of the rows of the one before, down to some hundred rows,
+ * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
+ * symmetric and positive definite: for every method, with loops host and graph.
+ * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
+ * early and the last is smoothed: tacit_precond_describe tells.
+ * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
+ * Memory      about the entries of the matrix once more, on its device.
+ * Cost        of an application of a V with degree k: 2 k products a level, and
+ *             their exchanges; no sum.
+ * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
+ *             operator has taken its entries; options), INPUT (a diagonal entry
+ *             that is not positive, naming its row), UNSUPPORTED (2^31 rows on a
+ *             rank), DEVICE, COMM. */
+TACIT_API tacit_status tacit_precond_create_of(
+    const tacit_operator *A, const tacit_matrix *matrix, const char *name,
+    const tacit_precond_options *options, tacit_operator **out);
+
+typedef struct tacit_precond_info {
+    size_t size;            /* of this struct, set by the caller              */
+    const char *name;       /* "amg"                                          */
+    const char *detail;     /* "cycle v, smoother chebyshev(2)", or ""        */
+    const char *end;        /* what is done with the last level, and why there
+                             is no other; or ""                             */
+    int levels;             /* 0: it has none                                 */
+    double bytes;           /* of all levels and ranks                        */
+    double grid_complexity; /* rows of all levels / rows of the matrix  */
+    double operator_complexity; /* the same of entries                      */
+    double setup_seconds;
+} tacit_precond_info;
+
+/* What is known of preconditioner `M`, into `out`, which says how large it is.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_precond_describe(const tacit_operator *M,
+                                              tacit_precond_info *out);
+
+/* A level of amg; the first is that of the operator. */
+typedef struct tacit_precond_level {
+    int64_t rows, nonzeros; /* of all ranks                                  */
+    double bytes;           /* of its matrix, but the operator's own, and of
+                               vectors and what leads to the next level      */
+    const char *format;     /* of this rank's rows; "inverse": solved        */
+    double largest;         /* eigenvalue of D^-1 A, as the smoother takes it */
+} tacit_precond_level;
+
+/* Level `i` of `M`, NULL past the end. Owned by `M`. */
+TACIT_API const tacit_precond_level *
+tacit_precond_level_at(const tacit_operator *M, int i);
 
 /* Precondition what `solver` solves from now on with `M`; NULL: with nothing.
  * Collective.  Borrows `M`, which must outlive the solver or be taken from it.

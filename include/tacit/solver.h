@@ -121,7 +121,8 @@ typedef struct tacit_setting {
  *                    that the solver can have runs some iterations, with each
  *                    link that its queue has open, and what is fastest on the
  *                    slowest rank stays
- *   precond          none (its first value) or jacobi: tacit/precond.h
+ *   precond          none (its first value) or jacobi; amg needs the matrix, too:
+ *                    tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first */

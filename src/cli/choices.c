@@ -36,6 +36,13 @@ FIXED(basis,
     {"monomial", "powers of A", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
     {"chebyshev", "Chebyshev polynomials", NULL, false})
+FIXED(cycle,
+    {"v", "each level is visited once", NULL, false},
+    {"w", "each level is visited twice", NULL, false})
+FIXED(smoother,
+    {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
+    {"jacobi", "sweeps with the diagonal", NULL, false},
+    {"l1-jacobi", "sweeps with the sums of the rows' absolute values", NULL, false})
 FIXED(coming_method,
     {"sstep", "s iterations for one reduction",
      "not in this build: s-step CG is coming", false})
@@ -214,6 +221,9 @@ const cli_axis cli_axis_precision = {"precision", "precisions", true,
                                      precision_row};
 const cli_axis cli_axis_order = {"order", "orders of rows", true, order_row};
 const cli_axis cli_axis_precond = {"precond", "preconds", false, precond_row};
+const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
+const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
+                                    smoother_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,
                                        partitioner_row};
 const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};

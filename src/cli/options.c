@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stddef.h>
 #include <string.h>
+#include <tacit/precond.h>
 
 static const cli_command *const commands[] = {
 #define X(name) &cli_command_##name,
@@ -67,8 +68,17 @@ static const cli_option table[] = {
 {"The path", "reorder", 0, CLI_CHOICE, ON_SPREAD, AT(reorder), "NAME",
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
-{"The path", "precond", 0, CLI_CHOICE, ON_RUNS, AT(precond), "NAME",
+{"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
  "preconditioner (none)", &cli_axis_precond, 0, 0, 0},
+{"The path", "cycle", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(cycle), "NAME",
+ "of --precond amg (v)", &cli_axis_cycle, 0, 0, 0},
+{"The path", "smoother", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(smoother), "NAME",
+ "of --precond amg (chebyshev)", &cli_axis_smoother, 0, 0, 0},
+{"The path", "degree", 0, CLI_INT, ON_RUNS | ON_info, AT(degree), "K",
+ "of the smoother's polynomial, or its sweeps (2; l1-jacobi: 4)", NULL, 1,
+ TACIT_PRECOND_DEGREE_MOST, 0},
+{"The path", "levels", 0, CLI_INT, ON_RUNS | ON_info, AT(levels), "N",
+ "of --precond amg, at most (40)", NULL, 1, 40, 0},
 {"The path", "steps", 0, CLI_INT, ON_RUNS, AT(steps), "S",
  "iterations for one reduction, with --method sstep", NULL, 1, 64, 0},
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
@@ -351,6 +361,13 @@ static tacit_status check_together(const cli_settings *set)
     if ((set->steps || set->basis) && !sstep)
         FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
              set->steps ? "steps" : "basis");
+    const bool amg = set->precond && strcmp(set->precond, "amg") == 0;
+    if ((set->cycle || set->smoother || set->degree || set->levels) && !amg)
+        FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
+             set->cycle      ? "cycle"
+             : set->smoother ? "smoother"
+             : set->degree   ? "degree"
+                             : "levels");
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
     return TACIT_OK;

@@ -48,14 +48,22 @@ static void run_chunk(void *work, int64_t c)
     memcpy(w->partial[k], part, sizeof part);
 }
 
+static tct_host_range range_of(const tct_host_vector *v, const tct_op *op)
+{
+    switch ((int)op->code) {
+    case TCT_GATHER: return v->gather;
+    case TCT_RESTRICT: return v->restrict_to;
+    case TCT_PROLONG: return v->prolong;
+    default: return v->pass[op->pass];
+    }
+}
+
 static void run_vector(tacit_queue *q, int threads, const tct_op *op)
 {
     const host_state *h = q->device_state;
     const size_t grains = (op->n + GRAIN - 1) / GRAIN;
     const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
-    const tct_host_range range =
-        op->code == TCT_GATHER ? h->vector->gather : h->vector->pass[op->pass];
-    vector_work work = {op, chunks, range, h->partial};
+    vector_work work = {op, chunks, range_of(h->vector, op), h->partial};
     if (op->n < SERIAL_BELOW) threads = 1;
     tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_chunk, &work);
     for (int j = 0; j < tct_op_info_of(op)->sums; j++) {
@@ -183,7 +191,9 @@ static void run_one(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY_BLOCK:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
     case TCT_PASS:
-    case TCT_GATHER: run_vector(q, threads_of(q), op); break;
+    case TCT_GATHER:
+    case TCT_RESTRICT:
+    case TCT_PROLONG: run_vector(q, threads_of(q), op); break;
     case TCT_GRAM:
     case TCT_COMBINE: run_panel(q, threads_of(q), op); break;
     default: q_refuse(q, op);

@@ -83,8 +83,38 @@ static void gather_range(const tct_op *op, size_t from, size_t to, double *sums)
     for (size_t i = from; i < to; i++) y[i] = x[index[i]];
 }
 
+static void restrict_range(const tct_op *op, size_t from, size_t to,
+                           double *sums)
+{
+    (void)sums;
+    const double *restrict const b = op->v[0], *restrict const t = op->v[1];
+    const double *restrict const w = op->v[2];
+    double *restrict const y = op->v[3];
+    const int32_t *const ptr = op->sets->ptr;
+    const int32_t *const list = op->sets->list;
+    for (size_t c = from; c < to; c++) {
+        double sum = 0.0;
+        for (int32_t k = ptr[c]; k < ptr[c + 1]; k++)
+            sum = muladd(w[k], b[list[k]] - t[list[k]], sum);
+        y[c] = sum;
+    }
+}
+
+static void prolong_range(const tct_op *op, size_t from, size_t to,
+                          double *sums)
+{
+    (void)sums;
+    const double *restrict const x = op->v[0], *restrict const w = op->v[1];
+    double *restrict const y = op->v[2];
+    const int32_t *restrict const of = op->index;
+    for (size_t i = from; i < to; i++)
+        if (of[i] >= 0) y[i] = muladd(op->sign * w[i], x[of[i]], y[i]);
+}
+
 #define tct_host_vector_isa TCT_ISA_NAME(tct_host_vector)
 const tct_host_vector tct_host_vector_isa = {.gather = gather_range,
+                                             .restrict_to = restrict_range,
+                                             .prolong = prolong_range,
                                              .pass = {
 #define X(name, ...) [PASS_##name] = name##_range,
                                                  TCT_PASSES(X)

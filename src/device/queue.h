@@ -23,7 +23,9 @@
  * (TCT_PASSES). Vectors are listed in the order of op->v. */
 #define TCT_OPS(X)                                                          \
     X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                       \
-    X(GATHER, "gather", 0, 0, 0, 0, 2, 0) /* x y           */               \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0)        /* x y           */        \
+    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0) /* b t w y, see count.c */ \
+    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0) /* x w y, see count.c */   \
     X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                                \
     X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
     X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
@@ -166,6 +168,14 @@ typedef struct tct_systems {
     unsigned shared; /* bit k: vector k is the same for all */
 } tct_systems;
 
+/* Sets of elements of a vector, set c being what `list` has in places
+ * [ptr[c], ptr[c + 1]). The arrays are on the device. */
+typedef struct tct_sets {
+    int64_t count, elements;
+    const int32_t *ptr;  /* [count + 1]           */
+    const int32_t *list; /* [elements]            */
+} tct_sets;
+
 typedef struct tct_op {
     tct_opcode code;
     tct_pass pass;              /* of PASS                              */
@@ -177,7 +187,8 @@ typedef struct tct_op {
     int count;                  /* scalars of a sum                     */
     bool at_once;               /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
-    const int32_t *index;       /* of GATHER, on the device             */
+    const int32_t *index;       /* of GATHER, PROLONG, on the device    */
+    const tct_sets *sets;       /* of RESTRICT                          */
     tct_panel x;                /* what is sent; X of an operation on   */
     tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
     tct_exchange *exchange;     /* of an exchange                       */
@@ -640,6 +651,14 @@ void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
 /* y[i] = x[index[i]], the index on the device */
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
+
+/* y[c] = sum of w[k] (b[i] - t[i]), i = list[k] of set c. `G` stays as it is
+ * until the queue has come to it. */
+void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
+                const double *b, const double *t, double *y);
+/* y[i] += sign w[i] x[of[i]] where of[i] >= 0 */
+void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
+               const double *w, const double *x, double *y);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);

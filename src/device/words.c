@@ -59,6 +59,25 @@ void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
         &(tct_op){.code = TCT_GATHER, .n = n, .index = index, .v = {in(x), y}});
 }
 
+void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
+                const double *b, const double *t, double *y)
+{
+    q_submit(q, &(tct_op){.code = TCT_RESTRICT,
+                          .n = (size_t)G->count,
+                          .sets = G,
+                          .v = {in(b), in(t), in(w), y}});
+}
+
+void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
+               const double *w, const double *x, double *y)
+{
+    q_submit(q, &(tct_op){.code = TCT_PROLONG,
+                          .n = n,
+                          .sign = sign,
+                          .index = of,
+                          .v = {in(x), in(w), y}});
+}
+
 void q_step(tacit_queue *q, tct_step step, double *c)
 {
     q_submit(q, &(tct_op){.code = TCT_STEP,

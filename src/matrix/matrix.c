@@ -33,10 +33,8 @@ static tacit_status share_sizes(tacit_matrix *m)
     return TACIT_OK;
 }
 
-/* Make `*out` of the rows `A`, which it takes over, if `mine` and the status
- * of every other rank say that there are any. */
-static tacit_status adopt(tacit_world *world, tacit_status mine, tct_csr *A,
-                          tacit_matrix **out)
+tacit_status tct_matrix_adopt(tacit_world *world, tacit_status mine, tct_csr *A,
+                              tacit_matrix **out)
 {
     tacit_matrix *m = NULL;
     if (mine >= 0) mine = new_matrix(world, &m);
@@ -177,7 +175,7 @@ tacit_status tacit_matrix_from_rows(tacit_world *world, int64_t global_rows,
     int64_t summed = status >= 0 && rows > 0 ? ptr[rows] : 0;
     summed -= tct_csr_nonzeros(&A);
     tacit_matrix *m = NULL;
-    TRY(adopt(world, status, &A, &m));
+    TRY(tct_matrix_adopt(world, status, &A, &m));
     m->format = "rows";
     status = tct_reduce_i64(world, TCT_SUM, 1, &summed);
     m->summed = summed;
@@ -229,7 +227,7 @@ static tacit_status open_gallery(tacit_world *world, const char *name,
     int64_t grid[3] = {0};
     if (status >= 0) memcpy(grid, g->grid, sizeof grid);
     tct_gallery_close(&g);
-    TRY(adopt(world, status, &A, out));
+    TRY(tct_matrix_adopt(world, status, &A, out));
     (*out)->format = "gallery";
     (*out)->irregular = irregular;
     memcpy((*out)->grid, grid, sizeof grid);
@@ -266,7 +264,7 @@ static tacit_status open_file(tacit_world *world, const char *path,
     tct_file_info info = {0};
     tacit_status status = tct_read_matrix(world, path, &A, &info);
     if (status >= 0) status = alter(path, o, &A);
-    TRY(adopt(world, status, &A, out));
+    TRY(tct_matrix_adopt(world, status, &A, out));
     (*out)->format = info.format;
     (*out)->summed = info.duplicates;
     (*out)->symmetric_storage = info.symmetric;
@@ -307,6 +305,11 @@ void tct_matrix_release_entries(tacit_matrix *m)
     tct_csr_clear(&m->A);
     m->A = sizes;
     m->released = true;
+}
+
+void tacit_matrix_drop_entries(tacit_matrix *matrix)
+{
+    if (matrix) tct_matrix_release_entries(matrix);
 }
 
 int64_t tacit_matrix_local_rows(const tacit_matrix *matrix)

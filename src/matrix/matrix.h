@@ -41,6 +41,12 @@ static inline bool tct_is_local(const tacit_matrix *m, int64_t j)
     return j >= m->A.first && j < m->A.first + m->A.rows;
 }
 
+/* Make `*out` of the rows `A`, which it takes over, if `mine` and the status
+ * of every other rank say that there are any.
+ * Collective. */
+tacit_status tct_matrix_adopt(tacit_world *world, tacit_status mine, tct_csr *A,
+                              tacit_matrix **out);
+
 /* Fail with INVALID if an operator has taken the entries of `m`. */
 tacit_status tct_matrix_require_entries(const tacit_matrix *m);
 

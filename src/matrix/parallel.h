@@ -14,6 +14,11 @@ static inline int tct_thread_count(void)
 {
     return omp_get_num_threads();
 }
+/* Those that a parallel region would have. */
+static inline int tct_threads_most(void)
+{
+    return omp_get_max_threads();
+}
 #else
 #define TCT_OMP(directive)
 static inline int tct_thread(void)
@@ -21,6 +26,10 @@ static inline int tct_thread(void)
     return 0;
 }
 static inline int tct_thread_count(void)
+{
+    return 1;
+}
+static inline int tct_threads_most(void)
 {
     return 1;
 }

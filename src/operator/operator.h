@@ -19,6 +19,9 @@ typedef struct tct_operator_ops {
                   double *y, double *dot);
     /* May `apply` be called where words are for several systems? */
     bool for_systems;
+    /* Of a preconditioner: does an application take as long as some iterations
+     * without? Then few are tried, and few begun in vain. */
+    bool dear;
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);
@@ -71,6 +74,12 @@ struct tacit_operator { /* first member of every operator's struct */
     int version;  /* counts what makes recordings void: values, exchanges */
     tacit_operator_info info; /* kept up to date by who changes what it says */
 };
+
+/* Is `M`, NULL for none, what an iteration takes its time for? */
+static inline bool tct_is_dear(const tacit_operator *M)
+{
+    return M && M->ops->dear;
+}
 
 /* y = A x, A being what is stored, x and y in its order: here and below. */
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y);

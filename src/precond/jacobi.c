@@ -57,19 +57,15 @@ static tacit_status invert(jacobi *J)
     return q_own_status(J->base.q);
 }
 
-tacit_status tct_jacobi_create(const tacit_operator *A, tacit_operator **out)
+tacit_status tct_jacobi_create(const tacit_operator *A,
+                               const tct_precond_source *from,
+                               tacit_operator **out)
 {
+    (void)from;
     jacobi *J = tct_calloc(sizeof *J);
     if (!J) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
     *out = &J->base;
-    J->base.ops = &jacobi_ops;
-    J->base.q = A->q;
-    J->base.world = A->world;
-    J->base.n = A->n;
-    J->base.bits = 64;
-    J->base.order = A->order;
-    J->base.info.format = "jacobi";
-    J->base.info.order = "none";
+    tct_precond_begin(&J->base, &jacobi_ops, A);
     TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS,
                           &J->inverse));
     TRY(tct_operator_diagonal(A, J->inverse));

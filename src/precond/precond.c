@@ -4,9 +4,12 @@
 #include <string.h>
 
 static const tct_precond preconds[] = {
-    {{"none", "no preconditioner", NULL}, NULL},
-    {{"jacobi", "the diagonal", NULL}, tct_jacobi_create},
-    {{"amg", "algebraic multigrid", "not in this build: it is coming"}, NULL},
+    {{.name = "none", .summary = "no preconditioner"}, NULL},
+    {{.name = "jacobi", .summary = "the diagonal"}, tct_jacobi_create},
+    {{.name = "amg",
+      .summary = "algebraic multigrid, of the entries of the matrix",
+      .of_matrix = true},
+     tct_amg_create},
 };
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
@@ -29,16 +32,82 @@ static tacit_status find(const char *name, const tct_precond **out)
     return TACIT_OK;
 }
 
+void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
+                       const tacit_operator *A)
+{
+    M->ops = ops;
+    M->q = A->q;
+    M->world = A->world;
+    M->n = A->n;
+    M->bits = 64;
+    M->order = A->order;
+    M->info.format = ops->name;
+    M->info.order = "none";
+}
+
+/* What `name` is to be made of. */
+static tacit_status prepare(const char *name, const tacit_matrix *matrix,
+                            const tacit_precond_options *options,
+                            const tct_precond **found, tct_precond_source *from)
+{
+    *from = (tct_precond_source){.matrix = matrix};
+    TRY(find(name, found));
+    if (options)
+        TRY(tct_read_sized("tacit_precond_options", options, &from->options,
+                           sizeof from->options));
+    if (matrix || !(*found)->about.of_matrix) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "preconditioner '%s' is made of the entries of the matrix, which an "
+         "operator does not have: tacit_precond_create_of takes both",
+         name);
+}
+
+tacit_status tacit_precond_create_of(const tacit_operator *A,
+                                     const tacit_matrix *matrix,
+                                     const char *name,
+                                     const tacit_precond_options *options,
+                                     tacit_operator **out)
+{
+    REQUIRE(A != NULL && name != NULL && out != NULL);
+    TCT_THREADS_AT_MOST(A->q->threads);
+    const double start = tct_seconds();
+    const tct_precond *found = NULL;
+    tct_precond_source from;
+    tacit_operator *M = NULL;
+    TRY(tct_agree(A->world, prepare(name, matrix, options, &found, &from)));
+    tacit_status status = TACIT_OK;
+    if (found->create)
+        status = tct_agree(A->world, found->create(A, &from, &M));
+    if (status < 0) {
+        tacit_operator_destroy(&M);
+        return status;
+    }
+    if (M) M->info.setup_seconds = tct_seconds() - start;
+    *out = M;
+    return status;
+}
+
 tacit_status tacit_precond_create(const tacit_operator *A, const char *name,
                                   tacit_operator **out)
 {
-    REQUIRE(A != NULL && name != NULL && out != NULL);
-    const tct_precond *found = NULL;
-    tacit_operator *M = NULL;
-    TRY(tct_agree(A->world, find(name, &found)));
-    tacit_status status = TACIT_OK;
-    if (found->create) status = tct_agree(A->world, found->create(A, &M));
-    if (status < 0) tacit_operator_destroy(&M);
-    else *out = M;
-    return status;
+    return tacit_precond_create_of(A, NULL, name, NULL, out);
+}
+
+tacit_status tacit_precond_describe(const tacit_operator *M,
+                                    tacit_precond_info *out)
+{
+    REQUIRE(M != NULL && out != NULL);
+    TRY(tct_check_sized("tacit_precond_info", out));
+    const tacit_precond_info *known = tct_amg_info(M);
+    tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};
+    if (known) info = *known;
+    info.setup_seconds = M->info.setup_seconds;
+    tct_write_sized(&info, sizeof info, out);
+    return TACIT_OK;
+}
+
+const tacit_precond_level *tacit_precond_level_at(const tacit_operator *M,
+                                                  int i)
+{
+    return M ? tct_amg_level_at(M, i) : NULL;
 }

@@ -6,12 +6,36 @@
 #include "operator/operator.h"
 #include <tacit/precond.h>
 
+/* What one is made of besides the operator. */
+typedef struct tct_precond_source {
+    const tacit_matrix *matrix; /* the operator's, or NULL */
+    tacit_precond_options options;
+} tct_precond_source;
+
 typedef struct tct_precond {
     tacit_precond about;
     /* For `A`, in A's order; half built on failure. NULL: nothing to make. */
-    tacit_status (*create)(const tacit_operator *A, tacit_operator **out);
+    tacit_status (*create)(const tacit_operator *A,
+                           const tct_precond_source *from,
+                           tacit_operator **out);
 } tct_precond;
 
-tacit_status tct_jacobi_create(const tacit_operator *A, tacit_operator **out);
+/* Fill in what every preconditioner for `A` has. */
+void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
+                       const tacit_operator *A);
+
+tacit_status tct_jacobi_create(const tacit_operator *A,
+                               const tct_precond_source *from,
+                               tacit_operator **out);
+
+/* --- amg/cycle.c ---------------------------------------------------------- */
+
+tacit_status tct_amg_create(const tacit_operator *A,
+                            const tct_precond_source *from,
+                            tacit_operator **out);
+/* What is known of `M`, and of its level `i`; NULL: it is none, or has not so
+ * many. */
+const tacit_precond_info *tct_amg_info(const tacit_operator *M);
+const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i);
 
 #endif

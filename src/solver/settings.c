@@ -63,7 +63,8 @@ static const setting settings[] = {
     {{"loop", "who drives the iteration: host, graph, resident, or auto: the "
               "fastest"},
      tct_choose_loop},
-    {{"precond", "none or jacobi: see tacit/precond.h"}, set_precond},
+    {{"precond", "none or jacobi; for others see tacit/precond.h"},
+     set_precond},
     {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
     {{"max-iterations", "... or after this many; 10000 at first"},

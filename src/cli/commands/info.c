@@ -119,8 +119,12 @@ static tacit_status look(const cli *c, about *a)
                            (int)c->set.threads, &a->system.queue));
     if (!a->square) return TACIT_OK;
     if (cli_on_gpu(c)) TRY(store_all(c, a));
-    return tacit_operator_take(a->system.queue, a->problem.matrix, "auto",
-                               &a->system.A);
+    if (!c->set.precond)
+        return tacit_operator_take(a->system.queue, a->problem.matrix, "auto",
+                                   &a->system.A);
+    TRY(tacit_operator_create(a->system.queue, a->problem.matrix, "auto",
+                              &a->system.A));
+    return cli_make_precond(c, &a->problem, &a->system);
 }
 
 /* Matrix bytes of all ranks in a format, below 0 where it does not fit; the
@@ -295,10 +299,12 @@ static tacit_status report_about(const cli *c, const about *a)
                       info.detail && info.detail[0] ? ": " : "",
                       info.detail ? info.detail : "");
         cli_table_row(&table, "order\t%s", info.order);
+        cli_print_levels(&table, a->system.M);
     } else {
         cJSON_AddNullToObject(all, "fastest");
         cJSON_AddNullToObject(all, "order");
     }
+    cJSON_AddItemToObject(all, "precond", cli_json_precond(a->system.M));
     if (cli_prints(c) && !cli_output_taken(c)) {
         print_about(a);
         cli_table_print(&table, stdout);

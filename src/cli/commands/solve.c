@@ -63,7 +63,8 @@ static tacit_status set_up(const cli *c, solve_job *job)
     const double start = base_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
-    TRY(cli_set_precond(c, job->solver));
+    TRY(cli_set_precond(c, &job->problem, &job->system, job->solver));
+    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
     TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
     job->system.setup_seconds += base_seconds() - start;
     return TACIT_OK;
@@ -114,6 +115,7 @@ static void fill_report(const cli *c, solve_job *job)
     const cli_problem *p = &job->problem;
     r->name = p->name;
     r->matrix = p->info;
+    r->M = job->system.M;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
     r->profiled = c->set.profile;
     r->spared =

@@ -25,6 +25,8 @@ typedef struct cli_report {
     tacit_matrix_info matrix;
     cli_path path;
     cli_run run; /* the best one */
+    const tacit_operator
+        *M; /* the preconditioner, if it was made of the matrix */
     bool profiled;
     bool spared; /* low precision was asked for and saves nothing */
     /* seconds, slowest rank; `context`: the driver's part of the set-up */
@@ -92,5 +94,11 @@ void cli_table_row(cli_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 void cli_table_print(const cli_table *t, FILE *to);
 void cli_table_free(cli_table *t);
+
+/* A preconditioner with levels: in few words, a row a level, as an object; of
+ * `M` NULL nothing, or null. */
+void cli_print_precond(FILE *to, const tacit_operator *M);
+void cli_print_levels(cli_table *to, const tacit_operator *M);
+cJSON *cli_json_precond(const tacit_operator *M);
 
 #endif

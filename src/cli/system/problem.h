@@ -41,6 +41,7 @@ tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
 typedef struct cli_system {
     tacit_queue *queue;
     tacit_operator *A;
+    tacit_operator *M;     /* a preconditioner made of the matrix, or NULL */
     size_t n;              /* local rows */
     int columns;           /* right-hand sides */
     size_t stride;         /* from a column to the next one */
@@ -95,9 +96,13 @@ tacit_status cli_set_guess(cli_system *s);
 /* x into `host` [columns][n]. */
 tacit_status cli_get_solution(const cli_system *s, double *host);
 
+/* Make the preconditioner of the command line, if it needs the entries of the
+ * matrix and is not there; take it for `solver`. */
+tacit_status cli_make_precond(const cli *c, const cli_problem *p,
+                              cli_system *s);
+tacit_status cli_set_precond(const cli *c, const cli_problem *p, cli_system *s,
+                             tacit_solver *solver);
 /* Has its operator values of low precision, for mixed precision? */
-/* The preconditioner of the command line. */
-tacit_status cli_set_precond(const cli *c, tacit_solver *solver);
 bool cli_is_mixed(const cli_system *s);
 
 /* Does `text` name a right-hand side that is no file? */

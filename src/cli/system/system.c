@@ -19,6 +19,15 @@ static void dismiss_openmp(void)
 #endif
 }
 
+/* Is the preconditioner made of the matrix, whose entries then must stay? */
+static bool is_of_matrix(const cli *c)
+{
+    const tacit_precond *p;
+    for (int i = 0; c->set.precond && (p = tacit_precond_at(i)) != NULL; i++)
+        if (strcmp(p->name, c->set.precond) == 0) return p->of_matrix;
+    return false;
+}
+
 static tacit_status build(const cli *c, const cli_problem *p,
                           const char *decorators, const char *format,
                           cli_company company, cli_system *s)
@@ -29,7 +38,7 @@ static tacit_status build(const cli *c, const cli_problem *p,
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
     if (cli_on_gpu(c)) s->context_seconds = base_seconds() - start;
-    TRY(company == CLI_ALONE
+    TRY(company == CLI_ALONE && !is_of_matrix(c)
             ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
             : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
@@ -49,10 +58,27 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-tacit_status cli_set_precond(const cli *c, tacit_solver *solver)
+tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
 {
-    const char *wish = c->set.precond;
-    return wish ? tacit_solver_set(solver, "precond", wish) : TACIT_OK;
+    const tacit_precond_options options = {.size = sizeof options,
+                                           .cycle = c->set.cycle,
+                                           .smoother = c->set.smoother,
+                                           .degree = (int)c->set.degree,
+                                           .levels = (int)c->set.levels};
+    if (s->M || !is_of_matrix(c)) return TACIT_OK;
+    TRY(tacit_precond_create_of(s->A, p->matrix, c->set.precond, &options,
+                                &s->M));
+    dismiss_openmp();
+    return TACIT_OK;
+}
+
+tacit_status cli_set_precond(const cli *c, const cli_problem *p, cli_system *s,
+                             tacit_solver *solver)
+{
+    if (!c->set.precond) return TACIT_OK;
+    TRY(cli_make_precond(c, p, s));
+    return s->M ? tacit_solver_set_precond(solver, s->M)
+                : tacit_solver_set(solver, "precond", c->set.precond);
 }
 
 bool cli_is_mixed(const cli_system *s)
@@ -71,6 +97,7 @@ bool cli_is_missing(const cli *c, tacit_status status)
 void cli_system_destroy(cli_system *s)
 {
     if (s->queue) cli_free_vectors(s);
+    tacit_operator_destroy(&s->M);
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);
 }

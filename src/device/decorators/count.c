@@ -52,6 +52,16 @@ static int moved_by(const tct_op *op)
     return times_of(op) * tct_op_info_of(op)->moved;
 }
 
+/* What else an operation between two levels reads: numbers of 32 bits, and in a
+ * restriction what is summed, with its weights. */
+static double bytes_between(const tct_op *op)
+{
+    if (op->code == TCT_PROLONG) return 12.0 * (double)op->n;
+    if (op->code != TCT_RESTRICT) return 0.0;
+    const tct_sets *G = op->sets;
+    return 4.0 * (double)G->count + 28.0 * (double)G->elements;
+}
+
 tct_work tct_op_work(const tct_op *op)
 {
     tacit_tally t = {0};
@@ -60,7 +70,8 @@ tct_work tct_op_work(const tct_op *op)
     return (tct_work){
         .flops = t.spmv.flops + t.dot.flops + t.nrm2.flops + t.axpy.flops,
         .bytes = t.spmv.bytes + t.dot.bytes + t.nrm2.bytes + t.axpy.bytes,
-        .moved = 8.0 * moved_by(op) * (double)op->n + matrix};
+        .moved =
+            8.0 * moved_by(op) * (double)op->n + matrix + bytes_between(op)};
 }
 
 static void count_op(tacit_tally *t, const tct_op *op)

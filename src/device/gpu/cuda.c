@@ -245,7 +245,9 @@ static void launch(tacit_queue *q)
     case TCT_COMBINE: tct_gpu_panel(op, &L); break;
     case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
     case TCT_PASS:
-    case TCT_GATHER: tct_gpu_vector(op, &L); break;
+    case TCT_GATHER:
+    case TCT_RESTRICT:
+    case TCT_PROLONG: tct_gpu_vector(op, &L); break;
     default: q_refuse(q, op);
     }
 }
@@ -330,6 +332,8 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
         break;
     case TCT_PASS:
     case TCT_GATHER:
+    case TCT_RESTRICT:
+    case TCT_PROLONG:
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:

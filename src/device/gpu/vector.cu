@@ -136,10 +136,51 @@ static void start_gather(const tct_op *op, const tct_gpu_launch *L)
         op->index, op->v[0], op->v[1], op->n, tct_ending_of(L));
 }
 
+/* A thread an aggregate: the sums are in the order of the list. */
+static __global__ void __launch_bounds__(THREADS)
+    restrict_to(const __grid_constant__ tct_sets G, const double *w,
+                const double *b, const double *t, double *y,
+                const __grid_constant__ tct_ending ending)
+{
+    const int64_t c = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (c < G.count) {
+        double sum = 0.0;
+        for (int32_t k = G.ptr[c]; k < G.ptr[c + 1]; k++)
+            sum = fma(w[k], b[G.list[k]] - t[G.list[k]], sum);
+        y[c] = sum;
+    }
+    tct_end<0>(nullptr, ending);
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    prolong(const int32_t *of, const double *w, const double *x, double *y,
+            size_t n, double sign, const __grid_constant__ tct_ending ending)
+{
+    const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n && of[i] >= 0) y[i] = fma(sign * w[i], x[of[i]], y[i]);
+    tct_end<0>(nullptr, ending);
+}
+
+static void start_between(const tct_op *op, const tct_gpu_launch *L)
+{
+    double *const *v = op->v;
+    const unsigned blocks = (unsigned)((op->n + THREADS - 1) / THREADS);
+    if (op->code == TCT_RESTRICT)
+        restrict_to<<<blocks, THREADS, 0, L->stream>>>(
+            *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
+    else
+        prolong<<<blocks, THREADS, 0, L->stream>>>(
+            op->index, v[1], v[0], v[2], op->n, op->sign, tct_ending_of(L));
+}
+
 extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
 {
     if (op->code == TCT_GATHER) {
         start_gather(op, L);
+        return;
+    }
+    if (op->code != TCT_PASS) {
+        start_between(op, L);
         return;
     }
     switch (op->pass) {

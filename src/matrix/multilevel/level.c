@@ -2,9 +2,8 @@
  * matrix/multilevel/level.c - the finest graph, of the rows of a matrix. */
 #include "matrix/multilevel/level.h"
 #include "matrix/directory.h"
-#include "matrix/keyset.h"
+#include "matrix/ghosts.h"
 #include "matrix/parallel.h"
-#include <stdlib.h>
 
 static const char *const what = "the graph";
 
@@ -78,35 +77,13 @@ static tacit_status count_edges(rows r, tct_level *g)
 
 /* --- ghosts ----------------------------------------------------------------- */
 
-static int by_number(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-static tacit_status collect(rows r, const tct_level *g, tct_keyset *set)
-{
-    const int64_t first = tct_level_first(g), last = first + g->nodes;
-    for (int64_t n = first; n < last; n++) {
-        const int64_t i = n * r.block - r.A->first;
-        for (int64_t k = r.A->ptr[i]; k < r.A->ptr[i + 1]; k += r.block) {
-            const int64_t other = tct_csr_col(r.A, k) / r.block;
-            if (other < first || other >= last) TRY(tct_keyset_add(set, other));
-        }
-    }
-    return TACIT_OK;
-}
-
 static tacit_status find_ghosts(rows r, tct_level *g)
 {
-    tct_keyset set = {0};
-    tacit_status status = collect(r, g, &set);
-    if (status >= 0) status = TCT_ALLOC(set.count, what, &g->ghost);
-    for (int64_t k = 0; status >= 0 && k < set.room; k++)
-        if (set.slot[k] >= 0) g->ghost[g->ghosts++] = set.slot[k];
-    tct_keyset_clear(&set);
-    TRY(status);
-    qsort(g->ghost, (size_t)g->ghosts, sizeof *g->ghost, by_number);
+    const int64_t first = tct_level_first(g);
+    tct_ghosts found;
+    TRY(tct_ghosts_find(r.A, r.block, first, first + g->nodes, &found));
+    g->ghosts = found.count;
+    g->ghost = found.id;
     if (g->nodes + g->ghosts <= INT32_MAX) return TACIT_OK;
     FAIL(TACIT_UNSUPPORTED,
          "%lld rows on one rank beside %lld of other ranks: too many to cut by "
@@ -118,14 +95,9 @@ static tacit_status find_ghosts(rows r, tct_level *g)
 static int32_t place_of(const tct_level *g, int64_t id)
 {
     const int64_t own = id - tct_level_first(g);
+    const tct_ghosts ghosts = {g->ghosts, g->ghost};
     if (own >= 0 && own < g->nodes) return (int32_t)own;
-    int64_t low = 0, high = g->ghosts - 1;
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (g->ghost[mid] < id) low = mid + 1;
-        else high = mid;
-    }
-    return (int32_t)(g->nodes + low);
+    return (int32_t)(g->nodes + tct_ghost_place(&ghosts, id));
 }
 
 static tacit_status fill(rows r, tct_level *g)

@@ -7,7 +7,7 @@
 #include "solver/driver.h"
 #include <string.h>
 
-enum { ITERATIONS = 10, WARM = 2 };
+enum { ITERATIONS = 10, DEAR = 2, WARM = 2 };
 
 /* A recording, and what it is of. */
 typedef struct {
@@ -30,7 +30,8 @@ typedef struct {
 static int period(const tct_run *R)
 {
     const int every = R->now->about.replace_every;
-    return every ? every : ITERATIONS;
+    if (every) return every;
+    return tct_is_dear(R->M) ? DEAR : ITERATIONS;
 }
 
 static bool is_recorded(const tct_run *R)

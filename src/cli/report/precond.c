@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/precond.c - a preconditioner with levels, for people and for
+ * programs. */
+#include "cli/report/report.h"
+#include <inttypes.h>
+#include <math.h>
+
+static tacit_precond_info info_of(const tacit_operator *M)
+{
+    tacit_precond_info info = {.size = sizeof info};
+    tacit_precond_describe(M, &info);
+    return info;
+}
+
+void cli_print_precond(FILE *to, const tacit_operator *M)
+{
+    char seconds[CLI_NUMBER], bytes[CLI_NUMBER];
+    if (!M) return;
+    const tacit_precond_info info = info_of(M);
+    fprintf(to,
+            "precond  %s: %s, %d level%s, %.2f times the entries, %s; %s\n"
+            "         set up in %s\n",
+            info.name, info.detail, info.levels, info.levels == 1 ? "" : "s",
+            info.operator_complexity, cli_bytes(info.bytes, bytes), info.end,
+            cli_seconds(info.setup_seconds, seconds));
+}
+
+void cli_print_levels(cli_table *to, const tacit_operator *M)
+{
+    char bytes[CLI_NUMBER];
+    const tacit_precond_level *l;
+    if (!M) return;
+    const tacit_precond_info info = info_of(M);
+    cli_table_row(to, "precond\t%s: %s, set up in %s", info.name, info.detail,
+                  cli_seconds(info.setup_seconds, bytes));
+    for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++)
+        cli_table_row(
+            to, "level %d\t%" PRId64 " rows, %" PRId64 " entries, %s, in %s", i,
+            l->rows, l->nonzeros, cli_bytes(l->bytes, bytes), l->format);
+    cli_table_row(to, "levels end\t%s", info.end);
+    cli_table_row(to, "all levels\t%.3f times the rows, %.3f the entries, %s",
+                  info.grid_complexity, info.operator_complexity,
+                  cli_bytes(info.bytes, bytes));
+}
+
+cJSON *cli_json_precond(const tacit_operator *M)
+{
+    if (!M) return cJSON_CreateNull();
+    const tacit_precond_info info = info_of(M);
+    const tacit_precond_level *l;
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "name", info.name);
+    cJSON_AddStringToObject(o, "detail", info.detail);
+    cJSON_AddStringToObject(o, "end", info.end);
+    cJSON_AddNumberToObject(o, "bytes", info.bytes);
+    cJSON_AddNumberToObject(o, "grid_complexity", info.grid_complexity);
+    cJSON_AddNumberToObject(o, "operator_complexity", info.operator_complexity);
+    cJSON_AddNumberToObject(o, "setup", info.setup_seconds);
+    cJSON *levels = cJSON_AddArrayToObject(o, "levels");
+    for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++) {
+        cJSON *level = cJSON_CreateObject();
+        cJSON_AddItemToArray(levels, level);
+        cJSON_AddNumberToObject(level, "rows", (double)l->rows);
+        cJSON_AddNumberToObject(level, "nonzeros", (double)l->nonzeros);
+        cJSON_AddNumberToObject(level, "bytes", l->bytes);
+        cJSON_AddStringToObject(level, "format", l->format);
+        cli_json_number(level, "largest_eigenvalue",
+                        l->largest > 0.0 ? l->largest : (double)NAN);
+    }
+    return o;
+}

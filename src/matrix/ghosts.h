@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/ghosts.h - columns of a rank's rows that other ranks own. */
+#ifndef TCT_GHOSTS_H
+#define TCT_GHOSTS_H
+#include "matrix/csr.h"
+
+typedef struct tct_ghosts {
+    int64_t count;
+    int64_t *id; /* [count] ascending */
+} tct_ghosts;
+
+/* Those of the rows of `A` that are in blocks [first, last) of `block` rows and
+ * columns each, where a block's pattern is that of its first row: the blocks.
+ * Errors      NO_MEMORY. */
+tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
+                             int64_t last, tct_ghosts *out);
+void tct_ghosts_clear(tct_ghosts *g);
+
+/* The place of `id`, which is one of them. */
+static inline int64_t tct_ghost_place(const tct_ghosts *g, int64_t id)
+{
+    int64_t low = 0, high = g->count - 1;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (g->id[mid] < id) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/amg.h - algebraic multigrid by aggregation: a hierarchy of ever
+ * smaller matrices A, P'A P, ..., and a cycle through them that takes a residual
+ * to a correction. What is not smooth is left to a smoother of the same level,
+ * what is smooth to the next level.
+ *
+ *     cycle.c     the cycle, an operator
+ *     levels.c    how the hierarchy is made, and when it ends
+ *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
+ *     transfer.c  P and P'
+ *     coarsest.c  the inverse of the last matrix
+ *     coarsen.h   which rows make an aggregate */
+#ifndef TCT_AMG_H
+#define TCT_AMG_H
+#include "comm/plan.h"
+#include "matrix/mail.h"
+#include "matrix/matrix.h"
+#include "operator/operator.h"
+#include "precond/precond.h"
+
+/* --- rows.c ------------------------------------------------------------------ */
+
+/* Of each row of a level [n], in the order of its operator and as that stores
+ * it: the diagonal, and the sum of |a|. */
+typedef struct tct_amg_rows {
+    double *diagonal, *sum;
+    double bound; /* of the eigenvalues of D^-1 A, this rank's (Gershgorin) */
+} tct_amg_rows;
+
+/* Errors      INPUT (a diagonal entry that is not positive, naming its row),
+ *             NO_MEMORY. Local. */
+tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
+                             int exponent, tct_amg_rows *out);
+void tct_amg_rows_free(tct_amg_rows *rows);
+
+/* Numbers [count] as the device of `q` reads them, in the memory of doubles. */
+tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
+                         double **out);
+
+/* --- smoother.c -------------------------------------------------------------- */
+
+typedef enum { TCT_CHEBYSHEV, TCT_JACOBI, TCT_L1_JACOBI } tct_amg_kind;
+
+/* How to smooth: by a polynomial of D^-1 A for an interval that begins at the
+ * largest eigenvalue over `ratio`, or by as many sweeps. */
+typedef struct tct_amg_smoothing {
+    tct_amg_kind kind;
+    int degree;
+    double ratio;
+} tct_amg_smoothing;
+
+enum { TCT_AMG_DEGREE_MOST = 16 };
+
+/* x = x + S (b - A x), S symmetric. */
+typedef struct tct_amg_smoother {
+    const tacit_operator *A;
+    tct_amg_smoothing how;
+    double largest;    /* the end of the interval               */
+    double *d;         /* [n] D^-1 times the first coefficient  */
+    double *c;         /* alpha and beta of each step           */
+    double *t, *r, *p; /* [n] the last two only where needed    */
+} tct_amg_smoother;
+
+/* Collective.  Borrows `A`.  Errors NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_smoother_create(const tacit_operator *A,
+                                     const tct_amg_rows *rows,
+                                     tct_amg_smoothing how,
+                                     tct_amg_smoother *out);
+void tct_amg_smoother_free(tacit_queue *q, tct_amg_smoother *S);
+
+/* x = S b */
+void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
+                         const double *b, double *x);
+/* x = x + S (b - A x), *dot = (b, x) */
+void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
+                    double *x, double *dot);
+
+/* --- largest.c --------------------------------------------------------------- */
+
+/* The largest eigenvalue of D^-1 A, `inverse` being D^-1 [n] on the device, from
+ * below, as some steps of Lanczos's method find it; 0 where A is not positive.
+ * Collective. */
+tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
+                             double *out);
+
+/* --- transfer.c -------------------------------------------------------------- */
+
+struct tct_aggregates;
+
+/* P, a column an aggregate; its rows are those of a level in the order of its
+ * operator. */
+typedef struct tct_amg_transfer {
+    tct_sets sets;
+    double *ptr, *list, *of; /* numbers on the device   */
+    double *weight, *listed; /* of the rows; in the order of `list` */
+} tct_amg_transfer;
+
+/* Local.  Errors NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
+                                     const struct tct_aggregates *G,
+                                     tct_amg_transfer *out);
+void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
+
+/* --- coarsest.c -------------------------------------------------------------- */
+
+/* The inverse of a small matrix, dense, of which each rank has its rows; the
+ * right-hand side of all ranks is gathered before. */
+typedef struct tct_amg_coarsest {
+    int64_t rows;
+    int exponent; /* it is the inverse of the matrix times 2^-exponent */
+    tct_block *block;
+    tct_plan *plan; /* NULL: this rank alone */
+    double *all;    /* right-hand side: this rank's, others' */
+} tct_amg_coarsest;
+
+/* *positive false: the matrix is not positive definite as rounded, and there is
+ * no inverse.
+ * Collective.  Errors NO_MEMORY, DEVICE, COMM. */
+tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
+                                     tct_amg_coarsest *out, bool *positive);
+void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);
+/* x = A^-1 b */
+void tct_amg_coarsest_solve(const tct_amg_coarsest *C, tacit_queue *q,
+                            const double *b, double *x);
+
+/* --- levels.c ---------------------------------------------------------------- */
+
+enum { TCT_AMG_LEVELS_MOST = 40 };
+
+typedef struct tct_amg_level {
+    const tacit_operator *A;   /* NULL where the inverse is at hand */
+    tacit_operator *own;       /* it, of a coarse level             */
+    tct_amg_smoother smoother; /* ... the only one, of the last level */
+    tct_amg_transfer down;     /* P' to the next level, and P back  */
+    double factor;             /* of what comes back                */
+    int64_t n;
+    double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
+    double *b2, *x2; /* [n] of a second visit                            */
+    tacit_precond_level about;
+} tct_amg_level;
+
+typedef struct tct_amg {
+    tacit_operator base;
+    int levels;
+    tct_amg_level level[TCT_AMG_LEVELS_MOST];
+    bool direct; /* the last level is solved by its inverse */
+    tct_amg_coarsest coarsest;
+    bool twice;            /* cycle W */
+    double overcorrection; /* coarse corrections are too short      */
+    tct_amg_smoothing smoothing;
+    int levels_most;
+    double *scratch; /* a scalar that nobody asked for */
+    tacit_precond_info about;
+    char detail[160], end[96];
+} tct_amg;
+
+/* The levels of `M`, whose wishes are set, for A.
+ * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE, COMM. */
+tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
+                           const tacit_matrix *matrix);
+void tct_amg_clear(tct_amg *M);
+
+#endif

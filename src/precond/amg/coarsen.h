@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/coarsen.h - rows of a rank in aggregates, and the matrix of
+ * aggregates.
+ *
+ * [DFV18] D'Ambra, Filippone and Vassilevski, "BootCMatch: a software package
+ *         for bootstrap AMG based on graph weighted matching", ACM Trans. Math.
+ *         Softw. 44 (2018).
+ *
+ *     tct_aggregate(A, w, &how, &G);    P, of G: w is in its range
+ *     tct_galerkin(A, &G, &coarse);     P' A P
+ *     ... and again, with coarse and G.smooth = P' w */
+#ifndef TCT_COARSEN_H
+#define TCT_COARSEN_H
+#include "matrix/matrix.h"
+
+/* Row i belongs to aggregate of[i] of this rank (-1: to none), and P has
+ * weight[i] there: columns of P are orthonormal. Aggregates are of rows of one
+ * rank. To none belong rows that smoothing alone solves for, of which next to
+ * nothing is off the diagonal, and those where the smooth vector is 0: it may be
+ * that there are no aggregates at all. */
+typedef struct tct_aggregates {
+    int64_t rows, coarse; /* of this rank                                   */
+    int32_t *of;          /* [rows]                                         */
+    double *weight;       /* [rows]                                         */
+    double *smooth;       /* [coarse] P' of the smooth vector of the level  */
+    int rounds;           /* of matching, in all passes: the most of any rank */
+} tct_aggregates;
+
+typedef struct tct_coarsening {
+    int passes; /* 1 to 4: aggregates of 2^passes rows, where edges are
+                   alike; rows that found no partner join others */
+} tct_coarsening;
+
+/* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). The same for any
+ * number of threads.
+ * Collective.
+ * Memory      12 bytes for each entry of `A`, of which three quarters are
+ *             touched as a rule, and 50 a row.
+ * Errors      INPUT (a diagonal entry that is not positive, naming the row),
+ *             UNSUPPORTED (2^31 rows on a rank), NO_MEMORY. */
+tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
+                           const tct_coarsening *how, tct_aggregates *out);
+void tct_aggregates_free(tct_aggregates *G);
+
+/* P' A P with global numbers of aggregates, in the order of ranks.
+ * Collective.
+ * Memory      room for the entries of `A`, touched as far as the result needs
+ *             it, the result, 12 bytes a row, 24 a column of other ranks.
+ * Errors      NO_MEMORY, COMM. */
+tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
+                          tacit_matrix **coarse);
+
+#endif

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/contract.h - rows and columns of a matrix are added up, those of
+ * an aggregate: Q' A Q, where Q has one entry a row. */
+#ifndef TCT_CONTRACT_H
+#define TCT_CONTRACT_H
+#include "matrix/ghosts.h"
+
+typedef struct tct_contraction {
+    const tct_csr *A;
+    const int32_t *of;    /* [A->rows] aggregate of each row, -1: none        */
+    const double *weight; /* [A->rows] what Q has there, NULL: ones           */
+    int64_t coarse;       /* aggregates of this rank                          */
+    int64_t first, all;   /* the global number of its first, those of all     */
+    /* Columns of other ranks; NULL: they are left out. */
+    const tct_ghosts *ghosts;
+    const int64_t *ghost_of;    /* [ghosts] global numbers of aggregates, -1  */
+    const double *ghost_weight; /* [ghosts]                                   */
+} tct_contraction;
+
+/* The entries of a row of `out` come in no order.
+ * Memory      room for as many entries as `A` has, touched as far as is needed,
+ *             and copied where it is much too much.
+ * Errors      NO_MEMORY. */
+tacit_status tct_contract(const tct_contraction *c, tct_csr *out);
+
+#endif

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/cycle.c - M r, a cycle that begins with x = 0: smooth, visit the
+ * next level, smooth.
+ *
+ * [Br95] Braess, "Towards algebraic multigrid for elliptic problems of second
+ *        order", Computing 55 (1995): over-correction.
+ *
+ * With S symmetric, M = 2 S - S A S + (I - S A) w P M' P' (I - A S): symmetric,
+ * and positive definite where the smoother converges and M' is. In a W the next
+ * level's M' is 2 M' - M' A' M', which takes w = 1. */
+#include "precond/amg/amg.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- the cycle --------------------------------------------------------------- */
+
+static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                       const double *b, double *x)
+{
+    if (M->direct) tct_amg_coarsest_solve(&M->coarsest, q, b, x);
+    else tct_amg_smooth_zero(&L->smoother, q, b, x);
+}
+
+/* x = M b of the levels from `L` on, *dot = (b, x) */
+static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                  const double *b, double *x, double *dot)
+{
+    const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
+    const tct_amg_smoother *S = &L->smoother;
+    const size_t n = (size_t)L->n;
+    if (L == last) {
+        solve_last(M, q, L, b, x);
+        if (dot) q_dot(q, n, b, x, dot);
+        return;
+    }
+    tct_amg_smooth_zero(S, q, b, x);
+    apply(L->A, q, x, S->t);
+    q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
+    cycle(M, q, next, next->b, next->x, NULL);
+    if (M->twice && next != last) { /* x' = x' + M' (b' - A' x') */
+        const size_t n2 = (size_t)next->n;
+        apply(next->A, q, next->x, next->b2);
+        q_aypx(q, n2, -1, NULL, next->b, next->b2);
+        cycle(M, q, next, next->b2, next->x2, NULL);
+        q_axpy(q, n2, +1, NULL, next->x2, next->x);
+    }
+    q_prolong(q, n, L->factor, (const int32_t *)(const void *)L->down.of,
+              L->down.weight, next->x, x);
+    tct_amg_smooth(S, q, b, x, dot);
+}
+
+static void amg_apply(const tacit_operator *M, tacit_queue *q, const double *x,
+                      double *y, double *dot)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    cycle(m, q, m->level, x, y, dot);
+}
+
+static void amg_destroy(tacit_operator *M)
+{
+    tct_amg_clear((tct_amg *)(void *)M);
+}
+
+static const tct_operator_ops amg_ops = {
+    .name = "amg", .dear = true, .apply = amg_apply, .destroy = amg_destroy};
+
+/* --- what was asked for ------------------------------------------------------ */
+
+typedef struct {
+    const char *name;
+    tct_amg_kind kind;
+    int degree; /* usual */
+} smoother_name;
+
+static const smoother_name smoothers[] = {{"chebyshev", TCT_CHEBYSHEV, 2},
+                                          {"jacobi", TCT_JACOBI, 2},
+                                          {"l1-jacobi", TCT_L1_JACOBI, 4}};
+enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
+
+static const double RATIO = 8.0;
+
+/* Measured: where little is smoothed, more costs iterations. In a W the next
+ * level has made up for it. */
+static double overcorrection_of(const tct_amg *M)
+{
+    if (M->twice) return 1.0;
+    return M->smoothing.degree > 1 ? 1.7 : 1.3;
+}
+
+static tacit_status set_smoother(tct_amg *M, const tacit_precond_options *o)
+{
+    const char *names[SMOOTHERS],
+        *wish = o->smoother ? o->smoother : "chebyshev";
+    const smoother_name *found = NULL;
+    for (int i = 0; i < SMOOTHERS; i++) {
+        names[i] = smoothers[i].name;
+        if (strcmp(names[i], wish) == 0) found = &smoothers[i];
+    }
+    if (!found) return tct_unknown("smoother", wish, names, SMOOTHERS);
+    if (o->degree < 0 || o->degree > TACIT_PRECOND_DEGREE_MOST)
+        FAIL(TACIT_INVALID, "degree of the smoother: expected 1 to %d, got %d",
+             TACIT_PRECOND_DEGREE_MOST, o->degree);
+    M->smoothing =
+        (tct_amg_smoothing){.kind = found->kind,
+                            .degree = o->degree ? o->degree : found->degree,
+                            .ratio = RATIO};
+    return TACIT_OK;
+}
+
+static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
+{
+    static const char *const names[] = {"v", "w"};
+    const char *wish = o->cycle ? o->cycle : "v";
+    M->twice = strcmp(wish, "w") == 0;
+    if (!M->twice && strcmp(wish, "v") != 0)
+        return tct_unknown("cycle", wish, names, 2);
+    M->overcorrection = overcorrection_of(M);
+    if (o->levels < 0 || o->levels > TCT_AMG_LEVELS_MOST)
+        FAIL(TACIT_INVALID, "levels: expected 1 to %d, got %d",
+             TCT_AMG_LEVELS_MOST, o->levels);
+    M->levels_most = o->levels ? o->levels : TCT_AMG_LEVELS_MOST;
+    snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)",
+             M->twice ? "w" : "v", o->smoother ? o->smoother : "chebyshev",
+             M->smoothing.degree);
+    return TACIT_OK;
+}
+
+static tacit_status set_wishes(tct_amg *M, const tacit_operator *A,
+                               const tacit_matrix *matrix,
+                               const tacit_precond_options *options)
+{
+    TRY(set_smoother(M, options));
+    TRY(set_cycle(M, options));
+    TRY(tct_matrix_require_entries(matrix));
+    if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "preconditioner amg: the matrix is not that of the operator: %lld "
+         "rows here and %lld entries in all, not %lld and %lld",
+         (long long)matrix->A.rows, (long long)matrix->nonzeros,
+         (long long)A->n, (long long)A->info.nonzeros);
+}
+
+tacit_status tct_amg_create(const tacit_operator *A,
+                            const tct_precond_source *from,
+                            tacit_operator **out)
+{
+    tct_amg *M = tct_calloc(sizeof *M);
+    tacit_status status =
+        M ? TACIT_OK
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    if (M) {
+        *out = &M->base;
+        tct_precond_begin(&M->base, &amg_ops, A);
+        M->about.size = sizeof M->about;
+        status = set_wishes(M, A, from->matrix, &from->options);
+    }
+    TRY(tct_agree(A->world, status));
+    return tct_amg_build(M, A, from->matrix);
+}
+
+const tacit_precond_info *tct_amg_info(const tacit_operator *M)
+{
+    return M->ops == &amg_ops ? &((const tct_amg *)(const void *)M)->about
+                              : NULL;
+}
+
+const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    if (M->ops != &amg_ops || i < 0 || i >= m->levels) return NULL;
+    return &m->level[i].about;
+}

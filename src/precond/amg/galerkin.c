@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/galerkin.c - P' A P, rows of aggregates on the ranks that have
+ * them. What other ranks' rows belong to is asked for once. */
+#include "matrix/directory.h"
+#include "precond/amg/coarsen.h"
+#include "precond/amg/contract.h"
+
+static const char *const what = "a matrix of aggregates";
+
+typedef struct {
+    const tacit_matrix *A;
+    const tct_aggregates *G;
+    tct_ghosts ghosts;
+    int64_t *starts; /* [size + 1] first aggregate of each rank */
+    int64_t *number; /* [rows] global numbers of aggregates */
+    int64_t *ghost_of;
+    double *ghost_weight;
+} galerkin;
+
+static tacit_status allocate(galerkin *g)
+{
+    const tct_csr *A = &g->A->A;
+    TRY(tct_matrix_require_entries(g->A));
+    TRY(tct_ghosts_find(A, 1, A->first, A->first + A->rows, &g->ghosts));
+    TRY(TCT_ALLOC(g->A->world->size + 1, what, &g->starts));
+    TRY(TCT_ALLOC(A->rows, what, &g->number));
+    TRY(TCT_ALLOC(g->ghosts.count, what, &g->ghost_of));
+    return TCT_ALLOC(g->ghosts.count, what, &g->ghost_weight);
+}
+
+/* Which aggregates the columns of other ranks belong to. */
+static tacit_status ask(galerkin *g)
+{
+    tacit_world *w = g->A->world;
+    const int64_t *owners = g->A->starts;
+    TRY(tct_allgather(w, sizeof g->G->coarse, &g->G->coarse, g->starts + 1));
+    g->starts[0] = 0;
+    for (int r = 0; r < w->size; r++) g->starts[r + 1] += g->starts[r];
+    for (int64_t i = 0; i < g->G->rows; i++)
+        g->number[i] = g->G->of[i] < 0 ? -1 : g->starts[w->rank] + g->G->of[i];
+    TRY(tct_ask(w, owners, g->number, g->ghosts.count, g->ghosts.id,
+                g->ghost_of));
+    return tct_ask(w, owners, g->G->weight, g->ghosts.count, g->ghosts.id,
+                   g->ghost_weight);
+}
+
+static tacit_status multiply(galerkin *g, tct_csr *out)
+{
+    tacit_world *w = g->A->world;
+    TRY(tct_agree(w, allocate(g)));
+    TRY(ask(g));
+    const tct_contraction c = {.A = &g->A->A,
+                               .of = g->G->of,
+                               .weight = g->G->weight,
+                               .coarse = g->G->coarse,
+                               .first = g->starts[w->rank],
+                               .all = g->starts[w->size],
+                               .ghosts = &g->ghosts,
+                               .ghost_of = g->ghost_of,
+                               .ghost_weight = g->ghost_weight};
+    TRY(tct_contract(&c, out));
+    return tct_csr_sort(out, false, what);
+}
+
+tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
+                          tacit_matrix **coarse)
+{
+    TCT_THREADS_AT_MOST(A->world->threads);
+    galerkin g = {.A = A, .G = G};
+    tct_csr B = {0};
+    const tacit_status status = multiply(&g, &B);
+    tct_ghosts_clear(&g.ghosts);
+    TCT_FREE(g.starts, g.number, g.ghost_of, g.ghost_weight);
+    TRY(tct_matrix_adopt(A->world, status, &B, coarse));
+    (*coarse)->format = "galerkin";
+    return TACIT_OK;
+}

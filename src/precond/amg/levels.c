@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
+ * is small enough for its inverse, or grows no smaller. */
+#include "precond/amg/amg.h"
+#include "precond/amg/coarsen.h"
+#include <math.h>
+#include <stdio.h>
+
+/* Rows that are solved for by their inverse: where levels end, and at most, if
+ * there is nothing coarser. */
+enum { SMALL = 800, DENSE_MOST = 1500 };
+
+/* A level that is hardly smaller than the one before is none; levels that
+ * together have so many times the entries of the matrix are enough. */
+static const double HARDLY = 0.8, COMPLEX = 3.0;
+
+/* What is smoothed in place of being solved for: of a wide interval. */
+static const tct_amg_smoothing last_resort = {
+    .kind = TCT_CHEBYSHEV, .degree = TCT_AMG_DEGREE_MOST, .ratio = 100.0};
+
+static const tct_coarsening pairwise = {.passes = 3};
+
+typedef struct {
+    tct_amg *M;
+    const tacit_operator *A; /* finest */
+    const tacit_matrix *m;   /* of the level at hand */
+    tacit_matrix *own;       /* ... unless it is the user's */
+    double *smooth;          /* [its rows], NULL: ones */
+    double entries;          /* of all levels */
+} growth;
+
+static bool is_finest(const growth *g)
+{
+    return g->M->levels == 1;
+}
+
+/* --- a level ----------------------------------------------------------------- */
+
+static tacit_status open_level(growth *g, tct_amg_level *L)
+{
+    tacit_queue *q = g->A->q;
+    const size_t n = (size_t)g->m->A.rows;
+    L->n = g->m->A.rows;
+    L->about = (tacit_precond_level){.rows = g->m->A.global_rows,
+                                     .nonzeros = g->m->nonzeros};
+    g->entries += (double)g->m->nonzeros;
+    if (is_finest(g)) return TACIT_OK;
+    TRY(tacit_queue_alloc(q, n, &L->b));
+    TRY(tacit_queue_alloc(q, n, &L->x));
+    if (!g->M->twice) return TACIT_OK;
+    TRY(tacit_queue_alloc(q, n, &L->b2));
+    return tacit_queue_alloc(q, n, &L->x2);
+}
+
+/* In a format that needs no race: of the few that levels are worth trying. */
+static tacit_status make_operator(growth *g, tct_amg_level *L)
+{
+    L->A = g->A;
+    if (is_finest(g)) return TACIT_OK;
+    tacit_status status =
+        tacit_operator_create(g->A->q, g->m, "sell@none", &L->own);
+    if (status == TACIT_UNSUPPORTED)
+        status = tacit_operator_create(g->A->q, g->m, "csr@none", &L->own);
+    L->A = L->own;
+    return status;
+}
+
+static tacit_status make_smoother(growth *g, tct_amg_level *L,
+                                  tct_amg_smoothing how)
+{
+    tct_amg_rows rows;
+    TRY(make_operator(g, L));
+    tacit_status status = tct_agree(
+        g->A->world, tct_amg_rows_of(g->m, L->A->order, L->A->exponent, &rows));
+    if (status >= 0)
+        status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
+    tct_amg_rows_free(&rows);
+    L->about.format = L->A->info.format;
+    L->about.largest = L->smoother.largest;
+    return status;
+}
+
+/* The inverse, if there is one. */
+static tacit_status make_inverse(growth *g, tct_amg_level *L)
+{
+    tct_amg *M = g->M;
+    TRY(tct_amg_coarsest_create(g->A->q, g->m, &M->coarsest, &M->direct));
+    if (M->direct) L->about.format = "inverse";
+    else
+        snprintf(M->end, sizeof M->end,
+                 "the last matrix is not positive definite: it is smoothed");
+    return TACIT_OK;
+}
+
+/* --- the next ---------------------------------------------------------------- */
+
+/* Is each diagonal entry of `m` positive? Collective. */
+static tacit_status is_positive(const tacit_matrix *m, bool *out)
+{
+    const tct_csr *A = &m->A;
+    bool bad = false;
+    for (int64_t i = 0; i < A->rows; i++) {
+        double d = 0.0;
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            if (tct_csr_col(A, k) == A->first + i) d = A->val[k];
+        bad = bad || !(d > 0.0);
+    }
+    TRY(tct_any(m->world, bad, &bad));
+    *out = !bad;
+    return TACIT_OK;
+}
+
+/* Why `coarse` is no level; NULL: it is one. */
+static tacit_status judge(const growth *g, const tacit_matrix *coarse,
+                          const char **why)
+{
+    const double rows = (double)coarse->A.global_rows;
+    const double entries = g->entries + (double)coarse->nonzeros;
+    bool positive = false;
+    *why = NULL;
+    TRY(is_positive(coarse, &positive));
+    if (!(rows > 0 && rows <= HARDLY * (double)g->m->A.global_rows))
+        *why = "no smaller level is found";
+    else if (entries > COMPLEX * (double)g->M->level[0].about.nonzeros)
+        *why = "another level would have too many entries";
+    else if (!positive) *why = "a diagonal of the next level is not positive";
+    return TACIT_OK;
+}
+
+/* The matrix of the next level, with P to it in `L`, or NULL and why not. */
+static tacit_status coarsen(growth *g, tct_aggregates *G, tacit_matrix **out,
+                            const char **why)
+{
+    *why = "as many levels as were asked for";
+    if (g->M->levels == g->M->levels_most) return TACIT_OK;
+    TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
+    TRY(tct_galerkin(g->m, G, out));
+    TRY(judge(g, *out, why));
+    if (*why) tacit_matrix_destroy(out);
+    return TACIT_OK;
+}
+
+static void say_end(tct_amg *M, const char *why)
+{
+    snprintf(M->end, sizeof M->end, "%s: the last is %s", why,
+             M->direct ? "inverted" : "smoothed");
+}
+
+/* This level is the last one. */
+static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
+{
+    if (L->about.rows <= DENSE_MOST && !g->M->end[0]) TRY(make_inverse(g, L));
+    if (!g->M->direct) TRY(make_smoother(g, L, last_resort));
+    say_end(g->M, why);
+    return TACIT_OK;
+}
+
+/* On to the level of `coarse`, which is taken over, and of G's smooth vector. */
+static void descend(growth *g, tct_aggregates *G, tacit_matrix *coarse)
+{
+    tacit_matrix_destroy(&g->own);
+    tct_free(g->smooth);
+    g->smooth = G->smooth;
+    G->smooth = NULL;
+    g->own = coarse;
+    g->m = coarse;
+}
+
+static void tell(const growth *g, const tct_amg_level *L, int rounds,
+                 double coarsened, double smoothed)
+{
+    if (g->A->world->rank == 0)
+        tct_log(TCT_DETAIL,
+                "amg: level %d of %lld rows, %d rounds of pairs: the next in "
+                "%.2f ms, the smoother in %.2f ms",
+                g->M->levels - 1, (long long)L->about.rows, rounds,
+                1e3 * coarsened, 1e3 * smoothed);
+}
+
+/* One level; *more: another follows. */
+static tacit_status add_level(growth *g, bool *more)
+{
+    tct_amg *M = g->M;
+    tct_amg_level *L = &M->level[M->levels++];
+    tct_aggregates G = {.rows = 0};
+    tacit_matrix *coarse = NULL;
+    const char *why = NULL;
+    *more = false;
+    TRY(tct_agree(g->A->world, open_level(g, L)));
+    if (L->about.rows <= SMALL) TRY(make_inverse(g, L));
+    if (M->direct) return TACIT_OK;
+    const double start = tct_seconds();
+    tacit_status status = coarsen(g, &G, &coarse, &why);
+    const double coarsened = tct_seconds();
+    if (status >= 0 && coarse) status = make_smoother(g, L, M->smoothing);
+    tell(g, L, G.rounds, coarsened - start, tct_seconds() - coarsened);
+    if (status >= 0 && coarse)
+        status =
+            tct_agree(g->A->world, tct_amg_transfer_create(g->A->q, L->A->order,
+                                                           &G, &L->down));
+    if (status >= 0 && !coarse) status = finish(g, L, why);
+    *more = status >= 0 && coarse;
+    if (*more) descend(g, &G, coarse);
+    else tacit_matrix_destroy(&coarse);
+    tct_aggregates_free(&G);
+    return status;
+}
+
+/* --- all --------------------------------------------------------------------- */
+
+/* What is stored of a level is its matrix times a power of 2. */
+static void set_factors(tct_amg *M)
+{
+    for (int l = 0; l + 1 < M->levels; l++) {
+        const tct_amg_level *next = &M->level[l + 1];
+        const int e = next->A ? next->A->exponent : M->coarsest.exponent;
+        M->level[l].factor =
+            ldexp(M->overcorrection, M->level[l].A->exponent - e);
+    }
+}
+
+/* Of this rank: what the level has besides the operator's matrix. */
+static double bytes_of(const tct_amg *M, const tct_amg_level *L)
+{
+    const tct_amg_smoother *S = &L->smoother;
+    const int vectors =
+        !!S->d + !!S->t + !!S->r + !!S->p + !!L->b + !!L->x + !!L->b2 + !!L->x2;
+    double bytes = 8.0 * vectors * (double)L->n;
+    if (L->own) bytes += L->own->local->matrix_bytes;
+    if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
+    if (L->down.of)
+        bytes += 4.0 * (double)L->down.sets.count + 24.0 * (double)L->n;
+    if (!L->A) bytes += M->coarsest.block->matrix_bytes;
+    return bytes;
+}
+
+static tacit_status describe(tct_amg *M)
+{
+    tacit_precond_info *info = &M->about;
+    double bytes[TCT_AMG_LEVELS_MOST], rows = 0.0, entries = 0.0;
+    for (int l = 0; l < M->levels; l++) bytes[l] = bytes_of(M, &M->level[l]);
+    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)M->levels, bytes));
+    for (int l = 0; l < M->levels; l++) {
+        tacit_precond_level *about = &M->level[l].about;
+        about->bytes = bytes[l];
+        info->bytes += bytes[l];
+        rows += (double)about->rows;
+        entries += (double)about->nonzeros;
+    }
+    info->name = "amg";
+    info->detail = M->detail;
+    info->end = M->end[0] ? M->end : "the last is inverted";
+    info->levels = M->levels;
+    info->grid_complexity = rows / (double)M->level[0].about.rows;
+    info->operator_complexity = entries / (double)M->level[0].about.nonzeros;
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
+                           const tacit_matrix *matrix)
+{
+    growth g = {.M = M, .A = A, .m = matrix};
+    bool more = true;
+    tacit_status status = TACIT_OK;
+    while (status >= 0 && more) status = add_level(&g, &more);
+    tacit_matrix_destroy(&g.own);
+    tct_free(g.smooth);
+    if (status < 0) return status;
+    set_factors(M);
+    return describe(M);
+}
+
+void tct_amg_clear(tct_amg *M)
+{
+    tacit_queue *q = M->base.q;
+    for (int l = 0; l < M->levels; l++) {
+        tct_amg_level *L = &M->level[l];
+        double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2};
+        tct_amg_smoother_free(q, &L->smoother);
+        tct_amg_transfer_free(q, &L->down);
+        for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
+            tacit_queue_free(q, vectors[i]);
+        tacit_operator_destroy(&L->own);
+    }
+    tct_amg_coarsest_free(q, &M->coarsest);
+}

@@ -1,0 +1,135 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/match.c - rounds in which edges that are the heaviest at both ends
+ * become pairs.
+ *
+ * The logarithm does not change which edge is heavier, so that it is never
+ * taken: an edge is rated -2 b_ij / (b_ii + b_jj). Ratings are rounded to a few
+ * bits: those that differ by rounding errors only, or by too little to matter,
+ * are equal, and an edge's is the same at both ends.
+ *
+ * Of its heaviest edges a row looks at two: that to the row of the lowest and
+ * that to the row of the highest number, if these are before and behind it. An
+ * edge that is the highest of its lower end and the lowest of its higher one is
+ * a link. A row has at most two links, so that they form paths, and every second
+ * link of a path becomes a pair, from its beginning on. On a grid the paths are
+ * whole lines of points in the direction in which numbers are farthest apart:
+ * one round matches all of it, and pairs stand side by side.
+ *
+ * Where many edges are equally heavy at many rows, as between any two rows of a
+ * dense block, few of them are links. After a round that found few a row looks
+ * at one of its heaviest edges, by its hash. So rounds are O(log n). */
+#include "precond/amg/match.h"
+#include "matrix/parallel.h"
+#include <string.h>
+
+enum {
+    RATING_BITS = 5, /* of the mantissa                            */
+    FEW = 8,         /* rows of which no more than one was paired   */
+    SHORT = 2000     /* rows that are not worth waking threads for */
+};
+
+typedef struct {
+    tct_pairing *p;
+    int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
+    bool by_hash;           /* after a round that found few */
+    int32_t *open; /* [count] rows that may yet find a mate, ascending */
+    int64_t count;
+} matching;
+
+/* What is at or below 0 is 0. */
+static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
+{
+    enum { DROP = 23 - RATING_BITS };
+    const double b = p->w ? p->w[i] * p->w[j] * a : a;
+    const double rating = -2.0 * b / (p->diag[i] + p->diag[j]);
+    if (!(rating > 0x1p-100)) return 0;
+    const float f = (float)rating;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (bits + (UINT32_C(1) << (DROP - 1))) >> DROP;
+}
+
+/* The same from both ends. */
+static uint64_t edge_hash(int64_t i, int64_t j)
+{
+    return tct_mix((uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i));
+}
+
+static void look(const matching *m, int64_t i)
+{
+    const tct_pairing *p = m->p;
+    const tct_csr *A = p->A;
+    int64_t low = i, high = i;
+    uint32_t most = 1;
+    uint64_t most_hash = 0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        if (j < 0 || j >= A->rows || j == i || p->mate[j] != j) continue;
+        const uint32_t rating = rate(p, i, j, A->val[k]);
+        if (rating < most) continue;
+        if (rating > most) {
+            most = rating;
+            most_hash = 0;
+            low = high = i;
+        }
+        if (m->by_hash) {
+            const uint64_t hash = edge_hash(i, j);
+            if (hash < most_hash) continue;
+            most_hash = hash;
+            low = high = j;
+        } else if (j < low) low = j;
+        else if (j > high) high = j;
+    }
+    m->lower[i] = low < i ? (int32_t)low : -1;
+    m->upper[i] = high > i ? (int32_t)high : -1;
+}
+
+/* Returns how many rows have found a mate. */
+static int64_t pair_links(matching *m)
+{
+    int32_t *mate = m->p->mate;
+    int64_t paired = 0, left = 0;
+    for (int64_t k = 0; k < m->count; k++) {
+        const int32_t i = m->open[k], j = m->lower[i];
+        if (j < 0 || mate[j] != j || m->upper[j] != i) continue;
+        mate[i] = j;
+        mate[j] = i;
+        paired += 2;
+    }
+    for (int64_t k = 0; k < m->count; k++) {
+        const int32_t i = m->open[k];
+        if (mate[i] != i || (m->lower[i] < 0 && m->upper[i] < 0)) continue;
+        m->open[left++] = i;
+    }
+    m->count = left;
+    return paired;
+}
+
+static void match(matching *m)
+{
+    tct_pairing *p = m->p;
+    for (int64_t i = 0; i < p->A->rows; i++) {
+        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
+        if (p->diag[i] > 0.0) m->open[m->count++] = (int32_t)i;
+    }
+    for (p->rounds = 0; m->count > 0;) {
+        TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
+        for (int64_t k = 0; k < m->count; k++) look(m, m->open[k]);
+        p->rounds++;
+        const int64_t open = m->count, paired = pair_links(m);
+        if (paired == 0 && m->by_hash) break;
+        m->by_hash = m->by_hash || paired <= open / FEW;
+    }
+}
+
+tacit_status tct_match(tct_pairing *p)
+{
+    static const char *const what = "pairs of rows";
+    matching m = {.p = p};
+    tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
+    if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
+    if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);
+    if (status >= 0) match(&m);
+    TCT_FREE(m.lower, m.upper, m.open);
+    return status;
+}

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
+ * of rows on the device. */
+#include "precond/amg/amg.h"
+#include <math.h>
+#include <string.h>
+
+/* Of row `i` of `m`: the diagonal; the sum of |a| into `*sum`. */
+static double look(const tacit_matrix *m, int64_t i, double *sum)
+{
+    const tct_csr *A = &m->A;
+    double diagonal = 0.0;
+    *sum = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        if (tct_csr_col(A, k) == A->first + i) diagonal = A->val[k];
+        *sum += fabs(A->val[k]);
+    }
+    return diagonal;
+}
+
+tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
+                             int exponent, tct_amg_rows *out)
+{
+    const int64_t n = m->A.rows;
+    *out = (tct_amg_rows){.bound = 0.0};
+    TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
+    TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = order ? order->old[k] : k;
+        double sum = 0.0;
+        const double d = look(m, i, &sum);
+        if (!(d > 0.0))
+            FAIL(TACIT_INPUT,
+                 "preconditioner amg: row %lld has %g on the diagonal: the "
+                 "matrix is not positive definite",
+                 (long long)tct_original(m, i) + 1, d);
+        out->diagonal[k] = ldexp(d, -exponent);
+        out->sum[k] = ldexp(sum, -exponent);
+        if (sum / d > out->bound) out->bound = sum / d;
+    }
+    return TACIT_OK;
+}
+
+void tct_amg_rows_free(tct_amg_rows *rows)
+{
+    TCT_FREE(rows->diagonal, rows->sum);
+    *rows = (tct_amg_rows){.bound = 0.0};
+}
+
+tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
+                         double **out)
+{
+    const size_t doubles = (count + 1) / 2;
+    double *there = NULL;
+    TRY(TCT_ALLOC(doubles, "a preconditioner", &there));
+    if (doubles > 0) there[doubles - 1] = 0.0;
+    if (count > 0) memcpy(there, numbers, count * sizeof *numbers);
+    const tacit_status status = tacit_queue_alloc(q, doubles, out);
+    if (status >= 0) q_put(q, doubles, there, *out);
+    tct_free(there);
+    return status < 0 ? status : q_own_status(q);
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/transfer.c - P has one entry a row: x += P e spreads what an
+ * aggregate has, and P' r adds up what its rows have. Aggregates are of rows of
+ * one rank: there are no messages. Both read 12 bytes a row besides vectors,
+ * half of what a block of rows would, and P' takes r as the difference that it
+ * is, so that it is never stored. */
+#include "precond/amg/amg.h"
+#include "precond/amg/coarsen.h"
+
+typedef struct {
+    int32_t *of, *ptr, *list;
+    double *weight, *listed;
+} lists;
+
+static tacit_status open_lists(const tct_aggregates *G, lists *l)
+{
+    *l = (lists){.of = NULL};
+    TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->of));
+    TRY(TCT_ALLOC(G->coarse + 1, "a preconditioner", &l->ptr));
+    TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->list));
+    TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->weight));
+    return TCT_ALLOC(G->rows, "a preconditioner", &l->listed);
+}
+
+/* The rows of each aggregate, ascending in the order of the operator; how many
+ * belong to any. */
+static int64_t fill_lists(const tct_aggregates *G, const tct_order *order,
+                          lists *l)
+{
+    for (int64_t c = 0; c <= G->coarse; c++) l->ptr[c] = 0;
+    for (int64_t k = 0; k < G->rows; k++) {
+        const int64_t i = order ? order->old[k] : k;
+        l->of[k] = G->of[i];
+        l->weight[k] = G->of[i] >= 0 ? G->weight[i] : 0.0;
+        if (G->of[i] >= 0) l->ptr[G->of[i] + 1]++;
+    }
+    for (int64_t c = 0; c < G->coarse; c++) l->ptr[c + 1] += l->ptr[c];
+    const int64_t elements = l->ptr[G->coarse];
+    for (int64_t k = G->rows - 1; k >= 0; k--) { /* ptr[c + 1] goes down */
+        if (l->of[k] < 0) continue;
+        const int32_t at = --l->ptr[l->of[k] + 1];
+        l->list[at] = (int32_t)k;
+        l->listed[at] = l->weight[k];
+    }
+    for (int64_t c = 0; c < G->coarse; c++) l->ptr[c] = l->ptr[c + 1];
+    l->ptr[G->coarse] = (int32_t)elements;
+    return elements;
+}
+
+static tacit_status put_doubles(tacit_queue *q, int64_t n, const double *from,
+                                double **out)
+{
+    TRY(tacit_queue_alloc(q, (size_t)n, out));
+    q_put(q, (size_t)n, from, *out);
+    return q_own_status(q);
+}
+
+static tacit_status put_lists(tacit_queue *q, const lists *l, int64_t rows,
+                              tct_amg_transfer *T)
+{
+    const size_t elements = (size_t)T->sets.elements;
+    TRY(tct_amg_put(q, (size_t)T->sets.count + 1, l->ptr, &T->ptr));
+    TRY(tct_amg_put(q, elements, l->list, &T->list));
+    TRY(tct_amg_put(q, (size_t)rows, l->of, &T->of));
+    TRY(put_doubles(q, rows, l->weight, &T->weight));
+    TRY(put_doubles(q, T->sets.elements, l->listed, &T->listed));
+    T->sets.ptr = (const int32_t *)(const void *)T->ptr;
+    T->sets.list = (const int32_t *)(const void *)T->list;
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
+                                     const tct_aggregates *G,
+                                     tct_amg_transfer *T)
+{
+    lists l;
+    *T = (tct_amg_transfer){.sets = {.count = G->coarse}};
+    tacit_status status = open_lists(G, &l);
+    if (status >= 0) {
+        T->sets.elements = fill_lists(G, order, &l);
+        status = put_lists(q, &l, G->rows, T);
+    }
+    TCT_FREE(l.of, l.ptr, l.list, l.weight, l.listed);
+    return status;
+}
+
+void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T)
+{
+    double **const all[] = {&T->ptr, &T->list, &T->of, &T->weight, &T->listed};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tacit_queue_free(q, all[i]);
+}
