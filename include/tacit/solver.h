@@ -156,6 +156,10 @@ typedef struct tacit_method {
     const char
         *first_by; /* the method that does the first iterations, or NULL */
     int first;     /* ... how many                                   */
+    int steps;     /* iterations that have these reductions and scalars in
+                      common, as the setting "steps" is at first; 0: each has
+                      its own                                              */
+    int panel_vectors; /* ... and vectors of local length for these        */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. Owned

@@ -33,12 +33,9 @@ FIXED(any_precision,
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
     {"mixed48", "matrix values of 48 bits, or 64", NULL, false})
 FIXED(basis,
-    {"monomial", "powers of A", NULL, false},
+    {"chebyshev", "Chebyshev polynomials", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
-    {"chebyshev", "Chebyshev polynomials", NULL, false})
-FIXED(coming_method,
-    {"sstep", "s iterations for one reduction",
-     "not in this build: s-step CG is coming", false})
+    {"monomial", "powers of A, from moments: for up to 4 steps", NULL, false})
 /* clang-format on */
 
 /* A row that every build has. */
@@ -132,7 +129,7 @@ static bool precision_row(int i, cli_choice *out)
         if (x) *out = named(x->name, x->summary);     \
         return x != NULL;                             \
     }
-NAMED(known_method, method)
+NAMED(method, method)
 NAMED(order, order)
 NAMED(decorator, decorator)
 
@@ -154,11 +151,6 @@ static bool link_row(int i, cli_choice *out)
 static bool comm_row(int i, cli_choice *out)
 {
     return with_coming(link_row, coming_comm_row, i, out);
-}
-
-static bool method_row(int i, cli_choice *out)
-{
-    return with_coming(known_method_row, coming_method_row, i, out);
 }
 
 /* Those that cut: --partition reads what was cut. */

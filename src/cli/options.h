@@ -28,8 +28,7 @@ typedef struct cli_settings {
     const char *operand[CLI_OPERANDS_MOST];
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
-    const char *basis, *reorder;
-    int64_t steps;
+    const char *steps, *basis, *reorder;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;

@@ -28,6 +28,7 @@
     X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                            \
     X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                      \
     X(times, "elementwise product", 3, 0x3, 0x4, 1, 0, 1, 0, 0)                \
+    X(chebyshev, "Chebyshev term", 4, 0x7, 0x8, 0, 0, 0, 0, 3)                 \
     X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)        \
     X(single_m_update, "single update with M", 6, 0x3f, 0x39, 2, 1, 1, 1, 4)   \
     X(pipelined_m_update, "pipelined update with M", 10, 0x3ff, 0x3f6, 3, 1,   \
@@ -126,6 +127,11 @@ TCT_BODY(times) /* d x y */
 {
     v[2] = v[0] * v[1];              /* y = d x, each element */
     s[0] = muladd(v[1], v[2], s[0]); /* (x, y)                */
+}
+
+TCT_BODY(chebyshev) /* t y old new */
+{
+    v[3] = muladd(a, v[0], -2.0 * v[1] - v[2]); /* new = a t - 2 y - old */
 }
 
 TCT_BODY(flexible_update) /* z w r x p s */

@@ -40,6 +40,13 @@ typedef struct tct_method {
      * p holds the first direction; else it is r. */
     void (*iterate)(tct_run *R);
     void (*with_precond)(tct_run *R); /* with M; NULL: iterate has both */
+    /* Make R->own, or make it anew for other settings, and free it: what it needs
+     * besides vectors. OPTIONAL: nothing */
+    tacit_status (*open)(tct_run *R);
+    void (*close)(tct_run *R);
+    /* Does the text take scalars from the device and decide? Then it can be run
+     * by loop host alone, and for one right-hand side at a time. */
+    bool decides;
 } tct_method;
 
 /* How a turn has ended. */
@@ -70,9 +77,11 @@ struct tct_run {
     double *z, *y[TCT_PRECOND_MOST - 1]; /* ... with a preconditioner     */
     double *c;                           /* scalars on the device: steps.h */
     double *x;                           /* the solution times 2^shift    */
-    int64_t k;                           /* updates of x so far           */
-    bool resumed;                        /* see iterate of the method     */
-    bool (*look)(tct_run *R);            /* the driver's: tct_done        */
+    void *own;                           /* the method's: see open        */
+    int steps, basis;         /* settings; 0: auto, and sstep/sstep.h   */
+    int64_t k;                /* updates of x so far           */
+    bool resumed;             /* see iterate of the method     */
+    bool (*look)(tct_run *R); /* the driver's: tct_done        */
     tacit_result *result;
 
     /* what is solved, and by what */
@@ -127,7 +136,8 @@ static inline bool tct_is_held(const tct_run *R)
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
            R->end == TURN_BROKEN;
 }
-/* r = sigma b - A x into `r`. */
+/* r = sigma b - A x into `r`; the first does not count as an extra product. */
+void tct_form_residual(tct_run *R, double *r);
 void tct_residual(tct_run *R, double *r);
 /* (v, v), or (v, w), summed over the ranks and waited for. */
 double tct_norm2(tct_run *R, const double *v);
@@ -192,8 +202,9 @@ tacit_status tct_run_zero(tct_run *R);
  * The message is that of tacit_solver_run. */
 tacit_status tct_run_conclude(tct_run *R, double seconds);
 
-#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
-#define X(name)        extern const tct_method tct_method_##name;
+#define TCT_METHODS(X) \
+    X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible) X(sstep)
+#define X(name) extern const tct_method tct_method_##name;
 TCT_METHODS(X)
 #undef X
 

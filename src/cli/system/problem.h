@@ -96,8 +96,8 @@ tacit_status cli_set_guess(cli_system *s);
 tacit_status cli_get_solution(const cli_system *s, double *host);
 
 /* Has its operator values of low precision, for mixed precision? */
-/* The preconditioner of the command line. */
-tacit_status cli_set_precond(const cli *c, tacit_solver *solver);
+/* What the command line says of a solver. */
+tacit_status cli_set_solver(const cli *c, tacit_solver *solver);
 bool cli_is_mixed(const cli_system *s);
 
 /* Does `text` name a right-hand side that is no file? */

@@ -49,10 +49,17 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-tacit_status cli_set_precond(const cli *c, tacit_solver *solver)
+tacit_status cli_set_solver(const cli *c, tacit_solver *solver)
 {
-    const char *wish = c->set.precond;
-    return wish ? tacit_solver_set(solver, "precond", wish) : TACIT_OK;
+    const struct {
+        const char *name, *value;
+    } wishes[] = {{"precond", c->set.precond},
+                  {"steps", c->set.steps},
+                  {"basis", c->set.basis}};
+    for (size_t i = 0; i < sizeof wishes / sizeof *wishes; i++)
+        if (wishes[i].value)
+            TRY(tacit_solver_set(solver, wishes[i].name, wishes[i].value));
+    return TACIT_OK;
 }
 
 bool cli_is_mixed(const cli_system *s)
