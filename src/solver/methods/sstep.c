@@ -75,7 +75,7 @@ static void decide(tct_sstep *S, int w, int s)
 static bool is_sound(tct_sstep *S, int s)
 {
     const int w = S->W.n;
-    S->alone = S->B.lost && s == 1 ? S->alone + 1 : 0;
+    S->alone = S->B.sound == 0 && w > 0 && s == 1 ? S->alone + 1 : 0;
     if (S->B.taken > 0 || S->basis == BASIS_MONOMIAL)
         return S->B.taken > 0 && S->alone <= ALONE_MOST;
     S->W.n = 0;
@@ -115,14 +115,15 @@ static void take_steps(tct_run *R, int s)
     tct_sstep *S = R->own;
     tacit_queue *q = R->q;
     const int j = S->B.taken;
-    const double *alpha = S->small + j * S->W.n;
+    const int w = S->W.n;
+    const double *alpha = S->small + j * w;
     const tct_panel P = tct_columns(&S->Z, 0, j), Q = tct_columns(&S->Y, 1, j);
     const tct_panel x = tct_single(R->x), r = tct_single(R->v[V_R]);
     tct_sstep_conjugate(R, j);           /* P = Z + P_old beta, Q = A P */
     q_combine(q, R->n, +1, P, alpha, x); /* x = x + P alpha             */
     q_combine(q, R->n, -1, Q, alpha, r); /* r = r - Q alpha             */
-    tct_sstep_shift(R, S->basis != BASIS_MONOMIAL);
-    S->s = tct_sstep_next(&S->B, s, S->most);
+    S->s = tct_sstep_next(&S->B, s, w, S->most);
+    tct_sstep_shift(R, S->basis == BASIS_MONOMIAL ? j : S->s);
     R->k += j;
     S->since += j;
 }
@@ -162,7 +163,7 @@ static void leave_direction(tct_run *R)
     const tct_panel p = tct_single(R->v[V_P]);
     if (R->end == TURN_DRIFTED && R->k - R->begun <= EARLY)
         q_fill(R->q, R->n, 0.0, p.at);
-    else if (S->W.n > 0) tct_sstep_last(R, 1, &S->P, p);
+    else if (S->W.n > 0) tct_sstep_last(R, &S->W, 1, S->P, p);
 }
 
 static void sstep_iterate(tct_run *R)

@@ -4,9 +4,10 @@
  * leaves of it is taken, and no more.
  *
  * Z is conjugated to the directions of P alone. It is conjugate to those before as
- * long as r is orthogonal to them, which in the end it is not [Pa80]. P' r tells, and
- * the longer a block the sooner: so blocks get shorter where it is no longer small.
- * Of bcsstk13 with jacobi that halves the iterations of blocks of 8. */
+ * long as r is orthogonal to them, which in the end it is only to few [Pa80]: P' r
+ * says to how many, and blocks become no longer than that. P must not be longer,
+ * either. Without that blocks of 8 took 4,300 iterations for bcsstk13 with jacobi, to
+ * 1e-6, and cg takes 1,451. */
 #include "solver/sstep/sstep.h"
 #include <math.h>
 #include <string.h>
@@ -32,23 +33,30 @@ static double dot(int n, const double *a, const double *b)
     return sum;
 }
 
-/* What directions V with V' A V = W can make of the energy of the error, from
- * V' r: its square root. */
-static double energy(const tct_factor *W, const double *v)
+int tct_sstep_sound(const tct_factor *W, const double *mo, double energy)
 {
-    double y[TCT_SSTEP_MOST];
-    memcpy(y, v, (size_t)W->n * sizeof *y);
-    tct_factor_solve(W, y);
-    return sqrt(dot(W->n, y, v));
+    double y[TCT_SSTEP_MOST], sum = 0.0;
+    memcpy(y, mo, (size_t)W->n * sizeof *y);
+    tct_factor_lower(W, y);
+    for (int i = 0; i < W->n; i++) {
+        const double has = y[tct_factor_before_last(W, i)];
+        sum += has * has;
+        if (sum > LOST * LOST * energy) return i;
+    }
+    return W->n;
 }
 
-/* The small system of what is taken: none of it if it is not finite. */
-static void solve(tct_sstep_block *B)
+/* The small system of what is taken: none of it if it is not finite. What its steps
+ * make of the energy of the error. */
+static double solve(tct_sstep_block *B)
 {
+    double g[TCT_SSTEP_MOST];
     B->taken = B->W.n;
+    memcpy(g, B->alpha, sizeof g);
     tct_factor_solve(&B->W, B->alpha);
     for (int i = 0; i < B->taken; i++)
         if (!isfinite(B->alpha[i])) B->taken = 0;
+    return dot(B->taken, g, B->alpha);
 }
 
 void tct_sstep_decide(const tct_factor *old, int w, int s, const double *sums,
@@ -70,13 +78,12 @@ void tct_sstep_decide(const tct_factor *old, int w, int s, const double *sums,
     for (int i = 0; i < s; i++)
         if (!(W[i][i] > CANCELLED * G[i * s + i])) B->cancelled = true;
     tct_factor_make(&B->W, s, W, PIVOT_LEAST);
-    B->lost = energy(old, mo) > LOST * energy(&B->W, B->alpha);
-    solve(B);
+    B->sound = tct_sstep_sound(old, mo, solve(B));
 }
 
-int tct_sstep_next(const tct_sstep_block *B, int s, int most)
+int tct_sstep_next(const tct_sstep_block *B, int s, int w, int most)
 {
-    if (B->lost) s /= 2;
+    if (B->sound < w) s = B->sound < s ? B->sound : s;
     else if (B->taken < s) s = B->taken;
     else if (B->W.least < SHORTER) s -= 2;
     else if (B->W.least > LONGER) s += 1;

@@ -28,6 +28,7 @@ int tct_factor_make(tct_factor *F, int n, tct_small W, double least)
     F->least = 1.0;
     for (F->n = 0; F->n < n; F->n++)
         if (!make_row(F, F->n, W, least)) break;
+    F->block = F->n;
     return F->n;
 }
 
@@ -41,18 +42,29 @@ static void solve_upper(const tct_factor *F, double *t)
     for (int i = 0; i < F->n; i++) t[i] /= F->scale[i];
 }
 
-void tct_factor_solve(const tct_factor *F, double *b)
+void tct_factor_lower(const tct_factor *F, double *b)
 {
     for (int i = 0; i < F->n; i++) {
         b[i] /= F->scale[i];
         for (int k = 0; k < i; k++) b[i] -= F->l[i][k] * b[k];
         b[i] /= F->l[i][i];
     }
+}
+
+void tct_factor_solve(const tct_factor *F, double *b)
+{
+    tct_factor_lower(F, b);
     solve_upper(F, b);
+}
+
+int tct_factor_before_last(const tct_factor *F, int i)
+{
+    return i < F->block ? F->block - 1 - i : i;
 }
 
 void tct_factor_direction(const tct_factor *F, int i, double *t)
 {
-    for (int k = 0; k < F->n; k++) t[k] = k == i ? 1.0 : 0.0;
+    const int at = tct_factor_before_last(F, i);
+    for (int k = 0; k < F->n; k++) t[k] = k == at ? 1.0 : 0.0;
     solve_upper(F, t);
 }

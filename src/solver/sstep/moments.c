@@ -61,7 +61,8 @@ void tct_sstep_moments(const tct_factor *old, int s, double sigma,
     const bool whole = tct_factor_make(&B->W, s, W, 0.0) == s;
     tct_factor_solve(&B->W, B->alpha);
     B->taken = whole ? s : 0;
-    B->cancelled = B->lost = false;
+    B->cancelled = false;
+    B->sound = w;
     for (int i = 0; i < B->taken; i++)
         if (!isfinite(B->alpha[i])) B->taken = 0;
 }

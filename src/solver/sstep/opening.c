@@ -26,8 +26,9 @@ static bool look_and_note(tct_run *R)
     return S->ended || at == 0;
 }
 
-/* What the steps have told: W = P' A P, and where eigenvalues are. */
-static void take_notes(tct_run *R)
+/* What the steps have told: W = P' A P, where eigenvalues are, and what the last one
+ * has made of the energy of the error. */
+static double take_notes(tct_run *R)
 {
     tct_sstep *S = R->own;
     double noted[TCT_SSTEP_OPENING][TCT_SSTEP_NOTED] = {{0}};
@@ -41,10 +42,27 @@ static void take_notes(tct_run *R)
         if (at < S->most) W[at][at] = noted[i][0];
     }
     tct_factor_make(&S->W, S->most, W, 0.0);
+    S->W.block = 0;
     S->edge = fmax(
         S->edge, ABOVE_RITZ * tct_ritz_largest(TCT_SSTEP_OPENING, alpha, beta));
     S->rr = R->rr;
     S->at = R->k;
+    const double *last = noted[TCT_SSTEP_OPENING - 1];
+    return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
+}
+
+/* How many of the directions are worth to be kept is how many steps the first block
+ * may have. */
+static void size_first(tct_run *R, double energy)
+{
+    tct_sstep *S = R->own;
+    const int w = S->W.n;
+    q_gram(R->q, R->n, tct_columns(&S->P, 0, w), tct_single(R->v[V_R]),
+           S->sums);
+    q_sum(R->q, w, S->sums);
+    q_get(R->q, (size_t)w, S->sums, S->host);
+    const int sound = tct_sstep_sound(&S->W, S->host, energy);
+    S->s = S->W.n = sound < 1 ? 1 : sound;
 }
 
 void tct_sstep_begin(tct_run *R)
@@ -52,7 +70,7 @@ void tct_sstep_begin(tct_run *R)
     tct_sstep *S = R->own;
     if (R->k == 0) S->edge = 0.0;
     S->s = S->most;
-    S->since = S->again = S->last = S->opening = S->W.n = 0;
+    S->since = S->again = S->opening = S->W.n = 0;
     S->alone = 0;
     S->ended = S->drifted = false;
     S->rr = 0.0;
@@ -67,5 +85,5 @@ void tct_sstep_begin(tct_run *R)
     R->look = look_and_note;
     tct_method_cg.iterate(R);
     R->look = S->look;
-    if (!S->ended) take_notes(R);
+    if (!S->ended) size_first(R, take_notes(R));
 }

@@ -74,52 +74,58 @@ void tct_sstep_conjugate(tct_run *R, int j)
     q_combine(R->q, R->n, +1, Q, S->small, tct_columns(&S->Y, 1, j));
 }
 
-/* Which direction was the i-th from the last? */
-static int before_last(const tct_sstep *S, int i)
-{
-    return i < S->last ? S->last - 1 - i : i;
-}
-
-void tct_sstep_last(tct_run *R, int count, const tct_panel *X, tct_panel Y)
+void tct_sstep_last(tct_run *R, const tct_factor *F, int count, tct_panel X,
+                    tct_panel Y)
 {
     const tct_sstep *S = R->own;
     double t[TCT_SSTEP_MOST * TCT_SSTEP_MOST];
-    const int w = S->W.n;
     for (int i = 0; i < count; i++) {
-        tct_factor_direction(&S->W, before_last(S, i), t + i * w);
+        tct_factor_direction(F, i, t + i * F->n);
         q_fill(R->q, R->n, 0.0, tct_column(&Y, i));
     }
-    q_put(R->q, (size_t)(w * count), t, S->small);
-    q_combine(R->q, R->n, +1, tct_columns(X, 0, w), S->small,
+    q_put(R->q, (size_t)(F->n * count), t, S->small);
+    q_combine(R->q, R->n, +1, tct_columns(&X, 0, F->n), S->small,
               tct_columns(&Y, 0, count));
 }
 
-/* W of the block, and ones for `more` directions behind it. */
-static void extend(tct_factor *W, int more)
+/* F, and ones for `more` directions behind it. */
+static void extend(tct_factor *F, int more)
 {
-    for (int i = W->n; i < W->n + more; i++) {
-        memset(W->l[i], 0, sizeof W->l[i]);
-        W->l[i][i] = W->scale[i] = 1.0;
+    for (int i = F->n; i < F->n + more; i++) {
+        memset(F->l[i], 0, sizeof F->l[i]);
+        F->l[i][i] = F->scale[i] = 1.0;
     }
-    W->n += more;
+    F->n += more;
 }
 
-void tct_sstep_shift(tct_run *R, bool keep)
+/* The last `keep` of the block that was made, which are not all: W = 1. */
+static void keep_part(tct_run *R, int keep)
 {
     tct_sstep *S = R->own;
-    const int taken = S->B.taken, room = keep ? S->most - taken : 0;
+    tct_sstep_last(R, &S->B.W, keep, S->Z, S->P);
+    tct_sstep_last(R, &S->B.W, keep, tct_columns(&S->Y, 1, S->most), S->Q);
+    S->W.n = S->W.block = 0;
+    extend(&S->W, keep);
+}
+
+void tct_sstep_shift(tct_run *R, int keep)
+{
+    tct_sstep *S = R->own;
+    const int taken = S->B.taken, room = keep - taken;
     const int kept = S->W.n < room ? S->W.n : room;
-    const tct_panel AZ = tct_columns(&S->Y, 1, S->most);
+    const tct_panel Z = S->Z, AZ = tct_columns(&S->Y, 1, S->most);
+    if (room < 0) {
+        keep_part(R, keep);
+        return;
+    }
     if (kept > 0) {
-        tct_sstep_last(R, kept, &S->P, tct_columns(&S->Z, taken, kept));
-        tct_sstep_last(R, kept, &S->Q, tct_columns(&AZ, taken, kept));
+        tct_sstep_last(R, &S->W, kept, S->P, tct_columns(&Z, taken, kept));
+        tct_sstep_last(R, &S->W, kept, S->Q, tct_columns(&AZ, taken, kept));
     }
     S->W = S->B.W;
     extend(&S->W, kept);
-    S->last = taken;
     S->Y = (tct_panel){S->Q.at - S->Q.stride, S->Q.stride, S->most + 1};
     S->Q = AZ;
-    const tct_panel Z = S->Z;
     S->Z = S->P;
     S->P = Z;
 }

@@ -22,21 +22,27 @@ typedef double tct_small[TCT_SSTEP_MOST][TCT_SSTEP_MOST];
 
 /* --- factor.c: small symmetric matrices ------------------------------------------ */
 
-/* W = S L L' S, with S diagonal and ones on the diagonal of L L'. */
+/* W = S L L' S, with S diagonal and ones on the diagonal of L L'. Where W is P' A P,
+ * the first columns of P are those of a block, in the order in which they were
+ * made, and behind them are directions before, the last one first. */
 typedef struct tct_factor {
-    int n;
+    int n, block;
     double scale[TCT_SSTEP_MOST]; /* S */
     tct_small l;
     double least; /* square of the smallest diagonal element of L */
 } tct_factor;
 
 /* Factor the longest prefix of W [n] whose squares of L's diagonal elements are
- * greater than `least`; how long it is. */
+ * greater than `least`, a block; how long it is. */
 int tct_factor_make(tct_factor *F, int n, tct_small W, double least);
 /* b = W^-1 b */
 void tct_factor_solve(const tct_factor *F, double *b);
-/* t [F->n]: of directions P with P' A P = W, P t is the one that Gram and Schmidt
- * would make of column `i`, of length 1. */
+/* b = L^-1 S^-1 b: of P' r that with the directions that Gram and Schmidt would make
+ * of P, column after column, of length 1. */
+void tct_factor_lower(const tct_factor *F, double *b);
+/* Which column is the i-th from the last that was made? */
+int tct_factor_before_last(const tct_factor *F, int i);
+/* t [F->n]: P t is what they would make of that. */
 void tct_factor_direction(const tct_factor *F, int i, double *t);
 
 /* --- basis.c --------------------------------------------------------------------- */
@@ -71,7 +77,7 @@ double tct_ritz_largest(int steps, const double *alpha, const double *beta);
 typedef struct tct_sstep_block {
     int taken;      /* iterations: the longest prefix that is sound; 0: none */
     bool cancelled; /* little is left of Z: conjugate it once more           */
-    bool lost;      /* r is no longer orthogonal to the last directions      */
+    int sound;      /* directions, from the last, that r is orthogonal to    */
     tct_factor W;   /* P_new' A P_new of those taken                         */
     double beta[TCT_SSTEP_MOST][TCT_SSTEP_MOST]; /* a column in each row     */
     double alpha[TCT_SSTEP_MOST];
@@ -90,8 +96,13 @@ void tct_sstep_decide(const tct_factor *old, int w, int s, const double *sums,
 void tct_sstep_moments(const tct_factor *old, int s, double sigma,
                        const double *sums, tct_sstep_block *B);
 
-/* How many to take at once next, of `most` at most, when s have led to B. */
-int tct_sstep_next(const tct_sstep_block *B, int s, int most);
+/* To how many of the directions of which `W` is, from the last one on, is r still
+ * orthogonal, P' r being `mo`, as an error of energy `energy` asks for? */
+int tct_sstep_sound(const tct_factor *W, const double *mo, double energy);
+
+/* How many to take at once next, of `most` at most, when s have led to B, with w
+ * directions before. */
+int tct_sstep_next(const tct_sstep_block *B, int s, int w, int most);
 
 /* --- panels.c ---------------------------------------------------------------------- */
 
@@ -105,7 +116,6 @@ typedef struct tct_sstep {
     tct_panel Z, Y; /* of the block that is made; Y = (r, A Z)    */
     tct_panel P, Q; /* the last directions, Q = A P               */
     tct_factor W;   /* P' A P; W.n of them                        */
-    int last;       /* the first so many are the block before     */
     double *sums;   /* on the device: [TCT_SSTEP_SUMS]             */
     double *small;  /* ... [most * (most + 1)] beta and alpha      */
     double
@@ -141,11 +151,12 @@ void tct_sstep_form(tct_run *R, int s);
 /* Z = Z + P beta, A Z = A Z + Q beta for j columns; alpha goes to S->small, too,
  * behind beta. */
 void tct_sstep_conjugate(tct_run *R, int j);
-/* The block that was made is the last one now, and Z and Y are for the next. If
- * `keep`, the last ones of the directions before stay, up to `most` in all. */
-void tct_sstep_shift(tct_run *R, bool keep);
-/* The last `count` directions, the last one first, each of length 1 and conjugate
- * to the others: into Y from P or Q, which is X. */
-void tct_sstep_last(tct_run *R, int count, const tct_panel *X, tct_panel Y);
+/* The block that was made is the last one now, and Z and Y are for the next; the
+ * last `keep` directions stay, if there are as many. */
+void tct_sstep_shift(tct_run *R, int keep);
+/* The last `count` of directions X with F = X' A X, or of their products, the last
+ * one first, each of length 1 and conjugate to the others: into Y. */
+void tct_sstep_last(tct_run *R, const tct_factor *F, int count, tct_panel X,
+                    tct_panel Y);
 
 #endif
