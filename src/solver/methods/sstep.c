@@ -5,29 +5,30 @@
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
  *        systems", J. Comput. Appl. Math. 25 (1989); P, Q, W, alpha, beta as in the
  *        s-step paper's algorithm 3.
- * [PR92] Philippe and Reichel, "On the generation of Krylov subspace bases", Appl.
+ * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases", Appl.
  *        Numer. Math. 62 (2012): Chebyshev polynomials, after some ordinary steps
  *        have told the interval.
  *
  * A block makes s vectors Z of the Krylov space of r and A Z, sums their products
  * with r, A Z and the last directions P, and takes s steps from that. The CPU of
  * each rank does the small arithmetic (sstep/decide.c) on what was summed; it is
- * the same on all. What is deviated from in [CG89]: a Chebyshev basis in place of
- * powers; W from Gram matrices in place of moments; P' r, which is zero but for
- * rounding, is not left out; and at least s directions are conjugated against.
- * Basis monomial is [CG89] as it is. */
+ * the same on all. Other than in [CG89] the basis is of Chebyshev polynomials, W
+ * comes from Gram matrices, P' r, which is zero but for rounding, is not left out,
+ * and r is formed anew now and then. Basis monomial is [CG89] as it is.
+ *
+ * Q = A P comes from a recurrence, and where r does not stay orthogonal even to the
+ * last direction, blocks having become as short as they can, single goes on. */
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
 enum {
     REPLACE_EVERY = 40, /* iterations */
     AGAIN_MOST = 2,     /* blocks that are conjugate to nothing, ...  */
-    ALONE_MOST = 4,     /* ... or have come down to one, all the same */
-    EARLY = 128
+    ALONE_MOST = 4      /* ... or have come down to one, all the same */
 };
 static const double NEAR =
-                        2.0, /* times the goal: look before a block is made */
-    DRIFT_MOST = 0.1;        /* of r, when it is formed anew                */
+    2.0; /* times the goal: look before a block is made */
+static const double DRIFT_MOST = 0.1; /* of r, when it is formed anew */
 
 /* What an iteration has made of (r, r) since the look before. */
 static bool look(tct_run *R)
@@ -83,10 +84,11 @@ static bool is_sound(tct_sstep *S, int s)
     return S->B.taken > 0 && ++S->again <= AGAIN_MOST;
 }
 
-static bool is_rounding(const tct_sstep *S)
+/* What r changed by when it was formed anew. */
+static void note_drift(tct_sstep *S)
 {
     const double most = DRIFT_MOST * DRIFT_MOST * S->host[SUM_RR];
-    return S->host[SUM_DRIFT] > most;
+    if (S->host[SUM_DRIFT] > most) S->drifted = true;
 }
 
 /* Sum, decide, and conjugate once more where too little is left of Z. True: there
@@ -100,8 +102,8 @@ static bool settle(tct_run *R, int s)
             R->k += s;
             return false;
         }
-        if (S->since == 0 && is_rounding(S)) S->drifted = true;
         decide(S, S->W.n, s);
+        if (S->since == 0) note_drift(S);
         if (pass > 0 || !S->B.cancelled) break;
         tct_sstep_conjugate(R, s);
     }
@@ -114,15 +116,14 @@ static void take_steps(tct_run *R, int s)
 {
     tct_sstep *S = R->own;
     tacit_queue *q = R->q;
-    const int j = S->B.taken;
-    const int w = S->W.n;
+    const int j = S->B.taken, w = S->W.n;
     const double *alpha = S->small + j * w;
     const tct_panel P = tct_columns(&S->Z, 0, j), Q = tct_columns(&S->Y, 1, j);
     const tct_panel x = tct_single(R->x), r = tct_single(R->v[V_R]);
     tct_sstep_conjugate(R, j);           /* P = Z + P_old beta, Q = A P */
     q_combine(q, R->n, +1, P, alpha, x); /* x = x + P alpha             */
     q_combine(q, R->n, -1, Q, alpha, r); /* r = r - Q alpha             */
-    S->s = tct_sstep_next(&S->B, s, w, S->most);
+    if (S->basis != BASIS_MONOMIAL) S->s = tct_sstep_next(&S->B, s, w, S->most);
     tct_sstep_shift(R, S->basis == BASIS_MONOMIAL ? j : S->s);
     R->k += j;
     S->since += j;
@@ -155,17 +156,6 @@ static bool ends_here(tct_run *R)
     return look(R);
 }
 
-/* In p, for who goes on; zero where what was learnt is little beside the harm of a
- * direction that fits to nothing. */
-static void leave_direction(tct_run *R)
-{
-    const tct_sstep *S = R->own;
-    const tct_panel p = tct_single(R->v[V_P]);
-    if (R->end == TURN_DRIFTED && R->k - R->begun <= EARLY)
-        q_fill(R->q, R->n, 0.0, p.at);
-    else if (S->W.n > 0) tct_sstep_last(R, &S->W, 1, S->P, p);
-}
-
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -179,7 +169,7 @@ static void sstep_iterate(tct_run *R)
         if (settle(R, s)) take_steps(R, s);
         if (!S->ended) replace(R);
     }
-    leave_direction(R);
+    tct_sstep_end(R);
     R->lag = lag;
 }
 
@@ -191,7 +181,7 @@ const tct_method tct_method_sstep = {
               .reductions = 1,
               .scalars = TCT_SSTEP_SUMS_OF(TCT_SSTEP_AUTO, TCT_SSTEP_AUTO),
               .steps = TCT_SSTEP_AUTO,
-              .vectors = 3,
+              .vectors = 4,
               .panel_vectors = 4 * TCT_SSTEP_AUTO + 2,
               .precond_vectors = 3,
               .replace_every = REPLACE_EVERY,

@@ -81,9 +81,14 @@ void tct_sstep_decide(const tct_factor *old, int w, int s, const double *sums,
     B->sound = tct_sstep_sound(old, mo, solve(B));
 }
 
+static int least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
 int tct_sstep_next(const tct_sstep_block *B, int s, int w, int most)
 {
-    if (B->sound < w) s = B->sound < s ? B->sound : s;
+    if (B->sound < w) s = B->sound < s / 2 ? s / 2 : least(B->sound, s);
     else if (B->taken < s) s = B->taken;
     else if (B->W.least < SHORTER) s -= 2;
     else if (B->W.least > LONGER) s += 1;

@@ -143,8 +143,11 @@ tacit_status tct_sstep_open(tct_run *R);
 void tct_sstep_close(tct_run *R);
 
 /* The first iterations: those of cg, which end the turn, S->ended, or fill the
- * panels. opening.c */
+ * panels. */
 void tct_sstep_begin(tct_run *R);
+/* For who goes on: the last direction in p; or zero, since cg along one that is
+ * conjugate to little is worse than from r alone, and early on from x_0. */
+void tct_sstep_end(tct_run *R);
 
 /* Z = (M y_0, ..., M y_(s-1)) in the basis, y_0 = r, and A Z. krylov.c */
 void tct_sstep_form(tct_run *R, int s);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/opening.c - the first iterations are those of cg: they are not lost,
- * and tell where the eigenvalues are, which the vectors of a block have to know.
+ * solver/sstep/ends.c - how blocks begin, and what they leave.
+ *
+ * The first iterations are those of cg: they are not lost, and tell where the eigenvalues are, which the vectors of a block have to know.
  *
  * An interval that is 1.2 times too long doubles the iterations of blocks of 12,
  * one that is 0.9 times as long as it should be costs a tenth. The largest Ritz
@@ -9,6 +10,10 @@
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
+enum {
+    V_FIRST = 3, /* x_0 */
+    EARLY = 64   /* iterations after which to start over is cheap */
+};
 static const double ABOVE_RITZ = 1.02;
 
 /* At a look of cg's text: t = A p of this step, p is of the next. The last
@@ -57,10 +62,10 @@ static void size_first(tct_run *R, double energy)
 {
     tct_sstep *S = R->own;
     const int w = S->W.n;
-    q_gram(R->q, R->n, tct_columns(&S->P, 0, w), tct_single(R->v[V_R]),
-           S->sums);
-    q_sum(R->q, w, S->sums);
-    q_get(R->q, (size_t)w, S->sums, S->host);
+    double *sums = &S->sums[SUM_GRAM];
+    q_gram(R->q, R->n, tct_columns(&S->P, 0, w), tct_single(R->v[V_R]), sums);
+    q_sum(R->q, w, sums);
+    q_get(R->q, (size_t)w, sums, S->host);
     const int sound = tct_sstep_sound(&S->W, S->host, energy);
     S->s = S->W.n = sound < 1 ? 1 : sound;
 }
@@ -71,6 +76,7 @@ void tct_sstep_begin(tct_run *R)
     if (R->k == 0) S->edge = 0.0;
     S->s = S->most;
     S->since = S->again = S->opening = S->W.n = 0;
+    if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[V_FIRST]);
     S->alone = 0;
     S->ended = S->drifted = false;
     S->rr = 0.0;
@@ -86,4 +92,16 @@ void tct_sstep_begin(tct_run *R)
     tct_method_cg.iterate(R);
     R->look = S->look;
     if (!S->ended) size_first(R, take_notes(R));
+}
+
+void tct_sstep_end(tct_run *R)
+{
+    const tct_sstep *S = R->own;
+    const tct_panel p = tct_single(R->v[V_P]);
+    if (R->end == TURN_DRIFTED) {
+        q_fill(R->q, R->n, 0.0, p.at);
+        if (R->k - R->begun <= EARLY) q_copy(R->q, R->n, R->v[V_FIRST], R->x);
+    } else if (S->W.n > 0) {
+        tct_sstep_last(R, &S->W, 1, S->P, p);
+    }
 }
