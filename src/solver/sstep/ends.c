@@ -12,8 +12,9 @@
 
 enum {
     V_FIRST = 3, /* x_0 */
-    EARLY = 64   /* iterations after which to start over is cheap */
+    EARLY = 128  /* iterations that are better forgotten, if ... */
 };
+static const double GAINED = 1e-4; /* ... (r, r) is no smaller by then */
 static const double ABOVE_RITZ = 1.02;
 
 /* At a look of cg's text: t = A p of this step, p is of the next. The last
@@ -100,7 +101,8 @@ void tct_sstep_end(tct_run *R)
     const tct_panel p = tct_single(R->v[V_P]);
     if (R->end == TURN_DRIFTED) {
         q_fill(R->q, R->n, 0.0, p.at);
-        if (R->k - R->begun <= EARLY) q_copy(R->q, R->n, R->v[V_FIRST], R->x);
+        if (R->k - R->begun <= EARLY && R->rr > GAINED * R->ref_rr)
+            q_copy(R->q, R->n, R->v[V_FIRST], R->x);
     } else if (S->W.n > 0) {
         tct_sstep_last(R, &S->W, 1, S->P, p);
     }
