@@ -5,9 +5,6 @@
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
  *        systems", J. Comput. Appl. Math. 25 (1989); P, Q, W, alpha, beta as in the
  *        s-step paper's algorithm 3.
- * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases", Appl.
- *        Numer. Math. 62 (2012): Chebyshev polynomials, after some ordinary steps
- *        have told the interval.
  *
  * A block makes s vectors Z of the Krylov space of r and A Z, sums their products
  * with r, A Z and the last directions P, and takes s steps from that. The CPU of
@@ -135,7 +132,7 @@ static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
     double *r = R->v[V_R], *t = R->v[V_T], *drift = &S->sums[SUM_DRIFT];
-    if (S->since < REPLACE_EVERY || S->drifted || tct_is_low(R)) return;
+    if (S->since < REPLACE_EVERY || S->drifted) return;
     tct_form_residual(R, t);
     q_axpy(R->q, R->n, -1, NULL, r, t); /* t = b - A x - r */
     q_norm(R->q, R->n, t, drift);
@@ -149,17 +146,23 @@ static bool ends_here(tct_run *R)
 {
     const tct_sstep *S = R->own;
     const double next = R->rr * pow(S->rate, (double)(R->k - S->at));
-    const double near = NEAR * R->goal;
-    if (R->k < R->most && next > near * near) return false;
+    if (R->k < R->most && next > NEAR * R->goal * R->goal) return false;
     q_norm(R->q, R->n, R->v[V_R], &R->c[C_RR]);
     q_sum(R->q, 1, &R->c[C_RR]);
     return look(R);
 }
 
+/* In low precision cg iterates: its legs are hardly longer than what comes before
+ * the first block. */
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;
     const int lag = R->lag;
+    if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[TCT_SSTEP_FIRST]);
+    if (tct_is_low(R)) {
+        tct_method_cg.iterate(R);
+        return;
+    }
     R->lag = 0; /* what is looked at decides how to go on */
     tct_sstep_begin(R);
     while (!S->ended && !ends_here(R)) {

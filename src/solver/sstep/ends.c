@@ -10,10 +10,7 @@
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
-enum {
-    V_FIRST = 3, /* x_0 */
-    EARLY = 128  /* iterations that are better forgotten, if ... */
-};
+enum { EARLY = 128 }; /* iterations that are better forgotten, if ... */
 static const double GAINED = 1e-4; /* ... (r, r) is no smaller by then */
 static const double ABOVE_RITZ = 1.02;
 
@@ -77,7 +74,6 @@ void tct_sstep_begin(tct_run *R)
     if (R->k == 0) S->edge = 0.0;
     S->s = S->most;
     S->since = S->again = S->opening = S->W.n = 0;
-    if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[V_FIRST]);
     S->alone = 0;
     S->ended = S->drifted = false;
     S->rr = 0.0;
@@ -102,7 +98,7 @@ void tct_sstep_end(tct_run *R)
     if (R->end == TURN_DRIFTED) {
         q_fill(R->q, R->n, 0.0, p.at);
         if (R->k - R->begun <= EARLY && R->rr > GAINED * R->ref_rr)
-            q_copy(R->q, R->n, R->v[V_FIRST], R->x);
+            q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
     } else if (S->W.n > 0) {
         tct_sstep_last(R, &S->W, 1, S->P, p);
     }

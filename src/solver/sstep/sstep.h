@@ -107,6 +107,7 @@ int tct_sstep_next(const tct_sstep_block *B, int s, int w, int most);
 /* --- panels.c ---------------------------------------------------------------------- */
 
 enum { TCT_SSTEP_OPENING = 20, TCT_SSTEP_NOTED = 4 };
+enum { TCT_SSTEP_FIRST = 3 }; /* x_0 is in this vector */
 
 /* What a method with blocks owns. */
 typedef struct tct_sstep {
