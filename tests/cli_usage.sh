@@ -12,7 +12,10 @@ refused 1 "did you mean 'pipelined'" solve poisson3d:4 --method pipelind
 refused 1 "did you mean 'csr'" solve poisson3d:4 --format=cs
 refused 1 "did you mean 'poisson3d'" solve poison3d:4
 refused 1 "did you mean 'jacobi'" solve poisson3d:4 --precond jakobi
-refused 1 'sstep' solve poisson3d:4 --method sstep --steps 4
+refused 1 '1 to 16' solve poisson3d:4 --method sstep --steps 17
+refused 1 '1 to 16' solve poisson3d:4 --method sstep --steps few
+refused 1 "did you mean 'newton'" solve poisson3d:4 --method sstep --basis nowton
+accepted solve poisson3d:4 --method sstep --steps auto --basis newton
 refused 1 'belongs to' solve poisson3d:4 --steps 4
 refused 1 'degree belongs to --precond amg' solve poisson3d:4 --degree 3
 refused 1 "did you mean 'chebyshev'" solve poisson3d:4 --precond amg --smoother chebychev
@@ -84,9 +87,7 @@ cmp -s out "$source/docs/tacit.1" ||
 accepted devices
 grep -q '(, ' out && complain 'devices: a list that begins with a comma'
 grep -q '^file	plain	yes	.*(reads vectors)$' out || complain 'devices: plain'
-for name in queue sstep; do
-    grep -q "	$name	no	." out || complain "devices: $name"
-done
+grep -q '	queue	no	.' out || complain 'devices: queue'
 grep -q '^comm	nccl	yes	.*: NCCL [2-9]\.' out ||
     grep -q '^comm	nccl	no	.' out || complain 'devices: nccl'
 grep -q '^comm	nvshmem	yes	.*: NVSHMEM 3\.' out ||

@@ -56,7 +56,7 @@ static inline void open_asked(asked *a)
     a->q = open_queue(TEST_DEVICE);
     a->m = gallery_matrix("poisson2d:6");
     OK(tacit_operator_create(a->q, a->m, "csr@none", &a->A));
-    OK(tacit_solver_create(a->q, a->A, "cg", &a->s));
+    OK(tacit_solver_create(a->q, a->A, "sstep", &a->s)); /* has all settings */
 }
 
 static inline void close_asked(asked *a)
@@ -146,11 +146,11 @@ static inline tacit_status ask_precond(asked *a, const char *word)
 /* A value that is one of any setting's: no setting's is another's. */
 static inline tacit_status ask_setting(asked *a, const char *word)
 {
-    static const char *const values[] = {"1", "host", "none"};
-    for (int i = 0; i < 2; i++)
+    static const char *const values[] = {"1", "host", "newton", "none"};
+    for (int i = 0; i < 3; i++)
         if (tacit_solver_set(a->s, word, values[i]) == TACIT_OK)
             return TACIT_OK;
-    return tacit_solver_set(a->s, word, values[2]);
+    return tacit_solver_set(a->s, word, values[3]);
 }
 static inline tacit_status ask_file_format(asked *a, const char *word)
 {

@@ -363,6 +363,7 @@ static void columns_must_be_finite(void **state)
 typedef struct {
     int64_t next[MOST]; /* the iteration that comes next */
     int calls, stop_at; /* a column, -1: none */
+    int steps;          /* of a block of iterations: one call for it */
 } watcher;
 
 static int watch_columns(void *ctx, int column, int64_t iteration,
@@ -370,9 +371,10 @@ static int watch_columns(void *ctx, int column, int64_t iteration,
 {
     watcher *w = ctx;
     assert_in_range(column, 0, MOST - 1);
-    assert_int_equal(iteration, w->next[column]);
+    assert_in_range(iteration, w->next[column],
+                    w->next[column] + (w->steps ? w->steps - 1 : 0));
     assert_true(relative > 0.0);
-    w->next[column]++;
+    w->next[column] = iteration + 1;
     return column == w->stop_at && iteration == 4 &&
            tacit_world_rank(test_world()) == 0;
 }
@@ -390,7 +392,8 @@ static void monitors_see_every_column(void **state)
     (void)state;
     for (int j = 0; tacit_method_at(j); j++) {
         block p;
-        watcher seen = {.stop_at = -1}, any = {.stop_at = -1};
+        watcher seen = {.stop_at = -1, .steps = tacit_method_at(j)->steps};
+        watcher any = {.stop_at = -1};
         open_block(&p, "host", gallery_matrix("poisson2d:20"),
                    tacit_method_at(j)->name, "none", 3);
         tacit_stop stop = {.size = sizeof stop,
@@ -409,7 +412,7 @@ static void monitors_see_every_column(void **state)
         stop.column_monitor = NULL;
         stop.monitor_ctx = &any;
         OK(run_block(&p, &stop));
-        assert_int_equal(any.calls, calls);
+        if (!seen.steps) assert_int_equal(any.calls, calls);
         close_block(&p);
     }
 }
@@ -420,7 +423,7 @@ static void one_rank_stops_all(void **state)
     (void)state;
     for (int j = 0; tacit_method_at(j); j++) {
         block p;
-        watcher seen = {.stop_at = 1};
+        watcher seen = {.stop_at = 1, .steps = tacit_method_at(j)->steps};
         open_block(&p, "host", gallery_matrix("poisson2d:20"),
                    tacit_method_at(j)->name, "none", 4);
         const tacit_stop stop = {.size = sizeof stop,

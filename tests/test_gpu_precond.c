@@ -228,7 +228,8 @@ static void solves_go_on_from_the_true_residual(void **state)
     reference ref;
     open_jacobi(&ref, "tet3d:20,2", gallery_matrix("tet3d:20,2"));
     FOR_METHODS(m)
-    check_goes_on(&ref, PLAIN, method_of(m), 4e-16, started_over);
+    if (!tacit_method_at(m)->steps) /* which forms r anew before it is wrong */
+        check_goes_on(&ref, PLAIN, method_of(m), 4e-16, started_over);
     if (on_cuda()) /* cg and single have kernels for both precisions */
         for (int m = 0; m < 2; m++)
             check_goes_on(&ref, "sell/f64+low32", m ? "single" : "cg", 1e-12,

@@ -31,8 +31,9 @@ TACIT_BEGIN_DECLS
 
 typedef struct tacit_solver tacit_solver;
 
-/* Called once per iteration, on every rank with the same numbers: the
- * recurrence's ||r|| / ||b||. The first call is for iteration 0, the first
+/* Called once per iteration (of method sstep: once per block of them, which has
+ * no other numbers), on every rank with the same numbers: the recurrence's
+ * ||r|| / ||b||. The first call is for iteration 0, the first
  * guess, before anything is iterated; a right-hand side of zeros has no calls.
  * Return 0 to go on, anything else to stop with
  * TACIT_INTERRUPTED once every rank knows; ranks may return different
@@ -121,6 +122,11 @@ typedef struct tacit_setting {
  *                    that the solver can have runs some iterations, with each
  *                    link that its queue has open, and what is fastest on the
  *                    slowest rank stays
+ *   steps            of method sstep: iterations for one reduction, 1 to 16, or
+ *                    auto (its first value): 8. Takes memory for 4 vectors each
+ *   basis            of method sstep: chebyshev (its first value), newton, or
+ *                    monomial: the powers of A, in which blocks of more than 4
+ *                    break down, and single goes on
  *   precond          none (its first value) or jacobi; amg needs the matrix, too:
  *                    tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
@@ -155,8 +161,12 @@ typedef struct tacit_method {
     int replace_products; /* products of one replacement                    */
     int look_every;       /* iterations between sums of one scalar more, or 0 */
     const char
-        *first_by; /* the method that does the first iterations, or NULL */
-    int first;     /* ... how many                                   */
+        *first_by;     /* the method that does the first iterations, or NULL */
+    int first;         /* ... how many                                   */
+    int steps;         /* iterations that have these reductions and scalars in
+                      common, as the setting "steps" is at first; 0: each has
+                      its own                                              */
+    int panel_vectors; /* ... and vectors of local length for these        */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. Owned
@@ -178,6 +188,9 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
  *              behind two products; single where it is too inaccurate
+ *   sstep      after Chronopoulos and Gear 1989: 1 reduction for s iterations,
+ *              in blocks in a Chebyshev basis, loop host alone; cg before them,
+ *              single where it is too inaccurate
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
  * Errors      INVALID (unknown method, with the nearest known one),
  *             NO_MEMORY. */

@@ -33,9 +33,9 @@ FIXED(any_precision,
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
     {"mixed48", "matrix values of 48 bits, or 64", NULL, false})
 FIXED(basis,
-    {"monomial", "powers of A", NULL, false},
+    {"chebyshev", "Chebyshev polynomials", NULL, false},
     {"newton", "Newton polynomials", NULL, false},
-    {"chebyshev", "Chebyshev polynomials", NULL, false})
+    {"monomial", "powers of A, from moments: for up to 4 steps", NULL, false})
 FIXED(cycle,
     {"v", "each level is visited once", NULL, false},
     {"w", "each level is visited twice", NULL, false})
@@ -43,9 +43,6 @@ FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
     {"l1-jacobi", "sweeps with the sums of the rows' absolute values", NULL, false})
-FIXED(coming_method,
-    {"sstep", "s iterations for one reduction",
-     "not in this build: s-step CG is coming", false})
 /* clang-format on */
 
 /* A row that every build has. */
@@ -139,7 +136,7 @@ static bool precision_row(int i, cli_choice *out)
         if (x) *out = named(x->name, x->summary);     \
         return x != NULL;                             \
     }
-NAMED(known_method, method)
+NAMED(method, method)
 NAMED(order, order)
 NAMED(decorator, decorator)
 
@@ -161,11 +158,6 @@ static bool link_row(int i, cli_choice *out)
 static bool comm_row(int i, cli_choice *out)
 {
     return with_coming(link_row, coming_comm_row, i, out);
-}
-
-static bool method_row(int i, cli_choice *out)
-{
-    return with_coming(known_method_row, coming_method_row, i, out);
 }
 
 /* Those that cut: --partition reads what was cut. */

@@ -79,10 +79,12 @@ static const cli_option table[] = {
  TACIT_PRECOND_DEGREE_MOST, 0},
 {"The path", "levels", 0, CLI_INT, ON_RUNS | ON_info, AT(levels), "N",
  "of --precond amg, at most (40)", NULL, 1, 40, 0},
-{"The path", "steps", 0, CLI_INT, ON_RUNS, AT(steps), "S",
- "iterations for one reduction, with --method sstep", NULL, 1, 64, 0},
+{"The path", "steps", 0, CLI_TEXT, ON_RUNS, AT(steps), "S",
+ "iterations for one reduction, 1 to 16, with --method sstep (auto: 8)", NULL,
+ 0, 0, 0},
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
- "of the Krylov space, with --method sstep", &cli_axis_basis, 0, 0, 0},
+ "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
+ 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
@@ -351,6 +353,19 @@ static void set_defaults(cli_settings *set)
     }
 }
 
+/* auto, or how many. */
+static tacit_status check_steps(const char *text)
+{
+    enum { STEPS_MOST = 16 };
+    int64_t steps = 0;
+    if (!text || strcmp(text, "auto") == 0) return TACIT_OK;
+    if (!cli_parse_integer(text, &steps) || steps < 1 || steps > STEPS_MOST)
+        FAIL(TACIT_INVALID,
+             "--steps '%s': expected a whole number from 1 to %d, or auto",
+             text, STEPS_MOST);
+    return TACIT_OK;
+}
+
 /* What makes sense only together. */
 static tacit_status check_together(const cli_settings *set)
 {
@@ -368,6 +383,7 @@ static tacit_status check_together(const cli_settings *set)
              : set->smoother ? "smoother"
              : set->degree   ? "degree"
                              : "levels");
+    TRY(check_steps(set->steps));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
     return TACIT_OK;

@@ -28,9 +28,8 @@ typedef struct cli_settings {
     const char *operand[CLI_OPERANDS_MOST];
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
-    const char *basis, *reorder, *cycle, *smoother;
+    const char *steps, *basis, *reorder, *cycle, *smoother;
     int64_t degree, levels;
-    int64_t steps;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;

@@ -32,6 +32,7 @@
     X(chebyshev_first, "first smoothing step", 6, 0xf, 0x38, 0, 0, 0, 0, 3)    \
     X(chebyshev_next, "smoothing step", 5, 0x1f, 0x1c, 0, 0, 0, 0, 3)          \
     X(chebyshev_last, "last smoothing step", 6, 0x3f, 0x20, 1, 0, 1, 0, 3)     \
+    X(chebyshev, "Chebyshev term", 4, 0x7, 0x8, 0, 0, 0, 0, 3)                 \
     X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)        \
     X(single_m_update, "single update with M", 6, 0x3f, 0x39, 2, 1, 1, 1, 4)   \
     X(pipelined_m_update, "pipelined update with M", 10, 0x3ff, 0x3f6, 3, 1,   \
@@ -155,6 +156,10 @@ TCT_BODY(chebyshev_last) /* d t r p b x */
     const double r = v[2] - v[1];
     v[5] += muladd(b, v[3], a * (v[0] * r)); /* x = x + b p + a d r */
     s[0] = muladd(v[4], v[5], s[0]);         /* (b, x)              */
+}
+TCT_BODY(chebyshev) /* t y old new */
+{
+    v[3] = muladd(a, v[0], -2.0 * v[1] - v[2]); /* new = a t - 2 y - old */
 }
 
 TCT_BODY(flexible_update) /* z w r x p s */

@@ -54,6 +54,7 @@ static tacit_status build(tacit_solver *S)
         TRY(tacit_queue_alloc(R->q, R->n, &R->own_b));
         TRY(tacit_queue_alloc(R->q, R->n, &R->own_x));
     }
+    if (R->method->open) TRY(R->method->open(R));
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
 }
 
@@ -134,6 +135,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     tct_run *R = &S->run;
     if (S->driver->close) S->driver->close(R);
     tct_lockstep_destroy(&S->lockstep);
+    if (R->method->close) R->method->close(R);
     for (int i = 0; i < TCT_VECTORS_MOST; i++) q_free(R->q, R->v[i]);
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);

@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/run.h - a run, one solve as a method sees it, and what a method must
- * provide. One file per method in methods/, one table at its bottom, one row in
- * TCT_METHODS.
+ * solver/run.h - a run: one solve as a method sees it.
  *
  * A method is its recurrence. A run is a sequence of turns: a turn is one call
  * of a method's text, which ends where the recurrence has met its goal, come to
@@ -11,36 +9,13 @@
 #ifndef TCT_RUN_H
 #define TCT_RUN_H
 #include "operator/operator.h"
-#include <tacit/solver.h>
+#include "solver/method.h"
 
 enum { TCT_VECTORS_MOST = 8, TCT_PRECOND_MOST = 4 };
 /* What every method has: r, p, and one that is scratch between two calls of
  * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
  * where it may start over, x_0. */
 enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7 };
-
-typedef struct tct_run tct_run;
-
-typedef struct tct_method {
-    tacit_method about;
-    /* Is alpha's denominator inferred from recurrences, so that a negative one
-     * may be rounding? Then it is formed before the solve is given up. */
-    bool inferred;
-    /* Is p left as the last direction, not as the next one? */
-    bool leaves_last;
-    /* Who does the first about.first iterations; NULL: the method itself.
-     * Needs no more vectors. */
-    const struct tct_method *first;
-    /* Who goes on when the recurrences have proved too inaccurate: step_lost,
-     * step_pipe_pr, a denominator that was inferred, or b - A x say so. Needs
-     * no more vectors. NULL: the method itself. */
-    const struct tct_method *rescue;
-    /* Iterate from R->x, with r = b - A x in v[V_R] and its (r, r), summed, in
-     * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
-     * p holds the first direction; else it is r. */
-    void (*iterate)(tct_run *R);
-    void (*with_precond)(tct_run *R); /* with M; NULL: iterate has both */
-} tct_method;
 
 /* How a turn has ended. */
 typedef enum tct_end {
@@ -70,9 +45,11 @@ struct tct_run {
     double *z, *y[TCT_PRECOND_MOST - 1]; /* ... with a preconditioner     */
     double *c;                           /* scalars on the device: steps.h */
     double *x;                           /* the solution times 2^shift    */
-    int64_t k;                           /* updates of x so far           */
-    bool resumed;                        /* see iterate of the method     */
-    bool (*look)(tct_run *R);            /* the driver's: tct_done        */
+    void *own;                           /* the method's: see open        */
+    int steps, basis;         /* settings; 0: auto, and sstep/sstep.h   */
+    int64_t k;                /* updates of x so far           */
+    bool resumed;             /* see iterate of the method     */
+    bool (*look)(tct_run *R); /* the driver's: tct_done        */
     tacit_result *result;
 
     /* what is solved, and by what */
@@ -127,7 +104,8 @@ static inline bool tct_is_held(const tct_run *R)
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
            R->end == TURN_BROKEN;
 }
-/* r = sigma b - A x into `r`. */
+/* r = sigma b - A x into `r`; the first does not count as an extra product. */
+void tct_form_residual(tct_run *R, double *r);
 void tct_residual(tct_run *R, double *r);
 /* (v, v), or (v, w), summed over the ranks and waited for. */
 double tct_norm2(tct_run *R, const double *v);
@@ -191,10 +169,5 @@ tacit_status tct_run_zero(tct_run *R);
 /* The run is over: bring x home, fill in the result, and say what it came to.
  * The message is that of tacit_solver_run. */
 tacit_status tct_run_conclude(tct_run *R, double seconds);
-
-#define TCT_METHODS(X) X(cg) X(single) X(pipelined) X(pipe_pr) X(flexible)
-#define X(name)        extern const tct_method tct_method_##name;
-TCT_METHODS(X)
-#undef X
 
 #endif

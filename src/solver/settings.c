@@ -2,6 +2,7 @@
  * solver/settings.c - what a solver is told by name and value, in the words of
  * the command line: a row each. */
 #include "solver/solver.h"
+#include "solver/sstep/sstep.h"
 #include <math.h>
 #include <string.h>
 #include <tacit/precond.h>
@@ -57,6 +58,46 @@ static tacit_status set_precond(tacit_solver *S, const char *value)
     return status;
 }
 
+/* What a method with blocks owns is for its settings. */
+static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
+                              int basis)
+{
+    tct_run *R = &S->run, before = *R;
+    if (!R->method->open)
+        FAIL(TACIT_INVALID, "%s belongs to method sstep, and this is %s", name,
+             R->method->about.name);
+    R->steps = steps;
+    R->basis = basis;
+    const tacit_status status = R->method->open(R);
+    if (status >= 0) return status;
+    R->steps = before.steps;
+    R->basis = before.basis;
+    return status;
+}
+
+static tacit_status set_steps(tacit_solver *S, const char *value)
+{
+    int64_t steps = 0;
+    const bool given = strcmp(value, "auto") != 0;
+    if (given && (!tct_parse_int64(value, &steps) || steps < 1 ||
+                  steps > TCT_SSTEP_MOST))
+        FAIL(TACIT_INVALID,
+             "steps '%s': expected a whole number from 1 to %d, or auto", value,
+             TCT_SSTEP_MOST);
+    return open_anew(S, "steps", (int)steps, S->run.basis);
+}
+
+static tacit_status set_basis(tacit_solver *S, const char *value)
+{
+    const char *names[TCT_BASES];
+    for (int i = 0; i < TCT_BASES; i++) {
+        names[i] = tct_basis_name(i);
+        if (strcmp(names[i], value) == 0)
+            return open_anew(S, "basis", S->run.steps, i);
+    }
+    return tct_unknown("basis", value, names, TCT_BASES);
+}
+
 /* --- the table ------------------------------------------------------------- */
 
 static const setting settings[] = {
@@ -65,6 +106,12 @@ static const setting settings[] = {
      tct_choose_loop},
     {{"precond", "none or jacobi; for others see tacit/precond.h"},
      set_precond},
+    {{"steps", "of method sstep: iterations for one reduction, 1 to 16, or "
+               "auto: 8"},
+     set_steps},
+    {{"basis", "of method sstep: chebyshev, newton, or monomial: the powers of "
+               "the matrix, in which more than 4 steps break down"},
+     set_basis},
     {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
     {{"max-iterations", "... or after this many; 10000 at first"},

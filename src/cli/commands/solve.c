@@ -63,7 +63,7 @@ static tacit_status set_up(const cli *c, solve_job *job)
     const double start = base_seconds();
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
-    TRY(cli_set_precond(c, &job->problem, &job->system, job->solver));
+    TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
     tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
     TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
     job->system.setup_seconds += base_seconds() - start;

@@ -76,7 +76,7 @@ static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
     if (!row) return TACIT_OK;
     tacit_status status =
         tacit_solver_create(b->s.queue, b->s.A, method, &solver);
-    if (status >= 0) status = cli_set_precond(c, &all->problem, &b->s, solver);
+    if (status >= 0) status = cli_set_solver(c, &all->problem, &b->s, solver);
     if (status >= 0) status = tacit_solver_set_loop(solver, loop);
     if (cli_is_missing(c, status)) {
         miss_row(b, all, method, loop);
@@ -101,7 +101,7 @@ static tacit_status profile(const cli *c, const cli_problem *p, cli_system *s,
     cli_monitor silent = {.keep = false};
     cli_run run;
     TRY(tacit_solver_create(s->queue, s->A, row->path.method, &solver));
-    tacit_status status = cli_set_precond(c, p, s, solver);
+    tacit_status status = cli_set_solver(c, p, s, solver);
     if (status >= 0) status = cli_run_solver(c, s, solver, &silent, &run);
     tacit_solver_destroy(&solver);
     if (status < 0) return status;

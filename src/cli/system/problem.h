@@ -97,11 +97,12 @@ tacit_status cli_set_guess(cli_system *s);
 tacit_status cli_get_solution(const cli_system *s, double *host);
 
 /* Make the preconditioner of the command line, if it needs the entries of the
- * matrix and is not there; take it for `solver`. */
+ * matrix and is not there. */
 tacit_status cli_make_precond(const cli *c, const cli_problem *p,
                               cli_system *s);
-tacit_status cli_set_precond(const cli *c, const cli_problem *p, cli_system *s,
-                             tacit_solver *solver);
+/* What the command line says of a solver, its preconditioner among it. */
+tacit_status cli_set_solver(const cli *c, const cli_problem *p, cli_system *s,
+                            tacit_solver *solver);
 /* Has its operator values of low precision, for mixed precision? */
 bool cli_is_mixed(const cli_system *s);
 

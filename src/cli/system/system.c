@@ -72,13 +72,22 @@ tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
     return TACIT_OK;
 }
 
-tacit_status cli_set_precond(const cli *c, const cli_problem *p, cli_system *s,
-                             tacit_solver *solver)
+static tacit_status set_precond(const cli *c, const cli_problem *p,
+                                cli_system *s, tacit_solver *solver)
 {
     if (!c->set.precond) return TACIT_OK;
     TRY(cli_make_precond(c, p, s));
     return s->M ? tacit_solver_set_precond(solver, s->M)
                 : tacit_solver_set(solver, "precond", c->set.precond);
+}
+
+tacit_status cli_set_solver(const cli *c, const cli_problem *p, cli_system *s,
+                            tacit_solver *solver)
+{
+    TRY(set_precond(c, p, s, solver));
+    if (c->set.steps) TRY(tacit_solver_set(solver, "steps", c->set.steps));
+    if (c->set.basis) TRY(tacit_solver_set(solver, "basis", c->set.basis));
+    return TACIT_OK;
 }
 
 bool cli_is_mixed(const cli_system *s)

@@ -5,6 +5,7 @@
  * It begins and ends in tct_done, so that it holds whole iterations of whatever
  * the text enqueues, residual replacements included. */
 #include "solver/driver.h"
+#include <stdio.h>
 #include <string.h>
 
 enum { ITERATIONS = 10, DEAR = 2, WARM = 2 };
@@ -138,6 +139,16 @@ static void graph_iterate(tct_run *R)
     tct_iterate_text(R, look);
 }
 
+static bool graph_fits(const tct_run *R, char *reason, size_t size)
+{
+    if (!R->method->decides) return true;
+    snprintf(reason, size,
+             "the CPU decides in each block of %s, which cannot be recorded: "
+             "loop host can be had",
+             R->method->about.name);
+    return false;
+}
+
 static tacit_status graph_open(tct_run *R)
 {
     graph *G = NULL;
@@ -167,6 +178,7 @@ const tct_driver tct_driver_graph = {
               "while node",
               TCT_NO_CUDA, true},
     .needs = TCT_BY_STREAM,
+    .fits = graph_fits,
     .open = graph_open,
     .close = graph_close,
     .iterate = graph_iterate,

@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/sstep/basis.c - polynomials that keep the vectors of a block apart, and
+ * the interval that they are for.
+ *
+ * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases", Appl.
+ *        Numer. Math. 62 (2012): Chebyshev polynomials, after some ordinary steps
+ *        have told the interval. */
+#include "solver/sstep/sstep.h"
+#include <math.h>
+
+enum { HALVINGS = 60 }; /* of the interval that a Ritz value is in */
+
+const char *tct_basis_name(int basis)
+{
+    static const char *const names[TCT_BASES] = {[BASIS_CHEBYSHEV] =
+                                                     "chebyshev",
+                                                 [BASIS_NEWTON] = "newton",
+                                                 [BASIS_MONOMIAL] = "monomial"};
+    return basis >= 0 && basis < TCT_BASES ? names[basis] : NULL;
+}
+
+/* The zeros of T_s in [0, 1]. */
+static double zero_of(int s, int i)
+{
+    return 0.5 * (1.0 + cos(acos(-1.0) * (i + 0.5) / s));
+}
+
+/* How far x is from the nodes before, as a sum of logarithms. */
+static double apart(const tct_term *terms, int count, double x)
+{
+    double sum = 0.0;
+    for (int i = 0; i < count; i++) sum += log(fabs(x - terms[i].theta));
+    return sum;
+}
+
+/* In Leja's order: each as far from those before as may be. */
+static void order_nodes(int s, tct_term *terms)
+{
+    bool used[TCT_SSTEP_MOST] = {false};
+    for (int j = 0; j < s - 1; j++) {
+        int best = -1;
+        for (int i = 0; i < s; i++)
+            if (!used[i] && (best < 0 || apart(terms, j, zero_of(s, i)) >
+                                             apart(terms, j, zero_of(s, best))))
+                best = i;
+        used[best] = true;
+        terms[j].theta = zero_of(s, best);
+    }
+}
+
+void tct_basis_terms(tct_basis basis, int s, double edge, tct_term *terms)
+{
+    if (basis == BASIS_NEWTON) order_nodes(s, terms);
+    for (int j = 0; j < s - 1; j++) {
+        switch ((int)basis) {
+        case BASIS_CHEBYSHEV: /* T_1 has one term less */
+            terms[j] = (tct_term){0.5 * edge, (j ? 0.25 : 0.5) * edge, j > 0};
+            break;
+        case BASIS_NEWTON:
+            terms[j] = (tct_term){terms[j].theta * edge, 0.25 * edge, false};
+            break;
+        default: terms[j] = (tct_term){0.0, edge, false}; break;
+        }
+    }
+}
+
+/* Eigenvalues below x of the tridiagonal matrix with `d` [n] on its diagonal and
+ * the squares `e2` [n - 1] beside it: Sturm. */
+static int count_below(int n, const double *d, const double *e2, double x)
+{
+    int below = 0;
+    double q = 1.0;
+    for (int i = 0; i < n; i++) {
+        q = d[i] - x - (i > 0 ? e2[i - 1] / q : 0.0);
+        if (q == 0.0) q = 1e-300;
+        below += q < 0.0;
+    }
+    return below;
+}
+
+double tct_ritz_largest(int steps, const double *alpha, const double *beta)
+{
+    double d[TCT_SSTEP_OPENING], e2[TCT_SSTEP_OPENING] = {0}, most = 0.0;
+    for (int i = 0; i < steps; i++) {
+        if (!(alpha[i] > 0.0) || (i + 1 < steps && !(beta[i] >= 0.0)))
+            return 0.0;
+        d[i] = 1.0 / alpha[i] + (i > 0 ? beta[i - 1] / alpha[i - 1] : 0.0);
+        e2[i] = i + 1 < steps ? beta[i] / alpha[i] / alpha[i] : 0.0;
+    }
+    for (int i = 0; i < steps; i++) /* Gershgorin */
+        most = fmax(most, d[i] + sqrt(e2[i]) + (i > 0 ? sqrt(e2[i - 1]) : 0.0));
+    double low = 0.0, high = most;
+    if (!isfinite(most)) return 0.0;
+    for (int i = 0; i < HALVINGS; i++) {
+        const double middle = 0.5 * (low + high);
+        if (count_below(steps, d, e2, middle) == steps) high = middle;
+        else low = middle;
+    }
+    return high;
+}
