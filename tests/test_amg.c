@@ -5,7 +5,8 @@
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
- * LIMIT: 300 */
+ * LIMIT: 300
+ * LABEL: slow */
 #include "decorated.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
