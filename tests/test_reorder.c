@@ -2,7 +2,8 @@
  * tests/test_reorder.c - rows in another order inside: products, solves and
  * updates. What a user sees is in the order of the matrix.
  * RUN: np=1,2,3,4
- * LIMIT: 300 */
+ * LIMIT: 300
+ * LABEL: slow */
 #include "changed.h"
 #include "matrix/mail.h"
 #include "operator/operator.h"

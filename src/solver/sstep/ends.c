@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/sstep/ends.c - how blocks begin, and what they leave.
  *
- * The first iterations are those of cg: they are not lost, and tell where the eigenvalues are, which the vectors of a block have to know.
+ * The first iterations are those of cg: they are not lost, and tell where the
+ * eigenvalues are, which the vectors of a block have to know.
  *
  * An interval that is 1.2 times too long doubles the iterations of blocks of 12,
  * one that is 0.9 times as long as it should be costs a tenth. The largest Ritz
