@@ -143,6 +143,27 @@ static inline double *host_copy(tacit_queue *q, size_t n, const double *v)
     return x;
 }
 
+/* A x on the host, for any operator. */
+static inline double *image_of(const tacit_operator *A, tacit_queue *q,
+                               size_t n, const double *x)
+{
+    double *there = device_vector(q, n, x), *y = poisoned_vector(q, n);
+    OK(tacit_operator_apply(A, there, y));
+    double *got = host_copy(q, n, y);
+    tacit_queue_free(q, &there);
+    tacit_queue_free(q, &y);
+    return got;
+}
+
+/* (x, y) of all ranks. */
+static inline double dot_of(size_t n, const double *x, const double *y)
+{
+    double sum = 0.0;
+    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
+    OK(tct_reduce_f64(test_world(), TCT_SUM, 1, &sum));
+    return sum;
+}
+
 static inline double norm_of(size_t n, const double *x)
 {
     long double sum = 0.0L;

@@ -46,6 +46,15 @@ enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160, TEST_THREADS_MOST = 8 };
 static _Thread_local tacit_world *test_world_; /* of each thread */
 static int test_launched_, test_threads_, test_processes_;
 
+/* Must `test`, which lets allocations fail, be left out? It says so. (Not by skip(),
+ * which ranks that are threads must not call at once.) */
+static inline bool test_shares_allocations(const char *test)
+{
+    if (test_threads_ == 0) return false;
+    printf("skipped: %s: threads share the counter of allocations\n", test);
+    return true;
+}
+
 /* What ranks that are no processes of MPI agree through: not by a world's means,
  * which are tested. */
 typedef struct test_account_ {

@@ -71,27 +71,6 @@ static int64_t solve(amg *a, double rtol)
 
 /* --- what it is -------------------------------------------------------------- */
 
-/* Of all ranks. */
-static double dot_of(size_t n, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    OK(tct_reduce_f64(test_world(), TCT_SUM, 1, &sum));
-    return sum;
-}
-
-/* M x, on the host. */
-static double *image_of(const amg *a, const double *x)
-{
-    double *there = device_vector(a->p.q, a->p.n, x);
-    double *y = poisoned_vector(a->p.q, a->p.n);
-    OK(tacit_operator_apply(a->M, there, y));
-    double *got = host_copy(a->p.q, a->p.n, y);
-    tacit_queue_free(a->p.q, &there);
-    tacit_queue_free(a->p.q, &y);
-    return got;
-}
-
 static void expect_spd(const amg *a, const char *what)
 {
     const size_t n = a->p.n;
@@ -99,7 +78,8 @@ static void expect_spd(const amg *a, const char *what)
     for (int k = 0; k < 3; k++) {
         double *u = random_vector(n, 10 * k + rank);
         double *v = random_vector(n, 500 + 10 * k + rank);
-        double *mu = image_of(a, u), *mv = image_of(a, v);
+        double *mu = image_of(a->M, a->p.q, n, u),
+               *mv = image_of(a->M, a->p.q, n, v);
         const double uu = dot_of(n, u, mu), vv = dot_of(n, v, mv);
         const double uv = dot_of(n, u, mv), vu = dot_of(n, v, mu);
         if (!(uu > 0.0 && vv > 0.0))
@@ -108,7 +88,7 @@ static void expect_spd(const amg *a, const char *what)
             fail_msg("%s: (u, M v) - (v, M u) is %g of %g", what, uv - vu,
                      sqrt(uu * vv));
         for (size_t i = 0; i < n; i++) u[i] = 2.0 * u[i] - 3.0 * v[i];
-        double *sum = image_of(a, u);
+        double *sum = image_of(a->M, a->p.q, n, u);
         for (size_t i = 0; i < n; i++) sum[i] -= 2.0 * mu[i] - 3.0 * mv[i];
         assert_true(dot_of(n, sum, sum) <= 1e-24 * dot_of(n, mu, mu));
         free(u);
@@ -549,10 +529,7 @@ static void memory_that_is_not_there_is_missed_by_all(void **state)
     static const char *const cycles[] = {"v", "w"};
     const bool mine =
         tacit_world_rank(test_world()) + 1 == tacit_world_size(test_world());
-    if (test_threads_ > 0) { /* and skip() is not for several at once */
-        printf("skipped: threads share the counter of allocations\n");
-        return;
-    }
+    if (test_shares_allocations(__func__)) return;
     for (int c = 0; c < 2; c++) {
         const tacit_precond_options o = options_of(cycles[c], NULL, 3);
         tacit_queue *q = open_queue("host");

@@ -471,11 +471,7 @@ static tacit_status both(const tacit_matrix *m)
 static void no_memory_leaves_nothing_behind(void **state)
 {
     (void)state;
-    if (test_threads_ > 0) { /* and skip() is not for several at once */
-        printf("skipped: no_memory_leaves_nothing_behind: threads share the "
-               "counter of allocations\n");
-        return;
-    }
+    if (test_shares_allocations(__func__)) return;
     const bool mine =
         tacit_world_rank(test_world()) == tacit_world_size(test_world()) - 1;
     tacit_matrix *m = open_matrix("poisson3d:9");

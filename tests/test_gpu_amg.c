@@ -104,26 +104,6 @@ static void auto_takes_a_loop_that_can(void **state)
     close_amg(&a);
 }
 
-/* Of all ranks. */
-static double dot_of(size_t n, const double *x, const double *y)
-{
-    double sum = 0.0;
-    for (size_t i = 0; i < n; i++) sum += x[i] * y[i];
-    OK(tct_reduce_f64(test_world(), TCT_SUM, 1, &sum));
-    return sum;
-}
-
-static double *image_of(const amg *a, const double *x)
-{
-    double *there = device_vector(a->p.q, a->p.n, x);
-    double *y = poisoned_vector(a->p.q, a->p.n);
-    OK(tacit_operator_apply(a->M, there, y));
-    double *got = host_copy(a->p.q, a->p.n, y);
-    tacit_queue_free(a->p.q, &there);
-    tacit_queue_free(a->p.q, &y);
-    return got;
-}
-
 static void it_is_symmetric_and_positive(void **state)
 {
     (void)state;
@@ -133,7 +113,8 @@ static void it_is_symmetric_and_positive(void **state)
         open_amg(&a, TEST_DEVICE, "jump3d:15,1e5,1", "sell", cycles[c]);
         const size_t n = a.p.n;
         double *u = random_vector(n, 3), *v = random_vector(n, 4);
-        double *mu = image_of(&a, u), *mv = image_of(&a, v);
+        double *mu = image_of(a.M, a.p.q, n, u),
+               *mv = image_of(a.M, a.p.q, n, v);
         const double uu = dot_of(n, u, mu), vv = dot_of(n, v, mv);
         assert_true(uu > 0.0 && vv > 0.0);
         assert_true(fabs(dot_of(n, u, mv) - dot_of(n, v, mu)) <=

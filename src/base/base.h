@@ -124,6 +124,12 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
            0x1p-53;
 }
 
+/* The largest Ritz value of `steps` (TCT_RITZ_STEPS at most) of conjugate gradients:
+ * alpha [steps], and beta [steps - 1] between them. At most the largest eigenvalue of
+ * M A, and mostly close to it. 0: they are not of a positive definite matrix. */
+enum { TCT_RITZ_STEPS = 32 };
+double tct_ritz_largest(int steps, const double *alpha, const double *beta);
+
 /* --- words -------------------------------------------------------------- */
 
 /* The one of `names` [count] nearest to `word`, NULL if none is near. */

@@ -29,6 +29,13 @@ static inline int64_t tct_csr_nonzeros(const tct_csr *A)
 {
     return A->ptr ? A->ptr[A->rows] : 0;
 }
+/* What row `i` of this rank has on the diagonal; 0: nothing. */
+static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
+{
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (tct_csr_col(A, k) == A->first + i) return A->val[k];
+    return 0.0;
+}
 
 /* Set the sizes of an empty `A` and allocate `ptr` (cleared).
  * Errors      NO_MEMORY. */

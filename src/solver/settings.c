@@ -62,7 +62,8 @@ static tacit_status set_precond(tacit_solver *S, const char *value)
 static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
                               int basis)
 {
-    tct_run *R = &S->run, before = *R;
+    tct_run *R = &S->run;
+    const int old_steps = R->steps, old_basis = R->basis;
     if (!R->method->open)
         FAIL(TACIT_INVALID, "%s belongs to method sstep, and this is %s", name,
              R->method->about.name);
@@ -70,8 +71,8 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
     R->basis = basis;
     const tacit_status status = R->method->open(R);
     if (status >= 0) return status;
-    R->steps = before.steps;
-    R->basis = before.basis;
+    R->steps = old_steps;
+    R->basis = old_basis;
     return status;
 }
 

@@ -149,7 +149,6 @@ typedef struct tct_amg {
     double overcorrection; /* coarse corrections are too short      */
     tct_amg_smoothing smoothing;
     int levels_most;
-    double *scratch; /* a scalar that nobody asked for */
     tacit_precond_info about;
     char detail[160], end[96];
 } tct_amg;

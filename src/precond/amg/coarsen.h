@@ -42,6 +42,10 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const tct_coarsening *how, tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
 
+/* Is each diagonal entry of this rank positive?
+ * Errors      INPUT, naming the first row that has another. */
+tacit_status tct_check_diagonal(const tacit_matrix *A);
+
 /* P' A P with global numbers of aggregates, in the order of ranks.
  * Collective.
  * Memory      room for the entries of `A`, touched as far as the result needs

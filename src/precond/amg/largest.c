@@ -1,48 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/largest.c - the largest eigenvalue of D^-1 A from some steps of
- * conjugate gradients, whose coefficients are those of Lanczos's method: the
- * tridiagonal T has 1 / alpha + beta_old / alpha_old on its diagonal and
- * sqrt(beta) / alpha beside it. The right-hand side is of random numbers that
- * depend on the row alone. */
+ * precond/amg/largest.c - the largest eigenvalue of D^-1 A, from some steps of
+ * conjugate gradients with a right-hand side of random numbers. */
 #include "precond/amg/amg.h"
-#include <math.h>
 
-enum { STEPS = 12, BISECTIONS = 50 };
-
-typedef struct {
-    int count;
-    double diagonal[STEPS], beside[STEPS]; /* [k]: between k and k + 1 */
-} tridiagonal;
-
-/* Eigenvalues of T above `x`: Sturm's count. */
-static int above(const tridiagonal *T, double x)
-{
-    int count = 0;
-    double pivot = 1.0;
-    for (int k = 0; k < T->count; k++) {
-        const double e = k > 0 ? T->beside[k - 1] : 0.0;
-        pivot = T->diagonal[k] - x - (k > 0 ? e * e / pivot : 0.0);
-        if (pivot == 0.0) pivot = -1e-300;
-        count += pivot > 0.0;
-    }
-    return count;
-}
-
-static double largest_of(const tridiagonal *T)
-{
-    double low = 0.0, high = 0.0;
-    for (int k = 0; k < T->count; k++) {
-        const double left = k > 0 ? T->beside[k - 1] : 0.0;
-        const double right = k + 1 < T->count ? T->beside[k] : 0.0;
-        high = fmax(high, T->diagonal[k] + left + right);
-    }
-    for (int i = 0; i < BISECTIONS; i++) {
-        const double middle = 0.5 * (low + high);
-        if (above(T, middle) > 0) low = middle;
-        else high = middle;
-    }
-    return high;
-}
+enum { STEPS = 12 };
 
 typedef struct {
     tacit_queue *q;
@@ -86,46 +47,46 @@ static double summed(const vectors *v)
     return sum;
 }
 
-/* r = b at first; the steps end where T is complete or A is not positive. */
-static void iterate(const tacit_operator *A, const double *inverse, vectors *v,
-                    tridiagonal *T)
+/* r = b at first; the steps end where there is nothing left of it, or A is not
+ * positive. How many there are. */
+static int iterate(const tacit_operator *A, const double *inverse, vectors *v,
+                   double *alpha, double *beta)
 {
     tacit_queue *q = A->q;
     const size_t n = (size_t)A->n;
-    double alpha = 1.0, beta = 0.0;
+    int k = 0;
     q_pass(q, times, n, (NULL, NULL), (inverse, v->r, v->z), v->c);
     double rz = summed(v); /* (r, D^-1 r) */
     const double least = 1e-24 * rz;
     q_copy(q, n, v->z, v->p);
-    while (T->count < STEPS && rz > least) {
+    for (; k < STEPS && rz > least; k++) {
         apply_dot(A, q, v->p, v->t, v->c);
-        const double pt = summed(v), alpha_old = alpha;
+        const double pt = summed(v), rz_old = rz;
         if (!(pt > 0.0)) break;
-        alpha = rz / pt;
-        q_axpy(q, n, -alpha, NULL, v->t, v->r);
+        alpha[k] = rz / pt;
+        q_axpy(q, n, -alpha[k], NULL, v->t, v->r);
         q_pass(q, times, n, (NULL, NULL), (inverse, v->r, v->z), v->c);
-        const double rz_old = rz, beta_old = beta;
         rz = summed(v);
-        beta = rz / rz_old;
-        q_aypx(q, n, beta, NULL, v->z, v->p);
-        T->diagonal[T->count] = 1.0 / alpha + beta_old / alpha_old;
-        T->beside[T->count++] = sqrt(beta) / alpha;
+        beta[k] = rz / rz_old;
+        q_aypx(q, n, beta[k], NULL, v->z, v->p);
     }
+    return k;
 }
 
 tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
                              double *out)
 {
     vectors v;
-    tridiagonal T = {.count = 0};
+    double alpha[STEPS], beta[STEPS];
+    int steps = 0;
     tacit_status status = open_vectors(A, &v);
     if (status >= 0) status = put_random(A, v.r);
     status = tct_agree(A->world, status);
     if (status >= 0) {
-        iterate(A, inverse, &v, &T);
+        steps = iterate(A, inverse, &v, alpha, beta);
         status = tct_agree(A->world, q_own_status(A->q));
     }
     close_vectors(&v);
-    if (status >= 0) *out = T.count > 0 ? largest_of(&T) : 0.0;
+    if (status >= 0) *out = tct_ritz_largest(steps, alpha, beta);
     return status;
 }

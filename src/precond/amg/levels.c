@@ -99,12 +99,8 @@ static tacit_status is_positive(const tacit_matrix *m, bool *out)
 {
     const tct_csr *A = &m->A;
     bool bad = false;
-    for (int64_t i = 0; i < A->rows; i++) {
-        double d = 0.0;
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            if (tct_csr_col(A, k) == A->first + i) d = A->val[k];
-        bad = bad || !(d > 0.0);
-    }
+    for (int64_t i = 0; i < A->rows; i++)
+        bad = bad || !(tct_csr_diagonal(A, i) > 0.0);
     TRY(tct_any(m->world, bad, &bad));
     *out = !bad;
     return TACIT_OK;

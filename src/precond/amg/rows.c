@@ -2,20 +2,15 @@
  * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
  * of rows on the device. */
 #include "precond/amg/amg.h"
+#include "precond/amg/coarsen.h"
 #include <math.h>
 #include <string.h>
 
-/* Of row `i` of `m`: the diagonal; the sum of |a| into `*sum`. */
-static double look(const tacit_matrix *m, int64_t i, double *sum)
+static double absolute_sum(const tct_csr *A, int64_t i)
 {
-    const tct_csr *A = &m->A;
-    double diagonal = 0.0;
-    *sum = 0.0;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        if (tct_csr_col(A, k) == A->first + i) diagonal = A->val[k];
-        *sum += fabs(A->val[k]);
-    }
-    return diagonal;
+    double sum = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) sum += fabs(A->val[k]);
+    return sum;
 }
 
 tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
@@ -23,17 +18,13 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
 {
     const int64_t n = m->A.rows;
     *out = (tct_amg_rows){.bound = 0.0};
+    TRY(tct_check_diagonal(m));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = order ? order->old[k] : k;
-        double sum = 0.0;
-        const double d = look(m, i, &sum);
-        if (!(d > 0.0))
-            FAIL(TACIT_INPUT,
-                 "preconditioner amg: row %lld has %g on the diagonal: the "
-                 "matrix is not positive definite",
-                 (long long)tct_original(m, i) + 1, d);
+        const double d = tct_csr_diagonal(&m->A, i);
+        const double sum = absolute_sum(&m->A, i);
         out->diagonal[k] = ldexp(d, -exponent);
         out->sum[k] = ldexp(sum, -exponent);
         if (sum / d > out->bound) out->bound = sum / d;

@@ -66,11 +66,6 @@ typedef struct tct_term {
 /* Terms 0 to s - 2 of a basis for eigenvalues in [0, edge]. */
 void tct_basis_terms(tct_basis basis, int s, double edge, tct_term *terms);
 
-/* The largest Ritz value of `steps` steps of conjugate gradients: alpha [steps],
- * and beta [steps - 1] between them. At most the largest eigenvalue of M A, and
- * mostly close to it. 0: they are not of a positive definite matrix. */
-double tct_ritz_largest(int steps, const double *alpha, const double *beta);
-
 /* --- decide.c, moments.c ----------------------------------------------------------- */
 
 /* What comes of it: P_new = Z + P beta, x = x + P_new alpha. */
