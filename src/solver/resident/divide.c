@@ -10,20 +10,6 @@ enum {
     CACHE_SPARE = 32768   /* left for the L1 where that costs little */
 };
 
-/* Warps that share a part: a product whose loads are few at a time waits for
- * memory, so many share where there are few parts. */
-static int shares_of(const tct_resident_job *J, int warps)
-{
-    enum { SHARES_MOST = 4, WORTH = 8, WORTH_BLOCKS = 4 };
-    if (J->A.walk != GPU_ANY || J->rounds > 1 || J->A.slices == 0) return 1;
-    const int64_t columns = J->A.cells / J->A.slices;
-    const int64_t worth = columns / (J->A.b == 1 ? WORTH : WORTH_BLOCKS);
-    int shares = (warps - 1) / J->tile; /* one speaks */
-    if (shares > SHARES_MOST) shares = SHARES_MOST;
-    if (shares > worth) shares = (int)worth;
-    return shares < 1 ? 1 : shares;
-}
-
 /* As many rounds as it takes, all equally wide; the blocks are as many as are
  * on the device at once. */
 void tct_resident_divide(tct_resident_job *J, int blocks)
@@ -38,8 +24,6 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     const int tile = (int)((J->parts + share - 1) / share);
     J->tile = tile < 1 ? 1 : tile;
     J->slots = J->rounds * m;
-    J->shares = shares_of(J, warps);
-    J->widest = tct_share_of(J->A.widest, J->shares);
     /* With peers the rows at the edge are dealt out to many blocks. */
     J->round = blocks * J->tile;
     J->block = J->gang.peers ? 1 : J->tile;
@@ -53,8 +37,8 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
     const tct_gpu_store store = (tct_gpu_store)J->A.store;
     const size_t line =
         (size_t)(J->A.b * GPU_LANES * tct_gpu_value_bytes(store));
-    const size_t parts = (size_t)(J->rounds * J->tile * J->shares);
-    const size_t lines = bytes / line, widest = (size_t)J->widest;
+    const size_t parts = (size_t)J->rounds * (size_t)J->tile;
+    const size_t lines = bytes / line, widest = (size_t)J->A.widest;
     J->chip_columns = J->chip_parts = 0;
     if (J->A.walk == GPU_JOINED || widest == 0) return 0;
     size_t columns = lines / parts;
@@ -74,11 +58,8 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, int entries, size_t shared_bytes)
 {
-    enum { COLUMNS = 2 }; /* of a product, at most */
     /* an even number of doubles: values, and their columns */
-    const int edges = entries + (entries + 3) / 4 * 2;
-    const int sums = J->shares * J->tile * GPU_WAVE;
-    const int in_front = edges + (J->shares > 1 ? COLUMNS * sums : 0);
+    const int in_front = entries + (entries + 3) / 4 * 2;
     const int line = threads * (int)sizeof(double);
     size_t own = SHARED_SPARE;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
@@ -88,7 +69,6 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;
     int left = (int)(room / (size_t)line), used = 0;
-    J->shares_offset = edges;
     for (int v = 0; v < K->vectors; v++) {
         const int slots = left < J->slots ? left : J->slots;
         J->v[v].slots = slots;

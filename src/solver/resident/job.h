@@ -3,7 +3,6 @@
 #ifndef TCT_RESIDENT_JOB_H
 #define TCT_RESIDENT_JOB_H
 #include "device/gpu/gang.h"
-#include "device/steps.h"
 #include "operator/gpu/slices.h"
 
 struct tct_method; /* solver.h: here it is but pointed to */
@@ -68,11 +67,8 @@ typedef struct tct_resident_job {
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
     int round, block, warp;  /* parts from one to the next            */
-    int shares; /* warps that share a part: more than one only in one round */
-    int widest; /* of a share: its block columns at most */
-    int shares_offset; /* of shared memory, the first double for their sums */
-    tct_gang_job gang; /* here: in front or at the end, kernels spill */
-    float keep;        /* share of the matrix for the L2 to keep  */
+    tct_gang_job gang;       /* here: in front or at the end, kernels spill */
+    float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
     bool poison;       /* fill shared memory with NaN first      */
     int chip_doubles;  /* of shared memory, in all                        */
@@ -84,13 +80,6 @@ typedef struct tct_resident_job {
     double *second[TCT_SECOND_PLACES];   /* of vectors that have two, which take
                                           turns */
 } tct_resident_job;
-
-/* Block columns of a slice that each of `shares` warps has, but for the last ones:
- * whole batches of a product. */
-TCT_BOTH int tct_share_of(int width, int shares)
-{
-    return shares == 1 ? width : ((width + shares - 1) / shares + 3) / 4 * 4;
-}
 
 /* The kernel for blocks of `b`, values in `store`, a walk; NULL: none. */
 typedef const void *(*tct_resident_code)(int b, int store, int walk);

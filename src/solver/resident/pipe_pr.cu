@@ -177,7 +177,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     __shared__ tct_near_if<PEERS> near;
     tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
     if constexpr (PEERS)
-        tct_near_fill(*J.halo, near, J.tile * J.shares * GPU_WAVE);
+        tct_near_fill(*J.halo, near, min((int)blockDim.x, J.tile * GPU_WAVE));
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},

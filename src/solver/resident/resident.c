@@ -17,7 +17,7 @@ typedef struct {
     void *meeting; /* where its gang meets */
     double *second[TCT_SECOND_PLACES];
     tct_halo halo; /* of several GPUs */
-    int blocks, chip_slots[TCT_CHIP_VECTORS], slots, shares;
+    int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
 } residence;
 
 static const tct_resident_kernel *kernel_called(const char *method)
@@ -192,7 +192,7 @@ typedef struct {
 static int threads_of(const tct_resident_job *J, int blocks)
 {
     const int pollers = tct_gang_threads(blocks);
-    int threads = GPU_WAVE * J->tile * J->shares;
+    int threads = GPU_WAVE * J->tile;
     if (threads < TCT_THREADS_MOST(J->A.walk))
         threads += GPU_WAVE; /* a warp that speaks */
     if (J->A.long_rows > 0) threads = TCT_THREADS_MOST(J->A.walk);
@@ -228,7 +228,6 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     J->keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
                        g->l2_bytes);
     H->slots = J->slots;
-    H->shares = J->shares;
     for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J->v[v].slots;
     return TACIT_OK;
 }
@@ -394,9 +393,6 @@ static void resident_describe(const tct_run *R, char *text, size_t size)
              "%d blocks, %d barriers an iteration, %.1f of %d vectors on the "
              "chip",
              H->blocks, K->barriers, chip / H->slots, K->vectors);
-    const size_t at = strlen(text);
-    if (H->shares > 1)
-        snprintf(text + at, size - at, ", %d warps for 32 rows", H->shares);
 }
 
 bool tct_resident_kernels(const char *method, char *text, size_t size)

@@ -5,9 +5,7 @@
  * One block a multiprocessor. A unit of the format (a warp's 32 rows) belongs
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
- * block is a round. Where one round leaves warps without rows and rows are long,
- * some warps share a part, each with columns of its own: else as few loads would
- * be under way as there are rows. The first rounds of vectors, and values of the matrix where
+ * block is a round. The first rounds of vectors, and values of the matrix where
  * there is room left, live in shared memory. How blocks meet is gang.cuh's. */
 #ifndef TCT_RESIDENT_ROWS_CUH
 #define TCT_RESIDENT_ROWS_CUH
@@ -15,21 +13,17 @@
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-/* Part of warp `w` in round `j`, a unit of 32 rows, or two: if there is one. */
+/* Part of this warp in round `j`, a unit of 32 rows, or two: if there is one. */
 static __device__ inline int tct_place_in_round(const tct_resident_job &J,
-                                                int j, int w)
+                                                int j)
 {
-    return j * J.round + (int)blockIdx.x * J.block + w * J.warp;
+    return j * J.round + (int)blockIdx.x * J.block + tct_warp() * J.warp;
 }
-/* < 0: none. Where parts are shared, warps behind the first tile have its parts
- * again. */
-template <int WALK>
+/* < 0: none. */
 static __device__ inline int tct_part_in_round(const tct_resident_job &J, int j)
 {
-    int w = tct_warp();
-    if (WALK == GPU_ANY && J.shares > 1 && w < J.tile * J.shares) w %= J.tile;
-    const int part = tct_place_in_round(J, j, w);
-    return w < J.tile && part < J.parts ? part : -1;
+    const int part = tct_place_in_round(J, j);
+    return tct_warp() < J.tile && part < J.parts ? part : -1;
 }
 
 /* A thread has m = 1 or 2 rows a round, each a slot: slot j m + i. Row of slot
@@ -39,8 +33,7 @@ template <int B, int WALK>
 static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
 {
     constexpr int M = tct_walk<WALK>::m;
-    const int part = tct_place_in_round(J, t / M, tct_warp());
-    const int unit = part * M + t % M;
+    const int part = tct_place_in_round(J, t / M), unit = part * M + t % M;
     if (tct_warp() >= J.tile) return -1;
     int g = tct_in_slice<B>(unit) / B;
     if (!tct_walk<WALK>::runs && J.A.order) {
@@ -156,78 +149,6 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
     if constexpr (sizeof...(more) > 0) tct_chip_store<B, WALK>(J, more...);
 }
 
-/* --- parts that some warps share --------------------------------------------------------- */
-
-/* Block columns of a slice that a warp has: from `first` up to `end`. */
-struct tct_span {
-    int first, end;
-};
-static __device__ inline tct_span tct_columns_of(const tct_resident_job &J,
-                                                 int width)
-{
-    const int step = tct_share_of(width, J.shares);
-    const int first = min(width, tct_warp() / J.tile * step);
-    return {first, min(width, first + step)};
-}
-
-/* This warp's columns of a slice, as a slice. */
-template <int WALK>
-static __device__ inline tct_gpu_slice tct_my_slice(const tct_resident_job &J,
-                                                    uint32_t word)
-{
-    tct_gpu_slice s = tct_slice_of(word);
-    if (WALK != GPU_ANY || J.shares == 1) return s;
-    const tct_span my = tct_columns_of(J, s.width);
-    const int bytes = s.kind == SLICE_RUN     ? (int)sizeof(tct_column_run)
-                      : s.kind == SLICE_CONST ? (int)sizeof(tct_gpu_const)
-                      : s.kind == SLICE_NEAR  ? GPU_LANES * 2
-                                              : GPU_LANES * 4;
-    s.index += my.first * bytes;
-    s.cell += my.first;
-    s.width = (uint16_t)(my.end - my.first);
-    s.full = (uint16_t)max(0, s.full - my.first);
-    return s;
-}
-template <int B, int COLS, int WALK>
-static __device__ inline tct_head
-tct_my_head(const tct_resident_job &J, uint32_t word, int part, uint64_t policy)
-{
-    const tct_gpu_slice s = tct_my_slice<WALK>(J, word);
-    tct_head h =
-        tct_head_of<B, COLS, WALK>(J.A, s, part * tct_walk<WALK>::m, policy);
-    if (WALK == GPU_ANY && J.shares > 1 && s.full < s.width)
-        h.more[0] -= tct_columns_of(J, tct_slice_of(word).width).first;
-    return h;
-}
-
-/* Where the sums of this thread's columns are until all are added up. */
-static __device__ inline double *tct_share_sums(const tct_resident_job &J)
-{
-    extern __shared__ double chip[];
-    return chip + J.shares_offset + threadIdx.x;
-}
-
-/* `take`, by the part's first warp, gets the sums of all that share it, added up
- * in the order of columns. */
-template <int B, int WALK, int COLS, class TAKE>
-static __device__ inline void tct_add_shares(const tct_resident_job &J,
-                                             const TAKE &take)
-{
-    const int rows = J.tile * GPU_WAVE, all = rows * J.shares;
-    const double *sums = tct_share_sums(J);
-    if ((int)threadIdx.x >= all) return;
-    tct_sync_some(2, all);
-    const int64_t row = tct_row<B, WALK>(J, 0);
-    if (row < 0) return;
-    tct_sums<COLS> sum;
-    for (int c = 0; c < COLS; c++) {
-        sum.v[c] = sums[c * all];
-        for (int at = rows; at < all; at += rows)
-            sum.v[c] += sums[c * all + at];
-    }
-    take(0, row, sum, (int)threadIdx.x);
-}
-
 /* --- the product ----------------------------------------------------------------------- */
 
 /* Values of part number `i` of a block (round i / tile, warp i % tile), in
@@ -242,7 +163,7 @@ tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
     extern __shared__ double chip[];
     const int i = j * J.tile + tct_warp();
     const int columns = J.chip_columns     ? J.chip_columns
-                        : i < J.chip_parts ? J.widest
+                        : i < J.chip_parts ? J.A.widest
                                            : 0;
     tct_values<STORE, true> v = all;
     v.columns = columns;
@@ -266,10 +187,10 @@ tct_chip_fill(const tct_resident_job &J)
     __syncthreads();
     for (int j = 0; WALK != GPU_JOINED && j < J.rounds; j++) {
         const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
-        const int part = tct_part_in_round<WALK>(J, j);
+        const int part = tct_part_in_round(J, j);
         if (part < 0 || v.columns == 0) continue;
         const tct_gpu_slice s =
-            tct_my_slice<WALK>(J, tct_part_words<B, WALK>(J.A, part));
+            tct_slice_of(tct_part_words<B, WALK>(J.A, part));
         const int n = s.kind == SLICE_CONST ? 0
                       : s.width < v.columns ? s.width
                                             : v.columns;
@@ -287,8 +208,7 @@ static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
                                                     int j)
 {
     const int mine = j + tct_lane();
-    const int part =
-        mine < J.rounds ? tct_part_in_round<GPU_JOINED>(J, mine) : -1;
+    const int part = mine < J.rounds ? tct_part_in_round(J, mine) : -1;
     return tct_apart(J.A, part, part >= 0);
 }
 
@@ -305,11 +225,11 @@ static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
                                                   uint64_t policy)
 {
     tct_ahead a;
-    a.word = tct_part_words<B, WALK>(J.A, tct_part_in_round<WALK>(J, 0));
+    a.word = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, 0));
     a.next = tct_part_words<B, WALK>(
-        J.A, tct_part_in_round<WALK>(J, J.rounds > 1 ? 1 : 0));
-    a.head = tct_my_head<B, COLS, WALK>(J, a.word,
-                                        tct_part_in_round<WALK>(J, 0), policy);
+        J.A, tct_part_in_round(J, J.rounds > 1 ? 1 : 0));
+    a.head = tct_part_head<B, COLS, WALK>(J.A, a.word, tct_part_in_round(J, 0),
+                                          policy);
     a.apart = WALK == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
     if constexpr (B == 1) a.rows = tct_find_long_rows<WALK>(J);
     return a;
@@ -323,41 +243,35 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
              tct_ahead &ahead, const double *const (&x)[COLS], const TAKE &take)
 {
     for (int j = 0; j < J.rounds; j++) {
-        const tct_gpu_slice s = tct_my_slice<WALK>(J, ahead.word);
+        const tct_gpu_slice s = tct_slice_of(ahead.word);
         const tct_head h = ahead.head;
         const int j1 = j + 1 < J.rounds ? j + 1 : 0;
         const int j2 = j1 + 1 < J.rounds ? j1 + 1 : 0;
-        const int part = tct_part_in_round<WALK>(J, j);
+        const int part = tct_part_in_round(J, j);
         ahead.word = ahead.next;
-        ahead.next =
-            tct_part_words<B, WALK>(J.A, tct_part_in_round<WALK>(J, j2));
+        ahead.next = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, j2));
         if (part < 0) { /* then none follows but that of round 0 */
             if (j1 == 0)
-                ahead.head = tct_my_head<B, COLS, WALK>(
-                    J, ahead.word, tct_part_in_round<WALK>(J, 0), A.policy);
+                ahead.head = tct_part_head<B, COLS, WALK>(
+                    J.A, ahead.word, tct_part_in_round(J, 0), A.policy);
             continue;
         }
-        ahead.head = tct_my_head<B, COLS, WALK>(
-            J, ahead.word, tct_part_in_round<WALK>(J, j1), A.policy);
+        ahead.head = tct_part_head<B, COLS, WALK>(
+            J.A, ahead.word, tct_part_in_round(J, j1), A.policy);
         constexpr int M = tct_walk<WALK>::m;
         tct_part_sum<B, COLS, true, WALK>(
             J.A, s, h, part, M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
             [&](int m, int64_t row, const tct_sums<COLS> &sum) {
-                if (WALK == GPU_ANY && J.shares > 1)
-                    for (int c = 0; c < COLS; c++)
-                        tct_share_sums(J)[c * J.tile * GPU_WAVE * J.shares] =
-                            sum.v[c];
-                else take(j * M + m, row, sum, (int)threadIdx.x);
+                take(j * M + m, row, sum, (int)threadIdx.x);
             });
     }
-    if (WALK == GPU_ANY && J.shares > 1) tct_add_shares<B, WALK, COLS>(J, take);
     if constexpr (WALK == GPU_JOINED)
         for (int j0 = 0; j0 < J.rounds; j0 += GPU_WAVE) {
             tct_lanes apart = j0 ? tct_rounds_apart(J, j0) : ahead.apart;
             for (; apart; apart &= apart - 1) {
                 const int j = j0 + tct_first_lane(apart);
                 tct_two_apart<COLS, true>(
-                    J.A, tct_part_in_round<WALK>(J, j), A, x,
+                    J.A, tct_part_in_round(J, j), A, x,
                     [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                         take(j * GPU_JOIN + m, row, sum, (int)threadIdx.x);
                     });
