@@ -131,6 +131,7 @@ static tacit_status coarsen(growth *g, tct_aggregates *G, tacit_matrix **out,
     if (g->M->levels == g->M->levels_most) return TACIT_OK;
     TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
     TRY(tct_galerkin(g->m, G, out));
+    tct_aggregates_forget(G);
     TRY(judge(g, *out, why));
     if (*why) tacit_matrix_destroy(out);
     return TACIT_OK;
