@@ -20,7 +20,7 @@ static const double JOINS = 0.1; /* so much of the diagonal is off it */
 
 typedef struct {
     const tacit_matrix *A;
-    const double *w; /* [rows] NULL: ones */
+    const double *w;    /* [rows] NULL: ones */
     tct_aggregates *G;  /* ... with B of the pass; the first has A itself */
     int64_t *ghost_col; /* [G->ghosts] their columns in the next B */
     double *diag;
