@@ -10,6 +10,10 @@
  * there is nothing coarser. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
+/* An inverse costs n^3 / 2: no more than as many products of the matrix as are
+ * half of this. */
+static const double WORTH = 100.0;
+
 /* A level that is hardly smaller than the one before is none; levels that
  * together have so many times the entries of the matrix are enough. */
 static const double HARDLY = 0.8, COMPLEX = 3.0;
@@ -27,6 +31,7 @@ typedef struct {
     tacit_matrix *own;       /* ... unless it is the user's */
     double *smooth;          /* [its rows], NULL: ones */
     double entries;          /* of all levels */
+    bool loose;              /* no row depends on another */
 } growth;
 
 static bool is_finest(const growth *g)
@@ -92,6 +97,13 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     return TACIT_OK;
 }
 
+static bool is_small(const growth *g, const tct_amg_level *L)
+{
+    const double n = (double)L->about.rows;
+    return n <= SMALL &&
+           n * n * n <= WORTH * (double)g->M->level[0].about.nonzeros;
+}
+
 /* --- the next ---------------------------------------------------------------- */
 
 /* Is each diagonal entry of `m` positive? Collective. */
@@ -107,7 +119,7 @@ static tacit_status is_positive(const tacit_matrix *m, bool *out)
 }
 
 /* Why `coarse` is no level; NULL: it is one. */
-static tacit_status judge(const growth *g, const tacit_matrix *coarse,
+static tacit_status judge(growth *g, const tacit_matrix *coarse,
                           const char **why)
 {
     const double rows = (double)coarse->A.global_rows;
@@ -115,7 +127,9 @@ static tacit_status judge(const growth *g, const tacit_matrix *coarse,
     bool positive = false;
     *why = NULL;
     TRY(is_positive(coarse, &positive));
-    if (!(rows > 0 && rows <= HARDLY * (double)g->m->A.global_rows))
+    g->loose = rows == 0.0;
+    if (g->loose) *why = "no row depends on another";
+    else if (!(rows <= HARDLY * (double)g->m->A.global_rows))
         *why = "no smaller level is found";
     else if (entries > COMPLEX * (double)g->M->level[0].about.nonzeros)
         *why = "another level would have too many entries";
@@ -131,6 +145,7 @@ static tacit_status coarsen(growth *g, tct_aggregates *G, tacit_matrix **out,
     if (g->M->levels == g->M->levels_most) return TACIT_OK;
     TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
     TRY(tct_galerkin(g->m, G, out));
+    tct_aggregates_forget(G);
     TRY(judge(g, *out, why));
     if (*why) tacit_matrix_destroy(out);
     return TACIT_OK;
@@ -145,7 +160,8 @@ static void say_end(tct_amg *M, const char *why)
 /* This level is the last one. */
 static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
 {
-    if (L->about.rows <= DENSE_MOST && !g->M->end[0]) TRY(make_inverse(g, L));
+    if (L->about.rows <= DENSE_MOST && !g->loose && !g->M->end[0])
+        TRY(make_inverse(g, L));
     if (!g->M->direct) TRY(make_smoother(g, L, last_resort));
     say_end(g->M, why);
     return TACIT_OK;
@@ -183,7 +199,7 @@ static tacit_status add_level(growth *g, bool *more)
     const char *why = NULL;
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
-    if (L->about.rows <= SMALL) TRY(make_inverse(g, L));
+    if (is_small(g, L)) TRY(make_inverse(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &G, &coarse, &why);
