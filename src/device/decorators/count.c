@@ -24,6 +24,7 @@ static int times_of(const tct_op *op)
     const int columns = op->x.columns;
     const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
     if (small) return columns * op->y.columns;
+    if (op->code == TCT_MIX) return columns * (op->y.columns + 1);
     return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_systems(op);
 }
 
@@ -49,6 +50,7 @@ static int moved_by(const tct_op *op)
 {
     if (op->code == TCT_GRAM) return op->x.columns + op->y.columns;
     if (op->code == TCT_COMBINE) return op->x.columns + 2 * op->y.columns;
+    if (op->code == TCT_MIX) return op->x.columns + op->y.columns + 2;
     return times_of(op) * tct_op_info_of(op)->moved;
 }
 
