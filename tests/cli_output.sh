@@ -27,6 +27,15 @@ valid_json profile.json
 accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 
+# a race of preconditioners: one is taken, the others say why not
+accepted solve jump3d:8,1e4,1 --precond auto --json race.json
+valid_json race.json
+[ "$(grep -c '"picked":.*true' race.json)" = 1 ] || complain 'race: not one'
+grep -q '"precond":.*"jacobi"' race.json || complain 'race: not jacobi'
+accepted solve jump3d:8,1e4,1 --precond auto --repeat 2
+has out 'a solve: taken'
+has out 'amg: not tried'
+
 # a small matrix takes one thread, whatever --threads allows, and says so
 accepted solve poisson3d:4 --threads 2 --json threads.json -vv
 [ "$(value threads.json threads)" = 1 ] || complain 'threads: not 1 of 2'

@@ -152,9 +152,9 @@ typedef struct tacit_precond_race {
  * Candidates are none, where the diagonal is constant, or else jacobi, and all
  * others of tacit_precond_at that can be made. The cheapest begins. What each
  * still needs is foreseen: from how fast its residuals have fallen of late, but
- * at most 8 times what it has had; before it was tried, from what its kind costs
+ * at most 6 times what it has had; before it was tried, from what its kind costs
  * as a rule, in sweeps over the entries of the matrix, which are timed, and in
- * iterations without. Who would need more than twice as long as another hands over
+ * iterations without. Who would need half as long again as another hands over
  * to that one, which goes on from x; so a bad choice costs about what the right
  * one does, once more. What is solved by the first is never set up for another.
  * Of several `solves`, time for all of them is what counts; who then may be

@@ -11,7 +11,7 @@ static const tct_precond preconds[] = {
                .summary = "algebraic multigrid, of the entries of the matrix",
                .of_matrix = true},
      .create = tct_amg_create,
-     .sweeps = 150.0,
+     .sweeps = 200.0,
      .products = 6.0},
 };
 enum { PRECONDS = sizeof preconds / sizeof *preconds };

@@ -10,11 +10,13 @@
 
 /* What is foreseen of one that has iterated is at most so many times the time
  * that it has had: residuals of cg may stand still for long, and fall then. */
-static const double TRUST = 8.0;
+static const double TRUST = 6.0;
 /* Iterations in which a dear one makes 1 / e of a residual, as a rule. */
 static const double EACH = 1.1;
 /* Where the target is 0. */
 static const double LEAST = 1e-16;
+/* Entries below which set-up takes no less time: small matrices are inverted. */
+static const double FEW = 2e5;
 
 /* --- what is foreseen -------------------------------------------------------- */
 
@@ -125,6 +127,7 @@ static tacit_status measure_sweep(tct_race *race)
     race->sweep = HUGE_VAL;
     for (int i = 0; i < 2 && m; i++) /* the first wakes threads */
         race->sweep = fmin(race->sweep, time_sweep(m));
+    if (m) race->sweep *= fmax(1.0, FEW / ((double)m->nonzeros + 1.0));
     return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
 }
 

@@ -13,9 +13,9 @@
 #include <math.h>
 #include <string.h>
 
-/* A leg ends where another would need less than half the time: what is foreseen
- * is not sure, and a start from x costs iterations. */
-static const double MUCH = 2.0;
+/* A leg ends where another would need so much less time: what is foreseen is not
+ * sure, and a start from x costs iterations. */
+static const double MUCH = 1.5;
 
 typedef struct {
     tct_race *race;
@@ -52,7 +52,7 @@ static void set_rate(leg *l, int64_t k, double seconds)
         steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
 }
 
-/* Is there one who would do it in half the time? */
+/* Is there one who would do it in much less time? */
 static bool is_beaten(leg *l, int64_t k, double residual)
 {
     tct_race *race = l->race;
