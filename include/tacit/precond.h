@@ -116,6 +116,17 @@ typedef struct tacit_precond_level {
 TACIT_API const tacit_precond_level *
 tacit_precond_level_at(const tacit_operator *M, int i);
 
+/* How `M` converges by itself: what an application of it leaves of an error, in
+ * the norm of A, e = e - M A e, as found in 15 of them from a random e; above 1 it
+ * needs a solver around it, which is no fault: the over-correction of amg is for
+ * that.
+ * Collective.  Blocking.
+ * Cost        16 products, applications of M and sums; memory for 3 vectors.
+ * Errors      INVALID (M is for another operator), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
+                                             const tacit_operator *M,
+                                             double *out);
+
 /* Precondition what `solver` solves from now on with `M`; NULL: with nothing.
  * Collective.  Borrows `M`, which must outlive the solver or be taken from it.
  * Cost        an application of M an iteration, and a scalar in its sum.

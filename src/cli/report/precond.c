@@ -32,9 +32,18 @@ void cli_print_precond(FILE *to, const tacit_operator *M)
             cli_seconds(info.setup_seconds, seconds));
 }
 
-void cli_print_levels(cli_table *to, const tacit_operator *M)
+double cli_measure_precond(const tacit_operator *A, const tacit_operator *M)
 {
-    char bytes[CLI_NUMBER];
+    double factor = (double)NAN;
+    if (info_of(M).levels == 0) return factor;
+    if (tacit_precond_measure(A, M, &factor) < 0) factor = (double)NAN;
+    return factor;
+}
+
+void cli_print_levels(cli_table *to, const tacit_operator *M,
+                      double convergence)
+{
+    char bytes[CLI_NUMBER], factor[CLI_NUMBER];
     const tacit_precond_level *l;
     const tacit_precond_info info = info_of(M);
     if (info.levels == 0) return;
@@ -48,9 +57,13 @@ void cli_print_levels(cli_table *to, const tacit_operator *M)
     cli_table_row(to, "all levels\t%.3f times the rows, %.3f the entries, %s",
                   info.grid_complexity, info.operator_complexity,
                   cli_bytes(info.bytes, bytes));
+    if (isfinite(convergence))
+        cli_table_row(to, "convergence\tan application leaves %s of an error%s",
+                      cli_fixed(convergence, 3, factor),
+                      convergence < 1.0 ? "" : ": it needs cg around it");
 }
 
-cJSON *cli_json_precond(const tacit_operator *M)
+cJSON *cli_json_precond(const tacit_operator *M, double convergence)
 {
     const tacit_precond_info info = info_of(M);
     if (info.levels == 0) return cJSON_CreateNull();
@@ -63,6 +76,7 @@ cJSON *cli_json_precond(const tacit_operator *M)
     cJSON_AddNumberToObject(o, "grid_complexity", info.grid_complexity);
     cJSON_AddNumberToObject(o, "operator_complexity", info.operator_complexity);
     cJSON_AddNumberToObject(o, "setup", info.setup_seconds);
+    cli_json_number(o, "convergence", convergence);
     cJSON *levels = cJSON_AddArrayToObject(o, "levels");
     for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++) {
         cJSON *level = cJSON_CreateObject();
