@@ -69,7 +69,12 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (none)", &cli_axis_precond, 0, 0, 0},
+ "preconditioner (solve: none; compare: all); auto, of solve: the fastest to the "
+ "tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0,
+ 0, 0},
+{"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
+ "set-up of a preconditioner counts once in N solves: with --precond auto, and "
+ "in the ranking of compare (1)", NULL, 1, 1e9, 0},
 {"The path", "cycle", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(cycle), "NAME",
  "of --precond amg (v)", &cli_axis_cycle, 0, 0, 0},
 {"The path", "smoother", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(smoother), "NAME",
@@ -376,7 +381,15 @@ static tacit_status check_together(const cli_settings *set)
     if ((set->steps || set->basis) && !sstep)
         FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
              set->steps ? "steps" : "basis");
-    const bool amg = set->precond && strcmp(set->precond, "amg") == 0;
+    const bool autos = set->precond && strcmp(set->precond, "auto") == 0;
+    const bool amg =
+        autos || (set->precond && strcmp(set->precond, "amg") == 0);
+    if (autos && set->command != &cli_command_solve)
+        FAIL(TACIT_INVALID,
+             "--precond auto is for solve: compare has a row for each, and "
+             "info takes one by its name");
+    if (set->amortize && set->command == &cli_command_solve && !autos)
+        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
     if ((set->cycle || set->smoother || set->degree || set->levels) && !amg)
         FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
              set->cycle      ? "cycle"

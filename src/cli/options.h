@@ -29,7 +29,7 @@ typedef struct cli_settings {
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother;
-    int64_t degree, levels;
+    int64_t degree, levels, amortize;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;
