@@ -50,7 +50,7 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
 
-enum { TACIT_PRECOND_DEGREE_MOST = 8 };
+enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
 /* How amg is made; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
@@ -62,6 +62,16 @@ typedef struct tacit_precond_options {
                              the next level and after it: 1 to
                              TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4         */
     int levels;    /* at most: 1 to 40                                  */
+    int block;     /* rows of a node, such as 3 in elasticity, which follow
+                             one another and stay together; 0: as the matrix
+                             knows or its pattern of dense blocks says; 1: rows
+                             are alone                                      */
+    int vectors;   /* of near_null, 1 to TACIT_PRECOND_VECTORS_MOST; 0: the
+                             rigid-body modes of a matrix that knows them,
+                             unless block is 1, or else one vector of ones  */
+    const double *near_null; /* [vectors * local rows] what A takes to next
+                             to nothing, vector after vector; borrowed for
+                             the call                                       */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
