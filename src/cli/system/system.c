@@ -58,18 +58,38 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+/* What --near-null or --coordinates name into `*X` and `o`. */
+static tacit_status read_near_null(const cli *c, const cli_problem *p,
+                                   tacit_precond_options *o, double **X)
+{
+    if (c->set.near_null)
+        TRY(tacit_matrix_read_vectors(p->matrix, c->set.near_null, &o->vectors,
+                                      X));
+    if (c->set.coordinates) {
+        TRY(tacit_matrix_rigid_body_modes(p->matrix, c->set.coordinates,
+                                          &o->vectors, X));
+        if (o->node_rows == 0) o->node_rows = o->vectors == 6 ? 3 : 2;
+    }
+    o->near_null = *X;
+    return TACIT_OK;
+}
+
 tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
 {
-    const tacit_precond_options options = {.size = sizeof options,
-                                           .cycle = c->set.cycle,
-                                           .smoother = c->set.smoother,
-                                           .degree = (int)c->set.degree,
-                                           .levels = (int)c->set.levels};
+    tacit_precond_options options = {.size = sizeof options,
+                                     .cycle = c->set.cycle,
+                                     .smoother = c->set.smoother,
+                                     .degree = (int)c->set.degree,
+                                     .levels = (int)c->set.levels,
+                                     .node_rows = (int)c->set.node_rows};
+    double *near_null = NULL;
     if (s->M || !is_of_matrix(c)) return TACIT_OK;
-    TRY(tacit_precond_create_of(s->A, p->matrix, c->set.precond, &options,
-                                &s->M));
+    TRY(read_near_null(c, p, &options, &near_null));
+    const tacit_status status = tacit_precond_create_of(
+        s->A, p->matrix, c->set.precond, &options, &s->M);
+    tacit_matrix_free_vectors(&near_null);
     dismiss_openmp();
-    return TACIT_OK;
+    return status;
 }
 
 static tacit_status set_precond(const cli *c, const cli_problem *p,

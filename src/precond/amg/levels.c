@@ -54,15 +54,17 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     return tacit_queue_alloc(q, n, &L->x2);
 }
 
-/* In a format that needs no race: of the few that levels are worth trying. */
+/* In a format that needs no race: of the few that levels are worth trying, the
+ * first that there is for this matrix. */
 static tacit_status make_operator(growth *g, tct_amg_level *L)
 {
+    static const char *const formats[] = {"bsell@none", "sell@none", "csr@none"};
     L->A = g->A;
     if (is_finest(g)) return TACIT_OK;
-    tacit_status status =
-        tacit_operator_create(g->A->q, g->m, "sell@none", &L->own);
-    if (status == TACIT_UNSUPPORTED)
-        status = tacit_operator_create(g->A->q, g->m, "csr@none", &L->own);
+    tacit_status status = TACIT_UNSUPPORTED;
+    for (int i = g->near.vectors > 1 ? 0 : 1;
+         i < 3 && status == TACIT_UNSUPPORTED; i++)
+        status = tacit_operator_create(g->A->q, g->m, formats[i], &L->own);
     L->A = L->own;
     return status;
 }

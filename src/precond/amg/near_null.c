@@ -102,16 +102,16 @@ static tacit_status check_options(const tacit_matrix *m,
     if (o->vectors < 0 || o->vectors > TACIT_PRECOND_VECTORS_MOST)
         FAIL(TACIT_INVALID, "near-null vectors: expected 1 to %d, got %d",
              TACIT_PRECOND_VECTORS_MOST, o->vectors);
-    if (o->block < 0)
+    if (o->node_rows < 0)
         FAIL(TACIT_INVALID, "rows of a node: expected 1 or more, got %d",
-             o->block);
+             o->node_rows);
     if (o->vectors > 0 && !o->near_null && m->A.rows > 0)
         FAIL(TACIT_INVALID, "near-null vectors: %d of them, but no address",
              o->vectors);
-    if (o->block > 0 && m->A.global_rows % o->block != 0)
+    if (o->node_rows > 0 && m->A.global_rows % o->node_rows != 0)
         FAIL(TACIT_INVALID,
              "%lld rows are not a multiple of %d, the rows of a node",
-             (long long)m->A.global_rows, o->block);
+             (long long)m->A.global_rows, o->node_rows);
     return TACIT_OK;
 }
 
@@ -122,12 +122,12 @@ static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
     int vectors = o->vectors;
     TRY(tct_agree(m->world, check_options(m, o)));
     if (vectors > 0) TRY(tct_agree(m->world, check_vectors(m, vectors, X)));
-    if (vectors == 0 && o->block != 1) {
+    if (vectors == 0 && o->node_rows != 1) {
         TRY(tacit_matrix_rigid_body_modes(m, NULL, &vectors, modes));
         X = *modes;
     }
     if (vectors == 0) return TACIT_OK;
-    TRY(find_nodes(m, o->block, B));
+    TRY(find_nodes(m, o->node_rows, B));
     return tct_agree(m->world, take(m, vectors, X, B));
 }
 
