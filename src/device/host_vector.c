@@ -97,8 +97,8 @@ static void restrict_range(const tct_op *op, size_t from, size_t to,
     for (size_t u = from; u < to; u++) {
         double sum = 0.0;
         for (int32_t k = ptr[c]; k < ptr[c + 1]; k++)
-            sum = muladd(w[(size_t)k * width + j], b[list[k]] - t[list[k]],
-                         sum);
+            sum =
+                muladd(w[(size_t)k * width + j], b[list[k]] - t[list[k]], sum);
         y[u] = sum;
         if (++j < width) continue;
         j = 0;

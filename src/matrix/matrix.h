@@ -24,8 +24,8 @@ struct tacit_matrix {
     int64_t grid[3];    /* the rows stand on its points, x fastest, as many
                            on each, in the original numbering; 0: none      */
     bool elastic;       /* rows are displacements of points: of the grid, or */
-    double *points;     /* [rows dealt first][4] where, and in which direction */
-    double shift;       /* was added to the diagonal when it was opened     */
+    double *points; /* [rows dealt first][4] where, and in which direction */
+    double shift;   /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular, own_rhs;
     bool released; /* an operator has taken the entries                     */

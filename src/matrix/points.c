@@ -186,9 +186,8 @@ static tacit_status read_any(reader *r, const char *path)
     if (status >= 0) status = TCT_ALLOC(rows, what, &r->component);
     TRY(tct_agree(r->m->world, status));
     if (n % 3 != 0 && n % 2 != 0)
-        FAIL(TACIT_INPUT,
-             "%s: %lld rows are neither 2 nor 3 for each point", path,
-             (long long)n);
+        FAIL(TACIT_INPUT, "%s: %lld rows are neither 2 nor 3 for each point",
+             path, (long long)n);
     r->dims = n % 3 == 0 ? 3 : 2;
     status = read_points(r, path);
     if (status != TACIT_INPUT || r->dims == 2 || n % 2 != 0) return status;

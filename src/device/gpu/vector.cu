@@ -148,8 +148,8 @@ static __global__ void __launch_bounds__(THREADS)
         const int64_t j = u - c * G.width;
         double sum = 0.0;
         for (int32_t k = G.ptr[c]; k < G.ptr[c + 1]; k++)
-            sum = fma(w[(int64_t)k * G.width + j],
-                      b[G.list[k]] - t[G.list[k]], sum);
+            sum = fma(w[(int64_t)k * G.width + j], b[G.list[k]] - t[G.list[k]],
+                      sum);
         y[u] = sum;
     }
     tct_end<0>(nullptr, ending);
@@ -179,9 +179,9 @@ static void start_between(const tct_op *op, const tct_gpu_launch *L)
         restrict_to<<<blocks, THREADS, 0, L->stream>>>(
             *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
     else
-        prolong<<<blocks, THREADS, 0, L->stream>>>(
-            op->index, v[1], v[0], v[2], op->n, op->count, op->sign,
-            tct_ending_of(L));
+        prolong<<<blocks, THREADS, 0, L->stream>>>(op->index, v[1], v[0], v[2],
+                                                   op->n, op->count, op->sign,
+                                                   tct_ending_of(L));
 }
 
 extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)

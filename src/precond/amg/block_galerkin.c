@@ -98,8 +98,7 @@ static void list_others(galerkin *g)
     const int64_t first = g->starts[g->A->world->rank];
     for (int64_t e = 0; e < g->ghosts.count; e++)
         if (g->ghost_of[e] >= 0) o->id[o->count++] = g->ghost_of[e];
-    if (o->count > 0)
-        qsort(o->id, (size_t)o->count, sizeof *o->id, ascending);
+    if (o->count > 0) qsort(o->id, (size_t)o->count, sizeof *o->id, ascending);
     int64_t kept = 0;
     for (int64_t e = 0; e < o->count; e++)
         if (e == 0 || o->id[e] != o->id[e - 1]) o->id[kept++] = o->id[e];

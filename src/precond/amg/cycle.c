@@ -45,8 +45,8 @@ static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
         q_axpy(q, n2, +1, NULL, next->x2, next->x);
     }
     q_prolong(q, n, L->down.sets.width, L->factor,
-              (const int32_t *)(const void *)L->down.of, L->down.weight, next->x,
-              x);
+              (const int32_t *)(const void *)L->down.of, L->down.weight,
+              next->x, x);
     tct_amg_smooth(S, q, b, x, dot);
 }
 

@@ -58,7 +58,8 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
  * first that there is for this matrix. */
 static tacit_status make_operator(growth *g, tct_amg_level *L)
 {
-    static const char *const formats[] = {"bsell@none", "sell@none", "csr@none"};
+    static const char *const formats[] = {"bsell@none", "sell@none",
+                                          "csr@none"};
     L->A = g->A;
     if (is_finest(g)) return TACIT_OK;
     tacit_status status = TACIT_UNSUPPORTED;

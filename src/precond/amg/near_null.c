@@ -148,8 +148,7 @@ tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G)
 {
     const int32_t k = (int32_t)B->vectors;
     TCT_FREE(B->begin, B->value);
-    *B = (tct_near_null){
-        .vectors = k, .value = G->smooth, .nodes = G->coarse};
+    *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
     G->smooth = NULL;
     TRY(TCT_ALLOC(B->nodes + 1, what, &B->begin));
     for (int64_t n = 0; n <= B->nodes; n++) B->begin[n] = (int32_t)n * k;

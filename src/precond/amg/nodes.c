@@ -99,8 +99,7 @@ static tacit_status condense_all(condensation *c, bool counts)
             if (counts) {
                 /* a thread's nodes ascend, so that n * nodes marks the row */
                 const int64_t mark = n * c->B->nodes;
-                c->N.ptr[n + 1] =
-                    condense(c, n, true, mark, place, &s) - mark;
+                c->N.ptr[n + 1] = condense(c, n, true, mark, place, &s) - mark;
             } else {
                 condense(c, n, false, c->N.ptr[n], place, &s);
                 weigh_edges(c, n, &s);

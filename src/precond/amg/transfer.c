@@ -84,8 +84,7 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
                                      tct_amg_transfer *T)
 {
     lists l;
-    *T = (tct_amg_transfer){
-        .sets = {.count = G->coarse, .width = G->width}};
+    *T = (tct_amg_transfer){.sets = {.count = G->coarse, .width = G->width}};
     tacit_status status = open_lists(G, &l);
     if (status >= 0) {
         T->sets.elements = fill_lists(G, order, &l);
