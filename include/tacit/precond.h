@@ -50,7 +50,7 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
 
-enum { TACIT_PRECOND_DEGREE_MOST = 8 };
+enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
 /* How amg is made; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
@@ -62,6 +62,16 @@ typedef struct tacit_precond_options {
                              the next level and after it: 1 to
                              TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4         */
     int levels;    /* at most: 1 to 40                                  */
+    int node_rows; /* rows of a node, such as 3 in elasticity, which follow
+                             one another and stay together; 0: as the matrix
+                             knows, or its pattern of dense blocks says      */
+    int vectors;   /* of near_null, 1 to TACIT_PRECOND_VECTORS_MOST; 0: the
+                             rigid-body modes of a matrix that knows them
+                             (tacit_matrix_rigid_body_modes), unless
+                             node_rows is 1, or else one vector of ones      */
+    const double *near_null; /* [vectors * local rows] what A takes to next
+                             to nothing, vector after vector; borrowed for
+                             the call                                        */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
@@ -71,6 +81,10 @@ typedef struct tacit_precond_options {
  * has about an eighth of the rows of the one before, down to some hundred rows,
  * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
  * symmetric and positive definite: for every method, with loops host and graph.
+ * Where several vectors are smooth, as rigid-body modes are in elasticity, nodes are
+ * paired in place of rows and an aggregate has as many columns of P: with six of them
+ * and nodes of three rows the next level has a quarter of the rows and half of the
+ * entries, those behind it an eighth (Vanek, Mandel and Brezina 1996).
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
@@ -78,9 +92,9 @@ typedef struct tacit_precond_options {
  * Cost        of an application of a V with degree k: 2 k products a level, and
  *             their exchanges; no sum.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
- *             operator has taken its entries; options), INPUT (a diagonal entry
- *             that is not positive, naming its row), UNSUPPORTED (2^31 rows on a
- *             rank), DEVICE, COMM. */
+ *             operator has taken its entries; options; a near-null vector that is
+ *             0 or not finite), INPUT (a diagonal entry that is not positive,
+ *             naming its row), UNSUPPORTED (2^31 rows on a rank), DEVICE, COMM. */
 TACIT_API tacit_status tacit_precond_create_of(
     const tacit_operator *A, const tacit_matrix *matrix, const char *name,
     const tacit_precond_options *options, tacit_operator **out);

@@ -172,9 +172,11 @@ typedef struct tct_systems {
 } tct_systems;
 
 /* Sets of elements of a vector, set c being what `list` has in places
- * [ptr[c], ptr[c + 1]). The arrays are on the device. */
+ * [ptr[c], ptr[c + 1]); of each there are `width` sums, one behind the other,
+ * with weights of their own. The arrays are on the device. */
 typedef struct tct_sets {
     int64_t count, elements;
+    int width;
     const int32_t *ptr;  /* [count + 1]           */
     const int32_t *list; /* [elements]            */
 } tct_sets;
@@ -187,8 +189,8 @@ typedef struct tct_op {
     const double *alpha, *beta; /* scalars on the device                */
     double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
     double *out;                /* scalar results, contiguous           */
-    int count;                  /* scalars of a sum; vectors of a block */
-    bool at_once;               /* the end of this sum follows directly */
+    int count;    /* scalars of a sum; vectors of a block; width of a PROLONG */
+    bool at_once; /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, PROLONG, on the device    */
     const tct_sets *sets;       /* of RESTRICT                          */
@@ -661,13 +663,14 @@ void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
 
-/* y[c] = sum of w[k] (b[i] - t[i]), i = list[k] of set c. `G` stays as it is
- * until the queue has come to it. */
+/* y[c W + j] = sum of w[k W + j] (b[i] - t[i]), i = list[k] of set c, W the width
+ * of `G`, which stays as it is until the queue has come to it. */
 void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y);
-/* y[i] += sign w[i] x[of[i]] where of[i] >= 0 */
-void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
-               const double *w, const double *x, double *y);
+/* y[i] += sign sum of w[i W + j] x[of[i] W + j], j < W = `width`, where
+ * of[i] >= 0 */
+void q_prolong(tacit_queue *q, size_t n, int width, double sign,
+               const int32_t *of, const double *w, const double *x, double *y);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);

@@ -76,16 +76,17 @@ void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y)
 {
     q_submit(q, &(tct_op){.code = TCT_RESTRICT,
-                          .n = (size_t)G->count,
+                          .n = (size_t)(G->count * G->width),
                           .sets = G,
                           .v = {in(b), in(t), in(w), y}});
 }
 
-void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
-               const double *w, const double *x, double *y)
+void q_prolong(tacit_queue *q, size_t n, int width, double sign,
+               const int32_t *of, const double *w, const double *x, double *y)
 {
     q_submit(q, &(tct_op){.code = TCT_PROLONG,
                           .n = n,
+                          .count = width,
                           .sign = sign,
                           .index = of,
                           .v = {in(x), in(w), y}});

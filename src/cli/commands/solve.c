@@ -64,7 +64,7 @@ static tacit_status set_up(const cli *c, solve_job *job)
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
-    cli_set_race(c, &job->problem, &job->system, loop_of(c));
+    TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
     if (!job->system.races) {
         tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
         TRY(tacit_solver_set_loop(job->solver, loop_of(c)));

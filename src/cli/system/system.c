@@ -63,36 +63,61 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
-static tacit_precond_options options_of(const cli *c)
+/* What --near-null or --coordinates name, which the system keeps. */
+static tacit_status read_near_null(const cli *c, const cli_problem *p,
+                                   cli_system *s)
 {
-    return (tacit_precond_options){.size = sizeof(tacit_precond_options),
-                                   .cycle = c->set.cycle,
-                                   .smoother = c->set.smoother,
-                                   .degree = (int)c->set.degree,
-                                   .levels = (int)c->set.levels};
+    tacit_precond_options *o = &s->options;
+    if (c->set.near_null)
+        TRY(tacit_matrix_read_vectors(p->matrix, c->set.near_null, &o->vectors,
+                                      &s->near_null));
+    if (c->set.coordinates) {
+        TRY(tacit_matrix_rigid_body_modes(p->matrix, c->set.coordinates,
+                                          &o->vectors, &s->near_null));
+        if (o->node_rows == 0) o->node_rows = o->vectors == 6 ? 3 : 2;
+    }
+    o->near_null = s->near_null;
+    return TACIT_OK;
 }
 
-void cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
-                  const char *loop)
+/* Once. */
+static tacit_status set_options(const cli *c, const cli_problem *p,
+                                cli_system *s)
+{
+    if (s->options.size > 0) return TACIT_OK;
+    s->options = (tacit_precond_options){.size = sizeof s->options,
+                                         .cycle = c->set.cycle,
+                                         .smoother = c->set.smoother,
+                                         .degree = (int)c->set.degree,
+                                         .levels = (int)c->set.levels,
+                                         .node_rows = (int)c->set.node_rows};
+    return read_near_null(c, p, s);
+}
+
+tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
+                          const char *loop)
 {
     const int64_t solves = c->set.amortize ? c->set.amortize : 1;
     s->races = is_chosen(c);
-    s->precond = options_of(c);
+    if (!s->races) return TACIT_OK;
+    TRY(set_options(c, p, s));
     s->race = (tacit_precond_race){.size = sizeof s->race,
                                    .matrix = p->matrix,
-                                   .options = &s->precond,
+                                   .options = &s->options,
                                    .solves = solves * s->columns,
                                    .loop = loop};
+    return TACIT_OK;
 }
 
 tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
 {
-    const tacit_precond_options options = options_of(c);
     if (s->M || !is_of_matrix(c)) return TACIT_OK;
-    TRY(tacit_precond_create_of(s->A, p->matrix, c->set.precond, &options,
-                                &s->M));
+    TRY(set_options(c, p, s));
+    const tacit_status status = tacit_precond_create_of(
+        s->A, p->matrix, c->set.precond, &s->options, &s->M);
+    tacit_matrix_free_vectors(&s->near_null);
     dismiss_openmp();
-    return TACIT_OK;
+    return status;
 }
 
 static tacit_status set_precond(const cli *c, const cli_problem *p,
@@ -129,6 +154,7 @@ bool cli_is_missing(const cli *c, tacit_status status)
 void cli_system_destroy(cli_system *s)
 {
     if (s->queue) cli_free_vectors(s);
+    tacit_matrix_free_vectors(&s->near_null);
     tacit_operator_destroy(&s->M);
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);

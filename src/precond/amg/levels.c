@@ -5,6 +5,7 @@
 #include "precond/amg/coarsen.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Rows that are solved for by their inverse: where levels end, and at most, if
  * there is nothing coarser. */
@@ -30,6 +31,7 @@ typedef struct {
     const tacit_matrix *m;   /* of the level at hand */
     tacit_matrix *own;       /* ... unless it is the user's */
     double *smooth;          /* [its rows], NULL: ones */
+    tct_near_null near;      /* ... or several vectors */
     double entries;          /* of all levels */
     bool loose;              /* no row depends on another */
 } growth;
@@ -57,15 +59,18 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     return tacit_queue_alloc(q, n, &L->x2);
 }
 
-/* In a format that needs no race: of the few that levels are worth trying. */
+/* In a format that needs no race: of the few that levels are worth trying, the
+ * first that there is for this matrix. */
 static tacit_status make_operator(growth *g, tct_amg_level *L)
 {
+    static const char *const formats[] = {"bsell@none", "sell@none",
+                                          "csr@none"};
     L->A = g->A;
     if (is_finest(g)) return TACIT_OK;
-    tacit_status status =
-        tacit_operator_create(g->A->q, g->m, "sell@none", &L->own);
-    if (status == TACIT_UNSUPPORTED)
-        status = tacit_operator_create(g->A->q, g->m, "csr@none", &L->own);
+    tacit_status status = TACIT_UNSUPPORTED;
+    for (int i = g->near.vectors > 1 ? 0 : 1;
+         i < 3 && status == TACIT_UNSUPPORTED; i++)
+        status = tacit_operator_create(g->A->q, g->m, formats[i], &L->own);
     L->A = L->own;
     return status;
 }
@@ -143,8 +148,13 @@ static tacit_status coarsen(growth *g, tct_aggregates *G, tacit_matrix **out,
 {
     *why = "as many levels as were asked for";
     if (g->M->levels == g->M->levels_most) return TACIT_OK;
-    TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
-    TRY(tct_galerkin(g->m, G, out));
+    if (g->near.vectors > 0) {
+        TRY(tct_aggregate_nodes(g->m, &g->near, &pairwise, G));
+        TRY(tct_block_galerkin(g->m, G, out));
+    } else {
+        TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
+        TRY(tct_galerkin(g->m, G, out));
+    }
     tct_aggregates_forget(G);
     TRY(judge(g, *out, why));
     if (*why) tacit_matrix_destroy(out);
@@ -167,15 +177,17 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
     return TACIT_OK;
 }
 
-/* On to the level of `coarse`, which is taken over, and of G's smooth vector. */
-static void descend(growth *g, tct_aggregates *G, tacit_matrix *coarse)
+/* On to the level of `coarse`, which is taken over, and of G's smooth vectors. */
+static tacit_status descend(growth *g, tct_aggregates *G, tacit_matrix *coarse)
 {
     tacit_matrix_destroy(&g->own);
+    g->own = coarse;
+    g->m = coarse;
+    if (g->near.vectors > 0) return tct_near_null_next(&g->near, G);
     tct_free(g->smooth);
     g->smooth = G->smooth;
     G->smooth = NULL;
-    g->own = coarse;
-    g->m = coarse;
+    return TACIT_OK;
 }
 
 static void tell(const growth *g, const tct_amg_level *L, int rounds,
@@ -212,7 +224,7 @@ static tacit_status add_level(growth *g, bool *more)
                                                            &G, &L->down));
     if (status >= 0 && !coarse) status = finish(g, L, why);
     *more = status >= 0 && coarse;
-    if (*more) descend(g, &G, coarse);
+    if (*more) status = tct_agree(g->A->world, descend(g, &G, coarse));
     else tacit_matrix_destroy(&coarse);
     tct_aggregates_free(&G);
     return status;
@@ -241,7 +253,8 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->own) bytes += L->own->local->matrix_bytes;
     if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
     if (L->down.of)
-        bytes += 4.0 * (double)L->down.sets.count + 24.0 * (double)L->n;
+        bytes += 4.0 * (double)L->down.sets.count +
+                 (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;
 }
@@ -268,15 +281,34 @@ static tacit_status describe(tct_amg *M)
     return TACIT_OK;
 }
 
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tacit_matrix *matrix)
+/* What is smooth on the finest level. A single vector is for aggregates of rows. */
+static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
 {
-    growth g = {.M = M, .A = A, .m = matrix};
+    tct_near_null *B = &g->near;
+    TRY(tct_near_null_open(g->m, o, B));
+    if (B->vectors == 0) return TACIT_OK;
+    const size_t used = strlen(g->M->detail);
+    snprintf(g->M->detail + used, sizeof g->M->detail - used,
+             ", %d near-null vector%s", B->vectors, B->vectors > 1 ? "s" : "");
+    bool nodes = false; /* of several rows, on any rank */
+    TRY(tct_any(g->m->world, B->nodes < g->m->A.rows, &nodes));
+    if (B->vectors > 1 || nodes) return TACIT_OK;
+    g->smooth = B->value;
+    B->value = NULL;
+    tct_near_null_clear(B);
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
+                           const tct_precond_source *from)
+{
+    growth g = {.M = M, .A = A, .m = from->matrix};
     bool more = true;
-    tacit_status status = TACIT_OK;
+    tacit_status status = open_smooth(&g, &from->options);
     while (status >= 0 && more) status = add_level(&g, &more);
     tacit_matrix_destroy(&g.own);
     tct_free(g.smooth);
+    tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
     return describe(M);
