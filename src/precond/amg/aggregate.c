@@ -184,7 +184,7 @@ static tacit_status join_alone(const aggregation *g)
         if (members[n] == 1) place[n] = better_place(g, members, i);
     }
     for (int64_t n = 0; n < G->coarse; n++)
-        if (members[n] > 1) place[n] = (int32_t)n;
+        if (members[n] != 1) place[n] = (int32_t)n;
     close_gaps(G, place, members);
     look_up(G->rows, place, G->of);
     look_up(G->B.rows, place, g->up);

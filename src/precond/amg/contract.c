@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/contract.c - row by row: what the rows of an aggregate have is
- * looked up by column in a small table, and added up.
+ * looked up by column, of other ranks in a small table, and added up.
  *
  * How many entries that gives is known afterwards, and to count them first takes
  * as long again. So there is room for all that could be; each thread fills its
@@ -43,6 +43,13 @@ typedef struct {
     uint32_t row; /* whose entry it is, counted from 1; of another: free */
 } slot;
 
+/* A thread's. */
+typedef struct {
+    int64_t *entry; /* [coarse] the last one in this column of this rank */
+    slot *table;    /* of other columns */
+    int bits;
+} lookup;
+
 /* Rows [first, last), in entries [from, end) of the result before they move. */
 typedef struct {
     int64_t first, last;
@@ -75,21 +82,6 @@ static int bits_for(int64_t entries)
     return bits;
 }
 
-/* The aggregate of column `col`, -1: none; `*weight` times what Q has there. */
-static inline int64_t find_column(const tct_contraction *c, int64_t col,
-                                  double *weight)
-{
-    const int64_t j = col - c->A->first;
-    if (j >= 0 && j < c->A->rows) {
-        if (c->weight) *weight *= c->weight[j];
-        return c->of[j] < 0 ? -1 : c->first + c->of[j];
-    }
-    const int64_t g =
-        c->ghosts ? tct_ghost_place(c->ghosts, col) : j - c->A->rows;
-    if (c->ghost_weight) *weight *= c->ghost_weight[g];
-    return c->ghost_of[g];
-}
-
 /* The slot of `col` in row `n`; a free one if there is none yet. */
 static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
 {
@@ -101,27 +93,55 @@ static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
     return &table[h];
 }
 
-/* Row `n` from entry `from` of the result on; returns where it ends. */
-static int64_t add_up(const contraction *k, int64_t n, int64_t from,
-                      slot *table)
+/* Adds to the entry `*at`, where that is one of the row that has entries from
+ * `from` to before `*end`; else it is a new one of column `col` at the end. */
+static inline void add(tct_csr *out, int64_t from, int64_t *end, int64_t *at,
+                       int64_t col, double value)
+{
+    if (*at >= from) {
+        out->val[*at] += value;
+        return;
+    }
+    *at = (*end)++;
+    tct_csr_set_col(out, *at, col);
+    out->val[*at] = value;
+}
+
+/* Of column `j` behind A's own rows or before them. */
+static void add_other(const contraction *k, const lookup *l, int64_t n,
+                      int64_t from, int64_t *end, int64_t j, double value)
 {
     const tct_contraction *c = k->c;
-    const int bits = bits_for(most_entries(k, n));
+    const int64_t g = c->ghosts ? tct_ghost_place(c->ghosts, j + c->A->first)
+                                : j - c->A->rows;
+    const int64_t col = c->ghost_of[g];
+    if (col < 0) return;
+    slot *s = find_slot(l->table, l->bits, n, col);
+    if (s->row != (uint32_t)(n + 1)) *s = (slot){col, -1, (uint32_t)(n + 1)};
+    add(k->out, from, end, &s->at, col,
+        c->ghost_weight ? value * c->ghost_weight[g] : value);
+}
+
+/* Row `n` from entry `from` of the result on; returns where it ends. */
+static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
+{
+    const tct_contraction *c = k->c;
+    const tct_csr *A = c->A;
+    const double *weight = c->weight;
     int64_t end = from;
+    l->bits = bits_for(most_entries(k, n));
     for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
         const int64_t i = k->m.member[at];
-        for (int64_t e = c->A->ptr[i]; e < c->A->ptr[i + 1]; e++) {
-            double weight = c->weight ? c->weight[i] : 1.0;
-            const int64_t col = find_column(c, tct_csr_col(c->A, e), &weight);
-            if (col < 0) continue;
-            slot *s = find_slot(table, bits, n, col);
-            if (s->row == (uint32_t)(n + 1)) {
-                k->out->val[s->at] += weight * c->A->val[e];
-                continue;
+        const double own = weight ? weight[i] : 1.0;
+        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+            const int64_t j = tct_csr_col(A, e) - A->first;
+            const double value = own * A->val[e];
+            if (j < 0 || j >= A->rows) {
+                add_other(k, l, n, from, &end, j, value);
+            } else if (c->of[j] >= 0) {
+                add(k->out, from, &end, &l->entry[c->of[j]],
+                    c->first + c->of[j], weight ? value * weight[j] : value);
             }
-            *s = (slot){col, end, (uint32_t)(n + 1)};
-            tct_csr_set_col(k->out, end, col);
-            k->out->val[end++] = weight * c->A->val[e];
         }
     }
     return end;
@@ -146,15 +166,19 @@ static void divide(contraction *k)
 /* Returns whether there is no memory. */
 static bool fill(const contraction *k, piece *p)
 {
-    slot *table = tct_calloc(sizeof *table << bits_for(k->widest));
+    const int64_t coarse = k->c->coarse;
+    lookup l = {.entry = tct_alloc((size_t)coarse * sizeof *l.entry),
+                .table = tct_calloc(sizeof *l.table << bits_for(k->widest))};
+    const bool starved = !l.entry || !l.table;
+    for (int64_t n = 0; !starved && n < coarse; n++) l.entry[n] = -1;
     p->end = p->from;
-    for (int64_t n = p->first; table && n < p->last; n++) {
+    for (int64_t n = p->first; !starved && n < p->last; n++) {
         const int64_t from = p->end;
-        p->end = add_up(k, n, from, table);
+        p->end = add_up(k, n, from, &l);
         k->out->ptr[n + 1] = p->end - from;
     }
-    tct_free(table);
-    return table == NULL;
+    TCT_FREE(l.entry, l.table);
+    return starved;
 }
 
 static void move_together(const contraction *k)

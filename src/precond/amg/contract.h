@@ -30,7 +30,8 @@ typedef struct tct_contraction {
 
 /* The entries of a row of `out` come in no order.
  * Memory      room for as many entries as `A` has, touched as far as is needed,
- *             and copied where it is much too much.
+ *             and copied where it is much too much; 8 bytes a row of `out`
+ *             and thread.
  * Errors      NO_MEMORY. */
 tacit_status tct_contract(const tct_contraction *c, tct_csr *out);
 
