@@ -4,6 +4,7 @@
 #ifndef TACIT_TESTS_AMG_TWIN_H
 #define TACIT_TESTS_AMG_TWIN_H
 #include "mpi_main.h"
+#include "operator/layout/cells.h"
 #include "precond/amg/there.h"
 #include <stdlib.h>
 
@@ -63,6 +64,26 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     }
 }
 
+/* Slices of the matrix at hand, as a GPU would have them; NULL: there are none. */
+static const tct_gpu_arrays *twin_slices;
+
+static inline bool twin_count(const tacit_operator *A, int32_t *count)
+{
+    (void)A;
+    for (int64_t s = 0; twin_slices && s < twin_slices->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++)
+            tct_cell_count(twin_slices, s, l, count);
+    return twin_slices != NULL;
+}
+
+static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
+{
+    (void)A;
+    for (int64_t s = 0; s < twin_slices->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++)
+            tct_cell_read(twin_slices, s, l, out->ptr, out->col, out->val);
+}
+
 static inline tacit_status twin_store(const tacit_operator *finest,
                                       const tct_amg_csr *A, double norm,
                                       tacit_operator **out)
@@ -78,6 +99,8 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .each = twin_each,
                                              .sum_up = twin_sum_up,
                                              .merge = twin_merge,
+                                             .count = twin_count,
+                                             .read = twin_read,
                                              .store = twin_store};
 
 #endif

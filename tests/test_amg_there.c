@@ -6,6 +6,8 @@
  * RUN: np=1 */
 #include "amg_twin.h"
 #include "gpu.h"
+#include "matrix/matrix.h"
+#include "operator/layout/slices_build.h"
 
 typedef struct {
     tacit_queue *q;
@@ -120,6 +122,46 @@ static void so_they_are_with_other_wishes(void **state)
                                          .degree = 3 - s,
                                          .levels = s == 2 ? 2 : 0};
         expect_same(gallery_matrix("poisson3d:22"), smoothers[s], &o, 1);
+    }
+}
+
+/* --- the rows of an operator ---------------------------------------------------- */
+
+/* The rows of `m` once more, to be freed; col32 are those of one rank. */
+static tct_local rows_of(const tacit_matrix *m)
+{
+    return (tct_local){.rows = m->A.rows,
+                       .cols = m->A.rows,
+                       .ptr = m->A.ptr,
+                       .col = m->A.col32,
+                       .val = m->A.val};
+}
+
+/* Read back from slices of each kind, there are the same rows. */
+static void slices_are_rows_again(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *store;
+        tct_gpu_kinds kinds;
+    } slices[] = {{"poisson3d:23", "f64", GPU_ONLY_FAR},
+                  {"poisson3d:23", "dict8", GPU_ANY_KIND},
+                  {"poisson3d:22", "auto", GPU_ANY_KIND},
+                  {"jump3d:20,1e4,1", "f64", GPU_ANY_KIND},
+                  {"tet3d:18,1", "auto", GPU_ANY_KIND},
+                  {"elasticity3d:12", "f64", GPU_ANY_KIND}};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        tct_gpu_arrays host;
+        tct_gpu_about about;
+        tacit_matrix *m = gallery_matrix(slices[i].matrix);
+        const tct_local rows = rows_of(m);
+        OK(tct_gpu_slices_build(&rows, 1, slices[i].kinds, slices[i].store,
+                                &host, &about));
+        assert_int_equal(host.long_rows, 0);
+        twin_slices = &host;
+        expect_same(m, slices[i].matrix, NULL, 1);
+        twin_slices = NULL;
+        tct_gpu_slices_build_free(&host);
     }
 }
 
@@ -254,6 +296,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_those_of_the_host),
         cmocka_unit_test(so_they_are_with_other_wishes),
+        cmocka_unit_test(slices_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),
         cmocka_unit_test(it_is_done_where_it_was_asked_for),

@@ -5,10 +5,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
-#if TCT_HAVE_CUDA
-#include "precond/amg/gpu/kernels.h"
-#endif
-
 enum { ROUNDS = 2 /* between two looks */ };
 
 /* aggregate.c */
@@ -489,12 +485,32 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
     return NULL;
 }
 
-static tacit_status build(tct_amg_there *t, const tacit_matrix *m)
+/* What the operator has on the device; *out false: it does not tell. */
+static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
+                              bool *out)
 {
-    TRY(put_rows(t, &m->A));
-    const size_t room = divide_room(NULL, t->A.rows, &t->g);
+    int64_t entries = 0;
+    *out = t->kernels->count(A, t->g.count);
+    if (!*out) return TACIT_OK;
+    TRY(sum_up(t, A->n, &entries));
+    *out = entries == A->info.nonzeros;
+    if (!*out) return TACIT_OK;
+    TRY(open_csr(t->q, A->n, entries, &t->matrix, &t->A));
+    t->g.out = t->A;
+    each(t, TCT_AMG_starts, A->n + 1);
+    t->kernels->read(A, &t->A);
+    return q_own_status(t->q);
+}
+
+static tacit_status build(tct_amg_there *t, const tacit_operator *A,
+                          const tacit_matrix *m)
+{
+    const size_t room = divide_room(NULL, A->n, &t->g);
+    bool there = false;
     TRY(tacit_queue_alloc(t->q, room, &t->room));
-    tidy(t);
+    divide_room(t->room, A->n, &t->g);
+    TRY(read_rows(t, A, &there));
+    if (!there) TRY(put_rows(t, &m->A));
     TRY(describe(t, &t->A, &t->about));
     if (t->about.bad > 0)
         FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
@@ -515,7 +531,7 @@ tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
         t->kernels = kernels;
         t->q = A->q;
         t->world = A->world;
-        const tacit_status status = build(t, m);
+        const tacit_status status = build(t, A, m);
         if (status < 0) {
             tct_amg_there_close(&t);
             if (status != TACIT_NO_MEMORY && status != TACIT_UNSUPPORTED)

@@ -10,25 +10,7 @@
 #define TCT_AMG_THERE_H
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
-#include "precond/amg/tasks.h"
-
-/* What a device does of it: all is enqueued on `q`. */
-typedef struct tct_amg_kernels {
-    int64_t
-        small; /* rows that are left to the host: launches would take longer */
-    /* The task, for each number below `n`. */
-    void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,
-                 const tct_amg_work *g);
-    /* sum[k] of what `count` [n] has before k; sum[n]: all. */
-    void (*sum_up)(tacit_queue *q, int64_t n, const tct_amg_work *g);
-    /* The rows of `out`: how many entries each has into `count`, or the
-     * entries. */
-    void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
-    /* The operator of `A`, whose largest row sum is `norm`.
-     * Errors      UNSUPPORTED (the host is to make it), NO_MEMORY, DEVICE. */
-    tacit_status (*store)(const tacit_operator *finest, const tct_amg_csr *A,
-                          double norm, tacit_operator **out);
-} tct_amg_kernels;
+#include "precond/amg/kernels.h"
 
 /* Those of the device of `q`; NULL: set-up is the host's. */
 const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
