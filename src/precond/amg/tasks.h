@@ -105,14 +105,16 @@ TCT_BOTH int32_t tct_amg_add_one(int32_t *to)
 }
 
 /* Of numbers that are not negative: their bits are in the same order. What is
- * no number counts as the largest. */
+ * no number counts as the largest. Most are not larger than what is there. */
 TCT_BOTH void tct_amg_largest_of(double *to, double v)
 {
+    const double here = *(const volatile double *)to;
+    if (fabs(v) <= here) return;
 #ifdef __CUDA_ARCH__
     atomicMax((unsigned long long *)to,
               (unsigned long long)__double_as_longlong(fabs(v)));
 #else
-    if (!(fabs(v) <= *to)) *to = fabs(v);
+    *to = fabs(v);
 #endif
 }
 
@@ -562,16 +564,19 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 }
 
 /* X(task): in the order of this file. */
-#define TCT_AMG_TASKS(X)                                                       \
-    X(diagonal)                                                                \
-    X(look_over)                                                               \
-    X(inverse)                                                                 \
-    X(random)                                                                  \
-    X(open)                                                                    \
-    X(opened)                                                                  \
-    X(look) X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number)        \
-        X(go_up) X(none) X(member) X(place) X(settle) X(inhabited) X(renumber) \
-            X(begin) X(fill) X(weigh) X(weigh_none) X(measure) X(starts)
+#define TCT_AMG_TASKS(X)                                                      \
+    X(diagonal)                                                               \
+    X(look_over)                                                              \
+    X(inverse)                                                                \
+    X(random)                                                                 \
+    X(open)                                                                   \
+    X(opened)                                                                 \
+    X(look)                                                                   \
+    X(link)                                                                   \
+    X(jump)                                                                   \
+    X(pair) X(keep) X(decide) X(lead) X(number) X(go_up) X(none) X(member)    \
+        X(place) X(settle) X(inhabited) X(renumber) X(begin) X(fill) X(weigh) \
+            X(weigh_none) X(measure) X(starts)
 
 typedef enum tct_amg_task {
 #define X(name) TCT_AMG_##name,
