@@ -564,19 +564,13 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 }
 
 /* X(task): in the order of this file. */
-#define TCT_AMG_TASKS(X)                                                      \
-    X(diagonal)                                                               \
-    X(look_over)                                                              \
-    X(inverse)                                                                \
-    X(random)                                                                 \
-    X(open)                                                                   \
-    X(opened)                                                                 \
-    X(look)                                                                   \
-    X(link)                                                                   \
-    X(jump)                                                                   \
-    X(pair) X(keep) X(decide) X(lead) X(number) X(go_up) X(none) X(member)    \
-        X(place) X(settle) X(inhabited) X(renumber) X(begin) X(fill) X(weigh) \
-            X(weigh_none) X(measure) X(starts)
+/* clang-format off */
+#define TCT_AMG_TASKS(X)                                                       \
+    X(diagonal) X(look_over) X(inverse) X(random) X(open) X(opened) X(look)    \
+    X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) X(go_up)       \
+    X(none) X(member) X(place) X(settle) X(inhabited) X(renumber) X(begin)     \
+    X(fill) X(weigh) X(weigh_none) X(measure) X(starts)
+/* clang-format on */
 
 typedef enum tct_amg_task {
 #define X(name) TCT_AMG_##name,
