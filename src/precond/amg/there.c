@@ -7,9 +7,6 @@
 
 enum { ROUNDS = 2 /* between two looks */ };
 
-/* aggregate.c */
-static const double APART = 4.0, JOINS = 0.1;
-
 struct tct_amg_there {
     const tct_amg_kernels *kernels;
     tacit_queue *q;
@@ -28,6 +25,8 @@ const tct_amg_kernels *tct_amg_kernels_instead;
 
 const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
 {
+    const char *wish = getenv("TACIT_AMG_SETUP");
+    if (!wish || strcmp(wish, "device") != 0) return NULL;
     if (tct_amg_kernels_instead) return tct_amg_kernels_instead;
 #if TCT_HAVE_CUDA
     if (q->device == &tct_device_cuda) return &tct_amg_gpu_kernels;
@@ -205,7 +204,7 @@ static tacit_status passes(tct_amg_there *t, int count, int *rounds)
 {
     double *old = NULL;
     tacit_status status = TACIT_OK;
-    t->g.apart = APART;
+    t->g.apart = tct_apart;
     each(t, TCT_AMG_diagonal, t->A.rows);
     for (int k = 0; status >= 0 && k < count; k++) {
         double *memory = NULL;
@@ -232,7 +231,7 @@ static tacit_status join_alone(tct_amg_there *t)
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = t->A.rows;
-    g->joins = JOINS;
+    g->joins = tct_joins;
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_member, rows);
     each(t, TCT_AMG_place, rows);
@@ -474,8 +473,6 @@ static tacit_status put_rows(tct_amg_there *t, const tct_csr *A)
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
                           int64_t small)
 {
-    const char *wish = getenv("TACIT_AMG_SETUP");
-    if (!wish || strcmp(wish, "device") != 0) return "it was not asked for";
     if (A->world->size > 1) return "there are several ranks";
     if (A->order) return "the operator has an order of its own";
     if (A->exponent != 0) return "entries are far from 1";
