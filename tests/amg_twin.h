@@ -18,10 +18,34 @@ static inline int64_t twin_order(int64_t n, int64_t k)
     return n - 1 - k;
 }
 
+/* Jumps as if all threads had read before the first of them wrote, which is when
+ * they get least far along a path. */
+static inline void twin_jump(int64_t n, const tct_amg_work *g)
+{
+    const size_t bytes = (size_t)g->A.rows * sizeof *g->link;
+    tct_amg_work before = *g;
+    before.link = malloc(bytes + 1);
+    assert_non_null(before.link);
+    memcpy(before.link, g->link, bytes);
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t i = tct_amg_row_at(g, k);
+        if (i < 0) continue;
+        const uint32_t was = before.link[i];
+        tct_amg_task_jump(&before, k);
+        g->link[i] = before.link[i];
+        before.link[i] = was;
+    }
+    free(before.link);
+}
+
 static inline void twin_each(tacit_queue *q, tct_amg_task task, int64_t n,
                              const tct_amg_work *g)
 {
     (void)q;
+    if (task == TCT_AMG_jump) {
+        twin_jump(n, g);
+        return;
+    }
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = twin_order(n, k);
         switch (task) {
