@@ -6,13 +6,14 @@
  *     mpirun -np 2 peer_petsc -matrix a.petsc -rtol 1e-8 -repeat 5
  *     mpirun -np 2 peer_petsc -matrix a.petsc -iterations 100
  *
- * KSPCG without a preconditioner on the matrix type that PETSc takes by
- * default (AIJ), in natural row order, dealt out as PETSc deals. Prints one
- * tab-separated line after a line of headings:
+ * KSPCG, without a preconditioner unless -pc_type is given, on the matrix type
+ * that PETSc takes by default (AIJ), in natural row order, dealt out as PETSc
+ * deals. Prints one tab-separated line after a line of headings:
  *   rows, non-zeros, ranks, iterations, time per iteration [us] (median of the
  *   repeats, the slowest rank, after one warm-up), time of one MatMult [us]
  *   (the same way), true residual ||b - A x|| / ||b||, largest peak memory of
- *   a rank and sum over the ranks [MiB], reason of stopping.
+ *   a rank and sum over the ranks [MiB], reason of stopping, set-up of solver
+ *   and preconditioner [s].
  *
  * Options: -rhs ones|random (b = 1, or b = A x* with x* random), -rtol T,
  * -iterations K (exactly K, no test of convergence), -max_it K, -repeat R. Any
@@ -33,7 +34,7 @@ typedef struct {
 typedef struct {
     PetscInt iterations;
     PetscReal residual;
-    double seconds, product_seconds;
+    double seconds, product_seconds, setup_seconds;
     KSPConvergedReason reason;
 } result;
 
@@ -106,9 +107,11 @@ static PetscErrorCode elapsed(double start, double *out)
     return 0;
 }
 
-static PetscErrorCode set_up(const settings *s, Mat A, KSP *ksp)
+static PetscErrorCode set_up(const settings *s, Mat A, KSP *ksp, result *out)
 {
     PC pc;
+    PetscCallMPI(MPI_Barrier(PETSC_COMM_WORLD));
+    const double start = MPI_Wtime();
     PetscCall(KSPCreate(PETSC_COMM_WORLD, ksp));
     PetscCall(KSPSetOperators(*ksp, A, A));
     PetscCall(KSPSetType(*ksp, KSPCG));
@@ -120,6 +123,7 @@ static PetscErrorCode set_up(const settings *s, Mat A, KSP *ksp)
                                fixed ? s->iterations : s->max_it));
     PetscCall(KSPSetFromOptions(*ksp));
     PetscCall(KSPSetUp(*ksp));
+    PetscCall(elapsed(start, &out->setup_seconds));
     return 0;
 }
 
@@ -198,14 +202,14 @@ static PetscErrorCode print(Mat A, const result *r, double peak)
     PetscCall(PetscPrintf(PETSC_COMM_WORLD,
                           "rows\tnonzeros\tranks\titerations\tus/iteration\t"
                           "us/product\ttrue residual\tMiB largest\tMiB sum\t"
-                          "reason\n"));
+                          "reason\tset-up\n"));
     PetscCall(PetscPrintf(
         PETSC_COMM_WORLD,
-        "%lld\t%.0f\t%d\t%lld\t%.3f\t%.3f\t%.3e\t%.1f\t%.1f\t%s\n",
+        "%lld\t%.0f\t%d\t%lld\t%.3f\t%.3f\t%.3e\t%.1f\t%.1f\t%s\t%.6f\n",
         (long long)rows, info.nz_used, ranks, (long long)r->iterations,
         1e6 * r->seconds / (double)(r->iterations > 0 ? r->iterations : 1),
         1e6 * r->product_seconds, (double)r->residual, largest, sum,
-        KSPConvergedReasons[r->reason]));
+        KSPConvergedReasons[r->reason], r->setup_seconds));
     return 0;
 }
 
@@ -220,7 +224,7 @@ static PetscErrorCode run(void)
     PetscCall(load(s.matrix, &A));
     PetscCall(MatCreateVecs(A, &x, &b));
     PetscCall(make_rhs(&s, A, x, b));
-    PetscCall(set_up(&s, A, &ksp));
+    PetscCall(set_up(&s, A, &ksp, &out));
     PetscCall(measure_solve(&s, ksp, b, x, &out));
     const double peak = peak_mib(); /* of the solve, not of what follows */
     PetscCall(VecDuplicate(b, &y));

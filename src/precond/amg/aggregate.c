@@ -18,9 +18,9 @@ const double tct_apart = 4.0, tct_joins = 0.1;
 
 typedef struct {
     const tacit_matrix *A;
-    const double *w; /* [rows] NULL: ones */
-    tct_aggregates *G;
-    tct_csr B; /* of the pass; the first has A itself */
+    const double *w;    /* [rows] NULL: ones */
+    tct_aggregates *G;  /* ... with B of the pass; the first has A itself */
+    int64_t *ghost_col; /* [G->ghosts] their columns in the next B */
     double *diag;
     int32_t *mate, *up; /* [rows of B] the pair of each */
 } aggregation;
@@ -92,27 +92,38 @@ static void go_up(const aggregation *g, bool first)
         else if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
 }
 
+/* Other ranks' columns stand behind those of pairs, as they are. */
+static tacit_status add_up(aggregation *g, const tct_csr *A, const double *w)
+{
+    tct_aggregates *G = g->G;
+    tct_csr B;
+    for (int64_t k = 0; k < G->ghosts.count; k++)
+        g->ghost_col[k] = G->coarse + k;
+    TRY(tct_contract(
+        &(tct_contraction){.A = A,
+                           .of = g->up,
+                           .weight = w,
+                           .coarse = G->coarse,
+                           .all = G->coarse + G->ghosts.count,
+                           .ghosts = A == &G->B ? NULL : &G->ghosts,
+                           .ghost_of = g->ghost_col},
+        &B));
+    tct_csr_clear(&G->B);
+    G->B = B;
+    set_diagonal(g, &G->B, NULL, HUGE_VAL);
+    return TACIT_OK;
+}
+
 static tacit_status pass(aggregation *g, bool first, bool last)
 {
-    const tct_csr *A = first ? &g->A->A : &g->B;
+    const tct_csr *A = first ? &g->A->A : &g->G->B;
     const double *w = first ? g->w : NULL;
     tct_pairing p = {.A = A, .w = w, .diag = g->diag, .mate = g->mate};
     TRY(tct_match(&p));
     g->G->rounds += p.rounds;
     g->G->coarse = number_pairs(g, A->rows);
     go_up(g, first);
-    if (last) return TACIT_OK;
-    tct_csr B;
-    TRY(tct_contract(&(tct_contraction){.A = A,
-                                        .of = g->up,
-                                        .weight = w,
-                                        .coarse = g->G->coarse,
-                                        .all = g->G->coarse},
-                     &B));
-    tct_csr_clear(&g->B);
-    g->B = B;
-    set_diagonal(g, &g->B, NULL, HUGE_VAL);
-    return TACIT_OK;
+    return last ? TACIT_OK : add_up(g, A, w);
 }
 
 /* --- rows left alone ----------------------------------------------------------- */
@@ -138,35 +149,45 @@ static int32_t better_place(const aggregation *g, const int32_t *members,
     return best;
 }
 
-/* Number the aggregates that have rows again, in the same order; `number` is of
- * all that there were. */
-static void close_gaps(tct_aggregates *G, int32_t *number)
+/* Number the aggregates that are still one, in the same order; `place` is where
+ * each has gone, itself as a rule, and becomes the number of that. */
+static void close_gaps(tct_aggregates *G, int32_t *place, int32_t *number)
 {
     int32_t count = 0;
-    for (int64_t n = 0; n < G->coarse; n++) number[n] = -1;
-    for (int64_t i = 0; i < G->rows; i++)
-        if (G->of[i] >= 0) number[G->of[i]] = 0;
     for (int64_t n = 0; n < G->coarse; n++)
-        if (number[n] == 0) number[n] = count++;
-    for (int64_t i = 0; i < G->rows; i++)
-        if (G->of[i] >= 0) G->of[i] = number[G->of[i]];
+        if (place[n] == n) number[n] = count++;
+    for (int64_t n = 0; n < G->coarse; n++) place[n] = number[place[n]];
     G->coarse = count;
 }
 
-static void join_alone(const aggregation *g)
+static void look_up(int64_t count, const int32_t *number, int32_t *of)
+{
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < count; i++)
+        if (of[i] >= 0) of[i] = number[of[i]];
+}
+
+static tacit_status join_alone(const aggregation *g)
 {
     tct_aggregates *G = g->G;
-    int32_t *members = g->mate, *place = g->up;
-    for (int64_t n = 0; n < G->coarse; n++) members[n] = 0;
+    int32_t *members = g->mate, *place = NULL;
+    TRY(TCT_ALLOC(G->coarse, what, &place));
+    memset(members, 0, (size_t)G->coarse * sizeof *members);
     for (int64_t i = 0; i < G->rows; i++)
         if (G->of[i] >= 0) members[G->of[i]]++;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < G->rows; i++) {
         const int32_t n = G->of[i];
-        place[i] = n < 0 || members[n] > 1 ? n : better_place(g, members, i);
+        if (n < 0) continue;
+        if (members[n] == 1) place[n] = better_place(g, members, i);
     }
-    memcpy(G->of, place, (size_t)G->rows * sizeof *place);
-    close_gaps(G, members);
+    for (int64_t n = 0; n < G->coarse; n++)
+        if (members[n] > 1) place[n] = (int32_t)n;
+    close_gaps(G, place, members);
+    look_up(G->rows, place, G->of);
+    look_up(G->B.rows, place, g->up);
+    tct_free(place);
+    return TACIT_OK;
 }
 
 /* --- what P has --------------------------------------------------------------- */
@@ -201,7 +222,10 @@ static tacit_status allocate(aggregation *g)
     TRY(TCT_ALLOC(rows, what, &g->G->weight));
     TRY(TCT_ALLOC(rows, what, &g->diag));
     TRY(TCT_ALLOC(rows, what, &g->mate));
-    return TCT_ALLOC(rows, what, &g->up);
+    TRY(TCT_ALLOC(rows, what, &g->up));
+    const tct_csr *A = &g->A->A;
+    TRY(tct_ghosts_find(A, 1, A->first, A->first + A->rows, &g->G->ghosts));
+    return TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_col);
 }
 
 static tacit_status aggregate(aggregation *g, int passes)
@@ -210,7 +234,9 @@ static tacit_status aggregate(aggregation *g, int passes)
     TRY(tct_check_diagonal(g->A));
     set_diagonal(g, &g->A->A, g->w, tct_apart);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
-    join_alone(g);
+    TRY(join_alone(g));
+    g->G->up = g->up;
+    g->up = NULL;
     return weigh(g);
 }
 
@@ -223,8 +249,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G};
     tacit_status status = tct_agree(A->world, aggregate(&g, how->passes));
-    tct_csr_clear(&g.B);
-    TCT_FREE(g.diag, g.mate, g.up);
+    TCT_FREE(g.ghost_col, g.diag, g.mate, g.up);
     int64_t rounds = G.rounds;
     if (status >= 0) status = tct_reduce_i64(A->world, TCT_MAX, 1, &rounds);
     G.rounds = (int)rounds;
@@ -233,8 +258,17 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     return status;
 }
 
+void tct_aggregates_forget(tct_aggregates *G)
+{
+    tct_csr_clear(&G->B);
+    tct_ghosts_clear(&G->ghosts);
+    tct_free(G->up);
+    G->up = NULL;
+}
+
 void tct_aggregates_free(tct_aggregates *G)
 {
+    tct_aggregates_forget(G);
     TCT_FREE(G->of, G->weight, G->smooth);
     *G = (tct_aggregates){0};
 }

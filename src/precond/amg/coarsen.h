@@ -11,6 +11,7 @@
  *     ... and again, with coarse and G.smooth = P' w */
 #ifndef TCT_COARSEN_H
 #define TCT_COARSEN_H
+#include "matrix/ghosts.h"
 #include "matrix/matrix.h"
 
 /* Row i belongs to aggregate of[i] of this rank (-1: to none), and P has
@@ -24,6 +25,12 @@ typedef struct tct_aggregates {
     double *weight;       /* [rows]                                         */
     double *smooth;       /* [coarse] P' of the smooth vector of the level  */
     int rounds;           /* of matching, in all passes: the most of any rank */
+    /* For tct_galerkin alone: the last pass's matrix, whose columns of other
+     * ranks are the level's and stand behind its own, and the aggregate of each
+     * of its rows; without rows after a single pass. */
+    tct_csr B;
+    int32_t *up; /* [B.rows] */
+    tct_ghosts ghosts;
 } tct_aggregates;
 
 typedef struct tct_coarsening {
@@ -39,21 +46,25 @@ extern const double tct_apart, tct_joins;
  * number of threads.
  * Collective.
  * Memory      12 bytes for each entry of `A`, of which three quarters are
- *             touched as a rule, and 50 a row.
+ *             touched as a rule, and 50 a row; a third of it stays until
+ *             tct_aggregates_forget.
  * Errors      INPUT (a diagonal entry that is not positive, naming the row),
  *             UNSUPPORTED (2^31 rows on a rank), NO_MEMORY. */
 tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const tct_coarsening *how, tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
+/* What only tct_galerkin needs. */
+void tct_aggregates_forget(tct_aggregates *G);
 
 /* Is each diagonal entry of this rank positive?
  * Errors      INPUT, naming the first row that has another. */
 tacit_status tct_check_diagonal(const tacit_matrix *A);
 
-/* P' A P with global numbers of aggregates, in the order of ranks.
+/* P' A P with global numbers of aggregates, in the order of ranks, from what G
+ * has of the last pass.
  * Collective.
- * Memory      room for the entries of `A`, touched as far as the result needs
- *             it, the result, 12 bytes a row, 24 a column of other ranks.
+ * Memory      the result, a half more of it, 8 bytes a row, 16 a column of other
+ *             ranks.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,
                           tacit_matrix **coarse);

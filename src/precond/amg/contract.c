@@ -84,9 +84,9 @@ static inline int64_t find_column(const tct_contraction *c, int64_t col,
         if (c->weight) *weight *= c->weight[j];
         return c->of[j] < 0 ? -1 : c->first + c->of[j];
     }
-    if (!c->ghosts) return -1;
-    const int64_t g = tct_ghost_place(c->ghosts, col);
-    *weight *= c->ghost_weight[g];
+    const int64_t g =
+        c->ghosts ? tct_ghost_place(c->ghosts, col) : j - c->A->rows;
+    if (c->ghost_weight) *weight *= c->ghost_weight[g];
     return c->ghost_of[g];
 }
 

@@ -11,10 +11,10 @@ typedef struct tct_contraction {
     const double *weight; /* [A->rows] what Q has there, NULL: ones           */
     int64_t coarse;       /* aggregates of this rank                          */
     int64_t first, all;   /* the global number of its first, those of all     */
-    /* Columns of other ranks; NULL: they are left out. */
-    const tct_ghosts *ghosts;
-    const int64_t *ghost_of;    /* [ghosts] global numbers of aggregates, -1  */
-    const double *ghost_weight; /* [ghosts]                                   */
+    const tct_ghosts *ghosts;   /* columns of other ranks; NULL: those behind
+                                   A's own rows, in this order                */
+    const int64_t *ghost_of;    /* [ghosts] their columns in the result, -1   */
+    const double *ghost_weight; /* [ghosts] NULL: ones                        */
 } tct_contraction;
 
 /* The entries of a row of `out` come in no order.

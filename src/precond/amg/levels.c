@@ -167,6 +167,7 @@ static tacit_status coarsen_here(const growth *g, next_level *next)
 {
     TRY(tct_aggregate(g->m, g->smooth, &pairwise, &next->G));
     TRY(tct_galerkin(g->m, &next->G, &next->matrix));
+    tct_aggregates_forget(&next->G);
     next->rows = next->matrix->A.rows;
     next->all = next->matrix->A.global_rows;
     next->nonzeros = next->matrix->nonzeros;

@@ -32,6 +32,7 @@ typedef struct {
     tct_pairing *p;
     int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
     bool by_hash;           /* after a round that found few */
+    bool anew;              /* ... all rows look again */
     int32_t *open; /* [count] rows that may yet find a mate, ascending */
     int64_t count;
 } matching;
@@ -53,6 +54,14 @@ static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
 static uint64_t edge_hash(int64_t i, int64_t j)
 {
     return tct_mix((uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i));
+}
+
+/* What a row has seen stays right until one of the two finds a mate. */
+static bool has_seen(const matching *m, int64_t i)
+{
+    const int32_t *mate = m->p->mate;
+    const int32_t low = m->lower[i], high = m->upper[i];
+    return (low < 0 || mate[low] == low) && (high < 0 || mate[high] == high);
 }
 
 static void look(const matching *m, int64_t i)
@@ -114,18 +123,20 @@ static void match(matching *m)
     }
     for (p->rounds = 0; m->count > 0;) {
         TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
-        for (int64_t k = 0; k < m->count; k++) look(m, m->open[k]);
+        for (int64_t k = 0; k < m->count; k++)
+            if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
         p->rounds++;
         const int64_t open = m->count, paired = pair_links(m);
         if (paired == 0 && m->by_hash) break;
-        m->by_hash = m->by_hash || paired <= open / FEW;
+        m->anew = !m->by_hash && paired <= open / FEW;
+        m->by_hash = m->by_hash || m->anew;
     }
 }
 
 tacit_status tct_match(tct_pairing *p)
 {
     static const char *const what = "pairs of rows";
-    matching m = {.p = p};
+    matching m = {.p = p, .anew = true};
     tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);

@@ -69,6 +69,7 @@ typedef struct tct_amg_work {
     int32_t *up;    /* [rows of A] the aggregate that a pass puts it in  */
     int32_t *of;    /* [rows of the level] that of all passes            */
     int32_t *first; /* [coarse] its first row                            */
+    int32_t *place; /* [coarse] the one that it joins, or itself         */
     int32_t *count; /* [rows + 1] of anything, to be summed up in `sum`  */
     int64_t *sum;   /* [rows + 1] */
     int32_t *length, *longs; /* [coarse] entries of an aggregate's rows  */
@@ -371,38 +372,41 @@ TCT_BOTH void tct_amg_task_member(const tct_amg_work *g, int64_t i)
     if (g->of[i] >= 0) tct_amg_add_one(&g->count[g->of[i]]);
 }
 
-/* Where a row that is alone goes: better_place. */
+/* Where a row that is alone goes: better_place. All rows of one that is not write
+ * the same. */
 TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
 {
     const tct_amg_csr *A = &g->A;
     const int32_t n = g->of[i];
-    g->up[i] = n;
-    if (n < 0 || g->count[n] > 1) return;
+    if (n < 0) return;
+    int32_t best = n;
+    const bool alone = g->count[n] == 1;
     double most = g->joins * tct_amg_sum_row(A, g->w, i).diagonal;
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+    for (int64_t k = A->ptr[i]; alone && k < A->ptr[i + 1]; k++) {
         const int32_t j = A->col[k];
         if (g->of[j] < 0 || g->count[g->of[j]] < 2) continue;
         const double b = A->val[k] * (g->w ? g->w[i] * g->w[j] : 1.0);
         if (-b <= most) continue;
         most = -b;
-        g->up[i] = g->of[j];
+        best = g->of[j];
     }
+    g->place[n] = best;
 }
 
-TCT_BOTH void tct_amg_task_settle(const tct_amg_work *g, int64_t i)
+/* Is it still one? */
+TCT_BOTH void tct_amg_task_stays(const tct_amg_work *g, int64_t n)
 {
-    g->of[i] = g->up[i];
-}
-
-/* All write the same. */
-TCT_BOTH void tct_amg_task_inhabited(const tct_amg_work *g, int64_t i)
-{
-    if (g->of[i] >= 0) g->count[g->of[i]] = 1;
+    g->count[n] = g->place[n] == n;
 }
 
 TCT_BOTH void tct_amg_task_renumber(const tct_amg_work *g, int64_t i)
 {
-    if (g->of[i] >= 0) g->of[i] = (int32_t)g->sum[g->of[i]];
+    if (g->of[i] >= 0) g->of[i] = (int32_t)g->sum[g->place[g->of[i]]];
+}
+
+TCT_BOTH void tct_amg_task_copy(const tct_amg_work *g, int64_t i)
+{
+    g->up[i] = g->of[i];
 }
 
 /* --- their rows ------------------------------------------------------------------------ */
@@ -441,13 +445,18 @@ TCT_BOTH void tct_amg_sort(int32_t *x, int32_t n)
     }
 }
 
-/* Its rows ascending, and what P has there: weigh. */
+/* Its rows ascending. */
+TCT_BOTH void tct_amg_task_sort(const tct_amg_work *g, int64_t n)
+{
+    tct_amg_sort(g->list + g->ptr[n], g->ptr[n + 1] - g->ptr[n]);
+}
+
+/* What P has there: weigh. */
 TCT_BOTH void tct_amg_task_weigh(const tct_amg_work *g, int64_t n)
 {
-    int32_t *list = g->list + g->ptr[n];
+    const int32_t *list = g->list + g->ptr[n];
     const int32_t members = g->ptr[n + 1] - g->ptr[n];
     double sum = 0.0;
-    tct_amg_sort(list, members);
     for (int32_t k = 0; k < members; k++) {
         const double w = g->w ? g->w[list[k]] : 1.0;
         sum += w * w;
@@ -465,7 +474,13 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
     if (g->of[i] < 0) g->scaled[i] = 0.0;
 }
 
-/* --- the matrix of aggregates: contract.c ---------------------------------------------- */
+/* --- the matrix of aggregates: contract.c, galerkin.c ---------------------------------------------- */
+
+/* S^-1, of the last pass's rows */
+TCT_BOTH void tct_amg_task_scale(const tct_amg_work *g, int64_t k)
+{
+    g->vector[k] = g->group[k] < 0 ? 0.0 : 1.0 / g->smooth[g->group[k]];
+}
 
 TCT_BOTH int32_t tct_amg_members(const tct_amg_work *g, int64_t n)
 {
@@ -568,8 +583,8 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 #define TCT_AMG_TASKS(X)                                                       \
     X(diagonal) X(look_over) X(inverse) X(random) X(open) X(opened) X(look)    \
     X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) X(go_up)       \
-    X(none) X(member) X(place) X(settle) X(inhabited) X(renumber) X(begin)     \
-    X(fill) X(weigh) X(weigh_none) X(measure) X(starts)
+    X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
+    X(sort) X(weigh) X(weigh_none) X(scale) X(measure) X(starts)
 /* clang-format on */
 
 typedef enum tct_amg_task {

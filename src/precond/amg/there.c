@@ -11,10 +11,11 @@ struct tct_amg_there {
     const tct_amg_kernels *kernels;
     tacit_queue *q;
     tacit_world *world;
-    double *matrix, *coarse; /* memory of g.A and of the next level's matrix */
+    double *matrix, *coarse; /* memory of A and of C                          */
+    double *pass;            /* ... and of B, unless that is A                */
     double *smooth, *next;   /* of this level, NULL: ones; of the next one   */
     double *room;            /* what g points to else                        */
-    tct_amg_csr A, C;        /* of the level, and of the next one            */
+    tct_amg_csr A, B, C;     /* of the level, its last pass, the next level  */
     tct_amg_state about, after; /* what `look_over` found of these           */
     tct_amg_transfer down; /* not yet taken                                */
     tct_amg_work g;
@@ -200,9 +201,9 @@ static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
     return TACIT_OK;
 }
 
+/* The last one's matrix stays, and where its rows go to, `up`. */
 static tacit_status passes(tct_amg_there *t, int count, int *rounds)
 {
-    double *old = NULL;
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
     each(t, TCT_AMG_diagonal, t->A.rows);
@@ -210,10 +211,10 @@ static tacit_status passes(tct_amg_there *t, int count, int *rounds)
         double *memory = NULL;
         status = pass(t, k, k == count - 1, &memory, rounds);
         if (!memory) continue;
-        tacit_queue_free(t->q, &old);
-        old = memory;
+        tacit_queue_free(t->q, &t->pass);
+        t->pass = memory;
     }
-    tacit_queue_free(t->q, &old);
+    t->B = t->g.A;
     return status;
 }
 
@@ -231,16 +232,19 @@ static tacit_status join_alone(tct_amg_there *t)
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = t->A.rows;
+    int32_t *const of = g->of;
     g->joins = tct_joins;
+    g->place = g->lower;
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_member, rows);
     each(t, TCT_AMG_place, rows);
-    each(t, TCT_AMG_settle, rows);
-    each(t, TCT_AMG_none, g->coarse);
-    each(t, TCT_AMG_inhabited, rows);
+    each(t, TCT_AMG_stays, g->coarse);
     int64_t count = 0;
     TRY(sum_up(t, g->coarse, &count));
     each(t, TCT_AMG_renumber, rows);
+    g->of = g->up;
+    each(t, TCT_AMG_renumber, t->B.rows);
+    g->of = of;
     g->coarse = count;
     return TACIT_OK;
 }
@@ -261,47 +265,69 @@ static tacit_status open_transfer(tct_amg_there *t)
     return tacit_queue_alloc(t->q, coarse, &t->next);
 }
 
-/* P, and the smooth vector of the next level. */
-static tacit_status list_members(tct_amg_there *t)
+/* The `rows` of each aggregate as `of` says, ascending; *elements: of any. */
+static tacit_status list_members(tct_amg_there *t, int64_t rows, int32_t *of,
+                                 int32_t *ptr, int32_t *list, int64_t *elements)
 {
     tct_amg_work *g = &t->g;
-    const int64_t rows = t->A.rows;
-    TRY(open_transfer(t));
-    g->ptr = (int32_t *)(void *)t->down.ptr;
-    g->list = (int32_t *)(void *)t->down.list;
-    g->scaled = t->down.weight;
-    g->listed = t->down.listed;
-    g->smooth = t->next;
+    int32_t *const was = g->of;
+    g->of = of;
+    g->ptr = ptr;
+    g->list = list;
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_member, rows);
-    TRY(sum_up(t, g->coarse, &t->down.sets.elements));
+    TRY(sum_up(t, g->coarse, elements));
     each(t, TCT_AMG_begin, g->coarse + 1);
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_fill, rows);
+    each(t, TCT_AMG_sort, g->coarse);
+    g->of = was;
+    return TACIT_OK;
+}
+
+/* P, and the smooth vector of the next level. */
+static tacit_status make_p(tct_amg_there *t)
+{
+    tct_amg_work *g = &t->g;
+    const int64_t rows = t->A.rows;
+    int32_t *const up = g->up;
+    TRY(open_transfer(t));
+    g->scaled = t->down.weight;
+    g->listed = t->down.listed;
+    g->smooth = t->next;
+    TRY(list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
+                     (int32_t *)(void *)t->down.list, &t->down.sets.elements));
     each(t, TCT_AMG_weigh, g->coarse);
     each(t, TCT_AMG_weigh_none, rows);
     t->down.sets.ptr = g->ptr;
     t->down.sets.list = g->list;
-    int32_t *const of = g->of; /* it stays with P */
-    g->of = (int32_t *)(void *)t->down.of;
-    g->up = of;
-    each(t, TCT_AMG_settle, rows);
-    g->of = of;
+    g->up = (int32_t *)(void *)t->down.of;
+    each(t, TCT_AMG_copy, rows);
+    g->up = up;
     return q_own_status(t->q);
 }
 
-/* P' A P */
+/* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
 static tacit_status galerkin(tct_amg_there *t)
 {
     tct_amg_work *g = &t->g;
+    int64_t elements = 0;
     tacit_queue_free(t->q, &t->coarse);
     g->pairs = false;
     g->sorted = true;
     g->weight = t->down.weight;
     g->group = g->of;
-    TRY(contract(t, &t->coarse));
+    if (t->pass) {
+        g->A = t->B;
+        g->weight = g->vector = g->diag;
+        g->group = g->up;
+        TRY(list_members(t, t->B.rows, g->up, g->first, g->upper, &elements));
+        each(t, TCT_AMG_scale, t->B.rows);
+    }
+    const tacit_status status = contract(t, &t->coarse);
+    tacit_queue_free(t->q, &t->pass);
     t->C = g->out;
-    return TACIT_OK;
+    return status;
 }
 
 /* Of each row of `A` into the room's vectors. */
@@ -341,7 +367,7 @@ tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
     TRY(passes(t, how->passes, &next->rounds));
     begin_level(t);
     TRY(join_alone(t));
-    TRY(list_members(t));
+    TRY(make_p(t));
     TRY(galerkin(t));
     next->rows = t->C.rows;
     next->nonzeros = t->C.entries;
@@ -546,8 +572,8 @@ void tct_amg_there_close(tct_amg_there **there)
 {
     tct_amg_there *t = *there;
     if (!t) return;
-    double **const all[] = {&t->matrix, &t->coarse, &t->smooth, &t->next,
-                            &t->room};
+    double **const all[] = {&t->matrix, &t->coarse, &t->pass,
+                            &t->smooth, &t->next,   &t->room};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(t->q, all[i]);
     tct_amg_transfer_free(t->q, &t->down);
