@@ -138,7 +138,7 @@ def compare(a, matrix, iterations, precision="double", rtol="0", more=()):
     # No --warmup and --repeat: 1 and 3 are what the rows on a GPU get, and
     # the row of the host is then one run.
     command = [a.tacit, "compare", matrix, "--device", a.device, "--rhs",
-               "ones", "--rtol", rtol, "--max-iterations", str(iterations),
+               "ones", "--precond", "none", "--rtol", rtol, "--max-iterations", str(iterations),
                "--precision", precision, "--json", "-", *more]
     if a.method and "--method" not in more:
         command += ["--method", a.method]

@@ -27,6 +27,15 @@ valid_json profile.json
 accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 
+# a race of preconditioners: one is taken, the others say why not
+accepted solve jump3d:8,1e4,1 --precond auto --json race.json
+valid_json race.json
+[ "$(grep -c '"picked":.*true' race.json)" = 1 ] || complain 'race: not one'
+grep -q '"precond":.*"jacobi"' race.json || complain 'race: not jacobi'
+accepted solve jump3d:8,1e4,1 --precond auto --repeat 2
+has out 'a solve: taken'
+has out 'amg: not tried'
+
 # a small matrix takes one thread, whatever --threads allows, and says so
 accepted solve poisson3d:4 --threads 2 --json threads.json -vv
 [ "$(value threads.json threads)" = 1 ] || complain 'threads: not 1 of 2'
@@ -212,6 +221,19 @@ valid_json compare.json
 for field in baseline x_peer bytes_per_nonzero unavailable; do
     grep -q "\"$field\":" compare.json || complain "compare: no $field"
 done
+# preconditioners and steps have rows of their own
+for precond in jacobi amg; do
+    [ "$(grep -c "^cg	host	.*	$precond	1	" out)" -ge 1 ] || complain "compare: no row of $precond"
+done
+for steps in 4 8 16; do
+    grep -q "^sstep	.*	none	$steps	" out || complain "compare: no row of $steps steps"
+done
+has compare.html 'Levels of amg'
+grep -q '"convergence":[[:space:]]*[0-9]' compare.json || complain 'compare: no convergence of amg'
+accepted compare poisson3d:8 --repeat 1 --method cg --precond none
+[ "$(grep -c '	jacobi	' out)" = 0 ] || complain 'compare: a row of jacobi'
+accepted info poisson3d:12 --precond amg
+has out 'an application leaves 0.'
 accepted compare poisson3d:8 --repeat 1 --device host --format auto --method cg --loop auto
 [ "$(grep -c '^cg	host	' out)" = 1 ] || complain 'compare: not one row'
 has out 'peer-style	needs --device cuda'

@@ -434,30 +434,37 @@ static double *numbers_there(tacit_queue *q, size_t count, const int32_t *x)
 }
 
 typedef struct {
-    size_t n, sets;
+    size_t n, sets, width;
     int32_t *of, *ptr, *list;
     double *w, *listed, *b, *t, *y, *coarse; /* small whole numbers */
 } between;
 
-static between open_between(size_t n, size_t sets)
+static double *whole_numbers(int of, size_t count)
 {
-    between g = {.n = n, .sets = sets};
+    double *v = host_vector(count, 0.0);
+    for (size_t i = 0; i < count; i++) v[i] = whole(of, i, false);
+    return v;
+}
+
+static between open_between(size_t n, size_t sets, size_t width)
+{
+    between g = {.n = n, .sets = sets, .width = width};
     g.of = calloc(n + 1, sizeof *g.of);
     g.ptr = calloc(sets + 2, sizeof *g.ptr);
     g.list = calloc(n + 1, sizeof *g.list);
-    double **const all[] = {&g.w, &g.listed, &g.b, &g.t, &g.y};
-    for (int k = 0; k < 5; k++) {
-        *all[k] = host_vector(n, 0.0);
-        for (size_t i = 0; i < n; i++) (*all[k])[i] = whole(k, i, false);
-    }
-    g.coarse = host_vector(sets, 0.0);
-    for (size_t c = 0; c < sets; c++) g.coarse[c] = whole(9, c, false);
+    g.w = whole_numbers(0, n * width);
+    g.listed = whole_numbers(1, n * width);
+    g.b = whole_numbers(2, n);
+    g.t = whole_numbers(3, n);
+    g.y = whole_numbers(4, n);
+    g.coarse = whole_numbers(9, sets * width);
     int32_t at = 0;
     for (size_t i = 0; i < n; i++) g.of[i] = set_of(i, sets);
     for (size_t c = 0; c < sets; c++) {
         for (size_t i = 0; i < n; i++) {
             if (g.of[i] != (int32_t)c) continue;
-            g.listed[at] = g.w[i];
+            memcpy(g.listed + (size_t)at * width, g.w + i * width,
+                   width * sizeof *g.w);
             g.list[at++] = (int32_t)i;
         }
         g.ptr[c + 1] = at;
@@ -476,21 +483,25 @@ static void check_restriction(tacit_queue *q, const between *g)
 {
     double *ptr = numbers_there(q, g->sets + 1, g->ptr);
     double *list = numbers_there(q, g->n, g->list);
-    double *w = device_vector(q, g->n, g->listed);
+    double *w = device_vector(q, g->n * g->width, g->listed);
     double *b = device_vector(q, g->n, g->b);
     double *t = device_vector(q, g->n, g->t);
-    double *y = poisoned_vector(q, g->sets);
+    double *y = poisoned_vector(q, g->sets * g->width);
     const tct_sets G = {.count = (int64_t)g->sets,
                         .elements = g->ptr[g->sets],
+                        .width = (int)g->width,
                         .ptr = (const int32_t *)(const void *)ptr,
                         .list = (const int32_t *)(const void *)list};
     q_restrict(q, &G, w, b, t, y);
-    double *got = host_copy(q, g->sets, y);
-    for (size_t c = 0; c < g->sets; c++) {
+    double *got = host_copy(q, g->sets * g->width, y);
+    for (size_t u = 0; u < g->sets * g->width; u++) {
+        const size_t c = u / g->width, j = u % g->width;
         double sum = 0.0;
-        for (size_t i = 0; i < g->n; i++)
-            if (g->of[i] == (int32_t)c) sum += g->w[i] * (g->b[i] - g->t[i]);
-        assert_true(got[c] == sum);
+        for (int32_t k = g->ptr[c]; k < g->ptr[c + 1]; k++) {
+            const size_t i = (size_t)g->list[k];
+            sum += g->w[i * g->width + j] * (g->b[i] - g->t[i]);
+        }
+        assert_true(got[u] == sum);
     }
     free(got);
     double **const there[] = {&ptr, &list, &w, &b, &t, &y};
@@ -500,14 +511,18 @@ static void check_restriction(tacit_queue *q, const between *g)
 static void check_prolongation(tacit_queue *q, const between *g)
 {
     double *of = numbers_there(q, g->n, g->of);
-    double *w = device_vector(q, g->n, g->w);
-    double *x = device_vector(q, g->sets, g->coarse);
+    double *w = device_vector(q, g->n * g->width, g->w);
+    double *x = device_vector(q, g->sets * g->width, g->coarse);
     double *y = device_vector(q, g->n, g->y);
-    q_prolong(q, g->n, 0.5, (const int32_t *)(const void *)of, w, x, y);
+    q_prolong(q, g->n, (int)g->width, 0.5, (const int32_t *)(const void *)of, w,
+              x, y);
     double *got = host_copy(q, g->n, y);
     for (size_t i = 0; i < g->n; i++) {
-        const double e = g->of[i] < 0 ? 0.0 : g->coarse[g->of[i]];
-        assert_true(got[i] == g->y[i] + 0.5 * g->w[i] * e);
+        double e = 0.0;
+        for (size_t j = 0; g->of[i] >= 0 && j < g->width; j++)
+            e += g->w[i * g->width + j] *
+                 g->coarse[(size_t)g->of[i] * g->width + j];
+        assert_true(got[i] == g->y[i] + 0.5 * e);
     }
     free(got);
     double **const there[] = {&of, &w, &x, &y};
@@ -517,14 +532,16 @@ static void check_prolongation(tacit_queue *q, const between *g)
 static void levels_are_gone_between_as_they_say(void **state)
 {
     (void)state;
-    static const size_t sizes[][2] = {{0, 0},     {1, 1},      {7, 0},
-                                      {9, 4},     {600, 75},   {5000, 3},
-                                      {513, 600}, {9001, 4500}};
+    static const size_t sizes[][3] = {
+        {0, 0, 1},     {1, 1, 1},      {7, 0, 1},     {9, 4, 1},
+        {600, 75, 1},  {5000, 3, 1},   {513, 600, 1}, {9001, 4500, 1},
+        {0, 0, 6},     {7, 0, 3},      {600, 25, 6},  {5000, 3, 2},
+        {513, 600, 3}, {9001, 1500, 6}};
     for (int threads = 1; threads <= 3; threads += 2) {
         tacit_queue *q = NULL;
         OK(tacit_queue_create(test_world(), TEST_DEVICE, threads, &q));
         for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
-            between g = open_between(sizes[k][0], sizes[k][1]);
+            between g = open_between(sizes[k][0], sizes[k][1], sizes[k][2]);
             check_restriction(q, &g);
             check_prolongation(q, &g);
             close_between(&g);

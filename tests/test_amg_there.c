@@ -104,11 +104,24 @@ static void levels_are_those_of_the_host(void **state)
         int least;
     } matrices[] = {{"poisson3d:24", 2},          {"poisson3d:23", 2},
                     {"poisson2d:121", 2},         {"jump3d:20,1e4,1", 2},
-                    {"anisotropic3d:21,0.01", 2}, {"tet3d:18,1", 2},
-                    {"elasticity3d:12", 1}};
+                    {"anisotropic3d:21,0.01", 2}, {"tet3d:18,1", 2}};
     for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
         expect_same(gallery_matrix(matrices[i].name), matrices[i].name, NULL,
                     matrices[i].least);
+}
+
+/* Any smooth vector, none of it 0. */
+static void so_they_are_with_a_smooth_vector(void **state)
+{
+    (void)state;
+    tacit_matrix *m = gallery_matrix("jump3d:20,1e3,1");
+    const size_t n = (size_t)m->A.rows;
+    double *w = random_vector(n, 11);
+    for (size_t i = 0; i < n; i++) w[i] += 1.5;
+    const tacit_precond_options o = {
+        .size = sizeof o, .vectors = 1, .near_null = w};
+    expect_same(m, "a smooth vector", &o, 1);
+    free(w);
 }
 
 static void so_they_are_with_other_wishes(void **state)
@@ -123,6 +136,8 @@ static void so_they_are_with_other_wishes(void **state)
                                          .levels = s == 2 ? 2 : 0};
         expect_same(gallery_matrix("poisson3d:22"), smoothers[s], &o, 1);
     }
+    const tacit_precond_options rows = {.size = sizeof rows, .node_rows = 1};
+    expect_same(gallery_matrix("elasticity3d:12"), "rows of nodes", &rows, 1);
 }
 
 /* --- the rows of an operator ---------------------------------------------------- */
@@ -150,6 +165,8 @@ static void slices_are_rows_again(void **state)
                   {"jump3d:20,1e4,1", "f64", GPU_ANY_KIND},
                   {"tet3d:18,1", "auto", GPU_ANY_KIND},
                   {"elasticity3d:12", "f64", GPU_ANY_KIND}};
+    const tacit_precond_options by_row = {.size = sizeof by_row,
+                                          .node_rows = 1};
     for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
         tct_gpu_arrays host;
         tct_gpu_about about;
@@ -159,7 +176,7 @@ static void slices_are_rows_again(void **state)
                                 &host, &about));
         assert_int_equal(host.long_rows, 0);
         twin_slices = &host;
-        expect_same(m, slices[i].matrix, NULL, 1);
+        expect_same(m, slices[i].matrix, &by_row, 1);
         twin_slices = NULL;
         tct_gpu_slices_build_free(&host);
     }
@@ -304,6 +321,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(levels_are_those_of_the_host),
         cmocka_unit_test(so_they_are_with_other_wishes),
+        cmocka_unit_test(so_they_are_with_a_smooth_vector),
         cmocka_unit_test(slices_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),

@@ -22,58 +22,44 @@ static void hilbert(int n, tct_small W)
         for (int j = 0; j < n; j++) W[i][j] = 1.0 / (i + j + 1);
 }
 
-static void factors_solve(void **state)
+static void only_a_sound_prefix_is_taken(void **state)
+{
+    (void)state;
+    tct_blocks_desk d = {.s = 0};
+    hilbert(12, d.W);
+    const int sound = blocks_factor(12, 1e-9, &d);
+    assert_in_range(sound, 4, 10);
+    assert_true(d.least > 1e-9);
+    hilbert(12, d.W);
+    d.W[2][2] = -1.0;
+    assert_int_equal(blocks_factor(12, 1e-9, &d), 2);
+    hilbert(12, d.W);
+    d.W[0][0] = NAN;
+    assert_int_equal(blocks_factor(12, 1e-9, &d), 0);
+}
+
+/* t_i' W t_j is 1 for i = j, else 0, whatever the scale; column j has as many
+ * elements as there are before it, and itself. */
+static void directions_are_those_of_gram_and_schmidt(void **state)
 {
     (void)state;
     enum { N = 5 };
     tct_small W;
-    tct_factor F;
-    double b[N] = {0};
+    tct_blocks_desk d = {.s = 0};
     hilbert(N, W);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) W[i][j] *= pow(10.0, 3 * (i + j));
-    for (int i = 0; i < N; i++)
-        for (int j = 0; j < N; j++) b[i] += W[i][j] * (j + 1) / pow(10, 3 * j);
-    assert_int_equal(tct_factor_make(&F, N, W, 1e-14), N);
-    tct_factor_solve(&F, b);
-    for (int i = 0; i < N; i++)
-        assert_true(fabs(b[i] * pow(10, 3 * i) / (i + 1) - 1.0) < 1e-8);
-}
-
-static void only_a_sound_prefix_is_taken(void **state)
-{
-    (void)state;
-    tct_small W;
-    tct_factor F;
-    hilbert(12, W);
-    const int sound = tct_factor_make(&F, 12, W, 1e-9);
-    assert_in_range(sound, 4, 10);
-    assert_true(F.least > 1e-9);
-    W[2][2] = -1.0;
-    assert_int_equal(tct_factor_make(&F, 12, W, 1e-9), 2);
-    W[0][0] = NAN;
-    assert_int_equal(tct_factor_make(&F, 12, W, 1e-9), 0);
-}
-
-/* t_i' W t_j is 1 for i = j, else 0; the last column comes first. */
-static void directions_are_those_of_gram_and_schmidt(void **state)
-{
-    (void)state;
-    enum { N = 4 };
-    tct_small W;
-    tct_factor F;
-    double t[N][N];
-    hilbert(N, W);
-    tct_factor_make(&F, N, W, 1e-12);
-    for (int i = 0; i < N; i++) tct_factor_direction(&F, i, t[i]);
+    memcpy(d.W, W, sizeof W);
+    assert_int_equal(blocks_factor(N, 1e-14, &d), N);
     for (int i = 0; i < N; i++)
         for (int j = 0; j < N; j++) {
             double sum = 0.0;
             for (int k = 0; k < N; k++)
-                for (int l = 0; l < N; l++) sum += t[i][k] * W[k][l] * t[j][l];
-            assert_true(fabs(sum - (i == j)) < 1e-9);
+                for (int l = 0; l < N; l++)
+                    sum += d.X[i][k] * W[k][l] * d.X[j][l];
+            assert_true(fabs(sum - (i == j)) < 1e-8);
+            assert_true((d.X[i][j] != 0.0) == (j <= i));
         }
-    assert_true(t[0][N - 1] != 0.0 && t[N - 1][N - 1] == 0.0);
 }
 
 /* --- bases ------------------------------------------------------------------------- */
@@ -138,7 +124,7 @@ static void ritz_values_are_eigenvalues_in_the_end(void **state)
 
 /* --- a block ----------------------------------------------------------------------- */
 
-enum { ROWS = 40, OLD = 3, NEW = 4 };
+enum { ROWS = 40, OLD = 3, NEW = 4, KEPT = 6 };
 
 static double eigenvalue(int i)
 {
@@ -154,78 +140,125 @@ static double product(const double *v, const double *w, int k)
     return sum;
 }
 
-/* Any Z, P and r: P_new' A P_new = W, P' A P_new = 0, and what is left of r is
- * orthogonal to P_new; r has as much of P as it likes. */
+/* P' A P = 1, by Gram and Schmidt. */
+static void make_conjugate(int n, double (*P)[ROWS])
+{
+    for (int j = 0; j < n; j++) {
+        for (int twice = 0; twice < 2; twice++)
+            for (int k = 0; k < j; k++) {
+                const double has = product(P[k], P[j], 1);
+                for (int i = 0; i < ROWS; i++) P[j][i] -= has * P[k][i];
+            }
+        const double norm = sqrt(product(P[j], P[j], 1));
+        for (int i = 0; i < ROWS; i++) P[j][i] /= norm;
+    }
+}
+
+/* PZ becomes what the block says of P, x what is added to it. */
+static void update(const tct_blocks *B, double (*PZ)[ROWS], double *x)
+{
+    enum { ALL = KEPT + NEW };
+    for (int i = 0; i < ROWS; i++) {
+        double out[KEPT + 1] = {0};
+        for (int c = 0; c <= KEPT; c++)
+            for (int a = 0; a < ALL; a++)
+                out[c] += PZ[a][i] * B->mix[c * ALL + a];
+        for (int c = 0; c < KEPT; c++) PZ[c][i] = out[c];
+        x[i] = out[KEPT];
+    }
+}
+
+/* Any Z and r, and conjugate P: the new P is conjugate, with the last direction
+ * first and the old ones behind, and what is left of r is orthogonal to those that
+ * are new; r has as much of the old ones as it likes. */
 static void blocks_are_conjugate(void **state)
 {
     (void)state;
-    double Z[NEW][ROWS], P[OLD][ROWS], r[ROWS], sums[TCT_SSTEP_SUMS];
-    tct_small W;
-    tct_factor old;
-    tct_sstep_block B;
+    double PZ[KEPT + NEW][ROWS] = {{0}}, r[ROWS], x[ROWS], old[ROWS];
+    double sums[TCT_SSTEP_SUMS] = {0}, c[TCT_SCALARS] = {0};
+    tct_blocks B = {.most = KEPT, .s = NEW, .n = OLD, .limit = 100};
+    tct_blocks_desk d = {.s = 0};
     for (int i = 0; i < ROWS; i++) {
         r[i] = sin(1.0 + i);
-        for (int j = 0; j < NEW; j++) Z[j][i] = sin(2.0 + 3.1 * i * (j + 1));
-        for (int j = 0; j < OLD; j++) P[j][i] = cos(1.7 * i * (j + 1));
+        for (int j = 0; j < NEW; j++)
+            PZ[KEPT + j][i] = sin(2.0 + 3.1 * i * (j + 1));
+        for (int j = 0; j < OLD; j++) PZ[j][i] = cos(1.7 * i * (j + 1));
     }
-    for (int i = 0; i < OLD; i++)
-        for (int j = 0; j < OLD; j++) W[i][j] = product(P[i], P[j], 1);
-    assert_int_equal(tct_factor_make(&old, OLD, W, 1e-9), OLD);
-    for (int j = 0; j <= NEW; j++) {
-        const double *y = j ? Z[j - 1] : r;
-        for (int i = 0; i < NEW; i++)
-            sums[j * NEW + i] = product(Z[i], y, j > 0);
-        for (int i = 0; i < OLD; i++)
-            sums[NEW * (NEW + 1) + j * OLD + i] = product(P[i], y, j > 0);
-    }
-    tct_sstep_decide(&old, OLD, NEW, sums, &B);
+    make_conjugate(OLD, PZ);
+    memcpy(old, PZ[0], sizeof old);
+    sums[SUM_RR] = product(r, r, 0);
+    for (int j = 0; j <= NEW; j++)
+        for (int i = 0; i < KEPT + NEW; i++)
+            sums[SUM_GRAM + j * (KEPT + NEW) + i] =
+                j < NEW ? product(PZ[i], PZ[KEPT + j], 1)
+                        : product(PZ[i], r, 0);
+    tct_blocks_run(BLOCKS_DECIDE, &B, NEW, sums, c, &d);
+    assert_true(c[C_BAD] == 0.0 && c[C_HELD] == 0.0);
     assert_int_equal(B.taken, NEW);
-    assert_false(B.cancelled);
-    assert_int_equal(B.sound, 0);
-    for (int j = 0; j < NEW; j++) /* P_new in Z */
-        for (int k = 0; k < OLD; k++)
-            for (int i = 0; i < ROWS; i++) Z[j][i] += B.beta[j][k] * P[k][i];
-    for (int j = 0; j < NEW; j++)
-        for (int i = 0; i < ROWS; i++)
-            r[i] -= B.alpha[j] * eigenvalue(i) * Z[j][i];
-    for (int j = 0; j < NEW; j++) {
-        double column[NEW];
-        for (int i = 0; i < NEW; i++) column[i] = product(Z[i], Z[j], 1);
-        tct_factor_solve(&B.W, column); /* of W: a unit vector */
-        for (int i = 0; i < NEW; i++)
-            assert_true(fabs(column[i] - (i == j)) < 1e-10);
-        for (int k = 0; k < OLD; k++)
-            assert_true(fabs(product(P[k], Z[j], 1)) < 1e-10);
-        assert_true(fabs(product(Z[j], r, 0)) < 1e-10);
+    assert_int_equal(d.sound, 0);
+    assert_int_equal(B.s, NEW / 2);
+    assert_int_equal(B.n, NEW / 2); /* P gets no longer than blocks do */
+    B.s = B.n = KEPT;
+    d.next = KEPT;
+    d.taken = NEW;
+    d.n = OLD;
+    blocks_conclude(&B, NEW, &d);
+    update(&B, PZ, x);
+    assert_int_equal(B.n, KEPT);
+    for (int i = 0; i < ROWS; i++) r[i] -= eigenvalue(i) * x[i];
+    for (int j = 0; j < KEPT; j++) {
+        for (int k = 0; k < KEPT; k++)
+            assert_true(fabs(product(PZ[k], PZ[j], 1) - (j == k)) < 1e-10);
+        if (j < NEW) assert_true(fabs(product(PZ[j], r, 0)) < 1e-10);
     }
+    for (int i = 0; i < ROWS; i++)
+        assert_true(fabs(PZ[NEW][i] - old[i]) < 1e-12);
 }
 
 static void blocks_are_as_long_as_r_is_orthogonal(void **state)
 {
     (void)state;
-    tct_small W = {{0}};
-    tct_factor F;
-    tct_sstep_block B = {.taken = 8, .W = {.least = 0.1}};
-    const double mo[4] = {1e-3, 1e-15, -1e-15, 1e-15};
-    for (int i = 0; i < 4; i++) W[i][i] = 4.0;
-    tct_factor_make(&F, 4, W, 1e-9); /* the last one is the most recent */
-    assert_int_equal(tct_sstep_sound(&F, mo, 1.0), 3);
-    assert_int_equal(tct_sstep_sound(&F, mo, 1e20), 4);
-    F.block = 0; /* the first one is */
-    assert_int_equal(tct_sstep_sound(&F, mo, 1.0), 0);
-    B.sound = 8;
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 8), 8);
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 16), 9);
-    B.W.least = 1e-7;
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 16), 6);
-    B.sound = 6;
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 16), 6);
-    B.sound = 0;
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 16), 4);
-    assert_int_equal(tct_sstep_next(&B, 1, 1, 16), 1);
-    B.sound = 8;
-    B.taken = 3;
-    assert_int_equal(tct_sstep_next(&B, 8, 8, 16), 3);
+    const double mo[4] = {1e-15, 1e-15, -1e-15, 1e-3};
+    tct_blocks_desk d = {.s = 8, .n = 8, .taken = 8, .sound = 8, .least = 0.1};
+    assert_int_equal(tct_blocks_sound(4, mo, 1.0), 3);
+    assert_int_equal(tct_blocks_sound(4, mo, 1e20), 4);
+    assert_int_equal(tct_blocks_sound(4, mo + 3, 1.0), 0);
+    assert_int_equal(tct_blocks_next(&d, 8), 8);
+    assert_int_equal(tct_blocks_next(&d, 16), 9);
+    d.least = 1e-7;
+    assert_int_equal(tct_blocks_next(&d, 16), 6);
+    d.sound = 6;
+    assert_int_equal(tct_blocks_next(&d, 16), 6);
+    d.sound = 0;
+    assert_int_equal(tct_blocks_next(&d, 16), 4);
+    d.s = d.n = 1;
+    assert_int_equal(tct_blocks_next(&d, 16), 1);
+    d.s = d.n = d.sound = 8;
+    d.taken = 3;
+    assert_int_equal(tct_blocks_next(&d, 16), 3);
+}
+
+/* Once nothing is to be done, nothing is done, and the device says why. */
+static void blocks_wait_for_the_cpu(void **state)
+{
+    (void)state;
+    double sums[TCT_SSTEP_SUMS] = {[SUM_RR] = 4.0}, c[TCT_SCALARS] = {0};
+    tct_blocks B = {.most = 8, .s = 3, .limit = 100, .taken = 5, .bound = 1};
+    tct_blocks_desk d = {.s = 0};
+    tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);
+    assert_true(c[C_BAD] == BAD_PAUSE && c[C_BAD_VALUE] == PAUSE_SHAPE);
+    assert_true(c[C_HELD] == 1.0 && c[C_UPDATES] == 5.0 && c[C_RR] == 4.0);
+    sums[SUM_RR] = NAN;
+    tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);
+    assert_true(c[C_BAD] == BAD_PAUSE && c[C_UPDATES] == 5.0);
+    c[C_BAD] = c[C_HELD] = 0.0;
+    tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);
+    assert_true(c[C_BAD] == BAD_RESIDUAL && B.renew == 0.0);
+    c[C_BAD] = c[C_HELD] = 0.0;
+    sums[SUM_RR] = 4.0;
+    B.limit = 5.0;
+    tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);
+    assert_true(c[C_BAD] == BAD_PAUSE && c[C_BAD_VALUE] == PAUSE_LIMIT);
 }
 
 /* --- solves ------------------------------------------------------------------------- */
@@ -467,13 +500,13 @@ static void settings_are_checked(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_solve),
         cmocka_unit_test(only_a_sound_prefix_is_taken),
         cmocka_unit_test(directions_are_those_of_gram_and_schmidt),
         cmocka_unit_test(bases_stay_small_on_their_interval),
         cmocka_unit_test(ritz_values_are_eigenvalues_in_the_end),
         cmocka_unit_test(blocks_are_conjugate),
         cmocka_unit_test(blocks_are_as_long_as_r_is_orthogonal),
+        cmocka_unit_test(blocks_wait_for_the_cpu),
         cmocka_unit_test(iterations_are_those_of_cg),
         cmocka_unit_test(one_step_is_cg),
         cmocka_unit_test(what_is_attained_is_what_cg_attains),

@@ -239,6 +239,36 @@ TACIT_API tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
                                                  const char *path, int *columns,
                                                  double **X);
 
+/* The motions of a rigid body, to which an elastic one that nothing holds puts up no
+ * resistance: `dims` translations, then the rotations in each plane of directions
+ * (3 in 2 dimensions, 6 in 3). They are what algebraic multigrid must know of
+ * elasticity (Vanek, Mandel and Brezina 1996).
+ *   points     [rows][dims] the point that each row displaces
+ *   component  [rows] in which direction: 0 to dims - 1
+ *   modes      [3 or 6][rows] one after the other; rotations are about the mean of
+ *              the points, of this rank's rows where each has its own: the space
+ *              that they span is the same
+ * Local.  Errors INVALID. */
+TACIT_API tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
+                                              const double *points,
+                                              const int *component,
+                                              double *modes);
+
+/* The same for the rows of `matrix`: where `path` is NULL, by what a gallery matrix
+ * of elasticity knows of itself (elasticity3d, mesh: with kind=elasticity), and
+ * `*columns` is 0 for any other; or by a file of points, of any format of vectors, a
+ * point a line with 2 or 3 coordinates. Each point then has as many rows, one for
+ * each direction, that follow one another.
+ *   columns  3 or 6
+ *   modes    [*columns * local rows], freed with tacit_matrix_free_vectors
+ * Collective.
+ * Errors      INPUT (not as many points as rows are for, with both numbers), IO,
+ *             NO_MEMORY. */
+TACIT_API tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
+                                                     const char *path,
+                                                     int *columns,
+                                                     double **modes);
+
 /* Free `*X` and set it to NULL; NULL is fine. */
 TACIT_API void tacit_matrix_free_vectors(double **X);
 

@@ -50,7 +50,7 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
                                             const char *name,
                                             tacit_operator **out);
 
-enum { TACIT_PRECOND_DEGREE_MOST = 8 };
+enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
 /* How amg is made; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
@@ -62,6 +62,16 @@ typedef struct tacit_precond_options {
                              the next level and after it: 1 to
                              TACIT_PRECOND_DEGREE_MOST; 2, l1-jacobi 4         */
     int levels;    /* at most: 1 to 40                                  */
+    int node_rows; /* rows of a node, such as 3 in elasticity, which follow
+                             one another and stay together; 0: as the matrix
+                             knows, or its pattern of dense blocks says      */
+    int vectors;   /* of near_null, 1 to TACIT_PRECOND_VECTORS_MOST; 0: the
+                             rigid-body modes of a matrix that knows them
+                             (tacit_matrix_rigid_body_modes), unless
+                             node_rows is 1, or else one vector of ones      */
+    const double *near_null; /* [vectors * local rows] what A takes to next
+                             to nothing, vector after vector; borrowed for
+                             the call                                        */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
@@ -71,6 +81,10 @@ typedef struct tacit_precond_options {
  * has about an eighth of the rows of the one before, down to some hundred rows,
  * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
  * symmetric and positive definite: for every method, with loops host and graph.
+ * Where several vectors are smooth, as rigid-body modes are in elasticity, nodes are
+ * paired in place of rows and an aggregate has as many columns of P: with six of them
+ * and nodes of three rows the next level has a quarter of the rows and half of the
+ * entries, those behind it an eighth (Vanek, Mandel and Brezina 1996).
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
@@ -78,9 +92,9 @@ typedef struct tacit_precond_options {
  * Cost        of an application of a V with degree k: 2 k products a level, and
  *             their exchanges; no sum.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
- *             operator has taken its entries; options), INPUT (a diagonal entry
- *             that is not positive, naming its row), UNSUPPORTED (2^31 rows on a
- *             rank), DEVICE, COMM. */
+ *             operator has taken its entries; options; a near-null vector that is
+ *             0 or not finite), INPUT (a diagonal entry that is not positive,
+ *             naming its row), UNSUPPORTED (2^31 rows on a rank), DEVICE, COMM. */
 TACIT_API tacit_status tacit_precond_create_of(
     const tacit_operator *A, const tacit_matrix *matrix, const char *name,
     const tacit_precond_options *options, tacit_operator **out);
@@ -116,6 +130,17 @@ typedef struct tacit_precond_level {
 TACIT_API const tacit_precond_level *
 tacit_precond_level_at(const tacit_operator *M, int i);
 
+/* How `M` converges by itself: what an application of it leaves of an error, in
+ * the norm of A, e = e - M A e, as found in 15 of them from a random e; above 1 it
+ * needs a solver around it, which is no fault: the over-correction of amg is for
+ * that.
+ * Collective.  Blocking.
+ * Cost        16 products, applications of M and sums; memory for 3 vectors.
+ * Errors      INVALID (M is for another operator), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
+                                             const tacit_operator *M,
+                                             double *out);
+
 /* Precondition what `solver` solves from now on with `M`; NULL: with nothing.
  * Collective.  Borrows `M`, which must outlive the solver or be taken from it.
  * Cost        an application of M an iteration, and a scalar in its sum.
@@ -123,6 +148,73 @@ tacit_precond_level_at(const tacit_operator *M, int i);
  *             method takes none), NO_MEMORY. */
 TACIT_API tacit_status tacit_solver_set_precond(tacit_solver *solver,
                                                 const tacit_operator *M);
+
+/* What the solver preconditions with, NULL: nothing. Owned by who made it. */
+TACIT_API const tacit_operator *
+tacit_solver_precond(const tacit_solver *solver);
+
+/* --- which one? ----------------------------------------------------------------
+ *
+ *     tacit_precond_race race = {.size = sizeof race, .matrix = matrix};
+ *     tacit_solver_race(solver, &race, b, x, &stop, &result); // the fastest
+ *     tacit_solver_run(solver, b2, x2, &stop, &result);       // the same again */
+
+/* How preconditioners race; NULL and 0 are the defaults. */
+typedef struct tacit_precond_race {
+    size_t size; /* of this struct, set by the caller: status.h               */
+    const tacit_matrix *matrix; /* that of the solver's operator, which left its
+                             entries; NULL: what is made of them is left out  */
+    const tacit_precond_options *options; /* of those that take any           */
+    int64_t solves;   /* with this matrix, in which set-up counts once; 0: 1  */
+    const char *loop; /* of iterations with each; "auto": the fastest with each;
+                   NULL: the one that the solver has                         */
+} tacit_precond_race;
+
+/* Solve A x = b as tacit_solver_run does, with the preconditioner that is fastest
+ * to the tolerance, set-up included, which is found out on the way; `solver` owns
+ * it and keeps it.
+ *
+ * Candidates are none, where the diagonal is constant, or else jacobi, and all
+ * others of tacit_precond_at that can be made. The cheapest begins. What each
+ * still needs is foreseen: from how fast its residuals have fallen of late, but
+ * at most 6 times what it has had; before it was tried, from what its kind costs
+ * as a rule, in sweeps over the entries of the matrix, which are timed, and in
+ * iterations without. Who would need half as long again as another hands over
+ * to that one, which goes on from x; so a bad choice costs about what the right
+ * one does, once more. What is solved by the first is never set up for another.
+ * Of several `solves`, time for all of them is what counts; who then may be
+ * faster, though the first solve is done, solves it again for as long as that
+ * took. All ranks choose the same.
+ * Collective.  Blocking.  Borrows nothing: `race->matrix` may be destroyed.
+ * Memory      of all candidates that were tried, until one is chosen.
+ * Returns     as tacit_solver_run, with the iterations and their seconds of all
+ *             in `result`, and what came last otherwise; set-up is told by
+ *             tacit_solver_trial_at. Monitors see one count of iterations.
+ * Errors      as tacit_solver_run; INVALID (`race`). A preconditioner that cannot
+ *             be made is no error: its trial has the reason. */
+TACIT_API tacit_status tacit_solver_race(tacit_solver *solver,
+                                         const tacit_precond_race *race,
+                                         const double *b, double *x,
+                                         const tacit_stop *stop,
+                                         tacit_result *result);
+
+/* What a preconditioner came to in the last race of a solver. */
+typedef struct tacit_precond_trial {
+    const char *name;
+    bool picked;
+    const char *reason;   /* why it was not tried, or left; NULL: picked      */
+    double setup_seconds; /* slowest rank, as in the next                     */
+    double seconds;       /* of its iterations                                */
+    int64_t iterations;
+    double reached;       /* ||b - A x|| / ||b|| after the last of them       */
+    double solve_seconds; /* of a solve with it alone; 0: it has not iterated */
+    bool alone;           /* ... which was measured, not foreseen             */
+} tacit_precond_trial;
+
+/* Trial `i`, NULL past the end, so without a race. Owned by `solver`, until it
+ * races again. */
+TACIT_API const tacit_precond_trial *
+tacit_solver_trial_at(const tacit_solver *solver, int i);
 
 TACIT_END_DECLS
 #endif

@@ -212,7 +212,7 @@ const cli_axis cli_axis_gpu_format = {"cuda format", "formats on cuda", true,
 const cli_axis cli_axis_precision = {"precision", "precisions", true,
                                      precision_row};
 const cli_axis cli_axis_order = {"order", "orders of rows", true, order_row};
-const cli_axis cli_axis_precond = {"precond", "preconds", false, precond_row};
+const cli_axis cli_axis_precond = {"precond", "preconds", true, precond_row};
 const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
 const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
                                     smoother_row};

@@ -69,7 +69,12 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (none)", &cli_axis_precond, 0, 0, 0},
+ "preconditioner (solve: none; compare: all); auto, of solve: the fastest to the "
+ "tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0,
+ 0, 0},
+{"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
+ "set-up of a preconditioner counts once in N solves: with --precond auto, and "
+ "in the ranking of compare (1)", NULL, 1, 1e9, 0},
 {"The path", "cycle", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(cycle), "NAME",
  "of --precond amg (v)", &cli_axis_cycle, 0, 0, 0},
 {"The path", "smoother", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(smoother), "NAME",
@@ -79,6 +84,16 @@ static const cli_option table[] = {
  TACIT_PRECOND_DEGREE_MOST, 0},
 {"The path", "levels", 0, CLI_INT, ON_RUNS | ON_info, AT(levels), "N",
  "of --precond amg, at most (40)", NULL, 1, 40, 0},
+{"The path", "near-null", 0, CLI_READ, ON_RUNS | ON_info, AT(near_null), "FILE",
+ "of --precond amg, columns that the matrix takes to next to nothing (of "
+ "elasticity3d and mesh:, kind=elasticity, rigid-body modes; else ones)", NULL,
+ 0, 0, 0},
+{"The path", "coordinates", 0, CLI_READ, ON_RUNS | ON_info, AT(coordinates),
+ "FILE", "of --precond amg, a point a line with 2 or 3 coordinates, each of as "
+ "many rows: rigid-body modes", NULL, 0, 0, 0},
+{"The path", "node-rows", 0, CLI_INT, ON_RUNS | ON_info, AT(node_rows), "K",
+ "of --precond amg, rows that stay together (as many as dense blocks have, or "
+ "as the points of a gallery matrix; 1: ones are smooth)", NULL, 1, 4096, 0},
 {"The path", "steps", 0, CLI_TEXT, ON_RUNS, AT(steps), "S",
  "iterations for one reduction, 1 to 16, with --method sstep (auto: 8)", NULL,
  0, 0, 0},
@@ -366,6 +381,29 @@ static tacit_status check_steps(const char *text)
     return TACIT_OK;
 }
 
+static tacit_status check_amg(const cli_settings *set, bool autos)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } of_amg[] = {{set->cycle != NULL, "cycle"},
+                  {set->smoother != NULL, "smoother"},
+                  {set->degree != 0, "degree"},
+                  {set->levels != 0, "levels"},
+                  {set->near_null != NULL, "near-null"},
+                  {set->coordinates != NULL, "coordinates"},
+                  {set->node_rows != 0, "node-rows"}};
+    const bool amg =
+        autos || (set->precond && strcmp(set->precond, "amg") == 0);
+    for (size_t i = 0; !amg && i < sizeof of_amg / sizeof *of_amg; i++)
+        if (of_amg[i].given)
+            FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
+                 of_amg[i].name);
+    if (set->near_null && set->coordinates)
+        FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
+    return TACIT_OK;
+}
+
 /* What makes sense only together. */
 static tacit_status check_together(const cli_settings *set)
 {
@@ -376,13 +414,14 @@ static tacit_status check_together(const cli_settings *set)
     if ((set->steps || set->basis) && !sstep)
         FAIL(TACIT_INVALID, "--%s belongs to --method sstep",
              set->steps ? "steps" : "basis");
-    const bool amg = set->precond && strcmp(set->precond, "amg") == 0;
-    if ((set->cycle || set->smoother || set->degree || set->levels) && !amg)
-        FAIL(TACIT_INVALID, "--%s belongs to --precond amg",
-             set->cycle      ? "cycle"
-             : set->smoother ? "smoother"
-             : set->degree   ? "degree"
-                             : "levels");
+    const bool autos = set->precond && strcmp(set->precond, "auto") == 0;
+    if (autos && set->command != &cli_command_solve)
+        FAIL(TACIT_INVALID,
+             "--precond auto is for solve: compare has a row for each, and "
+             "info takes one by its name");
+    if (set->amortize && set->command == &cli_command_solve && !autos)
+        FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
+    TRY(check_amg(set, autos));
     TRY(check_steps(set->steps));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");

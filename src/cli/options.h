@@ -29,7 +29,8 @@ typedef struct cli_settings {
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother;
-    int64_t degree, levels;
+    const char *near_null, *coordinates;
+    int64_t degree, levels, amortize, node_rows;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;

@@ -92,6 +92,15 @@ static void run_panel_chunk(void *work, int64_t c)
              w->grams + k * each);
 }
 
+static tct_host_range panel_range(const tct_host_panel *p, const tct_op *op)
+{
+    switch ((int)op->code) {
+    case TCT_GRAM: return p->gram;
+    case TCT_COMBINE: return p->combine;
+    default: return p->mix;
+    }
+}
+
 static void run_panel(tacit_queue *q, int threads, const tct_op *op)
 {
     const host_state *h = q->device_state;
@@ -99,8 +108,7 @@ static void run_panel(tacit_queue *q, int threads, const tct_op *op)
     const size_t chunks = grains < CHUNKS_MOST ? grains : CHUNKS_MOST;
     const size_t each = (size_t)(op->x.columns * op->y.columns);
     const bool gram = op->code == TCT_GRAM;
-    panel_work work = {op, chunks, gram ? h->panel->gram : h->panel->combine,
-                       h->grams};
+    panel_work work = {op, chunks, panel_range(h->panel, op), h->grams};
     if (op->n * each < SERIAL_BELOW) threads = 1;
     tct_team_run(q->team, threads, (int64_t)chunks, NULL, run_panel_chunk,
                  &work);
@@ -173,6 +181,13 @@ static void unpack(const tct_op *op)
             e->ghost[j * e->ghosts + i] = op->v[0][i * columns + j];
 }
 
+static void run_blocks(const tct_op *op)
+{
+    tct_blocks_desk desk;
+    tct_blocks_run(op->block_step, op->blocks, op->count, op->v[0], op->out,
+                   &desk);
+}
+
 static void run_one(tacit_queue *q, const tct_op *op)
 {
     switch ((int)op->code) {
@@ -184,6 +199,7 @@ static void run_one(tacit_queue *q, const tct_op *op)
         if (op->systems.count > 0) tct_step_counted(op->step, op->out);
         else tct_step_run(op->step, op->out);
         break;
+    case TCT_BLOCKS: run_blocks(op); break;
     case TCT_LOOK: break; /* a host's scalars are read at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
@@ -196,6 +212,9 @@ static void run_one(tacit_queue *q, const tct_op *op)
     case TCT_PROLONG: run_vector(q, threads_of(q), op); break;
     case TCT_GRAM:
     case TCT_COMBINE: run_panel(q, threads_of(q), op); break;
+    case TCT_MIX:
+        if (*op->beta == 0.0) run_panel(q, threads_of(q), op);
+        break;
     default: q_refuse(q, op);
     }
 }

@@ -4,6 +4,7 @@
  * matrix is added up in an order that does not depend on the other columns. */
 #include "device/host_vector.h"
 #include "device/isa.h"
+#include <string.h>
 
 #if defined(__AVX512F__)
 enum { WIDE = 8 };
@@ -174,6 +175,43 @@ static void combine_range(const tct_op *op, size_t from, size_t to,
                             least(m - b, KS));
 }
 
+/* --- mix ------------------------------------------------------------------ */
+
+enum { STRIP = 64 }; /* rows of all columns of X, aside */
+
+/* `rows` rows of Y, which are columns of X, and of y, from those aside. */
+static void mix_strip(const tct_op *op, size_t from, size_t rows,
+                      const tct_panel *aside)
+{
+    const int k = op->x.columns, m = op->y.columns;
+    const tct_op first = {.x = *aside,
+                          .alpha = op->alpha,
+                          .sign = 1.0,
+                          .y = {op->y.at + from, op->y.stride, m}};
+    const tct_op last = {.x = *aside,
+                         .alpha = op->alpha + k * m,
+                         .sign = op->sign,
+                         .y = tct_single(op->v[0] + from)};
+    for (int j = 0; j < m; j++)
+        memset(tct_column(&first.y, j), 0, rows * sizeof(double));
+    combine_range(&first, 0, rows, NULL);
+    combine_range(&last, 0, rows, NULL);
+}
+
+static void mix_range(const tct_op *op, size_t from, size_t to, double *sums)
+{
+    (void)sums;
+    double copy[TCT_COLUMNS_MOST * STRIP];
+    const tct_panel aside = {copy, STRIP, op->x.columns};
+    for (; from < to; from += STRIP) {
+        const size_t rows = to - from < STRIP ? to - from : STRIP;
+        for (int j = 0; j < aside.columns; j++)
+            memcpy(tct_column(&aside, j), tct_column(&op->x, j) + from,
+                   rows * sizeof(double));
+        mix_strip(op, from, rows, &aside);
+    }
+}
+
 #define tct_host_panel_isa TCT_ISA_NAME(tct_host_panel)
-const tct_host_panel tct_host_panel_isa = {.gram = gram_range,
-                                           .combine = combine_range};
+const tct_host_panel tct_host_panel_isa = {
+    .gram = gram_range, .combine = combine_range, .mix = mix_range};

@@ -92,11 +92,17 @@ static void restrict_range(const tct_op *op, size_t from, size_t to,
     double *restrict const y = op->v[3];
     const int32_t *const ptr = op->sets->ptr;
     const int32_t *const list = op->sets->list;
-    for (size_t c = from; c < to; c++) {
+    const size_t width = (size_t)op->sets->width;
+    size_t c = from / width, j = from % width;
+    for (size_t u = from; u < to; u++) {
         double sum = 0.0;
         for (int32_t k = ptr[c]; k < ptr[c + 1]; k++)
-            sum = muladd(w[k], b[list[k]] - t[list[k]], sum);
-        y[c] = sum;
+            sum =
+                muladd(w[(size_t)k * width + j], b[list[k]] - t[list[k]], sum);
+        y[u] = sum;
+        if (++j < width) continue;
+        j = 0;
+        c++;
     }
 }
 
@@ -107,8 +113,15 @@ static void prolong_range(const tct_op *op, size_t from, size_t to,
     const double *restrict const x = op->v[0], *restrict const w = op->v[1];
     double *restrict const y = op->v[2];
     const int32_t *restrict const of = op->index;
-    for (size_t i = from; i < to; i++)
-        if (of[i] >= 0) y[i] = muladd(op->sign * w[i], x[of[i]], y[i]);
+    const size_t width = (size_t)op->count;
+    for (size_t i = from; i < to; i++) {
+        if (of[i] < 0) continue;
+        const double *const e = x + (size_t)of[i] * width;
+        double sum = y[i];
+        for (size_t j = 0; j < width; j++)
+            sum = muladd(op->sign * w[i * width + j], e[j], sum);
+        y[i] = sum;
+    }
 }
 
 #define tct_host_vector_isa TCT_ISA_NAME(tct_host_vector)

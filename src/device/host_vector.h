@@ -15,7 +15,7 @@ typedef struct tct_host_vector {
 
 /* The same for operations on panels; `sums` gets the whole small matrix. */
 typedef struct tct_host_panel {
-    tct_host_range gram, combine;
+    tct_host_range gram, combine, mix;
 } tct_host_panel;
 
 extern const tct_host_panel tct_host_panel_base, tct_host_panel_avx2,

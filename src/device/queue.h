@@ -12,6 +12,7 @@
 #ifndef TCT_QUEUE_H
 #define TCT_QUEUE_H
 #include "base/base.h"
+#include "device/blocks.h"
 #include "device/passes.h"
 #include "device/team.h"
 #include <tacit/queue.h>
@@ -32,8 +33,10 @@
     X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
     X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
     X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
+    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0)              /* see count.c */  \
     X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                      \
     X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
+    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0)                           \
     X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
     X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                             \
     X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
@@ -169,9 +172,11 @@ typedef struct tct_systems {
 } tct_systems;
 
 /* Sets of elements of a vector, set c being what `list` has in places
- * [ptr[c], ptr[c + 1]). The arrays are on the device. */
+ * [ptr[c], ptr[c + 1]); of each there are `width` sums, one behind the other,
+ * with weights of their own. The arrays are on the device. */
 typedef struct tct_sets {
     int64_t count, elements;
+    int width;
     const int32_t *ptr;  /* [count + 1]           */
     const int32_t *list; /* [elements]            */
 } tct_sets;
@@ -184,8 +189,8 @@ typedef struct tct_op {
     const double *alpha, *beta; /* scalars on the device                */
     double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
     double *out;                /* scalar results, contiguous           */
-    int count;                  /* scalars of a sum                     */
-    bool at_once;               /* the end of this sum follows directly */
+    int count;    /* scalars of a sum; vectors of a block; width of a PROLONG */
+    bool at_once; /* the end of this sum follows directly */
     const tct_block *block;     /* of a product                         */
     const int32_t *index;       /* of GATHER, PROLONG, on the device    */
     const tct_sets *sets;       /* of RESTRICT                          */
@@ -193,11 +198,13 @@ typedef struct tct_op {
     tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
     tct_exchange *exchange;     /* of an exchange                       */
     tct_step step;              /* of a scalar step                     */
-    tct_systems systems;        /* of a pass, a step, a sum             */
-    tct_recording *recording;   /* of RECORD_BEGIN to REPLAYED          */
-    int64_t times;              /* looks of REPLAY; replays of REPLAYED */
-    void *host;                 /* host memory of GET and PUT; of CALL  */
-    tct_call_fn call;           /* ... the context of this              */
+    tct_blocks_step block_step; /* ... of a step of blocks, on these, ... */
+    tct_blocks *blocks;
+    tct_systems systems;      /* of a pass, a step, a sum             */
+    tct_recording *recording; /* of RECORD_BEGIN to REPLAYED          */
+    int64_t times;            /* looks of REPLAY; replays of REPLAYED */
+    void *host;               /* host memory of GET and PUT; of CALL  */
+    tct_call_fn call;         /* ... the context of this              */
 } tct_op;
 
 /* What is known of an operation, or of the pass that it is. */
@@ -242,10 +249,10 @@ struct tct_block { /* first member of every format's struct */
     char detail[160];    /* what the format did with this matrix: for people */
 };
 
-/* What a look finds: the scalars that decide whether to go on, and the flags of
- * the sum before it. */
+/* What a look finds: the scalars that decide whether to go on, the flags of the
+ * sum before it, and where steps count them the updates of x before it. */
 typedef struct tct_seen {
-    double rr, bad, bad_value, flags;
+    double rr, bad, bad_value, flags, updates;
 } tct_seen;
 
 /* What formats tell devices apart by: there may be several of a kind. */
@@ -647,21 +654,29 @@ void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G);
  * same bits whatever others there are. */
 void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
                const double *C, tct_panel Y);
+/* The first `m` columns of X become X C, and y = y + sign X d, d being the last of
+ * the m + 1 columns that stand at C; where *held is not 0 all stay as they are. */
+void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
+           const double *C, double *y, const double *held);
 
 /* y[i] = x[index[i]], the index on the device */
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
 
-/* y[c] = sum of w[k] (b[i] - t[i]), i = list[k] of set c. `G` stays as it is
- * until the queue has come to it. */
+/* y[c W + j] = sum of w[k W + j] (b[i] - t[i]), i = list[k] of set c, W the width
+ * of `G`, which stays as it is until the queue has come to it. */
 void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y);
-/* y[i] += sign w[i] x[of[i]] where of[i] >= 0 */
-void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
-               const double *w, const double *x, double *y);
+/* y[i] += sign sum of w[i W + j] x[of[i] W + j], j < W = `width`, where
+ * of[i] >= 0 */
+void q_prolong(tacit_queue *q, size_t n, int width, double sign,
+               const int32_t *of, const double *w, const double *x, double *y);
 
 /* A scalar step on the block `c` [TCT_SCALARS]. */
 void q_step(tacit_queue *q, tct_step step, double *c);
+/* A step of blocks of `formed` vectors (device/blocks.h): `B` on the device. */
+void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
+              double *sums, double *c);
 
 /* Enqueue a look at the scalar block `c`; the looks that were enqueued are
  * taken in order with q_seen, which waits; false if there is none. Only for

@@ -45,7 +45,7 @@ enum {
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
     C_RHO,       /* (p, s), flexible; 0 at a start                  */
-    C_UPDATES,   /* of x, where steps count them                    */
+    C_UPDATES,   /* of x, where steps count them; see tct_seen      */
     TCT_SCALARS
 };
 
@@ -55,8 +55,9 @@ typedef enum tct_bad {
     BAD_RESIDUAL,
     BAD_PRECOND, /* (r, M r) is not positive                        */
     BAD_TIME,    /* a wait on the device took too long                */
-    BAD_DRIFT    /* the recurrences have become too inaccurate to be
+    BAD_DRIFT,   /* the recurrences have become too inaccurate to be
                  worth going on with: another method does          */
+    BAD_PAUSE    /* nothing is bad: the CPU is to say what comes next */
 } tct_bad;
 
 /* X(name, call): a step and what it does; with _M: where there is a

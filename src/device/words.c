@@ -51,6 +51,19 @@ void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
                           .y = Y});
 }
 
+void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
+           const double *C, double *y, const double *held)
+{
+    q_submit(q, &(tct_op){.code = TCT_MIX,
+                          .n = n,
+                          .sign = sign,
+                          .alpha = C,
+                          .beta = held,
+                          .v = {y},
+                          .x = X,
+                          .y = tct_columns(&X, 0, m)});
+}
+
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y)
 {
@@ -63,16 +76,17 @@ void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y)
 {
     q_submit(q, &(tct_op){.code = TCT_RESTRICT,
-                          .n = (size_t)G->count,
+                          .n = (size_t)(G->count * G->width),
                           .sets = G,
                           .v = {in(b), in(t), in(w), y}});
 }
 
-void q_prolong(tacit_queue *q, size_t n, double sign, const int32_t *of,
-               const double *w, const double *x, double *y)
+void q_prolong(tacit_queue *q, size_t n, int width, double sign,
+               const int32_t *of, const double *w, const double *x, double *y)
 {
     q_submit(q, &(tct_op){.code = TCT_PROLONG,
                           .n = n,
+                          .count = width,
                           .sign = sign,
                           .index = of,
                           .v = {in(x), in(w), y}});
@@ -84,6 +98,17 @@ void q_step(tacit_queue *q, tct_step step, double *c)
                           .step = step,
                           .out = c,
                           .systems = q->systems});
+}
+
+void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
+              double *sums, double *c)
+{
+    q_submit(q, &(tct_op){.code = TCT_BLOCKS,
+                          .block_step = step,
+                          .blocks = B,
+                          .count = formed,
+                          .v = {sums},
+                          .out = c});
 }
 
 void q_look(tacit_queue *q, double *c)

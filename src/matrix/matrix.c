@@ -58,7 +58,7 @@ void tacit_matrix_destroy(tacit_matrix **matrix)
     if (!matrix || !*matrix) return;
     tacit_matrix *m = *matrix;
     tct_csr_clear(&m->A);
-    TCT_FREE(m->starts, m->original, m->dealt, m);
+    TCT_FREE(m->starts, m->original, m->dealt, m->points, m);
     *matrix = NULL;
 }
 
@@ -215,6 +215,14 @@ static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
     return alter(g->name, o, A);
 }
 
+static tacit_status find_points(const tct_gallery_matrix *g, const tct_csr *A,
+                                double **out)
+{
+    TRY(TCT_ALLOC(4 * A->rows, "the points of rows", out));
+    g->maker->points(g->data, A->first, A->rows, *out);
+    return TACIT_OK;
+}
+
 static tacit_status open_gallery(tacit_world *world, const char *name,
                                  const tacit_matrix_options *o,
                                  tacit_matrix **out)
@@ -224,12 +232,19 @@ static tacit_status open_gallery(tacit_world *world, const char *name,
     tacit_status status = tct_gallery_open(name, &g);
     if (status >= 0) status = make_rows(world, g, o, &A);
     const bool irregular = status >= 0 && g->irregular;
+    const bool elastic = status >= 0 && g->elastic;
     int64_t grid[3] = {0};
+    double *points = NULL;
     if (status >= 0) memcpy(grid, g->grid, sizeof grid);
+    if (elastic && g->maker->points) status = find_points(g, &A, &points);
     tct_gallery_close(&g);
-    TRY(tct_matrix_adopt(world, status, &A, out));
+    status = tct_matrix_adopt(world, status, &A, out);
+    if (status < 0) tct_free(points);
+    TRY(status);
     (*out)->format = "gallery";
     (*out)->irregular = irregular;
+    (*out)->elastic = elastic;
+    (*out)->points = points;
     memcpy((*out)->grid, grid, sizeof grid);
     return TACIT_OK;
 }

@@ -23,7 +23,9 @@ struct tacit_matrix {
     int64_t summed;     /* entries added to another at the same place       */
     int64_t grid[3];    /* the rows stand on its points, x fastest, as many
                            on each, in the original numbering; 0: none      */
-    double shift;       /* was added to the diagonal when it was opened     */
+    bool elastic;       /* rows are displacements of points: of the grid, or */
+    double *points; /* [rows dealt first][4] where, and in which direction */
+    double shift;   /* was added to the diagonal when it was opened     */
     const char *format; /* a constant                                       */
     bool symmetric_storage, irregular, own_rhs;
     bool released; /* an operator has taken the entries                     */
@@ -58,6 +60,13 @@ void tct_matrix_release_entries(tacit_matrix *m);
  * of dense b x b blocks; 1 if there is none.
  * Collective. */
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
+
+/* The point of each row that this rank has, [rows][3], and in which direction the
+ * row displaces it, [rows]: of a matrix that is `elastic`. tct_free frees them, also
+ * after an error.
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
+                               int **component);
 
 /* OK if the pattern of `m`, which is square, equals its transpose; otherwise
  * INPUT, as tacit_matrix_check_symmetric.

@@ -18,7 +18,14 @@ typedef struct tct_precond {
     tacit_status (*create)(const tacit_operator *A,
                            const tct_precond_source *from,
                            tacit_operator **out);
+    /* About, and as a rule: set-up in sweeps of the host over the entries of the
+     * matrix, an application in iterations of cg without. For a race: 0 is what
+     * hardly shows. */
+    double sweeps, products;
 } tct_precond;
+
+/* Row `i`, NULL past the end. */
+const tct_precond *tct_precond_at(int i);
 
 /* Fill in what every preconditioner for `A` has. */
 void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,

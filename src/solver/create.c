@@ -140,6 +140,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     q_free(R->q, R->z);
     for (int i = 0; i < TCT_PRECOND_MOST - 1; i++) q_free(R->q, R->y[i]);
     tacit_operator_destroy(&S->own_M);
+    tct_free(S->race);
     q_free(R->q, R->own_b);
     q_free(R->q, R->own_x);
     q_free(R->q, R->c);

@@ -72,6 +72,7 @@ static const char *broken(const tct_seen *c)
 bool tct_judge(tct_run *R, const tct_seen *c)
 {
     R->rr = c->rr;
+    if (R->block) R->k = R->since + (int64_t)c->updates;
     if (broken(c) || !isfinite(R->rr)) {
         if (broken(c)) tct_broke_down(R, broken(c), c->bad_value);
         else tct_broke_down(R, "||r||", sqrt(R->rr));
@@ -85,5 +86,6 @@ bool tct_judge(tct_run *R, const tct_seen *c)
     else if (c->bad == BAD_DRIFT) R->end = TURN_DRIFTED;
     else if (R->q->stop_agreed) R->end = TURN_STOPPED;
     else if (R->k >= R->most) R->end = TURN_MARK;
+    else if (c->bad == BAD_PAUSE) R->end = TURN_PAUSED;
     return R->end != TURN_ON;
 }

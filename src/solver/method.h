@@ -30,9 +30,9 @@ typedef struct tct_method {
      * besides vectors. OPTIONAL: nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
-    /* Does the text take scalars from the device and decide? Then it can be run
-     * by loop host alone, and for one right-hand side at a time. */
-    bool decides;
+    /* Do its looks stand for blocks of iterations? Then one right-hand side comes
+     * after the other. */
+    bool blocks;
 } tct_method;
 
 #define TCT_METHODS(X) \

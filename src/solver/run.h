@@ -24,7 +24,8 @@ typedef enum tct_end {
     TURN_DRIFTED, /* BAD_DRIFT                           */
     TURN_BROKEN,  /* a breakdown: the result says which  */
     TURN_MARK,    /* after as many iterations as it may  */
-    TURN_STOPPED  /* a monitor wished it                 */
+    TURN_STOPPED, /* a monitor wished it                 */
+    TURN_PAUSED   /* not yet: the text is to be called again, BAD_PAUSE */
 } tct_end;
 
 /* What low precision has come to in a run: low.c. */
@@ -46,9 +47,16 @@ struct tct_run {
     double *c;                           /* scalars on the device: steps.h */
     double *x;                           /* the solution times 2^shift    */
     void *own;                           /* the method's: see open        */
-    int steps, basis;         /* settings; 0: auto, and sstep/sstep.h   */
-    int64_t k;                /* updates of x so far           */
-    bool resumed;             /* see iterate of the method     */
+    int steps, basis; /* settings; 0: auto, and sstep/sstep.h   */
+    int64_t k;        /* updates of x so far           */
+    bool resumed;     /* see iterate of the method     */
+    /* where looks stand for blocks of iterations: of so many at most, as they are
+     * enqueued now. Looks then say how many there were since iteration `since`,
+     * and k is that of the last look. 0: of one, which the text counts */
+    int block;
+    int64_t since;
+    int cycle; /* looks after which the text repeats itself; < 0: it does
+                  not; 0: as the method says                              */
     bool (*look)(tct_run *R); /* the driver's: tct_done        */
     tacit_result *result;
 
@@ -102,7 +110,7 @@ bool tct_judge(tct_run *R, const tct_seen *c);
 static inline bool tct_is_held(const tct_run *R)
 {
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
-           R->end == TURN_BROKEN;
+           R->end == TURN_BROKEN || R->end == TURN_PAUSED;
 }
 /* r = sigma b - A x into `r`; the first does not count as an extra product. */
 void tct_form_residual(tct_run *R, double *r);

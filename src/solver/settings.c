@@ -70,7 +70,8 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
     R->steps = steps;
     R->basis = basis;
     const tacit_status status = R->method->open(R);
-    if (status >= 0) return status;
+    if (status >= 0) /* what the driver keeps is of what was there */
+        return tct_drive_by(S, S->driver);
     R->steps = old_steps;
     R->basis = old_basis;
     return status;

@@ -26,7 +26,9 @@ static bool overlap(const double *b, const double *x, size_t n)
 void tct_begin_runs(tacit_solver *S)
 {
     tacit_queue *q = S->run.q;
-    const size_t rows = tct_is_dear(S->run.M) ? SIZE_MAX : S->most_rows;
+    /* a block is as dear as its iterations */
+    const bool dear = S->run.method->blocks || tct_is_dear(S->run.M);
+    const size_t rows = dear ? SIZE_MAX : S->most_rows;
     S->run.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
 }

@@ -49,6 +49,7 @@ static int64_t first_until(const tct_run *R)
 void tct_begin_turn(tct_run *R)
 {
     const double norm_r = sqrt(R->rr);
+    R->block = R->cycle = 0;
     R->goal = fmax(R->target, ROUNDING * norm_r);
     if (R->result->restarts > 0) R->goal = fmax(R->target, ANOTHER * norm_r);
     R->most = R->limit;

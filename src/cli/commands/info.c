@@ -290,6 +290,7 @@ static tacit_status report_about(const cli *c, const about *a)
     cli_table table = {.text = NULL};
     if (a->stored_count > 0) add_stored(a, formats, &table);
     else add_trials(c, a, formats, &table);
+    const double convergence = cli_measure_precond(a->system.A, a->system.M);
     if (a->system.A) {
         tacit_operator_info info = {.size = sizeof info};
         tacit_operator_describe(a->system.A, &info);
@@ -299,12 +300,13 @@ static tacit_status report_about(const cli *c, const about *a)
                       info.detail && info.detail[0] ? ": " : "",
                       info.detail ? info.detail : "");
         cli_table_row(&table, "order\t%s", info.order);
-        cli_print_levels(&table, a->system.M);
+        cli_print_levels(&table, a->system.M, convergence);
     } else {
         cJSON_AddNullToObject(all, "fastest");
         cJSON_AddNullToObject(all, "order");
     }
-    cJSON_AddItemToObject(all, "precond", cli_json_precond(a->system.M));
+    cJSON_AddItemToObject(all, "precond",
+                          cli_json_precond(a->system.M, convergence));
     if (cli_prints(c) && !cli_output_taken(c)) {
         print_about(a);
         cli_table_print(&table, stdout);

@@ -64,8 +64,11 @@ static tacit_status set_up(const cli *c, solve_job *job)
     TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
                             &job->solver));
     TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
-    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
-    TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
+    TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
+    if (!job->system.races) {
+        tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
+        TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
+    }
     job->system.setup_seconds += base_seconds() - start;
     return TACIT_OK;
 }
@@ -98,6 +101,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
     for (int i = 0; i < warmup + repeat; i++) {
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
+        tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
         if (i < warmup && run.status == TACIT_OK) continue;
         job->seconds[r->count++] = run.result.seconds;
         if (r->count == 1 || run.result.seconds < r->run.result.seconds ||
@@ -115,8 +119,10 @@ static void fill_report(const cli *c, solve_job *job)
     const cli_problem *p = &job->problem;
     r->name = p->name;
     r->matrix = p->info;
-    r->M = job->system.M;
+    r->solver = job->solver;
+    r->M = tacit_solver_precond(job->solver);
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
+    r->path.precond = cli_precond_name(r->M);
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;

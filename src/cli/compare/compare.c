@@ -57,14 +57,46 @@ typedef struct batch {
     cli_monitor *m;
 } batch;
 
-/* A loop or a method that does not fit, with the format it was asked for. */
+/* A loop or a method that does not fit, with the format it was asked for; or
+ * a preconditioner. */
 static void miss_row(const batch *b, cli_comparison *all, const char *method,
                      const char *loop)
 {
     char reason[256];
+    if (all->besides && b->c->set.precond) {
+        cli_compare_miss(all, "precond", b->c->set.precond,
+                         tacit_error_message());
+        return;
+    }
     snprintf(reason, sizeof reason, "%.180s (%s in %s)", tacit_error_message(),
              method, b->format);
     cli_compare_miss(all, "loop", loop, reason);
+}
+
+static bool is_missing(const batch *b, const cli_comparison *all,
+                       tacit_status status)
+{
+    return cli_is_missing(b->c, status) ||
+           (all->besides &&
+            (status == TACIT_INPUT || status == TACIT_NO_MEMORY));
+}
+
+/* The preconditioner of the row's solver, and its steps. */
+static void note_solver(const cli *c, const cli_system *s,
+                        const tacit_solver *solver, const char *method,
+                        cli_compared *row)
+{
+    const tacit_operator *M = tacit_solver_precond(solver);
+    tacit_precond_info info = {.size = sizeof info};
+    int64_t steps = 0;
+    if (M) tacit_precond_describe(M, &info);
+    row->setup = cli_max(c, info.setup_seconds);
+    if (info.levels > 0)
+        row->levels = cli_json_precond(M, cli_measure_precond(s->A, M));
+    row->steps = tacit_method_find(method)->steps;
+    if (row->steps > 0 && c->set.steps &&
+        cli_parse_integer(c->set.steps, &steps))
+        row->steps = (int)steps;
 }
 
 static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
@@ -78,14 +110,16 @@ static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
         tacit_solver_create(b->s.queue, b->s.A, method, &solver);
     if (status >= 0) status = cli_set_solver(c, &all->problem, &b->s, solver);
     if (status >= 0) status = tacit_solver_set_loop(solver, loop);
-    if (cli_is_missing(c, status)) {
+    if (is_missing(b, all, status)) {
         miss_row(b, all, method, loop);
         tacit_solver_destroy(&solver);
         return TACIT_OK;
     }
     if (status >= 0) status = repeat_runs(c, &b->s, solver, b->m, row);
+    if (status >= 0) note_solver(c, &b->s, solver, method, row);
     tacit_solver_destroy(&solver);
     if (status < 0) return status;
+    row->total = row->solve + row->setup / all->solves;
     row->path = cli_path_of(c, &all->problem, &b->s, method, &row->run);
     row->fraction = cli_fraction_of_copy(&row->run, b->copy);
     keep_points(b->m, row);
@@ -212,11 +246,9 @@ static tacit_status look_at(batch *b, cli_comparison *all)
     return tacit_queue_get(b->s.queue, b->s.n, b->s.b, all->b);
 }
 
-/* The rows of one operator, in `format` and the precision of `c`; `method` and
- * `loop` NULL is each. TACIT_INTERRUPTED ends the comparison. */
-static tacit_status run_batch(const cli *c, cli_comparison *all,
-                              const char *method, const char *loop,
-                              const char *format, cli_monitor *m)
+tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
+                               const char *method, const char *loop,
+                               const char *format, cli_monitor *m)
 {
     char spec[CLI_FORMAT];
     batch b = {.c = c, .method = method, .loop = loop, .m = m};
@@ -262,7 +294,7 @@ static tacit_status each_format(const cli *c, cli_comparison *all,
         if (cli_format_repeats(format, all->packed)) continue;
         all->packed = false; /* where the format does not fit */
         if (!besides || strcmp(format, besides) != 0)
-            status = run_batch(c, all, method, loop, format, m);
+            status = cli_compare_batch(c, all, method, loop, format, m);
         else all->packed = packed;
     }
     return status;
@@ -296,7 +328,7 @@ static tacit_status row_of_host(const cli *c, cli_comparison *all,
     if (c->set.warmup < 0) host.set.warmup = 0;
     if (c->set.repeat < 0) host.set.repeat = 1;
     host.set.html = NULL;
-    return run_batch(&host, all, method, "host", "auto", m);
+    return cli_compare_batch(&host, all, method, "host", "auto", m);
 }
 
 /* The GPU: all methods and loops in one format, one method in all formats and
@@ -311,7 +343,7 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
     tacit_status status;
     if (set->every && !set->format)
         status = each_format(c, all, set->method, set->loop, NULL, false, m);
-    else status = run_batch(c, all, set->method, set->loop, format, m);
+    else status = cli_compare_batch(c, all, set->method, set->loop, format, m);
     if (!set->every && !set->format && status == TACIT_OK) {
         char best[CLI_FORMAT];
         const bool packed = all->packed;
@@ -321,8 +353,9 @@ static tacit_status rows_of_gpu(const cli *c, cli_comparison *all,
     if (!c->precision && status == TACIT_OK) {
         cli mixed = *c;
         mixed.precision = "mixed";
-        status = run_batch(&mixed, all, one, loop, format, m);
+        status = cli_compare_batch(&mixed, all, one, loop, format, m);
     }
+    if (status == TACIT_OK) status = cli_compare_besides(c, all, m);
     if (status == TACIT_OK) status = cli_compare_peers(c, all);
     if (status == TACIT_OK && !is_long_on_host(all))
         status = row_of_host(c, all, one, m);
@@ -335,8 +368,11 @@ static tacit_status rows_of_device(const cli *c, cli_comparison *all,
     const cli_settings *set = &c->set;
     if (cli_on_gpu(c)) return rows_of_gpu(c, all, m);
     if (set->format)
-        return run_batch(c, all, set->method, set->loop, set->format, m);
-    return each_format(c, all, set->method, set->loop, NULL, false, m);
+        return cli_compare_batch(c, all, set->method, set->loop, set->format,
+                                 m);
+    const tacit_status status =
+        each_format(c, all, set->method, set->loop, NULL, false, m);
+    return status == TACIT_OK ? cli_compare_besides(c, all, m) : status;
 }
 
 typedef struct rows {
@@ -361,7 +397,10 @@ static tacit_status all_rows(const cli *c, cli_comparison *all)
 
 static tacit_status make_room(const cli *c, cli_comparison *all)
 {
-    enum { OTHERS = 32 }; /* mixed, baselines, host, one method's formats */
+    enum {
+        OTHERS = 48
+    }; /* mixed, baselines, host, one method's formats,
+                             preconditioners, steps */
     int methods = 0, loops = 0, links = 0, formats = 1; /* "auto" */
     char format[CLI_FORMAT];
     while (tacit_method_at(methods)) methods++;
@@ -474,8 +513,11 @@ static tacit_status compare_run(cli *c)
     cli_comparison all = {.device = c->device,
                           .copy = (double)NAN,
                           .rtol = c->set.rtol,
-                          .atol = c->set.atol};
+                          .atol = c->set.atol,
+                          .solves =
+                              c->set.amortize ? (double)c->set.amortize : 1.0};
     const tacit_status status = compare(c, &all);
+    for (int i = 0; i < all.count; i++) cJSON_Delete(all.rows[i].levels);
     cli_problem_close(&all.problem);
     free(all.rows);
     free(all.b);
@@ -489,9 +531,15 @@ const cli_command cli_command_compare = {
     .about =
         "Solve one problem on every path that this build and this machine "
         "have, and rank them by the time to the solution (median of the "
-        "repeats). ratio is to the first row's time. What is not available is "
+        "repeats), with that of setting up the preconditioner, or 1 / N of it "
+        "with --amortize N. ratio is to the first row's time. What is not "
+        "available is "
         "listed last, with the reason.\n\n"
-        "On the host that is every method in every format. On cuda it is every "
+        "On the host that is every method in every format, cg (or --method) "
+        "with every preconditioner unless --precond names one, and sstep with "
+        "4 "
+        "and 16 steps besides its 8 unless --steps does; --format leaves these "
+        "out. On cuda it is every "
         "method with every loop in the fastest format, cg with the fastest "
         "loop in every format and in mixed precision, cg on the host unless "
         "that would take long, and the baselines peer-style: conjugate "

@@ -9,10 +9,14 @@ enum { CLI_POINTS = 300, CLI_REPEATS = 3, CLI_MISSING_MOST = 128 };
 typedef struct cli_compared {
     cli_path path;
     bool baseline;   /* not of this library                      */
+    int steps;       /* iterations for one sum, or 0: each its own */
+    double setup;    /* seconds for the preconditioner           */
+    double total;    /* `solve`, and the share of a solve in `setup` */
+    cJSON *levels;   /* of a preconditioner that has some, or NULL */
     cli_run run;     /* the last one; its times are those of the median */
     double solve;    /* median seconds */
-    double ratio;    /* to the first row's */
-    double faster;   /* seconds of the best baseline over `solve`, or NAN */
+    double ratio;    /* of `total`, to the first row's */
+    double faster;   /* seconds of the best baseline over `total`, or NAN */
     double fraction; /* of copy bandwidth, or NAN */
     bool profiled;
     tacit_tally profile; /* of one more run, every operation timed */
@@ -34,6 +38,8 @@ typedef struct cli_comparison {
     const char *device; /* of this comparison; a row may be on another */
     double copy;        /* GB/s of that device */
     double rtol, atol;
+    double solves; /* set-up counts once in so many */
+    bool besides;  /* rows that nobody asked for: some may not be had */
     /* of the last operator on that device: its format, what that has done,
      * and for the baselines its path and right-hand side */
     char format[CLI_FORMAT];
@@ -52,6 +58,17 @@ void cli_compare_miss(cli_comparison *all, const char *what, const char *name,
 /* How often a combination is run: runs that do not count, and that do. */
 int cli_compare_warmup(const cli *c);
 int cli_compare_repeat(const cli *c);
+
+/* The rows of one operator, in `format` and the precision of `c`; `method` and
+ * `loop` NULL is each. TACIT_INTERRUPTED ends the comparison. */
+tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
+                               const char *method, const char *loop,
+                               const char *format, cli_monitor *m);
+
+/* Preconditioners, and numbers of steps, with one method each, where the command
+ * line leaves them open. */
+tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
+                                 cli_monitor *m);
 
 /* The baselines on the GPU that all->path ran on. Errors DEVICE, NO_MEMORY. */
 tacit_status cli_compare_peers(const cli *c, cli_comparison *all);

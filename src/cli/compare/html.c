@@ -3,6 +3,7 @@
  * and the drawings of plot.c. No script, no file beside it. */
 #include "cli/compare/compare.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 
 /* A table wider than the window scrolls in its box, with the names of rows in
@@ -76,11 +77,13 @@ static void head(FILE *to, const cli_comparison *all)
 
 static void ranking_head(FILE *to)
 {
-    static const char *const texts[] = {"method", "loop",  "comm",     "device",
-                                        "format", "order", "precision"};
+    static const char *const texts[] = {"method",    "loop",   "comm",
+                                        "device",    "format", "order",
+                                        "precision", "precond"};
     static const char *const numbers[] = {
-        "iterations", "true residual", "us an iteration", "solve, ms",
-        "ratio",      "x peer",        "of copy",         "bytes/entry"};
+        "steps",      "iterations", "true residual", "us an iteration",
+        "set-up, ms", "solve, ms",  "ratio",         "x peer",
+        "of copy",    "bytes/entry"};
     fputs("<div class=\"box\" tabindex=\"0\"><table>\n<tr>", to);
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
         fprintf(to, "<th class=\"text\">%s", texts[k]);
@@ -99,23 +102,84 @@ static void ranking(FILE *to, const cli_comparison *all)
         const cli_compared *r = &all->rows[i];
         const tacit_result *s = &r->run.result;
         const cli_path *p = &r->path;
-        const char *const texts[] = {p->method,   p->loop,   p->comm,
-                                     p->device,   p->format, p->order,
-                                     p->precision};
+        const char *const texts[] = {p->method,    p->loop,   p->comm,
+                                     p->device,    p->format, p->order,
+                                     p->precision, p->precond};
         fprintf(to, "<tr%s>", r->baseline ? " class=\"none\"" : "");
         for (size_t k = 0; k < sizeof texts / sizeof *texts; k++)
             fprintf(to, "<td class=\"text\">%s", texts[k]);
         fprintf(to,
-                "<td>%" PRId64 "<td>%.2e<td>%.2f<td>%.3f<td>%.2f<td>%s<td>%s"
-                "<td>%s<td class=\"text\">%s</tr>\n",
-                s->iterations, s->true_relative_residual,
-                1e6 * r->solve / (double)s->iterations, 1e3 * r->solve,
-                r->ratio, cli_fixed(r->faster, 2, faster),
+                "<td>%d<td>%" PRId64 "<td>%.2e<td>%.2f<td>%.3f<td>%.3f<td>%.2f"
+                "<td>%s<td>%s<td>%s<td class=\"text\">%s</tr>\n",
+                r->steps > 0 ? r->steps : 1, s->iterations,
+                s->true_relative_residual,
+                1e6 * r->solve / (double)s->iterations, 1e3 * r->setup,
+                1e3 * r->solve, r->ratio, cli_fixed(r->faster, 2, faster),
                 cli_fixed(r->fraction, 2, fraction),
                 cli_fixed(p->bytes_per_nonzero, 2, bytes),
                 cli_stop_name(s->stop));
     }
     fputs("</table></div>\n", to);
+}
+
+/* --- levels of a preconditioner ---------------------------------------------- */
+
+static double number_of(const cJSON *o, const char *name)
+{
+    const cJSON *n = cJSON_GetObjectItem(o, name);
+    return cJSON_IsNumber(n) ? n->valuedouble : (double)NAN;
+}
+
+static const char *text_of(const cJSON *o, const char *name)
+{
+    const cJSON *t = cJSON_GetObjectItem(o, name);
+    return cJSON_IsString(t) ? t->valuestring : "";
+}
+
+static void one_level(FILE *to, int i, const cJSON *level)
+{
+    char bytes[CLI_NUMBER], rows[CLI_NUMBER], entries[CLI_NUMBER];
+    fprintf(
+        to, "<tr><td>%d<td>%s<td>%s<td>%.2f<td>%s<td class=\"text\">%s</tr>\n",
+        i, cli_integer((int64_t)number_of(level, "rows"), rows),
+        cli_integer((int64_t)number_of(level, "nonzeros"), entries),
+        number_of(level, "nonzeros") / number_of(level, "rows"),
+        cli_bytes(number_of(level, "bytes"), bytes), text_of(level, "format"));
+}
+
+static void hierarchy(FILE *to, const cli_compared *r)
+{
+    char bytes[CLI_NUMBER], setup[CLI_NUMBER], factor[CLI_NUMBER];
+    const cJSON *M = r->levels, *level;
+    int i = 0;
+    fprintf(to, "<h2>Levels of %s</h2>\n<p>", text_of(M, "name"));
+    escape(to, text_of(M, "detail"));
+    fprintf(to,
+            "; set up in %s; %.3f times the rows of the matrix, %.3f times its "
+            "entries, %s; one application leaves %s of an error. ",
+            cli_seconds(number_of(M, "setup"), setup),
+            number_of(M, "grid_complexity"),
+            number_of(M, "operator_complexity"),
+            cli_bytes(number_of(M, "bytes"), bytes),
+            cli_fixed(number_of(M, "convergence"), 3, factor));
+    escape(to, text_of(M, "end"));
+    fputs(".</p>\n<div class=\"box\" tabindex=\"0\"><table>\n<tr><th>level"
+          "<th>rows<th>entries<th>a row<th>memory<th class=\"text\">format"
+          "</tr>\n",
+          to);
+    cJSON_ArrayForEach(level, cJSON_GetObjectItem(M, "levels"))
+        one_level(to, i++, level);
+    fputs("</table></div>\n", to);
+}
+
+/* The best row's, since methods, loops and formats share the levels. */
+static void levels(FILE *to, const cli_comparison *all)
+{
+    for (int i = 0; i < all->count; i++)
+        if (all->rows[i].levels) {
+            hierarchy(to, &all->rows[i]);
+            return;
+        }
 }
 
 static void missing(FILE *to, const cli_comparison *all)
@@ -145,6 +209,7 @@ char *cli_comparison_html(const cli_comparison *all)
     ranking(to, all);
     cli_comparison_bars(to, all);
     cli_comparison_histories(to, all);
+    levels(to, all);
     missing(to, all);
     fputs("</body></html>\n", to);
     if (fclose(to) == 0) return text;

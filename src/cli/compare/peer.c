@@ -34,6 +34,7 @@ static void describe(cli_comparison *all, const char *name,
     row->path.loop = "host";
     row->path.loop_detail[0] = '\0';
     row->path.precision = "double";
+    row->path.precond = "none";
     row->path.order = "none";
     row->path.bytes_per_nonzero = (12 * k + 4 * (n + 1)) / k;
     snprintf(row->path.format, sizeof row->path.format, "csr");
@@ -56,7 +57,8 @@ static tacit_status one_peer(const cli *c, cli_comparison *all, tct_peer *P,
             tct_peer_solve(P, variant, all->b, rtol, c->set.max_iterations, &r);
         seconds[i] = r.seconds;
     }
-    if (status >= 0) row->solve = r.seconds = base_median(seconds, repeat);
+    if (status >= 0)
+        row->total = row->solve = r.seconds = base_median(seconds, repeat);
     free(seconds);
     TRY(status);
     row->run = run_of(&r);

@@ -20,6 +20,8 @@ static void label(FILE *to, const cli_comparison *all, const cli_compared *r)
     const cli_path *p = &r->path;
     const bool moved = strcmp(p->device, all->device) != 0;
     fprintf(to, "%s", p->method);
+    if (r->steps > 0) fprintf(to, "(%d)", r->steps);
+    if (strcmp(p->precond, "none") != 0) fprintf(to, ", %s", p->precond);
     if (moved) fprintf(to, " on %s", p->device);
     else if (strcmp(p->loop, "host") != 0) fprintf(to, ", %s", p->loop);
     fprintf(to, ", %s", p->format);

@@ -10,7 +10,7 @@ static int by_time(const void *a, const void *b)
     const cli_compared *x = a, *y = b;
     if (x->run.result.converged != y->run.result.converged)
         return x->run.result.converged ? -1 : 1;
-    return (x->solve > y->solve) - (x->solve < y->solve);
+    return (x->total > y->total) - (x->total < y->total);
 }
 
 /* Seconds of the fastest baseline: of those that converged, if any did. */
@@ -20,7 +20,7 @@ static double best_baseline(const cli_comparison *all)
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
         double *b = &best[r->run.result.converged];
-        if (r->baseline && !(r->solve >= *b)) *b = r->solve;
+        if (r->baseline && !(r->total >= *b)) *b = r->total;
     }
     return isfinite(best[1]) ? best[1] : best[0];
 }
@@ -31,8 +31,8 @@ void cli_compare_rank(cli_comparison *all)
     if (all->count > 0)
         qsort(all->rows, (size_t)all->count, sizeof *all->rows, by_time);
     for (int i = 0; i < all->count; i++) {
-        all->rows[i].ratio = all->rows[i].solve / all->rows[0].solve;
-        all->rows[i].faster = best / all->rows[i].solve;
+        all->rows[i].ratio = all->rows[i].total / all->rows[0].total;
+        all->rows[i].faster = best / all->rows[i].total;
     }
 }
 
@@ -50,8 +50,9 @@ void cli_compare_print(const cli_comparison *all)
 {
     cli_table t = {.text = NULL};
     cli_table_row(&t, "method\tloop\tcomm\tdevice\tformat\torder\tprecision\t"
-                      "iterations\ttrue residual\tus/iteration\tsolve s\t"
-                      "ratio\tx peer\tof copy\tbytes/entry\tstop");
+                      "precond\tsteps\titerations\ttrue residual\t"
+                      "us/iteration\tset-up s\tsolve s\tratio\tx peer\tof "
+                      "copy\tbytes/entry\tstop");
     for (int i = 0; i < all->count; i++) {
         const cli_compared *r = &all->rows[i];
         const cli_path *p = &r->path;
@@ -59,12 +60,13 @@ void cli_compare_print(const cli_comparison *all)
         char faster[CLI_NUMBER], fraction[CLI_NUMBER], bytes[CLI_NUMBER];
         cli_table_row(
             &t,
-            "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%" PRId64
-            "\t%.3e\t%.4g\t%.4g\t%.3f\t%s\t%s\t%s\t%s",
+            "%s\t%s\t%s\t%s\t%s\t%s\t%s\t%s\t%d\t%" PRId64
+            "\t%.3e\t%.4g\t%.3g\t%.4g\t%.3f\t%s\t%s\t%s\t%s",
             p->method, p->loop, p->comm, p->device, p->format, p->order,
-            p->precision, s->iterations, s->true_relative_residual,
-            1e6 * r->solve / (double)s->iterations, r->solve, r->ratio,
-            cli_fixed(r->faster, 2, faster),
+            p->precision, p->precond, r->steps > 0 ? r->steps : 1,
+            s->iterations, s->true_relative_residual,
+            1e6 * r->solve / (double)s->iterations, r->setup, r->solve,
+            r->ratio, cli_fixed(r->faster, 2, faster),
             cli_fixed(r->fraction, 3, fraction),
             cli_fixed(p->bytes_per_nonzero, 2, bytes), cli_stop_name(s->stop));
     }
@@ -80,9 +82,15 @@ static cJSON *row_json(const cli_compared *r)
     cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
     cJSON_AddItemToObject(o, "result", cli_json_result(&r->run));
     cJSON *time = cJSON_AddObjectToObject(o, "time");
+    cli_json_number(time, "precond_setup", r->setup);
     cli_json_number(time, "solve", r->solve);
+    cli_json_number(time, "total", r->total);
     cli_json_number(time, "per_iteration",
                     r->solve / (double)r->run.result.iterations);
+    cJSON_AddNumberToObject(o, "steps", r->steps > 0 ? r->steps : 1);
+    cJSON_AddItemToObject(o, "precond",
+                          r->levels ? cJSON_Duplicate(r->levels, true)
+                                    : cJSON_CreateNull());
     cJSON_AddBoolToObject(o, "baseline", r->baseline);
     cli_json_number(o, "ratio", r->ratio);
     cli_json_number(o, "x_peer", r->faster);

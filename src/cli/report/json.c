@@ -192,7 +192,8 @@ cJSON *cli_report_json(const cli_report *r)
     text(o, "tacit", tacit_version());
     cJSON_AddItemToObject(o, "matrix", cli_json_matrix(r->name, &r->matrix));
     cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
-    cJSON_AddItemToObject(o, "precond", cli_json_precond(r->M));
+    cJSON_AddItemToObject(o, "precond", cli_json_precond(r->M, (double)NAN));
+    cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, &r->run);
     cJSON_AddItemToObject(o, "time", times(r));
     cJSON_AddItemToObject(o, "operations", operations(r));

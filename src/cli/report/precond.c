@@ -7,16 +7,23 @@
 
 static tacit_precond_info info_of(const tacit_operator *M)
 {
-    tacit_precond_info info = {.size = sizeof info};
-    tacit_precond_describe(M, &info);
+    tacit_precond_info info = {.size = sizeof info, .name = "none"};
+    if (M) tacit_precond_describe(M, &info);
     return info;
 }
+
+const char *cli_precond_name(const tacit_operator *M)
+{
+    return info_of(M).name;
+}
+
+/* --- levels ------------------------------------------------------------------ */
 
 void cli_print_precond(FILE *to, const tacit_operator *M)
 {
     char seconds[CLI_NUMBER], bytes[CLI_NUMBER];
-    if (!M) return;
     const tacit_precond_info info = info_of(M);
+    if (info.levels == 0) return;
     fprintf(to,
             "precond  %s: %s, %d level%s, %.2f times the entries, %s; %s\n"
             "         set up in %s\n",
@@ -25,12 +32,21 @@ void cli_print_precond(FILE *to, const tacit_operator *M)
             cli_seconds(info.setup_seconds, seconds));
 }
 
-void cli_print_levels(cli_table *to, const tacit_operator *M)
+double cli_measure_precond(const tacit_operator *A, const tacit_operator *M)
 {
-    char bytes[CLI_NUMBER];
+    double factor = (double)NAN;
+    if (info_of(M).levels == 0) return factor;
+    if (tacit_precond_measure(A, M, &factor) < 0) factor = (double)NAN;
+    return factor;
+}
+
+void cli_print_levels(cli_table *to, const tacit_operator *M,
+                      double convergence)
+{
+    char bytes[CLI_NUMBER], factor[CLI_NUMBER];
     const tacit_precond_level *l;
-    if (!M) return;
     const tacit_precond_info info = info_of(M);
+    if (info.levels == 0) return;
     cli_table_row(to, "precond\t%s: %s, set up in %s", info.name, info.detail,
                   cli_seconds(info.setup_seconds, bytes));
     for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++)
@@ -41,12 +57,16 @@ void cli_print_levels(cli_table *to, const tacit_operator *M)
     cli_table_row(to, "all levels\t%.3f times the rows, %.3f the entries, %s",
                   info.grid_complexity, info.operator_complexity,
                   cli_bytes(info.bytes, bytes));
+    if (isfinite(convergence))
+        cli_table_row(to, "convergence\tan application leaves %s of an error%s",
+                      cli_fixed(convergence, 3, factor),
+                      convergence < 1.0 ? "" : ": it needs cg around it");
 }
 
-cJSON *cli_json_precond(const tacit_operator *M)
+cJSON *cli_json_precond(const tacit_operator *M, double convergence)
 {
-    if (!M) return cJSON_CreateNull();
     const tacit_precond_info info = info_of(M);
+    if (info.levels == 0) return cJSON_CreateNull();
     const tacit_precond_level *l;
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "name", info.name);
@@ -56,6 +76,7 @@ cJSON *cli_json_precond(const tacit_operator *M)
     cJSON_AddNumberToObject(o, "grid_complexity", info.grid_complexity);
     cJSON_AddNumberToObject(o, "operator_complexity", info.operator_complexity);
     cJSON_AddNumberToObject(o, "setup", info.setup_seconds);
+    cli_json_number(o, "convergence", convergence);
     cJSON *levels = cJSON_AddArrayToObject(o, "levels");
     for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++) {
         cJSON *level = cJSON_CreateObject();
@@ -68,4 +89,57 @@ cJSON *cli_json_precond(const tacit_operator *M)
                         l->largest > 0.0 ? l->largest : (double)NAN);
     }
     return o;
+}
+
+/* --- a race ------------------------------------------------------------------ */
+
+static void print_trial(FILE *to, const tacit_precond_trial *t)
+{
+    char setup[CLI_NUMBER], had[CLI_NUMBER], solve[CLI_NUMBER];
+    fprintf(to, "%s: ", t->name);
+    if (t->iterations > 0)
+        fprintf(to,
+                "set up in %s, %" PRId64 " iterations in %s down to %.1e, %s "
+                "a solve%s%s",
+                cli_seconds(t->setup_seconds, setup), t->iterations,
+                cli_seconds(t->seconds, had), t->reached,
+                cli_seconds(t->solve_seconds, solve),
+                t->alone ? "" : " (foreseen)", t->picked ? "" : ": ");
+    fprintf(to, "%s\n", t->picked ? ": taken" : t->reason);
+}
+
+void cli_print_race(FILE *to, const tacit_solver *solver)
+{
+    const tacit_precond_trial *t;
+    for (int i = 0; (t = tacit_solver_trial_at(solver, i)) != NULL; i++) {
+        fputs(i == 0 ? "tried    " : "         ", to);
+        print_trial(to, t);
+    }
+}
+
+static cJSON *trial_json(const tacit_precond_trial *t)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "name", t->name);
+    cJSON_AddBoolToObject(o, "picked", t->picked);
+    if (t->reason) cJSON_AddStringToObject(o, "reason", t->reason);
+    else cJSON_AddNullToObject(o, "reason");
+    cJSON_AddNumberToObject(o, "setup", t->setup_seconds);
+    cJSON_AddNumberToObject(o, "seconds", t->seconds);
+    cJSON_AddNumberToObject(o, "iterations", (double)t->iterations);
+    cli_json_number(o, "reached", t->iterations > 0 ? t->reached : (double)NAN);
+    cli_json_number(o, "solve",
+                    t->solve_seconds > 0.0 ? t->solve_seconds : (double)NAN);
+    cJSON_AddBoolToObject(o, "alone", t->alone);
+    return o;
+}
+
+cJSON *cli_json_race(const tacit_solver *solver)
+{
+    const tacit_precond_trial *t = tacit_solver_trial_at(solver, 0);
+    if (!t) return cJSON_CreateNull();
+    cJSON *all = cJSON_CreateArray();
+    for (int i = 0; (t = tacit_solver_trial_at(solver, i)) != NULL; i++)
+        cJSON_AddItemToArray(all, trial_json(t));
+    return all;
 }

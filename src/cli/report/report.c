@@ -296,6 +296,7 @@ void cli_report_print(FILE *to, const cli_report *r)
 {
     print_matrix(to, r);
     print_path(to, r);
+    cli_print_race(to, r->solver);
     cli_print_precond(to, r->M);
     if (r->run.results) {
         cli_print_columns(to, r);

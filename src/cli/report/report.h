@@ -24,9 +24,9 @@ typedef struct cli_report {
     const char *name; /* of the matrix */
     tacit_matrix_info matrix;
     cli_path path;
-    cli_run run; /* the best one */
-    const tacit_operator
-        *M; /* the preconditioner, if it was made of the matrix */
+    cli_run run;                /* the best one */
+    const tacit_operator *M;    /* the preconditioner, or NULL */
+    const tacit_solver *solver; /* which may have chosen it */
     bool profiled;
     bool spared; /* low precision was asked for and saves nothing */
     /* seconds, slowest rank; `context`: the driver's part of the set-up */
@@ -95,10 +95,20 @@ void cli_table_row(cli_table *t, const char *format, ...)
 void cli_table_print(const cli_table *t, FILE *to);
 void cli_table_free(cli_table *t);
 
+/* What `M`, NULL for none, is called. */
+const char *cli_precond_name(const tacit_operator *M);
 /* A preconditioner with levels: in few words, a row a level, as an object; of
- * `M` NULL nothing, or null. */
+ * another, or of NULL, nothing, or null. `convergence`, NAN for unknown, is what
+ * an application leaves of an error. */
 void cli_print_precond(FILE *to, const tacit_operator *M);
-void cli_print_levels(cli_table *to, const tacit_operator *M);
-cJSON *cli_json_precond(const tacit_operator *M);
+void cli_print_levels(cli_table *to, const tacit_operator *M,
+                      double convergence);
+cJSON *cli_json_precond(const tacit_operator *M, double convergence);
+/* What an application of `M` leaves of an error; NAN: it has no levels, or that
+ * cannot be measured. */
+double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
+/* Those that raced, in words and as an array; without a race nothing, null. */
+void cli_print_race(FILE *to, const tacit_solver *solver);
+cJSON *cli_json_race(const tacit_solver *solver);
 
 #endif

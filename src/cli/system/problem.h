@@ -41,7 +41,11 @@ tacit_status cli_problem_with(const cli *c, const char *name, cli_use use,
 typedef struct cli_system {
     tacit_queue *queue;
     tacit_operator *A;
-    tacit_operator *M;     /* a preconditioner made of the matrix, or NULL */
+    tacit_operator *M; /* a preconditioner made of the matrix, or NULL */
+    bool races;        /* the next run chooses the preconditioner */
+    tacit_precond_options options; /* of amg, once they are needed */
+    double *near_null;             /* its vectors, until it is made */
+    tacit_precond_race race;
     size_t n;              /* local rows */
     int columns;           /* right-hand sides */
     size_t stride;         /* from a column to the next one */
@@ -103,6 +107,10 @@ tacit_status cli_make_precond(const cli *c, const cli_problem *p,
 /* What the command line says of a solver, its preconditioner among it. */
 tacit_status cli_set_solver(const cli *c, const cli_problem *p, cli_system *s,
                             tacit_solver *solver);
+/* Let the next run choose the preconditioner, each driven by `loop`, if the
+ * command line wishes it: until it is over the entries of the matrix stay. */
+tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
+                          const char *loop);
 /* Has its operator values of low precision, for mixed precision? */
 bool cli_is_mixed(const cli_system *s);
 

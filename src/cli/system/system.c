@@ -19,6 +19,11 @@ static void dismiss_openmp(void)
 #endif
 }
 
+static bool is_chosen(const cli *c)
+{
+    return c->set.precond && strcmp(c->set.precond, "auto") == 0;
+}
+
 /* Is the preconditioner made of the matrix, whose entries then must stay? */
 static bool is_of_matrix(const cli *c)
 {
@@ -38,7 +43,7 @@ static tacit_status build(const cli *c, const cli_problem *p,
     TRY(tacit_queue_create(c->world, cli_queue_spec(c, decorators, spec),
                            (int)c->set.threads, &s->queue));
     if (cli_on_gpu(c)) s->context_seconds = base_seconds() - start;
-    TRY(company == CLI_ALONE && !is_of_matrix(c)
+    TRY(company == CLI_ALONE && !is_of_matrix(c) && !is_chosen(c)
             ? tacit_operator_take(s->queue, p->matrix, format, &s->A)
             : tacit_operator_create(s->queue, p->matrix, format, &s->A));
     s->n = (size_t)tacit_operator_local_rows(s->A);
@@ -58,24 +63,67 @@ tacit_status cli_system_create(const cli *c, const cli_problem *p,
     return status;
 }
 
+/* What --near-null or --coordinates name, which the system keeps. */
+static tacit_status read_near_null(const cli *c, const cli_problem *p,
+                                   cli_system *s)
+{
+    tacit_precond_options *o = &s->options;
+    if (c->set.near_null)
+        TRY(tacit_matrix_read_vectors(p->matrix, c->set.near_null, &o->vectors,
+                                      &s->near_null));
+    if (c->set.coordinates) {
+        TRY(tacit_matrix_rigid_body_modes(p->matrix, c->set.coordinates,
+                                          &o->vectors, &s->near_null));
+        if (o->node_rows == 0) o->node_rows = o->vectors == 6 ? 3 : 2;
+    }
+    o->near_null = s->near_null;
+    return TACIT_OK;
+}
+
+/* Once. */
+static tacit_status set_options(const cli *c, const cli_problem *p,
+                                cli_system *s)
+{
+    if (s->options.size > 0) return TACIT_OK;
+    s->options = (tacit_precond_options){.size = sizeof s->options,
+                                         .cycle = c->set.cycle,
+                                         .smoother = c->set.smoother,
+                                         .degree = (int)c->set.degree,
+                                         .levels = (int)c->set.levels,
+                                         .node_rows = (int)c->set.node_rows};
+    return read_near_null(c, p, s);
+}
+
+tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
+                          const char *loop)
+{
+    const int64_t solves = c->set.amortize ? c->set.amortize : 1;
+    s->races = is_chosen(c);
+    if (!s->races) return TACIT_OK;
+    TRY(set_options(c, p, s));
+    s->race = (tacit_precond_race){.size = sizeof s->race,
+                                   .matrix = p->matrix,
+                                   .options = &s->options,
+                                   .solves = solves * s->columns,
+                                   .loop = loop};
+    return TACIT_OK;
+}
+
 tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
 {
-    const tacit_precond_options options = {.size = sizeof options,
-                                           .cycle = c->set.cycle,
-                                           .smoother = c->set.smoother,
-                                           .degree = (int)c->set.degree,
-                                           .levels = (int)c->set.levels};
     if (s->M || !is_of_matrix(c)) return TACIT_OK;
-    TRY(tacit_precond_create_of(s->A, p->matrix, c->set.precond, &options,
-                                &s->M));
+    TRY(set_options(c, p, s));
+    const tacit_status status = tacit_precond_create_of(
+        s->A, p->matrix, c->set.precond, &s->options, &s->M);
+    tacit_matrix_free_vectors(&s->near_null);
     dismiss_openmp();
-    return TACIT_OK;
+    return status;
 }
 
 static tacit_status set_precond(const cli *c, const cli_problem *p,
                                 cli_system *s, tacit_solver *solver)
 {
-    if (!c->set.precond) return TACIT_OK;
+    if (!c->set.precond || is_chosen(c)) return TACIT_OK;
     TRY(cli_make_precond(c, p, s));
     return s->M ? tacit_solver_set_precond(solver, s->M)
                 : tacit_solver_set(solver, "precond", c->set.precond);
@@ -106,6 +154,7 @@ bool cli_is_missing(const cli *c, tacit_status status)
 void cli_system_destroy(cli_system *s)
 {
     if (s->queue) cli_free_vectors(s);
+    tacit_matrix_free_vectors(&s->near_null);
     tacit_operator_destroy(&s->M);
     tacit_operator_destroy(&s->A);
     tacit_queue_destroy(&s->queue);
@@ -182,12 +231,33 @@ static void take_loop(const cli_system *s, tacit_result *to)
     }
 }
 
-/* All columns at once, where there are several. */
+/* The first run, which chooses the preconditioner; its set-ups count as such. */
+static tacit_status race(cli_system *s, tacit_solver *solver,
+                         const tacit_stop *stop, tacit_result *result)
+{
+    const tacit_precond_trial *trial;
+    s->races = false;
+    const tacit_status status =
+        tacit_solver_race(solver, &s->race, s->b, s->x, stop, result);
+    for (int i = 0; (trial = tacit_solver_trial_at(solver, i)) != NULL; i++)
+        s->setup_seconds += trial->setup_seconds;
+    return status;
+}
+
+/* All columns at once, where there are several: the first is raced for, then. */
 static tacit_status run_columns(cli_system *s, tacit_solver *solver,
                                 const tacit_stop *stop, cli_run *out)
 {
+    tacit_stop silent = *stop;
+    silent.monitor = NULL;
     if (s->columns == 1)
-        return tacit_solver_run(solver, s->b, s->x, stop, &out->result);
+        return s->races
+                   ? race(s, solver, stop, &out->result)
+                   : tacit_solver_run(solver, s->b, s->x, stop, &out->result);
+    if (s->races) {
+        TRY(race(s, solver, &silent, &out->result));
+        TRY(cli_set_guess(s));
+    }
     for (int j = 0; j < s->columns; j++)
         s->results[j] = (tacit_result){.size = sizeof *s->results};
     const tacit_status status = tacit_solver_run_block(

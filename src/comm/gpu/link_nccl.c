@@ -171,13 +171,29 @@ static tacit_status nccl_open(tacit_queue *q)
                      first_use(n, gather(n, TCT_NCCL_SLOTS, n->apart)));
 }
 
-/* The two at once: to free one waits for the kernels of the other. */
-static void abort_both(nccl *n)
+static int revoke(const tct_nccl_library *lib, tct_nccl_comm *comm)
+{
+    return lib->CommRevoke(comm, 0);
+}
+
+static int abort_one(const tct_nccl_library *lib, tct_nccl_comm *comm)
+{
+    return lib->CommAbort(comm);
+}
+
+/* The two at once: one waits for its kernels, which may wait for the other's. */
+static void end_both(const nccl *n, int (*end)(const tct_nccl_library *lib,
+                                               tct_nccl_comm *comm))
 {
     (void)n->lib->GroupStart();
-    if (n->sums) (void)n->lib->CommAbort(n->sums);
-    if (n->exchanges) (void)n->lib->CommAbort(n->exchanges);
+    if (n->sums) (void)end(n->lib, n->sums);
+    if (n->exchanges) (void)end(n->lib, n->exchanges);
     (void)n->lib->GroupEnd();
+}
+
+static void abort_both(nccl *n)
+{
+    end_both(n, abort_one);
     n->sums = n->exchanges = NULL;
 }
 
@@ -188,8 +204,7 @@ static void nccl_give_up(void *state)
     if (n->over) return;
     n->over = true;
     if (n->lib->CommRevoke) {
-        if (n->sums) (void)n->lib->CommRevoke(n->sums, 0);
-        if (n->exchanges) (void)n->lib->CommRevoke(n->exchanges, 0);
+        end_both(n, revoke);
     } else if (!n->recorded) {
         abort_both(n);
     } else {

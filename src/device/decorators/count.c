@@ -24,6 +24,7 @@ static int times_of(const tct_op *op)
     const int columns = op->x.columns;
     const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
     if (small) return columns * op->y.columns;
+    if (op->code == TCT_MIX) return columns * (op->y.columns + 1);
     return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_systems(op);
 }
 
@@ -49,17 +50,19 @@ static int moved_by(const tct_op *op)
 {
     if (op->code == TCT_GRAM) return op->x.columns + op->y.columns;
     if (op->code == TCT_COMBINE) return op->x.columns + 2 * op->y.columns;
+    if (op->code == TCT_MIX) return op->x.columns + op->y.columns + 2;
     return times_of(op) * tct_op_info_of(op)->moved;
 }
 
-/* What else an operation between two levels reads: numbers of 32 bits, and in a
- * restriction what is summed, with its weights. */
+/* What else an operation between two levels reads: numbers of 32 bits, weights
+ * but one of a row, and in a restriction what is summed. */
 static double bytes_between(const tct_op *op)
 {
-    if (op->code == TCT_PROLONG) return 12.0 * (double)op->n;
+    if (op->code == TCT_PROLONG) return (4.0 + 8.0 * op->count) * (double)op->n;
     if (op->code != TCT_RESTRICT) return 0.0;
     const tct_sets *G = op->sets;
-    return 4.0 * (double)G->count + 28.0 * (double)G->elements;
+    return 4.0 * (double)G->count +
+           (20.0 + 8.0 * G->width) * (double)G->elements;
 }
 
 tct_work tct_op_work(const tct_op *op)

@@ -243,6 +243,8 @@ static void launch(tacit_queue *q)
     case TCT_UNPACK: tct_gpu_unpack(op, v[0], &L); break;
     case TCT_GRAM:
     case TCT_COMBINE: tct_gpu_panel(op, &L); break;
+    case TCT_MIX: tct_gpu_mix(op, &L); break;
+    case TCT_BLOCKS: tct_gpu_blocks(op, &L); break;
     case TCT_MULTIPLY_BLOCK: multiply_block(B, &L, op); break;
     case TCT_PASS:
     case TCT_GATHER:
@@ -310,6 +312,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     switch ((int)op->code) {
     case TCT_STEP:
     case TCT_LOOK: follow(q, op); break;
+    case TCT_BLOCKS: hold(q, op); break;
     case TCT_SUM_END:
     case TCT_EXCHANGE_BEGIN:
     case TCT_EXCHANGE_END:
@@ -343,6 +346,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     case TCT_UNPACK:
     case TCT_GRAM:
     case TCT_COMBINE:
+    case TCT_MIX:
         if (op->n > 0) hold(q, op);
         else sum_nothing(q, op);
         break;
@@ -364,10 +368,10 @@ static bool arrived(const volatile tct_posted *box, uint64_t number,
                     tct_seen *out)
 {
     const volatile tct_posted *p = &box[number % TCT_LOOKS];
-    const tct_seen s = {p->rr, p->bad, p->bad_value, p->flags};
+    const tct_seen s = {p->rr, p->bad, p->bad_value, p->flags, p->updates};
     const uint64_t check = p->check;
     if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
-                  bits_of(s.bad_value) ^ bits_of(s.flags)))
+                  bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates)))
         return false;
     *out = s;
     return true;

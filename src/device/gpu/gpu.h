@@ -27,7 +27,7 @@ enum {
 /* One look, valid if check == number ^ the bits of the others: it crosses to
  * the host without a fence. Looks are numbered from 1. */
 typedef struct tct_posted {
-    double rr, bad, bad_value, flags;
+    double rr, bad, bad_value, flags, updates;
     uint64_t check;
 } tct_posted;
 
@@ -174,6 +174,9 @@ void tct_gpu_unpack(const tct_op *op, const double *from,
                     const tct_gpu_launch *L);
 /* GRAM or COMBINE (panel.cu); the tail at the end. */
 void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
+/* BLOCKS, MIX (blocks.cu); the tail at the end. */
+void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L);
+void tct_gpu_mix(const tct_op *op, const tct_gpu_launch *L);
 /* The tail alone. */
 void tct_gpu_tail(const tct_gpu_launch *L);
 

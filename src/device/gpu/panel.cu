@@ -4,15 +4,17 @@
  * read of a panel again they find in the L2.
  *
  * A sum has the same bits in every run: a block adds its stretch as tail.cuh
- * does, and a kernel of its own adds the stretches in order. */
+ * does, and a kernel of its own adds the stretches in a fixed order. */
 #include "device/gpu/tail.cuh"
 
 enum {
     THREADS = 256,
-    TILE = 4,     /* columns of each panel in a tile of gram */
-    COLUMNS = 8,  /* of Y in a tile of combine */
-    PER_SM = 4,   /* blocks of gram */
-    STRETCH = 512 /* rows for a block at least, where it sums */
+    TILE = 4,      /* columns of each panel in a tile of gram */
+    COLUMNS = 8,   /* of Y in a tile of combine */
+    PER_SM = 4,    /* blocks of gram */
+    STRETCH = 512, /* rows for a block at least, where it sums */
+    PARTS = 8,     /* of the stretches, which are added side by side */
+    ENTRIES = THREADS / PARTS
 };
 
 /* What a block of a grid of stretches times tiles is: the tiles of a stretch
@@ -73,16 +75,22 @@ static __global__ void __launch_bounds__(THREADS)
                 out[(b0 + b) * Z.columns + a0 + a] = sum[b * TILE + a];
 }
 
-/* Each entry of the small matrix: its stretches in order. */
+/* Each entry of the small matrix: every PARTS-th of its stretches in order, then
+ * these parts. */
 static __global__ void __launch_bounds__(THREADS)
     add_stretches(const double *partial, int entries, int stretches,
                   double *out, const __grid_constant__ tct_ending ending)
 {
-    const int j = (int)blockIdx.x * THREADS + (int)threadIdx.x;
-    if (j < entries) {
-        double total = 0.0;
-        for (int s = 0; s < stretches; s++)
-            total += partial[(int64_t)s * entries + j];
+    __shared__ double part[PARTS][ENTRIES];
+    const int at = (int)threadIdx.x % ENTRIES, p = (int)threadIdx.x / ENTRIES;
+    const int j = (int)blockIdx.x * ENTRIES + at;
+    double total = 0.0;
+    for (int s = p; s < stretches && j < entries; s += PARTS)
+        total += partial[(int64_t)s * entries + j];
+    part[p][at] = total;
+    __syncthreads();
+    if (p == 0 && j < entries) {
+        for (int k = 1; k < PARTS; k++) total += part[k][at];
         out[j] = total;
     }
     tct_end<0>(nullptr, ending);
@@ -98,7 +106,7 @@ static void start_gram(const tct_op *op, const tct_gpu_launch *L)
     const int stretches = tct_grid((int64_t)op->n, STRETCH, most);
     gram<<<each * stretches, THREADS, 0, L->stream>>>(
         op->x, op->y, (int64_t)op->n, L->partial);
-    add_stretches<<<tiles_of(entries, THREADS), THREADS, 0, L->stream>>>(
+    add_stretches<<<tiles_of(entries, ENTRIES), THREADS, 0, L->stream>>>(
         L->partial, entries, stretches, op->out, tct_ending_of(L));
 }
 

@@ -31,11 +31,16 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
                                           uint64_t number, uint64_t batch)
 {
     const double flags = o->flags;
-    const tct_posted now = {c[C_RR], c[C_BAD], c[C_BAD_VALUE], flags,
+    const tct_posted now = {c[C_RR],
+                            c[C_BAD],
+                            c[C_BAD_VALUE],
+                            flags,
+                            c[C_UPDATES],
                             number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD]) ^
                                 (uint64_t)__double_as_longlong(c[C_BAD_VALUE]) ^
-                                (uint64_t)__double_as_longlong(flags)};
+                                (uint64_t)__double_as_longlong(flags) ^
+                                (uint64_t)__double_as_longlong(c[C_UPDATES])};
     const bool rest = tct_at_rest(c) || flags != 0.0;
     o->posted[number % TCT_LOOKS] = now;
     const uint64_t in_batch = number & (batch - 1);
@@ -48,6 +53,7 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
         tct_post_word(&to->bad, p.bad);
         tct_post_word(&to->bad_value, p.bad_value);
         tct_post_word(&to->flags, p.flags);
+        tct_post_word(&to->updates, p.updates);
         tct_post_word(&to->check, p.check);
     }
 }

@@ -136,28 +136,38 @@ static void start_gather(const tct_op *op, const tct_gpu_launch *L)
         op->index, op->v[0], op->v[1], op->n, tct_ending_of(L));
 }
 
-/* A thread an aggregate: the sums are in the order of the list. */
+/* A thread a sum, which is in the order of the list. */
 static __global__ void __launch_bounds__(THREADS)
     restrict_to(const __grid_constant__ tct_sets G, const double *w,
                 const double *b, const double *t, double *y,
                 const __grid_constant__ tct_ending ending)
 {
-    const int64_t c = (int64_t)blockIdx.x * THREADS + threadIdx.x;
-    if (c < G.count) {
+    const int64_t u = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (u < G.count * G.width) {
+        const int64_t c = G.width == 1 ? u : u / G.width;
+        const int64_t j = u - c * G.width;
         double sum = 0.0;
         for (int32_t k = G.ptr[c]; k < G.ptr[c + 1]; k++)
-            sum = fma(w[k], b[G.list[k]] - t[G.list[k]], sum);
-        y[c] = sum;
+            sum = fma(w[(int64_t)k * G.width + j], b[G.list[k]] - t[G.list[k]],
+                      sum);
+        y[u] = sum;
     }
     tct_end<0>(nullptr, ending);
 }
 
 static __global__ void __launch_bounds__(THREADS)
     prolong(const int32_t *of, const double *w, const double *x, double *y,
-            size_t n, double sign, const __grid_constant__ tct_ending ending)
+            size_t n, int width, double sign,
+            const __grid_constant__ tct_ending ending)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
-    if (i < n && of[i] >= 0) y[i] = fma(sign * w[i], x[of[i]], y[i]);
+    if (i < n && of[i] >= 0) {
+        const double *const e = x + (size_t)of[i] * width;
+        double sum = y[i];
+        for (int j = 0; j < width; j++)
+            sum = fma(sign * w[i * width + j], e[j], sum);
+        y[i] = sum;
+    }
     tct_end<0>(nullptr, ending);
 }
 
@@ -169,8 +179,9 @@ static void start_between(const tct_op *op, const tct_gpu_launch *L)
         restrict_to<<<blocks, THREADS, 0, L->stream>>>(
             *op->sets, v[2], v[0], v[1], v[3], tct_ending_of(L));
     else
-        prolong<<<blocks, THREADS, 0, L->stream>>>(
-            op->index, v[1], v[0], v[2], op->n, op->sign, tct_ending_of(L));
+        prolong<<<blocks, THREADS, 0, L->stream>>>(op->index, v[1], v[0], v[2],
+                                                   op->n, op->count, op->sign,
+                                                   tct_ending_of(L));
 }
 
 extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)

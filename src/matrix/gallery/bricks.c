@@ -160,6 +160,7 @@ static tacit_status bricks_open(tct_gallery_matrix *g, int order,
     g->data = b;
     bricks_set(b, order, cells, decades);
     g->maker = &bricks_maker;
+    g->elastic = true;
     g->nonzeros = 9.0;
     for (int d = 0; d < 3; d++)
         g->nonzeros *= (order == 1 ? 3.0 : 8.0) * (double)cells[d] + 1.0;
@@ -199,7 +200,9 @@ static tacit_status elasticity3d_open(const char *arguments,
     middle_stencil(g->data, &s);
     tct_free(g->data);
     g->data = NULL;
-    return tct_stencil_open(g, &s);
+    TRY(tct_stencil_open(g, &s));
+    g->elastic = true;
+    return TACIT_OK;
 }
 
 /* --- recipes -------------------------------------------------------------- */

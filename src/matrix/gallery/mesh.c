@@ -140,6 +140,23 @@ static tacit_status mesh_fill(const void *data, tct_csr *A)
     return tct_fem_fill(data, A);
 }
 
+static void mesh_points(const void *data, int64_t first, int64_t rows,
+                        double *out)
+{
+    const tct_fem *fem = data;
+    const tct_mesh *m = &fem->mesh;
+    int64_t i = -first; /* the next free component, from the first row here */
+    for (int64_t v = 0; v < m->nodes; v++)
+        for (int p = 0; p < 3; p++) {
+            if (m->held[v] >> p & 1) continue;
+            if (i >= 0 && i < rows) {
+                memcpy(out + 4 * i, m->x[v], sizeof m->x[v]);
+                out[4 * i + 3] = p;
+            }
+            i++;
+        }
+}
+
 static void mesh_close(void *data)
 {
     if (data) tct_fem_close(data);
@@ -150,6 +167,7 @@ static const tct_gallery_maker mesh_maker = {
     .part = mesh_part,
     .lengths = mesh_lengths,
     .fill = mesh_fill,
+    .points = mesh_points,
     .close = mesh_close,
 };
 
@@ -191,6 +209,7 @@ static tacit_status mesh_open(const char *arguments, tct_gallery_matrix *g)
     g->nonzeros = guess(fem);
     g->guessed = true;
     g->irregular = true;
+    g->elastic = r.physics.kind == TCT_ELASTICITY;
     return TACIT_OK;
 }
 

@@ -218,6 +218,7 @@ static tacit_status allocate(aggregation *g)
              "preconditioner amg: %" PRId64 " rows on one rank: use more ranks",
              rows);
     g->G->rows = rows;
+    g->G->width = 1;
     TRY(TCT_ALLOC(rows, what, &g->G->of));
     TRY(TCT_ALLOC(rows, what, &g->G->weight));
     TRY(TCT_ALLOC(rows, what, &g->diag));

@@ -17,6 +17,7 @@
 #include "matrix/mail.h"
 #include "matrix/matrix.h"
 #include "operator/operator.h"
+#include "precond/amg/near_null.h"
 #include "precond/precond.h"
 
 /* --- rows.c ------------------------------------------------------------------ */
@@ -163,7 +164,7 @@ tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
 /* The levels of `M`, whose wishes are set, for A.
  * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tacit_matrix *matrix);
+                           const tct_precond_source *from);
 void tct_amg_clear(tct_amg *M);
 
 #endif

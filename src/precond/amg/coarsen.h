@@ -15,15 +15,18 @@
 #include "matrix/matrix.h"
 
 /* Row i belongs to aggregate of[i] of this rank (-1: to none), and P has
- * weight[i] there: columns of P are orthonormal. Aggregates are of rows of one
+ * weight[i] there: columns of P are orthonormal. With several smooth vectors an
+ * aggregate has as many columns (near_null.h), numbered one behind the other, of
+ * which some may be 0. Aggregates are of rows of one
  * rank. To none belong rows that smoothing alone solves for, of which next to
  * nothing is off the diagonal, and those where the smooth vector is 0: it may be
  * that there are no aggregates at all. */
 typedef struct tct_aggregates {
     int64_t rows, coarse; /* of this rank                                   */
+    int width;            /* columns of P of an aggregate                   */
     int32_t *of;          /* [rows]                                         */
-    double *weight;       /* [rows]                                         */
-    double *smooth;       /* [coarse] P' of the smooth vector of the level  */
+    double *weight;       /* [rows][width]                                  */
+    double *smooth;       /* [coarse][width][width] P' of the smooth vectors */
     int rounds;           /* of matching, in all passes: the most of any rank */
     /* For tct_galerkin alone: the last pass's matrix, whose columns of other
      * ranks are the level's and stand behind its own, and the aggregate of each

@@ -3,6 +3,7 @@
  * alike, so that a solve is one product. Each has its own rows of the inverse as
  * one block, and all of the right-hand side: its own elements first, then those
  * of the others as the exchange has brought them. */
+#include "matrix/parallel.h"
 #include "precond/amg/amg.h"
 #include <math.h>
 #include <string.h>
@@ -27,28 +28,88 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
     return TACIT_OK;
 }
 
-/* Invert the symmetric positive definite `a` [n * n], of which the lower
- * triangle is read and written: Gauss and Jordan, a pivot after the other, which
- * of such a matrix are as good as any. False: a pivot is not positive. `v` [n]
- * is scratch. */
-static bool invert(int64_t n, double *a, double *v)
+/* --- the inverse ------------------------------------------------------------- */
+
+/* Of the symmetric `a` [n * n] the lower triangle is read and written. Gauss and
+ * Jordan: with V the rows K of a, W = V(K)^-1 V takes their place, a - V' W that
+ * of all others, and -V(K)^-1 that of their own columns; after all rows it is
+ * -a^-1. Pivots of such a matrix are as good as any. */
+enum { BLOCK = 8, MANY = 256 /* rows that are worth waking threads for */ };
+
+static double *at(double *a, int64_t n, int64_t i, int64_t j)
 {
-    for (int64_t k = 0; k < n; k++) {
-        const double pivot = a[k * n + k];
-        for (int64_t j = 0; j < k; j++) v[j] = a[k * n + j];
-        for (int64_t j = k; j < n; j++) v[j] = a[j * n + k];
+    return j <= i ? a + i * n + j : a + j * n + i;
+}
+
+/* The same for a block, one row after the other. False: a pivot is not
+ * positive. */
+static bool invert_block(int64_t b, double *a)
+{
+    for (int64_t k = 0; k < b; k++) {
+        const double pivot = *at(a, b, k, k);
+        double v[BLOCK];
         if (!(pivot > 0.0)) return false;
-#pragma omp parallel for schedule(static, 16)
-        for (int64_t i = 0; i < n; i++) {
-            const double f = v[i] / pivot;
-            double *row = a + i * n;
-            if (f == 0.0) continue; /* it may still be sparse */
-            for (int64_t j = 0; j <= i; j++) row[j] -= f * v[j];
-        }
-        for (int64_t j = 0; j < k; j++) a[k * n + j] = v[j] / pivot;
-        for (int64_t j = k + 1; j < n; j++) a[j * n + k] = v[j] / pivot;
-        a[k * n + k] = -1.0 / pivot;
+        for (int64_t j = 0; j < b; j++) v[j] = *at(a, b, k, j);
+        for (int64_t i = 0; i < b; i++)
+            for (int64_t j = 0; j <= i; j++)
+                a[i * b + j] -= v[i] / pivot * v[j];
+        for (int64_t j = 0; j < b; j++) *at(a, b, k, j) = v[j] / pivot;
+        a[k * b + k] = -1.0 / pivot;
     }
+    return true;
+}
+
+/* Row i of a - V' W, up to the diagonal. A block of fewer rows has zeros. */
+static void subtract(int64_t n, int64_t i, const double *restrict V,
+                     const double *restrict W, double *restrict row)
+{
+    double f[BLOCK];
+    bool any = false; /* it may still be sparse */
+    for (int p = 0; p < BLOCK; p++) {
+        f[p] = V[p * n + i];
+        any = any || f[p] != 0.0;
+    }
+    for (int64_t j = 0; any && j <= i; j++) {
+        double sum = 0.0;
+        for (int p = 0; p < BLOCK; p++) sum += f[p] * W[p * n + j];
+        row[j] -= sum;
+    }
+}
+
+/* Rows [k, k + b). */
+static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
+                      double *W)
+{
+    double own[BLOCK * BLOCK];
+    for (int64_t p = 0; p < b; p++)
+        for (int64_t j = 0; j < n; j++) V[p * n + j] = *at(a, n, k + p, j);
+    for (int64_t p = 0; p < b; p++)
+        for (int64_t r = 0; r < b; r++) own[p * b + r] = V[p * n + k + r];
+    if (!invert_block(b, own)) return false;
+    memset(V + b * n, 0, (size_t)((BLOCK - b) * n) * sizeof *V);
+    memset(W, 0, (size_t)(BLOCK * n) * sizeof *W);
+    for (int64_t p = 0; p < b; p++)
+        for (int64_t r = 0; r < b; r++)
+            for (int64_t j = 0; j < n; j++)
+                W[p * n + j] -= *at(own, b, p, r) * V[r * n + j];
+    TCT_OMP(omp parallel for schedule(static, 16) if (n > MANY))
+    for (int64_t i = 0; i < n; i++) subtract(n, i, V, W, a + i * n);
+    for (int64_t p = 0; p < b; p++) {
+        for (int64_t j = 0; j < n; j++) *at(a, n, k + p, j) = W[p * n + j];
+        for (int64_t r = 0; r <= p; r++)
+            a[(k + p) * n + k + r] = own[p * b + r];
+    }
+    return true;
+}
+
+/* Of a positive definite `a`; false: a pivot is not positive. `scratch`
+ * [2 BLOCK n]. */
+static bool invert(int64_t n, double *a, double *scratch)
+{
+    for (int64_t k = 0; k < n; k += BLOCK)
+        if (!eliminate(n, k, n - k < BLOCK ? n - k : BLOCK, a, scratch,
+                       scratch + BLOCK * n))
+            return false;
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j <= i; j++) a[j * n + i] = a[i * n + j] *= -1.0;
     return true;
@@ -61,11 +122,11 @@ static const double ENLARGED = 1.0 + 1e-12;
 
 static tacit_status invert_all(int64_t n, double *a, bool *positive)
 {
-    double *v = NULL;
-    TRY(TCT_ALLOC(n, "the coarsest matrix", &v));
+    double *scratch = NULL;
+    TRY(TCT_ALLOC(2 * BLOCK * n, "the coarsest matrix", &scratch));
     for (int64_t i = 0; i < n; i++) a[i * n + i] *= ENLARGED;
-    *positive = invert(n, a, v);
-    tct_free(v);
+    *positive = invert(n, a, scratch);
+    tct_free(scratch);
     return TACIT_OK;
 }
 

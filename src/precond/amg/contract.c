@@ -13,26 +13,26 @@
 static const char *const what = "a matrix of aggregates";
 enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
-/* The rows of each aggregate, one after the other. */
-typedef struct {
-    int64_t *begin;  /* [coarse + 1]   */
-    int32_t *member; /* [begin[coarse]] */
-} membership;
-
-static tacit_status list_members(const tct_contraction *c, membership *m)
+tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
+                              tct_members *m)
 {
-    const int64_t rows = c->A->rows;
-    TRY(TCT_ALLOC(c->coarse + 2, what, &m->begin));
+    TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
     TRY(TCT_ALLOC(rows, what, &m->member));
     /* one place ahead, so that filling in moves each to where it belongs */
     int64_t *next = m->begin + 1;
-    for (int64_t n = -1; n <= c->coarse; n++) next[n] = 0;
+    for (int64_t n = -1; n <= coarse; n++) next[n] = 0;
     for (int64_t i = 0; i < rows; i++)
-        if (c->of[i] >= 0) next[c->of[i] + 1]++;
-    for (int64_t n = 0; n < c->coarse; n++) next[n + 1] += next[n];
+        if (of[i] >= 0) next[of[i] + 1]++;
+    for (int64_t n = 0; n < coarse; n++) next[n + 1] += next[n];
     for (int64_t i = 0; i < rows; i++)
-        if (c->of[i] >= 0) m->member[next[c->of[i]]++] = (int32_t)i;
+        if (of[i] >= 0) m->member[next[of[i]]++] = (int32_t)i;
     return TACIT_OK;
+}
+
+void tct_members_clear(tct_members *m)
+{
+    TCT_FREE(m->begin, m->member);
+    *m = (tct_members){.begin = NULL};
 }
 
 /* --- a row ------------------------------------------------------------------ */
@@ -51,7 +51,7 @@ typedef struct {
 
 typedef struct {
     const tct_contraction *c;
-    membership m;
+    tct_members m;
     tct_csr *out;
     int64_t room, widest; /* entries that there could be, in all and in a row */
     int pieces;
@@ -199,7 +199,7 @@ static tacit_status contract(contraction *k)
     const tct_contraction *c = k->c;
     bool starved = false;
     TRY(tct_csr_rows(k->out, c->all, c->all, c->first, c->coarse));
-    TRY(list_members(c, &k->m));
+    TRY(tct_list_members(c->A->rows, c->of, c->coarse, &k->m));
     TRY(TCT_ALLOC(k->pieces, what, &k->piece));
     divide(k);
     TRY(tct_csr_entries(k->out, k->room));
@@ -218,7 +218,8 @@ tacit_status tct_contract(const tct_contraction *c, tct_csr *out)
                      .out = &B,
                      .pieces = c->A->rows > SHORT ? tct_threads_most() : 1};
     const tacit_status status = contract(&k);
-    TCT_FREE(k.m.begin, k.m.member, k.piece);
+    tct_members_clear(&k.m);
+    tct_free(k.piece);
     if (status < 0) tct_csr_clear(&B);
     else *out = B;
     return status;

@@ -5,6 +5,17 @@
 #define TCT_CONTRACT_H
 #include "matrix/ghosts.h"
 
+/* The rows of each aggregate, ascending, one after the other. */
+typedef struct tct_members {
+    int64_t *begin;  /* [aggregates + 1]    */
+    int32_t *member; /* [begin[aggregates]] */
+} tct_members;
+
+/* Errors      NO_MEMORY; what was allocated is freed by the other. */
+tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
+                              tct_members *out);
+void tct_members_clear(tct_members *m);
+
 typedef struct tct_contraction {
     const tct_csr *A;
     const int32_t *of;    /* [A->rows] aggregate of each row, -1: none        */

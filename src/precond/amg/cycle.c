@@ -44,8 +44,9 @@ static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
         cycle(M, q, next, next->b2, next->x2, NULL);
         q_axpy(q, n2, +1, NULL, next->x2, next->x);
     }
-    q_prolong(q, n, L->factor, (const int32_t *)(const void *)L->down.of,
-              L->down.weight, next->x, x);
+    q_prolong(q, n, L->down.sets.width, L->factor,
+              (const int32_t *)(const void *)L->down.of, L->down.weight,
+              next->x, x);
     tct_amg_smooth(S, q, b, x, dot);
 }
 
@@ -156,7 +157,7 @@ tacit_status tct_amg_create(const tacit_operator *A,
         status = set_wishes(M, A, from->matrix, &from->options);
     }
     TRY(tct_agree(A->world, status));
-    return tct_amg_build(M, A, from->matrix);
+    return tct_amg_build(M, A, from);
 }
 
 const tacit_precond_info *tct_amg_info(const tacit_operator *M)

@@ -6,10 +6,15 @@
 #include "precond/amg/there.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 /* Rows that are solved for by their inverse: where levels end, and at most, if
  * there is nothing coarser. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
+
+/* An inverse costs n^3 / 2: no more than as many products of the matrix as are
+ * half of this. */
+static const double WORTH = 100.0;
 
 /* A level that is hardly smaller than the one before is none; levels that
  * together have so many times the entries of the matrix are enough. */
@@ -27,9 +32,11 @@ typedef struct {
     const tacit_matrix *m;   /* of the level at hand; NULL: it is there alone */
     tacit_matrix *own;       /* ... unless it is the user's */
     double *smooth;          /* [its rows], NULL: ones */
-    tct_amg_there *there;    /* ... which a device has; NULL: they are here */
+    tct_near_null near;      /* ... or several vectors */
+    tct_amg_there *there;    /* what a device has of it; NULL: all is here */
     int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
     double entries;              /* of all levels */
+    bool loose;                  /* no row depends on another */
 } growth;
 
 /* The next level, of which the device has all that is NULL here. */
@@ -63,13 +70,23 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     return tacit_queue_alloc(q, n, &L->x2);
 }
 
-/* In a format that needs no race: of the few that levels are worth trying. */
+/* In a format that needs no race: of the few that levels are worth trying, the
+ * first that there is for this matrix. */
+static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
+                              bool blocks, tacit_operator **out)
+{
+    static const char *const formats[] = {"bsell@none", "sell@none",
+                                          "csr@none"};
+    tacit_status status = TACIT_UNSUPPORTED;
+    for (int i = blocks ? 0 : 1; i < 3 && status == TACIT_UNSUPPORTED; i++)
+        status = tacit_operator_create(q, m, formats[i], out);
+    return status;
+}
+
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out)
 {
-    const tacit_status status = tacit_operator_create(q, m, "sell@none", out);
-    if (status != TACIT_UNSUPPORTED) return status;
-    return tacit_operator_create(q, m, "csr@none", out);
+    return make_here(q, m, false, out);
 }
 
 static tacit_status make_operator(growth *g, tct_amg_level *L)
@@ -78,7 +95,7 @@ static tacit_status make_operator(growth *g, tct_amg_level *L)
     if (is_finest(g)) return TACIT_OK;
     const tacit_status status =
         g->there ? tct_amg_there_operator(g->there, g->A, &L->own)
-                 : tct_amg_operator_of(g->A->q, g->m, &L->own);
+                 : make_here(g->A->q, g->m, g->near.vectors > 1, &L->own);
     L->A = L->own;
     return status;
 }
@@ -116,6 +133,13 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     return TACIT_OK;
 }
 
+static bool is_small(const growth *g, const tct_amg_level *L)
+{
+    const double n = (double)L->about.rows;
+    return n <= SMALL &&
+           n * n * n <= WORTH * (double)g->M->level[0].about.nonzeros;
+}
+
 /* --- the next ---------------------------------------------------------------- */
 
 /* Is each diagonal entry of `m` positive? Collective. */
@@ -151,12 +175,13 @@ static tacit_status leave_device(growth *g)
 }
 
 /* Why `next` is no level; NULL: it is one. */
-static const char *judge(const growth *g, const next_level *next)
+static const char *judge(growth *g, const next_level *next)
 {
     const double rows = (double)next->all;
     const double entries = g->entries + (double)next->nonzeros;
-    if (!(rows > 0 && rows <= HARDLY * (double)g->all))
-        return "no smaller level is found";
+    g->loose = rows == 0.0;
+    if (g->loose) return "no row depends on another";
+    if (!(rows <= HARDLY * (double)g->all)) return "no smaller level is found";
     if (entries > COMPLEX * (double)g->M->level[0].about.nonzeros)
         return "another level would have too many entries";
     return next->positive ? NULL
@@ -165,8 +190,13 @@ static const char *judge(const growth *g, const next_level *next)
 
 static tacit_status coarsen_here(const growth *g, next_level *next)
 {
-    TRY(tct_aggregate(g->m, g->smooth, &pairwise, &next->G));
-    TRY(tct_galerkin(g->m, &next->G, &next->matrix));
+    if (g->near.vectors > 0) {
+        TRY(tct_aggregate_nodes(g->m, &g->near, &pairwise, &next->G));
+        TRY(tct_block_galerkin(g->m, &next->G, &next->matrix));
+    } else {
+        TRY(tct_aggregate(g->m, g->smooth, &pairwise, &next->G));
+        TRY(tct_galerkin(g->m, &next->G, &next->matrix));
+    }
     tct_aggregates_forget(&next->G);
     next->rows = next->matrix->A.rows;
     next->all = next->matrix->A.global_rows;
@@ -221,13 +251,14 @@ static void say_end(tct_amg *M, const char *why)
 /* This level is the last one. */
 static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
 {
-    if (L->about.rows <= DENSE_MOST && !g->M->end[0]) TRY(make_inverse(g, L));
+    if (L->about.rows <= DENSE_MOST && !g->loose && !g->M->end[0])
+        TRY(make_inverse(g, L));
     if (!g->M->direct) TRY(make_smoother(g, L, last_resort));
     say_end(g->M, why);
     return TACIT_OK;
 }
 
-/* On to the next level, whose matrix and smooth vector are taken over. */
+/* On to the next level, whose matrix and smooth vectors are taken over. */
 static tacit_status descend(growth *g, next_level *next)
 {
     g->rows = next->rows;
@@ -239,12 +270,13 @@ static tacit_status descend(growth *g, next_level *next)
         return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
     }
     tacit_matrix_destroy(&g->own);
-    tct_free(g->smooth);
-    g->smooth = next->G.smooth;
-    next->G.smooth = NULL;
     g->own = next->matrix;
     next->matrix = NULL;
     set_size(g, g->own);
+    if (g->near.vectors > 0) return tct_near_null_next(&g->near, &next->G);
+    tct_free(g->smooth);
+    g->smooth = next->G.smooth;
+    next->G.smooth = NULL;
     return TACIT_OK;
 }
 
@@ -279,7 +311,7 @@ static tacit_status add_level(growth *g, bool *more)
     const char *why = NULL;
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
-    if (L->about.rows <= SMALL) TRY(make_inverse(g, L));
+    if (is_small(g, L)) TRY(make_inverse(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
@@ -289,7 +321,7 @@ static tacit_status add_level(growth *g, bool *more)
         status =
             next.found ? make_level(g, L, &next, seconds) : finish(g, L, why);
     *more = status >= 0 && next.found;
-    if (*more) status = descend(g, &next);
+    if (*more) status = tct_agree(g->A->world, descend(g, &next));
     tacit_matrix_destroy(&next.matrix);
     tct_aggregates_free(&next.G);
     return status;
@@ -318,7 +350,8 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->own) bytes += L->own->local->matrix_bytes;
     if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
     if (L->down.of)
-        bytes += 4.0 * (double)L->down.sets.count + 24.0 * (double)L->n;
+        bytes += 4.0 * (double)L->down.sets.count +
+                 (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;
 }
@@ -345,17 +378,38 @@ static tacit_status describe(tct_amg *M)
     return TACIT_OK;
 }
 
+/* What is smooth on the finest level. A single vector is for aggregates of rows. */
+static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
+{
+    tct_near_null *B = &g->near;
+    TRY(tct_near_null_open(g->m, o, B));
+    if (B->vectors == 0) return TACIT_OK;
+    const size_t used = strlen(g->M->detail);
+    snprintf(g->M->detail + used, sizeof g->M->detail - used,
+             ", %d near-null vector%s", B->vectors, B->vectors > 1 ? "s" : "");
+    bool nodes = false; /* of several rows, on any rank */
+    TRY(tct_any(g->m->world, B->nodes < g->m->A.rows, &nodes));
+    if (B->vectors > 1 || nodes) return TACIT_OK;
+    g->smooth = B->value;
+    B->value = NULL;
+    tct_near_null_clear(B);
+    return TACIT_OK;
+}
+
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tacit_matrix *matrix)
+                           const tct_precond_source *from)
 {
     growth g = {.M = M, .A = A};
     bool more = true;
-    set_size(&g, matrix);
-    tacit_status status = tct_amg_there_open(A, matrix, &g.there);
+    set_size(&g, from->matrix);
+    tacit_status status = open_smooth(&g, &from->options);
+    if (status >= 0 && g.near.vectors == 0)
+        status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);
     tacit_matrix_destroy(&g.own);
     tct_free(g.smooth);
+    tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
     return describe(M);

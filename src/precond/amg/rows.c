@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
  * of rows on the device. */
+#include "matrix/parallel.h"
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
 #include <math.h>
@@ -21,14 +22,17 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
     TRY(tct_check_diagonal(m));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
+    double bound = 0.0;
+    TCT_OMP(omp parallel for schedule(static) reduction(max : bound))
     for (int64_t k = 0; k < n; k++) {
         const int64_t i = order ? order->old[k] : k;
         const double d = tct_csr_diagonal(&m->A, i);
         const double sum = absolute_sum(&m->A, i);
         out->diagonal[k] = ldexp(d, -exponent);
         out->sum[k] = ldexp(sum, -exponent);
-        if (sum / d > out->bound) out->bound = sum / d;
+        if (sum / d > bound) bound = sum / d;
     }
+    out->bound = bound;
     return TACIT_OK;
 }
 

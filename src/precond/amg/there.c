@@ -255,7 +255,7 @@ static tacit_status open_transfer(tct_amg_there *t)
     const size_t rows = (size_t)t->A.rows, coarse = (size_t)t->g.coarse;
     const size_t halves = (rows + 1) / 2;
     tct_amg_transfer_free(t->q, T);
-    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse}};
+    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse, .width = 1}};
     TRY(tacit_queue_alloc(t->q, (coarse + 2) / 2, &T->ptr));
     TRY(tacit_queue_alloc(t->q, halves, &T->list));
     TRY(tacit_queue_alloc(t->q, halves, &T->of));
@@ -526,7 +526,7 @@ static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
 }
 
 static tacit_status build(tct_amg_there *t, const tacit_operator *A,
-                          const tacit_matrix *m)
+                          const tacit_matrix *m, const double *smooth)
 {
     const size_t room = divide_room(NULL, A->n, &t->g);
     bool there = false;
@@ -534,6 +534,10 @@ static tacit_status build(tct_amg_there *t, const tacit_operator *A,
     divide_room(t->room, A->n, &t->g);
     TRY(read_rows(t, A, &there));
     if (!there) TRY(put_rows(t, &m->A));
+    if (smooth) {
+        TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
+        q_put(t->q, (size_t)A->n, smooth, t->smooth);
+    }
     TRY(describe(t, &t->A, &t->about));
     if (t->about.bad > 0)
         FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
@@ -541,7 +545,7 @@ static tacit_status build(tct_amg_there *t, const tacit_operator *A,
 }
 
 tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
-                                tct_amg_there **out)
+                                const double *smooth, tct_amg_there **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
     const char *why = kernels ? reason(A, m, kernels->small) : NULL;
@@ -554,7 +558,7 @@ tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
         t->kernels = kernels;
         t->q = A->q;
         t->world = A->world;
-        const tacit_status status = build(t, A, m);
+        const tacit_status status = build(t, A, m, smooth);
         if (status < 0) {
             tct_amg_there_close(&t);
             if (status != TACIT_NO_MEMORY && status != TACIT_UNSUPPORTED)

@@ -20,10 +20,11 @@ extern const tct_amg_kernels *tct_amg_kernels_instead;
 
 typedef struct tct_amg_there tct_amg_there;
 
-/* *out NULL: it is left to the host, for a reason that the log tells.
+/* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a reason
+ * that the log tells.
  * Errors      DEVICE. */
 tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
-                                tct_amg_there **out);
+                                const double *smooth, tct_amg_there **out);
 void tct_amg_there_close(tct_amg_there **there);
 
 /* How large the next level is, once `coarsen` has made it. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/transfer.c - P has one entry a row: x += P e spreads what an
- * aggregate has, and P' r adds up what its rows have. Aggregates are of rows of
- * one rank: there are no messages. Both read 12 bytes a row besides vectors,
- * half of what a block of rows would, and P' takes r as the difference that it
- * is, so that it is never stored. */
+ * precond/amg/transfer.c - P has one entry a row, or as many as an aggregate
+ * has columns: x += P e spreads what an aggregate has, and P' r adds up what its
+ * rows have. Aggregates are of rows of one rank: there are no messages. Both read
+ * 12 bytes a row besides vectors, and 8 for each further column, half of what a
+ * block of rows would, and P' takes r as the difference that it is, so that it is
+ * never stored. */
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
 
@@ -18,8 +19,16 @@ static tacit_status open_lists(const tct_aggregates *G, lists *l)
     TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->of));
     TRY(TCT_ALLOC(G->coarse + 1, "a preconditioner", &l->ptr));
     TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->list));
-    TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->weight));
-    return TCT_ALLOC(G->rows, "a preconditioner", &l->listed);
+    TRY(TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->weight));
+    return TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->listed);
+}
+
+/* What P has in row `i` of one array to row `k` of another. */
+static void copy_weights(const tct_aggregates *G, const double *from, int64_t i,
+                         double *to, int64_t k)
+{
+    for (int j = 0; j < G->width; j++)
+        to[k * G->width + j] = from[i * G->width + j];
 }
 
 /* The rows of each aggregate, ascending in the order of the operator; how many
@@ -31,7 +40,7 @@ static int64_t fill_lists(const tct_aggregates *G, const tct_order *order,
     for (int64_t k = 0; k < G->rows; k++) {
         const int64_t i = order ? order->old[k] : k;
         l->of[k] = G->of[i];
-        l->weight[k] = G->of[i] >= 0 ? G->weight[i] : 0.0;
+        copy_weights(G, G->weight, i, l->weight, k);
         if (G->of[i] >= 0) l->ptr[G->of[i] + 1]++;
     }
     for (int64_t c = 0; c < G->coarse; c++) l->ptr[c + 1] += l->ptr[c];
@@ -40,7 +49,7 @@ static int64_t fill_lists(const tct_aggregates *G, const tct_order *order,
         if (l->of[k] < 0) continue;
         const int32_t at = --l->ptr[l->of[k] + 1];
         l->list[at] = (int32_t)k;
-        l->listed[at] = l->weight[k];
+        copy_weights(G, l->weight, k, l->listed, at);
     }
     for (int64_t c = 0; c < G->coarse; c++) l->ptr[c] = l->ptr[c + 1];
     l->ptr[G->coarse] = (int32_t)elements;
@@ -62,8 +71,9 @@ static tacit_status put_lists(tacit_queue *q, const lists *l, int64_t rows,
     TRY(tct_amg_put(q, (size_t)T->sets.count + 1, l->ptr, &T->ptr));
     TRY(tct_amg_put(q, elements, l->list, &T->list));
     TRY(tct_amg_put(q, (size_t)rows, l->of, &T->of));
-    TRY(put_doubles(q, rows, l->weight, &T->weight));
-    TRY(put_doubles(q, T->sets.elements, l->listed, &T->listed));
+    const int64_t width = T->sets.width;
+    TRY(put_doubles(q, rows * width, l->weight, &T->weight));
+    TRY(put_doubles(q, T->sets.elements * width, l->listed, &T->listed));
     T->sets.ptr = (const int32_t *)(const void *)T->ptr;
     T->sets.list = (const int32_t *)(const void *)T->list;
     return TACIT_OK;
@@ -74,7 +84,7 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
                                      tct_amg_transfer *T)
 {
     lists l;
-    *T = (tct_amg_transfer){.sets = {.count = G->coarse}};
+    *T = (tct_amg_transfer){.sets = {.count = G->coarse, .width = G->width}};
     tacit_status status = open_lists(G, &l);
     if (status >= 0) {
         T->sets.elements = fill_lists(G, order, &l);

@@ -108,7 +108,7 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
 {
     if (columns == 1 || columns == S->alone_columns ||
         !S->run.exact->ops->apply_block || /* nothing would be gained */
-        S->run.method->decides) {
+        S->run.method->blocks) {
         tct_lockstep_destroy(&S->lockstep);
         return TACIT_OK;
     }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 enum { TRIAL = 60, DEAR = 12, WARM = 2 }; /* iterations */
+enum { BLOCKS = 4 }; /* times as many, where looks stand for blocks */
 /* Where iterations take longer, links of one starter hardly differ; and seconds
  * that a trial of them may take. */
 static const double LONG = 2e-3, SPEND = 4e-3;
@@ -148,7 +149,8 @@ static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
 {
     const bool small = is_small(S);
     const tacit_queue *q = S->run.q;
-    const int trial = tct_is_dear(S->run.M) ? DEAR : TRIAL;
+    const int each = S->run.method->blocks ? BLOCKS : 1;
+    const int trial = tct_is_dear(S->run.M) ? DEAR : each * TRIAL;
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         for (int d = small ? DRIVERS - 1 : 0; d < DRIVERS; d++)
             if (q->links[i].link)

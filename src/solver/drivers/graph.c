@@ -18,6 +18,7 @@ typedef struct {
     int version; /* of A */
     const double *x, *b;
     const tct_link *link;
+    int block;            /* iterations that a look stands for; 0: one */
     int64_t replacements; /* in a replay */
     /* while a turn goes on */
     int looks; /* of this turn */
@@ -27,10 +28,11 @@ typedef struct {
     tacit_result aside;
 } graph;
 
-/* Iterations of a recording: one residual replacement, if the method has it. */
+/* Looks of a recording: one residual replacement, if the method has it. */
 static int period(const tct_run *R)
 {
     const int every = R->now->about.replace_every;
+    if (R->cycle > 0) return R->cycle;
     if (every) return every;
     return tct_is_dear(R->M) ? DEAR : ITERATIONS;
 }
@@ -40,7 +42,7 @@ static bool is_recorded(const tct_run *R)
     const graph *G = R->drive;
     return G->made.device && G->method == R->now && G->A == R->A &&
            G->version == R->exact->version && G->x == R->x && G->b == R->b &&
-           G->link == R->q->link;
+           G->link == R->q->link && G->block == R->block;
 }
 
 static void begin_record(tct_run *R)
@@ -54,6 +56,7 @@ static void begin_record(tct_run *R)
     G->x = R->x;
     G->b = R->b;
     G->link = R->q->link;
+    G->block = R->block;
     G->recording = true;
     G->recorded = 0;
     G->result = R->result;
@@ -69,8 +72,13 @@ static void end_record(tct_run *R)
     G->made.looks = G->recorded;
     q_record_end(R->q, &G->made);
     R->result = G->result;
-    R->k -= G->recorded;
+    if (!R->block) R->k -= G->recorded;
     G->replacements = G->aside.replacements;
+}
+
+static int64_t looks_left(const tct_run *R)
+{
+    return (R->most - R->k) / (R->block ? R->block : 1);
 }
 
 /* Go on from here, where tct_done is, by the recording. True if the turn has
@@ -80,15 +88,16 @@ static bool replay(tct_run *R)
     graph *G = R->drive;
     tacit_queue *q = R->q;
     const int P = G->made.looks;
-    const int64_t first = R->k;
+    int64_t looks = 0;
     tct_seen c;
     if (tct_take_looks(R, 0)) return true;
-    if (R->most - R->k < P) return R->k >= R->most;
-    q_replay(q, &G->made, R->most - R->k);
+    if (looks_left(R) < P) return R->k >= R->most;
+    q_replay(q, &G->made, looks_left(R));
     bool done = false;
     while (q_seen(q, &c)) {
         if (done && tct_is_held(R)) continue;
-        R->k++;
+        looks++;
+        if (!R->block) R->k++;
         if (!tct_judge(R, &c)) {
             if (q->stop_wanted || q->failed != TACIT_OK) q_tell(q);
             continue;
@@ -96,7 +105,7 @@ static bool replay(tct_run *R)
         done = true;
         q_replay(q, &G->made, 0);
     }
-    const int64_t replays = (R->k - first + P - 1) / P;
+    const int64_t replays = (looks + P - 1) / P;
     R->result->replacements += replays * G->replacements;
     q_replayed(q, &G->made, replays);
     return done || q->failed != TACIT_OK;
@@ -116,7 +125,7 @@ static bool look(tct_run *R)
     graph *G = R->drive;
     if (G->recording) return look_recording(R);
     if (tct_look_behind(R)) return true;
-    if (R->most - R->k < period(R)) return false;
+    if (R->cycle < 0 || looks_left(R) < period(R)) return false;
     /* also where there is a recording: the same solve then has the same bits */
     if (++G->looks <= WARM) return false;
     if (is_recorded(R)) return replay(R);
@@ -137,16 +146,6 @@ static void graph_iterate(tct_run *R)
     }
     G->looks = 0;
     tct_iterate_text(R, look);
-}
-
-static bool graph_fits(const tct_run *R, char *reason, size_t size)
-{
-    if (!R->method->decides) return true;
-    snprintf(reason, size,
-             "the CPU decides in each block of %s, which cannot be recorded: "
-             "loop host can be had",
-             R->method->about.name);
-    return false;
 }
 
 static tacit_status graph_open(tct_run *R)
@@ -178,7 +177,6 @@ const tct_driver tct_driver_graph = {
               "while node",
               TCT_NO_CUDA, true},
     .needs = TCT_BY_STREAM,
-    .fits = graph_fits,
     .open = graph_open,
     .close = graph_close,
     .iterate = graph_iterate,

@@ -14,12 +14,13 @@ bool tct_take_looks(tct_run *R, int leave)
     while (R->ahead > leave) {
         if (!q_seen(R->q, &c)) /* the queue has failed: do all know? */
             return R->q->peers_know || R->q->ranks == 1 || q_goes_on(R->q);
-        R->k = k - --R->ahead;
+        R->ahead--;
+        if (!R->block) R->k = k - R->ahead;
         const bool done = tct_judge(R, &c);
         /* an update that was enqueued already is part of an x that did not
          * meet the target */
         if (done && tct_is_held(R)) return true;
-        R->k = k;
+        if (!R->block) R->k = k;
         if (done && R->ahead == 0) return true;
         if (done) leave = 0;
     }
@@ -45,17 +46,20 @@ static bool look_at_once(tct_run *R)
     if (R->q->peers_know) return true; /* a rank has failed */
     return tct_judge(R, &(tct_seen){.rr = c[C_RR],
                                     .bad = c[C_BAD],
-                                    .bad_value = c[C_BAD_VALUE]});
+                                    .bad_value = c[C_BAD_VALUE],
+                                    .updates = c[C_UPDATES]});
 }
 
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
 {
     tct_seen c;
     R->look = look;
-    R->ahead = 0;
-    tct_iterate(R);
-    while (R->ahead > 0 && q_seen(R->q, &c)) R->ahead--; /* they hold still */
-    R->ahead = 0;
+    do {
+        R->ahead = 0;
+        tct_iterate(R);
+        while (R->ahead > 0 && q_seen(R->q, &c)) R->ahead--; /* they hold */
+        R->ahead = 0;
+    } while (R->end == TURN_PAUSED && R->q->failed == TACIT_OK);
 }
 
 static void host_iterate(tct_run *R)

@@ -3,29 +3,28 @@
  * iterations.
  *
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
- *        systems", J. Comput. Appl. Math. 25 (1989); P, Q, W, alpha, beta as in the
+ *        systems", J. Comput. Appl. Math. 25 (1989); P, Q, W, alpha as in the
  *        s-step paper's algorithm 3.
  *
  * A block makes s vectors Z of the Krylov space of r and A Z, sums their products
- * with r, A Z and the last directions P, and takes s steps from that. The CPU of
- * each rank does the small arithmetic (sstep/decide.c) on what was summed; it is
- * the same on all. Other than in [CG89] the basis is of Chebyshev polynomials, W
- * comes from Gram matrices, P' r, which is zero but for rounding, is not left out,
- * and r is formed anew now and then. Basis monomial is [CG89] as it is.
+ * with r, A Z and the last directions P, and takes s steps from that. The small
+ * arithmetic between is a step on the device (device/blocks.h), so that the CPU
+ * need not wait; it is the same on all ranks. Other than in [CG89] the basis is of
+ * Chebyshev polynomials, W comes from Gram matrices, P' r, which is zero but for
+ * rounding, is not left out, and r is formed anew now and then. Basis monomial is
+ * [CG89] as it is.
  *
  * Q = A P comes from a recurrence, and where r does not stay orthogonal even to the
- * last direction, blocks having become as short as they can, single goes on. */
+ * last direction, blocks having become as short as they can, single goes on.
+ *
+ * Where looks come at once, on the CPU, blocks are made as long as they will be
+ * used. Elsewhere the length of what is enqueued stays, and its first vectors are
+ * used; when another length would be better, the device waits (BAD_PAUSE). */
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
-enum {
-    REPLACE_EVERY = 40, /* iterations */
-    AGAIN_MOST = 2,     /* blocks that are conjugate to nothing, ...  */
-    ALONE_MOST = 4      /* ... or have come down to one, all the same */
-};
 static const double NEAR =
     2.0; /* times the goal: look before a block is made */
-static const double DRIFT_MOST = 0.1; /* of r, when it is formed anew */
 
 /* What an iteration has made of (r, r) since the look before. */
 static bool look(tct_run *R)
@@ -39,91 +38,29 @@ static bool look(tct_run *R)
     return S->ended;
 }
 
-/* Z' (r, A Z), P' (r, A Z) and (r, r), in one sum; false if that ends the turn. */
-static bool sum_products(tct_run *R, int s)
+/* (P, Z)' (A Z, r) and (r, r), in one sum. */
+static void sum_products(tct_run *R, int s)
 {
-    tacit_queue *q = R->q;
-    tct_sstep *S = R->own;
-    const int w = S->W.n, count = TCT_SSTEP_SUMS_OF(s, w);
-    const tct_panel Z = tct_columns(&S->Z, 0, s), P = tct_columns(&S->P, 0, w);
-    const tct_panel Y = tct_columns(&S->Y, 0, s + 1);
-    double *G = &S->sums[SUM_GRAM];
-    q_norm(q, R->n, R->v[V_R], &S->sums[SUM_RR]);
-    q_gram(q, R->n, Z, Y, G);
-    if (w > 0) q_gram(q, R->n, P, Y, G + s * (s + 1));
-    q_sum(q, count, S->sums);
-    q_copy(q, 1, &S->sums[SUM_RR], &R->c[C_RR]);
-    if (look(R)) {
-        R->result->extra_products += s; /* the block was made in vain */
-        return false;
-    }
-    q_get(q, (size_t)count, S->sums, S->host);
-    return true;
+    const tct_sstep *S = R->own;
+    const int most = S->most;
+    q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
+    q_gram(R->q, R->n, tct_columns(&S->PZ, 0, most + s),
+           tct_columns(&S->QY, most, s + 1), &S->sums[SUM_GRAM]);
+    q_sum(R->q, TCT_SSTEP_SUMS_OF(s, most), S->sums);
 }
 
-static void decide(tct_sstep *S, int w, int s)
+/* Too little was left of Z: once more. */
+static void conjugate(tct_run *R, int s)
 {
-    if (S->basis == BASIS_MONOMIAL)
-        tct_sstep_moments(&S->W, s, S->edge, &S->host[SUM_GRAM], &S->B);
-    else tct_sstep_decide(&S->W, w, s, &S->host[SUM_GRAM], &S->B);
-}
-
-/* Is there a step that rounding leaves sound? If not, start from r alone, but not
- * again and again. */
-static bool is_sound(tct_sstep *S, int s)
-{
-    const int w = S->W.n;
-    S->alone = S->B.sound == 0 && w > 0 && s == 1 ? S->alone + 1 : 0;
-    if (S->B.taken > 0 || S->basis == BASIS_MONOMIAL)
-        return S->B.taken > 0 && S->alone <= ALONE_MOST;
-    S->W.n = 0;
-    decide(S, w, s);
-    return S->B.taken > 0 && ++S->again <= AGAIN_MOST;
-}
-
-/* What r changed by when it was formed anew. */
-static void note_drift(tct_sstep *S)
-{
-    const double most = DRIFT_MOST * DRIFT_MOST * S->host[SUM_RR];
-    if (S->host[SUM_DRIFT] > most) S->drifted = true;
-}
-
-/* Sum, decide, and conjugate once more where too little is left of Z. True: there
- * are steps to be taken. */
-static bool settle(tct_run *R, int s)
-{
-    tct_sstep *S = R->own;
-    for (int pass = 0; pass < 2; pass++) {
-        if (!sum_products(R, s)) return false;
-        if (R->q->failed != TACIT_OK) { /* the next sum tells the others */
-            R->k += s;
-            return false;
-        }
-        decide(S, S->W.n, s);
-        if (S->since == 0) note_drift(S);
-        if (pass > 0 || !S->B.cancelled) break;
-        tct_sstep_conjugate(R, s);
-    }
-    S->ended = !is_sound(S, s);
-    if (S->ended) R->end = TURN_DRIFTED;
-    return !S->ended;
-}
-
-static void take_steps(tct_run *R, int s)
-{
-    tct_sstep *S = R->own;
-    tacit_queue *q = R->q;
-    const int j = S->B.taken, w = S->W.n;
-    const double *alpha = S->small + j * w;
-    const tct_panel P = tct_columns(&S->Z, 0, j), Q = tct_columns(&S->Y, 1, j);
-    const tct_panel x = tct_single(R->x), r = tct_single(R->v[V_R]);
-    tct_sstep_conjugate(R, j);           /* P = Z + P_old beta, Q = A P */
-    q_combine(q, R->n, +1, P, alpha, x); /* x = x + P alpha             */
-    q_combine(q, R->n, -1, Q, alpha, r); /* r = r - Q alpha             */
-    if (S->basis != BASIS_MONOMIAL) S->s = tct_sstep_next(&S->B, s, w, S->most);
-    tct_sstep_shift(R, S->basis == BASIS_MONOMIAL ? j : S->s);
-    R->k += j;
-    S->since += j;
+    const tct_sstep *S = R->own;
+    const int w = S->most;
+    const double *B = S->B->mix;
+    sum_products(R, s);
+    q_blocks(R->q, BLOCKS_CONJUGATE, S->B, s, S->sums, R->c);
+    q_combine(R->q, R->n, +1, tct_columns(&S->PZ, 0, w), B,
+              tct_columns(&S->PZ, w, s)); /* Z = Z + P beta     */
+    q_combine(R->q, R->n, +1, tct_columns(&S->QY, 0, w), B,
+              tct_columns(&S->QY, w, s)); /* A Z = A Z + Q beta */
 }
 
 /* r = b - A x now and then, which makes x more accurate, until what that changes is
@@ -132,23 +69,63 @@ static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
     double *r = R->v[V_R], *t = R->v[V_T], *drift = &S->sums[SUM_DRIFT];
-    if (S->since < REPLACE_EVERY || S->drifted) return;
+    const bool due = S->since >= TCT_SSTEP_RENEW || R->cycle == 1;
+    if (!due || (S->prompt && S->host.drifted)) return;
     tct_form_residual(R, t);
     q_axpy(R->q, R->n, -1, NULL, r, t); /* t = b - A x - r */
     q_norm(R->q, R->n, t, drift);
-    q_axpy(R->q, R->n, +1, NULL, t, r);
+    q_axpy(R->q, R->n, +1, &S->B->renew, t, r);
     R->result->replacements++;
     S->since = 0;
+}
+
+static void take_steps(tct_run *R, int s)
+{
+    tct_sstep *S = R->own;
+    tacit_queue *q = R->q;
+    const int w = S->most;
+    const double *C = S->B->mix, *held = &R->c[C_HELD];
+    const tct_panel PZ = tct_columns(&S->PZ, 0, w + s);
+    const tct_panel QAZ = tct_columns(&S->QY, 0, w + s);
+    q_mix(q, R->n, +1, PZ, w, C, R->x, held);       /* P = (Z - P C) T, ...
+                                                 x = x + (Z - P C) alpha */
+    q_mix(q, R->n, -1, QAZ, w, C, R->v[V_R], held); /* Q, r: with A */
+    S->since += S->prompt ? S->host.taken : s;
+    replace(R);
+}
+
+static void block(tct_run *R)
+{
+    tct_sstep *S = R->own;
+    const int64_t left = R->most - R->k - S->host.taken;
+    int s = S->s;
+    if (S->prompt) s = left < S->host.s ? (int)left : S->host.s;
+    const tct_blocks_step step = S->twice ? BLOCKS_DECIDE_AGAIN : BLOCKS_DECIDE;
+    tct_sstep_form(R, s);
+    if (S->twice) conjugate(R, s);
+    sum_products(R, s);
+    q_blocks(R->q, step, S->B, s, S->sums, R->c);
+    if (look(R)) {
+        R->result->extra_products += s; /* the block was made in vain */
+        return;
+    }
+    if (S->prompt) tct_sstep_read(R);
+    if (S->twice) tct_sstep_length(R, false);
+    take_steps(R, s);
 }
 
 /* Will the next look be the last? Then r is looked at before a block is made. */
 static bool ends_here(tct_run *R)
 {
-    const tct_sstep *S = R->own;
-    const double next = R->rr * pow(S->rate, (double)(R->k - S->at));
-    if (R->k < R->most && next > NEAR * R->goal * R->goal) return false;
-    q_norm(R->q, R->n, R->v[V_R], &R->c[C_RR]);
-    q_sum(R->q, 1, &R->c[C_RR]);
+    tct_sstep *S = R->own;
+    const int64_t k = R->k + S->host.taken;
+    const double next = R->rr * pow(S->rate, (double)(k - S->at));
+    if (!S->prompt || (k < R->most && next > NEAR * R->goal * R->goal))
+        return false;
+    q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
+    q_sum(R->q, 1, &S->sums[SUM_RR]);
+    q_blocks(R->q, BLOCKS_LOOK, S->B, 0, S->sums, R->c);
+    S->host.taken = 0;
     return look(R);
 }
 
@@ -163,16 +140,11 @@ static void sstep_iterate(tct_run *R)
         tct_method_cg.iterate(R);
         return;
     }
-    R->lag = 0; /* what is looked at decides how to go on */
-    tct_sstep_begin(R);
-    while (!S->ended && !ends_here(R)) {
-        const int64_t left = R->most - R->k;
-        const int s = left < S->s ? (int)left : S->s;
-        tct_sstep_form(R, s);
-        if (settle(R, s)) take_steps(R, s);
-        if (!S->ended) replace(R);
-    }
-    tct_sstep_end(R);
+    if (R->block > 0) tct_sstep_go_on(R);
+    else tct_sstep_begin(R);
+    R->lag = tct_is_dear(R->M) ? 0 : lag;
+    while (!S->ended && !ends_here(R)) block(R);
+    if (R->end != TURN_PAUSED) tct_sstep_end(R);
     R->lag = lag;
 }
 
@@ -185,9 +157,9 @@ const tct_method tct_method_sstep = {
               .scalars = TCT_SSTEP_SUMS_OF(TCT_SSTEP_AUTO, TCT_SSTEP_AUTO),
               .steps = TCT_SSTEP_AUTO,
               .vectors = 4,
-              .panel_vectors = 4 * TCT_SSTEP_AUTO + 2,
+              .panel_vectors = 4 * TCT_SSTEP_AUTO + 1,
               .precond_vectors = 3,
-              .replace_every = REPLACE_EVERY,
+              .replace_every = TCT_SSTEP_RENEW,
               .replace_products = 1,
               .first_by = "cg",
               .first = TCT_SSTEP_OPENING},
@@ -196,5 +168,5 @@ const tct_method tct_method_sstep = {
     .iterate = sstep_iterate,
     .open = tct_sstep_open,
     .close = tct_sstep_close,
-    .decides = true,
+    .blocks = true,
 };

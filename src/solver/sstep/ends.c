@@ -16,37 +16,34 @@ static const double GAINED = 1e-4; /* ... (r, r) is no smaller by then */
 static const double ABOVE_RITZ = 1.02;
 
 /* At a look of cg's text: t = A p of this step, p is of the next. The last
- * direction of all comes first in P. */
+ * direction of all comes first in P; behind it all has to be known. */
 static bool look_and_note(tct_run *R)
 {
     tct_sstep *S = R->own;
     const int at = TCT_SSTEP_OPENING - 1 - S->opening;
     q_copy(R->q, TCT_SSTEP_NOTED, &R->c[C_PT],
            S->noted + TCT_SSTEP_NOTED * S->opening++);
-    if (at < S->most) q_copy(R->q, R->n, R->v[V_T], tct_column(&S->Q, at));
+    if (at < S->most) q_copy(R->q, R->n, R->v[V_T], tct_column(&S->QY, at));
     if (at > 0 && at <= S->most)
-        q_copy(R->q, R->n, R->v[V_P], tct_column(&S->P, at - 1));
+        q_copy(R->q, R->n, R->v[V_P], tct_column(&S->PZ, at - 1));
+    if (at == 0) R->lag = 0;
     S->ended = S->look(R);
     return S->ended || at == 0;
 }
 
-/* What the steps have told: W = P' A P, where eigenvalues are, and what the last one
- * has made of the energy of the error. */
-static double take_notes(tct_run *R)
+/* What the steps have told: p' A p of the last ones, the last one first; where
+ * eigenvalues are; and what the last one has made of the energy of the error. */
+static double take_notes(tct_run *R, double *curvature)
 {
     tct_sstep *S = R->own;
     double noted[TCT_SSTEP_OPENING][TCT_SSTEP_NOTED] = {{0}};
     double alpha[TCT_SSTEP_OPENING], beta[TCT_SSTEP_OPENING];
-    tct_small W = {{0}};
     q_get(R->q, TCT_SSTEP_OPENING * TCT_SSTEP_NOTED, S->noted, noted[0]);
     for (int i = 0; i < TCT_SSTEP_OPENING; i++) {
-        const int at = TCT_SSTEP_OPENING - 1 - i;
         alpha[i] = noted[i][C_ALPHA - C_PT];
         beta[i] = noted[i][C_BETA - C_PT];
-        if (at < S->most) W[at][at] = noted[i][0];
+        curvature[TCT_SSTEP_OPENING - 1 - i] = noted[i][0];
     }
-    tct_factor_make(&S->W, S->most, W, 0.0);
-    S->W.block = 0;
     S->edge = fmax(
         S->edge, ABOVE_RITZ * tct_ritz_largest(TCT_SSTEP_OPENING, alpha, beta));
     S->rr = R->rr;
@@ -55,52 +52,126 @@ static double take_notes(tct_run *R)
     return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
 }
 
-/* How many of the directions are worth to be kept is how many steps the first block
- * may have. */
-static void size_first(tct_run *R, double energy)
+/* P' A P = I. How many of the directions are worth to be kept is how many steps the
+ * first block may have. */
+static void keep_directions(tct_run *R)
 {
     tct_sstep *S = R->own;
-    const int w = S->W.n;
-    double *sums = &S->sums[SUM_GRAM];
-    q_gram(R->q, R->n, tct_columns(&S->P, 0, w), tct_single(R->v[V_R]), sums);
+    tct_blocks *B = &S->host;
+    const int w = S->most;
+    const tct_panel P = tct_columns(&S->PZ, 0, w),
+                    Q = tct_columns(&S->QY, 0, w);
+    double *sums = &S->sums[SUM_GRAM], curvature[TCT_SSTEP_OPENING];
+    double mo[TCT_SSTEP_MOST] = {0};
+    const double energy = take_notes(R, curvature);
+    q_gram(R->q, R->n, P, tct_single(R->v[V_R]), sums);
     q_sum(R->q, w, sums);
-    q_get(R->q, (size_t)w, sums, S->host);
-    const int sound = tct_sstep_sound(&S->W, S->host, energy);
-    S->s = S->W.n = sound < 1 ? 1 : sound;
+    q_get(R->q, (size_t)w, sums, mo);
+    for (int i = 0; i < w; i++) mo[i] /= sqrt(curvature[i]);
+    const int sound = tct_blocks_sound(w, mo, energy);
+    B->s = B->n = sound < 1 ? 1 : sound;
+    for (int i = 0; i < B->n; i++) B->mix[i * w + i] = 1.0 / sqrt(curvature[i]);
+    tct_sstep_write(R);
+    q_mix(R->q, R->n, +1, P, w, S->B->mix, R->v[V_T], &R->c[C_HELD]);
+    q_mix(R->q, R->n, +1, Q, w, S->B->mix, R->v[V_T], &R->c[C_HELD]);
+}
+
+static void write_terms(tct_sstep *S)
+{
+    tct_term term[TCT_SSTEP_MOST];
+    tct_basis_terms(S->basis, S->most, S->edge, term);
+    for (int j = 0; j + 1 < S->most; j++) {
+        S->host.term[j][0] = 1.0 / term[j].sigma;
+        S->host.term[j][1] = -term[j].theta / term[j].sigma;
+    }
+}
+
+void tct_sstep_length(tct_run *R, bool twice)
+{
+    tct_sstep *S = R->own;
+    const int every = (TCT_SSTEP_RENEW + S->s - 1) / S->s;
+    S->twice = twice;
+    R->block = S->s;
+    R->cycle = S->prompt || twice ? -1 : tct_is_dear(R->M) ? 1 : every;
+}
+
+/* From here on looks stand for blocks. */
+static void begin_blocks(tct_run *R)
+{
+    tct_sstep *S = R->own;
+    tct_blocks *B = &S->host;
+    B->limit = (double)(R->most - R->k);
+    B->bound = !S->prompt;
+    B->sigma = S->edge;
+    for (S->s = S->most; B->bound && 2 * B->s <= S->s;) S->s /= 2;
+    write_terms(S);
+    tct_sstep_write(R);
+    R->since = R->k;
+    S->since = 0;
+    tct_sstep_length(R, false);
 }
 
 void tct_sstep_begin(tct_run *R)
 {
     tct_sstep *S = R->own;
     if (R->k == 0) S->edge = 0.0;
-    S->s = S->most;
-    S->since = S->again = S->opening = S->W.n = 0;
-    S->alone = 0;
-    S->ended = S->drifted = false;
+    S->host = (tct_blocks){.most = S->most, .s = S->most};
+    S->host.moments = S->basis == BASIS_MONOMIAL;
+    S->prompt = !R->q->device->seen;
+    S->opening = 0;
+    S->ended = false;
     S->rr = 0.0;
     S->rate = 1.0;
     q_fill(R->q, SUM_GRAM, 0.0, S->sums);
     if (S->basis == BASIS_MONOMIAL) {
         S->edge = R->M ? 1.0 : R->exact->norm;
-        q_fill(R->q, R->n, 0.0, R->v[V_P]);
+        q_fill(R->q, R->n * (size_t)S->most, 0.0, S->PZ.at);
+        q_fill(R->q, R->n * (size_t)S->most, 0.0, S->QY.at);
+        begin_blocks(R);
         return;
     }
     S->look = R->look;
     R->look = look_and_note;
+    R->cycle = -1;
     tct_method_cg.iterate(R);
     R->look = S->look;
-    if (!S->ended) size_first(R, take_notes(R));
+    if (S->ended) return;
+    keep_directions(R);
+    begin_blocks(R);
+}
+
+void tct_sstep_go_on(tct_run *R)
+{
+    static const double none[] = {0.0, 0.0, 0.0};
+    tct_sstep *S = R->own;
+    tct_blocks *B = &S->host;
+    double reason = 0.0;
+    _Static_assert(C_BAD_VALUE == C_BAD + 1 && C_HELD == C_BAD + 2,
+                   "they are put together");
+    q_get(R->q, 1, &R->c[C_BAD_VALUE], &reason);
+    tct_sstep_read(R);
+    S->ended = false;
+    if (reason == PAUSE_SHAPE && B->grown > 0) {
+        S->s = 2 * S->s < S->most ? 2 * S->s : S->most;
+        if (2 * B->s <= S->s) B->s = S->s / 2 + 1;
+    }
+    while (B->bound && 2 * B->s <= S->s) S->s /= 2;
+    B->grown = 0;
+    if (!S->prompt) S->since = TCT_SSTEP_RENEW; /* not known: now */
+    tct_sstep_write(R);
+    q_put(R->q, 3, none, &R->c[C_BAD]);
+    tct_sstep_length(R, reason == PAUSE_TWICE);
 }
 
 void tct_sstep_end(tct_run *R)
 {
     const tct_sstep *S = R->own;
-    const tct_panel p = tct_single(R->v[V_P]);
+    double *p = R->v[V_P];
     if (R->end == TURN_DRIFTED) {
-        q_fill(R->q, R->n, 0.0, p.at);
+        q_fill(R->q, R->n, 0.0, p);
         if (R->k - R->begun <= EARLY && R->rr > GAINED * R->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
-    } else if (S->W.n > 0) {
-        tct_sstep_last(R, &S->W, 1, S->P, p);
+    } else if (R->block > 0) {
+        q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
     }
 }

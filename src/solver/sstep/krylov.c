@@ -1,40 +1,43 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/sstep/krylov.c - the vectors of a block: of the Krylov space of M A and
- * M r, in a basis. */
+ * M r, in a basis. Its coefficients are on the device, so that what is recorded
+ * stays right when they are others. */
 #include "solver/sstep/sstep.h"
 
 /* y_(j+1) from t = A M y_j */
-static void next_vector(tct_run *R, const tct_term *by, const double *t,
-                        const double *y, const double *y_old, double *y_new)
+static void next_vector(tct_run *R, int j, const double *t, const double *y,
+                        const double *y_old, double *y_new)
 {
     tacit_queue *q = R->q;
-    if (by->three) {
-        q_run_pass(q, PASS_chebyshev, R->n, 1.0 / by->sigma, NULL, NULL,
+    const tct_sstep *S = R->own;
+    const double *one_over_sigma = &S->B->term[j][0];
+    const double *shift = &S->B->term[j][1]; /* -theta / sigma */
+    if (S->basis == BASIS_CHEBYSHEV && j > 0) {
+        q_run_pass(q, PASS_chebyshev, R->n, 1.0, one_over_sigma, NULL,
                    (const double *const[]){t, y, y_old, y_new}, NULL);
         return;
     }
-    q_copy(q, R->n, t, y_new);
-    q_scale(q, R->n, 1.0 / by->sigma, y_new);
-    if (by->theta != 0.0)
-        q_axpy(q, R->n, -by->theta / by->sigma, NULL, y, y_new);
+    q_fill(q, R->n, 0.0, y_new);
+    q_axpy(q, R->n, +1, one_over_sigma, t, y_new);
+    if (S->basis != BASIS_MONOMIAL) q_axpy(q, R->n, +1, shift, y, y_new);
 }
 
 void tct_sstep_form(tct_run *R, int s)
 {
     const tct_sstep *S = R->own;
-    tct_term term[TCT_SSTEP_MOST];
+    const tct_panel Z = tct_columns(&S->PZ, S->most, s);
+    const tct_panel Y = tct_columns(&S->QY, S->most, s + 1);
     double *const vectors[] = {R->z, R->y[0], R->y[1]};
     double *y_old = NULL, *y = R->v[V_R];
-    tct_basis_terms(S->basis, s, S->edge, term);
-    q_copy(R->q, R->n, y, tct_column(&S->Y, 0));
-    if (!R->M) q_copy(R->q, R->n, y, tct_column(&S->Z, 0));
+    q_copy(R->q, R->n, y, tct_column(&Y, s));
+    if (!R->M) q_copy(R->q, R->n, y, tct_column(&Z, 0));
     for (int j = 0;; j++) {
-        double *z = tct_column(&S->Z, j), *t = tct_column(&S->Y, j + 1);
+        double *z = tct_column(&Z, j), *t = tct_column(&Y, j);
         if (R->M) apply(R->M, R->q, y, z);
         apply(R->A, R->q, z, t);
         if (j + 1 == s) return;
-        double *y_new = R->M ? vectors[j % 3] : tct_column(&S->Z, j + 1);
-        next_vector(R, &term[j], t, y, y_old, y_new);
+        double *y_new = R->M ? vectors[j % 3] : tct_column(&Z, j + 1);
+        next_vector(R, j, t, y, y_old, y_new);
         y_old = y;
         y = y_new;
     }

@@ -1,38 +1,32 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/panels.c - the panels of a method with blocks: those of the block
- * that is made, and those of the directions before, which change places. */
+ * solver/sstep/panels.c - what a method with blocks owns on the device: the panels
+ * of the directions before and of the block that is made, side by side, and what
+ * the blocks have come to. */
 #include "solver/sstep/sstep.h"
 #include <string.h>
 
 static void clear(tacit_queue *q, tct_sstep *S)
 {
-    for (int i = 0; i < 4; i++) q_free(q, S->memory[i]);
+    for (int i = 0; i < 2; i++) q_free(q, S->memory[i]);
     q_free(q, S->sums);
-    q_free(q, S->small);
     q_free(q, S->noted);
+    q_free(q, S->own);
     tct_free(S);
-}
-
-static tct_panel panel(const tct_run *R, double *at, int columns)
-{
-    return (tct_panel){at, (ptrdiff_t)R->n, columns};
 }
 
 static tacit_status allocate(tct_run *R, tct_sstep *S)
 {
     tacit_queue *q = R->q;
-    const int s = S->most;
-    for (int i = 0; i < 4; i++) /* Y has a column more, for r */
-        TRY(tacit_queue_alloc(q, R->n * (size_t)(s + (i < 2 ? 0 : 1)),
-                              &S->memory[i]));
-    S->Z = panel(R, S->memory[0], s);
-    S->P = panel(R, S->memory[1], s);
-    S->Y = panel(R, S->memory[2], s + 1);
-    S->Q =
-        tct_columns(&(tct_panel){S->memory[3], (ptrdiff_t)R->n, s + 1}, 1, s);
+    const int columns = 2 * S->most; /* and r */
+    for (int i = 0; i < 2; i++)
+        TRY(tacit_queue_alloc(q, R->n * (size_t)(columns + i), &S->memory[i]));
+    S->PZ = (tct_panel){S->memory[0], (ptrdiff_t)R->n, columns};
+    S->QY = (tct_panel){S->memory[1], (ptrdiff_t)R->n, columns + 1};
     TRY(tacit_queue_alloc(q, TCT_SSTEP_SUMS, &S->sums));
-    TRY(tacit_queue_alloc(q, (size_t)(s * s + s), &S->small));
-    return tacit_queue_alloc(q, TCT_SSTEP_OPENING * TCT_SSTEP_NOTED, &S->noted);
+    TRY(tacit_queue_alloc(q, TCT_SSTEP_OPENING * TCT_SSTEP_NOTED, &S->noted));
+    TRY(tacit_queue_alloc(q, TCT_BLOCKS_DOUBLES, &S->own));
+    S->B = (void *)S->own;
+    return TACIT_OK;
 }
 
 tacit_status tct_sstep_open(tct_run *R)
@@ -58,74 +52,14 @@ void tct_sstep_close(tct_run *R)
     R->own = NULL;
 }
 
-void tct_sstep_conjugate(tct_run *R, int j)
-{
-    const tct_sstep *S = R->own;
-    const int w = S->W.n;
-    const tct_panel P = tct_columns(&S->P, 0, w), Q = tct_columns(&S->Q, 0, w);
-    double small[TCT_SSTEP_MOST * (TCT_SSTEP_MOST + 1)];
-    for (int k = 0; k < j; k++) {
-        memcpy(small + k * w, S->B.beta[k], (size_t)w * sizeof *small);
-        small[j * w + k] = S->B.alpha[k];
-    }
-    q_put(R->q, (size_t)(j * w + j), small, S->small);
-    if (w == 0) return;
-    q_combine(R->q, R->n, +1, P, S->small, tct_columns(&S->Z, 0, j));
-    q_combine(R->q, R->n, +1, Q, S->small, tct_columns(&S->Y, 1, j));
-}
-
-void tct_sstep_last(tct_run *R, const tct_factor *F, int count, tct_panel X,
-                    tct_panel Y)
-{
-    const tct_sstep *S = R->own;
-    double t[TCT_SSTEP_MOST * TCT_SSTEP_MOST];
-    for (int i = 0; i < count; i++) {
-        tct_factor_direction(F, i, t + i * F->n);
-        q_fill(R->q, R->n, 0.0, tct_column(&Y, i));
-    }
-    q_put(R->q, (size_t)(F->n * count), t, S->small);
-    q_combine(R->q, R->n, +1, tct_columns(&X, 0, F->n), S->small,
-              tct_columns(&Y, 0, count));
-}
-
-/* F, and ones for `more` directions behind it. */
-static void extend(tct_factor *F, int more)
-{
-    for (int i = F->n; i < F->n + more; i++) {
-        memset(F->l[i], 0, sizeof F->l[i]);
-        F->l[i][i] = F->scale[i] = 1.0;
-    }
-    F->n += more;
-}
-
-/* The last `keep` of the block that was made, which are not all: W = 1. */
-static void keep_part(tct_run *R, int keep)
+void tct_sstep_read(tct_run *R)
 {
     tct_sstep *S = R->own;
-    tct_sstep_last(R, &S->B.W, keep, S->Z, S->P);
-    tct_sstep_last(R, &S->B.W, keep, tct_columns(&S->Y, 1, S->most), S->Q);
-    S->W.n = S->W.block = 0;
-    extend(&S->W, keep);
+    q_get(R->q, TCT_BLOCKS_DOUBLES, S->own, (void *)&S->host);
 }
 
-void tct_sstep_shift(tct_run *R, int keep)
+void tct_sstep_write(tct_run *R)
 {
-    tct_sstep *S = R->own;
-    const int taken = S->B.taken, room = keep - taken;
-    const int kept = S->W.n < room ? S->W.n : room;
-    const tct_panel Z = S->Z, AZ = tct_columns(&S->Y, 1, S->most);
-    if (room < 0) {
-        keep_part(R, keep);
-        return;
-    }
-    if (kept > 0) {
-        tct_sstep_last(R, &S->W, kept, S->P, tct_columns(&Z, taken, kept));
-        tct_sstep_last(R, &S->W, kept, S->Q, tct_columns(&AZ, taken, kept));
-    }
-    S->W = S->B.W;
-    extend(&S->W, kept);
-    S->Y = (tct_panel){S->Q.at - S->Q.stride, S->Q.stride, S->most + 1};
-    S->Q = AZ;
-    S->Z = S->P;
-    S->P = Z;
+    const tct_sstep *S = R->own;
+    q_put(R->q, TCT_BLOCKS_DOUBLES, (const void *)&S->host, S->own);
 }

@@ -121,7 +121,8 @@ static __global__ void __launch_bounds__(WIDE)
 
 static void sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
 {
-    static_assert(TCT_AMG_STRETCHES <= WIDE, "one block has them all");
+    static_assert((int)TCT_AMG_STRETCHES <= (int)WIDE,
+                  "one block has them all");
     const gpu_stream stream = stream_of(q);
     const int stretches = tct_grid(n, LEAST, TCT_AMG_STRETCHES);
     add_stretches<<<stretches, WIDE, 0, stream>>>(*g, n);

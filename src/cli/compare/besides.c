@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/compare/besides.c - rows besides those of methods, loops and formats: one
+ * method with each preconditioner, and sstep with other numbers of steps. */
+#include "cli/compare/compare.h"
+#include <string.h>
+
+static tacit_status row_of(const cli *c, cli_comparison *all,
+                           const char *method, cli_monitor *m)
+{
+    const char *loop = c->set.loop;
+    if (!loop) loop = cli_on_gpu(c) ? "auto" : "host";
+    return cli_compare_batch(c, all, method, loop, "auto", m);
+}
+
+static tacit_status each_precond(const cli *c, cli_comparison *all,
+                                 cli_monitor *m)
+{
+    const char *method = c->set.method ? c->set.method : "cg";
+    const tacit_precond *p;
+    tacit_status status = TACIT_OK;
+    for (int i = 0; status == TACIT_OK && (p = tacit_precond_at(i)); i++) {
+        if (p->reason || strcmp(p->name, "none") == 0) continue;
+        cli with = *c;
+        with.set.precond = p->name;
+        status = row_of(&with, all, method, m);
+    }
+    return status;
+}
+
+static tacit_status each_steps(const cli *c, cli_comparison *all,
+                               cli_monitor *m)
+{
+    static const char *const steps[] = {"4", "16"}; /* 8 is auto */
+    tacit_status status = TACIT_OK;
+    for (int i = 0; status == TACIT_OK && i < 2; i++) {
+        cli with = *c;
+        with.set.steps = steps[i];
+        status = row_of(&with, all, "sstep", m);
+    }
+    return status;
+}
+
+tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
+                                 cli_monitor *m)
+{
+    const cli_settings *set = &c->set;
+    const bool sstep = !set->method || strcmp(set->method, "sstep") == 0;
+    tacit_status status = TACIT_OK;
+    if (set->format) return TACIT_OK;
+    all->besides = true;
+    if (!set->precond) status = each_precond(c, all, m);
+    if (status == TACIT_OK && sstep && !set->steps)
+        status = each_steps(c, all, m);
+    all->besides = false;
+    return status;
+}

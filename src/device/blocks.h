@@ -1,0 +1,470 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/blocks.h - the small arithmetic of blocks of iterations (method sstep),
+ * between the sum of a block and its updates: one text for the host and for a GPU,
+ * where all threads of one block do it together, a crew.
+ *
+ * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
+ *        systems", J. Comput. Appl. Math. 25 (1989), as in the s-step paper's
+ *        algorithms 3 and 6, whose letters these are.
+ *
+ * Directions P that are kept are conjugate and of length 1, P' A P = I, the last one
+ * first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1 L^-T the new ones
+ * are (Z - P C) T, which are those of Gram and Schmidt, and
+ *
+ *     x = x + (Z - P C) alpha,  alpha = T T' (Z' r - C' P' r).
+ *
+ * W is formed by a difference, and may be nearly singular; what rounding leaves of it
+ * is taken, and no more. All that the updates need is written as one small matrix:
+ * (P, Z) times it is P of the next block and what is added to x; (Q, A Z) the same.
+ *
+ * Z is conjugated to the directions of P alone. It is conjugate to those before as
+ * long as r is orthogonal to them, which in the end it is only to few [Pa80]: P' r
+ * says to how many, and blocks become no longer than that. P must not be longer,
+ * either. Without that blocks of 8 took 4,300 iterations for bcsstk13 with jacobi, to
+ * 1e-6, and cg takes 1,451. */
+#ifndef TCT_BLOCKS_H
+#define TCT_BLOCKS_H
+#include "device/steps.h"
+
+enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block, directions that are kept */
+
+/* What is summed for s vectors: (r, r), what r changed by when it was formed anew,
+ * and (P, Z)' (A Z, r), column after column; P is of `most` columns. */
+enum { SUM_RR, SUM_DRIFT, SUM_GRAM };
+#define TCT_SSTEP_SUMS_OF(s, most) (SUM_GRAM + ((s) + (most)) * ((s) + 1))
+enum { TCT_SSTEP_SUMS = TCT_SSTEP_SUMS_OF(TCT_SSTEP_MOST, TCT_SSTEP_MOST) };
+
+typedef double tct_small[TCT_SSTEP_MOST][TCT_SSTEP_MOST];
+
+/* What blocks have come to, in the memory of the device. */
+typedef struct tct_blocks {
+    /* as the CPU wants it */
+    int most;     /* vectors of a block, at most                            */
+    int moments;  /* as in [CG89]: all comes from the moments of r          */
+    int bound;    /* what is enqueued has its length: stop where another one
+                     would be better                                        */
+    int s;        /* vectors of the next block, at most                     */
+    double limit; /* of iterations                                          */
+    double sigma; /* of the moments: vectors are powers of A M / sigma      */
+    double term[TCT_SSTEP_MOST]
+               [2]; /* 1 / sigma and -theta / sigma of a basis */
+    /* the last block */
+    int taken;   /* iterations                                                */
+    int n;       /* columns of P that are directions; the others are 0        */
+    int again;   /* blocks so far that were conjugate to nothing before       */
+    int alone;   /* blocks of one, with r lost, in a row                      */
+    int grown;   /* blocks in a row after which more vectors could have come  */
+    int drifted; /* r is formed anew no more: what it changes is not small */
+    double renew; /* 1, or 0: leave r as it is                              */
+    double alpha[TCT_SSTEP_MOST];
+    tct_small inverse; /* T', a row of T' for each of the directions        */
+    double mix[2 * TCT_SSTEP_MOST * (TCT_SSTEP_MOST + 1)];
+} tct_blocks;
+
+/* Why blocks wait for the CPU, with BAD_PAUSE in C_BAD. */
+enum {
+    PAUSE_LIMIT, /* there is no iteration left                                */
+    PAUSE_SHAPE, /* blocks of another length would be better                  */
+    PAUSE_TWICE  /* too little is left of Z: it is to be conjugated once more */
+};
+
+typedef enum tct_blocks_step {
+    BLOCKS_LOOK,      /* at (r, r) alone                                     */
+    BLOCKS_CONJUGATE, /* Z = Z + P B, B into mix: of most rows               */
+    BLOCKS_DECIDE,
+    BLOCKS_DECIDE_AGAIN /* behind BLOCKS_CONJUGATE                           */
+} tct_blocks_step;
+
+/* Where a crew works: memory that all of it reaches. */
+typedef struct tct_blocks_desk {
+    tct_small W, C, X; /* a column of C in each row                          */
+    double g[TCT_SSTEP_MOST], h[TCT_SSTEP_MOST], alpha[TCT_SSTEP_MOST];
+    double scale[TCT_SSTEP_MOST]; /* S                                       */
+    double t[TCT_SSTEP_MOST];
+    double least;  /* square of the smallest diagonal element of L           */
+    int s, n;      /* vectors that are used, directions they are conjugate to */
+    int cancelled; /* little is left of Z                                    */
+    int taken, sound, next, goes;
+} tct_blocks_desk;
+
+/* --- crews --------------------------------------------------------------------- */
+
+/* Each of n by somebody; all have come here; one of them. */
+#ifdef __CUDA_ARCH__
+#define TCT_EACH(i, n) \
+    for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
+#define TCT_MEET() __syncthreads()
+#define TCT_ONE    if (threadIdx.x == 0)
+#else
+#define TCT_EACH(i, n) for (int i = 0; i < (n); i++)
+#define TCT_MEET()     ((void)0)
+#define TCT_ONE        if (1)
+#endif
+
+TCT_BOTH int blocks_least(int a, int b)
+{
+    return a < b ? a : b;
+}
+
+/* --- what was summed ------------------------------------------------------------- */
+
+#define TCT_BLOCKS_CANCELLED 1e-8 /* so little has no sound direction */
+
+/* C, W and g = Z' r - C' P' r from Gram matrices of `formed` vectors. */
+TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
+                             const double *sums, tct_blocks_desk *D)
+{
+    const int most = B->most, rows = most + formed, s = D->s, n = D->n;
+    const double *G = sums + SUM_GRAM, *r = G + formed * rows;
+    TCT_EACH(t, s * most)
+    {
+        const int j = t / most, i = t % most;
+        D->C[j][i] = i < n ? G[j * rows + i] : 0.0;
+    }
+    TCT_MEET();
+    TCT_EACH(t, s * s)
+    {
+        const int i = t / s, j = t % s;
+        double w = 0.5 * (G[j * rows + most + i] + G[i * rows + most + j]);
+        for (int k = 0; k < n; k++) w -= D->C[i][k] * D->C[j][k];
+        D->W[i][j] = w;
+        if (i == j && !(w > TCT_BLOCKS_CANCELLED * G[i * rows + most + i]))
+            D->cancelled = 1;
+    }
+    TCT_EACH(j, s)
+    {
+        double g = r[most + j];
+        for (int k = 0; k < n; k++) g -= D->C[j][k] * r[k];
+        D->g[j] = g;
+    }
+    TCT_MEET();
+}
+
+/* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r. Powers of
+ * a matrix soon lie almost in one line, and W has the square of their condition:
+ * from s = 5 on that is felt, and from s = 8 on W is no longer positive definite. */
+TCT_BOTH double blocks_moment(const tct_blocks *B, int formed,
+                              const double *sums, int k)
+{
+    const int rows = B->most + formed, i = (k - 1) / 2, j = k / 2;
+    const double *G = sums + SUM_GRAM + B->most; /* Z' (A Z, r) */
+    return k == 0 ? G[formed * rows] : G[i * rows + j] / B->sigma;
+}
+
+/* The same from the moments, with C = t_(i+j-s-1), zero before t_0, of directions
+ * as they were made, and alpha of before. */
+TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
+                                const double *sums, tct_blocks_desk *D)
+{
+    const int s = D->s, n = D->n;
+    TCT_ONE for (int i = 0; i < s && n > 0; i++)
+    {
+        double t = blocks_moment(B, formed, sums, i);
+        for (int j = 0; j < i && i - j < n; j++)
+            t += D->t[j] * B->alpha[n - 1 - (i - j)] * B->sigma;
+        D->t[i] = -t / (B->alpha[n - 1] * B->sigma);
+    }
+    TCT_MEET();
+    TCT_EACH(t, s * B->most)
+    {
+        const int j = t / B->most, i = t % B->most;
+        double c = 0.0; /* of the i-th from the last */
+        for (int k = 0; i < n && k <= n - 1 - i; k++)
+            if (k + j + 1 >= n)
+                c += B->inverse[n - 1 - i][k] * D->t[k + j + 1 - n];
+        D->C[j][i] = B->sigma * c;
+    }
+    TCT_MEET();
+    TCT_EACH(t, s * s)
+    {
+        const int i = t / s, j = t % s;
+        double w = B->sigma * blocks_moment(B, formed, sums, i + j + 1);
+        for (int k = 0; k < n; k++) w -= D->C[i][k] * D->C[j][k];
+        D->W[i][j] = w;
+        if (i == 0) D->g[j] = blocks_moment(B, formed, sums, j);
+    }
+    TCT_MEET();
+}
+
+/* --- W = S L L' S ------------------------------------------------------------------ */
+
+/* W and the unit matrix in D->X, scaled; how many columns can be. */
+TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
+{
+    int usable = 0;
+    while (usable < s && D->W[usable][usable] > 0.0 &&
+           step_finite(D->W[usable][usable]))
+        usable++;
+    TCT_EACH(i, usable) D->scale[i] = sqrt(D->W[i][i]);
+    TCT_MEET();
+    TCT_EACH(t, usable * usable)
+    {
+        const int i = t / usable, j = t % usable;
+        D->X[i][j] = i == j ? 1.0 / D->scale[i] : 0.0;
+        if (i != j) D->W[i][j] /= D->scale[i] * D->scale[j];
+    }
+    TCT_MEET();
+    TCT_EACH(i, usable) D->W[i][i] = 1.0;
+    TCT_MEET();
+    return usable;
+}
+
+/* Factor the longest prefix of W [s] whose squares of L's diagonal elements are
+ * greater than `least`, and solve for the unit matrix beside it, which becomes
+ * T' = L^-1 S^-1, in D->X; how long it is. */
+TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
+{
+    const int usable = blocks_scale(s, D);
+    TCT_ONE D->least = 1.0;
+    for (int k = 0; k < usable; k++) {
+        const double pivot = D->W[k][k];
+        const double one_over = 1.0 / sqrt(pivot);
+        TCT_MEET();
+        if (!(pivot > least)) return k;
+        TCT_ONE if (pivot < D->least) D->least = pivot;
+        TCT_EACH(i, usable)
+        {
+            if (i > k) D->W[i][k] *= one_over; /* column k of L */
+            else D->X[k][i] *= one_over;
+        }
+        TCT_MEET();
+        TCT_EACH(t, (usable - 1 - k) * usable)
+        {
+            const int i = k + 1 + t / usable, j = t % usable;
+            if (j <= k) D->X[i][j] -= D->W[i][k] * D->X[k][j];
+            else if (j <= i) D->W[i][j] -= D->W[i][k] * D->W[j][k];
+        }
+        TCT_MEET();
+    }
+    return usable;
+}
+
+/* --- a block ----------------------------------------------------------------------- */
+
+#define TCT_BLOCKS_PIVOT 1e-9  /* least, of what is taken */
+#define TCT_BLOCKS_LOST  1e-11 /* r has so much of the directions before */
+
+/* To how many of the directions P, from the last one on, is r still orthogonal,
+ * P' r being `mo`, as an error of energy `energy` asks for? */
+TCT_BOTH int tct_blocks_sound(int n, const double *mo, double energy)
+{
+    double sum = 0.0;
+    for (int i = 0; i < n; i++) {
+        sum += mo[i] * mo[i];
+        if (!(sum <= TCT_BLOCKS_LOST * TCT_BLOCKS_LOST * energy)) return i;
+    }
+    return n;
+}
+
+/* D->taken steps, and alpha: none if they are not finite. */
+TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
+                           tct_blocks_desk *D)
+{
+    if (B->moments) blocks_of_moments(B, formed, sums, D);
+    else blocks_of_gram(B, formed, sums, D);
+    const int k = blocks_factor(D->s, B->moments ? 0.0 : TCT_BLOCKS_PIVOT, D);
+    const int taken = B->moments && k < D->s ? 0 : k;
+    TCT_EACH(i, taken) /* h = T' g */
+    {
+        D->h[i] = 0.0;
+        for (int j = 0; j <= i; j++) D->h[i] += D->X[i][j] * D->g[j];
+    }
+    TCT_MEET();
+    TCT_EACH(i, taken) /* alpha = T h */
+    {
+        D->alpha[i] = 0.0;
+        for (int j = i; j < taken; j++) D->alpha[i] += D->X[j][i] * D->h[j];
+    }
+    TCT_MEET();
+    TCT_ONE
+    {
+        const double *mo =
+            sums + SUM_GRAM + formed * (B->most + formed); /* P' r */
+        double energy = 0.0; /* what the steps take of the error's */
+        D->taken = taken;
+        for (int i = 0; i < taken; i++) {
+            energy += D->h[i] * D->h[i];
+            if (!step_finite(D->alpha[i])) D->taken = 0;
+        }
+        D->sound = B->moments ? D->n : tct_blocks_sound(D->n, mo, energy);
+    }
+    TCT_MEET();
+}
+
+#define TCT_BLOCKS_SHORTER 1e-6 /* pivots that say how many come next */
+#define TCT_BLOCKS_LONGER  1e-3
+
+/* How many to take at once next, of `most` at most, when s, of which `taken` were
+ * sound, came behind n directions. */
+TCT_BOTH int tct_blocks_next(const tct_blocks_desk *D, int most)
+{
+    int s = D->s;
+    if (D->sound < D->n)
+        s = D->sound < s / 2 ? s / 2 : blocks_least(D->sound, s);
+    else if (D->taken < s) s = D->taken;
+    else if (D->least < TCT_BLOCKS_SHORTER) s -= 2;
+    else if (D->least > TCT_BLOCKS_LONGER) s += 1;
+    return s < 1 ? 1 : s > most ? most : s;
+}
+
+/* Column `col` of the small matrix, row `row` of P's, or of Z's behind them: P of the
+ * next block, of `kept` directions, and last of all what is added to x. */
+TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
+                             int kept, int col, int row)
+{
+    const int taken = D->taken, old = row < B->most, last = col == B->most;
+    double sum = 0.0;
+    if (!last && col >= kept) return 0.0;
+    if (!last && col >= taken) return row == col - taken ? 1.0 : 0.0;
+    const double *t = last ? D->alpha : D->X[taken - 1 - col];
+    const int length = last ? taken : taken - col;
+    if (!old) return row - B->most < length ? t[row - B->most] : 0.0;
+    if (row >= D->n) return 0.0;
+    for (int k = 0; k < length; k++) sum -= D->C[k][row] * t[k];
+    return sum;
+}
+
+/* Write down what the updates need, and what the next block has to know. */
+TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
+{
+    const int rows = B->most + formed, taken = D->taken;
+    const int keep = B->moments ? taken : D->next;
+    const int kept = blocks_least(keep, taken + D->n);
+    TCT_EACH(t, rows * (B->most + 1))
+    B->mix[t] = blocks_mixed(B, D, kept, t / rows, t % rows);
+    TCT_EACH(t, taken * taken)
+    B->inverse[t / taken][t % taken] = D->X[t / taken][t % taken];
+    TCT_EACH(i, taken) B->alpha[i] = D->alpha[i];
+    TCT_ONE
+    {
+        B->taken = taken;
+        B->n = kept;
+        B->grown = D->next > formed ? B->grown + 1 : 0;
+        if (!B->moments) B->s = D->next;
+    }
+}
+
+/* --- when to go on ------------------------------------------------------------------ */
+
+#define TCT_BLOCKS_DRIFT 0.1 /* of r, when it is formed anew */
+enum {
+    TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
+    TCT_BLOCKS_ALONE = 4  /* ... or have come down to one, all the same */
+};
+
+TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
+{
+    c[C_BAD] = bad;
+    c[C_BAD_VALUE] = value;
+    c[C_HELD] = 1.0;
+    return 0;
+}
+
+/* Would blocks of another length be better? Longer ones only when there were some
+ * that could have been. */
+TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
+{
+    if (!B->bound) return 0;
+    return 2 * B->s <= formed || (B->grown > formed && formed < B->most);
+}
+
+/* The look at (r, r), which counts the block before: is there one to be taken from
+ * `formed` vectors, of how many of them? By one thread. */
+TCT_BOTH int blocks_enter(tct_blocks *B, int formed, double *sums, double *c)
+{
+    const double rr = sums[SUM_RR], drift = sums[SUM_DRIFT];
+    B->renew = 0.0;
+    if (c[C_BAD] != 0.0 || c[C_HELD] != 0.0) {
+        c[C_HELD] = 1.0;
+        return 0;
+    }
+    c[C_UPDATES] += B->taken;
+    B->taken = 0;
+    c[C_RR] = rr;
+    sums[SUM_DRIFT] = 0.0;
+    if (drift > TCT_BLOCKS_DRIFT * TCT_BLOCKS_DRIFT * rr) B->drifted = 1;
+    if (!step_finite(rr)) return blocks_stop(c, BAD_RESIDUAL, rr);
+    if (rr <= c[C_TARGET2] || rr < TCT_RR_LEAST) {
+        c[C_HELD] = 1.0;
+        return 0;
+    }
+    if (formed == 0) return 0;
+    const double left = B->limit - c[C_UPDATES];
+    if (left < 1.0) return blocks_stop(c, BAD_PAUSE, PAUSE_LIMIT);
+    if (blocks_are_unfit(B, formed))
+        return blocks_stop(c, BAD_PAUSE, PAUSE_SHAPE);
+    B->renew = B->drifted ? 0.0 : 1.0;
+    const int s = blocks_least(B->s, formed);
+    return left < s ? (int)left : s;
+}
+
+/* Is there a step that rounding leaves sound? By one thread. */
+TCT_BOTH void blocks_settle(tct_blocks *B, int again, double *c,
+                            tct_blocks_desk *D)
+{
+    D->goes = D->taken > 0;
+    if (D->cancelled && !again)
+        D->goes = blocks_stop(c, BAD_PAUSE, PAUSE_TWICE);
+    else if (!D->goes || B->alone > TCT_BLOCKS_ALONE ||
+             B->again > TCT_BLOCKS_AGAIN)
+        D->goes = blocks_stop(c, BAD_DRIFT, D->taken);
+    else D->next = tct_blocks_next(D, B->most);
+}
+
+/* Where no step is sound start from r alone, but not again and again. */
+TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
+                            double *c, tct_blocks_desk *D)
+{
+    TCT_ONE
+    {
+        D->s = blocks_enter(B, formed, sums, c);
+        D->n = B->n;
+        D->cancelled = 0;
+    }
+    TCT_MEET();
+    if (D->s == 0) return;
+    blocks_solve(B, formed, sums, D);
+    const int alone =
+        D->taken == 0 && D->n > 0 && !B->moments && (again || !D->cancelled);
+    TCT_MEET();
+    TCT_ONE if (again || !D->cancelled)
+    {
+        const int lost = D->sound == 0 && D->n > 0 && D->s == 1;
+        B->alone = lost ? B->alone + 1 : 0;
+        if (alone) {
+            D->n = 0;
+            B->again++;
+        }
+    }
+    TCT_MEET();
+    if (alone) blocks_solve(B, formed, sums, D);
+    TCT_ONE blocks_settle(B, again, c, D);
+    TCT_MEET();
+    if (D->goes) blocks_conclude(B, formed, D);
+}
+
+/* Z = Z + P B makes Z conjugate to P: B = -C, of `formed` columns. */
+TCT_BOTH void blocks_conjugate(tct_blocks *B, int formed, const double *sums,
+                               const double *c)
+{
+    const int most = B->most, rows = most + formed;
+    const int held = c[C_BAD] != 0.0 || c[C_HELD] != 0.0;
+    TCT_EACH(t, formed * most)
+    {
+        const int j = t / most, i = t % most;
+        B->mix[t] = i < B->n && !held ? -sums[SUM_GRAM + j * rows + i] : 0.0;
+    }
+}
+
+/* By a crew. `sums` are of `formed` vectors. */
+TCT_BOTH void tct_blocks_run(tct_blocks_step step, tct_blocks *B, int formed,
+                             double *sums, double *c, tct_blocks_desk *D)
+{
+    switch ((int)step) {
+    case BLOCKS_LOOK: TCT_ONE(void) blocks_enter(B, 0, sums, c); break;
+    case BLOCKS_CONJUGATE: blocks_conjugate(B, formed, sums, c); break;
+    default: blocks_decide(B, formed, step == BLOCKS_DECIDE_AGAIN, sums, c, D);
+    }
+}
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * matrix/points.c - the points that rows displace, of a gallery matrix or of a
+ * file, and the motions of a rigid body that they allow. */
+#include "matrix/directory.h"
+#include "matrix/io/io.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const what = "the points of rows";
+
+/* --- modes ------------------------------------------------------------------- */
+
+static void find_centre(int dims, int64_t rows, const double *points,
+                        double centre[3])
+{
+    for (int d = 0; d < dims; d++) {
+        centre[d] = 0.0;
+        for (int64_t i = 0; i < rows; i++) centre[d] += points[i * dims + d];
+        if (rows > 0) centre[d] /= (double)rows;
+    }
+}
+
+/* What a turn in the plane of directions `p` and `q` does in direction `c` to what
+ * is at `x` from its centre. */
+static double turn(const double x[3], int p, int q, int c)
+{
+    return c == p ? -x[q] : c == q ? x[p] : 0.0;
+}
+
+tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
+                                    const double *points, const int *component,
+                                    double *modes)
+{
+    REQUIRE(dims >= 1 && dims <= 3 && rows >= 0);
+    REQUIRE(rows == 0 || (points && component && modes));
+    double centre[3];
+    find_centre(dims, rows, points, centre);
+    for (int64_t i = 0; i < rows; i++) {
+        double x[3] = {0.0}, *to = modes + i;
+        const int c = component[i];
+        if (c < 0 || c >= dims)
+            FAIL(TACIT_INVALID,
+                 "rigid-body modes: row %lld here has component %d: expected 0 "
+                 "to %d",
+                 (long long)i, c, dims - 1);
+        for (int d = 0; d < dims; d++) x[d] = points[i * dims + d] - centre[d];
+        for (int d = 0; d < dims; d++, to += rows) *to = c == d ? 1.0 : 0.0;
+        for (int p = 0; p < dims; p++)
+            for (int q = p + 1; q < dims; q++, to += rows)
+                *to = turn(x, p, q, c);
+    }
+    return TACIT_OK;
+}
+
+/* --- of a gallery matrix ----------------------------------------------------- */
+
+static void on_grid(const tacit_matrix *m, double *points, int *component)
+{
+    for (int64_t i = 0; i < m->A.rows; i++) {
+        const int64_t row = tct_original(m, i), node = row / 3;
+        const int64_t *n = m->grid;
+        points[3 * i] = (double)(node % n[0]);
+        points[3 * i + 1] = (double)(node / n[0] % n[1]);
+        points[3 * i + 2] = (double)(node / n[0] / n[1]);
+        component[i] = (int)(row % 3);
+    }
+}
+
+/* Those of the rows here, which may have come from other ranks: a table of four
+ * words a row. */
+static tacit_status fetch(const tacit_matrix *m, const double **table,
+                          double **own)
+{
+    const int64_t rows = m->A.rows, size = m->world->size;
+    int64_t *starts = NULL, *number = NULL;
+    *table = m->points;
+    if (!m->original) return TACIT_OK;
+    tacit_status status = TCT_ALLOC(4 * rows, what, own);
+    if (status >= 0) status = TCT_ALLOC(4 * rows, what, &number);
+    if (status >= 0) status = TCT_ALLOC(size + 1, what, &starts);
+    status = tct_agree(m->world, status);
+    for (int64_t r = 0; status >= 0 && r <= size; r++)
+        starts[r] = 4 * m->dealt[r];
+    for (int64_t k = 0; status >= 0 && k < 4 * rows; k++)
+        number[k] = 4 * m->original[k / 4] + k % 4;
+    if (status >= 0)
+        status = tct_ask(m->world, starts, m->points, 4 * rows, number, *own);
+    TCT_FREE(starts, number);
+    *table = *own;
+    return status;
+}
+
+static tacit_status of_mesh(const tacit_matrix *m, double *points,
+                            int *component)
+{
+    const double *table = NULL;
+    double *own = NULL;
+    const tacit_status status = fetch(m, &table, &own);
+    for (int64_t i = 0; status >= 0 && i < m->A.rows; i++) {
+        memcpy(points + 3 * i, table + 4 * i, 3 * sizeof *points);
+        component[i] = (int)table[4 * i + 3];
+    }
+    tct_free(own);
+    return status;
+}
+
+tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
+                               int **component)
+{
+    const int64_t rows = m->A.rows;
+    tacit_status status = TCT_ALLOC(3 * rows, what, points);
+    if (status >= 0) status = TCT_ALLOC(rows, what, component);
+    TRY(tct_agree(m->world, status));
+    if (m->points) return of_mesh(m, *points, *component);
+    on_grid(m, *points, *component);
+    return TACIT_OK;
+}
+
+/* --- of a file ----------------------------------------------------------------- */
+
+/* A point a line, as many as there are nodes of `dims` rows each; *read false:
+ * the file has not so many lines or columns. */
+typedef struct {
+    const tacit_matrix *m;
+    int dims;
+    double *points;
+    int *component;
+} reader;
+
+/* The points of nodes that this rank has read, Y [dims][count], to those of the
+ * rows here. */
+static tacit_status deal(const reader *r, const double *Y, int64_t count)
+{
+    const tacit_matrix *m = r->m;
+    const int64_t rows = m->A.rows, size = m->world->size;
+    int64_t *starts = NULL, *node = NULL;
+    double *x = NULL;
+    tacit_status status = TCT_ALLOC(size + 1, what, &starts);
+    if (status >= 0) status = TCT_ALLOC(rows, what, &node);
+    if (status >= 0) status = TCT_ALLOC(rows, what, &x);
+    status = tct_agree(m->world, status);
+    for (int k = 0; status >= 0 && k <= size; k++)
+        starts[k] = tct_share(m->A.global_rows / r->dims, (int)size, k);
+    for (int d = 0; status >= 0 && d < r->dims; d++) {
+        for (int64_t i = 0; i < rows; i++) {
+            node[i] = tct_original(m, i) / r->dims;
+            r->component[i] = (int)(tct_original(m, i) % r->dims);
+        }
+        status = tct_ask(m->world, starts, Y + d * count, rows, node, x);
+        for (int64_t i = 0; status >= 0 && i < rows; i++)
+            r->points[i * r->dims + d] = x[i];
+    }
+    TCT_FREE(starts, node, x);
+    return status;
+}
+
+static tacit_status read_points(reader *r, const char *path)
+{
+    const tacit_matrix *m = r->m;
+    const int64_t n = m->A.global_rows, nodes = n / r->dims;
+    const int rank = m->world->rank, size = m->world->size;
+    const int64_t first = tct_share(nodes, size, rank);
+    const int64_t count = tct_share(nodes, size, rank + 1) - first;
+    double *Y = NULL;
+    int columns = 0;
+    tacit_status status = tct_read_vectors(m->world, path, false, nodes, first,
+                                           count, &columns, &Y);
+    if (status >= 0 && columns != r->dims)
+        status = tacit_error_set(
+            TACIT_INPUT,
+            "%s: %lld points of %d coordinates, for %lld rows: expected %d, as "
+            "each point has as many rows",
+            path, (long long)nodes, columns, (long long)n, r->dims);
+    if (status >= 0) status = deal(r, Y, count);
+    tct_free(Y);
+    return status;
+}
+
+/* In three dimensions or, if the file is not for them, in two. */
+static tacit_status read_any(reader *r, const char *path)
+{
+    const int64_t n = r->m->A.global_rows;
+    const int64_t rows = r->m->A.rows;
+    tacit_status status = TCT_ALLOC(3 * rows, what, &r->points);
+    if (status >= 0) status = TCT_ALLOC(rows, what, &r->component);
+    TRY(tct_agree(r->m->world, status));
+    if (n % 3 != 0 && n % 2 != 0)
+        FAIL(TACIT_INPUT, "%s: %lld rows are neither 2 nor 3 for each point",
+             path, (long long)n);
+    r->dims = n % 3 == 0 ? 3 : 2;
+    status = read_points(r, path);
+    if (status != TACIT_INPUT || r->dims == 2 || n % 2 != 0) return status;
+    char first[512];
+    snprintf(first, sizeof first, "%s", tacit_error_message());
+    r->dims = 2;
+    status = read_points(r, path);
+    if (status == TACIT_INPUT) tct_set_error_message(first);
+    return status;
+}
+
+/* --- both ---------------------------------------------------------------------- */
+
+static tacit_status make_modes(const reader *r, int *columns, double **out)
+{
+    const int k = r->dims == 3 ? 6 : 3;
+    TRY(TCT_ALLOC(k * r->m->A.rows, "rigid-body modes", out));
+    TRY(tacit_rigid_body_modes(r->dims, r->m->A.rows, r->points, r->component,
+                               *out));
+    *columns = k;
+    return TACIT_OK;
+}
+
+tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
+                                           const char *path, int *columns,
+                                           double **modes)
+{
+    REQUIRE(matrix && columns && modes);
+    TCT_THREADS_AT_MOST(matrix->world->threads);
+    reader r = {.m = matrix, .dims = 3};
+    *columns = 0;
+    *modes = NULL;
+    if (!path && !matrix->elastic) return TACIT_OK;
+    tacit_status status =
+        path ? read_any(&r, path)
+             : tct_matrix_points(matrix, &r.points, &r.component);
+    if (status >= 0)
+        status = tct_agree(matrix->world, make_modes(&r, columns, modes));
+    TCT_FREE(r.points, r.component);
+    if (status < 0) tacit_matrix_free_vectors(modes);
+    return status;
+}

@@ -1,0 +1,162 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/near_null.c - smooth vectors as they are given, or known, and the
+ * nodes whose rows belong together. */
+#include "precond/amg/near_null.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const what = "near-null vectors";
+
+/* --- nodes ------------------------------------------------------------------- */
+
+/* Does row `i` of this rank begin a node? */
+typedef struct {
+    const tacit_matrix *m;
+    int block;            /* rows of a node, in the original numbering; or */
+    const double *points; /* [rows][3] */
+    const int *component; /* [rows] ascending in a node */
+} node_rule;
+
+static bool begins(const node_rule *r, int64_t i)
+{
+    if (i == 0) return true;
+    if (!r->points)
+        return tct_original(r->m, i) / r->block !=
+               tct_original(r->m, i - 1) / r->block;
+    return r->component[i] <= r->component[i - 1] ||
+           memcmp(r->points + 3 * i, r->points + 3 * (i - 1),
+                  3 * sizeof *r->points) != 0;
+}
+
+static tacit_status list_nodes(const node_rule *r, tct_near_null *B)
+{
+    const int64_t rows = r->m->A.rows;
+    TRY(TCT_ALLOC(rows + 1, what, &B->begin));
+    B->nodes = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (begins(r, i)) B->begin[B->nodes++] = (int32_t)i;
+    B->begin[B->nodes] = (int32_t)rows;
+    return TACIT_OK;
+}
+
+/* As told; by the points that the matrix knows; or by its pattern. */
+static tacit_status find_nodes(const tacit_matrix *m, int block,
+                               tct_near_null *B)
+{
+    node_rule r = {.m = m, .block = block};
+    double *points = NULL;
+    int *component = NULL;
+    tacit_status status = TACIT_OK;
+    if (block == 0 && m->elastic)
+        status = tct_matrix_points(m, &points, &component);
+    else if (block == 0) status = tct_matrix_block(m, &r.block);
+    r.points = points;
+    r.component = component;
+    if (status >= 0) status = tct_agree(m->world, list_nodes(&r, B));
+    TCT_FREE(points, component);
+    return status;
+}
+
+/* --- vectors ----------------------------------------------------------------- */
+
+/* From vectors one after the other, X [vectors][rows]. */
+static tacit_status take(const tacit_matrix *m, int vectors, const double *X,
+                         tct_near_null *B)
+{
+    const int64_t rows = m->A.rows;
+    TRY(TCT_ALLOC(rows * vectors, what, &B->value));
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < vectors; j++)
+            B->value[i * vectors + j] = X[j * rows + i];
+    B->vectors = vectors;
+    return TACIT_OK;
+}
+
+/* Each must have something, and nothing but numbers. */
+static tacit_status check_vectors(const tacit_matrix *m, int vectors,
+                                  const double *X)
+{
+    double most[TACIT_PRECOND_VECTORS_MOST] = {0.0};
+    for (int j = 0; j < vectors; j++)
+        for (int64_t i = 0; i < m->A.rows; i++) {
+            const double a = fabs(X[j * m->A.rows + i]);
+            if (!(a <= most[j])) most[j] = isfinite(a) ? a : HUGE_VAL;
+        }
+    TRY(tct_reduce_f64(m->world, TCT_MAX, (size_t)vectors, most));
+    for (int j = 0; j < vectors; j++) {
+        if (most[j] == 0.0)
+            FAIL(TACIT_INVALID,
+                 "near-null vector %d of %d is 0 everywhere: leave it out",
+                 j + 1, vectors);
+        if (!isfinite(most[j]))
+            FAIL(TACIT_INVALID,
+                 "near-null vector %d of %d has an element that is not finite",
+                 j + 1, vectors);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_options(const tacit_matrix *m,
+                                  const tacit_precond_options *o)
+{
+    if (o->vectors < 0 || o->vectors > TACIT_PRECOND_VECTORS_MOST)
+        FAIL(TACIT_INVALID, "near-null vectors: expected 1 to %d, got %d",
+             TACIT_PRECOND_VECTORS_MOST, o->vectors);
+    if (o->node_rows < 0)
+        FAIL(TACIT_INVALID, "rows of a node: expected 1 or more, got %d",
+             o->node_rows);
+    if (o->vectors > 0 && !o->near_null && m->A.rows > 0)
+        FAIL(TACIT_INVALID, "near-null vectors: %d of them, but no address",
+             o->vectors);
+    if (o->node_rows > 0 && m->A.global_rows % o->node_rows != 0)
+        FAIL(TACIT_INVALID,
+             "%lld rows are not a multiple of %d, the rows of a node",
+             (long long)m->A.global_rows, o->node_rows);
+    return TACIT_OK;
+}
+
+static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
+                          double **modes, tct_near_null *B)
+{
+    const double *X = o->near_null;
+    int vectors = o->vectors;
+    TRY(tct_agree(m->world, check_options(m, o)));
+    if (vectors > 0) TRY(tct_agree(m->world, check_vectors(m, vectors, X)));
+    if (vectors == 0 && o->node_rows != 1) {
+        TRY(tacit_matrix_rigid_body_modes(m, NULL, &vectors, modes));
+        X = *modes;
+    }
+    if (vectors == 0) return TACIT_OK;
+    TRY(find_nodes(m, o->node_rows, B));
+    return tct_agree(m->world, take(m, vectors, X, B));
+}
+
+tacit_status tct_near_null_open(const tacit_matrix *m,
+                                const tacit_precond_options *options,
+                                tct_near_null *out)
+{
+    tct_near_null B = {.vectors = 0};
+    double *modes = NULL;
+    const tacit_status status = build(m, options, &modes, &B);
+    tacit_matrix_free_vectors(&modes);
+    if (status < 0) tct_near_null_clear(&B);
+    else *out = B;
+    return status;
+}
+
+tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G)
+{
+    const int32_t k = (int32_t)B->vectors;
+    TCT_FREE(B->begin, B->value);
+    *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
+    G->smooth = NULL;
+    TRY(TCT_ALLOC(B->nodes + 1, what, &B->begin));
+    for (int64_t n = 0; n <= B->nodes; n++) B->begin[n] = (int32_t)n * k;
+    return TACIT_OK;
+}
+
+void tct_near_null_clear(tct_near_null *B)
+{
+    TCT_FREE(B->begin, B->value);
+    *B = (tct_near_null){.vectors = 0};
+}

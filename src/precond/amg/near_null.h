@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/near_null.h - several smooth vectors, which A takes to next to
+ * nothing, such as the motions of a rigid body. An aggregate is of whole nodes
+ * and has a column of P for each vector, so that all of them are in P's range.
+ *
+ * [VMB96] Vanek, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation
+ *         for second and fourth order elliptic problems", Computing 56 (1996).
+ *
+ *     tct_near_null_open(m, options, &B);   of the user's, or of what m knows
+ *     tct_aggregate_nodes(m, &B, &how, &G); P, of G, and P' B
+ *     tct_block_galerkin(m, &G, &coarse);   P' A P
+ *     tct_near_null_next(&B, &G);           B is that of the next level
+ *     ... and again */
+#ifndef TCT_NEAR_NULL_H
+#define TCT_NEAR_NULL_H
+#include "precond/amg/coarsen.h"
+#include <tacit/precond.h>
+
+typedef struct tct_near_null {
+    int vectors;    /* 0: none                                     */
+    double *value;  /* [rows][vectors]                             */
+    int64_t nodes;  /* of this rank: rows that follow one another  */
+    int32_t *begin; /* [nodes + 1] the first row of each           */
+} tct_near_null;
+
+/* What `options` give, or the rigid-body modes of a matrix that knows where its
+ * points are; none otherwise. A single vector with a row a node is not for these
+ * functions, but for tct_aggregate.
+ * Collective.
+ * Errors      INVALID (a vector that is 0 or not finite; sizes), NO_MEMORY. */
+tacit_status tct_near_null_open(const tacit_matrix *m,
+                                const tacit_precond_options *options,
+                                tct_near_null *out);
+/* On to the nodes of the next level, which are G's aggregates. Local. */
+tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G);
+void tct_near_null_clear(tct_near_null *B);
+
+/* As tct_aggregate, with the columns of `B`, Q of the QR factors of what an
+ * aggregate has of it; G's smooth vectors are R. */
+tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
+                                 const tct_coarsening *how,
+                                 tct_aggregates *out);
+
+/* As tct_galerkin, in dense blocks. Where a column of P is 0 the diagonal is that
+ * of a neighbour, so that the matrix stays positive definite.
+ * Memory      the result, 8 bytes and a row of P a row and a column of other
+ *             ranks. */
+tacit_status tct_block_galerkin(const tacit_matrix *A, const tct_aggregates *G,
+                                tacit_matrix **coarse);
+
+#endif

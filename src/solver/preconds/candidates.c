@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/preconds/candidates.c - who takes part in a race of preconditioners, and
+ * what each would still need: from how fast its residuals fell at last or, before
+ * it has iterated, from what its kind costs as a rule. */
+#include "matrix/matrix.h"
+#include "solver/preconds/race.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* What is foreseen of one that has iterated is at most so many times the time
+ * that it has had: residuals of cg may stand still for long, and fall then. */
+static const double TRUST = 6.0;
+/* Iterations in which a dear one makes 1 / e of a residual, as a rule. */
+static const double EACH = 1.1;
+/* Where the target is 0. */
+static const double LEAST = 1e-16;
+/* Entries below which set-up takes no less time: small matrices are inverted. */
+static const double FEW = 2e5;
+
+/* --- what is foreseen -------------------------------------------------------- */
+
+/* Seconds from ||r|| / ||b|| at `residual`. */
+static double solve_from(const tct_race *race, const tct_candidate *c,
+                         double residual)
+{
+    const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
+    if (c->about.iterations == 0)
+        return race->iteration * (1.0 + c->row->products) * EACH * need;
+    const double most = TRUST * c->about.seconds;
+    return need < c->rate * most ? need / c->rate : most;
+}
+
+double tct_race_whole(const tct_race *race, const tct_candidate *c)
+{
+    return c->about.alone ? c->about.solve_seconds : solve_from(race, c, 1.0);
+}
+
+double tct_race_left(const tct_race *race, const tct_candidate *c,
+                     double residual)
+{
+    const double setup = c->driver ? 0.0 : c->row->sweeps * race->sweep;
+    const double more = (double)(race->wish.solves - 1);
+    return setup + solve_from(race, c, residual) +
+           more * tct_race_whole(race, c);
+}
+
+tct_candidate *tct_race_best(tct_race *race, const tct_candidate *besides,
+                             double residual)
+{
+    tct_candidate *best = NULL;
+    for (int i = 0; i < race->count; i++) {
+        tct_candidate *c = &race->candidate[i];
+        if (c == besides || !tct_is_in(c)) continue;
+        if (!best || tct_race_left(race, c, residual) <
+                         tct_race_left(race, best, residual))
+            best = c;
+    }
+    return best;
+}
+
+/* --- who takes part ---------------------------------------------------------- */
+
+void tct_race_leave(tct_candidate *c, const char *why)
+{
+    snprintf(c->reason, sizeof c->reason, "%s", why);
+    c->about.reason = c->reason;
+}
+
+/* The least and the largest of d [n], on the device. */
+static void extent_of(tacit_queue *q, size_t n, const double *d, double *least,
+                      double *most)
+{
+    enum { PIECE = 4096 };
+    double piece[PIECE];
+    for (size_t i = 0; i < n; i += PIECE) {
+        const size_t k = n - i < PIECE ? n - i : PIECE;
+        q_get(q, k, d + i, piece);
+        for (size_t j = 0; j < k; j++) {
+            *least = fmin(*least, piece[j]);
+            *most = fmax(*most, piece[j]);
+        }
+    }
+}
+
+/* Would jacobi do nothing? Where A does not tell its diagonal, so it is, too. */
+static tacit_status is_diagonal_constant(const tacit_operator *A, bool *out)
+{
+    tacit_queue *q = A->q;
+    double *d = NULL, extent[2] = {-HUGE_VAL, -HUGE_VAL}, least = HUGE_VAL;
+    tacit_status status = tacit_queue_alloc(q, (size_t)A->n, &d);
+    if (status >= 0) status = tct_operator_diagonal(A, d);
+    if (status >= 0) {
+        extent_of(q, (size_t)A->n, d, &least, &extent[1]);
+        extent[0] = -least;
+        status = q_own_status(q);
+    }
+    tacit_queue_free(q, &d);
+    *out = true;
+    status = tct_agree(A->world, status);
+    if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY)
+        return TACIT_OK;
+    TRY(status);
+    TRY(tct_reduce_f64(A->world, TCT_MAX, 2, extent));
+    *out = extent[1] <= -extent[0];
+    return TACIT_OK;
+}
+
+/* Seconds to read the entries of `m` once with the threads that there are. */
+static double time_sweep(const tacit_matrix *m)
+{
+    const int64_t entries = tct_csr_nonzeros(&m->A);
+    const double start = tct_seconds();
+    double sum = 0.0;
+#pragma omp parallel for schedule(static) reduction(+ : sum)
+    for (int64_t k = 0; k < entries; k++)
+        sum += fabs(m->A.val[k]) * (double)(tct_csr_col(&m->A, k) & 1);
+    const volatile double kept = sum;
+    (void)kept;
+    return tct_seconds() - start;
+}
+
+static tacit_status measure_sweep(tct_race *race)
+{
+    const tacit_matrix *m = race->wish.matrix;
+    TCT_THREADS_AT_MOST(race->S->run.q->threads);
+    race->sweep = HUGE_VAL;
+    for (int i = 0; i < 2 && m; i++) /* the first wakes threads */
+        race->sweep = fmin(race->sweep, time_sweep(m));
+    if (m) race->sweep *= fmax(1.0, FEW / ((double)m->nonzeros + 1.0));
+    return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
+}
+
+static bool is_called(const tct_precond *row, const char *name)
+{
+    return strcmp(row->about.name, name) == 0;
+}
+
+/* Why `row` takes no part; NULL: it does. Of none and jacobi one does. */
+static const char *why_out(const tct_race *race, const tct_precond *row,
+                           bool constant)
+{
+    if (row->about.reason) return row->about.reason;
+    if (row->about.of_matrix && !race->wish.matrix)
+        return "the entries of the matrix are not at hand";
+    if (is_called(row, "jacobi") && constant)
+        return "the diagonal is constant, so that it changes nothing";
+    if (is_called(row, "none") && !constant)
+        return "the diagonal is not constant, and jacobi costs next to nothing";
+    return NULL;
+}
+
+tacit_status tct_race_enter(tct_race *race)
+{
+    const tct_precond *row;
+    bool constant = false;
+    TRY(is_diagonal_constant(race->S->run.exact, &constant));
+    while (race->count < TCT_CANDIDATES &&
+           (row = tct_precond_at(race->count))) {
+        tct_candidate *c = &race->candidate[race->count++];
+        const char *why = why_out(race, row, constant);
+        c->row = row;
+        c->about.name = row->about.name;
+        if (why) tct_race_leave(c, why);
+    }
+    return measure_sweep(race);
+}
+
+/* --- making them ------------------------------------------------------------- */
+
+/* There is no diagonal to divide by: none takes its part. */
+static void fall_back(tct_race *race, const tct_candidate *c)
+{
+    if (!is_called(c->row, "jacobi")) return;
+    for (int i = 0; i < race->count; i++)
+        if (is_called(race->candidate[i].row, "none"))
+            race->candidate[i].about.reason = NULL;
+}
+
+static tacit_status precondition(tct_race *race, tct_candidate *c)
+{
+    tacit_solver *S = race->S;
+    TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
+    if (!c->driver)
+        TRY(tacit_precond_create_of(S->run.exact, race->wish.matrix,
+                                    c->about.name, race->wish.options, &c->M));
+    TRY(tacit_solver_set_precond(S, c->M));
+    if (c->driver)
+        return tct_agree(S->run.q->world, tct_drive_by(S, c->driver));
+    return tacit_solver_set_loop(S, race->wish.loop);
+}
+
+tacit_status tct_race_take(tct_race *race, tct_candidate *c)
+{
+    tacit_world *world = race->S->run.q->world;
+    const double start = tct_seconds();
+    const tacit_status status = precondition(race, c);
+    double seconds = tct_seconds() - start;
+    if (status == TACIT_INPUT || status == TACIT_UNSUPPORTED ||
+        status == TACIT_NO_MEMORY) {
+        tct_race_leave(c, tacit_error_message());
+        fall_back(race, c);
+    } else if (status < 0) {
+        return status;
+    }
+    TRY(tct_reduce_f64(world, TCT_MAX, 1, &seconds));
+    c->about.setup_seconds += seconds;
+    if (tct_is_in(c)) c->driver = race->S->driver;
+    return TACIT_OK;
+}
+
+void tct_race_free(tct_race *race)
+{
+    for (int i = 0; i < race->count; i++)
+        tacit_operator_destroy(&race->candidate[i].M);
+}
