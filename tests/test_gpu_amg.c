@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: in the loops that
  * take it as few iterations as on the host device, the same bits in two solves,
- * symmetric and positive definite there, too.
+ * symmetric and positive definite there, too; set up on the device it is what
+ * the host makes of it.
  *
  * LABEL: gpu
  * RUN: np=1,2
@@ -127,12 +128,105 @@ static void it_is_symmetric_and_positive(void **state)
     }
 }
 
+/* --- set-up on the device ------------------------------------------------------- */
+
+/* Levels that the device has made, as the log tells. */
+static int told_there;
+
+static void listen(void *ctx, int level, const char *text)
+{
+    (void)ctx;
+    (void)level;
+    told_there += strstr(text, "on the device") != NULL;
+}
+
+static void open_set_up(amg *a, const char *where, const char *matrix,
+                        const char *format, const char *cycle)
+{
+    told_there = 0;
+    assert_int_equal(setenv("TACIT_AMG_SETUP", where, 1), 0);
+    tacit_set_log(listen, NULL);
+    open_amg(a, TEST_DEVICE, matrix, format, cycle);
+    tacit_set_log(NULL, NULL);
+    assert_int_equal(unsetenv("TACIT_AMG_SETUP"), 0);
+}
+
+/* The largest eigenvalue is from sums, which formats make in their own order. */
+static void expect_same_levels(const amg *host, const amg *a, const char *what)
+{
+    for (int i = 0; tacit_precond_level_at(host->M, i); i++) {
+        const tacit_precond_level *h = tacit_precond_level_at(host->M, i);
+        const tacit_precond_level *t = tacit_precond_level_at(a->M, i);
+        if (!t || h->rows != t->rows || h->nonzeros != t->nonzeros ||
+            !(fabs(h->largest - t->largest) <= 1e-9 * h->largest))
+            fail_msg("%s, level %d: %d rows, %d entries, %.17g on the host; "
+                     "%d, %d, %.17g",
+                     what, i, (int)h->rows, (int)h->nonzeros, h->largest,
+                     t ? (int)t->rows : 0, t ? (int)t->nonzeros : 0,
+                     t ? t->largest : 0.0);
+    }
+}
+
+static void expect_same_images(const amg *host, const amg *a, const char *what,
+                               double tolerance)
+{
+    const size_t n = host->p.n;
+    double *x = random_vector(n, 5);
+    double *y = image_of(host->M, host->p.q, n, x);
+    double *z = image_of(a->M, a->p.q, n, x);
+    const double apart = distance_of(n, y, z), size = norm_of(n, y);
+    if (!(apart <= tolerance * size))
+        fail_msg("%s: M x is %g away, of %g", what, apart, size);
+    free(x);
+    free(y);
+    free(z);
+}
+
+static void set_up_there_comes_to_the_same(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *format, *cycle;
+    } cases[] = {{"poisson3d:40", "csr@none", "v"},
+                 {"poisson3d:41", "sell/f64@none", "v"},
+                 {"poisson3d:64", "sell@none", "v"},
+                 {"poisson3d:64", "sell32@none", "w"},
+                 {"jump3d:48,1e4,1", "sell/f64@none", "v"},
+                 {"anisotropic3d:45,0.01", "sell@none", "v"},
+                 {"tet3d:40,1", "sell/f64@none", "v"},
+                 {"poisson2d:400", "sell@none", "v"},
+                 {"elasticity3d:24", "bsell@none", "v"},
+                 {"elasticity3d:24", "sell/f64@rcm", "v"}};
+    const bool cuda = strcmp(TEST_DEVICE, "cuda") == 0;
+    const bool alone = tacit_world_size(test_world()) == 1;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *matrix = cases[i].matrix;
+        const char *format = cuda ? cases[i].format : "sell";
+        const bool left = strstr(format, "@rcm") || strstr(matrix, "elast");
+        amg host, a, again;
+        open_set_up(&host, "host", matrix, format, cases[i].cycle);
+        assert_int_equal(told_there, 0);
+        open_set_up(&a, "device", matrix, format, cases[i].cycle);
+        if ((told_there > 0) != (cuda && alone && !left))
+            fail_msg("%s: %d levels were made there", matrix, told_there);
+        open_set_up(&again, "device", matrix, format, cases[i].cycle);
+        expect_same_levels(&host, &a, matrix);
+        expect_same_images(&host, &a, matrix, 1e-9);
+        expect_same_images(&again, &a, matrix, 0.0);
+        check_solves(&a, matrix, solve(&host));
+        close_amg(&host);
+        close_amg(&again);
+        close_amg(&a);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_those_of_the_host),
         cmocka_unit_test(auto_takes_a_loop_that_can),
         cmocka_unit_test(it_is_symmetric_and_positive),
+        cmocka_unit_test(set_up_there_comes_to_the_same),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -2,29 +2,8 @@
  * operator/layout/slices_compare.c - where the pattern that was built for a GPU
  * and a matrix with new values for it differ. The arrays are read in host
  * memory; a copy of them has been made if they are elsewhere. */
+#include "operator/layout/cells.h"
 #include "operator/layout/slices_build.h"
-
-/* Block column `k` of lane `l` of slice `s`; -1 if it has none there. */
-static int32_t column_at(const tct_gpu_arrays *a, int64_t s, int l, int k)
-{
-    const tct_gpu_slice *slice = &a->slice[s];
-    const void *index = a->index + slice->index;
-    const tct_column_run *run = index;
-    const tct_gpu_const *same = index;
-    const uint16_t *near = index;
-    const int32_t *far = index;
-    const bool there =
-        k < slice->full || (a->length && k < a->length[GPU_LANES * s + l]);
-    switch ((tct_slice_kind)slice->kind) {
-    case SLICE_RUN: return run[k].mask >> l & 1 ? run[k].base + l : -1;
-    case SLICE_CONST: return same[k].mask >> l & 1 ? same[k].base + l : -1;
-    case SLICE_NEAR:
-        if (!there) return -1;
-        return slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2];
-    case SLICE_FAR: return there ? far[GPU_LANES * k + l] : -1;
-    }
-    return -1;
-}
 
 /* A slice, and of what. */
 typedef struct {
@@ -37,7 +16,7 @@ static int64_t read_lane(const void *of, int l, int32_t *out)
     const place *p = of;
     int64_t n = 0;
     for (int k = 0; k < p->a->slice[p->s].width; k++) {
-        const int32_t col = column_at(p->a, p->s, l, k);
+        const int32_t col = tct_cell_column(p->a, p->s, l, k);
         if (col >= 0) out[n++] = col;
     }
     return n;
@@ -46,12 +25,7 @@ static int64_t read_lane(const void *of, int l, int32_t *out)
 static int64_t group_of(const void *of, int l)
 {
     const place *p = of;
-    const tct_gpu_arrays *a = p->a;
-    const int64_t at = GPU_LANES * p->s + l;
-    const int64_t g = a->slice[p->s].sorted
-                          ? at / GPU_WINDOW * GPU_WINDOW + a->order[at]
-                          : at;
-    return g < a->groups ? g : -1;
+    return tct_cell_group(p->a, p->s, l);
 }
 
 tacit_status tct_gpu_slices_compare(const tct_gpu_arrays *a, const tct_local *A,

@@ -14,9 +14,7 @@
 #include <string.h>
 
 static const char *const what = "aggregates of rows";
-static const double APART = 4.0; /* a diagonal so many times all that is off it:
-                                    smoothing solves for the row */
-static const double JOINS = 0.1; /* so much of the diagonal is off it */
+const double tct_apart = 4.0, tct_joins = 0.1;
 
 typedef struct {
     const tacit_matrix *A;
@@ -138,7 +136,7 @@ static int32_t better_place(const aggregation *g, const int32_t *members,
 {
     const tct_csr *A = &g->A->A;
     const int32_t *of = g->G->of;
-    double most = JOINS * sum_row(A, g->w, i).diagonal;
+    double most = tct_joins * sum_row(A, g->w, i).diagonal;
     int32_t best = of[i];
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
@@ -235,7 +233,7 @@ static tacit_status aggregate(aggregation *g, int passes)
 {
     TRY(allocate(g));
     TRY(tct_check_diagonal(g->A));
-    set_diagonal(g, &g->A->A, g->w, APART);
+    set_diagonal(g, &g->A->A, g->w, tct_apart);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
     TRY(join_alone(g));
     g->G->up = g->up;

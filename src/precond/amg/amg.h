@@ -9,7 +9,8 @@
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
  *     transfer.c  P and P'
  *     coarsest.c  the inverse of the last matrix
- *     coarsen.h   which rows make an aggregate */
+ *     coarsen.h   which rows make an aggregate
+ *     there.h     all that but the last levels, where a device has the vectors */
 #ifndef TCT_AMG_H
 #define TCT_AMG_H
 #include "comm/plan.h"
@@ -26,6 +27,7 @@
 typedef struct tct_amg_rows {
     double *diagonal, *sum;
     double bound; /* of the eigenvalues of D^-1 A, this rank's (Gershgorin) */
+    tacit_queue *there; /* whose memory they are in; NULL: the host's */
 } tct_amg_rows;
 
 /* Errors      INPUT (a diagonal entry that is not positive, naming its row),
@@ -153,6 +155,11 @@ typedef struct tct_amg {
     tacit_precond_info about;
     char detail[160], end[96];
 } tct_amg;
+
+/* The operator of a coarse level.
+ * Collective.  Errors as tacit_operator_create. */
+tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
+                                 tacit_operator **out);
 
 /* The levels of `M`, whose wishes are set, for A.
  * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE, COMM. */

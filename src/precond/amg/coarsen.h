@@ -41,6 +41,10 @@ typedef struct tct_coarsening {
                    alike; rows that found no partner join others */
 } tct_coarsening;
 
+/* A diagonal so many times all that is off it: smoothing solves for the row. A row
+ * joins another that this much of its diagonal is off it to. */
+extern const double tct_apart, tct_joins;
+
 /* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). The same for any
  * number of threads.
  * Collective.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/largest.c - the largest eigenvalue of D^-1 A, from some steps of
  * conjugate gradients with a right-hand side of random numbers. */
-#include "precond/amg/amg.h"
+#include "precond/amg/there.h"
 
 enum { STEPS = 12 };
 
@@ -30,6 +30,7 @@ static void close_vectors(vectors *v)
 static tacit_status put_random(const tacit_operator *A, double *r)
 {
     double *host = NULL;
+    if (tct_amg_there_random(A->q, (size_t)A->n, r)) return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
     for (int64_t i = 0; i < A->n; i++)
         host[i] = tct_uniform((uint64_t)i, (uint64_t)A->q->rank) - 0.5;

@@ -3,6 +3,7 @@
  * is small enough for its inverse, or grows no smaller. */
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
+#include "precond/amg/there.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,13 +29,24 @@ static const tct_coarsening pairwise = {.passes = 3};
 typedef struct {
     tct_amg *M;
     const tacit_operator *A; /* finest */
-    const tacit_matrix *m;   /* of the level at hand */
+    const tacit_matrix *m;   /* of the level at hand; NULL: it is there alone */
     tacit_matrix *own;       /* ... unless it is the user's */
     double *smooth;          /* [its rows], NULL: ones */
     tct_near_null near;      /* ... or several vectors */
-    double entries;          /* of all levels */
-    bool loose;              /* no row depends on another */
+    tct_amg_there *there;    /* what a device has of it; NULL: all is here */
+    int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
+    double entries;              /* of all levels */
+    bool loose;                  /* no row depends on another */
 } growth;
+
+/* The next level, of which the device has all that is NULL here. */
+typedef struct {
+    tct_aggregates G;
+    tacit_matrix *matrix;
+    int64_t rows, all, nonzeros;
+    int rounds;
+    bool positive, found;
+} next_level;
 
 static bool is_finest(const growth *g)
 {
@@ -46,11 +58,10 @@ static bool is_finest(const growth *g)
 static tacit_status open_level(growth *g, tct_amg_level *L)
 {
     tacit_queue *q = g->A->q;
-    const size_t n = (size_t)g->m->A.rows;
-    L->n = g->m->A.rows;
-    L->about = (tacit_precond_level){.rows = g->m->A.global_rows,
-                                     .nonzeros = g->m->nonzeros};
-    g->entries += (double)g->m->nonzeros;
+    const size_t n = (size_t)g->rows;
+    L->n = g->rows;
+    L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
+    g->entries += (double)g->nonzeros;
     if (is_finest(g)) return TACIT_OK;
     TRY(tacit_queue_alloc(q, n, &L->b));
     TRY(tacit_queue_alloc(q, n, &L->x));
@@ -61,18 +72,39 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
 
 /* In a format that needs no race: of the few that levels are worth trying, the
  * first that there is for this matrix. */
-static tacit_status make_operator(growth *g, tct_amg_level *L)
+static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
+                              bool blocks, tacit_operator **out)
 {
     static const char *const formats[] = {"bsell@none", "sell@none",
                                           "csr@none"};
+    tacit_status status = TACIT_UNSUPPORTED;
+    for (int i = blocks ? 0 : 1; i < 3 && status == TACIT_UNSUPPORTED; i++)
+        status = tacit_operator_create(q, m, formats[i], out);
+    return status;
+}
+
+tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
+                                 tacit_operator **out)
+{
+    return make_here(q, m, false, out);
+}
+
+static tacit_status make_operator(growth *g, tct_amg_level *L)
+{
     L->A = g->A;
     if (is_finest(g)) return TACIT_OK;
-    tacit_status status = TACIT_UNSUPPORTED;
-    for (int i = g->near.vectors > 1 ? 0 : 1;
-         i < 3 && status == TACIT_UNSUPPORTED; i++)
-        status = tacit_operator_create(g->A->q, g->m, formats[i], &L->own);
+    const tacit_status status =
+        g->there ? tct_amg_there_operator(g->there, g->A, &L->own)
+                 : make_here(g->A->q, g->m, g->near.vectors > 1, &L->own);
     L->A = L->own;
     return status;
+}
+
+static tacit_status find_rows(growth *g, const tct_amg_level *L,
+                              tct_amg_rows *out)
+{
+    if (g->there) return tct_amg_there_rows(g->there, out);
+    return tct_amg_rows_of(g->m, L->A->order, L->A->exponent, out);
 }
 
 static tacit_status make_smoother(growth *g, tct_amg_level *L,
@@ -80,8 +112,7 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
 {
     tct_amg_rows rows;
     TRY(make_operator(g, L));
-    tacit_status status = tct_agree(
-        g->A->world, tct_amg_rows_of(g->m, L->A->order, L->A->exponent, &rows));
+    tacit_status status = tct_agree(g->A->world, find_rows(g, L, &rows));
     if (status >= 0)
         status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
     tct_amg_rows_free(&rows);
@@ -123,42 +154,92 @@ static tacit_status is_positive(const tacit_matrix *m, bool *out)
     return TACIT_OK;
 }
 
-/* Why `coarse` is no level; NULL: it is one. */
-static tacit_status judge(growth *g, const tacit_matrix *coarse,
-                          const char **why)
+/* What a level is as large as. */
+static void set_size(growth *g, const tacit_matrix *m)
 {
-    const double rows = (double)coarse->A.global_rows;
-    const double entries = g->entries + (double)coarse->nonzeros;
-    bool positive = false;
-    *why = NULL;
-    TRY(is_positive(coarse, &positive));
-    g->loose = rows == 0.0;
-    if (g->loose) *why = "no row depends on another";
-    else if (!(rows <= HARDLY * (double)g->m->A.global_rows))
-        *why = "no smaller level is found";
-    else if (entries > COMPLEX * (double)g->M->level[0].about.nonzeros)
-        *why = "another level would have too many entries";
-    else if (!positive) *why = "a diagonal of the next level is not positive";
+    g->m = m;
+    g->rows = m->A.rows;
+    g->all = m->A.global_rows;
+    g->nonzeros = m->nonzeros;
+}
+
+/* The levels from here on are the host's. */
+static tacit_status leave_device(growth *g)
+{
+    if (!g->m) {
+        TRY(tct_amg_there_bring(g->there, &g->own, &g->smooth));
+        set_size(g, g->own);
+    }
+    tct_amg_there_close(&g->there);
     return TACIT_OK;
 }
 
-/* The matrix of the next level, with P to it in `L`, or NULL and why not. */
-static tacit_status coarsen(growth *g, tct_aggregates *G, tacit_matrix **out,
-                            const char **why)
+/* Why `next` is no level; NULL: it is one. */
+static const char *judge(growth *g, const next_level *next)
+{
+    const double rows = (double)next->all;
+    const double entries = g->entries + (double)next->nonzeros;
+    g->loose = rows == 0.0;
+    if (g->loose) return "no row depends on another";
+    if (!(rows <= HARDLY * (double)g->all)) return "no smaller level is found";
+    if (entries > COMPLEX * (double)g->M->level[0].about.nonzeros)
+        return "another level would have too many entries";
+    return next->positive ? NULL
+                          : "a diagonal of the next level is not positive";
+}
+
+static tacit_status coarsen_here(const growth *g, next_level *next)
+{
+    if (g->near.vectors > 0) {
+        TRY(tct_aggregate_nodes(g->m, &g->near, &pairwise, &next->G));
+        TRY(tct_block_galerkin(g->m, &next->G, &next->matrix));
+    } else {
+        TRY(tct_aggregate(g->m, g->smooth, &pairwise, &next->G));
+        TRY(tct_galerkin(g->m, &next->G, &next->matrix));
+    }
+    tct_aggregates_forget(&next->G);
+    next->rows = next->matrix->A.rows;
+    next->all = next->matrix->A.global_rows;
+    next->nonzeros = next->matrix->nonzeros;
+    next->rounds = next->G.rounds;
+    return is_positive(next->matrix, &next->positive);
+}
+
+/* Where the device is not up to it the host is. */
+static tacit_status coarsen_there(growth *g, next_level *next)
+{
+    tct_amg_size size;
+    const tacit_status status =
+        tct_amg_there_coarsen(g->there, &pairwise, &size);
+    if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
+        tct_log(TCT_DETAIL, "amg: the host makes the other levels: %s",
+                tacit_error_message());
+        TRY(leave_device(g));
+        return coarsen_here(g, next);
+    }
+    next->rows = next->all = size.rows;
+    next->nonzeros = size.nonzeros;
+    next->rounds = size.rounds;
+    next->positive = size.positive;
+    return status;
+}
+
+/* The next level, and P to it, or *why there is none. */
+static tacit_status coarsen(growth *g, next_level *next, const char **why)
 {
     *why = "as many levels as were asked for";
     if (g->M->levels == g->M->levels_most) return TACIT_OK;
-    if (g->near.vectors > 0) {
-        TRY(tct_aggregate_nodes(g->m, &g->near, &pairwise, G));
-        TRY(tct_block_galerkin(g->m, G, out));
-    } else {
-        TRY(tct_aggregate(g->m, g->smooth, &pairwise, G));
-        TRY(tct_galerkin(g->m, G, out));
-    }
-    tct_aggregates_forget(G);
-    TRY(judge(g, *out, why));
-    if (*why) tacit_matrix_destroy(out);
+    TRY(g->there ? coarsen_there(g, next) : coarsen_here(g, next));
+    *why = judge(g, next);
+    next->found = *why == NULL;
     return TACIT_OK;
+}
+
+static tacit_status make_transfer(growth *g, const next_level *next,
+                                  tct_amg_level *L)
+{
+    if (g->there) return tct_amg_there_transfer(g->there, &L->down);
+    return tct_amg_transfer_create(g->A->q, L->A->order, &next->G, &L->down);
 }
 
 static void say_end(tct_amg *M, const char *why)
@@ -177,16 +258,25 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
     return TACIT_OK;
 }
 
-/* On to the level of `coarse`, which is taken over, and of G's smooth vectors. */
-static tacit_status descend(growth *g, tct_aggregates *G, tacit_matrix *coarse)
+/* On to the next level, whose matrix and smooth vectors are taken over. */
+static tacit_status descend(growth *g, next_level *next)
 {
+    g->rows = next->rows;
+    g->all = next->all;
+    g->nonzeros = next->nonzeros;
+    if (g->there) {
+        g->m = NULL;
+        tct_amg_there_descend(g->there);
+        return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
+    }
     tacit_matrix_destroy(&g->own);
-    g->own = coarse;
-    g->m = coarse;
-    if (g->near.vectors > 0) return tct_near_null_next(&g->near, G);
+    g->own = next->matrix;
+    next->matrix = NULL;
+    set_size(g, g->own);
+    if (g->near.vectors > 0) return tct_near_null_next(&g->near, &next->G);
     tct_free(g->smooth);
-    g->smooth = G->smooth;
-    G->smooth = NULL;
+    g->smooth = next->G.smooth;
+    next->G.smooth = NULL;
     return TACIT_OK;
 }
 
@@ -195,10 +285,21 @@ static void tell(const growth *g, const tct_amg_level *L, int rounds,
 {
     if (g->A->world->rank == 0)
         tct_log(TCT_DETAIL,
-                "amg: level %d of %lld rows, %d rounds of pairs: the next in "
+                "amg: level %d of %lld rows, %d rounds of pairs%s: the next in "
                 "%.2f ms, the smoother in %.2f ms",
                 g->M->levels - 1, (long long)L->about.rows, rounds,
-                1e3 * coarsened, 1e3 * smoothed);
+                g->there ? " on the device" : "", 1e3 * coarsened,
+                1e3 * smoothed);
+}
+
+/* The level at hand, if `next` follows it. */
+static tacit_status make_level(growth *g, tct_amg_level *L,
+                               const next_level *next, double seconds)
+{
+    const double start = tct_seconds();
+    TRY(make_smoother(g, L, g->M->smoothing));
+    tell(g, L, next->rounds, seconds, tct_seconds() - start);
+    return tct_agree(g->A->world, make_transfer(g, next, L));
 }
 
 /* One level; *more: another follows. */
@@ -206,27 +307,23 @@ static tacit_status add_level(growth *g, bool *more)
 {
     tct_amg *M = g->M;
     tct_amg_level *L = &M->level[M->levels++];
-    tct_aggregates G = {.rows = 0};
-    tacit_matrix *coarse = NULL;
+    next_level next = {.found = false};
     const char *why = NULL;
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
     if (is_small(g, L)) TRY(make_inverse(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
-    tacit_status status = coarsen(g, &G, &coarse, &why);
-    const double coarsened = tct_seconds();
-    if (status >= 0 && coarse) status = make_smoother(g, L, M->smoothing);
-    tell(g, L, G.rounds, coarsened - start, tct_seconds() - coarsened);
-    if (status >= 0 && coarse)
+    tacit_status status = coarsen(g, &next, &why);
+    const double seconds = tct_seconds() - start;
+    if (status >= 0 && !next.found && g->there) status = leave_device(g);
+    if (status >= 0)
         status =
-            tct_agree(g->A->world, tct_amg_transfer_create(g->A->q, L->A->order,
-                                                           &G, &L->down));
-    if (status >= 0 && !coarse) status = finish(g, L, why);
-    *more = status >= 0 && coarse;
-    if (*more) status = tct_agree(g->A->world, descend(g, &G, coarse));
-    else tacit_matrix_destroy(&coarse);
-    tct_aggregates_free(&G);
+            next.found ? make_level(g, L, &next, seconds) : finish(g, L, why);
+    *more = status >= 0 && next.found;
+    if (*more) status = tct_agree(g->A->world, descend(g, &next));
+    tacit_matrix_destroy(&next.matrix);
+    tct_aggregates_free(&next.G);
     return status;
 }
 
@@ -302,10 +399,14 @@ static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from)
 {
-    growth g = {.M = M, .A = A, .m = from->matrix};
+    growth g = {.M = M, .A = A};
     bool more = true;
+    set_size(&g, from->matrix);
     tacit_status status = open_smooth(&g, &from->options);
+    if (status >= 0 && g.near.vectors == 0)
+        status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     while (status >= 0 && more) status = add_level(&g, &more);
+    tct_amg_there_close(&g.there);
     tacit_matrix_destroy(&g.own);
     tct_free(g.smooth);
     tct_near_null_clear(&g.near);

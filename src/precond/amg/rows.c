@@ -38,6 +38,10 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
 
 void tct_amg_rows_free(tct_amg_rows *rows)
 {
+    if (rows->there) {
+        tacit_queue_free(rows->there, &rows->diagonal);
+        tacit_queue_free(rows->there, &rows->sum);
+    }
     TCT_FREE(rows->diagonal, rows->sum);
     *rows = (tct_amg_rows){.bound = 0.0};
 }

@@ -10,7 +10,7 @@
  * Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
  * what the cycle needs to be positive definite, it is up to some 1.2 upper. In
  * l1-jacobi D has the row sums of |a|: it never overshoots. */
-#include "precond/amg/amg.h"
+#include "precond/amg/there.h"
 
 /* What was found from below, enlarged; the row sums are a bound from above. */
 static const double MARGIN = 1.1, JACOBI = 4.0 / 3.0;
@@ -135,11 +135,17 @@ static double first_of(const tct_amg_smoother *S)
     return 2.0 / (S->largest + S->largest / S->how.ratio);
 }
 
-static tacit_status put_inverse(const tct_amg_smoother *S, const double *of,
+/* Of what `rows` have. */
+static tacit_status put_inverse(const tct_amg_smoother *S,
+                                const tct_amg_rows *rows, const double *of,
                                 double factor)
 {
     const size_t n = (size_t)S->A->n;
     double *host = NULL;
+    if (rows->there) {
+        tct_amg_there_invert(S->A->q, n, of, factor, S->d);
+        return q_own_status(S->A->q);
+    }
     TRY(TCT_ALLOC(n, "a smoother", &host));
     for (size_t k = 0; k < n; k++) host[k] = factor / of[k];
     q_put(S->A->q, n, host, S->d);
@@ -178,10 +184,10 @@ tacit_status tct_amg_smoother_create(const tacit_operator *A,
     double c[COEFFICIENTS] = {0.0};
     *S = (tct_amg_smoother){.A = A, .how = how, .largest = 1.0};
     tacit_status status = allocate(S);
-    if (status >= 0) status = put_inverse(S, rows->diagonal, 1.0);
+    if (status >= 0) status = put_inverse(S, rows, rows->diagonal, 1.0);
     TRY(tct_agree(A->world, status));
     if (!l1) TRY(find_largest(S, rows->bound));
-    status = put_inverse(S, l1 ? rows->sum : rows->diagonal, first_of(S));
+    status = put_inverse(S, rows, l1 ? rows->sum : rows->diagonal, first_of(S));
     fill_coefficients(S, c);
     if (status >= 0) q_put(A->q, COEFFICIENTS, c, S->c);
     return tct_agree(A->world, status < 0 ? status : q_own_status(A->q));

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/layout/cells.h - what a slice (layout.h) has in a cell: for who reads
+ * a matrix back, on the host or on a GPU. Products have ways of their own. */
+#ifndef TCT_GPU_CELLS_H
+#define TCT_GPU_CELLS_H
+#include "device/steps.h"
+#include "operator/layout/layout.h"
+
+/* Block column `k` of lane `l` of slice `s`; -1 if it has none there. */
+TCT_BOTH int32_t tct_cell_column(const tct_gpu_arrays *a, int64_t s, int l,
+                                 int k)
+{
+    const tct_gpu_slice *slice = &a->slice[s];
+    const uint8_t *index = a->index + slice->index;
+    const tct_column_run *run = (const tct_column_run *)(const void *)index;
+    const tct_gpu_const *same = (const tct_gpu_const *)(const void *)index;
+    const uint16_t *near = (const uint16_t *)(const void *)index;
+    const int32_t *far = (const int32_t *)(const void *)index;
+    const bool there =
+        k < slice->full || (a->length && k < a->length[GPU_LANES * s + l]);
+    switch ((tct_slice_kind)slice->kind) {
+    case SLICE_RUN: return run[k].mask >> l & 1 ? run[k].base + l : -1;
+    case SLICE_CONST: return same[k].mask >> l & 1 ? same[k].base + l : -1;
+    case SLICE_NEAR:
+        if (!there) return -1;
+        return slice->base + near[2 * (k / 2 * GPU_LANES + l) + k % 2];
+    case SLICE_FAR: return there ? far[GPU_LANES * k + l] : -1;
+    }
+    return -1;
+}
+
+/* The group of lane `l` of slice `s`; -1: none. */
+TCT_BOTH int64_t tct_cell_group(const tct_gpu_arrays *a, int64_t s, int l)
+{
+    const int64_t at = GPU_LANES * s + l;
+    const int64_t g =
+        a->slice[s].sorted ? at / GPU_WINDOW * GPU_WINDOW + a->order[at] : at;
+    return g < a->groups ? g : -1;
+}
+
+/* The value there, of rows (b = 1) in a store that loses nothing. */
+TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
+{
+    const tct_gpu_slice *slice = &a->slice[s];
+    const uint8_t *index = a->index + slice->index;
+    const tct_gpu_const *same = (const tct_gpu_const *)(const void *)index;
+    const int64_t at = (slice->cell + k) * GPU_LANES + l;
+    if (slice->kind == SLICE_CONST) return same[k].value;
+    switch ((tct_gpu_store)a->store) {
+    case GPU_F64: return ((const double *)a->value)[at];
+    case GPU_F32: return ((const float *)a->value)[at];
+    case GPU_DICT8: return a->dict[((const uint8_t *)a->value)[at]];
+    case GPU_DICT16: return a->dict[((const uint16_t *)a->value)[at]];
+    case GPU_F48: break;
+    }
+    return 0.0;
+}
+
+/* --- rows (b = 1) as they were ------------------------------------------------ */
+
+/* How many entries lane `l` of slice `s` has. */
+TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,
+                             int32_t *count)
+{
+    const int64_t row = tct_cell_group(a, s, l);
+    if (row < 0) return;
+    count[row] = 0;
+    for (int k = 0; k < a->slice[s].width; k++)
+        count[row] += tct_cell_column(a, s, l, k) >= 0;
+}
+
+/* Its columns and values, behind one another from ptr[row] on. */
+TCT_BOTH void tct_cell_read(const tct_gpu_arrays *a, int64_t s, int l,
+                            const int64_t *ptr, int32_t *col, double *val)
+{
+    const int64_t row = tct_cell_group(a, s, l);
+    if (row < 0) return;
+    int64_t at = ptr[row];
+    for (int k = 0; k < a->slice[s].width; k++) {
+        const int32_t j = tct_cell_column(a, s, l, k);
+        if (j < 0) continue;
+        col[at] = j;
+        val[at++] = tct_cell_value(a, s, l, k);
+    }
+}
+
+#endif

@@ -1,0 +1,602 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/there.c - set-up on a device: which tasks follow one another. The
+ * host looks at a few numbers where it must know how much memory comes next. */
+#include "precond/amg/there.h"
+#include <inttypes.h>
+#include <stdlib.h>
+
+enum { ROUNDS = 2 /* between two looks */ };
+
+struct tct_amg_there {
+    const tct_amg_kernels *kernels;
+    tacit_queue *q;
+    tacit_world *world;
+    double *matrix, *coarse; /* memory of A and of C                          */
+    double *pass;            /* ... and of B, unless that is A                */
+    double *smooth, *next;   /* of this level, NULL: ones; of the next one   */
+    double *room;            /* what g points to else                        */
+    tct_amg_csr A, B, C;     /* of the level, its last pass, the next level  */
+    tct_amg_state about, after; /* what `look_over` found of these           */
+    tct_amg_transfer down; /* not yet taken                                */
+    tct_amg_work g;
+    tct_amg_state seen;
+};
+
+const tct_amg_kernels *tct_amg_kernels_instead;
+
+const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
+{
+    const char *wish = getenv("TACIT_AMG_SETUP");
+    if (!wish || strcmp(wish, "device") != 0) return NULL;
+    if (tct_amg_kernels_instead) return tct_amg_kernels_instead;
+#if TCT_HAVE_CUDA
+    if (q->device == &tct_device_cuda) return &tct_amg_gpu_kernels;
+#endif
+    (void)q;
+    return NULL;
+}
+
+/* --- memory --------------------------------------------------------------------- */
+
+static size_t doubles_for(int64_t count, size_t size)
+{
+    return ((size_t)count * size + sizeof(double) - 1) / sizeof(double);
+}
+
+/* Room for a matrix of so many rows and entries, as one piece. */
+static tacit_status open_csr(tacit_queue *q, int64_t rows, int64_t entries,
+                             double **memory, tct_amg_csr *out)
+{
+    const size_t ptr = (size_t)rows + 1, val = (size_t)entries;
+    TRY(tacit_queue_alloc(q, ptr + val + doubles_for(entries, sizeof *out->col),
+                          memory));
+    *out = (tct_amg_csr){.rows = rows,
+                         .entries = entries,
+                         .ptr = (int64_t *)(void *)*memory,
+                         .val = *memory + ptr,
+                         .col = (int32_t *)(void *)(*memory + ptr + val)};
+    return TACIT_OK;
+}
+
+/* The next `count` elements of `size` of the room; with `room` NULL only how
+ * many doubles there are is counted. */
+typedef struct {
+    double *room;
+    size_t taken;
+} carving;
+
+static void *carve(carving *c, int64_t count, size_t size)
+{
+    void *at = c->room ? c->room + c->taken : NULL;
+    c->taken += doubles_for(count, size);
+    return at;
+}
+
+static size_t divide_room(double *room, int64_t n, tct_amg_work *g)
+{
+    carving c = {.room = room};
+    int32_t **const numbers[] = {&g->mate,  &g->lower,  &g->upper, &g->open,
+                                 &g->other, &g->up,     &g->of,    &g->first,
+                                 &g->count, &g->length, &g->longs};
+    g->state = carve(&c, TCT_AMG_STATE, sizeof(double));
+    g->diag = carve(&c, n, sizeof *g->diag);
+    g->sum = carve(&c, n + 1, sizeof *g->sum);
+    g->partial = carve(&c, TCT_AMG_STRETCHES + 1, sizeof *g->partial);
+    g->link = carve(&c, n, sizeof *g->link);
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
+        *numbers[i] = carve(&c, n + 1, sizeof **numbers[i]);
+    return c.taken;
+}
+
+/* --- words ------------------------------------------------------------------------ */
+
+static void each(const tct_amg_there *t, tct_amg_task task, int64_t n)
+{
+    if (n > 0) t->kernels->each(t->q, task, n, &t->g);
+}
+
+static void clear_state(const tct_amg_there *t)
+{
+    const tct_amg_state none = {.count = 0};
+    double zeros[TCT_AMG_STATE];
+    memcpy(zeros, &none, sizeof none);
+    q_put(t->q, TCT_AMG_STATE, zeros, (double *)(void *)t->g.state);
+}
+
+static tacit_status look_at_state(tct_amg_there *t)
+{
+    double state[TCT_AMG_STATE];
+    memset(state, 0, sizeof state);
+    q_get(t->q, TCT_AMG_STATE, (const double *)(const void *)t->g.state, state);
+    memcpy(&t->seen, state, sizeof t->seen);
+    return q_own_status(t->q);
+}
+
+/* Sum up `count` [n]; what it comes to in all. */
+static tacit_status sum_up(tct_amg_there *t, int64_t n, int64_t *all)
+{
+    double last = 0.0;
+    t->kernels->sum_up(t->q, n, &t->g);
+    q_get(t->q, 1, (const double *)(const void *)(t->g.sum + n), &last);
+    memcpy(all, &last, sizeof *all);
+    return q_own_status(t->q);
+}
+
+/* --- a pass ------------------------------------------------------------------------ */
+
+/* How far back each row of a path begins: see tasks.h. */
+static void enqueue_round(tct_amg_there *t, int64_t n)
+{
+    tct_amg_work *g = &t->g;
+    each(t, TCT_AMG_look, n);
+    each(t, TCT_AMG_link, n);
+    for (g->step = 0; g->step < TCT_AMG_JUMPS; g->step++)
+        each(t, TCT_AMG_jump, n);
+    each(t, TCT_AMG_pair, n);
+    each(t, TCT_AMG_keep, n);
+    each(t, TCT_AMG_decide, 1);
+    int32_t *const open = g->open;
+    g->open = g->other;
+    g->other = open;
+}
+
+/* A round pairs a row, or it is the last but one: they end. */
+static tacit_status match(tct_amg_there *t, int *rounds)
+{
+    const int64_t rows = t->g.A.rows;
+    int64_t n = rows;
+    clear_state(t);
+    each(t, TCT_AMG_open, rows);
+    each(t, TCT_AMG_opened, 1);
+    for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
+        for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
+        TRY(look_at_state(t));
+        if (t->seen.done) break;
+        n = (int64_t)t->seen.count;
+    }
+    *rounds += (int)t->seen.rounds;
+    return TACIT_OK;
+}
+
+/* The rows of `out`, in new memory. */
+static tacit_status contract(tct_amg_there *t, double **memory)
+{
+    tct_amg_work *g = &t->g;
+    int64_t entries = 0;
+    clear_state(t);
+    each(t, TCT_AMG_measure, g->coarse);
+    t->kernels->merge(t->q, false, g);
+    TRY(sum_up(t, g->coarse, &entries));
+    TRY(look_at_state(t));
+    if (t->seen.too_long)
+        FAIL(TACIT_UNSUPPORTED, "rows of more than %d entries", TCT_AMG_LONG);
+    TRY(open_csr(t->q, g->coarse, entries, memory, &g->out));
+    each(t, TCT_AMG_starts, g->coarse + 1);
+    t->kernels->merge(t->q, true, g);
+    return q_own_status(t->q);
+}
+
+/* Rows in pairs; *memory is that of their matrix, unless they are the last. */
+static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
+                         int *rounds)
+{
+    tct_amg_work *g = &t->g;
+    const int64_t rows = g->A.rows;
+    TRY(match(t, rounds));
+    each(t, TCT_AMG_lead, rows);
+    TRY(sum_up(t, rows, &g->coarse));
+    each(t, TCT_AMG_number, rows);
+    g->step = step;
+    each(t, TCT_AMG_go_up, t->A.rows);
+    if (last) return TACIT_OK;
+    g->pairs = true;
+    g->sorted = false;
+    g->weight = g->w;
+    g->group = g->up;
+    TRY(contract(t, memory));
+    g->A = g->out;
+    g->w = NULL;
+    g->apart = HUGE_VAL;
+    each(t, TCT_AMG_diagonal, g->A.rows);
+    return TACIT_OK;
+}
+
+/* The last one's matrix stays, and where its rows go to, `up`. */
+static tacit_status passes(tct_amg_there *t, int count, int *rounds)
+{
+    tacit_status status = TACIT_OK;
+    t->g.apart = tct_apart;
+    each(t, TCT_AMG_diagonal, t->A.rows);
+    for (int k = 0; status >= 0 && k < count; k++) {
+        double *memory = NULL;
+        status = pass(t, k, k == count - 1, &memory, rounds);
+        if (!memory) continue;
+        tacit_queue_free(t->q, &t->pass);
+        t->pass = memory;
+    }
+    t->B = t->g.A;
+    return status;
+}
+
+/* --- aggregates --------------------------------------------------------------------- */
+
+/* The work on the level's own matrix. */
+static void begin_level(tct_amg_there *t)
+{
+    t->g.A = t->A;
+    t->g.w = t->smooth;
+}
+
+/* Rows that are alone go to others, and those left are numbered again. */
+static tacit_status join_alone(tct_amg_there *t)
+{
+    tct_amg_work *g = &t->g;
+    const int64_t rows = t->A.rows;
+    int32_t *const of = g->of;
+    g->joins = tct_joins;
+    g->place = g->lower;
+    each(t, TCT_AMG_none, g->coarse);
+    each(t, TCT_AMG_member, rows);
+    each(t, TCT_AMG_place, rows);
+    each(t, TCT_AMG_stays, g->coarse);
+    int64_t count = 0;
+    TRY(sum_up(t, g->coarse, &count));
+    each(t, TCT_AMG_renumber, rows);
+    g->of = g->up;
+    each(t, TCT_AMG_renumber, t->B.rows);
+    g->of = of;
+    g->coarse = count;
+    return TACIT_OK;
+}
+
+static tacit_status open_transfer(tct_amg_there *t)
+{
+    tct_amg_transfer *T = &t->down;
+    const size_t rows = (size_t)t->A.rows, coarse = (size_t)t->g.coarse;
+    const size_t halves = (rows + 1) / 2;
+    tct_amg_transfer_free(t->q, T);
+    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse, .width = 1}};
+    TRY(tacit_queue_alloc(t->q, (coarse + 2) / 2, &T->ptr));
+    TRY(tacit_queue_alloc(t->q, halves, &T->list));
+    TRY(tacit_queue_alloc(t->q, halves, &T->of));
+    TRY(tacit_queue_alloc(t->q, rows, &T->weight));
+    TRY(tacit_queue_alloc(t->q, rows, &T->listed));
+    tacit_queue_free(t->q, &t->next);
+    return tacit_queue_alloc(t->q, coarse, &t->next);
+}
+
+/* The `rows` of each aggregate as `of` says, ascending; *elements: of any. */
+static tacit_status list_members(tct_amg_there *t, int64_t rows, int32_t *of,
+                                 int32_t *ptr, int32_t *list, int64_t *elements)
+{
+    tct_amg_work *g = &t->g;
+    int32_t *const was = g->of;
+    g->of = of;
+    g->ptr = ptr;
+    g->list = list;
+    each(t, TCT_AMG_none, g->coarse);
+    each(t, TCT_AMG_member, rows);
+    TRY(sum_up(t, g->coarse, elements));
+    each(t, TCT_AMG_begin, g->coarse + 1);
+    each(t, TCT_AMG_none, g->coarse);
+    each(t, TCT_AMG_fill, rows);
+    each(t, TCT_AMG_sort, g->coarse);
+    g->of = was;
+    return TACIT_OK;
+}
+
+/* P, and the smooth vector of the next level. */
+static tacit_status make_p(tct_amg_there *t)
+{
+    tct_amg_work *g = &t->g;
+    const int64_t rows = t->A.rows;
+    int32_t *const up = g->up;
+    TRY(open_transfer(t));
+    g->scaled = t->down.weight;
+    g->listed = t->down.listed;
+    g->smooth = t->next;
+    TRY(list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
+                     (int32_t *)(void *)t->down.list, &t->down.sets.elements));
+    each(t, TCT_AMG_weigh, g->coarse);
+    each(t, TCT_AMG_weigh_none, rows);
+    t->down.sets.ptr = g->ptr;
+    t->down.sets.list = g->list;
+    g->up = (int32_t *)(void *)t->down.of;
+    each(t, TCT_AMG_copy, rows);
+    g->up = up;
+    return q_own_status(t->q);
+}
+
+/* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
+static tacit_status galerkin(tct_amg_there *t)
+{
+    tct_amg_work *g = &t->g;
+    int64_t elements = 0;
+    tacit_queue_free(t->q, &t->coarse);
+    g->pairs = false;
+    g->sorted = true;
+    g->weight = t->down.weight;
+    g->group = g->of;
+    if (t->pass) {
+        g->A = t->B;
+        g->weight = g->vector = g->diag;
+        g->group = g->up;
+        TRY(list_members(t, t->B.rows, g->up, g->first, g->upper, &elements));
+        each(t, TCT_AMG_scale, t->B.rows);
+    }
+    const tacit_status status = contract(t, &t->coarse);
+    tacit_queue_free(t->q, &t->pass);
+    t->C = g->out;
+    return status;
+}
+
+/* Of each row of `A` into the room's vectors. */
+static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
+                              double *diagonal, double *sum)
+{
+    clear_state(t);
+    t->g.A = *A;
+    t->g.vector = diagonal;
+    t->g.sums = sum;
+    each(t, TCT_AMG_look_over, A->rows);
+    return look_at_state(t);
+}
+
+/* The same, where nobody wants the vectors. */
+static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
+                             tct_amg_state *about)
+{
+    TRY(look_over(t, A, t->g.diag, (double *)(void *)t->g.sum));
+    *about = t->seen;
+    return TACIT_OK;
+}
+
+/* The pieces of the room are where `divide_room` has put them. */
+static void tidy(tct_amg_there *t)
+{
+    t->g = (tct_amg_work){.w = t->smooth};
+    divide_room(t->room, t->A.rows, &t->g);
+}
+
+tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
+                                   tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    tidy(t);
+    begin_level(t);
+    TRY(passes(t, how->passes, &next->rounds));
+    begin_level(t);
+    TRY(join_alone(t));
+    TRY(make_p(t));
+    TRY(galerkin(t));
+    next->rows = t->C.rows;
+    next->nonzeros = t->C.entries;
+    TRY(describe(t, &t->C, &t->after));
+    next->positive = t->after.bad == 0;
+    return TACIT_OK;
+}
+
+/* --- a level ------------------------------------------------------------------------- */
+
+tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
+{
+    const size_t n = (size_t)t->A.rows;
+    *out = (tct_amg_rows){.there = t->q};
+    TRY(tacit_queue_alloc(t->q, n, &out->diagonal));
+    TRY(tacit_queue_alloc(t->q, n, &out->sum));
+    TRY(look_over(t, &t->A, out->diagonal, out->sum));
+    out->bound = t->about.bound;
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
+{
+    *out = t->down;
+    t->down = (tct_amg_transfer){.ptr = NULL};
+    return TACIT_OK;
+}
+
+void tct_amg_there_descend(tct_amg_there *t)
+{
+    tacit_queue_free(t->q, &t->matrix);
+    tacit_queue_free(t->q, &t->smooth);
+    t->matrix = t->coarse;
+    t->smooth = t->next;
+    t->A = t->C;
+    t->about = t->after;
+    t->coarse = NULL;
+    t->next = NULL;
+}
+
+bool tct_amg_there_is_done(const tct_amg_there *t)
+{
+    enum { NEAR = 64 }; /* scale.c */
+    int exponent = 0;
+    (void)frexp(t->about.size, &exponent);
+    return t->A.rows <= t->kernels->small || abs(exponent) > NEAR;
+}
+
+/* --- to and fro ----------------------------------------------------------------------- */
+
+static tacit_status get_rows(const tct_amg_there *t, tct_csr *out)
+{
+    const tct_amg_csr *A = &t->A;
+    const size_t words = doubles_for(A->entries, sizeof *A->col);
+    double *cols = NULL;
+    TRY(tct_csr_rows(out, A->rows, A->rows, 0, A->rows));
+    TRY(tct_csr_entries(out, A->entries));
+    TRY(TCT_ALLOC(words, "a matrix of aggregates", &cols));
+    q_get(t->q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
+          (double *)(void *)out->ptr);
+    q_get(t->q, (size_t)A->entries, A->val, out->val);
+    q_get(t->q, words, (const double *)(const void *)A->col, cols);
+    for (int64_t k = 0; k < A->entries; k++) {
+        int32_t col;
+        memcpy(&col, (const char *)cols + (size_t)k * sizeof col, sizeof col);
+        tct_csr_set_col(out, k, col);
+    }
+    tct_free(cols);
+    return q_own_status(t->q);
+}
+
+tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
+                                 double **smooth)
+{
+    tct_csr rows = {0};
+    double *w = NULL;
+    const size_t n = (size_t)t->A.rows;
+    tacit_status status = get_rows(t, &rows);
+    if (status >= 0 && t->smooth) {
+        status = TCT_ALLOC(n, "a matrix of aggregates", &w);
+        if (status >= 0) q_get(t->q, n, t->smooth, w);
+        if (status >= 0) status = q_own_status(t->q);
+    }
+    status = tct_matrix_adopt(t->world, status, &rows, matrix);
+    if (status < 0) tct_free(w);
+    else (*matrix)->format = "galerkin";
+    if (status >= 0) *smooth = w;
+    return status;
+}
+
+/* What the device does not store as it is, the host does. */
+tacit_status tct_amg_there_operator(tct_amg_there *t,
+                                    const tacit_operator *finest,
+                                    tacit_operator **out)
+{
+    tacit_matrix *m = NULL;
+    double *smooth = NULL;
+    tacit_status status = t->kernels->store(finest, &t->A, t->about.norm, out);
+    if (status != TACIT_UNSUPPORTED) return status;
+    status = tct_amg_there_bring(t, &m, &smooth);
+    if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
+    tacit_matrix_destroy(&m);
+    tct_free(smooth);
+    return status;
+}
+
+/* Columns of 64 bits are of matrices that are not for one rank. */
+static tacit_status put_rows(tct_amg_there *t, const tct_csr *A)
+{
+    const size_t entries = (size_t)tct_csr_nonzeros(A);
+    const size_t words = entries / 2; /* two columns each */
+    double last = 0.0;
+    TRY(open_csr(t->q, A->rows, (int64_t)entries, &t->matrix, &t->A));
+    q_put(t->q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
+          (double *)(void *)t->A.ptr);
+    q_put(t->q, entries, A->val, t->A.val);
+    double *cols = (double *)(void *)t->A.col;
+    q_put(t->q, words, (const double *)(const void *)A->col32, cols);
+    if (entries % 2 != 0) {
+        memcpy(&last, A->col32 + 2 * words, sizeof *A->col32);
+        q_put(t->q, 1, &last, cols + words);
+    }
+    return q_own_status(t->q);
+}
+
+/* --- all ------------------------------------------------------------------------------- */
+
+/* Why set-up is left to the host; NULL: it is not. */
+static const char *reason(const tacit_operator *A, const tacit_matrix *m,
+                          int64_t small)
+{
+    if (A->world->size > 1) return "there are several ranks";
+    if (A->order) return "the operator has an order of its own";
+    if (A->exponent != 0) return "entries are far from 1";
+    if (m->A.col64 || m->A.rows > INT32_MAX / 2) return "there are many rows";
+    if (m->A.rows <= small) return "the matrix is small";
+    if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
+    return NULL;
+}
+
+/* What the operator has on the device; *out false: it does not tell. */
+static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
+                              bool *out)
+{
+    int64_t entries = 0;
+    *out = t->kernels->count(A, t->g.count);
+    if (!*out) return TACIT_OK;
+    TRY(sum_up(t, A->n, &entries));
+    *out = entries == A->info.nonzeros;
+    if (!*out) return TACIT_OK;
+    TRY(open_csr(t->q, A->n, entries, &t->matrix, &t->A));
+    t->g.out = t->A;
+    each(t, TCT_AMG_starts, A->n + 1);
+    t->kernels->read(A, &t->A);
+    return q_own_status(t->q);
+}
+
+static tacit_status build(tct_amg_there *t, const tacit_operator *A,
+                          const tacit_matrix *m, const double *smooth)
+{
+    const size_t room = divide_room(NULL, A->n, &t->g);
+    bool there = false;
+    TRY(tacit_queue_alloc(t->q, room, &t->room));
+    divide_room(t->room, A->n, &t->g);
+    TRY(read_rows(t, A, &there));
+    if (!there) TRY(put_rows(t, &m->A));
+    if (smooth) {
+        TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
+        q_put(t->q, (size_t)A->n, smooth, t->smooth);
+    }
+    TRY(describe(t, &t->A, &t->about));
+    if (t->about.bad > 0)
+        FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
+                                const double *smooth, tct_amg_there **out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
+    const char *why = kernels ? reason(A, m, kernels->small) : NULL;
+    tct_amg_there *t = NULL;
+    *out = NULL;
+    if (!kernels) return TACIT_OK;
+    if (!why) t = tct_calloc(sizeof *t);
+    if (!why && !t) why = "there is no memory";
+    if (t) {
+        t->kernels = kernels;
+        t->q = A->q;
+        t->world = A->world;
+        const tacit_status status = build(t, A, m, smooth);
+        if (status < 0) {
+            tct_amg_there_close(&t);
+            if (status != TACIT_NO_MEMORY && status != TACIT_UNSUPPORTED)
+                return status;
+            why = tacit_error_message();
+        }
+    }
+    if (why && A->world->rank == 0)
+        tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
+    *out = t;
+    return TACIT_OK;
+}
+
+void tct_amg_there_close(tct_amg_there **there)
+{
+    tct_amg_there *t = *there;
+    if (!t) return;
+    double **const all[] = {&t->matrix, &t->coarse, &t->pass,
+                            &t->smooth, &t->next,   &t->room};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tacit_queue_free(t->q, all[i]);
+    tct_amg_transfer_free(t->q, &t->down);
+    tct_free(t);
+    *there = NULL;
+}
+
+void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
+                          double factor, double *out)
+{
+    const tct_amg_work g = {
+        .factor = factor, .sums = (double *)(uintptr_t)of, .vector = out};
+    if (n > 0) tct_amg_kernels_of(q)->each(q, TCT_AMG_inverse, (int64_t)n, &g);
+}
+
+bool tct_amg_there_random(tacit_queue *q, size_t n, double *out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
+    const tct_amg_work g = {.step = q->rank, .vector = out};
+    if (kernels && n > 0) kernels->each(q, TCT_AMG_random, (int64_t)n, &g);
+    return kernels != NULL;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/there.h - set-up where the vectors are: the matrix of a level, its
+ * aggregates and theirs in the memory of a device, so that the host has but
+ * numbers of rows and entries to look at. It comes to the same bits as the host
+ * (tasks.h), for which small levels are left.
+ *
+ *     open(A, m) ... coarsen ... make the level ... descend ...
+ *     ... bring: the rest is the host's ... close */
+#ifndef TCT_AMG_THERE_H
+#define TCT_AMG_THERE_H
+#include "precond/amg/amg.h"
+#include "precond/amg/coarsen.h"
+#include "precond/amg/kernels.h"
+
+/* Those of the device of `q`, if the environment asks for them (TACIT_AMG_SETUP
+ * is "device"); NULL: set-up is the host's. */
+const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
+/* What tests have in their place; NULL: nothing. */
+extern const tct_amg_kernels *tct_amg_kernels_instead;
+
+typedef struct tct_amg_there tct_amg_there;
+
+/* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a reason
+ * that the log tells.
+ * Errors      DEVICE. */
+tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
+                                const double *smooth, tct_amg_there **out);
+void tct_amg_there_close(tct_amg_there **there);
+
+/* How large the next level is, once `coarsen` has made it. */
+typedef struct tct_amg_size {
+    int64_t rows, nonzeros;
+    int rounds;
+    bool positive; /* each diagonal entry is */
+} tct_amg_size;
+
+/* Errors      UNSUPPORTED (rows too long), NO_MEMORY: the host may try. */
+tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
+                                   tct_amg_size *next);
+/* Of the level at hand, as amg.h says of the host's. */
+tacit_status tct_amg_there_operator(tct_amg_there *t,
+                                    const tacit_operator *finest,
+                                    tacit_operator **out);
+tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out);
+/* P to the next level, which `coarsen` has found. */
+tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out);
+/* On to the next level. */
+void tct_amg_there_descend(tct_amg_there *t);
+/* Is the level at hand for the host: small, or to be stored times a power of 2? */
+bool tct_amg_there_is_done(const tct_amg_there *t);
+/* The matrix of the level at hand, and its smooth vector (NULL: ones). */
+tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
+                                 double **smooth);
+
+/* Without a level: factor / of [n] into `out`; random numbers as largest.c has
+ * them, if the device of `q` makes any. */
+void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
+                          double factor, double *out);
+bool tct_amg_there_random(tacit_queue *q, size_t n, double *out);
+
+#endif

@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/amg_twin.h - the tasks of set-up on a device (precond/amg/tasks.h), run
+ * on the host by one thread in an order of no meaning. */
+#ifndef TACIT_TESTS_AMG_TWIN_H
+#define TACIT_TESTS_AMG_TWIN_H
+#include "mpi_main.h"
+#include "operator/layout/cells.h"
+#include "precond/amg/there.h"
+#include <stdlib.h>
+
+/* Numbers below `n`, each once, from one that is the k-th of a walk. */
+static inline int64_t twin_order(int64_t n, int64_t k)
+{
+    static const int64_t strides[] = {7919, 1, 104729};
+    for (size_t i = 0; i < sizeof strides / sizeof *strides; i++)
+        if (n % strides[i] != 0 && strides[i] != 1)
+            return (k + 1) * strides[i] % n;
+    return n - 1 - k;
+}
+
+/* Jumps as if all threads had read before the first of them wrote, which is when
+ * they get least far along a path. */
+static inline void twin_jump(int64_t n, const tct_amg_work *g)
+{
+    const size_t bytes = (size_t)g->A.rows * sizeof *g->link;
+    tct_amg_work before = *g;
+    before.link = malloc(bytes + 1);
+    assert_non_null(before.link);
+    memcpy(before.link, g->link, bytes);
+    for (int64_t k = 0; k < n; k++) {
+        const int32_t i = tct_amg_row_at(g, k);
+        if (i < 0) continue;
+        const uint32_t was = before.link[i];
+        tct_amg_task_jump(&before, k);
+        g->link[i] = before.link[i];
+        before.link[i] = was;
+    }
+    free(before.link);
+}
+
+static inline void twin_each(tacit_queue *q, tct_amg_task task, int64_t n,
+                             const tct_amg_work *g)
+{
+    (void)q;
+    if (task == TCT_AMG_jump) {
+        twin_jump(n, g);
+        return;
+    }
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t i = twin_order(n, k);
+        switch (task) {
+#define X(name) \
+    case TCT_AMG_##name: tct_amg_task_##name(g, i); break;
+            TCT_AMG_TASKS(X)
+#undef X
+        }
+    }
+}
+
+static inline void twin_sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
+{
+    int64_t sum = 0;
+    (void)q;
+    for (int64_t k = 0; k < n; k++) {
+        g->sum[k] = sum;
+        sum += g->count[k];
+    }
+    g->sum[n] = sum;
+}
+
+/* By as many threads as are of no power of two, one after the other. */
+static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
+{
+    enum { LANES = 5 };
+    static int32_t col[TCT_AMG_LONG];
+    static double val[TCT_AMG_LONG];
+    static uint8_t mark[TCT_AMG_LONG];
+    const tct_amg_entries e = {col, val, mark};
+    (void)q;
+    for (int64_t n = 0; n < g->coarse; n++) {
+        int32_t marked = 0;
+        for (int l = LANES; l-- > 0;) tct_amg_gather(g, n, l, LANES, &e);
+        for (int l = 0; l < LANES; l++)
+            marked += tct_amg_mark(g->length[n], l, LANES, &e);
+        if (!write) g->count[n] = marked;
+        for (int l = LANES; write && l-- > 0;)
+            tct_amg_emit(g, n, g->length[n], l, LANES, &e);
+    }
+}
+
+/* Slices of the matrix at hand, as a GPU would have them; NULL: there are none. */
+static const tct_gpu_arrays *twin_slices;
+
+static inline bool twin_count(const tacit_operator *A, int32_t *count)
+{
+    (void)A;
+    for (int64_t s = 0; twin_slices && s < twin_slices->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++)
+            tct_cell_count(twin_slices, s, l, count);
+    return twin_slices != NULL;
+}
+
+static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
+{
+    (void)A;
+    for (int64_t s = 0; s < twin_slices->slices; s++)
+        for (int l = 0; l < GPU_LANES; l++)
+            tct_cell_read(twin_slices, s, l, out->ptr, out->col, out->val);
+}
+
+static inline tacit_status twin_store(const tacit_operator *finest,
+                                      const tct_amg_csr *A, double norm,
+                                      tacit_operator **out)
+{
+    (void)finest;
+    (void)A;
+    (void)norm;
+    (void)out;
+    return TACIT_UNSUPPORTED;
+}
+
+static const tct_amg_kernels twin_kernels = {.small = 800,
+                                             .each = twin_each,
+                                             .sum_up = twin_sum_up,
+                                             .merge = twin_merge,
+                                             .count = twin_count,
+                                             .read = twin_read,
+                                             .store = twin_store};
+
+#endif
