@@ -94,6 +94,60 @@ static double *gram(tacit_queue *q, const panels *p)
     return host;
 }
 
+/* --- in place ------------------------------------------------------------------- */
+
+/* Is `got` column `j` of X C, times `sign` and added to `before` (NULL: 0)? */
+static void is_mixed(const panels *p, int j, double sign, const double *before,
+                     const double *got)
+{
+    const double *c = p->c + j * p->s.k;
+    for (size_t i = 0; i < (size_t)p->s.n; i++) {
+        double want = before ? before[i] : 0.0, size = fabs(want);
+        for (size_t a = 0; a < (size_t)p->s.k; a++) {
+            want += sign * p->z[a * p->lead + i] * c[a];
+            size += fabs(p->z[a * p->lead + i] * c[a]);
+        }
+        if (!(fabs(got[i] - want) <= (p->s.k + 2) * DBL_EPSILON * size))
+            fail_msg("mix of %d rows, %d columns, column %d: entry %zu is "
+                     "%.17g, not %.17g",
+                     p->s.n, p->s.k, j, i, got[i], want);
+    }
+}
+
+/* A panel is updated in place, and a vector with it, or both are left alone. */
+static void mix_is_a_product_in_place(void **state)
+{
+    (void)state;
+    tacit_queue *q = queue_of(TEST_DEVICE, 2);
+    for (int i = 0; i < SHAPES; i++) {
+        const shape s = shapes[i];
+        const int m = s.m - 1; /* the last column is for y */
+        if (m < 1 || m > s.k) continue;
+        panels p = open_panels(q, s, 7 * i);
+        const size_t all = p.lead * (size_t)s.k;
+        for (int hold = 1; hold >= 0; hold--) {
+            const double sign = i % 2 ? -1.0 : 1.0, flag = hold;
+            double *held = device_vector(q, 1, &flag);
+            q_mix(q, (size_t)s.n, sign, p.Z, m, p.C, p.W.at, held);
+            OK(q_status(q));
+            double *X = host_copy(q, all, p.Z.at);
+            double *y = host_copy(q, p.lead, p.W.at);
+            if (hold) assert_true(same_bits(X, p.z, all));
+            if (hold) assert_true(same_bits(y, p.w, p.lead));
+            for (int j = 0; j < m && !hold; j++)
+                is_mixed(&p, j, 1.0, NULL, X + (size_t)j * p.lead);
+            if (!hold) is_mixed(&p, m, sign, p.w, y);
+            const size_t rest = (size_t)m * p.lead;
+            assert_true(same_bits(X + rest, p.z + rest, all - rest));
+            free(X);
+            free(y);
+            tacit_queue_free(q, &held);
+        }
+        close_panels(q, &p);
+    }
+    tacit_queue_destroy(&q);
+}
+
 /* --- against BLAS -------------------------------------------------------------- */
 
 #if TCT_HAVE_BLAS
@@ -396,6 +450,7 @@ static void columns_are_counted(void **state)
 static const struct CMUnitTest panel_tests[] = {
     cmocka_unit_test(gram_is_dgemm),
     cmocka_unit_test(combine_is_dgemm),
+    cmocka_unit_test(mix_is_a_product_in_place),
     cmocka_unit_test(ranks_sum_a_gram),
     cmocka_unit_test(sums_repeat_their_bits),
     cmocka_unit_test(columns_have_bits_of_their_own),

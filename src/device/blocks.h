@@ -349,7 +349,8 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 #define TCT_BLOCKS_DRIFT 0.1 /* of r, when it is formed anew */
 enum {
     TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
-    TCT_BLOCKS_ALONE = 4  /* ... or have come down to one, all the same */
+    TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same */
+    TCT_BLOCKS_GROWN = 2  /* ... that could have been longer            */
 };
 
 TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
@@ -365,7 +366,8 @@ TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
 TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
 {
     if (!B->bound) return 0;
-    return 2 * B->s <= formed || (B->grown > formed && formed < B->most);
+    return 2 * B->s <= formed ||
+           (B->grown >= TCT_BLOCKS_GROWN && formed < B->most);
 }
 
 /* The look at (r, r), which counts the block before: is there one to be taken from

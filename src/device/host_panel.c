@@ -177,38 +177,27 @@ static void combine_range(const tct_op *op, size_t from, size_t to,
 
 /* --- mix ------------------------------------------------------------------ */
 
-enum { STRIP = 64 }; /* rows of all columns of X, aside */
+enum { STRIP = 256 }; /* rows whose new columns are made aside */
 
-/* `rows` rows of Y, which are columns of X, and of y, from those aside. */
-static void mix_strip(const tct_op *op, size_t from, size_t rows,
-                      const tct_panel *aside)
-{
-    const int k = op->x.columns, m = op->y.columns;
-    const tct_op first = {.x = *aside,
-                          .alpha = op->alpha,
-                          .sign = 1.0,
-                          .y = {op->y.at + from, op->y.stride, m}};
-    const tct_op last = {.x = *aside,
-                         .alpha = op->alpha + k * m,
-                         .sign = op->sign,
-                         .y = tct_single(op->v[0] + from)};
-    for (int j = 0; j < m; j++)
-        memset(tct_column(&first.y, j), 0, rows * sizeof(double));
-    combine_range(&first, 0, rows, NULL);
-    combine_range(&last, 0, rows, NULL);
-}
-
+/* y first: all is made from X as it was. */
 static void mix_range(const tct_op *op, size_t from, size_t to, double *sums)
 {
-    (void)sums;
-    double copy[TCT_COLUMNS_MOST * STRIP];
-    const tct_panel aside = {copy, STRIP, op->x.columns};
+    const int k = op->x.columns, m = op->y.columns;
+    double aside[TCT_COLUMNS_MOST * STRIP];
+    tct_op last = {.x = op->x, .alpha = op->alpha + k * m, .sign = op->sign};
+    tct_op first = {.x = op->x, .alpha = op->alpha, .sign = 1.0};
+    last.y = tct_single(op->v[0]);
+    first.y = (tct_panel){aside, STRIP, m};
     for (; from < to; from += STRIP) {
         const size_t rows = to - from < STRIP ? to - from : STRIP;
-        for (int j = 0; j < aside.columns; j++)
-            memcpy(tct_column(&aside, j), tct_column(&op->x, j) + from,
-                   rows * sizeof(double));
-        mix_strip(op, from, rows, &aside);
+        memset(aside, 0, (size_t)(m * STRIP) * sizeof *aside);
+        first.x.at = last.x.at = op->x.at + from;
+        last.y.at = op->v[0] + from;
+        combine_range(&last, 0, rows, sums);
+        combine_range(&first, 0, rows, sums);
+        for (int j = 0; j < m; j++)
+            memcpy(tct_column(&op->x, j) + from, tct_column(&first.y, j),
+                   rows * sizeof *aside);
     }
 }
 
