@@ -143,6 +143,13 @@ static tacit_status race(tacit_solver *S, pair p, int iterations,
     return status;
 }
 
+/* Blocks end where they have to: what was recorded of more is done in vain, which
+ * took a GPU several times as long as loop host, and a trial does not show. */
+static bool is_worth_a_try(const tct_run *R, const tct_driver *D)
+{
+    return !R->method->blocks || D != &tct_driver_graph;
+}
+
 /* Of a device that has all loops. */
 static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
                                pair *best)
@@ -153,7 +160,7 @@ static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
     const int trial = tct_is_dear(S->run.M) ? DEAR : each * TRIAL;
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         for (int d = small ? DRIVERS - 1 : 0; d < DRIVERS; d++)
-            if (q->links[i].link)
+            if (q->links[i].link && is_worth_a_try(&S->run, drivers[d]))
                 TRY(race(S, (pair){.link = i, .driver = drivers[d]},
                          small ? WARM : trial, b, x, best));
     return TACIT_OK;
