@@ -62,9 +62,14 @@ refused 2 'not symmetric' solve values.mtx
 mm zerodiag.mtx "$shead" '2 2 2' '1 1 1' '2 1 1'
 refused 4 "breakdown" solve zerodiag.mtx
 has err 'warning'
+refused 2 'has 0 on the diagonal' solve zerodiag.mtx --precond amg
 mm indefinite.mtx "$shead" '2 2 2' '1 1 1' '2 2 -1'
 refused 4 "p'Ap" solve indefinite.mtx --rhs ones --max-iterations 50
 has err 'warning'
+
+refused 4 "p'Ap" solve indefinite.mtx --rhs ones --max-iterations 50 --precond auto
+mm diagonal.mtx "$shead" '3 3 3' '1 1 2' '2 2 3' '3 3 1'
+accepted solve diagonal.mtx --precond amg
 
 # compressed files cut short
 mm good.mtx "$shead" '2 2 2' '1 1 2' '2 2 3'

@@ -253,6 +253,34 @@ static void bad_ones_are_refused(void **state)
     free(u.d);
 }
 
+static void find_memory(void *ctx, int level, const char *text)
+{
+    int *said = ctx;
+    *said += level == 1 && strstr(text, "preconditioner amg: about") != NULL &&
+             strstr(text, "GiB are free") != NULL;
+}
+
+/* Of what takes memory for entries; rank 0 says it. */
+static void memory_is_foreseen(void **state)
+{
+    (void)state;
+    problem p;
+    int said = 0;
+    tacit_operator *M = NULL;
+    open_problem(&p, "host", "poisson3d:6", "sell@none", "cg");
+    if (!test_shares_allocations(__func__)) {
+        tacit_set_log(find_memory, &said);
+        OK(tacit_precond_create_of(p.A, p.m, "jacobi", NULL, &M));
+        tacit_operator_destroy(&M);
+        assert_int_equal(said, 0);
+        OK(tacit_precond_create_of(p.A, p.m, "amg", NULL, &M));
+        tacit_set_log(NULL, NULL);
+        assert_int_equal(said, tacit_world_rank(test_world()) == 0);
+    }
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
 static void a_zero_on_the_diagonal_is_refused(void **state)
 {
     (void)state;
@@ -282,6 +310,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(flexible_bears_a_preconditioner_that_changes),
         cmocka_unit_test(what_is_not_positive_is_named),
         cmocka_unit_test(bad_ones_are_refused),
+        cmocka_unit_test(memory_is_foreseen),
         cmocka_unit_test(a_zero_on_the_diagonal_is_refused),
     };
     TEST_MPI_MAIN(tests);

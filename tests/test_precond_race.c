@@ -157,9 +157,9 @@ static void who_cannot_be_made_says_why(void **state)
     tacit_precond_race race = race_of(&p, 1000000);
     const tacit_status status = solve(&p, &race, 1e-6);
     assert_true(status == TACIT_BREAKDOWN || status == TACIT_NOT_CONVERGED);
-    assert_true(strlen(tacit_error_message()) > 20);
+    assert_non_null(strstr(tacit_error_message(), "iteration"));
     assert_non_null(strstr(trial_of(&p, "jacobi")->reason, "diagonal"));
-    assert_non_null(strstr(trial_of(&p, "amg")->reason, "row 5"));
+    assert_null(strstr(trial_of(&p, "none")->reason, "row 5"));
     close_problem(&p);
 
     open_race(&p, gallery_matrix("jump3d:8,1e3,1"), "auto", "cg");
@@ -219,6 +219,10 @@ static void what_makes_no_sense_is_refused(void **state)
     race.solves = 1;
     race.loop = "grahp";
     EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));
+    race.loop = NULL;
+    race.loop = "graph"; /* which the host has not, for none of them */
+    EXPECT(TACIT_UNSUPPORTED, solve(&p, &race, 1e-6));
+    assert_non_null(strstr(tacit_error_message(), "graph"));
     race.loop = NULL;
     race.size = 0;
     EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));

@@ -88,7 +88,9 @@ typedef struct tacit_precond_options {
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
- * Memory      about the entries of the matrix once more, on its device.
+ * Memory      about the entries of the matrix once more, on its device; to set it
+ *             up some 16 bytes an entry and 60 a row on the host: where these are
+ *             not free nothing is begun.
  * Cost        of an application of a V with degree k: 2 k products a level, and
  *             their exchanges; no sum.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
@@ -202,7 +204,8 @@ TACIT_API tacit_status tacit_solver_race(tacit_solver *solver,
 typedef struct tacit_precond_trial {
     const char *name;
     bool picked;
-    const char *reason;   /* why it was not tried, or left; NULL: picked      */
+    const char *reason;   /* why it was not tried, or left, or has not solved;
+                       NULL: picked                                          */
     double setup_seconds; /* slowest rank, as in the next                     */
     double seconds;       /* of its iterations                                */
     int64_t iterations;

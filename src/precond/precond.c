@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/precond.c - the registry of preconditioners. */
 #include "precond/precond.h"
+#include "matrix/matrix.h"
+#include <stdio.h>
 #include <string.h>
 
 static const tct_precond preconds[] = {
@@ -12,7 +14,9 @@ static const tct_precond preconds[] = {
                .of_matrix = true},
      .create = tct_amg_create,
      .sweeps = 200.0,
-     .products = 6.0},
+     .products = 6.0,
+     .entry_bytes = 16.0,
+     .row_bytes = 60.0},
 };
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
@@ -70,6 +74,23 @@ static tacit_status prepare(const char *name, const tacit_matrix *matrix,
          name);
 }
 
+/* Is there memory for `p` of this rank's rows of `m`? Said before it is begun. */
+static tacit_status foresee(const tct_precond *p, const tacit_matrix *m)
+{
+    char what[64];
+    if (!m || !p->entry_bytes) return TACIT_OK;
+    const double bytes = p->entry_bytes * (double)tct_csr_nonzeros(&m->A) +
+                         p->row_bytes * (double)m->A.rows;
+    if (m->world->rank == 0)
+        tct_log(TCT_NOTE,
+                "preconditioner %s: about %.3g MiB to set it up, %.3g GiB are "
+                "free",
+                p->about.name, bytes / 0x1p20,
+                (double)tct_memory_available() / 0x1p30);
+    snprintf(what, sizeof what, "preconditioner %s", p->about.name);
+    return tct_memory_require(bytes, what);
+}
+
 tacit_status tacit_precond_create_of(const tacit_operator *A,
                                      const tacit_matrix *matrix,
                                      const char *name,
@@ -82,8 +103,9 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
     const tct_precond *found = NULL;
     tct_precond_source from;
     tacit_operator *M = NULL;
-    TRY(tct_agree(A->world, prepare(name, matrix, options, &found, &from)));
-    tacit_status status = TACIT_OK;
+    tacit_status status = prepare(name, matrix, options, &found, &from);
+    if (status >= 0) status = foresee(found, matrix);
+    TRY(tct_agree(A->world, status));
     if (found->create)
         status = tct_agree(A->world, found->create(A, &from, &M));
     if (status < 0) {

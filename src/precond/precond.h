@@ -22,6 +22,7 @@ typedef struct tct_precond {
      * matrix, an application in iterations of cg without. For a race: 0 is what
      * hardly shows. */
     double sweeps, products;
+    double entry_bytes, row_bytes; /* memory for set-up, and what stays of it */
 } tct_precond;
 
 /* Row `i`, NULL past the end. */

@@ -105,7 +105,9 @@ static void print_trial(FILE *to, const tacit_precond_trial *t)
                 cli_seconds(t->seconds, had), t->reached,
                 cli_seconds(t->solve_seconds, solve),
                 t->alone ? "" : " (foreseen)", t->picked ? "" : ": ");
-    fprintf(to, "%s\n", t->picked ? ": taken" : t->reason);
+    fprintf(to, "%s%s%s\n",
+            t->picked ? t->iterations > 0 ? ": taken" : "taken" : "",
+            t->picked && t->reason ? ": " : "", t->reason ? t->reason : "");
 }
 
 void cli_print_race(FILE *to, const tacit_solver *solver)

@@ -11,6 +11,7 @@
 #include "solver/preconds/race.h"
 #include "matrix/mail.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* A leg ends where another would need so much less time: what is foreseen is not
@@ -131,6 +132,9 @@ static tacit_status run_leg(leg *l, const double *b, double *x,
     const tacit_status status = tacit_solver_run(S, b, x, &stop, result);
     if (status < 0) return status;
     sum_up(l, iterations, result);
+    if (status > 0)
+        snprintf(l->race->sentence, sizeof l->race->sentence, "%s",
+                 tacit_error_message());
     if (why_not(status)) tct_race_leave(l->c, why_not(status));
     bool wished = false;
     TRY(tct_any(S->run.q->world, l->wished, &wished));
@@ -164,12 +168,20 @@ static void add_up(tacit_result *total, const tacit_result *more)
     total->reliable_updates += before.reliable_updates;
 }
 
-/* Legs, until one has solved or all are out; *c is the last one. */
+/* Is it the matrix that is not positive definite? No preconditioner helps. */
+static bool is_hopeless(tacit_status status, const tacit_result *result)
+{
+    return status == TACIT_BREAKDOWN && result->breakdown_quantity &&
+           strcmp(result->breakdown_quantity, "r'Mr") != 0;
+}
+
+/* Legs, until one has solved or all are out; *last is the last one, NULL: none
+ * could be made. */
 static tacit_status solve(tct_race *race, const double *b, double *x,
                           const tacit_stop *stop, tacit_result *total,
                           tct_candidate **last)
 {
-    tacit_status status = TACIT_NO_MEMORY;
+    tacit_status status = TACIT_UNSUPPORTED; /* and why is said last */
     double residual = 1.0;
     tct_candidate *c = tct_race_best(race, NULL, residual);
     for (int legs = 0; c; legs++) {
@@ -188,6 +200,7 @@ static tacit_status solve(tct_race *race, const double *b, double *x,
             tell(race, c);
             add_up(total, &result);
             residual = result.true_relative_residual;
+            if (is_hopeless(status, &result)) return status;
             if (tct_is_in(c) && !beaten) {
                 c->about.alone = legs == 0 && status == TACIT_OK;
                 c->about.solve_seconds = result.seconds;
@@ -284,13 +297,12 @@ static tacit_status race_all(tct_race *race, const double *b, double *x,
     tct_candidate *c = NULL;
     TRY(tct_race_enter(race));
     const tacit_status status = solve(race, b, x, stop, total, &c);
-    if (status < 0) return status;
+    if (status < 0 || !c) return status;
     if (status == TACIT_OK && race->wish.solves > 1)
         TRY(try_others(race, b, stop, &c));
-    const char *sentence = tacit_error_message();
     TRY(keep(race, c));
-    return status == TACIT_OK ? status
-                              : tacit_error_set(status, "%s", sentence);
+    if (status == TACIT_OK) return status;
+    return tacit_error_set(status, "%s", race->sentence);
 }
 
 static tacit_status begin(tacit_solver *S, const tacit_precond_race *wish)

@@ -28,6 +28,7 @@ typedef struct tct_race {
     tacit_precond_race wish;
     tct_candidate candidate[TCT_CANDIDATES];
     int count;
+    char sentence[TCT_REFUSAL]; /* of the last leg that did not solve         */
     double target;    /* ||r|| / ||b||                                        */
     double sweep;     /* seconds of the host for all entries of the matrix    */
     double iteration; /* seconds of one without a dear preconditioner         */
