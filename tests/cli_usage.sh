@@ -22,6 +22,16 @@ refused 1 'amortize belongs to --precond auto' solve poisson3d:4 --amortize 3
 refused 1 'compare has a row for each' compare poisson3d:4 --precond auto
 refused 1 'from 1 to' solve poisson3d:4 --precond auto --amortize 0
 accepted solve poisson3d:4 --precond auto --amortize 3 --smoother jacobi
+refused 1 'near-null belongs to --precond amg' solve poisson3d:4 --near-null x.mtx
+refused 1 'give one of them' solve poisson3d:4 --precond amg --near-null x.mtx --coordinates y.mtx
+refused 1 'not a multiple of 3' solve poisson3d:4 --precond amg --node-rows 3
+printf '%%%%MatrixMarket matrix array real general\n8 3\n0\n1\n0\n1\n0\n1\n0\n1
+0\n0\n1\n1\n0\n0\n1\n1\n0\n0\n0\n0\n1\n1\n1\n1\n' >points.mtx
+accepted solve elasticity3d:2 --precond amg --coordinates points.mtx
+refused 2 'a point a line is wanted, for each 3 of 81 rows' solve elasticity3d:3 --precond amg --coordinates points.mtx
+{ printf '%%%%MatrixMarket matrix array real general\n24 1\n' && yes 1 | head -n 24; } >ones.mtx
+accepted solve elasticity3d:2 --precond amg --near-null ones.mtx
+refused 2 'but the matrix has 64 rows' solve poisson3d:4 --precond amg --near-null ones.mtx
 refused 1 "did you mean 'chebyshev'" solve poisson3d:4 --precond amg --smoother chebychev
 refused 1 "did you mean 'cuda'" solve poisson3d:4 --device cuba
 refused 1 'needs --device cuda' solve poisson3d:4 --device host --loop graph

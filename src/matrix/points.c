@@ -177,11 +177,19 @@ static tacit_status read_points(reader *r, const char *path)
     return status;
 }
 
+/* What is wrong with the file, and what it should have had. */
+static tacit_status explain(const reader *r, const char *wrong)
+{
+    const int64_t n = r->m->A.global_rows;
+    FAIL(TACIT_INPUT, "%s (a point a line is wanted, for each %d of %lld rows)",
+         wrong, r->dims, (long long)n);
+}
+
 /* In three dimensions or, if the file is not for them, in two. */
 static tacit_status read_any(reader *r, const char *path)
 {
-    const int64_t n = r->m->A.global_rows;
-    const int64_t rows = r->m->A.rows;
+    const int64_t n = r->m->A.global_rows, rows = r->m->A.rows;
+    char wrong[512];
     tacit_status status = TCT_ALLOC(3 * rows, what, &r->points);
     if (status >= 0) status = TCT_ALLOC(rows, what, &r->component);
     TRY(tct_agree(r->m->world, status));
@@ -190,12 +198,14 @@ static tacit_status read_any(reader *r, const char *path)
              path, (long long)n);
     r->dims = n % 3 == 0 ? 3 : 2;
     status = read_points(r, path);
-    if (status != TACIT_INPUT || r->dims == 2 || n % 2 != 0) return status;
-    char first[512];
-    snprintf(first, sizeof first, "%s", tacit_error_message());
+    if (status != TACIT_INPUT) return status;
+    snprintf(wrong, sizeof wrong, "%s", tacit_error_message());
+    if (r->dims == 2 || n % 2 != 0) return explain(r, wrong);
     r->dims = 2;
     status = read_points(r, path);
-    if (status == TACIT_INPUT) tct_set_error_message(first);
+    r->dims = 3;
+    if (status == TACIT_INPUT) return explain(r, wrong);
+    r->dims = 2;
     return status;
 }
 

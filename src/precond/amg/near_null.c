@@ -31,6 +31,10 @@ static bool begins(const node_rule *r, int64_t i)
 static tacit_status list_nodes(const node_rule *r, tct_near_null *B)
 {
     const int64_t rows = r->m->A.rows;
+    if (rows > INT32_MAX)
+        FAIL(TACIT_UNSUPPORTED,
+             "preconditioner amg: %lld rows on one rank: use more ranks",
+             (long long)rows);
     TRY(TCT_ALLOC(rows + 1, what, &B->begin));
     B->nodes = 0;
     for (int64_t i = 0; i < rows; i++)
