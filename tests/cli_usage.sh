@@ -22,6 +22,8 @@ refused 1 'amortize belongs to --precond auto' solve poisson3d:4 --amortize 3
 refused 1 'compare has a row for each' compare poisson3d:4 --precond auto
 refused 1 'from 1 to' solve poisson3d:4 --precond auto --amortize 0
 accepted solve poisson3d:4 --precond auto --amortize 3 --smoother jacobi
+refused 1 "did you mean 'float'" solve poisson3d:4 --precond amg --precond-precision flaot
+refused 1 'precond-precision belongs to' solve poisson3d:4 --precond-precision float
 refused 1 "did you mean 'chebyshev'" solve poisson3d:4 --precond amg --smoother chebychev
 refused 1 "did you mean 'cuda'" solve poisson3d:4 --device cuba
 refused 1 'needs --device cuda' solve poisson3d:4 --device host --loop graph
