@@ -283,6 +283,113 @@ static void sizes_change_nothing(void **state)
     }
 }
 
+/* Values are floats, of any size: M stays what it is, iterations stay as few,
+ * and there are fewer bytes. The finest level has a copy where that is smaller. */
+static void floats_change_little(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {"jump3d:12,1e4,1", "elasticity3d:8",
+                                           "tet3d:12,1"};
+    static const double sizes[] = {1.0, 0x1p600, 0x1p-600};
+    for (int i = 0; i < 3; i++) {
+        int64_t its[2];
+        double bytes[2], finest[2];
+        for (int k = 0; k < 2; k++) {
+            tacit_precond_options o = options_of(NULL, NULL, 0);
+            tacit_precond_info info = {.size = sizeof info};
+            tacit_matrix *m = gallery_matrix(matrices[i]);
+            o.precision = k ? "float" : "double";
+            for (int64_t e = 0; e < m->A.ptr[m->A.rows]; e++)
+                m->A.val[e] *= sizes[i];
+            amg a;
+            open_matrix(&a, "host", m, "csr@none", &o);
+            OK(tacit_precond_describe(a.M, &info));
+            bytes[k] = info.bytes;
+            finest[k] = tacit_precond_level_at(a.M, 0)->bytes;
+            for (int l = 1; l < info.levels; l++)
+                assert_int_equal(tacit_precond_level_at(a.M, l)->bits,
+                                 k ? 32 : 64);
+            if (sizes[i] == 1.0) expect_spd(&a, matrices[i]);
+            its[k] = solve(&a, 1e-8);
+            close_amg(&a);
+        }
+        assert_true(llabs(its[0] - its[1]) <= 1);
+        assert_true(bytes[1] - finest[1] < bytes[0] - finest[0]);
+        assert_true(i != 1 || finest[1] > finest[0]); /* a copy */
+    }
+}
+
+/* In `sell` the steps of a smoother stand behind products of one rank, in `csr`
+ * they are passes of their own: the same bits. */
+static void steps_behind_products_change_no_bit(void **state)
+{
+    (void)state;
+    static const char *const smoothers[] = {"chebyshev", "jacobi"};
+    for (int k = 0; k < 6; k++) {
+        tacit_precond_options o = options_of("v", smoothers[k / 3], k % 3 + 1);
+        double *images[2];
+        o.precision = "double";
+        for (int f = 0; f < 2; f++) {
+            amg a;
+            open_matrix(&a, "host", gallery_matrix("jump3d:11,1e3,1"),
+                        f ? "sell@none" : "csr@none", &o);
+            double *u = random_vector(a.p.n, 7);
+            images[f] = image_of(a.M, a.p.q, a.p.n, u);
+            if (f && !same_bits(images[0], images[1], a.p.n))
+                fail_msg("%s(%d)", o.smoother, o.degree);
+            free(u);
+            close_amg(&a);
+        }
+        free(images[0]);
+        free(images[1]);
+    }
+}
+
+/* A product with a pass behind it does what the two do, and leaves no t; its sum
+ * has another order. */
+static void check_behind(const amg *a, tct_pass pass, bool behind)
+{
+    tacit_queue *q = a->p.q;
+    const size_t n = a->p.n;
+    double *v[5], *sum = device_vector(q, 2, (const double[]){0.75, -1.25});
+    for (int k = 0; k < 5; k++) { /* d t b x y; t has a place for a sum */
+        double *host = random_vector(n + 1, 20 + k);
+        v[k] = device_vector(q, n + 1, host);
+        free(host);
+    }
+    double *old = host_copy(q, n, v[4]), *t = host_copy(q, n, v[1]), sums[2];
+    apply_pass(a->p.A, q, v[3], pass, sum, sum + 1, (const double *const *)v,
+               v[1] + n);
+    q_get(q, 1, v[1] + n, &sums[0]);
+    double *y = host_copy(q, n, v[4]), *left = host_copy(q, n, v[1]);
+    OK(tacit_queue_put(q, n, old, v[4]));
+    apply(a->p.A, q, v[3], v[1]);
+    q_run_pass(q, pass, n, 1.0, sum, sum + 1, (const double *const *)v,
+               v[1] + n);
+    q_get(q, 1, v[1] + n, &sums[1]);
+    double *plain = host_copy(q, n, v[4]);
+    assert_int_equal(same_bits(left, t, n), behind);
+    assert_true(same_bits(plain, y, n));
+    assert_true(fabs(sums[0] - sums[1]) <= 1e-12 * (double)n);
+    double *const all[] = {old, t, y, left, plain};
+    for (int k = 0; k < 5; k++) free(all[k]);
+    for (int k = 0; k < 5; k++) tacit_queue_free(q, &v[k]);
+    tacit_queue_free(q, &sum);
+}
+
+static void passes_stand_behind_products(void **state)
+{
+    (void)state;
+    const bool alone = tacit_world_size(test_world()) == 1;
+    for (int k = 0; k < 4; k++) {
+        amg a;
+        open_matrix(&a, "host", gallery_matrix("tet3d:12,1"),
+                    k % 2 ? "sell@none" : "csr@none", NULL);
+        check_behind(&a, k < 2 ? PASS_relax : PASS_smooth, alone && k % 2);
+        close_amg(&a);
+    }
+}
+
 /* --- what it costs ----------------------------------------------------------- */
 
 /* 2 k products a level and one with the inverse; no sum. */
@@ -462,6 +569,28 @@ static void what_is_singular_is_solved(void **state)
     close_amg(&a);
 }
 
+static double nearly_singular(int64_t i, int64_t j)
+{
+    return i == j ? 2.0 + (i == 0 || i == 2999 ? -1.0 : 0.0) + 1e-9 : -1.0;
+}
+
+/* What is rounded is not all that a level is for; and one level is no
+ * hierarchy. */
+static void auto_keeps_doubles_where_floats_cost(void **state)
+{
+    (void)state;
+    static const int rows[] = {20, 3000};
+    for (int k = 0; k < 2; k++) {
+        amg a;
+        open_matrix(&a, "host",
+                    matrix_on_one(rows[k], neighbours_on_line, nearly_singular),
+                    "csr@none", NULL);
+        for (int l = 0; tacit_precond_level_at(a.M, l); l++)
+            assert_int_equal(tacit_precond_level_at(a.M, l)->bits, 64);
+        close_amg(&a);
+    }
+}
+
 static double indefinite_line(int64_t i, int64_t j)
 {
     return i == j ? 1.0 : -1.0;
@@ -511,6 +640,10 @@ static void what_makes_no_sense_is_refused(void **state)
         o = options_of(NULL, NULL, degree);
         EXPECT(TACIT_INVALID, tacit_precond_create_of(A, a.p.m, "amg", &o, &M));
     }
+    o = options_of(NULL, NULL, 0);
+    o.precision = "flaot";
+    EXPECT(TACIT_INVALID, tacit_precond_create_of(A, a.p.m, "amg", &o, &M));
+    assert_non_null(strstr(tacit_error_message(), "did you mean 'float'"));
     o = options_of(NULL, NULL, 9);
     EXPECT(TACIT_INVALID, tacit_precond_create_of(A, a.p.m, "amg", &o, &M));
     o = options_of(NULL, NULL, 0);
@@ -616,6 +749,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(decorators_change_no_bit),
         cmocka_unit_test(orders_and_formats_change_little),
         cmocka_unit_test(sizes_change_nothing),
+        cmocka_unit_test(floats_change_little),
+        cmocka_unit_test(steps_behind_products_change_no_bit),
+        cmocka_unit_test(passes_stand_behind_products),
+        cmocka_unit_test(auto_keeps_doubles_where_floats_cost),
         cmocka_unit_test(an_application_costs_what_is_said),
         cmocka_unit_test(levels_are_told),
         cmocka_unit_test(matrices_without_levels_are_solved),

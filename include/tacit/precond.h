@@ -72,6 +72,9 @@ typedef struct tacit_precond_options {
     const double *near_null; /* [vectors * local rows] what A takes to next
                              to nothing, vector after vector; borrowed for
                              the call                                        */
+    const char *precision;   /* of the values on its levels: "double"; "float",
+                              rounded to 24 bits; "auto": float where that
+                              leaves smooth vectors what they have      */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
@@ -87,6 +90,10 @@ typedef struct tacit_precond_options {
  * entries, those behind it an eighth (Vanek, Mandel and Brezina 1996).
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
+ *
+ * Levels whose values are floats take fewer bytes; the finest one has a copy of
+ * the matrix for that, where it is smaller than what the operator stores by a
+ * fifth. Vectors are of doubles.
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
  * Memory      about the entries of the matrix once more, on its device; to set it
  *             up some 16 bytes an entry and 60 a row on the host: where these are
@@ -126,6 +133,7 @@ typedef struct tacit_precond_level {
                                vectors and what leads to the next level      */
     const char *format;     /* of this rank's rows; "inverse": solved        */
     double largest;         /* eigenvalue of D^-1 A, as the smoother takes it */
+    int bits; /* of its values: 32 where they are floats, or else 64         */
 } tacit_precond_level;
 
 /* Level `i` of `M`, NULL past the end. Owned by `M`. */

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 #include <tacit/status.h>
 
 /* --- status ------------------------------------------------------------- */
@@ -106,6 +107,18 @@ typedef struct tct_patience {
     unsigned looks;
 } tct_patience;
 bool tct_is_over(tct_patience *p);
+
+/* `value` with the 24 bits of a float, but the range of doubles: nothing
+ * overflows, and nothing becomes 0. */
+static inline double tct_rounded(double value)
+{
+    uint64_t bits;
+    memcpy(&bits, &value, sizeof bits);
+    bits += 0x0fffffff + (bits >> 29 & 1);
+    bits &= ~UINT64_C(0x1fffffff);
+    memcpy(&value, &bits, sizeof bits);
+    return value;
+}
 
 /* splitmix64 of `z`; the base of all random numbers here. */
 static inline uint64_t tct_mix(uint64_t z)

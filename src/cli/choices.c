@@ -39,6 +39,9 @@ FIXED(basis,
 FIXED(cycle,
     {"v", "each level is visited once", NULL, false},
     {"w", "each level is visited twice", NULL, false})
+FIXED(precond_precision,
+    {"float", "matrix values rounded to floats", NULL, false},
+    {"double", "as they are", NULL, false})
 FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
@@ -216,6 +219,8 @@ const cli_axis cli_axis_precond = {"precond", "preconds", true, precond_row};
 const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
 const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
                                     smoother_row};
+const cli_axis cli_axis_precond_precision = {"precision", "precisions", true,
+                                             precond_precision_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,
                                        partitioner_row};
 const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};

@@ -94,6 +94,10 @@ static const cli_option table[] = {
 {"The path", "node-rows", 0, CLI_INT, ON_RUNS | ON_info, AT(node_rows), "K",
  "of --precond amg, rows that stay together (as many as dense blocks have, or "
  "as the points of a gallery matrix; 1: ones are smooth)", NULL, 1, 4096, 0},
+{"The path", "precond-precision", 0, CLI_CHOICE, ON_RUNS | ON_info,
+ AT(precond_precision), "NAME",
+ "of the matrix values of --precond amg (auto: float where that costs no "
+ "iterations)", &cli_axis_precond_precision, 0, 0, 0},
 {"The path", "steps", 0, CLI_TEXT, ON_RUNS, AT(steps), "S",
  "iterations for one reduction, 1 to 16, with --method sstep (auto: 8)", NULL,
  0, 0, 0},
@@ -392,7 +396,8 @@ static tacit_status check_amg(const cli_settings *set, bool autos)
                   {set->levels != 0, "levels"},
                   {set->near_null != NULL, "near-null"},
                   {set->coordinates != NULL, "coordinates"},
-                  {set->node_rows != 0, "node-rows"}};
+                  {set->node_rows != 0, "node-rows"},
+                  {set->precond_precision != NULL, "precond-precision"}};
     const bool amg =
         autos || (set->precond && strcmp(set->precond, "amg") == 0);
     for (size_t i = 0; !amg && i < sizeof of_amg / sizeof *of_amg; i++)

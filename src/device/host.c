@@ -153,6 +153,9 @@ static void run_product(tacit_queue *q, const tct_op *op)
                              .v = {v[2], v[1]},
                              .out = op->out + 1});
         break;
+    case TCT_MULTIPLY_PASS:
+        B->ops->multiply_pass(B, op, h->vector->pass[op->pass]);
+        break;
     case TCT_MULTIPLY_BLOCK: multiply_block(op); break;
     case TCT_MULTIPLY_ADD:
         B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
@@ -204,6 +207,7 @@ static void run_one(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
+    case TCT_MULTIPLY_PASS:
     case TCT_MULTIPLY_BLOCK:
     case TCT_MULTIPLY_ADD: run_product(q, op); break;
     case TCT_PASS:

@@ -28,10 +28,8 @@
     X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                            \
     X(axpy_norm, "axpy+norm", 2, 0x3, 0x2, 1, 0, 0, 1, 1)                      \
     X(times, "elementwise product", 3, 0x3, 0x4, 1, 0, 1, 0, 0)                \
-    X(relax, "relaxation", 4, 0xf, 0x8, 1, 0, 1, 0, 2)                         \
-    X(chebyshev_first, "first smoothing step", 6, 0xf, 0x38, 0, 0, 0, 0, 3)    \
-    X(chebyshev_next, "smoothing step", 5, 0x1f, 0x1c, 0, 0, 0, 0, 3)          \
-    X(chebyshev_last, "last smoothing step", 6, 0x3f, 0x20, 1, 0, 1, 0, 3)     \
+    X(relax, "relaxation", 5, 0xf, 0x10, 1, 0, 1, 0, 2)                        \
+    X(smooth, "smoothing step", 5, 0x1f, 0x10, 1, 0, 1, 0, 3)                  \
     X(chebyshev, "Chebyshev term", 4, 0x7, 0x8, 0, 0, 0, 0, 3)                 \
     X(flexible_update, "flexible update", 6, 0x3f, 0x3c, 1, 1, 0, 1, 4)        \
     X(single_m_update, "single update with M", 6, 0x3f, 0x39, 2, 1, 1, 1, 4)   \
@@ -133,29 +131,17 @@ TCT_BODY(times) /* d x y */
     s[0] = muladd(v[1], v[2], s[0]); /* (x, y)                */
 }
 
-TCT_BODY(relax) /* d t b x */
+TCT_BODY(relax) /* d t b x y */
 {
-    v[3] = muladd(a * v[0], v[2] - v[1], b * v[3]); /* x = beta x
+    v[4] = muladd(a * v[0], v[2] - v[1], b * v[3]); /* y = beta x
                                                        + alpha d (b - t) */
-    s[0] = muladd(v[2], v[3], s[0]);                /* (b, x)            */
+    s[0] = muladd(v[2], v[4], s[0]);                /* (b, y)            */
 }
-TCT_BODY(chebyshev_first) /* d t b x r p */
+TCT_BODY(smooth) /* d t b x y */
 {
-    v[4] = v[2] - v[1];                        /* r = b - t        */
-    v[5] = muladd(b, v[3], a * (v[0] * v[4])); /* p = b x + a d r  */
-    v[3] += v[5];                              /* x = x + p        */
-}
-TCT_BODY(chebyshev_next) /* d t r p x */
-{
-    v[2] = v[2] - v[1];                        /* r = r - t        */
-    v[3] = muladd(b, v[3], a * (v[0] * v[2])); /* p = b p + a d r  */
-    v[4] += v[3];                              /* x = x + p        */
-}
-TCT_BODY(chebyshev_last) /* d t r p b x */
-{
-    const double r = v[2] - v[1];
-    v[5] += muladd(b, v[3], a * (v[0] * r)); /* x = x + b p + a d r */
-    s[0] = muladd(v[4], v[5], s[0]);         /* (b, x)              */
+    v[4] = muladd(a * v[0], v[2] - v[1],         /* y = x + beta (x - y) */
+                  muladd(b, v[3] - v[4], v[3])); /* + alpha d (b - t) */
+    s[0] = muladd(v[2], v[4], s[0]);             /* (b, y)               */
 }
 TCT_BODY(chebyshev) /* t y old new */
 {

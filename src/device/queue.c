@@ -25,9 +25,26 @@ static const tct_op_info pass_table[TCT_PASS_COUNT] = {
 #undef X
 };
 
+/* Of the pass all but t, which stays where it is formed; x is one of it. */
+static const tct_op_info product_table[TCT_PASS_COUNT] = {
+#define X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy)   \
+    [PASS_##                                                                 \
+        name] = {"product+" text,                                            \
+                 1,                                                          \
+                 dot,                                                        \
+                 nrm2,                                                       \
+                 axpy,                                                       \
+                 __builtin_popcount(reads) + __builtin_popcount(writes) - 1, \
+                 sums},
+    TCT_PASSES(X)
+#undef X
+};
+
 const tct_op_info *tct_op_info_of(const tct_op *op)
 {
-    return op->code == TCT_PASS ? &pass_table[op->pass] : &op_table[op->code];
+    if (op->code == TCT_PASS) return &pass_table[op->pass];
+    if (op->code == TCT_MULTIPLY_PASS) return &product_table[op->pass];
+    return &op_table[op->code];
 }
 
 tct_op tct_op_system(const tct_op *op, int j)

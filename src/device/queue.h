@@ -30,6 +30,7 @@
     X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                                \
     X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
     X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
+    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0)   /* the pass's   */ \
     X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
     X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
     X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
@@ -229,6 +230,12 @@ typedef struct tct_block_ops {
      * of its own. OPTIONAL: multiply column by column. */
     void (*multiply_block)(const tct_block *B, const tct_panel *X,
                            const tct_panel *Y);
+    /* t = B x of op->x, and of each chunk of rows at once what `range` does with
+     * `op`, whose vector 1 is t, which is kept nowhere. Of blocks of the host
+     * that take passes. */
+    void (*multiply_pass)(const tct_block *B, const tct_op *op,
+                          void (*range)(const tct_op *op, size_t from,
+                                        size_t to, double *sums));
     /* y += B g; if `dot` is not NULL, *dot += (x, B g). Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const double *g, double *y,
                          const double *x, double *dot);
@@ -244,6 +251,7 @@ struct tct_block { /* first member of every format's struct */
     int kernels;         /* that one product starts on a GPU               */
     int threads;         /* of the host that it is worth; 0: all there are */
     bool persistent;     /* a GPU's kernel of a whole solve can take it    */
+    bool takes_pass;     /* MULTIPLY_PASS: relax and smooth, at least      */
     bool packed;         /* some value takes fewer bytes than a double: to
                             store it as doubles is something else (GPU)   */
     char detail[160];    /* what the format did with this matrix: for people */
@@ -721,6 +729,12 @@ void q_multiply(tacit_queue *q, const tct_block *B, const double *x, double *y,
 /* s = B p; out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
 void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
                      const double *r, double *s, double *out);
+/* The pass, its vectors `v`, of which v[1] is not read: it is B x. It must not
+ * write x. One sum at most; `out` NULL: it is not wanted. Only where
+ * B->takes_pass. */
+void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
+                     tct_pass pass, const double *alpha, const double *beta,
+                     const double *const *v, double *out);
 /* Y = B X, panels of as many columns, up to TCT_COLUMNS_MOST */
 void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
                       tct_panel Y);

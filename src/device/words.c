@@ -14,15 +14,16 @@ void q_systems(tacit_queue *q, int count, size_t stride)
     q->systems = (tct_systems){.count = count, .stride = stride};
 }
 
+static const int pass_vectors[TCT_PASS_COUNT] = {
+#define X(name, ...) [PASS_##name] = PASS_VECTORS_##name,
+    TCT_PASSES(X)
+#undef X
+};
+
 void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                 const double *alpha, const double *beta, const double *const *v,
                 double *out)
 {
-    static const int vectors[TCT_PASS_COUNT] = {
-#define X(name, ...) [PASS_##name] = PASS_VECTORS_##name,
-        TCT_PASSES(X)
-#undef X
-    };
     tct_op op = {.code = TCT_PASS,
                  .pass = pass,
                  .n = n,
@@ -31,7 +32,7 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                  .beta = beta,
                  .out = out,
                  .systems = q->systems};
-    for (int k = 0; k < vectors[pass]; k++) op.v[k] = in(v[k]);
+    for (int k = 0; k < pass_vectors[pass]; k++) op.v[k] = in(v[k]);
     q_submit(q, &op);
 }
 
@@ -220,6 +221,23 @@ void q_multiply_dots(tacit_queue *q, const tct_block *B, const double *p,
                           .block = B,
                           .v = {in(p), s, in(r)},
                           .out = out});
+}
+
+void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
+                     tct_pass pass, const double *alpha, const double *beta,
+                     const double *const *v, double *out)
+{
+    tct_op op = {.code = TCT_MULTIPLY_PASS,
+                 .pass = pass,
+                 .n = (size_t)B->rows,
+                 .sign = 1.0,
+                 .alpha = alpha,
+                 .beta = beta,
+                 .block = B,
+                 .x = tct_single(x),
+                 .out = out};
+    for (int k = 0; k < pass_vectors[pass]; k++) op.v[k] = in(v[k]);
+    q_submit(q, &op);
 }
 
 void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,

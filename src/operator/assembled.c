@@ -28,6 +28,16 @@ void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
     q_dots(q, (size_t)A->base.n, r, s, out + 1);
 }
 
+bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
+                        tacit_queue *q, const double *x, tct_pass pass,
+                        const double *alpha, const double *beta,
+                        const double *const *v, double *out)
+{
+    if (A->plan || !local->takes_pass) return false; /* ghosts come last */
+    q_multiply_pass(q, local, x, pass, alpha, beta, v, out);
+    return true;
+}
+
 /* As many columns as an exchange may have. */
 static void apply_columns(const tct_assembled *A, const tct_block *local,
                           tacit_queue *q, tct_panel X, tct_panel Y)
@@ -63,6 +73,15 @@ static void assembled_dots(const tacit_operator *A, tacit_queue *q,
                            double *out)
 {
     tct_assembled_dots(tct_assembled_of(A), A->local, q, p, r, s, out);
+}
+
+static bool assembled_pass(const tacit_operator *A, tacit_queue *q,
+                           const double *x, tct_pass pass, const double *alpha,
+                           const double *beta, const double *const *v,
+                           double *out)
+{
+    return tct_assembled_pass(tct_assembled_of(A), A->local, q, x, pass, alpha,
+                              beta, v, out);
 }
 
 static void assembled_block(const tacit_operator *A, tacit_queue *q,
@@ -140,6 +159,7 @@ static void assembled_destroy(tacit_operator *A)
 const tct_operator_ops tct_assembled_ops = {.name = "assembled",
                                             .apply = assembled_apply,
                                             .apply_dots = assembled_dots,
+                                            .apply_pass = assembled_pass,
                                             .apply_block = assembled_block,
                                             .diagonal = assembled_diagonal,
                                             .exchange = assembled_exchange,

@@ -49,6 +49,10 @@ void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
 void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
                         tacit_queue *q, const double *p, const double *r,
                         double *s, double *out);
+bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
+                        tacit_queue *q, const double *x, tct_pass pass,
+                        const double *alpha, const double *beta,
+                        const double *const *v, double *out);
 void tct_assembled_block(const tct_assembled *A, const tct_block *local,
                          tacit_queue *q, tct_panel X, tct_panel Y);
 

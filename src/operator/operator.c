@@ -43,6 +43,19 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
     q_dots(q, (size_t)A->n, r, s, out + 1);
 }
 
+void apply_pass(const tacit_operator *A, tacit_queue *q, const double *x,
+                tct_pass pass, const double *alpha, const double *beta,
+                const double *const *v, double *out)
+{
+    double *const t = (double *)(uintptr_t)v[1];
+    if (A->ops->apply_pass &&
+        A->ops->apply_pass(A, q, x, pass, alpha, beta, v, out))
+        return;
+    apply(A, q, x, t);
+    q_run_pass(q, pass, (size_t)A->n, 1.0, alpha, beta, v,
+               out ? out : t + A->n);
+}
+
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {

@@ -25,6 +25,11 @@ typedef struct tct_operator_ops {
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);
+    /* See apply_pass; false: not by this operator, and nothing was done.
+     * OPTIONAL: false */
+    bool (*apply_pass)(const tacit_operator *A, tacit_queue *q, const double *x,
+                       tct_pass pass, const double *alpha, const double *beta,
+                       const double *const *v, double *out);
     /* Y = A X, panels of as many columns. OPTIONAL: apply one by one */
     void (*apply_block)(const tacit_operator *A, tacit_queue *q, tct_panel X,
                         tct_panel Y);
@@ -89,6 +94,12 @@ void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
 /* s = A p, out[0] = (p, s), out[1] = (r, s), out[2] = (s, s) */
 void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
                 const double *r, double *s, double *out);
+/* t = A x, and a pass of one sum, of whose vectors `v` t is v[1] [n + 1], scratch:
+ * where it can the product has the pass behind it, and t stays as it was. The
+ * pass must not write x; `out` NULL: the sum is not wanted. Of one system. */
+void apply_pass(const tacit_operator *A, tacit_queue *q, const double *x,
+                tct_pass pass, const double *alpha, const double *beta,
+                const double *const *v, double *out);
 /* y0 = A x0, y1 = A x1 with one exchange and one pass over the matrix. */
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1);
@@ -102,6 +113,13 @@ void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y);
 /* The diagonal into `d` [n] on the device, in the operator's order.
  * Errors      UNSUPPORTED (it does not tell), or as it finds. */
 tacit_status tct_operator_diagonal(const tacit_operator *A, double *d);
+/* A view of A with values rounded to floats (tct_rounded), those of `matrix`,
+ * which is A's; NULL where it would not be smaller than A's block by a fifth, or
+ * A is no operator of a matrix. Ghosts are A's. Local.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_operator_rounded(const tacit_operator *A,
+                                  const tacit_matrix *matrix,
+                                  tacit_operator **out);
 /* Let exchanges have `columns` columns at once, which takes memory for their
  * ghosts; fewer than there are: nothing is done. Recordings become void.
  * Collective.  Errors INVALID, NO_MEMORY, COMM. */

@@ -51,8 +51,9 @@ void cli_print_levels(cli_table *to, const tacit_operator *M,
                   cli_seconds(info.setup_seconds, bytes));
     for (int i = 0; (l = tacit_precond_level_at(M, i)) != NULL; i++)
         cli_table_row(
-            to, "level %d\t%" PRId64 " rows, %" PRId64 " entries, %s, in %s", i,
-            l->rows, l->nonzeros, cli_bytes(l->bytes, bytes), l->format);
+            to, "level %d\t%" PRId64 " rows, %" PRId64 " entries, %s, in %s%s",
+            i, l->rows, l->nonzeros, cli_bytes(l->bytes, bytes), l->format,
+            l->bits == 32 ? ", floats" : "");
     cli_table_row(to, "levels end\t%s", info.end);
     cli_table_row(to, "all levels\t%.3f times the rows, %.3f the entries, %s",
                   info.grid_complexity, info.operator_complexity,
@@ -85,6 +86,7 @@ cJSON *cli_json_precond(const tacit_operator *M, double convergence)
         cJSON_AddNumberToObject(level, "nonzeros", (double)l->nonzeros);
         cJSON_AddNumberToObject(level, "bytes", l->bytes);
         cJSON_AddStringToObject(level, "format", l->format);
+        cJSON_AddNumberToObject(level, "bits", l->bits);
         cli_json_number(level, "largest_eigenvalue",
                         l->largest > 0.0 ? l->largest : (double)NAN);
     }

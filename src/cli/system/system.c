@@ -90,7 +90,8 @@ static tacit_status set_options(const cli *c, const cli_problem *p,
                                          .smoother = c->set.smoother,
                                          .degree = (int)c->set.degree,
                                          .levels = (int)c->set.levels,
-                                         .node_rows = (int)c->set.node_rows};
+                                         .node_rows = (int)c->set.node_rows,
+                                         .precision = c->set.precond_precision};
     return read_near_null(c, p, s);
 }
 

@@ -238,6 +238,7 @@ static void launch(tacit_queue *q)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
     case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
+    case TCT_MULTIPLY_PASS: B->gpu->multiply_pass(B, &L, op); break;
     case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
     case TCT_PACK: tct_gpu_pack(op, v[0], &L); break;
     case TCT_UNPACK: tct_gpu_unpack(op, v[0], &L); break;
@@ -296,7 +297,7 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
     const size_t sums = op->code == TCT_GRAM
                             ? (size_t)(op->x.columns * op->y.columns)
                             : (size_t)tct_op_info_of(op)->sums;
-    if (sums == 0) return;
+    if (sums == 0 || !op->out) return;
     tct_gpu_flush(q);
     for (int j = 0; j < tct_op_systems(op); j++)
         tct_gpu_ok(q,
@@ -340,6 +341,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
+    case TCT_MULTIPLY_PASS:
     case TCT_MULTIPLY_BLOCK:
     case TCT_MULTIPLY_ADD:
     case TCT_PACK:

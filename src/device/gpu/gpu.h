@@ -92,6 +92,10 @@ typedef struct tct_gpu_block_ops {
      * the bits of `multiply`; the tail at the end. OPTIONAL. */
     void (*multiply_columns)(const tct_gpu_block *B, const tct_gpu_launch *L,
                              const tct_panel *X, const tct_panel *Y);
+    /* See tct_block's takes_pass: op is the whole operation; with L->out, its sum;
+     * the tail at the end. */
+    void (*multiply_pass)(const tct_gpu_block *B, const tct_gpu_launch *L,
+                          const tct_op *op);
     /* y += B g; with L->out, *out += (x, B g); the tail at the end. Only of
      * ghost blocks, which have no other product. */
     void (*multiply_add)(const tct_gpu_block *B, const tct_gpu_launch *L,

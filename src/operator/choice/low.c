@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/low.c - the same matrix with values of fewer bits, for mixed
- * precision: rows of blocks if the exact one has them. Each is a view of the
+ * precision and for preconditioners: rows of blocks if the exact one has them. Each is a view of the
  * exact operator: a block of its own, and everything else from there. */
+#include "matrix/matrix.h"
 #include "operator/assembled.h"
+#include <math.h>
 #include <string.h>
 
 /* A product must be faster by so much, or low precision costs more than it
@@ -39,6 +41,14 @@ static void low_dots(const tacit_operator *low, tacit_queue *q, const double *p,
     tct_assembled_dots(view_of(low)->exact, low->local, q, p, r, s, out);
 }
 
+static bool low_pass(const tacit_operator *low, tacit_queue *q, const double *x,
+                     tct_pass pass, const double *alpha, const double *beta,
+                     const double *const *v, double *out)
+{
+    return tct_assembled_pass(view_of(low)->exact, low->local, q, x, pass,
+                              alpha, beta, v, out);
+}
+
 static void low_block(const tacit_operator *low, tacit_queue *q, tct_panel X,
                       tct_panel Y)
 {
@@ -54,6 +64,7 @@ static void low_destroy(tacit_operator *low)
 static const tct_operator_ops low_ops = {.name = "low",
                                          .apply = low_apply,
                                          .apply_dots = low_dots,
+                                         .apply_pass = low_pass,
                                          .apply_block = low_block,
                                          .destroy = low_destroy};
 
@@ -87,6 +98,49 @@ tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
 {
     for (tacit_operator *low = A->base.low; low; low = low->low)
         TRY(view_of(low)->format->refill(view_of(low)->block, local));
+    return TACIT_OK;
+}
+
+/* --- of rounded values ---------------------------------------------------------- */
+
+/* Bytes of an entry's value and column, at least, as floats: what has fewer is
+ * a dictionary or a grid. */
+static const double LEAST = 4.0, SMALLER = 0.8;
+
+/* A's own rows and columns of `matrix`, as A has them, rounded. */
+static tacit_status rounded_rows(const tct_assembled *A,
+                                 const tacit_matrix *matrix, tct_parts *out)
+{
+    tct_csr rows = {0};
+    tacit_status status = tct_copy_rows(A->base.q, matrix, &rows);
+    for (int64_t k = 0; status >= 0 && k < tct_csr_nonzeros(&rows); k++)
+        rows.val[k] = tct_rounded(ldexp(rows.val[k], -A->base.exponent));
+    if (status >= 0) status = tct_split(A->base.q->team, &rows, out);
+    if (status >= 0 && A->order) status = tct_order_move(A->order, &out->local);
+    tct_csr_clear(&rows);
+    return status;
+}
+
+tacit_status tct_operator_rounded(const tacit_operator *base,
+                                  const tacit_matrix *matrix,
+                                  tacit_operator **out)
+{
+    const tct_assembled *A = tct_assembled_of(base);
+    tct_parts parts = {.ghosts = 0};
+    *out = NULL;
+    if (base->ops != &tct_assembled_ops) return TACIT_OK;
+    const tct_block *B = base->local;
+    if (SMALLER * B->matrix_bytes < LEAST * (double)B->nonzeros)
+        return TACIT_OK;
+    tacit_status status = rounded_rows(A, matrix, &parts);
+    if (status >= 0) status = add(A, NULL, 32, &parts.local, out);
+    tct_parts_clear(&parts);
+    if (status == TACIT_UNSUPPORTED) return TACIT_OK;
+    if (status < 0) return status;
+    if ((*out)->local->matrix_bytes > SMALLER * B->matrix_bytes)
+        tacit_operator_destroy(out);
+    else if (base->q->device->kind == TCT_KIND_HOST)
+        tct_threads_choose(base->q, view_of(*out)->block);
     return TACIT_OK;
 }
 

@@ -237,5 +237,5 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
     kernel<<<grid, THREADS, 0, L->stream>>>(d, x, y, tct_ending_of(L));
 }
 
-extern "C" const tct_gpu_block_ops tct_gpu_csr_ops = {multiply, nullptr,
-                                                      nullptr, nullptr};
+extern "C" const tct_gpu_block_ops tct_gpu_csr_ops = {
+    multiply, nullptr, nullptr, nullptr, nullptr};

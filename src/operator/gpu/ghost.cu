@@ -37,5 +37,5 @@ static void multiply_add(const tct_gpu_block *block, const tct_gpu_launch *L,
                                                   tct_ending_of(L));
 }
 
-extern "C" const tct_gpu_block_ops tct_gpu_ghost_ops = {nullptr, nullptr,
-                                                        nullptr, multiply_add};
+extern "C" const tct_gpu_block_ops tct_gpu_ghost_ops = {
+    nullptr, nullptr, nullptr, nullptr, multiply_add};

@@ -44,11 +44,11 @@ template <int B, int WALK, int COLS> struct most {
 };
 
 /* Two blocks a multiprocessor stay for the whole product: a warp has the parts
- * `step` apart. */
-template <int B, int STORE, int WALK, int DOTS, int COLS>
-static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
-    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
-            const __grid_constant__ tct_ending e)
+ * `step` apart. `take(m, row, sum)` is told each row's sums. */
+template <int B, int STORE, int WALK, int COLS, class TAKE>
+static __device__ inline void all_parts(const tct_gpu_arrays &A,
+                                        const double *const (&x)[COLS],
+                                        int parts, float keep, TAKE &&take)
 {
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     const double *dict = tct_dict<STORE>(A, table);
@@ -57,14 +57,6 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
     const int warps = (int)(blockDim.x / GPU_WAVE);
     const int step = (int)gridDim.x * warps;
     const int first = (int)blockIdx.x * warps + tct_warp();
-    double dot[DOTS] = {0.0};
-    const bool wants = COLS == 1 && e.out;
-    const auto take = [&](int, int64_t row, const tct_sums<COLS> &sum) {
-#pragma unroll
-        for (int j = 0; j < COLS; j++) V.put(row, j, sum.v[j]);
-        if constexpr (COLS == 1)
-            if (wants) add_dots(V, row, sum.v[0], dot);
-    };
     uint32_t word = tct_part_words<B, WALK>(A, first);
     uint32_t next = tct_part_words<B, WALK>(A, first + step);
     tct_head head = tct_part_head<B, COLS, WALK>(A, word, first, policy);
@@ -74,7 +66,7 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
         word = next;
         next = tct_part_words<B, WALK>(A, u + 2 * step);
         head = tct_part_head<B, COLS, WALK>(A, word, u + step, policy);
-        tct_part_sum<B, COLS, false, WALK>(A, s, h, u, value, V.x, take);
+        tct_part_sum<B, COLS, false, WALK>(A, s, h, u, value, x, take);
     }
     if constexpr (WALK == GPU_JOINED)
         for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
@@ -82,8 +74,24 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
             tct_lanes apart = tct_apart(A, mine, mine < parts);
             for (; apart; apart &= apart - 1)
                 tct_two_apart<COLS, false>(A, u0 + tct_first_lane(apart) * step,
-                                           value, V.x, take);
+                                           value, x, take);
         }
+}
+
+template <int B, int STORE, int WALK, int DOTS, int COLS>
+static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
+    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
+            const __grid_constant__ tct_ending e)
+{
+    double dot[DOTS] = {0.0};
+    const bool wants = COLS == 1 && e.out;
+    all_parts<B, STORE, WALK, COLS>(
+        A, V.x, parts, keep, [&](int, int64_t row, const tct_sums<COLS> &sum) {
+#pragma unroll
+            for (int j = 0; j < COLS; j++) V.put(row, j, sum.v[j]);
+            if constexpr (COLS == 1)
+                if (wants) add_dots(V, row, sum.v[0], dot);
+        });
     if (wants) tct_end<DOTS>(dot, e);
     else tct_end<0>(dot, e);
 }
@@ -143,6 +151,24 @@ static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
 
 /* --- launch ----------------------------------------------------------------------- */
 
+struct product_grid {
+    int parts;
+    unsigned blocks, threads;
+};
+
+template <int B, int WALK, int COLS>
+static product_grid grid_of(const tct_gpu_arrays &A, const tct_gpu_launch *L)
+{
+    constexpr int m = tct_walk<WALK>::m, limit = most<B, WALK, COLS>::warps;
+    const int blocks = L->sms * PER_SM;
+    const int parts = (int)((A.slices * B + m - 1) / m);
+    /* a warp for each part, where there are few; but four a block */
+    int warps = (parts + blocks - 1) / blocks;
+    warps = warps < 4 ? 4 : warps < limit ? warps : limit;
+    return {parts, (unsigned)tct_grid(parts, warps, blocks),
+            (unsigned)warps * GPU_WAVE};
+}
+
 template <int B, int STORE, int WALK, int DOTS, int COLS>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
                        const vectors<COLS> &V)
@@ -151,15 +177,9 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
     tct_ending e = tct_ending_of(L);
     if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
     const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
-    constexpr int m = tct_walk<WALK>::m, limit = most<B, WALK, COLS>::warps;
-    const int blocks = L->sms * PER_SM;
-    const int parts = (int)((A.slices * B + m - 1) / m);
-    /* a warp for each part, where there are few; but four a block */
-    int warps = (parts + blocks - 1) / blocks;
-    warps = warps < 4 ? 4 : warps < limit ? warps : limit;
+    const product_grid g = grid_of<B, WALK, COLS>(A, L);
     product<B, STORE, WALK, DOTS>
-        <<<tct_grid(parts, warps, blocks), (unsigned)warps * GPU_WAVE, 0,
-           L->stream>>>(A, V, parts, keep, e);
+        <<<g.blocks, g.threads, 0, L->stream>>>(A, V, g.parts, keep, e);
     if (A.long_rows > 0) long_rows<DOTS>(A, V, L);
 }
 

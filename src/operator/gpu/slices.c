@@ -93,6 +93,7 @@ static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
     base->kernels = about->kernels;
     base->persistent = about->persistent;
     base->packed = about->packed;
+    base->takes_pass = tct_gpu_takes_pass(S);
     memcpy(base->detail, about->detail, sizeof base->detail);
     S->lossy = about->lossy;
 }

@@ -107,5 +107,11 @@ static void multiply_columns(const tct_gpu_block *block,
     }
 }
 
+static void multiply_pass(const tct_gpu_block *block, const tct_gpu_launch *L,
+                          const tct_op *op)
+{
+    tct_gpu_multiply_pass(slices_of(block), L, op);
+}
+
 extern "C" const tct_gpu_block_ops tct_gpu_slices_ops = {
-    multiply, multiply_dots, multiply_columns, nullptr};
+    multiply, multiply_dots, multiply_columns, multiply_pass, nullptr};

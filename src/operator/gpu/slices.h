@@ -46,6 +46,13 @@ extern "C" {
 #endif
 extern const tct_gpu_block_ops tct_gpu_slices_ops;
 
+/* --- gpu/behind.cu ------------------------------------------------------------- */
+
+/* Is there a kernel of MULTIPLY_PASS for it? And that. */
+bool tct_gpu_takes_pass(const tct_gpu_slices *S);
+void tct_gpu_multiply_pass(const tct_gpu_slices *S, const tct_gpu_launch *L,
+                           const tct_op *op);
+
 /* --- gpu/columns.cu ------------------------------------------------------------ */
 
 /* The most columns that one pass can take, 2 or less: there are no kernels for

@@ -4,6 +4,7 @@
  * are added in the order of the chunks, so that a dot has the same bits with
  * any format and any number of threads. */
 #include "operator/host/product.h"
+#include "device/host_vector.h"
 #include "device/isa.h"
 
 const tct_kernels *tct_kernels_best(void)
@@ -61,6 +62,22 @@ static void multiply_chunk(void *product_of, int64_t k)
         p->partial[k] = p->kernels->dot(to - from, p->x + from, p->y + from);
 }
 
+/* `each` of all chunks, by the threads that the block is worth. */
+static void share(const tct_block *B, const tct_chunks *c,
+                  void (*each)(void *work, int64_t k), void *work)
+{
+    const bool all = B->threads == 0 || B->threads >= c->parts;
+    tct_team_run(c->team, all ? c->parts : B->threads, c->count,
+                 all ? c->split : NULL, each, work);
+}
+
+static double total(const tct_chunks *c)
+{
+    double sum = 0.0;
+    for (int64_t k = 0; k < c->count; k++) sum += c->partial[k];
+    return sum;
+}
+
 void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  const void *work, const double *x, const double *y,
                  double *dot)
@@ -72,12 +89,8 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  .work = work,
                  .x = x,
                  .y = y};
-    const bool all = B->threads == 0 || B->threads >= c->parts;
-    tct_team_run(c->team, all ? c->parts : B->threads, c->count,
-                 all ? c->split : NULL, multiply_chunk, &p);
-    if (!dot) return;
-    *dot = 0.0;
-    for (int64_t k = 0; k < c->count; k++) *dot += c->partial[k];
+    share(B, c, multiply_chunk, &p);
+    if (dot) *dot = total(c);
 }
 
 /* Columns that are multiplied at once. All groups of a chunk of rows come one
@@ -159,4 +172,37 @@ void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
     const tct_slices *S = (const tct_slices *)(const void *)block;
     const slices_work work = {S, *X, *Y};
     tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
+}
+
+/* --- and a pass ----------------------------------------------------------------- */
+
+typedef struct {
+    const tct_kernels *kernels;
+    const tct_slices *S;
+    const tct_op *op;
+    tct_host_range range;
+} passing;
+
+/* The product of a chunk of rows is never in memory. */
+static void pass_chunk(void *passing_of, int64_t k)
+{
+    const passing *p = passing_of;
+    const int64_t from = k * CHUNK, rows = p->S->base.rows;
+    const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
+    double here[CHUNK], sums[TCT_OP_SUMS] = {0.0};
+    tct_op op = *p->op;
+    op.v[1] = (double *)((uintptr_t)here - (uintptr_t)from * sizeof(double));
+    p->kernels->slices(p->S, k, op.x.at, op.v[1]);
+    put_long_rows(p->kernels, p->S, k, op.x.at, op.v[1]);
+    p->range(&op, (size_t)from, (size_t)to, sums);
+    p->S->chunks.partial[k] = sums[0];
+}
+
+void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
+                              tct_host_range range)
+{
+    const tct_slices *S = (const tct_slices *)(const void *)block;
+    passing p = {tct_kernels_best(), S, op, range};
+    share(block, &S->chunks, pass_chunk, &p);
+    if (op->out) *op->out = total(&S->chunks);
 }

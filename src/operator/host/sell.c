@@ -6,6 +6,7 @@ static const tct_block_ops sell_ops = {
     .name = "sell",
     .multiply = tct_slices_multiply,
     .multiply_block = tct_slices_multiply_block,
+    .multiply_pass = tct_slices_multiply_pass,
     .destroy = tct_slices_destroy,
 };
 

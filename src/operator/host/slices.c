@@ -237,7 +237,8 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
     S->base = (tct_block){.ops = ops,
                           .rows = A->rows,
                           .cols = A->cols,
-                          .nonzeros = A->ptr[A->rows]};
+                          .nonzeros = A->ptr[A->rows],
+                          .takes_pass = true};
     S->b = b;
     tct_builder B = {.slicing = tct_host_slicing(A, b), .S = S};
     B.room = tct_window_room(&B.slicing);

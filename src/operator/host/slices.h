@@ -137,5 +137,8 @@ void tct_slices_multiply(const tct_block *block, const double *x, double *y,
                          double *dot);
 void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
                                const tct_panel *Y);
+void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
+                              void (*range)(const tct_op *op, size_t from,
+                                            size_t to, double *sums));
 
 #endif

@@ -8,6 +8,7 @@
  *     levels.c    how the hierarchy is made, and when it ends
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
  *     transfer.c  P and P'
+ *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors */
@@ -40,6 +41,17 @@ void tct_amg_rows_free(tct_amg_rows *rows);
 tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
                          double **out);
 
+/* --- precision.c -------------------------------------------------------------- */
+
+typedef enum { TCT_AUTO_BITS, TCT_FLOATS, TCT_DOUBLES } tct_amg_precision;
+
+/* All values of `m` (tct_rounded), in place. */
+void tct_amg_round(tacit_matrix *m);
+/* Does rounding leave w'A w, of each of the smooth vectors `w` [rows][vectors]
+ * (NULL: ones), as it is? Collective. */
+tacit_status tct_amg_floats_will_do(const tacit_matrix *m, const double *w,
+                                    int vectors, bool *out);
+
 /* --- smoother.c -------------------------------------------------------------- */
 
 typedef enum { TCT_CHEBYSHEV, TCT_JACOBI, TCT_L1_JACOBI } tct_amg_kind;
@@ -58,10 +70,11 @@ enum { TCT_AMG_DEGREE_MOST = 16 };
 typedef struct tct_amg_smoother {
     const tacit_operator *A;
     tct_amg_smoothing how;
-    double largest;    /* the end of the interval               */
-    double *d;         /* [n] D^-1 times the first coefficient  */
-    double *c;         /* alpha and beta of each step           */
-    double *t, *r, *p; /* [n] the last two only where needed    */
+    double largest; /* the end of the interval               */
+    double *d;      /* [n] D^-1 times the first coefficient  */
+    double *c;      /* alpha and beta of each step           */
+    double *t;      /* [n + 1] a product, and a sum          */
+    double *y;      /* [n] takes turns with x                */
 } tct_amg_smoother;
 
 /* Collective.  Borrows `A`.  Errors NO_MEMORY, whatever the queue has met. */
@@ -71,10 +84,16 @@ tacit_status tct_amg_smoother_create(const tacit_operator *A,
                                      tct_amg_smoother *out);
 void tct_amg_smoother_free(tacit_queue *q, tct_amg_smoother *S);
 
-/* x = S b */
+/* Of two vectors that take turns, the one `steps` before x. */
+static inline double *tct_amg_turn(int steps, double *x, double *y)
+{
+    return steps % 2 ? y : x;
+}
+/* x = S b; `y` [n] is scratch. */
 void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
-                         const double *b, double *x);
-/* x = x + S (b - A x), *dot = (b, x) */
+                         const double *b, double *x, double *y);
+/* x = z + S (b - A z), *dot = (b, x) unless it is NULL; z is x, or S->y where the
+ * degree is odd. */
 void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
                     double *x, double *dot);
 
@@ -111,6 +130,7 @@ void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 typedef struct tct_amg_coarsest {
     int64_t rows;
     int exponent; /* it is the inverse of the matrix times 2^-exponent */
+    int bits;     /* of its values */
     tct_block *block;
     tct_plan *plan; /* NULL: this rank alone */
     double *all;    /* right-hand side: this rank's, others' */
@@ -120,6 +140,7 @@ typedef struct tct_amg_coarsest {
  * no inverse.
  * Collective.  Errors NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
+                                     tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive);
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);
 /* x = A^-1 b */
@@ -132,10 +153,11 @@ enum { TCT_AMG_LEVELS_MOST = 40 };
 
 typedef struct tct_amg_level {
     const tacit_operator *A;   /* NULL where the inverse is at hand */
-    tacit_operator *own;       /* it, of a coarse level             */
+    tacit_operator *own;       /* it, but the matrix's as it is     */
     tct_amg_smoother smoother; /* ... the only one, of the last level */
     tct_amg_transfer down;     /* P' to the next level, and P back  */
     double factor;             /* of what comes back                */
+    int exponent;              /* what is stored is A times 2^-exponent */
     int64_t n;
     double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
     double *b2, *x2; /* [n] of a second visit                            */
@@ -152,6 +174,7 @@ typedef struct tct_amg {
     double overcorrection; /* coarse corrections are too short      */
     tct_amg_smoothing smoothing;
     int levels_most;
+    tct_amg_precision precision;
     tacit_precond_info about;
     char detail[160], end[96];
 } tct_amg;

@@ -130,6 +130,28 @@ static tacit_status invert_all(int64_t n, double *a, bool *positive)
     return TACIT_OK;
 }
 
+/* The largest row sum of |a|. */
+static double norm_of(int64_t n, const double *a)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        double sum = 0.0;
+        for (int64_t j = 0; j < n; j++) sum += fabs(a[i * n + j]);
+        most = fmax(most, sum);
+    }
+    return most;
+}
+
+/* Floats for the inverse `a` of a matrix with that `norm`: where what is rounded
+ * is small beside its least eigenvalue, at least 1 / norm. */
+static int round_inverse(int64_t n, double *a, double norm)
+{
+    const double harmless = 1e-2, rounded = 0x1p-24;
+    if (rounded * norm_of(n, a) * norm > harmless) return 64;
+    for (int64_t k = 0; k < n * n; k++) a[k] = tct_rounded(a[k]);
+    return 32;
+}
+
 /* This rank's rows of the inverse `a`, its own columns first, as a block. */
 static tacit_status store(tacit_queue *q, const tacit_matrix *m,
                           const double *a, tct_block **out)
@@ -175,12 +197,15 @@ static tacit_status plan(tacit_queue *q, const tacit_matrix *m, tct_plan **out)
 }
 
 static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
-                          tct_amg_coarsest *C, bool *positive)
+                          tct_amg_precision precision, tct_amg_coarsest *C,
+                          bool *positive)
 {
     const int64_t n = m->A.global_rows;
     TRY(gather(m, a, &C->exponent));
+    const double norm = norm_of(n, a);
     TRY(tct_agree(m->world, invert_all(n, a, positive)));
     if (!*positive) return TACIT_OK; /* all ranks have the same numbers */
+    if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
     tacit_status status = store(q, m, a, &C->block);
     if (status >= 0) status = tacit_queue_alloc(q, (size_t)n, &C->all);
     TRY(tct_agree(m->world, status));
@@ -188,15 +213,16 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
 }
 
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
+                                     tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive)
 {
     const int64_t n = m->A.global_rows;
     double *a = NULL;
-    *out = (tct_amg_coarsest){.rows = m->A.rows};
+    *out = (tct_amg_coarsest){.rows = m->A.rows, .bits = 64};
     *positive = false;
     tacit_status status =
         tct_agree(m->world, TCT_ALLOC(n * n, "the coarsest matrix", &a));
-    if (status >= 0) status = build(q, m, a, out, positive);
+    if (status >= 0) status = build(q, m, a, precision, out, positive);
     tct_free(a);
     return status;
 }

@@ -18,7 +18,7 @@ static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                        const double *b, double *x)
 {
     if (M->direct) tct_amg_coarsest_solve(&M->coarsest, q, b, x);
-    else tct_amg_smooth_zero(&L->smoother, q, b, x);
+    else tct_amg_smooth_zero(&L->smoother, q, b, x, L->smoother.y);
 }
 
 /* x = M b of the levels from `L` on, *dot = (b, x) */
@@ -28,13 +28,14 @@ static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
+    double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
     if (L == last) {
         solve_last(M, q, L, b, x);
         if (dot) q_dot(q, n, b, x, dot);
         return;
     }
-    tct_amg_smooth_zero(S, q, b, x);
-    apply(L->A, q, x, S->t);
+    tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
+    apply(L->A, q, z, S->t);
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
     cycle(M, q, next, next->b, next->x, NULL);
     if (M->twice && next != last) { /* x' = x' + M' (b' - A' x') */
@@ -46,7 +47,7 @@ static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     }
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
-              next->x, x);
+              next->x, z);
     tct_amg_smooth(S, q, b, x, dot);
 }
 
@@ -108,6 +109,19 @@ static tacit_status set_smoother(tct_amg *M, const tacit_precond_options *o)
     return TACIT_OK;
 }
 
+static tacit_status set_precision(tct_amg *M, const tacit_precond_options *o)
+{
+    static const char *const names[] = {[TCT_AUTO_BITS] = "auto",
+                                        [TCT_FLOATS] = "float",
+                                        [TCT_DOUBLES] = "double"};
+    const char *wish = o->precision ? o->precision : "auto";
+    for (int i = 0; i < 3; i++) {
+        M->precision = (tct_amg_precision)i;
+        if (strcmp(names[i], wish) == 0) return TACIT_OK;
+    }
+    return tct_unknown("precision", wish, names, 3);
+}
+
 static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
 {
     static const char *const names[] = {"v", "w"};
@@ -132,6 +146,7 @@ static tacit_status set_wishes(tct_amg *M, const tacit_operator *A,
 {
     TRY(set_smoother(M, options));
     TRY(set_cycle(M, options));
+    TRY(set_precision(M, options));
     TRY(tct_matrix_require_entries(matrix));
     if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
         return TACIT_OK;

@@ -37,6 +37,7 @@ typedef struct {
     int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
     double entries;              /* of all levels */
     bool loose;                  /* no row depends on another */
+    bool floats;                 /* for the values of the level at hand */
 } growth;
 
 /* The next level, of which the device has all that is NULL here. */
@@ -70,6 +71,28 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     return tacit_queue_alloc(q, n, &L->x2);
 }
 
+/* What a device has made of the level is stored as it is. */
+static tacit_status set_floats(growth *g)
+{
+    const bool several = g->near.vectors > 0;
+    g->floats = !g->there && g->M->precision == TCT_FLOATS;
+    if (g->there || g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
+    return tct_amg_floats_will_do(g->m, several ? g->near.value : g->smooth,
+                                  several ? g->near.vectors : 1, &g->floats);
+}
+
+/* The operator as it is, or a view of it with floats. */
+static tacit_status make_finest(growth *g, tct_amg_level *L)
+{
+    tacit_status status = TACIT_OK;
+    if (g->floats) status = tct_operator_rounded(g->A, g->m, &L->own);
+    L->A = L->own ? L->own : g->A;
+    L->exponent = g->A->exponent;
+    L->about.bits = L->own ? 32 : 64;
+    L->about.format = L->own ? L->own->local->ops->name : g->A->info.format;
+    return tct_agree(g->A->world, status);
+}
+
 /* In a format that needs no race: of the few that levels are worth trying, the
  * first that there is for this matrix. */
 static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
@@ -89,14 +112,17 @@ tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
     return make_here(q, m, false, out);
 }
 
-static tacit_status make_operator(growth *g, tct_amg_level *L)
+static tacit_status make_coarse(growth *g, tct_amg_level *L)
 {
-    L->A = g->A;
-    if (is_finest(g)) return TACIT_OK;
+    if (g->floats) tct_amg_round(g->own);
     const tacit_status status =
         g->there ? tct_amg_there_operator(g->there, g->A, &L->own)
                  : make_here(g->A->q, g->m, g->near.vectors > 1, &L->own);
+    if (status < 0) return status;
     L->A = L->own;
+    L->exponent = L->own->exponent;
+    L->about.bits = g->floats ? 32 : 64;
+    L->about.format = L->own->info.format;
     return status;
 }
 
@@ -104,19 +130,19 @@ static tacit_status find_rows(growth *g, const tct_amg_level *L,
                               tct_amg_rows *out)
 {
     if (g->there) return tct_amg_there_rows(g->there, out);
-    return tct_amg_rows_of(g->m, L->A->order, L->A->exponent, out);
+    return tct_amg_rows_of(g->m, L->A->order, L->exponent, out);
 }
 
 static tacit_status make_smoother(growth *g, tct_amg_level *L,
                                   tct_amg_smoothing how)
 {
     tct_amg_rows rows;
-    TRY(make_operator(g, L));
+    TRY(set_floats(g));
+    TRY(is_finest(g) ? make_finest(g, L) : make_coarse(g, L));
     tacit_status status = tct_agree(g->A->world, find_rows(g, L, &rows));
     if (status >= 0)
         status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
     tct_amg_rows_free(&rows);
-    L->about.format = L->A->info.format;
     L->about.largest = L->smoother.largest;
     return status;
 }
@@ -125,7 +151,11 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
 static tacit_status make_inverse(growth *g, tct_amg_level *L)
 {
     tct_amg *M = g->M;
-    TRY(tct_amg_coarsest_create(g->A->q, g->m, &M->coarsest, &M->direct));
+    const tct_amg_precision precision = /* alone it is all of M */
+        is_finest(g) ? TCT_DOUBLES : M->precision;
+    TRY(tct_amg_coarsest_create(g->A->q, g->m, precision, &M->coarsest,
+                                &M->direct));
+    L->about.bits = M->coarsest.bits;
     if (M->direct) L->about.format = "inverse";
     else
         snprintf(M->end, sizeof M->end,
@@ -334,9 +364,8 @@ static void set_factors(tct_amg *M)
 {
     for (int l = 0; l + 1 < M->levels; l++) {
         const tct_amg_level *next = &M->level[l + 1];
-        const int e = next->A ? next->A->exponent : M->coarsest.exponent;
-        M->level[l].factor =
-            ldexp(M->overcorrection, M->level[l].A->exponent - e);
+        const int e = next->A ? next->exponent : M->coarsest.exponent;
+        M->level[l].factor = ldexp(M->overcorrection, M->level[l].exponent - e);
     }
 }
 
@@ -345,7 +374,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
 {
     const tct_amg_smoother *S = &L->smoother;
     const int vectors =
-        !!S->d + !!S->t + !!S->r + !!S->p + !!L->b + !!L->x + !!L->b2 + !!L->x2;
+        !!S->d + !!S->t + !!S->y + !!L->b + !!L->x + !!L->b2 + !!L->x2;
     double bytes = 8.0 * vectors * (double)L->n;
     if (L->own) bytes += L->own->local->matrix_bytes;
     if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;

@@ -7,112 +7,69 @@
  * [Sa03] Saad, "Iterative methods for sparse linear systems" (2003), algorithm
  *        12.1.
  *
- * Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
+ * A step reads x and what was before it, and writes over this: no residual is kept,
+ * and the product has the step behind it. Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
  * what the cycle needs to be positive definite, it is up to some 1.2 upper. In
  * l1-jacobi D has the row sums of |a|: it never overshoots. */
 #include "precond/amg/there.h"
+
+/* alpha and beta of the steps; behind them, of a polynomial's second step where the
+ * first was x = d b: x = (1 + beta) x + ...; a sum that nobody wants. */
+enum { COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1) + 1 };
 
 /* What was found from below, enlarged; the row sums are a bound from above. */
 static const double MARGIN = 1.1, JACOBI = 4.0 / 3.0;
 
 /* --- the words --------------------------------------------------------------- */
 
-static const double *alpha_of(const tct_amg_smoother *S, int step)
+/* Step `k`, of `now` and in a polynomial of what was before it, which is in
+ * `next`, where its result goes; the first step of all has nothing before. */
+static void step(const tct_amg_smoother *S, tacit_queue *q, int k, bool first,
+                 const double *b, const double *now, double *next, double *dot)
 {
-    return S->c + 2 * step;
+    const bool chebyshev = S->how.kind == TCT_CHEBYSHEV;
+    const int alone = k == 0 ? 0 : S->how.degree;
+    const double *c = S->c + 2 * (!chebyshev ? 0 : first ? alone : k);
+    const double *const v[] = {S->d, S->t, b, now, next};
+    apply_pass(S->A, q, now, chebyshev && !first ? PASS_smooth : PASS_relax, c,
+               c + 1, v, dot);
 }
 
-/* One more step, with t = A x or A p. */
-static void relax(const tct_amg_smoother *S, tacit_queue *q, int step,
-                  const double *b, double *x, double *dot)
+/* All steps from `from` on, two vectors by turns, so that the last one's result
+ * is `x`; what they begin with is tct_amg_turn(S->how.degree - from, x, y). */
+static void steps(const tct_amg_smoother *S, tacit_queue *q, int from,
+                  const double *b, double *x, double *y, double *dot)
 {
-    const double *c = alpha_of(S, step);
-    q_pass(q, relax, (size_t)S->A->n, (c, c + 1), (S->d, S->t, b, x), dot);
-}
-
-static void first(const tct_amg_smoother *S, tacit_queue *q, int step,
-                  const double *b, double *x)
-{
-    const double *c = alpha_of(S, step);
-    q_pass(q, chebyshev_first, (size_t)S->A->n, (c, c + 1),
-           (S->d, S->t, b, x, S->r, S->p), NULL);
-}
-
-/* Steps `from` to the last. */
-static void go_on(const tct_amg_smoother *S, tacit_queue *q, int from,
-                  const double *b, double *x, double *dot)
-{
-    const size_t n = (size_t)S->A->n;
-    for (int k = from; k < S->how.degree; k++) {
-        const double *c = alpha_of(S, k);
-        apply(S->A, q, S->p, S->t);
-        if (k + 1 < S->how.degree)
-            q_pass(q, chebyshev_next, n, (c, c + 1),
-                   (S->d, S->t, S->r, S->p, x), NULL);
-        else
-            q_pass(q, chebyshev_last, n, (c, c + 1),
-                   (S->d, S->t, S->r, S->p, b, x), dot);
-    }
-}
-
-static void sweeps(const tct_amg_smoother *S, tacit_queue *q, int count,
-                   const double *b, double *x, double *dot)
-{
-    for (int k = 0; k < count; k++) {
-        apply(S->A, q, x, S->t);
-        relax(S, q, 0, b, x, dot);
-    }
-}
-
-/* Where the sums of a pass go that nobody wants. */
-static double *nowhere(const tct_amg_smoother *S)
-{
-    return S->c + 2 * (TCT_AMG_DEGREE_MOST + 1);
+    const int degree = S->how.degree;
+    for (int k = from; k < degree; k++)
+        step(S, q, k, k == from, b, tct_amg_turn(degree - k, x, y),
+             tct_amg_turn(degree - k - 1, x, y), k + 1 < degree ? NULL : dot);
 }
 
 void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
-                         const double *b, double *x)
+                         const double *b, double *x, double *y)
 {
-    const int degree = S->how.degree;
-    q_pass(q, times, (size_t)S->A->n, (NULL, NULL), (S->d, b, x), nowhere(S));
-    if (S->how.kind != TCT_CHEBYSHEV) {
-        sweeps(S, q, degree - 1, b, x, nowhere(S));
-        return;
-    }
-    if (degree == 1) return;
-    apply(S->A, q, x, S->t); /* the step before was x, and the residual b */
-    if (degree == 2) relax(S, q, degree, b, x, nowhere(S));
-    else first(S, q, 1, b, x);
-    go_on(S, q, 2, b, x, nowhere(S));
+    double *const first = tct_amg_turn(S->how.degree - 1, x, y);
+    q_pass(q, times, (size_t)S->A->n, (NULL, NULL), (S->d, b, first),
+           S->c + COEFFICIENTS - 1);
+    steps(S, q, 1, b, x, y, NULL);
 }
 
 void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
                     double *x, double *dot)
 {
-    double *out = dot ? dot : nowhere(S);
-    if (S->how.kind != TCT_CHEBYSHEV || S->how.degree == 1) {
-        sweeps(S, q, S->how.degree, b, x, out);
-        return;
-    }
-    apply(S->A, q, x, S->t);
-    first(S, q, 0, b, x);
-    go_on(S, q, 1, b, x, out);
+    steps(S, q, 0, b, x, S->y, dot);
 }
 
 /* --- set-up ------------------------------------------------------------------ */
 
-enum { COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1) + 1 };
-
-/* alpha and beta of the steps; behind them, for a polynomial of degree 2, of its
- * second step where the first one was x = d b: x = (1 + beta) x + ... */
 static void fill_coefficients(const tct_amg_smoother *S, double *c)
 {
     const double upper = S->largest, lower = upper / S->how.ratio;
     const double theta = 0.5 * (upper + lower), delta = 0.5 * (upper - lower);
     const int degree = S->how.degree;
     double rho = delta / theta;
-    c[0] = 1.0;
-    c[1] = S->how.kind == TCT_CHEBYSHEV && degree > 1 ? 0.0 : 1.0;
+    c[0] = c[1] = 1.0;
     for (int k = 1; k < degree; k++) {
         const double next = 1.0 / (2.0 * theta / delta - rho);
         c[2 * k] = 2.0 * next / delta * theta; /* d has 1 / theta */
@@ -120,8 +77,8 @@ static void fill_coefficients(const tct_amg_smoother *S, double *c)
         rho = next;
     }
     if (degree == 1) return;
-    c[2 * degree] = c[2 * degree - 2];
-    c[2 * degree + 1] = 1.0 + c[2 * degree - 1];
+    c[2 * degree] = c[2];
+    c[2 * degree + 1] = 1.0 + c[3];
 }
 
 /* D^-1 times what the first step of the smoother takes. */
@@ -158,11 +115,9 @@ static tacit_status allocate(tct_amg_smoother *S)
     tacit_queue *q = S->A->q;
     const size_t n = (size_t)S->A->n;
     TRY(tacit_queue_alloc(q, n, &S->d));
-    TRY(tacit_queue_alloc(q, n, &S->t));
-    TRY(tacit_queue_alloc(q, COEFFICIENTS, &S->c));
-    if (S->how.kind != TCT_CHEBYSHEV || S->how.degree == 1) return TACIT_OK;
-    TRY(tacit_queue_alloc(q, n, &S->r));
-    return tacit_queue_alloc(q, n, &S->p);
+    TRY(tacit_queue_alloc(q, n + 1, &S->t));
+    TRY(tacit_queue_alloc(q, n, &S->y));
+    return tacit_queue_alloc(q, COEFFICIENTS, &S->c);
 }
 
 /* The end of the interval: at most the largest row sum, of all ranks. */
@@ -195,7 +150,7 @@ tacit_status tct_amg_smoother_create(const tacit_operator *A,
 
 void tct_amg_smoother_free(tacit_queue *q, tct_amg_smoother *S)
 {
-    double **const all[] = {&S->d, &S->c, &S->t, &S->r, &S->p};
+    double **const all[] = {&S->d, &S->c, &S->t, &S->y};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(q, all[i]);
 }
