@@ -128,10 +128,11 @@ static tacit_status mpi_plan_open(tct_plan *plan)
 {
     tct_mpi *s = tct_mpi_of(plan->q->world);
     const size_t sets = (size_t)plan->base.columns + 1;
+    const int tag = FIRST_TAG + TAGS * (s->plans++ % PLANS);
     mpi_plan *p = tct_calloc(sizeof *p);
     if (!p) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
     *tct_plan_state(plan) = p;
-    p->tag = FIRST_TAG + TAGS * (s->plans++ % PLANS);
+    p->tag = tag; /* counted on all ranks, whoever has no memory */
     p->count = plan->sends + plan->recvs;
     p->requests = tct_calloc(sets * sizeof *p->requests);
     if (!p->requests) FAIL(TACIT_NO_MEMORY, "no memory for an exchange");
