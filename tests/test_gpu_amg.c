@@ -18,7 +18,9 @@ typedef struct {
 static void open_amg(amg *a, const char *device, const char *matrix,
                      const char *format, const char *cycle)
 {
-    const tacit_precond_options o = {.size = sizeof o, .cycle = cycle};
+    /* doubles, which levels made on a device keep */
+    const tacit_precond_options o = {
+        .size = sizeof o, .cycle = cycle, .precision = "double"};
     problem *p = &a->p;
     *a = (amg){.M = NULL};
     p->result.size = sizeof p->result;

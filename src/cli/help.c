@@ -174,6 +174,9 @@ static const entry variables[] = {
     {"OMP_NUM_THREADS", "threads of a process, where --threads does not say"},
     {"TACIT_ISA", "base, avx2 or avx512: instructions of less than the "
                   "processor has"},
+    {"TACIT_AMG_SETUP", "host: levels of --precond amg are made by the host, "
+                        "also where the device "
+                        "could"},
     {"TACIT_PATIENCE",
      "seconds after which a process that the others wait for, in a sum or an "
      "exchange of a solve, is given up and the job ends with status 5; 0: "

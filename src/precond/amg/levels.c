@@ -432,7 +432,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     bool more = true;
     set_size(&g, from->matrix);
     tacit_status status = open_smooth(&g, &from->options);
-    if (status >= 0 && g.near.vectors == 0)
+    if (status >= 0 && g.near.vectors == 0 && M->precision != TCT_FLOATS)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);

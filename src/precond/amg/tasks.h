@@ -530,9 +530,9 @@ TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
         const double own = g->weight ? g->weight[i] : 1.0;
         for (int32_t e = lane; e < length; e += lanes) {
             const int32_t j = g->A.col[from + e];
-            const double weight = g->weight ? own * g->weight[j] : 1.0;
+            const double value = own * g->A.val[from + e];
             to->col[at + e] = g->group[j];
-            to->val[at + e] = weight * g->A.val[from + e];
+            to->val[at + e] = g->weight ? value * g->weight[j] : value;
         }
         at += length;
     }

@@ -12,8 +12,8 @@
 #include "precond/amg/coarsen.h"
 #include "precond/amg/kernels.h"
 
-/* Those of the device of `q`, if the environment asks for them (TACIT_AMG_SETUP
- * is "device"); NULL: set-up is the host's. */
+/* Those of the device of `q`, unless the environment says that set-up is the
+ * host's (TACIT_AMG_SETUP=host); NULL: it is. */
 const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
 /* What tests have in their place; NULL: nothing. */
 extern const tct_amg_kernels *tct_amg_kernels_instead;
