@@ -78,7 +78,7 @@ static tacit_status prepare(const char *name, const tacit_matrix *matrix,
 static tacit_status foresee(const tct_precond *p, const tacit_matrix *m)
 {
     char what[64];
-    if (!m || !p->entry_bytes) return TACIT_OK;
+    if (!m || !(p->entry_bytes > 0.0)) return TACIT_OK;
     const double bytes = p->entry_bytes * (double)tct_csr_nonzeros(&m->A) +
                          p->row_bytes * (double)m->A.rows;
     if (m->world->rank == 0)
