@@ -52,8 +52,13 @@ static void every_method_takes_every_preconditioner(void **state)
                 OK(solve(&p, 1e-9));
                 assert_true(p.result.true_relative_residual <= 1e-9);
                 if (j == 0) first = p.result.iterations;
-                assert_true((double)p.result.iterations <=
-                            1.15 * (double)first + 3);
+                /* where another method goes on it begins anew */
+                const double more = p.result.rescued_by ? 2.0 : 1.15;
+                if (!((double)p.result.iterations <= more * (double)first + 3))
+                    fail_msg("%s, %s, %s: %d iterations, %d by %s", matrices[i],
+                             tacit_precond_at(k)->name,
+                             tacit_method_at(j)->name, (int)p.result.iterations,
+                             (int)first, tacit_method_at(0)->name);
                 OK(tacit_solver_set_precond(p.s, NULL));
                 tacit_operator_destroy(&M);
                 close_problem(&p);

@@ -296,6 +296,8 @@ static tacit_status descend(growth *g, next_level *next)
     g->nonzeros = next->nonzeros;
     if (g->there) {
         g->m = NULL;
+        tct_free(g->smooth); /* that of the next level is there */
+        g->smooth = NULL;
         tct_amg_there_descend(g->there);
         return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
     }
