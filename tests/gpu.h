@@ -256,4 +256,13 @@ static inline tacit_operator *operator_of(tacit_queue *q, const tacit_matrix *m,
     return A;
 }
 
+/* A row of a line of n points: itself, and the points beside it. */
+static inline int neighbours_on_line(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    for (int64_t j = i - 1; j <= i + 1; j++)
+        if (j >= 0 && j < n) col[count++] = j;
+    return count;
+}
+
 #endif

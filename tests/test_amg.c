@@ -540,13 +540,6 @@ static void what_is_inverted_is_worth_it(void **state)
     close_amg(&a);
 }
 
-static int neighbours_on_line(int64_t n, int64_t i, int64_t *col)
-{
-    int count = 0;
-    for (int64_t j = i - 1; j <= i + 1; j++)
-        if (j >= 0 && j < n) col[count++] = j;
-    return count;
-}
 static double singular_line(int64_t i, int64_t j)
 {
     return i != j ? -1.0 : i == 0 || i == 1199 ? 1.0 : 2.0;

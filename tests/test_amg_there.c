@@ -188,13 +188,6 @@ static void slices_are_rows_again(void **state)
 
 /* --- patterns that are hard ----------------------------------------------------- */
 
-static int on_line(int64_t n, int64_t i, int64_t *col)
-{
-    int count = 0;
-    for (int64_t j = i - 1; j <= i + 1; j++)
-        if (j >= 0 && j < n) col[count++] = j;
-    return count;
-}
 static double line(int64_t i, int64_t j)
 {
     return i == j ? 2.0 : -1.0;
@@ -249,7 +242,7 @@ static void patterns_that_are_hard_come_out_alike(void **state)
 {
     (void)state;
     expect_same(matrix_of(3000, on_diagonal, line), "a diagonal", NULL, 0);
-    expect_same(matrix_of(19683, on_line, line), "a line", NULL, 2);
+    expect_same(matrix_of(19683, neighbours_on_line, line), "a line", NULL, 2);
     expect_same(matrix_of(12000, in_blocks, blocks), "blocks", NULL, 1);
     expect_same(matrix_of(3000, on_wheel, wheel), "a wheel", NULL, 0);
 }

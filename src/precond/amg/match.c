@@ -20,12 +20,12 @@
  * at one of its heaviest edges, by its hash. So rounds are O(log n). */
 #include "precond/amg/match.h"
 #include "matrix/parallel.h"
+#include "precond/amg/edges.h"
 #include <string.h>
 
 enum {
-    RATING_BITS = 5, /* of the mantissa                            */
-    FEW = 8,         /* rows of which no more than one was paired   */
-    SHORT = 2000     /* rows that are not worth waking threads for */
+    FEW = 8,     /* rows of which no more than one was paired   */
+    SHORT = 2000 /* rows that are not worth waking threads for */
 };
 
 typedef struct {
@@ -37,23 +37,10 @@ typedef struct {
     int64_t count;
 } matching;
 
-/* What is at or below 0 is 0. */
 static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
 {
-    enum { DROP = 23 - RATING_BITS };
     const double b = p->w ? p->w[i] * p->w[j] * a : a;
-    const double rating = -2.0 * b / (p->diag[i] + p->diag[j]);
-    if (!(rating > 0x1p-100)) return 0;
-    const float f = (float)rating;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (bits + (UINT32_C(1) << (DROP - 1))) >> DROP;
-}
-
-/* The same from both ends. */
-static uint64_t edge_hash(int64_t i, int64_t j)
-{
-    return tct_mix((uint64_t)(i < j ? i : j) << 32 | (uint64_t)(i < j ? j : i));
+    return tct_edge_rating(b, p->diag[i] + p->diag[j]);
 }
 
 /* What a row has seen stays right until one of the two finds a mate. */
@@ -82,7 +69,7 @@ static void look(const matching *m, int64_t i)
             low = high = i;
         }
         if (m->by_hash) {
-            const uint64_t hash = edge_hash(i, j);
+            const uint64_t hash = tct_edge_hash(i, j);
             if (hash < most_hash) continue;
             most_hash = hash;
             low = high = j;

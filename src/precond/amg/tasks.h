@@ -18,6 +18,7 @@
 #define TCT_AMG_TASKS_H
 #include "base/base.h"
 #include "device/steps.h"
+#include "precond/amg/edges.h"
 #include <string.h>
 
 /* --- what tasks work on ------------------------------------------------------- */
@@ -178,32 +179,9 @@ TCT_BOTH void tct_amg_task_inverse(const tct_amg_work *g, int64_t i)
 
 /* --- matching: match.c ------------------------------------------------------------- */
 
-TCT_BOTH uint32_t tct_amg_rate(const tct_amg_work *g, int64_t i, int64_t j,
-                               double a)
+TCT_BOTH double tct_amg_b(const tct_amg_work *g, int64_t i, int64_t j, double a)
 {
-    enum { RATING_BITS = 5, DROP = 23 - RATING_BITS };
-    const double b = g->w ? g->w[i] * g->w[j] * a : a;
-    const double rating = -2.0 * b / (g->diag[i] + g->diag[j]);
-    if (!(rating > 0x1p-100)) return 0;
-    const float f = (float)rating;
-    uint32_t bits;
-    memcpy(&bits, &f, sizeof bits);
-    return (bits + ((uint32_t)1 << (DROP - 1))) >> DROP;
-}
-
-/* splitmix64, as base.h has it */
-TCT_BOTH uint64_t tct_amg_mix(uint64_t z)
-{
-    z += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-}
-
-TCT_BOTH uint64_t tct_amg_edge_hash(int64_t i, int64_t j)
-{
-    return tct_amg_mix((uint64_t)(i < j ? i : j) << 32 |
-                       (uint64_t)(i < j ? j : i));
+    return g->w ? g->w[i] * g->w[j] * a : a;
 }
 
 /* largest.c: put_random */
@@ -256,7 +234,7 @@ TCT_BOTH void tct_amg_compare(tct_amg_best *b, int64_t i, int64_t j,
         b->low = b->high = i;
     }
     if (by_hash) {
-        const uint64_t hash = tct_amg_edge_hash(i, j);
+        const uint64_t hash = tct_edge_hash(i, j);
         if (hash < b->hash) return;
         b->hash = hash;
         b->low = b->high = j;
@@ -273,7 +251,9 @@ TCT_BOTH void tct_amg_task_look(const tct_amg_work *g, int64_t k)
     for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
         const int32_t j = A->col[e];
         if (j == i || g->mate[j] != j) continue;
-        tct_amg_compare(&b, i, j, tct_amg_rate(g, i, j, A->val[e]),
+        tct_amg_compare(&b, i, j,
+                        tct_edge_rating(tct_amg_b(g, i, j, A->val[e]),
+                                        g->diag[i] + g->diag[j]),
                         g->state->by_hash != 0);
     }
     g->lower[i] = b.low < i ? (int32_t)b.low : -1;

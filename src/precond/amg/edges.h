@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/edges.h - what rows are paired by, one text for the host and a
+ * GPU. */
+#ifndef TCT_AMG_EDGES_H
+#define TCT_AMG_EDGES_H
+#include "device/steps.h"
+#include <stdint.h>
+#include <string.h>
+
+/* Of an edge of B with value `b`, `d` being the sum of the diagonal at both ends,
+ * rounded to a few bits; what is at or below 0 is 0. */
+TCT_BOTH uint32_t tct_edge_rating(double b, double d)
+{
+    enum { RATING_BITS = 5, DROP = 23 - RATING_BITS };
+    const double rating = -2.0 * b / d;
+    if (!(rating > 0x1p-100)) return 0;
+    const float f = (float)rating;
+    uint32_t bits;
+    memcpy(&bits, &f, sizeof bits);
+    return (bits + ((uint32_t)1 << (DROP - 1))) >> DROP;
+}
+
+/* splitmix64, as base.h has it */
+TCT_BOTH uint64_t tct_amg_mix(uint64_t z)
+{
+    z += 0x9E3779B97F4A7C15u;
+    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
+    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
+    return z ^ (z >> 31);
+}
+
+/* The same from both ends. */
+TCT_BOTH uint64_t tct_edge_hash(int64_t i, int64_t j)
+{
+    return tct_amg_mix((uint64_t)(i < j ? i : j) << 32 |
+                       (uint64_t)(i < j ? j : i));
+}
+
+#endif
