@@ -111,6 +111,11 @@ static double x_of(const axes *a, double iteration)
     return MARGIN + (WIDTH - 2 * MARGIN) * iteration / a->iterations;
 }
 
+static double iteration_of(const axes *a, double x)
+{
+    return (x - MARGIN) * a->iterations / (WIDTH - 2 * MARGIN);
+}
+
 static double y_of(const axes *a, double residual)
 {
     const double decade = log10(fmax(residual, 1e-300));
@@ -161,8 +166,8 @@ static void grid(FILE *to, const axes *a)
 }
 
 /* A curve is told by its colour, its dashes and its marks together; curves that
- * lie on one another stay visible, each where the others have no marks: those
- * of curve `i` of n stand i / n of the way to the next. */
+ * lie on one another or cross stay visible, each where the others have no
+ * marks (marks). */
 static void mark(FILE *to, int i, double x, double y)
 {
     static const char *const shapes[] = {
@@ -190,15 +195,23 @@ static void open_curve(FILE *to, int i)
             colours[i % COLOURS], colours[i % COLOURS], dashes[i % DASHES]);
 }
 
-/* Marks at even distances along the iterations of a curve. */
+/* Marks at about even distances along the iterations of a curve. Curve `i` of
+ * n has those x for itself that are i fifths of a unit more than a multiple of
+ * n fifths, so that no two marks stand on one another. */
 static void marks(FILE *to, const axes *a, const cli_compared *r, int i, int n)
 {
     enum { MARKS = 6 };
     const double last = r->points ? r->iteration[r->points - 1] : 0.0;
+    const double unit = n / 5.0, own = MARGIN + i / 5.0;
     fputs("<g stroke-dasharray=\"none\">", to);
     int k = 1;
+    double before = 0.0;
     for (int m = 0; m < MARKS; m++) {
-        const double at = last * (m + (i + 0.5) / n) / MARKS;
+        const double even = x_of(a, last * (m + (i + 0.5) / n) / MARKS);
+        const double x = own + unit * ceil((even - own) / unit);
+        const double at = iteration_of(a, x);
+        if (x == before) continue;
+        before = x;
         while (k < r->points && r->iteration[k] < at) k++;
         if (k >= r->points) break;
         const double from = r->residual[k - 1], to_ = r->residual[k];
@@ -206,7 +219,7 @@ static void marks(FILE *to, const axes *a, const cli_compared *r, int i, int n)
             continue;
         const double step = r->iteration[k] - r->iteration[k - 1];
         const double t = step > 0.0 ? (at - r->iteration[k - 1]) / step : 0.0;
-        mark(to, i, x_of(a, at), (1 - t) * y_of(a, from) + t * y_of(a, to_));
+        mark(to, i, x, (1 - t) * y_of(a, from) + t * y_of(a, to_));
     }
     fputs("</g>", to);
 }
