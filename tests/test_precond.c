@@ -52,9 +52,10 @@ static void every_method_takes_every_preconditioner(void **state)
                 OK(solve(&p, 1e-9));
                 assert_true(p.result.true_relative_residual <= 1e-9);
                 if (j == 0) first = p.result.iterations;
-                /* where another method goes on it begins anew */
+                /* where another method goes on it begins anew; what looks
+                 * once in 8 iterations may end so much later */
                 const double more = p.result.rescued_by ? 2.0 : 1.15;
-                if (!((double)p.result.iterations <= more * (double)first + 3))
+                if (!((double)p.result.iterations <= more * (double)first + 8))
                     fail_msg("%s, %s, %s: %d iterations, %d by %s", matrices[i],
                              tacit_precond_at(k)->name,
                              tacit_method_at(j)->name, (int)p.result.iterations,

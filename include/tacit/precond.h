@@ -40,6 +40,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
 /* Make the preconditioner called `name` for `A`:
  *   none     no preconditioner: `*out` becomes NULL
  *   jacobi   the inverse of the diagonal
+ *   ic0      incomplete Cholesky: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
  * It knows A as it is now: make it anew after tacit_operator_update.
  * Collective.  Borrows `A`, which must outlive it.
@@ -80,6 +81,12 @@ typedef struct tacit_precond_options {
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
  * tacit_operator_create, which leaves them; `options` NULL is all defaults.
  *
+ * ic0 is (L L')^-1, L having entries where A has them below the diagonal, in the
+ * operator's order of rows, and L L' those of A there (Meijerink and van der Vorst
+ * 1977); of several ranks each has that of its own rows and columns. Where a pivot
+ * is below 1e-8 of its diagonal, A's diagonal is taken 1.001, 1.002, 1.004, ...
+ * times as large (Manteuffel 1980). One thread applies it; for device host.
+ *
  * amg pairs strongly coupled rows of a rank three times over, so that a level
  * has about an eighth of the rows of the one before, down to some hundred rows,
  * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
@@ -98,12 +105,13 @@ typedef struct tacit_precond_options {
  * Memory      about the entries of the matrix once more, on its device; to set it
  *             up some 16 bytes an entry and 60 a row on the host: where these are
  *             not free nothing is begun.
- * Cost        of an application of a V with degree k: 2 k products a level, and
- *             their exchanges; no sum.
+ * Cost        of an application of ic0 about a product with A; of a V with degree k:
+ *             2 k products a level, and their exchanges; no sum.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
  *             operator has taken its entries; options; a near-null vector that is
  *             0 or not finite), INPUT (a diagonal entry that is not positive,
- *             naming its row), UNSUPPORTED (2^31 rows on a rank), DEVICE, COMM. */
+ *             naming its row), UNSUPPORTED (2^31 rows on a rank; ic0 on a GPU), DEVICE,
+ *             COMM. */
 TACIT_API tacit_status tacit_precond_create_of(
     const tacit_operator *A, const tacit_matrix *matrix, const char *name,
     const tacit_precond_options *options, tacit_operator **out);
@@ -173,7 +181,8 @@ tacit_solver_precond(const tacit_solver *solver);
 typedef struct tacit_precond_race {
     size_t size; /* of this struct, set by the caller: status.h               */
     const tacit_matrix *matrix; /* that of the solver's operator, which left its
-                             entries; NULL: what is made of them is left out  */
+                             entries; NULL, or one that has dropped them: what
+                             is made of them is left out                      */
     const tacit_precond_options *options; /* of those that take any           */
     int64_t solves;   /* with this matrix, in which set-up counts once; 0: 1  */
     const char *loop; /* of iterations with each; "auto": the fastest with each;
@@ -185,7 +194,7 @@ typedef struct tacit_precond_race {
  * it and keeps it.
  *
  * Candidates are none, where the diagonal is constant, or else jacobi, and all
- * others of tacit_precond_at that can be made. The cheapest begins. What each
+ * others of tacit_precond_at that can be made, but ic0. The cheapest begins. What each
  * still needs is foreseen: from how fast its residuals have fallen of late, but
  * at most 6 times what it has had; before it was tried, from what its kind costs
  * as a rule, in sweeps over the entries of the matrix, which are timed, and in

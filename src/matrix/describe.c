@@ -5,6 +5,20 @@
 #include <math.h>
 #include <string.h>
 
+tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
+{
+    int64_t bad = m->A.rows;
+    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
+    for (int64_t i = 0; i < m->A.rows; i++)
+        if (!(tct_csr_diagonal(&m->A, i) > 0.0) && i < bad) bad = i;
+    if (bad == m->A.rows) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s: row %lld has %g on the diagonal: the matrix is not positive "
+         "definite",
+         who, (long long)tct_original(m, bad) + 1,
+         tct_csr_diagonal(&m->A, bad));
+}
+
 /* --- dense blocks --------------------------------------------------------- */
 
 enum { BLOCK_MOST = 6 };

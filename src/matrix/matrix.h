@@ -52,6 +52,10 @@ tacit_status tct_matrix_adopt(tacit_world *world, tacit_status mine, tct_csr *A,
 /* Fail with INVALID if an operator has taken the entries of `m`. */
 tacit_status tct_matrix_require_entries(const tacit_matrix *m);
 
+/* Is each diagonal entry of this rank positive, as `who` needs it?
+ * Errors      INPUT, naming the first row that has another. */
+tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who);
+
 /* Free columns and values, keeping the numbering of the rows: read_vector,
  * write_vector and the accessors go on working. */
 void tct_matrix_release_entries(tacit_matrix *m);

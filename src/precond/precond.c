@@ -9,6 +9,13 @@ static const tct_precond preconds[] = {
     {.about = {.name = "none", .summary = "no preconditioner"}},
     {.about = {.name = "jacobi", .summary = "the diagonal"},
      .create = tct_jacobi_create},
+    {.about = {.name = "ic0",
+               .summary = "incomplete Cholesky factor of a rank's rows, on the "
+                          "host",
+               .of_matrix = true},
+     .create = tct_ic0_create,
+     .entry_bytes = 6.0,
+     .row_bytes = 32.0},
     {.about = {.name = "amg",
                .summary = "algebraic multigrid, of the entries of the matrix",
                .of_matrix = true},
@@ -57,8 +64,23 @@ void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
     M->info.order = "none";
 }
 
+/* Has `matrix` the entries of `A`, as far as one can see? */
+static tacit_status check_matrix(const char *name, const tacit_operator *A,
+                                 const tacit_matrix *matrix)
+{
+    TRY(tct_matrix_require_entries(matrix));
+    if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "preconditioner %s: the matrix is not that of the operator: %lld rows "
+         "here and %lld entries in all, not %lld and %lld",
+         name, (long long)matrix->A.rows, (long long)matrix->nonzeros,
+         (long long)A->n, (long long)A->info.nonzeros);
+}
+
 /* What `name` is to be made of. */
-static tacit_status prepare(const char *name, const tacit_matrix *matrix,
+static tacit_status prepare(const tacit_operator *A, const char *name,
+                            const tacit_matrix *matrix,
                             const tacit_precond_options *options,
                             const tct_precond **found, tct_precond_source *from)
 {
@@ -67,7 +89,8 @@ static tacit_status prepare(const char *name, const tacit_matrix *matrix,
     if (options)
         TRY(tct_read_sized("tacit_precond_options", options, &from->options,
                            sizeof from->options));
-    if (matrix || !(*found)->about.of_matrix) return TACIT_OK;
+    if (!(*found)->about.of_matrix) return TACIT_OK;
+    if (matrix) return check_matrix(name, A, matrix);
     FAIL(TACIT_UNSUPPORTED,
          "preconditioner '%s' is made of the entries of the matrix, which an "
          "operator does not have: tacit_precond_create_of takes both",
@@ -103,7 +126,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
     const tct_precond *found = NULL;
     tct_precond_source from;
     tacit_operator *M = NULL;
-    tacit_status status = prepare(name, matrix, options, &found, &from);
+    tacit_status status = prepare(A, name, matrix, options, &found, &from);
     if (status >= 0) status = foresee(found, matrix);
     TRY(tct_agree(A->world, status));
     if (found->create)

@@ -20,7 +20,8 @@ typedef struct tct_precond {
                            tacit_operator **out);
     /* About, and as a rule: set-up in sweeps of the host over the entries of the
      * matrix, an application in iterations of cg without. For a race: 0 is what
-     * hardly shows. */
+     * hardly shows or, of what is made of the matrix, what it saves is not known
+     * before. */
     double sweeps, products;
     double entry_bytes, row_bytes; /* memory for set-up, and what stays of it */
 } tct_precond;
@@ -35,6 +36,10 @@ void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
 tacit_status tct_jacobi_create(const tacit_operator *A,
                                const tct_precond_source *from,
                                tacit_operator **out);
+
+tacit_status tct_ic0_create(const tacit_operator *A,
+                            const tct_precond_source *from,
+                            tacit_operator **out);
 
 /* --- amg/cycle.c ---------------------------------------------------------- */
 

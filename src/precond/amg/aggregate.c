@@ -56,19 +56,6 @@ static void set_diagonal(const aggregation *g, const tct_csr *A,
     }
 }
 
-tacit_status tct_check_diagonal(const tacit_matrix *A)
-{
-    int64_t bad = A->A.rows;
-    TCT_OMP(omp parallel for schedule(static) reduction(min : bad))
-    for (int64_t i = 0; i < A->A.rows; i++)
-        if (!(tct_csr_diagonal(&A->A, i) > 0.0) && i < bad) bad = i;
-    if (bad == A->A.rows) return TACIT_OK;
-    FAIL(TACIT_INPUT,
-         "preconditioner amg: row %" PRId64
-         " has %g on the diagonal: the matrix is not positive definite",
-         tct_original(A, bad) + 1, tct_csr_diagonal(&A->A, bad));
-}
-
 /* --- passes ------------------------------------------------------------------- */
 
 /* Number pairs in the order of their first rows; returns how many. */
@@ -232,7 +219,7 @@ static tacit_status allocate(aggregation *g)
 static tacit_status aggregate(aggregation *g, int passes)
 {
     TRY(allocate(g));
-    TRY(tct_check_diagonal(g->A));
+    TRY(tct_check_diagonal(g->A, "preconditioner amg"));
     set_diagonal(g, &g->A->A, g->w, tct_apart);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
     TRY(join_alone(g));

@@ -59,10 +59,6 @@ void tct_aggregates_free(tct_aggregates *G);
 /* What only tct_galerkin needs. */
 void tct_aggregates_forget(tct_aggregates *G);
 
-/* Is each diagonal entry of this rank positive?
- * Errors      INPUT, naming the first row that has another. */
-tacit_status tct_check_diagonal(const tacit_matrix *A);
-
 /* P' A P with global numbers of aggregates, in the order of ranks, from what G
  * has of the last pass.
  * Collective.

@@ -140,21 +140,11 @@ static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
     return TACIT_OK;
 }
 
-static tacit_status set_wishes(tct_amg *M, const tacit_operator *A,
-                               const tacit_matrix *matrix,
-                               const tacit_precond_options *options)
+static tacit_status set_wishes(tct_amg *M, const tacit_precond_options *options)
 {
     TRY(set_smoother(M, options));
     TRY(set_cycle(M, options));
-    TRY(set_precision(M, options));
-    TRY(tct_matrix_require_entries(matrix));
-    if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
-        return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "preconditioner amg: the matrix is not that of the operator: %lld "
-         "rows here and %lld entries in all, not %lld and %lld",
-         (long long)matrix->A.rows, (long long)matrix->nonzeros,
-         (long long)A->n, (long long)A->info.nonzeros);
+    return set_precision(M, options);
 }
 
 tacit_status tct_amg_create(const tacit_operator *A,
@@ -169,7 +159,7 @@ tacit_status tct_amg_create(const tacit_operator *A,
         *out = &M->base;
         tct_precond_begin(&M->base, &amg_ops, A);
         M->about.size = sizeof M->about;
-        status = set_wishes(M, A, from->matrix, &from->options);
+        status = set_wishes(M, &from->options);
     }
     TRY(tct_agree(A->world, status));
     return tct_amg_build(M, A, from);

@@ -203,7 +203,7 @@ tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
     TCT_THREADS_AT_MOST(A->world->threads);
     tacit_matrix *graph = NULL;
     tct_aggregates N = {0};
-    TRY(tct_agree(A->world, tct_check_diagonal(A)));
+    TRY(tct_agree(A->world, tct_check_diagonal(A, "preconditioner amg")));
     TRY(make_graph(A, B, &graph));
     tacit_status status = tct_aggregate(graph, NULL, how, &N);
     tacit_matrix_destroy(&graph);

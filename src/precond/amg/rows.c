@@ -19,7 +19,7 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
 {
     const int64_t n = m->A.rows;
     *out = (tct_amg_rows){.bound = 0.0};
-    TRY(tct_check_diagonal(m));
+    TRY(tct_check_diagonal(m, "preconditioner amg"));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->diagonal));
     TRY(TCT_ALLOC(n, "a preconditioner", &out->sum));
     double bound = 0.0;

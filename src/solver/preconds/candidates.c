@@ -143,6 +143,8 @@ static const char *why_out(const tct_race *race, const tct_precond *row,
     if (row->about.reason) return row->about.reason;
     if (row->about.of_matrix && !race->wish.matrix)
         return "the entries of the matrix are not at hand";
+    if (row->about.of_matrix && !(row->products > 0.0))
+        return "what it saves cannot be foreseen: it is for who names it";
     if (is_called(row, "jacobi") && constant)
         return "the diagonal is constant, so that it changes nothing";
     if (is_called(row, "none") && !constant)
@@ -155,6 +157,8 @@ tacit_status tct_race_enter(tct_race *race)
     const tct_precond *row;
     bool constant = false;
     TRY(is_diagonal_constant(race->S->run.exact, &constant));
+    if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
+        race->wish.matrix = NULL; /* on all ranks */
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];
