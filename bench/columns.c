@@ -3,18 +3,19 @@
  * once and for one alone.
  *
  *     columns [-d DEVICE] [-f FORMAT] [-m METHOD] [-c PRECOND] [-n ITERATIONS]
- *             [-r RUNS] [-T THREADS] MATRIX...
+ *             [-r RUNS] [-T THREADS] [-s SECONDS] MATRIX...
  *
  * Each run does ITERATIONS from x = 0, for 1, 2, 4, 8 and 16 right-hand sides of
  * random numbers; runs of all numbers take turns. Prints tab-separated: matrix,
  * format, method, right-hand sides, microseconds per system and iteration
- * (median of the runs), how many times less that is than for one alone, the
+ * (median of the runs; SECONDS is wall, or processor, where others work), how many times less that is than for one alone, the
  * bound (m + v) / (m / k + v) for m bytes of the matrix and v of vectors in an
  * iteration alone, the share of it, and how they were driven. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/tacit.h>
+#include <time.h>
 
 enum { NUMBERS = 5, MOST = 16, RUNS_MOST = 32 };
 
@@ -28,12 +29,14 @@ typedef struct {
     const char *device, *format, *method, *precond;
     int64_t iterations;
     int runs, threads;
+    bool processor;
 } wishes;
 
 typedef struct {
     tacit_queue *q;
-    tacit_operator *A;
+    tacit_operator *A, *M;
     tacit_solver *s[NUMBERS];
+    bool processor;
     size_t n;
     double *B, *X, *host;
     tacit_stop stop;
@@ -56,11 +59,14 @@ static tacit_status solve(problem *p, int i, double *out)
     TRY(tacit_queue_put(p->q, p->n * MOST, p->host, p->X));
     memset(p->result, 0, sizeof p->result);
     for (int j = 0; j < k; j++) p->result[j].size = sizeof *p->result;
+    const clock_t start = clock();
     TRY(k == 1 ? tacit_solver_run(p->s[i], p->B, p->X, &p->stop, p->result)
                : tacit_solver_run_block(p->s[i], k, p->B, p->n, p->X, p->n,
                                         &p->stop, p->result));
+    const double spent = (double)(clock() - start) / CLOCKS_PER_SEC;
     const tacit_result *r = p->result;
-    *out = r->seconds / k / (double)(r->iterations + 1);
+    *out =
+        (p->processor ? spent : r->seconds) / k / (double)(r->iterations + 1);
     snprintf(p->how[i], sizeof p->how[i], "%s %s", r->loop, r->loop_detail);
     return TACIT_OK;
 }
@@ -94,7 +100,7 @@ static tacit_status measure(problem *p, const wishes *w, double matrix_bytes)
     double warm;
     for (int i = 0; i < NUMBERS; i++) {
         TRY(tacit_solver_create(p->q, p->A, w->method, &p->s[i]));
-        TRY(tacit_solver_set(p->s[i], "precond", w->precond));
+        if (p->M) TRY(tacit_solver_set_precond(p->s[i], p->M));
         TRY(tacit_solver_set(p->s[i], "loop", "auto"));
         TRY(solve(p, i, &warm));
     }
@@ -124,7 +130,7 @@ static void print(const char *name, const wishes *w, problem *p, double m)
 
 static int one_matrix(const char *name, const wishes *w, tacit_world *world)
 {
-    problem p = {0};
+    problem p = {.processor = w->processor};
     tacit_matrix *matrix = NULL;
     char spec[64];
     tacit_operator_info info = {.size = sizeof info};
@@ -134,6 +140,8 @@ static int one_matrix(const char *name, const wishes *w, tacit_world *world)
     if (status >= 0)
         status = tacit_operator_create(p.q, matrix, w->format, &p.A);
     if (status >= 0) status = tacit_operator_describe(p.A, &info);
+    if (status >= 0)
+        status = tacit_precond_create_of(p.A, matrix, w->precond, NULL, &p.M);
     const double bytes = info.bytes_per_nonzero * (double)info.nonzeros;
     if (status >= 0) status = measure(&p, w, bytes);
     if (status >= 0) print(name, w, &p, bytes);
@@ -142,6 +150,7 @@ static int one_matrix(const char *name, const wishes *w, tacit_world *world)
     if (p.q) tacit_queue_free(p.q, &p.B);
     if (p.q) tacit_queue_free(p.q, &p.X);
     free(p.host);
+    tacit_operator_destroy(&p.M);
     tacit_operator_destroy(&p.A);
     tacit_matrix_destroy(&matrix);
     tacit_queue_destroy(&p.q);
@@ -167,6 +176,7 @@ int main(int argc, char **argv)
         case 'n': w.iterations = atoi(value); break;
         case 'r': w.runs = atoi(value); break;
         case 'T': w.threads = atoi(value); break;
+        case 's': w.processor = strcmp(value, "processor") == 0; break;
         default: return fprintf(stderr, "columns: no option %s\n", argv[at]), 2;
         }
     }

@@ -225,7 +225,9 @@ static void run_one(tacit_queue *q, const tct_op *op)
 
 static void host_run(tacit_queue *q, const tct_op *op)
 {
-    for (int j = 0; j < tct_op_systems(op); j++) {
+    const bool together = op->code == TCT_MULTIPLY_PASS;
+    if (together) run_one(q, op);
+    for (int j = 0; j < tct_op_systems(op) && !together; j++) {
         const tct_op one = tct_op_system(op, j);
         run_one(q, &one);
     }

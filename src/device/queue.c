@@ -55,8 +55,9 @@ tct_op tct_op_system(const tct_op *op, int j)
     for (int k = 0; k < TCT_OP_VECTORS; k++)
         if (one.v[k] && !(op->systems.shared >> k & 1))
             one.v[k] += (size_t)j * op->systems.stride;
-    if (one.alpha) one.alpha += scalars;
-    if (one.beta) one.beta += scalars;
+    const bool own = !(op->systems.shared & TCT_SHARED_SCALARS);
+    if (one.alpha && own) one.alpha += scalars;
+    if (one.beta && own) one.beta += scalars;
     if (one.out) one.out += scalars;
     return one;
 }

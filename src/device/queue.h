@@ -165,12 +165,24 @@ typedef struct tct_recording {
 } tct_recording;
 
 /* A pass, a step or a sum may be of several systems at once: of the vectors that
- * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. */
+ * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. On
+ * the host also a product with a pass behind it, a restriction, a prolongation. */
 typedef struct tct_systems {
     int count; /* 0: one alone, whose steps do not count updates */
     size_t stride;
-    unsigned shared; /* bit k: vector k is the same for all */
+    unsigned shared; /* bit k: vector k is the same for all; on the host
+                        TCT_SHARED_SCALARS: alpha and beta are, too */
 } tct_systems;
+enum { TCT_SHARED_SCALARS = 1 << 30 };
+
+/* How far apart vectors of n elements stand: with room for a scalar behind each,
+ * at borders of cache lines, and not in the same sets of a cache where n is a
+ * power of two. */
+static inline size_t tct_stride(size_t n)
+{
+    const size_t line = 8;
+    return ((n / line + 1) | 1) * line;
+}
 
 /* Sets of elements of a vector, set c being what `list` has in places
  * [ptr[c], ptr[c + 1]); of each there are `width` sums, one behind the other,
@@ -201,7 +213,7 @@ typedef struct tct_op {
     tct_step step;              /* of a scalar step                     */
     tct_blocks_step block_step; /* ... of a step of blocks, on these, ... */
     tct_blocks *blocks;
-    tct_systems systems;      /* of a pass, a step, a sum             */
+    tct_systems systems;      /* of what may be of several            */
     tct_recording *recording; /* of RECORD_BEGIN to REPLAYED          */
     int64_t times;            /* looks of REPLAY; replays of REPLAYED */
     void *host;               /* host memory of GET and PUT; of CALL  */
@@ -231,8 +243,9 @@ typedef struct tct_block_ops {
     void (*multiply_block)(const tct_block *B, const tct_panel *X,
                            const tct_panel *Y);
     /* t = B x of op->x, and of each chunk of rows at once what `range` does with
-     * `op`, whose vector 1 is t, which is kept nowhere. Of blocks of the host
-     * that take passes. */
+     * `op`, whose vector 1 is t, which is kept nowhere; of all systems in few
+     * passes over B, each with the bits of one alone. Of blocks of the host that
+     * take passes. */
     void (*multiply_pass)(const tct_block *B, const tct_op *op,
                           void (*range)(const tct_op *op, size_t from,
                                         size_t to, double *sums));
@@ -552,6 +565,14 @@ void q_refuse(tacit_queue *q, const tct_op *op);
  * Passes, steps, sums and products with operators can be so. 0: for one alone,
  * as at first. */
 void q_systems(tacit_queue *q, int count, size_t stride);
+
+/* The vectors of all systems, of which `x` is the first. */
+static inline tct_panel q_panel(const tacit_queue *q, const double *x)
+{
+    const int count = q->systems.count;
+    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->systems.stride,
+                       count > 1 ? count : 1};
+}
 
 /* Wait until the queue has drained; its first failure, as a status. */
 tacit_status q_status(tacit_queue *q);

@@ -9,6 +9,14 @@ static double *in(const double *x)
     return (double *)(uintptr_t)x;
 }
 
+/* Those of the queue, to which vector `k` is common. */
+static tct_systems sharing(const tacit_queue *q, int k)
+{
+    tct_systems s = q->systems;
+    s.shared |= 1U << k;
+    return s;
+}
+
 void q_systems(tacit_queue *q, int count, size_t stride)
 {
     q->systems = (tct_systems){.count = count, .stride = stride};
@@ -79,7 +87,8 @@ void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
     q_submit(q, &(tct_op){.code = TCT_RESTRICT,
                           .n = (size_t)(G->count * G->width),
                           .sets = G,
-                          .v = {in(b), in(t), in(w), y}});
+                          .v = {in(b), in(t), in(w), y},
+                          .systems = sharing(q, 2)});
 }
 
 void q_prolong(tacit_queue *q, size_t n, int width, double sign,
@@ -90,7 +99,8 @@ void q_prolong(tacit_queue *q, size_t n, int width, double sign,
                           .count = width,
                           .sign = sign,
                           .index = of,
-                          .v = {in(x), in(w), y}});
+                          .v = {in(x), in(w), y},
+                          .systems = sharing(q, 1)});
 }
 
 void q_step(tacit_queue *q, tct_step step, double *c)
@@ -234,8 +244,9 @@ void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
                  .alpha = alpha,
                  .beta = beta,
                  .block = B,
-                 .x = tct_single(x),
-                 .out = out};
+                 .x = q_panel(q, x),
+                 .out = out,
+                 .systems = q->systems};
     for (int k = 0; k < pass_vectors[pass]; k++) op.v[k] = in(v[k]);
     q_submit(q, &op);
 }

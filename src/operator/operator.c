@@ -3,21 +3,15 @@
  * kind. */
 #include "operator/operator.h"
 
-/* The vectors of all systems of the queue, of which `x` is the first. */
-static tct_panel systems(const tacit_queue *q, const double *x)
-{
-    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->systems.stride,
-                       q->systems.count};
-}
-
 static bool is_block(const tacit_operator *A, const tacit_queue *q)
 {
-    return q->systems.count > 1 && !A->ops->for_systems;
+    if (q->systems.count <= 1) return false;
+    return !A->ops->for_systems || !A->ops->for_systems(A, q);
 }
 
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
 {
-    if (is_block(A, q)) apply_block(A, q, systems(q, x), systems(q, y));
+    if (is_block(A, q)) apply_block(A, q, q_panel(q, x), q_panel(q, y));
     else A->ops->apply(A, q, x, y, NULL);
 }
 

@@ -17,8 +17,9 @@ typedef struct tct_operator_ops {
     /* y = A x; `dot` NULL, or *dot = (x, y) of this rank's part */
     void (*apply)(const tacit_operator *A, tacit_queue *q, const double *x,
                   double *y, double *dot);
-    /* May `apply` be called where words are for several systems? */
-    bool for_systems;
+    /* May `apply` be called where words are for several systems, as those of `q`
+     * now are? OPTIONAL: it may not */
+    bool (*for_systems)(const tacit_operator *A, const tacit_queue *q);
     /* Of a preconditioner: does an application take as long as some iterations
      * without? Then few are tried, and few begun in vain. */
     bool dear;
@@ -96,7 +97,7 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
                 const double *r, double *s, double *out);
 /* t = A x, and a pass of one sum, of whose vectors `v` t is v[1] [n + 1], scratch:
  * where it can the product has the pass behind it, and t stays as it was. The
- * pass must not write x; `out` NULL: the sum is not wanted. Of one system. */
+ * pass must not write x; `out` NULL, of one system alone: the sum is not wanted. */
 void apply_pass(const tacit_operator *A, tacit_queue *q, const double *x,
                 tct_pass pass, const double *alpha, const double *beta,
                 const double *const *v, double *out);
@@ -120,8 +121,9 @@ tacit_status tct_operator_diagonal(const tacit_operator *A, double *d);
 tacit_status tct_operator_rounded(const tacit_operator *A,
                                   const tacit_matrix *matrix,
                                   tacit_operator **out);
-/* Let exchanges have `columns` columns at once, which takes memory for their
- * ghosts; fewer than there are: nothing is done. Recordings become void.
+/* Let exchanges, and vectors between the parts of an application, have `columns`
+ * columns at once, which takes memory; fewer than there are: nothing is done, but
+ * 1 may give some back. Recordings become void.
  * Collective.  Errors INVALID, NO_MEMORY, COMM. */
 tacit_status tct_operator_columns(tacit_operator *A, int columns);
 

@@ -19,6 +19,13 @@ static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
     q->systems.shared = 0;
 }
 
+static bool jacobi_for_systems(const tacit_operator *M, const tacit_queue *q)
+{
+    (void)M;
+    (void)q;
+    return true;
+}
+
 static const double *jacobi_view(const tacit_operator *M)
 {
     return ((const jacobi *)(const void *)M)->inverse;
@@ -31,7 +38,7 @@ static void jacobi_destroy(tacit_operator *M)
 
 static const tct_operator_ops jacobi_ops = {.name = "jacobi",
                                             .apply = jacobi_apply,
-                                            .for_systems = true,
+                                            .for_systems = jacobi_for_systems,
                                             .resident_view = jacobi_view,
                                             .destroy = jacobi_destroy};
 

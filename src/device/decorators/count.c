@@ -58,11 +58,13 @@ static int moved_by(const tct_op *op)
  * but one of a row, and in a restriction what is summed. */
 static double bytes_between(const tct_op *op)
 {
-    if (op->code == TCT_PROLONG) return (4.0 + 8.0 * op->count) * (double)op->n;
+    const int times = tct_op_systems(op);
+    if (op->code == TCT_PROLONG)
+        return times * (4.0 + 8.0 * op->count) * (double)op->n;
     if (op->code != TCT_RESTRICT) return 0.0;
     const tct_sets *G = op->sets;
-    return 4.0 * (double)G->count +
-           (20.0 + 8.0 * G->width) * (double)G->elements;
+    return times * (4.0 * (double)G->count +
+                    (20.0 + 8.0 * G->width) * (double)G->elements);
 }
 
 tct_work tct_op_work(const tct_op *op)

@@ -26,7 +26,7 @@ tacit_status tct_chunks_create(tct_chunks *c, int64_t rows, tct_team *team,
     c->parts = c->count < threads ? (int)c->count : threads;
     if (c->parts < 1) c->parts = 1;
     TRY(TCT_ALLOC(c->parts + 1, "a product", &c->split));
-    TRY(TCT_ALLOC(c->count, "a product", &c->partial));
+    TRY(TCT_ALLOC(c->count * TCT_COLUMNS_MOST, "a product", &c->partial));
     const double work = (double)(before[rows] + rows); /* entries and rows */
     int t = 0;
     for (int64_t k = 0; k < c->count; k++) {
@@ -71,10 +71,11 @@ static void share(const tct_block *B, const tct_chunks *c,
                  all ? c->split : NULL, each, work);
 }
 
-static double total(const tct_chunks *c)
+/* Of column `j` of `columns`. */
+static double total(const tct_chunks *c, int columns, int j)
 {
     double sum = 0.0;
-    for (int64_t k = 0; k < c->count; k++) sum += c->partial[k];
+    for (int64_t k = 0; k < c->count; k++) sum += c->partial[k * columns + j];
     return sum;
 }
 
@@ -90,7 +91,7 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  .x = x,
                  .y = y};
     share(B, c, multiply_chunk, &p);
-    if (dot) *dot = total(c);
+    if (dot) *dot = total(c, 1, 0);
 }
 
 /* Columns that are multiplied at once. All groups of a chunk of rows come one
@@ -142,18 +143,23 @@ static void put_long_rows(const tct_kernels *kernels, const tct_slices *S,
     }
 }
 
+static void multiply_group(const tct_kernels *kernels, const tct_slices *S,
+                           int64_t chunk, const group *g)
+{
+    if (g->columns == 1) kernels->slices(S, chunk, g->x[0], g->y[0]);
+    else kernels->slices_some(S, chunk, g->columns, g->x, g->y);
+    for (int v = 0; v < g->columns; v++)
+        put_long_rows(kernels, S, chunk, g->x[v], g->y[v]);
+}
+
 static void work_slices(const tct_kernels *kernels, const void *work,
                         int64_t from, int64_t to)
 {
     (void)to; /* a whole chunk */
     const slices_work *w = work;
-    const int64_t chunk = from / CHUNK;
     for (int j = 0; j < w->x.columns;) {
         const group g = group_at(&w->x, &w->y, j);
-        if (g.columns == 1) kernels->slices(w->S, chunk, g.x[0], g.y[0]);
-        else kernels->slices_some(w->S, chunk, g.columns, g.x, g.y);
-        for (int v = 0; v < g.columns; v++)
-            put_long_rows(kernels, w->S, chunk, g.x[v], g.y[v]);
+        multiply_group(kernels, w->S, from / CHUNK, &g);
         j += g.columns;
     }
 }
@@ -183,19 +189,33 @@ typedef struct {
     tct_host_range range;
 } passing;
 
+/* The pass of system `j` on chunk `k`, whose product is in `t`. */
+static void pass_on(const passing *p, int64_t k, int j, double *t)
+{
+    const int64_t from = k * CHUNK, rows = p->S->base.rows;
+    const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
+    double sums[TCT_OP_SUMS] = {0.0};
+    tct_op one = tct_op_system(p->op, j);
+    one.v[1] = t;
+    p->range(&one, (size_t)from, (size_t)to, sums);
+    p->S->chunks.partial[k * p->op->x.columns + j] = sums[0];
+}
+
 /* The product of a chunk of rows is never in memory. */
 static void pass_chunk(void *passing_of, int64_t k)
 {
     const passing *p = passing_of;
-    const int64_t from = k * CHUNK, rows = p->S->base.rows;
-    const int64_t to = rows - from < CHUNK ? rows : from + CHUNK;
-    double here[CHUNK], sums[TCT_OP_SUMS] = {0.0};
-    tct_op op = *p->op;
-    op.v[1] = (double *)((uintptr_t)here - (uintptr_t)from * sizeof(double));
-    p->kernels->slices(p->S, k, op.x.at, op.v[1]);
-    put_long_rows(p->kernels, p->S, k, op.x.at, op.v[1]);
-    p->range(&op, (size_t)from, (size_t)to, sums);
-    p->S->chunks.partial[k] = sums[0];
+    const tct_panel *x = &p->op->x;
+    double here[4][CHUNK];
+    const uintptr_t row_0 = (uintptr_t)here - (uintptr_t)k * sizeof here[0];
+    for (int j = 0; j < x->columns;) {
+        const tct_panel t = {(double *)(row_0 - (uintptr_t)j * sizeof here[0]),
+                             CHUNK, x->columns};
+        const group g = group_at(x, &t, j);
+        multiply_group(p->kernels, p->S, k, &g);
+        for (int v = 0; v < g.columns; v++) pass_on(p, k, j + v, g.y[v]);
+        j += g.columns;
+    }
 }
 
 void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
@@ -203,6 +223,8 @@ void tct_slices_multiply_pass(const tct_block *block, const tct_op *op,
 {
     const tct_slices *S = (const tct_slices *)(const void *)block;
     passing p = {tct_kernels_best(), S, op, range};
+    const int columns = op->x.columns;
     share(block, &S->chunks, pass_chunk, &p);
-    if (op->out) *op->out = total(&S->chunks);
+    for (int j = 0; op->out && j < columns; j++)
+        op->out[j * TCT_SCALARS] = total(&S->chunks, columns, j);
 }

@@ -57,7 +57,7 @@ typedef struct tct_chunks {
     int64_t count;
     int parts;       /* threads of the team, at most one for each chunk */
     int64_t *split;  /* [parts + 1] first chunk of each   */
-    double *partial; /* [count] (x, y) of each chunk      */
+    double *partial; /* [count * TCT_COLUMNS_MOST] (x, y) of each chunk */
 } tct_chunks;
 
 /* Divide `rows` among the threads of `team`, which is borrowed, about as many

@@ -10,6 +10,7 @@
  *     transfer.c  P and P'
  *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
+ *     columns.c   room for several right-hand sides at once
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors */
 #ifndef TCT_AMG_H
@@ -73,7 +74,8 @@ typedef struct tct_amg_smoother {
     double largest; /* the end of the interval               */
     double *d;      /* [n] D^-1 times the first coefficient  */
     double *c;      /* alpha and beta of each step           */
-    double *t;      /* [n + 1] a product, and a sum          */
+    double *t;      /* [n + 1] a product, and a sum; as y, b and x of a
+                       level the first of as many as there are columns */
     double *y;      /* [n] takes turns with x                */
 } tct_amg_smoother;
 
@@ -132,8 +134,9 @@ typedef struct tct_amg_coarsest {
     int exponent; /* it is the inverse of the matrix times 2^-exponent */
     int bits;     /* of its values */
     tct_block *block;
-    tct_plan *plan; /* NULL: this rank alone */
-    double *all;    /* right-hand side: this rank's, others' */
+    tct_plan *plan;  /* NULL: this rank alone */
+    double *all;     /* right-hand sides: this rank's, others' */
+    int64_t *starts; /* [ranks + 1] first row of each */
 } tct_amg_coarsest;
 
 /* *positive false: the matrix is not positive definite as rounded, and there is
@@ -143,6 +146,9 @@ tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive);
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);
+/* Let solves be of `columns` systems.  Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
+                                      int columns);
 /* x = A^-1 b */
 void tct_amg_coarsest_solve(const tct_amg_coarsest *C, tacit_queue *q,
                             const double *b, double *x);
@@ -175,6 +181,9 @@ typedef struct tct_amg {
     tct_amg_smoothing smoothing;
     int levels_most;
     tct_amg_precision precision;
+    int columns;   /* that a cycle may be of                           */
+    double *panel; /* where t, y, b and x of all levels are; NULL: each by
+                      itself, of one column                              */
     tacit_precond_info about;
     char detail[160], end[96];
 } tct_amg;
@@ -189,5 +198,14 @@ tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from);
 void tct_amg_clear(tct_amg *M);
+
+/* --- columns.c --------------------------------------------------------------- */
+
+/* See tct_operator_columns and for_systems of tct_operator_ops. On a GPU cycles
+ * are of one column. */
+tacit_status tct_amg_columns(tacit_operator *M, int columns);
+bool tct_amg_for_systems(const tacit_operator *M, const tacit_queue *q);
+/* Before levels are freed: what they have in panels. */
+void tct_amg_columns_clear(tct_amg *M);
 
 #endif

@@ -180,20 +180,31 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
     return status;
 }
 
-/* All that other ranks have of a vector. Collective. */
-static tacit_status plan(tacit_queue *q, const tacit_matrix *m, tct_plan **out)
+/* All that other ranks have of `columns` vectors. Collective. */
+static tacit_status plan(tacit_queue *q, const int64_t *starts, int columns,
+                         tct_plan **out)
 {
-    const int64_t others = m->A.global_rows - m->A.rows;
+    const int64_t first = starts[q->rank], rows = starts[q->rank + 1] - first;
+    const int64_t others = starts[q->ranks] - rows;
     int64_t *ids = NULL;
     if (q->ranks == 1) return TACIT_OK;
     tacit_status status = TCT_ALLOC(others, "the coarsest matrix", &ids);
     for (int64_t k = 0; status >= 0 && k < others; k++)
-        ids[k] = k < m->A.first ? k : k + m->A.rows;
-    status = tct_agree(m->world, status);
+        ids[k] = k < first ? k : k + rows;
+    status = tct_agree(q->world, status);
     if (status >= 0)
-        status = tct_plan_create(q, m->starts, ids, others, NULL, 1, out);
+        status = tct_plan_create(q, starts, ids, others, NULL, columns, out);
     tct_free(ids);
     return status;
+}
+
+static tacit_status copy_starts(tacit_queue *q, const tacit_matrix *m,
+                                int64_t **out)
+{
+    const size_t count = (size_t)q->ranks + 1;
+    TRY(TCT_ALLOC(count, "the coarsest matrix", out));
+    memcpy(*out, m->starts, count * sizeof **out);
+    return TACIT_OK;
 }
 
 static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
@@ -208,8 +219,9 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
     if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
     tacit_status status = store(q, m, a, &C->block);
     if (status >= 0) status = tacit_queue_alloc(q, (size_t)n, &C->all);
+    if (status >= 0) status = copy_starts(q, m, &C->starts);
     TRY(tct_agree(m->world, status));
-    return plan(q, m, &C->plan);
+    return plan(q, C->starts, 1, &C->plan);
 }
 
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
@@ -232,19 +244,57 @@ void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C)
     if (C->block) C->block->ops->destroy(C->block);
     tct_plan_destroy(&C->plan);
     tacit_queue_free(q, &C->all);
+    tct_free(C->starts);
+    C->starts = NULL;
     C->block = NULL;
+}
+
+tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
+                                      int columns)
+{
+    double *all = NULL;
+    tct_plan *wide = NULL;
+    if (!C->plan) return TACIT_OK;
+    const size_t n = (size_t)C->starts[q->ranks];
+    tacit_status status =
+        tct_agree(q->world, tacit_queue_alloc(q, (size_t)columns * n, &all));
+    if (status >= 0) status = plan(q, C->starts, columns, &wide);
+    if (status < 0) {
+        tacit_queue_free(q, &all);
+        return status;
+    }
+    tct_plan_destroy(&C->plan);
+    tacit_queue_free(q, &C->all);
+    C->plan = wide;
+    C->all = all;
+    return TACIT_OK;
+}
+
+/* The whole of the right-hand sides, which stand closer than those of a level. */
+static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
+                          tct_panel b)
+{
+    tct_exchange *e = &C->plan->base;
+    const size_t n = (size_t)C->rows, ghosts = (size_t)e->ghosts;
+    const tct_panel all = {C->all, (ptrdiff_t)(n + ghosts), b.columns};
+    const tct_systems systems = q->systems;
+    q->systems = (tct_systems){0};
+    q_exchange_begin(q, e, b);
+    for (int j = 0; j < b.columns; j++)
+        q_copy(q, n, tct_column(&b, j), tct_column(&all, j));
+    q_exchange_end(q, e, b.columns);
+    for (int j = 0; j < b.columns; j++)
+        q_copy(q, ghosts, e->ghost + (size_t)j * ghosts,
+               tct_column(&all, j) + n);
+    q->systems = systems;
+    return all;
 }
 
 void tct_amg_coarsest_solve(const tct_amg_coarsest *C, tacit_queue *q,
                             const double *b, double *x)
 {
-    const size_t n = (size_t)C->rows;
-    tct_exchange *e = C->plan ? &C->plan->base : NULL;
-    if (e) {
-        q_exchange_begin(q, e, tct_single(b));
-        q_copy(q, n, b, C->all);
-        q_exchange_end(q, e, 1);
-        q_copy(q, (size_t)e->ghosts, e->ghost, C->all + n);
-    }
-    q_multiply(q, C->block, e ? C->all : b, x, NULL);
+    tct_panel all = q_panel(q, b);
+    if (C->plan) all = gathered(C, q, all);
+    if (all.columns > 1) q_multiply_block(q, C->block, all, q_panel(q, x));
+    else q_multiply(q, C->block, all.at, x, NULL);
 }

@@ -63,8 +63,12 @@ static void amg_destroy(tacit_operator *M)
     tct_amg_clear((tct_amg *)(void *)M);
 }
 
-static const tct_operator_ops amg_ops = {
-    .name = "amg", .dear = true, .apply = amg_apply, .destroy = amg_destroy};
+static const tct_operator_ops amg_ops = {.name = "amg",
+                                         .dear = true,
+                                         .apply = amg_apply,
+                                         .for_systems = tct_amg_for_systems,
+                                         .columns = tct_amg_columns,
+                                         .destroy = amg_destroy};
 
 /* --- what was asked for ------------------------------------------------------ */
 

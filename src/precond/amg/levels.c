@@ -449,6 +449,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
 void tct_amg_clear(tct_amg *M)
 {
     tacit_queue *q = M->base.q;
+    tct_amg_columns_clear(M);
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
         double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2};

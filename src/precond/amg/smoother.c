@@ -14,8 +14,14 @@
 #include "precond/amg/there.h"
 
 /* alpha and beta of the steps; behind them, of a polynomial's second step where the
- * first was x = d b: x = (1 + beta) x + ...; a sum that nobody wants. */
-enum { COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1) + 1 };
+ * first was x = d b: x = (1 + beta) x + ...; and sums that nobody wants. */
+enum {
+    COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1),
+    C_ROOM = COEFFICIENTS + TCT_SYSTEMS_SCALARS
+};
+
+/* What a step has in common for all systems: d, alpha and beta. */
+enum { SHARED = 1 | TCT_SHARED_SCALARS };
 
 /* What was found from below, enlarged; the row sums are a bound from above. */
 static const double MARGIN = 1.1, JACOBI = 4.0 / 3.0;
@@ -31,8 +37,11 @@ static void step(const tct_amg_smoother *S, tacit_queue *q, int k, bool first,
     const int alone = k == 0 ? 0 : S->how.degree;
     const double *c = S->c + 2 * (!chebyshev ? 0 : first ? alone : k);
     const double *const v[] = {S->d, S->t, b, now, next};
+    double *const unwanted = q->systems.count > 1 ? S->c + COEFFICIENTS : NULL;
+    q->systems.shared = SHARED;
     apply_pass(S->A, q, now, chebyshev && !first ? PASS_smooth : PASS_relax, c,
-               c + 1, v, dot);
+               c + 1, v, dot ? dot : unwanted);
+    q->systems.shared = 0;
 }
 
 /* All steps from `from` on, two vectors by turns, so that the last one's result
@@ -50,8 +59,10 @@ void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
                          const double *b, double *x, double *y)
 {
     double *const first = tct_amg_turn(S->how.degree - 1, x, y);
+    q->systems.shared = SHARED;
     q_pass(q, times, (size_t)S->A->n, (NULL, NULL), (S->d, b, first),
-           S->c + COEFFICIENTS - 1);
+           S->c + COEFFICIENTS);
+    q->systems.shared = 0;
     steps(S, q, 1, b, x, y, NULL);
 }
 
@@ -117,7 +128,7 @@ static tacit_status allocate(tct_amg_smoother *S)
     TRY(tacit_queue_alloc(q, n, &S->d));
     TRY(tacit_queue_alloc(q, n + 1, &S->t));
     TRY(tacit_queue_alloc(q, n, &S->y));
-    return tacit_queue_alloc(q, COEFFICIENTS, &S->c);
+    return tacit_queue_alloc(q, C_ROOM, &S->c);
 }
 
 /* The end of the interval: at most the largest row sum, of all ranks. */

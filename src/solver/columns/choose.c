@@ -12,10 +12,26 @@ static int trial_of(const tacit_solver *S)
     return gpu || S->most_rows < LONG ? TRIAL : TRIAL_LONG;
 }
 
-/* Exchanges of the operator are to have as many columns. */
 static tacit_status widen(const tacit_operator *A, int columns)
 {
+    if (!A) return TACIT_OK;
     return tct_operator_columns((tacit_operator *)(uintptr_t)A, columns);
+}
+
+/* Exchanges of the operator are to have as many columns, and applications of the
+ * preconditioner. */
+static tacit_status widen_both(const tacit_solver *S, int columns)
+{
+    TRY(widen(S->run.exact, columns));
+    return widen(S->run.M, columns);
+}
+
+/* The preconditioner may have been made anew; without memory its columns are one
+ * after the other's. */
+static tacit_status widen_again(const tacit_solver *S, int columns)
+{
+    const tacit_status status = widen(S->run.M, columns);
+    return status == TACIT_NO_MEMORY ? TACIT_OK : status;
 }
 
 /* Places for as many columns at once as there is memory for. */
@@ -24,10 +40,10 @@ static tacit_status make_places(tacit_solver *S, int columns)
     int wanted = columns < TCT_COLUMNS_MOST ? columns : TCT_COLUMNS_MOST;
     while (wanted > tct_lockstep_places(S->lockstep) && wanted > 1) {
         tct_lockstep_destroy(&S->lockstep);
-        const tacit_status status =
-            tct_lockstep_create(S, wanted, &S->lockstep);
-        if (status != TACIT_NO_MEMORY && status < 0) return status;
-        if (status == TACIT_OK) return widen(S->run.exact, wanted);
+        tacit_status status = tct_lockstep_create(S, wanted, &S->lockstep);
+        if (status == TACIT_OK) status = widen_both(S, wanted);
+        if (status != TACIT_NO_MEMORY) return status;
+        tct_lockstep_destroy(&S->lockstep);
         wanted = (wanted + 1) / 2;
     }
     return TACIT_OK;
@@ -112,7 +128,8 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
         tct_lockstep_destroy(&S->lockstep);
         return TACIT_OK;
     }
-    if (tct_lockstep_places(S->lockstep) >= columns) return TACIT_OK;
+    if (tct_lockstep_places(S->lockstep) >= columns)
+        return widen_again(S, columns);
     TRY(make_places(S, columns));
     if (!S->lockstep) return TACIT_OK;
     const int places = tct_lockstep_places(S->lockstep);
@@ -120,5 +137,6 @@ tacit_status tct_lockstep_choose(tacit_solver *S, int columns, const double *B,
         return TACIT_OK;
     S->alone_columns = columns;
     tct_lockstep_destroy(&S->lockstep);
+    TRY(widen(S->run.M, 1));
     return tct_agree(S->run.q->world, q_own_status(S->run.q));
 }

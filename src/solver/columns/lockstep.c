@@ -277,7 +277,7 @@ static tacit_status make_places(tct_lockstep *L)
 {
     const tct_run *R = &L->S->run;
     const size_t places = (size_t)L->places;
-    L->stride = (R->n + 1) / 2 * 2; /* two elements a load */
+    L->stride = tct_stride(R->n);
     for (int k = 0; k < KINDS; k++)
         if (vector_of(R, k))
             TRY(tacit_queue_alloc(R->q, places * L->stride, &L->panel[k]));
