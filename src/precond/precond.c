@@ -53,6 +53,8 @@ void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
     M->n = A->n;
     M->bits = 64;
     M->order = A->order;
+    M->made_for = A;
+    M->made_of = A->values;
     M->info.format = ops->name;
     M->info.order = "none";
 }
@@ -121,6 +123,49 @@ tacit_status tacit_precond_create(const tacit_operator *A, const char *name,
                                   tacit_operator **out)
 {
     return tacit_precond_create_of(A, NULL, name, NULL, out);
+}
+
+/* What knows the old values, as recordings do, is void. */
+static void set_renewed(tacit_operator *M, double seconds)
+{
+    tacit_operator *A = (tacit_operator *)(uintptr_t)M->made_for;
+    A->version++;
+    M->made_of = A->values;
+    M->info.setup_seconds = seconds;
+}
+
+static tacit_status check_source(const tacit_operator *M,
+                                 const tacit_matrix *matrix)
+{
+    const tct_precond *row = NULL;
+    TRY(tct_precond_same(M->made_for, matrix));
+    tacit_status status = find(M->ops->name, &row);
+    if (status >= 0) status = foresee(row, matrix);
+    return tct_agree(M->world, status);
+}
+
+tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
+{
+    REQUIRE(M != NULL);
+    TCT_THREADS_AT_MOST(M->q->threads);
+    const double start = tct_seconds();
+    if (!M->ops->renew)
+        return tct_agree(M->world,
+                         tacit_error_set(TACIT_INVALID,
+                                         "tacit_precond_update: this is no "
+                                         "preconditioner of "
+                                         "tacit_precond_create"));
+    if (matrix) TRY(check_source(M, matrix));
+    TRY(M->ops->renew(M, matrix));
+    set_renewed(M, tct_seconds() - start);
+    return TACIT_OK;
+}
+
+tacit_status tct_precond_follow(const tacit_operator *M)
+{
+    if (!M || !M->made_for || M->made_of == M->made_for->values)
+        return TACIT_OK;
+    return tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
 }
 
 tacit_status tacit_precond_describe(const tacit_operator *M,

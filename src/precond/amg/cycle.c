@@ -63,8 +63,11 @@ static void amg_destroy(tacit_operator *M)
     tct_amg_clear((tct_amg *)(void *)M);
 }
 
-static const tct_operator_ops amg_ops = {
-    .name = "amg", .dear = true, .apply = amg_apply, .destroy = amg_destroy};
+static const tct_operator_ops amg_ops = {.name = "amg",
+                                         .dear = true,
+                                         .apply = amg_apply,
+                                         .renew = tct_amg_renew,
+                                         .destroy = amg_destroy};
 
 /* --- what was asked for ------------------------------------------------------ */
 
@@ -147,14 +150,7 @@ static tacit_status set_wishes(tct_amg *M, const tacit_operator *A,
     TRY(set_smoother(M, options));
     TRY(set_cycle(M, options));
     TRY(set_precision(M, options));
-    TRY(tct_matrix_require_entries(matrix));
-    if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
-        return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "preconditioner amg: the matrix is not that of the operator: %lld "
-         "rows here and %lld entries in all, not %lld and %lld",
-         (long long)matrix->A.rows, (long long)matrix->nonzeros,
-         (long long)A->n, (long long)A->info.nonzeros);
+    return tct_precond_fits(A, matrix);
 }
 
 tacit_status tct_amg_create(const tacit_operator *A,
@@ -172,7 +168,7 @@ tacit_status tct_amg_create(const tacit_operator *A,
         status = set_wishes(M, A, from->matrix, &from->options);
     }
     TRY(tct_agree(A->world, status));
-    return tct_amg_build(M, A, from);
+    return tct_amg_build(M, A, from, NULL);
 }
 
 const tacit_precond_info *tct_amg_info(const tacit_operator *M)
