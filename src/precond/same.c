@@ -30,7 +30,8 @@ static double number_of(int64_t j)
 typedef struct {
     const tacit_operator *A;
     const tacit_matrix *m;
-    double *host, *x, *y; /* [n] */
+    double *x, *y;             /* [n] on the host */
+    double *x_there, *y_there; /* ... and on the device */
 } product;
 
 static tacit_status begin(product *p)
@@ -38,12 +39,13 @@ static tacit_status begin(product *p)
     tacit_queue *q = p->A->q;
     const size_t n = (size_t)p->A->n;
     TRY(tct_precond_fits(p->A, p->m));
-    TRY(TCT_ALLOC(n, "a product", &p->host));
-    TRY(tacit_queue_alloc(q, n, &p->x));
-    TRY(tacit_queue_alloc(q, n, &p->y));
+    TRY(TCT_ALLOC(n, "a product", &p->x));
+    TRY(TCT_ALLOC(n, "a product", &p->y));
+    TRY(tacit_queue_alloc(q, n, &p->x_there));
+    TRY(tacit_queue_alloc(q, n, &p->y_there));
     for (size_t i = 0; i < n; i++)
-        p->host[i] = number_of(p->m->A.first + (int64_t)i);
-    q_put(q, n, p->host, p->x);
+        p->x[i] = number_of(p->m->A.first + (int64_t)i);
+    q_put(q, n, p->x, p->x_there);
     return q_own_status(q);
 }
 
@@ -53,12 +55,13 @@ static bool is_same(const product *p, int64_t i)
     const tct_csr *A = &p->m->A;
     double sum = 0.0, size = 0.0;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const double ax = A->val[k] * number_of(tct_csr_col(A, k));
+        const int64_t j = tct_csr_col(A, k), own = j - A->first;
+        const double ax =
+            A->val[k] * (own >= 0 && own < A->rows ? p->x[own] : number_of(j));
         sum += ax;
         size += fabs(ax);
     }
-    return p->host[i] == sum ||
-           fabs(p->host[i] - sum) <= HARMLESS * size + DBL_MIN;
+    return p->y[i] == sum || fabs(p->y[i] - sum) <= HARMLESS * size + DBL_MIN;
 }
 
 static tacit_status compare(const product *p)
@@ -79,8 +82,8 @@ static tacit_status multiply(product *p)
 {
     tacit_world *w = p->A->world;
     TRY(tct_agree(w, begin(p)));
-    tacit_status status = tacit_operator_apply(p->A, p->x, p->y);
-    q_get(p->A->q, (size_t)p->A->n, p->y, p->host);
+    tacit_status status = tacit_operator_apply(p->A, p->x_there, p->y_there);
+    q_get(p->A->q, (size_t)p->A->n, p->y_there, p->y);
     if (status >= 0) status = q_own_status(p->A->q);
     if (status >= 0) status = compare(p);
     return tct_agree(w, status);
@@ -90,8 +93,8 @@ tacit_status tct_precond_same(const tacit_operator *A, const tacit_matrix *m)
 {
     product p = {.A = A, .m = m};
     const tacit_status status = multiply(&p);
-    tacit_queue_free(A->q, &p.x);
-    tacit_queue_free(A->q, &p.y);
-    tct_free(p.host);
+    tacit_queue_free(A->q, &p.x_there);
+    tacit_queue_free(A->q, &p.y_there);
+    TCT_FREE(p.x, p.y);
     return status;
 }

@@ -230,15 +230,22 @@ static const char *judge(growth *g, const next_level *next)
 static tacit_status recall(const growth *g, int level, tct_aggregates *G)
 {
     const tct_amg_level *L = &g->as->level[level];
-    const tct_csr *A = &g->m->A;
     TRY(tct_amg_transfer_recall(g->A->q, L->A->order, L->n, &L->down, G));
-    TRY(copy_smooth(L->smooth, G->coarse * G->width * G->width, &G->smooth));
+    return copy_smooth(L->smooth, G->coarse * G->width * G->width, &G->smooth);
+}
+
+/* What products need: of aggregates of rows, who has the columns of others. */
+static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
+{
+    const tct_csr *A = &g->m->A;
+    TRY(recall(g, g->M->levels - 1, G));
+    if (g->near.vectors > 0) return TACIT_OK;
     return tct_ghosts_find(A, 1, A->first, A->first + A->rows, &G->ghosts);
 }
 
 static tacit_status aggregate(const growth *g, tct_aggregates *G)
 {
-    if (g->as) return tct_agree(g->A->world, recall(g, g->M->levels - 1, G));
+    if (g->as) return tct_agree(g->A->world, aggregate_again(g, G));
     return g->near.vectors > 0
                ? tct_aggregate_nodes(g->m, &g->near, &pairwise, G)
                : tct_aggregate(g->m, g->smooth, &pairwise, G);
@@ -418,9 +425,6 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
-    if (L->smooth)
-        bytes += 8.0 * L->down.sets.width * L->down.sets.width *
-                 (double)L->down.sets.count;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;
 }
