@@ -36,7 +36,7 @@ build_with_cmake() { # TARGET
 build_with_pkg_config() {
     export PKG_CONFIG_PATH="$library/pkgconfig"
     mkdir "$work/tacit"
-    for name in serial_arrays read_file mpi_rows matrix_free; do
+    for name in serial_arrays read_file mpi_rows matrix_free new_values; do
         package=tacit
         mpi=
         [ -z "$MPIRUN" ] && [ $name = mpi_rows ] && continue
@@ -78,7 +78,7 @@ run_cuda() { # FOLDER
 run_all() { # FOLDER
     (cd "$work" && must "$1/serial_arrays" && must "$1/read_file" && cat log &&
         must "$prefix/bin/tacit" convert poisson3d:12 p.mtx -q &&
-        must "$1/read_file" p.mtx && must "$1/matrix_free") || exit 1
+        must "$1/read_file" p.mtx && must "$1/matrix_free" && must "$1/new_values") || exit 1
     run_cuda "$1"
     [ -z "$MPIRUN" ] && { echo "skipped: mpi_rows, a build without MPI"; return; }
     for np in 1 2 3; do

@@ -144,6 +144,41 @@ static void so_they_are_with_other_wishes(void **state)
     expect_same(gallery_matrix("elasticity3d:12"), "rows of nodes", &rows, 1);
 }
 
+/* New values for levels that were made there: aggregates and all. */
+static void new_values_make_them_anew(void **state)
+{
+    (void)state;
+    problem p;
+    open_problem(&p, gallery_matrix("jump3d:20,1e4,1"));
+    const size_t n = (size_t)tacit_operator_local_rows(p.A);
+    double *x = random_vector(n, 3);
+    tacit_operator *M = make(&p, &twin_kernels, NULL);
+    tacit_matrix *m = gallery_matrix("jump3d:20,1e4,2");
+    OK(tacit_operator_update(p.A, m));
+    tct_amg_kernels_instead = &twin_kernels;
+    told_there = 0;
+    OK(tacit_precond_update(M, m));
+    tct_amg_kernels_instead = NULL;
+    assert_true(told_there > 1);
+    tacit_matrix_destroy(&p.m);
+    p.m = m;
+    tacit_operator *fresh = make(&p, NULL, NULL);
+    expect_same_levels(fresh, M, "new values");
+    double *y = image_of(fresh, p.q, n, x), *z = image_of(M, p.q, n, x);
+    assert_true(same_bits(y, z, n));
+    tacit_operator_destroy(&M);
+    const tacit_precond_options o = {
+        .size = sizeof o, .vectors = 1, .near_null = x};
+    M = make(&p, &twin_kernels, &o);
+    EXPECT(TACIT_UNSUPPORTED, tacit_precond_update(M, m));
+    free(x);
+    free(y);
+    free(z);
+    tacit_operator_destroy(&fresh);
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
 /* --- the rows of an operator ---------------------------------------------------- */
 
 /* The rows of `m` once more, to be freed; col32 are those of one rank. */
@@ -319,6 +354,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(levels_are_those_of_the_host),
         cmocka_unit_test(so_they_are_with_other_wishes),
         cmocka_unit_test(so_they_are_with_a_smooth_vector),
+        cmocka_unit_test(new_values_make_them_anew),
         cmocka_unit_test(slices_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),

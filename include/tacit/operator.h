@@ -104,7 +104,8 @@ TACIT_API tacit_status tacit_operator_from_function(
     tacit_operator **out);
 
 /* Replace the values by those of `matrix`, which has the same rows and the
- * same pattern. Nothing is planned or measured anew.
+ * same pattern. Nothing is planned or measured anew. Preconditioners that were
+ * made for `A` know the old ones: tacit_precond_update.
  * Collective.
  * Errors      INVALID, naming an entry that only one of them has by its row and
  *             column in original numbers, counted from 1; ranks whose own rows

@@ -42,7 +42,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   jacobi   the inverse of the diagonal
  *   ic0      incomplete Cholesky: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
- * It knows A as it is now: make it anew after tacit_operator_update.
+ * It knows A as it is now; after tacit_operator_update see tacit_precond_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
  *             entry is zero), UNSUPPORTED (A does not tell its diagonal; one
@@ -116,6 +116,38 @@ TACIT_API tacit_status tacit_precond_create_of(
     const tacit_operator *A, const tacit_matrix *matrix, const char *name,
     const tacit_precond_options *options, tacit_operator **out);
 
+/* Let `M` fit the values that its operator has by tacit_operator_update, which
+ * comes first; `matrix` is the one that the operator was given.
+ *
+ *     tacit_operator_update(A, matrix);        // the same pattern
+ *     tacit_precond_update(M, matrix);
+ *     tacit_solver_run(solver, b, x, &stop, &result);
+ *
+ * amg keeps its aggregates and P, with near-null vectors, too, and so has as many
+ * levels, or fewer where a matrix is not positive definite; the matrices of levels, whether
+ * their values are floats, what smoothers know of them and the inverse are made
+ * anew. Where values have changed so much that others are strongly coupled, one
+ * that is made anew takes fewer iterations. Levels that a GPU has made
+ * (TACIT_AMG_SETUP) it makes wholly anew, aggregates included.
+ * jacobi takes the diagonal, for which `matrix` may be NULL; ic0 is factored anew.
+ *
+ * Without it: a solver's run, or tacit_precond_measure, with one that is made of
+ * the matrix, amg or ic0, of values that its operator has no longer is refused; jacobi
+ * takes the diagonal first. To go
+ * on with what was made for old values, make it for an operator of its own. One that
+ * a race has chosen is the solver's: race again.
+ * Collective.  On all ranks `M` takes the new values, or stays as it was.
+ * Memory      as tacit_precond_create_of, while the old levels, but not their P,
+ *             stay until the new ones are there.
+ * Cost        of amg: set-up but for pairs and P; see docs/numerics.md.
+ * Errors      INVALID (`M` is an operator of another kind; amg or ic0 without
+ *             `matrix`;
+ *             `matrix` is not what the operator has, naming a row), UNSUPPORTED
+ *             (levels made by a GPU from a near-null vector), and as
+ *             tacit_precond_create_of. */
+TACIT_API tacit_status tacit_precond_update(tacit_operator *M,
+                                            const tacit_matrix *matrix);
+
 typedef struct tacit_precond_info {
     size_t size;            /* of this struct, set by the caller              */
     const char *name;       /* "amg"                                          */
@@ -144,7 +176,7 @@ typedef struct tacit_precond_level {
     int bits; /* of its values: 32 where they are floats, or else 64         */
 } tacit_precond_level;
 
-/* Level `i` of `M`, NULL past the end. Owned by `M`. */
+/* Level `i` of `M`, NULL past the end. Owned by `M`, until it is updated. */
 TACIT_API const tacit_precond_level *
 tacit_precond_level_at(const tacit_operator *M, int i);
 

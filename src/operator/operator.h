@@ -47,6 +47,8 @@ typedef struct tct_operator_ops {
     tacit_status (*columns)(tacit_operator *A, int columns);
     /* See tacit_operator_update. OPTIONAL: INVALID */
     tacit_status (*update)(tacit_operator *A, const tacit_matrix *matrix);
+    /* Of a preconditioner: see tacit_precond_update. OPTIONAL: INVALID */
+    tacit_status (*renew)(tacit_operator *M, const tacit_matrix *matrix);
     /* What it was measured against. OPTIONAL: nothing */
     const tacit_trial *(*trial)(const tacit_operator *A, int i);
     /* Members beyond those of tacit_operator. OPTIONAL: there are none */
@@ -78,6 +80,11 @@ struct tacit_operator { /* first member of every operator's struct */
                      its entries are near the ends of the range of doubles */
     double norm;  /* of what is stored: the largest row sum of |a|        */
     int version;  /* counts what makes recordings void: values, exchanges */
+    int values;   /* counts how often there were new ones */
+    /* Of a preconditioner, what it was made for, NULL: a function; and which values
+     * that had. */
+    const struct tacit_operator *made_for;
+    int made_of;
     tacit_operator_info info; /* kept up to date by who changes what it says */
 };
 

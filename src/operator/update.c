@@ -92,6 +92,7 @@ tacit_status tct_assembled_update(tacit_operator *base, const tacit_matrix *m)
     if (found.row >= 0) status = named < 0 ? named : tct_pattern_changed(found);
     status = tct_agree(base->world, status);
     base->version++;
+    base->values++;
     if (status >= 0) {
         tct_assembled_describe(A); /* a GPU's store may have changed */
     } else {

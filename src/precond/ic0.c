@@ -49,14 +49,15 @@ static void ic0_apply(const tacit_operator *M, tacit_queue *q, const double *x,
     if (dot) q_dot(q, (size_t)M->n, x, y, dot);
 }
 
-static void ic0_destroy(tacit_operator *M)
+static void free_lower(lower *L)
 {
-    lower *L = &((ic0 *)(void *)M)->L;
     TCT_FREE(L->ptr, L->col, L->val, L->inverse);
 }
 
-static const tct_operator_ops ic0_ops = {
-    .name = "ic0", .apply = ic0_apply, .destroy = ic0_destroy};
+static void ic0_destroy(tacit_operator *M)
+{
+    free_lower(&((ic0 *)(void *)M)->L);
+}
 
 /* --- set up -------------------------------------------------------------------- */
 
@@ -171,6 +172,45 @@ static tacit_status build(const source *from, lower *L, int64_t *next,
     return TACIT_OK;
 }
 
+/* L of `matrix`, which is A's; nothing in it on failure. */
+static tacit_status make(const tacit_operator *A, const tacit_matrix *matrix,
+                         lower *L)
+{
+    const int64_t n = matrix->A.rows;
+    const source rows = {&matrix->A, A->order, A->exponent};
+    int64_t *next = tct_calloc((size_t)(n + 1) * sizeof *next);
+    double *row = tct_calloc((size_t)(n + 1) * sizeof *row);
+    *L = (lower){.n = n, .ptr = tct_calloc((size_t)(n + 1) * sizeof *L->ptr)};
+    tacit_status status = tct_check_diagonal(matrix, "preconditioner ic0");
+    if (status >= 0) status = TCT_ALLOC(n, "preconditioner ic0", &L->inverse);
+    if (status >= 0 && !(next && row && L->ptr))
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    if (status >= 0) status = build(&rows, L, next, row);
+    TCT_FREE(next, row);
+    if (status < 0) free_lower(L);
+    return status;
+}
+
+static tacit_status ic0_renew(tacit_operator *M, const tacit_matrix *matrix)
+{
+    lower *old = &((ic0 *)(void *)M)->L, fresh;
+    const tacit_status own = make(M->made_for, matrix, &fresh);
+    const tacit_status status = tct_agree(M->world, own);
+    if (status < 0) {
+        if (own >= 0) free_lower(&fresh);
+        return status;
+    }
+    free_lower(old);
+    *old = fresh;
+    return status;
+}
+
+static const tct_operator_ops ic0_ops = {.name = "ic0",
+                                         .apply = ic0_apply,
+                                         .renew = ic0_renew,
+                                         .destroy = ic0_destroy};
+
 tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out)
@@ -179,24 +219,12 @@ tacit_status tct_ic0_create(const tacit_operator *A,
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner ic0 is for device host: jacobi and amg are for "
              "others, too");
-    TRY(tct_check_diagonal(from->matrix, "preconditioner ic0"));
     if (from->matrix->A.rows > INT32_MAX)
         FAIL(TACIT_UNSUPPORTED, "preconditioner ic0: more than 2^31 rows on a "
                                 "rank: take more ranks");
     ic0 *I = tct_calloc(sizeof *I);
     if (!I) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    *out = &I->base;
     tct_precond_begin(&I->base, &ic0_ops, A);
-    const source rows = {&from->matrix->A, A->order, A->exponent};
-    const int64_t n = I->L.n = from->matrix->A.rows;
-    int64_t *next = tct_calloc((size_t)(n + 1) * sizeof *next);
-    double *row = tct_calloc((size_t)(n + 1) * sizeof *row);
-    I->L.ptr = tct_calloc((size_t)(n + 1) * sizeof *I->L.ptr);
-    tacit_status status = TCT_ALLOC(n, "preconditioner ic0", &I->L.inverse);
-    if (!next || !row || !I->L.ptr)
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (status >= 0) status = build(&rows, &I->L, next, row);
-    TCT_FREE(next, row);
-    return status;
+    *out = &I->base;
+    return make(A, from->matrix, &I->L);
 }

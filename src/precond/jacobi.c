@@ -36,21 +36,15 @@ static void jacobi_destroy(tacit_operator *M)
     tacit_queue_free(M->q, &((jacobi *)(void *)M)->inverse);
 }
 
-static const tct_operator_ops jacobi_ops = {.name = "jacobi",
-                                            .apply = jacobi_apply,
-                                            .for_systems = jacobi_for_systems,
-                                            .resident_view = jacobi_view,
-                                            .destroy = jacobi_destroy};
-
-/* 1 / d of what is in `inverse`. */
-static tacit_status invert(jacobi *J)
+/* 1 / d of what is in `d` [rows of A]. */
+static tacit_status invert(const tacit_operator *A, double *d)
 {
     enum { PIECE = 4096 };
     double piece[PIECE];
-    for (int64_t i = 0; i < J->base.n; i += PIECE) {
-        const int64_t left = J->base.n - i;
+    for (int64_t i = 0; i < A->n; i += PIECE) {
+        const int64_t left = A->n - i;
         const size_t n = (size_t)(left < PIECE ? left : PIECE);
-        q_get(J->base.q, n, J->inverse + i, piece);
+        q_get(A->q, n, d + i, piece);
         for (size_t k = 0; k < n; k++) {
             if (piece[k] == 0.0 || !isfinite(1.0 / piece[k]))
                 FAIL(TACIT_INPUT,
@@ -59,10 +53,38 @@ static tacit_status invert(jacobi *J)
                      piece[k]);
             piece[k] = 1.0 / piece[k];
         }
-        q_put(J->base.q, n, piece, J->inverse + i);
+        q_put(A->q, n, piece, d + i);
     }
-    return q_own_status(J->base.q);
+    return q_own_status(A->q);
 }
+
+static tacit_status invert_diagonal(const tacit_operator *A, double **out)
+{
+    TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS, out));
+    TRY(tct_operator_diagonal(A, *out));
+    return invert(A, *out);
+}
+
+/* The operator tells its diagonal. */
+static tacit_status jacobi_renew(tacit_operator *M, const tacit_matrix *matrix)
+{
+    jacobi *J = (jacobi *)(void *)M;
+    double *fresh = NULL, *unwanted = NULL;
+    (void)matrix;
+    const tacit_status status =
+        tct_agree(M->world, invert_diagonal(M->made_for, &fresh));
+    unwanted = status < 0 ? fresh : J->inverse;
+    if (status >= 0) J->inverse = fresh;
+    tacit_queue_free(M->q, &unwanted);
+    return status;
+}
+
+static const tct_operator_ops jacobi_ops = {.name = "jacobi",
+                                            .apply = jacobi_apply,
+                                            .for_systems = jacobi_for_systems,
+                                            .resident_view = jacobi_view,
+                                            .renew = jacobi_renew,
+                                            .destroy = jacobi_destroy};
 
 tacit_status tct_jacobi_create(const tacit_operator *A,
                                const tct_precond_source *from,
@@ -73,8 +95,5 @@ tacit_status tct_jacobi_create(const tacit_operator *A,
     if (!J) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
     *out = &J->base;
     tct_precond_begin(&J->base, &jacobi_ops, A);
-    TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS,
-                          &J->inverse));
-    TRY(tct_operator_diagonal(A, J->inverse));
-    return invert(J);
+    return invert_diagonal(A, &J->inverse);
 }

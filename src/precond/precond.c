@@ -60,22 +60,10 @@ void tct_precond_begin(tacit_operator *M, const tct_operator_ops *ops,
     M->n = A->n;
     M->bits = 64;
     M->order = A->order;
+    M->made_for = A;
+    M->made_of = A->values;
     M->info.format = ops->name;
     M->info.order = "none";
-}
-
-/* Has `matrix` the entries of `A`, as far as one can see? */
-static tacit_status check_matrix(const char *name, const tacit_operator *A,
-                                 const tacit_matrix *matrix)
-{
-    TRY(tct_matrix_require_entries(matrix));
-    if (matrix->A.rows == A->n && matrix->nonzeros == A->info.nonzeros)
-        return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "preconditioner %s: the matrix is not that of the operator: %lld rows "
-         "here and %lld entries in all, not %lld and %lld",
-         name, (long long)matrix->A.rows, (long long)matrix->nonzeros,
-         (long long)A->n, (long long)A->info.nonzeros);
 }
 
 /* What `name` is to be made of. */
@@ -90,7 +78,7 @@ static tacit_status prepare(const tacit_operator *A, const char *name,
         TRY(tct_read_sized("tacit_precond_options", options, &from->options,
                            sizeof from->options));
     if (!(*found)->about.of_matrix) return TACIT_OK;
-    if (matrix) return check_matrix(name, A, matrix);
+    if (matrix) return tct_precond_fits(A, matrix);
     FAIL(TACIT_UNSUPPORTED,
          "preconditioner '%s' is made of the entries of the matrix, which an "
          "operator does not have: tacit_precond_create_of takes both",
@@ -144,6 +132,56 @@ tacit_status tacit_precond_create(const tacit_operator *A, const char *name,
                                   tacit_operator **out)
 {
     return tacit_precond_create_of(A, NULL, name, NULL, out);
+}
+
+/* What knows the old values, as recordings do, is void. */
+static void set_renewed(tacit_operator *M, double seconds)
+{
+    tacit_operator *A = (tacit_operator *)(uintptr_t)M->made_for;
+    A->version++;
+    M->made_of = A->values;
+    M->info.setup_seconds = seconds;
+}
+
+static tacit_status check_source(const tacit_operator *M,
+                                 const tacit_matrix *matrix)
+{
+    const tct_precond *row = NULL;
+    TRY(find(M->ops->name, &row));
+    if (!matrix && !row->about.of_matrix) return TACIT_OK;
+    if (!matrix)
+        FAIL(
+            TACIT_INVALID,
+            "preconditioner %s: its operator has other values than it was "
+            "made of: give it the matrix of these, by tacit_precond_update, or "
+            "make it anew",
+            M->ops->name);
+    TRY(tct_precond_same(M->made_for, matrix));
+    return tct_agree(M->world, foresee(row, matrix));
+}
+
+tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
+{
+    REQUIRE(M != NULL);
+    TCT_THREADS_AT_MOST(M->q->threads);
+    const double start = tct_seconds();
+    if (!M->ops->renew)
+        return tct_agree(M->world,
+                         tacit_error_set(TACIT_INVALID,
+                                         "tacit_precond_update: this is no "
+                                         "preconditioner of "
+                                         "tacit_precond_create"));
+    TRY(check_source(M, matrix));
+    TRY(M->ops->renew(M, matrix));
+    set_renewed(M, tct_seconds() - start);
+    return TACIT_OK;
+}
+
+tacit_status tct_precond_follow(const tacit_operator *M)
+{
+    if (!M || !M->made_for || M->made_of == M->made_for->values)
+        return TACIT_OK;
+    return tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
 }
 
 tacit_status tacit_precond_describe(const tacit_operator *M,

@@ -41,6 +41,19 @@ tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out);
 
+/* Before a run with `M`, NULL for none: has what it was made for other values by
+ * now? Then it takes them, if it needs no matrix for that.
+ * Collective.  Errors INVALID (it does), INPUT, NO_MEMORY, DEVICE. */
+tacit_status tct_precond_follow(const tacit_operator *M);
+
+/* --- same.c ------------------------------------------------------------------ */
+
+/* Is `m` as large as what A was made of? Local.  Errors INVALID. */
+tacit_status tct_precond_fits(const tacit_operator *A, const tacit_matrix *m);
+/* And has it what A has now, but for what rounding does to a product?
+ * Collective.  Errors INVALID, naming a row; NO_MEMORY, DEVICE, COMM. */
+tacit_status tct_precond_same(const tacit_operator *A, const tacit_matrix *m);
+
 /* --- amg/cycle.c ---------------------------------------------------------- */
 
 tacit_status tct_amg_create(const tacit_operator *A,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/solver.c - tacit_solver_run. */
 #include "solver/solver.h"
+#include "precond/precond.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -85,6 +86,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
     if (status >= 0) status = check(solver, b, x, &own);
     TRY(tct_agree(solver->run.q->world, status));
+    TRY(tct_precond_follow(solver->run.M));
     tacit_result came_to = {.breakdown_iteration = -1,
                             .loop = solver->driver->about.name};
     solver->running = true;

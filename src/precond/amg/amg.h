@@ -11,6 +11,7 @@
  *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
  *     columns.c   room for several right-hand sides at once
+ *     update.c    the same aggregates for other values
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors */
 #ifndef TCT_AMG_H
@@ -123,6 +124,11 @@ typedef struct tct_amg_transfer {
 tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
                                      const struct tct_aggregates *G,
                                      tct_amg_transfer *out);
+/* What it was made of, but for the smooth vectors; to be freed, also after a
+ * failure. Errors NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
+                                     int64_t rows, const tct_amg_transfer *T,
+                                     struct tct_aggregates *out);
 void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 
 /* --- coarsest.c -------------------------------------------------------------- */
@@ -162,6 +168,8 @@ typedef struct tct_amg_level {
     tacit_operator *own;       /* it, but the matrix's as it is     */
     tct_amg_smoother smoother; /* ... the only one, of the last level */
     tct_amg_transfer down;     /* P' to the next level, and P back  */
+    double *smooth;            /* P' of the smooth vectors, on the host; NULL:
+                                  a device has made P                   */
     double factor;             /* of what comes back                */
     int exponent;              /* what is stored is A times 2^-exponent */
     int64_t n;
@@ -184,6 +192,11 @@ typedef struct tct_amg {
     int columns;   /* that a cycle may be of                           */
     double *panel; /* where t, y, b and x of all levels are; NULL: each by
                       itself, of one column                              */
+    int vectors;     /* near-null, of P; 0: a row has one element of it */
+    bool given;      /* smooth vectors are others than ones             */
+    bool there;      /* a device has made levels                        */
+    bool loose;      /* no row of the last level depends on another     */
+    const char *why; /* there is no other level; NULL: the last is small */
     tacit_precond_info about;
     char detail[160], end[96];
 } tct_amg;
@@ -193,10 +206,11 @@ typedef struct tct_amg {
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out);
 
-/* The levels of `M`, whose wishes are set, for A.
+/* The levels of `M`, whose wishes are set, for A; with the P of `as`, NULL: of
+ * none, which it shares then, down to as many levels at most.
  * Collective.  Errors INPUT, UNSUPPORTED, NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from);
+                           const tct_precond_source *from, const tct_amg *as);
 void tct_amg_clear(tct_amg *M);
 
 /* --- columns.c --------------------------------------------------------------- */
@@ -207,5 +221,10 @@ tacit_status tct_amg_columns(tacit_operator *M, int columns);
 bool tct_amg_for_systems(const tacit_operator *M, const tacit_queue *q);
 /* Before levels are freed: what they have in panels. */
 void tct_amg_columns_clear(tct_amg *M);
+
+/* --- update.c ---------------------------------------------------------------- */
+
+/* See tacit_precond_update. */
+tacit_status tct_amg_renew(tacit_operator *M, const tacit_matrix *matrix);
 
 #endif

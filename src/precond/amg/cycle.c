@@ -68,6 +68,7 @@ static const tct_operator_ops amg_ops = {.name = "amg",
                                          .apply = amg_apply,
                                          .for_systems = tct_amg_for_systems,
                                          .columns = tct_amg_columns,
+                                         .renew = tct_amg_renew,
                                          .destroy = amg_destroy};
 
 /* --- what was asked for ------------------------------------------------------ */
@@ -166,7 +167,7 @@ tacit_status tct_amg_create(const tacit_operator *A,
         status = set_wishes(M, &from->options);
     }
     TRY(tct_agree(A->world, status));
-    return tct_amg_build(M, A, from);
+    return tct_amg_build(M, A, from, NULL);
 }
 
 const tacit_precond_info *tct_amg_info(const tacit_operator *M)

@@ -28,6 +28,7 @@ static const tct_coarsening pairwise = {.passes = 3};
 
 typedef struct {
     tct_amg *M;
+    const tct_amg *as;       /* whose P are taken; NULL: new ones are made */
     const tacit_operator *A; /* finest */
     const tacit_matrix *m;   /* of the level at hand; NULL: it is there alone */
     tacit_matrix *own;       /* ... unless it is the user's */
@@ -204,6 +205,13 @@ static tacit_status leave_device(growth *g)
     return TACIT_OK;
 }
 
+static tacit_status copy_smooth(const double *from, int64_t count, double **out)
+{
+    TRY(TCT_ALLOC(count, "a preconditioner", out));
+    if (count > 0) memcpy(*out, from, (size_t)count * sizeof **out);
+    return TACIT_OK;
+}
+
 /* Why `next` is no level; NULL: it is one. */
 static const char *judge(growth *g, const next_level *next)
 {
@@ -218,15 +226,36 @@ static const char *judge(growth *g, const next_level *next)
                           : "a diagonal of the next level is not positive";
 }
 
+/* The aggregates, P and P' of smooth vectors that a level has. */
+static tacit_status recall(const growth *g, int level, tct_aggregates *G)
+{
+    const tct_amg_level *L = &g->as->level[level];
+    TRY(tct_amg_transfer_recall(g->A->q, L->A->order, L->n, &L->down, G));
+    return copy_smooth(L->smooth, G->coarse * G->width * G->width, &G->smooth);
+}
+
+/* What products need: of aggregates of rows, who has the columns of others. */
+static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
+{
+    const tct_csr *A = &g->m->A;
+    TRY(recall(g, g->M->levels - 1, G));
+    if (g->near.vectors > 0) return TACIT_OK;
+    return tct_ghosts_find(A, 1, A->first, A->first + A->rows, &G->ghosts);
+}
+
+static tacit_status aggregate(const growth *g, tct_aggregates *G)
+{
+    if (g->as) return tct_agree(g->A->world, aggregate_again(g, G));
+    return g->near.vectors > 0
+               ? tct_aggregate_nodes(g->m, &g->near, &pairwise, G)
+               : tct_aggregate(g->m, g->smooth, &pairwise, G);
+}
+
 static tacit_status coarsen_here(const growth *g, next_level *next)
 {
-    if (g->near.vectors > 0) {
-        TRY(tct_aggregate_nodes(g->m, &g->near, &pairwise, &next->G));
-        TRY(tct_block_galerkin(g->m, &next->G, &next->matrix));
-    } else {
-        TRY(tct_aggregate(g->m, g->smooth, &pairwise, &next->G));
-        TRY(tct_galerkin(g->m, &next->G, &next->matrix));
-    }
+    TRY(aggregate(g, &next->G));
+    TRY(g->near.vectors > 0 ? tct_block_galerkin(g->m, &next->G, &next->matrix)
+                            : tct_galerkin(g->m, &next->G, &next->matrix));
     tct_aggregates_forget(&next->G);
     next->rows = next->matrix->A.rows;
     next->all = next->matrix->A.global_rows;
@@ -259,6 +288,11 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
 {
     *why = "as many levels as were asked for";
     if (g->M->levels == g->M->levels_most) return TACIT_OK;
+    if (g->as && g->M->levels == g->as->levels) {
+        *why = g->as->why ? g->as->why : "as many levels as there were";
+        g->loose = g->as->loose;
+        return TACIT_OK;
+    }
     TRY(g->there ? coarsen_there(g, next) : coarsen_here(g, next));
     *why = judge(g, next);
     next->found = *why == NULL;
@@ -268,8 +302,14 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
 static tacit_status make_transfer(growth *g, const next_level *next,
                                   tct_amg_level *L)
 {
+    const tct_aggregates *G = &next->G;
+    g->M->there = g->M->there || g->there;
     if (g->there) return tct_amg_there_transfer(g->there, &L->down);
-    return tct_amg_transfer_create(g->A->q, L->A->order, &next->G, &L->down);
+    TRY(copy_smooth(G->smooth, G->coarse * G->width * G->width, &L->smooth));
+    if (!g->as)
+        return tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down);
+    L->down = g->as->level[g->M->levels - 1].down;
+    return TACIT_OK;
 }
 
 static void say_end(tct_amg *M, const char *why)
@@ -284,6 +324,8 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
     if (L->about.rows <= DENSE_MOST && !g->loose && !g->M->end[0])
         TRY(make_inverse(g, L));
     if (!g->M->direct) TRY(make_smoother(g, L, last_resort));
+    g->M->why = why;
+    g->M->loose = g->loose;
     say_end(g->M, why);
     return TACIT_OK;
 }
@@ -420,21 +462,56 @@ static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
              ", %d near-null vector%s", B->vectors, B->vectors > 1 ? "s" : "");
     bool nodes = false; /* of several rows, on any rank */
     TRY(tct_any(g->m->world, B->nodes < g->m->A.rows, &nodes));
-    if (B->vectors > 1 || nodes) return TACIT_OK;
+    g->M->given = true;
+    if (B->vectors > 1 || nodes) {
+        g->M->vectors = B->vectors;
+        return TACIT_OK;
+    }
     g->smooth = B->value;
     B->value = NULL;
     tct_near_null_clear(B);
     return TACIT_OK;
 }
 
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from)
+/* w = P (P' w), from what G has. */
+static void expand(const tct_aggregates *G, double *w)
 {
-    growth g = {.M = M, .A = A};
+    const int64_t k = G->width;
+    memset(w, 0, (size_t)(G->rows * k) * sizeof *w);
+    for (int64_t i = 0; i < G->rows; i++) {
+        if (G->of[i] < 0) continue;
+        const double *R = G->smooth + G->of[i] * k * k;
+        for (int64_t c = 0; c < k; c++)
+            for (int64_t v = 0; v < k; v++)
+                w[i * k + v] += G->weight[i * k + c] * R[c * k + v];
+    }
+}
+
+/* The smooth vectors of the finest level are in the range of P. */
+static tacit_status recall_smooth(growth *g)
+{
+    tct_aggregates G = {.rows = 0};
+    double *w = NULL;
+    g->near.vectors = g->as->vectors;
+    if (!g->as->given || g->as->levels == 1) return TACIT_OK;
+    tacit_status status = recall(g, 0, &G);
+    if (status >= 0)
+        status = TCT_ALLOC(G.rows * G.width, "a preconditioner", &w);
+    if (status >= 0) expand(&G, w);
+    tct_aggregates_free(&G);
+    *(g->near.vectors > 0 ? &g->near.value : &g->smooth) = w;
+    return tct_agree(g->A->world, status);
+}
+
+tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
+                           const tct_precond_source *from, const tct_amg *as)
+{
+    growth g = {.M = M, .as = as, .A = A};
     bool more = true;
     set_size(&g, from->matrix);
-    tacit_status status = open_smooth(&g, &from->options);
-    if (status >= 0 && g.near.vectors == 0 && M->precision != TCT_FLOATS)
+    tacit_status status =
+        as ? recall_smooth(&g) : open_smooth(&g, &from->options);
+    if (status >= 0 && !as && g.near.vectors == 0 && M->precision != TCT_FLOATS)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);
@@ -455,6 +532,7 @@ void tct_amg_clear(tct_amg *M)
         double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2};
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
+        tct_free(L->smooth);
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             tacit_queue_free(q, vectors[i]);
         tacit_operator_destroy(&L->own);

@@ -7,6 +7,7 @@
  * never stored. */
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
+#include <string.h>
 
 typedef struct {
     int32_t *of, *ptr, *list;
@@ -91,6 +92,50 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
         status = put_lists(q, &l, G->rows, T);
     }
     TCT_FREE(l.of, l.ptr, l.list, l.weight, l.listed);
+    return status;
+}
+
+/* What tct_amg_put has put. */
+static void get_numbers(tacit_queue *q, int64_t count, const double *from,
+                        double *scratch, int32_t *numbers)
+{
+    q_get(q, (size_t)(count + 1) / 2, from, scratch);
+    memcpy(numbers, scratch, (size_t)count * sizeof *numbers);
+}
+
+/* Rows in the order of the operator, `of` and `weight`, back in the matrix's. */
+static void put_in_order(const tct_order *order, const int32_t *of,
+                         const double *weight, tct_aggregates *G)
+{
+    for (int64_t k = 0; k < G->rows; k++) {
+        const int64_t i = order ? order->old[k] : k;
+        G->of[i] = of[k];
+        copy_weights(G, weight, k, G->weight, i);
+    }
+}
+
+tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
+                                     int64_t rows, const tct_amg_transfer *T,
+                                     tct_aggregates *G)
+{
+    const int64_t elements = rows * T->sets.width;
+    int32_t *of = NULL;
+    double *weight = NULL;
+    *G = (tct_aggregates){
+        .rows = rows, .coarse = T->sets.count, .width = T->sets.width};
+    tacit_status status = TCT_ALLOC(rows, "a preconditioner", &of);
+    if (status >= 0)
+        status = TCT_ALLOC(elements + 1, "a preconditioner", &weight);
+    if (status >= 0) status = TCT_ALLOC(rows, "a preconditioner", &G->of);
+    if (status >= 0)
+        status = TCT_ALLOC(elements, "a preconditioner", &G->weight);
+    if (status >= 0) {
+        get_numbers(q, rows, T->of, weight, of);
+        q_get(q, (size_t)elements, T->weight, weight);
+        status = q_own_status(q);
+    }
+    if (status >= 0) put_in_order(order, of, weight, G);
+    TCT_FREE(of, weight);
     return status;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/columns/batch.c - several right-hand sides at once: what is asked of them, what
  * they come to together, and, in solve_columns, how they are solved. */
+#include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include <stdio.h>
 #include <string.h>
@@ -268,6 +269,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
     if (status >= 0) status = check(&k);
     TRY(tct_agree(w, status));
     TRY(agree_on_columns(w, columns));
+    TRY(tct_precond_follow(solver->run.M));
     clear_results(&k);
     return solve(&k);
 }

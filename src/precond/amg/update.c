@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/update.c - the hierarchy for new values of the same pattern. P stays,
+ * so that nothing is paired: products, what smoothers and formats need of a level's
+ * values, and the inverse are made beside the old ones, which stay if anything
+ * fails. */
+#include "precond/amg/amg.h"
+#include <string.h>
+
+/* A hierarchy without levels, that wishes what `M` does. */
+static tct_amg *begin(const tct_amg *M)
+{
+    tct_amg *N = tct_calloc(sizeof *N);
+    if (!N) return NULL;
+    N->base = M->base;
+    N->twice = M->twice;
+    N->overcorrection = M->overcorrection;
+    N->smoothing = M->smoothing;
+    N->levels_most = M->levels_most;
+    N->precision = M->precision;
+    N->vectors = M->vectors;
+    N->given = M->given;
+    memcpy(N->detail, M->detail, sizeof N->detail);
+    N->about.size = sizeof N->about;
+    return N;
+}
+
+/* The P that both have are left to M: they are not `N`'s to free. */
+static void give_up(tct_amg *N, const tct_amg *M)
+{
+    for (int l = 0; l < N->levels; l++)
+        if (N->level[l].down.ptr == M->level[l].down.ptr)
+            N->level[l].down = (tct_amg_transfer){.ptr = NULL};
+    tct_amg_clear(N);
+}
+
+/* M becomes what `N` is, but for what others know it by. */
+static void take_over(tct_amg *M, tct_amg *N)
+{
+    const tacit_operator base = M->base;
+    give_up(M, N);
+    *M = *N;
+    M->base = base;
+    M->about.detail = M->detail;
+    if (M->end[0]) M->about.end = M->end;
+}
+
+/* What a device has made it makes anew, aggregates and all: it is faster at that
+ * than the host is without them. */
+static tacit_status build(tct_amg *N, const tct_amg *M,
+                          const tacit_matrix *matrix)
+{
+    const tct_precond_source from = {.matrix = matrix,
+                                     .options = {.node_rows = 1}};
+    if (M->there && M->given)
+        FAIL(TACIT_UNSUPPORTED,
+             "preconditioner amg: of the near-null vector that was given a "
+             "device has made levels, and nobody has kept it: make the "
+             "preconditioner anew");
+    TRY(tct_amg_build(N, M->base.made_for, &from, M->there ? NULL : M));
+    return M->columns > 1 ? tct_amg_columns(&N->base, M->columns) : TACIT_OK;
+}
+
+tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
+{
+    tct_amg *M = (tct_amg *)(void *)base;
+    tct_amg *N = begin(M);
+    tacit_status status =
+        N ? TACIT_OK
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    status = tct_agree(base->world, status);
+    if (status >= 0) status = tct_agree(base->world, build(N, M, matrix));
+    if (status >= 0) take_over(M, N);
+    else if (N) give_up(N, M);
+    tct_free(N);
+    return status;
+}
