@@ -131,19 +131,17 @@ TACIT_API tacit_status tacit_precond_create_of(
  * (TACIT_AMG_SETUP) it makes wholly anew, aggregates included.
  * jacobi takes the diagonal, for which `matrix` may be NULL; ic0 is factored anew.
  *
- * Without it: a solver's run, or tacit_precond_measure, with one that is made of
- * the matrix, amg or ic0, of values that its operator has no longer is refused; jacobi
- * takes the diagonal first. To go
- * on with what was made for old values, make it for an operator of its own. One that
- * a race has chosen is the solver's: race again.
+ * Without it: a solver's run, or tacit_precond_measure, with amg or ic0 of values that
+ * its operator has no longer is refused; jacobi takes the diagonal first. To go on
+ * with what was made for old values, make it for an operator of its own. One that a
+ * race has chosen is the solver's: race again.
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
  * Memory      as tacit_precond_create_of, while the old levels, but not their P,
  *             stay until the new ones are there.
  * Cost        of amg: set-up but for pairs and P; see docs/numerics.md.
  * Errors      INVALID (`M` is an operator of another kind; amg or ic0 without
- *             `matrix`;
- *             `matrix` is not what the operator has, naming a row), UNSUPPORTED
- *             (levels made by a GPU from a near-null vector), and as
+ *             `matrix`; `matrix` is not what the operator has, naming a row),
+ *             UNSUPPORTED (levels made by a GPU from a near-null vector), and as
  *             tacit_precond_create_of. */
 TACIT_API tacit_status tacit_precond_update(tacit_operator *M,
                                             const tacit_matrix *matrix);

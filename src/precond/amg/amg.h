@@ -189,8 +189,8 @@ typedef struct tct_amg {
     tct_amg_smoothing smoothing;
     int levels_most;
     tct_amg_precision precision;
-    int columns;   /* that a cycle may be of                           */
-    double *panel; /* where t, y, b and x of all levels are; NULL: each by
+    int columns;     /* that a cycle may be of                           */
+    double *panel;   /* where t, y, b and x of all levels are; NULL: each by
                       itself, of one column                              */
     int vectors;     /* near-null, of P; 0: a row has one element of it */
     bool given;      /* smooth vectors are others than ones             */
