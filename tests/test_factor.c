@@ -5,6 +5,7 @@
  * RUN: np=1 */
 #include "base/base.h"
 #include "mpi_main.h"
+#include "problem.h"
 #include "triangular/dense.h"
 #include "triangular/factor.h"
 #include <math.h>
@@ -487,6 +488,73 @@ static void threads_change_nothing(void **state)
 #endif
 }
 
+/* --- as a preconditioner ---------------------------------------------------------- */
+
+static void open_solver(problem *p, const char *spec, tacit_matrix *m,
+                        const char *format, const char *method)
+{
+    *p = (problem){.m = m, .result = {.size = sizeof p->result}};
+    OK(tacit_queue_create(test_world(), spec, 2, &p->q));
+    OK(tacit_operator_create(p->q, p->m, format, &p->A));
+    OK(tacit_solver_create(p->q, p->A, method, &p->s));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    OK(tacit_operator_manufacture(p->A, p->m, 5, p->x, p->b));
+    OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
+}
+
+static void a_method_needs_but_an_iteration_or_two(void **state)
+{
+    (void)state;
+    static const char *const specs[] = {"host", "memcheck:host",
+                                        "chaos(4):host"};
+    static const char *const formats[] = {"sell@none", "sell@rcm", "csr@metis"};
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-11, .max_iterations = 20};
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; tacit_method_at(j); j++) {
+            problem p;
+            tacit_operator *M = NULL;
+            tacit_precond_info info = {.size = sizeof info};
+            open_solver(&p, specs[i], gallery("jump3d:9,1e4,1"), formats[i],
+                        tacit_method_at(j)->name);
+            OK(tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
+            OK(tacit_precond_describe(M, &info));
+            assert_string_equal(info.name, "direct");
+            assert_true(info.bytes > 0.0 && info.levels == 0);
+            OK(tacit_solver_set_precond(p.s, M));
+            OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+            assert_true(p.result.true_relative_residual <= 1e-11);
+            const tacit_method *about = tacit_method_at(j);
+            if (p.result.iterations > (about->steps ? about->steps : 2))
+                fail_msg("%s, %s: %d iterations", specs[i], about->name,
+                         (int)p.result.iterations);
+            OK(tacit_solver_set_precond(p.s, NULL));
+            tacit_operator_destroy(&M);
+            close_problem(&p);
+        }
+}
+
+static void a_preconditioner_that_cannot_be_says_why(void **state)
+{
+    (void)state;
+    problem p;
+    tacit_operator *M = NULL;
+    worst_row = 30;
+    open_solver(&p, "host", matrix_of(one_is_negative, 60), NULL, "cg");
+    EXPECT(TACIT_INPUT, "its row 31 comes",
+           tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
+    tacit_matrix *other = gallery("poisson2d:5");
+    EXPECT(TACIT_INVALID, "is not that of the operator",
+           tacit_precond_create_of(p.A, other, "direct", NULL, &M));
+    EXPECT(TACIT_UNSUPPORTED, "tacit_precond_create_of",
+           tacit_precond_create(p.A, "direct", &M));
+    assert_null(M);
+    tacit_matrix_destroy(&other);
+    close_problem(&p);
+}
+
 /* --- dense operations --------------------------------------------------------------- */
 
 enum { SIDE = 23, LEAD = 29 };
@@ -558,6 +626,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_memory_is_an_error_and_no_leak),
         cmocka_unit_test(solves_are_right),
         cmocka_unit_test(threads_change_nothing),
+        cmocka_unit_test(a_method_needs_but_an_iteration_or_two),
+        cmocka_unit_test(a_preconditioner_that_cannot_be_says_why),
         cmocka_unit_test(own_loops_do_what_lapack_does),
     };
     TEST_MPI_MAIN(tests);

@@ -32,6 +32,8 @@ typedef struct tacit_precond {
     const char *reason; /* why this build has it not; NULL: it has */
     bool of_matrix;     /* it is made of the entries of the matrix, too: by
                            tacit_precond_create_of                          */
+    bool when_named;    /* it may take far more time and memory than others:
+                           no race tries it, and whoever wants it names it   */
 } tacit_precond;
 
 /* Preconditioner `i`, NULL past the end. Owned by the library. */
@@ -41,6 +43,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   none     no preconditioner: `*out` becomes NULL
  *   jacobi   the inverse of the diagonal
  *   amg      algebraic multigrid: tacit_precond_create_of
+ *   direct   a factor of the matrix: tacit_precond_create_of
  * It knows A as it is now: make it anew after tacit_operator_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
@@ -90,6 +93,10 @@ typedef struct tacit_precond_options {
  * entries, those behind it an eighth (Vanek, Mandel and Brezina 1996).
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
+ *
+ * direct is L L' = A (tacit/factor.h), so that a method needs an iteration or two
+ * for what rounding has left. For one process, on the host; it says what memory it
+ * needs before it begins.
  *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
  * the matrix for that, where it is smaller than what the operator stores by a
