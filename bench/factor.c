@@ -91,6 +91,23 @@ static double *random_vectors(int64_t n)
 
 /* --- ours ------------------------------------------------------------------------ */
 
+/* Order and pattern once more, by themselves. */
+static tacit_status time_pattern(const tacit_matrix *m, outcome *out)
+{
+    const tct_graph g = {m->A.rows, m->A.ptr, m->A.col32};
+    tct_nesting x = {.leaves = 0};
+    tct_fronts F = {.rows = 0};
+    const double start = seconds();
+    TRY(tct_nesting_create(&g, 1, &x));
+    const double middle = seconds();
+    TRY(tct_fronts_create(&g, &x, &F));
+    out->figure[ORDER] = middle - start;
+    out->figure[SYMBOLIC] = seconds() - middle;
+    tct_fronts_clear(&F);
+    tct_nesting_clear(&x);
+    return TACIT_OK;
+}
+
 static tacit_status ours(const tacit_matrix *m, int width, outcome *out)
 {
     const size_t n = (size_t)m->A.rows;
@@ -106,14 +123,9 @@ static tacit_status ours(const tacit_matrix *m, int width, outcome *out)
     out->entries = (double)info.nonzeros;
     out->pieces = info.panels;
     out->flops = info.flops;
-    /* by the wall, and the numeric part is what is left */
-    out->figure[ORDER] = info.order_seconds;
-    out->figure[SYMBOLIC] = info.symbolic_seconds;
-    out->figure[NUMERIC] = info.numeric_seconds;
-    const double walls =
-        info.order_seconds + info.symbolic_seconds + info.numeric_seconds;
-    for (int k = ORDER; k <= NUMERIC; k++)
-        out->figure[k] *= (end - start) / walls;
+    TRY(time_pattern(m, out));
+    out->figure[NUMERIC] =
+        end - start - out->figure[ORDER] - out->figure[SYMBOLIC];
     double *b = random_vectors(m->A.rows), *x = random_vectors(m->A.rows);
     for (int c = 1; c <= MANY; c *= MANY) {
         const double from = seconds();

@@ -29,17 +29,24 @@ static panel panel_of(const tacit_factor_panels *P, int32_t K)
 
 /* --- one column --------------------------------------------------------------- */
 
-/* y = L x of rows [from, h), two columns at a time */
+/* y = y + A x, of four columns */
+static void add_four(int64_t m, const double *A, int64_t lda, const double *x,
+                     double *y)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    for (int64_t i = 0; i < m; i++)
+        y[i] += (A[i] * x[0] + a1[i] * x[1]) + (a2[i] * x[2] + a3[i] * x[3]);
+}
+
+/* y = L x of the rows below */
 static void multiply(const panel *p, const double *x, double *y)
 {
-    const int64_t m = p->h - p->w, h = p->h;
+    const int64_t m = p->h - p->w;
     const double *l = p->value + p->w;
     int64_t j = 0;
     for (int64_t i = 0; i < m; i++) y[i] = 0.0;
-    for (; j + 2 <= p->w; j += 2, l += 2 * h)
-        for (int64_t i = 0; i < m; i++)
-            y[i] += l[i] * x[j] + l[h + i] * x[j + 1];
-    if (j < p->w)
+    for (; j + 4 <= p->w; j += 4, l += 4 * p->h) add_four(m, l, p->h, x + j, y);
+    for (; j < p->w; j++, l += p->h)
         for (int64_t i = 0; i < m; i++) y[i] += l[i] * x[j];
 }
 
@@ -63,14 +70,38 @@ static double dot(int64_t n, const double *x, const double *y)
     return s;
 }
 
+/* x = x - A' y, of four columns */
+static void subtract_dots(int64_t m, const double *A, int64_t lda,
+                          const double *y, double *x)
+{
+    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
+    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+    for (int64_t i = 0; i < m; i++) {
+        s0 += A[i] * y[i];
+        s1 += a1[i] * y[i];
+        s2 += a2[i] * y[i];
+        s3 += a3[i] * y[i];
+    }
+    x[0] -= s0;
+    x[1] -= s1;
+    x[2] -= s2;
+    x[3] -= s3;
+}
+
 static void up_one(const panel *p, double *X, double *t)
 {
+    const int64_t m = p->h - p->w;
+    const double *l = p->value + p->w;
     double *x = X + p->first;
-    for (int64_t i = 0; i < p->h - p->w; i++) t[i] = X[p->row[i]];
-    for (int64_t j = p->w - 1; j >= 0; j--) {
-        const double *l = p->value + j * p->h;
-        const double inside = dot(p->w - j - 1, l + j + 1, x + j + 1);
-        x[j] = (x[j] - inside - dot(p->h - p->w, l + p->w, t)) / l[j];
+    int64_t j = 0;
+    for (int64_t i = 0; i < m; i++) t[i] = X[p->row[i]];
+    for (; j + 4 <= p->w; j += 4, l += 4 * p->h)
+        subtract_dots(m, l, p->h, t, x + j);
+    for (; j < p->w; j++, l += p->h) x[j] -= dot(m, l, t);
+    for (j = p->w - 1; j >= 0; j--) {
+        l = p->value + j * p->h;
+        x[j] = (x[j] - dot(p->w - j - 1, l + j + 1, x + j + 1)) / l[j];
     }
 }
 
