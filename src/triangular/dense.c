@@ -27,22 +27,30 @@ static void subtract_columns(int64_t n, int64_t k, const double *X, int64_t ldx,
         for (int64_t i = 0; i < n; i++) y[i] -= X[p * ldx + i] * w[p * step];
 }
 
+/* y = beta y, also where it is not a number and beta is 0 */
+static void scale(int64_t n, double beta, double *y)
+{
+    for (int64_t i = 0; i < n && beta != 1.0; i++)
+        y[i] = beta == 0.0 ? 0.0 : beta * y[i];
+}
+
 static void own_subtract(bool transposed, int64_t m, int64_t n, int64_t k,
                          const double *A, int64_t lda, const double *B,
-                         int64_t ldb, double *C, int64_t ldc)
+                         int64_t ldb, double beta, double *C, int64_t ldc)
 {
-    for (int64_t j = 0; j < n; j++)
+    for (int64_t j = 0; j < n; j++) {
+        scale(m, beta, C + j * ldc);
         subtract_columns(m, k, A, lda, transposed ? B + j : B + j * ldb,
                          transposed ? ldb : 1, C + j * ldc);
+    }
 }
 
 static void own_square(int64_t n, int64_t k, const double *A, int64_t lda,
                        double beta, double *C, int64_t ldc)
 {
     for (int64_t j = 0; j < n; j++) {
-        double *c = C + j * ldc;
-        for (int64_t i = j; i < n; i++) c[i] = beta == 0.0 ? 0.0 : beta * c[i];
-        subtract_columns(n - j, k, A + j, lda, A + j, lda, c + j);
+        scale(n - j, beta, C + j * ldc + j);
+        subtract_columns(n - j, k, A + j, lda, A + j, lda, C + j * ldc + j);
     }
 }
 

@@ -16,10 +16,11 @@ typedef struct tct_dense {
     /* The lower triangle of C (n x n) becomes beta C - A A', A of k columns. */
     void (*square)(int64_t n, int64_t k, const double *A, int64_t lda,
                    double beta, double *C, int64_t ldc);
-    /* C (m x n) becomes C - A B', or, not `transposed`, C - A B, of k terms. */
+    /* C (m x n) becomes beta C - A B', or, not `transposed`, beta C - A B, of k
+     * terms. */
     void (*subtract)(bool transposed, int64_t m, int64_t n, int64_t k,
                      const double *A, int64_t lda, const double *B, int64_t ldb,
-                     double *C, int64_t ldc);
+                     double beta, double *C, int64_t ldc);
     /* Let it have `threads` from now on, of the process; how many it had. */
     int (*threads)(int threads);
 } tct_dense;

@@ -47,12 +47,12 @@ static void lapack_square(int64_t n, int64_t k, const double *A, int64_t lda,
 
 static void lapack_subtract(bool transposed, int64_t m, int64_t n, int64_t k,
                             const double *A, int64_t lda, const double *B,
-                            int64_t ldb, double *C, int64_t ldc)
+                            int64_t ldb, double beta, double *C, int64_t ldc)
 {
     const int m_ = (int)m, n_ = (int)n, k_ = (int)k, lda_ = (int)lda,
               ldb_ = (int)ldb, ldc_ = (int)ldc;
     dgemm("N", transposed ? "T" : "N", &m_, &n_, &k_, &minus, A, &lda_, B,
-          &ldb_, &plus, C, &ldc_);
+          &ldb_, &beta, C, &ldc_);
 }
 
 static int lapack_threads(int threads)

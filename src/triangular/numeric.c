@@ -51,10 +51,33 @@ typedef struct {
 
 /* --- a front ------------------------------------------------------------------- */
 
+/* The lower triangle of a square of m rows is stored in blocks of columns, each
+ * with the rows from its first one on, so that little more than half is. */
+static int64_t block_of(int64_t m)
+{
+    return m > 8 * 64 ? (m + 7) / 8 : m < 64 ? m : 64;
+}
+
+/* Values of the first `blocks` blocks, which are full. */
+static int64_t values_of(int64_t m, int64_t blocks)
+{
+    const int64_t w = block_of(m);
+    return w * (blocks * m - w * (blocks * (blocks - 1) / 2));
+}
+
 static int64_t square_of(const tct_fronts *F, int32_t f)
 {
-    const int64_t m = tct_front_below(F, f);
-    return m * m;
+    const int64_t m = tct_front_below(F, f), w = block_of(m);
+    if (m == 0) return 0;
+    const int64_t full = m / w, rest = m - full * w;
+    return values_of(m, full) + rest * rest;
+}
+
+/* Where column `k` of a square is: entry [i] is that of its row i. */
+static double *square_column(double *square, int64_t m, int64_t k)
+{
+    const int64_t w = block_of(m), before = k / w * w;
+    return square + values_of(m, k / w) + (k - before) * (m - before) - before;
 }
 
 /* Where column `c` of front `f` is stored: entry [i] is that of its row i. */
@@ -120,9 +143,10 @@ static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
     for (; k < m; k++) {
         const int64_t j = place[row[k]];
         if (!beyond && j >= w) break;
-        double *at = beyond ? N->square[f] + (j - w) * below - w
+        double *at = beyond ? square_column(N->square[f], below, j - w) - w
                             : column_at(N->L, F, f, j);
-        scatter(m - k, N->square[c] + k * m + k, row + k, place, at);
+        scatter(m - k, square_column(N->square[c], m, k) + k, row + k, place,
+                at);
     }
     return k;
 }
@@ -141,7 +165,7 @@ static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q)
         const double *own = L->value + L->value_start[p] + (ld - h);
         N->dense->square(w, k, own, ld, 1.0, value, h);
         if (h > w)
-            N->dense->subtract(true, h - w, w, k, own + w, ld, own, ld,
+            N->dense->subtract(true, h - w, w, k, own + w, ld, own, ld, 1.0,
                                value + w, h);
     }
     const int64_t bad = N->dense->factor(w, value, h);
@@ -152,17 +176,32 @@ static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q)
     return 0;
 }
 
+/* What panel `q` does to the square of front `f`, which is empty so far if the
+ * panel is the first. */
+static void form_by_panel(const numeric *N, int32_t f, int32_t q)
+{
+    const tacit_factor *L = N->L;
+    const double beta = q > L->panel[f] ? 1.0 : 0.0;
+    const int64_t m = tct_front_below(N->F, f), block = block_of(m);
+    const int64_t k = L->first[q + 1] - L->first[q],
+                  h = L->row_start[q + 1] - L->row_start[q];
+    const double *below = L->value + L->value_start[q] + (h - m);
+    for (int64_t j = 0; j < m; j += block) {
+        const int64_t w = m - j < block ? m - j : block, rest = m - j - w;
+        double *at = square_column(N->square[f], m, j) + j;
+        const double *own = below + j;
+        N->dense->square(w, k, own, h, beta, at, m - j);
+        if (rest > 0)
+            N->dense->subtract(true, rest, w, k, own + w, h, own, h, beta,
+                               at + w, m - j);
+    }
+}
+
 /* What the columns of front `f` do to the rows below, alone. */
 static void form_square(const numeric *N, int32_t f)
 {
-    const tacit_factor *L = N->L;
-    const int64_t m = tct_front_below(N->F, f);
-    for (int32_t q = L->panel[f]; q < L->panel[f + 1]; q++) {
-        const int64_t h = L->row_start[q + 1] - L->row_start[q];
-        N->dense->square(m, L->first[q + 1] - L->first[q],
-                         L->value + L->value_start[q] + (h - m), h,
-                         q > L->panel[f] ? 1.0 : 0.0, N->square[f], m);
-    }
+    for (int32_t q = N->L->panel[f]; q < N->L->panel[f + 1]; q++)
+        form_by_panel(N, f, q);
 }
 
 /* Room for the square of front `f`. */
@@ -310,20 +349,37 @@ static tacit_status deal_out(numeric *N)
 
 /* --- memory ----------------------------------------------------------------------- */
 
+/* Squares that are on no stack, at most: those of all tasks, before what is above
+ * them is done, and then. */
+static double foresee_above(const numeric *N)
+{
+    const tct_fronts *F = N->F;
+    double now = 0.0, most = 0.0;
+    for (int32_t f = 0; f < F->count; f++)
+        if (N->where[f] == ROOT_OF_TASK) now += (double)square_of(F, f);
+    for (int32_t k = 0; k < F->count; k++) {
+        const int32_t f = F->turn[k];
+        if (N->where[f] != ABOVE_TASKS) continue;
+        now += (double)square_of(F, f);
+        most = fmax(most, now);
+        for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
+            now -= (double)square_of(F, c);
+    }
+    return fmax(most, now);
+}
+
 /* Values besides L's that are there at one time, at most. */
 static double foresee(const numeric *N)
 {
     const double places = (double)N->F->rows / 2.0; /* as values */
-    double apart = 0.0, stacks = 0.0;
+    double stacks = 0.0;
     for (int side = 0; side < 2; side++) {
         double most = 0.0;
         for (int i = 0; i < N->count; i++)
             most = fmax(most, (double)N->tasks[i].stack[side]);
         stacks += most;
     }
-    for (int32_t f = 0; f < N->F->count; f++)
-        if (N->where[f] != IN_TASK) apart += (double)square_of(N->F, f);
-    return apart + (double)N->threads * (stacks + places);
+    return foresee_above(N) + (double)N->threads * (stacks + places);
 }
 
 static tacit_status require_memory(numeric *N)

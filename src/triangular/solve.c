@@ -114,8 +114,8 @@ static void down(const tct_dense *D, const panel *p, int64_t c, double *X,
     double *x = X + p->first * c, *t = p->dense ? X + p->row[0] * c : T;
     D->solve(true, c, p->w, p->value, p->h, x, c);
     if (m == 0) return;
-    if (!p->dense) memset(T, 0, (size_t)(m * c) * sizeof *T);
-    D->subtract(true, c, m, p->w, x, c, p->value + p->w, p->h, t, c);
+    D->subtract(true, c, m, p->w, x, c, p->value + p->w, p->h,
+                p->dense ? 1.0 : 0.0, t, c);
     for (int64_t i = 0; i < m && !p->dense; i++)
         for (int64_t j = 0; j < c; j++) X[p->row[i] * c + j] += T[i * c + j];
 }
@@ -129,7 +129,7 @@ static void up(const tct_dense *D, const panel *p, int64_t c, double *X,
     for (int64_t i = 0; i < m && !p->dense; i++)
         memcpy(T + i * c, X + p->row[i] * c, (size_t)c * sizeof *T);
     if (m > 0)
-        D->subtract(false, c, p->w, m, t, c, p->value + p->w, p->h, x, c);
+        D->subtract(false, c, p->w, m, t, c, p->value + p->w, p->h, 1.0, x, c);
     D->solve(false, c, p->w, p->value, p->h, x, c);
 }
 
