@@ -38,7 +38,7 @@ install(FILES ${PROJECT_BINARY_DIR}/tacitConfig.cmake
 # From <libdir>/pkgconfig up to the prefix.
 file(RELATIVE_PATH pc_up "/${CMAKE_INSTALL_LIBDIR}/pkgconfig" "/")
 string(REGEX REPLACE "/$" "" pc_up "${pc_up}")
-set(pc_private "-lmetis -lz -llzma -lm -pthread")
+set(pc_private "-lmetis -lz -llzma -lm -ldl -pthread")
 if(TACIT_HAVE_ZIP)
   string(PREPEND pc_private "-lzip ")
 endif()

@@ -202,6 +202,11 @@ accepted compare poisson3d:4 --shift 2 --repeat 1 --json shift.json
 refused 2 'not square: 2 x 3' convert --shift 1 wide.mtx out.mtx
 [ -e out.mtx ] && complain 'a file in spite of an error'
 
+# factor
+accepted factor poisson2d:20 --leaves 4 --json factor.json
+[ "$(value factor.json leaves)" = 4 ] || complain 'factor: leaves'
+has out 'entries of L'
+
 # partition
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json
 valid_json cut.json

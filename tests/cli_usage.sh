@@ -66,6 +66,7 @@ refused 1 'empty operand' convert poisson3d:4 ''
 refused 1 'N = 0' solve poisson3d:0
 refused 1 'PARTS' partition poisson3d:4
 refused 1 'would be empty' partition poisson3d:2 -n 9
+refused 1 'power of two' factor poisson3d:4 --leaves 3
 refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
 refused 1 'one process' bench exchange poisson3d:4 --comm self
 refused 1 "did you mean 'info'" help inof
@@ -87,7 +88,7 @@ for word in '' solve 'solve poisson3d:4' convert info bench; do
     grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain "$word --version"
     [ "$(wc -l <out)" = 1 ] || complain "$word --version prints more"
 done
-for command in solve compare info convert partition devices bench help; do
+for command in solve compare info convert partition factor devices bench help; do
     accepted help $command
     has out "usage: tacit $command"
     accepted $command --help

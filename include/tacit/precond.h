@@ -32,6 +32,8 @@ typedef struct tacit_precond {
     const char *reason; /* why this build has it not; NULL: it has */
     bool of_matrix;     /* it is made of the entries of the matrix, too: by
                            tacit_precond_create_of                          */
+    bool when_named;    /* it may take far more time and memory than others:
+                           no race tries it, and whoever wants it names it   */
 } tacit_precond;
 
 /* Preconditioner `i`, NULL past the end. Owned by the library. */
@@ -42,6 +44,7 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   jacobi   the inverse of the diagonal
  *   ic0      incomplete Cholesky: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
+ *   direct   a factor of the matrix: tacit_precond_create_of
  * It knows A as it is now; after tacit_operator_update see tacit_precond_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
@@ -98,6 +101,10 @@ typedef struct tacit_precond_options {
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
  *
+ * direct is L L' = A (tacit/factor.h), so that a method needs an iteration or two
+ * for what rounding has left. For one process, on the host; it says what memory it
+ * needs before it begins.
+ *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
  * the matrix for that, where it is smaller than what the operator stores by a
  * fifth. Vectors are of doubles.
@@ -124,22 +131,23 @@ TACIT_API tacit_status tacit_precond_create_of(
  *     tacit_solver_run(solver, b, x, &stop, &result);
  *
  * amg keeps its aggregates and P, with near-null vectors, too, and so has as many
- * levels, or fewer where a matrix is not positive definite; the matrices of levels, whether
- * their values are floats, what smoothers know of them and the inverse are made
- * anew. Where values have changed so much that others are strongly coupled, one
+ * levels, or fewer where a matrix is not positive definite; the matrices of levels,
+ * whether their values are floats, what smoothers know of them and the inverse are
+ * made anew. Where values have changed so much that others are strongly coupled, one
  * that is made anew takes fewer iterations. Levels that a GPU has made
  * (TACIT_AMG_SETUP) it makes wholly anew, aggregates included.
- * jacobi takes the diagonal, for which `matrix` may be NULL; ic0 is factored anew.
+ * jacobi takes the diagonal, for which `matrix` may be NULL; ic0 and direct are
+ * factored anew.
  *
- * Without it: a solver's run, or tacit_precond_measure, with amg or ic0 of values that
- * its operator has no longer is refused; jacobi takes the diagonal first. To go on
- * with what was made for old values, make it for an operator of its own. One that a
+ * Without it: a solver's run, or tacit_precond_measure, with amg, ic0 or direct of
+ * values that its operator has no longer is refused; jacobi takes the diagonal
+ * first. To go on with what was made for old values, make it for an operator of its own. One that a
  * race has chosen is the solver's: race again.
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
  * Memory      as tacit_precond_create_of, while the old levels, but not their P,
  *             stay until the new ones are there.
  * Cost        of amg: set-up but for pairs and P; see docs/numerics.md.
- * Errors      INVALID (`M` is an operator of another kind; amg or ic0 without
+ * Errors      INVALID (`M` is an operator of another kind; one of the matrix without
  *             `matrix`; `matrix` is not what the operator has, naming a row),
  *             UNSUPPORTED (levels made by a GPU from a near-null vector), and as
  *             tacit_precond_create_of. */

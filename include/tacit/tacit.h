@@ -4,6 +4,7 @@
 #ifndef TACIT_TACIT_H
 #define TACIT_TACIT_H
 #include <tacit/exchange.h>
+#include <tacit/factor.h>
 #include <tacit/file.h>
 #include <tacit/matrix.h>
 #include <tacit/operator.h>

@@ -177,6 +177,8 @@ static const entry variables[] = {
     {"TACIT_AMG_SETUP", "host: levels of --precond amg are made by the host, "
                         "also where the device "
                         "could"},
+    {"TACIT_LAPACK", "the library of LAPACK and BLAS, for --precond direct "
+                     "(libopenblas.so.0, liblapack.so.3)"},
     {"TACIT_PATIENCE",
      "seconds after which a process that the others wait for, in a sum or an "
      "exchange of a solve, is given up and the job ends with status 5; 0: "

@@ -37,10 +37,11 @@ enum {
     CLI_COMMANDS(X)
 #undef X
         ON_RUNS = ON_solve | ON_compare,
-    ON_MATRIX = ON_RUNS | ON_info | ON_convert | ON_partition | ON_bench,
+    ON_MATRIX =
+        ON_RUNS | ON_info | ON_convert | ON_partition | ON_factor | ON_bench,
     ON_SPREAD = ON_RUNS | ON_bench, /* rows may move between ranks */
-    ON_THREADED = ON_SPREAD | ON_info | ON_devices,
-    ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition,
+    ON_THREADED = ON_SPREAD | ON_info | ON_factor | ON_devices,
+    ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
 };
 #define AT(field) offsetof(cli_settings, field)
@@ -69,7 +70,7 @@ static const cli_option table[] = {
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
- "preconditioner (solve: none; compare: all); auto, of solve: the fastest to the "
+ "preconditioner (solve: none; compare: all but direct); auto, of solve: the fastest to the "
  "tolerance, set-up included, which the solve finds out", &cli_axis_precond, 0,
  0, 0},
 {"The path", "amortize", 0, CLI_INT, ON_RUNS, AT(amortize), "N",
@@ -104,6 +105,11 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
  0},
+{"The path", "leaves", 0, CLI_INT, ON_factor, AT(leaves), "N",
+ "tree nodes at the bottom of the top of the dissection, a power of two (1)",
+ NULL, 1, 4096, 0},
+{"The path", "width", 0, CLI_INT, ON_factor, AT(width), "N",
+ "columns of a panel, at most (128)", NULL, 1, 65536, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},

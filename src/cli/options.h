@@ -10,7 +10,8 @@
 
 #define CLI_COMMANDS(X) \
     X(solve)            \
-    X(compare) X(info) X(convert) X(partition) X(devices) X(bench) X(help)
+    X(compare)          \
+    X(info) X(convert) X(partition) X(factor) X(devices) X(bench) X(help)
 
 typedef enum cli_command_id {
 #define X(name) CLI_AT_##name,
@@ -30,7 +31,7 @@ typedef struct cli_settings {
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
     const char *near_null, *coordinates;
-    int64_t degree, levels, amortize, node_rows;
+    int64_t degree, levels, amortize, node_rows, leaves, width;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;

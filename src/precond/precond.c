@@ -24,6 +24,11 @@ static const tct_precond preconds[] = {
      .products = 6.0,
      .entry_bytes = 16.0,
      .row_bytes = 60.0},
+    {.about = {.name = "direct",
+               .summary = "a factor of the matrix, by one process of the host",
+               .of_matrix = true,
+               .when_named = true},
+     .create = tct_direct_create},
 };
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
@@ -190,6 +195,7 @@ tacit_status tacit_precond_describe(const tacit_operator *M,
     REQUIRE(M != NULL && out != NULL);
     TRY(tct_check_sized("tacit_precond_info", out));
     const tacit_precond_info *known = tct_amg_info(M);
+    if (!known) known = tct_direct_info(M);
     tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};
     if (known) info = *known;
     info.setup_seconds = M->info.setup_seconds;

@@ -19,7 +19,8 @@ static tacit_status each_precond(const cli *c, cli_comparison *all,
     const tacit_precond *p;
     tacit_status status = TACIT_OK;
     for (int i = 0; status == TACIT_OK && (p = tacit_precond_at(i)); i++) {
-        if (p->reason || strcmp(p->name, "none") == 0) continue;
+        if (p->reason || p->when_named || strcmp(p->name, "none") == 0)
+            continue;
         cli with = *c;
         with.set.precond = p->name;
         status = row_of(&with, all, method, m);

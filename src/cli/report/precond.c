@@ -23,6 +23,10 @@ void cli_print_precond(FILE *to, const tacit_operator *M)
 {
     char seconds[CLI_NUMBER], bytes[CLI_NUMBER];
     const tacit_precond_info info = info_of(M);
+    if (info.levels == 0 && info.bytes > 0.0)
+        fprintf(to, "precond  %s: %s, %s; set up in %s\n", info.name,
+                info.detail, cli_bytes(info.bytes, bytes),
+                cli_seconds(info.setup_seconds, seconds));
     if (info.levels == 0) return;
     fprintf(to,
             "precond  %s: %s, %d level%s, %.2f times the entries, %s; %s\n"

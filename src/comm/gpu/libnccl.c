@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/libnccl.c - NCCL, loaded. */
 #include "comm/gpu/libnccl.h"
-#include "comm/gpu/library.h"
+#include "base/library.h"
 #include <pthread.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * comm/gpu/libnvshmem.c - NVSHMEM, loaded. What it loads itself lies beside it,
  * where it looks. */
 #include "comm/gpu/libnvshmem.h"
-#include "comm/gpu/library.h"
+#include "base/library.h"
 #include <pthread.h>
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * comm/gpu/nvshmem_module.c - the module, loaded. What it needs of NVSHMEM for the
  * CPU is there: libnvshmem.c has loaded it. */
 #include "comm/gpu/nvshmem_module.h"
-#include "comm/gpu/library.h"
+#include "base/library.h"
 #include <pthread.h>
 #include <stdio.h>
 #include <string.h>

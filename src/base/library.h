@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/gpu/library.h - libraries that are loaded when they are first asked for, so
+ * base/library.h - libraries that are loaded when they are first asked for, so
  * that no build needs them or their headers. */
 #ifndef TCT_LIBRARY_H
 #define TCT_LIBRARY_H

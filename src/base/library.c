@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/gpu/library.c - libraries that are loaded when they are asked for. */
-#include "comm/gpu/library.h"
+ * base/library.c - libraries that are loaded when they are asked for. */
+#include "base/library.h"
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,140 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/factor.h - sparse triangular factors, A = L L', in panels.
+ *
+ *     tacit_factor *F = NULL;
+ *     tacit_factor_create(matrix, NULL, &F);      // order, foresee, factor
+ *     tacit_factor_solve(F, columns, B, ldb, X, ldx);
+ *     tacit_factor_destroy(&F);
+ *
+ * Rows are numbered anew, by nested dissection, so that L has few entries.
+ * Neighbouring columns of L with about the same rows are a panel, which is
+ * stored densely. Panels form a forest, the elimination tree; above it there is
+ * a binary tree of 2 leaves - 1 tree nodes, the top of the dissection, by which
+ * grids of processes share the work. One property is what all that solves with
+ * a factor builds upon: the rows of a panel lie in its own tree node or in those
+ * above it (tacit_factor_check).
+ *
+ * Threads     a factor that is not being destroyed may be used by several
+ *             threads at once. */
+#ifndef TACIT_FACTOR_H
+#define TACIT_FACTOR_H
+#include <tacit/matrix.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_factor tacit_factor;
+
+typedef enum tacit_factor_kind {
+    TACIT_FACTOR_LLT = 0,  /* A = L L'                                     */
+    TACIT_FACTOR_LDLT = 1, /* A = L D L', L with ones on the diagonal       */
+    TACIT_FACTOR_LU = 2,   /* A = L U, a symmetric pattern, no pivoting     */
+    TACIT_FACTOR_IC0 = 3,  /* A is about L L', of the pattern of A          */
+    TACIT_FACTOR_ILU0 = 4  /* A is about L U, of the pattern of A           */
+} tacit_factor_kind;
+
+/* What a factor is made of, ours or anybody's: read only, in the new numbering
+ * but for `original`. Panel K has columns [first[K], first[K + 1]), w of them,
+ * and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which the first
+ * w are its columns. Entry i of its column j stands at
+ * value[value_start[K] + j h + i]; those above the diagonal are not read. */
+typedef struct tacit_factor_panels {
+    size_t size; /* of this struct, set by the caller: status.h               */
+    tacit_factor_kind kind;
+    int64_t rows;             /* of the matrix, fewer than 2^31             */
+    int32_t panels;           /* how many                                   */
+    const int64_t *first;     /* [panels + 1] first[0] = 0, ends with `rows` */
+    const int32_t *parent;    /* [panels] that of the first row below the
+                                   columns, with a larger number; -1: none is
+                                   below                                       */
+    const int64_t *row_start; /* [panels + 1] from 0                        */
+    const int32_t *row;       /* [row_start[panels]] ascending in a panel   */
+    const int64_t *value_start; /* [panels + 1] from 0, at least w h apart    */
+    const double *value;        /* [value_start[panels]] L                    */
+    const double *upper;        /* [value_start[panels]] U' in the places of L,
+                                   of kinds LU and ILU0; NULL: L', or D L'     */
+    const double *diagonal;     /* [rows] D, of kind LDLT alone               */
+    int leaves;                 /* of the tree above, a power of two          */
+    const int32_t *node;     /* [panels] its tree node: 0 is the root, 2 i + 1
+                                   and 2 i + 2 are below i, the leaves last    */
+    const int32_t *original; /* [rows] the original number of each row;
+                                   NULL: they have kept theirs                 */
+    const double *row_scale; /* [rows] and ...                             */
+    const double *col_scale; /* [rows] by original number: the factors are
+                                   of diag(row_scale) A diag(col_scale);
+                                   NULL: of A                                  */
+} tacit_factor_panels;
+
+/* OK if `panels` are what they have to be: sizes and starts; columns without a
+ * gap; rows ascending, in range, and the columns of the panel first; parents
+ * above; a diagonal that is finite and not 0; rows in tree nodes that are the
+ * panel's or above it.
+ * Cost        a look at each row number and each entry of the diagonal.
+ * Errors      INVALID (arrays that are missing or do not belong to the kind),
+ *             INPUT (what is broken, with its panel and row), NO_MEMORY. */
+TACIT_API tacit_status tacit_factor_check(const tacit_factor_panels *panels);
+
+/* How a factor is made; NULL and 0 are the defaults. */
+typedef struct tacit_factor_options {
+    size_t size; /* of this struct, set by the caller: status.h            */
+    int leaves;  /* of the tree above: a power of two up to 4096; 1         */
+    int width;   /* columns of a panel, at most; 128                        */
+} tacit_factor_options;
+
+/* Factor the symmetric positive definite `matrix`, A = L L': nested dissection
+ * (METIS), supernodes, multifrontal. Dense work is that of BLAS and LAPACK,
+ * which are loaded when they are first asked for: libopenblas.so.0,
+ * liblapack.so.3, or what the environment's TACIT_LAPACK names; without them own
+ * loops do it, which take longer, and a warning says so (tacit_set_log).
+ * Threads     as many as tacit_world_set_threads allows.
+ * Memory      foreseen before any arithmetic is done, and refused if it is not
+ *             free.
+ * Errors      INVALID (options; entries that were dropped), INPUT (not square,
+ *             not symmetric, not positive definite, with the row and the pivot
+ *             that it came to), UNSUPPORTED (more than one rank, 2^31 rows, more
+ *             than METIS counts), NO_MEMORY. */
+TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
+                                           const tacit_factor_options *options,
+                                           tacit_factor **out);
+
+/* Free `*factor` and set it to NULL; NULL is fine. */
+TACIT_API void tacit_factor_destroy(tacit_factor **factor);
+
+/* What `factor` is made of, into `out`, which says how large it is; arrays are
+ * owned by the factor.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_factor_view(const tacit_factor *factor,
+                                         tacit_factor_panels *out);
+
+typedef struct tacit_factor_info {
+    size_t size;        /* of this struct, set by the caller                 */
+    int64_t rows;       /* of the matrix                                     */
+    int64_t nonzeros;   /* of L; zeros that panels store are not counted     */
+    int64_t stored;     /* values that panels store                          */
+    int32_t supernodes; /* columns of the same rows, before they were cut    */
+    int32_t panels;     /* into panels of no more than `width` columns       */
+    int32_t depth;      /* panels on the longest way from a leaf to a root   */
+    int leaves;         /* of the tree above                                 */
+    double flops;       /* of the factorization, those on stored zeros, too  */
+    double bytes;       /* of the factor                                     */
+    double peak_bytes;  /* ... and of what its making took besides, foreseen */
+    double order_seconds, symbolic_seconds, numeric_seconds;
+    const char *dense; /* whose dense operations: "libopenblas.so.0", "own"  */
+} tacit_factor_info;
+
+/* What is known of `factor`, into `out`, which says how large it is.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
+                                             tacit_factor_info *out);
+
+/* Solve A X = B for `columns` vectors in host memory, in original row order:
+ * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows.
+ * X may be B.
+ * Memory      a vector for each of 64 columns, and as much for the largest panel.
+ * Cost        each value of L is read twice for every 64 columns.
+ * Errors      INVALID, NO_MEMORY. */
+TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
+                                          int columns, const double *B,
+                                          size_t ldb, double *X, size_t ldx);
+
+TACIT_END_DECLS
+#endif

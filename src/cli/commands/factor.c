@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/factor.c - `tacit factor`: factor the matrix, and say what that came
+ * to. */
+#include "cli/report/report.h"
+#include <inttypes.h>
+#include <tacit/factor.h>
+
+static cJSON *factor_json(const cli_problem *p, const tacit_factor_info *f)
+{
+    cJSON *o = cJSON_CreateObject();
+    cJSON_AddStringToObject(o, "tacit", tacit_version());
+    cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
+    cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
+    cJSON_AddNumberToObject(o, "stored", (double)f->stored);
+    cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
+    cJSON_AddNumberToObject(o, "panels", f->panels);
+    cJSON_AddNumberToObject(o, "depth", f->depth);
+    cJSON_AddNumberToObject(o, "leaves", f->leaves);
+    cJSON_AddNumberToObject(o, "flops", f->flops);
+    cJSON_AddNumberToObject(o, "bytes", f->bytes);
+    cJSON_AddNumberToObject(o, "peak_bytes", f->peak_bytes);
+    cJSON_AddNumberToObject(o, "order_seconds", f->order_seconds);
+    cJSON_AddNumberToObject(o, "symbolic_seconds", f->symbolic_seconds);
+    cJSON_AddNumberToObject(o, "numeric_seconds", f->numeric_seconds);
+    cJSON_AddStringToObject(o, "dense", f->dense);
+    return o;
+}
+
+static void print_factor(const tacit_factor_info *f)
+{
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
+    cli_table t = {.text = NULL};
+    cli_table_row(&t, "rows\t%s", cli_integer(f->rows, a));
+    cli_table_row(&t, "entries of L\t%s, %s stored",
+                  cli_integer(f->nonzeros, a), cli_integer(f->stored, b));
+    cli_table_row(&t, "supernodes\t%s, in %s panels, %" PRId32 " deep",
+                  cli_integer(f->supernodes, a), cli_integer(f->panels, b),
+                  f->depth);
+    cli_table_row(&t, "tree\t%d %s", f->leaves,
+                  f->leaves == 1 ? "leaf" : "leaves");
+    cli_table_row(&t, "memory\t%s, %s to make it", cli_bytes(f->bytes, a),
+                  cli_bytes(f->peak_bytes, b));
+    cli_table_row(&t, "time\torder %s, symbolic %s, numeric %s",
+                  cli_seconds(f->order_seconds, a),
+                  cli_seconds(f->symbolic_seconds, b),
+                  cli_seconds(f->numeric_seconds, c));
+    cli_table_row(&t, "arithmetic\t%.3g Gflop, %.3g Gflop/s by %s",
+                  f->flops * 1e-9, f->flops * 1e-9 / f->numeric_seconds,
+                  f->dense);
+    cli_table_print(&t, stdout);
+    cli_table_free(&t);
+}
+
+static tacit_status factor_and_report(const cli *c, const cli_problem *p)
+{
+    const tacit_factor_options options = {.size = sizeof options,
+                                          .leaves = (int)c->set.leaves,
+                                          .width = (int)c->set.width};
+    tacit_factor_info info = {.size = sizeof info};
+    tacit_factor *F = NULL;
+    TRY(tacit_factor_create(p->matrix, &options, &F));
+    tacit_status status = tacit_factor_describe(F, &info);
+    if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
+        print_factor(&info);
+    if (status >= 0 && c->set.json)
+        status = cli_write_json(c, c->set.json, factor_json(p, &info));
+    tacit_factor_destroy(&F);
+    return status;
+}
+
+static tacit_status factor_run(cli *c)
+{
+    TRY(cli_check_writable(c, c->set.json));
+    return cli_problem_with(c, c->set.operand[0], CLI_FOR_READING,
+                            factor_and_report);
+}
+
+const cli_command cli_command_factor = {
+    .name = "factor",
+    .operands = "MATRIX",
+    .summary = "factor the matrix: entries, supernodes, memory, time",
+    .about = "Factor MATRIX, symmetric positive definite, A = L L', in one "
+             "process on the host, and print what that came to. solve "
+             "--precond direct solves with such a factor.",
+    .takes = {1, 1},
+    .run = factor_run,
+};
