@@ -231,7 +231,8 @@ TACIT_API tacit_status tacit_solver_run(tacit_solver *solver, const double *b,
  *             tried, and columns solved one after the other where that is
  *             faster: where vectors fit on the chip or in caches.
  * Memory      for up to 32 columns: the method's vectors, B and X once more,
- *             until the solver is destroyed; fewer at once where there is less.
+ *             until the solver is destroyed; on the CPU amg has three vectors
+ *             a column more; fewer at once where there is less.
  * Returns     what the worst column came to, from OK over NOT_CONVERGED and
  *             INTERRUPTED to BREAKDOWN; tacit_error_message() is of the first
  *             column that came to that, and names it, counted from 1: "column
