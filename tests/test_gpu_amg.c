@@ -8,6 +8,7 @@
  * RUN: np=1,2
  * PROCESSES: 2 */
 #include "gpu.h"
+#include "matrix/matrix.h"
 #include "problem.h"
 
 typedef struct {
@@ -94,6 +95,26 @@ static void iterations_are_those_of_the_host(void **state)
             }
             close_amg(&a);
         }
+}
+
+/* Values that are larger by a power of 2, and a recording of the old levels: as
+ * many iterations, and none of them with memory that is gone. */
+static void new_values_come_into_every_loop(void **state)
+{
+    (void)state;
+    for (int d = 0; tacit_loop_at(d); d++) {
+        amg a;
+        open_amg(&a, TEST_DEVICE, "jump3d:30,1e3,1", "sell", "v");
+        tct_csr *A = &a.p.m->A;
+        if (tacit_solver_set_loop(a.p.s, tacit_loop_at(d)->name) == TACIT_OK) {
+            const int64_t before = solve(&a);
+            for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 0x1p30;
+            OK(tacit_operator_update(a.p.A, a.p.m));
+            OK(tacit_precond_update(a.M, a.p.m));
+            check_solves(&a, tacit_loop_at(d)->name, before);
+        }
+        close_amg(&a);
+    }
 }
 
 static void auto_takes_a_loop_that_can(void **state)
@@ -226,6 +247,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(iterations_are_those_of_the_host),
+        cmocka_unit_test(new_values_come_into_every_loop),
         cmocka_unit_test(auto_takes_a_loop_that_can),
         cmocka_unit_test(it_is_symmetric_and_positive),
         cmocka_unit_test(set_up_there_comes_to_the_same),

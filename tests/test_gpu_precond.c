@@ -6,6 +6,7 @@
  *
  * LABEL: gpu */
 #include "gpu_rig.h"
+#include "matrix/matrix.h"
 #include <tacit/precond.h>
 
 static bool on_cuda(void)
@@ -294,6 +295,35 @@ static void a_preconditioner_may_come_and_go(void **state)
     close_reference(&ref);
 }
 
+/* Values that are larger by a power of 2: the run after them has the new diagonal,
+ * and the same iterations. */
+static void jacobi_follows_the_operator(void **state)
+{
+    (void)state;
+    reference ref;
+    open_jacobi(&ref, "jump3d:14,1e4,1", gallery_matrix("jump3d:14,1e4,1"));
+    tct_csr *A = &ref.m->A;
+    FOR_METHODS(m)
+    FOR_LOOPS(l)
+    {
+        rig r;
+        if (!open_rig(&r, &ref, TEST_DEVICE, PLAIN, method_of(m), loop_of(l)))
+            continue;
+        OK(solve(&r, 1e-8, 0));
+        const int64_t before = r.result.iterations;
+        for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 0x1p30;
+        OK(tacit_operator_update(r.A, ref.m));
+        OK(solve(&r, 1e-8, 0));
+        if (r.result.iterations != before)
+            fail_msg("%s: %d iterations, then %d", r.what, (int)before,
+                     (int)r.result.iterations);
+        assert_true(r.result.true_relative_residual <= 1e-8);
+        for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 0x1p-30;
+        close_rig(&r);
+    }
+    close_reference(&ref);
+}
+
 static void auto_knows_the_loops_with_jacobi(void **state)
 {
     (void)state;
@@ -395,6 +425,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(solves_go_on_from_the_true_residual),
         cmocka_unit_test(pipe_pr_is_rescued),
         cmocka_unit_test(a_preconditioner_may_come_and_go),
+        cmocka_unit_test(jacobi_follows_the_operator),
         cmocka_unit_test(auto_knows_the_loops_with_jacobi),
         cmocka_unit_test(what_is_not_positive_is_named),
         cmocka_unit_test(a_function_is_no_diagonal),
