@@ -219,6 +219,34 @@ static void products_are_the_matrix(void **state)
     assert_int_equal(tct_memory_blocks(), before);
 }
 
+static uint64_t draw;
+static double density;
+static double drawn(int i, int j)
+{
+    const double x = tct_uniform((uint64_t)(i * 1000 + j), draw);
+    return i == j ? 40.0 : x < density ? x / density - 0.5 : 0.0;
+}
+
+/* Patterns without any structure, from next to nothing to full. */
+static void random_ones_are_too(void **state)
+{
+    (void)state;
+    for (draw = 0; draw < 60; draw++) {
+        const int n = 1 + (int)(70.0 * tct_uniform(draw, 1));
+        const double x = tct_uniform(draw, 2);
+        density = x * x * x;
+        tacit_matrix *m = matrix_of(drawn, n);
+        tacit_factor *F =
+            factor_of(m, 1 << draw % 5, (int)(10.0 * tct_uniform(draw, 3)));
+        const tacit_factor_panels P = view_of(F);
+        OK(tacit_factor_check(&P));
+        expect_closed(&P);
+        expect_product(m, F, "drawn");
+        tacit_factor_destroy(&F);
+        tacit_matrix_destroy(&m);
+    }
+}
+
 /* The top of the dissection is there, not all in its root. */
 static void tree_nodes_have_rows(void **state)
 {
@@ -645,6 +673,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_the_matrix),
+        cmocka_unit_test(random_ones_are_too),
         cmocka_unit_test(tree_nodes_have_rows),
         cmocka_unit_test(broken_factors_are_told),
         cmocka_unit_test(the_row_that_is_not_positive_is_named),
