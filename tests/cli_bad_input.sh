@@ -72,6 +72,14 @@ refused 4 "p'Ap" solve indefinite.mtx --rhs ones --max-iterations 50 --precond a
 mm diagonal.mtx "$shead" '3 3 3' '1 1 2' '2 2 3' '3 3 1'
 accepted solve diagonal.mtx --precond amg
 
+# a preconditioner that varies, for methods that need it linear
+for method in cg single pipelined pipe-pr sstep; do
+    refused 1 'give --method flexible' solve poisson3d:4 --precond amg --cycle k --method $method
+done
+refused 1 'which method cg needs' solve poisson3d:4 --precond amg --cycle k
+refused 1 'give --method flexible' compare poisson3d:4 --precond amg --cycle k --method cg
+accepted solve poisson3d:12 --precond amg --cycle k --method flexible
+
 # compressed files cut short
 mm good.mtx "$shead" '2 2 2' '1 1 2' '2 2 3'
 "$TACIT" convert -q poisson2d:30 full.mtx

@@ -252,14 +252,16 @@ static void sound_block(uint64_t seed, double *c)
 }
 
 /* Does the step say how far to go? Others only say where, or whether. ALONG
- * does, but who calls it has looked before. */
+ * does, but who calls it has looked before; and those of a K-cycle, whose block
+ * is no solve's. */
 static bool makes_alpha(tct_step step)
 {
     double c[TCT_SCALARS];
     sound_block(1, c);
     const double alpha = c[C_ALPHA];
     tct_step_run(step, c);
-    return c[C_ALPHA] != alpha && step != STEP_ALONG;
+    return c[C_ALPHA] != alpha && step != STEP_ALONG && step != STEP_K_FIRST &&
+           step != STEP_K_SECOND;
 }
 
 static void check_words(const struct step_row *r, const double *c,

@@ -93,6 +93,9 @@ typedef struct tacit_operator_function {
     tacit_status (*diagonal)(void *ctx, tacit_queue *queue, double *d);
     void *ctx;   /* handed to both; borrowed */
     double norm; /* a bound of ||A||; 0: estimated, by eight products */
+    /* Of a preconditioner: it is not the same linear map each time, as one that
+     * iterates. Methods that need it to be refuse it: tacit_solver_set_precond. */
+    bool varies;
 } tacit_operator_function;
 
 /* Make an operator of `function`, of whose vectors this rank has `rows`

@@ -15,8 +15,8 @@
  *     tacit_matrix_drop_entries(matrix);              // not needed any more
  *
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
- * positive definite for method cg; for method flexible it may change from one
- * application to the next. Solves stop on the residual of A x = b, as without.
+ * positive definite; for method flexible it may change from one application to the
+ * next, where it says so (`varies`) and other methods refuse it. Solves stop on the residual of A x = b, as without.
  * On a GPU loops host and graph take any, loop resident jacobi alone.
  *
  * Threads     as their world: see tacit/world.h. */
@@ -59,7 +59,8 @@ enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 /* How amg is made; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
     size_t size;       /* of this struct, set by the caller: status.h      */
-    const char *cycle; /* "v": each level is visited once; "w": twice       */
+    const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
+                          two steps of flexible cg, for method flexible    */
     const char
         *smoother; /* "chebyshev", "jacobi", "l1-jacobi"                */
     int degree;    /* of its polynomial, or sweeps, before the visit to
@@ -94,6 +95,9 @@ typedef struct tacit_precond_options {
  * has about an eighth of the rows of the one before, down to some hundred rows,
  * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
  * symmetric and positive definite: for every method, with loops host and graph.
+ * Cycle "k" (Notay and Vassilevski 2008) is not linear: what the next two levels
+ * come to is the best of two corrections each, and the rest is a V. Iterations
+ * then hardly grow with the matrix; on several ranks it makes sums.
  * Where several vectors are smooth, as rigid-body modes are in elasticity, nodes are
  * paired in place of rows and an aggregate has as many columns of P: with six of them
  * and nodes of three rows the next level has a quarter of the rows and half of the
@@ -113,7 +117,8 @@ typedef struct tacit_precond_options {
  *             up some 16 bytes an entry and 60 a row on the host: where these are
  *             not free nothing is begun.
  * Cost        of an application of ic0 about a product with A; of a V with degree k:
- *             2 k products a level, and their exchanges; no sum.
+ *             2 k products a level, and their exchanges; no sum. Of a K, two
+ *             products and two sums more at each of three visits.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
  *             operator has taken its entries; options; a near-null vector that is
  *             0 or not finite), INPUT (a diagonal entry that is not positive,
@@ -165,6 +170,9 @@ typedef struct tacit_precond_info {
     double grid_complexity; /* rows of all levels / rows of the matrix  */
     double operator_complexity; /* the same of entries                      */
     double setup_seconds;
+    bool
+        varies; /* it is not the same linear map each time: for methods of which
+                    tacit_method has varying_precond                       */
 } tacit_precond_info;
 
 /* What is known of preconditioner `M`, into `out`, which says how large it is.
@@ -201,7 +209,7 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
  * Collective.  Borrows `M`, which must outlive the solver or be taken from it.
  * Cost        an application of M an iteration, and a scalar in its sum.
  * Errors      INVALID (M is for other rows, a run has begun), UNSUPPORTED (the
- *             method takes none), NO_MEMORY. */
+ *             method takes none, or none that varies), NO_MEMORY. */
 TACIT_API tacit_status tacit_solver_set_precond(tacit_solver *solver,
                                                 const tacit_operator *M);
 

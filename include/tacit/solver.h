@@ -167,6 +167,8 @@ typedef struct tacit_method {
                       common, as the setting "steps" is at first; 0: each has
                       its own                                              */
     int panel_vectors; /* ... and vectors of local length for these        */
+    bool varying_precond; /* a preconditioner need not be the same linear map
+                      each time                                            */
 } tacit_method;
 
 /* Method `i` of this build, NULL past the end; the method called `name`. Owned

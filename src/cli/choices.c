@@ -38,7 +38,8 @@ FIXED(basis,
     {"monomial", "powers of A, from moments: for up to 4 steps", NULL, false})
 FIXED(cycle,
     {"v", "each level is visited once", NULL, false},
-    {"w", "each level is visited twice", NULL, false})
+    {"w", "each level is visited twice", NULL, false},
+    {"k", "two levels by two steps of flexible cg each: with --method flexible", NULL, false})
 FIXED(precond_precision,
     {"float", "matrix values rounded to floats", NULL, false},
     {"double", "as they are", NULL, false})

@@ -391,6 +391,21 @@ static tacit_status check_steps(const char *text)
     return TACIT_OK;
 }
 
+/* Would the method refuse the preconditioner once it is set up? info has none, and
+ * compare leaves out rows. */
+static tacit_status check_varying(const cli_settings *set)
+{
+    const bool alone = set->command == &cli_command_solve;
+    const char *name = !set->method && alone ? "cg" : set->method;
+    const tacit_method *method = tacit_method_find(name);
+    const bool varies = set->cycle && strcmp(set->cycle, "k") == 0;
+    if (!varies || !method || method->varying_precond) return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "--cycle k is not the same linear map each time, which method %s "
+         "needs: give --method flexible",
+         name);
+}
+
 static tacit_status check_amg(const cli_settings *set, bool autos)
 {
     const struct {
@@ -412,7 +427,7 @@ static tacit_status check_amg(const cli_settings *set, bool autos)
                  of_amg[i].name);
     if (set->near_null && set->coordinates)
         FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
-    return TACIT_OK;
+    return check_varying(set);
 }
 
 /* What makes sense only together. */

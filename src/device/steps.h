@@ -31,6 +31,11 @@ enum {
     C_SS = 3,    /* (s, s), or (s, M s)                             */
     C_RP = 4,    /* (r, p), where a solve goes on along p           */
     C_PT = 4,    /* (p, A p), cg                                    */
+    C_BX = 0,    /* (b, x), a K-cycle, whose block is its own       */
+    C_XV = 1,    /* (x, v), v = A x                                 */
+    C_BY = 2,    /* (b, y), of a second correction y                */
+    C_RY = 3,    /* (r, y), r = b - alpha v                         */
+    C_YW = 4,    /* (y, w), w = A y                                 */
     C_RR_OLD,    /* (r, r), or (r, z), of the iteration before; 0 at a start */
     C_ALPHA,
     C_BETA,
@@ -76,7 +81,9 @@ typedef enum tct_bad {
     X(PIPELINED_M, pipelined(c, 1))                                        \
     X(LOST, lost(c, 0)) /* is r still orthogonal to r_0?      */           \
     X(LOST_M, lost(c, 1))                                                  \
-    X(ALONG, along(c)) /* go on along a given p, which is sound */
+    X(ALONG, along(c))     /* go on along a given p, which is sound */     \
+    X(K_FIRST, k_first(c)) /* Notay and Vassilevski 2008 */                \
+    X(K_SECOND, k_second(c))
 
 typedef enum tct_step {
 #define X(name, call) STEP_##name,
@@ -229,11 +236,39 @@ TCT_BOTH void step_along(double *c)
     c[C_BETA] = (c[C_ALPHA] * c[C_SS] - c[C_RS]) / c[C_MU];
 }
 
+/* 0 where the quotient has no meaning. */
+TCT_BOTH double step_quotient(double a, double b)
+{
+    const double quotient = a / b;
+    return b > 0.0 && step_finite(quotient) ? quotient : 0.0;
+}
+
+/* alpha x is the best along x. */
+TCT_BOTH void step_k_first(double *c)
+{
+    c[C_ALPHA] = step_quotient(c[C_BX], c[C_XV]);
+}
+
+/* alpha x + beta y is the best of all: beta (y - x (y, v) / (x, v)) is conjugate to
+ * x, and (y, v) the difference that r makes. Where y is next to x it tells
+ * nothing. */
+#define TCT_K_LEAST 1e-8
+TCT_BOTH void step_k_second(double *c)
+{
+    const double alpha = c[C_ALPHA];
+    const double yv = alpha != 0.0 ? (c[C_BY] - c[C_RY]) / alpha : 0.0;
+    const double back = step_quotient(yv, c[C_XV]);
+    const double rho = c[C_YW] - yv * back;
+    c[C_BETA] = rho > TCT_K_LEAST * c[C_YW] ? step_quotient(c[C_RY], rho) : 0.0;
+    c[C_ALPHA] = alpha - back * c[C_BETA];
+}
+
 /* Does the step say how far to go along p next? */
 TCT_BOTH int step_is_alpha(tct_step step)
 {
     return step != STEP_CG_BETA && step != STEP_CG_BETA_M &&
-           step != STEP_LOST && step != STEP_LOST_M && step != STEP_ALONG;
+           step != STEP_LOST && step != STEP_LOST_M && step != STEP_ALONG &&
+           step != STEP_K_FIRST && step != STEP_K_SECOND;
 }
 
 /* Have the scalars come to rest: is the target met, or has something gone

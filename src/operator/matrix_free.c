@@ -141,6 +141,7 @@ tacit_status tacit_operator_from_function(tacit_queue *queue, int64_t rows,
         A->base.world = queue->world;
         A->base.n = rows;
         A->base.bits = 64;
+        A->base.varies = A->user.varies;
         A->base.norm = A->user.norm;
         status = describe(&A->base);
         if (status >= 0 && !(A->user.norm > 0.0))

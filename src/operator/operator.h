@@ -10,8 +10,8 @@
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
-/* What an operator must do. An operator is linear, and a preconditioner is one,
- * too: applied to residuals. */
+/* What an operator must do. An operator is linear unless it says that it varies,
+ * and a preconditioner is one, too: applied to residuals. */
 typedef struct tct_operator_ops {
     const char *name;
     /* y = A x; `dot` NULL, or *dot = (x, y) of this rank's part */
@@ -71,6 +71,9 @@ struct tacit_operator { /* first member of every operator's struct */
     const tct_block *ghost;
     const struct tct_plan *plan;
     int bits; /* of a value: 64, or those of low precision */
+    /* Of a preconditioner: is it not the same linear map each time? Then it is for
+     * methods that say they bear it. */
+    bool varies;
     /* Views of this operator with values of low precision, the lowest first, each
      * with the next one in its own `low` (choice/low.c). NULL: none. */
     struct tacit_operator *low;

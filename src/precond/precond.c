@@ -199,6 +199,7 @@ tacit_status tacit_precond_describe(const tacit_operator *M,
     tacit_precond_info info = {.name = M->ops->name, .detail = "", .end = ""};
     if (known) info = *known;
     info.setup_seconds = M->info.setup_seconds;
+    info.varies = M->varies;
     tct_write_sized(&info, sizeof info, out);
     return TACIT_OK;
 }

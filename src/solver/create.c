@@ -110,6 +110,11 @@ static tacit_status set_precond(tacit_solver *S, const tacit_operator *M)
         FAIL(TACIT_UNSUPPORTED,
              "the preconditioner has its rows in another order than the "
              "operator: make both with formats that end in @none");
+    if (M && M->varies && !R->method->about.varying_precond)
+        FAIL(TACIT_UNSUPPORTED,
+             "method %s: the preconditioner (%s) is not the same linear map "
+             "each time, which this method needs: take method flexible",
+             R->method->about.name, M->ops->name);
     if (M && !R->z) TRY(tacit_queue_alloc(R->q, R->n, &R->z));
     for (int i = 0; M && i < R->method->about.precond_vectors - 1; i++)
         if (!R->y[i]) TRY(tacit_queue_alloc(R->q, R->n, &R->y[i]));

@@ -101,11 +101,12 @@ static void hand_over(tct_run *R)
             R->now->about.name, R->method->about.name);
 }
 
-/* Hand over to the method's rescue, if it has one. */
+/* Hand over to the method's rescue, if it has one that bears the preconditioner. */
 static bool rescue(tct_run *R, const char *why)
 {
     const tct_method *to = R->now->rescue;
-    if (!to) return false;
+    if (!to || (R->M && R->M->varies && !to->about.varying_precond))
+        return false;
     tct_log(TCT_NOTE, "iteration %lld: %s in %s, so %s goes on",
             (long long)R->k, why, R->now->about.name, to->about.name);
     R->now = to;

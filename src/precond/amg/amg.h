@@ -5,6 +5,7 @@
  * what is smooth to the next level.
  *
  *     cycle.c     the cycle, an operator
+ *     kcycle.c    a visit by two steps of flexible cg
  *     levels.c    how the hierarchy is made, and when it ends
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
  *     transfer.c  P and P'
@@ -175,6 +176,7 @@ typedef struct tct_amg_level {
     int64_t n;
     double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
     double *b2, *x2; /* [n] of a second visit                            */
+    double *c;       /* scalars of a K-cycle; NULL: none begins here     */
     tacit_precond_level about;
 } tct_amg_level;
 
@@ -185,6 +187,7 @@ typedef struct tct_amg {
     bool direct; /* the last level is solved by its inverse */
     tct_amg_coarsest coarsest;
     bool twice;            /* cycle W */
+    int krylov;            /* cycle K: so many levels begin one */
     double overcorrection; /* coarse corrections are too short      */
     tct_amg_smoothing smoothing;
     int levels_most;
@@ -216,7 +219,7 @@ void tct_amg_clear(tct_amg *M);
 /* --- columns.c --------------------------------------------------------------- */
 
 /* See tct_operator_columns and for_systems of tct_operator_ops. On a GPU cycles
- * are of one column. */
+ * are of one column, and so is cycle K, which has scalars of its own. */
 tacit_status tct_amg_columns(tacit_operator *M, int columns);
 bool tct_amg_for_systems(const tacit_operator *M, const tacit_queue *q);
 /* Before levels are freed: what they have in panels. */
@@ -226,5 +229,22 @@ void tct_amg_columns_clear(tct_amg *M);
 
 /* See tacit_precond_update. */
 tacit_status tct_amg_renew(tacit_operator *M, const tacit_matrix *matrix);
+
+/* --- cycle.c ------------------------------------------------------------------ */
+
+/* x = M b of the levels from `L` on, *dot = (b, x) of this rank; `dot` NULL: it is
+ * not wanted. */
+void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                   const double *b, double *x, double *dot);
+
+/* --- kcycle.c ----------------------------------------------------------------- */
+
+enum { TCT_AMG_KRYLOV = 2 }; /* levels behind the first that begin one */
+
+/* The same from L->b to L->x, of a level that is not the last one, by two steps of
+ * flexible cg with that cycle as their preconditioner. */
+void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L);
+/* What such a correction is multiplied by. */
+double tct_amg_kfactor(const tct_amg *M);
 
 #endif

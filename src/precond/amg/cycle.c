@@ -7,7 +7,8 @@
  *
  * With S symmetric, M = 2 S - S A S + (I - S A) w P M' P' (I - A S): symmetric,
  * and positive definite where the smoother converges and M' is. In a W the next
- * level's M' is 2 M' - M' A' M', which takes w = 1. */
+ * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear, and
+ * so M is not. */
 #include "precond/amg/amg.h"
 #include <stdio.h>
 #include <string.h>
@@ -21,9 +22,8 @@ static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     else tct_amg_smooth_zero(&L->smoother, q, b, x, L->smoother.y);
 }
 
-/* x = M b of the levels from `L` on, *dot = (b, x) */
-static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
-                  const double *b, double *x, double *dot)
+void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                   const double *b, double *x, double *dot)
 {
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
     const tct_amg_smoother *S = &L->smoother;
@@ -37,12 +37,13 @@ static void cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
     apply(L->A, q, z, S->t);
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
-    cycle(M, q, next, next->b, next->x, NULL);
+    if (next->c && next != last) tct_amg_kcycle(M, q, next);
+    else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
     if (M->twice && next != last) { /* x' = x' + M' (b' - A' x') */
         const size_t n2 = (size_t)next->n;
         apply(next->A, q, next->x, next->b2);
         q_aypx(q, n2, -1, NULL, next->b, next->b2);
-        cycle(M, q, next, next->b2, next->x2, NULL);
+        tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
         q_axpy(q, n2, +1, NULL, next->x2, next->x);
     }
     q_prolong(q, n, L->down.sets.width, L->factor,
@@ -55,7 +56,7 @@ static void amg_apply(const tacit_operator *M, tacit_queue *q, const double *x,
                       double *y, double *dot)
 {
     const tct_amg *m = (const tct_amg *)(const void *)M;
-    cycle(m, q, m->level, x, y, dot);
+    tct_amg_cycle(m, q, m->level, x, y, dot);
 }
 
 static void amg_destroy(tacit_operator *M)
@@ -129,19 +130,20 @@ static tacit_status set_precision(tct_amg *M, const tacit_precond_options *o)
 
 static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
 {
-    static const char *const names[] = {"v", "w"};
+    static const char *const names[] = {"v", "w", "k"};
     const char *wish = o->cycle ? o->cycle : "v";
     M->twice = strcmp(wish, "w") == 0;
-    if (!M->twice && strcmp(wish, "v") != 0)
-        return tct_unknown("cycle", wish, names, 2);
+    M->base.varies = strcmp(wish, "k") == 0;
+    M->krylov = M->base.varies ? TCT_AMG_KRYLOV : 0;
+    if (!M->twice && !M->krylov && strcmp(wish, "v") != 0)
+        return tct_unknown("cycle", wish, names, 3);
     M->overcorrection = overcorrection_of(M);
     if (o->levels < 0 || o->levels > TCT_AMG_LEVELS_MOST)
         FAIL(TACIT_INVALID, "levels: expected 1 to %d, got %d",
              TCT_AMG_LEVELS_MOST, o->levels);
     M->levels_most = o->levels ? o->levels : TCT_AMG_LEVELS_MOST;
-    snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)",
-             M->twice ? "w" : "v", o->smoother ? o->smoother : "chebyshev",
-             M->smoothing.degree);
+    snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)", wish,
+             o->smoother ? o->smoother : "chebyshev", M->smoothing.degree);
     return TACIT_OK;
 }
 

@@ -67,7 +67,9 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     if (is_finest(g)) return TACIT_OK;
     TRY(tacit_queue_alloc(q, n, &L->b));
     TRY(tacit_queue_alloc(q, n, &L->x));
-    if (!g->M->twice) return TACIT_OK;
+    const bool krylov = g->M->levels - 1 <= g->M->krylov;
+    if (krylov) TRY(tacit_queue_alloc(q, TCT_SCALARS, &L->c));
+    if (!g->M->twice && !krylov) return TACIT_OK;
     TRY(tacit_queue_alloc(q, n, &L->b2));
     return tacit_queue_alloc(q, n, &L->x2);
 }
@@ -409,7 +411,9 @@ static void set_factors(tct_amg *M)
     for (int l = 0; l + 1 < M->levels; l++) {
         const tct_amg_level *next = &M->level[l + 1];
         const int e = next->A ? next->exponent : M->coarsest.exponent;
-        M->level[l].factor = ldexp(M->overcorrection, M->level[l].exponent - e);
+        const double w = next->c && l + 2 < M->levels ? tct_amg_kfactor(M)
+                                                      : M->overcorrection;
+        M->level[l].factor = ldexp(w, M->level[l].exponent - e);
     }
 }
 
@@ -529,7 +533,7 @@ void tct_amg_clear(tct_amg *M)
     tct_amg_columns_clear(M);
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
-        double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2};
+        double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c};
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
         tct_free(L->smooth);

@@ -13,6 +13,7 @@ static tct_amg *begin(const tct_amg *M)
     if (!N) return NULL;
     N->base = M->base;
     N->twice = M->twice;
+    N->krylov = M->krylov;
     N->overcorrection = M->overcorrection;
     N->smoothing = M->smoothing;
     N->levels_most = M->levels_most;
