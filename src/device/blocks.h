@@ -29,7 +29,8 @@
 enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block, directions that are kept */
 
 /* What is summed for s vectors: (r, r), what r changed by when it was formed anew,
- * and (P, Z)' (A Z, r), column after column; P is of `most` columns. */
+ * and (P, Z)' (A Z, r), column after column; P is of `most` columns. Of moments less:
+ * see blocks_moment. */
 enum { SUM_RR, SUM_DRIFT, SUM_GRAM };
 #define TCT_SSTEP_SUMS_OF(s, most) (SUM_GRAM + ((s) + (most)) * ((s) + 1))
 enum { TCT_SSTEP_SUMS = TCT_SSTEP_SUMS_OF(TCT_SSTEP_MOST, TCT_SSTEP_MOST) };
@@ -140,19 +141,29 @@ TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
     TCT_MEET();
 }
 
-/* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r. Powers of
- * a matrix soon lie almost in one line, and W has the square of their condition:
- * from s = 5 on that is felt, and from s = 8 on W is no longer positive definite. */
+/* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r; by the s-step
+ * paper's algorithm 5 from Z' r and Z' A z_(formed-1), which are all that is summed.
+ * Powers of a matrix soon lie almost in one line, and W has the square of their
+ * condition: from s = 5 on that is felt, and from s = 7 on W is soon no longer
+ * positive definite. */
 TCT_BOTH double blocks_moment(const tct_blocks *B, int formed,
                               const double *sums, int k)
 {
-    const int rows = B->most + formed, i = (k - 1) / 2, j = k / 2;
-    const double *G = sums + SUM_GRAM + B->most; /* Z' (A Z, r) */
-    return k == 0 ? G[formed * rows] : G[i * rows + j] / B->sigma;
+    const double *G = sums + SUM_GRAM; /* Z' (A z, r), z the last one */
+    return k < formed ? G[formed + k] : G[k - formed] / B->sigma;
 }
 
-/* The same from the moments, with C = t_(i+j-s-1), zero before t_0, of directions
- * as they were made, and alpha of before. */
+/* beta = -W^-1 P' A Z of the W before, in [CG89]. */
+TCT_BOTH double blocks_beta(const tct_blocks *B, const tct_blocks_desk *D,
+                            int i, int j)
+{
+    double sum = 0.0;
+    for (int k = i; k < D->n; k++) sum -= B->inverse[k][i] * D->C[j][k];
+    return sum;
+}
+
+/* The same from the moments, of directions that are left as they are made: C = T' c of
+ * the T before, with c = t_(i+j-s-1), zero before t_0, and alpha of before. */
 TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
                                 const double *sums, tct_blocks_desk *D)
 {
@@ -168,10 +179,9 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
     TCT_EACH(t, s * B->most)
     {
         const int j = t / B->most, i = t % B->most;
-        double c = 0.0; /* of the i-th from the last */
-        for (int k = 0; i < n && k <= n - 1 - i; k++)
-            if (k + j + 1 >= n)
-                c += B->inverse[n - 1 - i][k] * D->t[k + j + 1 - n];
+        double c = 0.0;
+        for (int k = 0; i < n && k <= i; k++)
+            if (k + j + 1 >= n) c += B->inverse[i][k] * D->t[k + j + 1 - n];
         D->C[j][i] = B->sigma * c;
     }
     TCT_MEET();
@@ -179,7 +189,9 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
     {
         const int i = t / s, j = t % s;
         double w = B->sigma * blocks_moment(B, formed, sums, i + j + 1);
-        for (int k = 0; k < n; k++) w -= D->C[i][k] * D->C[j][k];
+        for (int k = 0; k < n; k++)
+            if (k + i + 1 >= n)
+                w += B->sigma * D->t[k + i + 1 - n] * blocks_beta(B, D, k, j);
         D->W[i][j] = w;
         if (i == 0) D->g[j] = blocks_moment(B, formed, sums, j);
     }
@@ -307,6 +319,21 @@ TCT_BOTH int tct_blocks_next(const tct_blocks_desk *D, int most)
     return s < 1 ? 1 : s > most ? most : s;
 }
 
+/* As below, for P = Z + P beta and x + P alpha. */
+TCT_BOTH double blocks_mixed_plainly(const tct_blocks *B,
+                                     const tct_blocks_desk *D, int col, int row)
+{
+    const int taken = D->taken, old = row < B->most, z = row - B->most;
+    double sum = 0.0;
+    if (old && row >= D->n) return 0.0;
+    if (col < B->most && col >= taken) return 0.0;
+    if (col < B->most) return old ? blocks_beta(B, D, row, col) : z == col;
+    if (!old) return z < taken ? D->alpha[z] : 0.0;
+    for (int j = 0; j < taken; j++)
+        sum += blocks_beta(B, D, row, j) * D->alpha[j];
+    return sum;
+}
+
 /* Column `col` of the small matrix, row `row` of P's, or of Z's behind them: P of the
  * next block, of `kept` directions, and last of all what is added to x. */
 TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
@@ -314,6 +341,7 @@ TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
 {
     const int taken = D->taken, old = row < B->most, last = col == B->most;
     double sum = 0.0;
+    if (B->moments) return blocks_mixed_plainly(B, D, col, row);
     if (!last && col >= kept) return 0.0;
     if (!last && col >= taken) return row == col - taken ? 1.0 : 0.0;
     const double *t = last ? D->alpha : D->X[taken - 1 - col];
@@ -332,6 +360,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
     const int kept = blocks_least(keep, taken + D->n);
     TCT_EACH(t, rows * (B->most + 1))
     B->mix[t] = blocks_mixed(B, D, kept, t / rows, t % rows);
+    TCT_MEET(); /* of `inverse` as it was */
     TCT_EACH(t, taken * taken)
     B->inverse[t / taken][t % taken] = D->X[t / taken][t % taken];
     TCT_EACH(i, taken) B->alpha[i] = D->alpha[i];

@@ -11,8 +11,8 @@
  * arithmetic between is a step on the device (device/blocks.h), so that the CPU
  * need not wait; it is the same on all ranks. Other than in [CG89] the basis is of
  * Chebyshev polynomials, W comes from Gram matrices, P' r, which is zero but for
- * rounding, is not left out, and r is formed anew now and then. Basis monomial is
- * [CG89] as it is.
+ * rounding, is not left out, and r is formed anew now and then. Basis monomial does
+ * none of this: it is algorithm 3 as it is, until W is not positive definite.
  *
  * Q = A P comes from a recurrence, and where r does not stay orthogonal even to the
  * last direction, blocks having become as short as they can, single goes on.
@@ -38,15 +38,16 @@ static bool look(tct_run *R)
     return S->ended;
 }
 
-/* (P, Z)' (A Z, r) and (r, r), in one sum. */
+/* (P, Z)' (A Z, r) and (r, r), in one sum; for moments Z' (A z_(s-1), r) will do. */
 static void sum_products(tct_run *R, int s)
 {
     const tct_sstep *S = R->own;
-    const int most = S->most;
+    const int all = S->most + s, from = S->host.moments ? S->most : 0;
+    const int columns = S->host.moments ? 2 : s + 1;
     q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
-    q_gram(R->q, R->n, tct_columns(&S->PZ, 0, most + s),
-           tct_columns(&S->QY, most, s + 1), &S->sums[SUM_GRAM]);
-    q_sum(R->q, TCT_SSTEP_SUMS_OF(s, most), S->sums);
+    q_gram(R->q, R->n, tct_columns(&S->PZ, from, all - from),
+           tct_columns(&S->QY, all + 1 - columns, columns), &S->sums[SUM_GRAM]);
+    q_sum(R->q, SUM_GRAM + (all - from) * columns, S->sums);
 }
 
 /* Too little was left of Z: once more. */
@@ -70,7 +71,7 @@ static void replace(tct_run *R)
     tct_sstep *S = R->own;
     double *r = R->v[V_R], *t = R->v[V_T], *drift = &S->sums[SUM_DRIFT];
     const bool due = S->since >= TCT_SSTEP_RENEW || R->cycle == 1;
-    if (!due || (S->prompt && S->host.drifted)) return;
+    if (S->host.moments || !due || (S->prompt && S->host.drifted)) return;
     tct_form_residual(R, t);
     q_axpy(R->q, R->n, -1, NULL, r, t); /* t = b - A x - r */
     q_norm(R->q, R->n, t, drift);

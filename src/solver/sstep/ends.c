@@ -167,11 +167,11 @@ void tct_sstep_end(tct_run *R)
 {
     const tct_sstep *S = R->own;
     double *p = R->v[V_P];
+    if (R->end == TURN_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
     if (R->end == TURN_DRIFTED) {
-        q_fill(R->q, R->n, 0.0, p);
         if (R->k - R->begun <= EARLY && R->rr > GAINED * R->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
-    } else if (R->block > 0) {
+    } else if (R->block > 0 && !S->host.moments) {
         q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
     }
 }

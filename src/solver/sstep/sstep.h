@@ -85,8 +85,9 @@ void tct_sstep_go_on(tct_run *R);
 /* S->s is the length of what is enqueued now, and the next block is conjugated
  * twice, or not. */
 void tct_sstep_length(tct_run *R, bool twice);
-/* For who goes on: the last direction in p; or zero, since cg along one that is
- * conjugate to little is worse than from r alone, and early on from x_0. */
+/* For who goes on: the last direction in p; or zero, of moments, and since cg along
+ * one that is conjugate to little is worse than from r alone, and early on from
+ * x_0. */
 void tct_sstep_end(tct_run *R);
 
 /* Z = (M y_0, ..., M y_(s-1)) in the basis, y_0 = r, and Y = (A Z, r). */
