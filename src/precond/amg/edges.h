@@ -23,11 +23,12 @@ TCT_BOTH uint32_t tct_edge_rating(double b, double d)
 
 /* Is it worth a pair? `di` and `dj` are what the diagonals of A of the rows at
  * either end add up to: two sets of rows are one aggregate if little of A is
- * needed to hold them together, d_i d_j / (d_i + d_j) |b_ij|, as of a pair in
- * [NN12] (match.h). The same from both ends. */
+ * needed to hold them together, d_i d_j / ((d_i + d_j) |b_ij|), as of a pair in
+ * [NN12] (match.h). The same from both ends, and of whatever size entries are. */
 TCT_BOTH bool tct_edge_holds(double b, double di, double dj, double limit)
 {
-    return -b * limit * (di + dj) >= di * dj;
+    const double less = di < dj ? di : dj, more = di < dj ? dj : di;
+    return -b * limit * (1.0 + less / more) >= less;
 }
 
 /* splitmix64, as base.h has it */
