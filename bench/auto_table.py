@@ -82,7 +82,7 @@ def say_amg(table, hard):
           f"not for: {', '.join(lost) or 'none'}")
     quick = [n for n, r in table if r["none"]["total"] < min(r[p]["total"] for p in r if p != "none" and p != "auto")]
     print(f"# cg alone is the fastest: {', '.join(quick) or 'none'}")
-    over = [(r["amg"]["total"] / min(r[p]["total"] for p in r if p != "auto"), n) for n, r in table
+    over = [(r["amg"]["total"] / max(1e-9, min(r[p]["total"] for p in r if p != "auto")), n) for n, r in table
             if math.isfinite(r["amg"]["total"])]
     print("# amg over the best, worst ten: " + ", ".join(f"{n} {x:.1f}" for x, n in sorted(over, reverse=True)[:10]))
 
@@ -109,7 +109,7 @@ def main():
         rounds = [{n: once(a, matrix, n) for n in names} for _ in range(a.repeat)]
         rows = {n: median_of([r[n] for r in rounds]) for n in names}
         best = min(names[:-1], key=lambda n: rows[n]["total"])
-        ratio = rows["auto"]["total"] / rows[best]["total"]
+        ratio = max(1e-9, rows["auto"]["total"]) / max(1e-9, rows[best]["total"])
         name = os.path.basename(matrix).split(".mtx")[0]
         table.append((name, rows))
         if math.isfinite(ratio):
