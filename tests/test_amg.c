@@ -405,11 +405,11 @@ static void an_application_costs_what_is_said(void **state)
             open_amg(&a, "count:host", "poisson3d:20", &o);
             tacit_precond_info info = {.size = sizeof info};
             OK(tacit_precond_describe(a.M, &info));
-            assert_true(info.levels == 3);
+            assert_true(info.levels >= 3);
             const tacit_tally *t = tacit_queue_tally(a.p.q);
             tacit_queue_clear_tally(a.p.q);
             OK(tacit_operator_apply(a.M, a.p.b, a.p.x));
-            assert_int_equal(t->spmv.count, 2 * degree * 2 + 1);
+            assert_int_equal(t->spmv.count, 2 * degree * (info.levels - 1) + 1);
             assert_int_equal(t->reduce.count, 0);
             assert_int_equal(t->exchange.count,
                              tacit_world_size(test_world()) > 1 ? t->spmv.count

@@ -4,7 +4,8 @@
  *
  * With W the diagonal matrix of the smooth vector w, and Q of ones where P is
  * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
- * rows and columns of B = W A W, and w is not needed any more. */
+ * rows and columns of B = W A W, and w is not needed any more. What a pair must
+ * hold together is the diagonal of W A W, added up. */
 #include "matrix/parallel.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/contract.h"
@@ -21,7 +22,8 @@ typedef struct {
     const double *w;    /* [rows] NULL: ones */
     tct_aggregates *G;  /* ... with B of the pass; the first has A itself */
     int64_t *ghost_col; /* [G->ghosts] their columns in the next B */
-    double *diag;
+    double *diag;       /* [rows of B] of A, added up; 0: left out */
+    double limit;       /* of the pairs so far */
     int32_t *mate, *up; /* [rows of B] the pair of each */
 } aggregation;
 
@@ -46,14 +48,28 @@ static row_sums sum_row(const tct_csr *A, const double *w, int64_t i)
 }
 
 /* That of W A W, 0 where a row belongs to no aggregate. */
-static void set_diagonal(const aggregation *g, const tct_csr *A,
-                         const double *w, double apart)
+static void set_diagonal(const aggregation *g)
 {
+    const tct_csr *A = &g->A->A;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->rows; i++) {
-        const row_sums s = sum_row(A, w, i);
-        g->diag[i] = s.diagonal > apart * s.others ? 0.0 : s.diagonal;
+        const row_sums s = sum_row(A, g->w, i);
+        g->diag[i] = s.diagonal > tct_apart * s.others ? 0.0 : s.diagonal;
     }
+}
+
+/* Of the pairs of `rows` rows, in place. What nothing holds to the rest of the
+ * matrix, as a part of it that is singular, is left out. */
+static void add_up_diagonal(const aggregation *g, int64_t rows)
+{
+    const tct_csr *B = &g->G->B;
+    for (int64_t i = 0; i < rows; i++) {
+        const int32_t j = g->mate[i];
+        if (j >= i) g->diag[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
+    }
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < B->rows; n++)
+        if (!(sum_row(B, NULL, n).diagonal > 0.0)) g->diag[n] = 0.0;
 }
 
 /* --- passes ------------------------------------------------------------------- */
@@ -97,20 +113,25 @@ static tacit_status add_up(aggregation *g, const tct_csr *A, const double *w)
         &B));
     tct_csr_clear(&G->B);
     G->B = B;
-    set_diagonal(g, &G->B, NULL, HUGE_VAL);
     return TACIT_OK;
 }
 
 static tacit_status pass(aggregation *g, bool first, bool last)
 {
     const tct_csr *A = first ? &g->A->A : &g->G->B;
+    const int64_t rows = A->rows;
     const double *w = first ? g->w : NULL;
-    tct_pairing p = {.A = A, .w = w, .diag = g->diag, .mate = g->mate};
+    tct_pairing p = {
+        .A = A, .w = w, .diag = g->diag, .mate = g->mate, .limit = g->limit};
     TRY(tct_match(&p));
+    g->limit = p.limit;
     g->G->rounds += p.rounds;
-    g->G->coarse = number_pairs(g, A->rows);
+    g->G->coarse = number_pairs(g, rows);
     go_up(g, first);
-    return last ? TACIT_OK : add_up(g, A, w);
+    if (last) return TACIT_OK;
+    TRY(add_up(g, A, w));
+    add_up_diagonal(g, rows);
+    return TACIT_OK;
 }
 
 /* --- rows left alone ----------------------------------------------------------- */
@@ -220,7 +241,7 @@ static tacit_status aggregate(aggregation *g, int passes)
 {
     TRY(allocate(g));
     TRY(tct_check_diagonal(g->A, "preconditioner amg"));
-    set_diagonal(g, &g->A->A, g->w, tct_apart);
+    set_diagonal(g);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
     TRY(join_alone(g));
     g->G->up = g->up;
@@ -235,7 +256,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(A->world->threads);
     tct_aggregates G = {0};
-    aggregation g = {.A = A, .w = smooth, .G = &G};
+    aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
     tacit_status status = tct_agree(A->world, aggregate(&g, how->passes));
     TCT_FREE(g.ghost_col, g.diag, g.mate, g.up);
     int64_t rounds = G.rounds;

@@ -8,6 +8,7 @@
  *     kcycle.c    a visit by two steps of flexible cg
  *     levels.c    how the hierarchy is made, and when it ends
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
+ *     overcorrect.c  how much longer what comes back is made
  *     transfer.c  P and P'
  *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
@@ -108,6 +109,13 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
  * Collective. */
 tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
                              double *out);
+/* Some steps of cg with the cycle from `L` on, M: the largest eigenvalue of M A,
+ * and by how much the square of the error's norm of A has become smaller.
+ * Collective.  Errors NO_MEMORY, whatever the queue has met. */
+struct tct_amg;
+struct tct_amg_level;
+tacit_status tct_amg_try(const struct tct_amg *M, const struct tct_amg_level *L,
+                         double *largest, double *nearer);
 
 /* --- transfer.c -------------------------------------------------------------- */
 
@@ -208,6 +216,14 @@ typedef struct tct_amg {
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out);
+
+/* --- overcorrect.c ------------------------------------------------------------ */
+
+/* Make over-correction of a cycle V smaller where that is better.
+ * Collective.  Errors NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_overcorrect(tct_amg *M);
+
+/* --- levels.c ---------------------------------------------------------------- */
 
 /* The levels of `M`, whose wishes are set, for A; with the P of `as`, NULL: of
  * none, which it shares then, down to as many levels at most.

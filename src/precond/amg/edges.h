@@ -4,10 +4,11 @@
 #ifndef TCT_AMG_EDGES_H
 #define TCT_AMG_EDGES_H
 #include "device/steps.h"
+#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 
-/* Of an edge of B with value `b`, `d` being the sum of the diagonal at both ends,
+/* Of an edge of B with value `b`, `d` being the sum of the diagonals at both ends,
  * rounded to a few bits; what is at or below 0 is 0. */
 TCT_BOTH uint32_t tct_edge_rating(double b, double d)
 {
@@ -18,6 +19,16 @@ TCT_BOTH uint32_t tct_edge_rating(double b, double d)
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
     return (bits + ((uint32_t)1 << (DROP - 1))) >> DROP;
+}
+
+/* Is it worth a pair? `di` and `dj` are what the diagonals of A of the rows at
+ * either end add up to: two sets of rows are one aggregate if little of A is
+ * needed to hold them together, d_i d_j / ((d_i + d_j) |b_ij|), as of a pair in
+ * [NN12] (match.h). The same from both ends, and of whatever size entries are. */
+TCT_BOTH bool tct_edge_holds(double b, double di, double dj, double limit)
+{
+    const double less = di < dj ? di : dj, more = di < dj ? dj : di;
+    return -b * limit * (1.0 + less / more) >= less;
 }
 
 /* splitmix64, as base.h has it */

@@ -1,9 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/largest.c - the largest eigenvalue of D^-1 A, from some steps of
- * conjugate gradients with a right-hand side of random numbers. */
+ * precond/amg/largest.c - some steps of conjugate gradients with a right-hand side
+ * of random numbers, and D^-1 or the levels from one on as preconditioner M: they
+ * know the largest eigenvalue of M A, and how much nearer they have come. */
 #include "precond/amg/there.h"
 
-enum { STEPS = 12 };
+enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
+
+typedef struct {
+    const tacit_operator *A;
+    const double *inverse; /* M is D^-1 [n], */
+    const tct_amg *M;      /* ... or the cycle from L on, */
+    const tct_amg_level *L;
+    int most, steps;
+    double alpha[STEPS], beta[STEPS];
+    double nearer; /* how much of (e, A e) is gone */
+} run;
 
 typedef struct {
     tacit_queue *q;
@@ -48,46 +59,68 @@ static double summed(const vectors *v)
     return sum;
 }
 
-/* r = b at first; the steps end where there is nothing left of it, or A is not
- * positive. How many there are. */
-static int iterate(const tacit_operator *A, const double *inverse, vectors *v,
-                   double *alpha, double *beta)
+/* z = M r; (r, z) of all ranks */
+static double precondition(const run *s, const vectors *v)
 {
-    tacit_queue *q = A->q;
-    const size_t n = (size_t)A->n;
-    int k = 0;
-    q_pass(q, times, n, (NULL, NULL), (inverse, v->r, v->z), v->c);
-    double rz = summed(v); /* (r, D^-1 r) */
+    const size_t n = (size_t)s->A->n;
+    if (s->L) tct_amg_cycle(s->M, v->q, s->L, v->r, v->z, v->c);
+    else q_pass(v->q, times, n, (NULL, NULL), (s->inverse, v->r, v->z), v->c);
+    return summed(v);
+}
+
+/* r = b at first; the steps end where there is nothing left of it, or A is not
+ * positive. Each makes the error smaller by alpha (r, z), in the norm of A. */
+static void iterate(run *s, const vectors *v)
+{
+    tacit_queue *q = v->q;
+    const size_t n = (size_t)s->A->n;
+    double rz = precondition(s, v);
     const double least = 1e-24 * rz;
     q_copy(q, n, v->z, v->p);
-    for (; k < STEPS && rz > least; k++) {
-        apply_dot(A, q, v->p, v->t, v->c);
+    for (int k = 0; k < s->most && rz > least; k++) {
+        apply_dot(s->A, q, v->p, v->t, v->c);
         const double pt = summed(v), rz_old = rz;
         if (!(pt > 0.0)) break;
-        alpha[k] = rz / pt;
-        q_axpy(q, n, -alpha[k], NULL, v->t, v->r);
-        q_pass(q, times, n, (NULL, NULL), (inverse, v->r, v->z), v->c);
-        rz = summed(v);
-        beta[k] = rz / rz_old;
-        q_aypx(q, n, beta[k], NULL, v->z, v->p);
+        s->alpha[k] = rz / pt;
+        s->nearer += s->alpha[k] * rz;
+        q_axpy(q, n, -s->alpha[k], NULL, v->t, v->r);
+        rz = precondition(s, v);
+        s->beta[k] = rz / rz_old;
+        q_aypx(q, n, s->beta[k], NULL, v->z, v->p);
+        s->steps = k + 1;
     }
-    return k;
+}
+
+static tacit_status start(run *s)
+{
+    const tacit_operator *A = s->A;
+    vectors v;
+    tacit_status status = open_vectors(A, &v);
+    if (status >= 0) status = put_random(A, v.r);
+    status = tct_agree(A->world, status);
+    if (status >= 0) {
+        iterate(s, &v);
+        status = tct_agree(A->world, q_own_status(A->q));
+    }
+    close_vectors(&v);
+    return status;
 }
 
 tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
                              double *out)
 {
-    vectors v;
-    double alpha[STEPS], beta[STEPS];
-    int steps = 0;
-    tacit_status status = open_vectors(A, &v);
-    if (status >= 0) status = put_random(A, v.r);
-    status = tct_agree(A->world, status);
-    if (status >= 0) {
-        steps = iterate(A, inverse, &v, alpha, beta);
-        status = tct_agree(A->world, q_own_status(A->q));
-    }
-    close_vectors(&v);
-    if (status >= 0) *out = tct_ritz_largest(steps, alpha, beta);
-    return status;
+    run s = {.A = A, .inverse = inverse, .most = STEPS};
+    TRY(start(&s));
+    *out = tct_ritz_largest(s.steps, s.alpha, s.beta);
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_try(const tct_amg *M, const tct_amg_level *L,
+                         double *largest, double *nearer)
+{
+    run s = {.A = L->A, .M = M, .L = L, .most = STEPS_OF_LEVELS};
+    TRY(start(&s));
+    *largest = tct_ritz_largest(s.steps, s.alpha, s.beta);
+    *nearer = s.nearer;
+    return TACIT_OK;
 }

@@ -524,6 +524,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
+    if (!as) TRY(tct_amg_overcorrect(M)); /* else it is as theirs is */
     return describe(M);
 }
 

@@ -3,7 +3,7 @@
  * become pairs.
  *
  * The logarithm does not change which edge is heavier, so that it is never
- * taken: an edge is rated -2 b_ij / (b_ii + b_jj). Ratings are rounded to a few
+ * taken: an edge is rated -2 b_ij / (d_i + d_j). Ratings are rounded to a few
  * bits: those that differ by rounding errors only, or by too little to matter,
  * are equal, and an edge's is the same at both ends.
  *
@@ -37,9 +37,23 @@ typedef struct {
     int64_t count;
 } matching;
 
+/* Between the numbers that grids have, of 1.5 to 13, so that rounding does not
+ * tell their edges apart. */
+const double tct_pair_limit = 6.3;
+
+bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
+{
+    const double too_many = 0.6, highest = 1e4;
+    if ((double)alone <= too_many * (double)all || *limit > highest)
+        return false;
+    *limit *= 2.0;
+    return true;
+}
+
 static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
 {
     const double b = p->w ? p->w[i] * p->w[j] * a : a;
+    if (!tct_edge_holds(b, p->diag[i], p->diag[j], p->limit)) return 0;
     return tct_edge_rating(b, p->diag[i] + p->diag[j]);
 }
 
@@ -101,14 +115,21 @@ static int64_t pair_links(matching *m)
     return paired;
 }
 
-static void match(matching *m)
+/* Rows that are alone, of which none has looked. */
+static void open_rows(matching *m)
+{
+    const tct_pairing *p = m->p;
+    m->count = 0;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        if (p->mate[i] == i) m->open[m->count++] = (int32_t)i;
+    m->anew = true;
+    m->by_hash = false;
+}
+
+static void run_rounds(matching *m)
 {
     tct_pairing *p = m->p;
-    for (int64_t i = 0; i < p->A->rows; i++) {
-        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
-        if (p->diag[i] > 0.0) m->open[m->count++] = (int32_t)i;
-    }
-    for (p->rounds = 0; m->count > 0;) {
+    while (m->count > 0) {
         TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
         for (int64_t k = 0; k < m->count; k++)
             if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
@@ -120,10 +141,24 @@ static void match(matching *m)
     }
 }
 
+static void match(matching *m)
+{
+    tct_pairing *p = m->p;
+    for (int64_t i = 0; i < p->A->rows; i++)
+        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
+    open_rows(m);
+    p->rounds = 0;
+    for (const int64_t all = m->count;;) {
+        run_rounds(m);
+        open_rows(m);
+        if (!tct_match_loosens(all, m->count, &p->limit)) return;
+    }
+}
+
 tacit_status tct_match(tct_pairing *p)
 {
     static const char *const what = "pairs of rows";
-    matching m = {.p = p, .anew = true};
+    matching m = {.p = p};
     tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);

@@ -44,6 +44,7 @@ enum {
 /* All of 8 bytes; the host reads it as a whole. */
 typedef struct tct_amg_state {
     uint64_t count, next, paired, by_hash, rounds, done, listed; /* matching */
+    uint64_t all, mates;             /* rows; those that have one            */
     uint64_t far[TCT_AMG_JUMPS + 1]; /* is a jump asked for?             */
     uint64_t longs, too_long;        /* aggregates                       */
     uint64_t bad;                    /* rows whose diagonal is not > 0   */
@@ -58,13 +59,14 @@ typedef struct tct_amg_work {
     const double *w; /* smooth vector, NULL: ones       */
     double apart;    /* see aggregate.c                 */
     double joins;    /* the same                        */
+    double limit;    /* see match.h                     */
     double factor;   /* of an inverse                   */
     int step;        /* of a jump, or of a pass         */
     bool sorted;     /* columns of `out` ascend         */
     bool pairs;      /* aggregates are `first` and its mate, else `list` */
     int64_t coarse;
     tct_amg_state *state;
-    double *diag;
+    double *diag, *added; /* [rows] see match.h; that of the next pass    */
     int32_t *mate, *lower, *upper, *open, *other; /* [rows] of matching   */
     uint32_t *link;                               /* [rows] */
     int32_t *up;    /* [rows of A] the aggregate that a pass puts it in  */
@@ -193,7 +195,8 @@ TCT_BOTH void tct_amg_task_random(const tct_amg_work *g, int64_t i)
     g->vector[i] = (double)(bits >> 11) * 0x1p-53 - 0.5;
 }
 
-/* All rows that may be matched; once they are listed, those of the list. */
+/* All rows that may be matched, and once they are listed, those of the list;
+ * with another limit all that are alone. */
 TCT_BOTH void tct_amg_task_open(const tct_amg_work *g, int64_t i)
 {
     const bool is = g->diag[i] > 0.0;
@@ -206,6 +209,16 @@ TCT_BOTH void tct_amg_task_opened(const tct_amg_work *g, int64_t i)
 {
     (void)i;
     g->state->done = g->state->count == 0;
+    g->state->all = g->state->count;
+}
+
+TCT_BOTH void tct_amg_task_reopen(const tct_amg_work *g, int64_t i)
+{
+    tct_amg_state *s = g->state;
+    (void)i;
+    s->count = s->all - s->mates;
+    s->done = s->count == 0;
+    s->by_hash = s->listed = 0;
 }
 
 /* Row `k` of a round; -1: none. */
@@ -214,7 +227,7 @@ TCT_BOTH int32_t tct_amg_row_at(const tct_amg_work *g, int64_t k)
     const tct_amg_state *s = g->state;
     if (s->done) return -1;
     if (s->listed) return (uint64_t)k < s->count ? g->open[k] : -1;
-    return g->diag[k] > 0.0 ? (int32_t)k : -1;
+    return g->diag[k] > 0.0 && g->mate[k] == k ? (int32_t)k : -1;
 }
 
 /* The best so far of the edges that a row looks at. */
@@ -242,6 +255,14 @@ TCT_BOTH void tct_amg_compare(tct_amg_best *b, int64_t i, int64_t j,
     else if (j > b->high) b->high = j;
 }
 
+TCT_BOTH uint32_t tct_amg_rate(const tct_amg_work *g, int64_t i, int64_t j,
+                               double a)
+{
+    const double b = tct_amg_b(g, i, j, a);
+    if (!tct_edge_holds(b, g->diag[i], g->diag[j], g->limit)) return 0;
+    return tct_edge_rating(b, g->diag[i] + g->diag[j]);
+}
+
 TCT_BOTH void tct_amg_task_look(const tct_amg_work *g, int64_t k)
 {
     const int32_t i = tct_amg_row_at(g, k);
@@ -251,9 +272,7 @@ TCT_BOTH void tct_amg_task_look(const tct_amg_work *g, int64_t k)
     for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
         const int32_t j = A->col[e];
         if (j == i || g->mate[j] != j) continue;
-        tct_amg_compare(&b, i, j,
-                        tct_edge_rating(tct_amg_b(g, i, j, A->val[e]),
-                                        g->diag[i] + g->diag[j]),
+        tct_amg_compare(&b, i, j, tct_amg_rate(g, i, j, A->val[e]),
                         g->state->by_hash != 0);
     }
     g->lower[i] = b.low < i ? (int32_t)b.low : -1;
@@ -315,6 +334,7 @@ TCT_BOTH void tct_amg_task_decide(const tct_amg_work *g, int64_t i)
     s->rounds++;
     s->done = s->next == 0 || (s->paired == 0 && s->by_hash);
     s->by_hash = s->by_hash || s->paired <= s->count / TCT_AMG_FEW;
+    s->mates += s->paired;
     s->count = s->next;
     s->listed = 1;
     s->next = s->paired = 0;
@@ -333,6 +353,14 @@ TCT_BOTH void tct_amg_task_number(const tct_amg_work *g, int64_t i)
     const int32_t j = g->mate[i];
     g->up[i] = j < 0 ? -1 : (int32_t)g->sum[j < i ? j : i];
     if (j >= i) g->first[g->sum[i]] = (int32_t)i;
+}
+
+/* Of pair `n`, whose row of `out` is there: aggregate.c, add_up_diagonal. */
+TCT_BOTH void tct_amg_task_add_up(const tct_amg_work *g, int64_t n)
+{
+    const int32_t i = g->first[n], j = g->mate[i];
+    const bool is = tct_amg_sum_row(&g->out, NULL, n).diagonal > 0.0;
+    g->added[n] = !is ? 0.0 : g->diag[i] + (j > i ? g->diag[j] : 0.0);
 }
 
 /* Of a row of the level, after the pass `step`. */
@@ -561,9 +589,9 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 /* X(task): in the order of this file. */
 /* clang-format off */
 #define TCT_AMG_TASKS(X)                                                       \
-    X(diagonal) X(look_over) X(inverse) X(random) X(open) X(opened) X(look)    \
-    X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) X(go_up)       \
-    X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
+    X(diagonal) X(look_over) X(inverse) X(random) X(open) X(opened) X(reopen)  \
+    X(look) X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
+    X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
     X(sort) X(weigh) X(weigh_none) X(scale) X(measure) X(starts)
 /* clang-format on */
 

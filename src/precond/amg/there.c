@@ -2,6 +2,7 @@
  * precond/amg/there.c - set-up on a device: which tasks follow one another. The
  * host looks at a few numbers where it must know how much memory comes next. */
 #include "precond/amg/there.h"
+#include "precond/amg/match.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
@@ -80,6 +81,7 @@ static size_t divide_room(double *room, int64_t n, tct_amg_work *g)
                                  &g->count, &g->length, &g->longs};
     g->state = carve(&c, TCT_AMG_STATE, sizeof(double));
     g->diag = carve(&c, n, sizeof *g->diag);
+    g->added = carve(&c, n, sizeof *g->added);
     g->sum = carve(&c, n + 1, sizeof *g->sum);
     g->partial = carve(&c, TCT_AMG_STRETCHES + 1, sizeof *g->partial);
     g->link = carve(&c, n, sizeof *g->link);
@@ -141,20 +143,32 @@ static void enqueue_round(tct_amg_there *t, int64_t n)
 }
 
 /* A round pairs a row, or it is the last but one: they end. */
-static tacit_status match(tct_amg_there *t, int *rounds)
+static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
 {
-    const int64_t rows = t->g.A.rows;
     int64_t n = rows;
-    clear_state(t);
-    each(t, TCT_AMG_open, rows);
-    each(t, TCT_AMG_opened, 1);
     for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
         for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
         TRY(look_at_state(t));
         if (t->seen.done) break;
         n = (int64_t)t->seen.count;
     }
-    *rounds += (int)t->seen.rounds;
+    return TACIT_OK;
+}
+
+static tacit_status match(tct_amg_there *t, int *rounds)
+{
+    const int64_t rows = t->g.A.rows;
+    const tct_amg_state *s = &t->seen;
+    clear_state(t);
+    each(t, TCT_AMG_open, rows);
+    each(t, TCT_AMG_opened, 1);
+    TRY(run_rounds(t, rows));
+    while (tct_match_loosens((int64_t)s->all, (int64_t)(s->all - s->mates),
+                             &t->g.limit)) {
+        each(t, TCT_AMG_reopen, 1);
+        TRY(run_rounds(t, rows));
+    }
+    *rounds += (int)s->rounds;
     return TACIT_OK;
 }
 
@@ -194,10 +208,12 @@ static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
     g->weight = g->w;
     g->group = g->up;
     TRY(contract(t, memory));
+    each(t, TCT_AMG_add_up, g->coarse);
+    double *const diag = g->diag;
+    g->diag = g->added;
+    g->added = diag;
     g->A = g->out;
     g->w = NULL;
-    g->apart = HUGE_VAL;
-    each(t, TCT_AMG_diagonal, g->A.rows);
     return TACIT_OK;
 }
 
@@ -206,6 +222,7 @@ static tacit_status passes(tct_amg_there *t, int count, int *rounds)
 {
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
+    t->g.limit = tct_pair_limit;
     each(t, TCT_AMG_diagonal, t->A.rows);
     for (int k = 0; status >= 0 && k < count; k++) {
         double *memory = NULL;
