@@ -159,7 +159,8 @@ static void iterations_are_few_and_hardly_grow(void **state)
                 {"poisson3d:40", "v", "jacobi", 4, 16},
                 {"jump3d:30,1e4,1", "v", "chebyshev", 2, 40},
                 {"anisotropic3d:40,0.01", "v", "chebyshev", 2, 40},
-                {"tet3d:24,1", "v", "chebyshev", 2, 40}};
+                {"tet3d:24,1", "v", "chebyshev", 2, 40},
+                {"like:g3_circuit,100x100", "v", "chebyshev", 2, 35}};
     const int more = tacit_world_size(test_world()) > 1 ? 5 : 0;
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         amg a;
