@@ -57,8 +57,7 @@ static tacit_status build(tct_amg *N, const tct_amg *M,
              "preconditioner amg: of the near-null vector that was given a "
              "device has made levels, and nobody has kept it: make the "
              "preconditioner anew");
-    TRY(tct_amg_build(N, M->base.made_for, &from, M->there ? NULL : M));
-    return M->columns > 1 ? tct_amg_columns(&N->base, M->columns) : TACIT_OK;
+    return tct_amg_build(N, M->base.made_for, &from, M->there ? NULL : M);
 }
 
 tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
