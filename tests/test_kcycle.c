@@ -4,7 +4,8 @@
  * a preconditioner that varies.
  *
  * RUN: np=1,2,3,4
- * THREADS: 3 */
+ * THREADS: 3
+ * LABEL: slow */
 #include "decorated.h"
 #include "gpu.h"
 #include "problem.h"

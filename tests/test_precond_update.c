@@ -116,7 +116,11 @@ static void the_same_values_change_nothing(void **state)
             assert_int_equal(is.levels, was.levels);
             assert_string_equal(is.detail, was.detail);
             assert_string_equal(is.end, was.end);
-            assert_true(is.bytes == was.bytes);
+            /* how many values there are, of those that rounding has told apart,
+             * says how they are stored */
+            if (fabs(is.bytes - was.bytes) > 0.1 * was.bytes)
+                fail_msg("%s, %s: %.0f bytes, %.0f before", matrices[i],
+                         formats[k], is.bytes, was.bytes);
             assert_true(difference(&u, a, b) < 1e-9);
             assert_true(llabs(solve(&u) - before) <= 1);
             close_update(&u);
