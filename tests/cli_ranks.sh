@@ -7,7 +7,13 @@
 cd "$work" || exit 1
 mark=$(basename "$work") # of the processes of this test
 # What the kernel has of others' memory comes and goes; ours is called tacit-...
-in_shm() { find /dev/shm -name 'tacit-*' -user "$(id -u)" 2>/dev/null | sort; }
+# files of processes that are no more: others are of tests that run beside this one
+in_shm() {
+    find /dev/shm -name 'tacit-*' -user "$(id -u)" 2>/dev/null | sort | while read -r file; do
+        owner=${file#*/tacit-}
+        [ -d "/proc/${owner%%-*}" ] || echo "$file"
+    done
+}
 before=$(in_shm)
 
 # The names in a report, in their order.
