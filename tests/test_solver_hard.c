@@ -265,6 +265,7 @@ static void check_low(problem *p, const char *name, const tacit_matrix *m)
     tacit_operator *low32 = rounded(p, m, 32), *low48 = rounded(p, m, 48);
     low32->low = low48;
     p->A->low = low32;
+    /* of the larger ones with cg alone, for time */
     for (int k = 0; k < (p->n < 1000 ? METHODS : 1); k++)
         check_mixed(p, name, methods[k]);
     p->A->low = low48;

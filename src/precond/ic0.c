@@ -63,7 +63,7 @@ static void ic0_destroy(tacit_operator *M)
 
 /* Rows of the matrix in the order of the operator. */
 typedef struct {
-    const tct_csr *A;
+    const tacit_matrix *m;
     const tct_order *order;
     int exponent;
 } source;
@@ -76,8 +76,9 @@ static int64_t row_of(const source *from, int64_t k)
 /* Where entry `e` of the matrix stands; -1: with another rank. */
 static int64_t column_of(const source *from, int64_t e)
 {
-    const int64_t j = tct_csr_col(from->A, e) - from->A->first;
-    if (j < 0 || j >= from->A->rows) return -1;
+    const tct_csr *A = &from->m->A;
+    const int64_t j = tct_csr_col(A, e) - A->first;
+    if (j < 0 || j >= A->rows) return -1;
     return from->order ? from->order->now[j] : j;
 }
 
@@ -86,14 +87,15 @@ static int64_t column_of(const source *from, int64_t e)
  * the first time they are only counted. */
 static void transpose(const source *from, lower *L, int64_t *next)
 {
+    const tct_csr *A = &from->m->A;
     for (int64_t i = 0; i < L->n; i++) {
         const int64_t row = row_of(from, i);
-        for (int64_t e = from->A->ptr[row]; e < from->A->ptr[row + 1]; e++) {
+        for (int64_t e = A->ptr[row]; e < A->ptr[row + 1]; e++) {
             const int64_t j = column_of(from, e);
             if (j <= i) continue;
             if (L->col) {
                 L->col[next[j]] = (int32_t)i;
-                L->val[next[j]] = ldexp(from->A->val[e], -from->exponent);
+                L->val[next[j]] = ldexp(A->val[e], -from->exponent);
             }
             next[j]++;
         }
@@ -141,7 +143,7 @@ static int64_t factor(const source *from, double shift, lower *L, int64_t *next,
     for (int64_t i = 0; i < L->n; i++) next[i] = L->ptr[i];
     transpose(from, L, next);
     for (int64_t i = 0; i < L->n; i++) {
-        const double d = tct_csr_diagonal(from->A, row_of(from, i));
+        const double d = tct_csr_diagonal(&from->m->A, row_of(from, i));
         if (!find_row(L, i, ldexp(d, -from->exponent) * (1.0 + shift), row))
             return i;
     }
@@ -162,7 +164,7 @@ static tacit_status build(const source *from, lower *L, int64_t *next,
         if (!isfinite(shift))
             FAIL(TACIT_INPUT,
                  "preconditioner ic0: row %lld has entries that are too large",
-                 (long long)(from->A->first + row_of(from, bad) + 1));
+                 (long long)(tct_original(from->m, row_of(from, bad)) + 1));
     }
     if (shift > 0.0)
         tct_log(TCT_NOTE,
@@ -177,7 +179,7 @@ static tacit_status make(const tacit_operator *A, const tacit_matrix *matrix,
                          lower *L)
 {
     const int64_t n = matrix->A.rows;
-    const source rows = {&matrix->A, A->order, A->exponent};
+    const source rows = {matrix, A->order, A->exponent};
     int64_t *next = tct_calloc((size_t)(n + 1) * sizeof *next);
     double *row = tct_calloc((size_t)(n + 1) * sizeof *row);
     *L = (lower){.n = n, .ptr = tct_calloc((size_t)(n + 1) * sizeof *L->ptr)};

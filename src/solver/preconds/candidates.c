@@ -141,8 +141,6 @@ static const char *why_out(const tct_race *race, const tct_precond *row,
                            bool constant)
 {
     if (row->about.reason) return row->about.reason;
-    if (row->about.when_named)
-        return "it is tried where it is named, for what it may cost";
     if (row->about.of_matrix && !race->wish.matrix)
         return "the entries of the matrix are not at hand";
     if (row->about.of_matrix && !(row->products > 0.0))
