@@ -149,15 +149,18 @@ typedef struct tct_amg_coarsest {
     int exponent; /* it is the inverse of the matrix times 2^-exponent */
     int bits;     /* of its values */
     tct_block *block;
-    tct_plan *plan;  /* NULL: this rank alone */
-    double *all;     /* right-hand sides: this rank's, others' */
-    int64_t *starts; /* [ranks + 1] first row of each */
+    tct_plan *plan;         /* NULL: this rank alone */
+    double *all;            /* right-hand sides: this rank's, others' */
+    int64_t *starts;        /* [ranks + 1] first row of each */
+    const tct_order *order; /* of vectors; NULL: that of the matrix */
 } tct_amg_coarsest;
 
-/* *positive false: the matrix is not positive definite as rounded, and there is
+/* Vectors are in `order`, which outlives it, or in that of `m` (NULL).
+ * *positive false: the matrix is not positive definite as rounded, and there is
  * no inverse.
  * Collective.  Errors NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
+                                     const tct_order *order,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive);
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);

@@ -154,7 +154,7 @@ static int round_inverse(int64_t n, double *a, double norm)
 
 /* This rank's rows of the inverse `a`, its own columns first, as a block. */
 static tacit_status store(tacit_queue *q, const tacit_matrix *m,
-                          const double *a, tct_block **out)
+                          const double *a, const int32_t *old, tct_block **out)
 {
     const bool host = q->device->kind == TCT_KIND_HOST;
     const tct_format *format =
@@ -168,12 +168,12 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
         status = TCT_ALLOC(rows * n, "the coarsest matrix", &L.val);
     for (int64_t i = 0; status >= 0 && i <= rows; i++) L.ptr[i] = i * n;
     for (int64_t k = 0; status >= 0 && k < rows * n; k++) {
-        const int64_t j = k % n, other = j - rows;
-        const int64_t column = j < rows        ? first + j
+        const int64_t i = k / n, j = k % n, other = j - rows;
+        const int64_t column = j < rows        ? first + (old ? old[j] : j)
                                : other < first ? other
                                                : other + rows;
         L.col[k] = (int32_t)j;
-        L.val[k] = a[(first + k / n) * n + column];
+        L.val[k] = a[(first + (old ? old[i] : i)) * n + column];
     }
     if (status >= 0) status = format->create(&L, q->team, out);
     tct_local_free(&L);
@@ -181,8 +181,8 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
 }
 
 /* All that other ranks have of `columns` vectors. Collective. */
-static tacit_status plan(tacit_queue *q, const int64_t *starts, int columns,
-                         tct_plan **out)
+static tacit_status plan(tacit_queue *q, const int64_t *starts,
+                         const tct_order *order, int columns, tct_plan **out)
 {
     const int64_t first = starts[q->rank], rows = starts[q->rank + 1] - first;
     const int64_t others = starts[q->ranks] - rows;
@@ -193,7 +193,8 @@ static tacit_status plan(tacit_queue *q, const int64_t *starts, int columns,
         ids[k] = k < first ? k : k + rows;
     status = tct_agree(q->world, status);
     if (status >= 0)
-        status = tct_plan_create(q, starts, ids, others, NULL, columns, out);
+        status = tct_plan_create(q, starts, ids, others,
+                                 order ? order->now : NULL, columns, out);
     tct_free(ids);
     return status;
 }
@@ -217,20 +218,22 @@ static tacit_status build(tacit_queue *q, const tacit_matrix *m, double *a,
     TRY(tct_agree(m->world, invert_all(n, a, positive)));
     if (!*positive) return TACIT_OK; /* all ranks have the same numbers */
     if (precision != TCT_DOUBLES) C->bits = round_inverse(n, a, norm);
-    tacit_status status = store(q, m, a, &C->block);
+    tacit_status status =
+        store(q, m, a, C->order ? C->order->old : NULL, &C->block);
     if (status >= 0) status = tacit_queue_alloc(q, (size_t)n, &C->all);
     if (status >= 0) status = copy_starts(q, m, &C->starts);
     TRY(tct_agree(m->world, status));
-    return plan(q, C->starts, 1, &C->plan);
+    return plan(q, C->starts, C->order, 1, &C->plan);
 }
 
 tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
+                                     const tct_order *order,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive)
 {
     const int64_t n = m->A.global_rows;
     double *a = NULL;
-    *out = (tct_amg_coarsest){.rows = m->A.rows, .bits = 64};
+    *out = (tct_amg_coarsest){.rows = m->A.rows, .order = order, .bits = 64};
     *positive = false;
     tacit_status status =
         tct_agree(m->world, TCT_ALLOC(n * n, "the coarsest matrix", &a));
@@ -258,7 +261,7 @@ tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
     const size_t n = (size_t)C->starts[q->ranks];
     tacit_status status =
         tct_agree(q->world, tacit_queue_alloc(q, (size_t)columns * n, &all));
-    if (status >= 0) status = plan(q, C->starts, columns, &wide);
+    if (status >= 0) status = plan(q, C->starts, C->order, columns, &wide);
     if (status < 0) {
         tacit_queue_free(q, &all);
         return status;

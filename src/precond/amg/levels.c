@@ -156,8 +156,9 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     tct_amg *M = g->M;
     const tct_amg_precision precision = /* alone it is all of M */
         is_finest(g) ? TCT_DOUBLES : M->precision;
-    TRY(tct_amg_coarsest_create(g->A->q, g->m, precision, &M->coarsest,
-                                &M->direct));
+    TRY(tct_amg_coarsest_create(g->A->q, g->m,
+                                is_finest(g) ? g->A->order : NULL, precision,
+                                &M->coarsest, &M->direct));
     L->about.bits = M->coarsest.bits;
     if (M->direct) L->about.format = "inverse";
     else
