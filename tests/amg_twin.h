@@ -110,11 +110,12 @@ static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
 
 static inline tacit_status twin_store(const tacit_operator *finest,
                                       const tct_amg_csr *A, double norm,
-                                      tacit_operator **out)
+                                      bool floats, tacit_operator **out)
 {
     (void)finest;
     (void)A;
     (void)norm;
+    (void)floats;
     (void)out;
     return TACIT_UNSUPPORTED;
 }

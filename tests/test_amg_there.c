@@ -40,14 +40,14 @@ static void listen(void *ctx, int level, const char *text)
     told_left += strstr(text, "the host makes") != NULL;
 }
 
-/* With doubles, which a device keeps. */
+/* With doubles, unless something else is asked for. */
 static tacit_operator *make(const problem *p, const tct_amg_kernels *kernels,
                             const tacit_precond_options *wishes)
 {
     tacit_precond_options o = {.size = sizeof o};
     tacit_operator *M = NULL;
     if (wishes) o = *wishes;
-    o.precision = "double";
+    if (!o.precision) o.precision = "double";
     told_there = told_left = 0;
     tct_amg_kernels_instead = kernels;
     OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &M));
@@ -126,6 +126,26 @@ static void so_they_are_with_a_smooth_vector(void **state)
         .size = sizeof o, .vectors = 1, .near_null = w};
     expect_same(m, "a smooth vector", &o, 1);
     free(w);
+}
+
+/* Of a matrix that the finest level keeps as it is, whose coarser ones have any
+ * values. */
+static void so_they_are_with_floats(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"float", "auto"};
+    for (int k = 0; k < 2; k++) {
+        tacit_matrix *m = gallery_matrix("poisson3d:24");
+        const size_t n = (size_t)m->A.rows;
+        double *w = random_vector(n, 13);
+        for (size_t i = 0; i < n; i++) w[i] += 1.5;
+        const tacit_precond_options o = {.size = sizeof o,
+                                         .vectors = 1,
+                                         .near_null = w,
+                                         .precision = precisions[k]};
+        expect_same(m, precisions[k], &o, 2);
+        free(w);
+    }
 }
 
 static void so_they_are_with_other_wishes(void **state)
@@ -354,6 +374,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(levels_are_those_of_the_host),
         cmocka_unit_test(so_they_are_with_other_wishes),
         cmocka_unit_test(so_they_are_with_a_smooth_vector),
+        cmocka_unit_test(so_they_are_with_floats),
         cmocka_unit_test(new_values_make_them_anew),
         cmocka_unit_test(slices_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),

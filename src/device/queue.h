@@ -252,6 +252,10 @@ typedef struct tct_block_ops {
     /* y += B g; if `dot` is not NULL, *dot += (x, B g). Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const double *g, double *y,
                          const double *x, double *dot);
+    /* The same with values rounded to floats, where they are and through `q`.
+     * OPTIONAL.  Errors UNSUPPORTED (not of this block), NO_MEMORY, DEVICE. */
+    tacit_status (*rounded)(const tct_block *B, tacit_queue *q,
+                            tct_block **out);
     void (*destroy)(tct_block *B); /* NULL-safe */
 } tct_block_ops;
 

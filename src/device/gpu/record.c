@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/record.c - recordings. The CPU can replay one, keeping two under
- * way, or a while node can, on the device; whichever is faster for this
+ * way, unless it has a single look, or a while node can, on the device; whichever is faster for this
  * recording is found out by trying both on the first looks of a solve. */
 #include "device/gpu/record.h"
 #include <stdio.h>
@@ -105,8 +105,9 @@ void tct_record_free(tacit_queue *q, void *record)
 void tct_record_about(const void *record, char *text, size_t size)
 {
     const recording *r = record;
-    snprintf(text, size, "%s, %d iterations",
-             r->now == BY_NODE ? "while node" : "replayed", r->looks);
+    snprintf(text, size, "%s, %d iteration%s",
+             r->now == BY_NODE ? "while node" : "replayed", r->looks,
+             r->looks == 1 ? "" : "s");
 }
 
 /* --- replay ------------------------------------------------------------------ */
@@ -161,7 +162,10 @@ bool tct_record_go_on(tacit_queue *q, bool idle)
     }
     const bool node = r->now == BY_NODE;
     if (node && !idle) return false;
-    if (!node && g->made - g->taken > (uint64_t)P) return false;
+    /* where one look takes so long that a recording has no other, what goes
+     * on beyond the last one costs more than a pause between them */
+    const uint64_t under_way = P > 1 ? (uint64_t)P : 0;
+    if (!node && g->made - g->taken > under_way) return false;
     if (!r->chosen && !node && g->made - r->first >= (uint64_t)trial)
         return false; /* let it run dry, the node's turn comes then */
     int64_t looks = P;

@@ -68,15 +68,14 @@ static const tct_operator_ops low_ops = {.name = "low",
                                          .apply_block = low_block,
                                          .destroy = low_destroy};
 
-static tacit_status add(const tct_assembled *A, const char *store, int bits,
-                        tct_local *local, tacit_operator **out)
+/* Without a block. */
+static tacit_status open_view(const tct_assembled *A, int bits, view **out)
 {
     view *low = tct_calloc(sizeof *low);
     if (!low) FAIL(TACIT_NO_MEMORY, "no memory for an operator");
     const tacit_operator *base = &A->base;
     const char *name =
         strcmp(A->stored.format->about.name, "bsell") == 0 ? "bsell" : "sell";
-    local->store = store;
     low->exact = A;
     low->format = tct_format_find(base->q->device->name, name);
     low->base = (tacit_operator){.ops = &low_ops,
@@ -85,13 +84,29 @@ static tacit_status add(const tct_assembled *A, const char *store, int bits,
                                  .n = base->n,
                                  .order = base->order,
                                  .bits = bits};
+    *out = low;
+    return TACIT_OK;
+}
+
+/* With the block that `status` says was made. */
+static tacit_status close_view(tacit_status status, view *low,
+                               tacit_operator **out)
+{
     tacit_operator *made = &low->base;
-    const tacit_status status =
-        low->format->create(local, base->q->team, &low->block);
-    low->base.local = low->block;
+    made->local = low->block;
     if (status < 0) tacit_operator_destroy(&made);
     else *out = made;
     return status;
+}
+
+static tacit_status add(const tct_assembled *A, const char *store, int bits,
+                        tct_local *local, tacit_operator **out)
+{
+    view *low = NULL;
+    TRY(open_view(A, bits, &low));
+    local->store = store;
+    return close_view(low->format->create(local, A->base.q->team, &low->block),
+                      low, out);
 }
 
 tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
@@ -121,20 +136,39 @@ static tacit_status rounded_rows(const tct_assembled *A,
     return status;
 }
 
+/* Where the block is. */
+static tacit_status round_there(const tct_assembled *A, tacit_operator **out)
+{
+    const tct_block *B = A->base.local;
+    view *low = NULL;
+    if (!B->ops->rounded) return TACIT_UNSUPPORTED;
+    TRY(open_view(A, 32, &low));
+    return close_view(B->ops->rounded(B, A->base.q, &low->block), low, out);
+}
+
+static tacit_status round_here(const tct_assembled *A,
+                               const tacit_matrix *matrix, tacit_operator **out)
+{
+    tct_parts parts = {.ghosts = 0};
+    tacit_status status = rounded_rows(A, matrix, &parts);
+    if (status >= 0) status = add(A, NULL, 32, &parts.local, out);
+    tct_parts_clear(&parts);
+    return status;
+}
+
 tacit_status tct_operator_rounded(const tacit_operator *base,
                                   const tacit_matrix *matrix,
                                   tacit_operator **out)
 {
     const tct_assembled *A = tct_assembled_of(base);
-    tct_parts parts = {.ghosts = 0};
     *out = NULL;
     if (base->ops != &tct_assembled_ops) return TACIT_OK;
     const tct_block *B = base->local;
     if (SMALLER * B->matrix_bytes < LEAST * (double)B->nonzeros)
         return TACIT_OK;
-    tacit_status status = rounded_rows(A, matrix, &parts);
-    if (status >= 0) status = add(A, NULL, 32, &parts.local, out);
-    tct_parts_clear(&parts);
+    tacit_status status = round_there(A, out);
+    if (status == TACIT_UNSUPPORTED && matrix)
+        status = round_here(A, matrix, out);
     if (status == TACIT_UNSUPPORTED) return TACIT_OK;
     if (status < 0) return status;
     if ((*out)->local->matrix_bytes > SMALLER * B->matrix_bytes)

@@ -7,6 +7,7 @@ static const char *const no_blocks =
     "no dense blocks of 2 to 6 rows that take fewer bytes than rows do";
 
 static const tct_block_ops bsell_ops = {.name = "bsell",
+                                        .rounded = tct_gpu_slices_rounded,
                                         .destroy = tct_gpu_slices_destroy};
 
 static double bsell_bytes(const tct_local *A, const char **reason)

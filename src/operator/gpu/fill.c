@@ -18,7 +18,7 @@ typedef struct {
     tct_gpu_slice *slice;              /* [slices] */
 } filling;
 
-static const tct_block_ops rows_ops = {.name = "sell32",
+static const tct_block_ops rows_ops = {.name = "sell",
                                        .destroy = tct_gpu_slices_destroy};
 
 /* The widths of slices, for the host. */
@@ -48,19 +48,21 @@ static tacit_status lay_out(filling *f)
         const tct_slice_need *n = &f->need[s];
         if (n->width > UINT16_MAX)
             FAIL(TACIT_UNSUPPORTED, "a row of %d entries", n->width);
+        const bool near = n->last - n->base <= UINT16_MAX;
         f->slice[s] = (tct_gpu_slice){.cell = d->cells,
-                                      .index = d->cells * GPU_LANES * 4,
+                                      .index = d->index_bytes,
                                       .base = n->base,
                                       .width = (uint16_t)n->width,
                                       .full = (uint16_t)n->full,
-                                      .kind = SLICE_FAR};
+                                      .kind = near ? SLICE_NEAR : SLICE_FAR};
         d->cells += n->width;
+        d->index_bytes += near ? (int64_t)(n->width + 1) / 2 * 4 * GPU_LANES
+                               : (int64_t)n->width * 4 * GPU_LANES;
         if (n->width > d->widest) d->widest = n->width;
     }
     const double cells = (double)d->cells * GPU_LANES;
     if (cells > PADDED * (double)f->rows->entries + 1e5)
         FAIL(TACIT_UNSUPPORTED, "rows of too different lengths");
-    d->index_bytes = d->cells * GPU_LANES * 4;
     return TACIT_OK;
 }
 
@@ -68,13 +70,14 @@ static tacit_status fill(filling *f)
 {
     tct_gpu_arrays *d = &f->S->d;
     const size_t cells = (size_t)d->cells * GPU_LANES;
-    int32_t *index = NULL;
-    double *value = NULL;
+    const size_t size = (size_t)tct_gpu_value_bytes((tct_gpu_store)d->store);
+    uint8_t *index = NULL;
+    void *value = NULL;
     TRY(tct_gpu_upload(f->slice, (size_t)d->slices * sizeof *f->slice,
                        &d->slice));
-    TRY(tct_gpu_upload(NULL, cells * sizeof *index, &index));
-    d->index = (const uint8_t *)index;
-    TRY(tct_gpu_upload(NULL, cells * sizeof *value, &value));
+    TRY(tct_gpu_upload(NULL, (size_t)d->index_bytes, &index));
+    d->index = index;
+    TRY(tct_gpu_upload(NULL, cells * size, &value));
     d->value = value;
     tct_gpu_fill_slices(f->q, f->rows, d, index, value);
     return q_own_status(f->q);
@@ -83,15 +86,19 @@ static tacit_status fill(filling *f)
 static void tell(tct_gpu_slices *S)
 {
     tct_block *B = &S->base.base;
+    const int value = tct_gpu_value_bytes((tct_gpu_store)S->d.store);
     B->stored = S->d.cells * GPU_LANES;
     B->matrix_bytes =
-        12.0 * (double)B->stored +
+        value * (double)B->stored + (double)S->d.index_bytes +
         (double)S->d.slices * (double)(sizeof *S->d.slice + 2 * GPU_LANES);
     B->kernels = 1;
+    B->takes_pass = tct_gpu_takes_pass(S);
     snprintf(B->detail, sizeof B->detail,
-             "32-row slices: 32-bit columns, made on the device, %.2g %% "
-             "padding, doubles",
-             100.0 * ((double)B->stored / (double)B->nonzeros - 1.0));
+             "32-row slices: %.2g bytes a column, made on the device, %.2g %% "
+             "padding, %s",
+             (double)S->d.index_bytes / (double)B->stored,
+             100.0 * ((double)B->stored / (double)B->nonzeros - 1.0),
+             value == 4 ? "floats" : "doubles");
 }
 
 static tacit_status make_slices(tacit_queue *q, const tct_rows_there *rows,
@@ -105,12 +112,11 @@ static tacit_status make_slices(tacit_queue *q, const tct_rows_there *rows,
                                        .cols = rows->rows,
                                        .nonzeros = rows->entries},
                               .gpu = &tct_gpu_slices_ops};
-    S->kinds = GPU_ONLY_FAR;
-    snprintf(S->store, sizeof S->store, "f64");
+    snprintf(S->store, sizeof S->store, rows->floats ? "f32" : "f64");
     S->d = (tct_gpu_arrays){.rows = rows->rows,
                             .cols = rows->rows,
                             .b = 1,
-                            .store = GPU_F64,
+                            .store = rows->floats ? GPU_F32 : GPU_F64,
                             .walk = GPU_ANY,
                             .groups = rows->rows,
                             .slices = (rows->rows + GPU_LANES - 1) / GPU_LANES};
@@ -135,8 +141,8 @@ static tacit_status build(tct_assembled *A, const tct_rows_there *rows)
     A->starts[0] = 0;
     A->starts[1] = rows->rows;
     TRY(make_slices(base->q, rows, &A->stored.block));
-    A->stored.format = tct_format_find(base->q->device->name, "sell32");
-    snprintf(A->stored.name, sizeof A->stored.name, "sell32");
+    A->stored.format = tct_format_find(base->q->device->name, "sell");
+    snprintf(A->stored.name, sizeof A->stored.name, "sell");
     base->local = A->stored.block;
     tct_assembled_describe(A);
     return TACIT_OK;

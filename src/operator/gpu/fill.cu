@@ -28,28 +28,61 @@ static __global__ void __launch_bounds__(THREADS)
     const int32_t mine = is ? (int32_t)(A.ptr[i + 1] - from) : 0;
     int32_t most = mine, least = mine;
     int32_t base = mine > 0 ? A.col[from] : INT32_MAX;
+    int32_t last = mine > 0 ? A.col[from + mine - 1] : 0;
     for (int d = GPU_WAVE / 2; d > 0; d /= 2) {
         most = max(most, tct_shuffle_across(most, d));
         least = min(least, tct_shuffle_across(least, d));
         base = min(base, tct_shuffle_across(base, d));
+        last = max(last, tct_shuffle_across(last, d));
     }
     length[i] = (uint16_t)min(mine, UINT16_MAX);
-    if (tct_lane() == 0) need[s] = {most, least, most > 0 ? base : 0};
+    if (tct_lane() == 0) need[s] = {most, least, most > 0 ? base : 0, last};
 }
 
+/* Columns as cells.h has them. */
+template <class V>
 static __global__ void __launch_bounds__(THREADS)
-    fill(tct_rows_there A, tct_gpu_arrays d, int32_t *index, double *value)
+    fill(tct_rows_there A, tct_gpu_arrays d, uint8_t *index, V *value)
 {
     const int64_t s = slice_of_warp(), i = row_of_lane(s);
     if (s >= d.slices) return;
+    const int lane = tct_lane();
     const tct_gpu_slice slice = d.slice[s];
+    uint16_t *near = (uint16_t *)(index + slice.index);
+    int32_t *far = (int32_t *)(index + slice.index);
     const int64_t from = i < A.rows ? A.ptr[i] : 0;
     const int64_t mine = i < A.rows ? A.ptr[i + 1] - from : 0;
     for (int k = 0; k < slice.width; k++) {
-        const int64_t at = (slice.cell + k) * GPU_WAVE + tct_lane();
-        index[at] = k < mine ? A.col[from + k] : slice.base;
-        value[at] = k < mine ? A.val[from + k] : 0.0;
+        const int32_t column = k < mine ? A.col[from + k] : slice.base;
+        if (slice.kind == SLICE_NEAR)
+            near[2 * (k / 2 * GPU_WAVE + lane) + k % 2] =
+                (uint16_t)(column - slice.base);
+        else far[k * GPU_WAVE + lane] = column;
+        value[(slice.cell + k) * GPU_WAVE + lane] =
+            k < mine ? (V)A.val[from + k] : (V)0;
     }
+    if (slice.kind == SLICE_NEAR && slice.width % 2 != 0)
+        near[2 * (slice.width / 2 * GPU_WAVE + lane) + 1] = 0;
+}
+
+/* The values of a slice. */
+static __global__ void __launch_bounds__(THREADS)
+    round_slices(tct_gpu_arrays from, tct_gpu_arrays to)
+{
+    const int64_t s = slice_of_warp();
+    if (s >= to.slices) return;
+    const tct_gpu_slice slice = to.slice[s];
+    const int64_t cell = (int64_t)to.b * to.b * GPU_WAVE;
+    if (slice.kind == SLICE_CONST) {
+        tct_gpu_const *same = (tct_gpu_const *)(to.index + slice.index);
+        for (int k = tct_lane(); k < slice.width; k += GPU_WAVE)
+            same[k].value = (double)(float)same[k].value;
+        return;
+    }
+    const double *value = (const double *)from.value + slice.cell * cell;
+    float *rounded = (float *)to.value + slice.cell * cell;
+    for (int64_t k = tct_lane(); k < slice.width * cell; k += GPU_WAVE)
+        rounded[k] = (float)value[k];
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -79,13 +112,27 @@ extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_rows_there *rows,
 }
 
 extern "C" void tct_gpu_fill_slices(tacit_queue *q, const tct_rows_there *rows,
-                                    const tct_gpu_arrays *d, int32_t *index,
-                                    double *value)
+                                    const tct_gpu_arrays *d, uint8_t *index,
+                                    void *value)
 {
+    const int blocks = tct_grid(d->slices, WARPS, INT32_MAX);
     tct_gpu_flush(q);
-    fill<<<tct_grid(d->slices, WARPS, INT32_MAX), THREADS, 0,
-           tct_gpu_of(q)->stream>>>(*rows, *d, index, value);
+    const gpu_stream stream = tct_gpu_of(q)->stream;
+    if (d->store == GPU_F32)
+        fill<<<blocks, THREADS, 0, stream>>>(*rows, *d, index, (float *)value);
+    else
+        fill<<<blocks, THREADS, 0, stream>>>(*rows, *d, index, (double *)value);
     tct_gpu_ok(q, gpu_last_error(), "filling slices");
+}
+
+extern "C" void tct_gpu_round_slices(tacit_queue *q, const tct_gpu_arrays *from,
+                                     const tct_gpu_arrays *to)
+{
+    if (to->slices == 0) return;
+    tct_gpu_flush(q);
+    round_slices<<<tct_grid(to->slices, WARPS, INT32_MAX), THREADS, 0,
+                   tct_gpu_of(q)->stream>>>(*from, *to);
+    tct_gpu_ok(q, gpu_last_error(), "rounding to floats");
 }
 
 extern "C" void tct_gpu_count_rows(tacit_queue *q, const tct_gpu_arrays *from,

@@ -6,6 +6,7 @@
 /* --- sell32 ------------------------------------------------------------------- */
 
 static const tct_block_ops sell32_ops = {.name = "sell32",
+                                         .rounded = tct_gpu_slices_rounded,
                                          .destroy = tct_gpu_slices_destroy};
 
 static const char *sell32_store(const tct_local *A)
@@ -37,6 +38,7 @@ const tct_format tct_format_gpu_sell32 = {
 /* --- sell --------------------------------------------------------------------- */
 
 static const tct_block_ops sell_ops = {.name = "sell",
+                                       .rounded = tct_gpu_slices_rounded,
                                        .destroy = tct_gpu_slices_destroy};
 
 static double sell_bytes(const tct_local *A, const char **reason)

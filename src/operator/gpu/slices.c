@@ -2,6 +2,7 @@
  * operator/gpu/slices.c - blocks in sliced ELL on a GPU: what was built on the
  * host is copied to the device, and copied again when values change. */
 #include "operator/gpu/slices.h"
+#include "operator/gpu/fill.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -247,5 +248,60 @@ tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
     }
     tct_gpu_slices_build_free(&host);
     if (status >= 0) take_about(&about, S);
+    return status;
+}
+
+/* --- floats -------------------------------------------------------------------- */
+
+/* Copies of the arrays of `from` but the values, of which there is only room. */
+static tacit_status copy_but_values(const tct_gpu_arrays *from,
+                                    tct_gpu_arrays *d)
+{
+    tct_gpu_array to[ARRAYS], all[ARRAYS];
+    *d = *from;
+    d->store = GPU_F32;
+    tct_gpu_list(from, 0, all);
+    tct_gpu_list(d, 0, to);
+    for (int i = 0; i < ARRAYS; i++)
+        memset((char *)d + all[i].member, 0, sizeof(void *));
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < ARRAYS && status >= 0; i++) {
+        void *copy = NULL;
+        if (!all[i].p) continue;
+        status = tct_gpu_upload(NULL, to[i].bytes, &copy);
+        memcpy((char *)d + all[i].member, &copy, sizeof copy);
+        if (status >= 0 && all[i].member != offsetof(tct_gpu_arrays, value))
+            status = tct_gpu_status(
+                gpu_memcpy(copy, all[i].p, all[i].bytes, GPU_ON_DEVICE),
+                "copying on the device");
+    }
+    if (status >= 0) status = arrived();
+    if (status < 0) release(d);
+    return status;
+}
+
+tacit_status tct_gpu_slices_rounded(const tct_block *block, tacit_queue *q,
+                                    tct_block **out)
+{
+    const tct_gpu_slices *of = (const tct_gpu_slices *)(const void *)block;
+    const tct_gpu_arrays *from = &of->d;
+    if (from->store != GPU_F64 || from->long_rows > 0)
+        FAIL(TACIT_UNSUPPORTED, "values that are no doubles");
+    tct_gpu_slices *S = tct_calloc(sizeof *S);
+    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the matrix in slices");
+    *S = *of;
+    S->lossy = true;
+    tacit_status status = copy_but_values(from, &S->d);
+    if (status >= 0) {
+        tct_gpu_round_slices(q, from, &S->d);
+        status = q_own_status(q);
+    }
+    const int64_t values = from->cells * from->b * from->b * GPU_LANES;
+    tct_block *base = &S->base.base;
+    base->matrix_bytes -= 4.0 * (double)values;
+    base->takes_pass = tct_gpu_takes_pass(S);
+    snprintf(base->detail, sizeof base->detail, "values rounded to floats");
+    if (status < 0) tct_gpu_slices_destroy(base);
+    else *out = base;
     return status;
 }

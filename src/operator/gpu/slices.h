@@ -30,6 +30,10 @@ void tct_gpu_slices_destroy(tct_block *block);
  * store that cannot hold the new values is changed for one that can. */
 tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A);
 
+/* As `rounded` of tct_block_ops, of doubles without rows kept apart. */
+tacit_status tct_gpu_slices_rounded(const tct_block *block, tacit_queue *q,
+                                    tct_block **out);
+
 /* The share of a matrix of `bytes` that is worth keeping in an L2 of `l2`
  * bytes from one product to the next; vectors need the rest. (Measured on an
  * H200 with 42 to 57 MB: 0.4 beats 0, 0.65 and more by 7 to 20 %.) */

@@ -49,6 +49,8 @@ tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
 
 typedef enum { TCT_AUTO_BITS, TCT_FLOATS, TCT_DOUBLES } tct_amg_precision;
 
+/* Of smooth vectors w'A w and |w|'|A| |w|. */
+bool tct_amg_floats_are_harmless(double energy, double size);
 /* All values of `m` (tct_rounded), in place. */
 void tct_amg_round(tacit_matrix *m);
 /* Does rounding leave w'A w, of each of the smooth vectors `w` [rows][vectors]

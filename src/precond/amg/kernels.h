@@ -23,10 +23,11 @@ typedef struct tct_amg_kernels {
      * what its rows are, and nothing was done. Then the rows, as `A` has them. */
     bool (*count)(const tacit_operator *A, int32_t *count);
     void (*read)(const tacit_operator *A, const tct_amg_csr *out);
-    /* The operator of `A`, whose largest row sum is `norm`.
+    /* The operator of `A`, whose largest row sum is `norm` and whose values
+     * may be `floats`.
      * Errors      UNSUPPORTED (the host is to make it), NO_MEMORY, DEVICE. */
     tacit_status (*store)(const tacit_operator *finest, const tct_amg_csr *A,
-                          double norm, tacit_operator **out);
+                          double norm, bool floats, tacit_operator **out);
 } tct_amg_kernels;
 
 #ifdef __cplusplus

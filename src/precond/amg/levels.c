@@ -74,21 +74,23 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     return tacit_queue_alloc(q, n, &L->x2);
 }
 
-/* What a device has made of the level is stored as it is. */
 static tacit_status set_floats(growth *g)
 {
     const bool several = g->near.vectors > 0;
-    g->floats = !g->there && g->M->precision == TCT_FLOATS;
-    if (g->there || g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
+    g->floats = g->M->precision == TCT_FLOATS;
+    if (g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
+    if (g->there) return tct_amg_there_floats(g->there, &g->floats);
     return tct_amg_floats_will_do(g->m, several ? g->near.value : g->smooth,
                                   several ? g->near.vectors : 1, &g->floats);
 }
 
-/* The operator as it is, or a view of it with floats. */
+/* The operator as it is, or a view of it with floats; the host makes none where a
+ * device makes the levels, which would take longer than all of these. */
 static tacit_status make_finest(growth *g, tct_amg_level *L)
 {
     tacit_status status = TACIT_OK;
-    if (g->floats) status = tct_operator_rounded(g->A, g->m, &L->own);
+    if (g->floats)
+        status = tct_operator_rounded(g->A, g->there ? NULL : g->m, &L->own);
     L->A = L->own ? L->own : g->A;
     L->exponent = g->A->exponent;
     L->about.bits = L->own ? 32 : 64;
@@ -117,9 +119,9 @@ tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
 
 static tacit_status make_coarse(growth *g, tct_amg_level *L)
 {
-    if (g->floats) tct_amg_round(g->own);
+    if (g->floats && !g->there) tct_amg_round(g->own);
     const tacit_status status =
-        g->there ? tct_amg_there_operator(g->there, g->A, &L->own)
+        g->there ? tct_amg_there_operator(g->there, g->A, g->floats, &L->own)
                  : make_here(g->A->q, g->m, g->near.vectors > 1, &L->own);
     if (status < 0) return status;
     L->A = L->own;
@@ -516,7 +518,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     set_size(&g, from->matrix);
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
-    if (status >= 0 && !as && g.near.vectors == 0 && M->precision != TCT_FLOATS)
+    if (status >= 0 && !as && g.near.vectors == 0)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);

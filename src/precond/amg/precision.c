@@ -14,6 +14,11 @@
 /* Of w'A w, what rounding may change: measured, iterations stay the same. */
 static const double HARMLESS = 1e-2, ROUNDED = 0x1p-24;
 
+bool tct_amg_floats_are_harmless(double energy, double size)
+{
+    return ROUNDED * size <= HARMLESS * energy;
+}
+
 void tct_amg_round(tacit_matrix *m)
 {
     const int64_t entries = tct_csr_nonzeros(&m->A);
@@ -45,7 +50,7 @@ static tacit_status will_do_for(const tacit_matrix *m, const double *w,
         add_row(A, w, vectors, v, i, &energy, &size);
     double sums[] = {energy, size};
     TRY(tct_reduce_f64(m->world, TCT_SUM, 2, sums));
-    *out = ROUNDED * sums[1] <= HARMLESS * sums[0];
+    *out = tct_amg_floats_are_harmless(sums[0], sums[1]);
     return TACIT_OK;
 }
 

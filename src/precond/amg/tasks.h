@@ -173,6 +173,26 @@ TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
     tct_amg_largest_of(&g->state->size, size);
 }
 
+/* precision.c: of w'A w what row i has, and of |w|'|A| |w| */
+TCT_BOTH void tct_amg_task_energy(const tct_amg_work *g, int64_t i)
+{
+    const tct_amg_csr *A = &g->A;
+    double energy = 0.0, size = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const double ww = g->w ? g->w[i] * g->w[A->col[k]] : 1.0;
+        energy += A->val[k] * ww;
+        size += fabs(A->val[k] * ww);
+    }
+    g->vector[i] = energy;
+    g->sums[i] = size;
+}
+
+/* tct_amg_round, of entry k; no entry is too large for a float */
+TCT_BOTH void tct_amg_task_round(const tct_amg_work *g, int64_t k)
+{
+    g->A.val[k] = (double)(float)g->A.val[k];
+}
+
 /* smoother.c: put_inverse, of `sums` into `vector` */
 TCT_BOTH void tct_amg_task_inverse(const tct_amg_work *g, int64_t i)
 {
@@ -589,7 +609,7 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
 /* X(task): in the order of this file. */
 /* clang-format off */
 #define TCT_AMG_TASKS(X)                                                       \
-    X(diagonal) X(look_over) X(inverse) X(random) X(open) X(opened) X(reopen)  \
+    X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
     X(look) X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
     X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
     X(sort) X(weigh) X(weigh_none) X(scale) X(measure) X(starts)

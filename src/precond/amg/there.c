@@ -402,8 +402,25 @@ tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
     TRY(tacit_queue_alloc(t->q, n, &out->diagonal));
     TRY(tacit_queue_alloc(t->q, n, &out->sum));
     TRY(look_over(t, &t->A, out->diagonal, out->sum));
-    out->bound = t->about.bound;
+    out->bound = t->seen.bound;
     return TACIT_OK;
+}
+
+tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
+{
+    const size_t n = (size_t)t->A.rows;
+    double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
+    tidy(t);
+    begin_level(t);
+    t->g.vector = t->g.diag;
+    t->g.sums = (double *)(void *)t->g.sum;
+    each(t, TCT_AMG_energy, t->A.rows);
+    q_fill(t->q, n, 1.0, t->g.added);
+    q_dot(t->q, n, t->g.vector, t->g.added, &at[0]);
+    q_dot(t->q, n, t->g.sums, t->g.added, &at[1]);
+    q_get(t->q, 2, at, energy);
+    *out = tct_amg_floats_are_harmless(energy[0], energy[1]);
+    return q_own_status(t->q);
 }
 
 tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
@@ -477,12 +494,15 @@ tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
 
 /* What the device does not store as it is, the host does. */
 tacit_status tct_amg_there_operator(tct_amg_there *t,
-                                    const tacit_operator *finest,
+                                    const tacit_operator *finest, bool floats,
                                     tacit_operator **out)
 {
     tacit_matrix *m = NULL;
     double *smooth = NULL;
-    tacit_status status = t->kernels->store(finest, &t->A, t->about.norm, out);
+    t->g.A = t->A;
+    if (floats) each(t, TCT_AMG_round, t->A.entries);
+    tacit_status status =
+        t->kernels->store(finest, &t->A, t->about.norm, floats, out);
     if (status != TACIT_UNSUPPORTED) return status;
     status = tct_amg_there_bring(t, &m, &smooth);
     if (status >= 0) status = tct_amg_operator_of(t->q, m, out);

@@ -37,9 +37,11 @@ typedef struct tct_amg_size {
 /* Errors      UNSUPPORTED (rows too long), NO_MEMORY: the host may try. */
 tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
                                    tct_amg_size *next);
-/* Of the level at hand, as amg.h says of the host's. */
+/* Of the level at hand, as amg.h says of the host's; with `floats` its values
+ * are rounded for good. */
+tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out);
 tacit_status tct_amg_there_operator(tct_amg_there *t,
-                                    const tacit_operator *finest,
+                                    const tacit_operator *finest, bool floats,
                                     tacit_operator **out);
 tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out);
 /* P to the next level, which `coarsen` has found. */

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 10, DEAR = 2, WARM = 2 };
+enum { ITERATIONS = 10, DEAR = 1, WARM = 2 };
 
 /* A recording, and what it is of. */
 typedef struct {

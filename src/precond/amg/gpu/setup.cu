@@ -217,9 +217,10 @@ static void read(const tacit_operator *A, const tct_amg_csr *out)
 }
 
 static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
-                          double norm, tacit_operator **out)
+                          double norm, bool floats, tacit_operator **out)
 {
-    const tct_rows_there rows = {A->rows, A->entries, A->ptr, A->col, A->val};
+    const tct_rows_there rows = {A->rows, A->entries, A->ptr,
+                                 A->col,  A->val,     floats};
     return tct_operator_of_rows_there(finest, &rows, norm, out);
 }
 
