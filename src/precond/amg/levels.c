@@ -152,9 +152,17 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
     return status;
 }
 
+static void tell(const growth *g, const char *what, double since)
+{
+    if (g->A->world->rank == 0)
+        tct_log(TCT_DETAIL, "amg: %s in %.2f ms", what,
+                1e3 * (tct_seconds() - since));
+}
+
 /* The inverse, if there is one. */
 static tacit_status make_inverse(growth *g, tct_amg_level *L)
 {
+    const double start = tct_seconds();
     tct_amg *M = g->M;
     const tct_amg_precision precision = /* alone it is all of M */
         is_finest(g) ? TCT_DOUBLES : M->precision;
@@ -162,6 +170,7 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
                                 is_finest(g) ? g->A->order : NULL, precision,
                                 &M->coarsest, &M->direct));
     L->about.bits = M->coarsest.bits;
+    tell(g, "the last matrix inverted", start);
     if (M->direct) L->about.format = "inverse";
     else
         snprintf(M->end, sizeof M->end,
@@ -359,8 +368,8 @@ static tacit_status descend(growth *g, next_level *next)
     return TACIT_OK;
 }
 
-static void tell(const growth *g, const tct_amg_level *L, int rounds,
-                 double coarsened, double smoothed)
+static void tell_level(const growth *g, const tct_amg_level *L, int rounds,
+                       double coarsened, double smoothed)
 {
     if (g->A->world->rank == 0)
         tct_log(TCT_DETAIL,
@@ -377,7 +386,7 @@ static tacit_status make_level(growth *g, tct_amg_level *L,
 {
     const double start = tct_seconds();
     TRY(make_smoother(g, L, g->M->smoothing));
-    tell(g, L, next->rounds, seconds, tct_seconds() - start);
+    tell_level(g, L, next->rounds, seconds, tct_seconds() - start);
     return tct_agree(g->A->world, make_transfer(g, next, L));
 }
 
@@ -514,12 +523,14 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from, const tct_amg *as)
 {
     growth g = {.M = M, .as = as, .A = A};
+    double start = tct_seconds();
     bool more = true;
     set_size(&g, from->matrix);
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
     if (status >= 0 && !as && g.near.vectors == 0)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
+    tell(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);
     tacit_matrix_destroy(&g.own);
@@ -527,7 +538,9 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
+    start = tct_seconds();
     if (!as) TRY(tct_amg_overcorrect(M)); /* else it is as theirs is */
+    tell(&g, "factor of corrections found", start);
     return describe(M);
 }
 
