@@ -23,7 +23,7 @@
 #include <time.h>
 #include <unistd.h>
 #if BENCH_CHOLMOD
-#include <suitesparse/cholmod.h>
+#include <cholmod.h>
 #endif
 
 enum { RUNS_MOST = 32, MANY = 64, WHOSE = 1 + BENCH_CHOLMOD };
