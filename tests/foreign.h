@@ -60,8 +60,8 @@ static inline void discard(lists *l)
 }
 
 /* Dense n x n `T`, lower or upper, column by column, without what is 0. */
-static inline void compress(const double *T, int n, int64_t **ptr,
-                            int32_t **row, double **value)
+static inline void list_columns(const double *T, int n, int64_t **ptr,
+                                int32_t **row, double **value)
 {
     const size_t most = (size_t)n * (size_t)n;
     int64_t count = 0;
@@ -85,9 +85,9 @@ static inline lists lists_from(const double *L, const double *U,
                                tacit_factor_kind kind)
 {
     lists l = {.C = {.size = sizeof l.C, .kind = kind, .rows = n}};
-    compress(L, n, &l.ptr, &l.row, &l.value);
+    list_columns(L, n, &l.ptr, &l.row, &l.value);
     if (kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0)
-        compress(U, n, &l.upper_ptr, &l.upper_row, &l.upper_value);
+        list_columns(U, n, &l.upper_ptr, &l.upper_row, &l.upper_value);
     if (kind == TACIT_FACTOR_LDLT) {
         l.diagonal = tct_alloc((size_t)n * sizeof *l.diagonal);
         memcpy(l.diagonal, D, (size_t)n * sizeof *D);

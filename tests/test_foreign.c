@@ -5,6 +5,7 @@
  * RUN: np=1 */
 #include "base/base.h"
 #include "foreign.h"
+#include "io_files.h"
 #include "mpi_main.h"
 #include "triangular/import.h"
 #include <math.h>
@@ -199,6 +200,66 @@ static void solves_are_those_of_the_own_factor(void **state)
     }
 }
 
+static void files_hold_a_factor(void **state)
+{
+    (void)state;
+    const size_t before = tct_memory_blocks();
+    for (int i = 0; i < 10; i++) {
+        lists l = random_lists(i < 5 ? 30 : 1, 0.2, (uint64_t)i, kinds[i % 5]);
+        tacit_factor *F = NULL, *G = NULL;
+        for (int k = 0; k + 1 < (int)l.C.rows; k++)
+            l.original[k] = (int32_t)(l.C.rows - 1 - k);
+        l.original[l.C.rows - 1] = 0;
+        const tacit_factor_files files = {
+            .size = sizeof files,
+            .lower = in_folder(i % 2 ? "L.mtx" : "L.tacit"),
+            .upper = l.C.upper_ptr ? in_folder("U.mtx.gz") : NULL,
+            .diagonal = l.C.diagonal ? in_folder("D") : NULL,
+            .permutation = in_folder("p")};
+        OK(tacit_factor_import(&l.C, NULL, &F));
+        OK(tacit_factor_write(F, test_world(), &files));
+        OK(tacit_factor_read(test_world(), &files, NULL, &G));
+        const tacit_factor_panels P = view_of(G);
+        expect_triangles(&P, &l);
+        for (int64_t k = 0; k < P.rows; k++)
+            assert_int_equal(P.original[k], l.original[k]);
+        tacit_factor_destroy(&F);
+        tacit_factor_destroy(&G);
+        discard(&l);
+    }
+    assert_int_equal(tct_memory_blocks(), before);
+}
+
+static void files_that_do_not_belong_together_are_refused(void **state)
+{
+    (void)state;
+    lists l = random_lists(6, 0.5, 3, TACIT_FACTOR_LLT);
+    l.original[0] = 1;
+    l.original[1] = 0;
+    tacit_factor *F = NULL, *G = NULL;
+    OK(tacit_factor_import(&l.C, NULL, &F));
+    tacit_factor_files files = {.size = sizeof files,
+                                .lower = in_folder("L.mtx")};
+    EXPECT(TACIT_INVALID, "an order of their own",
+           tacit_factor_write(F, test_world(), &files));
+    files.permutation = in_folder("p");
+    files.upper = in_folder("U.mtx");
+    EXPECT(TACIT_INVALID, "a name for U",
+           tacit_factor_write(F, test_world(), &files));
+    files.diagonal = in_folder("D");
+    EXPECT(TACIT_INVALID, "not both",
+           tacit_factor_read(test_world(), &files, NULL, &G));
+    files.diagonal = NULL;
+    files.upper = "poisson2d:2";
+    files.lower = "poisson2d:1";
+    files.permutation = NULL;
+    EXPECT(TACIT_INPUT, "has 4 rows, and poisson2d:1 1",
+           tacit_factor_read(test_world(), &files, NULL, &G));
+    assert_null(G);
+    tacit_factor_destroy(&F);
+    discard(&l);
+}
+
 /* --- what is no factor ---------------------------------------------------------- */
 
 /* Break number `i` of L and U of 4 rows, full, kind LU or LDLT; what is to be said. */
@@ -314,6 +375,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(supernodes_are_found),
         cmocka_unit_test(any_triangle_is_taken),
         cmocka_unit_test(solves_are_those_of_the_own_factor),
+        cmocka_unit_test(files_hold_a_factor),
+        cmocka_unit_test(files_that_do_not_belong_together_are_refused),
         cmocka_unit_test(what_is_no_factor_is_told),
         cmocka_unit_test(calls_that_cannot_be_are_refused),
         cmocka_unit_test(no_memory_is_an_error_and_no_leak),

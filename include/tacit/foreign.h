@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/foreign.h - factors that others have made: L, and U or D, by columns, or
- * as CHOLMOD and SuperLU_DIST keep them. What comes of them is a tacit_factor like
+ * tacit/foreign.h - factors that others have made: L, and U or D, by columns, in
+ * files, or as CHOLMOD and SuperLU_DIST keep them. What comes of them is a tacit_factor like
  * any other, with memory of its own.
  *
  *     tacit_factor_columns c = {.size = sizeof c, .kind = TACIT_FACTOR_LLT,
@@ -16,6 +16,7 @@
 #ifndef TACIT_FOREIGN_H
 #define TACIT_FOREIGN_H
 #include <tacit/factor.h>
+#include <tacit/world.h>
 
 TACIT_BEGIN_DECLS
 
@@ -52,6 +53,38 @@ typedef struct tacit_factor_columns {
 TACIT_API tacit_status tacit_factor_import(const tacit_factor_columns *columns,
                                            const tacit_factor_options *options,
                                            tacit_factor **out);
+
+/* The files of a factor. L alone is L L'; with D it is L D L', with U L U. */
+typedef struct tacit_factor_files {
+    size_t size;       /* of this struct, set by the caller: status.h       */
+    const char *lower; /* L, and ...                                        */
+    const char *upper; /* U, matrices of any format; NULL: none             */
+    const char *diagonal;    /* D, a vector of any; NULL: none              */
+    const char *permutation; /* a vector of any: of each row of L its number
+                                in the matrix, from 1, or from 0 if there is
+                                a 0 (as [L, q, p] = chol(A, 'lower', 'vector')
+                                of MATLAB has it in p); NULL: the same      */
+} tacit_factor_files;
+
+/* Read a factor, which may be anybody's, as tacit_factor_import takes it.
+ * Errors      those of tacit_matrix_open, tacit_matrix_read_vector, and
+ *             tacit_factor_import (with rows and columns from 1); INVALID (U and D),
+ *             UNSUPPORTED (more than one rank). */
+TACIT_API tacit_status tacit_factor_read(tacit_world *world,
+                                         const tacit_factor_files *files,
+                                         const tacit_factor_options *options,
+                                         tacit_factor **out);
+
+/* Write what tacit_factor_read reads: triangles in the formats of
+ * tacit_matrix_write, without the zeros that panels store, D and the permutation,
+ * from 1, as plain numbers.
+ * Memory      a copy of a triangle, twice for a while.
+ * Errors      those of tacit_matrix_write; INVALID (files that the kind does not
+ *             have, or needs; rows in an order of their own and no name for it),
+ *             UNSUPPORTED (more than one rank). */
+TACIT_API tacit_status tacit_factor_write(const tacit_factor *factor,
+                                          tacit_world *world,
+                                          const tacit_factor_files *files);
 
 /* Copy CHOLMOD's `factor`, a cholmod_factor that cholmod_factorize has filled:
  * supernodal, L L', real, of either width of integers. In builds with

@@ -3,6 +3,7 @@
 #include "triangular/adapters.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 
 static const char *const what = "an imported factor";
 
@@ -13,8 +14,18 @@ typedef struct {
     const double *value;
 } triangle;
 
+/* One that is checked. */
+typedef struct {
+    const char *name;
+    int base;
+    int64_t rows;
+    triangle T;
+    bool upper, ones;
+} checked;
+
 typedef struct {
     tacit_factor_columns C;
+    tct_import_names names;
     triangle L, U, both; /* `both` may be L                                */
     int64_t *upper_ptr, *both_ptr;
     int32_t *upper_row, *both_row; /* what was made for U and both         */
@@ -23,11 +34,6 @@ typedef struct {
 } import;
 
 /* --- checks ---------------------------------------------------------------------- */
-
-static bool is_lu(const import *m)
-{
-    return m->C.kind == TACIT_FACTOR_LU || m->C.kind == TACIT_FACTOR_ILU0;
-}
 
 static tacit_status check_arrays(const import *m)
 {
@@ -44,7 +50,7 @@ static tacit_status check_arrays(const import *m)
              "an imported factor: `ptr`, `row` or `value` is NULL");
     const bool has_upper = C->upper_ptr && C->upper_row && C->upper_value;
     const bool any_upper = C->upper_ptr || C->upper_row || C->upper_value;
-    if (is_lu(m) ? !has_upper : any_upper)
+    if (tct_has_upper(C->kind) ? !has_upper : any_upper)
         FAIL(TACIT_INVALID, "an imported factor: the three arrays of U are for "
                             "kinds LU and ILU0, which have them");
     if ((C->kind == TACIT_FACTOR_LDLT) != (C->diagonal != NULL))
@@ -53,92 +59,109 @@ static tacit_status check_arrays(const import *m)
     return TACIT_OK;
 }
 
-static tacit_status check_starts(const char *name, const int64_t *ptr,
-                                 int64_t rows)
+/* What is wrong at row `i` (unless it is negative), column `j`. */
+static tacit_status wrong(const checked *c, int64_t i, int64_t j,
+                          const char *how)
 {
-    if (ptr[0] != 0)
-        FAIL(TACIT_INPUT, "%s: its columns must start at 0, not %" PRId64, name,
-             ptr[0]);
-    for (int64_t j = 0; j < rows; j++)
-        if (ptr[j + 1] < ptr[j])
-            FAIL(TACIT_INPUT,
-                 "%s: column %" PRId64 " ends at %" PRId64
-                 ", before it starts, %" PRId64,
-                 name, j, ptr[j + 1], ptr[j]);
+    if (i < 0)
+        FAIL(TACIT_INPUT, "%s: column %" PRId64 "%s", c->name, j + c->base,
+             how);
+    FAIL(TACIT_INPUT, "%s: row %" PRId64 ", column %" PRId64 "%s", c->name,
+         i + c->base, j + c->base, how);
+}
+
+static tacit_status wrong_value(const checked *c, int64_t i, int64_t j,
+                                double value, const char *how)
+{
+    char text[80];
+    snprintf(text, sizeof text, " is %g%s", value, how);
+    return wrong(c, i, j, text);
+}
+
+static tacit_status check_starts(const checked *c)
+{
+    char text[80];
+    if (c->T.ptr[0] != 0)
+        FAIL(TACIT_INPUT, "%s: its columns must start at 0, not %" PRId64,
+             c->name, c->T.ptr[0]);
+    for (int64_t j = 0; j < c->rows; j++) {
+        if (c->T.ptr[j + 1] >= c->T.ptr[j]) continue;
+        snprintf(text, sizeof text,
+                 " ends at %" PRId64 ", before it starts, %" PRId64,
+                 c->T.ptr[j + 1], c->T.ptr[j]);
+        return wrong(c, -1, j, text);
+    }
     return TACIT_OK;
 }
 
 /* Entry `k` of column `j`, after row `before`. */
-static tacit_status check_entry(const char *name, const triangle *T,
-                                int64_t rows, int64_t j, int64_t k,
+static tacit_status check_entry(const checked *c, int64_t j, int64_t k,
                                 int64_t before)
 {
-    const int32_t i = T->row[k];
-    if (i < 0 || i >= rows)
-        FAIL(TACIT_INPUT,
-             "%s: column %" PRId64 ": row %" PRId32 " is out of range, 0 to "
-             "%" PRId64,
-             name, j, i, rows - 1);
-    if (i <= before)
-        FAIL(TACIT_INPUT,
-             "%s: column %" PRId64 ": row %" PRId32 " comes after row %" PRId64
-             ", they must ascend",
-             name, j, i, before);
-    if (!isfinite(T->value[k]))
-        FAIL(TACIT_INPUT, "%s: row %" PRId32 ", column %" PRId64 " is %g", name,
-             i, j, T->value[k]);
-    return TACIT_OK;
-}
-
-/* All entries of column `j` on the side that they should be, and a diagonal. */
-static tacit_status check_column(const char *name, const triangle *T,
-                                 int64_t rows, int64_t j, bool upper)
-{
-    const int64_t from = T->ptr[j], to = T->ptr[j + 1];
-    for (int64_t k = from; k < to; k++) {
-        const int32_t i = T->row[k];
-        TRY(check_entry(name, T, rows, j, k, k > from ? T->row[k - 1] : -1));
-        if (upper ? i > j : i < j)
-            FAIL(TACIT_INPUT,
-                 "%s: row %" PRId32 ", column %" PRId64 " is %s the diagonal: "
-                 "%s is wanted, transpose it",
-                 name, i, j, upper ? "below" : "above",
-                 upper ? "the upper triangle" : "the lower triangle");
+    const int64_t i = c->T.row[k];
+    char text[80];
+    if (i < 0 || i >= c->rows) {
+        snprintf(text, sizeof text,
+                 ": row %" PRId64 " is out of range, %d to %" PRId64,
+                 i + c->base, c->base, c->rows - 1 + c->base);
+        return wrong(c, -1, j, text);
     }
-    const int64_t d = upper ? to - 1 : from;
-    if (from == to || T->row[d] != j)
-        FAIL(TACIT_INPUT,
-             "%s: row %" PRId64 ", column %" PRId64 ": the diagonal is missing",
-             name, j, j);
-    if (T->value[d] == 0.0)
-        FAIL(TACIT_INPUT,
-             "%s: row %" PRId64 ", column %" PRId64 " is 0, on the diagonal",
-             name, j, j);
-    return TACIT_OK;
-}
-
-static tacit_status check_triangle(const char *name, const triangle *T,
-                                   int64_t rows, bool upper)
-{
-    TRY(check_starts(name, T->ptr, rows));
-    for (int64_t j = 0; j < rows; j++)
-        TRY(check_column(name, T, rows, j, upper));
-    return TACIT_OK;
-}
-
-static tacit_status check_diagonal(const import *m)
-{
-    const double *D = m->C.diagonal;
-    for (int64_t j = 0; D && j < m->C.rows; j++) {
-        const double one = m->L.value[m->L.ptr[j]];
-        if (one != 1.0)
-            FAIL(TACIT_INPUT,
-                 "L: row %" PRId64 ", column %" PRId64
-                 " is %g, and of L D L' it is 1",
-                 j, j, one);
-        if (!isfinite(D[j]) || D[j] == 0.0)
-            FAIL(TACIT_INPUT, "D: row %" PRId64 " is %g", j, D[j]);
+    if (i <= before) {
+        snprintf(text, sizeof text,
+                 ": row %" PRId64 " comes after row %" PRId64
+                 ", they must ascend",
+                 i + c->base, before + c->base);
+        return wrong(c, -1, j, text);
     }
+    if (c->upper ? i > j : i < j)
+        return wrong(c, i, j,
+                     c->upper ? " is below the diagonal: the upper triangle is "
+                                "wanted"
+                              : " is above the diagonal: the lower triangle is "
+                                "wanted");
+    if (!isfinite(c->T.value[k]))
+        return wrong_value(c, i, j, c->T.value[k], "");
+    return TACIT_OK;
+}
+
+static tacit_status check_triangle(const checked *c)
+{
+    TRY(check_starts(c));
+    for (int64_t j = 0; j < c->rows; j++) {
+        const int64_t from = c->T.ptr[j], to = c->T.ptr[j + 1];
+        for (int64_t k = from; k < to; k++)
+            TRY(check_entry(c, j, k, k > from ? c->T.row[k - 1] : -1));
+        const int64_t d = c->upper ? to - 1 : from;
+        if (from == to || c->T.row[d] != j)
+            return wrong(c, j, j, ": the diagonal is missing");
+        if (c->T.value[d] == 0.0)
+            return wrong(c, j, j, " is 0, on the diagonal");
+        if (c->ones && c->T.value[d] != 1.0)
+            return wrong_value(c, j, j, c->T.value[d],
+                               ", and of L D L' it is 1");
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_triangles(const import *m)
+{
+    const tacit_factor_columns *C = &m->C;
+    const checked L = {.name = m->names.lower,
+                       .base = m->names.base,
+                       .rows = C->rows,
+                       .T = m->L,
+                       .ones = C->diagonal != NULL};
+    const checked U = {.name = m->names.upper,
+                       .base = m->names.base,
+                       .rows = C->rows,
+                       .T = {C->upper_ptr, C->upper_row, C->upper_value},
+                       .upper = true};
+    TRY(check_triangle(&L));
+    if (tct_has_upper(C->kind)) TRY(check_triangle(&U));
+    for (int64_t j = 0; C->diagonal && j < C->rows; j++)
+        if (!isfinite(C->diagonal[j]) || C->diagonal[j] == 0.0)
+            FAIL(TACIT_INPUT, "%s: row %" PRId64 " is %g", m->names.diagonal,
+                 j + m->names.base, C->diagonal[j]);
     return TACIT_OK;
 }
 
@@ -298,29 +321,26 @@ static void put(const tacit_factor *L, const tct_fronts *F, const triangle *T,
 static tacit_status build(import *m, const tacit_factor_options *options,
                           tacit_factor **out)
 {
-    const int64_t n = m->C.rows;
-    const triangle upper = {m->C.upper_ptr, m->C.upper_row, m->C.upper_value};
+    const bool lu = tct_has_upper(m->C.kind);
     TRY(check_arrays(m));
-    TRY(check_triangle("L", &m->L, n, false));
-    if (is_lu(m)) TRY(check_triangle("U", &upper, n, true));
-    TRY(check_diagonal(m));
-    if (is_lu(m)) TRY(transpose_upper(m));
-    if (is_lu(m)) TRY(unite(m));
+    TRY(check_triangles(m));
+    if (lu) TRY(transpose_upper(m));
+    if (lu) TRY(unite(m));
     TRY(find_fronts(m));
     TRY(tct_import_begin(&m->F, m->C.kind, m->C.original, options, out));
     put(*out, &m->F, &m->L, (*out)->value);
-    if (is_lu(m)) put(*out, &m->F, &m->U, (*out)->upper);
+    if (lu) put(*out, &m->F, &m->U, (*out)->upper);
     if (m->C.diagonal)
-        memcpy((*out)->diagonal, m->C.diagonal, (size_t)n * sizeof(double));
+        memcpy((*out)->diagonal, m->C.diagonal,
+               (size_t)m->C.rows * sizeof(double));
     return tct_import_end(out);
 }
 
-tacit_status tacit_factor_import(const tacit_factor_columns *columns,
-                                 const tacit_factor_options *options,
-                                 tacit_factor **out)
+tacit_status tct_import(const tacit_factor_columns *columns,
+                        const tct_import_names *names,
+                        const tacit_factor_options *options, tacit_factor **out)
 {
-    REQUIRE(columns != NULL && out != NULL);
-import m = {.F = {.rows = 0 } };
+import m = {.names = * names };
     tacit_factor *L = NULL;
     TRY(tct_read_sized("tacit_factor_columns", columns, &m.C, sizeof m.C));
     m.L = m.both = (triangle){m.C.ptr, m.C.row, m.C.value};
@@ -329,6 +349,15 @@ import m = {.F = {.rows = 0 } };
     TCT_FREE(m.upper_ptr, m.both_ptr, m.upper_row, m.both_row, m.upper_value);
     if (status >= 0) *out = L;
     return status;
+}
+
+tacit_status tacit_factor_import(const tacit_factor_columns *columns,
+                                 const tacit_factor_options *options,
+                                 tacit_factor **out)
+{
+    static const tct_import_names names = {"L", "U", "D", 0};
+    REQUIRE(columns != NULL && out != NULL);
+    return tct_import(columns, &names, options, out);
 }
 
 const char *tacit_foreign_missing(const char *library)

@@ -13,6 +13,18 @@
 tacit_status tct_forest_split(int32_t count, const int32_t *up,
                               const double *weight, int leaves, int32_t *node);
 
+/* What messages call L, U and D, and how many the first row is there. */
+typedef struct tct_import_names {
+    const char *lower, *upper, *diagonal;
+    int base;
+} tct_import_names;
+
+/* As tacit_factor_import. */
+tacit_status tct_import(const tacit_factor_columns *columns,
+                        const tct_import_names *names,
+                        const tacit_factor_options *options,
+                        tacit_factor **out);
+
 /* A factor with room for values, which are 0, of fronts `F` that have rows, count,
  * first, start, below, ascending, and nonzeros. Gives them their parents and tree
  * nodes. `original` [rows] may be NULL.
