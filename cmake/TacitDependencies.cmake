@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # What others keep well: threads, MPI, METIS, PT-Scotch, zlib, liblzma, libzip,
-# cJSON. Sets TACIT_HAVE_ZIP.
+# cJSON. Sets TACIT_HAVE_ZIP and TACIT_HAVE_SUPERLU_DIST.
 find_package(Threads REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(LibLZMA REQUIRED)
@@ -14,7 +14,7 @@ endif()
 # A library that brings neither a CMake package nor, everywhere, a pkg-config
 # file: its header, in a folder of its own if need be, and its binary.
 function(tacit_find_plain target header library package)
-  find_path(${target}_INCLUDE ${header} PATH_SUFFIXES scotch)
+  find_path(${target}_INCLUDE ${header} PATH_SUFFIXES scotch superlu-dist suitesparse)
   find_library(${target}_LIBRARY ${library})
   if(NOT ${target}_INCLUDE OR NOT ${target}_LIBRARY)
     message(FATAL_ERROR "${header} or lib${library} is missing: "
@@ -52,4 +52,37 @@ if(TACIT_PTSCOTCH)
   foreach(library IN LISTS tacit_ptscotch_libraries)
     tacit_find_plain(tacit_${library} ptscotch.h ${library} libptscotch-dev " --ptscotch")
   endforeach()
+endif()
+
+# Factors of others: the library takes their structs from the headers and calls
+# none of their functions; tests and benchmarks are linked with them.
+set(TACIT_HAVE_SUPERLU_DIST OFF)
+if(TACIT_SUPERLU_DIST STREQUAL "AUTO")
+  find_path(tacit_superlu_dist_INCLUDE superlu_ddefs.h PATH_SUFFIXES superlu-dist)
+  find_library(tacit_superlu_dist_LIBRARY superlu_dist)
+endif()
+if(NOT TACIT_MPI)
+  if(TACIT_SUPERLU_DIST STREQUAL "ON")
+    message(FATAL_ERROR "TACIT_SUPERLU_DIST needs TACIT_MPI: its headers name MPI's types")
+  endif()
+elseif(TACIT_SUPERLU_DIST STREQUAL "AUTO" AND
+       NOT (tacit_superlu_dist_INCLUDE AND tacit_superlu_dist_LIBRARY))
+  message(STATUS "SuperLU_DIST is missing: its factors will be refused "
+                 "(install libsuperlu-dist-dev; scripts/setup --factors does)")
+elseif(TACIT_SUPERLU_DIST)
+  tacit_find_plain(tacit_superlu_dist superlu_ddefs.h superlu_dist
+                   "libsuperlu-dist-dev" " --factors")
+  file(STRINGS ${tacit_superlu_dist_INCLUDE}/superlu_defs.h version
+       REGEX "define SUPERLU_DIST_(MAJOR|MINOR)_VERSION")
+  string(REGEX REPLACE "[^0-9]+([0-9]+)[^0-9]+([0-9]+).*" "\\1.\\2" version "${version}")
+  if(version VERSION_GREATER_EQUAL 8.1)
+    set(TACIT_HAVE_SUPERLU_DIST ON)
+  elseif(TACIT_SUPERLU_DIST STREQUAL "AUTO")
+    message(STATUS "SuperLU_DIST ${version} is older than 8.1: its factors will be refused")
+  else()
+    message(FATAL_ERROR "SuperLU_DIST ${version} is older than 8.1")
+  endif()
+endif()
+if(TACIT_CHOLMOD)
+  tacit_find_plain(tacit_cholmod cholmod.h cholmod libsuitesparse-dev " --factors")
 endif()

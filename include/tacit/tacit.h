@@ -6,6 +6,7 @@
 #include <tacit/exchange.h>
 #include <tacit/factor.h>
 #include <tacit/file.h>
+#include <tacit/foreign.h>
 #include <tacit/matrix.h>
 #include <tacit/operator.h>
 #include <tacit/precond.h>

@@ -110,6 +110,16 @@ static const cli_option table[] = {
  NULL, 1, 4096, 0},
 {"The path", "width", 0, CLI_INT, ON_factor, AT(width), "N",
  "columns of a panel, at most (128)", NULL, 1, 65536, 0},
+{"The path", "given", 0, CLI_FLAG, ON_factor, AT(given), NULL,
+ "MATRIX is L of a factor, L L' or, with --diagonal, L D L' or, with --upper, "
+ "L U", NULL, 0, 0, 0},
+{"The path", "upper", 0, CLI_READ, ON_factor, AT(upper), "FILE",
+ "U, with --given", NULL, 0, 0, 0},
+{"The path", "diagonal", 0, CLI_READ, ON_factor, AT(diagonal), "FILE",
+ "D, with --given", NULL, 0, 0, 0},
+{"The path", "permutation", 0, CLI_READ, ON_factor, AT(permutation), "FILE",
+ "with --given: of each row of L its number in the matrix, from 1, or from 0 "
+ "if there is a 0 (the same)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
@@ -135,6 +145,8 @@ static const cli_option table[] = {
  "FILE|ones|manufactured|file", "right-hand side (manufactured: b = A x*, x* "
  "uniform in [-1,1] scaled to norm 1); file: the one that MATRIX, "
  "Harwell-Boeing or PETSc, holds", NULL, 0, 0, 0},
+{"The problem", "solve", 0, CLI_READ, ON_factor, AT(solve), "RHS",
+ "solve with the factor, for each column of the file", NULL, 0, 0, 0},
 {"The problem", "x0", 0, CLI_READ, ON_solve, AT(x0), "FILE|file",
  "first guess (zero); file: the one that MATRIX, Harwell-Boeing, holds", NULL, 0, 0, 0},
 {"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
@@ -166,10 +178,11 @@ static const cli_option table[] = {
  "layers that watch or disturb the queue, such as trace: or chaos(7):", NULL,
  0, 0, 0},
 
-{"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition, AT(output), "FILE",
+{"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition | ON_factor,
+ AT(output), "FILE",
  "solution, a column for each of RHS, or part of each row, in the original "
  "row order; - is "
- "standard output", NULL, 0, 0, 0},
+ "standard output; of factor without --solve L", NULL, 0, 0, 0},
 {"Output", "json", 0, CLI_WRITE, ON_RESULTS, AT(json), "FILE|-",
  "report as JSON; - prints it and nothing else", NULL, 0, 0, 0},
 {"Output", "history", 0, CLI_WRITE, ON_solve, AT(history), "FILE",

@@ -31,6 +31,7 @@ typedef struct cli_settings {
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
     const char *near_null, *coordinates;
+    const char *upper, *diagonal, *permutation, *solve; /* of a factor */
     int64_t degree, levels, amortize, node_rows, leaves, width;
     double rtol, atol;
     int64_t max_iterations;
@@ -43,6 +44,7 @@ typedef struct cli_settings {
     int64_t ranks; /* to be started here; 0: none. --gpus says it, too */
     int64_t gpus;
     const char *output, *json, *history, *html, *decorate;
+    bool given; /* MATRIX is a factor */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;

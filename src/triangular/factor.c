@@ -77,7 +77,7 @@ static void find_panel_parents(tacit_factor *L, const tct_fronts *F)
 static tacit_status make_panels(tacit_factor *L, const tct_fronts *F,
                                 int64_t width)
 {
-    TRY(cut_fronts(L, F, width));
+    TRY(cut_fronts(L, F, width ? width : TCT_WIDTH_USUAL));
     list_rows(L, F);
     find_panel_parents(L, F);
     return TACIT_OK;
@@ -104,21 +104,31 @@ static tacit_status describe(tacit_factor *L, const tct_fronts *F)
     info->supernodes = F->count;
     info->panels = L->panel[F->count];
     info->leaves = L->order.leaves;
-    info->stored = L->value_start[info->panels];
-    for (int32_t f = 0; f < F->count; f++) info->flops += tct_front_flops(F, f);
+    const int sides = tct_has_upper(L->panels.kind) ? 2 : 1;
+    info->stored = sides * L->value_start[info->panels];
+    for (int32_t f = 0; f < F->count; f++)
+        info->flops += sides * tct_front_flops(F, f);
     info->bytes = 8.0 * (double)info->stored +
                   4.0 * (double)L->row_start[info->panels] +
                   32.0 * (double)info->panels + 8.0 * (double)info->rows;
+    if (L->panels.kind == TACIT_FACTOR_LDLT)
+        info->bytes += 8.0 * (double)info->rows;
     TRY(TCT_ALLOC(info->panels, what, &depth));
     info->depth = depth_of(L, info->panels, depth);
     tct_free(depth);
     return TACIT_OK;
 }
 
-static void show(tacit_factor *L)
+tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width)
+{
+    TRY(make_panels(L, F, width));
+    return describe(L, F);
+}
+
+void tct_factor_show(tacit_factor *L)
 {
     L->panels = (tacit_factor_panels){.size = sizeof L->panels,
-                                      .kind = TACIT_FACTOR_LLT,
+                                      .kind = L->panels.kind,
                                       .rows = L->info.rows,
                                       .panels = L->info.panels,
                                       .first = L->first,
@@ -127,6 +137,8 @@ static void show(tacit_factor *L)
                                       .row = L->row,
                                       .value_start = L->value_start,
                                       .value = L->value,
+                                      .upper = L->upper,
+                                      .diagonal = L->diagonal,
                                       .leaves = L->order.leaves,
                                       .node = L->node,
                                       .original = L->order.old};
@@ -167,6 +179,15 @@ static tacit_status check_options(const tacit_factor_options *o)
     return TACIT_OK;
 }
 
+tacit_status tct_factor_options_read(const tacit_factor_options *given,
+                                     tacit_factor_options *out)
+{
+    *out = (tacit_factor_options){.leaves = 0};
+    if (given)
+        TRY(tct_read_sized("tacit_factor_options", given, out, sizeof *out));
+    return check_options(out);
+}
+
 static tacit_status check_matrix(const tacit_matrix *m)
 {
     if (m->world->size > 1)
@@ -203,12 +224,11 @@ static tacit_status build(tacit_factor *L, const tct_csr *A,
     TRY(tct_nesting_create(&g, o->leaves ? o->leaves : 1, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
-    TRY(make_panels(L, F, o->width ? o->width : TCT_WIDTH_USUAL));
-    TRY(describe(L, F));
+    TRY(tct_factor_frame(L, F, o->width));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
     clock_in(&start, &L->info.numeric_seconds);
-    show(L);
+    tct_factor_show(L);
     return TACIT_OK;
 }
 
@@ -217,11 +237,9 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                  tacit_factor **out)
 {
     REQUIRE(matrix != NULL && out != NULL);
-    tacit_factor_options o = {.leaves = 0};
+    tacit_factor_options o;
     tct_fronts F = {.rows = 0};
-    if (options)
-        TRY(tct_read_sized("tacit_factor_options", options, &o, sizeof o));
-    TRY(check_options(&o));
+    TRY(tct_factor_options_read(options, &o));
     TRY(check_matrix(matrix));
     TCT_THREADS_AT_MOST(matrix->world->threads);
     tacit_factor *L = tct_calloc(sizeof *L);
@@ -239,7 +257,7 @@ void tacit_factor_destroy(tacit_factor **factor)
     if (!L) return;
     tct_nesting_clear(&L->order);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
-             L->value, L->panel, L);
+             L->value, L->upper, L->diagonal, L->panel, L);
     *factor = NULL;
 }
 

@@ -82,18 +82,36 @@ tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,
                                tct_fronts *out);
 void tct_fronts_clear(tct_fronts *F);
 
-/* --- numeric.c ------------------------------------------------------------- */
+/* Merge supernodes, for `zeros` among the `stored` values of so many columns? */
+bool tct_is_worth_merging(int64_t width, double zeros, double stored);
+
+/* --- factor.c, numeric.c --------------------------------------------------- */
 
 struct tacit_factor {
     tacit_factor_panels panels; /* whose arrays these are:                   */
     tct_nesting order;
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *row, *node;
-    double *value;
+    double *value, *upper, *diagonal;
     int32_t *panel; /* [fronts + 1] the first panel of each front            */
     int64_t most;   /* rows below the columns of a panel, at most            */
     tacit_factor_info info;
 };
+
+/* Has the kind values of U' beside those of L? */
+static inline bool tct_has_upper(tacit_factor_kind kind)
+{
+    return kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
+}
+/* What the caller chose (NULL: the defaults), checked.
+ * Errors      INVALID. */
+tacit_status tct_factor_options_read(const tacit_factor_options *given,
+                                     tacit_factor_options *out);
+/* The panels of fronts `F`, of at most `width` columns (0: the usual), and what is
+ * known of them, of kind L->panels.kind. */
+tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width);
+/* `panels` of what L has. */
+void tct_factor_show(tacit_factor *L);
 
 /* The values of L, of rows `A`; memory for them is foreseen first.
  * Errors      INPUT (a pivot that is not positive), NO_MEMORY. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/solve.c - L L' X = B, panel by panel: down the numbers with L, up with
- * L'. The columns of an element of X stand side by side, so that a panel's rows are
- * dense matrices; one column has loops of its own, since it takes as long as it
- * takes to read L. */
+ * L', or U, divided by D between. The columns of an element of X stand side by side,
+ * so that a panel's rows are dense matrices; one column has loops of its own, since
+ * it takes as long as it takes to read L. */
 #include "triangular/dense.h"
 #include "triangular/factor.h"
 
@@ -15,11 +15,12 @@ typedef struct {
     bool dense;          /* its rows below follow one another  */
 } panel;
 
-static panel panel_of(const tacit_factor_panels *P, int32_t K)
+static panel panel_of(const tacit_factor_panels *P, const double *value,
+                      int32_t K)
 {
     panel p = {.w = P->first[K + 1] - P->first[K],
                .h = P->row_start[K + 1] - P->row_start[K],
-               .value = P->value + P->value_start[K],
+               .value = value + P->value_start[K],
                .first = P->first[K]};
     p.row = P->row + P->row_start[K] + p.w;
     const int64_t m = p.h - p.w;
@@ -135,14 +136,27 @@ static void up(const tct_dense *D, const panel *p, int64_t c, double *X,
 
 /* --- all panels ------------------------------------------------------------------ */
 
+/* What stands between L and L'. */
+static void divide(const tacit_factor_panels *P, int64_t c, double *X)
+{
+    for (int64_t k = 0; P->diagonal && k < P->rows; k++)
+        for (int64_t j = 0; j < c; j++) X[k * c + j] /= P->diagonal[k];
+}
+
+static const double *upper_of(const tacit_factor_panels *P)
+{
+    return P->upper ? P->upper : P->value;
+}
+
 static void solve_one(const tacit_factor_panels *P, double *X, double *T)
 {
     for (int32_t K = 0; K < P->panels; K++) {
-        const panel p = panel_of(P, K);
+        const panel p = panel_of(P, P->value, K);
         down_one(&p, X, T);
     }
+    divide(P, 1, X);
     for (int32_t K = P->panels - 1; K >= 0; K--) {
-        const panel p = panel_of(P, K);
+        const panel p = panel_of(P, upper_of(P), K);
         up_one(&p, X, T);
     }
 }
@@ -154,11 +168,12 @@ static void solve_several(const tacit_factor_panels *P, int64_t c, double *X,
     const tct_dense *D = tct_dense_get(&why);
     const int threads = D->threads(1);
     for (int32_t K = 0; K < P->panels; K++) {
-        const panel p = panel_of(P, K);
+        const panel p = panel_of(P, P->value, K);
         down(D, &p, c, X, T);
     }
+    divide(P, c, X);
     for (int32_t K = P->panels - 1; K >= 0; K--) {
-        const panel p = panel_of(P, K);
+        const panel p = panel_of(P, upper_of(P), K);
         up(D, &p, c, X, T);
     }
     D->threads(threads);

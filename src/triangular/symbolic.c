@@ -199,9 +199,8 @@ typedef struct {
     double entries; /* that are not zeros of merging */
 } group;
 
-/* Merge, for `zeros` among the `stored` values? The limits are those that
- * supernodal codes have settled on [AG89]. */
-static bool is_worth_it(int64_t width, double zeros, double stored)
+/* The limits are those that supernodal codes have settled on [AG89]. */
+bool tct_is_worth_merging(int64_t width, double zeros, double stored)
 {
     static const struct {
         int64_t width;
@@ -227,7 +226,7 @@ static bool merge(const pattern *p, const group *g, group *next)
     if (up < 0 || up >= next->end) return false;
     const double stored = trapezoid(next->end - g->first, next->below);
     const double entries = g->entries + next->entries;
-    if (!is_worth_it(next->end - g->first, stored - entries, stored))
+    if (!tct_is_worth_merging(next->end - g->first, stored - entries, stored))
         return false;
     next->first = g->first;
     next->entries = entries;

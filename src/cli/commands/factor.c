@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/factor.c - `tacit factor`: factor the matrix, and say what that came
  * to. */
+#include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include <inttypes.h>
-#include <tacit/factor.h>
 
-static cJSON *factor_json(const cli_problem *p, const tacit_factor_info *f)
+/* Of a factor that was given `p` is NULL. */
+static cJSON *factor_json(const cli *c, const cli_problem *p,
+                          const tacit_factor_info *f)
 {
     cJSON *o = cJSON_CreateObject();
     cJSON_AddStringToObject(o, "tacit", tacit_version());
-    cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
+    if (p)
+        cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
+    else cJSON_AddStringToObject(o, "given", c->set.operand[0]);
     cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
     cJSON_AddNumberToObject(o, "stored", (double)f->stored);
     cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
@@ -26,7 +30,7 @@ static cJSON *factor_json(const cli_problem *p, const tacit_factor_info *f)
     return o;
 }
 
-static void print_factor(const tacit_factor_info *f)
+static void print_factor(const tacit_factor_info *f, bool given)
 {
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
     cli_table t = {.text = NULL};
@@ -38,17 +42,44 @@ static void print_factor(const tacit_factor_info *f)
                   f->depth);
     cli_table_row(&t, "tree\t%d %s", f->leaves,
                   f->leaves == 1 ? "leaf" : "leaves");
-    cli_table_row(&t, "memory\t%s, %s to make it", cli_bytes(f->bytes, a),
-                  cli_bytes(f->peak_bytes, b));
-    cli_table_row(&t, "time\torder %s, symbolic %s, numeric %s",
-                  cli_seconds(f->order_seconds, a),
-                  cli_seconds(f->symbolic_seconds, b),
-                  cli_seconds(f->numeric_seconds, c));
-    cli_table_row(&t, "arithmetic\t%.3g Gflop, %.3g Gflop/s by %s",
-                  f->flops * 1e-9, f->flops * 1e-9 / f->numeric_seconds,
-                  f->dense);
+    if (given) cli_table_row(&t, "memory\t%s", cli_bytes(f->bytes, a));
+    else
+        cli_table_row(&t, "memory\t%s, %s to make it", cli_bytes(f->bytes, a),
+                      cli_bytes(f->peak_bytes, b));
+    if (!given)
+        cli_table_row(&t, "time\torder %s, symbolic %s, numeric %s",
+                      cli_seconds(f->order_seconds, a),
+                      cli_seconds(f->symbolic_seconds, b),
+                      cli_seconds(f->numeric_seconds, c));
+    if (!given)
+        cli_table_row(&t, "arithmetic\t%.3g Gflop, %.3g Gflop/s by %s",
+                      f->flops * 1e-9, f->flops * 1e-9 / f->numeric_seconds,
+                      f->dense);
     cli_table_print(&t, stdout);
     cli_table_free(&t);
+}
+
+static tacit_status report_and_use(const cli *c, const cli_problem *p,
+                                   const tacit_factor *F)
+{
+    tacit_factor_info info = {.size = sizeof info};
+    char a[CLI_NUMBER];
+    double seconds = 0.0;
+    int columns = 0;
+    const bool prints = cli_prints(c) && !cli_output_taken(c);
+    TRY(tacit_factor_describe(F, &info));
+    if (prints) print_factor(&info, p == NULL);
+    TRY(cli_use_factor(c, F, &columns, &seconds));
+    if (prints && columns > 0)
+        printf("solved %d right-hand side%s in %s\n", columns,
+               columns == 1 ? "" : "s", cli_seconds(seconds, a));
+    if (!c->set.json) return TACIT_OK;
+    cJSON *json = factor_json(c, p, &info);
+    if (columns > 0) {
+        cJSON_AddNumberToObject(json, "columns", columns);
+        cJSON_AddNumberToObject(json, "solve_seconds", seconds);
+    }
+    return cli_write_json(c, c->set.json, json);
 }
 
 static tacit_status factor_and_report(const cli *c, const cli_problem *p)
@@ -56,21 +87,27 @@ static tacit_status factor_and_report(const cli *c, const cli_problem *p)
     const tacit_factor_options options = {.size = sizeof options,
                                           .leaves = (int)c->set.leaves,
                                           .width = (int)c->set.width};
-    tacit_factor_info info = {.size = sizeof info};
     tacit_factor *F = NULL;
     TRY(tacit_factor_create(p->matrix, &options, &F));
-    tacit_status status = tacit_factor_describe(F, &info);
-    if (status >= 0 && cli_prints(c) && !cli_output_taken(c))
-        print_factor(&info);
-    if (status >= 0 && c->set.json)
-        status = cli_write_json(c, c->set.json, factor_json(p, &info));
+    const tacit_status status = report_and_use(c, p, F);
+    tacit_factor_destroy(&F);
+    return status;
+}
+
+static tacit_status read_and_report(const cli *c)
+{
+    tacit_factor *F = NULL;
+    TRY(cli_read_factor(c, &F));
+    const tacit_status status = report_and_use(c, NULL, F);
     tacit_factor_destroy(&F);
     return status;
 }
 
 static tacit_status factor_run(cli *c)
 {
+    TRY(cli_check_factor(c));
     TRY(cli_check_writable(c, c->set.json));
+    if (c->set.given) return read_and_report(c);
     return cli_problem_with(c, c->set.operand[0], CLI_FOR_READING,
                             factor_and_report);
 }
@@ -81,7 +118,10 @@ const cli_command cli_command_factor = {
     .summary = "factor the matrix: entries, supernodes, memory, time",
     .about = "Factor MATRIX, symmetric positive definite, A = L L', in one "
              "process on the host, and print what that came to. solve "
-             "--precond direct solves with such a factor.",
+             "--precond direct solves with such a factor. -o writes L, its "
+             "rows in an order of their own, and beside it, under the name "
+             "with .perm, their row numbers in MATRIX. With --given MATRIX is "
+             "the L of a factor that anybody has made, or that -o wrote.",
     .takes = {1, 1},
     .run = factor_run,
 };

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/factor.h - a factor's files and solves, for the commands that have
+ * one. */
+#ifndef CLI_FACTOR_H
+#define CLI_FACTOR_H
+#include "cli/cli.h"
+#include <tacit/foreign.h>
+
+/* Do the options of factors go together, and can what they name be written?
+ * Errors      INVALID, IO. */
+tacit_status cli_check_factor(const cli *c);
+/* The factor that --given says MATRIX is.
+ * Errors      those of tacit_factor_read. */
+tacit_status cli_read_factor(const cli *c, tacit_factor **out);
+/* What -o and --solve ask for: `F` written, or systems solved with it; `*seconds`,
+ * of the solve, and how many columns, 0 without.
+ * Errors      those of tacit_factor_write; of right-hand sides and solutions. */
+tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
+                            double *seconds);
+
+#endif

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/factor_files.c - a factor's files: L under the name that was given, U
+ * and vectors beside it; and solves with a factor. */
+#include "cli/commands/factor.h"
+#include <limits.h>
+#include <string.h>
+
+/* --- names --------------------------------------------------------------------- */
+
+/* "L.mtx.gz" with "upper": "L.upper.mtx.gz"; `bare`: "L.upper". */
+static void name_beside(const char *path, const char *word, bool bare,
+                        char out[PATH_MAX])
+{
+    const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
+    const size_t length = strlen(leaf);
+    const size_t packed =
+        length > 3 && strcmp(leaf + length - 3, ".gz") == 0 ? 3 : 0;
+    size_t stem = length - packed;
+    while (stem > 0 && leaf[stem - 1] != '.') stem--;
+    stem = stem > 1 ? stem - 1 : length;
+    snprintf(out, PATH_MAX, "%.*s.%s%s", (int)(leaf - path) + (int)stem, path,
+             word, bare ? "" : leaf + stem);
+}
+
+typedef struct {
+    char upper[PATH_MAX], diagonal[PATH_MAX], permutation[PATH_MAX];
+} names;
+
+static void name_files(const char *path, names *n)
+{
+    name_beside(path, "upper", false, n->upper);
+    name_beside(path, "diagonal", true, n->diagonal);
+    name_beside(path, "perm", true, n->permutation);
+}
+
+/* --- checks -------------------------------------------------------------------- */
+
+static tacit_status check_given(const cli_settings *set)
+{
+    const struct {
+        bool given;
+        const char *name;
+    } of_given[] = {{set->upper != NULL, "upper"},
+                    {set->diagonal != NULL, "diagonal"},
+                    {set->permutation != NULL, "permutation"}};
+    for (size_t i = 0; i < sizeof of_given / sizeof *of_given; i++)
+        if (of_given[i].given && !set->given)
+            FAIL(TACIT_INVALID,
+                 "--%s is of a factor that others have made: add --given, "
+                 "which says that MATRIX is its L",
+                 of_given[i].name);
+    if (set->given && (set->shift != 0.0 || set->drop_zeros))
+        FAIL(TACIT_INVALID,
+             "--%s is of a matrix, and with --given MATRIX is a "
+             "factor",
+             set->shift != 0.0 ? "shift" : "drop-zeros");
+    return TACIT_OK;
+}
+
+tacit_status cli_check_factor(const cli *c)
+{
+    const cli_settings *set = &c->set;
+    TRY(check_given(set));
+    if (!set->output) return TACIT_OK;
+    if (set->solve)
+        return tacit_file_check_writable(c->world, set->output,
+                                         TACIT_FILE_VECTORS);
+    if (tacit_file_is_stdout(set->output))
+        FAIL(TACIT_INVALID, "-o -: L needs a file of its own, since the order "
+                            "of its rows is written beside it");
+    names n;
+    name_files(set->output, &n);
+    TRY(tacit_file_check_writable(c->world, n.permutation, TACIT_FILE_TEXT));
+    return tacit_file_check_writable(c->world, set->output, TACIT_FILE_MATRIX);
+}
+
+/* --- files ---------------------------------------------------------------------- */
+
+tacit_status cli_read_factor(const cli *c, tacit_factor **out)
+{
+    const cli_settings *set = &c->set;
+    const tacit_factor_files files = {.size = sizeof files,
+                                      .lower = set->operand[0],
+                                      .upper = set->upper,
+                                      .diagonal = set->diagonal,
+                                      .permutation = set->permutation};
+    const tacit_factor_options options = {.size = sizeof options,
+                                          .leaves = (int)set->leaves,
+                                          .width = (int)set->width};
+    return tacit_factor_read(c->world, &files, &options, out);
+}
+
+static tacit_status write_factor(const cli *c, const tacit_factor *F)
+{
+    tacit_factor_panels P = {.size = sizeof P};
+    names n;
+    TRY(tacit_factor_view(F, &P));
+    name_files(c->set.output, &n);
+    const tacit_factor_files files = {.size = sizeof files,
+                                      .lower = c->set.output,
+                                      .upper = P.upper ? n.upper : NULL,
+                                      .diagonal =
+                                          P.diagonal ? n.diagonal : NULL,
+                                      .permutation = n.permutation};
+    TRY(tacit_factor_write(F, c->world, &files));
+    cli_log(c, CLI_NOTE, "%s: L; %s: the row of the matrix that each is",
+            files.lower, files.permutation);
+    return TACIT_OK;
+}
+
+/* --- solves --------------------------------------------------------------------- */
+
+/* A matrix without entries, for the files of its vectors. */
+static tacit_status empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
+{
+    int64_t *ptr = NULL;
+    const double none = 0.0;
+    TRY(ALLOC(rows + 1, "a matrix without entries", &ptr));
+    const tacit_status status =
+        tacit_matrix_from_rows(c->world, rows, 0, rows, ptr, ptr, &none, out);
+    free(ptr);
+    return status;
+}
+
+static tacit_status solve_files(const cli *c, const tacit_factor *F,
+                                const tacit_matrix *m, int *columns,
+                                double *seconds)
+{
+    const size_t n = (size_t)tacit_matrix_local_rows(m);
+    double *X = NULL;
+    TRY(tacit_matrix_read_vectors(m, c->set.solve, columns, &X));
+    const double start = base_seconds();
+    tacit_status status = tacit_factor_solve(F, *columns, X, n, X, n);
+    *seconds = base_seconds() - start;
+    if (status >= 0 && c->set.output) {
+        fflush(stdout); /* which may be where this goes */
+        status = tacit_matrix_write_vectors(m, c->set.output, *columns, X, n);
+    }
+    tacit_matrix_free_vectors(&X);
+    return status;
+}
+
+tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
+                            double *seconds)
+{
+    tacit_factor_info info = {.size = sizeof info};
+    tacit_matrix *m = NULL;
+    *columns = 0;
+    if (!c->set.solve) return c->set.output ? write_factor(c, F) : TACIT_OK;
+    TRY(tacit_factor_describe(F, &info));
+    TRY(empty_matrix(c, info.rows, &m));
+    const tacit_status status = solve_files(c, F, m, columns, seconds);
+    tacit_matrix_destroy(&m);
+    return status;
+}

@@ -1,0 +1,79 @@
+#!/bin/sh
+# SPDX-License-Identifier: BSD-3-Clause
+# Factors in files: what -o writes is a triangle whose square is the matrix, it is
+# read again, also as others would have written it, and what is wrong is told.
+. "$(dirname "$0")/cli/common.sh"
+cd "$work" || exit 1
+
+# told STATUS TEXT ARGUMENTS...: of one process
+told() {
+    want=$1
+    text=$2
+    shift 2
+    run 1 "$@"
+    [ $status = "$want" ] || complain "tacit $*: status $status, not $want"
+    [ "$(complaints | wc -l)" = 1 ] || complain "tacit $*: not one line"
+    complaints | grep -qF -- "$text" || complain "tacit $*: no '$text'"
+}
+
+# The largest |x - y| of two files of numbers.
+apart() {
+    grep -v '^%' "$1" >one
+    grep -v '^%' "$2" | paste one - | awk '
+        NR > 1 { d = $1 - $2; if (d < 0) d = -d; if (d > most) most = d }
+        END { printf "%.17g\n", NR > 1 ? most : 1 }'
+}
+near() { # X Y LABEL
+    apart "$1" "$2" | awk '{ exit !($1 <= 1e-12) }' || complain "$3: $(apart "$1" "$2")"
+}
+
+"$TACIT" convert -q poisson2d:9x8 a.mtx
+awk 'BEGIN { for (i = 1; i <= 72; i++) print i % 7 - 3 }' >b.txt
+accepted factor a.mtx --solve b.txt -o x.mtx
+has out 'solved 1 right-hand side in'
+accepted factor a.mtx -o L.mtx --leaves 4
+[ -s L.mtx ] && [ -s L.perm ] || complain 'no L.mtx or L.perm'
+
+# L L', from outside: entry by entry that of A
+awk 'FILENAME == "L.perm" { p[++n] = $1; next }
+     /^%/ { next }
+     FILENAME != last { last = FILENAME; next }
+     FILENAME == "L.mtx" { if ($1 < $2) bad = 1; k = ++count[$2]; row[$2, k] = $1; val[$2, k] = $3; next }
+     { A[$1, $2] = $3; A[$2, $1] = $3 }
+     END {
+         for (j = 1; j <= n; j++)
+             for (k = 1; k <= count[j]; k++)
+                 for (l = 1; l <= count[j]; l++)
+                     A[p[row[j, k]], p[row[j, l]]] -= val[j, k] * val[j, l]
+         for (e in A) if (A[e] > 1e-12 || A[e] < -1e-12) bad = 1
+         exit bad || n != 72
+     }' L.perm L.mtx a.mtx || complain "L L' is not A"
+
+# read again; numbers from 0; L D L' and L U of the same
+accepted factor L.mtx --given --permutation L.perm --solve b.txt -o y.mtx --json r.json
+near x.mtx y.mtx 'L.mtx'
+valid_json r.json
+awk '{ print $1 - 1 }' L.perm >zero.perm
+accepted factor L.mtx --given --permutation zero.perm --solve b.txt -o y.mtx
+near x.mtx y.mtx 'a permutation from 0'
+awk '/^%/ { print; next } !n { n = $1; print; next } $1 == $2 { d[$1] = $3 }
+     { print $1, $2, $3 / d[$2] }
+     END { for (i = 1; i <= n; i++) printf "%.17g\n", d[i] ^ 2 >"D.txt" }' OFMT=%.17g CONVFMT=%.17g L.mtx >unit.mtx
+accepted factor unit.mtx --given --diagonal D.txt --permutation L.perm --solve b.txt -o y.mtx
+near x.mtx y.mtx "L D L'"
+awk '/^%/ || !n { if (!/^%/) n = 1; print; next } { print $2, $1, $3 }' L.mtx >U.mtx
+accepted factor L.mtx --given --upper U.mtx --permutation L.perm --solve b.txt -o y.mtx
+near x.mtx y.mtx 'L U'
+accepted factor L.mtx --given --upper U.mtx -o again.mtx.gz
+[ -s again.upper.mtx.gz ] && [ -s again.perm ] || complain 'no again.upper.mtx.gz'
+
+told 2 'a.mtx: row 1, column 2 is above the diagonal: the lower triangle' factor a.mtx --given
+told 2 'column 1 is below the diagonal: the upper triangle is wanted' factor L.mtx --given --upper L.mtx
+told 2 'row 1, column 1 is 2' factor L.mtx --given --diagonal b.txt
+sed 's/^1$/73/' L.perm >bad.perm
+told 2 'is 73: row numbers from 1 to 72' factor L.mtx --given --permutation bad.perm
+sed '3s/.*/0/' D.txt >bad.txt
+told 2 'bad.txt: row 3 is 0' factor unit.mtx --given --diagonal bad.txt
+told 1 'add --given' factor L.mtx --upper U.mtx
+told 1 'needs a file of its own' factor a.mtx -o -
+finish
