@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/cuda.c - the cuda device: memory, the operation held back, looks. */
 #include "device/gpu/gpu.h"
+#include "device/gpu/late.h"
 #include "device/gpu/record.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -98,8 +99,8 @@ bool tct_gpu_deserted(tacit_queue *q)
 static bool is_late(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
-    if (!g->mailbox->late) return false;
-    g->mailbox->late = 0;
+    if (g->mailbox->missing != TCT_MISSING_BLOCK) return false;
+    g->mailbox->missing = 0;
     g->mailbox->limit = 0; /* loops on the device end */
     g->playing = NULL;
     q_fail(

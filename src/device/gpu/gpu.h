@@ -38,8 +38,7 @@ typedef struct tct_mailbox { /* of the host, as the device sees it too */
      * where there are any, and 1 + the rank that did not come */
     volatile double flags;
     volatile uint64_t missing;
-    volatile uint64_t late; /* blocks of a kernel did not meet in time */
-    double told;            /* by the host: outbox->mine */
+    double told; /* by the host: outbox->mine */
 } tct_mailbox;
 
 typedef struct tct_outbox { /* of the device */

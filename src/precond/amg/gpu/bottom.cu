@@ -9,6 +9,7 @@
  * matrix and the device alone. */
 #include "device/gpu/gang.h"
 #include "device/gpu/lane.cuh"
+#include "device/gpu/late.h"
 #include "device/gpu/tail.cuh"
 #include "device/protocol.h"
 #include "operator/gpu/csr.h"
@@ -132,10 +133,10 @@ static __device__ inline int lane_of(const tct_amg_step &s)
     return tct_lane() & (s.lanes - 1);
 }
 
-/* What is known of a step before it begins: of the first item. */
+/* What is known of a step before it begins, of the first item: its row, where in
+ * the list it is, and where the set ends. */
 struct ahead {
-    int row, k,
-        end; /* its row; of a set, where it is in the list, and the end */
+    int row, k, end;
     entries e;
 };
 
@@ -277,7 +278,7 @@ static __device__ inline void leave(const bottom_job &J, bool fine)
     if (threadIdx.x != 0) return;
     if (!fine) {
         J.x[0] = __longlong_as_double(-1);
-        tct_post_word((uint64_t *)&J.mailbox->late, (uint64_t)1);
+        tct_post_word((uint64_t *)&J.mailbox->missing, TCT_MISSING_BLOCK);
         tct_fence_all();
     }
     if (tct_is_last(J.ticket, gridDim.x)) *J.counter = 0;
@@ -310,6 +311,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 typedef struct gpu_bottom {
     tct_gpu_block base; /* first member */
+    tct_block_ops ops;
     tacit_queue *q;
     tct_amg_step *step; /* device */
     int count, blocks;
@@ -347,8 +349,6 @@ static void destroy(tct_block *B)
 
 static const tct_gpu_block_ops gpu_ops = {multiply, nullptr, nullptr, nullptr,
                                           nullptr};
-static const tct_block_ops block_ops = {"one kernel", nullptr, nullptr,
-                                        nullptr,      nullptr, destroy};
 
 /* Half as many as a row has entries. */
 static int lanes_of(const tct_amg_step *s)
@@ -406,7 +406,9 @@ static tacit_status create(tacit_queue *q, const tct_amg_steps *steps,
     gpu_bottom *S = (gpu_bottom *)tct_calloc(sizeof *S);
     if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the steps of a cycle");
     S->base.base = steps->about;
-    S->base.base.ops = &block_ops;
+    S->ops.name = "one kernel";
+    S->ops.destroy = destroy;
+    S->base.base.ops = &S->ops;
     S->base.gpu = &gpu_ops;
     S->q = q;
     const tacit_status status = build(S, steps);
