@@ -59,13 +59,7 @@ typedef struct tct_amg_bottom_kernels {
                            tct_block **out);
 } tct_amg_bottom_kernels;
 
-#ifdef __cplusplus
-extern "C" {
-#endif
-extern const tct_amg_bottom_kernels tct_amg_gpu_bottom; /* amg/gpu/bottom.cu */
-#ifdef __cplusplus
-}
-#endif
+extern const tct_amg_bottom_kernels tct_amg_gpu_bottom; /* amg/gpu/bottom.c */
 /* What tests have in its place; NULL: nothing. */
 extern const tct_amg_bottom_kernels *tct_amg_bottom_instead;
 

@@ -7,19 +7,15 @@
  * another. So what no step writes, where rows begin and their first entries, is
  * loaded while the blocks come together. The order of each sum depends on the
  * matrix and the device alone. */
-#include "device/gpu/gang.h"
 #include "device/gpu/lane.cuh"
 #include "device/gpu/late.h"
 #include "device/gpu/tail.cuh"
 #include "device/protocol.h"
-#include "operator/gpu/csr.h"
-#include "precond/amg/bottom.h"
+#include "precond/amg/gpu/bottom.h"
 
 enum {
-    THREADS = 1024,
-    WARPS = THREADS / GPU_WAVE,
+    THREADS = TCT_BOTTOM_WARPS * GPU_WAVE,
     AT_ONCE = 4, /* entries of a lane whose loads are under way together */
-    FEW = 8,     /* warps of a block that are worth another block         */
     RING = 3,    /* steps in shared memory: the one at hand, and two to come */
     WORDS = sizeof(tct_amg_step) / sizeof(uint64_t)
 };
@@ -307,21 +303,13 @@ static __global__ void __launch_bounds__(THREADS, 1)
     tct_end<0>(nullptr, e);
 }
 
-/* --- the block ------------------------------------------------------------------- */
+/* --- the start ------------------------------------------------------------------- */
 
-typedef struct gpu_bottom {
-    tct_gpu_block base; /* first member */
-    tct_block_ops ops;
-    tacit_queue *q;
-    tct_amg_step *step; /* device */
-    int count, blocks;
-    uint64_t *counter; /* device; behind it the ticket */
-} gpu_bottom;
-
-static void multiply(const tct_gpu_block *B, const tct_gpu_launch *L,
-                     const double *x, double *y)
+extern "C" void tct_gpu_bottom_multiply(const tct_gpu_block *B,
+                                        const tct_gpu_launch *L,
+                                        const double *x, double *y)
 {
-    const gpu_bottom *S = (const gpu_bottom *)(const void *)B;
+    const tct_gpu_bottom *S = (const tct_gpu_bottom *)(const void *)B;
     (void)x; /* steps know where it is */
     bottom_job job = {S->step,
                       S->count,
@@ -337,92 +325,3 @@ static void multiply(const tct_gpu_block *B, const tct_gpu_launch *L,
                                  dim3((unsigned)S->blocks), dim3(THREADS),
                                  arguments, 0, L->stream);
 }
-
-static void destroy(tct_block *B)
-{
-    gpu_bottom *S = (gpu_bottom *)(void *)B;
-    if (!S) return;
-    tct_gpu_release(S->step);
-    tct_gpu_release(S->counter);
-    tct_free(S);
-}
-
-static const tct_gpu_block_ops gpu_ops = {multiply, nullptr, nullptr, nullptr,
-                                          nullptr};
-
-/* Half as many as a row has entries. */
-static int lanes_of(const tct_amg_step *s)
-{
-    int lanes = 2;
-    while (lanes < GPU_WAVE && 2 * (int64_t)lanes * s->rows < s->entries)
-        lanes *= 2;
-    return lanes;
-}
-
-/* Warps that have an item each. */
-static int64_t warps_for(const tct_amg_step *s)
-{
-    const int items = s->restricts ? 1 : GPU_WAVE / s->lanes;
-    return (s->items + items - 1) / items;
-}
-
-/* As many blocks as the largest step has warps for, and of each step as few warps
- * a block. */
-static int divide(tct_amg_step *step, int count, int most)
-{
-    int64_t warps = 1;
-    for (int i = 0; i < count; i++)
-        if (warps_for(&step[i]) > warps) warps = warps_for(&step[i]);
-    const int blocks = tct_grid(warps, FEW, most);
-    for (int i = 0; i < count; i++)
-        step[i].warps = tct_grid(warps_for(&step[i]), blocks, WARPS);
-    return blocks;
-}
-
-static tacit_status build(gpu_bottom *S, const tct_amg_steps *steps)
-{
-    const size_t count = (size_t)steps->count;
-    const uint64_t zeros[2] = {0, 0};
-    tct_amg_step *step = nullptr;
-    TRY(TCT_ALLOC(count, "steps of a cycle", &step));
-    for (size_t i = 0; i < count; i++) {
-        step[i] = steps->step[i];
-        step[i].lanes = lanes_of(&step[i]);
-        while (1 << step[i].shift < step[i].lanes) step[i].shift++;
-    }
-    S->count = steps->count;
-    S->blocks = divide(step, S->count, tct_gpu_of(S->q)->sms);
-    tacit_status status = tct_gpu_upload(step, count * sizeof *step, &S->step);
-    tct_free(step);
-    TRY(status);
-    return tct_gpu_upload(zeros, sizeof zeros, &S->counter);
-}
-
-static tacit_status create(tacit_queue *q, const tct_amg_steps *steps,
-                           tct_block **out)
-{
-    if (!tct_gang_fits(q))
-        FAIL(TACIT_UNSUPPORTED, "this GPU has no cooperative launch");
-    gpu_bottom *S = (gpu_bottom *)tct_calloc(sizeof *S);
-    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the steps of a cycle");
-    S->base.base = steps->about;
-    S->ops.name = "one kernel";
-    S->ops.destroy = destroy;
-    S->base.base.ops = &S->ops;
-    S->base.gpu = &gpu_ops;
-    S->q = q;
-    const tacit_status status = build(S, steps);
-    if (status < 0) destroy(&S->base.base);
-    else *out = &S->base.base;
-    return status;
-}
-
-static const double *dense(const tct_block *B)
-{
-    const tct_gpu_csr *C = (const tct_gpu_csr *)(const void *)B;
-    const bool is = C->base.gpu == &tct_gpu_csr_ops && !C->d.floats &&
-                    B->nonzeros == B->rows * B->cols;
-    return is ? (const double *)C->d.val : nullptr;
-}
-
-extern "C" const tct_amg_bottom_kernels tct_amg_gpu_bottom = {dense, create};
