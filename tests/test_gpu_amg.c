@@ -2,7 +2,7 @@
  * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: in the loops that
  * take it as few iterations as on the host device, the same bits in two solves,
  * symmetric and positive definite there, too; set up on the device it is what
- * the host makes of it.
+ * the host makes of it; coarse levels as one kernel come to what launches do.
  *
  * LABEL: gpu
  * RUN: np=1,2
@@ -256,6 +256,75 @@ static void set_up_there_comes_to_the_same(void **state)
     precision = "double";
 }
 
+/* --- coarse levels as one kernel -------------------------------------------------- */
+
+static void open_coarse(amg *a, const char *how, const char *matrix,
+                        const char *cycle)
+{
+    const bool cuda = strcmp(TEST_DEVICE, "cuda") == 0;
+    tacit_precond_info info = {.size = sizeof info};
+    assert_int_equal(setenv("TACIT_AMG_COARSE", how, 1), 0);
+    open_amg(a, TEST_DEVICE, matrix, cuda ? "sell/f64@none" : "sell", cycle);
+    assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
+    OK(tacit_precond_describe(a->M, &info));
+    const bool alone = tacit_world_size(test_world()) == 1;
+    const bool wanted =
+        cuda && alone && strcmp(how, "launches") != 0 && *cycle != 'k';
+    if (!strstr(info.detail, "one kernel") == wanted)
+        fail_msg("%s, cycle %s, %s: %s", matrix, cycle, how, info.detail);
+}
+
+/* Levels of 32,768 and 15,625 rows, made on the device and by the host; some that
+ * end with what is smoothed, some that have hardly any rows. */
+static void one_kernel_comes_to_what_launches_do(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *cycle;
+    } cases[] = {{"poisson3d:64", "v"}, {"poisson3d:50", "w"},
+                 {"tet3d:30,1", "v"},   {"jump3d:40,1e4,1", "w"},
+                 {"poisson2d:90", "v"}, {"poisson3d:30", "k"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *matrix = cases[i].matrix;
+        amg launches, a;
+        open_coarse(&launches, "launches", matrix, cases[i].cycle);
+        open_coarse(&a, "kernel", matrix, cases[i].cycle);
+        if (*cases[i].cycle != 'k') {
+            expect_same_images(&launches, &a, matrix, 1e-13);
+            expect_same_images(&a, &a, matrix, 0.0);
+        }
+        const int64_t wanted = solve(&launches);
+        for (int d = 0; tacit_loop_at(d); d++)
+            if (tacit_solver_set_loop(a.p.s, tacit_loop_at(d)->name) >= 0)
+                check_solves(&a, matrix, wanted);
+        close_amg(&launches);
+        close_amg(&a);
+    }
+}
+
+static void one_kernel_follows_new_values(void **state)
+{
+    (void)state;
+    amg launches, a;
+    amg *both[] = {&launches, &a};
+    open_coarse(&launches, "launches", "jump3d:40,1e3,1", "v");
+    open_coarse(&a, "kernel", "jump3d:40,1e3,1", "v");
+    solve(&a);
+    for (int i = 0; i < 2; i++) {
+        tct_csr *A = &both[i]->p.m->A;
+        for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 3.0;
+        assert_int_equal(
+            setenv("TACIT_AMG_COARSE", i == 0 ? "launches" : "kernel", 1), 0);
+        OK(tacit_operator_update(both[i]->p.A, both[i]->p.m));
+        OK(tacit_precond_update(both[i]->M, both[i]->p.m));
+        assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
+    }
+    expect_same_images(&launches, &a, "new values", 1e-13);
+    check_solves(&a, "new values", solve(&launches));
+    close_amg(&launches);
+    close_amg(&a);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -264,6 +333,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(auto_takes_a_loop_that_can),
         cmocka_unit_test(it_is_symmetric_and_positive),
         cmocka_unit_test(set_up_there_comes_to_the_same),
+        cmocka_unit_test(one_kernel_comes_to_what_launches_do),
+        cmocka_unit_test(one_kernel_follows_new_values),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -177,6 +177,9 @@ static const entry variables[] = {
     {"TACIT_AMG_SETUP", "host: levels of --precond amg are made by the host, "
                         "also where the device "
                         "could"},
+    {"TACIT_AMG_COARSE", "launches: each operation of coarse levels of "
+                         "--precond amg is a kernel on a GPU, which else takes "
+                         "one for all"},
     {"TACIT_LAPACK", "the library of LAPACK and BLAS, for --precond direct "
                      "(libopenblas.so.0, liblapack.so.3)"},
     {"TACIT_PATIENCE",

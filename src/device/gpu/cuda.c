@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/cuda.c - the cuda device: memory, the operation held back, looks. */
 #include "device/gpu/gpu.h"
+#include "device/gpu/late.h"
 #include "device/gpu/record.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,6 +94,23 @@ bool tct_gpu_deserted(tacit_queue *q)
     return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
 
+/* Has a kernel given up, since a block of it did not come? Then so has the
+ * queue. */
+static bool is_late(tacit_queue *q)
+{
+    tct_gpu *g = tct_gpu_of(q);
+    if (g->mailbox->missing != TCT_MISSING_BLOCK) return false;
+    g->mailbox->missing = 0;
+    g->mailbox->limit = 0; /* loops on the device end */
+    g->playing = NULL;
+    q_fail(
+        q, TACIT_DEVICE,
+        "the GPU: a block of the kernel of coarse levels did not come to its "
+        "barrier within %g s",
+        q->barrier_seconds);
+    return true;
+}
+
 /* Seconds that this GPU may be silent for. Where kernels wait for another rank
  * without a limit of their own, that is the limit of such a wait. */
 static double patience_of(const tacit_queue *q)
@@ -136,6 +154,7 @@ static void cuda_sync(tacit_queue *q)
     tct_gpu_flush(q);
     if (g->capturing) return;
     tct_gpu_ok(q, finish(q), "running kernels");
+    if (is_late(q)) return;
     if (q->ranks == 1 || tct_gpu_deserted(q)) return;
     const double flags = g->mailbox->flags;
     g->mailbox->flags = 0.0;
@@ -409,6 +428,7 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
         bool found = false;
         for (int i = 0; i < SPINS && !found; i++)
             found = arrived(g->mailbox->posted, g->taken + 1, out);
+        if (is_late(q)) return false;
         const gpu_error state =
             found ? GPU_NOT_READY : gpu_stream_query(g->stream);
         if (state == GPU_OK) {

@@ -14,6 +14,7 @@
  *     coarsest.c  the inverse of the last matrix
  *     columns.c   room for several right-hand sides at once
  *     update.c    the same aggregates for other values
+ *     bottom.h    the last levels as one operation
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors */
 #ifndef TCT_AMG_H
@@ -70,7 +71,12 @@ typedef struct tct_amg_smoothing {
     double ratio;
 } tct_amg_smoothing;
 
-enum { TCT_AMG_DEGREE_MOST = 16 };
+/* What steps have in `c`: alpha and beta each; behind them, of a polynomial's
+ * second step where the first was x = d b: x = (1 + beta) x + ... */
+enum {
+    TCT_AMG_DEGREE_MOST = 16,
+    TCT_AMG_COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1)
+};
 
 /* x = x + S (b - A x), S symmetric. */
 typedef struct tct_amg_smoother {
@@ -90,6 +96,8 @@ tacit_status tct_amg_smoother_create(const tacit_operator *A,
                                      tct_amg_smoothing how,
                                      tct_amg_smoother *out);
 void tct_amg_smoother_free(tacit_queue *q, tct_amg_smoother *S);
+/* What S->c begins with, into `c` [TCT_AMG_COEFFICIENTS] of the host. */
+void tct_amg_coefficients(const tct_amg_smoother *S, double *c);
 
 /* Of two vectors that take turns, the one `steps` before x. */
 static inline double *tct_amg_turn(int steps, double *x, double *y)
@@ -190,6 +198,8 @@ typedef struct tct_amg_level {
     double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
     double *b2, *x2; /* [n] of a second visit                            */
     double *c;       /* scalars of a K-cycle; NULL: none begins here     */
+    double *kept;    /* its matrix once more, for bottom.c (there.h: csr);
+                        NULL: it is not */
     tacit_precond_level about;
 } tct_amg_level;
 
@@ -205,15 +215,19 @@ typedef struct tct_amg {
     tct_amg_smoothing smoothing;
     int levels_most;
     tct_amg_precision precision;
-    int columns;     /* that a cycle may be of                           */
-    double *panel;   /* where t, y, b and x of all levels are; NULL: each by
+    int columns;       /* that a cycle may be of                           */
+    double *panel;     /* where t, y, b and x of all levels are; NULL: each by
                       itself, of one column                              */
-    int vectors;     /* near-null, of P; 0: a row has one element of it */
-    bool given;      /* smooth vectors are others than ones             */
-    bool there;      /* a device has made levels                        */
-    bool loose;      /* no row of the last level depends on another     */
-    const char *why; /* there is no other level; NULL: the last is small */
+    int vectors;       /* near-null, of P; 0: a row has one element of it */
+    bool given;        /* smooth vectors are others than ones             */
+    bool there;        /* a device has made levels                        */
+    bool loose;        /* no row of the last level depends on another     */
+    const char *why;   /* there is no other level; NULL: the last is small */
+    tct_block *bottom; /* its product is a visit to level `bottom_from`, from
+                          b to x; NULL: each operation is enqueued */
+    int bottom_from;
     tacit_precond_info about;
+    size_t asked; /* of `detail`, what was asked for */
     char detail[160], end[96];
 } tct_amg;
 

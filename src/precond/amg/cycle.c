@@ -22,6 +22,24 @@ static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     else tct_amg_smooth_zero(&L->smoother, q, b, x, L->smoother.y);
 }
 
+/* From next->b to next->x. */
+static void visit(const tct_amg *M, tacit_queue *q, const tct_amg_level *next)
+{
+    const tct_amg_level *last = &M->level[M->levels - 1];
+    const size_t n = (size_t)next->n;
+    if (M->bottom && next == &M->level[M->bottom_from]) {
+        q_multiply(q, M->bottom, next->b, next->x, NULL);
+        return;
+    }
+    if (next->c && next != last) tct_amg_kcycle(M, q, next);
+    else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
+    if (!M->twice || next == last) return;
+    apply(next->A, q, next->x, next->b2); /* x' = x' + M' (b' - A' x') */
+    q_aypx(q, n, -1, NULL, next->b, next->b2);
+    tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
+    q_axpy(q, n, +1, NULL, next->x2, next->x);
+}
+
 void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                    const double *b, double *x, double *dot)
 {
@@ -37,15 +55,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
     apply(L->A, q, z, S->t);
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
-    if (next->c && next != last) tct_amg_kcycle(M, q, next);
-    else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
-    if (M->twice && next != last) { /* x' = x' + M' (b' - A' x') */
-        const size_t n2 = (size_t)next->n;
-        apply(next->A, q, next->x, next->b2);
-        q_aypx(q, n2, -1, NULL, next->b, next->b2);
-        tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
-        q_axpy(q, n2, +1, NULL, next->x2, next->x);
-    }
+    visit(M, q, next);
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
               next->x, z);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
  * is small enough for its inverse, or grows no smaller. */
-#include "precond/amg/amg.h"
+#include "precond/amg/bottom.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/there.h"
 #include <math.h>
@@ -149,6 +149,7 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
         status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
     tct_amg_rows_free(&rows);
     L->about.largest = L->smoother.largest;
+    if (status >= 0 && !g->there) status = tct_amg_bottom_keep(g->M, g->m, L);
     return status;
 }
 
@@ -351,6 +352,9 @@ static tacit_status descend(growth *g, next_level *next)
     g->all = next->all;
     g->nonzeros = next->nonzeros;
     if (g->there) {
+        tct_amg_level *L = &g->M->level[g->M->levels - 1];
+        if (L->exponent == 0 && tct_amg_bottom_wants(g->M, L))
+            L->kept = tct_amg_there_take(g->there);
         g->m = NULL;
         tct_free(g->smooth); /* that of the next level is there */
         g->smooth = NULL;
@@ -441,6 +445,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
+    if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;
 }
@@ -541,6 +546,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     start = tct_seconds();
     if (!as) TRY(tct_amg_overcorrect(M)); /* else it is as theirs is */
     tell(&g, "factor of corrections found", start);
+    TRY(tct_amg_bottom_create(M));
     return describe(M);
 }
 
@@ -548,6 +554,7 @@ void tct_amg_clear(tct_amg *M)
 {
     tacit_queue *q = M->base.q;
     tct_amg_columns_clear(M);
+    tct_amg_bottom_clear(M);
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
         double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c};

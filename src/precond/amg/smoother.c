@@ -13,10 +13,9 @@
  * l1-jacobi D has the row sums of |a|: it never overshoots. */
 #include "precond/amg/there.h"
 
-/* alpha and beta of the steps; behind them, of a polynomial's second step where the
- * first was x = d b: x = (1 + beta) x + ...; and sums that nobody wants. */
+/* Coefficients, and sums that nobody wants. */
 enum {
-    COEFFICIENTS = 2 * (TCT_AMG_DEGREE_MOST + 1),
+    COEFFICIENTS = TCT_AMG_COEFFICIENTS,
     C_ROOM = COEFFICIENTS + TCT_SYSTEMS_SCALARS
 };
 
@@ -74,7 +73,7 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
 
 /* --- set-up ------------------------------------------------------------------ */
 
-static void fill_coefficients(const tct_amg_smoother *S, double *c)
+void tct_amg_coefficients(const tct_amg_smoother *S, double *c)
 {
     const double upper = S->largest, lower = upper / S->how.ratio;
     const double theta = 0.5 * (upper + lower), delta = 0.5 * (upper - lower);
@@ -154,7 +153,7 @@ tacit_status tct_amg_smoother_create(const tacit_operator *A,
     TRY(tct_agree(A->world, status));
     if (!l1) TRY(find_largest(S, rows->bound));
     status = put_inverse(S, rows, l1 ? rows->sum : rows->diagonal, first_of(S));
-    fill_coefficients(S, c);
+    tct_amg_coefficients(S, c);
     if (status >= 0) q_put(A->q, COEFFICIENTS, c, S->c);
     return tct_agree(A->world, status < 0 ? status : q_own_status(A->q));
 }

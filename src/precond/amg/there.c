@@ -51,11 +51,7 @@ static tacit_status open_csr(tacit_queue *q, int64_t rows, int64_t entries,
     const size_t ptr = (size_t)rows + 1, val = (size_t)entries;
     TRY(tacit_queue_alloc(q, ptr + val + doubles_for(entries, sizeof *out->col),
                           memory));
-    *out = (tct_amg_csr){.rows = rows,
-                         .entries = entries,
-                         .ptr = (int64_t *)(void *)*memory,
-                         .val = *memory + ptr,
-                         .col = (int32_t *)(void *)(*memory + ptr + val)};
+    *out = tct_amg_csr_in(*memory, rows, entries);
     return TACIT_OK;
 }
 
@@ -430,6 +426,13 @@ tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
     return TACIT_OK;
 }
 
+double *tct_amg_there_take(tct_amg_there *t)
+{
+    double *const matrix = t->matrix;
+    t->matrix = NULL;
+    return matrix;
+}
+
 void tct_amg_there_descend(tct_amg_there *t)
 {
     tacit_queue_free(t->q, &t->matrix);
@@ -512,22 +515,23 @@ tacit_status tct_amg_there_operator(tct_amg_there *t,
 }
 
 /* Columns of 64 bits are of matrices that are not for one rank. */
-static tacit_status put_rows(tct_amg_there *t, const tct_csr *A)
+tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
+                             tct_amg_csr *out)
 {
     const size_t entries = (size_t)tct_csr_nonzeros(A);
     const size_t words = entries / 2; /* two columns each */
     double last = 0.0;
-    TRY(open_csr(t->q, A->rows, (int64_t)entries, &t->matrix, &t->A));
-    q_put(t->q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
-          (double *)(void *)t->A.ptr);
-    q_put(t->q, entries, A->val, t->A.val);
-    double *cols = (double *)(void *)t->A.col;
-    q_put(t->q, words, (const double *)(const void *)A->col32, cols);
+    TRY(open_csr(q, A->rows, (int64_t)entries, memory, out));
+    q_put(q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
+          (double *)(void *)out->ptr);
+    q_put(q, entries, A->val, out->val);
+    double *cols = (double *)(void *)out->col;
+    q_put(q, words, (const double *)(const void *)A->col32, cols);
     if (entries % 2 != 0) {
         memcpy(&last, A->col32 + 2 * words, sizeof *A->col32);
-        q_put(t->q, 1, &last, cols + words);
+        q_put(q, 1, &last, cols + words);
     }
-    return q_own_status(t->q);
+    return q_own_status(q);
 }
 
 /* --- all ------------------------------------------------------------------------------- */
@@ -570,7 +574,7 @@ static tacit_status build(tct_amg_there *t, const tacit_operator *A,
     TRY(tacit_queue_alloc(t->q, room, &t->room));
     divide_room(t->room, A->n, &t->g);
     TRY(read_rows(t, A, &there));
-    if (!there) TRY(put_rows(t, &m->A));
+    if (!there) TRY(tct_amg_csr_put(t->q, &m->A, &t->matrix, &t->A));
     if (smooth) {
         TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
         q_put(t->q, (size_t)A->n, smooth, t->smooth);

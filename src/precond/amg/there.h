@@ -12,6 +12,22 @@
 #include "precond/amg/coarsen.h"
 #include "precond/amg/kernels.h"
 
+/* A matrix in one piece of memory. */
+static inline tct_amg_csr tct_amg_csr_in(double *memory, int64_t rows,
+                                         int64_t entries)
+{
+    double *const val = memory + rows + 1;
+    return (tct_amg_csr){.rows = rows,
+                         .entries = entries,
+                         .ptr = (int64_t *)(void *)memory,
+                         .col = (int32_t *)(void *)(val + entries),
+                         .val = val};
+}
+/* `A`, with columns of 32 bits, in new memory of the device.
+ * Errors      NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
+                             tct_amg_csr *out);
+
 /* Those of the device of `q`, unless the environment says that set-up is the
  * host's (TACIT_AMG_SETUP=host); NULL: it is. */
 const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
@@ -46,6 +62,9 @@ tacit_status tct_amg_there_operator(tct_amg_there *t,
 tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out);
 /* P to the next level, which `coarsen` has found. */
 tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out);
+/* The memory of the matrix of the level at hand, which is the caller's from now
+ * on; there is nothing left to do then but to descend. */
+double *tct_amg_there_take(tct_amg_there *t);
 /* On to the next level. */
 void tct_amg_there_descend(tct_amg_there *t);
 /* Is the level at hand for the host: small, or to be stored times a power of 2? */

@@ -20,7 +20,7 @@ static tct_amg *begin(const tct_amg *M)
     N->precision = M->precision;
     N->vectors = M->vectors;
     N->given = M->given;
-    memcpy(N->detail, M->detail, sizeof N->detail);
+    memcpy(N->detail, M->detail, M->asked);
     N->about.size = sizeof N->about;
     return N;
 }
