@@ -220,5 +220,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(matrices_that_are_not_symmetric_are_too),
         cmocka_unit_test(other_factors_are_refused),
     };
+    one_thread();
     TEST_MPI_MAIN(tests);
 }
