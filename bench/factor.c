@@ -127,13 +127,13 @@ static tacit_status time_solves(const tct_csr *A, const tacit_factor *F,
     return TACIT_OK;
 }
 
-static tacit_status ours(const tacit_matrix *m, int width, outcome *out)
+static tacit_status ours(const tacit_matrix *m, const tacit_factor_options *o,
+                         outcome *out)
 {
-    const tacit_factor_options o = {.size = sizeof o, .width = width};
     tacit_factor_info info = {.size = sizeof info};
     tacit_factor *F = NULL;
     const double before = resident_bytes(), start = cpu_seconds();
-    TRY(tacit_factor_create(m, &o, &F));
+    TRY(tacit_factor_create(m, o, &F));
     const double end = cpu_seconds();
     out->figure[PEAK] = most_bytes() - before;
     out->figure[KEPT] = resident_bytes() - before;
@@ -162,8 +162,8 @@ static const struct {
                    {"superlu_dist+inv", BENCH_SUPERLU_DIST}};
 enum { WHOSE = sizeof all_of_them / sizeof *all_of_them };
 
-static tacit_status ask(const tacit_matrix *m, int whose, int width,
-                        outcome *out)
+static tacit_status ask(const tacit_matrix *m, int whose,
+                        const tacit_factor_options *o, outcome *out)
 {
 #if BENCH_CHOLMOD
     if (whose == 1) return measure_cholmod(m, out);
@@ -172,29 +172,30 @@ static tacit_status ask(const tacit_matrix *m, int whose, int width,
     if (whose > 1) return measure_superlu_dist(m, whose == 3, out);
 #endif
     (void)whose;
-    return ours(m, width, out);
+    return ours(m, o, out);
 }
 
-static tacit_status one(const char *name, int whose, int width, outcome *out)
+static tacit_status one(const char *name, int whose,
+                        const tacit_factor_options *o, outcome *out)
 {
     tacit_world *w = NULL;
     tacit_matrix *m = NULL;
     TRY(tacit_world_self(&w));
     TRY(tacit_matrix_open(w, name, NULL, &m));
-    TRY(ask(m, whose, width, out));
+    TRY(ask(m, whose, o, out));
     out->done = true;
     return TACIT_OK;
 }
 
 /* The same in a process of its own. */
-static outcome apart(const char *name, int whose, int width)
+static outcome apart(const char *name, int whose, const tacit_factor_options *o)
 {
     outcome out = {.done = false};
     int ends[2];
     if (pipe(ends) != 0) return out;
     const pid_t child = fork();
     if (child == 0) {
-        if (one(name, whose, width, &out) < 0)
+        if (one(name, whose, o, &out) < 0)
             fprintf(stderr, "factor: %s: %s\n", name, tacit_error_message());
         _exit(write(ends[1], &out, sizeof out) != (ssize_t)sizeof out);
     }
@@ -206,13 +207,13 @@ static outcome apart(const char *name, int whose, int width)
     return out;
 }
 
-static int measure(const char *name, int runs, int width)
+static int measure(const char *name, int runs, const tacit_factor_options *how)
 {
     outcome all[WHOSE][RUNS_MOST];
     for (int r = 0; r < runs; r++)
         for (int whose = 0; whose < WHOSE; whose++) {
             if (!all_of_them[whose].there) continue;
-            all[whose][r] = apart(name, whose, width);
+            all[whose][r] = apart(name, whose, how);
             if (!all[whose][r].done) return 1;
         }
     for (int whose = 0; whose < WHOSE; whose++) {
@@ -233,10 +234,11 @@ static int measure(const char *name, int runs, int width)
 
 int main(int argc, char **argv)
 {
-    int runs = 3, width = 0, bad = 0, letter;
+    int runs = 3, bad = 0, letter;
+    tacit_factor_options o = {.size = sizeof o};
     while ((letter = getopt(argc, argv, "r:w:")) != -1) {
         if (letter == 'r') runs = atoi(optarg);
-        else if (letter == 'w') width = atoi(optarg);
+        else if (letter == 'w') o.width = atoi(optarg);
         else runs = 0;
     }
     if (runs < 1 || runs > RUNS_MOST || optind == argc) {
@@ -247,6 +249,6 @@ int main(int argc, char **argv)
            "ic\t"
            "solve 1\tsolve %d\tbytes\tkept\tresidual\n",
            MANY);
-    for (; optind < argc; optind++) bad |= measure(argv[optind], runs, width);
+    for (; optind < argc; optind++) bad |= measure(argv[optind], runs, &o);
     return bad;
 }

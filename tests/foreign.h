@@ -7,6 +7,9 @@
 #include "mpi_main.h"
 #include <math.h>
 #include <tacit/tacit.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #define OK(call)                                              \
     do {                                                      \
@@ -20,6 +23,15 @@
             fail_msg("%s: no '%s' in '%s'", #call, (text), \
                      tacit_error_message());               \
     } while (0)
+
+/* Small matrices, of which threads, ours and SuperLU_DIST's, would wait for each other
+ * most of the time. */
+static inline void one_thread(void)
+{
+#ifdef _OPENMP
+    omp_set_num_threads(1);
+#endif
+}
 
 static inline tacit_matrix *gallery(const char *name)
 {

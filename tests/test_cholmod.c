@@ -136,5 +136,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_comes_in_is_the_matrix),
         cmocka_unit_test(other_factors_are_refused),
     };
+    one_thread();
     TEST_MPI_MAIN(tests);
 }

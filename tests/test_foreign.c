@@ -381,5 +381,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(calls_that_cannot_be_are_refused),
         cmocka_unit_test(no_memory_is_an_error_and_no_leak),
     };
+    one_thread();
     TEST_MPI_MAIN(tests);
 }
