@@ -4,13 +4,15 @@
  * -DTACIT_CHOLMOD=ON (that module of CHOLMOD is GPL: such a program is to measure
  * with, not to be passed on).
  *
- *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH] MATRIX...
+ *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH]
+ *         [-k llt|ldlt|lu] MATRIX...
  *
  * Each run is a process of its own. Prints tab-separated medians: matrix, whose,
  * rows, entries of L, panels or supernodes, flops of the factorization, seconds of
  * order, symbolic and numeric part, of a solve with 1 and with 64 right-hand sides,
  * bytes of memory beyond the matrix at most, and ||b - A x|| / ||b||. Of CHOLMOD the
- * order is ours. For the same BLAS let TACIT_LAPACK be CHOLMOD's liblapack.so.3. */
+ * order is ours, and the kind L L'. For the same BLAS let TACIT_LAPACK be CHOLMOD's
+ * liblapack.so.3. */
 #include "triangular/factor.h"
 #include "matrix/matrix.h"
 #include <math.h>
@@ -108,14 +110,14 @@ static tacit_status time_pattern(const tacit_matrix *m, outcome *out)
     return TACIT_OK;
 }
 
-static tacit_status ours(const tacit_matrix *m, int width, outcome *out)
+static tacit_status ours(const tacit_matrix *m, const tacit_factor_options *o,
+                         outcome *out)
 {
     const size_t n = (size_t)m->A.rows;
-    const tacit_factor_options o = {.size = sizeof o, .width = width};
     tacit_factor_info info = {.size = sizeof info};
     tacit_factor *F = NULL;
     const double before = resident_bytes(), start = seconds();
-    TRY(tacit_factor_create(m, &o, &F));
+    TRY(tacit_factor_create(m, o, &F));
     const double end = seconds();
     out->figure[BYTES] = most_bytes() - before;
     TRY(tacit_factor_describe(F, &info));
@@ -222,26 +224,27 @@ static tacit_status theirs(const tacit_matrix *m, outcome *out)
 
 /* --- runs --------------------------------------------------------------------------- */
 
-static tacit_status one(const char *name, int whose, int width, outcome *out)
+static tacit_status one(const char *name, int whose,
+                        const tacit_factor_options *o, outcome *out)
 {
     tacit_world *w = NULL;
     tacit_matrix *m = NULL;
     TRY(tacit_world_self(&w));
     TRY(tacit_matrix_open(w, name, NULL, &m));
-    TRY(whose ? theirs(m, out) : ours(m, width, out));
+    TRY(whose ? theirs(m, out) : ours(m, o, out));
     out->done = true;
     return TACIT_OK;
 }
 
 /* The same in a process of its own. */
-static outcome apart(const char *name, int whose, int width)
+static outcome apart(const char *name, int whose, const tacit_factor_options *o)
 {
     outcome out = {.done = false};
     int ends[2];
     if (pipe(ends) != 0) return out;
     const pid_t child = fork();
     if (child == 0) {
-        if (one(name, whose, width, &out) < 0)
+        if (one(name, whose, o, &out) < 0)
             fprintf(stderr, "factor: %s: %s\n", name, tacit_error_message());
         _exit(write(ends[1], &out, sizeof out) != (ssize_t)sizeof out);
     }
@@ -259,13 +262,13 @@ static int by_value(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int measure(const char *name, int runs, int width)
+static int measure(const char *name, int runs, const tacit_factor_options *how)
 {
     static const char *const names[] = {"tacit", "cholmod"};
     outcome all[2][RUNS_MOST];
     for (int r = 0; r < runs; r++) /* in turns */
         for (int whose = 0; whose < WHOSE; whose++) {
-            all[whose][r] = apart(name, whose, width);
+            all[whose][r] = apart(name, whose, how);
             if (!all[whose][r].done) return 1;
         }
     for (int whose = 0; whose < WHOSE; whose++) {
@@ -284,22 +287,33 @@ static int measure(const char *name, int runs, int width)
     return 0;
 }
 
+/* LLT, unless it is another. */
+static tacit_factor_kind kind_of(const char *name)
+{
+    return strcmp(name, "ldlt") == 0 ? TACIT_FACTOR_LDLT
+           : strcmp(name, "lu") == 0 ? TACIT_FACTOR_LU
+                                     : TACIT_FACTOR_LLT;
+}
+
 int main(int argc, char **argv)
 {
-    int runs = 3, width = 0, bad = 0, letter;
-    while ((letter = getopt(argc, argv, "r:w:")) != -1) {
+    int runs = 3, bad = 0, letter;
+    tacit_factor_options o = {.size = sizeof o};
+    while ((letter = getopt(argc, argv, "r:w:k:")) != -1) {
         if (letter == 'r') runs = atoi(optarg);
-        else if (letter == 'w') width = atoi(optarg);
+        else if (letter == 'w') o.width = atoi(optarg);
+        else if (letter == 'k') o.kind = kind_of(optarg);
         else runs = 0;
     }
     if (runs < 1 || runs > RUNS_MOST || optind == argc) {
-        fprintf(stderr, "factor [-r RUNS] [-w WIDTH] MATRIX...\n");
+        fprintf(stderr,
+                "factor [-r RUNS] [-w WIDTH] [-k llt|ldlt|lu] MATRIX...\n");
         return 1;
     }
     printf("matrix\twhose\trows\tentries\tpieces\tflops\torder\tsymbolic\tnumer"
            "ic\t"
            "solve 1\tsolve %d\tbytes\tresidual\n",
            MANY);
-    for (; optind < argc; optind++) bad |= measure(argv[optind], runs, width);
+    for (; optind < argc; optind++) bad |= measure(argv[optind], runs, &o);
     return bad;
 }

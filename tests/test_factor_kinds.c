@@ -9,6 +9,9 @@
 #include "problem.h"
 #include "triangular/factor.h"
 #include <math.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
 
 #define REFUSES(status, text, call)                        \
     do {                                                   \
@@ -275,6 +278,48 @@ static void solves_are_right(void **state)
         tacit_matrix *m = animal(i);
         tacit_factor *F = factor_by(m, &o);
         expect_solves(m, F, 1e-12, zoo[i].name);
+        tacit_factor_destroy(&F);
+        tacit_matrix_destroy(&m);
+    }
+}
+
+/* A gallery matrix that is symmetric in its pattern alone, or minus itself. */
+static tacit_matrix *twisted(const char *name, bool symmetric)
+{
+    tacit_matrix *m = gallery_matrix(name);
+    for (int64_t i = 0; i < m->A.rows; i++)
+        for (int64_t k = m->A.ptr[i]; k < m->A.ptr[i + 1]; k++)
+            m->A.val[k] *= symmetric ? -1.0
+                           : m->A.col32[k] == i
+                               ? 1.5
+                               : 1.0 + noise((int)i, m->A.col32[k]);
+    return m;
+}
+
+/* Fronts of hundreds of rows, whose squares are stored in blocks, and subtrees by
+ * threads. */
+static void large_fronts_are_right(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"poisson3d:19", "elasticity3d:7"};
+#ifdef _OPENMP
+    const int before = omp_get_max_threads();
+#endif
+    for (int i = 0; i < 4; i++) {
+        const tacit_factor_options o = {.size = sizeof o,
+                                        .leaves = 1 + i / 2,
+                                        .kind = i % 2 ? TACIT_FACTOR_LDLT
+                                                      : TACIT_FACTOR_LU};
+        tacit_matrix *m = twisted(names[i / 2], i % 2);
+#ifdef _OPENMP
+        omp_set_num_threads(i / 2 ? 4 : 1);
+#endif
+        tacit_factor *F = factor_by(m, &o);
+#ifdef _OPENMP
+        omp_set_num_threads(before);
+#endif
+        view_of(F);
+        expect_solves(m, F, 1e-12, names[i / 2]);
         tacit_factor_destroy(&F);
         tacit_matrix_destroy(&m);
     }
@@ -612,6 +657,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(products_are_the_matrix),
         cmocka_unit_test(incomplete_ones_have_its_entries),
         cmocka_unit_test(solves_are_right),
+        cmocka_unit_test(large_fronts_are_right),
         cmocka_unit_test(incomplete_solves_are_right),
         cmocka_unit_test(real_matrices_are_solved_or_refused),
         cmocka_unit_test(pivots_that_cannot_be_are_named),

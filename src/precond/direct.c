@@ -43,6 +43,7 @@ static tacit_status direct_renew(tacit_operator *base,
 
 static const tct_operator_ops direct_ops = {.name = "direct",
                                             .dear = true,
+                                            .together = true,
                                             .apply = tct_by_factor_apply,
                                             .for_systems =
                                                 tct_by_factor_for_systems,
