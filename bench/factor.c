@@ -4,7 +4,8 @@
  * order, in builds configured with -DTACIT_CHOLMOD=ON (that module of CHOLMOD is GPL:
  * such a program is to measure with, not to be passed on).
  *
- *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH] MATRIX...
+ *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH]
+ *         [-k llt|ldlt|lu] MATRIX...
  *
  * Each run is a process of its own, in turns. Prints tab-separated medians: matrix,
  * whose, rows, entries of L (SuperLU_DIST: values of L and U with their indices, in
@@ -232,17 +233,27 @@ static int measure(const char *name, int runs, const tacit_factor_options *how)
     return 0;
 }
 
+/* LLT, unless it is another. */
+static tacit_factor_kind kind_of(const char *name)
+{
+    return strcmp(name, "ldlt") == 0 ? TACIT_FACTOR_LDLT
+           : strcmp(name, "lu") == 0 ? TACIT_FACTOR_LU
+                                     : TACIT_FACTOR_LLT;
+}
+
 int main(int argc, char **argv)
 {
     int runs = 3, bad = 0, letter;
     tacit_factor_options o = {.size = sizeof o};
-    while ((letter = getopt(argc, argv, "r:w:")) != -1) {
+    while ((letter = getopt(argc, argv, "r:w:k:")) != -1) {
         if (letter == 'r') runs = atoi(optarg);
         else if (letter == 'w') o.width = atoi(optarg);
+        else if (letter == 'k') o.kind = kind_of(optarg);
         else runs = 0;
     }
     if (runs < 1 || runs > RUNS_MOST || optind == argc) {
-        fprintf(stderr, "factor [-r RUNS] [-w WIDTH] MATRIX...\n");
+        fprintf(stderr,
+                "factor [-r RUNS] [-w WIDTH] [-k llt|ldlt|lu] MATRIX...\n");
         return 1;
     }
     printf("matrix\twhose\trows\tentries\tpieces\tflops\torder\tsymbolic\tnumer"

@@ -55,6 +55,13 @@ refused 2 'much.mtx' solve much.mtx
 # symmetry
 mm pattern.mtx "$head" '2 2 3' '1 1 2' '2 2 2' '1 2 1'
 refused 2 'row 1, column 2' solve pattern.mtx
+mm pivot.mtx "$head" '2 2 3' '1 1 1' '1 2 3' '2 2 0'
+run 1 factor pivot.mtx --kind lu --order natural # which is of one process
+[ $status = 2 ] || complain "factor lu: status $status"
+has err 'row 2 comes to the pivot 0'
+run 1 factor pivot.mtx --kind ldlt
+[ $status = 2 ] || complain "factor ldlt: status $status"
+has err 'row 1, column 2'
 mm values.mtx "$head" '2 2 4' '1 1 2' '2 2 2' '1 2 1' '2 1 1.5'
 refused 2 'not symmetric' solve values.mtx
 

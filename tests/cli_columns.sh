@@ -57,6 +57,9 @@ awk -v head="$array" 'BEGIN {
         printf "%.17g\n", c == 1 ? 0 : c == 3 ? 1 : 2 * rand() - 1 }' >b.mtx
 
 # one line a column; the report has results; a history by columns
+accepted solve a.mtx b.mtx --rtol 1e-10 --precond direct -o x.mtx
+met 1.0000001e-10 a.mtx b.mtx x.mtx 'x.mtx of --precond direct'
+has out '4 columns in step'
 accepted solve a.mtx b.mtx --rtol 1e-10 -o x.mtx --json r.json --history h.tsv
 met 1.0000001e-10 a.mtx b.mtx x.mtx 'x.mtx'
 has out 'result   4 right-hand sides: 4 converged'

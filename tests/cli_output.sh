@@ -206,6 +206,13 @@ refused 2 'not square: 2 x 3' convert --shift 1 wide.mtx out.mtx
 accepted factor poisson2d:20 --leaves 4 --json factor.json
 [ "$(value factor.json leaves)" = 4 ] || complain 'factor: leaves'
 has out 'entries of L'
+accepted factor poisson2d:20 --kind lu --json factor.json
+[ "$(value factor.json kind)" = '"lu"' ] || complain 'factor: kind'
+has out 'a solve	leaves a residual'
+accepted factor poisson2d:20 --kind ic0 --order multicolor --json factor.json
+[ "$(value factor.json depth)" = 2 ] || complain 'factor: depth of two colours'
+accepted solve poisson2d:20 --precond ic0 --order top-nd --leaves 4
+has out 'order top-nd'
 
 # partition
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json

@@ -67,6 +67,9 @@ refused 1 'N = 0' solve poisson3d:0
 refused 1 'PARTS' partition poisson3d:4
 refused 1 'would be empty' partition poisson3d:2 -n 9
 refused 1 'power of two' factor poisson3d:4 --leaves 3
+refused 1 "did you mean 'ldlt'" factor poisson3d:4 --kind ldl
+refused 1 'order belongs to --precond ic0' solve poisson3d:4 --order nd
+refused 1 'leaves belongs to --precond ic0' solve poisson3d:4 --precond amg --leaves 2
 refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
 refused 1 'one process' bench exchange poisson3d:4 --comm self
 refused 1 "did you mean 'info'" help inof

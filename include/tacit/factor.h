@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/factor.h - sparse triangular factors, A = L L', in panels.
+ * tacit/factor.h - sparse triangular factors in panels: A = L L', L D L' or L U,
+ * and incomplete ones.
  *
  *     tacit_factor *F = NULL;
  *     tacit_factor_create(matrix, NULL, &F);      // order, foresee, factor
@@ -49,7 +50,9 @@ typedef struct tacit_factor_panels {
     const int64_t *row_start; /* [panels + 1] from 0                        */
     const int32_t *row;       /* [row_start[panels]] ascending in a panel   */
     const int64_t *value_start; /* [panels + 1] from 0, at least w h apart    */
-    const double *value;        /* [value_start[panels]] L                    */
+    const double *value;        /* [value_start[panels]] L; what is on its
+                                   diagonal is there, ones, too: of kind LDLT
+                                   it has them, and of LU and ILU0 ours         */
     const double *upper;        /* [value_start[panels]] U' in the places of L,
                                    of kinds LU and ILU0; NULL: L', or D L'     */
     const double *diagonal;     /* [rows] D, of kind LDLT alone               */
@@ -66,8 +69,8 @@ typedef struct tacit_factor_panels {
 
 /* OK if `panels` are what they have to be: sizes and starts; columns without a
  * gap; rows ascending, in range, and the columns of the panel first; parents
- * above; a diagonal that is finite and not 0; rows in tree nodes that are the
- * panel's or above it.
+ * above; diagonals that are finite and not 0, L's of ones for kind LDLT; rows in
+ * tree nodes that are the panel's or above it.
  * Cost        a look at each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
  *             INPUT (what is broken, with its panel and row), NO_MEMORY. */
@@ -77,21 +80,49 @@ TACIT_API tacit_status tacit_factor_check(const tacit_factor_panels *panels);
 typedef struct tacit_factor_options {
     size_t size; /* of this struct, set by the caller: status.h            */
     int leaves;  /* of the tree above: a power of two up to 4096; 1         */
-    int width;   /* columns of a panel, at most; 128                        */
+    int width;   /* columns of a panel, at most; 128. Of kinds IC0 and ILU0
+                    each row is a panel                                     */
+    tacit_factor_kind kind; /* LLT                                            */
+    const char *order;      /* of rows, see below: "nd"; IC0, ILU0: "top-nd"  */
 } tacit_factor_options;
 
-/* Factor the symmetric positive definite `matrix`, A = L L': nested dissection
- * (METIS), supernodes, multifrontal. Dense work is that of BLAS and LAPACK,
+/* Factor `matrix`. Its kind says what it must be, and what it becomes:
+ *   LLT    symmetric and positive definite: A = L L'
+ *   LDLT   symmetric: A = L D L'
+ *   LU     square: A = L U. Where its pattern is not symmetric it is made so by
+ *          zeros, which a note counts
+ *   IC0    symmetric, its diagonal positive: L has entries where A has them, and
+ *          L L' those of A there (Meijerink and van der Vorst 1977). Where a pivot
+ *          is below 1e-8 of its diagonal, A's diagonal is taken 1.001, 1.002,
+ *          1.004, ... times as large (Manteuffel 1980)
+ *   ILU0   square: the same for L U
+ * None pivots: rows and columns are in one order, which knows no values. That is
+ * safe where A is positive definite or its diagonal dominates, and for the kinds
+ * LDLT, LU and ILU0 it is checked: a pivot that is 0 or not finite is an error, and
+ * so is one that is less than 1e-13 of what it is the difference of, since that is
+ * rounding alone; below 1e-8 a warning names it. With LDLT and LU a system is then
+ * solved: a residual, row by row, above 1e-6 of |A| |x| + |b| (Oettli and Prager
+ * 1964) is an error, which names the largest multiplier, and above 1e-10 a warning.
+ *
+ * The order of rows is
+ *   nd          nested dissection (METIS) all through: the least fill
+ *   top-nd      nested dissection of the top, as many leaves as asked for; within
+ *               a tree node as the matrix has them
+ *   natural     as the matrix has them; all rows are then in the root of the tree
+ *   multicolor  as top-nd, but within a tree node colour after colour, of which
+ *               neighbours have different ones, the first that is free
+ * Exact factors are then post-ordered within tree nodes, which changes no entry,
+ * and made by supernodes, multifrontal. Dense work is that of BLAS and LAPACK,
  * which are loaded when they are first asked for: libopenblas.so.0,
  * liblapack.so.3, or what the environment's TACIT_LAPACK names; without them own
  * loops do it, which take longer, and a warning says so (tacit_set_log).
- * Threads     as many as tacit_world_set_threads allows.
+ * Threads     as many as tacit_world_set_threads allows; IC0 and ILU0: one.
  * Memory      foreseen before any arithmetic is done, and refused if it is not
- *             free.
+ *             free. LU stores twice the values of LLT.
  * Errors      INVALID (options; entries that were dropped), INPUT (not square,
- *             not symmetric, not positive definite, with the row and the pivot
- *             that it came to), UNSUPPORTED (more than one rank, 2^31 rows, more
- *             than METIS counts), NO_MEMORY. */
+ *             not symmetric, a pivot that cannot be, with its row and what it came
+ *             to), UNSUPPORTED (more than one rank, 2^31 rows, more than METIS
+ *             counts), NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_create(const tacit_matrix *matrix,
                                            const tacit_factor_options *options,
                                            tacit_factor **out);
@@ -109,16 +140,26 @@ typedef struct tacit_factor_info {
     size_t size;        /* of this struct, set by the caller                 */
     int64_t rows;       /* of the matrix                                     */
     int64_t nonzeros;   /* of L; zeros that panels store are not counted     */
-    int64_t stored;     /* values that panels store                          */
+    int64_t stored;     /* values that panels store, of U', too              */
     int32_t supernodes; /* columns of the same rows, before they were cut    */
     int32_t panels;     /* into panels of no more than `width` columns       */
-    int32_t depth;      /* panels on the longest way from a leaf to a root   */
+    int32_t depth;      /* panels, at most, each of which waits for another  */
     int leaves;         /* of the tree above                                 */
     double flops;       /* of the factorization, those on stored zeros, too  */
     double bytes;       /* of the factor                                     */
     double peak_bytes;  /* ... and of what its making took besides, foreseen */
     double order_seconds, symbolic_seconds, numeric_seconds;
-    const char *dense; /* whose dense operations: "libopenblas.so.0", "own"  */
+    const char *dense; /* whose dense operations: "OpenBLAS", "LAPACK", "own" */
+    tacit_factor_kind kind;
+    const char
+        *order;    /* of rows: "nd", ...; "given", if it was not made here */
+    int64_t added; /* zeros that made the pattern symmetric              */
+    double shift;  /* of kind IC0: the diagonal was taken 1 + shift times */
+    double
+        least_pivot; /* of LDLT, LU and ILU0 that which has lost most digits */
+    int64_t least_row;  /* ... its row, from 0, in original numbers           */
+    double least_share; /* ... of what it is the difference of; others: 0     */
+    double backward_error; /* of the solve that tried LDLT or LU              */
 } tacit_factor_info;
 
 /* What is known of `factor`, into `out`, which says how large it is.
@@ -130,7 +171,8 @@ TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
  * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows.
  * X may be B.
  * Memory      a vector for each of 64 columns, and as much for the largest panel.
- * Cost        each value of L is read twice for every 64 columns.
+ * Cost        each value of L is read twice for every 64 columns, or one of L and
+ *             one of U' once.
  * Errors      INVALID, NO_MEMORY. */
 TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
                                           int columns, const double *B,

@@ -56,7 +56,7 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
 
 enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
-/* How amg is made; NULL and 0 are the defaults. */
+/* How amg is made, and at the end ic0; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
     size_t size;       /* of this struct, set by the caller: status.h      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
@@ -80,16 +80,16 @@ typedef struct tacit_precond_options {
     const char *precision;   /* of the values on its levels: "double"; "float",
                               rounded to 24 bits; "auto": float where that
                               leaves smooth vectors what they have      */
+    const char *order; /* of ic0's rows, as of tacit_factor_options        */
+    int leaves;        /* ... of its tree: a power of two up to 4096; 1    */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
  * tacit_operator_create, which leaves them; `options` NULL is all defaults.
  *
- * ic0 is (L L')^-1, L having entries where A has them below the diagonal, in the
- * operator's order of rows, and L L' those of A there (Meijerink and van der Vorst
- * 1977); of several ranks each has that of its own rows and columns. Where a pivot
- * is below 1e-8 of its diagonal, A's diagonal is taken 1.001, 1.002, 1.004, ...
- * times as large (Manteuffel 1980). One thread applies it; for device host.
+ * ic0 is (L L')^-1 by a factor of kind IC0 (tacit/factor.h), of the rows in the
+ * operator's order unless `order` says otherwise; of several ranks each has that of
+ * its own rows and columns. One thread applies it; for device host.
  *
  * amg pairs strongly coupled rows of a rank three times over, so that a level
  * has about an eighth of the rows of the one before, down to some hundred rows,
@@ -108,6 +108,8 @@ typedef struct tacit_precond_options {
  * direct is L L' = A (tacit/factor.h), so that a method needs an iteration or two
  * for what rounding has left. For one process, on the host; it says what memory it
  * needs before it begins.
+ * ic0 and direct are applied to several right-hand sides at once where a solver has
+ * them in step; with direct a column may then differ by rounding from what it is alone.
  *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
  * the matrix for that, where it is smaller than what the operator stores by a

@@ -43,6 +43,17 @@ FIXED(cycle,
 FIXED(precond_precision,
     {"float", "matrix values rounded to floats", NULL, false},
     {"double", "as they are", NULL, false})
+FIXED(kind,
+    {"llt", "A = L L', of a positive definite matrix", NULL, false},
+    {"ldlt", "A = L D L', of a symmetric matrix, without pivoting", NULL, false},
+    {"lu", "A = L U, without pivoting", NULL, false},
+    {"ic0", "L L' with the entries of A, of a positive definite matrix", NULL, false},
+    {"ilu0", "L U with the entries of A, without pivoting", NULL, false})
+FIXED(rows_order,
+    {"nd", "nested dissection", NULL, false},
+    {"top-nd", "its top alone, and the matrix's order within", NULL, false},
+    {"natural", "the matrix's", NULL, false},
+    {"multicolor", "as top-nd, and colour after colour within", NULL, false})
 FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
@@ -225,6 +236,9 @@ const cli_axis cli_axis_precond_precision = {"precision", "precisions", true,
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,
                                        partitioner_row};
 const cli_axis cli_axis_basis = {"basis", "bases", false, basis_row};
+const cli_axis cli_axis_kind = {"kind", "kinds of factor", false, kind_row};
+const cli_axis cli_axis_rows_order = {"order", "orders of a factor", false,
+                                      rows_order_row};
 const cli_axis cli_axis_decorator = {"decorator", "decorators", false,
                                      decorator_row};
 

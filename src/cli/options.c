@@ -105,7 +105,12 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
  0},
-{"The path", "leaves", 0, CLI_INT, ON_factor, AT(leaves), "N",
+{"The path", "kind", 0, CLI_CHOICE, ON_factor, AT(kind), "NAME",
+ "of the factor (llt)", &cli_axis_kind, 0, 0, 0},
+{"The path", "order", 0, CLI_CHOICE, ON_RUNS | ON_info | ON_factor, AT(order),
+ "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
+ "with one leaf is natural)", &cli_axis_rows_order, 0, 0, 0},
+{"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor, AT(leaves), "N",
  "tree nodes at the bottom of the top of the dissection, a power of two (1)",
  NULL, 1, 4096, 0},
 {"The path", "width", 0, CLI_INT, ON_factor, AT(width), "N",
@@ -419,7 +424,7 @@ static tacit_status check_varying(const cli_settings *set)
          name);
 }
 
-static tacit_status check_amg(const cli_settings *set, bool autos)
+static tacit_status check_precond(const cli_settings *set, bool autos)
 {
     const struct {
         bool given;
@@ -440,6 +445,11 @@ static tacit_status check_amg(const cli_settings *set, bool autos)
                  of_amg[i].name);
     if (set->near_null && set->coordinates)
         FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
+    const bool ic0 = set->precond && strcmp(set->precond, "ic0") == 0;
+    if ((set->order || set->leaves) && !ic0 &&
+        set->command != &cli_command_factor)
+        FAIL(TACIT_INVALID, "--%s belongs to --precond ic0",
+             set->order ? "order" : "leaves");
     return check_varying(set);
 }
 
@@ -460,7 +470,7 @@ static tacit_status check_together(const cli_settings *set)
              "info takes one by its name");
     if (set->amortize && set->command == &cli_command_solve && !autos)
         FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
-    TRY(check_amg(set, autos));
+    TRY(check_precond(set, autos));
     TRY(check_steps(set->steps));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");

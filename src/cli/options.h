@@ -30,7 +30,7 @@ typedef struct cli_settings {
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
-    const char *near_null, *coordinates;
+    const char *near_null, *coordinates, *kind, *order;
     const char *upper, *diagonal, *permutation, *solve; /* of a factor */
     int64_t degree, levels, amortize, node_rows, leaves, width;
     double rtol, atol;
@@ -88,7 +88,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
     cli_axis_order, cli_axis_precond, cli_axis_cycle, cli_axis_smoother,
     cli_axis_precond_precision, cli_axis_partitioner, cli_axis_basis,
-    cli_axis_decorator;
+    cli_axis_kind, cli_axis_rows_order, cli_axis_decorator;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -23,6 +23,9 @@ typedef struct tct_operator_ops {
     /* Of a preconditioner: does an application take as long as some iterations
      * without? Then few are tried, and few begun in vain. */
     bool dear;
+    /* ... and several systems at once so much less than one after the other that
+     * none of it needs to be timed? */
+    bool together;
     /* s = A p and three sums. OPTIONAL: apply and q_dots */
     void (*apply_dots)(const tacit_operator *A, tacit_queue *q, const double *p,
                        const double *r, double *s, double *out);

@@ -1,65 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has entries
- * where A has them and no others (Meijerink and van der Vorst 1977). Of several
- * ranks each has that of its own rows and columns. Where a pivot is not positive,
- * A is taken with a larger diagonal, D + s D (Manteuffel 1980). */
+ * where A has them and no others (triangular/incomplete.c). Of several ranks each
+ * has that of its own rows and columns. */
 #include "matrix/matrix.h"
-#include "precond/precond.h"
+#include "precond/by_factor.h"
 #include <math.h>
+#include <stdio.h>
+
+static const char *const what = "preconditioner ic0";
 
 typedef struct {
-    int64_t n;
-    int64_t *ptr;    /* [n + 1]                                     */
-    int32_t *col;    /* [ptr[n]] below the diagonal, ascending      */
-    double *val;     /* [ptr[n]]                                    */
-    double *inverse; /* [n] of the diagonal                         */
-} lower;
-
-typedef struct {
-    tacit_operator base;
-    lower L;
+    tct_by_factor base;
+    const char *order; /* of the factor's rows, one of tct_rows_orders */
+    int leaves;
 } ic0;
 
-/* --- applied ------------------------------------------------------------------ */
-
-/* y = L^-1 x, by rows; then y = L'^-1 y, each value taken off the rows above it. */
-static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
-{
-    const lower *L = ctx;
-    if (q->failed != TACIT_OK) return TACIT_OK;
-    for (int64_t i = 0; i < L->n; i++) {
-        double left = x[i];
-        for (int64_t k = L->ptr[i]; k < L->ptr[i + 1]; k++)
-            left -= L->val[k] * y[L->col[k]];
-        y[i] = left * L->inverse[i];
-    }
-    for (int64_t i = L->n; i-- > 0;) {
-        const double found = y[i] *= L->inverse[i];
-        for (int64_t k = L->ptr[i]; k < L->ptr[i + 1]; k++)
-            y[L->col[k]] -= L->val[k] * found;
-    }
-    return TACIT_OK;
-}
-
-static void ic0_apply(const tacit_operator *M, tacit_queue *q, const double *x,
-                      double *y, double *dot)
-{
-    const ic0 *I = (const ic0 *)(const void *)M;
-    q_call(q, solve, (void *)(uintptr_t)&I->L, x, y);
-    if (dot) q_dot(q, (size_t)M->n, x, y, dot);
-}
-
-static void free_lower(lower *L)
-{
-    TCT_FREE(L->ptr, L->col, L->val, L->inverse);
-}
-
-static void ic0_destroy(tacit_operator *M)
-{
-    free_lower(&((ic0 *)(void *)M)->L);
-}
-
-/* --- set up -------------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------------- */
 
 /* Rows of the matrix in the order of the operator. */
 typedef struct {
@@ -82,136 +38,115 @@ static int64_t column_of(const source *from, int64_t e)
     return from->order ? from->order->now[j] : j;
 }
 
-/* For each entry above the diagonal, row after row: into the row of L that is its
- * column, where `next` then is one further. Columns of L come in ascending order;
- * the first time they are only counted. */
-static void transpose(const source *from, lower *L, int64_t *next)
+/* Entries of row `k` into `col` and `val`, unless they are NULL; how many. */
+static int64_t list_row(const source *from, int64_t k, int32_t *col,
+                        double *val)
 {
     const tct_csr *A = &from->m->A;
-    for (int64_t i = 0; i < L->n; i++) {
-        const int64_t row = row_of(from, i);
-        for (int64_t e = A->ptr[row]; e < A->ptr[row + 1]; e++) {
-            const int64_t j = column_of(from, e);
-            if (j <= i) continue;
-            if (L->col) {
-                L->col[next[j]] = (int32_t)i;
-                L->val[next[j]] = ldexp(A->val[e], -from->exponent);
-            }
-            next[j]++;
+    const int64_t row = row_of(from, k);
+    int64_t count = 0;
+    for (int64_t e = A->ptr[row]; e < A->ptr[row + 1]; e++) {
+        const int64_t j = column_of(from, e);
+        if (j < 0) continue;
+        if (col) {
+            col[count] = (int32_t)j;
+            val[count] = ldexp(A->val[e], -from->exponent);
         }
+        count++;
     }
+    return count;
 }
 
-/* The part of A below the diagonal. */
-static tacit_status take_pattern(const source *from, lower *L, int64_t *next)
+static tacit_status list_entries(const source *from, tct_entries *E)
 {
-    transpose(from, L, next);
-    for (int64_t i = 0; i < L->n; i++) {
-        L->ptr[i + 1] = L->ptr[i] + next[i];
-        next[i] = L->ptr[i];
-    }
-    TRY(TCT_ALLOC(L->ptr[L->n], "preconditioner ic0", &L->col));
-    return TCT_ALLOC(L->ptr[L->n], "preconditioner ic0", &L->val);
-}
-
-/* Row i of L: l_ik = (a_ik - sum_{j < k} l_ij l_kj) / l_kk, by way of `row`, which
- * is 0 before and after. False: the pivot is not positive, or next to nothing. */
-static bool find_row(lower *L, int64_t i, double diagonal, double *row)
-{
-    static const double LEAST = 1e-8; /* of the diagonal */
-    double pivot = diagonal;
-    const int64_t from = L->ptr[i], to = L->ptr[i + 1];
-    for (int64_t k = from; k < to; k++) row[L->col[k]] = L->val[k];
-    for (int64_t k = from; k < to; k++) {
-        const int32_t c = L->col[k];
-        double left = row[c];
-        for (int64_t j = L->ptr[c]; j < L->ptr[c + 1]; j++)
-            left -= L->val[j] * row[L->col[j]];
-        L->val[k] = row[c] = left * L->inverse[c];
-        pivot -= row[c] * row[c];
-    }
-    for (int64_t k = from; k < to; k++) row[L->col[k]] = 0.0;
-    L->inverse[i] = 1.0 / sqrt(pivot);
-    return pivot > LEAST * diagonal;
-}
-
-/* L, `next` and `row` being scratch [n]. The row whose pivot is not positive, or
- * n. */
-static int64_t factor(const source *from, double shift, lower *L, int64_t *next,
-                      double *row)
-{
-    for (int64_t i = 0; i < L->n; i++) next[i] = L->ptr[i];
-    transpose(from, L, next);
-    for (int64_t i = 0; i < L->n; i++) {
-        const double d = tct_csr_diagonal(&from->m->A, row_of(from, i));
-        if (!find_row(L, i, ldexp(d, -from->exponent) * (1.0 + shift), row))
-            return i;
-    }
-    return L->n;
-}
-
-/* With the least shift of 0, 1e-3, 2e-3, 4e-3, ... that leaves all pivots
- * positive; a diagonally dominant matrix is one, so there is an end. */
-static tacit_status build(const source *from, lower *L, int64_t *next,
-                          double *row)
-{
-    double shift = 0.0;
-    TRY(take_pattern(from, L, next));
-    for (;;) {
-        const int64_t bad = factor(from, shift, L, next, row);
-        if (bad == L->n) break;
-        shift = shift > 0.0 ? 2.0 * shift : 1e-3;
-        if (!isfinite(shift))
-            FAIL(TACIT_INPUT,
-                 "preconditioner ic0: row %lld has entries that are too large",
-                 (long long)(tct_original(from->m, row_of(from, bad)) + 1));
-    }
-    if (shift > 0.0)
-        tct_log(TCT_NOTE,
-                "preconditioner ic0: the diagonal is taken %g times as large, "
-                "so that all pivots are positive",
-                1.0 + shift);
+    const int64_t n = from->m->A.rows;
+    int64_t *ptr = NULL;
+    int32_t *col = NULL;
+    double *val = NULL;
+    TRY(TCT_ALLOC(n + 1, what, &ptr));
+    E->ptr = E->own[0] = ptr;
+    ptr[0] = 0;
+    for (int64_t k = 0; k < n; k++)
+        ptr[k + 1] = ptr[k] + list_row(from, k, NULL, NULL);
+    TRY(TCT_ALLOC(ptr[n], what, &col));
+    E->col = E->own[1] = col;
+    TRY(TCT_ALLOC(ptr[n], what, &val));
+    E->here = E->across = E->own[2] = val;
+    for (int64_t k = 0; k < n; k++)
+        list_row(from, k, col + ptr[k], val + ptr[k]);
     return TACIT_OK;
 }
 
-/* L of `matrix`, which is A's; nothing in it on failure. */
-static tacit_status make(const tacit_operator *A, const tacit_matrix *matrix,
-                         lower *L)
+/* The matrix's own, where that is what the operator has. */
+static tacit_status open_entries(const source *from, tct_entries *E)
 {
-    const int64_t n = matrix->A.rows;
-    const source rows = {matrix, A->order, A->exponent};
-    int64_t *next = tct_calloc((size_t)(n + 1) * sizeof *next);
-    double *row = tct_calloc((size_t)(n + 1) * sizeof *row);
-    *L = (lower){.n = n, .ptr = tct_calloc((size_t)(n + 1) * sizeof *L->ptr)};
-    tacit_status status = tct_check_diagonal(matrix, "preconditioner ic0");
-    if (status >= 0) status = TCT_ALLOC(n, "preconditioner ic0", &L->inverse);
-    if (status >= 0 && !(next && row && L->ptr))
-        status =
-            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    if (status >= 0) status = build(&rows, L, next, row);
-    TCT_FREE(next, row);
-    if (status < 0) free_lower(L);
+    const tct_csr *A = &from->m->A;
+    if (!from->order && from->exponent == 0 && from->m->world->size == 1)
+        return tct_entries_open(A, true, E);
+    *E = (tct_entries){.rows = A->rows};
+    return list_entries(from, E);
+}
+
+/* --- set up ---------------------------------------------------------------------- */
+
+static tacit_status factor(const source *from, const ic0 *I, tacit_factor **out)
+{
+    int64_t failed = -1;
+    tct_entries E = {.rows = 0};
+    TRY(tct_check_diagonal(from->m, what));
+    tacit_status status = open_entries(from, &E);
+    if (status >= 0)
+        status = tct_incomplete_create(&E, TACIT_FACTOR_IC0, I->order,
+                                       I->leaves, out, &failed);
+    tct_entries_close(&E);
+    if (status < 0 && failed >= 0)
+        FAIL(TACIT_INPUT, "%s: row %lld has entries that are too large", what,
+             (long long)(tct_original(from->m, row_of(from, failed)) + 1));
     return status;
 }
 
-static tacit_status ic0_renew(tacit_operator *M, const tacit_matrix *matrix)
+static tacit_status make(ic0 *I, const tacit_operator *A,
+                         const tacit_matrix *matrix)
 {
-    lower *old = &((ic0 *)(void *)M)->L, fresh;
-    const tacit_status own = make(M->made_for, matrix, &fresh);
-    const tacit_status status = tct_agree(M->world, own);
-    if (status < 0) {
-        if (own >= 0) free_lower(&fresh);
-        return status;
-    }
-    free_lower(old);
-    *old = fresh;
+    const source from = {matrix, A->order, A->exponent};
+    tct_by_factor *M = &I->base;
+    TRY(factor(&from, I, &M->F));
+    const tacit_factor_info *info = &M->F->info;
+    snprintf(M->detail, sizeof M->detail,
+             "%lld entries of L, order %s, at most %d rows wait for another",
+             (long long)info->nonzeros, info->order, (int)info->depth);
+    return tct_by_factor_open(M, NULL);
+}
+
+static tacit_status ic0_renew(tacit_operator *base, const tacit_matrix *matrix)
+{
+    ic0 *I = (ic0 *)(void *)base, fresh = *I;
+    fresh.base = (tct_by_factor){.base = *base, .columns = I->base.columns};
+    const tacit_status status =
+        tct_agree(base->world, make(&fresh, base->made_for, matrix));
+    if (status < 0) tct_by_factor_close(&fresh.base);
+    else tct_by_factor_move(&fresh.base, &I->base);
     return status;
 }
 
 static const tct_operator_ops ic0_ops = {.name = "ic0",
-                                         .apply = ic0_apply,
+                                         .apply = tct_by_factor_apply,
+                                         .for_systems =
+                                             tct_by_factor_for_systems,
+                                         .columns = tct_by_factor_columns,
                                          .renew = ic0_renew,
-                                         .destroy = ic0_destroy};
+                                         .destroy = tct_by_factor_destroy};
+
+/* What of the options is for it. */
+static tacit_status take_options(ic0 *I, const tacit_precond_options *o)
+{
+    tct_rows_order order = TCT_ORDER_TOP_ND;
+    TRY(tct_rows_order_find(o->order, order, &order));
+    TRY(tct_check_leaves(o->leaves));
+    I->order = tct_rows_orders[order];
+    I->leaves = o->leaves;
+    return TACIT_OK;
+}
 
 tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
@@ -226,7 +161,8 @@ tacit_status tct_ic0_create(const tacit_operator *A,
                                 "rank: take more ranks");
     ic0 *I = tct_calloc(sizeof *I);
     if (!I) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    tct_precond_begin(&I->base, &ic0_ops, A);
-    *out = &I->base;
-    return make(A, from->matrix, &I->L);
+    tct_precond_begin(&I->base.base, &ic0_ops, A);
+    *out = &I->base.base;
+    TRY(take_options(I, &from->options));
+    return make(I, A, from->matrix);
 }

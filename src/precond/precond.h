@@ -69,7 +69,5 @@ const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i);
 tacit_status tct_direct_create(const tacit_operator *A,
                                const tct_precond_source *from,
                                tacit_operator **out);
-/* What is known of `M`; NULL: it is none. */
-const tacit_precond_info *tct_direct_info(const tacit_operator *M);
 
 #endif

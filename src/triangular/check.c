@@ -24,6 +24,9 @@ static tacit_status check_arrays(const tacit_factor_panels *P)
         (P->kind == TACIT_FACTOR_LDLT) != (P->diagonal != NULL))
         FAIL(TACIT_INVALID, "factor: `upper` is for kinds LU and ILU0, which "
                             "have it, and `diagonal` for LDLT");
+    if ((int)P->kind < TACIT_FACTOR_LLT || (int)P->kind > TACIT_FACTOR_ILU0)
+        FAIL(TACIT_INVALID, "factor: its kind is %d, of 0 to %d", (int)P->kind,
+             TACIT_FACTOR_ILU0);
     if (P->leaves < 1 || P->leaves > TCT_LEAVES_MOST ||
         (P->leaves & (P->leaves - 1)))
         FAIL(TACIT_INVALID,
@@ -104,15 +107,23 @@ static tacit_status check_panel_rows(const tacit_factor_panels *P, int32_t K,
     return TACIT_OK;
 }
 
+/* Of L, or of U', on the diagonal of panel `K`. */
 static tacit_status check_pivots(const tacit_factor_panels *P, int32_t K,
                                  const double *value)
 {
+    const bool ones = P->kind == TACIT_FACTOR_LDLT;
     const int64_t w = P->first[K + 1] - P->first[K];
     const int64_t h = P->row_start[K + 1] - P->row_start[K];
     for (int64_t j = 0; value && j < w; j++) {
         const double d = value[P->value_start[K] + j * h + j];
         if (!isfinite(d) || d == 0.0)
-            BROKEN("panel %" PRId32 ": row %" PRId64 " has %g on the diagonal",
+            BROKEN("panel %" PRId32 ": row %" PRId64 " of %s has %g on the "
+                   "diagonal",
+                   K, P->first[K] + j, value == P->value ? "L" : "U", d);
+        if (ones && d != 1.0)
+            BROKEN("panel %" PRId32 ": row %" PRId64 " of L has %g on the "
+                   "diagonal, and not 1: of kind LDLT the pivots stand in "
+                   "`diagonal`",
                    K, P->first[K] + j, d);
     }
     return TACIT_OK;

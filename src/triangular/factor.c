@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/factor.c - a factor from its matrix: order, pattern, panels, values. */
+ * triangular/factor.c - a factor from its matrix: order, pattern, panels, values.
+ * Incomplete ones are made by incomplete.c. */
 #include "triangular/factor.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
@@ -127,21 +128,23 @@ tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width)
 
 void tct_factor_show(tacit_factor *L)
 {
-    L->panels = (tacit_factor_panels){.size = sizeof L->panels,
-                                      .kind = L->panels.kind,
-                                      .rows = L->info.rows,
-                                      .panels = L->info.panels,
-                                      .first = L->first,
-                                      .parent = L->parent,
-                                      .row_start = L->row_start,
-                                      .row = L->row,
-                                      .value_start = L->value_start,
-                                      .value = L->value,
-                                      .upper = L->upper,
-                                      .diagonal = L->diagonal,
-                                      .leaves = L->order.leaves,
-                                      .node = L->node,
-                                      .original = L->order.old};
+    L->info.kind = L->panels.kind;
+    L->panels = (tacit_factor_panels){
+        .size = sizeof L->panels,
+        .kind = L->panels.kind,
+        .rows = L->info.rows,
+        .panels = L->info.panels,
+        .first = L->first,
+        .parent = L->parent,
+        .row_start = L->row_start,
+        .row = L->row,
+        .value_start = L->value_start ? L->value_start : L->row_start,
+        .value = L->value,
+        .upper = L->upper,
+        .diagonal = L->diagonal,
+        .leaves = L->order.leaves,
+        .node = L->node,
+        .original = L->order.old};
 }
 
 tacit_status tacit_factor_describe(const tacit_factor *factor,
@@ -164,13 +167,20 @@ tacit_status tacit_factor_view(const tacit_factor *factor,
 
 /* --- to make one ------------------------------------------------------------------ */
 
+const char *tct_factor_kind_name(tacit_factor_kind kind)
+{
+    static const char *const names[] = {"llt", "ldlt", "lu", "ic0", "ilu0"};
+    return names[kind];
+}
+
 static tacit_status check_options(const tacit_factor_options *o)
 {
-    if (o->leaves < 0 || o->leaves > TCT_LEAVES_MOST ||
-        (o->leaves & (o->leaves - 1)))
-        FAIL(TACIT_INVALID,
-             "leaves of a factor: expected a power of two up to %d, got %d",
-             TCT_LEAVES_MOST, o->leaves);
+    tct_rows_order order;
+    TRY(tct_check_leaves(o->leaves));
+    TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
+    if ((int)o->kind < TACIT_FACTOR_LLT || (int)o->kind > TACIT_FACTOR_ILU0)
+        FAIL(TACIT_INVALID, "kind of a factor: expected 0 to %d, got %d",
+             TACIT_FACTOR_ILU0, (int)o->kind);
     if (o->width < 0)
         FAIL(TACIT_INVALID,
              "width of a factor's panels: expected 1 or more, "
@@ -188,7 +198,7 @@ tacit_status tct_factor_options_read(const tacit_factor_options *given,
     return check_options(out);
 }
 
-static tacit_status check_matrix(const tacit_matrix *m)
+static tacit_status check_matrix(const tacit_matrix *m, tacit_factor_kind kind)
 {
     if (m->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
@@ -205,7 +215,10 @@ static tacit_status check_matrix(const tacit_matrix *m)
         FAIL(TACIT_UNSUPPORTED,
              "a factor counts rows in 32 bits, and %" PRId64 " are too many",
              m->A.rows);
-    return tacit_matrix_check_symmetric(m);
+    if (tct_has_upper(kind)) return TACIT_OK;
+    TRY(tacit_matrix_check_symmetric(m));
+    return kind == TACIT_FACTOR_IC0 ? tct_check_diagonal(m, "factor ic0")
+                                    : TACIT_OK;
 }
 
 /* Order and pattern; the time since `*start` into `*seconds`. */
@@ -216,19 +229,55 @@ static void clock_in(double *start, double *seconds)
     *start = now;
 }
 
-static tacit_status build(tacit_factor *L, const tct_csr *A,
+static tacit_status build(tacit_factor *L, const tct_entries *A,
                           const tacit_factor_options *o, tct_fronts *F)
 {
-    const tct_graph g = {A->rows, A->ptr, A->col32};
+    const tct_graph g = {A->rows, A->ptr, A->col};
+    tct_rows_order order = TCT_ORDER_ND;
     double start = tct_seconds();
-    TRY(tct_nesting_create(&g, o->leaves ? o->leaves : 1, &L->order));
+    TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
+    L->info.order = tct_rows_orders[order];
+    L->panels.kind = o->kind;
+    TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
     TRY(tct_factor_frame(L, F, o->width));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
-    clock_in(&start, &L->info.numeric_seconds);
     tct_factor_show(L);
+    if (o->kind != TACIT_FACTOR_LLT) TRY(tct_factor_weigh(L, A));
+    clock_in(&start, &L->info.numeric_seconds);
+    return TACIT_OK;
+}
+
+static tacit_status make_exact(const tct_entries *A,
+                               const tacit_factor_options *o,
+                               tacit_factor **out)
+{
+    tct_fronts F = {.rows = 0};
+    tacit_factor *L = tct_calloc(sizeof *L);
+    if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
+    const tacit_status status = build(L, A, o, &F);
+    tct_fronts_clear(&F);
+    if (status < 0) tacit_factor_destroy(&L);
+    else *out = L;
+    return status;
+}
+
+/* Of the kind that is wished; a pattern that is not symmetric is told. */
+static tacit_status make(const tct_entries *A, const tacit_factor_options *o,
+                         tacit_factor **out)
+{
+    if (A->added > 0)
+        tct_log(TCT_NOTE,
+                "factor %s: the pattern is not symmetric: %" PRId64
+                " zeros are added to the %" PRId64 " entries to make it so",
+                tct_factor_kind_name(o->kind), A->added,
+                A->ptr[A->rows] - A->added);
+    TRY(tct_is_incomplete(o->kind)
+            ? tct_incomplete_create(A, o->kind, o->order, o->leaves, out, NULL)
+            : make_exact(A, o, out));
+    (*out)->info.added = A->added;
     return TACIT_OK;
 }
 
@@ -238,16 +287,14 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
 {
     REQUIRE(matrix != NULL && out != NULL);
     tacit_factor_options o;
-    tct_fronts F = {.rows = 0};
+    tct_entries A;
     TRY(tct_factor_options_read(options, &o));
-    TRY(check_matrix(matrix));
+    TRY(check_matrix(matrix, o.kind));
     TCT_THREADS_AT_MOST(matrix->world->threads);
-    tacit_factor *L = tct_calloc(sizeof *L);
-    if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
-    const tacit_status status = build(L, &matrix->A, &o, &F);
-    tct_fronts_clear(&F);
-    if (status < 0) tacit_factor_destroy(&L);
-    else *out = L;
+    tacit_status status =
+        tct_entries_open(&matrix->A, !tct_has_upper(o.kind), &A);
+    if (status >= 0) status = make(&A, &o, out);
+    tct_entries_close(&A);
     return status;
 }
 
@@ -257,7 +304,7 @@ void tacit_factor_destroy(tacit_factor **factor)
     if (!L) return;
     tct_nesting_clear(&L->order);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
-             L->value, L->upper, L->diagonal, L->panel, L);
+             L->value, L->upper, L->diagonal, L->inverse, L->panel, L);
     *factor = NULL;
 }
 

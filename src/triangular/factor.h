@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/factor.h - from a matrix to its factor: order, symbolic, numeric.
+ * triangular/factor.h - from a matrix to its factor: entries, order, symbolic,
+ * numeric; or entries, order, incomplete.
  *
  * [GL78]  George and Liu, "An automatic nested dissection algorithm for irregular
  *         finite element problems", SIAM J. Numer. Anal. 15 (1978).
@@ -12,7 +13,15 @@
  * [DR83]  Duff and Reid, "The multifrontal solution of indefinite sparse symmetric
  *         linear systems", ACM Trans. Math. Softw. 9 (1983).
  * [Li86]  Liu, "On the storage requirement in the out-of-core multifrontal method
- *         for sparse factorization", ibid. 12 (1986). */
+ *         for sparse factorization", ibid. 12 (1986).
+ * [MV77]  Meijerink and van der Vorst, "An iterative solution method for linear
+ *         systems of which the coefficient matrix is a symmetric M-matrix", Math.
+ *         Comp. 31 (1977).
+ * [LSC03] Li, Saad and Chow, "Crout versions of ILU for general sparse matrices",
+ *         SIAM J. Sci. Comput. 25 (2003).
+ * [OP64]  Oettli and Prager, "Compatibility of approximate solution of linear
+ *         equations with given error bounds for coefficients and right-hand
+ *         sides", Numer. Math. 6 (1964). */
 #ifndef TCT_FACTOR_H
 #define TCT_FACTOR_H
 #include "matrix/csr.h"
@@ -20,6 +29,34 @@
 #include <tacit/factor.h>
 
 enum { TCT_LEAVES_MOST = 4096, TCT_WIDTH_USUAL = 128 };
+
+/* --- entries.c ------------------------------------------------------------- */
+
+/* What a factor is made of: a pattern that is symmetric, and for entry k, in row i
+ * and column j, a_ij and a_ji. */
+typedef struct tct_entries {
+    int64_t rows;
+    const int64_t *ptr;   /* [rows + 1] */
+    const int32_t *col;   /* [ptr[rows]] */
+    const double *here;   /* [ptr[rows]] a_ij */
+    const double *across; /* [ptr[rows]] a_ji */
+    int64_t added;        /* of the pattern alone: zeros */
+    void *own[4];         /* arrays that are not the matrix's */
+} tct_entries;
+
+/* Of `A`, which is square and on one rank, with columns of 32 bits, and is borrowed
+ * where it is `symmetric`.
+ * Errors      NO_MEMORY. */
+tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
+                              tct_entries *out);
+void tct_entries_close(tct_entries *E);
+
+static inline double tct_entries_diagonal(const tct_entries *E, int64_t i)
+{
+    for (int64_t k = E->ptr[i]; k < E->ptr[i + 1]; k++)
+        if (E->col[k] == i) return E->here[k];
+    return 0.0;
+}
 
 /* --- order.c -------------------------------------------------------------- */
 
@@ -38,6 +75,27 @@ typedef struct tct_nesting {
 tacit_status tct_nesting_create(const tct_graph *g, int leaves,
                                 tct_nesting *out);
 void tct_nesting_clear(tct_nesting *x);
+
+/* The orders of tacit_factor_create. */
+typedef enum tct_rows_order {
+    TCT_ORDER_ND,
+    TCT_ORDER_TOP_ND,
+    TCT_ORDER_NATURAL,
+    TCT_ORDER_MULTICOLOR,
+    TCT_ORDERS
+} tct_rows_order;
+extern const char *const tct_rows_orders[TCT_ORDERS];
+
+/* The order called `name`, NULL or "auto": `otherwise`.
+ * Errors      INVALID (with the nearest name). */
+tacit_status tct_rows_order_find(const char *name, tct_rows_order otherwise,
+                                 tct_rows_order *out);
+/* Rows of `g` in that order, `leaves` as of tacit_factor_options, 0: 1.
+ * Errors      as tct_nesting_create. */
+tacit_status tct_nesting_by(const tct_graph *g, tct_rows_order order,
+                            int leaves, tct_nesting *out);
+/* INVALID, unless they are a power of two that there may be, or 0. */
+tacit_status tct_check_leaves(int leaves);
 
 /* Is tree node `above` `node` or one of those above it? */
 static inline bool tct_node_is_above(int32_t above, int32_t node)
@@ -93,8 +151,11 @@ struct tacit_factor {
     int64_t *first, *row_start, *value_start;
     int32_t *parent, *row, *node;
     double *value, *upper, *diagonal;
-    int32_t *panel; /* [fronts + 1] the first panel of each front            */
-    int64_t most;   /* rows below the columns of a panel, at most            */
+    double *inverse; /* [rows] of the pivots, where each row is a panel, and
+                        values stand where their rows do; NULL: not so       */
+    bool in_place;   /* rows have kept their numbers                         */
+    int32_t *panel;  /* [fronts + 1] the first panel of each front           */
+    int64_t most;    /* rows below the columns of a panel, at most           */
     tacit_factor_info info;
 };
 
@@ -103,6 +164,12 @@ static inline bool tct_has_upper(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
 }
+static inline bool tct_is_incomplete(tacit_factor_kind kind)
+{
+    return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
+}
+/* "lu" */
+const char *tct_factor_kind_name(tacit_factor_kind kind);
 /* What the caller chose (NULL: the defaults), checked.
  * Errors      INVALID. */
 tacit_status tct_factor_options_read(const tacit_factor_options *given,
@@ -113,10 +180,36 @@ tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width);
 /* `panels` of what L has. */
 void tct_factor_show(tacit_factor *L);
 
-/* The values of L, of rows `A`; memory for them is foreseen first.
- * Errors      INPUT (a pivot that is not positive), NO_MEMORY. */
+/* The values of L, of `A`; memory for them is foreseen first.
+ * Errors      INPUT (a pivot that cannot be), NO_MEMORY. */
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
-                                const tct_csr *A);
+                                const tct_entries *A);
+
+/* --- pivots.c ---------------------------------------------------------------- */
+
+/* A pivot is checked against the magnitudes that it is the sum of. */
+#define TCT_PIVOT_LEAST 1e-13
+#define TCT_PIVOT_SMALL 1e-8
+
+/* What keeps no accuracy, of kinds LDLT and LU, in `info` and told: see
+ * tacit_factor_create.
+ * Errors      INPUT, NO_MEMORY. */
+tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* The error, and whether it is to be warned, that row `row`, in new numbers, comes
+ * to `pivot`, of terms that make up `weight`; the least of them stay in `info`. */
+tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
+                              double weight);
+void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight);
+void tct_warn_of_pivots(const tacit_factor *L);
+
+/* --- incomplete.c ------------------------------------------------------------- */
+
+/* Of kind IC0 or ILU0, of `A`, as tacit_factor_create; `*failed`, unless it is NULL,
+ * becomes the row of A whose pivot cannot be, or -1.
+ * Errors      INPUT, NO_MEMORY, UNSUPPORTED. */
+tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
+                                   const char *order, int leaves,
+                                   tacit_factor **out, int64_t *failed);
 
 /* --- solve.c --------------------------------------------------------------- */
 
@@ -124,7 +217,8 @@ enum { TCT_SOLVE_COLUMNS = 64 }; /* at once */
 
 /* Doubles that tct_factor_apply needs for `columns`, of at most so many. */
 size_t tct_factor_scratch(const tacit_factor *L, int columns);
-/* As tacit_factor_solve, row k of the factor being row `place[k]` of B and X. */
+/* As tacit_factor_solve, row k of the factor being row `place[k]` of B and X; NULL:
+ * row original[k]. */
 void tct_factor_apply(const tacit_factor *L, const int32_t *place, int columns,
                       const double *B, size_t ldb, double *X, size_t ldx,
                       double *scratch);

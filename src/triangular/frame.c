@@ -96,6 +96,7 @@ static tacit_status make_room(tacit_factor *L)
     const char *why;
     L->info.peak_bytes = L->info.bytes;
     L->info.dense = tct_dense_get(&why)->name;
+    L->info.order = "given";
     TRY(tct_memory_require(L->info.bytes, what));
     TRY(TCT_ALLOC(stored, what, &L->value));
     memset(L->value, 0, stored * sizeof *L->value);

@@ -2,13 +2,14 @@
  * triangular/numeric.c - the values of L, front by front [DR83]: what A has in the
  * columns of a front and what its children pass up is added to its panels, these
  * are eliminated, and what that does to the rows below, a square, is passed up.
+ * Of kind LU there are two of all, one for L and one for U'.
  *
  * Squares wait on one of two stacks, by the parity of their front's depth: those
  * of the children lie on top of one while that of the parent goes to the other.
  * Subtrees of about the same work are done by threads of ours, each with stacks of
  * its own; what is above them by threads of the BLAS. */
 #include "matrix/parallel.h"
-#include "triangular/dense.h"
+#include "triangular/eliminate.h"
 #include "triangular/factor.h"
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +22,7 @@ typedef struct {
     int32_t begin, end;
     double flops;
     int64_t stack[2]; /* values that its stacks come to, at most     */
-    int64_t failed;   /* the column, from 1, without a positive pivot */
+    int64_t failed;   /* the column, from 1, whose pivot cannot be    */
 } task;
 
 enum { TASKS_EACH = 8 }; /* a thread */
@@ -32,21 +33,25 @@ typedef enum { IN_TASK = 0, ROOT_OF_TASK, ABOVE_TASKS } standing;
 typedef struct {
     tacit_factor *L;
     const tct_fronts *F;
-    const tct_csr *A;
+    const tct_entries *A;
     const tct_dense *dense;
+    int sides; /* of the factor: L, and U' where it has values of its own */
+    double *side[2];
     int32_t *child,
         *next;       /* [fronts] the first child, the next one's sibling */
-    double **square; /* [fronts] what is passed up                        */
+    double **square; /* [fronts] what is passed up, side by side          */
     standing *where; /* [fronts]                                          */
     task *tasks;
     int count, threads;
+    int64_t scaled; /* values of what a worker has for kind LDLT */
 } numeric;
 
 /* What a thread has. */
 typedef struct {
     double *stack[2];
     int64_t top[2];
-    int32_t *at; /* [rows] of those of the front, where in it they are */
+    int32_t *at;    /* [rows] of those of the front, where in it they are */
+    double *scaled; /* of kind LDLT: rows of L D                       */
 } worker;
 
 /* --- a front ------------------------------------------------------------------- */
@@ -65,7 +70,8 @@ static int64_t values_of(int64_t m, int64_t blocks)
     return w * (blocks * m - w * (blocks * (blocks - 1) / 2));
 }
 
-static int64_t square_of(const tct_fronts *F, int32_t f)
+/* Values of the square of front `f`, of one side. */
+static int64_t side_of(const tct_fronts *F, int32_t f)
 {
     const int64_t m = tct_front_below(F, f), w = block_of(m);
     if (m == 0) return 0;
@@ -73,15 +79,22 @@ static int64_t square_of(const tct_fronts *F, int32_t f)
     return values_of(m, full) + rest * rest;
 }
 
-/* Where column `k` of a square is: entry [i] is that of its row i. */
-static double *square_column(double *square, int64_t m, int64_t k)
+static int64_t square_of(const numeric *N, int32_t f)
 {
-    const int64_t w = block_of(m), before = k / w * w;
-    return square + values_of(m, k / w) + (k - before) * (m - before) - before;
+    return N->sides * side_of(N->F, f);
 }
 
-/* Where column `c` of front `f` is stored: entry [i] is that of its row i. */
-static double *column_at(const tacit_factor *L, const tct_fronts *F, int32_t f,
+/* Where column `k` of a square is: entry [i] is that of its row i. */
+static double *square_column(const double *square, int64_t m, int64_t k)
+{
+    const int64_t w = block_of(m), before = k / w * w;
+    return (double *)(uintptr_t)square + values_of(m, k / w) +
+           (k - before) * (m - before) - before;
+}
+
+/* Where column `c` of front `f` is among the values of a side: entry [i] is that of
+ * its row i. */
+static int64_t column_at(const tacit_factor *L, const tct_fronts *F, int32_t f,
                          int64_t c)
 {
     const int32_t first = L->panel[f];
@@ -89,7 +102,7 @@ static double *column_at(const tacit_factor *L, const tct_fronts *F, int32_t f,
     const int32_t q = first + (int32_t)(c / width);
     const int64_t before = L->first[q] - F->first[f];
     const int64_t height = L->row_start[q + 1] - L->row_start[q];
-    return L->value + L->value_start[q] + (c - before) * height - before;
+    return L->value_start[q] + (c - before) * height - before;
 }
 
 static void find_places(const tct_fronts *F, int32_t f, int32_t *place)
@@ -107,13 +120,16 @@ static void add_matrix(const numeric *N, int32_t f, const int32_t *place)
     const tct_fronts *F = N->F;
     const int64_t from = L->value_start[L->panel[f]],
                   to = L->value_start[L->panel[f + 1]];
-    memset(L->value + from, 0, (size_t)(to - from) * sizeof *L->value);
+    for (int s = 0; s < N->sides; s++)
+        memset(N->side[s] + from, 0, (size_t)(to - from) * sizeof(double));
     for (int64_t j = F->first[f]; j < F->first[f + 1]; j++) {
         const int32_t old = L->order.old[j];
-        double *at = column_at(L, F, f, j - F->first[f]);
+        const int64_t at = column_at(L, F, f, j - F->first[f]);
         for (int64_t k = N->A->ptr[old]; k < N->A->ptr[old + 1]; k++) {
-            const int32_t i = L->order.now[N->A->col32[k]];
-            if (i >= j) at[place[i]] += N->A->val[k];
+            const int32_t i = L->order.now[N->A->col[k]];
+            if (i < j) continue;
+            N->side[0][at + place[i]] += N->A->across[k];
+            if (N->sides > 1) N->side[1][at + place[i]] += N->A->here[k];
         }
     }
 }
@@ -143,65 +159,72 @@ static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
     for (; k < m; k++) {
         const int64_t j = place[row[k]];
         if (!beyond && j >= w) break;
-        double *at = beyond ? square_column(N->square[f], below, j - w) - w
-                            : column_at(N->L, F, f, j);
-        scatter(m - k, square_column(N->square[c], m, k) + k, row + k, place,
-                at);
+        for (int s = 0; s < N->sides; s++) {
+            double *to = beyond ? N->square[f] + s * side_of(F, f)
+                                : N->side[s] + column_at(N->L, F, f, j);
+            const double *by = N->square[c] + s * side_of(F, c);
+            scatter(m - k, square_column(by, m, k) + k, row + k, place,
+                    beyond ? square_column(to, below, j - w) - w : to);
+        }
     }
     return k;
 }
 
-/* Eliminate panel `q` of front `f`, of whose panels those before are done. Returns
- * the column that cannot be, from 1. */
-static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q)
+/* Panel `q`, all of it. */
+static tct_strip strip_of(const numeric *N, int32_t q)
 {
     const tacit_factor *L = N->L;
-    const int64_t w = L->first[q + 1] - L->first[q];
     const int64_t h = L->row_start[q + 1] - L->row_start[q];
-    double *value = L->value + L->value_start[q];
-    for (int32_t p = L->panel[f]; p < q; p++) {
-        const int64_t k = L->first[p + 1] - L->first[p];
-        const int64_t ld = L->row_start[p + 1] - L->row_start[p];
-        const double *own = L->value + L->value_start[p] + (ld - h);
-        N->dense->square(w, k, own, ld, 1.0, value, h);
-        if (h > w)
-            N->dense->subtract(true, h - w, w, k, own + w, ld, own, ld, 1.0,
-                               value + w, h);
+    return (tct_strip){
+        .width = L->first[q + 1] - L->first[q],
+        .height = h,
+        .ld = h,
+        .lower = L->value + L->value_start[q],
+        .upper = N->sides > 1 ? L->upper + L->value_start[q] : NULL,
+        .diagonal = L->diagonal ? L->diagonal + L->first[q] : NULL};
+}
+
+/* Eliminate panel `q` of front `f`, of whose panels those before are done. Returns
+ * the column that cannot be, from 1. */
+static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
+                               double *scaled)
+{
+    const tct_strip now = strip_of(N, q);
+    for (int32_t p = N->L->panel[f]; p < q; p++) {
+        const tct_strip all = strip_of(N, p),
+                        by = tct_strip_below(&all, all.height - now.height);
+        tct_strip_update(N->dense, &by, 1.0, &now, scaled);
     }
-    const int64_t bad = N->dense->factor(w, value, h);
-    if (bad) return L->first[q] + bad;
-    for (int64_t j = 0; j < w; j++) /* what is not finite slips through */
-        if (!isfinite(value[j * h + j])) return L->first[q] + j + 1;
-    if (h > w) N->dense->solve(true, h - w, w, value, h, value + w, h);
-    return 0;
+    const int64_t bad = tct_strip_eliminate(N->dense, &now, scaled);
+    return bad ? N->L->first[q] + bad : 0;
 }
 
 /* What panel `q` does to the square of front `f`, which is empty so far if the
  * panel is the first. */
-static void form_by_panel(const numeric *N, int32_t f, int32_t q)
+static void form_by_panel(const numeric *N, int32_t f, int32_t q,
+                          double *scaled)
 {
-    const tacit_factor *L = N->L;
-    const double beta = q > L->panel[f] ? 1.0 : 0.0;
+    const double beta = q > N->L->panel[f] ? 1.0 : 0.0;
     const int64_t m = tct_front_below(N->F, f), block = block_of(m);
-    const int64_t k = L->first[q + 1] - L->first[q],
-                  h = L->row_start[q + 1] - L->row_start[q];
-    const double *below = L->value + L->value_start[q] + (h - m);
+    const tct_strip all = strip_of(N, q);
     for (int64_t j = 0; j < m; j += block) {
-        const int64_t w = m - j < block ? m - j : block, rest = m - j - w;
+        const tct_strip by = tct_strip_below(&all, all.height - m + j);
         double *at = square_column(N->square[f], m, j) + j;
-        const double *own = below + j;
-        N->dense->square(w, k, own, h, beta, at, m - j);
-        if (rest > 0)
-            N->dense->subtract(true, rest, w, k, own + w, h, own, h, beta,
-                               at + w, m - j);
+        const tct_strip to = {.width = m - j < block ? m - j : block,
+                              .height = m - j,
+                              .ld = m - j,
+                              .lower = at,
+                              .upper =
+                                  N->sides > 1 ? at + side_of(N->F, f) : NULL};
+        tct_strip_update(N->dense, &by, beta, &to, scaled);
     }
 }
 
 /* What the columns of front `f` do to the rows below, alone. */
-static void form_square(const numeric *N, int32_t f)
+static void form_square(const numeric *N, int32_t f, double *scaled)
 {
     for (int32_t q = N->L->panel[f]; q < N->L->panel[f + 1]; q++)
-        form_by_panel(N, f, q);
+        form_by_panel(N, f, q, scaled);
 }
 
 /* Room for the square of front `f`. */
@@ -209,18 +232,17 @@ static tacit_status push_square(const numeric *N, int32_t f, worker *w)
 {
     const int side = N->F->depth[f] & 1;
     if (N->where[f] != IN_TASK)
-        return N->square[f]
-                   ? TACIT_OK
-                   : TCT_ALLOC(square_of(N->F, f), what, &N->square[f]);
+        return N->square[f] ? TACIT_OK
+                            : TCT_ALLOC(square_of(N, f), what, &N->square[f]);
     N->square[f] = w->stack[side] + w->top[side];
-    w->top[side] += square_of(N->F, f);
+    w->top[side] += square_of(N, f);
     return TACIT_OK;
 }
 
 static void pop_square(const numeric *N, int32_t f, worker *w)
 {
     if (N->where[f] != IN_TASK) tct_free(N->square[f]);
-    else w->top[N->F->depth[f] & 1] -= square_of(N->F, f);
+    else w->top[N->F->depth[f] & 1] -= square_of(N, f);
     N->square[f] = NULL;
 }
 
@@ -234,10 +256,10 @@ static tacit_status eliminate(const numeric *N, int32_t f, worker *w,
     for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
         add_child(N, f, c, 0, false, w->at);
     for (int32_t q = L->panel[f]; q < L->panel[f + 1] && !*failed; q++)
-        *failed = eliminate_panel(N, f, q);
+        *failed = eliminate_panel(N, f, q, w->scaled);
     if (above) {
         TRY(push_square(N, f, w));
-        form_square(N, f);
+        form_square(N, f, w->scaled);
     }
     for (int32_t c = N->child[f]; c >= 0; c = N->next[c]) {
         const int32_t *row = N->F->below + N->F->start[c];
@@ -309,10 +331,10 @@ static void foresee_stacks(const numeric *N, task *t)
     int64_t now[2] = {0, 0};
     for (int32_t k = t->begin; k < t->end; k++) {
         const int32_t f = F->turn[k], side = F->depth[f] & 1;
-        if (N->where[f] == IN_TASK) now[side] += square_of(F, f);
+        if (N->where[f] == IN_TASK) now[side] += square_of(N, f);
         if (now[side] > t->stack[side]) t->stack[side] = now[side];
         for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
-            if (N->where[c] == IN_TASK) now[1 - side] -= square_of(F, c);
+            if (N->where[c] == IN_TASK) now[1 - side] -= square_of(N, c);
     }
 }
 
@@ -356,14 +378,14 @@ static double foresee_above(const numeric *N)
     const tct_fronts *F = N->F;
     double now = 0.0, most = 0.0;
     for (int32_t f = 0; f < F->count; f++)
-        if (N->where[f] == ROOT_OF_TASK) now += (double)square_of(F, f);
+        if (N->where[f] == ROOT_OF_TASK) now += (double)square_of(N, f);
     for (int32_t k = 0; k < F->count; k++) {
         const int32_t f = F->turn[k];
         if (N->where[f] != ABOVE_TASKS) continue;
-        now += (double)square_of(F, f);
+        now += (double)square_of(N, f);
         most = fmax(most, now);
         for (int32_t c = N->child[f]; c >= 0; c = N->next[c])
-            now -= (double)square_of(F, c);
+            now -= (double)square_of(N, c);
     }
     return fmax(most, now);
 }
@@ -379,13 +401,16 @@ static double foresee(const numeric *N)
             most = fmax(most, (double)N->tasks[i].stack[side]);
         stacks += most;
     }
-    return foresee_above(N) + (double)N->threads * (stacks + places);
+    return foresee_above(N) +
+           (double)N->threads * (stacks + places + (double)N->scaled);
 }
 
 static tacit_status require_memory(numeric *N)
 {
     tacit_factor_info *info = &N->L->info;
-    const double own = sizeof(double) * (double)info->stored,
+    const double own =
+                     sizeof(double) *
+                     (double)(info->stored + (N->scaled > 0 ? info->rows : 0)),
                  more = sizeof(double) * foresee(N),
                  room = (double)tct_memory_available();
     info->peak_bytes = info->bytes + more;
@@ -406,13 +431,14 @@ static tacit_status open_worker(const numeric *N, worker *w)
             if (N->tasks[i].stack[side] > most[side])
                 most[side] = N->tasks[i].stack[side];
     TRY(TCT_ALLOC(N->F->rows, what, &w->at));
+    TRY(TCT_ALLOC(N->scaled, what, &w->scaled));
     TRY(TCT_ALLOC(most[0], what, &w->stack[0]));
     return TCT_ALLOC(most[1], what, &w->stack[1]);
 }
 
 static void close_worker(worker *w)
 {
-    TCT_FREE(w->at, w->stack[0], w->stack[1]);
+    TCT_FREE(w->at, w->scaled, w->stack[0], w->stack[1]);
 }
 
 /* --- all of it ----------------------------------------------------------------------- */
@@ -469,12 +495,39 @@ static tacit_status do_above(const numeric *N, int64_t *failed)
     worker w = {.at = NULL};
     const int threads = N->dense->threads(N->threads);
     tacit_status status = TCT_ALLOC(N->F->rows, what, &w.at);
+    if (status >= 0) status = TCT_ALLOC(N->scaled, what, &w.scaled);
     for (int32_t k = 0; status >= 0 && !*failed && k < N->F->count; k++)
         if (N->where[N->F->turn[k]] == ABOVE_TASKS)
             status = eliminate(N, N->F->turn[k], &w, failed);
     close_worker(&w);
     N->dense->threads(threads);
     return status;
+}
+
+/* Rows of L D, at most: of a panel or of a block of a square. */
+static int64_t most_scaled(const numeric *N)
+{
+    int64_t width = 0, rows = 0;
+    for (int32_t q = 0; q < N->L->panel[N->F->count]; q++)
+        if (N->L->first[q + 1] - N->L->first[q] > width)
+            width = N->L->first[q + 1] - N->L->first[q];
+    for (int32_t f = 0; f < N->F->count; f++)
+        if (block_of(tct_front_below(N->F, f)) > rows)
+            rows = block_of(tct_front_below(N->F, f));
+    return width * (width > rows ? width : rows);
+}
+
+static tacit_status open_values(numeric *N)
+{
+    tacit_factor *L = N->L;
+    TRY(TCT_ALLOC(L->value_start[L->info.panels], what, &L->value));
+    if (N->sides > 1)
+        TRY(TCT_ALLOC(L->value_start[L->info.panels], what, &L->upper));
+    if (L->panels.kind == TACIT_FACTOR_LDLT)
+        TRY(TCT_ALLOC(L->info.rows, what, &L->diagonal));
+    N->side[0] = L->value;
+    N->side[1] = L->upper;
+    return TACIT_OK;
 }
 
 static tacit_status open_numeric(numeric *N)
@@ -488,6 +541,7 @@ static tacit_status open_numeric(numeric *N)
     memset(N->where, 0, (size_t)fronts * sizeof *N->where);
     TRY(TCT_ALLOC(fronts + 1, what, &N->tasks)); /* of no fronts, too */
     list_children(N);
+    N->scaled = N->L->panels.kind == TACIT_FACTOR_LDLT ? most_scaled(N) : 0;
     return deal_out(N);
 }
 
@@ -497,10 +551,12 @@ static tacit_status run(numeric *N)
     int64_t failed = 0;
     TRY(open_numeric(N));
     TRY(require_memory(N));
-    TRY(TCT_ALLOC(L->info.stored, what, &L->value));
+    TRY(open_values(N));
     TRY(do_tasks(N, &failed));
     if (!failed) TRY(do_above(N, &failed));
     if (!failed) return TACIT_OK;
+    if (L->panels.kind != TACIT_FACTOR_LLT)
+        return tct_refuse_pivot(L, failed - 1, pivot_of(L, failed), 0.0);
     FAIL(TACIT_INPUT,
          "the matrix is not positive definite: its row %" PRId64
          " comes to the pivot %g",
@@ -508,10 +564,11 @@ static tacit_status run(numeric *N)
 }
 
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
-                                const tct_csr *A)
+                                const tct_entries *A)
 {
     const char *why = NULL;
     numeric N = {.L = L, .F = F, .A = A, .dense = tct_dense_get(&why)};
+    N.sides = tct_has_upper(L->panels.kind) ? 2 : 1;
     N.threads = tct_threads_most();
     L->info.dense = N.dense->name;
     if (why)

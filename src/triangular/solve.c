@@ -2,7 +2,8 @@
  * triangular/solve.c - L L' X = B, panel by panel: down the numbers with L, up with
  * L', or U, divided by D between. The columns of an element of X stand side by side,
  * so that a panel's rows are dense matrices; one column has loops of its own, since
- * it takes as long as it takes to read L. */
+ * it takes as long as it takes to read L. Where panels are single rows, those of an
+ * incomplete factor, there are loops over rows. */
 #include "triangular/dense.h"
 #include "triangular/factor.h"
 
@@ -134,6 +135,51 @@ static void up(const tct_dense *D, const panel *p, int64_t c, double *X,
     D->solve(false, c, p->w, p->value, p->h, x, c);
 }
 
+/* --- rows ------------------------------------------------------------------------ */
+
+/* Rows are panels, and their entries stand one behind the other, the pivot first.
+ * Of kind ILU0 that of L is 1. */
+static void solve_rows_one(const tacit_factor *L, double *x)
+{
+    const int64_t *start = L->panels.row_start;
+    const int32_t *row = L->panels.row;
+    const double *l = L->panels.value, *d = L->inverse,
+                 *u = L->panels.upper ? L->panels.upper : l;
+    const bool unit = L->panels.upper != NULL;
+    for (int64_t k = 0; k < L->panels.rows; k++) {
+        const double found = unit ? x[k] : (x[k] *= d[k]);
+        for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
+            x[row[e]] -= l[e] * found;
+    }
+    for (int64_t k = L->panels.rows; k-- > 0;) {
+        double left = x[k];
+        for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
+            left -= u[e] * x[row[e]];
+        x[k] = left * d[k];
+    }
+}
+
+static void solve_rows(const tacit_factor *L, int64_t c, double *X)
+{
+    const int64_t *start = L->panels.row_start;
+    const int32_t *row = L->panels.row;
+    const double *l = L->panels.value, *d = L->inverse,
+                 *u = L->panels.upper ? L->panels.upper : l;
+    const bool unit = L->panels.upper != NULL;
+    for (int64_t k = 0; k < L->panels.rows; k++) {
+        double *x = X + k * c;
+        for (int64_t j = 0; j < c && !unit; j++) x[j] *= d[k];
+        for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
+            for (int64_t j = 0; j < c; j++) X[row[e] * c + j] -= l[e] * x[j];
+    }
+    for (int64_t k = L->panels.rows; k-- > 0;) {
+        double *x = X + k * c;
+        for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
+            for (int64_t j = 0; j < c; j++) x[j] -= u[e] * X[row[e] * c + j];
+        for (int64_t j = 0; j < c; j++) x[j] *= d[k];
+    }
+}
+
 /* --- all panels ------------------------------------------------------------------ */
 
 /* What stands between L and L'. */
@@ -184,10 +230,17 @@ static void solve_block(const tacit_factor *L, const int32_t *place, int64_t c,
                         double *scratch)
 {
     const tacit_factor_panels *P = &L->panels;
+    if (c == 1 && L->in_place && L->inverse && place == P->original) {
+        if (X != B) memcpy(X, B, (size_t)P->rows * sizeof *X);
+        solve_rows_one(L, X);
+        return;
+    }
     for (int64_t k = 0; k < P->rows; k++)
         for (int64_t j = 0; j < c; j++)
             scratch[k * c + j] = B[place[k] + j * (int64_t)ldb];
-    if (c == 1) solve_one(P, scratch, scratch + P->rows);
+    if (L->inverse && c == 1) solve_rows_one(L, scratch);
+    else if (L->inverse) solve_rows(L, c, scratch);
+    else if (c == 1) solve_one(P, scratch, scratch + P->rows);
     else solve_several(P, c, scratch, scratch + P->rows * c);
     for (int64_t k = 0; k < P->rows; k++)
         for (int64_t j = 0; j < c; j++)
@@ -205,6 +258,7 @@ void tct_factor_apply(const tacit_factor *L, const int32_t *place, int columns,
                       const double *B, size_t ldb, double *X, size_t ldx,
                       double *scratch)
 {
+    if (!place) place = L->panels.original;
     for (int j = 0; j < columns; j += TCT_SOLVE_COLUMNS) {
         const int left = columns - j;
         solve_block(

@@ -4,6 +4,25 @@
 #include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include <inttypes.h>
+#include <string.h>
+#include <tacit/factor.h>
+
+/* --kind's names are in the order of the kinds. */
+static const char *kind_name(tacit_factor_kind kind)
+{
+    cli_choice row = {.name = ""};
+    cli_axis_kind.row((int)kind, &row);
+    return row.name;
+}
+
+static tacit_factor_kind kind_of(const char *name)
+{
+    cli_choice row;
+    int i = 0;
+    while (name && cli_axis_kind.row(i, &row) && strcmp(row.name, name) != 0)
+        i++;
+    return (tacit_factor_kind)i;
+}
 
 /* Of a factor that was given `p` is NULL. */
 static cJSON *factor_json(const cli *c, const cli_problem *p,
@@ -14,6 +33,9 @@ static cJSON *factor_json(const cli *c, const cli_problem *p,
     if (p)
         cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
     else cJSON_AddStringToObject(o, "given", c->set.operand[0]);
+    cJSON_AddStringToObject(o, "kind", kind_name(f->kind));
+    cJSON_AddStringToObject(o, "order", f->order);
+    cJSON_AddNumberToObject(o, "added", (double)f->added);
     cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
     cJSON_AddNumberToObject(o, "stored", (double)f->stored);
     cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
@@ -27,7 +49,34 @@ static cJSON *factor_json(const cli *c, const cli_problem *p,
     cJSON_AddNumberToObject(o, "symbolic_seconds", f->symbolic_seconds);
     cJSON_AddNumberToObject(o, "numeric_seconds", f->numeric_seconds);
     cJSON_AddStringToObject(o, "dense", f->dense);
+    cJSON_AddNumberToObject(o, "shift", f->shift);
+    cJSON_AddNumberToObject(o, "least_pivot", f->least_pivot);
+    cJSON_AddNumberToObject(o, "least_row", (double)f->least_row + 1.0);
+    cJSON_AddNumberToObject(o, "least_share", f->least_share);
+    cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
     return o;
+}
+
+/* What is told of what was not pivoted, and of a diagonal that was made larger. */
+static void print_pivots(cli_table *t, const tacit_factor_info *f)
+{
+    char a[CLI_NUMBER];
+    if (f->added > 0)
+        cli_table_row(t, "pattern\tmade symmetric by %s zeros",
+                      cli_integer(f->added, a));
+    if (f->shift > 0.0)
+        cli_table_row(t,
+                      "diagonal\ttaken %g times, so that all pivots are "
+                      "positive",
+                      1.0 + f->shift);
+    if (f->least_share > 0.0)
+        cli_table_row(t,
+                      "pivots\t%.1e of what they are the difference of, or "
+                      "more: %g in row %" PRId64,
+                      f->least_share, f->least_pivot, f->least_row + 1);
+    if (f->backward_error > 0.0)
+        cli_table_row(t, "a solve\tleaves a residual of %.1e",
+                      f->backward_error);
 }
 
 static void print_factor(const tacit_factor_info *f, bool given)
@@ -35,8 +84,10 @@ static void print_factor(const tacit_factor_info *f, bool given)
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
     cli_table t = {.text = NULL};
     cli_table_row(&t, "rows\t%s", cli_integer(f->rows, a));
+    cli_table_row(&t, "kind\t%s, order %s", kind_name(f->kind), f->order);
     cli_table_row(&t, "entries of L\t%s, %s stored",
                   cli_integer(f->nonzeros, a), cli_integer(f->stored, b));
+    print_pivots(&t, f);
     cli_table_row(&t, "supernodes\t%s, in %s panels, %" PRId32 " deep",
                   cli_integer(f->supernodes, a), cli_integer(f->panels, b),
                   f->depth);
@@ -86,7 +137,9 @@ static tacit_status factor_and_report(const cli *c, const cli_problem *p)
 {
     const tacit_factor_options options = {.size = sizeof options,
                                           .leaves = (int)c->set.leaves,
-                                          .width = (int)c->set.width};
+                                          .width = (int)c->set.width,
+                                          .kind = kind_of(c->set.kind),
+                                          .order = c->set.order};
     tacit_factor *F = NULL;
     TRY(tacit_factor_create(p->matrix, &options, &F));
     const tacit_status status = report_and_use(c, p, F);
@@ -116,10 +169,14 @@ const cli_command cli_command_factor = {
     .name = "factor",
     .operands = "MATRIX",
     .summary = "factor the matrix: entries, supernodes, memory, time",
-    .about = "Factor MATRIX, symmetric positive definite, A = L L', in one "
-             "process on the host, and print what that came to. solve "
-             "--precond direct solves with such a factor. -o writes L, its "
-             "rows in an order of their own, and beside it, under the name "
+    .about = "Factor MATRIX in one process on the host, and print what that "
+             "came to: A = L L' of a symmetric positive definite one, L D L' "
+             "of a symmetric one, L U of any square one, its pattern made "
+             "symmetric by zeros, or L L' and L U with no more entries than A "
+             "has. Nothing is pivoted; what that costs is checked, and told. "
+             "solve --precond direct solves with a factor L L', and "
+             "--precond ic0 preconditions with an incomplete one. -o writes L, "
+             "its rows in an order of their own, and beside it, under the name "
              "with .perm, their row numbers in MATRIX. With --given MATRIX is "
              "the L of a factor that anybody has made, or that -o wrote.",
     .takes = {1, 1},

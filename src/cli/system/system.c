@@ -91,7 +91,9 @@ static tacit_status set_options(const cli *c, const cli_problem *p,
                                          .degree = (int)c->set.degree,
                                          .levels = (int)c->set.levels,
                                          .node_rows = (int)c->set.node_rows,
-                                         .precision = c->set.precond_precision};
+                                         .precision = c->set.precond_precision,
+                                         .order = c->set.order,
+                                         .leaves = (int)c->set.leaves};
     return read_near_null(c, p, s);
 }
 

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/by_factor.c - what preconditioners that solve with a factor share: one
+ * solve for all systems at once, which reads the factor once, and what they tell. */
+#include "precond/by_factor.h"
+
+/* The panels of an application stand as far apart as a solver's vectors. */
+static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
+{
+    const tct_for_columns *all = ctx;
+    const tct_by_factor *M = all->M;
+    const size_t stride = tct_stride((size_t)M->base.n);
+    if (q->failed != TACIT_OK) return TACIT_OK;
+    tct_factor_apply(M->F, M->place, all->columns, x, stride, y, stride,
+                     M->scratch);
+    return TACIT_OK;
+}
+
+void tct_by_factor_apply(const tacit_operator *base, tacit_queue *q,
+                         const double *x, double *y, double *dot)
+{
+    tct_by_factor *M = (tct_by_factor *)(uintptr_t)base;
+    const int columns = q->systems.count > 1 ? q->systems.count : 1;
+    q_call(q, solve, &M->call[columns], x, y);
+    if (dot) q_dot(q, (size_t)base->n, x, y, dot);
+}
+
+bool tct_by_factor_for_systems(const tacit_operator *base, const tacit_queue *q)
+{
+    const tct_by_factor *M = (const tct_by_factor *)(const void *)base;
+    return q->systems.count <= M->columns &&
+           q->systems.stride == tct_stride((size_t)base->n);
+}
+
+/* Room for so many at once. */
+static tacit_status make_room(tct_by_factor *M, int columns)
+{
+    double *scratch = NULL;
+    const size_t n = tct_factor_scratch(M->F, columns);
+    TRY(tct_memory_require(8.0 * (double)n, "columns of a preconditioner"));
+    TRY(TCT_ALLOC(n, "columns of a preconditioner", &scratch));
+    tct_free(M->scratch);
+    M->scratch = scratch;
+    M->columns = columns;
+    return TACIT_OK;
+}
+
+tacit_status tct_by_factor_columns(tacit_operator *base, int columns)
+{
+    tct_by_factor *M = (tct_by_factor *)(void *)base;
+    const bool less = columns == 1;
+    if (less ? M->columns == 1 : columns <= M->columns) return TACIT_OK;
+    const tacit_status status = make_room(M, columns);
+    if (less) return TACIT_OK; /* it has more than enough */
+    return tct_agree(base->world, status);
+}
+
+/* Where a row of the factor is in the operator's order. */
+static tacit_status find_places(tct_by_factor *M, const tct_order *order)
+{
+    if (!order) return TACIT_OK;
+    TRY(TCT_ALLOC(M->base.n, "a preconditioner", &M->place));
+    for (int64_t k = 0; k < M->base.n; k++)
+        M->place[k] = order->now[M->F->order.old[k]];
+    return TACIT_OK;
+}
+
+tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
+{
+    for (int c = 0; c <= TCT_COLUMNS_MOST; c++)
+        M->call[c] = (tct_for_columns){M, c};
+    M->about = (tacit_precond_info){.size = sizeof M->about,
+                                    .name = M->base.ops->name,
+                                    .detail = M->detail,
+                                    .end = "",
+                                    .bytes = M->F->info.bytes};
+    TRY(find_places(M, order));
+    return make_room(M, M->columns > 1 ? M->columns : 1);
+}
+
+void tct_by_factor_close(tct_by_factor *M)
+{
+    tacit_factor_destroy(&M->F);
+    TCT_FREE(M->place, M->scratch);
+    M->place = NULL;
+    M->scratch = NULL;
+}
+
+void tct_by_factor_destroy(tacit_operator *base)
+{
+    tct_by_factor_close((tct_by_factor *)(void *)base);
+}
+
+void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
+{
+    tct_by_factor_close(to);
+    to->F = from->F;
+    to->place = from->place;
+    to->scratch = from->scratch;
+    to->columns = from->columns;
+    to->about.bytes = from->about.bytes;
+    memcpy(to->detail, from->detail, sizeof to->detail);
+}
+
+const tacit_precond_info *tct_by_factor_info(const tacit_operator *M)
+{
+    return M->ops->apply == tct_by_factor_apply
+               ? &((const tct_by_factor *)(const void *)M)->about
+               : NULL;
+}
