@@ -67,6 +67,9 @@ refused 1 'N = 0' solve poisson3d:0
 refused 1 'PARTS' partition poisson3d:4
 refused 1 'would be empty' partition poisson3d:2 -n 9
 refused 1 'power of two' factor poisson3d:4 --leaves 3
+refused 1 'such as 2x1x4' trsv poisson3d:4 --grid 2x2
+refused 1 'must multiply' trsv poisson3d:4 --grid 3x2x1
+refused 1 "did you mean 'baseline3d'" trsv poisson3d:4 --scheme baseline
 refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
 refused 1 'one process' bench exchange poisson3d:4 --comm self
 refused 1 "did you mean 'info'" help inof
@@ -88,7 +91,7 @@ for word in '' solve 'solve poisson3d:4' convert info bench; do
     grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain "$word --version"
     [ "$(wc -l <out)" = 1 ] || complain "$word --version prints more"
 done
-for command in solve compare info convert partition factor devices bench help; do
+for command in solve compare info convert partition factor trsv devices bench help; do
     accepted help $command
     has out "usage: tacit $command"
     accepted $command --help

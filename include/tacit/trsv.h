@@ -84,6 +84,7 @@ typedef struct tacit_trsv_info {
     size_t size; /* of this struct, set by the caller                      */
     tacit_trsv_scheme scheme;
     int grid[3];
+    const char *comm;      /* how messages go: "mpi", "shm", "self"       */
     int32_t panels, depth; /* of the factor; panels on the longest way up    */
     double bytes;          /* of this rank's blocks, vectors and lists       */
     /* One solve with one right-hand side, or as many as are had at once: in L,

@@ -53,6 +53,7 @@ typedef struct tct_post {
 
 /* Who does it: through memory that the ranks share, or MPI. */
 typedef struct tct_post_ops {
+    const char *name;
     tacit_status (*open)(tct_post *p, const tct_post_needs *needs);
     tacit_status (*settle)(tct_post *p);
     tacit_status (*send)(tct_post *p, int box, int to, const void *data,

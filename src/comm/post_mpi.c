@@ -101,6 +101,7 @@ static void mpi_close(tct_post *p)
 }
 
 const tct_post_ops tct_post_mpi = {
+    .name = "mpi",
     .open = mpi_open,
     .settle = mpi_settle,
     .send = mpi_send,

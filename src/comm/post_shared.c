@@ -149,6 +149,7 @@ static void shared_close(tct_post *p)
 }
 
 const tct_post_ops tct_post_shared = {
+    .name = "shm",
     .open = shared_open,
     .settle = shared_settle,
     .send = shared_send,

@@ -321,6 +321,7 @@ static void describe(const tacit_trsv *T, tacit_trsv_info *info)
     *info = (tacit_trsv_info){
         .scheme = T->scheme,
         .grid = {T->plan.grid.px, T->plan.grid.py, T->plan.grid.pz},
+        .comm = T->world->size > 1 ? T->post->ops->name : "self",
         .panels = T->panels,
         .depth = T->depth,
         .bytes = T->bytes,
