@@ -3,7 +3,7 @@
  * process, as many messages as foreseen, in whatever order they come.
  *
  * RUN: np=1,2,3,4
- * THREADS: 4,6,12
+ * THREADS: 4,12
  * PROCESSES: 4 */
 #include "mpi_main.h"
 #include "triangular/trsv.h"
