@@ -214,6 +214,8 @@ static void one_rank_may_give_the_factor(void **state)
     tacit_trsv *T = trsv_of(rank_of() ? NULL : &p.P, 0, none, 1);
     problem_free(&p);
     p = problem_of("poisson2d:19x11", 4, 0);
+    EXPECT(TACIT_INVALID, "ldb",
+           tacit_trsv_solve(T, 1, p.b, p.n - 1, p.got, p.n));
     solve_and_expect(&p, T, 1, "a factor from rank 0");
     tacit_trsv_destroy(&T);
     problem_free(&p);

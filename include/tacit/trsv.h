@@ -75,7 +75,7 @@ TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
  * Collective, but no rank waits for one whose values it does not need.
  * Cost        each value is read twice for as many columns as were to be had at
  *             once; messages as tacit_trsv_describe says.
- * Errors      INVALID, COMM. */
+ * Errors      INVALID, COMM (`trsv` can then only be destroyed). */
 TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
                                         const double *B, size_t ldb, double *X,
                                         size_t ldx);

@@ -45,13 +45,17 @@ static int32_t list_panels(maker *m, int low, int high)
 {
     const tct_pattern *S = m->S;
     int32_t count = 0;
+    bool sorted = true; /* as our own factors are */
     for (int h = low; h <= high; h++) {
         const int32_t node = tct_node_at(S, m->p->z, h);
         for (int32_t k = S->member_start[node]; k < S->member_start[node + 1];
-             k++)
-            m->listed[count++] = S->member[k];
+             k++) {
+            const int32_t K = S->member[k];
+            sorted = sorted && (count == 0 || m->listed[count - 1] < K);
+            m->listed[count++] = K;
+        }
     }
-    qsort(m->listed, (size_t)count, sizeof *m->listed, ascending);
+    if (!sorted) qsort(m->listed, (size_t)count, sizeof *m->listed, ascending);
     return count;
 }
 

@@ -206,6 +206,7 @@ static tacit_status measure_depth(tacit_trsv *T, const tacit_factor_panels *P)
 {
     int32_t *depth = NULL;
     TRY(TCT_ALLOC(P->panels, what, &depth));
+    T->all_rows = P->rows;
     T->panels = P->panels;
     T->depth = depth_of(P, depth);
     tct_free(depth);
@@ -405,5 +406,7 @@ tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns, const double *B,
                               size_t ldb, double *X, size_t ldx)
 {
     REQUIRE(trsv != NULL && columns > 0 && B != NULL && X != NULL);
+    REQUIRE(ldb >= (size_t)trsv->all_rows && ldx >= (size_t)trsv->all_rows);
+    TRY(tct_complete(trsv->world));
     return tct_trsv_solve(trsv, columns, B, ldb, X, ldx, false);
 }

@@ -23,6 +23,7 @@ struct tacit_trsv {
     tct_trsv_plan plan;
     tct_forecast forecast;
     tacit_trsv_scheme scheme;
+    int64_t all_rows; /* of the factor */
     int32_t panels, depth;
     int columns;          /* at once, at most */
     tct_holding *holding; /* [plan.sweeps]    */
