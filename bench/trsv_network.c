@@ -235,6 +235,14 @@ static void count_down(process *p, int32_t r)
     if (--p->left[r] == 0) p->ready[p->readies++] = r;
 }
 
+/* What this rank has below panel k. */
+static void read_column(process *p, int32_t k)
+{
+    const tct_sweep *s = &p->plan.sweep[stage_of(p)->sweep];
+    const int64_t rows = s->rows[k + 1] - s->rows[k];
+    p->now += 8.0 * (double)(rows * width_of(&s->col, k)) / memory;
+}
+
 /* Solution k is told, and multiplied with. */
 static void spread(network *n, process *p, int32_t k)
 {
@@ -243,11 +251,10 @@ static void spread(network *n, process *p, int32_t k)
     const tct_side *t = side_of(p, false);
     for (int32_t i = t->below_start[k]; i < t->below_start[k + 1]; i++)
         send(n, p, t->below[i], box_of(p), t->panel[k], false, width_of(t, k));
+    if (down) read_column(p, k);
     for (int32_t i = t->block_start[k]; i < t->block_start[k + 1]; i++) {
-        const int32_t b = t->block[i], col = s->block_col[b];
-        p->now +=
-            8.0 * (double)(s->height[b] * width_of(&s->col, col)) / memory;
-        count_down(p, down ? s->block_row[b] : col);
+        const int32_t b = t->block[i];
+        count_down(p, down ? s->block_row[b] : s->block_col[b]);
     }
 }
 
@@ -255,6 +262,7 @@ static void conclude(network *n, process *p, int32_t r)
 {
     const tct_side *a = side_of(p, true);
     const double w = (double)width_of(a, r);
+    if (stage_of(p)->kind == TCT_SWEEP_U) read_column(p, r);
     if (a->above[r] >= 0)
         send(n, p, a->above[r], box_of(p), a->panel[r], true, width_of(a, r));
     else if (a->twin[r] >= 0) {

@@ -94,28 +94,50 @@ static tacit_status refuse(const tct_letter *l)
 static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
                      const double *y, double *t)
 {
+    int64_t j = 0;
     if (w->c > 1) {
         w->T->dense->subtract(true, w->c, m, n, y, w->c, L, m, 0.0, t, w->c);
         return;
     }
     for (int64_t i = 0; i < m; i++) t[i] = 0.0;
-    for (int64_t j = 0; j < n; j++)
+    for (; j + 4 <= n; j += 4) {
+        const double *a0 = L + j * m, *a1 = a0 + m, *a2 = a1 + m, *a3 = a2 + m;
+        for (int64_t i = 0; i < m; i++)
+            t[i] -= (a0[i] * y[j] + a1[i] * y[j + 1]) +
+                    (a2[i] * y[j + 2] + a3[i] * y[j + 3]);
+    }
+    for (; j < n; j++)
         for (int64_t i = 0; i < m; i++) t[i] -= L[j * m + i] * y[j];
 }
 
-/* s = s - L' x of one block, whose columns are `ld` apart */
+/* s = s - L' x of them, four columns at once: loads of x are half the work */
 static void multiply_transposed(const sweep *w, int64_t m, int64_t n,
-                                const double *L, int64_t ld, const double *x,
-                                double *s)
+                                const double *L, const double *x, double *s)
 {
+    int64_t j = 0;
     if (w->c > 1) {
-        w->T->dense->subtract(false, w->c, n, m, x, w->c, L, ld, 1.0, s, w->c);
+        w->T->dense->subtract(false, w->c, n, m, x, w->c, L, m, 1.0, s, w->c);
         return;
     }
-    for (int64_t j = 0; j < n; j++) {
+    for (; j + 4 <= n; j += 4) {
+        const double *a0 = L + j * m, *a1 = a0 + m, *a2 = a1 + m, *a3 = a2 + m;
+        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
+#pragma omp simd reduction(+ : s0, s1, s2, s3)
+        for (int64_t i = 0; i < m; i++) {
+            s0 += a0[i] * x[i];
+            s1 += a1[i] * x[i];
+            s2 += a2[i] * x[i];
+            s3 += a3[i] * x[i];
+        }
+        s[j] -= s0;
+        s[j + 1] -= s1;
+        s[j + 2] -= s2;
+        s[j + 3] -= s3;
+    }
+    for (; j < n; j++) {
         double sum = 0.0;
 #pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < m; i++) sum += L[j * ld + i] * x[i];
+        for (int64_t i = 0; i < m; i++) sum += L[j * m + i] * x[i];
         s[j] -= sum;
     }
 }
@@ -165,25 +187,24 @@ static void apply_column(sweep *w, int32_t k)
     }
 }
 
-/* U: the sums of columns, from x of row k */
-static void apply_row(sweep *w, int32_t k)
+/* U: the sum of column k, once x of all its rows is known */
+static void gather_column(const sweep *w, int32_t k)
 {
     const tct_sweep *s = w->s;
-    const int64_t c = w->c;
-    const double *x = values_of(w, w->tell, k);
+    const int64_t c = w->c, m = s->rows[k + 1] - s->rows[k];
+    const int32_t *offset = s->offset + s->rows[k];
     double *t = w->T->scratch;
-    for (int32_t n = s->row.block_start[k]; n < s->row.block_start[k + 1];
+    if (m == 0) return;
+    for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
          n++) {
-        const int32_t b = s->row.block[n], col = s->block_col[b];
-        const int64_t m = s->rows[col + 1] - s->rows[col];
-        const int32_t *offset = s->offset + s->rows[col] + s->first[b];
-        for (int64_t i = 0; i < s->height[b]; i++)
+        const int32_t b = s->col.block[n];
+        const double *x = values_of(w, w->tell, s->block_row[b]);
+        for (int64_t i = s->first[b]; i < s->first[b] + s->height[b]; i++)
             for (int64_t j = 0; j < c; j++) t[i * c + j] = x[offset[i] * c + j];
-        multiply_transposed(w, s->height[b], width_of(&s->col, col),
-                            w->value + w->H->below_at[col] + s->first[b], m, t,
-                            values_of(w, w->add, col));
-        count_down(w, col);
     }
+    multiply_transposed(w, m, width_of(&s->col, k),
+                        w->value + w->H->below_at[k], t,
+                        values_of(w, w->add, k));
 }
 
 /* Solution k of `tell` is known here: those below hear of it, and it is used. */
@@ -193,7 +214,9 @@ static tacit_status spread(sweep *w, int32_t k)
     TRY(send(w, t, k, t->below_start[k + 1] - t->below_start[k],
              t->below + t->below_start[k]));
     if (w->down) apply_column(w, k);
-    else apply_row(w, k);
+    for (int32_t n = t->block_start[k]; n < t->block_start[k + 1] && !w->down;
+         n++)
+        count_down(w, w->s->block_col[t->block[n]]);
     return TACIT_OK;
 }
 
@@ -207,6 +230,7 @@ static double *own_of(const sweep *w, int32_t own)
 static tacit_status conclude(sweep *w, int32_t r)
 {
     const tct_side *a = w->add;
+    if (!w->down) gather_column(w, r);
     if (a->above[r] >= 0) return send(w, a, r, 1, &a->above[r]);
     const int64_t n = width_of(a, r);
     const double *sum = values_of(w, a, r);
