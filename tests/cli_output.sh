@@ -214,6 +214,26 @@ accepted factor poisson2d:20 --kind ic0 --order multicolor --json factor.json
 accepted solve poisson2d:20 --precond ic0 --order top-nd --leaves 4
 has out 'order top-nd'
 
+# triangular solves: x of a grid of processes is that of one, for each column
+{
+    echo '%%MatrixMarket matrix array real general'
+    echo '132 2'
+    seq -131 2 131
+    seq 1 132
+} >two.mtx
+accepted trsv poisson2d:12x11 two.mtx -o one.mtx
+accepted trsv poisson2d:12x11 two.mtx --ranks 4 --grid 2x1x2 -o four.mtx --json trsv.json
+valid_json trsv.json
+[ "$(value trsv.json columns)" = 2 ] || complain 'trsv: columns'
+has out 'messages of all-reduce'
+paste one.mtx four.mtx | awk 'NR > 2 && ($1 - $2 > 1e-11 || $2 - $1 > 1e-11) { bad = 1 } END { exit bad }' ||
+    complain 'trsv: another solution on four ranks'
+for scheme in 2d baseline3d 3d p2p; do
+    accepted trsv poisson2d:20 --ranks 2 --scheme $scheme --rhs-columns 3 --repeat 1
+    has out "scheme $scheme"
+done
+refused 1 'rhs-columns' trsv poisson2d:12x11 two.mtx --rhs-columns 2
+
 # partition
 accepted partition poisson2d:20 -n 3 -o parts --json cut.json
 valid_json cut.json

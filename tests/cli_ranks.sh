@@ -74,6 +74,10 @@ said 1 'give one of them' solve poisson3d:4 --ranks 2 --gpus 2
 said 1 '--comm self is not for --ranks 3' solve poisson3d:4 --ranks 3 --comm self
 said 1 '--gpus is for --device cuda' solve poisson3d:4 --gpus 3 --device host
 said 1 "unknown option '--ranks'" info poisson3d:4 --ranks 2
+said 1 'of 3 processes' trsv poisson3d:4 --ranks 3 --grid 1x1x2
+said 1 'power of two' trsv poisson3d:4 --ranks 3 --grid 1x1x3
+said 1 'has 1 leaf' trsv poisson3d:4 --ranks 2 --grid 1x1x2 --leaves 1
+said 1 'of one grid' trsv poisson3d:4 --ranks 2 --grid 1x1x2 --scheme 2d
 accepted solve --ranks 3 --help
 [ "$(grep -c '^usage' out)" = 1 ] || complain 'help: not once'
 if [ -n "$MPIRUN" ]; then

@@ -70,6 +70,9 @@ refused 1 'power of two' factor poisson3d:4 --leaves 3
 refused 1 "did you mean 'ldlt'" factor poisson3d:4 --kind ldl
 refused 1 'order belongs to --precond ic0' solve poisson3d:4 --order nd
 refused 1 'leaves belongs to --precond ic0' solve poisson3d:4 --precond amg --leaves 2
+refused 1 'such as 2x1x4' trsv poisson3d:4 --grid 2x2
+refused 1 'must multiply' trsv poisson3d:4 --grid 3x2x1
+refused 1 "did you mean 'baseline3d'" trsv poisson3d:4 --scheme baseline
 refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
 refused 1 'one process' bench exchange poisson3d:4 --comm self
 refused 1 "did you mean 'info'" help inof
@@ -91,7 +94,7 @@ for word in '' solve 'solve poisson3d:4' convert info bench; do
     grep -q '^tacit [0-9]*\.[0-9]*\.[0-9]*$' out || complain "$word --version"
     [ "$(wc -l <out)" = 1 ] || complain "$word --version prints more"
 done
-for command in solve compare info convert partition factor devices bench help; do
+for command in solve compare info convert partition factor trsv devices bench help; do
     accepted help $command
     has out "usage: tacit $command"
     accepted $command --help

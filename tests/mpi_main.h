@@ -42,7 +42,7 @@
 static MPI_Comm test_comm_;
 #endif
 
-enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160, TEST_THREADS_MOST = 8 };
+enum { TEST_PATIENCE_S = 10, TEST_WATCHDOG_S = 160, TEST_THREADS_MOST = 12 };
 static _Thread_local tacit_world *test_world_; /* of each thread */
 static int test_launched_, test_threads_, test_processes_;
 

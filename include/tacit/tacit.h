@@ -13,5 +13,6 @@
 #include <tacit/queue.h>
 #include <tacit/solver.h>
 #include <tacit/status.h>
+#include <tacit/trsv.h>
 #include <tacit/world.h>
 #endif

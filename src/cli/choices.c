@@ -54,6 +54,11 @@ FIXED(rows_order,
     {"top-nd", "its top alone, and the matrix's order within", NULL, false},
     {"natural", "the matrix's", NULL, false},
     {"multicolor", "as top-nd, and colour after colour within", NULL, false})
+FIXED(scheme,
+    {"3d", "grids each with a leaf of the tree and what is above it, added up once", NULL, false},
+    {"2d", "one grid", NULL, false},
+    {"baseline3d", "the tree level by level, and between grids a message a panel", NULL, false},
+    {"p2p", "as 3d, without trees of messages", NULL, false})
 FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
@@ -231,6 +236,7 @@ const cli_axis cli_axis_precond = {"precond", "preconds", true, precond_row};
 const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
 const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
                                     smoother_row};
+const cli_axis cli_axis_scheme = {"scheme", "schemes", false, scheme_row};
 const cli_axis cli_axis_precond_precision = {"precision", "precisions", true,
                                              precond_precision_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,

@@ -37,11 +37,12 @@ enum {
     CLI_COMMANDS(X)
 #undef X
         ON_RUNS = ON_solve | ON_compare,
-    ON_MATRIX =
-        ON_RUNS | ON_info | ON_convert | ON_partition | ON_factor | ON_bench,
+    ON_MATRIX = ON_RUNS | ON_info | ON_convert | ON_partition | ON_factor |
+                ON_trsv | ON_bench,
     ON_SPREAD = ON_RUNS | ON_bench, /* rows may move between ranks */
     ON_THREADED = ON_SPREAD | ON_info | ON_factor | ON_devices,
-    ON_RESULTS = ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor,
+    ON_RESULTS =
+        ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor | ON_trsv,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
 };
 #define AT(field) offsetof(cli_settings, field)
@@ -110,10 +111,11 @@ static const cli_option table[] = {
 {"The path", "order", 0, CLI_CHOICE, ON_RUNS | ON_info | ON_factor, AT(order),
  "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
  "with one leaf is natural)", &cli_axis_rows_order, 0, 0, 0},
-{"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor, AT(leaves), "N",
- "tree nodes at the bottom of the top of the dissection, a power of two (1)",
+{"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
+ "tree nodes at the bottom of the top of the dissection, a power of two (1; "
+ "trsv: as many as there are grids)",
  NULL, 1, 4096, 0},
-{"The path", "width", 0, CLI_INT, ON_factor, AT(width), "N",
+{"The path", "width", 0, CLI_INT, ON_factor | ON_trsv, AT(width), "N",
  "columns of a panel, at most (128)", NULL, 1, 65536, 0},
 {"The path", "given", 0, CLI_FLAG, ON_factor, AT(given), NULL,
  "MATRIX is L of a factor, L L' or, with --diagonal, L D L' or, with --upper, "
@@ -125,11 +127,16 @@ static const cli_option table[] = {
 {"The path", "permutation", 0, CLI_READ, ON_factor, AT(permutation), "FILE",
  "with --given: of each row of L its number in the matrix, from 1, or from 0 "
  "if there is a 0 (the same)", NULL, 0, 0, 0},
-{"The path", "threads", 0, CLI_INT, ON_THREADED, AT(threads), "N",
+{"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv, AT(threads), "N",
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
-{"Processes", "ranks", 0, CLI_INT, ON_SPREAD, AT(ranks), "N",
+{"Processes", "grid", 0, CLI_TEXT, ON_trsv, AT(grid), "PxxPyxPz|auto",
+ "of processes: Pz grids, a power of two, of Px x Py each (auto: fewest "
+ "messages foreseen)", NULL, 0, 0, 0},
+{"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
+ "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
+{"Processes", "ranks", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
 {"Processes", "gpus", 0, CLI_INT, ON_SPREAD, AT(gpus), "N",
@@ -152,9 +159,11 @@ static const cli_option table[] = {
  "Harwell-Boeing or PETSc, holds", NULL, 0, 0, 0},
 {"The problem", "solve", 0, CLI_READ, ON_factor, AT(solve), "RHS",
  "solve with the factor, for each column of the file", NULL, 0, 0, 0},
+{"The problem", "rhs-columns", 0, CLI_INT, ON_trsv, AT(rhs_columns), "N",
+ "right-hand sides, of ones and manufactured (1)", NULL, 1, 65536, 0},
 {"The problem", "x0", 0, CLI_READ, ON_solve, AT(x0), "FILE|file",
  "first guess (zero); file: the one that MATRIX, Harwell-Boeing, holds", NULL, 0, 0, 0},
-{"The problem", "seed", 0, CLI_INT, ON_RUNS, AT(seed), "N",
+{"The problem", "seed", 0, CLI_INT, ON_RUNS | ON_trsv, AT(seed), "N",
  "of the manufactured solution (0)", NULL, -MOST_INT, MOST_INT, 0},
 {"The problem", "shift", 0, CLI_REAL, ON_MATRIX, AT(shift), "S",
  "A + S I instead of A, whatever MATRIX is; makes a METIS graph's Laplacian "
@@ -170,11 +179,11 @@ static const cli_option table[] = {
 {"The problem", "parts", 'n', CLI_INT, ON_partition, AT(parts), "PARTS",
  "how many parts to cut the rows into", NULL, 1, 1 << 24, 0},
 
-{"Measuring", "warmup", 0, CLI_INT, ON_SPREAD, AT(warmup), "N",
+{"Measuring", "warmup", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(warmup), "N",
  "runs before the first that counts (solve: 0; others: 1)", NULL, 0, 1e6, -1},
-{"Measuring", "repeat", 0, CLI_INT, ON_SPREAD, AT(repeat), "N",
- "runs that count (solve: 1, the best is reported; compare: 3, bench: 15, the "
- "median is)", NULL, 1, 1e6, -1},
+{"Measuring", "repeat", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(repeat), "N",
+ "runs that count (solve: 1, trsv: 3, the best is reported; compare: 3, bench: "
+ "15, the median is)", NULL, 1, 1e6, -1},
 {"Measuring", "all", 0, CLI_FLAG, ON_compare, AT(every), NULL,
  "on cuda: every method with every loop in every format", NULL, 0, 0, 0},
 {"Measuring", "profile", 0, CLI_FLAG, ON_solve, AT(profile), NULL,
@@ -183,7 +192,7 @@ static const cli_option table[] = {
  "layers that watch or disturb the queue, such as trace: or chaos(7):", NULL,
  0, 0, 0},
 
-{"Output", "output", 'o', CLI_WRITE, ON_solve | ON_partition | ON_factor,
+{"Output", "output", 'o', CLI_WRITE, ON_solve | ON_trsv | ON_partition | ON_factor,
  AT(output), "FILE",
  "solution, a column for each of RHS, or part of each row, in the original "
  "row order; - is "

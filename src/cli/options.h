@@ -11,7 +11,8 @@
 #define CLI_COMMANDS(X) \
     X(solve)            \
     X(compare)          \
-    X(info) X(convert) X(partition) X(factor) X(devices) X(bench) X(help)
+    X(info)             \
+    X(convert) X(partition) X(factor) X(trsv) X(devices) X(bench) X(help)
 
 typedef enum cli_command_id {
 #define X(name) CLI_AT_##name,
@@ -30,9 +31,9 @@ typedef struct cli_settings {
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
-    const char *near_null, *coordinates, *kind, *order;
+    const char *near_null, *coordinates, *kind, *order, *grid, *scheme;
     const char *upper, *diagonal, *permutation, *solve; /* of a factor */
-    int64_t degree, levels, amortize, node_rows, leaves, width;
+    int64_t degree, levels, amortize, node_rows, leaves, width, rhs_columns;
     double rtol, atol;
     int64_t max_iterations;
     const char *rhs, *x0;
@@ -88,7 +89,7 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
     cli_axis_order, cli_axis_precond, cli_axis_cycle, cli_axis_smoother,
     cli_axis_precond_precision, cli_axis_partitioner, cli_axis_basis,
-    cli_axis_kind, cli_axis_rows_order, cli_axis_decorator;
+    cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_decorator;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -145,8 +145,8 @@ tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
     }
     s->piece = ((size_t)most + PAGE) / PAGE * PAGE;
     s->bytes = s->piece * (size_t)w->size;
-    status = tct_agree(w, w->ops->one_process ? share_heap(w, s)
-                                              : share_segments(w, s));
+    const bool here = w->size == 1 || w->ops->one_process;
+    status = tct_agree(w, here ? share_heap(w, s) : share_segments(w, s));
     if (status < 0) tct_shared_destroy(&s);
     else *out = s;
     return status;

@@ -1,0 +1,108 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tacit/trsv.h - triangular solves with a factor on a grid of processes.
+ *
+ *     tacit_factor_view(F, &panels);                // on rank 0, say
+ *     tacit_trsv_create(world, rank == 0 ? &panels : NULL, &options, &T);
+ *     tacit_trsv_rows(T, &count, &rows);            // whose b this rank reads
+ *     tacit_trsv_solve(T, columns, B, ldb, X, ldx);
+ *     tacit_trsv_destroy(&T);
+ *
+ * The grid is of Px x Py x Pz processes. Each of Pz grids has one leaf of the
+ * factor's tree and the nodes above it, which are replicated; in a grid block (I, K)
+ * of panels is of process (I mod Px, K mod Py). Each grid solves with what it has of
+ * L, begun and carried on by messages along binary trees; what the grids have found
+ * for the nodes that they share is added up once, in at most 2 log2 Pz messages a
+ * rank; and each solves with U, as "Unified communication optimization strategies
+ * for sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23) has it.
+ *
+ * Sums are added up in the order in which they come: last bits may differ from
+ * one solve to the next.
+ *
+ * Threads     as the world's: one at a time. Needs MPI or ranks of one machine. */
+#ifndef TACIT_TRSV_H
+#define TACIT_TRSV_H
+#include <tacit/factor.h>
+
+TACIT_BEGIN_DECLS
+
+typedef struct tacit_trsv tacit_trsv;
+
+typedef enum tacit_trsv_scheme {
+    TACIT_TRSV_3D = 0,         /* as above                                    */
+    TACIT_TRSV_2D = 1,         /* one grid: Pz = 1                            */
+    TACIT_TRSV_BASELINE3D = 2, /* the tree from its leaves to the root and back,
+                                  one grid a node, and between grids a message
+                                  for each panel (Sao et al., ICS '19)         */
+    TACIT_TRSV_P2P = 3         /* as 3D, without trees of messages: all with the
+                                  owner of a panel                             */
+} tacit_trsv_scheme;
+
+typedef struct tacit_trsv_options {
+    size_t size; /* of this struct, set by the caller: status.h               */
+    tacit_trsv_scheme scheme;
+    int grid[3]; /* Px, Py, Pz; 0s: the grid for which fewest messages are
+                    foreseen                                                   */
+    int columns; /* right-hand sides at once, at most; 1                       */
+} tacit_trsv_options;
+
+/* Get ready to solve with `panels` on the ranks of `world`. Each rank gives the
+ * whole factor, the same, or rank 0 alone does and the others NULL, who then get it
+ * from there; each keeps its own blocks, and `panels` are not needed any more.
+ * Collective.  Borrows `world`.
+ * Memory      this rank's blocks, and its part of vectors for `columns` twice;
+ *             while it is made, the pattern of the factor on each rank.
+ * Errors      INVALID (a grid that is not of so many ranks, Pz that is no power of
+ *             two, more grids than leaves; `columns`; factors that differ), INPUT (as
+ *             tacit_factor_check), UNSUPPORTED (ranks on several machines
+ *             without MPI), NO_MEMORY, COMM. */
+TACIT_API tacit_status tacit_trsv_create(tacit_world *world,
+                                         const tacit_factor_panels *panels,
+                                         const tacit_trsv_options *options,
+                                         tacit_trsv **out);
+
+/* Free `*trsv` and set it to NULL; NULL is fine. Collective. */
+TACIT_API void tacit_trsv_destroy(tacit_trsv **trsv);
+
+/* The rows, by original number and each on one rank, whose b this rank reads and
+ * whose x it writes. Owned by `trsv`.
+ * Errors      INVALID. */
+TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
+                                       const int64_t **rows);
+
+/* Solve A X = B for `columns` vectors in host memory, in original row order: column
+ * j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= all rows of A. A rank
+ * reads and writes its own rows alone. X may be B.
+ * Collective, but no rank waits for one whose values it does not need.
+ * Cost        each value is read twice for as many columns as were to be had at
+ *             once; messages as tacit_trsv_describe says.
+ * Errors      INVALID, COMM (`trsv` can then only be destroyed). */
+TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
+                                        const double *B, size_t ldb, double *X,
+                                        size_t ldx);
+
+typedef struct tacit_trsv_info {
+    size_t size; /* of this struct, set by the caller                      */
+    tacit_trsv_scheme scheme;
+    int grid[3];
+    const char *comm;      /* how messages go: "mpi", "shm", "self"       */
+    int32_t panels, depth; /* of the factor; panels on the longest way up    */
+    double bytes;          /* of this rank's blocks, vectors and lists       */
+    /* One solve with one right-hand side, or as many as are had at once: in L,
+     * between grids, in U. */
+    int64_t messages[3];      /* foreseen, of all ranks                      */
+    double message_bytes[3];  /* ... with one right-hand side                */
+    int64_t most_messages[3]; /* ... that one rank sends, at most            */
+    int64_t sent[3];          /* by this rank, all solves so far             */
+    int64_t sent_bytes[3];
+    double seconds[3];        /* of the last solve on this rank              */
+    double replication_bound; /* entries of L over those of a grid, at most:
+                                 no number of grids is faster than one by more */
+} tacit_trsv_info;
+
+/* What is known of `trsv`, into `out`, which says how large it is.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_trsv_describe(const tacit_trsv *trsv,
+                                           tacit_trsv_info *out);
+
+TACIT_END_DECLS
+#endif
