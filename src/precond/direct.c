@@ -4,6 +4,7 @@
 #include "matrix/matrix.h"
 #include "precond/precond.h"
 #include "triangular/factor.h"
+#include "triangular/solver.h"
 #include <stdio.h>
 
 typedef struct {
@@ -11,7 +12,8 @@ typedef struct {
     tacit_factor *F;
     int32_t *place;  /* [n] where the factor's rows are in the operator's order;
                         NULL: where the matrix has them                       */
-    double *scratch; /* of a solve                                            */
+    double *scratch; /* of a solve on the host                                */
+    tacit_factor_solver *S; /* on a GPU                                       */
     tacit_precond_info about;
     char detail[96];
 } direct;
@@ -21,6 +23,7 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
     const direct *M = ctx;
     const size_t n = (size_t)M->base.n;
     (void)q;
+    if (M->S) return tacit_factor_solver_run(M->S, 1, x, n, y, n);
     tct_factor_apply(M->F, M->place ? M->place : M->F->order.old, 1, x, n, y, n,
                      M->scratch);
     return TACIT_OK;
@@ -36,6 +39,7 @@ static void direct_apply(const tacit_operator *M, tacit_queue *q,
 static void direct_destroy(tacit_operator *M)
 {
     direct *D = (direct *)(void *)M;
+    tacit_factor_solver_destroy(&D->S);
     tacit_factor_destroy(&D->F);
     TCT_FREE(D->place, D->scratch);
 }
@@ -53,15 +57,21 @@ static tacit_status find_places(direct *M)
 
 static tacit_status check(const tacit_operator *A)
 {
-    if (A->q->device->kind != TCT_KIND_HOST)
-        FAIL(TACIT_UNSUPPORTED,
-             "preconditioner direct is for the host: solve on device host, or "
-             "take amg here");
     if (A->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner direct is of one process, and here are %d: solve "
              "with one, or take amg here",
              A->world->size);
+    return TACIT_OK;
+}
+
+/* The factor goes to the GPU, too. */
+static tacit_status build_on_gpu(direct *M)
+{
+    tacit_factor_solver_info info = {.size = sizeof info};
+    TRY(tct_factor_solver_new(M->base.q, &M->F->panels, M->place, NULL, &M->S));
+    TRY(tacit_factor_solver_describe(M->S, &info));
+    M->about.bytes = info.bytes;
     return TACIT_OK;
 }
 
@@ -80,7 +90,8 @@ static tacit_status build(direct *M, const tacit_matrix *m)
                                     .detail = M->detail,
                                     .end = "",
                                     .bytes = info->bytes};
-    return TACIT_OK;
+    return M->base.q->device->kind == TCT_KIND_HOST ? TACIT_OK
+                                                    : build_on_gpu(M);
 }
 
 /* All anew, the order of rows, too. */
