@@ -3,7 +3,7 @@
  * tacit_factor_solver. */
 #ifndef TCT_TRIANGULAR_SOLVER_H
 #define TCT_TRIANGULAR_SOLVER_H
-#include "triangular/plan.h"
+#include "triangular/nodes.h"
 #include <tacit/factor.h>
 
 /* As tacit_factor_solver_create; row k of the factor is row place[k] of B and X,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/tasks.c - who does what in a plan: branches, levels, tasks in turn. */
-#include "triangular/plan.h"
+#include "triangular/nodes.h"
 #include <stdlib.h>
 
 static const char *const what = "the tasks of a triangular solve";

@@ -4,7 +4,7 @@
 #ifndef TCT_TRIANGULAR_GPU_SOLVE_H
 #define TCT_TRIANGULAR_GPU_SOLVE_H
 #include "device/gpu/gpu.h"
-#include "triangular/plan.h"
+#include "triangular/nodes.h"
 
 enum {
     TCT_SOLVE_THREADS = 256, /* of a block */

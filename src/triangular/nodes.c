@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/plan.c - a plan from a factor: nodes, what their rows gather, P. */
-#include "triangular/plan.h"
+ * triangular/nodes.c - a plan from a factor: nodes, what their rows gather, P. */
+#include "triangular/nodes.h"
 #include "matrix/parallel.h"
 #include "triangular/dense.h"
 #include "triangular/factor.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/plan.h - a factor as many workers at once solve with it.
+ * triangular/nodes.h - a factor as many workers at once solve with it.
  *
  * [APS93] Alvarado, Pothen and Schreiber, "Highly parallel sparse triangular
  *         solution", in Graph Theory and Sparse Matrix Computation, Springer
@@ -31,8 +31,8 @@
  * tasks of some rows (down) or columns (up) of one node; where these are many, the
  * right-hand side of a node is put together before, by tasks of their own, which
  * are told apart by rows from -1 on down. */
-#ifndef TCT_TRIANGULAR_PLAN_H
-#define TCT_TRIANGULAR_PLAN_H
+#ifndef TCT_NODES_H
+#define TCT_NODES_H
 #include "base/base.h"
 #include "triangular/turns.h"
 #include <tacit/factor.h>
