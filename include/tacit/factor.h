@@ -20,6 +20,7 @@
 #ifndef TACIT_FACTOR_H
 #define TACIT_FACTOR_H
 #include <tacit/matrix.h>
+#include <tacit/queue.h>
 
 TACIT_BEGIN_DECLS
 
@@ -177,6 +178,91 @@ TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
 TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
                                           int columns, const double *B,
                                           size_t ldb, double *X, size_t ldx);
+
+/* --- on a GPU ---------------------------------------------------------------- */
+
+/* Solves with a factor on the GPU of a queue, for vectors in its memory.
+ *
+ *     tacit_factor_panels panels = {.size = sizeof panels};
+ *     tacit_factor_view(F, &panels);               // or anybody's
+ *     tacit_factor_solver_create(queue, &panels, NULL, &S);
+ *     tacit_factor_solver_run(S, 1, b, n, x, n);   // device pointers
+ *     tacit_factor_solver_wait(S);
+ *
+ * A solve with L and U is one kernel, in which nothing is added in an order that
+ * depends on time: the same columns give the same bits in every run. Diagonal
+ * blocks are inverted when the solver is made; where that would cost accuracy they
+ * are made narrower. */
+typedef struct tacit_factor_solver tacit_factor_solver;
+
+/* NULL and 0 are the defaults. */
+typedef struct tacit_factor_solver_options {
+    size_t size; /* of this struct, set by the caller: status.h              */
+    int columns; /* that a launch solves for, up to 64; 1. More of them are
+                    solved for in several                                     */
+    double seconds; /* that a kernel waits for a part of itself before it gives
+                       up; 10                                                */
+} tacit_factor_solver_options;
+
+/* Make the plan of a solve with `panels`, and bring both to the GPU of `queue`.
+ * Borrows `queue`, which must outlive it; copies `panels`.
+ * Memory      on the GPU, the panels' values (of kind LU twice), 3 integers for
+ *             each row of a panel, and for each column solved for at once a
+ *             vector for each row of a panel below its columns and two of the
+ *             matrix's rows; on the host, the values once more until it returns.
+ * Cost        about the flops of the factorization, by BLAS and LAPACK as
+ *             tacit_factor_create has them.
+ * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue that
+ *             is not on a GPU, or of several processes; kinds IC0 and ILU0, and
+ *             other factors where a row below a panel is none of its parent's;
+ *             2^31 rows of all panels), NO_MEMORY, DEVICE. */
+TACIT_API tacit_status tacit_factor_solver_create(
+    tacit_queue *queue, const tacit_factor_panels *panels,
+    const tacit_factor_solver_options *options, tacit_factor_solver **out);
+
+/* Free `*solver` and set it to NULL, when the queue has come to its end; NULL is
+ * fine. */
+TACIT_API void tacit_factor_solver_destroy(tacit_factor_solver **solver);
+
+/* Enqueue a solve for `columns` vectors in memory of the GPU, in original row
+ * order: column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows.
+ * X may be B. It is kernels of the queue's stream and nothing else, so that on a
+ * stream of yours (tacit/cuda.h) it may be a part of what you capture.
+ * Cost        each value of L is read twice for every `columns` of the options.
+ * Errors      INVALID, DEVICE (the launch). */
+TACIT_API tacit_status tacit_factor_solver_run(tacit_factor_solver *solver,
+                                               int columns, const double *B,
+                                               size_t ldb, double *X,
+                                               size_t ldx);
+
+/* Wait for what was enqueued until now: has each solve come to its end?
+ * Blocking.
+ * Errors      DEVICE (a part of a kernel waited in vain, with the panel and what
+ *             it waited for; solves until now are void, later ones are not). */
+TACIT_API tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver);
+
+typedef struct tacit_factor_solver_info {
+    size_t size;   /* of this struct, set by the caller                   */
+    int columns;   /* solved for at once                                  */
+    int blocks;    /* of the kernel for one column                        */
+    int32_t nodes; /* columns with the same rows below, panels put together */
+    int32_t branches; /* subtrees that a block does by itself                */
+    int32_t tasks;    /* of a solve for one column, and ...                  */
+    int32_t tasks_of_many; /* ... for several                                 */
+    int32_t depth;    /* tasks on the longest way from a leaf to a root      */
+    int32_t narrowed; /* nodes that were made narrower, for accuracy         */
+    double condition; /* of what was inverted: the largest of a node's
+                          || | L^-1 | | L | ||                                */
+    double values_bytes; /* read of L in a pass                               */
+    double bytes;        /* on the GPU                                        */
+    double plan_seconds, upload_seconds;
+    char path[128]; /* how it solves                                      */
+} tacit_factor_solver_info;
+
+/* What is known of `solver`, into `out`, which says how large it is.
+ * Errors      INVALID (the size of `out`). */
+TACIT_API tacit_status tacit_factor_solver_describe(
+    const tacit_factor_solver *solver, tacit_factor_solver_info *out);
 
 TACIT_END_DECLS
 #endif

@@ -2,6 +2,7 @@
  * precond/by_factor.c - what preconditioners that solve with a factor share: one
  * solve for all systems at once, which reads the factor once, and what they tell. */
 #include "precond/by_factor.h"
+#include "triangular/solver.h"
 
 /* The panels of an application stand as far apart as a solver's vectors. */
 static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
@@ -10,6 +11,13 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
     const tct_by_factor *M = all->M;
     const size_t stride = tct_stride((size_t)M->base.n);
     if (q->failed != TACIT_OK) return TACIT_OK;
+    if (M->S)
+        return tacit_factor_solver_run(M->S, all->columns, x, stride, y,
+                                       stride);
+    for (int j = 0; M->R && j < all->columns; j++)
+        TRY(tct_rows_solve(M->R, q, x + (size_t)j * stride,
+                           y + (size_t)j * stride));
+    if (M->R) return TACIT_OK;
     tct_factor_apply(M->F, M->place, all->columns, x, stride, y, stride,
                      M->scratch);
     return TACIT_OK;
@@ -31,10 +39,14 @@ bool tct_by_factor_for_systems(const tacit_operator *base, const tacit_queue *q)
            q->systems.stride == tct_stride((size_t)base->n);
 }
 
-/* Room for so many at once. */
+/* Room for so many at once; on a GPU there is. */
 static tacit_status make_room(tct_by_factor *M, int columns)
 {
     double *scratch = NULL;
+    if (M->S || M->R) {
+        M->columns = columns;
+        return TACIT_OK;
+    }
     const size_t n = tct_factor_scratch(M->F, columns);
     TRY(tct_memory_require(8.0 * (double)n, "columns of a preconditioner"));
     TRY(TCT_ALLOC(n, "columns of a preconditioner", &scratch));
@@ -64,6 +76,23 @@ static tacit_status find_places(tct_by_factor *M, const tct_order *order)
     return TACIT_OK;
 }
 
+/* The factor goes to the GPU, too. */
+static tacit_status open_on_gpu(tct_by_factor *M)
+{
+    tacit_factor_solver_info info = {.size = sizeof info};
+    const tacit_factor_panels *P = &M->F->panels;
+    tacit_queue *q = M->base.q;
+    if (tct_is_incomplete(P->kind)) {
+        TRY(tct_rows_create(q, P, M->place, &M->R));
+        M->about.bytes = tct_rows_about(M->R).bytes;
+        return TACIT_OK;
+    }
+    TRY(tct_factor_solver_new(q, P, M->place, NULL, &M->S));
+    TRY(tacit_factor_solver_describe(M->S, &info));
+    M->about.bytes = info.bytes;
+    return TACIT_OK;
+}
+
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
 {
     for (int c = 0; c <= TCT_COLUMNS_MOST; c++)
@@ -74,11 +103,14 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
                                     .end = "",
                                     .bytes = M->F->info.bytes};
     TRY(find_places(M, order));
+    if (M->base.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
     return make_room(M, M->columns > 1 ? M->columns : 1);
 }
 
 void tct_by_factor_close(tct_by_factor *M)
 {
+    tacit_factor_solver_destroy(&M->S);
+    tct_rows_destroy(&M->R);
     tacit_factor_destroy(&M->F);
     TCT_FREE(M->place, M->scratch);
     M->place = NULL;
@@ -94,6 +126,8 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
 {
     tct_by_factor_close(to);
     to->F = from->F;
+    to->S = from->S;
+    to->R = from->R;
     to->place = from->place;
     to->scratch = from->scratch;
     to->columns = from->columns;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/by_factor.h - the first member of a preconditioner that solves with a
- * factor of this rank's rows (triangular/factor.h), on the host. */
+ * factor of this rank's rows (triangular/factor.h), where the vectors are. */
 #ifndef TCT_BY_FACTOR_H
 #define TCT_BY_FACTOR_H
 #include "precond/precond.h"
 #include "triangular/factor.h"
+#include "triangular/rows.h"
 
 /* What an application of so many columns is called with. */
 typedef struct tct_for_columns {
@@ -19,6 +20,8 @@ typedef struct tct_by_factor {
                         NULL: where its `original` says                       */
     double *scratch; /* of a solve with `columns` right-hand sides            */
     int columns;
+    tacit_factor_solver *S; /* on a GPU, with F                              */
+    tct_rows *R;            /* ... or, of an incomplete F                    */
     tct_for_columns call[TCT_COLUMNS_MOST + 1];
     tacit_precond_info about;
     char detail[96]; /* of it, by who has made F                              */
@@ -26,7 +29,7 @@ typedef struct tct_by_factor {
 
 /* Once there is F: all the rest, but `base` and `detail`; `order` NULL: F's rows
  * were the operator's. Room is for as many columns as there was before.
- * Errors      NO_MEMORY. */
+ * Errors      NO_MEMORY, UNSUPPORTED, DEVICE. */
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order);
 void tct_by_factor_close(tct_by_factor *M);
 /* `to`, which is closed, gets what `from` has. */

@@ -7,10 +7,6 @@
 
 static tacit_status check(const tacit_operator *A)
 {
-    if (A->q->device->kind != TCT_KIND_HOST)
-        FAIL(TACIT_UNSUPPORTED,
-             "preconditioner direct is for the host: solve on device host, or "
-             "take amg here");
     if (A->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
              "preconditioner direct is of one process, and here are %d: solve "

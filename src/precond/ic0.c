@@ -152,10 +152,6 @@ tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out)
 {
-    if (A->q->device->kind != TCT_KIND_HOST)
-        FAIL(TACIT_UNSUPPORTED,
-             "preconditioner ic0 is for device host: jacobi and amg are for "
-             "others, too");
     if (from->matrix->A.rows > INT32_MAX)
         FAIL(TACIT_UNSUPPORTED, "preconditioner ic0: more than 2^31 rows on a "
                                 "rank: take more ranks");

@@ -25,7 +25,7 @@ static const tct_precond preconds[] = {
      .entry_bytes = 16.0,
      .row_bytes = 60.0},
     {.about = {.name = "direct",
-               .summary = "a factor of the matrix, by one process of the host",
+               .summary = "a factor of the matrix, made by one process",
                .of_matrix = true,
                .when_named = true},
      .create = tct_direct_create},

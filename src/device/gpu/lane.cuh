@@ -80,6 +80,27 @@ static __device__ inline int tct_last_lane(tct_lanes some)
     return GPU_WAVE - 1 - __clz((int)some);
 }
 
+/* C += A B of 8 x 4 and 4 x 8 numbers: lane l has row l / 4 of A in column l % 4,
+ * row l % 4 of B in column l / 4, and of C row l / 4 in columns 2 (l % 4) and the
+ * next one. */
+static __device__ inline void tct_multiply_tile(double (&c)[2], double a,
+                                                double b)
+{
+#if __CUDA_ARCH__ >= 800
+    asm("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%3}, "
+        "{%0, %1};"
+        : "+d"(c[0]), "+d"(c[1])
+        : "d"(a), "d"(b));
+#else
+    const int lane = tct_lane();
+    for (int k = 0; k < 4; k++) {
+        const double x = tct_shuffle(a, lane / 4 * 4 + k);
+        for (int n = 0; n < 2; n++)
+            c[n] += x * tct_shuffle(b, (lane % 4 * 2 + n) * 4 + k);
+    }
+#endif
+}
+
 /* --- loads and stores ----------------------------------------------------------- */
 
 /* What nobody writes while the kernel runs. */
@@ -130,6 +151,12 @@ static __device__ inline void tct_copy(void *to, const void *from)
 static __device__ inline void tct_await_copies()
 {
     asm volatile("cp.async.wait_all;" ::: "memory");
+}
+
+/* Have the line of `p` come to the L2, and go on. */
+static __device__ inline void tct_prefetch(const void *p)
+{
+    asm volatile("prefetch.global.L2 [%0];" ::"l"(p));
 }
 
 /* Matrix lines are read once a product and pass by the L1. In the L2 a share

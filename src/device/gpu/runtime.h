@@ -93,6 +93,7 @@ typedef struct cudaDeviceProp gpu_properties;
 #define GPU_DYNAMIC_SHARED        cudaFuncAttributeMaxDynamicSharedMemorySize
 #define gpu_launch_cooperative    cudaLaunchCooperativeKernel
 #define GPU_ATTRIBUTE_COOPERATIVE cudaDevAttrCooperativeLaunch
+#define gpu_occupancy             cudaOccupancyMaxActiveBlocksPerMultiprocessor
 #define gpu_stream_wait_event     cudaStreamWaitEvent
 #define gpu_event_create_with     cudaEventCreateWithFlags
 #define GPU_EVENT_NO_TIMING       cudaEventDisableTiming
