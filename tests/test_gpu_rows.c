@@ -1,0 +1,231 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_gpu_rows.c - triangular solves row by row on the cuda device: against
+ * the host, for rows that wait for one another in all ways; the same bits again and
+ * again. Only in builds with CUDA.
+ *
+ * LABEL: gpu */
+#include "gpu.h"
+#include "triangular/rows.h"
+
+/* --- matrices ------------------------------------------------------------------ */
+
+typedef struct {
+    int64_t n, *ptr;
+    int32_t *col;
+    double *val, *inverse;
+} lower;
+
+/* Columns below i of row i, each once, into `col` [64]. */
+typedef int (*below_fn)(int64_t i, int32_t *col);
+
+static int nothing(int64_t i, int32_t *col)
+{
+    (void)i;
+    (void)col;
+    return 0;
+}
+
+static int the_one_before(int64_t i, int32_t *col)
+{
+    col[0] = (int32_t)(i - 1);
+    return i > 0;
+}
+
+/* As of a grid of SIDE in each of three directions. */
+enum { SIDE = 23 };
+static int grid(int64_t i, int32_t *col)
+{
+    int count = 0;
+    if (i >= SIDE * SIDE) col[count++] = (int32_t)(i - SIDE * SIDE);
+    if (i / SIDE % SIDE > 0) col[count++] = (int32_t)(i - SIDE);
+    if (i % SIDE > 0) col[count++] = (int32_t)(i - 1);
+    return count;
+}
+
+/* Up to nine, anywhere. */
+static int any(int64_t i, int32_t *col)
+{
+    int count = 0;
+    for (int k = 0; k < 9 && i > 0; k++) {
+        const int32_t c =
+            (int32_t)(tct_mix((uint64_t)(16 * i + k)) % (uint64_t)i);
+        bool there = false;
+        for (int j = 0; j < count; j++) there = there || col[j] == c;
+        if (!there) col[count++] = c;
+    }
+    return count;
+}
+
+/* Each 50th row has many, of which most are near. */
+static int few_long_rows(int64_t i, int32_t *col)
+{
+    int count = 0;
+    if (i % 50 != 49) return the_one_before(i, col);
+    for (int k = 1; k < 60 && k <= i; k++) col[count++] = (int32_t)(i - k);
+    return count;
+}
+
+static lower make(int64_t n, below_fn below)
+{
+    lower L = {.n = n, .ptr = calloc((size_t)n + 1, sizeof *L.ptr)};
+    int32_t *col = malloc((size_t)(64 * n + 1) * sizeof *col);
+    assert_true(L.ptr && col);
+    for (int64_t i = 0; i < n; i++)
+        L.ptr[i + 1] = L.ptr[i] + below(i, col + L.ptr[i]);
+    L.col = col;
+    L.val = random_vector((size_t)L.ptr[n], 3);
+    L.inverse = random_vector((size_t)n, 4);
+    for (int64_t k = 0; k < L.ptr[n]; k++) L.val[k] *= 0.3;
+    for (int64_t i = 0; i < n; i++) L.inverse[i] = 0.8 + 0.1 * L.inverse[i];
+    return L;
+}
+
+static void drop(lower *L)
+{
+    free(L->ptr);
+    free(L->col);
+    free(L->val);
+    free(L->inverse);
+}
+
+/* --- solves -------------------------------------------------------------------- */
+
+/* y = (L L')^-1 x on the host, row k of L being element place[k]. */
+static double *wanted(const lower *L, const int32_t *place, const double *x)
+{
+    double *y = host_vector((size_t)L->n, 0.0);
+    double *t = host_vector((size_t)L->n, 0.0);
+    for (int64_t i = 0; i < L->n; i++) {
+        t[i] = x[place ? place[i] : i];
+        for (int64_t k = L->ptr[i]; k < L->ptr[i + 1]; k++)
+            t[i] -= L->val[k] * t[L->col[k]];
+        t[i] *= L->inverse[i];
+    }
+    for (int64_t i = L->n - 1; i >= 0; i--) {
+        t[i] *= L->inverse[i];
+        for (int64_t k = L->ptr[i]; k < L->ptr[i + 1]; k++)
+            t[L->col[k]] -= L->val[k] * t[i];
+        y[place ? place[i] : i] = t[i];
+    }
+    free(t);
+    return y;
+}
+
+/* As panels of a column each. */
+static tct_rows *rows_of(tacit_queue *q, const lower *L, const int32_t *place)
+{
+    const size_t n = (size_t)L->n, entries = n + (size_t)L->ptr[n];
+    int64_t *first = malloc((n + 1) * sizeof *first);
+    int64_t *start = calloc(n + 2, sizeof *start);
+    int32_t *row = malloc(entries * sizeof *row);
+    double *value = malloc(entries * sizeof *value);
+    tct_rows *R = NULL;
+    assert_true(first && start && row && value);
+    for (size_t i = 0; i < n; i++) start[i + 2] = 1;
+    for (int64_t k = 0; k < L->ptr[n]; k++) start[L->col[k] + 2]++;
+    for (size_t i = 0; i < n; i++) start[i + 2] += start[i + 1];
+    for (int64_t i = 0; i < L->n; i++) {
+        first[i] = i;
+        row[start[i + 1]] = (int32_t)i;
+        value[start[i + 1]++] = 1.0 / L->inverse[i];
+        for (int64_t k = L->ptr[i]; k < L->ptr[i + 1]; k++) {
+            const int64_t at = start[L->col[k] + 1]++;
+            row[at] = (int32_t)i;
+            value[at] = L->val[k];
+        }
+    }
+    first[n] = L->n;
+    const tacit_factor_panels P = {.size = sizeof P,
+                                   .kind = TACIT_FACTOR_IC0,
+                                   .rows = L->n,
+                                   .panels = (int32_t)n,
+                                   .first = first,
+                                   .row_start = start,
+                                   .row = row,
+                                   .value_start = start,
+                                   .value = value};
+    OK(tct_rows_create(q, &P, place, &R));
+    free(first);
+    free(start);
+    free(row);
+    free(value);
+    return R;
+}
+
+static void check(const char *what, int64_t n, below_fn below, bool turned,
+                  int solves)
+{
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    lower L = make(n, below);
+    int32_t *place = malloc((size_t)(n + 1) * sizeof *place);
+    assert_non_null(place);
+    for (int64_t i = 0; i < n; i++) place[i] = (int32_t)(n - 1 - i);
+    tct_rows *R = rows_of(q, &L, turned ? place : NULL);
+    double *x = random_vector((size_t)n, 5), *first = NULL;
+    double *right = wanted(&L, turned ? place : NULL, x);
+    double *there = device_vector(q, (size_t)n, x);
+    for (int k = 0; k < solves; k++) {
+        double *y = poisoned_vector(q, (size_t)n);
+        OK(tct_rows_solve(R, q, there, y));
+        double *got = host_copy(q, (size_t)n, y);
+        const double apart = distance_of((size_t)n, got, right);
+        if (!(apart <= 1e-12 * norm_of((size_t)n, right)))
+            fail_msg("%s, solve %d: %g away", what, k, apart);
+        if (!first) first = got;
+        else if (!same_bits(first, got, (size_t)n))
+            fail_msg("%s, solve %d: other bits", what, k);
+        if (got != first) free(got);
+        tacit_queue_free(q, &y);
+    }
+    tct_rows_destroy(&R);
+    tacit_queue_free(q, &there);
+    free(first);
+    free(right);
+    free(x);
+    free(place);
+    drop(&L);
+    tacit_queue_destroy(&q);
+}
+
+static void rows_wait_in_all_ways(void **state)
+{
+    (void)state;
+    check("a diagonal", 1000, nothing, false, 3);
+    check("one row", 1, nothing, true, 3);
+    check("a chain", 3001, the_one_before, false, 3);
+    check("a chain, turned", 777, the_one_before, true, 3);
+    check("a grid", SIDE * SIDE * SIDE, grid, true, 5);
+    check("any", 20000, any, false, 5);
+    check("few long rows", 4000, few_long_rows, true, 3);
+}
+
+static void a_thousand_solves_have_the_same_bits(void **state)
+{
+    (void)state;
+    check("a grid", SIDE * SIDE * SIDE, grid, false, 1000);
+}
+
+static void levels_are_told(void **state)
+{
+    (void)state;
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    lower L = make(SIDE * SIDE * SIDE, grid);
+    tct_rows *R = rows_of(q, &L, NULL);
+    const tct_rows_info about = tct_rows_about(R);
+    assert_int_equal(about.levels[0], 3 * SIDE - 2);
+    assert_int_equal(about.levels[1], 3 * SIDE - 2);
+    assert_true(about.bytes > 24.0 * (double)L.ptr[L.n]);
+    tct_rows_destroy(&R);
+    drop(&L);
+    tacit_queue_destroy(&q);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_wait_in_all_ways),
+        cmocka_unit_test(a_thousand_solves_have_the_same_bits),
+        cmocka_unit_test(levels_are_told),
+    };
+    TEST_GPU_MAIN(tests);
+}
