@@ -5,7 +5,7 @@
 #include "device/isa.h"
 #include "triangular/dense.h"
 #include "triangular/factor.h"
-#include "triangular/sweep.h"
+#include "triangular/one_column.h"
 
 typedef tct_sweep_panel panel;
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/sweep.h - what a solve of one right-hand side does to a panel. */
-#ifndef TCT_SWEEP_H
-#define TCT_SWEEP_H
+ * triangular/one_column.h - what a solve of one right-hand side does to a panel. */
+#ifndef TCT_ONE_COLUMN_H
+#define TCT_ONE_COLUMN_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/sweep.c - one panel and one right-hand side, which takes as long as it
+ * triangular/one_column.c - one panel and one right-hand side, which takes as long as it
  * takes to read L, compiled once per instruction set. */
-#include "triangular/sweep.h"
+#include "triangular/one_column.h"
 #include "device/isa.h"
 
 /* y = y + A x, of four columns */
