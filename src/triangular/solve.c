@@ -1,20 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/solve.c - L L' X = B, panel by panel: down the numbers with L, up with
  * L', or U, divided by D between. The columns of an element of X stand side by side,
- * so that a panel's rows are dense matrices; one column has loops of its own, since
- * it takes as long as it takes to read L. Where panels are single rows, those of an
- * incomplete factor, there are loops over rows. */
+ * so that a panel's rows are dense matrices; one column has loops of its own. Where
+ * panels are single rows, those of an incomplete factor, there are loops over rows. */
+#include "device/isa.h"
 #include "triangular/dense.h"
 #include "triangular/factor.h"
+#include "triangular/one_column.h"
 
-/* Panel K as both directions see it. */
-typedef struct {
-    int64_t w, h;        /* columns, rows                      */
-    const double *value; /* [h w]                              */
-    const int32_t *row;  /* [h - w] below its columns          */
-    int64_t first;       /* column                             */
-    bool dense;          /* its rows below follow one another  */
-} panel;
+typedef tct_sweep_panel panel;
 
 static panel panel_of(const tacit_factor_panels *P, const double *value,
                       int32_t K)
@@ -27,84 +21,6 @@ static panel panel_of(const tacit_factor_panels *P, const double *value,
     const int64_t m = p.h - p.w;
     p.dense = m > 0 && p.row[m - 1] - p.row[0] == m - 1;
     return p;
-}
-
-/* --- one column --------------------------------------------------------------- */
-
-/* y = y + A x, of four columns */
-static void add_four(int64_t m, const double *A, int64_t lda, const double *x,
-                     double *y)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    for (int64_t i = 0; i < m; i++)
-        y[i] += (A[i] * x[0] + a1[i] * x[1]) + (a2[i] * x[2] + a3[i] * x[3]);
-}
-
-/* y = L x of the rows below */
-static void multiply(const panel *p, const double *x, double *y)
-{
-    const int64_t m = p->h - p->w;
-    const double *l = p->value + p->w;
-    int64_t j = 0;
-    for (int64_t i = 0; i < m; i++) y[i] = 0.0;
-    for (; j + 4 <= p->w; j += 4, l += 4 * p->h) add_four(m, l, p->h, x + j, y);
-    for (; j < p->w; j++, l += p->h)
-        for (int64_t i = 0; i < m; i++) y[i] += l[i] * x[j];
-}
-
-static void down_one(const panel *p, double *X, double *t)
-{
-    double *x = X + p->first;
-    for (int64_t j = 0; j < p->w; j++) {
-        const double *l = p->value + j * p->h;
-        x[j] /= l[j];
-        for (int64_t i = j + 1; i < p->w; i++) x[i] -= l[i] * x[j];
-    }
-    multiply(p, x, t);
-    for (int64_t i = 0; i < p->h - p->w; i++) X[p->row[i]] -= t[i];
-}
-
-static double dot(int64_t n, const double *x, const double *y)
-{
-    double s = 0.0;
-#pragma omp simd reduction(+ : s)
-    for (int64_t i = 0; i < n; i++) s += x[i] * y[i];
-    return s;
-}
-
-/* x = x - A' y, of four columns */
-static void subtract_dots(int64_t m, const double *A, int64_t lda,
-                          const double *y, double *x)
-{
-    const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
-    double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-    for (int64_t i = 0; i < m; i++) {
-        s0 += A[i] * y[i];
-        s1 += a1[i] * y[i];
-        s2 += a2[i] * y[i];
-        s3 += a3[i] * y[i];
-    }
-    x[0] -= s0;
-    x[1] -= s1;
-    x[2] -= s2;
-    x[3] -= s3;
-}
-
-static void up_one(const panel *p, double *X, double *t)
-{
-    const int64_t m = p->h - p->w;
-    const double *l = p->value + p->w;
-    double *x = X + p->first;
-    int64_t j = 0;
-    for (int64_t i = 0; i < m; i++) t[i] = X[p->row[i]];
-    for (; j + 4 <= p->w; j += 4, l += 4 * p->h)
-        subtract_dots(m, l, p->h, t, x + j);
-    for (; j < p->w; j++, l += p->h) x[j] -= dot(m, l, t);
-    for (j = p->w - 1; j >= 0; j--) {
-        l = p->value + j * p->h;
-        x[j] = (x[j] - dot(p->w - j - 1, l + j + 1, x + j + 1)) / l[j];
-    }
 }
 
 /* --- several ------------------------------------------------------------------- */
@@ -194,16 +110,27 @@ static const double *upper_of(const tacit_factor_panels *P)
     return P->upper ? P->upper : P->value;
 }
 
+static const tct_sweep *best_sweep(void)
+{
+#if TCT_X86_ISAS
+    const tct_isa isa = tct_isa_best();
+    if (isa == TCT_ISA_AVX512) return &tct_sweep_avx512;
+    if (isa == TCT_ISA_AVX2) return &tct_sweep_avx2;
+#endif
+    return &tct_sweep_base;
+}
+
 static void solve_one(const tacit_factor_panels *P, double *X, double *T)
 {
+    const tct_sweep *S = best_sweep();
     for (int32_t K = 0; K < P->panels; K++) {
         const panel p = panel_of(P, P->value, K);
-        down_one(&p, X, T);
+        S->down(&p, X, T);
     }
     divide(P, 1, X);
     for (int32_t K = P->panels - 1; K >= 0; K--) {
         const panel p = panel_of(P, upper_of(P), K);
-        up_one(&p, X, T);
+        S->up(&p, X, T);
     }
 }
 
