@@ -506,6 +506,11 @@ static void what_is_inverted_is_worth_it(void **state)
     assert_true(info.levels > 1);
     assert_true(tacit_precond_level_at(a.M, info.levels - 1)->rows < 78);
     close_amg(&a);
+    open_amg(&a, "host", "poisson3d:4", NULL); /* of so few all is inverted */
+    OK(tacit_precond_describe(a.M, &info));
+    assert_int_equal(info.levels, 1);
+    assert_true(solve_amg(&a, 1e-12) <= 2);
+    close_amg(&a);
     open_matrix(&a, "host", matrix_on_one(300, only_diagonal, some_diagonal),
                 "csr@none", NULL);
     OK(tacit_precond_describe(a.M, &info));
