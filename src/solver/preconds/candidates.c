@@ -18,7 +18,7 @@ static const double EACH = 1.4;
 static const double LEAST = 1e-16;
 /* Set-up takes as long as if each row had so many entries more, and all of them
  * so many: what is small has levels, too. */
-static const double OF_ROW = 8.0, OF_ALL = 4000.0;
+static const double OF_ROW = 8.0, OF_ALL = 2e4;
 
 /* --- what is foreseen -------------------------------------------------------- */
 
