@@ -15,7 +15,7 @@
  *
  * The defaults are to be like the machine of "Unified communication optimization
  * strategies ..." [LG23], Cray XC40: 1.3 us and, of a node's 8 GB/s for 32 ranks,
- * 0.25 GB/s (Alverson et al., "Cray XC series network", Cray 2012, from memory);
+ * 0.25 GB/s (Alverson et al., "Cray XC series network", Cray 2012);
  * 68 GB/s a socket for 16 cores (E5-2698v3), 4.2 GB/s; the overhead of 0.4 us is a
  * guess. Its speed-ups, measured, were up to 3.45 (s2D9pt2048), 1.87 (nlpkkt80) and
  * 1.13 (ldoor). */

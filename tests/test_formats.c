@@ -783,6 +783,20 @@ static void bytes_are_those_of_the_block(void **state)
         }
 }
 
+/* What floats would take is told without their being made. */
+static void floats_are_foreseen(void **state)
+{
+    enum { MANY = 1000 }; /* values, so that they are no dictionary */
+    (void)state;
+    for (int shape = 0; shape < SHAPES; shape++) {
+        tct_local A = make(shape, ANY), F = make(shape, FLOATS);
+        if (A.ptr[A.rows] > MANY)
+            assert_true(tct_slices_float_bytes(&A) == tct_slices_bytes(&F, 1));
+        clear(&A);
+        clear(&F);
+    }
+}
+
 /* Each device has formats, all of its kind and none of another. */
 static void formats_are_those_of_a_kind(void **state)
 {
@@ -889,6 +903,7 @@ int main(void)
         cmocka_unit_test(no_memory_is_survived),
         cmocka_unit_test(the_choice_is_explained),
         cmocka_unit_test(bytes_are_those_of_the_block),
+        cmocka_unit_test(floats_are_foreseen),
         cmocka_unit_test(formats_are_those_of_a_kind),
         cmocka_unit_test(small_stores_are_found),
         cmocka_unit_test(values_are_kept_without_loss),

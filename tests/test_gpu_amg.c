@@ -7,14 +7,8 @@
  * LABEL: gpu
  * RUN: np=1,2
  * PROCESSES: 2 */
-#include "gpu.h"
+#include "amg_problem.h"
 #include "matrix/matrix.h"
-#include "problem.h"
-
-typedef struct {
-    problem p;
-    tacit_operator *M;
-} amg;
 
 /* A K is for flexible alone. */
 static const char *method_for(const char *cycle)
@@ -30,43 +24,15 @@ static void open_amg(amg *a, const char *device, const char *matrix,
 {
     const tacit_precond_options o = {
         .size = sizeof o, .cycle = cycle, .precision = precision};
-    problem *p = &a->p;
-    *a = (amg){.M = NULL};
-    p->result.size = sizeof p->result;
-    p->m = gallery_matrix(matrix);
-    p->q = open_queue(device);
-    OK(tacit_operator_create(p->q, p->m, format, &p->A));
-    OK(tacit_solver_create(p->q, p->A, method_for(cycle), &p->s));
-    OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &a->M));
-    OK(tacit_solver_set_precond(p->s, a->M));
-    p->n = (size_t)tacit_operator_local_rows(p->A);
-    OK(tacit_queue_alloc(p->q, p->n, &p->b));
-    OK(tacit_queue_alloc(p->q, p->n, &p->x));
-    OK(tacit_queue_fill(p->q, p->n, 1.0, p->b));
-}
-
-static void close_amg(amg *a)
-{
-    OK(tacit_solver_set_precond(a->p.s, NULL));
-    tacit_operator_destroy(&a->M);
-    close_problem(&a->p);
-}
-
-static int64_t solve(amg *a)
-{
-    const tacit_stop stop = {
-        .size = sizeof stop, .rtol = 1e-8, .max_iterations = 300};
-    OK(tacit_queue_fill(a->p.q, a->p.n, 0.0, a->p.x));
-    OK(tacit_solver_run(a->p.s, a->p.b, a->p.x, &stop, &a->p.result));
-    assert_true(a->p.result.true_relative_residual <= 1e-8);
-    return a->p.result.iterations;
+    open_amg_of(a, device, gallery_matrix(matrix), format, method_for(cycle),
+                &o);
 }
 
 static void check_solves(amg *a, const char *what, int64_t wanted)
 {
-    const int64_t first = solve(a);
+    const int64_t first = solve_amg(a, 1e-8);
     double *x = host_copy(a->p.q, a->p.n, a->p.x);
-    const int64_t second = solve(a);
+    const int64_t second = solve_amg(a, 1e-8);
     double *y = host_copy(a->p.q, a->p.n, a->p.x);
     if (llabs(first - wanted) > 1 || first != second)
         fail_msg("%s: %d and %d iterations, %d on the host", what, (int)first,
@@ -88,7 +54,7 @@ static void iterations_are_those_of_the_host(void **state)
             const char *cycle = cycles[k];
             amg host, a;
             open_amg(&host, "host", matrices[i], "csr@none", cycle);
-            const int64_t wanted = solve(&host);
+            const int64_t wanted = solve_amg(&host, 1e-8);
             close_amg(&host);
             const bool cuda = strcmp(TEST_DEVICE, "cuda") == 0;
             open_amg(&a, TEST_DEVICE, matrices[i], cuda ? formats[k] : "sell",
@@ -116,7 +82,7 @@ static void new_values_come_into_every_loop(void **state)
         open_amg(&a, TEST_DEVICE, "jump3d:30,1e3,1", "sell", "v");
         tct_csr *A = &a.p.m->A;
         if (tacit_solver_set_loop(a.p.s, tacit_loop_at(d)->name) == TACIT_OK) {
-            const int64_t before = solve(&a);
+            const int64_t before = solve_amg(&a, 1e-8);
             for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 0x1p30;
             OK(tacit_operator_update(a.p.A, a.p.m));
             OK(tacit_precond_update(a.M, a.p.m));
@@ -132,7 +98,7 @@ static void auto_takes_a_loop_that_can(void **state)
     amg a;
     open_amg(&a, TEST_DEVICE, "poisson3d:20", "auto", "v");
     OK(tacit_solver_set_loop(a.p.s, "auto"));
-    solve(&a);
+    solve_amg(&a, 1e-8);
     assert_string_not_equal(a.p.result.loop, "resident");
     close_amg(&a);
 }
@@ -248,7 +214,7 @@ static void set_up_there_comes_to_the_same(void **state)
         expect_same_levels(&host, &a, matrix);
         expect_same_images(&host, &a, matrix, 1e-9);
         expect_same_images(&again, &a, matrix, 0.0);
-        check_solves(&a, matrix, solve(&host));
+        check_solves(&a, matrix, solve_amg(&host, 1e-8));
         close_amg(&host);
         close_amg(&again);
         close_amg(&a);

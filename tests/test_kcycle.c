@@ -6,14 +6,8 @@
  * RUN: np=1,2,3,4
  * THREADS: 3
  * LABEL: slow */
+#include "amg_problem.h"
 #include "decorated.h"
-#include "gpu.h"
-#include "problem.h"
-
-typedef struct {
-    problem p;
-    tacit_operator *M;
-} amg;
 
 static void open_amg(amg *a, const char *spec, const char *matrix,
                      const char *cycle, const char *smoother, int degree)
@@ -22,36 +16,7 @@ static void open_amg(amg *a, const char *spec, const char *matrix,
                                      .cycle = cycle,
                                      .smoother = smoother,
                                      .degree = degree};
-    *a = (amg){.M = NULL};
-    problem *p = &a->p;
-    p->result.size = sizeof p->result;
-    p->m = gallery_matrix(matrix);
-    OK(tacit_queue_create(test_world(), spec, 1, &p->q));
-    OK(tacit_operator_create(p->q, p->m, "sell@none", &p->A));
-    OK(tacit_solver_create(p->q, p->A, "flexible", &p->s));
-    OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &a->M));
-    OK(tacit_solver_set_precond(p->s, a->M));
-    p->n = (size_t)tacit_operator_local_rows(p->A);
-    OK(tacit_queue_alloc(p->q, p->n, &p->b));
-    OK(tacit_queue_alloc(p->q, p->n, &p->x));
-    OK(tacit_queue_fill(p->q, p->n, 1.0, p->b));
-}
-
-static void close_amg(amg *a)
-{
-    OK(tacit_solver_set_precond(a->p.s, NULL));
-    tacit_operator_destroy(&a->M);
-    close_problem(&a->p);
-}
-
-static int64_t solve(amg *a, double rtol)
-{
-    const tacit_stop stop = {
-        .size = sizeof stop, .rtol = rtol, .max_iterations = 200};
-    OK(tacit_queue_fill(a->p.q, a->p.n, 0.0, a->p.x));
-    OK(tacit_solver_run(a->p.s, a->p.b, a->p.x, &stop, &a->p.result));
-    assert_true(a->p.result.true_relative_residual <= rtol);
-    return a->p.result.iterations;
+    open_amg_of(a, spec, gallery_matrix(matrix), "sell@none", "flexible", &o);
 }
 
 /* --- what it does ------------------------------------------------------------ */
@@ -61,7 +26,7 @@ static int64_t iterations_of(const char *matrix, const char *cycle,
 {
     amg a;
     open_amg(&a, "host", matrix, cycle, smoother, degree);
-    const int64_t its = solve(&a, 1e-6);
+    const int64_t its = solve_amg(&a, 1e-6);
     close_amg(&a);
     return its;
 }
@@ -200,7 +165,7 @@ static void solves_have_the_same_bits(void **state)
     const size_t n = a.p.n;
     double *first = NULL;
     for (int k = 0; k < 3; k++) {
-        solve(&a, 1e-8);
+        solve_amg(&a, 1e-8);
         double *x = host_copy(a.p.q, n, a.p.x);
         if (!first) first = x;
         assert_true(same_bits(first, x, n));
@@ -215,7 +180,7 @@ static void solves_have_the_same_bits(void **state)
         if (tacit_queue_create(test_world(), spec, 1, &q) < 0) continue;
         tacit_queue_destroy(&q);
         open_amg(&a, spec, "tet3d:14,1", "k", NULL, 0);
-        solve(&a, 1e-8);
+        solve_amg(&a, 1e-8);
         double *x = host_copy(a.p.q, n, a.p.x);
         if (!same_bits(first, x, n)) fail_msg("%s changes bits", spec);
         free(x);
@@ -232,7 +197,7 @@ static void columns_are_solved(void **state)
     amg a;
     open_amg(&a, "host", "poisson3d:16", "k", NULL, 0);
     const size_t n = a.p.n;
-    const int64_t alone = solve(&a, 1e-8);
+    const int64_t alone = solve_amg(&a, 1e-8);
     double *ones = host_vector(COLUMNS * n, 1.0), *X = NULL;
     double *B = device_vector(a.p.q, COLUMNS * n, ones);
     OK(tacit_queue_alloc(a.p.q, COLUMNS * n, &X));

@@ -7,6 +7,8 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "problem.h"
+#include "solver/preconds/race.h"
+#include <math.h>
 #include <string.h>
 
 /* `m` is taken over; b = 1. */
@@ -174,6 +176,31 @@ static void who_cannot_be_made_says_why(void **state)
     close_problem(&p);
 }
 
+static double left_for(const char *name, double rate)
+{
+    const tct_race race = {.target = 1e-8, .wish.solves = 1};
+    tct_candidate c = {.about = {.iterations = 9, .seconds = 1.0},
+                       .driver = &tct_driver_host,
+                       .rate = rate};
+    for (int i = 0; tct_precond_at(i); i++)
+        if (strcmp(tct_precond_at(i)->about.name, name) == 0)
+            c.row = tct_precond_at(i);
+    return tct_race_left(&race, &c, 1.0);
+}
+
+/* What is foreseen of who comes nearer is what it needs; who stands still may do
+ * so for some times what it has had, and a dear one for more of them. */
+static void who_stands_still_is_trusted_for_a_while(void **state)
+{
+    (void)state;
+    const double two = log(1e8) / 2.0;
+    assert_true(fabs(left_for("jacobi", two) - 2.0) < 1e-12);
+    assert_true(fabs(left_for("amg", two) - 2.0) < 1e-12);
+    assert_true(left_for("jacobi", 0.0) > 2.0);
+    assert_true(left_for("amg", 0.0) > 2.0 * left_for("jacobi", 0.0));
+    assert_true(left_for("amg", 0.0) < 100.0);
+}
+
 /* --- who looks on ---------------------------------------------------------------- */
 
 typedef struct {
@@ -267,6 +294,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_easy_costs_nothing_more),
         cmocka_unit_test(many_solves_are_worth_a_set_up),
         cmocka_unit_test(who_cannot_be_made_says_why),
+        cmocka_unit_test(who_stands_still_is_trusted_for_a_while),
         cmocka_unit_test(monitors_see_one_count_and_may_stop),
         cmocka_unit_test(what_makes_no_sense_is_refused),
         cmocka_unit_test(memory_that_is_not_there_is_missed_by_all),

@@ -244,11 +244,11 @@ typedef struct tacit_precond_race {
  * Candidates are none, where the diagonal is constant, or else jacobi, and all
  * others of tacit_precond_at that can be made, but ic0. The cheapest begins. What each
  * still needs is foreseen: from how fast its residuals have fallen of late, but
- * at most 6 times what it has had; before it was tried, from what its kind costs
- * as a rule, in sweeps over the entries of the matrix, which are timed, and in
- * iterations without. Who would need half as long again as another hands over
- * to that one, which goes on from x; so a bad choice costs about what the right
- * one does, once more. What is solved by the first is never set up for another.
+ * at most 6 times what it has had, amg 20 times; before it was tried, from what
+ * its kind costs as a rule, in sweeps over the entries of the matrix, of which
+ * some are timed, and in iterations without. Who would need half as long again
+ * as another, after two turns much longer, hands over to that one, which goes on
+ * from x; so a bad choice costs about what the right one does, once more. What is solved by the first is never set up for another.
  * Of several `solves`, time for all of them is what counts; who then may be
  * faster, though the first solve is done, solves it again for as long as that
  * took. All ranks choose the same.

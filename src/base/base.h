@@ -83,8 +83,8 @@ void tct_release_pages(void *p, size_t bytes);
  * see it. */
 uint64_t tct_memory_available(void);
 
-/* Fail with NO_MEMORY before anything is allocated if `bytes` are not there;
- * the message names `what` and says what to do. */
+/* Fail with NO_MEMORY before anything is allocated if `bytes`, more than a MiB,
+ * are not there; the message names `what` and says what to do. */
 tacit_status tct_memory_require(double bytes, const char *what);
 
 /* Bytes allocated now, and blocks allocated now (tests look for leaks). */

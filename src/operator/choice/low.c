@@ -4,6 +4,7 @@
  * exact operator: a block of its own, and everything else from there. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
+#include "operator/host/slices.h"
 #include <math.h>
 #include <string.h>
 
@@ -122,14 +123,35 @@ tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
  * a dictionary or a grid. */
 static const double LEAST = 4.0, SMALLER = 0.8;
 
+enum { SMALL = 1 << 16 /* rows: a sample would be most of them */ };
+
+/* Do floats take much fewer bytes? Where `matrix` has its rows as A stores them a
+ * sample tells, before all are copied. */
+static bool may_be_smaller(const tct_assembled *A, const tacit_matrix *matrix)
+{
+    const tct_csr *M = &matrix->A;
+    const tct_block *B = A->base.local;
+    const tct_local rows = {.rows = M->rows,
+                            .cols = M->rows,
+                            .ptr = M->ptr,
+                            .col = M->col32,
+                            .val = M->val};
+    if (M->rows < SMALL || A->stored.format != &tct_format_sell || A->order ||
+        !M->col32 || A->base.world->size > 1)
+        return true;
+    return tct_slices_float_bytes(&rows) <= SMALLER * B->matrix_bytes;
+}
+
 /* A's own rows and columns of `matrix`, as A has them, rounded. */
 static tacit_status rounded_rows(const tct_assembled *A,
                                  const tacit_matrix *matrix, tct_parts *out)
 {
     tct_csr rows = {0};
     tacit_status status = tct_copy_rows(A->base.q, matrix, &rows);
+    const int exponent = A->base.exponent;
     for (int64_t k = 0; status >= 0 && k < tct_csr_nonzeros(&rows); k++)
-        rows.val[k] = tct_rounded(ldexp(rows.val[k], -A->base.exponent));
+        rows.val[k] =
+            tct_rounded(exponent ? ldexp(rows.val[k], -exponent) : rows.val[k]);
     if (status >= 0) status = tct_split(A->base.q->team, &rows, out);
     if (status >= 0 && A->order) status = tct_order_move(A->order, &out->local);
     tct_csr_clear(&rows);
@@ -167,7 +189,7 @@ tacit_status tct_operator_rounded(const tacit_operator *base,
     if (SMALLER * B->matrix_bytes < LEAST * (double)B->nonzeros)
         return TACIT_OK;
     tacit_status status = round_there(A, out);
-    if (status == TACIT_UNSUPPORTED && matrix)
+    if (status == TACIT_UNSUPPORTED && matrix && may_be_smaller(A, matrix))
         status = round_here(A, matrix, out);
     if (status == TACIT_UNSUPPORTED) return TACIT_OK;
     if (status < 0) return status;

@@ -306,18 +306,13 @@ static census take_census(const tct_slicing *S, int32_t *scratch)
     return c;
 }
 
-double tct_slices_bytes(const tct_local *A, int b)
+/* In slices of blocks whose values are of `size` bytes; < 0: none. */
+static double bytes_of(const tct_local *A, int b, double size)
 {
     const double least_full = 0.6; /* of the entries of blocks */
-    if (A->rows % b || A->cols % b) return -1.0;
     const int64_t nonzeros = A->ptr[A->rows];
-    if (nonzeros == 0) return b > 1 ? -1.0 : 12.0 / LANES * (double)A->rows;
-    const int64_t looked =
-        nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
     tct_slicing S = tct_host_slicing(A, b);
-    tct_value_set values;
-    look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
-    tct_slicing_values(&S, (double)tct_value_size(choose_kind(&values)));
+    tct_slicing_values(&S, size);
     const int64_t room = tct_window_room(&S);
     int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
     if (!scratch) return -1.0;
@@ -325,4 +320,21 @@ double tct_slices_bytes(const tct_local *A, int b)
     tct_free(scratch);
     if (b > 1 && c.entries < least_full * c.stored) return -1.0;
     return c.entries > 0.0 ? c.bytes * (double)nonzeros / c.entries : 0.0;
+}
+
+double tct_slices_bytes(const tct_local *A, int b)
+{
+    if (A->rows % b || A->cols % b) return -1.0;
+    const int64_t nonzeros = A->ptr[A->rows];
+    if (nonzeros == 0) return b > 1 ? -1.0 : 12.0 / LANES * (double)A->rows;
+    const int64_t looked =
+        nonzeros < VALUES_LOOKED_AT ? nonzeros : VALUES_LOOKED_AT;
+    tct_value_set values;
+    look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
+    return bytes_of(A, b, (double)tct_value_size(choose_kind(&values)));
+}
+
+double tct_slices_float_bytes(const tct_local *A)
+{
+    return bytes_of(A, 1, (double)tct_value_size(VALUE_F32));
 }

@@ -111,6 +111,8 @@ static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
 /* Bytes of one product if `A` were stored in blocks of `b`, from a sample of
  * its windows; negative if it does not divide or has few dense blocks. */
 double tct_slices_bytes(const tct_local *A, int b);
+/* The same of rows whose values are rounded to floats, whatever `A` has. */
+double tct_slices_float_bytes(const tct_local *A);
 /* The block size (2 to 6) that takes the fewest bytes; 0 if none fits. In
  * bsell.c. */
 int tct_slices_best_block(const tct_local *A);

@@ -20,12 +20,8 @@ static const tct_amg_bottom_kernels *kernels_of(const tacit_queue *q)
 {
     const char *wish = getenv("TACIT_AMG_COARSE");
     if (wish && strcmp(wish, "launches") == 0) return NULL;
-    if (tct_amg_bottom_instead) return tct_amg_bottom_instead;
-#if TCT_HAVE_CUDA
-    if (q->device == &tct_device_cuda) return &tct_amg_gpu_bottom;
-#endif
-    (void)q;
-    return NULL;
+    return tct_amg_bottom_instead ? tct_amg_bottom_instead
+                                  : tct_amg_bottom_on(q);
 }
 
 /* --- matrices ---------------------------------------------------------------- */

@@ -59,7 +59,8 @@ typedef struct tct_amg_bottom_kernels {
                            tct_block **out);
 } tct_amg_bottom_kernels;
 
-extern const tct_amg_bottom_kernels tct_amg_gpu_bottom; /* amg/gpu/bottom.c */
+/* Those of the device of `q`; NULL: it has none. amg/gpu/bottom.c, or gpu_none.c. */
+const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q);
 /* What tests have in its place; NULL: nothing. */
 extern const tct_amg_bottom_kernels *tct_amg_bottom_instead;
 

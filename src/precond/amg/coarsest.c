@@ -3,8 +3,10 @@
  * alike, so that a solve is one product. Each has its own rows of the inverse as
  * one block, and all of the right-hand side: its own elements first, then those
  * of the others as the exchange has brought them. */
+#include "device/isa.h"
 #include "matrix/parallel.h"
 #include "precond/amg/amg.h"
+#include "precond/amg/eliminate.h"
 #include <math.h>
 #include <string.h>
 
@@ -34,7 +36,10 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
  * Jordan: with V the rows K of a, W = V(K)^-1 V takes their place, a - V' W that
  * of all others, and -V(K)^-1 that of their own columns; after all rows it is
  * -a^-1. Pivots of such a matrix are as good as any. */
-enum { BLOCK = 8, MANY = 256 /* rows that are worth waking threads for */ };
+enum {
+    BLOCK = TCT_ELIMINATED,
+    MANY = 256 /* rows that are worth waking threads for */
+};
 
 static double *at(double *a, int64_t n, int64_t i, int64_t j)
 {
@@ -59,9 +64,19 @@ static bool invert_block(int64_t b, double *a)
     return true;
 }
 
+static tct_eliminate *eliminate_best(void)
+{
+#if TCT_X86_ISAS
+    const tct_isa isa = tct_isa_best();
+    if (isa == TCT_ISA_AVX512) return tct_eliminate_avx512;
+    if (isa == TCT_ISA_AVX2) return tct_eliminate_avx2;
+#endif
+    return tct_eliminate_base;
+}
+
 /* Row i of a - V' W, up to the diagonal. A block of fewer rows has zeros. */
-static void subtract(int64_t n, int64_t i, const double *restrict V,
-                     const double *restrict W, double *restrict row)
+static void subtract(tct_eliminate *eliminate, int64_t n, int64_t i,
+                     const double *V, const double *W, double *row)
 {
     double f[BLOCK];
     bool any = false; /* it may still be sparse */
@@ -69,11 +84,7 @@ static void subtract(int64_t n, int64_t i, const double *restrict V,
         f[p] = V[p * n + i];
         any = any || f[p] != 0.0;
     }
-    for (int64_t j = 0; any && j <= i; j++) {
-        double sum = 0.0;
-        for (int p = 0; p < BLOCK; p++) sum += f[p] * W[p * n + j];
-        row[j] -= sum;
-    }
+    if (any) eliminate(n, i + 1, f, W, row);
 }
 
 /* Rows [k, k + b). */
@@ -81,6 +92,7 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
                       double *W)
 {
     double own[BLOCK * BLOCK];
+    tct_eliminate *const best = eliminate_best();
     for (int64_t p = 0; p < b; p++)
         for (int64_t j = 0; j < n; j++) V[p * n + j] = *at(a, n, k + p, j);
     for (int64_t p = 0; p < b; p++)
@@ -93,7 +105,7 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
             for (int64_t j = 0; j < n; j++)
                 W[p * n + j] -= *at(own, b, p, r) * V[r * n + j];
     TCT_OMP(omp parallel for schedule(static, 16) if (n > MANY))
-    for (int64_t i = 0; i < n; i++) subtract(n, i, V, W, a + i * n);
+    for (int64_t i = 0; i < n; i++) subtract(best, n, i, V, W, a + i * n);
     for (int64_t p = 0; p < b; p++) {
         for (int64_t j = 0; j < n; j++) *at(a, n, k + p, j) = W[p * n + j];
         for (int64_t r = 0; r <= p; r++)

@@ -8,17 +8,22 @@
 #include <stdint.h>
 #include <string.h>
 
+enum {
+    TCT_RATING_BITS = 5,
+    TCT_RATING_DROP =
+        23 - TCT_RATING_BITS /* bits of a float that do not count */
+};
+
 /* Of an edge of B with value `b`, `d` being the sum of the diagonals at both ends,
  * rounded to a few bits; what is at or below 0 is 0. */
 TCT_BOTH uint32_t tct_edge_rating(double b, double d)
 {
-    enum { RATING_BITS = 5, DROP = 23 - RATING_BITS };
     const double rating = -2.0 * b / d;
     if (!(rating > 0x1p-100)) return 0;
     const float f = (float)rating;
     uint32_t bits;
     memcpy(&bits, &f, sizeof bits);
-    return (bits + ((uint32_t)1 << (DROP - 1))) >> DROP;
+    return (bits + ((uint32_t)1 << (TCT_RATING_DROP - 1))) >> TCT_RATING_DROP;
 }
 
 /* Is it worth a pair? `di` and `dj` are what the diagonals of A of the rows at

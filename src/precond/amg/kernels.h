@@ -33,7 +33,9 @@ typedef struct tct_amg_kernels {
 #ifdef __cplusplus
 extern "C" {
 #endif
-extern const tct_amg_kernels tct_amg_gpu_kernels; /* amg/gpu/setup.cu */
+/* What the device of `q` has; NULL: the host is to do it. gpu/setup.cu, and
+ * gpu_none.c in a build without CUDA. */
+const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q);
 #ifdef __cplusplus
 }
 #endif

@@ -13,8 +13,9 @@
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
 /* An inverse costs n^3 / 2: no more than as many products of the matrix as are
- * half of this. */
-static const double WORTH = 100.0;
+ * half of this, and of the matrix itself as if it had so many entries more: then
+ * there are no levels to set up, and no iterations. */
+static const double WORTH = 100.0, ALONE = 1.5e4;
 
 /* A level that is hardly smaller than the one before is none; levels that
  * together have so many times the entries of the matrix are enough. */
@@ -182,8 +183,9 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
 static bool is_small(const growth *g, const tct_amg_level *L)
 {
     const double n = (double)L->about.rows;
+    const double entries = (double)g->M->level[0].about.nonzeros;
     return n <= SMALL &&
-           n * n * n <= WORTH * (double)g->M->level[0].about.nonzeros;
+           n * n * n <= WORTH * (entries + (is_finest(g) ? ALONE : 0.0));
 }
 
 /* --- the next ---------------------------------------------------------------- */

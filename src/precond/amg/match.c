@@ -50,11 +50,16 @@ bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
     return true;
 }
 
-static uint32_t rate(const tct_pairing *p, int64_t i, int64_t j, double a)
+/* What -2 b / d of an edge is at least if its rating is `rating`, or a little
+ * less: so that most edges need no division. */
+static double at_least(uint32_t rating)
 {
-    const double b = p->w ? p->w[i] * p->w[j] * a : a;
-    if (!tct_edge_holds(b, p->diag[i], p->diag[j], p->limit)) return 0;
-    return tct_edge_rating(b, p->diag[i] + p->diag[j]);
+    const double nearly = 1.0 - 0x1p-20;
+    const uint32_t bits =
+        (rating << TCT_RATING_DROP) - ((uint32_t)1 << (TCT_RATING_DROP - 1));
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return nearly * (double)f;
 }
 
 /* What a row has seen stays right until one of the two finds a mate. */
@@ -69,17 +74,25 @@ static void look(const matching *m, int64_t i)
 {
     const tct_pairing *p = m->p;
     const tct_csr *A = p->A;
+    const double own = p->diag[i];
     int64_t low = i, high = i;
     uint32_t most = 1;
     uint64_t most_hash = 0;
+    double enough = at_least(most);
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
-        if (j < 0 || j >= A->rows || j == i || p->mate[j] != j) continue;
-        const uint32_t rating = rate(p, i, j, A->val[k]);
-        if (rating < most) continue;
+        if (j < 0 || j >= A->rows || j == i) continue;
+        const double b = p->w ? p->w[i] * p->w[j] * A->val[k] : A->val[k];
+        if (!(b < 0.0) || p->mate[j] != j) continue;
+        const double d = own + p->diag[j];
+        if (-2.0 * b < enough * d) continue;
+        const uint32_t rating = tct_edge_rating(b, d);
+        if (rating < most || !tct_edge_holds(b, own, p->diag[j], p->limit))
+            continue;
         if (rating > most) {
             most = rating;
             most_hash = 0;
+            enough = at_least(most);
             low = high = i;
         }
         if (m->by_hash) {

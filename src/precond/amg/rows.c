@@ -28,8 +28,8 @@ tacit_status tct_amg_rows_of(const tacit_matrix *m, const tct_order *order,
         const int64_t i = order ? order->old[k] : k;
         const double d = tct_csr_diagonal(&m->A, i);
         const double sum = absolute_sum(&m->A, i);
-        out->diagonal[k] = ldexp(d, -exponent);
-        out->sum[k] = ldexp(sum, -exponent);
+        out->diagonal[k] = exponent ? ldexp(d, -exponent) : d;
+        out->sum[k] = exponent ? ldexp(sum, -exponent) : sum;
         if (sum / d > bound) bound = sum / d;
     }
     out->bound = bound;

@@ -29,12 +29,8 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
 {
     const char *wish = getenv("TACIT_AMG_SETUP");
     if (wish && strcmp(wish, "host") == 0) return NULL;
-    if (tct_amg_kernels_instead) return tct_amg_kernels_instead;
-#if TCT_HAVE_CUDA
-    if (q->device == &tct_device_cuda) return &tct_amg_gpu_kernels;
-#endif
-    (void)q;
-    return NULL;
+    return tct_amg_kernels_instead ? tct_amg_kernels_instead
+                                   : tct_amg_kernels_on(q);
 }
 
 /* --- memory --------------------------------------------------------------------- */

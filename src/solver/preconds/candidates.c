@@ -9,14 +9,16 @@
 #include <string.h>
 
 /* What is foreseen of one that has iterated is at most so many times the time
- * that it has had: residuals of cg may stand still for long, and fall then. */
-static const double TRUST = 6.0;
+ * that it has had: residuals of cg may stand still for long, and fall then; with
+ * a dear one they do so for less long. */
+static const double TRUST = 6.0, TRUST_DEAR = 20.0;
 /* Iterations in which a dear one makes 1 / e of a residual, as a rule. */
-static const double EACH = 1.1;
+static const double EACH = 1.4;
 /* Where the target is 0. */
 static const double LEAST = 1e-16;
-/* Entries below which set-up takes no less time: small matrices are inverted. */
-static const double FEW = 2e5;
+/* Set-up takes as long as if each row had so many entries more, and all of them
+ * so many: what is small has levels, too. */
+static const double OF_ROW = 8.0, OF_ALL = 2e4;
 
 /* --- what is foreseen -------------------------------------------------------- */
 
@@ -27,7 +29,8 @@ static double solve_from(const tct_race *race, const tct_candidate *c,
     const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
     if (c->about.iterations == 0)
         return race->iteration * (1.0 + c->row->products) * EACH * need;
-    const double most = TRUST * c->about.seconds;
+    const double trust = c->row->products > 0.0 ? TRUST_DEAR : TRUST;
+    const double most = trust * c->about.seconds;
     return need < c->rate * most ? need / c->rate : most;
 }
 
@@ -83,18 +86,34 @@ static void extent_of(tacit_queue *q, size_t n, const double *d, double *least,
     }
 }
 
+/* The same of the diagonal of `m`, until that is not constant. */
+static void extent_here(const tct_csr *A, double *least, double *most)
+{
+    for (int64_t i = 0; i < A->rows && !(*least < *most); i++) {
+        const double d = tct_csr_diagonal(A, i);
+        *least = fmin(*least, d);
+        *most = fmax(*most, d);
+    }
+}
+
 /* Would jacobi do nothing? Where A does not tell its diagonal, so it is, too. */
-static tacit_status is_diagonal_constant(const tacit_operator *A, bool *out)
+static tacit_status is_diagonal_constant(const tacit_operator *A,
+                                         const tacit_matrix *m, bool *out)
 {
     tacit_queue *q = A->q;
     double *d = NULL, extent[2] = {-HUGE_VAL, -HUGE_VAL}, least = HUGE_VAL;
-    tacit_status status = tacit_queue_alloc(q, (size_t)A->n, &d);
-    if (status >= 0) status = tct_operator_diagonal(A, d);
-    if (status >= 0) {
-        extent_of(q, (size_t)A->n, d, &least, &extent[1]);
-        extent[0] = -least;
-        status = q_own_status(q);
+    tacit_status status = TACIT_OK;
+    if (m) {
+        extent_here(&m->A, &least, &extent[1]);
+    } else {
+        status = tacit_queue_alloc(q, (size_t)A->n, &d);
+        if (status >= 0) status = tct_operator_diagonal(A, d);
+        if (status >= 0) {
+            extent_of(q, (size_t)A->n, d, &least, &extent[1]);
+            status = q_own_status(q);
+        }
     }
+    if (status >= 0) extent[0] = -least;
     tacit_queue_free(q, &d);
     *out = true;
     status = tct_agree(A->world, status);
@@ -106,28 +125,32 @@ static tacit_status is_diagonal_constant(const tacit_operator *A, bool *out)
     return TACIT_OK;
 }
 
-/* Seconds to read the entries of `m` once with the threads that there are. */
-static double time_sweep(const tacit_matrix *m)
+/* Seconds to read some entries of `m`, each: of one thread, from a cache. */
+static double time_entry(const tct_csr *A)
 {
-    const int64_t entries = tct_csr_nonzeros(&m->A);
+    enum { SAMPLE = 4096 };
+    const int64_t all = tct_csr_nonzeros(A);
+    const int64_t entries = all < SAMPLE ? all : SAMPLE;
     const double start = tct_seconds();
     double sum = 0.0;
-#pragma omp parallel for schedule(static) reduction(+ : sum)
     for (int64_t k = 0; k < entries; k++)
-        sum += fabs(m->A.val[k]) * (double)(tct_csr_col(&m->A, k) & 1);
+        sum += fabs(A->val[k]) * (double)(tct_csr_col(A, k) & 1);
     const volatile double kept = sum;
     (void)kept;
-    return tct_seconds() - start;
+    return entries > 0 ? (tct_seconds() - start) / (double)entries : 0.0;
 }
 
+/* With the threads that the operator is worth. */
 static tacit_status measure_sweep(tct_race *race)
 {
     const tacit_matrix *m = race->wish.matrix;
-    TCT_THREADS_AT_MOST(race->S->run.q->threads);
     race->sweep = HUGE_VAL;
-    for (int i = 0; i < 2 && m; i++) /* the first wakes threads */
-        race->sweep = fmin(race->sweep, time_sweep(m));
-    if (m) race->sweep *= fmax(1.0, FEW / ((double)m->nonzeros + 1.0));
+    for (int i = 0; i < 2 && m; i++) /* the first brings them */
+        race->sweep = fmin(race->sweep, time_entry(&m->A));
+    if (m)
+        race->sweep *= ((double)tct_csr_nonzeros(&m->A) +
+                        OF_ROW * (double)m->A.rows + OF_ALL) /
+                       fmax(1.0, (double)race->S->run.exact->info.threads);
     return tct_reduce_f64(race->S->run.q->world, TCT_MAX, 1, &race->sweep);
 }
 
@@ -156,9 +179,9 @@ tacit_status tct_race_enter(tct_race *race)
 {
     const tct_precond *row;
     bool constant = false;
-    TRY(is_diagonal_constant(race->S->run.exact, &constant));
     if (race->wish.matrix && tct_matrix_require_entries(race->wish.matrix) < 0)
         race->wish.matrix = NULL; /* on all ranks */
+    TRY(is_diagonal_constant(race->S->run.exact, race->wish.matrix, &constant));
     while (race->count < TCT_CANDIDATES &&
            (row = tct_precond_at(race->count))) {
         tct_candidate *c = &race->candidate[race->count++];

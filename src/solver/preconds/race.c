@@ -15,8 +15,9 @@
 #include <string.h>
 
 /* A leg ends where another would need so much less time: what is foreseen is not
- * sure, and a start from x costs iterations. */
-static const double MUCH = 1.5;
+ * sure, and a start from x costs iterations. Once two have had their turn there is
+ * less that is new to learn: each leg more must promise more. */
+static const double MUCH = 1.5, MORE = 4.0;
 
 typedef struct {
     tct_race *race;
@@ -25,6 +26,7 @@ typedef struct {
     int64_t before;         /* iterations of other legs */
     double began, had;      /* ... and seconds of this one's */
     double limit;           /* seconds that the leg may take, beside others */
+    double much;            /* ends it: this times the time of another      */
     double least;           /* residual so far */
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* the least residual then */
@@ -66,7 +68,7 @@ static bool is_beaten(leg *l, int64_t k, double residual)
     set_rate(l, k, seconds);
     const tct_candidate *other = tct_race_best(race, l->c, residual);
     return other && tct_race_left(race, l->c, residual) >
-                        MUCH * tct_race_left(race, other, residual);
+                        l->much * tct_race_left(race, other, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)
@@ -184,6 +186,7 @@ static tacit_status solve(tct_race *race, const double *b, double *x,
     tacit_status status = TACIT_UNSUPPORTED; /* and why is said last */
     double residual = 1.0;
     tct_candidate *c = tct_race_best(race, NULL, residual);
+    double much = MUCH;
     for (int legs = 0; c; legs++) {
         bool beaten = false;
         tacit_result result;
@@ -191,8 +194,10 @@ static tacit_status solve(tct_race *race, const double *b, double *x,
                  .c = c,
                  .stop = stop,
                  .before = total->iterations,
-                 .limit = HUGE_VAL};
+                 .limit = HUGE_VAL,
+                 .much = much};
         TRY(tct_race_take(race, c));
+        if (legs > 0) much *= MORE;
         if (tct_is_in(c)) {
             *last = c;
             status = run_leg(&l, b, x, &result, &beaten);
@@ -235,7 +240,8 @@ static tacit_status solve_again(tct_race *race, tct_candidate *c,
     leg l = {.race = race,
              .c = c,
              .stop = &stop,
-             .limit = tct_race_whole(race, best)};
+             .limit = tct_race_whole(race, best),
+             .much = MUCH};
     stop.monitor = NULL; /* of the first solve */
     TRY(tct_race_take(race, c));
     if (!tct_is_in(c)) return TACIT_OK;

@@ -98,5 +98,9 @@ static const double *bottom_dense(const tct_block *B)
     return is ? C->d.val : NULL;
 }
 
-const tct_amg_bottom_kernels tct_amg_gpu_bottom = {.dense = bottom_dense,
-                                                   .create = bottom_create};
+const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q)
+{
+    static const tct_amg_bottom_kernels gpu = {.dense = bottom_dense,
+                                               .create = bottom_create};
+    return q->device == &tct_device_cuda ? &gpu : NULL;
+}

@@ -224,5 +224,10 @@ static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
     return tct_operator_of_rows_there(finest, &rows, norm, out);
 }
 
-extern "C" const tct_amg_kernels tct_amg_gpu_kernels = {
-    20000, run_each, sum_up, merge, count, read, store};
+static const tct_amg_kernels kernels = {20000, run_each, sum_up, merge,
+                                        count, read,     store};
+
+extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
+{
+    return q->device == &tct_device_cuda ? &kernels : nullptr;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/gpu_none.c - what a device does of multigrid in a build without CUDA:
+ * nothing. */
+#include "precond/amg/bottom.h"
+#include "precond/amg/kernels.h"
+
+const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
+{
+    (void)q;
+    return NULL;
+}
+
+const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q)
+{
+    (void)q;
+    return NULL;
+}

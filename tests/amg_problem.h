@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/amg_problem.h - a problem whose solver has multigrid for a preconditioner. */
+#ifndef TACIT_TESTS_AMG_PROBLEM_H
+#define TACIT_TESTS_AMG_PROBLEM_H
+#include "gpu.h"
+#include "problem.h"
+
+typedef struct {
+    problem p;
+    tacit_operator *M;
+} amg;
+
+/* `m` is taken over; b = 1 and x = 0. */
+static inline void open_amg_of(amg *a, const char *spec, tacit_matrix *m,
+                               const char *format, const char *method,
+                               const tacit_precond_options *o)
+{
+    problem *p = &a->p;
+    *a = (amg){.M = NULL};
+    p->result.size = sizeof p->result;
+    p->m = m;
+    p->q = open_queue(spec);
+    OK(tacit_operator_create(p->q, p->m, format, &p->A));
+    OK(tacit_solver_create(p->q, p->A, method, &p->s));
+    OK(tacit_precond_create_of(p->A, p->m, "amg", o, &a->M));
+    OK(tacit_solver_set_precond(p->s, a->M));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    OK(tacit_queue_fill(p->q, p->n, 1.0, p->b));
+    OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
+}
+
+static inline void close_amg(amg *a)
+{
+    if (a->p.s) OK(tacit_solver_set_precond(a->p.s, NULL));
+    tacit_operator_destroy(&a->M);
+    close_problem(&a->p);
+}
+
+/* From 0 to `rtol`; returns iterations. */
+static inline int64_t solve_amg(amg *a, double rtol)
+{
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = rtol, .max_iterations = 300};
+    OK(tacit_queue_fill(a->p.q, a->p.n, 0.0, a->p.x));
+    OK(tacit_solver_run(a->p.s, a->p.b, a->p.x, &stop, &a->p.result));
+    assert_true(a->p.result.true_relative_residual <= rtol);
+    return a->p.result.iterations;
+}
+
+#endif
