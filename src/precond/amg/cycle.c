@@ -26,6 +26,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                    const double *b, double *x, double *dot)
 {
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
+    const tct_amg_moves *moves = &L->down.moves;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
     double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
@@ -36,7 +37,9 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     }
     tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
     apply(L->A, q, z, S->t);
-    q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
+    q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
+               L->e ? L->e : next->b);
+    if (L->e) tct_amg_send(moves->there, q, L->e, next->b);
     if (next->c && next != last) tct_amg_kcycle(M, q, next);
     else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
     if (M->twice && next != last) { /* x' = x' + M' (b' - A' x') */
@@ -46,9 +49,10 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
         tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
         q_axpy(q, n2, +1, NULL, next->x2, next->x);
     }
+    if (L->e) tct_amg_send(moves->back, q, next->x, L->e);
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
-              next->x, z);
+              L->e ? L->e : next->x, z);
     tct_amg_smooth(S, q, b, x, dot);
 }
 
