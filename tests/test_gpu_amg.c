@@ -259,7 +259,7 @@ static void one_kernel_comes_to_what_launches_do(void **state)
             expect_same_images(&launches, &a, matrix, 1e-13);
             expect_same_images(&a, &a, matrix, 0.0);
         }
-        const int64_t wanted = solve(&launches);
+        const int64_t wanted = solve_amg(&launches, 1e-8);
         for (int d = 0; tacit_loop_at(d); d++)
             if (tacit_solver_set_loop(a.p.s, tacit_loop_at(d)->name) >= 0)
                 check_solves(&a, matrix, wanted);
@@ -275,7 +275,7 @@ static void one_kernel_follows_new_values(void **state)
     amg *both[] = {&launches, &a};
     open_coarse(&launches, "launches", "jump3d:40,1e3,1", "v");
     open_coarse(&a, "kernel", "jump3d:40,1e3,1", "v");
-    solve(&a);
+    solve_amg(&a, 1e-8);
     for (int i = 0; i < 2; i++) {
         tct_csr *A = &both[i]->p.m->A;
         for (int64_t k = 0; k < A->ptr[A->rows]; k++) A->val[k] *= 3.0;
@@ -286,7 +286,7 @@ static void one_kernel_follows_new_values(void **state)
         assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
     }
     expect_same_images(&launches, &a, "new values", 1e-13);
-    check_solves(&a, "new values", solve(&launches));
+    check_solves(&a, "new values", solve_amg(&launches, 1e-8));
     close_amg(&launches);
     close_amg(&a);
 }

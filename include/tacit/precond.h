@@ -119,7 +119,8 @@ typedef struct tacit_precond_options {
  *             up some 16 bytes an entry and 60 a row on the host: where these are
  *             not free nothing is begun.
  * Cost        of an application of ic0 about a product with A; of a V with degree k:
- *             2 k products a level, and their exchanges; no sum. Of a K, two
+ *             2 k products a level, and their exchanges, and two more where
+ *             other ranks keep the next level; no sum. Of a K, two
  *             products and two sums more at each of three visits.
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
  *             operator has taken its entries; options; a near-null vector that is

@@ -6,6 +6,7 @@
  * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
  * rows and columns of B = W A W, and w is not needed any more. What a pair must
  * hold together is the diagonal of W A W, added up. */
+#include "matrix/directory.h"
 #include "matrix/parallel.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/contract.h"
@@ -22,6 +23,7 @@ typedef struct {
     const double *w;    /* [rows] NULL: ones */
     tct_aggregates *G;  /* ... with B of the pass; the first has A itself */
     int64_t *ghost_col; /* [G->ghosts] their columns in the next B */
+    double *ghost_w;    /* [G->ghosts] w there, if there is w */
     double *diag;       /* [rows of B] of A, added up; 0: left out */
     double limit;       /* of the pairs so far */
     int32_t *mate, *up; /* [rows of B] the pair of each */
@@ -29,18 +31,25 @@ typedef struct {
 
 /* --- the diagonal ------------------------------------------------------------ */
 
-/* Of row `i` of W A W, where ghosts count as if they had w_i. */
+/* Of column `j`, counted from the first row. */
+static double w_of(const aggregation *g, int64_t j)
+{
+    if (j >= 0 && j < g->A->A.rows) return g->w[j];
+    return g->ghost_w[tct_ghost_place(&g->G->ghosts, j + g->A->A.first)];
+}
+
+/* Of a row of W A W. */
 typedef struct {
     double diagonal, others; /* the sum of the absolute values of the others */
 } row_sums;
 
-static row_sums sum_row(const tct_csr *A, const double *w, int64_t i)
+static row_sums sum_row(const aggregation *g, int64_t i)
 {
+    const tct_csr *A = &g->A->A;
     row_sums s = {0};
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
-        const bool own = j >= 0 && j < A->rows;
-        const double b = A->val[k] * (w ? w[i] * w[own ? j : i] : 1.0);
+        const double b = A->val[k] * (g->w ? g->w[i] * w_of(g, j) : 1.0);
         if (j == i) s.diagonal = b;
         else s.others += fabs(b);
     }
@@ -53,7 +62,7 @@ static void set_diagonal(const aggregation *g)
     const tct_csr *A = &g->A->A;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->rows; i++) {
-        const row_sums s = sum_row(A, g->w, i);
+        const row_sums s = sum_row(g, i);
         g->diag[i] = s.diagonal > tct_apart * s.others ? 0.0 : s.diagonal;
     }
 }
@@ -69,7 +78,7 @@ static void add_up_diagonal(const aggregation *g, int64_t rows)
     }
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t n = 0; n < B->rows; n++)
-        if (!(sum_row(B, NULL, n).diagonal > 0.0)) g->diag[n] = 0.0;
+        if (!(tct_csr_diagonal(B, n) > 0.0)) g->diag[n] = 0.0;
 }
 
 /* --- passes ------------------------------------------------------------------- */
@@ -144,7 +153,8 @@ static int32_t better_place(const aggregation *g, const int32_t *members,
 {
     const tct_csr *A = &g->A->A;
     const int32_t *of = g->G->of;
-    double most = tct_joins * sum_row(A, g->w, i).diagonal;
+    const double ww = g->w ? g->w[i] * g->w[i] : 1.0;
+    double most = tct_joins * (tct_csr_diagonal(A, i) * ww);
     int32_t best = of[i];
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
         const int64_t j = tct_csr_col(A, k) - A->first;
@@ -234,13 +244,23 @@ static tacit_status allocate(aggregation *g)
     TRY(TCT_ALLOC(rows, what, &g->up));
     const tct_csr *A = &g->A->A;
     TRY(tct_ghosts_find(A, 1, A->first, A->first + A->rows, &g->G->ghosts));
-    return TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_col);
+    TRY(TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_w));
+    TRY(TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_col));
+    return tct_check_diagonal(g->A, "preconditioner amg");
+}
+
+/* What other ranks have. */
+static tacit_status ask(aggregation *g)
+{
+    const tct_ghosts *ghosts = &g->G->ghosts;
+    TRY(tct_agree(g->A->world, allocate(g)));
+    if (!g->w) return TACIT_OK;
+    return tct_ask(g->A->world, g->A->starts, g->w, ghosts->count, ghosts->id,
+                   g->ghost_w);
 }
 
 static tacit_status aggregate(aggregation *g, int passes)
 {
-    TRY(allocate(g));
-    TRY(tct_check_diagonal(g->A, "preconditioner amg"));
     set_diagonal(g);
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
     TRY(join_alone(g));
@@ -257,8 +277,9 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
     TCT_THREADS_AT_MOST(A->world->threads);
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
-    tacit_status status = tct_agree(A->world, aggregate(&g, how->passes));
-    TCT_FREE(g.ghost_col, g.diag, g.mate, g.up);
+    tacit_status status = ask(&g);
+    if (status >= 0) status = tct_agree(A->world, aggregate(&g, how->passes));
+    TCT_FREE(g.ghost_col, g.ghost_w, g.diag, g.mate, g.up);
     int64_t rounds = G.rounds;
     if (status >= 0) status = tct_reduce_i64(A->world, TCT_MAX, 1, &rounds);
     G.rounds = (int)rounds;

@@ -10,9 +10,11 @@
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
  *     overcorrect.c  how much longer what comes back is made
  *     transfer.c  P and P'
+ *     moves.c     levels on fewer ranks
  *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
  *     columns.c   room for several right-hand sides at once
+ *     describe.c  what is told of it
  *     update.c    the same aggregates for other values
  *     bottom.h    the last levels as one operation
  *     coarsen.h   which rows make an aggregate
@@ -127,6 +129,34 @@ struct tct_amg_level;
 tacit_status tct_amg_try(const struct tct_amg *M, const struct tct_amg_level *L,
                          double *largest, double *nearer);
 
+/* --- moves.c ----------------------------------------------------------------- */
+
+/* From the ranks that have made the rows of a level to those that keep them, and
+ * back. The rows keep their numbers. */
+typedef struct tct_amg_moves {
+    int64_t *from, *to; /* [ranks + 1] first row of each; NULL: rows stay */
+    tct_plan *there, *back;
+} tct_amg_moves;
+
+/* Move the rows of `m`, of which `width` stay together, to fewer ranks where each
+ * has few entries; what is `small`, to be inverted, to all; unless a rank got more
+ * than its `room` rows. As `as` [ranks + 1] says, if it is not NULL. `out` is
+ * empty before, and to be freed, also after an error.
+ * Collective.  Errors as tct_redistribute. */
+tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
+                          const int64_t *as, tct_amg_moves *out);
+/* The same for what *values has, `words` of each row, made anew.
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_amg_move_values(tacit_world *w, const tct_amg_moves *moves,
+                                 int words, double **values);
+/* Plan messages of as many vectors at once.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_amg_moves_columns(tct_amg_moves *moves, tacit_queue *q,
+                                   int columns);
+void tct_amg_moves_free(tct_amg_moves *moves);
+/* y = x, on other ranks */
+void tct_amg_send(tct_plan *plan, tacit_queue *q, const double *x, double *y);
+
 /* --- transfer.c -------------------------------------------------------------- */
 
 struct tct_aggregates;
@@ -137,6 +167,7 @@ typedef struct tct_amg_transfer {
     tct_sets sets;
     double *ptr, *list, *of; /* numbers on the device   */
     double *weight, *listed; /* of the rows; in the order of `list` */
+    tct_amg_moves moves;     /* of aggregates' rows                 */
 } tct_amg_transfer;
 
 /* Local.  Errors NO_MEMORY, whatever the queue has met. */
@@ -148,6 +179,11 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
 tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
                                      int64_t rows, const tct_amg_transfer *T,
                                      struct tct_aggregates *out);
+/* Rows of the next level that this rank makes. */
+static inline int64_t tct_amg_made(const tct_amg_transfer *T)
+{
+    return T->sets.count * T->sets.width;
+}
 void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 
 /* --- coarsest.c -------------------------------------------------------------- */
@@ -160,7 +196,7 @@ typedef struct tct_amg_coarsest {
     int bits;     /* of its values */
     tct_block *block;
     tct_plan *plan;         /* NULL: this rank alone */
-    double *all;            /* right-hand sides: this rank's, others' */
+    double *all;            /* right-hand sides, of all ranks */
     int64_t *starts;        /* [ranks + 1] first row of each */
     const tct_order *order; /* of vectors; NULL: that of the matrix */
 } tct_amg_coarsest;
@@ -197,6 +233,8 @@ typedef struct tct_amg_level {
     int64_t n;
     double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
     double *b2, *x2; /* [n] of a second visit                            */
+    double *e;       /* [rows that this rank makes of the next level] what
+                        goes there and comes back; NULL: they stay       */
     double *c;       /* scalars of a K-cycle; NULL: none begins here     */
     double *kept;    /* its matrix once more, for bottom.c (there.h: csr);
                         NULL: it is not */
@@ -235,6 +273,12 @@ typedef struct tct_amg {
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out);
+
+/* --- describe.c --------------------------------------------------------------- */
+
+/* Fill M->about, and how many bytes each level has.
+ * Collective.  Errors COMM. */
+tacit_status tct_amg_describe(tct_amg *M);
 
 /* --- overcorrect.c ------------------------------------------------------------ */
 

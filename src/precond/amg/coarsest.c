@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/coarsest.c - the last matrix, inverted at set-up by all ranks
  * alike, so that a solve is one product. Each has its own rows of the inverse as
- * one block, and all of the right-hand side: its own elements first, then those
- * of the others as the exchange has brought them. */
+ * one block, and all of the right-hand side, in the same order on all: where the
+ * matrix is singular, what rounding leaves of the sum is as large in all rows then,
+ * and so next to nothing to the matrix. */
 #include "device/isa.h"
 #include "matrix/parallel.h"
 #include "precond/amg/amg.h"
@@ -164,7 +165,7 @@ static int round_inverse(int64_t n, double *a, double norm)
     return 32;
 }
 
-/* This rank's rows of the inverse `a`, its own columns first, as a block. */
+/* This rank's rows of the inverse `a` as a block. */
 static tacit_status store(tacit_queue *q, const tacit_matrix *m,
                           const double *a, const int32_t *old, tct_block **out)
 {
@@ -180,10 +181,9 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
         status = TCT_ALLOC(rows * n, "the coarsest matrix", &L.val);
     for (int64_t i = 0; status >= 0 && i <= rows; i++) L.ptr[i] = i * n;
     for (int64_t k = 0; status >= 0 && k < rows * n; k++) {
-        const int64_t i = k / n, j = k % n, other = j - rows;
-        const int64_t column = j < rows        ? first + (old ? old[j] : j)
-                               : other < first ? other
-                                               : other + rows;
+        const int64_t i = k / n, j = k % n, own = j - first;
+        const int64_t column =
+            old && own >= 0 && own < rows ? first + old[own] : j;
         L.col[k] = (int32_t)j;
         L.val[k] = a[(first + (old ? old[i] : i)) * n + column];
     }
@@ -197,7 +197,7 @@ static tacit_status plan(tacit_queue *q, const int64_t *starts,
                          const tct_order *order, int columns, tct_plan **out)
 {
     const int64_t first = starts[q->rank], rows = starts[q->rank + 1] - first;
-    const int64_t others = starts[q->ranks] - rows;
+    const int64_t others = rows > 0 ? starts[q->ranks] - rows : 0;
     int64_t *ids = NULL;
     if (q->ranks == 1) return TACIT_OK;
     tacit_status status = TCT_ALLOC(others, "the coarsest matrix", &ids);
@@ -291,16 +291,20 @@ static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
 {
     tct_exchange *e = &C->plan->base;
     const size_t n = (size_t)C->rows, ghosts = (size_t)e->ghosts;
+    const size_t before = ghosts > 0 ? (size_t)C->starts[q->rank] : 0;
     const tct_panel all = {C->all, (ptrdiff_t)(n + ghosts), b.columns};
     const tct_systems systems = q->systems;
     q->systems = (tct_systems){0};
     q_exchange_begin(q, e, b);
     for (int j = 0; j < b.columns; j++)
-        q_copy(q, n, tct_column(&b, j), tct_column(&all, j));
+        q_copy(q, n, tct_column(&b, j), tct_column(&all, j) + before);
     q_exchange_end(q, e, b.columns);
-    for (int j = 0; j < b.columns; j++)
-        q_copy(q, ghosts, e->ghost + (size_t)j * ghosts,
-               tct_column(&all, j) + n);
+    for (int j = 0; j < b.columns; j++) {
+        const double *ghost = e->ghost + (size_t)j * ghosts;
+        double *to = tct_column(&all, j);
+        q_copy(q, before, ghost, to);
+        q_copy(q, ghosts - before, ghost + before, to + before + n);
+    }
     q->systems = systems;
     return all;
 }

@@ -10,7 +10,7 @@
 #include "precond/amg/amg.h"
 
 /* Of a level at most. */
-enum { VECTORS = 6 };
+enum { VECTORS = 7 };
 
 typedef struct {
     int count;
@@ -22,12 +22,13 @@ typedef struct {
 
 static void add_vectors(layout *y, tct_amg_level *L)
 {
-    double **const all[VECTORS] = {&L->smoother.t, &L->smoother.y, &L->b,
-                                   &L->x,          &L->b2,         &L->x2};
+    double **const all[VECTORS] = {&L->smoother.t, &L->smoother.y, &L->b, &L->x,
+                                   &L->b2,         &L->x2,         &L->e};
     for (int i = 0; i < VECTORS; i++) {
         if (!*all[i]) continue;
+        const int64_t n = all[i] == &L->e ? tct_amg_made(&L->down) : L->n;
         y->vector[y->count] = all[i];
-        y->room[y->count++] = tct_stride((size_t)L->n);
+        y->room[y->count++] = tct_stride((size_t)n);
     }
 }
 
@@ -81,9 +82,11 @@ static tacit_status move(tct_amg *M, const layout *y, int columns)
 /* What other ranks have, of as many columns. */
 static tacit_status widen_exchanges(tct_amg *M, int columns)
 {
-    for (int l = 0; l < M->levels; l++)
-        if (M->level[l].own)
-            TRY(tct_operator_columns(M->level[l].own, columns));
+    for (int l = 0; l < M->levels; l++) {
+        tct_amg_level *L = &M->level[l];
+        if (L->own) TRY(tct_operator_columns(L->own, columns));
+        TRY(tct_amg_moves_columns(&L->down.moves, M->base.q, columns));
+    }
     return tct_amg_coarsest_columns(&M->coarsest, M->base.q, columns);
 }
 

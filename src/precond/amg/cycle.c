@@ -44,6 +44,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                    const double *b, double *x, double *dot)
 {
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
+    const tct_amg_moves *moves = &L->down.moves;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
     double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
@@ -54,11 +55,14 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     }
     tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
     apply(L->A, q, z, S->t);
-    q_restrict(q, &L->down.sets, L->down.listed, b, S->t, next->b);
+    q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
+               L->e ? L->e : next->b);
+    if (L->e) tct_amg_send(moves->there, q, L->e, next->b);
     visit(M, q, next);
+    if (L->e) tct_amg_send(moves->back, q, next->x, L->e);
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
-              next->x, z);
+              L->e ? L->e : next->x, z);
     tct_amg_smooth(S, q, b, x, dot);
 }
 

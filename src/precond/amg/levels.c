@@ -46,6 +46,7 @@ typedef struct {
 typedef struct {
     tct_aggregates G;
     tacit_matrix *matrix;
+    tct_amg_moves moves; /* of its rows */
     int64_t rows, all, nonzeros;
     int rounds;
     bool positive, found;
@@ -180,9 +181,9 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     return TACIT_OK;
 }
 
-static bool is_small(const growth *g, const tct_amg_level *L)
+static bool is_small(const growth *g, int64_t rows)
 {
-    const double n = (double)L->about.rows;
+    const double n = (double)rows;
     const double entries = (double)g->M->level[0].about.nonzeros;
     return n <= SMALL &&
            n * n * n <= WORTH * (entries + (is_finest(g) ? ALONE : 0.0));
@@ -300,6 +301,19 @@ static tacit_status coarsen_there(growth *g, next_level *next)
     return status;
 }
 
+/* Its rows to the ranks that keep them. */
+static tacit_status move(growth *g, next_level *next)
+{
+    const int64_t *as =
+        g->as ? g->as->level[g->M->levels - 1].down.moves.to : NULL;
+    if (g->as && !as) return TACIT_OK;
+    TRY(tct_amg_move(next->matrix, next->G.width, is_small(g, next->all),
+                     g->M->base.n, as, &next->moves));
+    if (!g->as) TRY(tct_amg_moves_columns(&next->moves, g->A->q, 1));
+    next->rows = next->matrix->A.rows;
+    return TACIT_OK;
+}
+
 /* The next level, and P to it, or *why there is none. */
 static tacit_status coarsen(growth *g, next_level *next, const char **why)
 {
@@ -313,20 +327,24 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
     TRY(g->there ? coarsen_there(g, next) : coarsen_here(g, next));
     *why = judge(g, next);
     next->found = *why == NULL;
-    return TACIT_OK;
+    return next->found && next->matrix ? move(g, next) : TACIT_OK;
 }
 
-static tacit_status make_transfer(growth *g, const next_level *next,
-                                  tct_amg_level *L)
+static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
     g->M->there = g->M->there || g->there;
     if (g->there) return tct_amg_there_transfer(g->there, &L->down);
     TRY(copy_smooth(G->smooth, G->coarse * G->width * G->width, &L->smooth));
-    if (!g->as)
-        return tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down);
-    L->down = g->as->level[g->M->levels - 1].down;
-    return TACIT_OK;
+    if (g->as) {
+        L->down = g->as->level[g->M->levels - 1].down;
+    } else {
+        TRY(tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down));
+        L->down.moves = next->moves;
+        next->moves = (tct_amg_moves){.to = NULL};
+    }
+    if (!L->down.moves.to) return TACIT_OK;
+    return tacit_queue_alloc(g->A->q, (size_t)tct_amg_made(&L->down), &L->e);
 }
 
 static void say_end(tct_amg *M, const char *why)
@@ -347,6 +365,16 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
     return TACIT_OK;
 }
 
+/* What is smooth there, to the ranks that keep its rows. */
+static tacit_status move_smooth(const growth *g, next_level *next)
+{
+    const tct_amg_moves *moves = &g->M->level[g->M->levels - 1].down.moves;
+    tct_aggregates *G = &next->G;
+    TRY(tct_amg_move_values(g->A->world, moves, G->width, &G->smooth));
+    G->coarse = next->rows / G->width;
+    return TACIT_OK;
+}
+
 /* On to the next level, whose matrix and smooth vectors are taken over. */
 static tacit_status descend(growth *g, next_level *next)
 {
@@ -363,6 +391,7 @@ static tacit_status descend(growth *g, next_level *next)
         tct_amg_there_descend(g->there);
         return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
     }
+    TRY(move_smooth(g, next));
     tacit_matrix_destroy(&g->own);
     g->own = next->matrix;
     next->matrix = NULL;
@@ -387,8 +416,8 @@ static void tell_level(const growth *g, const tct_amg_level *L, int rounds,
 }
 
 /* The level at hand, if `next` follows it. */
-static tacit_status make_level(growth *g, tct_amg_level *L,
-                               const next_level *next, double seconds)
+static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
+                               double seconds)
 {
     const double start = tct_seconds();
     TRY(make_smoother(g, L, g->M->smoothing));
@@ -405,7 +434,7 @@ static tacit_status add_level(growth *g, bool *more)
     const char *why = NULL;
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
-    if (is_small(g, L)) TRY(make_inverse(g, L));
+    if (is_small(g, g->all)) TRY(make_inverse(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
@@ -418,6 +447,7 @@ static tacit_status add_level(growth *g, bool *more)
     if (*more) status = tct_agree(g->A->world, descend(g, &next));
     tacit_matrix_destroy(&next.matrix);
     tct_aggregates_free(&next.G);
+    tct_amg_moves_free(&next.moves);
     return status;
 }
 
@@ -433,45 +463,6 @@ static void set_factors(tct_amg *M)
                                                       : M->overcorrection;
         M->level[l].factor = ldexp(w, M->level[l].exponent - e);
     }
-}
-
-/* Of this rank: what the level has besides the operator's matrix. */
-static double bytes_of(const tct_amg *M, const tct_amg_level *L)
-{
-    const tct_amg_smoother *S = &L->smoother;
-    const int vectors =
-        !!S->d + !!S->t + !!S->y + !!L->b + !!L->x + !!L->b2 + !!L->x2;
-    double bytes = 8.0 * vectors * (double)L->n;
-    if (L->own) bytes += L->own->local->matrix_bytes;
-    if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
-    if (L->down.of)
-        bytes += 4.0 * (double)L->down.sets.count +
-                 (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
-    if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
-    if (!L->A) bytes += M->coarsest.block->matrix_bytes;
-    return bytes;
-}
-
-static tacit_status describe(tct_amg *M)
-{
-    tacit_precond_info *info = &M->about;
-    double bytes[TCT_AMG_LEVELS_MOST], rows = 0.0, entries = 0.0;
-    for (int l = 0; l < M->levels; l++) bytes[l] = bytes_of(M, &M->level[l]);
-    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)M->levels, bytes));
-    for (int l = 0; l < M->levels; l++) {
-        tacit_precond_level *about = &M->level[l].about;
-        about->bytes = bytes[l];
-        info->bytes += bytes[l];
-        rows += (double)about->rows;
-        entries += (double)about->nonzeros;
-    }
-    info->name = "amg";
-    info->detail = M->detail;
-    info->end = M->end[0] ? M->end : "the last is inverted";
-    info->levels = M->levels;
-    info->grid_complexity = rows / (double)M->level[0].about.rows;
-    info->operator_complexity = entries / (double)M->level[0].about.nonzeros;
-    return TACIT_OK;
 }
 
 /* What is smooth on the finest level. A single vector is for aggregates of rows. */
@@ -549,7 +540,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     if (!as) TRY(tct_amg_overcorrect(M)); /* else it is as theirs is */
     tell(&g, "factor of corrections found", start);
     TRY(tct_amg_bottom_create(M));
-    return describe(M);
+    return tct_amg_describe(M);
 }
 
 void tct_amg_clear(tct_amg *M)
@@ -559,7 +550,7 @@ void tct_amg_clear(tct_amg *M)
     tct_amg_bottom_clear(M);
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
-        double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c};
+        double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c, &L->e};
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
         tct_free(L->smooth);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/transfer.c - P has one entry a row, or as many as an aggregate
  * has columns: x += P e spreads what an aggregate has, and P' r adds up what its
- * rows have. Aggregates are of rows of one rank: there are no messages. Both read
+ * rows have. Aggregates are of rows of one rank: there are no messages but where
+ * the next level's rows are kept by others (moves.c). Both read
  * 12 bytes a row besides vectors, and 8 for each further column, half of what a
  * block of rows would, and P' takes r as the difference that it is, so that it is
  * never stored. */
@@ -144,4 +145,5 @@ void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T)
     double **const all[] = {&T->ptr, &T->list, &T->of, &T->weight, &T->listed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(q, all[i]);
+    tct_amg_moves_free(&T->moves);
 }

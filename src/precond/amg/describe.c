@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/describe.c - what is told of a hierarchy. */
+#include "precond/amg/amg.h"
+
+/* Of this rank: what the level has besides the operator's matrix. */
+static double bytes_of(const tct_amg *M, const tct_amg_level *L)
+{
+    const tct_amg_smoother *S = &L->smoother;
+    const int vectors =
+        !!S->d + !!S->t + !!S->y + !!L->b + !!L->x + !!L->b2 + !!L->x2;
+    double bytes = 8.0 * vectors * (double)L->n;
+    if (L->e) bytes += 8.0 * (double)tct_amg_made(&L->down);
+    if (L->own) bytes += L->own->local->matrix_bytes;
+    if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
+    if (L->down.of)
+        bytes += 4.0 * (double)L->down.sets.count +
+                 (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
+    if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
+    if (!L->A) bytes += M->coarsest.block->matrix_bytes;
+    return bytes;
+}
+
+tacit_status tct_amg_describe(tct_amg *M)
+{
+    tacit_precond_info *info = &M->about;
+    double bytes[TCT_AMG_LEVELS_MOST], rows = 0.0, entries = 0.0;
+    for (int l = 0; l < M->levels; l++) bytes[l] = bytes_of(M, &M->level[l]);
+    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)M->levels, bytes));
+    for (int l = 0; l < M->levels; l++) {
+        tacit_precond_level *about = &M->level[l].about;
+        about->bytes = bytes[l];
+        info->bytes += bytes[l];
+        rows += (double)about->rows;
+        entries += (double)about->nonzeros;
+    }
+    info->name = "amg";
+    info->detail = M->detail;
+    info->end = M->end[0] ? M->end : "the last is inverted";
+    info->levels = M->levels;
+    info->grid_complexity = rows / (double)M->level[0].about.rows;
+    info->operator_complexity = entries / (double)M->level[0].about.nonzeros;
+    return TACIT_OK;
+}

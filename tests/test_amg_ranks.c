@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_amg_ranks.c - algebraic multigrid on several ranks: as many
+ * iterations as on one, whoever cuts, and the levels that few ranks keep.
+ *
+ * RUN: np=2,3,4
+ * THREADS: 3 */
+#include "decorated.h"
+#include "gpu.h"
+#include "precond/amg/amg.h"
+#include "problem.h"
+
+typedef struct {
+    problem p;
+    tacit_operator *M;
+} amg;
+
+static void open_amg(amg *a, tacit_world *w, const char *matrix,
+                     const char *cut)
+{
+    const tacit_precond_options o = {.size = sizeof o};
+    problem *p = &a->p;
+    *a = (amg){.M = NULL};
+    p->result.size = sizeof p->result;
+    OK(tacit_matrix_open(w, matrix, NULL, &p->m));
+    OK(tacit_matrix_partition(p->m, cut, NULL));
+    OK(tacit_queue_create(w, "host", 1, &p->q));
+    OK(tacit_operator_create(p->q, p->m, "sell@none", &p->A));
+    OK(tacit_solver_create(p->q, p->A, "cg", &p->s));
+    OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &a->M));
+    OK(tacit_solver_set_precond(p->s, a->M));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    OK(tacit_queue_fill(p->q, p->n, 1.0, p->b));
+    OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
+}
+
+static int64_t solve(amg *a)
+{
+    const tacit_stop stop = {
+        .size = sizeof stop, .rtol = 1e-8, .max_iterations = 200};
+    OK(tacit_solver_run(a->p.s, a->p.b, a->p.x, &stop, &a->p.result));
+    assert_true(a->p.result.true_relative_residual <= 1e-8);
+    return a->p.result.iterations;
+}
+
+static void close_amg(amg *a)
+{
+    OK(tacit_solver_set_precond(a->p.s, NULL));
+    tacit_operator_destroy(&a->M);
+    close_problem(&a->p);
+}
+
+static int64_t iterations_of(tacit_world *w, const char *matrix,
+                             const char *cut)
+{
+    amg a;
+    open_amg(&a, w, matrix, cut);
+    const int64_t its = solve(&a);
+    close_amg(&a);
+    return its;
+}
+
+/* Of all ranks together, so that none waits for itself alone. */
+static int64_t iterations_alone(const char *matrix)
+{
+    tacit_world *self = NULL;
+    double its = 0.0;
+    OK(tacit_world_self(&self));
+    if (tacit_world_rank(test_world()) == 0)
+        its = (double)iterations_of(self, matrix, "contiguous");
+    tacit_world_destroy(&self);
+    OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &its));
+    return (int64_t)its;
+}
+
+/* Within a tenth and one. Of a network whose largest coefficients a cut meets,
+ * rows were left alone on all levels, or out of them. */
+static void ranks_change_few_iterations(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {"like:g3_circuit,150x150",
+                                           "like:g3_circuit,100x100",
+                                           "jump3d:24,1e4,1", "tet3d:20,1"};
+    static const char *const cuts[] = {"contiguous", "metis"};
+    for (int i = 0; i < 4; i++) {
+        const int64_t alone = iterations_alone(matrices[i]);
+        for (int k = 0; k < 2; k++) {
+            const int64_t its =
+                iterations_of(test_world(), matrices[i], cuts[k]);
+            if (10 * llabs(its - alone) > alone + 10)
+                fail_msg("%s, %s: %d iterations, %d on one rank", matrices[i],
+                         cuts[k], (int)its, (int)alone);
+        }
+    }
+}
+
+/* Rank 0 has all of the second level, and of what is inverted each a part; the
+ * global size stays. */
+static void few_ranks_keep_small_levels(void **state)
+{
+    (void)state;
+    const int size = tacit_world_size(test_world());
+    const int rank = tacit_world_rank(test_world());
+    amg a;
+    open_amg(&a, test_world(), "poisson3d:26", "contiguous");
+    const tct_amg *M = (const tct_amg *)(const void *)a.M;
+    assert_int_equal(M->levels, 4);
+    for (int l = 0; l < M->levels; l++) {
+        const tct_amg_level *L = &M->level[l];
+        double sum = (double)L->n;
+        OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &sum));
+        assert_int_equal((int64_t)sum, L->about.rows);
+        if (l == 0) assert_true(L->n <= L->about.rows / size + 60);
+        else if (l < 3) assert_int_equal(L->n, rank ? 0 : L->about.rows);
+        else assert_true(L->n > 0 && L->n <= L->about.rows / size + 1);
+    }
+    solve(&a);
+    close_amg(&a);
+}
+
+static void moved_levels_have_the_same_bits(void **state)
+{
+    (void)state;
+    double *first = NULL;
+    for (int k = 0; k < 2; k++) {
+        amg a;
+        open_amg(&a, test_world(), "like:g3_circuit,60x60", "metis");
+        solve(&a);
+        double *x = host_copy(a.p.q, a.p.n, a.p.x);
+        if (k == 0) first = x;
+        else assert_true(same_bits(first, x, a.p.n));
+        if (k > 0) free(x);
+        close_amg(&a);
+    }
+    free(first);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(ranks_change_few_iterations),
+        cmocka_unit_test(few_ranks_keep_small_levels),
+        cmocka_unit_test(moved_levels_have_the_same_bits),
+    };
+    TEST_MPI_MAIN(tests);
+}
