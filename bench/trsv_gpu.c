@@ -2,8 +2,10 @@
  * bench/trsv_gpu.c - triangular solves on a GPU, beside cuSPARSE's SpSV and SpSM with
  * the same permuted factor.
  *
- *     trsv_gpu [-c COLUMNS] [-s] MATRIX...      -s: without cuSPARSE
+ *     trsv_gpu [-c COLUMNS] [-s] [-i ORDER] MATRIX...
  *
+ * -s: without cuSPARSE; -i: of the incomplete factor IC(0), its rows in ORDER
+ * (natural, top-nd, nd, multicolor), by rows and with one right-hand side.
  * Prints tab-separated rows, first of each matrix what it is: rows, entries of L,
  * values stored in the plan, tasks, depth, condition, seconds of the factor, of the
  * plan (inversion) and of its upload; then for 1 and for COLUMNS (50) right-hand
@@ -14,6 +16,7 @@
  * as many solves as take some 2 seconds, 5 at least. */
 #include "matrix/matrix.h"
 #include "triangular/factor.h"
+#include "triangular/rows.h"
 #include "triangular/solver.h"
 #include <math.h>
 #include <stdio.h>
@@ -72,11 +75,12 @@ static double residual_of(const problem *p, const double *b, const double *x)
     return sqrt(up / down);
 }
 
-static problem open_problem(tacit_world *w, const char *name, int columns)
+static problem open_problem(tacit_world *w, const char *name, int columns,
+                            const tacit_factor_options *how)
 {
     problem p = {.name = name, .columns = columns, .P = {.size = sizeof p.P}};
     OK(tacit_matrix_open(w, name, NULL, &p.m));
-    OK(tacit_factor_create(p.m, NULL, &p.F));
+    OK(tacit_factor_create(p.m, how, &p.F));
     OK(tacit_factor_view(p.F, &p.P));
     CUDA(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
     OK(tacit_queue_on_stream(w, "cuda", 1, p.stream, &p.q));
@@ -213,6 +217,52 @@ static void measure(const problem *p, double factor_seconds)
         measure_ours(p, S, columns);
         tacit_factor_solver_destroy(&S);
     }
+}
+
+/* --- by rows ------------------------------------------------------------------------------ */
+
+typedef struct {
+    const problem *p;
+    tct_rows *R;
+} by_rows;
+
+static void solve_rows(void *ctx)
+{
+    const by_rows *r = ctx;
+    OK(tct_rows_solve(r->R, r->p->q, r->p->B, r->p->X));
+}
+
+/* The largest difference to what the host finds, over the largest element. */
+static double error_of(const problem *p)
+{
+    double *x = malloc(p->n * sizeof *x), *y = malloc(p->n * sizeof *y);
+    double apart = 0.0, most = 0.0;
+    CUDA(cudaMemcpy(x, p->X, p->n * sizeof *x, cudaMemcpyDeviceToHost));
+    OK(tacit_factor_solve(p->F, 1, p->b, p->n, y, p->n));
+    for (size_t i = 0; i < p->n; i++) {
+        apart = fmax(apart, fabs(x[i] - y[i]));
+        most = fmax(most, fabs(y[i]));
+    }
+    free(x);
+    free(y);
+    return apart / most;
+}
+
+static void measure_rows(const problem *p)
+{
+    by_rows r = {.p = p};
+    const double start = tct_seconds();
+    OK(tct_rows_create(p->q, &p->P, NULL, &r.R));
+    const double seconds = tct_seconds() - start;
+    const tct_rows_info info = tct_rows_about(r.R);
+    const spread s = time_of(p->stream, (job){solve_rows, &r}, WARM, RUNS);
+    CUDA(cudaStreamSynchronize(p->stream));
+    printf("%s\ttacit by rows\tboth %.4f (%.4f to %.4f)\t%.0f GB/s\tlevels %d, "
+           "%d\twarps %d\tset up %.3f s\terror %.1e\n",
+           p->name, s.median, s.low, s.high, 1e-6 * info.bytes / s.median,
+           info.levels[0], info.levels[1], info.warps, seconds, error_of(p));
+    fflush(stdout);
+    tct_rows_destroy(&r.R);
 }
 
 /* --- cuSPARSE's --------------------------------------------------------------------------- */
@@ -411,20 +461,26 @@ int main(int argc, char **argv)
     int columns = 50, letter;
     bool theirs = true;
     tacit_world *w = NULL;
-    while ((letter = getopt(argc, argv, "c:s")) != -1) {
+    tacit_factor_options how = {.size = sizeof how};
+    while ((letter = getopt(argc, argv, "c:si:")) != -1) {
         if (letter == 'c') columns = atoi(optarg);
         else if (letter == 's') theirs = false;
+        else if (letter == 'i') how.order = optarg;
         else columns = 0;
     }
     if (columns < 1 || columns > 64 || optind == argc) {
-        fprintf(stderr, "trsv_gpu [-c COLUMNS] [-s] MATRIX...\n");
+        fprintf(stderr, "trsv_gpu [-c COLUMNS] [-s] [-i ORDER] MATRIX...\n");
         return 1;
     }
+    const bool rows = how.order != NULL;
+    if (rows) how.kind = TACIT_FACTOR_IC0;
+    if (rows) columns = 1;
     OK(tacit_world_self(&w));
     for (; optind < argc; optind++) {
         const double start = tct_seconds();
-        problem p = open_problem(w, argv[optind], columns);
-        measure(&p, tct_seconds() - start);
+        problem p = open_problem(w, argv[optind], columns, &how);
+        if (rows) measure_rows(&p);
+        else measure(&p, tct_seconds() - start);
         if (theirs) measure_theirs(&p);
         close_problem(&p);
     }

@@ -220,12 +220,67 @@ static void levels_are_told(void **state)
     tacit_queue_destroy(&q);
 }
 
+/* Of cg with ic0, its rows in `order`; < 0: the loop is not there. */
+static int64_t iterations_of(const char *device, const char *loop,
+                             const char *order, const char *format)
+{
+    const tacit_precond_options o = {.size = sizeof o, .order = order};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    tacit_result result = {.size = sizeof result};
+    tacit_matrix *m = gallery_matrix("jump3d:17,100,1");
+    tacit_queue *q = open_queue(device);
+    tacit_operator *A = NULL, *M = NULL;
+    tacit_solver *s = NULL;
+    OK(tacit_operator_create(q, m, format, &A));
+    const size_t n = (size_t)tacit_operator_local_rows(A);
+    double *b = random_vector(n, 8), *B = device_vector(q, n, b);
+    double *X = poisoned_vector(q, n);
+    OK(tacit_precond_create_of(A, m, "ic0", &o, &M));
+    OK(tacit_solver_create(q, A, "cg", &s));
+    OK(tacit_solver_set_precond(s, M));
+    OK(tacit_solver_set_loop(s, loop));
+    OK(tacit_queue_fill(q, n, 0.0, X));
+    OK(tacit_solver_run(s, B, X, &stop, &result));
+    assert_true(result.true_relative_residual <= 1e-8);
+    tacit_solver_destroy(&s);
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&A);
+    tacit_queue_free(q, &B);
+    tacit_queue_free(q, &X);
+    free(b);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+    return result.iterations;
+}
+
+static void ic0_takes_the_iterations_of_the_host(void **state)
+{
+    (void)state;
+    static const char *const orders[] = {"natural", "nd", "multicolor"};
+    static const char *const loops[] = {"host", "graph"};
+    for (int o = 0; o < 3; o++) {
+        const int64_t wanted = iterations_of("host", "host", orders[o], "csr");
+        for (int l = 0; l < 2; l++)
+            for (int f = 0; f < 2; f++) {
+                const int64_t its =
+                    iterations_of(TEST_DEVICE, loops[l], orders[o],
+                                  f ? "sell@rcm" : "sell@none");
+                /* another order of the operator is one of the factor, too */
+                if (llabs(its - wanted) > (f ? wanted / 2 : 1))
+                    fail_msg("%s, loop %s, %s: %d iterations, not %d",
+                             orders[o], loops[l], f ? "rcm" : "none", (int)its,
+                             (int)wanted);
+            }
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_wait_in_all_ways),
         cmocka_unit_test(a_thousand_solves_have_the_same_bits),
         cmocka_unit_test(levels_are_told),
+        cmocka_unit_test(ic0_takes_the_iterations_of_the_host),
     };
     TEST_GPU_MAIN(tests);
 }
