@@ -106,9 +106,10 @@ typedef struct tacit_precond_options {
  * early and the last is smoothed: tacit_precond_describe tells.
  *
  * direct is L L' = A (tacit/factor.h), so that a method needs an iteration or two
- * for what rounding has left. For one process, on the host; it says what memory it
- * needs before it begins.
- * ic0 and direct are applied to several right-hand sides at once where a solver has
+ * for what rounding has left. For one process; it says what memory it needs
+ * before it begins.
+ * The host makes the factors of ic0 and direct; on a GPU each application is one
+ * kernel. ic0 and direct are applied to several right-hand sides at once where a solver has
  * them in step; with direct a column may then differ by rounding from what it is alone.
  *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
@@ -125,7 +126,7 @@ typedef struct tacit_precond_options {
  * Errors      as tacit_precond_create; INVALID (`matrix` is not that of A, or an
  *             operator has taken its entries; options; a near-null vector that is
  *             0 or not finite), INPUT (a diagonal entry that is not positive,
- *             naming its row), UNSUPPORTED (2^31 rows on a rank; ic0 on a GPU), DEVICE,
+ *             naming its row), UNSUPPORTED (2^31 rows on a rank), DEVICE,
  *             COMM. */
 TACIT_API tacit_status tacit_precond_create_of(
     const tacit_operator *A, const tacit_matrix *matrix, const char *name,

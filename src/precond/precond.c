@@ -10,8 +10,7 @@ static const tct_precond preconds[] = {
     {.about = {.name = "jacobi", .summary = "the diagonal"},
      .create = tct_jacobi_create},
     {.about = {.name = "ic0",
-               .summary = "incomplete Cholesky factor of a rank's rows, on the "
-                          "host",
+               .summary = "incomplete Cholesky factor of a rank's rows",
                .of_matrix = true},
      .create = tct_ic0_create,
      .entry_bytes = 18.0,
