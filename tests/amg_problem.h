@@ -3,6 +3,7 @@
 #ifndef TACIT_TESTS_AMG_PROBLEM_H
 #define TACIT_TESTS_AMG_PROBLEM_H
 #include "gpu.h"
+#include "precond/amg/amg.h"
 #include "problem.h"
 
 typedef struct {
@@ -47,6 +48,15 @@ static inline int64_t solve_amg(amg *a, double rtol)
     OK(tacit_solver_run(a->p.s, a->p.b, a->p.x, &stop, &a->p.result));
     assert_true(a->p.result.true_relative_residual <= rtol);
     return a->p.result.iterations;
+}
+
+/* Levels whose rows are not kept by the ranks that make them. */
+static inline int moved_levels(const tacit_operator *M)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    int count = 0;
+    for (int l = 0; l < m->levels; l++) count += m->level[l].e != NULL;
+    return count;
 }
 
 #endif

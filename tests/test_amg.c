@@ -10,7 +10,6 @@
 #include "amg_problem.h"
 #include "decorated.h"
 #include "matrix/matrix.h"
-#include "precond/amg/amg.h"
 
 static tacit_precond_options options_of(const char *cycle, const char *smoother,
                                         int degree)
@@ -366,15 +365,6 @@ static void passes_stand_behind_products(void **state)
 }
 
 /* --- what it costs ----------------------------------------------------------- */
-
-/* Levels whose rows are not kept by the ranks that make them. */
-static int moved_levels(const tacit_operator *M)
-{
-    const tct_amg *m = (const tct_amg *)(const void *)M;
-    int count = 0;
-    for (int l = 0; l < m->levels; l++) count += m->level[l].e != NULL;
-    return count;
-}
 
 /* 2 k products a level and one with the inverse; no sum. What is moved to other
  * ranks goes there and back. */

@@ -456,7 +456,8 @@ static tacit_status check_precond(const cli_settings *set, bool autos)
         FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
     const bool ic0 = set->precond && strcmp(set->precond, "ic0") == 0;
     if ((set->order || set->leaves) && !ic0 &&
-        set->command != &cli_command_factor)
+        set->command != &cli_command_factor &&
+        set->command != &cli_command_trsv)
         FAIL(TACIT_INVALID, "--%s belongs to --precond ic0",
              set->order ? "order" : "leaves");
     return check_varying(set);

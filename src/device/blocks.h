@@ -227,13 +227,14 @@ TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
 TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
 {
     const int usable = blocks_scale(s, D);
-    TCT_ONE D->least = 1.0;
-    for (int k = 0; k < usable; k++) {
+    double lowest = 1.0;
+    int k = 0;
+    for (; k < usable; k++) {
         const double pivot = D->W[k][k];
         const double one_over = 1.0 / sqrt(pivot);
         TCT_MEET();
-        if (!(pivot > least)) return k;
-        TCT_ONE if (pivot < D->least) D->least = pivot;
+        if (!(pivot > least)) break;
+        if (pivot < lowest) lowest = pivot;
         TCT_EACH(i, usable)
         {
             if (i > k) D->W[i][k] *= one_over; /* column k of L */
@@ -248,7 +249,8 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
         }
         TCT_MEET();
     }
-    return usable;
+    TCT_ONE D->least = lowest;
+    return k;
 }
 
 /* --- a block ----------------------------------------------------------------------- */
