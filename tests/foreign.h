@@ -5,24 +5,11 @@
 #define TESTS_FOREIGN_H
 #include "base/base.h"
 #include "mpi_main.h"
+#include "said.h"
 #include <math.h>
-#include <tacit/tacit.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#define OK(call)                                              \
-    do {                                                      \
-        if ((call) != TACIT_OK)                               \
-            fail_msg("%s: %s", #call, tacit_error_message()); \
-    } while (0)
-#define EXPECT(status, text, call)                         \
-    do {                                                   \
-        assert_int_equal((call), (status));                \
-        if (!strstr(tacit_error_message(), (text)))        \
-            fail_msg("%s: no '%s' in '%s'", #call, (text), \
-                     tacit_error_message());               \
-    } while (0)
 
 /* Small matrices, of which threads, ours and SuperLU_DIST's, would wait for each other
  * most of the time. */

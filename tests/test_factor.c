@@ -6,26 +6,13 @@
 #include "base/base.h"
 #include "mpi_main.h"
 #include "problem.h"
+#include "said.h"
 #include "triangular/dense.h"
 #include "triangular/factor.h"
 #include <math.h>
-#include <tacit/tacit.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#define OK(call)                                              \
-    do {                                                      \
-        if ((call) != TACIT_OK)                               \
-            fail_msg("%s: %s", #call, tacit_error_message()); \
-    } while (0)
-#define EXPECT(status, text, call)                         \
-    do {                                                   \
-        assert_int_equal((call), (status));                \
-        if (!strstr(tacit_error_message(), (text)))        \
-            fail_msg("%s: no '%s' in '%s'", #call, (text), \
-                     tacit_error_message());               \
-    } while (0)
 
 /* --- matrices ------------------------------------------------------------------- */
 

@@ -6,22 +6,9 @@
  * THREADS: 4,12
  * PROCESSES: 4 */
 #include "mpi_main.h"
+#include "said.h"
 #include "triangular/trsv.h"
 #include <math.h>
-#include <tacit/tacit.h>
-
-#define OK(call)                                              \
-    do {                                                      \
-        if ((call) != TACIT_OK)                               \
-            fail_msg("%s: %s", #call, tacit_error_message()); \
-    } while (0)
-#define EXPECT(status, text, call)                         \
-    do {                                                   \
-        assert_int_equal((call), (status));                \
-        if (!strstr(tacit_error_message(), (text)))        \
-            fail_msg("%s: no '%s' in '%s'", #call, (text), \
-                     tacit_error_message());               \
-    } while (0)
 
 enum { SCHEMES = 4, MOST = 50 };
 static const char *const schemes[SCHEMES] = {"3d", "2d", "baseline3d", "p2p"};
