@@ -15,9 +15,9 @@
  * and both, L and L' stored as rows each, without the zeros that panels store, in
  * as many solves as take some 2 seconds, 5 at least. */
 #include "matrix/matrix.h"
-#include "triangular/factor.h"
-#include "triangular/rows.h"
-#include "triangular/solver.h"
+#include "triangular/device/rows.h"
+#include "triangular/device/solver.h"
+#include "triangular/factor/factor.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -3,7 +3,7 @@
  * a task. Rows of X are the factor's. */
 #ifndef TACIT_TESTS_PLAN_HOST_H
 #define TACIT_TESTS_PLAN_HOST_H
-#include "triangular/nodes.h"
+#include "triangular/device/nodes.h"
 
 /* The vectors of a solve with `columns` side by side. */
 typedef struct {

@@ -7,7 +7,7 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "problem.h"
-#include "triangular/factor.h"
+#include "triangular/factor/factor.h"
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>

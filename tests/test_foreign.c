@@ -7,7 +7,7 @@
 #include "foreign.h"
 #include "io_files.h"
 #include "mpi_main.h"
-#include "triangular/import.h"
+#include "triangular/foreign/import.h"
 #include <math.h>
 
 /* --- the tree ------------------------------------------------------------------- */

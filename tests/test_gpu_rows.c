@@ -5,7 +5,7 @@
  *
  * LABEL: gpu */
 #include "gpu.h"
-#include "triangular/rows.h"
+#include "triangular/device/rows.h"
 
 /* --- matrices ------------------------------------------------------------------ */
 

@@ -7,7 +7,7 @@
  * PROCESSES: 4 */
 #include "mpi_main.h"
 #include "said.h"
-#include "triangular/trsv.h"
+#include "triangular/grid/trsv.h"
 #include <math.h>
 
 enum { SCHEMES = 4, MOST = 50 };

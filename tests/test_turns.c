@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_turns.c - solves with a plan in which threads stand for the blocks of
  * a GPU: they take tasks in turns and wait for each other by the text that the
- * kernel runs (triangular/turns.h), late now and then, and more or fewer of them.
+ * kernel runs (triangular/device/turns.h), late now and then, and more or fewer of them.
  * Built with ThreadSanitizer it sees all of it. The plan: kinds of factors, those
  * it has to refuse, and nodes that are made narrower.
  *
@@ -10,7 +10,7 @@
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "plan_host.h"
-#include "triangular/factor.h"
+#include "triangular/factor/factor.h"
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>

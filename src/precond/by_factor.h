@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/by_factor.h - the first member of a preconditioner that solves with a
- * factor of this rank's rows (triangular/factor.h), where the vectors are. */
+ * factor of this rank's rows (triangular/factor/factor.h), where the vectors are. */
 #ifndef TCT_BY_FACTOR_H
 #define TCT_BY_FACTOR_H
 #include "precond/precond.h"
-#include "triangular/factor.h"
-#include "triangular/rows.h"
+#include "triangular/device/rows.h"
+#include "triangular/factor/factor.h"
 
 /* What an application of so many columns is called with. */
 typedef struct tct_for_columns {

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triangular/device/gpu/solve.cu - both triangular solves in one kernel: blocks take tasks
+ * in turns (triangular/device/turns.h) until there are no more. */
+#include "triangular/device/gpu/node.cuh"
+
+/* All nodes of a branch: those of a level first by a warp each, then the large ones
+ * by the block. */
+template <int TILES>
+static __device__ void d_branch(const tct_tri_job &J, const tct_branch &B,
+                                bool up, double *room)
+{
+    for (int32_t l = B.from; l < B.to; l++) {
+        const tct_level L = J.a.level[up ? B.to - 1 - (l - B.from) : l];
+        for (int32_t k = L.from + tct_warp(); k < L.alone; k += TCT_SOLVE_WARPS)
+            d_node<tct_warp_team, TILES>(J, J.a.order[k], up, room);
+        __syncthreads();
+        for (int32_t k = L.alone; k < L.to; k++)
+            d_node<tct_block_team, TILES>(J, J.a.order[k], up, room);
+    }
+}
+
+static __device__ inline void d_expect_branch(const tct_tri_job &J,
+                                              const tct_branch &B, bool up)
+{
+    const int32_t end = J.a.level[B.to - 1].to;
+    for (int32_t k = J.a.level[B.from].from + tct_warp(); k < end;
+         k += TCT_SOLVE_WARPS) {
+        const tct_node N = J.a.node[J.a.order[k]];
+        d_expect<tct_warp_team>(J, N, up, 0, up ? N.w : N.h);
+    }
+}
+
+/* A task of thread 0's, for all of the block; waits in between: false, in vain. */
+template <int TILES>
+static __device__ inline bool d_task(const tct_tri_job &J, const tct_hand &hand,
+                                     const tct_task &t, bool up, double *room)
+{
+    __shared__ bool fine;
+    constexpr int STRIDE = TILES == 0 ? 1 : TILES * TCT_SOLVE_TILE;
+    tct_node N;
+    tct_branch B;
+    if (t.what < 0) {
+        B = J.a.branch[-1 - t.what];
+        d_expect_branch(J, B, up);
+    } else {
+        N = J.a.node[t.what];
+        d_expect<tct_block_team>(J, N, up, t.from, t.to);
+    }
+    if (threadIdx.x == 0) fine = tct_turns_await(&J.round, &hand, &t);
+    __syncthreads();
+    if (!fine) return false;
+    if (t.what < 0) d_branch<TILES>(J, B, up, room);
+    else if (t.from < 0) d_put_together<STRIDE>(J, N, -1 - t.from, t.to);
+    else
+        d_part<tct_block_team, TILES>(J, N, up, t.from, t.to,
+                                      t.wait >= J.together, room);
+    return true;
+}
+
+/* One thread speaks for its block. */
+template <int TILES>
+static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)
+    solve_kernel(const __grid_constant__ tct_tri_job J)
+{
+    __shared__ double room[TCT_ROOM];
+    __shared__ tct_task task;
+    __shared__ int32_t number;
+    const tct_round &R = J.round;
+    tct_hand hand = {0, 0, 0};
+    if (threadIdx.x == 0) hand = tct_turns_begin(&R);
+    for (;;) {
+        if (threadIdx.x == 0) number = tct_turns_next(&R, &hand, &task);
+        __syncthreads();
+        const int32_t k = number;
+        if (k < 0) break;
+        const tct_task t = task;
+        if (!d_task<TILES>(J, hand, t, k >= J.down, room)) break;
+        __syncthreads();
+        if (threadIdx.x == 0) tct_turns_done(&R, &t);
+    }
+    if (threadIdx.x == 0) tct_turns_end(&R, &hand, gridDim.x);
+}
+
+/* --- which one ---------------------------------------------------------------------- */
+
+typedef void (*kernel)(const tct_tri_job);
+
+static kernel kernel_for(int columns)
+{
+    switch (tct_tri_stride(columns)) {
+    case 1: return solve_kernel<0>;
+    case TCT_SOLVE_TILE: return solve_kernel<1>;
+    case 4 * TCT_SOLVE_TILE: return solve_kernel<4>;
+    default: return solve_kernel<TCT_SOLVE_TILES>;
+    }
+}
+
+gpu_error tct_tri_occupancy(int columns, int *blocks)
+{
+    return gpu_occupancy(blocks, kernel_for(columns), TCT_SOLVE_THREADS, 0);
+}
+
+gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream)
+{
+    kernel_for(job->columns)<<<blocks, TCT_SOLVE_THREADS, 0, stream>>>(*job);
+    return gpu_last_error();
+}

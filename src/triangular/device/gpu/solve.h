@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triangular/device/gpu/solve.h - the kernel that solves with a plan: what the host gives
+ * it. */
+#ifndef TCT_TRIANGULAR_GPU_SOLVE_H
+#define TCT_TRIANGULAR_GPU_SOLVE_H
+#include "device/gpu/gpu.h"
+#include "triangular/device/nodes.h"
+
+enum {
+    TCT_SOLVE_THREADS = 256, /* of a block */
+    TCT_SOLVE_WARPS = TCT_SOLVE_THREADS / GPU_WAVE,
+    TCT_SOLVE_TILE = 8,  /* columns of a tile of right-hand sides  */
+    TCT_SOLVE_TILES = 8, /* ... of which there are so many, at most */
+    TCT_SOLVE_AT_ONCE = TCT_SOLVE_TILE * TCT_SOLVE_TILES
+};
+
+/* A plan and its factor's scalings on the device: as in tct_tri_plan. */
+typedef struct tct_tri_arrays {
+    const tct_node *node;
+    const int32_t *order;
+    const tct_level *level;
+    const tct_branch *branch;
+    const double *value, *upper; /* of L and of U'                     */
+    const tct_take *take;
+    const int32_t *row, *rest;
+    const int32_t *place; /* [rows] of each in B and X          */
+    const double *scale;  /* [rows] or NULL, as what follows    */
+    const double *row_scale, *col_scale; /* [rows] as in B and X       */
+    double *y, *x; /* [rows], u [updates]: columns side by side, 1, or as many
+                      as tiles have                                        */
+    double *u;
+} tct_tri_arrays;
+
+typedef struct tct_tri_job {
+    tct_tri_arrays a;
+    tct_round round;
+    const double *B; /* column j at B + j ldb */
+    double *X;
+    int64_t ldb, ldx;
+    int columns;
+    int32_t down;     /* tasks before this one are of the pass down          */
+    int32_t together; /* who waits for a counter from here on, down, finds its
+                         right-hand side in x                             */
+} tct_tri_job;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Columns that stand side by side in y, x and u of a job with `columns`: one, or
+ * 1, 4 or 8 tiles. */
+static inline int tct_tri_stride(int columns)
+{
+    const int tiles = columns <= TCT_SOLVE_TILE       ? 1
+                      : columns <= 4 * TCT_SOLVE_TILE ? 4
+                                                      : TCT_SOLVE_TILES;
+    return columns == 1 ? 1 : tiles * TCT_SOLVE_TILE;
+}
+/* Blocks of the kernel for `columns` that a multiprocessor holds. */
+gpu_error tct_tri_occupancy(int columns, int *blocks);
+gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream);
+#ifdef __cplusplus
+}
+#endif
+#endif

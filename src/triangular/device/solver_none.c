@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * triangular/device/solver_none.c - no solves on a GPU: the build has no CUDA. */
+#include "triangular/device/solver.h"
+
+tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
+                                   const int32_t *place,
+                                   const tacit_factor_solver_options *options,
+                                   tacit_factor_solver **out)
+{
+    (void)q, (void)P, (void)place, (void)options, (void)out;
+    FAIL(TACIT_UNSUPPORTED,
+         "a solver of factors is for a GPU, and this build has no CUDA: solve "
+         "with tacit_factor_solve, or configure with -DTACIT_CUDA=ON");
+}
+
+tacit_status tacit_factor_solver_create(
+    tacit_queue *queue, const tacit_factor_panels *panels,
+    const tacit_factor_solver_options *options, tacit_factor_solver **out)
+{
+    REQUIRE(queue != NULL && panels != NULL && out != NULL);
+    return tct_factor_solver_new(queue, panels, NULL, options, out);
+}
+
+void tacit_factor_solver_destroy(tacit_factor_solver **solver)
+{
+    (void)solver; /* there are none */
+}
+
+tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,
+                                     const double *B, size_t ldb, double *X,
+                                     size_t ldx)
+{
+    (void)columns, (void)B, (void)ldb, (void)X, (void)ldx;
+    REQUIRE(solver != NULL);
+    FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
+}
+
+tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver)
+{
+    REQUIRE(solver != NULL);
+    FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
+}
+
+tacit_status tacit_factor_solver_describe(const tacit_factor_solver *solver,
+                                          tacit_factor_solver_info *out)
+{
+    REQUIRE(solver != NULL && out != NULL);
+    FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
+}
