@@ -8,8 +8,7 @@
  * its columns; what it is multiplied by lies in shared memory, a slab at a time. */
 #ifndef TCT_TRIANGULAR_NODE_CUH
 #define TCT_TRIANGULAR_NODE_CUH
-#include "device/gpu/lane.cuh"
-#include "triangular/device/gpu/solve.h"
+#include "triangular/device/gpu/terms.cuh"
 
 /* --- teams --------------------------------------------------------------------- */
 
@@ -31,79 +30,6 @@ static constexpr int TCT_ROOM_PARTS = TCT_NODE_WIDTH;
 static constexpr int TCT_ROOM = TCT_NODE_WIDTH + TCT_SOLVE_THREADS;
 static_assert(TCT_ALONE_WIDTH * TCT_SOLVE_WARPS <= TCT_NODE_WIDTH, "shares");
 
-/* --- what both ways read ---------------------------------------------------------- */
-
-/* Row `j` of the right-hand side, column n. */
-static __device__ inline double d_given(const tct_tri_job &J, int j, int n)
-{
-    const int32_t at = tct_read_only(&J.a.place[j]);
-    const double b = J.B[at + n * J.ldb];
-    return J.a.row_scale ? b * tct_read_only(&J.a.row_scale[at]) : b;
-}
-/* What row i of a node takes from its children, in their order. */
-template <int STRIDE>
-static __device__ inline double d_taken(const tct_tri_job &J, const tct_node &N,
-                                        int i, int n)
-{
-    double v = 0.0;
-    if (N.leaf) return v;
-    const tct_take t = J.a.take[N.slot + i];
-    if (t.first >= 0) v = J.a.u[(int64_t)t.first * STRIDE + n];
-    if (t.second >= 0) v += J.a.u[(int64_t)t.second * STRIDE + n];
-    if (t.second >= -1) return v;
-    const int32_t *rest = &J.a.rest[-2 - t.second];
-    for (int k = 1; k <= rest[0]; k++)
-        v += J.a.u[(int64_t)rest[k] * STRIDE + n];
-    return v;
-}
-/* Row i of what a node is multiplied by on the way down: put together before, or
- * now. */
-template <int STRIDE>
-static __device__ inline double
-d_wanted(const tct_tri_job &J, const tct_node &N, int i, int n, bool together)
-{
-    const int j = N.first + i;
-    if (together) return J.a.x[(int64_t)j * STRIDE + n];
-    const double b = n < J.columns ? d_given(J, j, n) : 0.0;
-    return b + d_taken<STRIDE>(J, N, i, n);
-}
-/* Row i of what a node is multiplied by on the way up. */
-template <int STRIDE>
-static __device__ inline double d_known(const tct_tri_job &J, const tct_node &N,
-                                        int i, int n)
-{
-    if (i < N.w) return J.a.y[(int64_t)(N.first + i) * STRIDE + n];
-    const int row = tct_read_only(&J.a.row[N.below + i - N.w]);
-    return J.a.x[(int64_t)row * STRIDE + n];
-}
-
-/* --- and write ------------------------------------------------------------------ */
-
-/* `v` is row i of the product on the way down, without what is gathered. */
-template <int STRIDE>
-static __device__ inline void
-d_put_down(const tct_tri_job &J, const tct_node &N, int i, int n, double v)
-{
-    if (i < N.w) {
-        const int j = N.first + i;
-        if (J.a.scale) v *= tct_read_only(&J.a.scale[j]);
-        J.a.y[(int64_t)j * STRIDE + n] = v;
-    } else {
-        J.a.u[(N.below + i - N.w) * STRIDE + n] = v;
-    }
-}
-template <int STRIDE>
-static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
-                                       int i, int n, double v)
-{
-    const int j = N.first + i;
-    J.a.x[(int64_t)j * STRIDE + n] = v;
-    if (n >= J.columns) return;
-    const int32_t at = tct_read_only(&J.a.place[j]);
-    if (J.a.col_scale) v *= tct_read_only(&J.a.col_scale[at]);
-    J.X[at + n * J.ldx] = v;
-}
-
 /* --- one column --------------------------------------------------------------------- */
 
 /* The `s` of threads that are a multiple of `rows` apart, a power of two: to those
@@ -123,21 +49,28 @@ static __device__ inline double d_add_parts(double s, int rows, double *parts)
     return s;
 }
 
-/* to[place(e)] = value(e) for all e < count, loads of some before their stores. */
-template <class TEAM, int BATCH, class VALUE, class PLACE>
-static __device__ inline void d_bring(int count, double *to, const VALUE &value,
-                                      const PLACE &place)
+/* s += columns group, group + groups, ... before `end` of P, of each row of which p
+ * has the first, times v; a thread waits for AHEAD of each at once. */
+template <int ROWS, int AHEAD>
+static __device__ inline void
+d_add_columns(const double *const (&p)[ROWS], int64_t step, int group,
+              int groups, int end, const double *v, double (&s)[ROWS])
 {
-    for (int e = TEAM::thread(); e < count; e += BATCH * TEAM::THREADS) {
-        double v[BATCH];
+    int64_t at = 0;
+    for (int j = group; j < end; j += AHEAD * groups, at += AHEAD * step) {
+        double a[ROWS][AHEAD];
 #pragma unroll
-        for (int b = 0; b < BATCH; b++)
-            if (e + b * TEAM::THREADS < count)
-                v[b] = value(e + b * TEAM::THREADS);
+        for (int b = 0; b < AHEAD; b++)
 #pragma unroll
-        for (int b = 0; b < BATCH; b++)
-            if (e + b * TEAM::THREADS < count)
-                to[place(e + b * TEAM::THREADS)] = v[b];
+            for (int r = 0; r < ROWS; r++)
+                a[r][b] = j + b * groups < end
+                              ? tct_read_only(p[r] + at + b * step)
+                              : 0.0;
+#pragma unroll
+        for (int b = 0; b < AHEAD; b++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                if (j + b * groups < end) s[r] += a[r][b] * v[j + b * groups];
     }
 }
 
@@ -147,33 +80,94 @@ static __device__ void d_down_one(const tct_tri_job &J, const tct_node &N,
                                   int from, int to, bool together, double *v,
                                   double *parts)
 {
+    constexpr bool ALONE = TEAM::THREADS == GPU_WAVE;
+    constexpr int BATCH = ALONE ? 2 : 4, ROWS = ALONE ? 2 : 1,
+                  AHEAD = ALONE ? 4 : 8;
     const int t = TEAM::thread();
-    d_bring<TEAM, TEAM::THREADS == GPU_WAVE ? 2 : 4>(
-        min(N.w, to), v,
-        [&](int j) { return d_wanted<1>(J, N, j, 0, together); },
-        [](int j) { return j; });
+    d_bring<1, TEAM, BATCH>(
+        0, min(N.w, to), N.w, v, 1,
+        [&](const tct_places<BATCH> &at, tct_share<1>(&s)[BATCH]) {
+            d_wanted<1>(J, N, together, at, s);
+        });
     TEAM::sync();
     int rows = TCT_SOLVE_TILE;
     while (rows < to - from && rows < TEAM::THREADS) rows *= 2;
     const int group = t / rows, groups = TEAM::THREADS / rows;
     const int64_t step = (int64_t)groups * N.ld;
-    for (int base = from; base < to; base += rows) {
-        const int i = base + t % rows, end = min(N.w, base + rows);
-        const bool mine = group == 0 && i < to;
-        const double rest = mine && i >= N.w ? d_taken<1>(J, N, i, 0) : 0.0;
-        const double *p =
-            J.a.value + N.value + min(i, to - 1) + (int64_t)group * N.ld;
-        double s = 0.0;
-#pragma unroll 8
-        for (int j = group; j < end; j += groups, p += step)
-            s += tct_read_only(p) * v[j];
-        s = d_add_parts<TEAM>(s, rows, parts);
-        if (mine) d_put_down<1>(J, N, i, 0, rest + s);
+    for (int base = from; base < to; base += ROWS * rows) {
+        const int end = min(N.w, base + ROWS * rows);
+        tct_places<ROWS> at;
+        tct_take take[ROWS];
+        tct_share<1> sum[ROWS];
+        const double *p[ROWS];
+        double s[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int i = base + r * rows + t % rows;
+            at.row[r] = group == 0 && i < to && i >= N.w ? i : -1;
+            at.n[r] = 0;
+            p[r] = J.a.value + N.value + min(i, to - 1) + (int64_t)group * N.ld;
+            sum[r].v[0] = s[r] = 0.0;
+        }
+        d_takes(J, N, at, take);
+        d_add_taken<1>(J, at, take, sum);
+        d_add_columns<ROWS, AHEAD>(p, step, group, groups, end, v, s);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int i = base + r * rows + t % rows;
+            sum[r].v[0] += d_add_parts<TEAM>(s[r], rows, parts);
+            if (group == 0 && i < to) d_put_down<1>(J, N, i, 0, sum[r]);
+        }
     }
     TEAM::sync();
 }
 
-enum { TCT_ABREAST = 4 /* columns that a warp sums over at once */ };
+enum {
+    TCT_ABREAST = 4, /* columns that a warp sums over at once */
+    TCT_AHEAD_UP = 2 /* ... and rows of each that it waits for at once */
+};
+
+/* Rows i, i + stride, ... of columns p, times what is known, to s. */
+static __device__ inline void d_add_rows(const tct_tri_job &J,
+                                         const tct_node &N, int i, int stride,
+                                         const double *const (&p)[TCT_ABREAST],
+                                         double (&s)[TCT_ABREAST])
+{
+    tct_places<TCT_AHEAD_UP> at;
+    tct_share<1> v[TCT_AHEAD_UP];
+    double a[TCT_AHEAD_UP][TCT_ABREAST];
+#pragma unroll
+    for (int b = 0; b < TCT_AHEAD_UP; b++) {
+        at.row[b] = i + b * stride < N.h ? i + b * stride : -1;
+        at.n[b] = 0;
+#pragma unroll
+        for (int c = 0; c < TCT_ABREAST; c++)
+            a[b][c] = at.row[b] < 0 ? 0.0 : tct_read_only(p[c] + at.row[b]);
+    }
+    d_known<1>(J, N, at, v);
+#pragma unroll
+    for (int b = 0; b < TCT_AHEAD_UP; b++)
+#pragma unroll
+        for (int c = 0; c < TCT_ABREAST; c++) s[c] += a[b][c] * v[b].v[0];
+}
+
+/* The sum over lanes of s[c] to lane c. */
+static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
+{
+    static_assert(TCT_ABREAST == 4, "halved twice");
+    const int lane = tct_lane();
+    const bool high = lane & 16, odd = lane & 8;
+    double two[2], one;
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        two[c] = (high ? s[2 + c] : s[c]) +
+                 tct_shuffle_across(high ? s[c] : s[2 + c], 16);
+    one =
+        (odd ? two[1] : two[0]) + tct_shuffle_across(odd ? two[0] : two[1], 8);
+#pragma unroll
+    for (int d = 4; d > 0; d /= 2) one += tct_shuffle_across(one, d);
+    return tct_shuffle(one, lane % TCT_ABREAST * 8);
+}
 
 /* Columns [from, to) of P, each times what is known. */
 template <class TEAM>
@@ -193,21 +187,10 @@ static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
         for (int c = 0; c < TCT_ABREAST; c++)
             p[c] = J.a.upper + N.value + (int64_t)min(first + c, to - 1) * N.ld;
         const int begin = first / TCT_ABREAST * TCT_ABREAST;
-#pragma unroll 4
-        for (int i = begin + part * GPU_WAVE + lane; i < N.h; i += stride) {
-            const double v = d_known<1>(J, N, i, 0);
-#pragma unroll
-            for (int c = 0; c < TCT_ABREAST; c++)
-                s[c] += tct_read_only(p[c] + i) * v;
-        }
-#pragma unroll
-        for (int c = 0; c < TCT_ABREAST; c++)
-            for (int d = GPU_WAVE / 2; d > 0; d /= 2)
-                s[c] += tct_shuffle_across(s[c], d);
-        double sum = s[0];
-#pragma unroll
-        for (int c = 1; c < TCT_ABREAST; c++)
-            if (lane == c) sum = s[c];
+        for (int i = begin + part * GPU_WAVE + lane; i < N.h;
+             i += TCT_AHEAD_UP * stride)
+            d_add_rows(J, N, i, stride, p, s);
+        double sum = d_add_lanes(s);
         if (abreast < WARPS) {
             if (lane < TCT_ABREAST) parts[warp * TCT_ABREAST + lane] = sum;
             TEAM::sync();
@@ -216,7 +199,7 @@ static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
             TEAM::sync();
         }
         if (part == 0 && lane < TCT_ABREAST && first + lane < to)
-            d_put_up<1>(J, N, first + lane, 0, sum);
+            d_put_up<1>(J, N, first + lane, 0, tct_share<1>{{sum}});
     }
     TEAM::sync();
 }
@@ -225,46 +208,62 @@ static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
 
 /* C = A V on the way down, A = P; terms are its columns. */
 template <int STRIDE> struct tct_down_side {
+    static constexpr int W = tct_width<STRIDE>;
+    static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
     const tct_tri_job &J;
     const tct_node &N;
     bool together;
     __device__ int first(int) const { return 0; }
     __device__ int last(int end) const { return min(N.w, end); }
-    __device__ double term(int k, int n) const
+    template <int BATCH>
+    __device__ void terms(const tct_places<BATCH> &at,
+                          tct_share<W> (&v)[BATCH]) const
     {
-        return d_wanted<STRIDE>(J, N, k, n, together);
+        d_wanted<STRIDE>(J, N, together, at, v);
     }
     __device__ const double *matrix(int i, int) const
     {
         return J.a.value + N.value + min(i, N.h - 1);
     }
     __device__ int64_t apart() const { return N.ld; }
-    __device__ double rest(int i, int n) const
+    template <int BATCH>
+    __device__ void add_rest(tct_places<BATCH> &at,
+                             tct_share<W> (&v)[BATCH]) const
     {
-        return i < N.w ? 0.0 : d_taken<STRIDE>(J, N, i, n);
+        tct_take t[BATCH];
+        if (at.row[0] < N.w) return;
+        d_takes(J, N, at, t);
+        d_add_taken<STRIDE>(J, at, t, v);
     }
-    __device__ void put(int i, int n, double v) const
+    __device__ void put(int i, int n, const tct_share<W> &v) const
     {
         d_put_down<STRIDE>(J, N, i, n, v);
     }
 };
 /* ... and up, A = P'; terms are its rows. */
 template <int STRIDE> struct tct_up_side {
+    static constexpr int W = tct_width<STRIDE>;
+    static constexpr bool FROM_THE_FIRST = false;
     const tct_tri_job &J;
     const tct_node &N;
     __device__ int first(int base) const { return base / TCT_TILE * TCT_TILE; }
     __device__ int last(int) const { return N.h; }
-    __device__ double term(int k, int n) const
+    template <int BATCH>
+    __device__ void terms(const tct_places<BATCH> &at,
+                          tct_share<W> (&v)[BATCH]) const
     {
-        return d_known<STRIDE>(J, N, k, n);
+        d_known<STRIDE>(J, N, at, v);
     }
     __device__ const double *matrix(int i, int to) const
     {
         return J.a.upper + N.value + (int64_t)min(i, to - 1) * N.ld;
     }
     __device__ int64_t apart() const { return 1; }
-    __device__ double rest(int, int) const { return 0.0; }
-    __device__ void put(int i, int n, double v) const
+    template <int BATCH>
+    __device__ void add_rest(tct_places<BATCH> &, tct_share<W> (&)[BATCH]) const
+    {
+    }
+    __device__ void put(int i, int n, const tct_share<W> &v) const
     {
         d_put_up<STRIDE>(J, N, i, n, v);
     }
@@ -273,31 +272,30 @@ template <int STRIDE> struct tct_up_side {
 /* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and the
  * next one of each tile. */
 template <int TILES> struct tct_corner {
-    double c[2][TILES][2];
+    tct_share<2> c[2][TILES];
 };
+
+/* Shares that a thread reads at once, beside its corner: as registers allow. */
+template <int TILES> static constexpr int tct_batch = TILES < 2 ? TILES : 2;
 
 /* Terms [k0, k0 + SLAB) up to `end` to shared memory. */
 template <class SIDE, class TEAM, int TILES>
 static __device__ inline void d_fill(const SIDE &S, int k0, int end,
                                      double *slab)
 {
-    constexpr int STRIDE = TILES * TCT_SOLVE_TILE, LD = STRIDE + 4;
+    constexpr int STRIDE = TILES * TCT_SOLVE_TILE, BATCH = tct_batch<TILES>;
     TEAM::sync();
-    d_bring<TEAM, (TILES > 4   ? 4
-                   : TILES > 2 ? 8
-                               : 2 * TILES)>(
-        TEAM::SLAB * STRIDE, slab,
-        [&](int e) {
-            const int k = k0 + e / STRIDE;
-            return k < end ? S.term(k, e % STRIDE) : 0.0;
-        },
-        [](int e) { return e / STRIDE * LD + e % STRIDE; });
+    d_bring<STRIDE, TEAM, BATCH>(
+        k0, TEAM::SLAB, end, slab, STRIDE + 4,
+        [&](const tct_places<BATCH> &at, tct_share<2>(&v)[BATCH]) {
+            S.terms(at, v);
+        });
     TEAM::sync();
 }
 
 /* Add the products of the terms that this warp has of a slab: `some` from `k` on,
  * which stand at `slab`. */
-template <class SIDE, int TILES>
+template <class SIDE, int QUADS, int TILES>
 static __device__ inline void
 d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
             int end, const double *slab, tct_corner<TILES> &C)
@@ -305,16 +303,27 @@ d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
     constexpr int LD = TILES * TCT_SOLVE_TILE + 4;
     const int lane = tct_lane(), i = lane / 4, j = lane % 4;
     const int64_t apart = S.apart();
-#pragma unroll 4
-    for (int kk = j; kk < some; kk += 4) {
-        const bool there = k + kk < end;
-        const double a0 = there ? tct_read_only(A0 + (k + kk) * apart) : 0.0;
-        const double a1 = there ? tct_read_only(A1 + (k + kk) * apart) : 0.0;
+    some = min(some, end - k);
+    for (int base = 0; base < some; base += 4 * QUADS) {
+        double a[2][QUADS];
 #pragma unroll
-        for (int n = 0; n < TILES; n++) {
-            const double b = slab[kk * LD + n * TCT_SOLVE_TILE + i];
-            tct_multiply_tile(C.c[0][n], a0, b);
-            tct_multiply_tile(C.c[1][n], a1, b);
+        for (int q = 0; q < QUADS; q++) {
+            const int at = base + 4 * q + j;
+            a[0][q] = a[1][q] = 0.0;
+            if (at >= some) continue;
+            a[0][q] = tct_read_only(A0 + (k + at) * apart);
+            a[1][q] = tct_read_only(A1 + (k + at) * apart);
+        }
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            if (base + 4 * q >= some) continue;
+            const double *row = slab + (base + 4 * q + j) * LD + i;
+#pragma unroll
+            for (int n = 0; n < TILES; n++) {
+                const double b = row[n * TCT_SOLVE_TILE];
+                tct_multiply_tile(C.c[0][n].v, a[0][q], b);
+                tct_multiply_tile(C.c[1][n].v, a[1][q], b);
+            }
         }
     }
 }
@@ -331,33 +340,37 @@ static __device__ inline void d_add_corners(int warp, int tiles, double *room,
         if (warp >= half && warp < 2 * half)
 #pragma unroll
             for (int e = 0; e < EACH; e++)
-                at[e * GPU_WAVE] = C.c[e / 2 / TILES][e / 2 % TILES][e % 2];
+                at[e * GPU_WAVE] = C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2];
         TEAM::sync();
         if (warp < half)
 #pragma unroll
             for (int e = 0; e < EACH; e++)
-                C.c[e / 2 / TILES][e / 2 % TILES][e % 2] += at[e * GPU_WAVE];
+                C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2] += at[e * GPU_WAVE];
     }
 }
 
-/* With what is added to it, all of which is loaded before any is stored. */
+/* With what is added to it. */
 template <class SIDE, int TILES>
 static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
-                                           tct_corner<TILES> &C)
+                                           const tct_corner<TILES> &C)
 {
-    const int lane = tct_lane(), column = lane % 4 * 2;
+    constexpr int BATCH = TILES < 4 ? TILES : 4;
+    const int lane = tct_lane();
 #pragma unroll
-    for (int r = 0; r < 2; r++) {
-        const int i = first + TCT_SOLVE_TILE * r + lane / 4;
+    for (int e = 0; e < 2 * TILES; e += BATCH) {
+        const int i = first + TCT_SOLVE_TILE * (e / TILES) + lane / 4;
+        tct_places<BATCH> at;
+        tct_share<2> v[BATCH];
         if (i >= to) continue;
 #pragma unroll
-        for (int e = 0; e < 2 * TILES; e++)
-            C.c[r][e / 2][e % 2] +=
-                S.rest(i, e / 2 * TCT_SOLVE_TILE + column + e % 2);
+        for (int b = 0; b < BATCH; b++) {
+            at.row[b] = i;
+            at.n[b] = (e % TILES + b) * TCT_SOLVE_TILE + lane % 4 * 2;
+            v[b] = C.c[e / TILES][e % TILES + b];
+        }
+        S.add_rest(at, v);
 #pragma unroll
-        for (int e = 0; e < 2 * TILES; e++)
-            S.put(i, e / 2 * TCT_SOLVE_TILE + column + e % 2,
-                  C.c[r][e / 2][e % 2]);
+        for (int b = 0; b < BATCH; b++) S.put(i, at.n[b], v[b]);
     }
 }
 
@@ -365,11 +378,14 @@ static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
 template <class SIDE, class TEAM, int TILES>
 static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 {
-    constexpr int WARPS = TEAM::THREADS / GPU_WAVE;
+    constexpr int WARPS = TEAM::THREADS / GPU_WAVE, QUADS = WARPS == 1 ? 2 : 4;
     const int warp = TEAM::thread() / GPU_WAVE, lane = tct_lane();
     int tiles = 1; /* at once; warps beyond share their terms */
     while (tiles < WARPS && tiles * TCT_TILE < to - from) tiles *= 2;
     const int some = TEAM::SLAB * tiles / WARPS, mine = warp / tiles * some;
+    const bool kept = SIDE::FROM_THE_FIRST && tiles == WARPS &&
+                      S.last(to) <= TEAM::SLAB; /* one slab is all of them */
+    if (kept) d_fill<SIDE, TEAM, TILES>(S, 0, S.last(to), room);
     for (int base = from; base < to; base += tiles * TCT_TILE) {
         const int first = base + warp % tiles * TCT_TILE;
         const int end = S.last(min(to, base + tiles * TCT_TILE));
@@ -377,9 +393,10 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
                      *A1 = S.matrix(first + lane / 4 + TCT_SOLVE_TILE, to);
         tct_corner<TILES> C = {};
         for (int k = S.first(base); k < end; k += TEAM::SLAB) {
-            d_fill<SIDE, TEAM, TILES>(S, k, end, room);
-            d_add_terms(S, A0, A1, k + mine, some, end,
-                        room + mine * (TILES * TCT_SOLVE_TILE + 4), C);
+            if (!kept) d_fill<SIDE, TEAM, TILES>(S, k, end, room);
+            d_add_terms<SIDE, QUADS>(S, A0, A1, k + mine, some, end,
+                                     room + mine * (TILES * TCT_SOLVE_TILE + 4),
+                                     C);
         }
         d_add_corners<TEAM>(warp, tiles, room, C);
         if (warp < tiles) d_put_corner(S, first, to, C);
@@ -415,10 +432,9 @@ static __device__ void d_part(const tct_tri_job &J, const tct_node &N, bool up,
 
 /* All of it. */
 template <class TEAM, int TILES>
-static __device__ inline void d_node(const tct_tri_job &J, int32_t k, bool up,
-                                     double *room)
+static __device__ inline void d_node(const tct_tri_job &J, const tct_node &N,
+                                     bool up, double *room)
 {
-    const tct_node N = J.a.node[k];
     d_part<TEAM, TILES>(J, N, up, 0, up ? N.w : N.h, false, room);
 }
 
@@ -428,12 +444,13 @@ static __device__ inline void
 d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
 {
     double *x = J.a.x + (int64_t)(N.first + from) * STRIDE;
-    d_bring<tct_block_team, 4>(
-        (to - from) * STRIDE, x,
-        [&](int e) {
-            return d_wanted<STRIDE>(J, N, from + e / STRIDE, e % STRIDE, false);
-        },
-        [](int e) { return e; });
+    constexpr int BATCH = 4;
+    d_bring<STRIDE, tct_block_team, BATCH>(
+        from, to - from, to, x, STRIDE,
+        [&](const tct_places<BATCH> &at,
+            tct_share<tct_width<STRIDE>>(&v)[BATCH]) {
+            d_wanted<STRIDE>(J, N, false, at, v);
+        });
 }
 
 /* --- what will be read, while others still work on what is waited for --------------- */

@@ -3,29 +3,54 @@
  * in turns (triangular/device/turns.h) until there are no more. */
 #include "triangular/device/gpu/node.cuh"
 
+/* The first nodes of a branch, which a block reads ahead. */
+struct tct_nodes_ahead {
+    static constexpr int MOST = 64;
+    tct_node node[MOST];
+};
+
+/* Node `k` of order; the branch begins with `first`. */
+static __device__ inline tct_node d_node_of(const tct_tri_job &J, int32_t first,
+                                            int32_t k,
+                                            const tct_nodes_ahead &ahead)
+{
+    return k - first < tct_nodes_ahead::MOST ? ahead.node[k - first]
+                                             : J.a.node[J.a.order[k]];
+}
+
 /* All nodes of a branch: those of a level first by a warp each, then the large ones
  * by the block. */
 template <int TILES>
 static __device__ void d_branch(const tct_tri_job &J, const tct_branch &B,
-                                bool up, double *room)
+                                bool up, const tct_nodes_ahead &ahead,
+                                double *room)
 {
+    const int32_t first = J.a.level[B.from].from;
+    tct_level L = J.a.level[up ? B.to - 1 : B.from];
     for (int32_t l = B.from; l < B.to; l++) {
-        const tct_level L = J.a.level[up ? B.to - 1 - (l - B.from) : l];
+        tct_level next = L;
+        if (l + 1 < B.to)
+            next = J.a.level[up ? B.to - 2 - (l - B.from) : l + 1];
         for (int32_t k = L.from + tct_warp(); k < L.alone; k += TCT_SOLVE_WARPS)
-            d_node<tct_warp_team, TILES>(J, J.a.order[k], up, room);
+            d_node<tct_warp_team, TILES>(J, d_node_of(J, first, k, ahead), up,
+                                         room);
         __syncthreads();
         for (int32_t k = L.alone; k < L.to; k++)
-            d_node<tct_block_team, TILES>(J, J.a.order[k], up, room);
+            d_node<tct_block_team, TILES>(J, d_node_of(J, first, k, ahead), up,
+                                          room);
+        L = next;
     }
 }
 
 static __device__ inline void d_expect_branch(const tct_tri_job &J,
-                                              const tct_branch &B, bool up)
+                                              const tct_branch &B, bool up,
+                                              tct_nodes_ahead &ahead)
 {
-    const int32_t end = J.a.level[B.to - 1].to;
-    for (int32_t k = J.a.level[B.from].from + tct_warp(); k < end;
-         k += TCT_SOLVE_WARPS) {
+    const int32_t first = J.a.level[B.from].from, end = J.a.level[B.to - 1].to;
+    for (int32_t k = first + tct_warp(); k < end; k += TCT_SOLVE_WARPS) {
         const tct_node N = J.a.node[J.a.order[k]];
+        if (tct_lane() == 0 && k - first < tct_nodes_ahead::MOST)
+            ahead.node[k - first] = N;
         d_expect<tct_warp_team>(J, N, up, 0, up ? N.w : N.h);
     }
 }
@@ -36,12 +61,13 @@ static __device__ inline bool d_task(const tct_tri_job &J, const tct_hand &hand,
                                      const tct_task &t, bool up, double *room)
 {
     __shared__ bool fine;
+    __shared__ tct_nodes_ahead ahead;
     constexpr int STRIDE = TILES == 0 ? 1 : TILES * TCT_SOLVE_TILE;
     tct_node N;
     tct_branch B;
     if (t.what < 0) {
         B = J.a.branch[-1 - t.what];
-        d_expect_branch(J, B, up);
+        d_expect_branch(J, B, up, ahead);
     } else {
         N = J.a.node[t.what];
         d_expect<tct_block_team>(J, N, up, t.from, t.to);
@@ -49,7 +75,7 @@ static __device__ inline bool d_task(const tct_tri_job &J, const tct_hand &hand,
     if (threadIdx.x == 0) fine = tct_turns_await(&J.round, &hand, &t);
     __syncthreads();
     if (!fine) return false;
-    if (t.what < 0) d_branch<TILES>(J, B, up, room);
+    if (t.what < 0) d_branch<TILES>(J, B, up, ahead, room);
     else if (t.from < 0) d_put_together<STRIDE>(J, N, -1 - t.from, t.to);
     else
         d_part<tct_block_team, TILES>(J, N, up, t.from, t.to,
@@ -62,7 +88,7 @@ template <int TILES>
 static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)
     solve_kernel(const __grid_constant__ tct_tri_job J)
 {
-    __shared__ double room[TCT_ROOM];
+    __shared__ alignas(16) double room[TCT_ROOM];
     __shared__ tct_task task;
     __shared__ int32_t number;
     const tct_round &R = J.round;
