@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/tasks.c - who does what in a plan: branches, levels, tasks in turn. */
 #include "triangular/device/nodes.h"
+#include <math.h>
 #include <stdlib.h>
 
 static const char *const what = "the tasks of a triangular solve";
 
 enum {
+    /* For a worker: with fewer the last ones keep all waiting, with more there is
+       more to do above them. */
+    BRANCHES_EACH = 6,
     BRANCH_LEAST = 1024, /* values of a branch, at most: between these    */
     BRANCH_MOST = 20000,
     PIECE_LEAST = 8192, /* ... and of a task of one node                  */
@@ -14,7 +18,7 @@ enum {
     ROWS_MOST = 256,
     COLUMNS_LEAST = 4,
     COLUMNS_MOST = 32,
-    PIECE_OF_MANY = 65536, /* values of a task for several columns        */
+    PIECE_OF_MANY = 16384, /* values of a task for several columns        */
     SHARED_BY = 2,  /* a right-hand side that more tasks want is put together */
     TOGETHER = 512, /* ... by so many rows each                           */
     TOGETHER_OF_MANY = 32
@@ -53,6 +57,7 @@ static void weigh(const weighing *W)
 static void find_branches(const weighing *W, double most)
 {
     tct_tri_plan *plan = W->plan;
+    plan->branches = 0;
     for (int32_t k = 0; k <= plan->nodes; k++) W->open[k] = -1;
     for (int32_t k = plan->nodes - 1; k >= 0; k--) {
         const int32_t up = plan->node[k].parent;
@@ -68,6 +73,20 @@ static void find_branches(const weighing *W, double most)
         W->carries[*open] += W->weight[k];
         W->branch[k] = *open;
     }
+}
+
+/* Of such a size that there are about BRANCHES_EACH for a worker: the one that makes
+ * so many is between `least` and `most`. */
+static void choose_branches(const weighing *W, int workers)
+{
+    double least = BRANCH_LEAST, most = BRANCH_MOST;
+    while (most > 1.1 * least) {
+        const double middle = sqrt(least * most);
+        find_branches(W, middle);
+        if (W->plan->branches > BRANCHES_EACH * workers) least = middle;
+        else most = middle;
+    }
+    find_branches(W, most);
 }
 
 static bool is_small(const tct_node *N)
@@ -314,7 +333,7 @@ static tacit_status make(weighing *W, int workers)
     TRY(TCT_ALLOC(n, what, &plan->order));
     TRY(TCT_ALLOC(n, what, &plan->level));
     weigh(W);
-    find_branches(W, between(BRANCH_LEAST, 0.15 * each, BRANCH_MOST));
+    choose_branches(W, workers);
     TRY(TCT_ALLOC(plan->branches, what, &plan->branch));
     TRY(TCT_ALLOC(n, what, &all));
     list_levels(W, all);

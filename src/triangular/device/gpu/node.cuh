@@ -210,6 +210,8 @@ static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
 template <int STRIDE> struct tct_down_side {
     static constexpr int W = tct_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
+    /* Terms that a thread reads at once, beside its corner: as registers allow. */
+    static constexpr int AT_ONCE = 2;
     const tct_tri_job &J;
     const tct_node &N;
     bool together;
@@ -244,6 +246,7 @@ template <int STRIDE> struct tct_down_side {
 template <int STRIDE> struct tct_up_side {
     static constexpr int W = tct_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = false;
+    static constexpr int AT_ONCE = 8;
     const tct_tri_job &J;
     const tct_node &N;
     __device__ int first(int base) const { return base / TCT_TILE * TCT_TILE; }
@@ -275,15 +278,13 @@ template <int TILES> struct tct_corner {
     tct_share<2> c[2][TILES];
 };
 
-/* Shares that a thread reads at once, beside its corner: as registers allow. */
-template <int TILES> static constexpr int tct_batch = TILES < 2 ? TILES : 2;
-
 /* Terms [k0, k0 + SLAB) up to `end` to shared memory. */
 template <class SIDE, class TEAM, int TILES>
 static __device__ inline void d_fill(const SIDE &S, int k0, int end,
                                      double *slab)
 {
-    constexpr int STRIDE = TILES * TCT_SOLVE_TILE, BATCH = tct_batch<TILES>;
+    constexpr int STRIDE = TILES * TCT_SOLVE_TILE,
+                  BATCH = TILES < SIDE::AT_ONCE ? TILES : SIDE::AT_ONCE;
     TEAM::sync();
     d_bring<STRIDE, TEAM, BATCH>(
         k0, TEAM::SLAB, end, slab, STRIDE + 4,
@@ -479,13 +480,15 @@ static __device__ inline void d_expect(const tct_tri_job &J, const tct_node &N,
         d_expect_run<TEAM>(J.a.row + N.below, (int64_t)(N.h - N.w) * 4);
         return;
     }
-    if (!N.leaf)
-        d_expect_run<TEAM>(J.a.take + N.slot + max(from, 0),
-                           (int64_t)(to - max(from, 0)) * 8);
     const bool all = to - from == N.h; /* also what it is multiplied by */
-    for (int j = TEAM::thread(); j < N.w && (all || from < 0);
-         j += TEAM::THREADS)
-        tct_prefetch(&J.B[tct_read_only(&J.a.place[N.first + j])]);
+    const int top = from < 0 ? -1 - from : from;
+    const int wanted = from < 0 ? to - top : all ? N.w : 0;
+    if (!N.leaf)
+        d_expect_run<TEAM>(J.a.take + N.slot + top, (int64_t)(to - top) * 8);
+    for (int e = TEAM::thread(); e < wanted * J.columns; e += TEAM::THREADS)
+        tct_prefetch(
+            &J.B[tct_read_only(&J.a.place[N.first + top + e % wanted]) +
+                 e / wanted * J.ldb]);
     if (from < 0) return;
     if (all) {
         d_expect_columns<TEAM>(N, J.a.value, 0, N.w);
