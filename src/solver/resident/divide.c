@@ -96,7 +96,8 @@ size_t tct_resident_place_columns(tct_sstep_job *W, int columns, int threads,
     size_t own = SHARED_SPARE + TCT_SSTEP_SHARED;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
     own += (size_t)desk * sizeof(double);
-    const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
+    const size_t most = shared_bytes - own;
+    const size_t some = most > CACHE_SPARE ? most - CACHE_SPARE : 0;
     const int64_t all = ((int64_t)J->slots * threads + APART) * columns;
     const size_t room = (size_t)all * sizeof(double) <= most ? most : some;
     const int column = (int)(room / sizeof(double)) / columns - APART;

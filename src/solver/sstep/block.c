@@ -37,8 +37,9 @@ void tct_sstep_renew(tct_run *R)
     q_axpy(R->q, R->n, +1, &S->B->renew, t, r);
 }
 
-/* A block of s vectors counts as what the text enqueues; 0: r that is formed anew. */
-static void count(tct_run *R, int s, int64_t times)
+/* Blocks of s vectors count as what the text enqueues, with their updates if they
+ * are `taken`; of none: r that is formed anew. */
+static void count(tct_run *R, int s, bool taken, int64_t times)
 {
     const tct_sstep *S = R->own;
     tct_recording of = {.sketch = true};
@@ -48,7 +49,7 @@ static void count(tct_run *R, int s, int64_t times)
         tct_sstep_form(R, s);
         tct_sstep_sum(R, s);
         q_blocks(R->q, BLOCKS_DECIDE, S->B, s, S->sums, R->c);
-        tct_sstep_update(R, s);
+        if (taken) tct_sstep_update(R, s);
     } else {
         tct_sstep_renew(R);
     }
@@ -58,8 +59,12 @@ static void count(tct_run *R, int s, int64_t times)
 
 void tct_sstep_made(tct_run *R, const double *made, int renewed, int last)
 {
-    for (int s = 1; s <= TCT_SSTEP_MOST; s++) count(R, s, (int64_t)made[s - 1]);
-    count(R, 0, renewed);
+    for (int s = 1; s <= TCT_SSTEP_MOST; s++) {
+        const int in_vain = s == last;
+        count(R, s, true, (int64_t)made[s - 1] - in_vain);
+        count(R, s, false, in_vain);
+    }
+    count(R, 0, false, renewed);
     R->result->replacements += renewed;
     R->result->extra_products += last;
 }
