@@ -103,7 +103,7 @@ static inline bool always_resident(const char *format, const char *method)
 {
     return strcmp(TEST_DEVICE, "cuda") == 0 &&
            strcmp(method, "pipelined") != 0 &&
-           strcmp(method, "flexible") != 0 && strcmp(method, "sstep") != 0 &&
+           strcmp(method, "flexible") != 0 &&
            (strcmp(format, "sell/f64") == 0 ||
             strcmp(format, "bsell/f64") == 0);
 }

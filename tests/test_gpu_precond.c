@@ -133,8 +133,12 @@ static void loops_cost_what_the_methods_state(void **state)
                 continue;
             const cost c = cost_of(&r);
             if (l == 0) host = c;
+            /* whose blocks have no vectors that are not used */
+            const bool fewer =
+                about->steps && strcmp(loop_of(l), "resident") == 0;
+            if (fewer) assert_true(c.of[0] >= 30.0 * about->products);
             for (int i = 0; i < 4; i++)
-                if (c.of[i] != host.of[i])
+                if (fewer ? c.of[i] > host.of[i] : c.of[i] != host.of[i])
                     fail_msg("%s: cost %d is %g, %g in loop host", r.what, i,
                              c.of[i], host.of[i]);
             if (!about->first) { /* else two methods in one run */

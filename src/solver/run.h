@@ -58,6 +58,9 @@ struct tct_run {
     int cycle; /* looks after which the text repeats itself; < 0: it does
                   not; 0: as the method says                              */
     bool (*look)(tct_run *R); /* the driver's: tct_done        */
+    /* The driver's, which takes blocks of iterations in a kernel until the turn
+     * has ended or pauses; NULL: the text does */
+    void (*take_blocks)(tct_run *R);
     tacit_result *result;
 
     /* what is solved, and by what */

@@ -19,7 +19,9 @@
  *
  * Where looks come at once, on the CPU, blocks are made as long as they will be
  * used. Elsewhere the length of what is enqueued stays, and its first vectors are
- * used; when another length would be better, the device waits (BAD_PAUSE). */
+ * used; when another length would be better, the device waits (BAD_PAUSE). In loop
+ * resident a kernel makes the blocks (solver/resident/sstep.cu) but for those that
+ * are conjugated twice. */
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
@@ -38,25 +40,13 @@ static bool look(tct_run *R)
     return S->ended;
 }
 
-/* (P, Z)' (A Z, r) and (r, r), in one sum; for moments Z' (A z_(s-1), r) will do. */
-static void sum_products(tct_run *R, int s)
-{
-    const tct_sstep *S = R->own;
-    const int all = S->most + s, from = S->host.moments ? S->most : 0;
-    const int columns = S->host.moments ? 2 : s + 1;
-    q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
-    q_gram(R->q, R->n, tct_columns(&S->PZ, from, all - from),
-           tct_columns(&S->QY, all + 1 - columns, columns), &S->sums[SUM_GRAM]);
-    q_sum(R->q, SUM_GRAM + (all - from) * columns, S->sums);
-}
-
 /* Too little was left of Z: once more. */
 static void conjugate(tct_run *R, int s)
 {
     const tct_sstep *S = R->own;
     const int w = S->most;
     const double *B = S->B->mix;
-    sum_products(R, s);
+    tct_sstep_sum(R, s);
     q_blocks(R->q, BLOCKS_CONJUGATE, S->B, s, S->sums, R->c);
     q_combine(R->q, R->n, +1, tct_columns(&S->PZ, 0, w), B,
               tct_columns(&S->PZ, w, s)); /* Z = Z + P beta     */
@@ -64,35 +54,16 @@ static void conjugate(tct_run *R, int s)
               tct_columns(&S->QY, w, s)); /* A Z = A Z + Q beta */
 }
 
-/* r = b - A x now and then, which makes x more accurate, until what that changes is
- * not small beside r: then it is rounding itself. The next sum tells. */
+/* Now and then, which makes x more accurate, until what that changes is not small
+ * beside r: then it is rounding itself. The next sum tells. */
 static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
-    double *r = R->v[V_R], *t = R->v[V_T], *drift = &S->sums[SUM_DRIFT];
     const bool due = S->since >= TCT_SSTEP_RENEW || R->cycle == 1;
     if (S->host.moments || !due || (S->prompt && S->host.drifted)) return;
-    tct_form_residual(R, t);
-    q_axpy(R->q, R->n, -1, NULL, r, t); /* t = b - A x - r */
-    q_norm(R->q, R->n, t, drift);
-    q_axpy(R->q, R->n, +1, &S->B->renew, t, r);
+    tct_sstep_renew(R);
     R->result->replacements++;
     S->since = 0;
-}
-
-static void take_steps(tct_run *R, int s)
-{
-    tct_sstep *S = R->own;
-    tacit_queue *q = R->q;
-    const int w = S->most;
-    const double *C = S->B->mix, *held = &R->c[C_HELD];
-    const tct_panel PZ = tct_columns(&S->PZ, 0, w + s);
-    const tct_panel QAZ = tct_columns(&S->QY, 0, w + s);
-    q_mix(q, R->n, +1, PZ, w, C, R->x, held);       /* P = (Z - P C) T, ...
-                                                 x = x + (Z - P C) alpha */
-    q_mix(q, R->n, -1, QAZ, w, C, R->v[V_R], held); /* Q, r: with A */
-    S->since += S->prompt ? S->host.taken : s;
-    replace(R);
 }
 
 static void block(tct_run *R)
@@ -104,7 +75,7 @@ static void block(tct_run *R)
     const tct_blocks_step step = S->twice ? BLOCKS_DECIDE_AGAIN : BLOCKS_DECIDE;
     tct_sstep_form(R, s);
     if (S->twice) conjugate(R, s);
-    sum_products(R, s);
+    tct_sstep_sum(R, s);
     q_blocks(R->q, step, S->B, s, S->sums, R->c);
     if (look(R)) {
         R->result->extra_products += s; /* the block was made in vain */
@@ -112,7 +83,17 @@ static void block(tct_run *R)
     }
     if (S->prompt) tct_sstep_read(R);
     if (S->twice) tct_sstep_length(R, false);
-    take_steps(R, s);
+    tct_sstep_update(R, s);
+    S->since += S->prompt ? S->host.taken : s;
+    replace(R);
+}
+
+/* The next ones in a kernel, which ends where the turn does or pauses. */
+static void take_blocks(tct_run *R)
+{
+    tct_sstep *S = R->own;
+    S->ended = true;
+    R->take_blocks(R);
 }
 
 /* Will the next look be the last? Then r is looked at before a block is made. */
@@ -144,7 +125,10 @@ static void sstep_iterate(tct_run *R)
     if (R->block > 0) tct_sstep_go_on(R);
     else tct_sstep_begin(R);
     R->lag = tct_is_dear(R->M) ? 0 : lag;
-    while (!S->ended && !ends_here(R)) block(R);
+    while (!S->ended && !ends_here(R)) {
+        if (R->take_blocks && !S->twice) take_blocks(R);
+        else block(R);
+    }
     if (R->end != TURN_PAUSED) tct_sstep_end(R);
     R->lag = lag;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/divide.c - how the work of a persistent kernel is divided,
  * and what stays on the chip. */
-#include "solver/resident/job.h"
+#include "solver/resident/sstep.h"
 
 enum {
     SHARED_SPARE = 12288, /* bytes: what kernels have of their own */
@@ -82,5 +82,35 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     const size_t bytes = (size_t)in_front * sizeof(double) + vectors + values;
     J->chip_doubles = (int)(bytes / sizeof(double));
     J->chip_values = values;
+    return bytes;
+}
+
+/* Behind a desk for the sum of a block; each column begins four doubles further on
+ * than a line of banks, where a sum reads eight of them at once. */
+size_t tct_resident_place_columns(tct_sstep_job *W, int columns, int threads,
+                                  size_t shared_bytes)
+{
+    enum { APART = 4 };
+    tct_resident_job *J = &W->J;
+    const int desk = threads / GPU_WAVE * TCT_SSTEP_DESK;
+    size_t own = SHARED_SPARE + TCT_SSTEP_SHARED;
+    if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
+    own += (size_t)desk * sizeof(double);
+    const size_t most = shared_bytes - own;
+    const size_t some = most > CACHE_SPARE ? most - CACHE_SPARE : 0;
+    const int64_t all = ((int64_t)J->slots * threads + APART) * columns;
+    const size_t room = (size_t)all * sizeof(double) <= most ? most : some;
+    const int column = (int)(room / sizeof(double)) / columns - APART;
+    W->slots = column < 0 ? 0 : column / threads;
+    if (W->slots > J->slots) W->slots = J->slots;
+    W->desk = 0;
+    W->first = desk;
+    W->stride = W->slots ? W->slots * threads + APART : 0;
+    J->matrix_offset = desk + columns * W->stride;
+    const size_t vectors = (size_t)(columns * W->stride) * sizeof(double);
+    J->chip_values = place_matrix(J, room - vectors);
+    const size_t bytes =
+        (size_t)J->matrix_offset * sizeof(double) + J->chip_values;
+    J->chip_doubles = (int)(bytes / sizeof(double));
     return bytes;
 }

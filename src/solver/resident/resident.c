@@ -5,19 +5,25 @@
 #include "comm/gpu/peer.h"
 #include "comm/world.h"
 #include "solver/resident/halo.h"
+#include "solver/resident/sstep.h"
 #include <stdio.h>
 #include <string.h>
 
 static const tct_resident_kernel *const kernels[] = {
-    tct_resident_cg, tct_resident_single, tct_resident_pipe_pr};
+    tct_resident_cg, tct_resident_single, tct_resident_pipe_pr,
+    tct_resident_sstep};
 
 enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
+enum { LATE_MOST = 16 }; /* iterations of blocks, until a look is posted */
 
 typedef struct {
     void *meeting; /* where its gang meets */
     double *second[TCT_SECOND_PLACES];
+    double *many;  /* sums of a block of iterations */
     tct_halo halo; /* of several GPUs */
-    int blocks, chip_slots[TCT_CHIP_VECTORS], slots;
+    int blocks, slots;
+    int vectors;    /* those that may be on the chip, and slots of them all */
+    double on_chip; /* that are                                             */
 } residence;
 
 static const tct_resident_kernel *kernel_called(const char *method)
@@ -140,7 +146,9 @@ static tacit_status resident_open(tct_run *R)
                        &H->meeting));
     for (int i = 0; K && i < K->places; i++)
         TRY(tacit_queue_alloc(R->q, R->n, &H->second[i]));
-    return TACIT_OK;
+    if (!R->method->blocks) return TACIT_OK;
+    const size_t sums = TCT_SSTEP_SUMS * (size_t)(tct_gpu_of(R->q)->sms + 1);
+    return tacit_queue_alloc(R->q, sums, &H->many);
 }
 
 static void resident_close(tct_run *R)
@@ -150,6 +158,7 @@ static void resident_close(tct_run *R)
     tct_gpu_release(H->meeting);
     tct_halo_clear(&H->halo);
     for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(R->q, H->second[i]);
+    q_free(R->q, H->many);
     tct_free(H);
     R->drive = NULL;
 }
@@ -184,7 +193,7 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
 
 /* A kernel that is to be started: its job, and how. */
 typedef struct {
-    tct_resident_job job;
+    tct_sstep_job job; /* of which most kernels have but the first part */
     int threads;
     size_t shared;
 } plan;
@@ -199,6 +208,28 @@ static int threads_of(const tct_resident_job *J, int blocks)
     return threads < pollers ? pollers : threads;
 }
 
+/* What stays on the chip. */
+static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
+{
+    residence *H = R->drive;
+    tct_sstep_job *W = &p->job;
+    const size_t room = tct_gpu_of(R->q)->shared_bytes;
+    H->vectors = K->vectors;
+    H->on_chip = 0.0;
+    if (K->method->blocks) {
+        tct_sstep_job_fill(R, H->many, diagonal_of(R->M), W);
+        while (W->J.gang.batch > 1 && W->J.gang.batch * W->most > LATE_MOST)
+            W->J.gang.batch /= 2;
+        H->vectors = tct_sstep_columns(W->most, R->M != NULL);
+        p->shared = tct_resident_place_columns(W, H->vectors, p->threads, room);
+        H->on_chip = (double)H->vectors * W->slots;
+        return;
+    }
+    p->shared =
+        tct_resident_place(&W->J, K, p->threads, H->halo.here.entries, room);
+    for (int v = 0; v < K->vectors; v++) H->on_chip += W->J.v[v].slots;
+}
+
 /* Plan a kernel for `most` looks.
  * Errors      NO_MEMORY, DEVICE (only of several GPUs). */
 static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
@@ -206,7 +237,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     const tct_gpu *g = tct_gpu_of(R->q);
     const tct_resident_kernel *K = kernel_of(R->now, R->M);
     residence *H = R->drive;
-    tct_resident_job *J = &p->job;
+    tct_resident_job *J = &p->job.J;
     fill_job(R, K, most, J);
     if (R->q->ranks > 1 && !(J->gang.peers = tct_peer_gangs(R->q)))
         return q_own_status(R->q);
@@ -222,13 +253,11 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     if (R->q->ranks > 1)
         TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
     J->halo = H->halo.there;
-    p->shared = tct_resident_place(J, K, p->threads, H->halo.here.entries,
-                                   g->shared_bytes);
+    place(R, K, p);
     const double chip = (double)J->chip_values * H->blocks;
     J->keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
                        g->l2_bytes);
     H->slots = J->slots;
-    for (int v = 0; v < K->vectors; v++) H->chip_slots[v] = J->v[v].slots;
     return TACIT_OK;
 }
 
@@ -258,7 +287,7 @@ static bool launch(const tct_run *R, int64_t most)
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
     return is_well(R->q) &&
            tct_gang_start(
-               R->q, &p.job.gang,
+               R->q, &p.job.J.gang,
                &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
                                   .job = &p.job,
                                   .blocks = H->blocks,
@@ -363,17 +392,29 @@ static void run_kernel(tct_run *R)
         }
         g->made = g->taken;
         R->resumed = true; /* more looks than fit at once: go on */
+        if (R->block) tct_sstep_told(R);
     }
     say_spending(R);
-    count_iterations(R, R->k - first);
+    if (!R->block) count_iterations(R, R->k - first);
+}
+
+/* The text has begun blocks. */
+static void run_blocks(tct_run *R)
+{
+    if (!tct_take_looks(R, 0)) run_kernel(R);
 }
 
 static void resident_iterate(tct_run *R)
 {
-    if (has_kernel(R)) {
+    const bool has = has_kernel(R);
+    if (has && R->now->blocks) {
+        R->take_blocks = run_blocks;
+        tct_iterate_text(R, tct_look_behind);
+        R->take_blocks = NULL;
+    } else if (has) {
         run_kernel(R);
-        return;
     }
+    if (has) return;
     tct_log(TCT_NOTE,
             "iteration %lld: loop host from here on, there is no persistent "
             "kernel for what the solve has come to",
@@ -382,28 +423,37 @@ static void resident_iterate(tct_run *R)
     tct_driver_host.iterate(R);
 }
 
+static void say_barriers(const tct_resident_kernel *K, char *text, size_t size)
+{
+    if (K->method->blocks)
+        snprintf(text, size, "s + %d barriers for s iterations", K->barriers);
+    else snprintf(text, size, "%d barriers an iteration", K->barriers);
+}
+
 static void resident_describe(const tct_run *R, char *text, size_t size)
 {
     const residence *H = R->drive;
     const tct_resident_kernel *K = kernel_of(R->method, R->M);
     if (!K || H->slots == 0) return;
-    double chip = 0.0;
-    for (int v = 0; v < K->vectors; v++) chip += H->chip_slots[v];
-    snprintf(text, size,
-             "%d blocks, %d barriers an iteration, %.1f of %d vectors on the "
-             "chip",
-             H->blocks, K->barriers, chip / H->slots, K->vectors);
+    const int n = snprintf(text, size, "%d blocks, ", H->blocks);
+    say_barriers(K, text + n, size - (size_t)n);
+    const size_t at = strlen(text);
+    snprintf(text + at, size - at, ", %.1f of %d vectors on the chip",
+             H->on_chip / H->slots, H->vectors);
 }
 
 bool tct_resident_kernels(const char *method, char *text, size_t size)
 {
     const tct_resident_kernel *K = kernel_called(method);
     if (!K) return false;
-    snprintf(text, size, "%d barriers an iteration;", K->barriers);
-    list_formats(K[0].kernel, text, size);
+    say_barriers(K, text, size);
     size_t at = strlen(text);
+    snprintf(text + at, size - at, ";");
+    list_formats(K[0].kernel, text, size);
+    at = strlen(text);
     snprintf(text + at, size - at, "; with jacobi,");
     list_formats(K[1].kernel, text, size);
+    if (K->sent == 0) return true;
     at = strlen(text);
     snprintf(text + at, size - at, "; on several GPUs,");
     list_formats(K[0].with_peers, text, size);

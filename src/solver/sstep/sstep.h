@@ -75,7 +75,7 @@ enum { TCT_BLOCKS_DOUBLES = sizeof(tct_blocks) / sizeof(double) };
 void tct_sstep_read(tct_run *R);
 void tct_sstep_write(tct_run *R);
 
-/* --- ends.c, krylov.c -------------------------------------------------------------- */
+/* --- ends.c ------------------------------------------------------------------------ */
 
 /* The first iterations: those of cg, which end the turn, S->ended, or fill the
  * panels. */
@@ -89,6 +89,20 @@ void tct_sstep_length(tct_run *R, bool twice);
  * one that is conjugate to little is worse than from r alone, and early on from
  * x_0. */
 void tct_sstep_end(tct_run *R);
+
+/* --- block.c ----------------------------------------------------------------------- */
+
+/* (P, Z)' (A Z, r) and (r, r), in one sum; for moments Z' (A z_(s-1), r) will do. */
+void tct_sstep_sum(tct_run *R, int s);
+/* P, x, Q and r of the next block, by B->mix. */
+void tct_sstep_update(tct_run *R, int s);
+/* r = b - A x; the next sum tells what that has changed. */
+void tct_sstep_renew(tct_run *R);
+/* A kernel has made made[s - 1] blocks of s vectors, `renewed` times r anew, and the
+ * last block, of `last` vectors, for a look that ended the turn. */
+void tct_sstep_made(tct_run *R, const double *made, int renewed, int last);
+
+/* --- krylov.c ---------------------------------------------------------------------- */
 
 /* Z = (M y_0, ..., M y_(s-1)) in the basis, y_0 = r, and Y = (A Z, r). */
 void tct_sstep_form(tct_run *R, int s);
