@@ -15,6 +15,7 @@
  * and both, L and L' stored as rows each, without the zeros that panels store, in
  * as many solves as take some 2 seconds, 5 at least. */
 #include "matrix/matrix.h"
+#include "triangles.h"
 #include "triangular/device/rows.h"
 #include "triangular/device/solver.h"
 #include "triangular/factor/factor.h"
@@ -258,9 +259,10 @@ static void measure_rows(const problem *p)
     const spread s = time_of(p->stream, (job){solve_rows, &r}, WARM, RUNS);
     CUDA(cudaStreamSynchronize(p->stream));
     printf("%s\ttacit by rows\tboth %.4f (%.4f to %.4f)\t%.0f GB/s\tlevels %d, "
-           "%d\twarps %d\tset up %.3f s\terror %.1e\n",
+           "%d\tlanes %d\twarps %d\tset up %.3f s\terror %.1e\n",
            p->name, s.median, s.low, s.high, 1e-6 * info.bytes / s.median,
-           info.levels[0], info.levels[1], info.warps, seconds, error_of(p));
+           info.levels[0], info.levels[1], info.lanes, info.warps, seconds,
+           error_of(p));
     fflush(stdout);
     tct_rows_destroy(&r.R);
 }
@@ -275,55 +277,6 @@ static void sparse_ok(cusparseStatus_t e, int line)
     exit(1);
 }
 #define SPARSE(call) sparse_ok((call), __LINE__)
-
-/* A triangle by rows. */
-typedef struct {
-    int64_t entries;
-    int *ptr, *col;
-    double *val;
-} triangle;
-
-/* L' from the panels: a column of L is a row. */
-static triangle upper_of(const tacit_factor_panels *P)
-{
-    triangle t = {.entries = 0};
-    const size_t most = (size_t)P->value_start[P->panels];
-    t.ptr = malloc(((size_t)P->rows + 1) * sizeof *t.ptr);
-    t.col = malloc(most * sizeof *t.col);
-    t.val = malloc(most * sizeof *t.val);
-    for (int32_t K = 0; K < P->panels; K++) {
-        const int64_t h = P->row_start[K + 1] - P->row_start[K];
-        for (int64_t j = P->first[K]; j < P->first[K + 1]; j++) {
-            const int64_t k = j - P->first[K];
-            t.ptr[j] = (int)t.entries;
-            for (int64_t i = k; i < h; i++) {
-                const double v = P->value[P->value_start[K] + k * h + i];
-                if (v == 0.0) continue;
-                t.col[t.entries] = P->row[P->row_start[K] + i];
-                t.val[t.entries++] = v;
-            }
-        }
-    }
-    t.ptr[P->rows] = (int)t.entries;
-    return t;
-}
-
-static triangle transpose_of(const triangle *u, int64_t n)
-{
-    triangle t = {.entries = u->entries};
-    t.ptr = calloc((size_t)n + 2, sizeof *t.ptr);
-    t.col = malloc((size_t)u->entries * sizeof *t.col);
-    t.val = malloc((size_t)u->entries * sizeof *t.val);
-    for (int64_t k = 0; k < u->entries; k++) t.ptr[u->col[k] + 2]++;
-    for (int64_t i = 0; i < n; i++) t.ptr[i + 2] += t.ptr[i + 1];
-    for (int64_t i = 0; i < n; i++)
-        for (int k = u->ptr[i]; k < u->ptr[i + 1]; k++) {
-            const int to = t.ptr[u->col[k] + 1]++;
-            t.col[to] = (int)i;
-            t.val[to] = u->val[k];
-        }
-    return t;
-}
 
 static void *to_device(const void *from, size_t bytes)
 {
@@ -446,8 +399,8 @@ static void measure_theirs(const problem *p)
     }
     CUDA(cudaFree(y));
     SPARSE(cusparseDestroy(handle));
-    free(U.ptr), free(U.col), free(U.val);
-    free(L.ptr), free(L.col), free(L.val);
+    triangle_free(&U);
+    triangle_free(&L);
 }
 #else
 static void measure_theirs(const problem *p)

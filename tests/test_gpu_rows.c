@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_rows.c - triangular solves row by row on the cuda device: against
  * the host, for rows that wait for one another in all ways; the same bits again and
- * again. Only in builds with CUDA.
+ * again; cg with ic0 in every loop. Only in builds with CUDA.
  *
  * LABEL: gpu */
 #include "gpu.h"
@@ -53,6 +53,15 @@ static int any(int64_t i, int32_t *col)
         for (int j = 0; j < count; j++) there = there || col[j] == c;
         if (!there) col[count++] = c;
     }
+    return count;
+}
+
+/* Sixty, more or less: a row has several lanes. */
+static int many(int64_t i, int32_t *col)
+{
+    int count = 0;
+    for (int k = 1; k <= 60 + i % 4; k++)
+        if (i >= 7 * k) col[count++] = (int32_t)(i - 7 * k);
     return count;
 }
 
@@ -196,6 +205,7 @@ static void rows_wait_in_all_ways(void **state)
     check("a chain, turned", 777, the_one_before, true, 3);
     check("a grid", SIDE * SIDE * SIDE, grid, true, 5);
     check("any", 20000, any, false, 5);
+    check("many", 9000, many, true, 5);
     check("few long rows", 4000, few_long_rows, true, 3);
 }
 
@@ -220,28 +230,37 @@ static void levels_are_told(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* Of cg with ic0, its rows in `order`; < 0: the loop is not there. */
-static int64_t iterations_of(const char *device, const char *loop,
-                             const char *order, const char *format)
+/* --- cg with ic0 ----------------------------------------------------------------- */
+
+/* A solve of `m`, which is destroyed: where, how, and when it ends. */
+typedef struct {
+    const char *device, *loop, *order, *format;
+    tacit_stop stop;
+} way;
+
+/* b is random; its x, to be freed, into `*x`, if not NULL. */
+static tacit_result solve_with_ic0(tacit_matrix *m, way w, double **x)
 {
-    const tacit_precond_options o = {.size = sizeof o, .order = order};
-    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    const tacit_precond_options o = {.size = sizeof o, .order = w.order};
     tacit_result result = {.size = sizeof result};
-    tacit_matrix *m = gallery_matrix("jump3d:17,100,1");
-    tacit_queue *q = open_queue(device);
+    tacit_queue *q = open_queue(w.device);
     tacit_operator *A = NULL, *M = NULL;
     tacit_solver *s = NULL;
-    OK(tacit_operator_create(q, m, format, &A));
+    w.stop.size = sizeof w.stop;
+    OK(tacit_operator_create(q, m, w.format, &A));
     const size_t n = (size_t)tacit_operator_local_rows(A);
     double *b = random_vector(n, 8), *B = device_vector(q, n, b);
     double *X = poisoned_vector(q, n);
     OK(tacit_precond_create_of(A, m, "ic0", &o, &M));
     OK(tacit_solver_create(q, A, "cg", &s));
     OK(tacit_solver_set_precond(s, M));
-    OK(tacit_solver_set_loop(s, loop));
+    OK(tacit_solver_set_loop(s, w.loop));
     OK(tacit_queue_fill(q, n, 0.0, X));
-    OK(tacit_solver_run(s, B, X, &stop, &result));
-    assert_true(result.true_relative_residual <= 1e-8);
+    assert_true(tacit_solver_run(s, B, X, &w.stop, &result) >= 0);
+    assert_string_equal(result.loop, w.loop);
+    if (strstr(result.loop_detail, "loop host from"))
+        fail_msg("loop %s: %s", w.loop, result.loop_detail);
+    if (x) *x = host_copy(q, n, X);
     tacit_solver_destroy(&s);
     tacit_operator_destroy(&M);
     tacit_operator_destroy(&A);
@@ -250,28 +269,171 @@ static int64_t iterations_of(const char *device, const char *loop,
     free(b);
     tacit_queue_destroy(&q);
     tacit_matrix_destroy(&m);
-    return result.iterations;
+    return result;
+}
+
+static bool on_cuda(void)
+{
+    return strcmp(TEST_DEVICE, "cuda") == 0;
+}
+
+/* The loops of the device with ic0; NULL past the end. */
+static const char *loop_at(int l)
+{
+    static const char *const loops[] = {"host", "graph", "resident", NULL};
+    return l > 0 && !on_cuda() ? NULL : loops[l];
+}
+
+/* Every loop in every format, against loop host of the host device. */
+static void check_iterations(const char *name, const char *order,
+                             const char *const *formats)
+{
+    const way host = {"host", "host", order, "csr", {.rtol = 1e-8}};
+    const int64_t wanted =
+        solve_with_ic0(gallery_matrix(name), host, NULL).iterations;
+    for (int l = 0; loop_at(l); l++)
+        for (int f = 0; formats[f]; f++) {
+            const way w = {
+                TEST_DEVICE, loop_at(l), order, formats[f], {.rtol = 1e-8}};
+            const tacit_result r =
+                solve_with_ic0(gallery_matrix(name), w, NULL);
+            /* another order of the operator is one of the factor, too */
+            const bool other = strstr(formats[f], "@rcm") != NULL;
+            const int64_t slack = other ? wanted / 2 : 1 + wanted / 50;
+            if (llabs(r.iterations - wanted) > slack ||
+                !(r.true_relative_residual <= 1e-8))
+                fail_msg("%s, %s, %s, loop %s: %d iterations, not %d, to %g",
+                         name, order, formats[f], loop_at(l), (int)r.iterations,
+                         (int)wanted, r.true_relative_residual);
+        }
 }
 
 static void ic0_takes_the_iterations_of_the_host(void **state)
 {
     (void)state;
     static const char *const orders[] = {"natural", "nd", "multicolor"};
-    static const char *const loops[] = {"host", "graph"};
+    static const char *const rows[] = {"sell@none", "sell@rcm", NULL};
+    static const char *const blocks[] = {"bsell@none", "sell@none", NULL};
+    static const char *const any[] = {"auto@none", NULL};
     for (int o = 0; o < 3; o++) {
-        const int64_t wanted = iterations_of("host", "host", orders[o], "csr");
-        for (int l = 0; l < 2; l++)
-            for (int f = 0; f < 2; f++) {
-                const int64_t its =
-                    iterations_of(TEST_DEVICE, loops[l], orders[o],
-                                  f ? "sell@rcm" : "sell@none");
-                /* another order of the operator is one of the factor, too */
-                if (llabs(its - wanted) > (f ? wanted / 2 : 1))
-                    fail_msg("%s, loop %s, %s: %d iterations, not %d",
-                             orders[o], loops[l], f ? "rcm" : "none", (int)its,
-                             (int)wanted);
-            }
+        check_iterations("jump3d:17,100,1", orders[o], rows);
+        check_iterations("tet3d:9,3", orders[o], rows);
+        check_iterations("elasticity3d:6", orders[o], blocks);
+        check_iterations("poisson3d:48", orders[o], any);
+        check_iterations("poisson2d:1x1", orders[o], any);
     }
+}
+
+/* What goes on from the true residual has a p to begin with, and an r that M has
+ * not seen. */
+static void ic0_goes_on_from_the_true_residual(void **state)
+{
+    (void)state;
+    const way host = {"host", "host", "natural", "csr", {.rtol = 4e-16}};
+    const int64_t wanted =
+        solve_with_ic0(gallery_matrix("tet3d:20,2"), host, NULL).iterations;
+    for (int l = 0; loop_at(l); l++) {
+        const way w = {
+            TEST_DEVICE, loop_at(l), "natural", "sell@none", {.rtol = 4e-16}};
+        const tacit_result r =
+            solve_with_ic0(gallery_matrix("tet3d:20,2"), w, NULL);
+        assert_true(r.restarts > 0);
+        if (llabs(r.iterations - wanted) > wanted / 10 + 5)
+            fail_msg("loop %s: %d iterations, not %d", w.loop,
+                     (int)r.iterations, (int)wanted);
+    }
+}
+
+/* Four rods side by side, joined, held at their ends. */
+enum { RODS = 4 };
+static int rods_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    if (i >= RODS) col[count++] = i - RODS;
+    if (i % RODS > 0) col[count++] = i - 1;
+    col[count++] = i;
+    if (i % RODS < RODS - 1) col[count++] = i + 1;
+    if (i < n - RODS) col[count++] = i + RODS;
+    return count;
+}
+/* What joins two of them, or one of an end to what holds it. */
+static double joint(int64_t i, int64_t j)
+{
+    return 1.0 + 0.25 * (double)((i + j + RODS) % 5);
+}
+static double rods_value(int64_t i, int64_t j)
+{
+    if (i != j) return -joint(i, j);
+    double sum = joint(i, i - RODS) + joint(i, i + RODS);
+    if (i % RODS > 0) sum += joint(i, i - 1);
+    if (i % RODS < RODS - 1) sum += joint(i, i + 1);
+    return sum;
+}
+
+/* More iterations than looks can be under way: the kernel is started again. */
+static void long_solves_with_ic0_go_on(void **state)
+{
+    (void)state;
+    enum { MOST = 4200 };
+    double *first = NULL;
+    const size_t n = 100000;
+    for (int l = 0; loop_at(l); l++) {
+        const way w = {TEST_DEVICE,
+                       loop_at(l),
+                       "multicolor",
+                       "sell@none",
+                       {.rtol = 1e-300, .max_iterations = MOST}};
+        double *x = NULL;
+        const tacit_result r = solve_with_ic0(
+            matrix_of((int64_t)n, rods_columns, rods_value), w, &x);
+        assert_int_equal(r.iterations, MOST);
+        if (!first) first = x;
+        const double apart = distance_of(n, first, x) / norm_of(n, first);
+        if (!(apart <= 1e-5)) fail_msg("loop %s: %g away", w.loop, apart);
+        if (x != first) free(x);
+    }
+    free(first);
+}
+
+/* Few levels unless one asks for others. */
+static void rows_go_by_colour_on_a_gpu(void **state)
+{
+    (void)state;
+    tacit_matrix *m = gallery_matrix("poisson2d:20");
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    tacit_operator *A = NULL, *M = NULL;
+    tacit_precond_info info = {.size = sizeof info};
+    OK(tacit_operator_create(q, m, "auto", &A));
+    OK(tacit_precond_create_of(A, m, "ic0", NULL, &M));
+    OK(tacit_precond_describe(M, &info));
+    assert_non_null(strstr(info.detail, on_cuda() ? "order multicolor, at most"
+                                                  : "order top-nd, at most"));
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+}
+
+static void who_has_no_kernel_says_what_has(void **state)
+{
+    (void)state;
+    if (!on_cuda()) skip();
+    tacit_matrix *m = gallery_matrix("poisson2d:20");
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    tacit_operator *A = NULL, *M = NULL;
+    tacit_solver *s = NULL;
+    OK(tacit_operator_create(q, m, "sell", &A));
+    OK(tacit_precond_create_of(A, m, "ic0", NULL, &M));
+    OK(tacit_solver_create(q, A, "single", &s));
+    OK(tacit_solver_set_precond(s, M));
+    EXPECT(TACIT_UNSUPPORTED, tacit_solver_set_loop(s, "resident"));
+    assert_non_null(strstr(tacit_error_message(),
+                           "no kernel of single with ic0: take method cg"));
+    tacit_solver_destroy(&s);
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
 }
 
 int main(int argc, char **argv)
@@ -281,6 +443,10 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_thousand_solves_have_the_same_bits),
         cmocka_unit_test(levels_are_told),
         cmocka_unit_test(ic0_takes_the_iterations_of_the_host),
+        cmocka_unit_test(ic0_goes_on_from_the_true_residual),
+        cmocka_unit_test(long_solves_with_ic0_go_on),
+        cmocka_unit_test(rows_go_by_colour_on_a_gpu),
+        cmocka_unit_test(who_has_no_kernel_says_what_has),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -80,7 +80,9 @@ typedef struct tacit_precond_options {
     const char *precision;   /* of the values on its levels: "double"; "float",
                               rounded to 24 bits; "auto": float where that
                               leaves smooth vectors what they have      */
-    const char *order; /* of ic0's rows, as of tacit_factor_options        */
+    const char *order; /* of ic0's rows, as of tacit_factor_options: "top-nd";
+                          on a GPU, where rows that wait cost most,
+                          "multicolor"                                     */
     int leaves;        /* ... of its tree: a power of two up to 4096; 1    */
 } tacit_precond_options;
 
@@ -88,8 +90,9 @@ typedef struct tacit_precond_options {
  * tacit_operator_create, which leaves them; `options` NULL is all defaults.
  *
  * ic0 is (L L')^-1 by a factor of kind IC0 (tacit/factor.h), of the rows in the
- * operator's order unless `order` says otherwise; of several ranks each has that of
- * its own rows and columns. One thread applies it; for device host.
+ * operator's order or that of `order`; of several ranks each has that of its own rows
+ * and columns. On the host one thread applies it; on a GPU it is for every method with
+ * loops host and graph, and on one GPU for cg with loop resident.
  *
  * amg pairs strongly coupled rows of a rank three times over, so that a level
  * has about an eighth of the rows of the one before, down to some hundred rows,

@@ -110,7 +110,7 @@ static const cli_option table[] = {
  "of the factor (llt)", &cli_axis_kind, 0, 0, 0},
 {"The path", "order", 0, CLI_CHOICE, ON_RUNS | ON_info | ON_factor, AT(order),
  "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
- "with one leaf is natural)", &cli_axis_rows_order, 0, 0, 0},
+ "with one leaf is natural; on cuda multicolor)", &cli_axis_rows_order, 0, 0, 0},
 {"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
  "tree nodes at the bottom of the top of the dissection, a power of two (1; "
  "trsv: as many as there are grids)",

@@ -10,6 +10,14 @@
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
 
+/* All there is to an operator, for a persistent kernel that applies it, too: one of
+ * these, and NULL. */
+typedef struct tct_resident_view {
+    const double *diagonal; /* d [n] on the device, in the operator's order:
+                                    y_i = d_i x_i                           */
+    const struct tct_rows *rows; /* y = (L L')^-1 x: triangular/device/rows.h */
+} tct_resident_view;
+
 /* What an operator must do. An operator is linear unless it says that it varies,
  * and a preconditioner is one, too: applied to residuals. */
 typedef struct tct_operator_ops {
@@ -40,9 +48,8 @@ typedef struct tct_operator_ops {
     /* The diagonal into `d` [n] on the device, in the operator's order.
      * Errors      UNSUPPORTED, or as it finds. OPTIONAL: UNSUPPORTED */
     tacit_status (*diagonal)(const tacit_operator *A, double *d);
-    /* All there is to A, for a persistent kernel: d [n] on the device, in the
-     * operator's order, with y_i = d_i x_i. OPTIONAL: A is not diagonal. */
-    const double *(*resident_view)(const tacit_operator *A);
+    /* OPTIONAL: no persistent kernel applies A as a preconditioner */
+    tct_resident_view (*resident_view)(const tacit_operator *A);
     /* The exchange of a product, NULL with one process.
      * OPTIONAL: there is none, or only the operator knows it */
     tct_exchange *(*exchange)(const tacit_operator *A);

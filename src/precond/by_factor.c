@@ -39,6 +39,12 @@ bool tct_by_factor_for_systems(const tacit_operator *base, const tacit_queue *q)
            q->systems.stride == tct_stride((size_t)base->n);
 }
 
+tct_resident_view tct_by_factor_view(const tacit_operator *base)
+{
+    const tct_by_factor *M = (const tct_by_factor *)(const void *)base;
+    return (tct_resident_view){.rows = M->R};
+}
+
 /* Room for so many at once; on a GPU there is. */
 static tacit_status make_room(tct_by_factor *M, int columns)
 {

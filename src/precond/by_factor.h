@@ -39,6 +39,7 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);
 bool tct_by_factor_for_systems(const tacit_operator *M, const tacit_queue *q);
+tct_resident_view tct_by_factor_view(const tacit_operator *M);
 tacit_status tct_by_factor_columns(tacit_operator *M, int columns);
 void tct_by_factor_destroy(tacit_operator *M);
 /* What is known of `M`; NULL: it is none. */

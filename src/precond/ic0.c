@@ -134,13 +134,17 @@ static const tct_operator_ops ic0_ops = {.name = "ic0",
                                          .for_systems =
                                              tct_by_factor_for_systems,
                                          .columns = tct_by_factor_columns,
+                                         .resident_view = tct_by_factor_view,
                                          .renew = ic0_renew,
                                          .destroy = tct_by_factor_destroy};
 
-/* What of the options is for it. */
+/* What of the options is for it. On a GPU a level of rows that wait for those before
+ * them takes as long as some ten thousand rows that do not: there rows go by colour,
+ * which costs iterations and leaves few levels. */
 static tacit_status take_options(ic0 *I, const tacit_precond_options *o)
 {
-    tct_rows_order order = TCT_ORDER_TOP_ND;
+    const bool host = I->base.base.q->device->kind == TCT_KIND_HOST;
+    tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
     TRY(tct_rows_order_find(o->order, order, &order));
     TRY(tct_check_leaves(o->leaves));
     I->order = tct_rows_orders[order];

@@ -26,9 +26,10 @@ static bool jacobi_for_systems(const tacit_operator *M, const tacit_queue *q)
     return true;
 }
 
-static const double *jacobi_view(const tacit_operator *M)
+static tct_resident_view jacobi_view(const tacit_operator *M)
 {
-    return ((const jacobi *)(const void *)M)->inverse;
+    const jacobi *J = (const jacobi *)(const void *)M;
+    return (tct_resident_view){.diagonal = J->inverse};
 }
 
 static void jacobi_destroy(tacit_operator *M)

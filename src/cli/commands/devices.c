@@ -82,7 +82,7 @@ static void add_comms(listing *l)
 static void add_resident(listing *l)
 {
     const tacit_method *m;
-    char text[512];
+    char text[768];
     for (int i = 0; (m = tacit_method_at(i)) != NULL; i++)
         if (tacit_method_resident(m->name, text, sizeof text))
             add(l, "resident", NULL, m->name, text, cli_gpu_reason());

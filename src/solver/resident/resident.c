@@ -4,6 +4,7 @@
 #include "solver/resident/resident.h"
 #include "comm/gpu/peer.h"
 #include "comm/world.h"
+#include "solver/resident/factor.h"
 #include "solver/resident/halo.h"
 #include "solver/resident/sstep.h"
 #include <stdio.h>
@@ -34,18 +35,20 @@ static const tct_resident_kernel *kernel_called(const char *method)
     return NULL;
 }
 
+static tct_resident_view view_of(const tacit_operator *M)
+{
+    return M && M->ops->resident_view ? M->ops->resident_view(M)
+                                      : (tct_resident_view){NULL, NULL};
+}
+
 static const tct_resident_kernel *kernel_of(const tct_method *method,
                                             const tacit_operator *M)
 {
+    const tct_resident_kernel *const with = &tct_resident_cg_factor;
+    if (view_of(M).rows) return method == with->method ? with : NULL;
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]->method == method) return &kernels[i][M ? 1 : 0];
     return NULL;
-}
-
-/* The diagonal that the preconditioner is; NULL: it is none. */
-static const double *diagonal_of(const tacit_operator *M)
-{
-    return M && M->ops->resident_view ? M->ops->resident_view(M) : NULL;
 }
 
 static const tct_gpu_slices *slices_of(const tct_block *B)
@@ -90,14 +93,18 @@ static void list_formats(tct_resident_code code, char *text, size_t size)
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {
     const tct_resident_kernel *K = kernel_of(R->now ? R->now : R->method, R->M);
+    const tct_resident_view M = view_of(R->M);
     if (!K) {
-        snprintf(reason, size, "there is no kernel of %s",
-                 R->method->about.name);
+        snprintf(reason, size, "there is no kernel of %s%s%s%s",
+                 R->method->about.name, M.rows ? " with " : "",
+                 M.rows ? R->M->ops->name : "",
+                 M.rows ? ": take method cg, or precond jacobi" : "");
         return NULL;
     }
-    if (R->M && !diagonal_of(R->M)) {
+    if (R->M && !M.diagonal && !M.rows) {
         snprintf(reason, size,
-                 "only for a preconditioner that is a diagonal, jacobi");
+                 "only for a preconditioner that is a diagonal, jacobi, and of "
+                 "cg for ic0");
         return NULL;
     }
     if (!R->A->local) {
@@ -167,7 +174,7 @@ static double *vector_of(const tct_run *R, int from)
 {
     switch (from) {
     case TCT_IS_X: return R->x;
-    case TCT_IS_DIAGONAL: return (double *)(uintptr_t)diagonal_of(R->M);
+    case TCT_IS_DIAGONAL: return (double *)(uintptr_t)view_of(R->M).diagonal;
     case TCT_IS_Z: return R->z;
     case TCT_IS_Y: return R->y[0];
     default: return R->v[from];
@@ -193,15 +200,24 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
 
 /* A kernel that is to be started: its job, and how. */
 typedef struct {
-    tct_sstep_job job; /* of which most kernels have but the first part */
+    union { /* what all kernels have is first in each */
+        tct_resident_job J;
+        tct_factor_job factor;
+        tct_sstep_job sstep;
+    } job;
     int threads;
     size_t shared;
 } plan;
 
-static int threads_of(const tct_resident_job *J, int blocks)
+/* Of `blocks` blocks, of which all together need so many warps. */
+static int threads_of(const tct_resident_job *J, int warps, int blocks)
 {
     const int pollers = tct_gang_threads(blocks);
     int threads = GPU_WAVE * J->tile;
+    const int solvers = (warps + blocks - 1) / blocks;
+    if (solvers > J->tile) threads = GPU_WAVE * solvers;
+    if (threads > TCT_THREADS_MOST(J->A.walk))
+        threads = TCT_THREADS_MOST(J->A.walk);
     if (threads < TCT_THREADS_MOST(J->A.walk))
         threads += GPU_WAVE; /* a warp that speaks */
     if (J->A.long_rows > 0) threads = TCT_THREADS_MOST(J->A.walk);
@@ -212,12 +228,12 @@ static int threads_of(const tct_resident_job *J, int blocks)
 static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
 {
     residence *H = R->drive;
-    tct_sstep_job *W = &p->job;
+    tct_sstep_job *W = &p->job.sstep;
     const size_t room = tct_gpu_of(R->q)->shared_bytes;
     H->vectors = K->vectors;
     H->on_chip = 0.0;
     if (K->method->blocks) {
-        tct_sstep_job_fill(R, H->many, diagonal_of(R->M), W);
+        tct_sstep_job_fill(R, H->many, view_of(R->M).diagonal, W);
         while (W->J.gang.batch > 1 && W->J.gang.batch * W->most > LATE_MOST)
             W->J.gang.batch /= 2;
         H->vectors = tct_sstep_columns(W->most, R->M != NULL);
@@ -225,9 +241,9 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
         H->on_chip = (double)H->vectors * W->slots;
         return;
     }
-    p->shared =
-        tct_resident_place(&W->J, K, p->threads, H->halo.here.entries, room);
-    for (int v = 0; v < K->vectors; v++) H->on_chip += W->J.v[v].slots;
+    p->shared = tct_resident_place(&p->job.J, K, p->threads,
+                                   H->halo.here.entries, room);
+    for (int v = 0; v < K->vectors; v++) H->on_chip += p->job.J.v[v].slots;
 }
 
 /* Plan a kernel for `most` looks.
@@ -236,9 +252,11 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
 {
     const tct_gpu *g = tct_gpu_of(R->q);
     const tct_resident_kernel *K = kernel_of(R->now, R->M);
+    const tct_rows *rows = view_of(R->M).rows;
     residence *H = R->drive;
     tct_resident_job *J = &p->job.J;
     fill_job(R, K, most, J);
+    if (rows) p->job.factor.rows = *tct_rows_kernel_of(rows);
     if (R->q->ranks > 1 && !(J->gang.peers = tct_peer_gangs(R->q)))
         return q_own_status(R->q);
     /* some blocks wait for peers while the others are at the barrier */
@@ -249,7 +267,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
                 : UINT64_MAX;
     H->blocks = g->sms;
     tct_resident_divide(J, H->blocks);
-    p->threads = threads_of(J, H->blocks);
+    p->threads = threads_of(J, rows ? p->job.factor.rows.warps : 0, H->blocks);
     if (R->q->ranks > 1)
         TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
     J->halo = H->halo.there;
@@ -352,6 +370,28 @@ static void say_spending(const tct_run *R)
                 R->now->about.name, text);
 }
 
+/* What kernels start from that is more than r, or r and p. */
+static void enqueue_start(tct_run *R, const tct_resident_kernel *K)
+{
+    double *const r = R->v[V_R], *const p = R->v[V_P];
+    if (view_of(R->M).rows) {
+        apply_dot(R->M, R->q, r, R->z, &R->c[C_RZ]);
+        if (!R->resumed) q_copy(R->q, R->n, R->z, p);
+    }
+    if (K->product < 0) return;
+    if (!R->resumed && R->M) apply(R->M, R->q, r, p);
+    else if (!R->resumed) q_copy(R->q, R->n, r, p);
+    apply(R->A, R->q, p, R->v[K->product]);
+    R->result->extra_products++;
+}
+
+static void say_what_is_late(const tct_run *R)
+{
+    const tct_rows *rows = view_of(R->M).rows;
+    if (rows && tct_rows_status(rows) < 0)
+        q_fail(R->q, TACIT_DEVICE, "%s", tacit_error_message());
+}
+
 static void run_kernel(tct_run *R)
 {
     const tct_resident_kernel *K = kernel_of(R->now, R->M);
@@ -360,12 +400,7 @@ static void run_kernel(tct_run *R)
     const bool look_first = K->look_first;
     bool done = false;
     tct_seen c;
-    if (K->product >= 0) { /* what its kernel starts from */
-        if (!R->resumed && R->M) apply(R->M, R->q, R->v[V_R], R->v[V_P]);
-        else if (!R->resumed) q_copy(R->q, R->n, R->v[V_R], R->v[V_P]);
-        apply(R->A, R->q, R->v[V_P], R->v[K->product]);
-        R->result->extra_products++;
-    }
+    enqueue_start(R, K);
     while (!done) {
         int64_t looks = R->most - R->k + (look_first ? 1 : 0);
         if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
@@ -394,6 +429,7 @@ static void run_kernel(tct_run *R)
         R->resumed = true; /* more looks than fit at once: go on */
         if (R->block) tct_sstep_told(R);
     }
+    say_what_is_late(R);
     say_spending(R);
     if (!R->block) count_iterations(R, R->k - first);
 }
@@ -455,6 +491,11 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     list_formats(K[1].kernel, text, size);
     if (K->sent == 0) return true;
     at = strlen(text);
+    if (K->method == tct_resident_cg_factor.method) {
+        snprintf(text + at, size - at, "; with ic0,");
+        list_formats(tct_resident_cg_factor.kernel, text, size);
+        at = strlen(text);
+    }
     snprintf(text + at, size - at, "; on several GPUs,");
     list_formats(K[0].with_peers, text, size);
     return true;

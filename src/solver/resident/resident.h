@@ -6,7 +6,7 @@
 
 #define TCT_RESIDENT_SUMMARY                      \
     "one persistent kernel for the whole solve, " \
-    "without a preconditioner or with jacobi"
+    "without a preconditioner, with jacobi, or of cg with ic0"
 
 /* For which blocks and stores `method` has kernels, into `text` [size]; false if
  * it has none. */

@@ -31,8 +31,12 @@ typedef struct tct_rows_info {
     int32_t levels[2]; /* of L and of L', the longest way to a row without
                           entries                                          */
     double bytes;      /* of the matrix, as it is stored                   */
+    int lanes;         /* that share a row                                 */
     int warps;         /* that are started                                 */
 } tct_rows_info;
 tct_rows_info tct_rows_about(const tct_rows *R);
+
+/* DEVICE once rows have waited for seconds. */
+tacit_status tct_rows_status(const tct_rows *R);
 
 #endif

@@ -22,6 +22,12 @@ tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
     FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
 }
 
+tacit_status tct_rows_status(const tct_rows *R)
+{
+    (void)R;
+    return TACIT_OK; /* none waits */
+}
+
 tct_rows_info tct_rows_about(const tct_rows *R)
 {
     (void)R;

@@ -6,8 +6,13 @@
 
 static const char *const what = "rows of a triangular matrix";
 
-/* Levels that are under way at a time: more warps only wait. */
-enum { LEVELS_AHEAD = 6, WARPS = TCT_ROWS_THREADS / GPU_WAVE };
+/* Levels that are under way at a time: more warps only wait. Entries of a row that a
+ * lane has, as a rule at most. */
+enum {
+    LEVELS_AHEAD = 6,
+    WARPS = TCT_ROWS_THREADS / GPU_WAVE,
+    ENTRIES_OF_LANE = 8
+};
 
 struct tct_rows {
     tct_rows_kernel k;
@@ -73,31 +78,34 @@ static tacit_status put_in_order(side *S, bool up)
 
 /* In host memory, but for what tct_rows_side points to in the end. */
 typedef struct {
-    int64_t *cell;
+    int lanes; /* of a row */
+    int64_t count, *cell;
     int32_t *col, *at;
     double *val, *inverse;
 } slices;
 
-static int64_t longest(const side *S, int64_t slice)
+/* Cells of a slice. */
+static int64_t width_of(const side *S, int64_t slice, int lanes)
 {
+    const int64_t rows = GPU_WAVE / lanes, first = slice * rows;
     int64_t most = 0;
-    for (int l = 0; l < GPU_WAVE; l++) {
-        const int64_t p = slice * GPU_WAVE + l;
-        if (p >= S->n) break;
+    for (int64_t p = first; p < first + rows && p < S->n; p++) {
         const int64_t i = S->row[p], length = S->ptr[i + 1] - S->ptr[i];
         if (length > most) most = length;
     }
-    return most;
+    return (most + lanes - 1) / lanes;
 }
 
 static void fill(const side *S, const double *inverse, const int32_t *place,
                  slices *out)
 {
+    const int lanes = out->lanes, rows = GPU_WAVE / lanes;
     for (int64_t p = 0; p < S->n; p++) {
-        const int64_t i = S->row[p], s = p / GPU_WAVE, l = p % GPU_WAVE;
+        const int64_t i = S->row[p], s = p / rows, l = p % rows * lanes;
         const int64_t from = S->ptr[i], length = S->ptr[i + 1] - from;
         for (int64_t k = 0; k < length; k++) {
-            const int64_t at = (out->cell[s] + k) * GPU_WAVE + l;
+            const int64_t cell = out->cell[s] + k / lanes;
+            const int64_t at = cell * GPU_WAVE + l + k % lanes;
             out->col[at] = S->position[S->col[from + k]];
             out->val[at] = S->val[from + k];
         }
@@ -109,12 +117,11 @@ static void fill(const side *S, const double *inverse, const int32_t *place,
 static tacit_status make_slices(const side *S, const double *inverse,
                                 const int32_t *place, slices *out)
 {
-    const int64_t count = (S->n + GPU_WAVE - 1) / GPU_WAVE;
-    TRY(TCT_ALLOC(count + 1, what, &out->cell));
+    TRY(TCT_ALLOC(out->count + 1, what, &out->cell));
     out->cell[0] = 0;
-    for (int64_t s = 0; s < count; s++)
-        out->cell[s + 1] = out->cell[s] + longest(S, s);
-    const int64_t cells = out->cell[count] * GPU_WAVE;
+    for (int64_t s = 0; s < out->count; s++)
+        out->cell[s + 1] = out->cell[s] + width_of(S, s, out->lanes);
+    const int64_t cells = out->cell[out->count] * GPU_WAVE;
     TRY(TCT_ALLOC(cells, what, &out->col));
     TRY(TCT_ALLOC(cells, what, &out->val));
     TRY(TCT_ALLOC(S->n, what, &out->inverse));
@@ -127,7 +134,7 @@ static tacit_status make_slices(const side *S, const double *inverse,
 
 static tacit_status upload(int64_t n, const slices *from, tct_rows_side *to)
 {
-    const size_t rows = (size_t)n, count = (rows + GPU_WAVE - 1) / GPU_WAVE,
+    const size_t rows = (size_t)n, count = (size_t)from->count,
                  cells = (size_t)from->cell[count] * GPU_WAVE;
     TRY(tct_gpu_upload(from->cell, (count + 1) * sizeof *from->cell,
                        &to->cell));
@@ -141,7 +148,7 @@ static tacit_status upload(int64_t n, const slices *from, tct_rows_side *to)
 static tacit_status store(const side *S, const double *inverse,
                           const int32_t *place, tct_rows *R, tct_rows_side *to)
 {
-    slices host = {0};
+    slices host = {.lanes = R->k.lanes, .count = R->k.slices};
     tacit_status status = make_slices(S, inverse, place, &host);
     if (status >= 0) status = upload(S->n, &host, to);
     if (status >= 0)
@@ -238,16 +245,38 @@ static tacit_status open_kernel(tacit_queue *q, tct_rows *R)
     return q_own_status(q);
 }
 
+/* As many as see to it that an entry, in the mean, stands in a row whose lanes have
+ * their part of it at once. */
+static void choose_lanes(const triangle *L, tct_rows_kernel *k)
+{
+    const int64_t entries = L->ptr[L->n];
+    double squares = 0.0;
+    for (int64_t i = 0; i < L->n; i++) {
+        const double length = (double)(L->ptr[i + 1] - L->ptr[i]);
+        squares += length * length;
+    }
+    const double mean = entries > 0 ? squares / (double)entries : 0.0;
+    k->lanes = 1;
+    while (k->lanes < GPU_WAVE && ENTRIES_OF_LANE * k->lanes < mean)
+        k->lanes *= 2;
+    const int64_t rows = GPU_WAVE / k->lanes;
+    k->slices = (L->n + rows - 1) / rows;
+}
+
 /* As many as have something to do, and no more than there is room for. */
 static void choose_blocks(const tacit_queue *q, tct_rows *R)
 {
     const int32_t *levels = R->about.levels;
     const int64_t deep = levels[0] > levels[1] ? levels[0] : levels[1];
     const int64_t room = (int64_t)tct_rows_resident() * tct_gpu_of(q)->sms;
-    int64_t blocks = LEVELS_AHEAD * R->k.slices / (deep > 0 ? deep : 1) / WARPS;
+    int64_t warps = LEVELS_AHEAD * R->k.slices / (deep > 0 ? deep : 1);
+    if (warps > INT32_MAX) warps = INT32_MAX;
+    R->k.warps = warps < 1 ? 1 : (int)warps;
+    int64_t blocks = warps / WARPS;
     if (blocks < 1) blocks = 1;
     if (blocks > room) blocks = room;
     R->blocks = (int)blocks;
+    R->about.lanes = R->k.lanes;
     R->about.warps = R->blocks * WARPS;
 }
 
@@ -262,6 +291,7 @@ static tacit_status build(tacit_queue *q, const triangle *L, const triangle *U,
     TRY(put_in_order(up, true));
     R->about.levels[0] = down->levels;
     R->about.levels[1] = up->levels;
+    choose_lanes(L, &R->k);
     TRY(store(down, U->inverse, place, R, &R->k.down));
     TRY(store(up, U->inverse, place, R, &R->k.up));
     TRY(TCT_ALLOC(L->n, what, &own));
@@ -287,7 +317,6 @@ tacit_status tct_rows_create(tacit_queue *q, const tacit_factor_panels *P,
     tct_rows *R = tct_calloc(sizeof *R);
     if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     R->k.n = P->rows;
-    R->k.slices = (P->rows + GPU_WAVE - 1) / GPU_WAVE;
     tacit_status status = take_panels(P, &U);
     if (status >= 0) status = transpose(&U, &L);
     if (status >= 0)
@@ -327,12 +356,18 @@ void tct_rows_destroy(tct_rows **rows)
     *rows = NULL;
 }
 
-tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
-                            double *y)
+tacit_status tct_rows_status(const tct_rows *R)
 {
     if (*(volatile const int *)R->late)
         FAIL(TACIT_DEVICE, "the GPU: rows of a triangular solve have waited "
                            "for one another for too long");
+    return TACIT_OK;
+}
+
+tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
+                            double *y)
+{
+    TRY(tct_rows_status(R));
     if (R->k.n == 0) return TACIT_OK;
     tct_gpu_flush(q);
     tct_rows_launch(q, &R->k, R->blocks, x, y);
@@ -342,4 +377,9 @@ tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
 tct_rows_info tct_rows_about(const tct_rows *R)
 {
     return R->about;
+}
+
+const tct_rows_kernel *tct_rows_kernel_of(const tct_rows *R)
+{
+    return &R->k;
 }

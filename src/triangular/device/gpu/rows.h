@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/device/gpu/rows.h - the kernel of triangular/rows.h.
+ * triangular/device/gpu/rows.h - the kernel of triangular/device/rows.h.
  *
- * Rows are in the order of their level; a lane has a row, and its warp 32 that follow
- * one another. An element of the solution is a number that no arithmetic makes until
+ * Rows are in the order of their level; some lanes, or one, have a row, and their
+ * warp those that follow one another. An element of the solution is a number that no arithmetic makes until
  * it is there: who reads it has it, or reads again, without a flag or a fence. Warps
  * take their share of rows in order, all of L and then of L', and never more warps
  * are started than the GPU holds: the first row that is missing is always some
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* L or L', rows in an order of their own: 32 of them are a slice. */
+/* L or L', rows in an order of their own: as many as a warp has are a slice. */
 typedef struct tct_rows_side {
     const int64_t *cell;   /* [slices + 1] first of 32 entries, a lane each */
     const int32_t *col;    /* [32 cells] in this order; -1: no entry        */
@@ -27,6 +27,8 @@ typedef struct tct_rows_side {
 
 typedef struct tct_rows_kernel {
     int64_t n, slices;
+    int lanes; /* of a row, a power of two: they share its entries */
+    int warps; /* that find work at a time: more only wait         */
     tct_rows_side down, up;
     const int32_t *own; /* [n] which row of `down` a row of `up` is */
     double *t;          /* [n] L^-1 x, and between solves unset     */
@@ -43,6 +45,8 @@ void tct_rows_launch(tacit_queue *q, const tct_rows_kernel *k, int blocks,
                      const double *x, double *y);
 /* Let t and u be unset. */
 void tct_rows_unset(tacit_queue *q, const tct_rows_kernel *k);
+/* For kernels that solve as a part of more (rows.cuh). */
+const tct_rows_kernel *tct_rows_kernel_of(const tct_rows *R);
 
 #ifdef __cplusplus
 }

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/resident/factor.h - persistent kernels of methods whose preconditioner solves
+ * with two triangles, row by row (triangular/device/rows.h). */
+#ifndef TCT_RESIDENT_FACTOR_H
+#define TCT_RESIDENT_FACTOR_H
+#include "solver/resident/job.h"
+#include "triangular/device/gpu/rows.h"
+
+/* What such a kernel is given: a kernel without it gets `job` alone. */
+typedef struct tct_factor_job {
+    tct_resident_job job;
+    tct_rows_kernel rows;
+} tct_factor_job;
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. */
+extern const tct_resident_kernel tct_resident_cg_factor;
+#ifdef __cplusplus
+}
+#endif
+
+#endif
