@@ -8,6 +8,7 @@
 #include "gpu.h"
 #include "precond/amg/amg.h"
 #include "problem.h"
+#include <math.h>
 
 typedef struct {
     problem p;
@@ -119,6 +120,65 @@ static void few_ranks_keep_small_levels(void **state)
     close_amg(&a);
 }
 
+/* Row `i` of D^-1 (L + I / 4) D^-1, L a path's Laplacian and d[i] 1 on the first
+ * rank and a thousand times as much on each one after it. */
+enum { PATH_ROWS = 20 }; /* a rank */
+
+static double path_scale(int64_t i)
+{
+    return pow(1e3, (double)(i / PATH_ROWS));
+}
+
+static int64_t path_row(int64_t i, int64_t all, int64_t *col, double *val)
+{
+    int64_t n = 0;
+    double sum = 0.0;
+    for (int64_t j = i - 1; j <= i + 1; j += 2) {
+        if (j < 0 || j >= all) continue;
+        col[n] = j;
+        val[n++] = -1.0 / path_scale(i) / path_scale(j);
+        sum += 1.0;
+    }
+    col[n] = i;
+    val[n++] = (sum + 0.25) / path_scale(i) / path_scale(i);
+    return n;
+}
+
+static tacit_matrix *scaled_path(double *w)
+{
+    const int64_t first = (int64_t)tacit_world_rank(test_world()) * PATH_ROWS;
+    const int64_t all = (int64_t)tacit_world_size(test_world()) * PATH_ROWS;
+    int64_t ptr[PATH_ROWS + 1] = {0}, col[3 * PATH_ROWS];
+    double val[3 * PATH_ROWS];
+    tacit_matrix *m = NULL;
+    for (int i = 0; i < PATH_ROWS; i++) {
+        ptr[i + 1] =
+            ptr[i] + path_row(first + i, all, col + ptr[i], val + ptr[i]);
+        w[2 * i] = path_scale(first + i);
+        w[2 * i + 1] = -w[2 * i];
+    }
+    OK(tacit_matrix_from_rows(test_world(), all, first, PATH_ROWS, ptr, col,
+                              val, &m));
+    return m;
+}
+
+/* Of d, (d, A d) is a quarter of the rows: rounding does no harm. It would be
+ * far below 0 if a column of another rank had the vector of the row. */
+static void energies_take_what_other_ranks_have(void **state)
+{
+    (void)state;
+    double w[2 * PATH_ROWS], one[PATH_ROWS];
+    tacit_matrix *m = scaled_path(w);
+    bool floats = false;
+    OK(tct_amg_floats_will_do(m, w, 2, &floats));
+    assert_true(floats);
+    for (int i = 0; i < PATH_ROWS; i++) one[i] = w[2 * i];
+    floats = false;
+    OK(tct_amg_floats_will_do(m, one, 1, &floats));
+    assert_true(floats);
+    tacit_matrix_destroy(&m);
+}
+
 static void moved_levels_have_the_same_bits(void **state)
 {
     (void)state;
@@ -141,6 +201,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_change_few_iterations),
         cmocka_unit_test(few_ranks_keep_small_levels),
+        cmocka_unit_test(energies_take_what_other_ranks_have),
         cmocka_unit_test(moved_levels_have_the_same_bits),
     };
     TEST_MPI_MAIN(tests);

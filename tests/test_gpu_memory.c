@@ -134,6 +134,35 @@ static void everything_made_anew_loses_nothing(void **state)
     close_reference(&ref);
 }
 
+/* What set-up of multigrid has in between is free again when it is over: it is
+ * some times what stays, which is all free once that is destroyed. */
+static void set_up_keeps_no_scratch(void **state)
+{
+    (void)state;
+    enum { WARM = 1, RUNS = 2, PIECES = 64 << 20 };
+    tacit_matrix *m = gallery_matrix("poisson3d:100");
+    tacit_queue *q = NULL;
+    tacit_operator *A = NULL, *M = NULL;
+    account before = {0};
+    OK(tacit_queue_create(test_world(), TEST_DEVICE, 0, &q));
+    OK(tacit_operator_create(q, m, "sell", &A));
+    for (int i = 0; i < WARM + RUNS; i++) {
+        tacit_precond_info info = {.size = sizeof info};
+        if (i == WARM) before = open_account();
+        const size_t unused = free_bytes();
+        OK(tacit_precond_create_of(A, m, "amg", NULL, &M));
+        OK(tacit_precond_describe(M, &info));
+        const double taken = (double)unused - (double)free_bytes();
+        if (taken > 2.0 * info.bytes + PIECES)
+            fail_msg("%.0f bytes are taken for %.0f", taken, info.bytes);
+        tacit_operator_destroy(&M);
+    }
+    close_account(&before, "set-up of multigrid");
+    tacit_operator_destroy(&A);
+    tacit_queue_destroy(&q);
+    tacit_matrix_destroy(&m);
+}
+
 /* Solvers that cannot be had leave nothing behind either. */
 static void what_is_refused_leaves_nothing(void **state)
 {
@@ -382,6 +411,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_thousand_solves_lose_nothing),
         cmocka_unit_test(new_vectors_lose_nothing),
         cmocka_unit_test(everything_made_anew_loses_nothing),
+        cmocka_unit_test(set_up_keeps_no_scratch),
         cmocka_unit_test(what_is_refused_leaves_nothing),
         cmocka_unit_test(no_host_memory_is_survived),
         cmocka_unit_test(poisoned_memory_changes_no_bit),

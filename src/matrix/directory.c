@@ -69,6 +69,26 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
     return status;
 }
 
+/* Row after row they are a table of words. */
+tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
+                          int64_t width, const void *table, int64_t count,
+                          const int64_t *numbers, void *answers)
+{
+    const char *what = "rows of other ranks";
+    int64_t *first = NULL, *word = NULL;
+    tacit_status status = TCT_ALLOC(world->size + 1, what, &first);
+    if (status >= 0) status = TCT_ALLOC(count * width, what, &word);
+    status = tct_agree(world, status);
+    for (int r = 0; status >= 0 && r <= world->size; r++)
+        first[r] = starts[r] * width;
+    for (int64_t e = 0; status >= 0 && e < count * width; e++)
+        word[e] = numbers[e / width] * width + e % width;
+    if (status >= 0)
+        status = tct_ask(world, first, table, count * width, word, answers);
+    TCT_FREE(first, word);
+    return status;
+}
+
 typedef struct {
     int64_t number;
     char word[WORD];

@@ -11,6 +11,14 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
                      const void *table, int64_t count, const int64_t *numbers,
                      void *answers);
 
+/* The same of a table of rows of `width` words each, of which rank r keeps rows
+ * [starts[r], starts[r + 1]): the `count` rows `numbers`, into `answers`
+ * [count][width].
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
+                          int64_t width, const void *table, int64_t count,
+                          const int64_t *numbers, void *answers);
+
 /* Set `count` words by their `numbers`; no word is set twice.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_tell(tacit_world *world, const int64_t *starts, void *table,

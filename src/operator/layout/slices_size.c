@@ -8,6 +8,7 @@ enum {
     SAMPLES = 96,
     NO_MEMORY = 1, /* why a plan failed */
     TOO_WIDE = 2,
+    MUCH = 1 << 15,    /* entries                                  */
     LONG_LEAST = 64,   /* shorter rows are never kept apart        */
     LONG_TIMES = 4,    /* longer than so many times the mean       */
     LONG_ALWAYS = 8192 /* entries: longer rows are kept apart      */
@@ -115,19 +116,29 @@ static void look_at_cells(const tct_gpu_maker *M, const tct_gpu_plan *P,
     }
 }
 
-/* Low stores hold any values in their range: which they are does not matter. */
+/* Which values there are matters to dictionaries alone: low stores hold any in
+ * their range, and floats any that are exactly floats. */
 static void open_set(const tct_gpu_maker *M, tct_value_set *set)
 {
-    const bool low = M->wish.low;
-    tct_value_set_open(set, low ? 0 : TCT_GPU_VALUES_MOST, low);
+    const tct_gpu_wish *wish = &M->wish;
+    const bool listed = wish->automatic || wish->store == GPU_DICT8 ||
+                        wish->store == GPU_DICT16;
+    tct_value_set_open(set, listed ? TCT_GPU_VALUES_MOST : 0, wish->low);
     tct_value_set_zero(set);
+}
+
+/* Enough for several threads: windows of dense blocks have many entries each. */
+static bool has_much(const tct_gpu_maker *M, const tct_gpu_plan *P)
+{
+    const tct_local *A = M->slicing.A;
+    return P->count > 16 || (P->count > 1 && A->ptr[A->rows] > MUCH);
 }
 
 static void look(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
 {
     tct_value_set_close(&P->values);
     open_set(M, &P->values);
-#pragma omp parallel if (P->count > 16)
+#pragma omp parallel if (has_much(M, P))
     {
         tct_value_set mine;
         open_set(M, &mine);
@@ -175,13 +186,13 @@ static int plan_windows(const tct_gpu_maker *M, tct_gpu_plan *P)
     const int64_t room = tct_window_room(&M->slicing);
     int64_t blocks = 0, consts = 0, entries = 0;
     int failed = 0;
-#pragma omp parallel if (P->count > 16) reduction(+ : blocks, consts, entries) \
-    reduction(max : failed)
+#pragma omp parallel if (has_much(M, P)) \
+    reduction(+ : blocks, consts, entries) reduction(max : failed)
     {
         census c = {0};
         int32_t *scratch = tct_alloc((size_t)room * sizeof *scratch);
         failed = scratch ? 0 : NO_MEMORY;
-#pragma omp for schedule(dynamic, 8)
+#pragma omp for schedule(dynamic)
         for (int64_t i = 0; i < P->count; i++)
             if (!failed) failed = plan_window(M, P, i, scratch, &c);
         tct_free(scratch);

@@ -66,26 +66,6 @@ static tacit_status ask_aggregates(galerkin *g)
     return status;
 }
 
-/* One column of P after the other: of the table that has them all. */
-static tacit_status ask_weights(galerkin *g)
-{
-    tacit_world *w = g->A->world;
-    const int64_t k = g->G->width, count = g->ghosts.count;
-    int64_t *starts = NULL, *number = NULL;
-    tacit_status status = TCT_ALLOC(w->size + 1, what, &starts);
-    if (status >= 0) status = TCT_ALLOC(count * k, what, &number);
-    status = tct_agree(w, status);
-    for (int r = 0; status >= 0 && r <= w->size; r++)
-        starts[r] = g->A->starts[r] * k;
-    for (int64_t e = 0; status >= 0 && e < count * k; e++)
-        number[e] = g->ghosts.id[e / k] * k + e % k;
-    if (status >= 0)
-        status = tct_ask(w, starts, g->G->weight, count * k, number,
-                         g->ghost_weight);
-    TCT_FREE(starts, number);
-    return status;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
@@ -118,7 +98,8 @@ static tacit_status ask(galerkin *g)
     g->starts[0] = 0;
     for (int r = 0; r < w->size; r++) g->starts[r + 1] += g->starts[r];
     TRY(ask_aggregates(g));
-    TRY(ask_weights(g));
+    TRY(tct_ask_rows(w, g->A->starts, g->G->width, g->G->weight,
+                     g->ghosts.count, g->ghosts.id, g->ghost_weight));
     list_others(g);
     return TACIT_OK;
 }

@@ -18,7 +18,9 @@ typedef struct {
 
 typedef struct {
     tacit_queue *q;
-    double *r, *z, *p, *t, *c; /* c: a sum */
+    double *r, *z, *p, *t;
+    double *c;    /* scalars: (r, z) stands where cg has (r, r) */
+    double *kept; /* ... as each step has left them             */
 } vectors;
 
 static tacit_status open_vectors(const tacit_operator *A, vectors *v)
@@ -28,7 +30,10 @@ static tacit_status open_vectors(const tacit_operator *A, vectors *v)
     *v = (vectors){.q = A->q};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         TRY(tacit_queue_alloc(A->q, n, all[i]));
-    return tacit_queue_alloc(A->q, 1, &v->c);
+    TRY(tacit_queue_alloc(A->q, (1 + STEPS) * TCT_SCALARS, &v->c));
+    v->kept = v->c + TCT_SCALARS;
+    q_fill(A->q, TCT_SCALARS, 0.0, v->c);
+    return TACIT_OK;
 }
 
 static void close_vectors(vectors *v)
@@ -50,43 +55,50 @@ static tacit_status put_random(const tacit_operator *A, double *r)
     return q_own_status(A->q);
 }
 
-/* The sum over ranks of what is in v->c, for the host. */
-static double summed(const vectors *v)
-{
-    double sum = 0.0;
-    q_sum(v->q, 1, v->c);
-    q_get(v->q, 1, v->c, &sum);
-    return sum;
-}
-
 /* z = M r; (r, z) of all ranks */
-static double precondition(const run *s, const vectors *v)
+static void precondition(const run *s, const vectors *v)
 {
     const size_t n = (size_t)s->A->n;
-    if (s->L) tct_amg_cycle(s->M, v->q, s->L, v->r, v->z, v->c);
-    else q_pass(v->q, times, n, (NULL, NULL), (s->inverse, v->r, v->z), v->c);
-    return summed(v);
+    double *const rz = &v->c[C_RR];
+    if (s->L) tct_amg_cycle(s->M, v->q, s->L, v->r, v->z, rz);
+    else q_pass(v->q, times, n, (NULL, NULL), (s->inverse, v->r, v->z), rz);
+    q_sum(v->q, 1, rz);
 }
 
-/* r = b at first; the steps end where there is nothing left of it, or A is not
- * positive. Each makes the error smaller by alpha (r, z), in the norm of A. */
-static void iterate(run *s, const vectors *v)
+/* r = b at first. Nobody waits for a scalar: what the steps were is read when
+ * all are done. */
+static void iterate(const run *s, const vectors *v)
 {
     tacit_queue *q = v->q;
     const size_t n = (size_t)s->A->n;
-    double rz = precondition(s, v);
-    const double least = 1e-24 * rz;
+    double *c = v->c;
+    precondition(s, v);
     q_copy(q, n, v->z, v->p);
-    for (int k = 0; k < s->most && rz > least; k++) {
-        apply_dot(s->A, q, v->p, v->t, v->c);
-        const double pt = summed(v), rz_old = rz;
-        if (!(pt > 0.0)) break;
-        s->alpha[k] = rz / pt;
-        s->nearer += s->alpha[k] * rz;
-        q_axpy(q, n, -s->alpha[k], NULL, v->t, v->r);
-        rz = precondition(s, v);
-        s->beta[k] = rz / rz_old;
-        q_aypx(q, n, s->beta[k], NULL, v->z, v->p);
+    for (int k = 0; k < s->most; k++) {
+        apply_dot(s->A, q, v->p, v->t, &c[C_PT]);
+        q_sum(q, 1, &c[C_PT]);
+        q_step(q, STEP_CG_ALPHA, c);
+        q_axpy(q, n, -1, &c[C_ALPHA], v->t, v->r);
+        precondition(s, v);
+        q_step(q, STEP_CG_BETA, c);
+        q_aypx(q, n, 1, &c[C_BETA], v->z, v->p);
+        q_copy(q, TCT_SCALARS, c, v->kept + k * TCT_SCALARS);
+    }
+}
+
+/* The steps end where there is nothing left of r, or A is not positive. Each has
+ * made the error smaller by alpha (r, z), in the norm of A. */
+static void read_steps(run *s, const vectors *v)
+{
+    double kept[STEPS * TCT_SCALARS] = {0.0};
+    q_get(v->q, (size_t)s->most * TCT_SCALARS, v->kept, kept);
+    const double least = 1e-24 * kept[C_RR_OLD];
+    for (int k = 0; k < s->most; k++) {
+        const double *c = kept + k * TCT_SCALARS;
+        if (!(c[C_RR_OLD] > least) || !(c[C_ALPHA] > 0.0)) break;
+        s->alpha[k] = c[C_ALPHA];
+        s->beta[k] = c[C_BETA];
+        s->nearer += c[C_ALPHA] * c[C_RR_OLD];
         s->steps = k + 1;
     }
 }
@@ -100,6 +112,7 @@ static tacit_status start(run *s)
     status = tct_agree(A->world, status);
     if (status >= 0) {
         iterate(s, &v);
+        read_steps(s, &v);
         status = tct_agree(A->world, q_own_status(A->q));
     }
     close_vectors(&v);

@@ -101,14 +101,20 @@ static tacit_status make_finest(growth *g, tct_amg_level *L)
 }
 
 /* In a format that needs no race: of the few that levels are worth trying, the
- * first that there is for this matrix. */
+ * first that there is for this matrix. For dense blocks on a GPU it is known
+ * whether values are floats, and nobody lists them. */
 static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
-                              bool blocks, tacit_operator **out)
+                              bool blocks, bool floats, tacit_operator **out)
 {
-    static const char *const formats[] = {"bsell@none", "sell@none",
+    static const char *const formats[] = {"bsell/f32@none", "bsell/f64@none",
+                                          "bsell@none", "sell@none",
                                           "csr@none"};
+    enum { FLOATS, DOUBLES, ON_HOST, ROWS, ALL };
+    const bool gpu = q->device->kind == TCT_KIND_GPU;
     tacit_status status = TACIT_UNSUPPORTED;
-    for (int i = blocks ? 0 : 1; i < 3 && status == TACIT_UNSUPPORTED; i++)
+    int i = ROWS;
+    if (blocks) i = !gpu ? ON_HOST : floats ? FLOATS : DOUBLES;
+    for (; i < ALL && status == TACIT_UNSUPPORTED; i++)
         status = tacit_operator_create(q, m, formats[i], out);
     return status;
 }
@@ -116,15 +122,16 @@ static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out)
 {
-    return make_here(q, m, false, out);
+    return make_here(q, m, false, false, out);
 }
 
 static tacit_status make_coarse(growth *g, tct_amg_level *L)
 {
     if (g->floats && !g->there) tct_amg_round(g->own);
     const tacit_status status =
-        g->there ? tct_amg_there_operator(g->there, g->A, g->floats, &L->own)
-                 : make_here(g->A->q, g->m, g->near.vectors > 1, &L->own);
+        g->there
+            ? tct_amg_there_operator(g->there, g->A, g->floats, &L->own)
+            : make_here(g->A->q, g->m, g->near.vectors > 1, g->floats, &L->own);
     if (status < 0) return status;
     L->A = L->own;
     L->exponent = L->own->exponent;

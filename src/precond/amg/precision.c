@@ -7,9 +7,12 @@
  * converges for large eigenvalues: of small ones, even below 0, each factor of
  * 2 S - S A S is positive. What rounding can cost is iterations, where the energy
  * w'A w of the smooth vector is of the size of what was rounded. */
+#include "matrix/directory.h"
+#include "matrix/ghosts.h"
 #include "matrix/parallel.h"
 #include "precond/amg/amg.h"
 #include <math.h>
+#include <string.h>
 
 /* Of w'A w, what rounding may change: measured, iterations stay the same. */
 static const double HARMLESS = 1e-2, ROUNDED = 0x1p-24;
@@ -27,38 +30,82 @@ void tct_amg_round(tacit_matrix *m)
         m->A.val[k] = tct_rounded(m->A.val[k]);
 }
 
-/* Of row `i` and smooth vector `v`, with ghosts taken for as smooth as the row. */
-static void add_row(const tct_csr *A, const double *w, int vectors, int v,
-                    int64_t i, double *energy, double *size)
+/* Smooth vectors, with what other ranks have of them, and how much of them there
+ * is in all: sums of this rank, then of all. */
+typedef struct {
+    const tacit_matrix *m;
+    const double *w; /* [rows][vectors], NULL: ones */
+    int vectors;
+    tct_ghosts ghosts;
+    double *ghost_w;                            /* [ghosts][vectors] */
+    double sum[2 * TACIT_PRECOND_VECTORS_MOST]; /* energies, then sizes */
+} smoothness;
+
+static tacit_status ask_ghosts(smoothness *s)
 {
+    const tacit_matrix *m = s->m;
+    const tct_csr *A = &m->A;
+    if (!s->w || m->world->size == 1) return TACIT_OK;
+    tacit_status status =
+        tct_ghosts_find(A, 1, A->first, A->first + A->rows, &s->ghosts);
+    if (status >= 0)
+        status = TCT_ALLOC(s->ghosts.count * s->vectors, "smooth vectors",
+                           &s->ghost_w);
+    TRY(tct_agree(m->world, status));
+    return tct_ask_rows(m->world, m->starts, s->vectors, s->w, s->ghosts.count,
+                        s->ghosts.id, s->ghost_w);
+}
+
+static inline const double *vectors_at(const smoothness *s, int64_t col)
+{
+    const int64_t j = col - s->m->A.first;
+    if (j >= 0 && j < s->m->A.rows) return s->w + j * s->vectors;
+    return s->ghost_w + tct_ghost_place(&s->ghosts, col) * s->vectors;
+}
+
+/* What row `i` has, for all vectors; of ones a row has a sum. */
+static void add_row(const smoothness *s, int64_t i, double *energy,
+                    double *size)
+{
+    const tct_csr *A = &s->m->A;
+    const double one = 1.0, *own = s->w ? s->w + i * s->vectors : &one;
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = tct_csr_col(A, k) - A->first;
-        const int64_t there = j >= 0 && j < A->rows ? j : i;
-        const double ww = w ? w[vectors * i + v] * w[vectors * there + v] : 1.0;
-        *energy += A->val[k] * ww;
-        *size += fabs(A->val[k] * ww);
+        const double *other = s->w ? vectors_at(s, tct_csr_col(A, k)) : &one;
+        const double a = A->val[k];
+        for (int v = 0; v < s->vectors; v++) {
+            const double part = a * (own[v] * other[v]);
+            energy[v] += part;
+            size[v] += fabs(part);
+        }
     }
 }
 
-static tacit_status will_do_for(const tacit_matrix *m, const double *w,
-                                int vectors, int v, bool *out)
+static void add_up(smoothness *s)
 {
-    const tct_csr *A = &m->A;
-    double energy = 0.0, size = 0.0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : energy, size))
-    for (int64_t i = 0; i < A->rows; i++)
-        add_row(A, w, vectors, v, i, &energy, &size);
-    double sums[] = {energy, size};
-    TRY(tct_reduce_f64(m->world, TCT_SUM, 2, sums));
-    *out = tct_amg_floats_are_harmless(sums[0], sums[1]);
-    return TACIT_OK;
+    enum { MOST = 2 * TACIT_PRECOND_VECTORS_MOST };
+    double sum[MOST] = {0.0};
+    TCT_OMP(omp parallel for schedule(static) reduction(+ : sum[:MOST]))
+    for (int64_t i = 0; i < s->m->A.rows; i++)
+        add_row(s, i, sum, sum + s->vectors);
+    memcpy(s->sum, sum, sizeof sum);
 }
 
 tacit_status tct_amg_floats_will_do(const tacit_matrix *m, const double *w,
                                     int vectors, bool *out)
 {
+    smoothness s = {.m = m, .w = w, .vectors = vectors};
+    tacit_status status = ask_ghosts(&s);
+    if (status >= 0) {
+        add_up(&s);
+        status =
+            tct_reduce_f64(m->world, TCT_SUM, (size_t)(2 * vectors), s.sum);
+    }
+    tct_ghosts_clear(&s.ghosts);
+    tct_free(s.ghost_w);
+    TRY(status);
     *out = true;
-    for (int v = 0; v < vectors && *out; v++)
-        TRY(will_do_for(m, w, vectors, v, out));
+    for (int v = 0; v < vectors; v++)
+        *out =
+            *out && tct_amg_floats_are_harmless(s.sum[v], s.sum[vectors + v]);
     return TACIT_OK;
 }
