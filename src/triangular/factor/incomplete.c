@@ -12,6 +12,12 @@
 
 static const char *const what = "an incomplete factor";
 
+/* Of all columns: where rows stand in the one at hand, from its first, -1: not in
+ * it; and how many of its rows, besides its own, each is through with. */
+typedef struct {
+    int32_t *place, *used; /* [rows] */
+} progress;
+
 /* --- where it has entries --------------------------------------------------------- */
 
 /* Rows of each column: its own, and those where row i of A, whose pattern is
@@ -60,18 +66,20 @@ static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
     const int32_t old = L->order.old[i];
     const int64_t from = L->row_start[i];
     int64_t at = from + 1;
+    bool ascend = true;
     L->row[from] = (int32_t)i;
     L->value[from] = 0.0;
     for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
         const int32_t j = L->order.now[A->col[k]];
         if (j == i) L->value[from] = A->here[k] * (1.0 + L->info.shift);
         if (j <= i) continue;
+        ascend = ascend && j > L->row[at - 1];
         L->row[at] = j;
         if (L->upper) L->upper[at] = A->here[k];
         L->value[at++] = A->across[k];
     }
     if (L->upper) L->upper[from] = L->value[from];
-    sort_column(L, from + 1, at);
+    if (!ascend) sort_column(L, from + 1, at);
 }
 
 static void load(tacit_factor *L, const tct_entries *A)
@@ -81,19 +89,6 @@ static void load(tacit_factor *L, const tct_entries *A)
 }
 
 /* --- what it has there ------------------------------------------------------------- */
-
-/* Where row j stands in column k, which has it. */
-static int64_t find_row(const tacit_factor *L, int32_t k, int64_t j)
-{
-    int64_t low = L->row_start[k] + 1, high = L->row_start[k + 1];
-    while (high - low > 8) {
-        const int64_t mid = low + (high - low) / 2;
-        if (L->row[mid] <= j) low = mid;
-        else high = mid;
-    }
-    while (L->row[low] != j) low++;
-    return low;
-}
 
 /* What column k, which has row j at `at`, does to column j where that has entries,
  * each at `place` [rows] from its first, others at -1. */
@@ -139,46 +134,61 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
     return true;
 }
 
+/* Where row j stands in column k, which has come to it; -1: A has an entry on one
+ * side of its diagonal alone. */
+static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
+                       int64_t j)
+{
+    const int64_t end = L->row_start[k + 1];
+    int64_t at = L->row_start[k] + 1 + p->used[k];
+    while (at < end && L->row[at] < j) at++;
+    p->used[k] = (int32_t)(at - L->row_start[k] - 1);
+    return at < end && L->row[at] == j ? at : -1;
+}
+
 /* Column j; can its pivot be? */
 static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
-                        int32_t *place, double *weight)
+                        const progress *p, double *weight)
 {
     const double *u = L->upper ? L->upper : L->value;
     const int64_t from = L->row_start[j], to = L->row_start[j + 1];
     const double diagonal = L->value[from];
     const int32_t old = L->order.old[j];
     *weight = 0.0;
-    for (int64_t e = from; e < to; e++) place[L->row[e]] = (int32_t)(e - from);
+    for (int64_t e = from; e < to; e++)
+        p->place[L->row[e]] = (int32_t)(e - from);
     for (int64_t i = A->ptr[old]; i < A->ptr[old + 1]; i++) {
         const int32_t k = L->order.now[A->col[i]];
         if (k >= j) continue;
-        const int64_t at = find_row(L, k, j);
+        const int64_t at = next_of(L, p, k, j);
+        if (at < 0) continue;
         *weight += fabs(L->value[at] * u[at]);
-        take_off(L, j, k, at, place);
+        take_off(L, j, k, at, p->place);
     }
-    for (int64_t e = from; e < to; e++) place[L->row[e]] = -1;
+    for (int64_t e = from; e < to; e++) p->place[L->row[e]] = -1;
     return divide(L, j, diagonal, *weight);
 }
 
 /* All columns; the one whose pivot cannot be, of terms of `weight`, or `rows`. */
 static int64_t find_values(tacit_factor *L, const tct_entries *A,
-                           int32_t *place, double *weight)
+                           const progress *p, double *weight)
 {
-    for (int64_t i = 0; i < A->rows; i++) place[i] = -1;
+    memset(p->place, 0xff, (size_t)A->rows * sizeof *p->place);
+    memset(p->used, 0, (size_t)A->rows * sizeof *p->used);
     for (int64_t j = 0; j < A->rows; j++)
-        if (!find_column(L, A, j, place, weight)) return j;
+        if (!find_column(L, A, j, p, weight)) return j;
     return A->rows;
 }
 
 /* With the least shift of 0, 1e-3, 2e-3, 4e-3, ... that leaves all pivots
  * positive; a diagonally dominant matrix is one, so there is an end. */
 static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
-                                    int32_t *place, int64_t *failed)
+                                    const progress *p, int64_t *failed)
 {
     double *shift = &L->info.shift, weight = 0.0;
     for (;;) {
         L->info.flops = (double)(L->row_start[A->rows] - A->rows);
-        const int64_t bad = find_values(L, A, place, &weight);
+        const int64_t bad = find_values(L, A, p, &weight);
         *failed = bad == A->rows ? -1 : L->order.old[bad];
         if (*failed < 0) break;
         if (L->upper)
@@ -244,7 +254,7 @@ static tacit_status open_arrays(tacit_factor *L, int64_t n)
 }
 
 static tacit_status build(tacit_factor *L, const tct_entries *A,
-                          tct_rows_order order, int leaves, int32_t *place,
+                          tct_rows_order order, int leaves, const progress *p,
                           int64_t *failed)
 {
     const tct_graph g = {A->rows, A->ptr, A->col};
@@ -257,9 +267,10 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     if (tct_has_upper(L->panels.kind))
         TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
     load(L, A);
-    describe(L, tct_levels_find(A->rows, L->row_start, L->row, false, place));
+    describe(L,
+             tct_levels_find(A->rows, L->row_start, L->row, false, p->place));
     const double found = tct_seconds();
-    TRY(find_with_shift(L, A, place, failed));
+    TRY(find_with_shift(L, A, p, failed));
     L->info.order_seconds = ordered - start;
     L->info.symbolic_seconds = found - ordered;
     L->info.numeric_seconds = tct_seconds() - found;
@@ -280,7 +291,7 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
                                    tacit_factor **out, int64_t *failed)
 {
     tct_rows_order found = TCT_ORDER_TOP_ND;
-    int32_t *place = NULL;
+    progress p = {.place = NULL};
     int64_t none = -1;
     if (!failed) failed = &none;
     *failed = -1;
@@ -292,9 +303,10 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
     L->panels.kind = kind;
     L->info.rows = A->rows;
     L->info.order = tct_rows_orders[found];
-    tacit_status status = TCT_ALLOC(A->rows, what, &place);
-    if (status >= 0) status = build(L, A, found, leaves, place, failed);
-    tct_free(place);
+    tacit_status status = TCT_ALLOC(A->rows, what, &p.place);
+    if (status >= 0) status = TCT_ALLOC(A->rows, what, &p.used);
+    if (status >= 0) status = build(L, A, found, leaves, &p, failed);
+    TCT_FREE(p.place, p.used);
     if (status < 0) tacit_factor_destroy(&L);
     else *out = L;
     return status;
