@@ -153,12 +153,38 @@ static void a_pivot_that_is_negative_is_mended(void **state)
     assert_true(iterations_of(m, "csr", "ic0") <= 4);
 }
 
+/* Zeros above the diagonal, every third row, and below it elsewhere: such an
+ * entry is no part of the factor's pattern, or is without harm. */
+static int one_sided_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    if (i % 3 == 1 && i > 3) col[count++] = i - 4;
+    for (int64_t j = i - 1; j <= i + 1; j++)
+        if (j >= 0 && j < n) col[count++] = j;
+    if (i % 3 == 0 && i + 2 < n) col[count++] = i + 2;
+    return count;
+}
+
+static double one_sided_value(int64_t i, int64_t j)
+{
+    return i == j ? 2.5 : llabs(i - j) == 1 ? -1.0 : 0.0;
+}
+
+static void entries_on_one_side_do_no_harm(void **state)
+{
+    (void)state;
+    if (tacit_world_size(test_world()) > 1) skip();
+    tacit_matrix *m = matrix_of(400, one_sided_columns, one_sided_value);
+    assert_true(iterations_of(m, "csr", "ic0") <= 2);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_is_the_factor),
         cmocka_unit_test(it_saves_iterations),
         cmocka_unit_test(a_pivot_that_is_negative_is_mended),
+        cmocka_unit_test(entries_on_one_side_do_no_harm),
     };
     TEST_MPI_MAIN(tests);
 }

@@ -117,7 +117,8 @@ typedef struct tacit_factor_options {
  * which are loaded when they are first asked for: libopenblas.so.0,
  * liblapack.so.3, or what the environment's TACIT_LAPACK names; without them own
  * loops do it, which take longer, and a warning says so (tacit_set_log).
- * Threads     as many as tacit_world_set_threads allows; IC0 and ILU0: one.
+ * Threads     as many as tacit_world_set_threads allows; the values of IC0 and ILU0
+ *             are found by one.
  * Memory      foreseen before any arithmetic is done, and refused if it is not
  *             free. LU stores twice the values of LLT.
  * Errors      INVALID (options; entries that were dropped), INPUT (not square,

@@ -51,13 +51,6 @@ tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
                               tct_entries *out);
 void tct_entries_close(tct_entries *E);
 
-static inline double tct_entries_diagonal(const tct_entries *E, int64_t i)
-{
-    for (int64_t k = E->ptr[i]; k < E->ptr[i + 1]; k++)
-        if (E->col[k] == i) return E->here[k];
-    return 0.0;
-}
-
 /* --- order.c -------------------------------------------------------------- */
 
 /* Rows numbered anew: those of a tree node follow one another, children before

@@ -1,100 +1,112 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/incomplete.c - factors with entries where the matrix has them [MV77],
  * a panel a row, in an order of their own. Column j of L, and row j of U in its
- * places, take off what the columns k before them do that have row j [LSC03]; such
- * columns wait in a list for each row, in that of the next row which they have. */
+ * places, take off what the columns k before them do that have row j [LSC03]: those
+ * where row j of the matrix has an entry. */
+#include "matrix/parallel.h"
 #include "triangular/factor/dense.h"
 #include "triangular/factor/factor.h"
+#include "triangular/factor/levels.h"
 #include <inttypes.h>
 #include <math.h>
 
 static const char *const what = "an incomplete factor";
 
-/* Of a column k: where its next row stands, and who waits for the same. */
+/* Of all columns: where rows stand in the one at hand, from its first, -1: not in
+ * it; and how many of its rows, besides its own, each is through with. */
 typedef struct {
-    int64_t *at;    /* [rows] */
-    int32_t *head;  /* [rows] the first that waits for this row, -1: none */
-    int32_t *next;  /* [rows] */
-    int32_t *place; /* [rows] of those of the column at hand, from its first;
-                       -1: it has not that one                             */
-} columns;
+    int32_t *place, *used; /* [rows] */
+} progress;
 
 /* --- where it has entries --------------------------------------------------------- */
 
-/* Entry k of row `old` of A, as a column of the row that it is now. */
-static int32_t column_of(const tacit_factor *L, const tct_entries *A, int64_t k)
+/* Rows of each column: its own, and those where row i of A, whose pattern is
+ * symmetric, has a column behind it. */
+static tacit_status count_rows(tacit_factor *L, const tct_entries *A)
 {
-    return L->order.now[A->col[k]];
-}
-
-/* Rows of each column, ascending since rows come so, behind the column's own. */
-static tacit_status find_rows(tacit_factor *L, const tct_entries *A,
-                              int64_t *next)
-{
-    const int64_t n = A->rows;
-    for (int64_t i = 0; i < n; i++) L->row_start[i + 1] = 1;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
-            if (column_of(L, A, k) < L->order.now[i])
-                L->row_start[column_of(L, A, k) + 1]++;
-    L->row_start[0] = 0;
-    for (int64_t i = 0; i < n; i++) L->row_start[i + 1] += L->row_start[i];
-    TRY(TCT_ALLOC(L->row_start[n], what, &L->row));
-    for (int64_t i = 0; i < n; i++) {
-        const int32_t old = L->order.old[i];
-        L->row[L->row_start[i]] = (int32_t)i;
-        next[i] = L->row_start[i] + 1;
-        for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++)
-            if (column_of(L, A, k) < i)
-                L->row[next[column_of(L, A, k)]++] = (int32_t)i;
-    }
-    return TACIT_OK;
-}
-
-/* What A has there, its diagonal 1 + shift times. */
-static void load_values(tacit_factor *L, const tct_entries *A, int64_t *next)
-{
+    const tct_nesting *x = &L->order;
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->rows; i++) {
-        const int32_t old = L->order.old[i];
-        next[i] = L->row_start[i] + 1;
-        L->value[L->row_start[i]] =
-            tct_entries_diagonal(A, old) * (1.0 + L->info.shift);
-        if (L->upper) L->upper[L->row_start[i]] = L->value[L->row_start[i]];
-        for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
-            const int32_t j = column_of(L, A, k);
-            if (j >= i) continue;
-            if (L->upper) L->upper[next[j]] = A->across[k];
-            L->value[next[j]++] = A->here[k];
+        int64_t count = 1;
+        for (int64_t k = A->ptr[x->old[i]]; k < A->ptr[x->old[i] + 1]; k++)
+            count += x->now[A->col[k]] > i;
+        L->row_start[i + 1] = count;
+    }
+    L->row_start[0] = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        L->row_start[i + 1] += L->row_start[i];
+    return TCT_ALLOC(L->row_start[A->rows], what, &L->row);
+}
+
+/* Entries [from, end) by row: most are few, and often they are. */
+static void sort_column(tacit_factor *L, int64_t from, int64_t end)
+{
+    for (int64_t gap = end - from; gap > 1;) {
+        gap = gap < 16 ? 1 : gap * 5 / 11;
+        for (int64_t e = from + gap; e < end; e++) {
+            const int32_t row = L->row[e];
+            const double value = L->value[e],
+                         upper = L->upper ? L->upper[e] : 0.0;
+            int64_t to = e;
+            for (; to - gap >= from && L->row[to - gap] > row; to -= gap) {
+                L->row[to] = L->row[to - gap];
+                L->value[to] = L->value[to - gap];
+                if (L->upper) L->upper[to] = L->upper[to - gap];
+            }
+            L->row[to] = row;
+            L->value[to] = value;
+            if (L->upper) L->upper[to] = upper;
         }
     }
 }
 
-/* --- what it has there ------------------------------------------------------------- */
-
-/* Column k waits for the row at `at`, if it has one there. */
-static void wait_at(const tacit_factor *L, columns *c, int32_t k, int64_t at)
+/* Column i, and row i of U, as A has them, its diagonal 1 + shift times. */
+static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
 {
-    if (at == L->row_start[k + 1]) return;
-    c->at[k] = at;
-    c->next[k] = c->head[L->row[at]];
-    c->head[L->row[at]] = k;
+    const int32_t old = L->order.old[i];
+    const int64_t from = L->row_start[i];
+    int64_t at = from + 1;
+    bool ascend = true;
+    L->row[from] = (int32_t)i;
+    L->value[from] = 0.0;
+    for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
+        const int32_t j = L->order.now[A->col[k]];
+        if (j == i) L->value[from] = A->here[k] * (1.0 + L->info.shift);
+        if (j <= i) continue;
+        ascend = ascend && j > L->row[at - 1];
+        L->row[at] = j;
+        if (L->upper) L->upper[at] = A->here[k];
+        L->value[at++] = A->across[k];
+    }
+    if (L->upper) L->upper[from] = L->value[from];
+    if (!ascend) sort_column(L, from + 1, at);
 }
 
-/* What column k, which waits for row j, does to column j where that has entries;
- * |l_jk u_kj|. */
-static double take_off(tacit_factor *L, const columns *c, int64_t j, int32_t k)
+static void load(tacit_factor *L, const tct_entries *A)
+{
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) load_column(L, A, i);
+}
+
+/* --- what it has there ------------------------------------------------------------- */
+
+/* What column k, which has row j at `at`, does to column j where that has entries,
+ * each at `place` [rows] from its first, others at -1. */
+static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
+                     const int32_t *place)
 {
     const double *u = L->upper ? L->upper : L->value;
-    const int64_t at = c->at[k], to = L->row_start[j];
     const double l_jk = L->value[at], u_kj = u[at];
+    const int64_t to = L->row_start[j];
+    int64_t count = 0;
     for (int64_t e = at; e < L->row_start[k + 1]; e++) {
-        const int32_t place = c->place[L->row[e]];
-        if (place < 0) continue;
-        L->value[to + place] -= L->value[e] * u_kj;
-        if (L->upper) L->upper[to + place] -= L->upper[e] * l_jk;
-        L->info.flops += L->upper ? 4.0 : 2.0;
+        const int32_t here = place[L->row[e]];
+        if (here < 0) continue;
+        L->value[to + here] -= L->value[e] * u_kj;
+        if (L->upper) L->upper[to + here] -= L->upper[e] * l_jk;
+        count++;
     }
-    return fabs(l_jk * u_kj);
+    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
 /* The pivot, which is left at the head of column j; can it be? `weight` is of the
@@ -122,39 +134,61 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
     return true;
 }
 
-/* All columns; the one whose pivot cannot be, of terms of `weight`, or `rows`. */
-static int64_t find_values(tacit_factor *L, columns *c, double *weight)
+/* Where row j stands in column k, which has come to it; -1: A has an entry on one
+ * side of its diagonal alone. */
+static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
+                       int64_t j)
 {
-    const int64_t n = L->info.rows;
-    for (int64_t i = 0; i < n; i++) c->head[i] = c->place[i] = -1;
-    for (int64_t j = 0; j < n; j++) {
-        const int64_t from = L->row_start[j], to = L->row_start[j + 1];
-        const double diagonal = L->value[from];
-        *weight = 0.0;
-        for (int64_t e = from; e < to; e++)
-            c->place[L->row[e]] = (int32_t)(e - from);
-        for (int32_t k = c->head[j], next; k >= 0; k = next) {
-            next = c->next[k];
-            *weight += take_off(L, c, j, k);
-            wait_at(L, c, k, c->at[k] + 1);
-        }
-        if (!divide(L, j, diagonal, *weight)) return j;
-        for (int64_t e = from; e < to; e++) c->place[L->row[e]] = -1;
-        wait_at(L, c, (int32_t)j, from + 1);
+    const int64_t end = L->row_start[k + 1];
+    int64_t at = L->row_start[k] + 1 + p->used[k];
+    while (at < end && L->row[at] < j) at++;
+    p->used[k] = (int32_t)(at - L->row_start[k] - 1);
+    return at < end && L->row[at] == j ? at : -1;
+}
+
+/* Column j; can its pivot be? */
+static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
+                        const progress *p, double *weight)
+{
+    const double *u = L->upper ? L->upper : L->value;
+    const int64_t from = L->row_start[j], to = L->row_start[j + 1];
+    const double diagonal = L->value[from];
+    const int32_t old = L->order.old[j];
+    *weight = 0.0;
+    for (int64_t e = from; e < to; e++)
+        p->place[L->row[e]] = (int32_t)(e - from);
+    for (int64_t i = A->ptr[old]; i < A->ptr[old + 1]; i++) {
+        const int32_t k = L->order.now[A->col[i]];
+        if (k >= j) continue;
+        const int64_t at = next_of(L, p, k, j);
+        if (at < 0) continue;
+        *weight += fabs(L->value[at] * u[at]);
+        take_off(L, j, k, at, p->place);
     }
-    return n;
+    for (int64_t e = from; e < to; e++) p->place[L->row[e]] = -1;
+    return divide(L, j, diagonal, *weight);
+}
+
+/* All columns; the one whose pivot cannot be, of terms of `weight`, or `rows`. */
+static int64_t find_values(tacit_factor *L, const tct_entries *A,
+                           const progress *p, double *weight)
+{
+    memset(p->place, 0xff, (size_t)A->rows * sizeof *p->place);
+    memset(p->used, 0, (size_t)A->rows * sizeof *p->used);
+    for (int64_t j = 0; j < A->rows; j++)
+        if (!find_column(L, A, j, p, weight)) return j;
+    return A->rows;
 }
 
 /* With the least shift of 0, 1e-3, 2e-3, 4e-3, ... that leaves all pivots
  * positive; a diagonally dominant matrix is one, so there is an end. */
 static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
-                                    columns *c, int64_t *failed)
+                                    const progress *p, int64_t *failed)
 {
     double *shift = &L->info.shift, weight = 0.0;
     for (;;) {
         L->info.flops = (double)(L->row_start[A->rows] - A->rows);
-        load_values(L, A, c->at);
-        const int64_t bad = find_values(L, c, &weight);
+        const int64_t bad = find_values(L, A, p, &weight);
         *failed = bad == A->rows ? -1 : L->order.old[bad];
         if (*failed < 0) break;
         if (L->upper)
@@ -165,6 +199,7 @@ static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
             FAIL(TACIT_INPUT,
                  "factor ic0: row %" PRId64 " has entries that are too large",
                  *failed + 1);
+        load(L, A);
     }
     if (*shift > 0.0)
         tct_log(TCT_NOTE,
@@ -177,26 +212,28 @@ static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
 
 /* --- the factor --------------------------------------------------------------------- */
 
-/* Parents, tree nodes, and the rows that wait for one another. */
-static void describe(tacit_factor *L, int32_t *depth)
+/* Parents and tree nodes, and how many rows a column has. */
+static void describe(tacit_factor *L, int32_t levels)
 {
     const int64_t n = L->info.rows;
     tacit_factor_info *info = &L->info;
-    int k = 0;
-    for (int64_t j = 0; j < n; j++) depth[j] = 1;
-    for (int64_t j = 0; j < n; j++) {
-        const int64_t below = L->row_start[j] + 1, end = L->row_start[j + 1];
-        L->first[j] = j;
-        L->parent[j] = below < end ? L->row[below] : -1;
-        while (L->order.start[k + 1] <= j) k++;
-        L->node[j] = L->order.node[k];
-        for (int64_t e = below; e < end; e++)
-            if (depth[L->row[e]] <= depth[j]) depth[L->row[e]] = depth[j] + 1;
-        if (depth[j] > info->depth) info->depth = depth[j];
-        if (end - below > L->most) L->most = end - below;
-        L->in_place = (j == 0 || L->in_place) && L->order.old[j] == j;
+    int64_t most = 0;
+    bool in_place = n > 0;
+    for (int k = 0; k < 2 * L->order.leaves - 1; k++) {
+        TCT_OMP(omp parallel for schedule(static) reduction(max : most) reduction(&& : in_place))
+        for (int64_t j = L->order.start[k]; j < L->order.start[k + 1]; j++) {
+            const int64_t below = L->row_start[j + 1] - L->row_start[j] - 1;
+            L->first[j] = j;
+            L->parent[j] = below > 0 ? L->row[L->row_start[j] + 1] : -1;
+            L->node[j] = L->order.node[k];
+            if (below > most) most = below;
+            in_place = in_place && L->order.old[j] == j;
+        }
     }
+    L->most = most;
+    L->in_place = in_place;
     L->first[n] = n;
+    info->depth = levels;
     info->nonzeros = L->row_start[n];
     info->stored = L->row_start[n] * (L->upper ? 2 : 1);
     info->supernodes = info->panels = (int32_t)n;
@@ -207,35 +244,33 @@ static void describe(tacit_factor *L, int32_t *depth)
     info->dense = tct_dense_own.name;
 }
 
-static tacit_status open_arrays(tacit_factor *L, int64_t n, columns *c)
+static tacit_status open_arrays(tacit_factor *L, int64_t n)
 {
     TRY(TCT_ALLOC(n + 1, what, &L->first));
     TRY(TCT_ALLOC(n + 1, what, &L->row_start));
     TRY(TCT_ALLOC(n, what, &L->parent));
     TRY(TCT_ALLOC(n, what, &L->node));
-    TRY(TCT_ALLOC(n, what, &L->inverse));
-    TRY(TCT_ALLOC(n, what, &c->at));
-    TRY(TCT_ALLOC(n, what, &c->head));
-    TRY(TCT_ALLOC(n, what, &c->next));
-    return TCT_ALLOC(n, what, &c->place);
+    return TCT_ALLOC(n, what, &L->inverse);
 }
 
 static tacit_status build(tacit_factor *L, const tct_entries *A,
-                          tct_rows_order order, int leaves, columns *c,
+                          tct_rows_order order, int leaves, const progress *p,
                           int64_t *failed)
 {
     const tct_graph g = {A->rows, A->ptr, A->col};
     const double start = tct_seconds();
     TRY(tct_nesting_by(&g, order, leaves, &L->order));
     const double ordered = tct_seconds();
-    TRY(open_arrays(L, A->rows, c));
-    TRY(find_rows(L, A, c->at));
+    TRY(open_arrays(L, A->rows));
+    TRY(count_rows(L, A));
     TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->value));
     if (tct_has_upper(L->panels.kind))
         TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
-    describe(L, c->head);
+    load(L, A);
+    describe(L,
+             tct_levels_find(A->rows, L->row_start, L->row, false, p->place));
     const double found = tct_seconds();
-    TRY(find_with_shift(L, A, c, failed));
+    TRY(find_with_shift(L, A, p, failed));
     L->info.order_seconds = ordered - start;
     L->info.symbolic_seconds = found - ordered;
     L->info.numeric_seconds = tct_seconds() - found;
@@ -256,7 +291,7 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
                                    tacit_factor **out, int64_t *failed)
 {
     tct_rows_order found = TCT_ORDER_TOP_ND;
-    columns c = {.at = NULL};
+    progress p = {.place = NULL};
     int64_t none = -1;
     if (!failed) failed = &none;
     *failed = -1;
@@ -268,8 +303,10 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
     L->panels.kind = kind;
     L->info.rows = A->rows;
     L->info.order = tct_rows_orders[found];
-    const tacit_status status = build(L, A, found, leaves, &c, failed);
-    TCT_FREE(c.at, c.head, c.next, c.place);
+    tacit_status status = TCT_ALLOC(A->rows, what, &p.place);
+    if (status >= 0) status = TCT_ALLOC(A->rows, what, &p.used);
+    if (status >= 0) status = build(L, A, found, leaves, &p, failed);
+    TCT_FREE(p.place, p.used);
     if (status < 0) tacit_factor_destroy(&L);
     else *out = L;
     return status;

@@ -252,7 +252,9 @@ tacit_status tct_nesting_by(const tct_graph *g, tct_rows_order order,
     } else {
         TRY(tct_nesting_create(g, leaves, out));
     }
-    if (order == TCT_ORDER_NATURAL) return TACIT_OK;
+    if (order == TCT_ORDER_NATURAL ||
+        (leaves == 1 && order == TCT_ORDER_TOP_ND))
+        return TACIT_OK;
     TRY(TCT_ALLOC(3 * g->nodes, what, &work));
     const tacit_status status =
         arrange(g, order == TCT_ORDER_MULTICOLOR, out, work);

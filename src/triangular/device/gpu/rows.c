@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/device/gpu/rows.c - the rows of L and of L' in the order of their levels, and
- * in slices. */
+ * triangular/device/gpu/rows.c - the rows of L and of L', in slices, on their way to a
+ * GPU. */
 #include "triangular/device/gpu/rows.h"
-#include <string.h>
+#include "matrix/parallel.h"
+#include "triangular/device/sliced.h"
+
+_Static_assert(TCT_SLICED_LANES == (int)GPU_WAVE, "a lane has a row");
 
 static const char *const what = "rows of a triangular matrix";
 
-/* Levels that are under way at a time: more warps only wait. Entries of a row that a
- * lane has, as a rule at most. */
-enum {
-    LEVELS_AHEAD = 6,
-    WARPS = TCT_ROWS_THREADS / GPU_WAVE,
-    ENTRIES_OF_LANE = 8
-};
+/* Levels that are under way at a time: more warps only wait. */
+enum { LEVELS_AHEAD = 6, WARPS = TCT_ROWS_THREADS / GPU_WAVE };
 
 struct tct_rows {
     tct_rows_kernel k;
@@ -21,209 +19,186 @@ struct tct_rows {
     tct_rows_info about;
 };
 
-/* Rows by their own numbers. */
+/* --- upload -------------------------------------------------------------------- */
+
+/* What goes to the GPU is made in pieces, in memory that it reads by itself: it has
+ * one while the host makes the next. */
+enum { PIECE = 8 << 20 }; /* bytes, at least */
 typedef struct {
-    int64_t n;
-    const int64_t *ptr;
-    const int32_t *col;
-    const double *val;
-    int32_t *position; /* [n] of a row in the order of levels  */
-    int32_t *row;      /* [n] the other way round              */
-    int32_t levels;
-} side;
+    gpu_stream stream;
+    void *piece[2];
+    gpu_event sent[2]; /* NULL: none has been */
+    size_t bytes;      /* of a piece */
+    int turn;
+} conveyor;
 
-/* --- orders -------------------------------------------------------------------- */
-
-/* The level of each row into `level`; how many there are. Rows of L come after
- * those that they wait for, rows of L' before. */
-static int32_t find_levels(const side *S, bool up, int32_t *level)
+static int64_t widest(const tct_sliced *S, const tct_sliced_side *side)
 {
-    int32_t most = 0;
-    for (int64_t k = 0; k < S->n; k++) {
-        const int64_t i = up ? S->n - 1 - k : k;
-        int32_t own = 0;
-        for (int64_t e = S->ptr[i]; e < S->ptr[i + 1]; e++)
-            if (level[S->col[e]] >= own) own = level[S->col[e]] + 1;
-        level[i] = own;
-        if (own >= most) most = own + 1;
-    }
+    int64_t most = 0;
+    for (int64_t s = 0; s < S->slices; s++)
+        if (side->cell[s + 1] - side->cell[s] > most)
+            most = side->cell[s + 1] - side->cell[s];
     return most;
 }
 
-/* Rows by level, those of one as they are numbered. */
-static tacit_status put_in_order(side *S, bool up)
+static tacit_status open_conveyor(const tacit_queue *q, const tct_sliced *S,
+                                  conveyor *c)
 {
-    int32_t *level = NULL;
-    int64_t *next = NULL;
-    TRY(TCT_ALLOC(S->n, what, &S->position));
-    TRY(TCT_ALLOC(S->n, what, &S->row));
-    TRY(TCT_ALLOC(S->n, what, &level));
-    S->levels = find_levels(S, up, level);
-    const size_t levels = (size_t)S->levels;
-    const tacit_status status = TCT_ALLOC(levels + 1, what, &next);
-    if (status >= 0) {
-        memset(next, 0, (levels + 1) * sizeof *next);
-        for (int64_t i = 0; i < S->n; i++) next[level[i] + 1]++;
-        for (size_t l = 0; l < levels; l++) next[l + 1] += next[l];
-        for (int64_t i = 0; i < S->n; i++) {
-            S->position[i] = (int32_t)next[level[i]]++;
-            S->row[S->position[i]] = (int32_t)i;
-        }
+    const int64_t down = widest(S, &S->down), up = widest(S, &S->up);
+    const size_t slice =
+        (size_t)(down > up ? down : up) * GPU_WAVE * sizeof(double);
+    *c = (conveyor){.stream = tct_gpu_of(q)->stream,
+                    .bytes = slice > PIECE ? slice : PIECE};
+    for (int i = 0; i < 2; i++) {
+        TRY(tct_gpu_status(
+            gpu_host_malloc(&c->piece[i], c->bytes, GPU_HOST_MAPPED),
+            "memory of the host"));
+        TRY(tct_gpu_status(
+            gpu_event_create_with(&c->sent[i], GPU_EVENT_NO_TIMING),
+            "an upload"));
     }
-    TCT_FREE(level, next);
-    return status;
-}
-
-/* --- slices -------------------------------------------------------------------- */
-
-/* In host memory, but for what tct_rows_side points to in the end. */
-typedef struct {
-    int lanes; /* of a row */
-    int64_t count, *cell;
-    int32_t *col, *at;
-    double *val, *inverse;
-} slices;
-
-/* Cells of a slice. */
-static int64_t width_of(const side *S, int64_t slice, int lanes)
-{
-    const int64_t rows = GPU_WAVE / lanes, first = slice * rows;
-    int64_t most = 0;
-    for (int64_t p = first; p < first + rows && p < S->n; p++) {
-        const int64_t i = S->row[p], length = S->ptr[i + 1] - S->ptr[i];
-        if (length > most) most = length;
-    }
-    return (most + lanes - 1) / lanes;
-}
-
-static void fill(const side *S, const double *inverse, const int32_t *place,
-                 slices *out)
-{
-    const int lanes = out->lanes, rows = GPU_WAVE / lanes;
-    for (int64_t p = 0; p < S->n; p++) {
-        const int64_t i = S->row[p], s = p / rows, l = p % rows * lanes;
-        const int64_t from = S->ptr[i], length = S->ptr[i + 1] - from;
-        for (int64_t k = 0; k < length; k++) {
-            const int64_t cell = out->cell[s] + k / lanes;
-            const int64_t at = cell * GPU_WAVE + l + k % lanes;
-            out->col[at] = S->position[S->col[from + k]];
-            out->val[at] = S->val[from + k];
-        }
-        out->inverse[p] = inverse[i];
-        out->at[p] = place ? place[i] : (int32_t)i;
-    }
-}
-
-static tacit_status make_slices(const side *S, const double *inverse,
-                                const int32_t *place, slices *out)
-{
-    TRY(TCT_ALLOC(out->count + 1, what, &out->cell));
-    out->cell[0] = 0;
-    for (int64_t s = 0; s < out->count; s++)
-        out->cell[s + 1] = out->cell[s] + width_of(S, s, out->lanes);
-    const int64_t cells = out->cell[out->count] * GPU_WAVE;
-    TRY(TCT_ALLOC(cells, what, &out->col));
-    TRY(TCT_ALLOC(cells, what, &out->val));
-    TRY(TCT_ALLOC(S->n, what, &out->inverse));
-    TRY(TCT_ALLOC(S->n, what, &out->at));
-    memset(out->col, 0xff, (size_t)cells * sizeof *out->col);
-    memset(out->val, 0, (size_t)cells * sizeof *out->val);
-    fill(S, inverse, place, out);
     return TACIT_OK;
 }
 
-static tacit_status upload(int64_t n, const slices *from, tct_rows_side *to)
+static tacit_status close_conveyor(conveyor *c)
 {
-    const size_t rows = (size_t)n, count = (size_t)from->count,
-                 cells = (size_t)from->cell[count] * GPU_WAVE;
-    TRY(tct_gpu_upload(from->cell, (count + 1) * sizeof *from->cell,
-                       &to->cell));
-    TRY(tct_gpu_upload(from->col, cells * sizeof *from->col, &to->col));
-    TRY(tct_gpu_upload(from->val, cells * sizeof *from->val, &to->val));
-    TRY(tct_gpu_upload(from->inverse, rows * sizeof *from->inverse,
-                       &to->inverse));
-    return tct_gpu_upload(from->at, rows * sizeof *from->at, &to->at);
+    const gpu_error error = gpu_stream_sync(c->stream);
+    for (int i = 0; i < 2; i++) {
+        if (c->sent[i]) (void)gpu_event_destroy(c->sent[i]);
+        if (c->piece[i]) (void)gpu_host_free(c->piece[i]);
+    }
+    return tct_gpu_status(error, "an upload");
 }
 
-static tacit_status store(const side *S, const double *inverse,
-                          const int32_t *place, tct_rows *R, tct_rows_side *to)
+/* Room for the next piece. */
+static tacit_status next_piece(conveyor *c, void **out)
 {
-    slices host = {.lanes = R->k.lanes, .count = R->k.slices};
-    tacit_status status = make_slices(S, inverse, place, &host);
-    if (status >= 0) status = upload(S->n, &host, to);
-    if (status >= 0)
-        R->about.bytes += 12.0 * GPU_WAVE * (double)host.cell[R->k.slices] +
-                          12.0 * (double)S->n + 8.0 * (double)R->k.slices;
-    TCT_FREE(host.cell, host.col, host.val, host.inverse, host.at);
-    return status;
+    c->turn = !c->turn;
+    *out = c->piece[c->turn];
+    return tct_gpu_status(gpu_event_sync(c->sent[c->turn]), "an upload");
+}
+
+/* What is in it goes to `to`. */
+static tacit_status send_piece(conveyor *c, size_t bytes, void *to)
+{
+    TRY(tct_gpu_status(gpu_memcpy_async(to, c->piece[c->turn], bytes,
+                                        GPU_TO_DEVICE, c->stream),
+                       "an upload"));
+    return tct_gpu_status(gpu_event_record(c->sent[c->turn], c->stream),
+                          "an upload");
+}
+
+/* Columns, or values, of all slices. */
+static tacit_status send_slices(conveyor *c, const tct_sliced *S,
+                                const tct_sliced_side *side, bool values,
+                                void *to)
+{
+    const size_t each = GPU_WAVE * (values ? sizeof(double) : sizeof(int32_t));
+    const int64_t cells = (int64_t)(c->bytes / each);
+    for (int64_t from = 0, end; from < S->slices; from = end) {
+        void *piece = NULL;
+        const int64_t first = side->cell[from];
+        for (end = from + 1; end < S->slices; end++)
+            if (side->cell[end + 1] - first > cells) break;
+        TRY(next_piece(c, &piece));
+        tct_sliced_fill(S, side, from, end, values ? NULL : piece,
+                        values ? piece : NULL);
+        TRY(send_piece(c, (size_t)(side->cell[end] - first) * each,
+                       (char *)to + (size_t)first * each));
+    }
+    return TACIT_OK;
+}
+
+/* Elements [from, end) of an array by rows, into `piece`. */
+typedef struct {
+    const tct_sliced *S;
+    const tct_sliced_side *side;
+    const int32_t *place;
+} rows_of;
+typedef void fill_rows(const rows_of *r, int64_t from, int64_t end,
+                       void *piece);
+
+static void fill_inverse(const rows_of *r, int64_t from, int64_t end,
+                         void *piece)
+{
+    const tct_sliced_side *U = &r->S->up;
+    double *out = piece;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = from; p < end; p++)
+        out[p - from] = 1.0 / U->val[U->ptr[r->side->row[p]]];
+}
+
+static void fill_places(const rows_of *r, int64_t from, int64_t end,
+                        void *piece)
+{
+    int32_t *out = piece;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = from; p < end; p++)
+        out[p - from] = r->place ? r->place[r->side->row[p]] : r->side->row[p];
+}
+
+/* Of a row of L', which one of L it is. */
+static void fill_own(const rows_of *r, int64_t from, int64_t end, void *piece)
+{
+    int32_t *out = piece;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = from; p < end; p++)
+        out[p - from] = r->S->down.position[r->S->up.row[p]];
+}
+
+static tacit_status send_rows(conveyor *c, const rows_of *r, fill_rows *fill,
+                              size_t each, void *to)
+{
+    const int64_t most = (int64_t)(c->bytes / each);
+    for (int64_t from = 0, end; from < r->S->n; from = end) {
+        void *piece = NULL;
+        end = r->S->n - from > most ? from + most : r->S->n;
+        TRY(next_piece(c, &piece));
+        fill(r, from, end, piece);
+        TRY(send_piece(c, (size_t)(end - from) * each,
+                       (char *)to + (size_t)from * each));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status store(conveyor *c, const rows_of *r, tct_rows_info *about,
+                          tct_rows_side *to)
+{
+    const tct_sliced_side *side = r->side;
+    const size_t rows = (size_t)r->S->n, slices = (size_t)r->S->slices,
+                 cells = (size_t)side->cell[slices] * GPU_WAVE;
+    void *col = NULL, *val = NULL, *inverse = NULL, *at = NULL;
+    TRY(tct_gpu_upload(side->cell, (slices + 1) * sizeof *side->cell,
+                       &to->cell));
+    TRY(tct_gpu_upload(NULL, cells * sizeof *to->col, &col));
+    to->col = col;
+    TRY(tct_gpu_upload(NULL, cells * sizeof *to->val, &val));
+    to->val = val;
+    TRY(tct_gpu_upload(NULL, rows * sizeof *to->inverse, &inverse));
+    to->inverse = inverse;
+    TRY(tct_gpu_upload(NULL, rows * sizeof *to->at, &at));
+    to->at = at;
+    about->bytes +=
+        12.0 * (double)cells + 12.0 * (double)rows + 8.0 * (double)slices;
+    TRY(send_slices(c, r->S, side, false, col));
+    TRY(send_slices(c, r->S, side, true, val));
+    TRY(send_rows(c, r, fill_inverse, sizeof *to->inverse, inverse));
+    return send_rows(c, r, fill_places, sizeof *to->at, at);
+}
+
+static tacit_status store_all(conveyor *c, const tct_sliced *S,
+                              const int32_t *place, tct_rows *R)
+{
+    const rows_of down = {S, &S->down, place}, up = {S, &S->up, place};
+    void *own = NULL;
+    TRY(store(c, &down, &R->about, &R->k.down));
+    TRY(store(c, &up, &R->about, &R->k.up));
+    TRY(tct_gpu_upload(NULL, (size_t)S->n * sizeof *R->k.own, &own));
+    R->k.own = own;
+    return send_rows(c, &up, fill_own, sizeof *R->k.own, own);
 }
 
 /* --- all of it ------------------------------------------------------------------- */
-
-/* A triangle by rows, and the reciprocals of the diagonal. */
-typedef struct {
-    int64_t n, *ptr;
-    int32_t *col;
-    double *val, *inverse;
-} triangle;
-
-static tacit_status open_triangle(int64_t n, int64_t entries, triangle *T)
-{
-    T->n = n;
-    TRY(TCT_ALLOC(n + 1, what, &T->ptr));
-    TRY(TCT_ALLOC(entries, what, &T->col));
-    return TCT_ALLOC(entries, what, &T->val);
-}
-
-static void close_triangle(triangle *T)
-{
-    TCT_FREE(T->ptr, T->col, T->val, T->inverse);
-}
-
-/* L' by rows, which are columns of panels; zeros of panels are left out. */
-static tacit_status take_panels(const tacit_factor_panels *P, triangle *T)
-{
-    int64_t at = 0;
-    TRY(open_triangle(P->rows, P->value_start[P->panels], T));
-    TRY(TCT_ALLOC(P->rows, what, &T->inverse));
-    T->ptr[0] = 0;
-    for (int32_t K = 0; K < P->panels; K++) {
-        const int64_t h = P->row_start[K + 1] - P->row_start[K];
-        const int32_t *row = P->row + P->row_start[K];
-        for (int64_t j = P->first[K]; j < P->first[K + 1]; j++) {
-            const int64_t k = j - P->first[K];
-            const double *column = P->value + P->value_start[K] + k * h;
-            T->inverse[j] = 1.0 / column[k];
-            for (int64_t i = k + 1; i < h; i++) {
-                if (column[i] == 0.0) continue;
-                T->col[at] = row[i];
-                T->val[at++] = column[i];
-            }
-            T->ptr[j + 1] = at;
-        }
-    }
-    return TACIT_OK;
-}
-
-/* The other triangle, rows ascending in each of its rows. */
-static tacit_status transpose(const triangle *T, triangle *out)
-{
-    int64_t *next = NULL;
-    TRY(open_triangle(T->n, T->ptr[T->n], out));
-    TRY(TCT_ALLOC(T->n + 1, what, &next));
-    memset(out->ptr, 0, (size_t)(T->n + 1) * sizeof *out->ptr);
-    for (int64_t k = 0; k < T->ptr[T->n]; k++) out->ptr[T->col[k] + 1]++;
-    for (int64_t i = 0; i < T->n; i++) out->ptr[i + 1] += out->ptr[i];
-    memcpy(next, out->ptr, (size_t)(T->n + 1) * sizeof *next);
-    for (int64_t i = 0; i < T->n; i++)
-        for (int64_t k = T->ptr[i]; k < T->ptr[i + 1]; k++) {
-            const int64_t at = next[T->col[k]]++;
-            out->col[at] = (int32_t)i;
-            out->val[at] = T->val[k];
-        }
-    tct_free(next);
-    return TACIT_OK;
-}
 
 /* Vectors, and what blocks tell one another. */
 static tacit_status open_kernel(tacit_queue *q, tct_rows *R)
@@ -245,24 +220,6 @@ static tacit_status open_kernel(tacit_queue *q, tct_rows *R)
     return q_own_status(q);
 }
 
-/* As many as see to it that an entry, in the mean, stands in a row whose lanes have
- * their part of it at once. */
-static void choose_lanes(const triangle *L, tct_rows_kernel *k)
-{
-    const int64_t entries = L->ptr[L->n];
-    double squares = 0.0;
-    for (int64_t i = 0; i < L->n; i++) {
-        const double length = (double)(L->ptr[i + 1] - L->ptr[i]);
-        squares += length * length;
-    }
-    const double mean = entries > 0 ? squares / (double)entries : 0.0;
-    k->lanes = 1;
-    while (k->lanes < GPU_WAVE && ENTRIES_OF_LANE * k->lanes < mean)
-        k->lanes *= 2;
-    const int64_t rows = GPU_WAVE / k->lanes;
-    k->slices = (L->n + rows - 1) / rows;
-}
-
 /* As many as have something to do, and no more than there is room for. */
 static void choose_blocks(const tacit_queue *q, tct_rows *R)
 {
@@ -280,26 +237,21 @@ static void choose_blocks(const tacit_queue *q, tct_rows *R)
     R->about.warps = R->blocks * WARPS;
 }
 
-static tacit_status build(tacit_queue *q, const triangle *L, const triangle *U,
-                          const int32_t *place, side *down, side *up,
-                          tct_rows *R)
+static tacit_status build(tacit_queue *q, const tacit_factor_panels *P,
+                          const int32_t *place, tct_sliced *S, tct_rows *R)
 {
-    int32_t *own = NULL;
-    *down = (side){.n = L->n, .ptr = L->ptr, .col = L->col, .val = L->val};
-    *up = (side){.n = U->n, .ptr = U->ptr, .col = U->col, .val = U->val};
-    TRY(put_in_order(down, false));
-    TRY(put_in_order(up, true));
-    R->about.levels[0] = down->levels;
-    R->about.levels[1] = up->levels;
-    choose_lanes(L, &R->k);
-    TRY(store(down, U->inverse, place, R, &R->k.down));
-    TRY(store(up, U->inverse, place, R, &R->k.up));
-    TRY(TCT_ALLOC(L->n, what, &own));
-    for (int64_t p = 0; p < L->n; p++) own[p] = down->position[up->row[p]];
-    const tacit_status status =
-        tct_gpu_upload(own, (size_t)L->n * sizeof *own, &R->k.own);
-    tct_free(own);
+    conveyor c = {.stream = NULL};
+    TRY(tct_sliced_open(P, S));
+    R->k.n = S->n;
+    R->k.slices = S->slices;
+    R->k.lanes = S->lanes;
+    R->about.levels[0] = S->down.levels;
+    R->about.levels[1] = S->up.levels;
+    tacit_status status = open_conveyor(q, S, &c);
+    if (status >= 0) status = store_all(&c, S, place, R);
+    const tacit_status closed = close_conveyor(&c);
     TRY(status);
+    TRY(closed);
     choose_blocks(q, R);
     if (R->blocks < 1)
         FAIL(TACIT_DEVICE, "the GPU holds no block of a triangular solve");
@@ -309,21 +261,14 @@ static tacit_status build(tacit_queue *q, const triangle *L, const triangle *U,
 tacit_status tct_rows_create(tacit_queue *q, const tacit_factor_panels *P,
                              const int32_t *place, tct_rows **out)
 {
-    triangle L = {.n = 0}, U = {.n = 0};
-    side down = {.n = 0}, up = {.n = 0};
+    tct_sliced S = {.n = 0};
     if (P->kind != TACIT_FACTOR_LLT && P->kind != TACIT_FACTOR_IC0)
         FAIL(TACIT_UNSUPPORTED,
              "solves by rows on a GPU are for factors L L': solve on the host");
     tct_rows *R = tct_calloc(sizeof *R);
     if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
-    R->k.n = P->rows;
-    tacit_status status = take_panels(P, &U);
-    if (status >= 0) status = transpose(&U, &L);
-    if (status >= 0)
-        status = build(q, &L, &U, place ? place : P->original, &down, &up, R);
-    close_triangle(&L);
-    close_triangle(&U);
-    TCT_FREE(down.position, down.row, up.position, up.row);
+    const tacit_status status = build(q, P, place ? place : P->original, &S, R);
+    tct_sliced_close(&S);
     if (status < 0) tct_rows_destroy(&R);
     else *out = R;
     return status;
