@@ -37,6 +37,7 @@ static_assert(TCT_ALONE_WIDTH * TCT_SOLVE_WARPS <= TCT_NODE_WIDTH, "shares");
 static __device__ inline double d_given(const tct_tri_job &J, int j, int n)
 {
     const int32_t at = tct_read_only(&J.a.place[j]);
+    if (at < 0) return 0.0;
     const double b = J.B[at + n * J.ldb];
     return J.a.row_scale ? b * tct_read_only(&J.a.row_scale[at]) : b;
 }
@@ -100,6 +101,7 @@ static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
     J.a.x[(int64_t)j * STRIDE + n] = v;
     if (n >= J.columns) return;
     const int32_t at = tct_read_only(&J.a.place[j]);
+    if (at < 0) return;
     if (J.a.col_scale) v *= tct_read_only(&J.a.col_scale[at]);
     J.X[at + n * J.ldx] = v;
 }
@@ -468,7 +470,7 @@ static __device__ inline void d_expect(const tct_tri_job &J, const tct_node &N,
     const bool all = to - from == N.h; /* also what it is multiplied by */
     for (int j = TEAM::thread(); j < N.w && (all || from < 0);
          j += TEAM::THREADS)
-        tct_prefetch(&J.B[tct_read_only(&J.a.place[N.first + j])]);
+        tct_prefetch(&J.B[max(tct_read_only(&J.a.place[N.first + j]), 0)]);
     if (from < 0) return;
     if (all) {
         d_expect_columns<TEAM>(N, J.a.value, 0, N.w);
