@@ -41,8 +41,9 @@ static __global__ void __launch_bounds__(THREADS)
 
 static unsigned blocks_for(const tct_tri_pack *p, int32_t count)
 {
+    const int64_t most = BLOCKS;
     const int64_t all = ((int64_t)count * p->columns + THREADS - 1) / THREADS;
-    return (unsigned)(all < 1 ? 1 : all > BLOCKS ? BLOCKS : all);
+    return (unsigned)(all < 1 ? 1 : all > most ? most : all);
 }
 
 gpu_error tct_tri_take(const tct_tri_pack *p, gpu_stream stream)
