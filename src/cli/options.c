@@ -106,10 +106,12 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
  0},
-{"The path", "kind", 0, CLI_CHOICE, ON_factor, AT(kind), "NAME",
- "of the factor (llt)", &cli_axis_kind, 0, 0, 0},
-{"The path", "order", 0, CLI_CHOICE, ON_RUNS | ON_info | ON_factor, AT(order),
- "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
+{"The path", "kind", 0, CLI_CHOICE, ON_RUNS | ON_factor | ON_trsv, AT(kind), "NAME",
+ "of the factor (llt; --method direct: lu of a matrix that is not "
+ "symmetric, llt of one that is positive definite, else ldlt)", &cli_axis_kind,
+ 0, 0, 0},
+{"The path", "order", 0, CLI_CHOICE,
+ ON_RUNS | ON_info | ON_factor | ON_trsv, AT(order), "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
  "with one leaf is natural)", &cli_axis_rows_order, 0, 0, 0},
 {"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
  "tree nodes at the bottom of the top of the dissection, a power of two (1; "
@@ -454,13 +456,30 @@ static tacit_status check_precond(const cli_settings *set, bool autos)
                  of_amg[i].name);
     if (set->near_null && set->coordinates)
         FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
-    const bool ic0 = set->precond && strcmp(set->precond, "ic0") == 0;
-    if ((set->order || set->leaves) && !ic0 &&
-        set->command != &cli_command_factor &&
-        set->command != &cli_command_trsv)
-        FAIL(TACIT_INVALID, "--%s belongs to --precond ic0",
-             set->order ? "order" : "leaves");
     return check_varying(set);
+}
+
+static bool is(const char *value, const char *name)
+{
+    return value && strcmp(value, name) == 0;
+}
+
+/* Options of factors, where something is factored. */
+static tacit_status check_factored(const cli_settings *set)
+{
+    const bool direct = is(set->method, "direct") || is(set->precond, "direct"),
+               all = set->command == &cli_command_factor ||
+                     set->command == &cli_command_trsv;
+    if ((set->order || set->leaves) && !direct && !all &&
+        !is(set->precond, "ic0"))
+        FAIL(TACIT_INVALID,
+             "--%s belongs to --precond ic0 or direct, or "
+             "--method direct",
+             set->order ? "order" : "leaves");
+    if (set->kind && !direct && !all)
+        FAIL(TACIT_INVALID,
+             "--kind belongs to --method direct or --precond direct");
+    return TACIT_OK;
 }
 
 /* What makes sense only together. */
@@ -481,6 +500,7 @@ static tacit_status check_together(const cli_settings *set)
     if (set->amortize && set->command == &cli_command_solve && !autos)
         FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
     TRY(check_precond(set, autos));
+    TRY(check_factored(set));
     TRY(check_steps(set->steps));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");
