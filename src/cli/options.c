@@ -58,7 +58,7 @@ static const cli_option table[] = {
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
 {"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
-{"The path", "device", 0, CLI_CHOICE, ON_THREADED, AT(device), "NAME",
+{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_SPREAD, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
@@ -119,14 +119,15 @@ static const cli_option table[] = {
  NULL, 1, 4096, 0},
 {"The path", "width", 0, CLI_INT, ON_factor | ON_trsv, AT(width), "N",
  "columns of a panel, at most (128)", NULL, 1, 65536, 0},
-{"The path", "given", 0, CLI_FLAG, ON_factor, AT(given), NULL,
+{"The path", "given", 0, CLI_FLAG, ON_factor | ON_trsv, AT(given), NULL,
  "MATRIX is L of a factor, L L' or, with --diagonal, L D L' or, with --upper, "
  "L U", NULL, 0, 0, 0},
-{"The path", "upper", 0, CLI_READ, ON_factor, AT(upper), "FILE",
+{"The path", "upper", 0, CLI_READ, ON_factor | ON_trsv, AT(upper), "FILE",
  "U, with --given", NULL, 0, 0, 0},
-{"The path", "diagonal", 0, CLI_READ, ON_factor, AT(diagonal), "FILE",
+{"The path", "diagonal", 0, CLI_READ, ON_factor | ON_trsv, AT(diagonal), "FILE",
  "D, with --given", NULL, 0, 0, 0},
-{"The path", "permutation", 0, CLI_READ, ON_factor, AT(permutation), "FILE",
+{"The path", "permutation", 0, CLI_READ, ON_factor | ON_trsv,
+ AT(permutation), "FILE",
  "with --given: of each row of L its number in the matrix, from 1, or from 0 "
  "if there is a 0 (the same)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv, AT(threads), "N",
