@@ -136,16 +136,16 @@ static const cli_option table[] = {
 
 {"Processes", "grid", 0, CLI_TEXT, ON_trsv, AT(grid), "PxxPyxPz|auto",
  "of processes: Pz grids, a power of two, of Px x Py each (auto: fewest "
- "messages foreseen)", NULL, 0, 0, 0},
+ "messages foreseen); with --device cuda 1x1xPz", NULL, 0, 0, 0},
 {"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
  "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
 {"Processes", "ranks", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
-{"Processes", "gpus", 0, CLI_INT, ON_SPREAD, AT(gpus), "N",
+{"Processes", "gpus", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(gpus), "N",
  "as --ranks N --device cuda: a process for each of N GPUs of this machine",
  NULL, 1, 4096, 0},
-{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD, AT(oversubscribe), NULL,
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD | ON_trsv, AT(oversubscribe), NULL,
  "let several processes have one GPU, also with --comm peer: slow, for tests",
  NULL, 0, 0, 0},
 

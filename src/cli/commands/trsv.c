@@ -7,6 +7,7 @@
 
 static const char *const phases[] = {"L", "all-reduce", "U"};
 static const char *const keys[] = {"l", "all_reduce", "u"};
+
 /* --- what is asked for ------------------------------------------------------- */
 
 static tacit_trsv_scheme scheme_of(const cli *c)
@@ -22,9 +23,20 @@ static tacit_trsv_scheme scheme_of(const cli *c)
     return TACIT_TRSV_3D;
 }
 
+/* Does each process of a grid solve on its GPU? It has to be asked for. */
+static bool has_gpus(const cli *c)
+{
+    return c->set.device && strcmp(c->set.device, "cuda") == 0;
+}
+
 /* What is wrong of it whatever the factor: said before there is one. */
 static tacit_status check_grid(const cli *c, const int grid[3])
 {
+    if (has_gpus(c) && grid[0] * grid[1] > 1)
+        FAIL(TACIT_UNSUPPORTED,
+             "--grid %dx%dx%d: with --device cuda grids are 1x1xPz: take "
+             "1x1x%d, or --device host",
+             grid[0], grid[1], grid[2], c->ranks);
     if ((int64_t)grid[0] * grid[1] * grid[2] != c->ranks)
         FAIL(TACIT_INVALID,
              "grid %dx%dx%d is not of %d %s: its numbers must multiply to that",
@@ -50,7 +62,12 @@ static tacit_status read_grid(const cli *c, int grid[3])
     const char *text = c->set.grid ? c->set.grid : "auto";
     int end = 0;
     grid[0] = grid[1] = grid[2] = 0;
-    if (strcmp(text, "auto") == 0) return TACIT_OK;
+    if (strcmp(text, "auto") == 0 && !has_gpus(c)) return TACIT_OK;
+    if (strcmp(text, "auto") == 0) {
+        grid[0] = grid[1] = 1;
+        grid[2] = c->ranks;
+        return check_grid(c, grid);
+    }
     if (sscanf(text, "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end) ==
             3 &&
         text[end] == '\0' && grid[0] > 0 && grid[1] > 0 && grid[2] > 0)
@@ -96,6 +113,23 @@ static tacit_status share_rhs(const cli *c, trsv_job *job)
     return hand_out(c, job, job->B);
 }
 
+/* B to the GPU of each process. */
+static tacit_status bring(const cli *c, trsv_job *job)
+{
+    char spec[CLI_SPEC];
+    const size_t all = (size_t)job->rows * (size_t)job->columns;
+    TRY(tacit_queue_create(c->world, cli_queue_spec(c, "", spec),
+                           (int)c->set.threads, &job->queue));
+    tacit_status status = TACIT_OK;
+    for (int k = 0; k < 2 && status >= 0; k++)
+        status = tacit_queue_alloc(job->queue, all, &job->there[k]);
+    if (status >= 0)
+        status = tacit_queue_put(job->queue, all, job->B, job->there[0]);
+    if (status >= 0)
+        status = tacit_queue_fill(job->queue, all, 0.0, job->there[1]);
+    return tacit_world_agree(c->world, status);
+}
+
 /* --- set-up ------------------------------------------------------------------------ */
 
 /* What rank 0 does while the others wait. */
@@ -117,7 +151,8 @@ static tacit_status deal(const cli *c, const int grid[3], trsv_job *job)
         .size = sizeof options,
         .scheme = scheme_of(c),
         .grid = {grid[0], grid[1], grid[2]},
-        .columns = job->columns < TRSV_AT_ONCE ? job->columns : TRSV_AT_ONCE};
+        .columns = job->columns < TRSV_AT_ONCE ? job->columns : TRSV_AT_ONCE,
+        .queue = job->queue};
     if (c->rank == 0) TRY(tacit_factor_view(job->F, &panels));
     const double start = base_seconds();
     TRY(tacit_trsv_create(c->world, c->rank == 0 ? &panels : NULL, &options,
@@ -133,10 +168,13 @@ static tacit_status solve_once(const cli *c, trsv_job *job, bool counts)
 {
     const size_t n = (size_t)job->rows;
     double seconds[TRSV_PHASES + 1];
-    memset(job->X, 0, n * (size_t)job->columns * sizeof *job->X);
+    double *B = job->queue ? job->there[0] : job->B;
+    double *X = job->queue ? job->there[1] : job->X;
+    if (!job->queue) memset(X, 0, n * (size_t)job->columns * sizeof *X);
     cli_max(c, 0.0); /* all begin together */
     const double start = base_seconds();
-    TRY(tacit_trsv_solve(job->T, job->columns, job->B, n, job->X, n));
+    TRY(tacit_trsv_solve(job->T, job->columns, B, n, X, n));
+    TRY(tacit_trsv_wait(job->T));
     seconds[TRSV_PHASES] = base_seconds() - start;
     job->info.size = sizeof job->info;
     TRY(tacit_trsv_describe(job->T, &job->info));
@@ -155,6 +193,11 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
     const int warmup = trsv_warmup(c);
     job->solves = warmup + trsv_repeat(c);
     for (int k = 0; k < job->solves; k++) TRY(solve_once(c, job, k >= warmup));
+    if (job->queue)
+        TRY(tacit_world_agree(
+            c->world, tacit_queue_get(job->queue,
+                                      (size_t)job->rows * (size_t)job->columns,
+                                      job->there[1], job->X)));
     TRY(hand_out(c, job, job->X)); /* each row is of one rank */
     for (int k = 0; k < TRSV_PHASES; k++)
         job->sent[k] = cli_sum(c, (double)job->info.sent[k]);
@@ -198,6 +241,9 @@ static cJSON *trsv_json(const cli *c, const trsv_job *job)
     cJSON_AddStringToObject(o, "scheme", scheme_name(c));
     cJSON_AddItemToObject(o, "grid", cJSON_CreateIntArray(info->grid, 3));
     cJSON_AddStringToObject(o, "comm", info->comm);
+    cJSON_AddStringToObject(o, "device", job->queue ? "cuda" : "host");
+    if (job->queue)
+        cJSON_AddBoolToObject(o, "one_kernel", info->one_kernel != 0);
     cJSON_AddNumberToObject(o, "panels", info->panels);
     cJSON_AddNumberToObject(o, "depth", info->depth);
     cJSON_AddNumberToObject(o, "setup_seconds", job->setup);
@@ -221,6 +267,18 @@ static void print_messages(cli_table *t, const trsv_job *job, int k)
                   cli_bytes(info->message_bytes[k], d));
 }
 
+static void print_device(cli_table *t, const cli *c, const trsv_job *job)
+{
+    char name[160];
+    if (!job->queue) return;
+    tacit_queue_describe(job->queue, name, sizeof name);
+    cli_table_row(t, "device\tcuda (%s%s), %s", name,
+                  c->oversubscribed ? ", which processes share" : "",
+                  job->info.one_kernel
+                      ? "one kernel a solve on each"
+                      : "a kernel for L and one for U, messages between them");
+}
+
 static void print_trsv(const cli *c, const trsv_job *job)
 {
     const tacit_trsv_info *info = &job->info;
@@ -229,6 +287,7 @@ static void print_trsv(const cli *c, const trsv_job *job)
     trsv_print_begin(&t, job);
     cli_table_row(&t, "grid\t%dx%dx%d, scheme %s, comm %s", info->grid[0],
                   info->grid[1], info->grid[2], scheme_name(c), info->comm);
+    print_device(&t, c, job);
     cli_table_row(&t, "set-up\tfactor %s, its blocks to the ranks %s",
                   cli_seconds(trsv_factor_seconds(job), a),
                   cli_seconds(job->setup, b));
@@ -263,6 +322,7 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     TRY(cli_check_writable(c, c->set.json));
     TRY(tacit_world_agree(c->world, prepare(c, grid, job)));
     TRY(share_rhs(c, job));
+    if (has_gpus(c)) TRY(bring(c, job));
     TRY(deal(c, grid, job));
     TRY(solve_all(c, job));
     if (cli_prints(c) && !cli_output_taken(c)) print_trsv(c, job);
@@ -271,33 +331,25 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     return cli_write_json(c, c->set.json, trsv_json(c, job));
 }
 
-/* Grids are of processes on the host; where nothing is said of one, a process that
- * is alone takes its GPU. */
-static tacit_status choose(const cli *c, bool *on_gpu)
+/* Where nothing is said of a grid, a process that is alone takes its GPU. */
+static tacit_status choose(const cli *c, bool *alone)
 {
-    const bool must = c->set.device && strcmp(c->set.device, "cuda") == 0;
-    const char *grid = c->set.scheme ? "scheme" : c->set.grid ? "grid" : NULL;
-    *on_gpu = cli_on_gpu(c) && c->ranks == 1 && !grid;
-    if (must && c->ranks > 1)
+    *alone = cli_on_gpu(c) && c->ranks == 1 && !c->set.scheme && !c->set.grid;
+    if (has_gpus(c) && scheme_of(c) != TACIT_TRSV_3D)
         FAIL(TACIT_UNSUPPORTED,
-             "trsv --device cuda is of one process, and here are %d: start "
-             "one, or take --device host",
-             c->ranks);
-    if (must && grid)
-        FAIL(TACIT_INVALID,
-             "--%s is of processes on the host: leave it out, or take --device "
-             "host",
-             grid);
+             "--scheme %s: with --device cuda there is 3d alone: take that, or "
+             "--device host",
+             c->set.scheme);
     return TACIT_OK;
 }
 
 static tacit_status trsv_run(cli *c)
 {
     trsv_job job = {.rows = 0};
-    bool on_gpu = false;
-    TRY(choose(c, &on_gpu));
+    bool alone = false;
+    TRY(choose(c, &alone));
     const tacit_status status =
-        on_gpu ? trsv_run_gpu(c, &job) : run_on_grid(c, &job);
+        alone ? trsv_run_gpu(c, &job) : run_on_grid(c, &job);
     trsv_close(&job);
     return status;
 }
@@ -318,7 +370,10 @@ const cli_command cli_command_trsv = {
         "to device. The report has the time of plan and upload, and beside "
         "that "
         "of a solve what copying at full speed would take to read L "
-        "twice.\n\nRHS is a vector file, or ones, or manufactured: b = A x*, "
+        "twice. Several solve on their GPUs with --device cuda, on a grid of "
+        "1 x 1 x Pz: where --comm is peer or nvshmem L, what they share, and U "
+        "are one kernel on each.\n\nRHS is a vector file, or ones, or "
+        "manufactured: b = A x*, "
         "x* "
         "uniform in [-1,1]; or file: the one that the file of MATRIX holds. "
         "Where only a factor is known, or an incomplete one was made, A is its "

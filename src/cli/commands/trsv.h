@@ -20,6 +20,9 @@ typedef struct trsv_job {
     int64_t rows;
     int columns;
     double *B, *X; /* [columns rows] on all ranks                   */
+    tacit_queue
+        *queue;       /* on the GPU of each, where they solve; NULL: they do */
+    double *there[2]; /* ... with B and X there                         */
     tacit_trsv *T;
     tacit_trsv_info info;        /* of this rank           */
     double seconds[TRSV_PHASES]; /* of the best solve, of the slowest rank */

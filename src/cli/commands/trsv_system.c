@@ -175,6 +175,9 @@ tacit_status trsv_open(const cli *c, int leaves, trsv_job *job)
 void trsv_close(trsv_job *job)
 {
     tacit_trsv_destroy(&job->T);
+    for (int k = 0; k < 2 && job->queue; k++)
+        tacit_queue_free(job->queue, &job->there[k]);
+    tacit_queue_destroy(&job->queue);
     tacit_factor_destroy(&job->F);
     tacit_matrix_destroy(&job->shape);
     cli_problem_close(&job->problem);
