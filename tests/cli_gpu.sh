@@ -139,4 +139,22 @@ for comm in shm peer; do
     [ $gpus = 2 ] || is gpu.json oversubscribed true
 done
 cmp -s shm.mtx peer.mtx || complain '--gpus 2: other bits through another link'
+
+# triangular solves by both of them, in one kernel each or in two
+for comm in shm peer; do
+    accepted trsv poisson3d:12 --gpus 2 --comm $comm --oversubscribe --rhs-columns 3 \
+        --json trsv.json -o $comm.mtx
+    one=false
+    [ $comm = shm ] || one=true
+    grep -q "\"one_kernel\":[[:space:]]*$one" trsv.json || complain "trsv: $comm: one_kernel"
+    grep -q "\"comm\":[[:space:]]*\"$comm\"" trsv.json || complain "trsv: not by $comm"
+    sed -n 's/.*"relative_residual":[[:space:]]*\([^,]*\),*/\1/p' trsv.json |
+        awk '{ bad = !($1 < 1e-12) } END { exit NR != 1 || bad }' ||
+        complain "trsv: $comm: the residual"
+done
+cmp -s shm.mtx peer.mtx || complain 'trsv: other bits through another link'
+refused trsv poisson3d:4 --gpus 2 --oversubscribe --grid 2x1x1
+has err 'grids are 1x1xPz: take 1x1x2'
+refused trsv poisson3d:4 --gpus 2 --oversubscribe --scheme p2p
+has err 'there is 3d alone'
 finish

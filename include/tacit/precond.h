@@ -56,7 +56,7 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
 
 enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
-/* How amg is made, and at the end ic0; NULL and 0 are the defaults. */
+/* How amg is made, and at the end ic0 and direct; NULL and 0 are the defaults. */
 typedef struct tacit_precond_options {
     size_t size;       /* of this struct, set by the caller: status.h      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
@@ -80,10 +80,17 @@ typedef struct tacit_precond_options {
     const char *precision;   /* of the values on its levels: "double"; "float",
                               rounded to 24 bits; "auto": float where that
                               leaves smooth vectors what they have      */
-    const char *order; /* of ic0's rows, as of tacit_factor_options: "top-nd";
-                          on a GPU, where rows that wait cost most,
-                          "multicolor"                                     */
-    int leaves;        /* ... of its tree: a power of two up to 4096; 1    */
+    const char *order; /* of the rows of ic0 and direct, as of
+                          tacit_factor_options; of ic0 "top-nd", and on a GPU,
+                          where rows that wait cost most, "multicolor"     */
+    int leaves;       /* ... of its tree: a power of two up to 4096; 1    */
+    const char *kind; /* of direct: "llt", "ldlt", "lu", as of
+                             tacit_factor_options, or "auto": lu of a matrix
+                             that is not symmetric, llt of one that is
+                             positive definite, else ldlt; NULL: llt, since
+                             methods want M positive definite                */
+    int columns;      /* of direct on a GPU: right-hand sides that one
+                             launch solves for, 1 to 64; 1                   */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
@@ -108,8 +115,8 @@ typedef struct tacit_precond_options {
  * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
  * early and the last is smoothed: tacit_precond_describe tells.
  *
- * direct is L L' = A (tacit/factor.h), so that a method needs an iteration or two
- * for what rounding has left. For one process; it says what memory it needs
+ * direct is L L' = A, or another factor (tacit/factor.h), so that a method needs an
+ * iteration or two for what rounding has left. For one process; it says what memory it needs
  * before it begins.
  * The host makes the factors of ic0 and direct; on a GPU each application is one
  * kernel. ic0 and direct are applied to several right-hand sides at once where a solver has
@@ -180,6 +187,10 @@ typedef struct tacit_precond_info {
     bool
         varies; /* it is not the same linear map each time: for methods of which
                     tacit_method has varying_precond                       */
+    const struct tacit_factor
+        *factor; /* of ic0 and direct, what they solve with
+                    (tacit/factor.h); owned by M, until it is updated; NULL:
+                    none                                                    */
 } tacit_precond_info;
 
 /* What is known of preconditioner `M`, into `out`, which says how large it is.
@@ -211,6 +222,28 @@ tacit_precond_level_at(const tacit_operator *M, int i);
 TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
                                              const tacit_operator *M,
                                              double *out);
+
+/* Solve A X = B by M alone: x = x + M (b - A x), until b - A x, which is formed
+ * anew each time, meets `stop`, for `columns` right-hand sides as
+ * tacit_solver_run_block takes them. With "direct" that is a direct solve: the first
+ * step solves, the others are iterative refinement (Higham 2002, chapter 12), which
+ * as a rule are none. A need not be symmetric, nor M.
+ * Collective.  Blocking.
+ * Iteration   an application of M, of up to 32 columns at once where it can, and a
+ *             product with A; one product more. `iterations` counts steps, from 1.
+ * Memory      for up to 32 columns: four vectors each.
+ * Returns     what the worst column came to, as tacit_solver_run_block.
+ *             NOT_CONVERGED also where a step has left more than 9 tenths of a
+ *             residual, with stop reason STAGNATION.
+ * Errors      INVALID (M is for another operator; sizes), INPUT (a column of B is
+ *             not finite), UNSUPPORTED (entries of A near the ends of the range of
+ *             doubles), NO_MEMORY, DEVICE, COMM. */
+TACIT_API tacit_status tacit_precond_solve(const tacit_operator *A,
+                                           const tacit_operator *M, int columns,
+                                           const double *B, size_t B_stride,
+                                           double *X, size_t X_stride,
+                                           const tacit_stop *stop,
+                                           tacit_result *results);
 
 /* Precondition what `solver` solves from now on with `M`; NULL: with nothing.
  * Collective.  Borrows `M`, which must outlive the solver or be taken from it.

@@ -18,10 +18,21 @@
  * Sums are added up in the order in which they come: last bits may differ from
  * one solve to the next.
  *
+ * With a queue on GPUs, a grid of 1 x 1 x Pz, each rank's part is on its GPU. Where
+ * kernels of the ranks store into each other's memory (links peer and nvshmem) a
+ * solve is one kernel on each: L, sums of what they share, in log2 Pz messages a
+ * rank, and U; else L and U are a kernel each, and between them messages go as the
+ * queue's do. The same columns then give the same bits in every run.
+ *
+ *     options.queue = queue;                        // "cuda", of `world`
+ *     tacit_trsv_solve(T, columns, B, ldb, X, ldx); // device pointers
+ *     tacit_trsv_wait(T);
+ *
  * Threads     as the world's: one at a time. Needs MPI or ranks of one machine. */
 #ifndef TACIT_TRSV_H
 #define TACIT_TRSV_H
 #include <tacit/factor.h>
+#include <tacit/queue.h>
 
 TACIT_BEGIN_DECLS
 
@@ -42,19 +53,23 @@ typedef struct tacit_trsv_options {
     tacit_trsv_scheme scheme;
     int grid[3]; /* Px, Py, Pz; 0s: the grid for which fewest messages are
                     foreseen                                                   */
-    int columns; /* right-hand sides at once, at most; 1                       */
+    int columns; /* right-hand sides at once, at most; 1; with `queue` up to 64 */
+    tacit_queue
+        *queue; /* on the GPUs of the ranks of `world`: solve there; NULL:
+                           on the host                                         */
 } tacit_trsv_options;
 
 /* Get ready to solve with `panels` on the ranks of `world`. Each rank gives the
  * whole factor, the same, or rank 0 alone does and the others NULL, who then get it
  * from there; each keeps its own blocks, and `panels` are not needed any more.
- * Collective.  Borrows `world`.
+ * Collective.  Borrows `world` and `options`' queue, which must outlive it.
  * Memory      this rank's blocks, and its part of vectors for `columns` twice;
  *             while it is made, the pattern of the factor on each rank.
  * Errors      INVALID (a grid that is not of so many ranks, Pz that is no power of
  *             two, more grids than leaves; `columns`; factors that differ), INPUT (as
  *             tacit_factor_check), UNSUPPORTED (ranks on several machines
- *             without MPI), NO_MEMORY, COMM. */
+ *             without MPI; with a queue also a scheme or a grid that is not for
+ *             GPUs, and as tacit_factor_solver_create), NO_MEMORY, COMM, DEVICE. */
 TACIT_API tacit_status tacit_trsv_create(tacit_world *world,
                                          const tacit_factor_panels *panels,
                                          const tacit_trsv_options *options,
@@ -69,7 +84,8 @@ TACIT_API void tacit_trsv_destroy(tacit_trsv **trsv);
 TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
                                        const int64_t **rows);
 
-/* Solve A X = B for `columns` vectors in host memory, in original row order: column
+/* Solve A X = B for `columns` vectors, in host memory or, with a queue, in that of the
+ * GPU, where the solve is only enqueued; in original row order: column
  * j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= all rows of A. A rank
  * reads and writes its own rows alone. X may be B.
  * Collective, but no rank waits for one whose values it does not need.
@@ -80,11 +96,19 @@ TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
                                         const double *B, size_t ldb, double *X,
                                         size_t ldx);
 
+/* Wait for what was enqueued until now, and ask whether it has come to its end: with a
+ * queue. On the host there is nothing to wait for.
+ * Blocking.
+ * Errors      DEVICE, COMM (a kernel waited in vain for a part of itself, or for another
+ *             rank: `trsv` can then only be destroyed). */
+TACIT_API tacit_status tacit_trsv_wait(tacit_trsv *trsv);
+
 typedef struct tacit_trsv_info {
     size_t size; /* of this struct, set by the caller                      */
     tacit_trsv_scheme scheme;
     int grid[3];
-    const char *comm;      /* how messages go: "mpi", "shm", "self"       */
+    const char *comm; /* how messages go: "mpi", "shm", "self"; with a queue, by
+                         its link                                             */
     int32_t panels, depth; /* of the factor; panels on the longest way up    */
     double bytes;          /* of this rank's blocks, vectors and lists       */
     /* One solve with one right-hand side, or as many as are had at once: in L,
@@ -94,9 +118,11 @@ typedef struct tacit_trsv_info {
     int64_t most_messages[3]; /* ... that one rank sends, at most            */
     int64_t sent[3];          /* by this rank, all solves so far             */
     int64_t sent_bytes[3];
-    double seconds[3];        /* of the last solve on this rank              */
+    double seconds[3];        /* of the last solve on this rank; with a queue of
+                                 the last one that was waited for, by the GPU  */
     double replication_bound; /* entries of L over those of a grid, at most:
                                  no number of grids is faster than one by more */
+    int one_kernel;           /* of each rank's GPU is a solve               */
 } tacit_trsv_info;
 
 /* What is known of `trsv`, into `out`, which says how large it is.

@@ -156,9 +156,19 @@ static bool precision_row(int i, cli_choice *out)
         if (x) *out = named(x->name, x->summary);     \
         return x != NULL;                             \
     }
-NAMED(method, method)
+NAMED(own_method, method)
 NAMED(order, order)
 NAMED(decorator, decorator)
+
+/* Those of a solver, and the one that needs none. */
+static bool method_row(int i, cli_choice *out)
+{
+    if (own_method_row(i, out)) return true;
+    if (i > 0 && !own_method_row(i - 1, out)) return false;
+    *out = named("direct", "a factor of the matrix, by one process, and steps "
+                           "of refinement");
+    return true;
+}
 
 static bool precond_row(int i, cli_choice *out)
 {

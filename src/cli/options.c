@@ -58,7 +58,7 @@ static const cli_option table[] = {
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
 {"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
-{"The path", "device", 0, CLI_CHOICE, ON_THREADED, AT(device), "NAME",
+{"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
 {"The path", "format", 0, CLI_TEXT, ON_SPREAD, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
@@ -106,10 +106,12 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
  0},
-{"The path", "kind", 0, CLI_CHOICE, ON_factor, AT(kind), "NAME",
- "of the factor (llt)", &cli_axis_kind, 0, 0, 0},
-{"The path", "order", 0, CLI_CHOICE, ON_RUNS | ON_info | ON_factor, AT(order),
- "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
+{"The path", "kind", 0, CLI_CHOICE, ON_RUNS | ON_factor | ON_trsv, AT(kind), "NAME",
+ "of the factor (llt; --method direct: lu of a matrix that is not "
+ "symmetric, llt of one that is positive definite, else ldlt)", &cli_axis_kind,
+ 0, 0, 0},
+{"The path", "order", 0, CLI_CHOICE,
+ ON_RUNS | ON_info | ON_factor | ON_trsv, AT(order), "NAME", "of a factor's rows (nd), and with --precond ic0 of its (top-nd, which "
  "with one leaf is natural; on cuda multicolor)", &cli_axis_rows_order, 0, 0, 0},
 {"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
  "tree nodes at the bottom of the top of the dissection, a power of two (1; "
@@ -117,14 +119,15 @@ static const cli_option table[] = {
  NULL, 1, 4096, 0},
 {"The path", "width", 0, CLI_INT, ON_factor | ON_trsv, AT(width), "N",
  "columns of a panel, at most (128)", NULL, 1, 65536, 0},
-{"The path", "given", 0, CLI_FLAG, ON_factor, AT(given), NULL,
+{"The path", "given", 0, CLI_FLAG, ON_factor | ON_trsv, AT(given), NULL,
  "MATRIX is L of a factor, L L' or, with --diagonal, L D L' or, with --upper, "
  "L U", NULL, 0, 0, 0},
-{"The path", "upper", 0, CLI_READ, ON_factor, AT(upper), "FILE",
+{"The path", "upper", 0, CLI_READ, ON_factor | ON_trsv, AT(upper), "FILE",
  "U, with --given", NULL, 0, 0, 0},
-{"The path", "diagonal", 0, CLI_READ, ON_factor, AT(diagonal), "FILE",
+{"The path", "diagonal", 0, CLI_READ, ON_factor | ON_trsv, AT(diagonal), "FILE",
  "D, with --given", NULL, 0, 0, 0},
-{"The path", "permutation", 0, CLI_READ, ON_factor, AT(permutation), "FILE",
+{"The path", "permutation", 0, CLI_READ, ON_factor | ON_trsv,
+ AT(permutation), "FILE",
  "with --given: of each row of L its number in the matrix, from 1, or from 0 "
  "if there is a 0 (the same)", NULL, 0, 0, 0},
 {"The path", "threads", 0, CLI_INT, ON_THREADED | ON_trsv, AT(threads), "N",
@@ -133,16 +136,16 @@ static const cli_option table[] = {
 
 {"Processes", "grid", 0, CLI_TEXT, ON_trsv, AT(grid), "PxxPyxPz|auto",
  "of processes: Pz grids, a power of two, of Px x Py each (auto: fewest "
- "messages foreseen)", NULL, 0, 0, 0},
+ "messages foreseen); with --device cuda 1x1xPz", NULL, 0, 0, 0},
 {"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
  "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
 {"Processes", "ranks", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
-{"Processes", "gpus", 0, CLI_INT, ON_SPREAD, AT(gpus), "N",
+{"Processes", "gpus", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(gpus), "N",
  "as --ranks N --device cuda: a process for each of N GPUs of this machine",
  NULL, 1, 4096, 0},
-{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD, AT(oversubscribe), NULL,
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD | ON_trsv, AT(oversubscribe), NULL,
  "let several processes have one GPU, also with --comm peer: slow, for tests",
  NULL, 0, 0, 0},
 
@@ -454,13 +457,30 @@ static tacit_status check_precond(const cli_settings *set, bool autos)
                  of_amg[i].name);
     if (set->near_null && set->coordinates)
         FAIL(TACIT_INVALID, "--near-null and --coordinates: give one of them");
-    const bool ic0 = set->precond && strcmp(set->precond, "ic0") == 0;
-    if ((set->order || set->leaves) && !ic0 &&
-        set->command != &cli_command_factor &&
-        set->command != &cli_command_trsv)
-        FAIL(TACIT_INVALID, "--%s belongs to --precond ic0",
-             set->order ? "order" : "leaves");
     return check_varying(set);
+}
+
+static bool is(const char *value, const char *name)
+{
+    return value && strcmp(value, name) == 0;
+}
+
+/* Options of factors, where something is factored. */
+static tacit_status check_factored(const cli_settings *set)
+{
+    const bool direct = is(set->method, "direct") || is(set->precond, "direct"),
+               all = set->command == &cli_command_factor ||
+                     set->command == &cli_command_trsv;
+    if ((set->order || set->leaves) && !direct && !all &&
+        !is(set->precond, "ic0"))
+        FAIL(TACIT_INVALID,
+             "--%s belongs to --precond ic0 or direct, or "
+             "--method direct",
+             set->order ? "order" : "leaves");
+    if (set->kind && !direct && !all)
+        FAIL(TACIT_INVALID,
+             "--kind belongs to --method direct or --precond direct");
+    return TACIT_OK;
 }
 
 /* What makes sense only together. */
@@ -481,6 +501,7 @@ static tacit_status check_together(const cli_settings *set)
     if (set->amortize && set->command == &cli_command_solve && !autos)
         FAIL(TACIT_INVALID, "--amortize belongs to --precond auto");
     TRY(check_precond(set, autos));
+    TRY(check_factored(set));
     TRY(check_steps(set->steps));
     if (set->partition && set->partitioner)
         FAIL(TACIT_INVALID, "--partition and --partitioner: give one of them");

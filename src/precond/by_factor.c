@@ -86,6 +86,8 @@ static tacit_status find_places(tct_by_factor *M, const tct_order *order)
 static tacit_status open_on_gpu(tct_by_factor *M)
 {
     tacit_factor_solver_info info = {.size = sizeof info};
+    const tacit_factor_solver_options options = {.size = sizeof options,
+                                                 .columns = M->launch};
     const tacit_factor_panels *P = &M->F->panels;
     tacit_queue *q = M->base.q;
     if (tct_is_incomplete(P->kind)) {
@@ -93,7 +95,7 @@ static tacit_status open_on_gpu(tct_by_factor *M)
         M->about.bytes = tct_rows_about(M->R).bytes;
         return TACIT_OK;
     }
-    TRY(tct_factor_solver_new(q, P, M->place, NULL, &M->S));
+    TRY(tct_factor_solver_new(q, P, M->place, &options, &M->S));
     TRY(tacit_factor_solver_describe(M->S, &info));
     M->about.bytes = info.bytes;
     return TACIT_OK;
@@ -107,7 +109,8 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
                                     .name = M->base.ops->name,
                                     .detail = M->detail,
                                     .end = "",
-                                    .bytes = M->F->info.bytes};
+                                    .bytes = M->F->info.bytes,
+                                    .factor = M->F};
     TRY(find_places(M, order));
     if (M->base.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
     return make_room(M, M->columns > 1 ? M->columns : 1);
@@ -138,6 +141,7 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
     to->scratch = from->scratch;
     to->columns = from->columns;
     to->about.bytes = from->about.bytes;
+    to->about.factor = from->about.factor;
     memcpy(to->detail, from->detail, sizeof to->detail);
 }
 

@@ -20,6 +20,7 @@ typedef struct tct_by_factor {
                         NULL: where its `original` says                       */
     double *scratch; /* of a solve with `columns` right-hand sides            */
     int columns;
+    int launch;             /* systems that one on a GPU solves for; 0: 1     */
     tacit_factor_solver *S; /* on a GPU, with F                              */
     tct_rows *R;            /* ... or, of an incomplete F                    */
     tct_for_columns call[TCT_COLUMNS_MOST + 1];

@@ -4,24 +4,70 @@
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <stdio.h>
+#include <string.h>
+
+static const char *const names[] = {"llt", "ldlt", "lu", "auto"};
+static const char *const shapes[] = {"L L'", "L D L'", "L U"};
+enum { KINDS = sizeof shapes / sizeof *shapes, AUTO = KINDS };
+
+typedef struct {
+    tct_by_factor base;
+    int kind;          /* of tacit_factor_kind, or AUTO         */
+    const char *order; /* of its rows, one of tct_rows_orders   */
+    int leaves;
+} direct;
 
 static tacit_status check(const tacit_operator *A)
 {
     if (A->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
-             "preconditioner direct is of one process, and here are %d: solve "
-             "with one, or take amg here",
+             "a factor to solve with (direct) is of one process, and here are "
+             "%d: solve with one, take --precond amg here, or tacit trsv, "
+             "where one process factors and all solve",
              A->world->size);
     return TACIT_OK;
 }
 
-static tacit_status build(tct_by_factor *M, const tacit_matrix *m)
+/* --- the factor ------------------------------------------------------------------- */
+
+static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
+                           tacit_factor **out)
 {
-    TRY(tacit_factor_create(m, NULL, &M->F));
+    const tacit_factor_options options = {.size = sizeof options,
+                                          .kind = (tacit_factor_kind)kind,
+                                          .order = D->order,
+                                          .leaves = D->leaves};
+    return tacit_factor_create(m, &options, out);
+}
+
+/* L U of a matrix that is not symmetric; of one that is L L', if it is positive
+ * definite, which is found out by trying. */
+static tacit_status factor_any(const direct *D, const tacit_matrix *m,
+                               tacit_factor **out)
+{
+    tacit_matrix_info info = {.size = sizeof info};
+    if (D->kind != AUTO) return factor(D, m, D->kind, out);
+    TRY(tacit_matrix_describe(m, &info));
+    tacit_status status = tacit_matrix_check_symmetric(m);
+    if (status == TACIT_INPUT) return factor(D, m, TACIT_FACTOR_LU, out);
+    TRY(status);
+    if (info.zero_diagonals + info.negative_diagonals > 0)
+        return factor(D, m, TACIT_FACTOR_LDLT, out);
+    status = factor(D, m, TACIT_FACTOR_LLT, out);
+    if (status != TACIT_INPUT) return status;
+    tct_log(TCT_NOTE, "%s, so it is factored as L D L'", tacit_error_message());
+    return factor(D, m, TACIT_FACTOR_LDLT, out);
+}
+
+static tacit_status build(direct *D, const tacit_matrix *m)
+{
+    tct_by_factor *M = &D->base;
+    TRY(factor_any(D, m, &M->F));
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
-             "%lld entries of L in %d panels, dense operations by %s",
-             (long long)info->nonzeros, (int)info->panels, info->dense);
+             "%s, %lld entries of L in %d panels, dense operations by %s",
+             shapes[info->kind], (long long)info->nonzeros, (int)info->panels,
+             info->dense);
     return tct_by_factor_open(M, M->base.order);
 }
 
@@ -29,11 +75,12 @@ static tacit_status build(tct_by_factor *M, const tacit_matrix *m)
 static tacit_status direct_renew(tacit_operator *base,
                                  const tacit_matrix *matrix)
 {
-    tct_by_factor *M = (tct_by_factor *)(void *)base,
-                  fresh = {.base = *base, .columns = M->columns};
+    direct *D = (direct *)(void *)base, fresh = *D;
+    fresh.base = (tct_by_factor){
+        .base = *base, .columns = D->base.columns, .launch = D->base.launch};
     const tacit_status status = build(&fresh, matrix);
-    if (status < 0) tct_by_factor_close(&fresh);
-    else tct_by_factor_move(&fresh, M);
+    if (status < 0) tct_by_factor_close(&fresh.base);
+    else tct_by_factor_move(&fresh.base, &D->base);
     return status;
 }
 
@@ -47,14 +94,33 @@ static const tct_operator_ops direct_ops = {.name = "direct",
                                             .renew = direct_renew,
                                             .destroy = tct_by_factor_destroy};
 
+/* --- to make one ------------------------------------------------------------------ */
+
+/* What of the options is for it. */
+static tacit_status take_options(direct *D, const tacit_precond_options *o)
+{
+    tct_rows_order order = TCT_ORDER_ND;
+    TRY(tct_rows_order_find(o->order, order, &order));
+    TRY(tct_check_leaves(o->leaves));
+    D->order = tct_rows_orders[order];
+    D->leaves = o->leaves;
+    D->base.launch = o->columns;
+    for (D->kind = 0; o->kind && D->kind <= AUTO; D->kind++)
+        if (strcmp(o->kind, names[D->kind]) == 0) return TACIT_OK;
+    return o->kind ? tct_unknown("kind of a direct solve's factor", o->kind,
+                                 names, AUTO + 1)
+                   : TACIT_OK;
+}
+
 tacit_status tct_direct_create(const tacit_operator *A,
                                const tct_precond_source *from,
                                tacit_operator **out)
 {
     TRY(tct_agree(A->world, check(A)));
-    tct_by_factor *M = tct_calloc(sizeof *M);
-    if (!M) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    *out = &M->base;
-    tct_precond_begin(&M->base, &direct_ops, A);
-    return build(M, from->matrix);
+    direct *D = tct_calloc(sizeof *D);
+    if (!D) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    *out = &D->base.base;
+    tct_precond_begin(*out, &direct_ops, A);
+    TRY(take_options(D, &from->options));
+    return build(D, from->matrix);
 }

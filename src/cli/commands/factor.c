@@ -7,23 +7,6 @@
 #include <string.h>
 #include <tacit/factor.h>
 
-/* --kind's names are in the order of the kinds. */
-static const char *kind_name(tacit_factor_kind kind)
-{
-    cli_choice row = {.name = ""};
-    cli_axis_kind.row((int)kind, &row);
-    return row.name;
-}
-
-static tacit_factor_kind kind_of(const char *name)
-{
-    cli_choice row;
-    int i = 0;
-    while (name && cli_axis_kind.row(i, &row) && strcmp(row.name, name) != 0)
-        i++;
-    return (tacit_factor_kind)i;
-}
-
 /* Of a factor that was given `p` is NULL. */
 static cJSON *factor_json(const cli *c, const cli_problem *p,
                           const tacit_factor_info *f)
@@ -33,27 +16,7 @@ static cJSON *factor_json(const cli *c, const cli_problem *p,
     if (p)
         cJSON_AddItemToObject(o, "matrix", cli_json_matrix(p->name, &p->info));
     else cJSON_AddStringToObject(o, "given", c->set.operand[0]);
-    cJSON_AddStringToObject(o, "kind", kind_name(f->kind));
-    cJSON_AddStringToObject(o, "order", f->order);
-    cJSON_AddNumberToObject(o, "added", (double)f->added);
-    cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
-    cJSON_AddNumberToObject(o, "stored", (double)f->stored);
-    cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
-    cJSON_AddNumberToObject(o, "panels", f->panels);
-    cJSON_AddNumberToObject(o, "depth", f->depth);
-    cJSON_AddNumberToObject(o, "leaves", f->leaves);
-    cJSON_AddNumberToObject(o, "flops", f->flops);
-    cJSON_AddNumberToObject(o, "bytes", f->bytes);
-    cJSON_AddNumberToObject(o, "peak_bytes", f->peak_bytes);
-    cJSON_AddNumberToObject(o, "order_seconds", f->order_seconds);
-    cJSON_AddNumberToObject(o, "symbolic_seconds", f->symbolic_seconds);
-    cJSON_AddNumberToObject(o, "numeric_seconds", f->numeric_seconds);
-    cJSON_AddStringToObject(o, "dense", f->dense);
-    cJSON_AddNumberToObject(o, "shift", f->shift);
-    cJSON_AddNumberToObject(o, "least_pivot", f->least_pivot);
-    cJSON_AddNumberToObject(o, "least_row", (double)f->least_row + 1.0);
-    cJSON_AddNumberToObject(o, "least_share", f->least_share);
-    cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
+    cli_add_factor(o, f);
     return o;
 }
 
@@ -84,7 +47,7 @@ static void print_factor(const tacit_factor_info *f, bool given)
     char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER];
     cli_table t = {.text = NULL};
     cli_table_row(&t, "rows\t%s", cli_integer(f->rows, a));
-    cli_table_row(&t, "kind\t%s, order %s", kind_name(f->kind), f->order);
+    cli_table_row(&t, "kind\t%s, order %s", cli_kind_name(f->kind), f->order);
     cli_table_row(&t, "entries of L\t%s, %s stored",
                   cli_integer(f->nonzeros, a), cli_integer(f->stored, b));
     print_pivots(&t, f);
@@ -138,7 +101,7 @@ static tacit_status factor_and_report(const cli *c, const cli_problem *p)
     const tacit_factor_options options = {.size = sizeof options,
                                           .leaves = (int)c->set.leaves,
                                           .width = (int)c->set.width,
-                                          .kind = kind_of(c->set.kind),
+                                          .kind = cli_kind_of(c->set.kind),
                                           .order = c->set.order};
     tacit_factor *F = NULL;
     TRY(tacit_factor_create(p->matrix, &options, &F));

@@ -9,6 +9,10 @@
 /* Do the options of factors go together, and can what they name be written?
  * Errors      INVALID, IO. */
 tacit_status cli_check_factor(const cli *c);
+/* The first of these questions alone, of a factor that is given. */
+tacit_status cli_check_given(const cli *c);
+/* A matrix without entries, for the files of its vectors. */
+tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out);
 /* The factor that --given says MATRIX is.
  * Errors      those of tacit_factor_read. */
 tacit_status cli_read_factor(const cli *c, tacit_factor **out);

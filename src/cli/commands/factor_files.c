@@ -35,8 +35,9 @@ static void name_files(const char *path, names *n)
 
 /* --- checks -------------------------------------------------------------------- */
 
-static tacit_status check_given(const cli_settings *set)
+tacit_status cli_check_given(const cli *c)
 {
+    const cli_settings *set = &c->set;
     const struct {
         bool given;
         const char *name;
@@ -60,7 +61,7 @@ static tacit_status check_given(const cli_settings *set)
 tacit_status cli_check_factor(const cli *c)
 {
     const cli_settings *set = &c->set;
-    TRY(check_given(set));
+    TRY(cli_check_given(c));
     if (!set->output) return TACIT_OK;
     if (set->solve)
         return tacit_file_check_writable(c->world, set->output,
@@ -110,8 +111,7 @@ static tacit_status write_factor(const cli *c, const tacit_factor *F)
 
 /* --- solves --------------------------------------------------------------------- */
 
-/* A matrix without entries, for the files of its vectors. */
-static tacit_status empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
+tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
 {
     int64_t *ptr = NULL;
     const double none = 0.0;
@@ -148,7 +148,7 @@ tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
     *columns = 0;
     if (!c->set.solve) return c->set.output ? write_factor(c, F) : TACIT_OK;
     TRY(tacit_factor_describe(F, &info));
-    TRY(empty_matrix(c, info.rows, &m));
+    TRY(cli_empty_matrix(c, info.rows, &m));
     const tacit_status status = solve_files(c, F, m, columns, seconds);
     tacit_matrix_destroy(&m);
     return status;

@@ -47,6 +47,24 @@ static tacit_status check_columns(const cli *c, const cli_system *s)
                                      TACIT_FILE_VECTORS);
 }
 
+static tacit_status make_factor(const cli *c, solve_job *job)
+{
+    TRY(cli_make_precond(c, &job->problem, &job->system));
+    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
+    return TACIT_OK;
+}
+
+static tacit_status make_solver(const cli *c, solve_job *job)
+{
+    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
+                            &job->solver));
+    TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
+    TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
+    if (job->system.races) return TACIT_OK;
+    tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
+    return tacit_solver_set_loop(job->solver, loop_of(c));
+}
+
 static tacit_status set_up(const cli *c, solve_job *job)
 {
     const char *decorate = c->set.decorate ? c->set.decorate : "";
@@ -55,20 +73,15 @@ static tacit_status set_up(const cli *c, solve_job *job)
     char decorators[CLI_SPEC], format[CLI_FORMAT];
     snprintf(decorators, sizeof decorators, "%s%s%s", decorate, open ? ":" : "",
              c->set.profile ? "count(1)" : "count");
-    TRY(cli_problem_open(c, c->set.operand[0], CLI_FOR_SOLVING, &job->problem));
+    TRY(cli_problem_open(c, c->set.operand[0],
+                         cli_is_direct(c) ? CLI_FOR_FACTORING : CLI_FOR_SOLVING,
+                         &job->problem));
     TRY(cli_system_create(c, &job->problem, decorators,
                           cli_format_spec(c, c->set.format, format), CLI_ALONE,
                           &job->system));
     TRY(check_columns(c, &job->system));
     const double start = base_seconds();
-    TRY(tacit_solver_create(job->system.queue, job->system.A, method_of(c),
-                            &job->solver));
-    TRY(cli_set_solver(c, &job->problem, &job->system, job->solver));
-    TRY(cli_set_race(c, &job->problem, &job->system, loop_of(c)));
-    if (!job->system.races) {
-        tacit_matrix_drop_entries(job->problem.matrix); /* they were for it */
-        TRY(tacit_solver_set_loop(job->solver, loop_of(c)));
-    }
+    TRY(cli_is_direct(c) ? make_factor(c, job) : make_solver(c, job));
     job->system.setup_seconds += base_seconds() - start;
     return TACIT_OK;
 }
@@ -120,9 +133,9 @@ static void fill_report(const cli *c, solve_job *job)
     r->name = p->name;
     r->matrix = p->info;
     r->solver = job->solver;
-    r->M = tacit_solver_precond(job->solver);
+    r->M = job->solver ? tacit_solver_precond(job->solver) : job->system.M;
     r->path = cli_path_of(c, p, &job->system, method_of(c), &r->run);
-    r->path.precond = cli_precond_name(r->M);
+    if (job->solver) r->path.precond = cli_precond_name(r->M);
     r->profiled = c->set.profile;
     r->spared =
         c->precision && strcmp(c->precision, "double") != 0 && !r->run.mixed;
@@ -237,6 +250,7 @@ static tacit_status solve_run(cli *c)
     if (c->set.rhs && c->set.operands > 1)
         FAIL(TACIT_INVALID, "two right-hand sides: '%s' and --rhs '%s'",
              c->set.operand[1], c->set.rhs);
+    if (cli_is_direct(c)) TRY(cli_check_direct(c));
     solve_job job = {.start = base_seconds()};
     const tacit_status status = solve(c, &job);
     free(job.seconds);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/compare/besides.c - rows besides those of methods, loops and formats: one
- * method with each preconditioner, and sstep with other numbers of steps. */
+ * method with each preconditioner, method direct, and sstep with other numbers of
+ * steps. */
 #include "cli/compare/compare.h"
 #include <string.h>
 
@@ -41,6 +42,27 @@ static tacit_status each_steps(const cli *c, cli_comparison *all,
     return status;
 }
 
+/* A factor may take far more time than all other rows, which entries alone do not
+ * tell: those of some seconds at most are tried. */
+static tacit_status row_of_direct(const cli *c, cli_comparison *all,
+                                  cli_monitor *m)
+{
+    enum { ENTRIES = 1000000 };
+    char number[CLI_NUMBER], reason[256];
+    const int64_t entries = all->problem.info.nonzeros;
+    if (entries > ENTRIES) {
+        snprintf(reason, sizeof reason,
+                 "%s entries: a factor of them may take long, so it is left "
+                 "out; --method direct tries it",
+                 cli_integer(entries, number));
+        cli_compare_miss(all, "method", "direct", reason);
+        return TACIT_OK;
+    }
+    cli with = *c;
+    with.set.method = "direct";
+    return row_of(&with, all, "direct", m);
+}
+
 tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
                                  cli_monitor *m)
 {
@@ -50,6 +72,8 @@ tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
     if (set->format) return TACIT_OK;
     all->besides = true;
     if (!set->precond) status = each_precond(c, all, m);
+    if (status == TACIT_OK && !set->precond && !set->method)
+        status = row_of_direct(c, all, m);
     if (status == TACIT_OK && sstep && !set->steps)
         status = each_steps(c, all, m);
     all->besides = false;

@@ -63,6 +63,10 @@ static void miss_row(const batch *b, cli_comparison *all, const char *method,
                      const char *loop)
 {
     char reason[256];
+    if (cli_is_direct(b->c)) {
+        cli_compare_miss(all, "method", method, tacit_error_message());
+        return;
+    }
     if (all->besides && b->c->set.precond) {
         cli_compare_miss(all, "precond", b->c->set.precond,
                          tacit_error_message());
@@ -86,17 +90,28 @@ static void note_solver(const cli *c, const cli_system *s,
                         const tacit_solver *solver, const char *method,
                         cli_compared *row)
 {
-    const tacit_operator *M = tacit_solver_precond(solver);
+    const tacit_operator *M = solver ? tacit_solver_precond(solver) : s->M;
     tacit_precond_info info = {.size = sizeof info};
     int64_t steps = 0;
     if (M) tacit_precond_describe(M, &info);
     row->setup = cli_max(c, info.setup_seconds);
+    if (!solver) return;
     if (info.levels > 0)
         row->levels = cli_json_precond(M, cli_measure_precond(s->A, M));
     row->steps = tacit_method_find(method)->steps;
     if (row->steps > 0 && c->set.steps &&
         cli_parse_integer(c->set.steps, &steps))
         row->steps = (int)steps;
+}
+
+/* A solver of `method`, or for method direct what solves without one. */
+static tacit_status make_solver(const cli *c, const cli_problem *p,
+                                cli_system *s, const char *method,
+                                tacit_solver **out)
+{
+    if (cli_is_direct(c)) return cli_make_precond(c, p, s);
+    TRY(tacit_solver_create(s->queue, s->A, method, out));
+    return cli_set_solver(c, p, s, *out);
 }
 
 static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
@@ -106,10 +121,8 @@ static tacit_status one_row(batch *b, cli_comparison *all, const char *method,
     cli_compared *row = cli_compare_next(all);
     tacit_solver *solver = NULL;
     if (!row) return TACIT_OK;
-    tacit_status status =
-        tacit_solver_create(b->s.queue, b->s.A, method, &solver);
-    if (status >= 0) status = cli_set_solver(c, &all->problem, &b->s, solver);
-    if (status >= 0) status = tacit_solver_set_loop(solver, loop);
+    tacit_status status = make_solver(c, &all->problem, &b->s, method, &solver);
+    if (status >= 0 && solver) status = tacit_solver_set_loop(solver, loop);
     if (is_missing(b, all, status)) {
         miss_row(b, all, method, loop);
         tacit_solver_destroy(&solver);
@@ -134,8 +147,7 @@ static tacit_status profile(const cli *c, const cli_problem *p, cli_system *s,
     tacit_solver *solver = NULL;
     cli_monitor silent = {.keep = false};
     cli_run run;
-    TRY(tacit_solver_create(s->queue, s->A, row->path.method, &solver));
-    tacit_status status = cli_set_solver(c, p, s, solver);
+    tacit_status status = make_solver(c, p, s, row->path.method, &solver);
     if (status >= 0) status = cli_run_solver(c, s, solver, &silent, &run);
     tacit_solver_destroy(&solver);
     if (status < 0) return status;
@@ -269,6 +281,8 @@ tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
     }
     status = look_at(&b, all);
     const tacit_method *row;
+    if (status == TACIT_OK && cli_is_direct(c))
+        status = one_row(&b, all, "direct", "host");
     for (int i = 0; status == TACIT_OK && (row = tacit_method_at(i)); i++)
         if (is_wanted(method, row->name))
             status = all_loops(&b, all, row->name);
@@ -366,6 +380,9 @@ static tacit_status rows_of_device(const cli *c, cli_comparison *all,
                                    cli_monitor *m)
 {
     const cli_settings *set = &c->set;
+    if (cli_is_direct(c))
+        return cli_compare_batch(c, all, set->method, "host",
+                                 set->format ? set->format : "auto", m);
     if (cli_on_gpu(c)) return rows_of_gpu(c, all, m);
     if (set->format)
         return cli_compare_batch(c, all, set->method, set->loop, set->format,
@@ -491,6 +508,7 @@ static tacit_status conclude(const cli *c, const cli_comparison *all)
 
 static tacit_status compare(const cli *c, cli_comparison *all)
 {
+    if (cli_is_direct(c)) TRY(cli_check_direct(c));
     TRY(cli_check_writable(c, c->set.json));
     TRY(cli_check_writable(c, c->set.html));
     TRY(make_room(c, all));
@@ -536,7 +554,9 @@ const cli_command cli_command_compare = {
         "available is "
         "listed last, with the reason.\n\n"
         "On the host that is every method in every format, cg (or --method) "
-        "with every preconditioner unless --precond names one, and sstep with "
+        "with every preconditioner unless --precond names one, direct where "
+        "its "
+        "factor is no long work, and sstep with "
         "4 "
         "and 16 steps besides its 8 unless --steps does; --format leaves these "
         "out. On cuda it is every "

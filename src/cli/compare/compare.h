@@ -65,7 +65,7 @@ tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
                                const char *method, const char *loop,
                                const char *format, cli_monitor *m);
 
-/* Preconditioners, and numbers of steps, with one method each, where the command
+/* Preconditioners, and numbers of steps, with one method each, and method direct, where the command
  * line leaves them open. */
 tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
                                  cli_monitor *m);

@@ -193,6 +193,7 @@ cJSON *cli_report_json(const cli_report *r)
     cJSON_AddItemToObject(o, "matrix", cli_json_matrix(r->name, &r->matrix));
     cJSON_AddItemToObject(o, "path", cli_json_path(&r->path));
     cJSON_AddItemToObject(o, "precond", cli_json_precond(r->M, (double)NAN));
+    cJSON_AddItemToObject(o, "factor", cli_json_factor(r->M));
     cJSON_AddItemToObject(o, "precond_race", cli_json_race(r->solver));
     add_results(o, &r->run);
     cJSON_AddItemToObject(o, "time", times(r));

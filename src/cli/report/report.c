@@ -156,7 +156,19 @@ static const char *outcome(const cli_run *run)
     return "not converged";
 }
 
-static void print_result(FILE *to, const cli_report *r)
+static void print_steps(FILE *to, const cli_report *r)
+{
+    const tacit_result *s = &r->run.result;
+    const int64_t steps = s->iterations > 0 ? s->iterations - 1 : 0;
+    fprintf(to,
+            "result   %s: solved with the factor, and %" PRId64
+            " step%s of refinement (stop: %s)\n"
+            "         ||b - A x|| / ||b||  %.6e\n",
+            outcome(&r->run), steps, steps == 1 ? "" : "s",
+            cli_stop_name(s->stop), s->true_relative_residual);
+}
+
+static void print_iterations(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
     fprintf(to,
@@ -165,6 +177,12 @@ static void print_result(FILE *to, const cli_report *r)
             "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
             outcome(&r->run), s->iterations, cli_stop_name(s->stop),
             s->relative_residual, s->true_relative_residual);
+}
+
+static void print_result(FILE *to, const cli_report *r)
+{
+    if (r->solver) print_iterations(to, r);
+    else print_steps(to, r);
     if (isfinite(r->run.error))
         fprintf(to, "         ||x - x*||           %.6e  (||x*|| = 1)\n",
                 r->run.error);
@@ -297,7 +315,8 @@ void cli_report_print(FILE *to, const cli_report *r)
     print_matrix(to, r);
     print_path(to, r);
     cli_print_race(to, r->solver);
-    cli_print_precond(to, r->M);
+    if (r->solver) cli_print_precond(to, r->M);
+    else cli_print_factor(to, r->M);
     if (r->run.results) {
         cli_print_columns(to, r);
     } else {

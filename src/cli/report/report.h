@@ -26,7 +26,7 @@ typedef struct cli_report {
     cli_path path;
     cli_run run;                /* the best one */
     const tacit_operator *M;    /* the preconditioner, or NULL */
-    const tacit_solver *solver; /* which may have chosen it */
+    const tacit_solver *solver; /* which may have chosen it; NULL: M solves */
     bool profiled;
     bool spared; /* low precision was asked for and saves nothing */
     /* seconds, slowest rank; `context`: the driver's part of the set-up */
@@ -107,6 +107,14 @@ cJSON *cli_json_precond(const tacit_operator *M, double convergence);
 /* What an application of `M` leaves of an error; NAN: it has no levels, or that
  * cannot be measured. */
 double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
+/* A factor: its kind as --kind names it, NULL the first; what is known of it; and
+ * of the one that `M` solves with, in words and as an object: without, nothing,
+ * null. `bytes_to_solve` are where the vectors are. */
+const char *cli_kind_name(tacit_factor_kind kind);
+tacit_factor_kind cli_kind_of(const char *name);
+void cli_add_factor(cJSON *to, const tacit_factor_info *f);
+void cli_print_factor(FILE *to, const tacit_operator *M);
+cJSON *cli_json_factor(const tacit_operator *M);
 /* Those that raced, in words and as an array; without a race nothing, null. */
 void cli_print_race(FILE *to, const tacit_solver *solver);
 cJSON *cli_json_race(const tacit_solver *solver);

@@ -87,8 +87,8 @@ static tacit_status check(const cli *c, cli_use use, cli_problem *p)
     if (use == CLI_FOR_SOLVING) {
         TRY(check_symmetric(p));
         warn_of_diagonal(c, p);
-        warn_of_rhs(c, p);
     }
+    if (use == CLI_FOR_SOLVING || use == CLI_FOR_FACTORING) warn_of_rhs(c, p);
     p->check_seconds = base_seconds() - start;
     return TACIT_OK;
 }

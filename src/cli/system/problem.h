@@ -23,11 +23,16 @@ typedef struct cli_problem {
     double read_seconds, check_seconds, partition_seconds;
 } cli_problem;
 
-typedef enum { CLI_FOR_SOLVING, CLI_FOR_PRODUCTS, CLI_FOR_READING } cli_use;
+typedef enum {
+    CLI_FOR_SOLVING,
+    CLI_FOR_FACTORING,
+    CLI_FOR_PRODUCTS,
+    CLI_FOR_READING
+} cli_use;
 
 /* Read or make the matrix. For products it must be square, and its rows are
  * divided among the ranks; for solving it must be symmetric too, and zero and
- * negative diagonals are warned of.
+ * negative diagonals are warned of; for factoring who factors says what it must be.
  * Errors      those of tacit_matrix_open and tacit_matrix_partition, INPUT. */
 tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out);
@@ -100,8 +105,13 @@ tacit_status cli_set_guess(cli_system *s);
 /* x into `host` [columns][n]. */
 tacit_status cli_get_solution(const cli_system *s, double *host);
 
-/* Make the preconditioner of the command line, if it needs the entries of the
- * matrix and is not there. */
+/* Is method direct wished, which no solver has: M solves? */
+bool cli_is_direct(const cli *c);
+/* Then said before the matrix is read: are there options that are not for it?
+ * Errors      INVALID; UNSUPPORTED (several processes). */
+tacit_status cli_check_direct(const cli *c);
+/* Make the preconditioner of the command line, or for method direct what solves,
+ * if it needs the entries of the matrix and is not there. */
 tacit_status cli_make_precond(const cli *c, const cli_problem *p,
                               cli_system *s);
 /* What the command line says of a solver, its preconditioner among it. */
@@ -172,8 +182,8 @@ tacit_status cli_outcome(const tacit_result *result);
 /* Of the column with most of them. */
 int64_t cli_iterations(const cli_run *run);
 
-/* Solve from the first guess with `solver`, watched by `m`. How it ended
- * stands in `out->status`; an error is returned. */
+/* Solve from the first guess with `solver`, NULL: by the system's M alone, watched
+ * by `m`. How it ended stands in `out->status`; an error is returned. */
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out);
 

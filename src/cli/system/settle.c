@@ -163,6 +163,36 @@ tacit_status cli_each_link(const cli *c,
     return had > 0 ? status : tried;
 }
 
+tacit_status cli_check_direct(const cli *c)
+{
+    const struct {
+        const char *name, *value;
+    } none[] = {{"precond", c->set.precond},
+                {"steps", c->set.steps},
+                {"basis", c->set.basis}};
+    if (c->ranks > 1)
+        FAIL(TACIT_UNSUPPORTED,
+             "method direct is of one process, and here are %d: solve with "
+             "one, or take --precond amg here, or tacit trsv, where one "
+             "process factors and all solve",
+             c->ranks);
+    for (size_t i = 0; i < sizeof none / sizeof *none; i++)
+        if (none[i].value)
+            FAIL(TACIT_INVALID,
+                 "method direct has its factor, and no use for --%s: leave it "
+                 "out",
+                 none[i].name);
+    if (c->set.loop && !is(c->set.loop, "host") && !is(c->set.loop, "auto"))
+        FAIL(TACIT_INVALID,
+             "method direct is driven by the host: leave out --loop %s",
+             c->set.loop);
+    if (c->precision && !is(c->precision, "double"))
+        FAIL(TACIT_INVALID,
+             "method direct is of double precision: leave out --precision %s",
+             c->precision);
+    return TACIT_OK;
+}
+
 tacit_status cli_settle(cli *c)
 {
     c->device = "host";

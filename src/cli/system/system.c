@@ -19,6 +19,17 @@ static void dismiss_openmp(void)
 #endif
 }
 
+bool cli_is_direct(const cli *c)
+{
+    return c->set.method && strcmp(c->set.method, "direct") == 0;
+}
+
+/* Who makes M. */
+static const char *maker_of(const cli *c)
+{
+    return cli_is_direct(c) ? "direct" : c->set.precond;
+}
+
 static bool is_chosen(const cli *c)
 {
     return c->set.precond && strcmp(c->set.precond, "auto") == 0;
@@ -28,8 +39,9 @@ static bool is_chosen(const cli *c)
 static bool is_of_matrix(const cli *c)
 {
     const tacit_precond *p;
-    for (int i = 0; c->set.precond && (p = tacit_precond_at(i)) != NULL; i++)
-        if (strcmp(p->name, c->set.precond) == 0) return p->of_matrix;
+    const char *maker = maker_of(c);
+    for (int i = 0; maker && (p = tacit_precond_at(i)) != NULL; i++)
+        if (strcmp(p->name, maker) == 0) return p->of_matrix;
     return false;
 }
 
@@ -81,6 +93,7 @@ static tacit_status read_near_null(const cli *c, const cli_problem *p,
 }
 
 /* Once. */
+enum { LAUNCH = 32 }; /* right-hand sides that a GPU solves for at once */
 static tacit_status set_options(const cli *c, const cli_problem *p,
                                 cli_system *s)
 {
@@ -93,7 +106,12 @@ static tacit_status set_options(const cli *c, const cli_problem *p,
                                          .node_rows = (int)c->set.node_rows,
                                          .precision = c->set.precond_precision,
                                          .order = c->set.order,
-                                         .leaves = (int)c->set.leaves};
+                                         .leaves = (int)c->set.leaves,
+                                         .kind = c->set.kind};
+    if (cli_is_direct(c)) {
+        if (!c->set.kind) s->options.kind = "auto";
+        s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;
+    }
     return read_near_null(c, p, s);
 }
 
@@ -117,7 +135,7 @@ tacit_status cli_make_precond(const cli *c, const cli_problem *p, cli_system *s)
     if (s->M || !is_of_matrix(c)) return TACIT_OK;
     TRY(set_options(c, p, s));
     const tacit_status status = tacit_precond_create_of(
-        s->A, p->matrix, c->set.precond, &s->options, &s->M);
+        s->A, p->matrix, maker_of(c), &s->options, &s->M);
     tacit_matrix_free_vectors(&s->near_null);
     dismiss_openmp();
     return status;
@@ -247,12 +265,20 @@ static tacit_status race(cli_system *s, tacit_solver *solver,
     return status;
 }
 
+static tacit_status run_direct(cli_system *s, const tacit_stop *stop,
+                               tacit_result *results)
+{
+    return tacit_precond_solve(s->A, s->M, s->columns, s->b, s->stride, s->x,
+                               s->stride, stop, results);
+}
+
 /* All columns at once, where there are several: the first is raced for, then. */
 static tacit_status run_columns(cli_system *s, tacit_solver *solver,
                                 const tacit_stop *stop, cli_run *out)
 {
     tacit_stop silent = *stop;
     silent.monitor = NULL;
+    if (s->columns == 1 && !solver) return run_direct(s, stop, &out->result);
     if (s->columns == 1)
         return s->races
                    ? race(s, solver, stop, &out->result)
@@ -263,8 +289,10 @@ static tacit_status run_columns(cli_system *s, tacit_solver *solver,
     }
     for (int j = 0; j < s->columns; j++)
         s->results[j] = (tacit_result){.size = sizeof *s->results};
-    const tacit_status status = tacit_solver_run_block(
-        solver, s->columns, s->b, s->stride, s->x, s->stride, stop, s->results);
+    const tacit_status status =
+        solver ? tacit_solver_run_block(solver, s->columns, s->b, s->stride,
+                                        s->x, s->stride, stop, s->results)
+               : run_direct(s, stop, s->results);
     out->results = s->results;
     int worst = 0;
     for (int j = 1; j < s->columns; j++)

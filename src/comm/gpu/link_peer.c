@@ -421,6 +421,22 @@ const tct_gang_peers *tct_peer_gangs(tacit_queue *q)
     return p->gang_there;
 }
 
+tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
+                                  tct_peer_window *out, void **at)
+{
+    tct_windows *W = peer_of(q)->windows;
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(W, bytes, out));
+    TRY(tct_allgather(q->world, sizeof *all, out, all));
+    for (int r = 0; r < q->ranks; r++) at[r] = tct_windows_at(W, r, &all[r]);
+    return TACIT_OK;
+}
+
+void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window)
+{
+    tct_windows_give(peer_of(q)->windows, window);
+}
+
 const tct_peer_end *tct_peer_ends(const tct_plan *plan)
 {
     const peer_plan *p = *tct_plan_state(plan);

@@ -78,6 +78,12 @@ const char *tct_peer_why_not(const tacit_queue *q);
 /* The gangs of the ranks of `q`, on the device; NULL (and a failed queue) where
  * there are none. */
 const tct_gang_peers *tct_peer_gangs(tacit_queue *q);
+/* A window of `bytes` of each rank of such a queue, zeroed, and where that of each is
+ * here, into `at` [ranks].
+ * Collective.  Errors as tct_windows_take. */
+tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
+                                  tct_peer_window *out, void **at);
+void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window);
 /* The ends of a plan, [sends + recvs]. */
 const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
 

@@ -78,14 +78,16 @@ typedef struct tct_branch {
 /* How what is above branches is cut: for one column, and for several. */
 enum { TCT_FOR_ONE = 0, TCT_FOR_MANY = 1, TCT_CUTS = 2 };
 typedef struct tct_cut {
-    tct_task *task; /* [down + up] what: the node, or -1 - branch; from, to: its
-                       rows or columns                                      */
-    int32_t down, up;
-    uint32_t *due; /* [3 nodes + 1] additions to each counter: */
+    tct_task
+        *task; /* [down + between + up] what: the node, or -1 - branch; from,
+                       to: its rows or columns. Between: the piece, and its rows
+                       among those of swap.h                                */
+    int32_t down, between, up;
+    uint32_t *due; /* [tct_counters] additions to each counter: */
 } tct_cut;
 
 /* Counters: what the children of node k have passed on, k = nodes: all roots; the
- * right-hand side of node k is together; its x is there. */
+ * right-hand side of node k is together; its x is there; pieces that were swapped. */
 static inline int32_t tct_counts_together(int32_t nodes, int32_t k)
 {
     return nodes + 1 + k;
@@ -94,9 +96,13 @@ static inline int32_t tct_counts_up(int32_t nodes, int32_t k)
 {
     return 2 * nodes + 1 + k;
 }
-static inline int32_t tct_counters(int32_t nodes)
+static inline int32_t tct_counts_swapped(int32_t nodes)
 {
     return 3 * nodes + 1;
+}
+static inline int32_t tct_counters(int32_t nodes)
+{
+    return 3 * nodes + 2;
 }
 
 typedef struct tct_tri_plan {
@@ -133,5 +139,8 @@ double tct_tri_plan_bytes(const tct_tri_plan *plan);
 
 /* Branches and tasks, once there are nodes. Errors NO_MEMORY. */
 tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers);
+/* Between the passes `rows` rows are swapped with other ranks (swap.h): tasks for
+ * that, one at least, and who goes up waits for them. Once. Errors NO_MEMORY. */
+tacit_status tct_tri_plan_swaps(tct_tri_plan *plan, int32_t rows);
 
 #endif

@@ -13,6 +13,24 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
          "with tacit_factor_solve, or configure with -DTACIT_CUDA=ON");
 }
 
+tacit_status tct_factor_solver_share(tacit_queue *q,
+                                     const tacit_factor_panels *P,
+                                     const int32_t *place,
+                                     const tct_shared_rows *rows,
+                                     const tacit_factor_solver_options *options,
+                                     tacit_factor_solver **out)
+{
+    (void)rows;
+    return tct_factor_solver_new(q, P, place, options, out);
+}
+
+tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,
+                                      tct_shared_info *out)
+{
+    (void)S, (void)out;
+    FAIL(TACIT_UNSUPPORTED, "this build has no CUDA");
+}
+
 tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out)

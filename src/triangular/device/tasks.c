@@ -21,7 +21,9 @@ enum {
     PIECE_OF_MANY = 16384, /* values of a task for several columns        */
     SHARED_BY = 2,  /* a right-hand side that more tasks want is put together */
     TOGETHER = 512, /* ... by so many rows each                           */
-    TOGETHER_OF_MANY = 32
+    TOGETHER_OF_MANY = 32,
+    PIECE_ROWS = 512, /* that are swapped by a task, for one column */
+    PIECE_ROWS_OF_MANY = 32
 };
 
 typedef struct {
@@ -287,7 +289,8 @@ static tacit_status cut_tasks(const weighing *W, const cutting *C, tct_cut *cut)
     const size_t counters = (size_t)tct_counters(W->plan->nodes);
     list_jobs(&down);
     list_jobs(&up);
-    if (down.count + up.count > INT32_MAX || 3.0 * W->plan->nodes > INT32_MAX)
+    if (down.count + up.count > INT32_MAX ||
+        3.0 * W->plan->nodes > INT32_MAX - 2)
         FAIL(TACIT_UNSUPPORTED, "more tasks than are counted in 32 bits");
     cut->down = (int32_t)down.count;
     cut->up = (int32_t)up.count;
@@ -354,6 +357,41 @@ tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers)
     return status;
 }
 
+/* --- between the passes --------------------------------------------------------------- */
+
+static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
+                              int32_t rows, int32_t step)
+{
+    const int32_t roots = plan->nodes, all = tct_counts_swapped(plan->nodes);
+    const int32_t pieces = rows > 0 ? (rows + step - 1) / step : 1;
+    tct_task *task = NULL;
+    TRY(TCT_ALLOC((int64_t)cut->down + pieces + cut->up, what, &task));
+    memcpy(task, cut->task, (size_t)cut->down * sizeof *task);
+    for (int32_t k = 0; k < pieces; k++)
+        task[cut->down + k] =
+            (tct_task){.what = k,
+                       .from = k * step,
+                       .to = rows - k * step < step ? rows : (k + 1) * step,
+                       .wait = roots,
+                       .tell = all};
+    tct_task *up = task + cut->down + pieces;
+    memcpy(up, cut->task + cut->down, (size_t)cut->up * sizeof *task);
+    for (int32_t k = 0; k < cut->up; k++)
+        if (up[k].wait == roots) up[k].wait = all;
+    cut->due[all] = (uint32_t)pieces;
+    cut->between = pieces;
+    tct_free(cut->task);
+    cut->task = task;
+    return TACIT_OK;
+}
+
+tacit_status tct_tri_plan_swaps(tct_tri_plan *plan, int32_t rows)
+{
+    if (plan->nodes == 0) return TACIT_OK;
+    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, PIECE_ROWS));
+    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows, PIECE_ROWS_OF_MANY);
+}
+
 double tct_tri_plan_bytes(const tct_tri_plan *plan)
 {
     double bytes = (plan->upper ? 16.0 : 8.0) * (double)plan->stored +
@@ -363,8 +401,9 @@ double tct_tri_plan_bytes(const tct_tri_plan *plan)
                    (double)plan->levels * sizeof(tct_level) +
                    (plan->scale ? 8.0 * (double)plan->rows : 0.0);
     for (int c = 0; c < TCT_CUTS; c++)
-        bytes +=
-            (double)(plan->cut[c].down + plan->cut[c].up) * sizeof(tct_task) +
-            12.0 * (3.0 * plan->nodes + 1.0);
+        bytes += ((double)plan->cut[c].down + plan->cut[c].between +
+                  plan->cut[c].up) *
+                     sizeof(tct_task) +
+                 12.0 * tct_counters(plan->nodes);
     return bytes;
 }

@@ -24,6 +24,8 @@ typedef struct tct_turns {
     uint64_t down, up; /* passes that are over                           */
     uint64_t left;     /* workers that have left this run                */
     uint64_t late;     /* 1: a task has waited in vain                   */
+    uint64_t
+        missing; /* 1 + the step of swap.h in which one was waited in then */
     unsigned ticket;
 } tct_turns;
 

@@ -2,7 +2,6 @@
  * triangular/grid/trsv.c - triangular solves on a grid: what a rank keeps of a factor, and
  * right-hand sides in and out. */
 #include "triangular/grid/trsv.h"
-#include "triangular/grid/deal.h"
 
 static const char *const what = "a triangular solve";
 
@@ -244,8 +243,17 @@ static tacit_status build(tacit_trsv *T, const tct_deal *d, const int extent[3])
     return open_post(T);
 }
 
-static tacit_status check_options(const tacit_trsv_options *o)
+static tacit_status check_options(const tacit_world *world,
+                                  const tacit_trsv_options *o)
 {
+    if (o->queue && o->queue->world != world)
+        FAIL(TACIT_INVALID,
+             "a triangular solve: its queue is of another world");
+    if (o->queue && o->queue->device->kind != TCT_KIND_GPU)
+        FAIL(TACIT_INVALID,
+             "a triangular solve: its queue is on device %s: expected a GPU, "
+             "or no queue for solves on the host",
+             o->queue->device->name);
     const int known = (int)o->scheme;
     if (known < TACIT_TRSV_3D || known > TACIT_TRSV_P2P)
         FAIL(TACIT_INVALID, "scheme of a triangular solve: %d is none", known);
@@ -264,7 +272,7 @@ static tacit_status start(tacit_world *world, const tacit_trsv_options *given,
 {
     *o = (tacit_trsv_options){.size = sizeof *o};
     if (given) TRY(tct_read_sized("tacit_trsv_options", given, o, sizeof *o));
-    TRY(check_options(o));
+    TRY(check_options(world, o));
     tacit_trsv *T = tct_calloc(sizeof *T);
     if (!T) FAIL(TACIT_NO_MEMORY, "no memory for a triangular solve");
     T->world = world;
@@ -285,7 +293,11 @@ tacit_status tacit_trsv_create(tacit_world *world,
     tct_deal d = {.world = NULL};
     tacit_status status = tct_agree(world, start(world, options, &o, &T));
     if (status >= 0) status = tct_deal_open(world, panels, &d);
-    if (status >= 0) status = build(T, &d, o.grid);
+    if (status >= 0)
+        status = o.queue ? tct_trsv_gpu_open(T, o.queue, &d, o.grid)
+                         : build(T, &d, o.grid);
+    if (status >= 0 && o.queue)
+        status = tct_agree(world, measure_depth(T, &d.P));
     tct_deal_close(&d);
     if (status < 0) tacit_trsv_destroy(&T);
     else *out = T;
@@ -296,6 +308,7 @@ void tacit_trsv_destroy(tacit_trsv **trsv)
 {
     tacit_trsv *T = trsv ? *trsv : NULL;
     if (!T) return;
+    tct_trsv_gpu_close(T);
     tct_post_close(&T->post);
     for (int k = 0; k < T->plan.sweeps && T->holding; k++)
         TCT_FREE(T->holding[k].below_at, T->holding[k].diagonal,
@@ -318,11 +331,12 @@ tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
 static void describe(const tacit_trsv *T, tacit_trsv_info *info)
 {
     static const int phase[] = {0, 1, 1, 2}; /* of kinds of step */
+    const tct_post *post = T->post;          /* NULL: on a GPU   */
     const tct_forecast *f = &T->forecast;
     *info = (tacit_trsv_info){
         .scheme = T->scheme,
         .grid = {T->plan.grid.px, T->plan.grid.py, T->plan.grid.pz},
-        .comm = T->world->size > 1 ? T->post->ops->name : "self",
+        .comm = post && T->world->size > 1 ? post->ops->name : "self",
         .panels = T->panels,
         .depth = T->depth,
         .bytes = T->bytes,
@@ -335,10 +349,11 @@ static void describe(const tacit_trsv *T, tacit_trsv_info *info)
         info->most_messages[k] = f->most[k];
         info->seconds[k] = T->seconds[k];
     }
-    for (int b = 0; b < TCT_TRSV_BOXES; b++) {
-        info->sent[phase[b / TCT_HEIGHTS]] += T->post->letters[b];
-        info->sent_bytes[phase[b / TCT_HEIGHTS]] += T->post->bytes[b];
+    for (int b = 0; post && b < TCT_TRSV_BOXES; b++) {
+        info->sent[phase[b / TCT_HEIGHTS]] += post->letters[b];
+        info->sent_bytes[phase[b / TCT_HEIGHTS]] += post->bytes[b];
     }
+    if (T->gpu) tct_trsv_gpu_describe(T, info);
 }
 
 tacit_status tacit_trsv_describe(const tacit_trsv *trsv, tacit_trsv_info *out)
@@ -408,5 +423,12 @@ tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns, const double *B,
     REQUIRE(trsv != NULL && columns > 0 && B != NULL && X != NULL);
     REQUIRE(ldb >= (size_t)trsv->all_rows && ldx >= (size_t)trsv->all_rows);
     TRY(tct_complete(trsv->world));
+    if (trsv->gpu) return tct_trsv_gpu_solve(trsv, columns, B, ldb, X, ldx);
     return tct_trsv_solve(trsv, columns, B, ldb, X, ldx, false);
+}
+
+tacit_status tacit_trsv_wait(tacit_trsv *trsv)
+{
+    REQUIRE(trsv != NULL);
+    return trsv->gpu ? tct_trsv_gpu_wait(trsv) : TACIT_OK;
 }

@@ -4,6 +4,7 @@
 #define TCT_TRSV_H
 #include "comm/post.h"
 #include "triangular/factor/dense.h"
+#include "triangular/grid/deal.h"
 #include "triangular/grid/plan.h"
 
 /* Of a sweep: where a rank keeps what it has of L and U. Entry j of its columns has
@@ -40,12 +41,27 @@ struct tacit_trsv {
     double seconds[TCT_PHASES];
     tct_post *post;
     const tct_dense *dense;
+    struct tct_trsv_gpu *gpu; /* has what solves; NULL: the host does, with what
+                                 is from `holding` on */
 };
 
 /* --- sweep.c ---------------------------------------------------------------- */
 
 /* One round, of c columns: all steps, from b in T->v to x in it. */
 tacit_status tct_trsv_round(tacit_trsv *T, int64_t c);
+
+/* --- on_gpu.c --------------------------------------------------------------- */
+
+/* With the factor `d` on the GPUs of `q`; `extent` as tct_grid_of.
+ * Collective.  Errors as tacit_trsv_create. */
+tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q, const tct_deal *d,
+                               const int extent[3]);
+void tct_trsv_gpu_close(tacit_trsv *T);
+tacit_status tct_trsv_gpu_solve(tacit_trsv *T, int columns, const double *B,
+                                size_t ldb, double *X, size_t ldx);
+tacit_status tct_trsv_gpu_wait(tacit_trsv *T);
+/* What is other than on the host. */
+void tct_trsv_gpu_describe(const tacit_trsv *T, tacit_trsv_info *info);
 
 /* --- trsv.c ------------------------------------------------------------------- */
 

@@ -487,7 +487,7 @@ static __device__ inline void d_expect(const tct_tri_job &J, const tct_node &N,
         d_expect_run<TEAM>(J.a.take + N.slot + top, (int64_t)(to - top) * 8);
     for (int e = TEAM::thread(); e < wanted * J.columns; e += TEAM::THREADS)
         tct_prefetch(
-            &J.B[tct_read_only(&J.a.place[N.first + top + e % wanted]) +
+            &J.B[max(tct_read_only(&J.a.place[N.first + top + e % wanted]), 0) +
                  e / wanted * J.ldb]);
     if (from < 0) return;
     if (all) {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/gpu/solve.cu - both triangular solves in one kernel: blocks take tasks
- * in turns (triangular/device/turns.h) until there are no more. */
+ * in turns (triangular/device/turns.h) until there are no more. One of several GPUs
+ * swaps y of the rows that it shares in the same kernel (triangular/device/swap.h). */
 #include "triangular/device/gpu/node.cuh"
 
 /* The first nodes of a branch, which a block reads ahead. */
@@ -83,8 +84,50 @@ static __device__ inline bool d_task(const tct_tri_job &J, const tct_hand &hand,
     return true;
 }
 
+/* --- what several GPUs share --------------------------------------------------------- */
+
+/* A piece with all ranks that have it, one after the other. */
+template <int STRIDE>
+static __device__ bool d_swap(const tct_tri_job &J, const tct_hand &hand,
+                              const tct_task &t)
+{
+    __shared__ bool fine;
+    __shared__ uint64_t number;
+    const tct_swap &S = J.swap;
+    const auto y = [&](int e) -> double & {
+        const int64_t row = tct_read_only(&S.row[t.from + e / STRIDE]);
+        return J.a.y[row * STRIDE + e % STRIDE];
+    };
+    if (threadIdx.x == 0) {
+        number = hand.down;
+        fine = tct_turns_await(&J.round, &hand, &t);
+        if (t.what == 0) J.stamp[TCT_STAMP_ROOTS] = tct_nanoseconds();
+    }
+    __syncthreads();
+    for (int k = 0; fine && k < S.steps && S.count[k] > t.from; k++) {
+        const int64_t at = (int64_t)t.from * STRIDE;
+        const int values = (min(t.to, S.count[k]) - t.from) * STRIDE;
+        double *const to = tct_swap_half(&S, S.there[k], number) + at;
+        for (int e = threadIdx.x; e < values; e += TCT_SOLVE_THREADS)
+            to[e] = y(e);
+        __syncthreads();
+        if (threadIdx.x == 0) {
+            tct_swap_tell(&S, k, t.what, number);
+            fine = tct_swap_await(&J.round, &S, k, t.what, number);
+        }
+        __syncthreads();
+        const double *const from = tct_swap_half(&S, S.here[k], number) + at;
+        for (int e = threadIdx.x; fine && e < values; e += TCT_SOLVE_THREADS)
+            y(e) += tct_load_fresh(&from[e]);
+    }
+    if (threadIdx.x == 0) J.stamp[TCT_STAMPS + t.what] = tct_nanoseconds();
+    return fine;
+}
+
+/* --- kernels --------------------------------------------------------------------------- */
+
 /* One thread speaks for its block. */
-template <int TILES>
+template <int TILES, bool SHARED>
 static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)
     solve_kernel(const __grid_constant__ tct_tri_job J)
 {
@@ -93,41 +136,58 @@ static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)
     __shared__ int32_t number;
     const tct_round &R = J.round;
     tct_hand hand = {0, 0, 0};
-    if (threadIdx.x == 0) hand = tct_turns_begin(&R);
+    const int32_t up = SHARED ? J.down + J.between : J.down;
+    if (threadIdx.x == 0) {
+        hand = tct_turns_begin(&R);
+        if (SHARED && hand.next == 0)
+            J.stamp[TCT_STAMP_BEGIN] = tct_nanoseconds();
+    }
     for (;;) {
         if (threadIdx.x == 0) number = tct_turns_next(&R, &hand, &task);
         __syncthreads();
         const int32_t k = number;
         if (k < 0) break;
         const tct_task t = task;
-        if (!d_task<TILES>(J, hand, t, k >= J.down, room)) break;
+        if (SHARED && k >= J.down && k < up) {
+            if (!d_swap < TILES == 0 ? 1
+                                     : TILES * TCT_SOLVE_TILE > (J, hand, t))
+                break;
+        } else if (!d_task<TILES>(J, hand, t, k >= up, room)) {
+            break;
+        }
         __syncthreads();
         if (threadIdx.x == 0) tct_turns_done(&R, &t);
     }
-    if (threadIdx.x == 0) tct_turns_end(&R, &hand, gridDim.x);
+    if (threadIdx.x != 0) return;
+    if (SHARED)
+        J.stamp[TCT_STAMPS + J.between + blockIdx.x] = tct_nanoseconds();
+    tct_turns_end(&R, &hand, gridDim.x);
 }
 
 /* --- which one ---------------------------------------------------------------------- */
 
 typedef void (*kernel)(const tct_tri_job);
 
-static kernel kernel_for(int columns)
+template <bool SHARED> static kernel kernel_for(int columns)
 {
     switch (tct_tri_stride(columns)) {
-    case 1: return solve_kernel<0>;
-    case TCT_SOLVE_TILE: return solve_kernel<1>;
-    case 4 * TCT_SOLVE_TILE: return solve_kernel<4>;
-    default: return solve_kernel<TCT_SOLVE_TILES>;
+    case 1: return solve_kernel<0, SHARED>;
+    case TCT_SOLVE_TILE: return solve_kernel<1, SHARED>;
+    case 4 * TCT_SOLVE_TILE: return solve_kernel<4, SHARED>;
+    default: return solve_kernel<TCT_SOLVE_TILES, SHARED>;
     }
 }
 
 gpu_error tct_tri_occupancy(int columns, int *blocks)
 {
-    return gpu_occupancy(blocks, kernel_for(columns), TCT_SOLVE_THREADS, 0);
+    return gpu_occupancy(blocks, kernel_for<false>(columns), TCT_SOLVE_THREADS,
+                         0);
 }
 
 gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream)
 {
-    kernel_for(job->columns)<<<blocks, TCT_SOLVE_THREADS, 0, stream>>>(*job);
+    const kernel run = job->shared ? kernel_for<true>(job->columns)
+                                   : kernel_for<false>(job->columns);
+    run<<<blocks, TCT_SOLVE_THREADS, 0, stream>>>(*job);
     return gpu_last_error();
 }

@@ -5,6 +5,7 @@
 #define TCT_TRIANGULAR_GPU_SOLVE_H
 #include "device/gpu/gpu.h"
 #include "triangular/device/nodes.h"
+#include "triangular/device/swap.h"
 
 enum {
     TCT_SOLVE_THREADS = 256, /* of a block */
@@ -23,7 +24,8 @@ typedef struct tct_tri_arrays {
     const double *value, *upper; /* of L and of U'                     */
     const tct_take *take;
     const int32_t *row, *rest;
-    const int32_t *place; /* [rows] of each in B and X          */
+    const int32_t *place; /* [rows] of each in B and X; -1: its b is 0, and
+                             others have its x                            */
     const double *scale;  /* [rows] or NULL, as what follows    */
     const double *row_scale, *col_scale; /* [rows] as in B and X       */
     double *y, *x; /* [rows], u [updates]: columns side by side, 1, or as many
@@ -41,7 +43,16 @@ typedef struct tct_tri_job {
     int32_t down;     /* tasks before this one are of the pass down          */
     int32_t together; /* who waits for a counter from here on, down, finds its
                          right-hand side in x                             */
+    /* Of a solve that ranks share, which has kernels of its own: */
+    bool shared;
+    int32_t between; /* tasks that swap, after those of the pass down      */
+    tct_swap swap;
+    uint64_t *stamp; /* [TCT_STAMPS + between + blocks] times: below       */
 } tct_tri_job;
+
+/* When the first task began; when all roots were there; behind these, when each
+ * piece was swapped, and when each block ended. */
+enum { TCT_STAMP_BEGIN, TCT_STAMP_ROOTS, TCT_STAMPS };
 
 #ifdef __cplusplus
 extern "C" {
@@ -55,6 +66,19 @@ static inline int tct_tri_stride(int columns)
                                                       : TCT_SOLVE_TILES;
     return columns == 1 ? 1 : tiles * TCT_SOLVE_TILE;
 }
+/* What `rows` have in y, of which element i of column n stands at row[i] stride + n,
+ * to columns of `count`, or back from there; and the same columns plus the first
+ * `some` of each column of `from`. */
+typedef struct tct_tri_pack {
+    const int32_t *row; /* [count] */
+    int32_t count;
+    int columns, stride;
+    double *y, *packed; /* [columns count] */
+} tct_tri_pack;
+gpu_error tct_tri_take(const tct_tri_pack *p, gpu_stream stream);
+gpu_error tct_tri_give(const tct_tri_pack *p, gpu_stream stream);
+gpu_error tct_tri_add(const tct_tri_pack *p, int32_t some, const double *from,
+                      gpu_stream stream);
 /* Blocks of the kernel for `columns` that a multiprocessor holds. */
 gpu_error tct_tri_occupancy(int columns, int *blocks);
 gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream);

@@ -1,34 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/gpu/solver.c - solves on a GPU: the plan goes there, and each solve is
  * one launch. */
-#include "triangular/device/solver.h"
 #include "comm/world.h"
-#include "triangular/device/gpu/solve.h"
+#include "triangular/device/gpu/parts.h"
 #include <inttypes.h>
 #include <stdio.h>
 
 static const char *const what = "a solver of factors";
 
 enum { PATIENCE_SECONDS = 10 };
-
-/* Of one cut, on the device. */
-typedef struct {
-    tct_task *task;
-    uint32_t *due;
-    uint64_t *counter;
-    tct_turns *turns;
-    int blocks;
-} turns;
-
-struct tacit_factor_solver {
-    tacit_queue *q;
-    tct_tri_plan plan; /* without its large arrays, once they are there */
-    tct_tri_arrays a;
-    turns cut[TCT_CUTS];
-    double seconds; /* of a wait, at most */
-    int columns;    /* at once            */
-    tacit_factor_solver_info info;
-};
 
 /* --- to the device --------------------------------------------------------------- */
 
@@ -64,8 +44,8 @@ static tacit_status send_plan(tacit_factor_solver *S,
     SEND(rest, p->rest, p->rests);
     SEND(place, place, p->rows);
     SEND(scale, p->scale, p->rows);
-    SEND(row_scale, P->row_scale, p->rows);
-    SEND(col_scale, P->col_scale, p->rows);
+    SEND(row_scale, P->row_scale, S->all_rows);
+    SEND(col_scale, P->col_scale, S->all_rows);
 #undef SEND
     return TACIT_OK;
 }
@@ -109,9 +89,9 @@ static tacit_status send_tasks(tacit_factor_solver *S, int c)
     const tct_cut *from = &S->plan.cut[c];
     const int64_t counters = tct_counters(S->plan.nodes);
     const int columns = c == TCT_FOR_ONE ? 1 : S->columns;
-    turns *to = &S->cut[c];
-    TRY(send(S, from->task, from->down + from->up, sizeof *to->task,
-             &to->task));
+    tct_solver_turns *to = &S->cut[c];
+    TRY(send(S, from->task, (int64_t)from->down + from->between + from->up,
+             sizeof *to->task, &to->task));
     TRY(send(S, from->due, counters, sizeof *to->due, &to->due));
     TRY(tct_gpu_upload(NULL, (size_t)counters * sizeof *to->counter,
                        &to->counter));
@@ -134,17 +114,22 @@ static tacit_status check(const tacit_queue *q,
              "a solver of factors is for a GPU, and this queue is on device "
              "%s: solve with tacit_factor_solve",
              q->device->name);
-    if (q->ranks > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "a solver of factors is of one process, and here are %d: make its "
-             "queue in a world of its own (tacit_world_self)",
-             q->ranks);
     if (o->columns < 0 || o->columns > TCT_SOLVE_AT_ONCE)
         FAIL(TACIT_INVALID,
              "columns of a solver of factors: expected up to %d at once, got "
              "%d; more go in several launches",
              TCT_SOLVE_AT_ONCE, o->columns);
     return TACIT_OK;
+}
+
+static tacit_status check_alone(const tacit_queue *q)
+{
+    if (q->ranks == 1) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "a solver of factors is of one process, and here are %d: make its "
+         "queue in a world of its own (tacit_world_self), or solve on a grid "
+         "(tacit/trsv.h)",
+         q->ranks);
 }
 
 static void describe(tacit_factor_solver *S)
@@ -164,8 +149,9 @@ static void describe(tacit_factor_solver *S)
     info->values_bytes = 8.0 * (double)p->stored;
     info->blocks = S->cut[TCT_FOR_ONE].blocks;
     snprintf(info->path, sizeof info->path,
-             "one kernel a solve, %d blocks, inverted diagonal blocks, sums in "
-             "one order",
+             "%s a solve, %d blocks, inverted diagonal blocks, sums in one "
+             "order",
+             S->shared && one->between == 0 ? "two kernels" : "one kernel",
              info->blocks);
 }
 
@@ -188,6 +174,15 @@ static tacit_status build(tacit_factor_solver *S, const tacit_factor_panels *P,
     TRY(make_room(S, p->rows, &S->a.y));
     TRY(make_room(S, p->rows, &S->a.x));
     TRY(make_room(S, p->updates, &S->a.u));
+    S->info.upload_seconds = tct_seconds() - start;
+    return TACIT_OK;
+}
+
+/* Its tasks, and what they are done with. */
+static tacit_status finish(tacit_factor_solver *S)
+{
+    const double start = tct_seconds();
+    tct_tri_plan *p = &S->plan;
     for (int c = 0; c < TCT_CUTS; c++) TRY(send_tasks(S, c));
     TCT_FREE(p->value, p->upper, p->row, p->take, p->rest);
     p->value = p->upper = NULL;
@@ -195,7 +190,29 @@ static tacit_status build(tacit_factor_solver *S, const tacit_factor_panels *P,
     p->take = NULL;
     describe(S);
     TRY(tct_gpu_status(gpu_stream_sync(tct_gpu_of(S->q)->stream), "a plan"));
-    S->info.upload_seconds = tct_seconds() - start;
+    S->info.upload_seconds += tct_seconds() - start;
+    return TACIT_OK;
+}
+
+static tacit_status begin(tacit_queue *q, const tacit_factor_panels *P,
+                          const tacit_factor_solver_options *options,
+                          tacit_factor_panels *panels,
+                          tacit_factor_solver **out)
+{
+    tacit_factor_solver_options o = {.columns = 0};
+    *panels = (tacit_factor_panels){.rows = 0};
+    if (options)
+        TRY(tct_read_sized("tacit_factor_solver_options", options, &o,
+                           sizeof o));
+    TRY(tct_read_sized("tacit_factor_panels", P, panels, sizeof *panels));
+    TRY(check(q, &o));
+    tacit_factor_solver *S = tct_calloc(sizeof *S);
+    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    S->q = q;
+    S->columns = o.columns ? o.columns : 1;
+    S->seconds = o.seconds > 0.0 ? o.seconds : PATIENCE_SECONDS;
+    S->all_rows = panels->rows;
+    *out = S;
     return TACIT_OK;
 }
 
@@ -204,19 +221,35 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out)
 {
-    tacit_factor_solver_options o = {.columns = 0};
-    tacit_factor_panels panels = {.rows = 0};
-    if (options)
-        TRY(tct_read_sized("tacit_factor_solver_options", options, &o,
-                           sizeof o));
-    TRY(tct_read_sized("tacit_factor_panels", P, &panels, sizeof panels));
-    TRY(check(q, &o));
-    tacit_factor_solver *S = tct_calloc(sizeof *S);
-    if (!S) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
-    S->q = q;
-    S->columns = o.columns ? o.columns : 1;
-    S->seconds = o.seconds > 0.0 ? o.seconds : PATIENCE_SECONDS;
-    const tacit_status status = build(S, &panels, place);
+    tacit_factor_panels panels;
+    tacit_factor_solver *S = NULL;
+    tacit_status status = begin(q, P, options, &panels, &S);
+    if (status >= 0) status = check_alone(q);
+    if (status >= 0) status = build(S, &panels, place);
+    if (status >= 0) status = finish(S);
+    if (status < 0) tacit_factor_solver_destroy(&S);
+    else *out = S;
+    return status;
+}
+
+tacit_status tct_factor_solver_share(tacit_queue *q,
+                                     const tacit_factor_panels *P,
+                                     const int32_t *place,
+                                     const tct_shared_rows *rows,
+                                     const tacit_factor_solver_options *options,
+                                     tacit_factor_solver **out)
+{
+    tacit_factor_panels panels;
+    tacit_factor_solver *S = NULL;
+    tacit_status status = begin(q, P, options, &panels, &S);
+    if (status >= 0) {
+        S->all_rows = rows->all_rows;
+        status = build(S, &panels, place);
+    }
+    status = tct_agree(q->world, status);
+    if (status >= 0) status = tct_shared_open(S, rows);
+    if (status >= 0) status = tct_agree(q->world, finish(S));
+    if (status >= 0) status = tct_shared_make(S);
     if (status < 0) tacit_factor_solver_destroy(&S);
     else *out = S;
     return status;
@@ -245,6 +278,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
                                a->rest,  a->place,     a->scale,     a->y,
                                a->x,     a->row_scale, a->col_scale, a->u};
     (void)gpu_stream_sync(tct_gpu_of(S->q)->stream);
+    tct_shared_close(S);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) release(all[i]);
     for (int c = 0; c < TCT_CUTS; c++) {
         release(S->cut[c].task);
@@ -259,12 +293,13 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
 
 /* --- to solve ------------------------------------------------------------------------ */
 
-static tacit_status launch(const tacit_factor_solver *S, unsigned passes,
+tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                            int columns, const double *B, size_t ldb, double *X,
                            size_t ldx)
 {
-    const int c = columns == 1 ? TCT_FOR_ONE : TCT_FOR_MANY;
-    const turns *t = &S->cut[c];
+    const int c = tct_solver_cut(columns);
+    const int32_t down = S->plan.cut[c].down + S->plan.cut[c].between;
+    const tct_solver_turns *t = &S->cut[c];
     const tct_cut *cut = &S->plan.cut[c];
     tct_tri_job job = {.a = S->a,
                        .B = B,
@@ -273,6 +308,7 @@ static tacit_status launch(const tacit_factor_solver *S, unsigned passes,
                        .ldx = (int64_t)ldx,
                        .columns = columns,
                        .down = cut->down,
+                       .between = cut->between,
                        .together = tct_counts_together(S->plan.nodes, 0)};
     if (!job.a.upper) job.a.upper = job.a.value;
     job.round = (tct_round){.turns = t->turns,
@@ -280,12 +316,19 @@ static tacit_status launch(const tacit_factor_solver *S, unsigned passes,
                             .counter = t->counter,
                             .due = t->due,
                             .upper = tct_counts_up(S->plan.nodes, 0),
-                            .begin = passes & TCT_DOWN ? 0 : cut->down,
-                            .end = cut->down + (passes & TCT_UP ? cut->up : 0),
+                            .begin = passes & TCT_DOWN ? 0 : down,
+                            .end = down + (passes & TCT_UP ? cut->up : 0),
                             .passes = passes,
                             .limit_ns = (uint64_t)(1e9 * S->seconds)};
+    return job;
+}
+
+tacit_status tct_solver_launch(const tacit_factor_solver *S,
+                               const tct_tri_job *job)
+{
     return tct_gpu_status(
-        tct_tri_launch(&job, t->blocks, tct_gpu_of(S->q)->stream),
+        tct_tri_launch(job, S->cut[tct_solver_cut(job->columns)].blocks,
+                       tct_gpu_of(S->q)->stream),
         "starting a triangular solve");
 }
 
@@ -294,11 +337,14 @@ tacit_status tct_factor_solver_pass(tacit_factor_solver *S, unsigned passes,
                                     double *X, size_t ldx)
 {
     tct_gpu_flush(S->q);
-    if (S->plan.rows == 0) return TACIT_OK;
+    if (S->plan.rows == 0 && !S->shared) return TACIT_OK;
     for (int j = 0; j < columns; j += S->columns) {
         const int some = columns - j < S->columns ? columns - j : S->columns;
-        TRY(launch(S, passes, some, B + (size_t)j * ldb, ldb,
-                   X + (size_t)j * ldx, ldx));
+        const double *b = B + (size_t)j * ldb;
+        double *x = X + (size_t)j * ldx;
+        const tct_tri_job job = tct_solver_job(S, passes, some, b, ldb, x, ldx);
+        TRY(S->shared ? tct_shared_solve(S, some, b, ldb, x, ldx)
+                      : tct_solver_launch(S, &job));
     }
     return TACIT_OK;
 }
@@ -308,8 +354,7 @@ tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,
                                      size_t ldx)
 {
     REQUIRE(solver != NULL && columns > 0 && B != NULL && X != NULL);
-    REQUIRE(ldb >= (size_t)solver->plan.rows &&
-            ldx >= (size_t)solver->plan.rows);
+    REQUIRE(ldb >= (size_t)solver->all_rows && ldx >= (size_t)solver->all_rows);
     return tct_factor_solver_pass(solver, TCT_DOWN | TCT_UP, columns, B, ldb, X,
                                   ldx);
 }
@@ -325,16 +370,19 @@ static tacit_status tell_late(const tacit_factor_solver *S, int c, tct_turns *T,
                          .counter = counters,
                          .due = cut->due,
                          .upper = tct_counts_up(p->nodes, 0),
-                         .end = cut->down + cut->up};
+                         .end = cut->down + cut->between + cut->up};
     const int32_t k = tct_turns_late(&R);
+    if (T->missing && (k < 0 || k >= cut->down + cut->between))
+        return tct_shared_tell(S, T->missing);
     if (k < 0)
         FAIL(TACIT_DEVICE,
              "a triangular solve on the GPU has not ended in %g s", S->seconds);
     const tct_task *t = &cut->task[k];
     const uint64_t enough = tct_turns_enough(&R, T->down, T->up, t);
     const int32_t node =
-        t->what >= 0 ? t->what
-                     : p->order[p->level[p->branch[-1 - t->what].from].from];
+        k >= cut->down && k < cut->down + cut->between ? p->nodes - 1
+        : t->what >= 0                                 ? t->what
+                       : p->order[p->level[p->branch[-1 - t->what].from].from];
     FAIL(TACIT_DEVICE,
          "a triangular solve on the GPU: on the way %s panel %" PRId32
          " waited %g s for panels %s it, of whose %" PRIu32 " tasks %" PRIu64

@@ -188,6 +188,7 @@ static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
     const int j = N.first + i;
     d_store(J.a.x + (int64_t)j * STRIDE + n, v);
     const int32_t at = tct_read_only(&J.a.place[j]);
+    if (at < 0) return;
 #pragma unroll
     for (int c = 0; c < W; c++) {
         if (n + c >= J.columns) break;

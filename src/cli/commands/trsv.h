@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/commands/trsv.h - what the files of `tacit trsv` share: the system, of a
+ * matrix or of a factor alone, and where it is solved. */
+#ifndef CLI_TRSV_H
+#define CLI_TRSV_H
+#include "cli/report/report.h"
+#include <tacit/trsv.h>
+
+enum { TRSV_PHASES = 3, TRSV_AT_ONCE = 64 };
+
+typedef struct trsv_job {
+    tacit_world *alone; /* what follows, up to `xstar`, rank 0 has */
+    cli_problem problem;
+    bool of_factor; /* the system is the factor's: the matrix is not known, or
+                       only about its product                              */
+    tacit_matrix *shape; /* without entries: of a factor that was given    */
+    tacit_factor *F;
+    tacit_factor_info factor;
+    double *xstar; /* [columns rows], or NULL                       */
+    int64_t rows;
+    int columns;
+    double *B, *X; /* [columns rows] on all ranks                   */
+    tacit_queue
+        *queue;       /* on the GPU of each, where they solve; NULL: they do */
+    double *there[2]; /* ... with B and X there                         */
+    tacit_trsv *T;
+    tacit_trsv_info info;        /* of this rank           */
+    double seconds[TRSV_PHASES]; /* of the best solve, of the slowest rank */
+    double total, setup;         /* ... from end to end    */
+    double bytes, most_bytes;    /* of all ranks, of one   */
+    double sent[TRSV_PHASES];    /* by all, in all solves  */
+    double residual, error;      /* of the worst column    */
+    int solves;
+} trsv_job;
+
+/* Solves that do not count, and that do. */
+static inline int trsv_warmup(const cli *c)
+{
+    return c->set.warmup < 0 ? 1 : (int)c->set.warmup;
+}
+static inline int trsv_repeat(const cli *c)
+{
+    return c->set.repeat < 0 ? 3 : (int)c->set.repeat;
+}
+double trsv_factor_seconds(const trsv_job *job);
+
+/* --- trsv_system.c, on the rank that has it ----------------------------------- */
+
+/* The matrix and its factor with so many leaves, or the factor that was given; and
+ * right-hand sides. `c` is of one process. */
+tacit_status trsv_open(const cli *c, int leaves, trsv_job *job);
+/* ||b - A x|| / ||b||, and ||x - x*|| / ||x*||, of the worst column. */
+tacit_status trsv_judge(trsv_job *job);
+tacit_status trsv_write(const cli *c, const trsv_job *job);
+void trsv_close(trsv_job *job);
+
+/* What both reports begin and end with. */
+cJSON *trsv_json_begin(const cli *c, const trsv_job *job);
+void trsv_print_begin(cli_table *t, const trsv_job *job);
+void trsv_print_end(cli_table *t, const trsv_job *job);
+
+/* --- trsv_gpu.c ------------------------------------------------------------------- */
+
+/* By one process, on its GPU: all of the command. */
+tacit_status trsv_run_gpu(const cli *c, trsv_job *job);
+
+#endif

@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * cli/report/factor.c - a factor, for people and for programs. */
+#include "cli/report/report.h"
+#include <string.h>
+
+/* --kind's names are in the order of the kinds. */
+const char *cli_kind_name(tacit_factor_kind kind)
+{
+    cli_choice row = {.name = ""};
+    cli_axis_kind.row((int)kind, &row);
+    return row.name;
+}
+
+tacit_factor_kind cli_kind_of(const char *name)
+{
+    cli_choice row;
+    int i = 0;
+    while (name && cli_axis_kind.row(i, &row) && strcmp(row.name, name) != 0)
+        i++;
+    return (tacit_factor_kind)i;
+}
+
+void cli_add_factor(cJSON *o, const tacit_factor_info *f)
+{
+    cJSON_AddStringToObject(o, "kind", cli_kind_name(f->kind));
+    cJSON_AddStringToObject(o, "order", f->order);
+    cJSON_AddNumberToObject(o, "added", (double)f->added);
+    cJSON_AddNumberToObject(o, "nonzeros", (double)f->nonzeros);
+    cJSON_AddNumberToObject(o, "stored", (double)f->stored);
+    cJSON_AddNumberToObject(o, "supernodes", f->supernodes);
+    cJSON_AddNumberToObject(o, "panels", f->panels);
+    cJSON_AddNumberToObject(o, "depth", f->depth);
+    cJSON_AddNumberToObject(o, "leaves", f->leaves);
+    cJSON_AddNumberToObject(o, "flops", f->flops);
+    cJSON_AddNumberToObject(o, "bytes", f->bytes);
+    cJSON_AddNumberToObject(o, "peak_bytes", f->peak_bytes);
+    cJSON_AddNumberToObject(o, "order_seconds", f->order_seconds);
+    cJSON_AddNumberToObject(o, "symbolic_seconds", f->symbolic_seconds);
+    cJSON_AddNumberToObject(o, "numeric_seconds", f->numeric_seconds);
+    cJSON_AddStringToObject(o, "dense", f->dense);
+    cJSON_AddNumberToObject(o, "shift", f->shift);
+    cJSON_AddNumberToObject(o, "least_pivot", f->least_pivot);
+    cJSON_AddNumberToObject(o, "least_row", (double)f->least_row + 1.0);
+    cJSON_AddNumberToObject(o, "least_share", f->least_share);
+    cJSON_AddNumberToObject(o, "backward_error", f->backward_error);
+}
+
+/* Of a preconditioner that has one. */
+static bool describe(const tacit_operator *M, tacit_precond_info *about,
+                     tacit_factor_info *factor)
+{
+    about->size = sizeof *about;
+    factor->size = sizeof *factor;
+    return M && tacit_precond_describe(M, about) >= 0 && about->factor &&
+           tacit_factor_describe(about->factor, factor) >= 0;
+}
+
+void cli_print_factor(FILE *to, const tacit_operator *M)
+{
+    tacit_precond_info about = {.size = 0};
+    tacit_factor_info f = {.size = 0};
+    char a[CLI_NUMBER], b[CLI_NUMBER], c[CLI_NUMBER], d[CLI_NUMBER];
+    if (!describe(M, &about, &f)) return;
+    fprintf(to,
+            "factor   %s, order %s, %s; set up in %s: order %s, symbolic %s, "
+            "numeric %s\n",
+            about.detail, f.order, cli_bytes(about.bytes, a),
+            cli_seconds(about.setup_seconds, b),
+            cli_seconds(f.order_seconds, c), cli_seconds(f.symbolic_seconds, d),
+            cli_seconds(f.numeric_seconds, (char[CLI_NUMBER]){0}));
+}
+
+cJSON *cli_json_factor(const tacit_operator *M)
+{
+    tacit_precond_info about = {.size = 0};
+    tacit_factor_info f = {.size = 0};
+    if (!describe(M, &about, &f)) return cJSON_CreateNull();
+    cJSON *o = cJSON_CreateObject();
+    cli_add_factor(o, &f);
+    cJSON_AddNumberToObject(o, "setup_seconds", about.setup_seconds);
+    cJSON_AddNumberToObject(o, "bytes_to_solve", about.bytes);
+    return o;
+}

@@ -1,0 +1,354 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/refine.c - A X = B by M alone: x = x + M (b - A x), as often as it takes.
+ * Where M is the inverse of A but for rounding, as with a factor, the first step is
+ * the solve, and the others are iterative refinement.
+ *
+ * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed. (2002),
+ *        chapter 12: refinement in the precision that all else is in makes a solve
+ *        backward stable row by row.
+ *
+ * Columns go together, so that M is read once for all of them, and each stops by
+ * itself. */
+#include "precond/precond.h"
+#include <math.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { STEPS_DEFAULT = 10000 };
+
+static const double
+    FUTILE = 0.9, /* a step that leaves more of a residual is the last */
+    NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200; /* whose squares are doubles */
+
+typedef struct {
+    double norm_b, target, norm; /* of b and of b - A x, times 2^shift */
+    int shift;
+    bool over;
+    tacit_result result;
+} member;
+
+typedef struct {
+    const tacit_operator *A, *M;
+    tacit_queue *q;
+    const double *B; /* the caller's */
+    double *X;
+    size_t B_stride, X_stride;
+    tacit_stop stop;
+    double *b, *x, *r, *z, *c; /* panels of `stride`, and a sum a column */
+    size_t n, stride;
+    int all, first, columns; /* of the caller; of those at hand */
+    member m[TCT_COLUMNS_MOST];
+} refinement;
+
+static double *column(const refinement *R, double *panel, int j)
+{
+    return panel + (size_t)j * R->stride;
+}
+
+/* --- in and out ------------------------------------------------------------------ */
+
+/* The norms of the columns of `panel`, summed over the ranks, into `norm`. */
+static void measure(const refinement *R, double *panel, double *norm)
+{
+    for (int j = 0; j < R->columns; j++)
+        q_norm(R->q, R->n, column(R, panel, j), &R->c[j]);
+    q_sum(R->q, R->columns, R->c);
+    q_get(R->q, (size_t)R->columns, R->c, norm);
+    for (int j = 0; j < R->columns; j++) norm[j] = sqrt(norm[j]);
+}
+
+static void enter(const refinement *R, const double *from, double *to)
+{
+    if (R->A->order) tct_order_enter(R->A->order, R->q, R->n, from, to);
+    else q_copy(R->q, R->n, from, to);
+}
+
+static void leave(const refinement *R, const double *from, double *to)
+{
+    if (R->A->order) tct_order_leave(R->A->order, R->q, R->n, from, to);
+    else q_copy(R->q, R->n, from, to);
+}
+
+/* b and x, by a power of two that brings the squares of b into range. */
+static tacit_status begin(refinement *R)
+{
+    enum { FAR = 600 };
+    double norm[TCT_COLUMNS_MOST] = {0.0};
+    for (int j = 0; j < R->columns; j++) {
+        const size_t at = (size_t)(R->first + j);
+        enter(R, R->B + at * R->B_stride, column(R, R->b, j));
+        enter(R, R->X + at * R->X_stride, column(R, R->x, j));
+    }
+    measure(R, R->b, norm);
+    for (int j = 0; j < R->columns; j++) {
+        R->m[j] = (member){.result.breakdown_iteration = -1};
+        if (norm[j] >= NORM_LEAST && norm[j] <= NORM_MOST) continue;
+        R->m[j].shift = norm[j] < NORM_LEAST ? FAR : -FAR;
+        const double factor = ldexp(1.0, R->m[j].shift);
+        q_scale(R->q, R->n, factor, column(R, R->b, j));
+        q_scale(R->q, R->n, factor, column(R, R->x, j));
+    }
+    measure(R, R->b, norm);
+    TRY(tct_agree(R->A->world, q_own_status(R->q)));
+    for (int j = 0; j < R->columns; j++) {
+        member *m = &R->m[j];
+        if (!isfinite(norm[j]))
+            FAIL(TACIT_INPUT, "the right-hand side has entries that are not "
+                              "finite");
+        m->norm_b = norm[j];
+        m->target = fmax(R->stop.rtol * norm[j], ldexp(R->stop.atol, m->shift));
+        m->result.norm_b = ldexp(norm[j], -m->shift);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status end(const refinement *R)
+{
+    for (int j = 0; j < R->columns; j++) {
+        double *x = column(R, R->x, j);
+        if (R->m[j].shift) q_scale(R->q, R->n, ldexp(1.0, -R->m[j].shift), x);
+        leave(R, x, R->X + (size_t)(R->first + j) * R->X_stride);
+    }
+    return tct_agree(R->A->world, q_own_status(R->q));
+}
+
+/* --- steps ------------------------------------------------------------------------- */
+
+/* r = b - A x of all columns, and their norms. */
+static void form_residuals(const refinement *R, double *norm)
+{
+    const tct_panel X = {R->x, (ptrdiff_t)R->stride, R->columns},
+                    Y = {R->r, (ptrdiff_t)R->stride, R->columns};
+    apply_block(R->A, R->q, X, Y);
+    for (int j = 0; j < R->columns; j++)
+        q_aypx(R->q, R->n, -1.0, NULL, column(R, R->b, j), column(R, R->r, j));
+    measure(R, R->r, norm);
+}
+
+/* z = M r, at once where M can. */
+static void correct(const refinement *R)
+{
+    const tct_operator_ops *ops = R->M->ops;
+    if (R->columns > 1) q_systems(R->q, R->columns, R->stride);
+    const bool together =
+        R->columns > 1 && ops->for_systems && ops->for_systems(R->M, R->q);
+    if (together) apply(R->M, R->q, R->r, R->z);
+    q_systems(R->q, 0, 0);
+    for (int j = 0; j < R->columns; j++) {
+        if (R->m[j].over) continue;
+        double *z = column(R, R->z, j);
+        if (!together) apply(R->M, R->q, column(R, R->r, j), z);
+        q_axpy(R->q, R->n, 1.0, NULL, z, column(R, R->x, j));
+    }
+}
+
+static void tell(const refinement *R, int j, int64_t k)
+{
+    const tacit_stop *stop = &R->stop;
+    const member *m = &R->m[j];
+    const double relative = m->norm / m->norm_b;
+    int over = 0;
+    if (R->all > 1 && stop->column_monitor)
+        over =
+            stop->column_monitor(stop->monitor_ctx, R->first + j, k, relative);
+    else if (stop->monitor)
+        over = stop->monitor(stop->monitor_ctx, k, relative);
+    if (over) R->q->stop_wanted = true;
+}
+
+static void break_down(member *m, int64_t k)
+{
+    m->result.stop = TACIT_STOP_BREAKDOWN;
+    m->result.breakdown_iteration = k;
+    m->result.breakdown_quantity = "||b - A x||";
+    m->result.breakdown_value = m->norm;
+}
+
+/* After `k` steps, the last of which has left `norm`: is this one over? */
+static bool judge(const refinement *R, member *m, int64_t k, double norm)
+{
+    tacit_result *r = &m->result;
+    const bool futile = k > 0 && !(norm <= FUTILE * m->norm);
+    const int64_t most =
+        R->stop.max_iterations ? R->stop.max_iterations : STEPS_DEFAULT;
+    m->norm = norm;
+    r->iterations = k;
+    r->relative_residual = r->true_relative_residual = norm / m->norm_b;
+    r->converged = norm <= m->target;
+    if (r->converged)
+        r->stop = m->target > R->stop.rtol * m->norm_b ? TACIT_STOP_ATOL
+                                                       : TACIT_STOP_RTOL;
+    else if (!isfinite(norm)) break_down(m, k);
+    else if (R->q->stop_agreed) r->stop = TACIT_STOP_INTERRUPTED;
+    else if (futile) r->stop = TACIT_STOP_STAGNATION;
+    else if (k >= most) r->stop = TACIT_STOP_MAX_ITERATIONS;
+    else return false;
+    return true;
+}
+
+/* A right-hand side of zeros has zeros for its solution. */
+static void take_zeros(refinement *R)
+{
+    for (int j = 0; j < R->columns; j++) {
+        member *m = &R->m[j];
+        if (m->norm_b > 0.0) continue;
+        q_fill(R->q, R->n, 0.0, column(R, R->x, j));
+        m->over = m->result.converged = true;
+        m->result.stop = TACIT_STOP_RTOL;
+    }
+}
+
+static tacit_status run(refinement *R)
+{
+    double norm[TCT_COLUMNS_MOST] = {0.0};
+    TRY(begin(R));
+    take_zeros(R);
+    for (int64_t k = 0;; k++) {
+        int left = 0;
+        form_residuals(R, norm);
+        if (R->q->peers_know) break;
+        for (int j = 0; j < R->columns; j++) {
+            member *m = &R->m[j];
+            if (m->over) continue;
+            m->over = judge(R, m, k, norm[j]);
+            tell(R, j, k);
+            left += !m->over;
+        }
+        if (left == 0) break;
+        correct(R);
+    }
+    return end(R);
+}
+
+/* --- what it came to ------------------------------------------------------------------ */
+
+/* The caller's header may be older. */
+static tacit_result *result_of(tacit_result *results, size_t size, int j)
+{
+    return (tacit_result *)(void *)((char *)results + (size_t)j * size);
+}
+
+static tacit_status outcome_of(const tacit_result *r)
+{
+    if (r->converged) return TACIT_OK;
+    if (r->stop == TACIT_STOP_BREAKDOWN) return TACIT_BREAKDOWN;
+    return r->stop == TACIT_STOP_INTERRUPTED ? TACIT_INTERRUPTED
+                                             : TACIT_NOT_CONVERGED;
+}
+
+static tacit_status explain(const refinement *R, int j)
+{
+    const tacit_result *r = &R->m[j].result;
+    const tacit_status status = outcome_of(r);
+    char which[24] = "";
+    if (R->all > 1)
+        snprintf(which, sizeof which, "column %d: ", R->first + j + 1);
+    if (status == TACIT_BREAKDOWN)
+        FAIL(status,
+             "%sbreakdown at iteration %lld: ||b - A x|| = %g: what the "
+             "preconditioner makes of it is not finite",
+             which, (long long)r->breakdown_iteration, r->breakdown_value);
+    const char *what = status == TACIT_INTERRUPTED ? "interrupted"
+                       : r->stop == TACIT_STOP_STAGNATION
+                           ? "no further progress: b - A x stays where it is"
+                           : "not converged";
+    FAIL(status,
+         "%s%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
+         "%.3g%s",
+         which, what, (long long)r->iterations, r->true_relative_residual,
+         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
+}
+
+/* Those at hand; the worst so far of all columns into `*worst`, explained. */
+static void conclude(const refinement *R, tacit_result *results, size_t size,
+                     tacit_status *worst)
+{
+    for (int j = 0; j < R->columns; j++) {
+        tacit_result r = R->m[j].result;
+        r.bits = 64;
+        r.loop = "host";
+        tct_write_sized(&r, sizeof r, result_of(results, size, R->first + j));
+        if (outcome_of(&r) > *worst) *worst = explain(R, j);
+    }
+}
+
+/* --- memory, and the call --------------------------------------------------------------- */
+
+static tacit_status open_panels(refinement *R, int places)
+{
+    R->n = (size_t)R->A->n;
+    R->stride = tct_stride(R->n);
+    const size_t room = R->stride * (size_t)places;
+    TRY(tacit_queue_alloc(R->q, room, &R->b));
+    TRY(tacit_queue_alloc(R->q, room, &R->x));
+    TRY(tacit_queue_alloc(R->q, room, &R->r));
+    TRY(tacit_queue_alloc(R->q, room, &R->z));
+    return tacit_queue_alloc(R->q, (size_t)places, &R->c);
+}
+
+static tacit_status run_all(refinement *R, tacit_result *results, size_t size)
+{
+    const int places = R->all < TCT_COLUMNS_MOST ? R->all : TCT_COLUMNS_MOST;
+    tacit_status worst = TACIT_OK;
+    TRY(tct_agree(R->A->world, open_panels(R, places)));
+    TRY(tct_operator_columns((tacit_operator *)(uintptr_t)R->A, places));
+    TRY(tct_operator_columns((tacit_operator *)(uintptr_t)R->M, places));
+    R->q->stop_wanted = R->q->stop_agreed = false;
+    double seconds = tct_seconds();
+    for (R->first = 0; R->first < R->all; R->first += places) {
+        R->columns = R->all - R->first < places ? R->all - R->first : places;
+        TRY(run(R));
+        conclude(R, results, size, &worst);
+    }
+    seconds = tct_seconds() - seconds;
+    TRY(tct_reduce_f64(R->A->world, TCT_MAX, 1, &seconds));
+    for (int j = 0; j < R->all; j++) {
+        tacit_result *r = result_of(results, size, j);
+        if (size > offsetof(tacit_result, seconds)) r->seconds = seconds;
+    }
+    return worst;
+}
+
+static tacit_status check(const refinement *R)
+{
+    REQUIRE(R->all > 0 && R->B != NULL && R->X != NULL);
+    REQUIRE(R->stop.rtol >= 0 && R->stop.atol >= 0);
+    REQUIRE(R->B_stride >= (size_t)R->A->n && R->X_stride >= (size_t)R->A->n);
+    if (R->M->n != R->A->n || R->M->order != R->A->order)
+        FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
+                            "for this operator");
+    if (R->A->exponent != 0)
+        FAIL(TACIT_UNSUPPORTED,
+             "tacit_precond_solve: the entries of the matrix are near the "
+             "ends of the range of doubles: scale it");
+    return TACIT_OK;
+}
+
+tacit_status tacit_precond_solve(const tacit_operator *A,
+                                 const tacit_operator *M, int columns,
+                                 const double *B, size_t B_stride, double *X,
+                                 size_t X_stride, const tacit_stop *stop,
+                                 tacit_result *results)
+{
+    REQUIRE(A != NULL && M != NULL && stop != NULL && results != NULL);
+    for (int j = 0; j < columns; j++)
+        TRY(tct_check_sized("tacit_result",
+                            result_of(results, results->size, j)));
+    refinement R = {.A = A,
+                    .M = M,
+                    .q = A->q,
+                    .B = B,
+                    .X = X,
+                    .B_stride = B_stride,
+                    .X_stride = X_stride,
+                    .all = columns};
+    TRY(tct_read_sized("tacit_stop", stop, &R.stop, sizeof R.stop));
+    TRY(tct_agree(A->world, check(&R)));
+    TRY(tct_precond_follow(M));
+    const tacit_status status = run_all(&R, results, results->size);
+    double **const panels[] = {&R.b, &R.x, &R.r, &R.z, &R.c};
+    for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)
+        tacit_queue_free(R.q, panels[i]);
+    return status;
+}
