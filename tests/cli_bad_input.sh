@@ -90,7 +90,7 @@ refused 1 'give --method flexible' compare poisson3d:4 --precond amg --cycle k -
 accepted solve poisson3d:12 --precond amg --cycle k --method flexible
 
 # what no factor is made of: the row is the matrix's, in whatever order it is factored
-mm npd.mtx "$shead" '3 3 5' '1 1 4' '2 1 2' '2 2 1' '3 2 1' '3 3 5'
+mm npd.mtx "$shead" '3 3 5' '1 1 4' '2 1 2' '2 2 0.5' '3 2 1' '3 3 5'
 for how in 'factor' 'trsv' 'solve --precond direct' 'solve --method direct --kind llt'; do
     # shellcheck disable=SC2086 # words
     for order in nd natural; do

@@ -139,4 +139,12 @@ for comm in shm peer; do
     [ $gpus = 2 ] || is gpu.json oversubscribed true
 done
 cmp -s shm.mtx peer.mtx || complain '--gpus 2: other bits through another link'
+# solves with a factor
+accepted trsv poisson2d:60 --device cuda --rhs-columns 3
+has out 'one kernel a solve'
+awk '/^error/ { exit !($2 < 1e-11) }' out || complain 'trsv: an error'
+run 1 trsv poisson2d:9 --device cuda --grid 1x1x1
+[ $status = 1 ] || complain "trsv --grid on cuda: status $status"
+accepted solve poisson2d:60 --device cuda --method direct --rtol 1e-13
+has out 'solved with the factor'
 finish

@@ -271,13 +271,15 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     return cli_write_json(c, c->set.json, trsv_json(c, job));
 }
 
-/* Grids are of processes on the host; where nothing is said of one, a process that
- * is alone takes its GPU. */
+/* Grids, and incomplete factors, are for the host; where nothing is said of them, a
+ * process that is alone takes its GPU. */
 static tacit_status choose(const cli *c, bool *on_gpu)
 {
     const bool must = c->set.device && strcmp(c->set.device, "cuda") == 0;
     const char *grid = c->set.scheme ? "scheme" : c->set.grid ? "grid" : NULL;
-    *on_gpu = cli_on_gpu(c) && c->ranks == 1 && !grid;
+    const tacit_factor_kind kind = cli_kind_of(c->set.kind);
+    const bool whole = kind != TACIT_FACTOR_IC0 && kind != TACIT_FACTOR_ILU0;
+    *on_gpu = cli_on_gpu(c) && c->ranks == 1 && !grid && (must || whole);
     if (must && c->ranks > 1)
         FAIL(TACIT_UNSUPPORTED,
              "trsv --device cuda is of one process, and here are %d: start "
