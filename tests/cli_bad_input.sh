@@ -89,6 +89,87 @@ refused 1 'which method cg needs' solve poisson3d:4 --precond amg --cycle k
 refused 1 'give --method flexible' compare poisson3d:4 --precond amg --cycle k --method cg
 accepted solve poisson3d:12 --precond amg --cycle k --method flexible
 
+# what no factor is made of: the row is the matrix's, in whatever order it is factored
+mm npd.mtx "$shead" '3 3 5' '1 1 4' '2 1 2' '2 2 0.5' '3 2 1' '3 3 5'
+for how in 'factor' 'trsv' 'solve --precond direct' 'solve --method direct --kind llt'; do
+    # shellcheck disable=SC2086 # words
+    for order in nd natural; do
+        told 2 'not positive definite: its row 2 comes to the pivot -' $how npd.mtx --order $order -o no.mtx
+    done
+done
+accepted solve npd.mtx --method direct # by L D L'
+mm rounding.mtx "$shead" '3 3 5' '1 1 1' '2 2 3' '3 3 2' '2 1 -1' '3 2 -2'
+told 2 'but rounding beside its diagonal' factor rounding.mtx -o no.mtx
+told 2 'the matrix is singular' solve rounding.mtx --method direct -o no.mtx
+mm singular.mtx "$shead" '3 3 6' '1 1 1' '2 1 1' '2 2 1' '3 1 2' '3 2 2' '3 3 4'
+for kind in ldlt lu ilu0; do
+    told 2 'comes to the pivot 0: the matrix is singular' factor singular.mtx --kind $kind
+done
+mm row.mtx "$head" '3 3 3' '1 1 1' '2 2 1' '1 3 2'
+mm column.mtx "$head" '3 3 3' '1 1 1' '2 2 1' '3 1 2'
+for kind in lu ilu0; do
+    told 2 'row 3 of the matrix has no entries' factor row.mtx --kind $kind
+    told 2 'column 3 of the matrix has no entries' factor column.mtx --kind $kind
+done
+told 2 'row 3 of the matrix has no entries' solve row.mtx --method direct
+mm structure.mtx "$shead" '3 3 3' '1 1 1' '2 1 1' '3 1 1'
+told 2 'comes to the pivot 0' factor structure.mtx
+for kind in ldlt lu; do
+    told 2 'comes to the pivot 0: the matrix is singular' factor structure.mtx --kind $kind
+done
+told 2 'a factor is of a square matrix' factor tall.mtx
+told 2 'not square' trsv tall.mtx
+told 2 'not symmetric' trsv values.mtx
+accepted trsv values.mtx --kind lu
+
+# too large a factor is foreseen, by counting its entries: all below the diagonal
+awk 'BEGIN {
+    n = 1000000
+    print "%%MatrixMarket matrix coordinate real symmetric"
+    print n, n, 2 * n - 1
+    for (i = 1; i <= n; i++) print i, i, 4
+    for (i = 2; i <= n; i++) print i, 1, 1e-9 }' >arrow.mtx
+for how in 'factor --width 65536' 'solve --method direct' 'trsv --width 65536'; do
+    # shellcheck disable=SC2086 # words
+    told 5 '500000500000 entries of L' $how arrow.mtx --order natural -o no.mtx
+    complaints | grep -q 'an incomplete one (ic0, ilu0) takes about 0.136 GiB' ||
+        complain "$how: not what would fit"
+done
+
+# what is no factor, though it is said to be one
+mm upper.mtx "$head" '3 3 5' '1 1 2' '2 2 2' '3 3 2' '1 2 1' '2 3 1'
+mm lower.mtx "$head" '3 3 4' '1 1 2' '2 2 2' '3 3 2' '3 1 1'
+mm outside.mtx "$head" '3 3 4' '1 1 2' '2 2 2' '3 3 2' '4 1 1'
+mm zeropivot.mtx "$head" '3 3 4' '1 1 2' '2 2 0' '3 3 2' '3 1 1'
+mm nopivot.mtx "$head" '3 3 3' '1 1 2' '3 3 2' '3 1 1'
+mm infpivot.mtx "$head" '3 3 4' '1 1 2' '2 2 inf' '3 3 2' '3 1 1'
+mm few.txt 1 2
+mm twice.txt 1 1 2
+mm negative.txt 1 2 4
+for how in factor trsv; do
+    told 2 'upper.mtx: row 1, column 2 is above the diagonal: the lower triangle' $how upper.mtx --given
+    told 2 'lower.mtx: row 3, column 1 is below the diagonal: the upper triangle' $how lower.mtx --given --upper lower.mtx
+    told 2 'outside.mtx:6:1: row 4 is outside 1 to 3' $how outside.mtx --given
+    told 2 'zeropivot.mtx: row 2, column 2 is 0, on the diagonal' $how zeropivot.mtx --given
+    told 2 'nopivot.mtx: row 2, column 2: the diagonal is missing' $how nopivot.mtx --given
+    told 2 'infpivot.mtx:4:5: the value inf is not finite' $how infpivot.mtx --given
+    told 2 'tall.mtx: a triangle is square' $how tall.mtx --given
+    told 2 'few.txt: has 2 values' $how lower.mtx --given --permutation few.txt
+    told 2 'twice.txt: number 2 is 1' $how lower.mtx --given --permutation twice.txt
+    told 2 'is 4: row numbers from 1 to 3' $how lower.mtx --given --permutation negative.txt
+    told 2 'row 1, column 1 is 2, and of L D L' $how lower.mtx --given --diagonal negative.txt
+    told 2 'missing.mtx' $how missing.mtx --given
+done
+
+# grids that cannot be, said before anything is read
+told 1 'grid 3x1x1 is not of 4 processes: its numbers must multiply' trsv missing.mtx --ranks 4 --grid 3x1x1
+told 1 'must be a power of two' trsv missing.mtx --ranks 3 --grid 1x1x3
+told 1 '4 grids, and --leaves 2 makes a tree that has 2 leaves' trsv missing.mtx --ranks 4 --grid 1x1x4 --leaves 2
+told 1 'expected a power of two up to 4096, got 3' trsv poisson2d:9 --leaves 3
+told 1 'scheme 2d is of one grid' trsv poisson2d:9 --ranks 2 --grid 1x1x2 --scheme 2d
+[ ! -e no.mtx ] || complain 'a factor that is none is written'
+find . -name 'no*' ! -name 'nopivot.mtx' ! -name 'nosize.mtx' | grep . && complain 'files are left'
+
 # compressed files cut short
 mm good.mtx "$shead" '2 2 2' '1 1 2' '2 2 3'
 "$TACIT" convert -q poisson2d:30 full.mtx

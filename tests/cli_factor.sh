@@ -5,17 +5,6 @@
 . "$(dirname "$0")/cli/common.sh"
 cd "$work" || exit 1
 
-# told STATUS TEXT ARGUMENTS...: of one process
-told() {
-    want=$1
-    text=$2
-    shift 2
-    run 1 "$@"
-    [ $status = "$want" ] || complain "tacit $*: status $status, not $want"
-    [ "$(complaints | wc -l)" = 1 ] || complain "tacit $*: not one line"
-    complaints | grep -qF -- "$text" || complain "tacit $*: no '$text'"
-}
-
 # The largest |x - y| of two files of numbers.
 apart() {
     grep -v '^%' "$1" >one
@@ -66,6 +55,27 @@ accepted factor L.mtx --given --upper U.mtx --permutation L.perm --solve b.txt -
 near x.mtx y.mtx 'L U'
 accepted factor L.mtx --given --upper U.mtx -o again.mtx.gz
 [ -s again.upper.mtx.gz ] && [ -s again.perm ] || complain 'no again.upper.mtx.gz'
+
+# trsv takes them, on any grid: the error is that of the solution, b = A x of L L'
+for ranks in 1 4; do
+    accepted trsv L.mtx b.txt --given --permutation L.perm --ranks $ranks --leaves 4 -o y.mtx --json t.json
+    near x.mtx y.mtx "trsv L.mtx on $ranks"
+done
+valid_json t.json
+grep -q '"given":	"L.mtx"' t.json || complain 'trsv: no given'
+has out "of the factor's product"
+accepted trsv unit.mtx --given --diagonal D.txt --permutation L.perm --rhs-columns 3 --ranks 2
+awk '/^error/ { exit !($2 < 1e-12) }' out || complain "trsv: L D L' has an error"
+accepted trsv L.mtx --given --upper U.mtx --permutation L.perm
+awk '/^error/ { exit !($2 < 1e-12) }' out || complain 'trsv: L U has an error'
+for kind in llt ldlt lu; do
+    accepted trsv a.mtx b.txt --kind $kind --order natural --ranks 2 -o y.mtx
+    near x.mtx y.mtx "trsv --kind $kind"
+done
+accepted trsv a.mtx --kind ilu0
+has out "of the factor's product"
+told 1 'holds no right-hand side' trsv L.mtx file --given
+told 1 'add --given' trsv L.mtx --permutation L.perm
 
 told 2 'a.mtx: row 1, column 2 is above the diagonal: the lower triangle' factor a.mtx --given
 told 2 'column 1 is below the diagonal: the upper triangle is wanted' factor L.mtx --given --upper L.mtx

@@ -157,4 +157,11 @@ refused trsv poisson3d:4 --gpus 2 --oversubscribe --grid 2x1x1
 has err 'grids are 1x1xPz: take 1x1x2'
 refused trsv poisson3d:4 --gpus 2 --oversubscribe --scheme p2p
 has err 'there is 3d alone'
+
+# solves with a factor
+accepted trsv poisson2d:60 --device cuda --rhs-columns 3
+has out 'one kernel a solve'
+awk '/^error/ { exit !($2 < 1e-11) }' out || complain 'trsv: an error'
+accepted solve poisson2d:60 --device cuda --method direct --rtol 1e-13
+has out 'solved with the factor'
 finish

@@ -98,12 +98,12 @@ typedef struct tacit_factor_options {
  *          1.004, ... times as large (Manteuffel 1980)
  *   ILU0   square: the same for L U
  * None pivots: rows and columns are in one order, which knows no values. That is
- * safe where A is positive definite or its diagonal dominates, and for the kinds
- * LDLT, LU and ILU0 it is checked: a pivot that is 0 or not finite is an error, and
- * so is one that is less than 1e-13 of what it is the difference of, since that is
- * rounding alone; below 1e-8 a warning names it. With LDLT and LU a system is then
- * solved: a residual, row by row, above 1e-6 of |A| |x| + |b| (Oettli and Prager
- * 1964) is an error, which names the largest multiplier, and above 1e-10 a warning.
+ * safe where A is positive definite or its diagonal dominates, and it is checked: a
+ * pivot that is 0 or not finite is an error, and so is one that is less than 1e-13 of
+ * what it is the difference of, since that is rounding alone; below 1e-8 a warning
+ * names it, but of kinds LLT and IC0. With LDLT and LU a system is then solved: a
+ * residual, row by row, above 1e-6 of |A| |x| + |b| (Oettli and Prager 1964) is an
+ * error, which names the largest multiplier, and above 1e-10 a warning.
  *
  * The order of rows is
  *   nd          nested dissection (METIS) all through: the least fill

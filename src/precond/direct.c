@@ -22,8 +22,8 @@ static tacit_status check(const tacit_operator *A)
     if (A->world->size > 1)
         FAIL(TACIT_UNSUPPORTED,
              "a factor to solve with (direct) is of one process, and here are "
-             "%d: solve with one, take --precond amg here, or tacit trsv, "
-             "where one process factors and all solve",
+             "%d: solve with one, take amg here, or solve on a grid "
+             "(tacit/trsv.h), where one process factors",
              A->world->size);
     return TACIT_OK;
 }

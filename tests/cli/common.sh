@@ -84,6 +84,17 @@ refused() {
     done
 }
 
+# told STATUS TEXT ARGUMENTS...: of one process
+told() {
+    want=$1
+    text=$2
+    shift 2
+    run 1 "$@"
+    [ $status = "$want" ] || complain "tacit $*: status $status, not $want"
+    [ "$(complaints | wc -l)" = 1 ] || complain "tacit $*: not one line"
+    complaints | grep -qF -- "$text" || complain "tacit $*: no '$text'"
+}
+
 # solved ARGUMENTS...: on one rank
 accepted() {
     run 1 "$@"

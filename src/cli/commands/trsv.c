@@ -331,10 +331,14 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     return cli_write_json(c, c->set.json, trsv_json(c, job));
 }
 
-/* Where nothing is said of a grid, a process that is alone takes its GPU. */
+/* Incomplete factors are for the host; where nothing is said of a grid, a process that
+ * is alone takes its GPU. */
 static tacit_status choose(const cli *c, bool *alone)
 {
-    *alone = cli_on_gpu(c) && c->ranks == 1 && !c->set.scheme && !c->set.grid;
+    const tacit_factor_kind kind = cli_kind_of(c->set.kind);
+    const bool whole = kind != TACIT_FACTOR_IC0 && kind != TACIT_FACTOR_ILU0;
+    *alone = cli_on_gpu(c) && c->ranks == 1 && !c->set.scheme && !c->set.grid &&
+             (has_gpus(c) || whole);
     if (has_gpus(c) && scheme_of(c) != TACIT_TRSV_3D)
         FAIL(TACIT_UNSUPPORTED,
              "--scheme %s: with --device cuda there is 3d alone: take that, or "

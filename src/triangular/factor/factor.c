@@ -198,6 +198,29 @@ tacit_status tct_factor_options_read(const tacit_factor_options *given,
     return check_options(out);
 }
 
+/* A row or a column without entries makes it singular, whatever they are. */
+static tacit_status check_structure(const tct_csr *A)
+{
+    int64_t bad = -1; /* the last one */
+    char *met = NULL;
+    TRY(TCT_ALLOC(A->rows, "a look for empty columns", &met));
+    memset(met, 0, (size_t)A->rows);
+    for (int64_t k = 0; k < A->ptr[A->rows]; k++) met[tct_csr_col(A, k)] = 1;
+    bool row = false;
+    for (int64_t i = A->rows - 1; i >= 0; i--) {
+        row = A->ptr[i] == A->ptr[i + 1];
+        if (!row && met[i]) continue;
+        bad = i;
+        break;
+    }
+    tct_free(met);
+    if (bad < 0) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s %" PRId64 " of the matrix has no entries, so that it is singular "
+         "whatever they are",
+         row ? "row" : "column", bad + 1);
+}
+
 static tacit_status check_matrix(const tacit_matrix *m, tacit_factor_kind kind)
 {
     if (m->world->size > 1)
@@ -215,6 +238,7 @@ static tacit_status check_matrix(const tacit_matrix *m, tacit_factor_kind kind)
         FAIL(TACIT_UNSUPPORTED,
              "a factor counts rows in 32 bits, and %" PRId64 " are too many",
              m->A.rows);
+    TRY(check_structure(&m->A));
     if (tct_has_upper(kind)) return TACIT_OK;
     TRY(tacit_matrix_check_symmetric(m));
     return kind == TACIT_FACTOR_IC0 ? tct_check_diagonal(m, "factor ic0")
@@ -245,7 +269,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
     tct_factor_show(L);
-    if (o->kind != TACIT_FACTOR_LLT) TRY(tct_factor_weigh(L, A));
+    TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)
+                                    : tct_factor_weigh(L, A));
     clock_in(&start, &L->info.numeric_seconds);
     return TACIT_OK;
 }

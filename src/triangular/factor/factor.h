@@ -188,6 +188,9 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
  * tacit_factor_create.
  * Errors      INPUT, NO_MEMORY. */
 tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
+/* Of kind LLT: has a pivot more of the diagonal than rounding?
+ * Errors      INPUT. */
+tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
 /* The error, and whether it is to be warned, that row `row`, in new numbers, comes
  * to `pivot`, of terms that make up `weight`; the least of them stay in `info`. */
 tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,

@@ -415,12 +415,15 @@ static tacit_status require_memory(numeric *N)
                  room = (double)tct_memory_available();
     info->peak_bytes = info->bytes + more;
     if (own + more <= room) return TACIT_OK;
-    FAIL(
-        TACIT_NO_MEMORY,
-        "the factor needs %.3g GiB of memory, for %" PRId64
-        " entries of L and %.3g GiB to make them, and %.3g GiB are free: solve "
-        "by a method with --precond amg, or with more memory",
-        (own + more) / 0x1p30, info->nonzeros, more / 0x1p30, room / 0x1p30);
+    const double incomplete = 18.0 * (double)N->A->ptr[info->rows] +
+                              92.0 * (double)info->rows; /* its set-up, too */
+    FAIL(TACIT_NO_MEMORY,
+         "the factor needs %.3g GiB of memory, for %" PRId64
+         " entries of L and %.3g GiB to make them, and %.3g GiB are free: an "
+         "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
+         "with --precond ic0 or amg, or with more memory",
+         (own + more) / 0x1p30, info->nonzeros, more / 0x1p30, room / 0x1p30,
+         incomplete / 0x1p30);
 }
 
 static tacit_status open_worker(const numeric *N, worker *w)

@@ -211,3 +211,28 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
     if (status >= 0) status = try_solve(L, A, &w);
     return status;
 }
+
+/* --- of L L' -------------------------------------------------------------------------- */
+
+/* Here the terms that a pivot is the difference of add up to the diagonal of A. */
+tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
+{
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t i = original_of(L, c);
+            const double l =
+                L->value[L->value_start[q] + (c - L->first[q]) * (h + 1)];
+            double a = 0.0;
+            for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+                if (A->col[k] == i) a = A->here[k];
+            if (share_of(l * l, a) >= TCT_PIVOT_LEAST) continue;
+            FAIL(TACIT_INPUT,
+                 "the matrix is singular, or not positive definite: its row "
+                 "%" PRId64 " comes to the pivot %g, which is but rounding "
+                 "beside its diagonal %g: shift it (--shift)",
+                 i + 1, l * l, a);
+        }
+    }
+    return TACIT_OK;
+}

@@ -76,25 +76,34 @@ static tacit_status read_upper(tacit_world *world, reading *r)
     return status;
 }
 
+static tacit_status refuse_number(const reading *r, int64_t k, int32_t base)
+{
+    FAIL(TACIT_INPUT,
+         "%s: number %" PRId64 " is %g: row numbers from %d to %" PRId64
+         " are wanted, each once",
+         r->files.permutation, k + 1, r->numbers[k], (int)base,
+         r->L.rows - 1 + base);
+}
+
 /* From 1, or from 0 if there is a 0: then every number is there once. */
 static tacit_status take_numbers(reading *r)
 {
     const int64_t n = r->L.rows;
     int32_t base = 1;
+    char *met = NULL;
     TRY(TCT_ALLOC(n, what, &r->original));
     for (int64_t k = 0; k < n; k++)
         if (r->numbers[k] == 0.0) base = 0;
-    for (int64_t k = 0; k < n; k++) {
+    tacit_status status = TCT_ALLOC(n, what, &met);
+    for (int64_t k = 0; k < n && status >= 0; k++) met[k] = 0;
+    for (int64_t k = 0; k < n && status >= 0; k++) {
         const double x = r->numbers[k] - base;
-        if (!(x >= 0.0 && x < (double)n) || x != floor(x))
-            FAIL(TACIT_INPUT,
-                 "%s: number %" PRId64 " is %g: row numbers from %d to "
-                 "%" PRId64 " are wanted, each once",
-                 r->files.permutation, k + 1, r->numbers[k], (int)base,
-                 n - 1 + base);
-        r->original[k] = (int32_t)x;
+        if (!(x >= 0.0 && x < (double)n) || x != floor(x) || met[(int64_t)x]++)
+            status = refuse_number(r, k, base);
+        else r->original[k] = (int32_t)x;
     }
-    return TACIT_OK;
+    tct_free(met);
+    return status;
 }
 
 /* The vectors beside `m`, which is L. */
