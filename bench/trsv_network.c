@@ -4,14 +4,16 @@
  * latency + bytes / bandwidth, and each end of one some of its processor's.
  *
  *     trsv_network [-l LATENCY] [-b BANDWIDTH] [-o OVERHEAD] [-m MEMORY]
- *                  [-L LEAVES] [-p RANKS,...] [-z PZ,...] MATRIX...
+ *                  [-L LEAVES] [-w WIDEST] [-p RANKS,...] [-z PZ,...]
+ *                  MATRIX...
  *
  * Of a process: it takes letters in the order in which they come, one after the
  * other; blocks cost their bytes over MEMORY [bytes/s]; nothing is lost in the
  * network, where no letter waits for another. No values are made. Prints
- * tab-separated: matrix, ranks, grid, seconds of 3d, baseline3d (as its authors ran
- * it, without trees), p2p, 2d on as many ranks (with trees), baseline over 3d, 2d over
- * 3d, and letters of 3d and baseline.
+ * tab-separated: matrix, ranks, grid, seconds of 3d, baseline3d (without trees, as its
+ * authors ran it, but driven by letters), the baseline with panels in order above the
+ * leaves (as in their code), p2p, 2d on as many ranks (with trees), both baselines and
+ * 2d over 3d, and letters of 3d and the baselines.
  *
  * The defaults are to be like the machine of "Unified communication optimization
  * strategies ..." [LG23], Cray XC40: 1.3 us and, of a node's 8 GB/s for 32 ranks,
@@ -29,6 +31,7 @@
 #include <tacit/tacit.h>
 #include <unistd.h>
 
+static int widest = TCT_WIDTH_USUAL;
 static double latency = 1.3e-6, bandwidth = 0.25e9, overhead = 0.4e-6,
               memory = 4.2e9;
 
@@ -51,7 +54,7 @@ static void need(bool there)
 static pattern cut(const tct_fronts *F, int leaves)
 {
     pattern p = {.first = NULL};
-    const int64_t width = TCT_WIDTH_USUAL;
+    const int64_t width = widest;
     int32_t panels = 0;
     int64_t rows = 0;
     for (int pass = 0; pass < 2; pass++) {
@@ -179,9 +182,13 @@ typedef struct {
 } process;
 
 typedef struct {
+    const tct_pattern *S;
+    const tct_grid *grid;
     process *all;
     heap sky;
     int64_t letters;
+    int *
+        waiting; /* [pz] processes that are about to go in order; NULL: none do */
 } network;
 
 static void send(network *n, process *p, int to, int box, int32_t panel,
@@ -318,12 +325,127 @@ static void take(network *n, process *p, const letter *l)
     work(n, p);
 }
 
+/* --- panels in order ---------------------------------------------------------------
+ * Above the leaves the authors' code of [SLV19] takes the panels of a node in their
+ * order, each with a blocking sum over all of a process row and a blocking broadcast
+ * over all of a process column, whether they have blocks there or not. */
+
+/* Processes of a row or a column of a grid, from `root` on. */
+typedef struct {
+    process *first;
+    int count, stride, root;
+} line;
+
+static line line_of(const network *n, int z, bool is_row, int32_t K,
+                    int32_t root)
+{
+    const tct_grid *g = n->grid;
+    const int x = is_row ? K % g->px : 0, y = is_row ? 0 : K % g->py,
+              count = is_row ? g->py : g->px;
+    return (line){.first = &n->all[tct_rank_at(g, x, y, z)],
+                  .count = count,
+                  .stride = is_row ? 1 : g->py,
+                  .root = root % count};
+}
+static process *in_line(const line *l, int k)
+{
+    return &l->first[(k + l->root) % l->count * l->stride];
+}
+static void hand(network *n, process *from, process *to, int64_t width)
+{
+    n->letters++;
+    from->now += overhead;
+    const double then = from->now + latency + 8.0 * (double)width / bandwidth;
+    to->now = (then > to->now ? then : to->now) + overhead;
+}
+/* By binomial trees. */
+static void add_up(network *n, const line *l, int64_t width)
+{
+    for (int step = 1; step < l->count; step *= 2)
+        for (int k = 0; k + step < l->count; k += 2 * step)
+            hand(n, in_line(l, k + step), in_line(l, k), width);
+}
+static void broadcast(network *n, const line *l, int64_t width)
+{
+    int step = 1;
+    while (step < l->count) step *= 2;
+    for (step /= 2; step > 0; step /= 2)
+        for (int k = 0; k + step < l->count; k += 2 * step)
+            hand(n, in_line(l, k), in_line(l, k + step), width);
+}
+
+/* All of a column's processes read what they have below panel K. */
+static void read_line(const line *column, int32_t K)
+{
+    for (int i = 0; i < column->count; i++) {
+        process *p = in_line(column, i);
+        const tct_side *c = &p->plan.sweep[stage_of(p)->sweep].col;
+        const int32_t k = find(c, K);
+        if (k < c->count && c->panel[k] == K) read_column(p, k);
+    }
+}
+
+/* One panel of a sweep; U is L', so that rows and columns change places. */
+static void in_order(network *n, int z, int32_t K, bool down)
+{
+    const tct_grid *g = n->grid;
+    const int64_t w = tct_width(n->S, K);
+    const line row = line_of(n, z, true, K, K % g->py),
+               column = line_of(n, z, false, K, K % g->px);
+    if (!down) read_line(&column, K);
+    add_up(n, down ? &row : &column, w);
+    in_line(&row, 0)->now += 4.0 * (double)(w * w) / memory;
+    broadcast(n, down ? &column : &row, w);
+    if (down) read_line(&column, K);
+}
+
+/* The sweep of a node by all processes of grid z, which are there. */
+static void sweep_in_order(network *n, int z)
+{
+    const process *p = &n->all[tct_rank_at(n->grid, 0, 0, z)];
+    const tct_stage *s = stage_of(p);
+    const tct_pattern *S = n->S;
+    const bool down = s->kind == TCT_SWEEP_L;
+    const int32_t node = tct_node_at(S, z, s->height),
+                  *start = &S->member_start[node];
+    for (int h = s->height + 1; !down && h < S->heights; h++) {
+        if (s[-1].kind != TCT_PASS_ON || s[-1].sends) break;
+        const int32_t above = tct_node_at(S, z, h);
+        for (int32_t i = S->member_start[above]; i < S->member_start[above + 1];
+             i++) {
+            const int32_t K = S->member[i];
+            const line row = line_of(n, z, true, K, K % n->grid->py);
+            broadcast(n, &row, tct_width(S, K));
+        }
+    }
+    for (int32_t i = start[0]; i < start[1]; i++)
+        in_order(n, z, S->member[down ? i : start[0] + start[1] - 1 - i], down);
+}
+
+static void go_on(network *n, process *p, bool begins);
+
+/* The last of its grid takes the others along. */
+static void wait_for_grid(network *n, process *p)
+{
+    const int z = p->plan.z, each = n->grid->px * n->grid->py;
+    if (++n->waiting[z] < each) return;
+    n->waiting[z] = 0;
+    sweep_in_order(n, z);
+    process *all = &n->all[tct_rank_at(n->grid, 0, 0, z)];
+    for (int k = 0; k < each; k++) all[k].stage++;
+    for (int k = 0; k < each; k++) go_on(n, &all[k], true);
+}
+
 /* All stages that need nothing more; of those that have begun one waits. */
 static void go_on(network *n, process *p, bool begins)
 {
     for (; p->stage < p->plan.steps; p->stage++, begins = true) {
         const tct_stage *s = stage_of(p);
         const int box = box_of(p);
+        if (n->waiting && is_sweep(s) && s->height > 0) {
+            wait_for_grid(n, p);
+            return;
+        }
         if (begins) {
             p->coming = p->plan.in[box];
             if (is_sweep(s)) begin_sweep(n, p);
@@ -354,12 +476,16 @@ static int32_t most_entries(const tct_trsv_plan *p)
 }
 
 /* Seconds from the first rank's beginning to the last one's end. */
-static double simulate(const tct_pattern *S, const tct_grid *g,
+static double simulate(const tct_pattern *S, const tct_grid *g, bool ordered,
                        int64_t *letters)
 {
     const int size = tct_grid_size(g);
-    network n = {.all = calloc((size_t)size, sizeof *n.all)};
+    network n = {.S = S, .grid = g, .all = calloc((size_t)size, sizeof *n.all)};
     need(n.all != NULL);
+    if (ordered) {
+        n.waiting = calloc((size_t)g->pz, sizeof *n.waiting);
+        need(n.waiting != NULL);
+    }
     double end = 0.0;
     for (int r = 0; r < size; r++) {
         process *p = &n.all[r];
@@ -394,6 +520,7 @@ static double simulate(const tct_pattern *S, const tct_grid *g,
     *letters = n.letters;
     free(n.sky.at);
     free(n.all);
+    free(n.waiting);
     return end;
 }
 
@@ -409,22 +536,24 @@ static tacit_status compare(const char *name, const pattern *p, int size,
                             int pz, double *two)
 {
     tct_pattern S;
-    int64_t letters[4];
-    double seconds[3];
+    enum { OURS, BASELINE, ORDERED, FLAT, SCHEMES };
+    int64_t letters[SCHEMES];
+    double seconds[SCHEMES];
     tct_grid g = grid_of(size, pz);
     TRY(tct_pattern_create(&p->P, pz, &S));
-    for (int k = 0; k < 3; k++) {
-        g.by_height = k == 1;
-        g.flat = k > 0;
-        seconds[k] = simulate(&S, &g, &letters[k]);
+    for (int k = 0; k < SCHEMES; k++) {
+        g.by_height = k == BASELINE || k == ORDERED;
+        g.flat = k != OURS;
+        seconds[k] = simulate(&S, &g, k == ORDERED, &letters[k]);
     }
     tct_pattern_clear(&S);
-    if (pz == 1) *two = seconds[0];
-    printf("%s\t%d\t%dx%dx%d\t%.4g\t%.4g\t%.4g\t%.4g\t%.2f\t%.2f\t%" PRId64
-           "\t%" PRId64 "\n",
-           name, size, g.px, g.py, g.pz, seconds[0], seconds[1], seconds[2],
-           *two, seconds[1] / seconds[0], *two / seconds[0], letters[0],
-           letters[1]);
+    if (pz == 1) *two = seconds[OURS];
+    printf("%s\t%d\t%dx%dx%d", name, size, g.px, g.py, g.pz);
+    for (int k = 0; k < SCHEMES; k++) printf("\t%.4g", seconds[k]);
+    printf("\t%.4g\t%.2f\t%.2f\t%.2f\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n",
+           *two, seconds[BASELINE] / seconds[OURS],
+           seconds[ORDERED] / seconds[OURS], *two / seconds[OURS],
+           letters[OURS], letters[BASELINE], letters[ORDERED]);
     fflush(stdout);
     return TACIT_OK;
 }
@@ -446,18 +575,19 @@ int main(int argc, char **argv)
     enum { MOST = 16 };
     int ranks[MOST] = {64, 256, 1024, 2048}, sizes = 4,
         pz[MOST] = {1, 4, 16, 32}, pzs = 4, leaves = 32, letter_ = 0;
-    while ((letter_ = getopt(argc, argv, "l:b:o:m:L:p:z:")) != -1) {
+    while ((letter_ = getopt(argc, argv, "l:b:o:m:L:p:w:z:")) != -1) {
         if (letter_ == 'l') latency = atof(optarg);
         else if (letter_ == 'b') bandwidth = atof(optarg);
         else if (letter_ == 'o') overhead = atof(optarg);
         else if (letter_ == 'm') memory = atof(optarg);
         else if (letter_ == 'L') leaves = atoi(optarg);
+        else if (letter_ == 'w') widest = atoi(optarg);
         else if (letter_ == 'p') sizes = numbers(optarg, MOST, ranks);
         else if (letter_ == 'z') pzs = numbers(optarg, MOST, pz);
         else return 1;
     }
-    printf("matrix\tranks\tgrid\t3d\tbaseline\tp2p\t2d\tbaseline/3d\t2d/3d\t"
-           "letters 3d\tletters baseline\n");
+    printf("matrix\tranks\tgrid\t3d\tbaseline\tin order\tp2p\t2d\tbaseline/3d\t"
+           "in order/3d\t2d/3d\tletters 3d\tletters baseline\tin order\n");
     for (; optind < argc; optind++) {
         pattern p;
         if (pattern_of(argv[optind], leaves, &p) < 0) {

@@ -65,9 +65,9 @@ static int64_t sweep(const tct_sliced *S, const tct_sliced_side *side,
     for (int64_t p = 0; p < S->n; p++) {
         const int rows = LANES / S->lanes;
         const int64_t s = p / rows, first = p % rows * S->lanes;
-        const int64_t cells = side->cell[s + 1] - side->cell[s];
+        const int64_t width = side->cell[s + 1] - side->cell[s];
         bool over = false;
-        for (int64_t k = 0; k < cells * S->lanes; k++) {
+        for (int64_t k = 0; k < width * S->lanes; k++) {
             const int64_t cell = side->cell[s] + k / S->lanes,
                           at = cell * LANES + first + k % S->lanes;
             const int32_t col = c->col[at];

@@ -80,7 +80,7 @@ typedef struct tacit_precond_options {
     const char *precision;   /* of the values on its levels: "double"; "float",
                               rounded to 24 bits; "auto": float where that
                               leaves smooth vectors what they have      */
-    const char *order; /* of the rows of ic0 and direct, as of
+    const char *order;       /* of the rows of ic0 and direct, as of
                           tacit_factor_options; of ic0 "top-nd", and on a GPU,
                           where rows that wait cost most, "multicolor"     */
     int leaves;       /* ... of its tree: a power of two up to 4096; 1    */

@@ -23,7 +23,7 @@ typedef struct tct_sliced_side {
 
 typedef struct tct_sliced {
     int64_t n, slices;
-    int lanes; /* of a row, a power of two */
+    int lanes;                /* of a row, a power of two */
     tct_sliced_side down, up; /* L, and L', whose diagonals are in `up` */
     void *own[6];             /* arrays that are not the factor's        */
 } tct_sliced;
