@@ -127,8 +127,10 @@ static void open_set(const tct_gpu_maker *M, tct_value_set *set)
     tct_value_set_zero(set);
 }
 
-/* Enough for several threads: windows of dense blocks have many entries each. */
-static bool has_much(const tct_gpu_maker *M, const tct_gpu_plan *P)
+/* Enough for several threads: windows of dense blocks have many entries each. A build
+ * without threads does not ask. */
+static __attribute__((unused)) bool has_much(const tct_gpu_maker *M,
+                                             const tct_gpu_plan *P)
 {
     const tct_local *A = M->slicing.A;
     return P->count > 16 || (P->count > 1 && A->ptr[A->rows] > MUCH);
