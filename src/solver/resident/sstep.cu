@@ -475,11 +475,12 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
+/* For few formats: of those that take long to compile it takes longest. */
 template <bool M> struct sstep_kernels {
     static constexpr bool has(int b, int store)
     {
-        if (M && !tct_has_with_m(b, store)) return false;
-        return b != 4 && b != 5 && (store == GPU_F64 || store == GPU_DICT8);
+        return store == GPU_F64 ? b == 1 || b == 3
+                                : store == GPU_DICT8 && b == 1;
     }
     template <int B, int STORE, int WALK>
     static constexpr auto code = solve<B, STORE, WALK, M>;
