@@ -473,6 +473,7 @@ static void resident_describe(const tct_run *R, char *text, size_t size)
     if (!K || H->slots == 0) return;
     const int n = snprintf(text, size, "%d blocks, ", H->blocks);
     say_barriers(K, text + n, size - (size_t)n);
+    if (H->vectors == 0) return;
     const size_t at = strlen(text);
     snprintf(text + at, size - at, ", %.1f of %d vectors on the chip",
              H->on_chip / H->slots, H->vectors);
