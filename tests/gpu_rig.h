@@ -105,7 +105,7 @@ static inline bool always_resident(const char *format, const char *method)
            strcmp(method, "pipelined") != 0 &&
            strcmp(method, "flexible") != 0 &&
            (strcmp(format, "sell/f64") == 0 ||
-            strcmp(format, "bsell/f64") == 0);
+            (strcmp(format, "bsell/f64") == 0 && strcmp(method, "sstep") != 0));
 }
 
 /* A solver with the operator that is in `r`; false if there is no such loop. */

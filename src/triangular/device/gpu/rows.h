@@ -2,8 +2,9 @@
  * triangular/device/gpu/rows.h - the kernel of triangular/device/rows.h.
  *
  * Rows are in the order of their level; some lanes, or one, have a row, and their
- * warp those that follow one another. An element of the solution is a number that no arithmetic makes until
- * it is there: who reads it has it, or reads again, without a flag or a fence. Warps
+ * warp those that follow one another. An element of the solution is a number that no
+ * arithmetic makes until it is there: who reads it has it, or reads again, without a
+ * flag or a fence. Warps
  * take their share of rows in order, all of L and then of L', and never more warps
  * are started than the GPU holds: the first row that is missing is always some
  * running warp's next one. */
