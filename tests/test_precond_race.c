@@ -116,6 +116,12 @@ static void what_is_easy_costs_nothing_more(void **state)
     close_problem(&p);
 }
 
+/* While it solved: its time is until then. */
+static bool was_given_up(const tacit_precond_trial *t)
+{
+    return t->reason && strcmp(t->reason, "another solves faster") == 0;
+}
+
 /* Of very many solves the set-up is nothing, and amg solves faster. */
 static void many_solves_are_worth_a_set_up(void **state)
 {
@@ -130,8 +136,10 @@ static void many_solves_are_worth_a_set_up(void **state)
                               *jacobi = trial_of(&p, "jacobi");
     assert_true(amg->iterations > 0 && amg->setup_seconds > 0.0);
     assert_true(jacobi->iterations > 0);
-    assert_string_equal(
-        name, amg->solve_seconds < jacobi->solve_seconds ? "amg" : "jacobi");
+    const bool faster =
+        was_given_up(jacobi) ||
+        (!was_given_up(amg) && amg->solve_seconds < jacobi->solve_seconds);
+    assert_string_equal(name, faster ? "amg" : "jacobi");
     close_problem(&p);
 }
 
