@@ -2,7 +2,6 @@
  * tests/test_partition.c - cuts of a matrix, and rows that move.
  * RUN: np=1,2,3,4 */
 #include "rows.h"
-#include <math.h>
 
 /* --- partitions ----------------------------------------------------------- */
 
@@ -262,66 +261,6 @@ static void boxes_need_a_grid(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- layers ----------------------------------------------------------------- */
-
-static void cuts_are_between_layers(void **state)
-{
-    (void)state;
-    static const struct {
-        int64_t n[3];
-        double slack;
-        int parts;
-        int64_t first[5]; /* layers before each part; -1: no such cut */
-    } cuts[] = {
-        {{3, 5, 64}, 0.0, 2, {0, 32, 64}},
-        {{3, 5, 64}, 0.05, 3, {0, 22, 42, 64}},
-        {{3, 5, 64}, 0.125, 3, {0, 24, 40, 64}},
-        {{3, 5, 100}, 0.05, 2, {0, 48, 100}},
-        {{3, 5, 100}, 0.02, 2, {0, 50, 100}},
-        {{3, 5, 64}, 0.0, 3, {-1, -1, -1, -1}},
-        {{7, 36, 1}, 0.0, 3, {0, 12, 24, 36}},
-        {{48, 1, 1}, 0.0, 3, {0, 16, 32, 48}},
-        {{9, 9, 4}, 1.0, 4, {-1, -1, -1, -1, -1}}, /* parts would be empty */
-    };
-    for (size_t k = 0; k < sizeof cuts / sizeof *cuts; k++) {
-        const int64_t *n = cuts[k].n;
-        const int64_t layer = n[2] > 1 ? n[0] * n[1] : n[1] > 1 ? n[0] : 1;
-        for (int p = 0; p <= cuts[k].parts; p++) {
-            const int64_t at =
-                tct_layers_share(n, cuts[k].slack, cuts[k].parts, p);
-            const int64_t before = cuts[k].first[p];
-            assert_int_equal(at, before < 0 ? -1 : before * layer);
-        }
-    }
-}
-
-/* A row for each point only: and the matrix is the same. */
-static void slack_deals_whole_layers(void **state)
-{
-    (void)state;
-    tacit_matrix *m = NULL;
-    const int size = tacit_world_size(test_world());
-    tacit_matrix_options o = {.size = sizeof o, .slack = 0.1};
-    assert_int_equal(
-        tacit_matrix_open(test_world(), "poisson3d:4x5x62", &o, &m), TACIT_OK);
-    assert_int_equal(m->A.global_rows, 4 * 5 * 62);
-    if (size > 1) assert_int_equal(m->A.first % (2 * 4 * 5), 0);
-    assert_true((double)(m->A.rows * size) <= 1.1 * 4 * 5 * 62);
-    assert_int_equal(tacit_matrix_check_symmetric(m), TACIT_OK);
-    tacit_matrix_destroy(&m);
-    assert_int_equal(tacit_matrix_open(test_world(), "elasticity3d:7", &o, &m),
-                     TACIT_OK);
-    assert_true(m->A.rows * size <= m->A.global_rows + size);
-    tacit_matrix_destroy(&m);
-    static const double bad[] = {-0.1, 1.5, NAN};
-    for (int k = 0; k < 3; k++) {
-        o.slack = bad[k];
-        assert_int_equal(tacit_matrix_open(test_world(), "poisson1d:9", &o, &m),
-                         TACIT_INVALID);
-        assert_message("slack");
-    }
-}
-
 /* --- files ---------------------------------------------------------------- */
 
 /* Write a partition file with a line for each of `n` rows, then `more`. */
@@ -473,8 +412,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(boxes_are_boxes_and_cut_little),
         cmocka_unit_test(boxes_of_what_has_moved),
         cmocka_unit_test(boxes_need_a_grid),
-        cmocka_unit_test(cuts_are_between_layers),
-        cmocka_unit_test(slack_deals_whole_layers),
         cmocka_unit_test(partition_file),
         cmocka_unit_test(partition_file_errors),
         cmocka_unit_test(no_memory_leaves_nothing_behind),

@@ -45,17 +45,12 @@ typedef struct tacit_matrix_options {
     size_t size;     /* of this struct, set by the caller: status.h */
     double shift;    /* A + shift I instead of A, which must be square */
     bool drop_zeros; /* forget entries that are then stored but zero   */
-    double slack;    /* 0 to 1: a rank may get so much more than the mean of
-                        the rows of a gallery matrix with a row for each point
-                        of a grid, so that cuts are between whole layers of
-                        points, 2, 4 or 8 together, as suits preconditioner
-                        amg; 0: where all get as many            */
 } tacit_matrix_options;
 
 /* Read a file, told by its content, or make a gallery matrix, told by
  * "name:arguments"; "-" is standard input, which rank 0 reads; `options` NULL
  * is all defaults. A METIS graph is read as its Laplacian, which a shift makes
- * definite. Rows are dealt out contiguously, as many to each (or see slack). A text file is read by rank 0 in
+ * definite. Rows are dealt out contiguously. A text file is read by rank 0 in
  * pieces; of a .tacit file or a gallery matrix each rank reads or makes only
  * its part.
  * Collective.  Borrows `world`.

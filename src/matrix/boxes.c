@@ -5,9 +5,7 @@
  *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
  *        parts is cut in two across its longest side, and so on. Any number of
  *        parts will do; where it is a cube, such as 27, boxes of a grid of
- *        3 x 3 x 3 would have a little less surface.
- *
- * And in slabs of whole layers, as rows are dealt where that suits (matrix.h). */
+ *        3 x 3 x 3 would have a little less surface. */
 #include "matrix/matrix.h"
 #include "matrix/parallel.h"
 #include <inttypes.h>
@@ -65,36 +63,4 @@ void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part)
                               point / n[0] / n[1]};
         part[i] = part_of(n, x, parts);
     }
-}
-
-/* --- layers ----------------------------------------------------------------- */
-
-/* The slowest side is cut at multiples of `thick`, those that are nearest. */
-static int64_t layers_before(int64_t side, int64_t thick, int parts, int part)
-{
-    if (part == parts) return side;
-    const int64_t twice = 2 * thick * parts;
-    return thick * ((2 * side * part + thick * parts) / twice);
-}
-
-static bool layers_fit(int64_t side, int64_t thick, double slack, int parts)
-{
-    int64_t most = 0, least = side;
-    for (int p = 0; p < parts; p++) {
-        const int64_t layers = layers_before(side, thick, parts, p + 1) -
-                               layers_before(side, thick, parts, p);
-        if (layers > most) most = layers;
-        if (layers < least) least = layers;
-    }
-    return least > 0 && (double)(most * parts) <= (1.0 + slack) * (double)side;
-}
-
-int64_t tct_layers_share(const int64_t n[3], double slack, int parts, int part)
-{
-    const int d = n[2] > 1 ? 2 : n[1] > 1 ? 1 : 0;
-    const int64_t layer = (d > 0 ? n[0] : 1) * (d > 1 ? n[1] : 1);
-    for (int64_t thick = 8; thick > 1; thick /= 2)
-        if (layers_fit(n[d], thick, slack, parts))
-            return layer * layers_before(n[d], thick, parts, part);
-    return -1;
 }

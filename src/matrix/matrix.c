@@ -202,24 +202,13 @@ static tacit_status alter(const char *name, const tacit_matrix_options *o,
     return TACIT_OK;
 }
 
-/* The first row that is dealt to `rank`. */
-static int64_t first_row(const tct_gallery_matrix *g, double slack, int size,
-                         int rank)
-{
-    const int64_t *n = g->grid;
-    const bool scalar = n[0] > 0 && n[0] * n[1] * n[2] == g->rows;
-    const int64_t row =
-        scalar && size > 1 ? tct_layers_share(n, slack, size, rank) : -1;
-    return row < 0 ? tct_share(g->rows, size, rank) : row;
-}
-
 /* This rank's share of the gallery matrix `g`, if all shares of the processes
  * on this machine fit. */
 static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
                               const tacit_matrix_options *o, tct_csr *A)
 {
-    const int64_t first = first_row(g, o->slack, w->size, w->rank);
-    const int64_t last = first_row(g, o->slack, w->size, w->rank + 1);
+    const int64_t first = tct_share(g->rows, w->size, w->rank);
+    const int64_t last = tct_share(g->rows, w->size, w->rank + 1);
     const double bytes = tct_gallery_bytes(g, last - first);
     TRY(tct_memory_require(bytes * w->local_size, g->name));
     TRY(tct_gallery_fill(g, first, last - first, A));
@@ -308,8 +297,6 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
     tacit_matrix_options o = {0};
     if (options)
         TRY(tct_read_sized("tacit_matrix_options", options, &o, sizeof o));
-    if (!(o.slack >= 0.0 && o.slack <= 1.0))
-        FAIL(TACIT_INVALID, "slack of ranks: expected 0 to 1, got %g", o.slack);
     TRY(tct_gallery_find(name, NULL) ? open_gallery(world, name, &o, out)
                                      : open_file(world, name, &o, out));
     (*out)->shift = o.shift;

@@ -120,12 +120,6 @@ tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
 tacit_status tct_boxes_check(const tacit_matrix *m);
 void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part);
 
-/* The first point of part `part` of a grid of n[0] x n[1] x n[2], x fastest, in
- * slabs of 8 layers each, else 4, else 2, the last one the rest: where aggregates
- * of rows (precond/amg) end, too. No part is empty or has more than 1 + `slack` of
- * the mean; -1: there is no such cut. The number of all points for `part` = `parts`. */
-int64_t tct_layers_share(const int64_t n[3], double slack, int parts, int part);
-
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.
  * Collective.  Errors IO, INPUT. */

@@ -93,22 +93,12 @@ static tacit_status check(const cli *c, cli_use use, cli_problem *p)
     return TACIT_OK;
 }
 
-/* Aggregates of rows do not reach across ranks. Ending where they would end by
- * themselves saves multigrid up to a fifth of its iterations on several ranks. */
-static double slack_for(const cli *c)
-{
-    const char *precond = c->set.precond;
-    const bool multigrid = precond && strcmp(precond, "amg") == 0;
-    return multigrid ? 1.0 / 12.0 : 0.0;
-}
-
 static tacit_status read_matrix(const cli *c, const char *name, cli_use use,
                                 cli_problem *p)
 {
     const tacit_matrix_options options = {.size = sizeof options,
                                           .shift = c->set.shift,
-                                          .drop_zeros = c->set.drop_zeros,
-                                          .slack = slack_for(c)};
+                                          .drop_zeros = c->set.drop_zeros};
     const double start = base_seconds();
     TRY(tacit_matrix_open(c->world, name, &options, &p->matrix));
     p->read_seconds = base_seconds() - start;
