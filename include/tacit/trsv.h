@@ -19,10 +19,12 @@
  * one solve to the next.
  *
  * With a queue on GPUs, a grid of 1 x 1 x Pz, each rank's part is on its GPU. Where
- * kernels of the ranks store into each other's memory (links peer and nvshmem) a
- * solve is one kernel on each: L, sums of what they share, in log2 Pz messages a
- * rank, and U; else L and U are a kernel each, and between them messages go as the
- * queue's do. The same columns then give the same bits in every run.
+ * kernels of the ranks store into each other's memory (link peer) a solve is one
+ * kernel on each: L, sums of what they share, in log2 Pz messages a rank, and U;
+ * else L and U are a kernel each, and between them messages go as the queue's do.
+ * The same columns then give the same bits in every run. Tried with links peer, shm
+ * and mpi: nccl, and nvshmem, which is to go as peer does, are not refused, but no
+ * triangular solve has been run with them.
  *
  *     options.queue = queue;                        // "cuda", of `world`
  *     tacit_trsv_solve(T, columns, B, ldb, X, ldx); // device pointers

@@ -375,7 +375,7 @@ const cli_command cli_command_trsv = {
         "that "
         "of a solve what copying at full speed would take to read L "
         "twice. Several solve on their GPUs with --device cuda, on a grid of "
-        "1 x 1 x Pz: where --comm is peer or nvshmem L, what they share, and U "
+        "1 x 1 x Pz: where --comm is peer L, what they share, and U "
         "are one kernel on each.\n\nRHS is a vector file, or ones, or "
         "manufactured: b = A x*, "
         "x* "
