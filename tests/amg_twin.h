@@ -66,6 +66,7 @@ static inline void twin_sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
         sum += g->count[k];
     }
     g->sum[n] = sum;
+    g->state->total = (uint64_t)sum;
 }
 
 /* By as many threads as are of no power of two, one after the other. */

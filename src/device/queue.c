@@ -586,6 +586,12 @@ void q_free(tacit_queue *q, double *p)
     if (p) layer->ops->free(layer, q, p);
 }
 
+/* Other ranks may reach memory by its handle, which is that of a slab. */
+void q_reserve(tacit_queue *q, size_t slab)
+{
+    if (q->device->reserve && q->ranks == 1) q->device->reserve(q, slab);
+}
+
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
     REQUIRE(queue != NULL && out != NULL);

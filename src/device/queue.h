@@ -303,6 +303,8 @@ typedef struct tct_device_ops {
     void (*close)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
     void (*free)(tacit_queue *q, void *p);
+    /* See q_reserve. OPTIONAL */
+    void (*reserve)(tacit_queue *q, size_t slab);
     void (*run)(tacit_queue *q, const tct_op *op);
     void (*sync)(tacit_queue *q);
     /* Start all that was enqueued. OPTIONAL */
@@ -588,6 +590,11 @@ tacit_status q_own_status(tacit_queue *q);
 /* n doubles on the device, NULL (and a failed queue) if there are none. */
 double *q_alloc(tacit_queue *q, size_t n);
 void q_free(tacit_queue *q, double *p);
+
+/* Until this is said of 0 bytes, memory of this thread on the device of `q` comes
+ * out of slabs of so many, where that is faster: for set-up, which takes and gives
+ * back many pieces (device/reserve.h). All that is enqueued on it is of `q`. */
+void q_reserve(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);

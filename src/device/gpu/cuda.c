@@ -3,6 +3,7 @@
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/record.h"
+#include "device/reserve.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,12 +32,45 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
 
 /* --- memory ----------------------------------------------------------------- */
 
-static void *device_alloc(size_t bytes)
+/* What this thread's set-up has memory from (device/reserve.h), and the stream
+ * that all work on it is enqueued on, so that a piece may be taken again before
+ * those who had it are through with it. */
+static _Thread_local struct {
+    tct_reserve *from; /* NULL: nothing */
+    gpu_stream stream;
+} reserved;
+
+static void *runtime_alloc(size_t bytes)
 {
     void *p = NULL;
     if (gpu_malloc(&p, bytes ? bytes : 1) == GPU_OK) return p;
     (void)gpu_last_error();
     return NULL;
+}
+
+static void runtime_free(void *p)
+{
+    (void)gpu_free(p);
+}
+
+static void *device_alloc(size_t bytes)
+{
+    return reserved.from ? tct_reserve_take(reserved.from, bytes)
+                         : runtime_alloc(bytes);
+}
+
+/* Wait until nobody is at work on new memory. */
+static gpu_error settle(void)
+{
+    return reserved.from ? gpu_stream_sync(reserved.stream) : GPU_OK;
+}
+
+static void cuda_reserve(tacit_queue *q, size_t slab)
+{
+    const tct_reserve_source runtime = {runtime_alloc, runtime_free};
+    tct_reserve_close(reserved.from);
+    reserved.from = slab > 0 ? tct_reserve_open(runtime, slab) : NULL;
+    reserved.stream = tct_gpu_of(q)->stream;
 }
 
 tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
@@ -45,21 +79,21 @@ tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
     if (!p)
         FAIL(TACIT_NO_MEMORY, "no GPU memory for %.3f GiB",
              (double)bytes / 0x1p30);
-    gpu_error error = from && bytes > 0
-                          ? gpu_memcpy(p, from, bytes, GPU_TO_DEVICE)
-                      : bytes > 0 ? gpu_memset(p, 0xff, bytes)
-                                  : GPU_OK;
+    gpu_error error = settle();
+    if (error == GPU_OK && bytes > 0)
+        error = from ? gpu_memcpy(p, from, bytes, GPU_TO_DEVICE)
+                     : gpu_memset(p, 0xff, bytes);
     /* a copy from pageable memory may return before it has arrived, and a
      * non-blocking stream would not wait for it */
     if (error == GPU_OK) error = gpu_stream_sync(NULL);
-    if (error != GPU_OK) gpu_free(p);
+    if (error != GPU_OK) tct_gpu_release(p);
     else memcpy(out, &p, sizeof p);
     return tct_gpu_status(error, "copying to the device");
 }
 
 void tct_gpu_release(void *p)
 {
-    if (p) (void)gpu_free(p);
+    if (p && !tct_reserve_give(p)) runtime_free(p);
 }
 
 tacit_status tct_gpu_require(double bytes, const char *what)
@@ -83,7 +117,8 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
     tct_gpu_flush(q);
     void *p = device_alloc(bytes);
     if (p && tct_gpu_poisons()) /* NaN: nothing may rest on new memory */
-        (void)(gpu_memset(p, 0xff, bytes) == GPU_OK && gpu_stream_sync(NULL));
+        (void)(settle() == GPU_OK && gpu_memset(p, 0xff, bytes) == GPU_OK &&
+               gpu_stream_sync(NULL));
     return p;
 }
 
@@ -163,7 +198,9 @@ static void cuda_sync(tacit_queue *q)
 
 static void cuda_free(tacit_queue *q, void *p)
 {
-    cuda_sync(q);
+    if (reserved.from && reserved.stream == tct_gpu_of(q)->stream)
+        tct_gpu_flush(q);
+    else cuda_sync(q);
     tct_gpu_release(p);
 }
 
@@ -645,6 +682,7 @@ const tct_device_ops tct_device_cuda = {
     .close = cuda_close,
     .alloc = cuda_alloc,
     .free = cuda_free,
+    .reserve = cuda_reserve,
     .run = cuda_run,
     .sync = cuda_sync,
     .flush = tct_gpu_flush,

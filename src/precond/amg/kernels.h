@@ -14,7 +14,7 @@ typedef struct tct_amg_kernels {
     /* The task, for each number below `n`. */
     void (*each)(tacit_queue *q, tct_amg_task task, int64_t n,
                  const tct_amg_work *g);
-    /* sum[k] of what `count` [n] has before k; sum[n]: all. */
+    /* sum[k] of what `count` [n] has before k; sum[n], state->total: all. */
     void (*sum_up)(tacit_queue *q, int64_t n, const tct_amg_work *g);
     /* The rows of `out`: how many entries each has into `count`, or the
      * entries. */

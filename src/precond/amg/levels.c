@@ -524,8 +524,8 @@ static tacit_status recall_smooth(growth *g)
     return tct_agree(g->A->world, status);
 }
 
-tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
-                           const tct_precond_source *from, const tct_amg *as)
+static tacit_status build(tct_amg *M, const tacit_operator *A,
+                          const tct_precond_source *from, const tct_amg *as)
 {
     growth g = {.M = M, .as = as, .A = A};
     double start = tct_seconds();
@@ -548,6 +548,23 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
     tell(&g, "factor of corrections found", start);
     TRY(tct_amg_bottom_create(M));
     return tct_amg_describe(M);
+}
+
+/* Of some vectors of `rows`. */
+static size_t slab_for(int64_t rows)
+{
+    const size_t least = (size_t)1 << 20, most = (size_t)64 << 20;
+    const size_t bytes = 8 * sizeof(double) * (size_t)rows;
+    return bytes < least ? least : bytes > most ? most : bytes;
+}
+
+tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
+                           const tct_precond_source *from, const tct_amg *as)
+{
+    q_reserve(A->q, slab_for(A->n));
+    const tacit_status status = build(M, A, from, as);
+    q_reserve(A->q, 0);
+    return status;
 }
 
 void tct_amg_clear(tct_amg *M)

@@ -91,10 +91,7 @@ static void each(const tct_amg_there *t, tct_amg_task task, int64_t n)
 
 static void clear_state(const tct_amg_there *t)
 {
-    const tct_amg_state none = {.count = 0};
-    double zeros[TCT_AMG_STATE];
-    memcpy(zeros, &none, sizeof none);
-    q_put(t->q, TCT_AMG_STATE, zeros, (double *)(void *)t->g.state);
+    q_fill(t->q, TCT_AMG_STATE, 0.0, (double *)(void *)t->g.state);
 }
 
 static tacit_status look_at_state(tct_amg_there *t)
@@ -106,14 +103,19 @@ static tacit_status look_at_state(tct_amg_there *t)
     return q_own_status(t->q);
 }
 
-/* Sum up `count` [n]; what it comes to in all. */
-static tacit_status sum_up(tct_amg_there *t, int64_t n, int64_t *all)
+/* Sum up `count` [n]; what it comes to in all is in the state. */
+static void sum_up(const tct_amg_there *t, int64_t n)
 {
-    double last = 0.0;
     t->kernels->sum_up(t->q, n, &t->g);
-    q_get(t->q, 1, (const double *)(const void *)(t->g.sum + n), &last);
-    memcpy(all, &last, sizeof *all);
-    return q_own_status(t->q);
+}
+
+/* ... and read it. */
+static tacit_status find_sum(tct_amg_there *t, int64_t n, int64_t *all)
+{
+    sum_up(t, n);
+    TRY(look_at_state(t));
+    *all = (int64_t)t->seen.total;
+    return TACIT_OK;
 }
 
 /* --- a pass ------------------------------------------------------------------------ */
@@ -134,12 +136,15 @@ static void enqueue_round(tct_amg_there *t, int64_t n)
     g->other = open;
 }
 
-/* A round pairs a row, or it is the last but one: they end. */
+/* A round pairs a row, or it is the last but one: they end. Pairs are counted
+ * before each look, since it is mostly the last. */
 static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
 {
     int64_t n = rows;
     for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
         for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
+        each(t, TCT_AMG_lead, rows);
+        sum_up(t, rows);
         TRY(look_at_state(t));
         if (t->seen.done) break;
         n = (int64_t)t->seen.count;
@@ -147,7 +152,8 @@ static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
     return TACIT_OK;
 }
 
-static tacit_status match(tct_amg_there *t, int *rounds)
+/* Rows in pairs, or alone: so many. */
+static tacit_status match(tct_amg_there *t, int *rounds, int64_t *pairs)
 {
     const int64_t rows = t->g.A.rows;
     const tct_amg_state *s = &t->seen;
@@ -161,6 +167,7 @@ static tacit_status match(tct_amg_there *t, int *rounds)
         TRY(run_rounds(t, rows));
     }
     *rounds += (int)s->rounds;
+    *pairs = (int64_t)s->total;
     return TACIT_OK;
 }
 
@@ -172,14 +179,13 @@ static tacit_status contract(tct_amg_there *t, double **memory)
     clear_state(t);
     each(t, TCT_AMG_measure, g->coarse);
     t->kernels->merge(t->q, false, g);
-    TRY(sum_up(t, g->coarse, &entries));
-    TRY(look_at_state(t));
+    TRY(find_sum(t, g->coarse, &entries));
     if (t->seen.too_long)
         FAIL(TACIT_UNSUPPORTED, "rows of more than %d entries", TCT_AMG_LONG);
     TRY(open_csr(t->q, g->coarse, entries, memory, &g->out));
     each(t, TCT_AMG_starts, g->coarse + 1);
     t->kernels->merge(t->q, true, g);
-    return q_own_status(t->q);
+    return TACIT_OK;
 }
 
 /* Rows in pairs; *memory is that of their matrix, unless they are the last. */
@@ -188,9 +194,7 @@ static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = g->A.rows;
-    TRY(match(t, rounds));
-    each(t, TCT_AMG_lead, rows);
-    TRY(sum_up(t, rows, &g->coarse));
+    TRY(match(t, rounds, &g->coarse));
     each(t, TCT_AMG_number, rows);
     g->step = step;
     each(t, TCT_AMG_go_up, t->A.rows);
@@ -249,7 +253,7 @@ static tacit_status join_alone(tct_amg_there *t)
     each(t, TCT_AMG_place, rows);
     each(t, TCT_AMG_stays, g->coarse);
     int64_t count = 0;
-    TRY(sum_up(t, g->coarse, &count));
+    TRY(find_sum(t, g->coarse, &count));
     each(t, TCT_AMG_renumber, rows);
     g->of = g->up;
     each(t, TCT_AMG_renumber, t->B.rows);
@@ -274,9 +278,9 @@ static tacit_status open_transfer(tct_amg_there *t)
     return tacit_queue_alloc(t->q, coarse, &t->next);
 }
 
-/* The `rows` of each aggregate as `of` says, ascending; *elements: of any. */
-static tacit_status list_members(tct_amg_there *t, int64_t rows, int32_t *of,
-                                 int32_t *ptr, int32_t *list, int64_t *elements)
+/* The `rows` of each aggregate as `of` says, ascending. */
+static void list_members(tct_amg_there *t, int64_t rows, int32_t *of,
+                         int32_t *ptr, int32_t *list)
 {
     tct_amg_work *g = &t->g;
     int32_t *const was = g->of;
@@ -285,13 +289,12 @@ static tacit_status list_members(tct_amg_there *t, int64_t rows, int32_t *of,
     g->list = list;
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_member, rows);
-    TRY(sum_up(t, g->coarse, elements));
+    sum_up(t, g->coarse);
     each(t, TCT_AMG_begin, g->coarse + 1);
     each(t, TCT_AMG_none, g->coarse);
     each(t, TCT_AMG_fill, rows);
     each(t, TCT_AMG_sort, g->coarse);
     g->of = was;
-    return TACIT_OK;
 }
 
 /* P, and the smooth vector of the next level. */
@@ -304,8 +307,10 @@ static tacit_status make_p(tct_amg_there *t)
     g->scaled = t->down.weight;
     g->listed = t->down.listed;
     g->smooth = t->next;
-    TRY(list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
-                     (int32_t *)(void *)t->down.list, &t->down.sets.elements));
+    list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
+                 (int32_t *)(void *)t->down.list);
+    TRY(look_at_state(t));
+    t->down.sets.elements = (int64_t)t->seen.total;
     each(t, TCT_AMG_weigh, g->coarse);
     each(t, TCT_AMG_weigh_none, rows);
     t->down.sets.ptr = g->ptr;
@@ -313,14 +318,13 @@ static tacit_status make_p(tct_amg_there *t)
     g->up = (int32_t *)(void *)t->down.of;
     each(t, TCT_AMG_copy, rows);
     g->up = up;
-    return q_own_status(t->q);
+    return TACIT_OK;
 }
 
 /* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
 static tacit_status galerkin(tct_amg_there *t)
 {
     tct_amg_work *g = &t->g;
-    int64_t elements = 0;
     tacit_queue_free(t->q, &t->coarse);
     g->pairs = false;
     g->sorted = true;
@@ -330,7 +334,7 @@ static tacit_status galerkin(tct_amg_there *t)
         g->A = t->B;
         g->weight = g->vector = g->diag;
         g->group = g->up;
-        TRY(list_members(t, t->B.rows, g->up, g->first, g->upper, &elements));
+        list_members(t, t->B.rows, g->up, g->first, g->upper);
         each(t, TCT_AMG_scale, t->B.rows);
     }
     const tacit_status status = contract(t, &t->coarse);
@@ -552,7 +556,7 @@ static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
     int64_t entries = 0;
     *out = t->kernels->count(A, t->g.count);
     if (!*out) return TACIT_OK;
-    TRY(sum_up(t, A->n, &entries));
+    TRY(find_sum(t, A->n, &entries));
     *out = entries == A->info.nonzeros;
     if (!*out) return TACIT_OK;
     TRY(open_csr(t->q, A->n, entries, &t->matrix, &t->A));

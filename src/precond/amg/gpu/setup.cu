@@ -16,7 +16,8 @@ enum {
     WARPS = 8,    /* of a block, with a row each            */
     PER_SM = 16,  /* blocks of such, so that rows are shared out evenly */
     LONGS = 1024, /* blocks for rows that take one            */
-    LEAST = 4096  /* numbers of a stretch, at least            */
+    LEAST = 4096, /* numbers of a stretch, at least            */
+    SLIM = 6      /* blocks of slim tasks on a multiprocessor   */
 };
 
 static gpu_stream stream_of(tacit_queue *q)
@@ -27,29 +28,37 @@ static gpu_stream stream_of(tacit_queue *q)
 
 /* --- tasks ---------------------------------------------------------------------- */
 
-#define X(name)                                                          \
-    static __global__ void __launch_bounds__(THREADS)                    \
-        name##_kernel(const __grid_constant__ tct_amg_work g, int64_t n) \
-    {                                                                    \
-        const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;   \
-        if (i < n) tct_amg_task_##name(&g, i);                           \
-    }
-TCT_AMG_TASKS(X)
+/* All in one kernel, since the driver loads a kernel when it is first used, which
+ * takes as long as the task on a large level. */
+static __global__ void __launch_bounds__(THREADS, SLIM)
+    do_task(const __grid_constant__ tct_amg_work g, tct_amg_task task,
+            int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    switch (task) {
+#define X(name) \
+    case TCT_AMG_##name: tct_amg_task_##name(&g, i); break;
+        TCT_AMG_SLIM_TASKS(X)
 #undef X
+    default: break;
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    look(const __grid_constant__ tct_amg_work g, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) tct_amg_task_look(&g, i);
+}
 
 static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
                      const tct_amg_work *g)
 {
     const gpu_stream stream = stream_of(q);
     const int blocks = tct_grid(n, THREADS, INT32_MAX);
-    switch (task) {
-#define X(name)                                               \
-    case TCT_AMG_##name:                                      \
-        name##_kernel<<<blocks, THREADS, 0, stream>>>(*g, n); \
-        break;
-        TCT_AMG_TASKS(X)
-#undef X
-    }
+    if (task == TCT_AMG_look) look<<<blocks, THREADS, 0, stream>>>(*g, n);
+    else do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
 }
 
@@ -102,7 +111,10 @@ static __global__ void __launch_bounds__(WIDE)
     const int64_t before =
         before_in_block(mine ? g.partial[threadIdx.x] : 0, &all);
     if (mine) g.partial[threadIdx.x] = before;
-    if (threadIdx.x == 0) g.sum[n] = all;
+    if (threadIdx.x == 0) {
+        g.sum[n] = all;
+        g.state->total = (uint64_t)all;
+    }
 }
 
 static __global__ void __launch_bounds__(WIDE)
