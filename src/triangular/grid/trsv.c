@@ -220,6 +220,7 @@ static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
         P->kind == TACIT_FACTOR_LU || P->kind == TACIT_FACTOR_ILU0;
     const char *why;
     T->dense = tct_dense_get(&why);
+    T->one = tct_one_column_best();
     TRY(tct_pattern_create(P, grid->pz, S));
     TRY(tct_foresee(S, grid, NULL, &T->forecast));
     TRY(tct_trsv_plan_create(S, grid, T->world->rank, &T->plan));
