@@ -25,6 +25,7 @@ struct tacit_trsv {
     tct_trsv_plan plan;
     tct_forecast forecast;
     tacit_trsv_scheme scheme;
+    tacit_trsv_map map;
     int64_t all_rows; /* of the factor */
     int32_t panels, depth;
     int columns;          /* at once, at most */
