@@ -228,6 +228,8 @@ valid_json trsv.json
 has out 'messages of all-reduce'
 paste one.mtx four.mtx | awk 'NR > 2 && ($1 - $2 > 1e-11 || $2 - $1 > 1e-11) { bad = 1 } END { exit bad }' ||
     complain 'trsv: another solution on four ranks'
+accepted trsv poisson2d:20 --ranks 2 --grid 1x2x1 --map subtree --repeat 1
+has out "map subtree"
 for scheme in 2d baseline3d 3d p2p; do
     accepted trsv poisson2d:20 --ranks 2 --scheme $scheme --rhs-columns 3 --repeat 1
     has out "scheme $scheme"

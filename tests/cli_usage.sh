@@ -73,6 +73,7 @@ refused 1 'leaves belongs to --precond ic0' solve poisson3d:4 --precond amg --le
 refused 1 'such as 2x1x4' trsv poisson3d:4 --grid 2x2
 refused 1 'must multiply' trsv poisson3d:4 --grid 3x2x1
 refused 1 "did you mean 'baseline3d'" trsv poisson3d:4 --scheme baseline
+refused 1 "did you mean 'subtree'" trsv poisson3d:4 --map subtrees
 refused 1 "did you mean 'spmv'" bench spvm poisson3d:4
 refused 1 'one process' bench exchange poisson3d:4 --comm self
 refused 1 "did you mean 'info'" help inof

@@ -10,8 +10,19 @@
 #include "triangular/grid/trsv.h"
 #include <math.h>
 
-enum { SCHEMES = 4, MOST = 50 };
-static const char *const schemes[SCHEMES] = {"3d", "2d", "baseline3d", "p2p"};
+/* A way is a scheme, block by block, or, from SCHEMES on, by subtrees. */
+enum { SCHEMES = 4, WAYS = 2 * SCHEMES, MOST = 50 };
+static const char *const ways[WAYS] = {
+    "3d",           "2d",           "baseline3d",           "p2p",
+    "3d, subtrees", "2d, subtrees", "baseline3d, subtrees", "p2p, subtrees"};
+static tacit_trsv_scheme scheme_of(int way)
+{
+    return (tacit_trsv_scheme)(way % SCHEMES);
+}
+static tacit_trsv_map map_of(int way)
+{
+    return way < SCHEMES ? TACIT_TRSV_CYCLIC : TACIT_TRSV_SUBTREE;
+}
 
 static int size_of(void)
 {
@@ -88,11 +99,12 @@ static void problem_free(problem *p)
     tacit_world_destroy(&p->alone);
 }
 
-static tacit_trsv *trsv_of(const tacit_factor_panels *P, int scheme,
+static tacit_trsv *trsv_of(const tacit_factor_panels *P, int way,
                            const int grid[3], int columns)
 {
     const tacit_trsv_options o = {.size = sizeof o,
-                                  .scheme = (tacit_trsv_scheme)scheme,
+                                  .scheme = scheme_of(way),
+                                  .map = map_of(way),
                                   .grid = {grid[0], grid[1], grid[2]},
                                   .columns = columns};
     tacit_trsv *T = NULL;
@@ -164,11 +176,11 @@ static void all_grids_solve_as_one_rank_does(void **state)
         problem p = problem_of(zoo[i].name, zoo[i].leaves, zoo[i].width);
         int g[3] = {0, 0, 0};
         while (next_grid(g, zoo[i].leaves))
-            for (int s = 0; s < SCHEMES; s++) {
+            for (int s = 0; s < WAYS; s++) {
                 char text[96];
-                if (s == TACIT_TRSV_2D && g[2] > 1) continue;
+                if (scheme_of(s) == TACIT_TRSV_2D && g[2] > 1) continue;
                 snprintf(text, sizeof text, "%s on %dx%dx%d by %s", zoo[i].name,
-                         g[0], g[1], g[2], schemes[s]);
+                         g[0], g[1], g[2], ways[s]);
                 tacit_trsv *T = trsv_of(&p.P, s, g, 3);
                 solve_and_expect(&p, T, 1, text);
                 solve_and_expect(&p, T, 4, text);
@@ -268,8 +280,8 @@ static void any_split_of_b_gives_the_same(void **state)
     int g[3] = {0, 0, 0};
     while (next_grid(g, 4)) {
         const int z = rank_of() / (g[0] * g[1]);
-        for (int s = 0; s < SCHEMES; s++) {
-            if (s == TACIT_TRSV_2D && g[2] > 1) continue;
+        for (int s = 0; s < WAYS; s++) {
+            if (scheme_of(s) == TACIT_TRSV_2D && g[2] > 1) continue;
             tacit_trsv *T = trsv_of(&p.P, s, g, 1);
             tct_pattern S;
             OK(tct_pattern_create(&p.P, g[2], &S));
@@ -310,7 +322,9 @@ static void solves_follow_one_another(void **state)
         int g[3] = {0, 0, 0};
         while (next_grid(g, 4)) {
             if (g[0] > 2) continue; /* it takes long enough */
-            tacit_trsv *T = trsv_of(&p.P, k ? 0 : TACIT_TRSV_BASELINE3D, g, 1);
+            tacit_trsv *T = trsv_of(
+                &p.P, (k ? 0 : TACIT_TRSV_BASELINE3D) + (g[1] > 1) * SCHEMES, g,
+                1);
             T->post->delays = 1 + (uint64_t)rank_of();
             memset(p.got, 0, MOST * p.n * sizeof *p.got);
             for (size_t j = 0; j < SOLVES; j++)
@@ -340,10 +354,9 @@ static int log2_of(int n)
 }
 
 /* What was sent in two solves is twice what was foreseen of one. */
-static tacit_trsv_info expect_counts(const problem *p, int scheme,
-                                     const int g[3])
+static tacit_trsv_info expect_counts(const problem *p, int way, const int g[3])
 {
-    tacit_trsv *T = trsv_of(&p->P, scheme, g, 1);
+    tacit_trsv *T = trsv_of(&p->P, way, g, 1);
     for (int k = 0; k < 2; k++)
         OK(tacit_trsv_solve(T, 1, p->b, p->n, p->got, p->n));
     const tacit_trsv_info info = info_of(T);
@@ -367,7 +380,16 @@ static void messages_are_as_foreseen(void **state)
     while (next_grid(g, 8)) {
         const tacit_trsv_info new = expect_counts(&p, TACIT_TRSV_3D, g),
                               old = expect_counts(&p, TACIT_TRSV_BASELINE3D, g),
-                              flat = expect_counts(&p, TACIT_TRSV_P2P, g);
+                              flat = expect_counts(&p, TACIT_TRSV_P2P, g),
+                              whole =
+                                  expect_counts(&p, SCHEMES + TACIT_TRSV_3D, g);
+        expect_counts(&p, SCHEMES + TACIT_TRSV_BASELINE3D, g);
+        expect_counts(&p, SCHEMES + TACIT_TRSV_P2P, g);
+        assert_true(whole.map == TACIT_TRSV_SUBTREE);
+        assert_true(whole.most_messages[1] <= 2 * log2_of(g[2]));
+        if (g[0] * g[1] > 1) /* of subtrees nothing is said */
+            assert_true(whole.messages[0] == whole.messages[2] &&
+                        4 * whole.messages[0] <= 3 * new.messages[0]);
         if (g[2] == 1) {
             const tacit_trsv_info one = expect_counts(&p, TACIT_TRSV_2D, g);
             assert_memory_equal(one.messages, new.messages,
@@ -394,8 +416,9 @@ static void plans_of_many_ranks_agree(void **state)
     static const int grids[][3] = {{16, 8, 16}, {64, 32, 1}, {3, 5, 8}};
     if (size_of() > 1) return; /* once is enough */
     problem p = problem_of("poisson2d:24x20", 16, 3);
-    for (int k = 0; k < 3 * SCHEMES; k++) {
-        const int *g = grids[k / SCHEMES], s = k % SCHEMES;
+    for (int k = 0; k < 3 * WAYS; k++) {
+        const int *g = grids[k / WAYS], s = k % SCHEMES;
+        const tacit_trsv_map map = map_of(k % WAYS);
         const int size = g[0] * g[1] * g[2];
         tct_grid grid;
         tct_pattern S;
@@ -404,8 +427,9 @@ static void plans_of_many_ranks_agree(void **state)
         int64_t in[TCT_TRSV_BOXES] = {0}, out[TCT_TRSV_BOXES] = {0}, widths = 0,
                 all = 0, most = 0;
         int64_t(*sent)[TCT_PHASES] = tct_alloc((size_t)size * sizeof *sent);
-        OK(tct_grid_of(&p.P, (tacit_trsv_scheme)s, g, size, &grid));
+        OK(tct_grid_for(&p.P, (tacit_trsv_scheme)s, map, g, size, &grid));
         OK(tct_pattern_create(&p.P, g[2], &S));
+        if (map == TACIT_TRSV_SUBTREE) OK(tct_pattern_map(&S, g[0] * g[1]));
         OK(tct_foresee(&S, &grid, sent, &f));
         for (int r = 0; r < size; r++) {
             tct_trsv_plan plan;
@@ -426,13 +450,45 @@ static void plans_of_many_ranks_agree(void **state)
             tct_trsv_plan_clear(&plan);
         }
         assert_memory_equal(in, out, sizeof in);
-        assert_true(s == TACIT_TRSV_P2P ? g[0] < 4 || most > 2 : most <= 2);
+        assert_true(s == TACIT_TRSV_P2P ? map || g[0] < 4 || most > 2
+                                        : most <= 2);
         assert_true(all == f.letters[0] + f.letters[1] + f.letters[2]);
         assert_true(widths == f.width[0] + f.width[1] + f.width[2]);
         tct_pattern_clear(&S);
         tct_free(sent);
     }
     problem_free(&p);
+}
+
+/* In the matrix's order the forest is a path, of which nobody may have all. */
+static void nobody_gets_a_whole_path(void **state)
+{
+    (void)state;
+    enum { PROCESSES = 4 };
+    const tacit_factor_options o = {
+        .size = sizeof o, .kind = TACIT_FACTOR_IC0, .order = "natural"};
+    tacit_factor_panels P = {.size = sizeof P};
+    tacit_world *alone = NULL;
+    tacit_matrix *m = NULL;
+    tacit_factor *F = NULL;
+    tct_pattern S;
+    int64_t has[PROCESSES] = {0}, all = 0;
+    OK(tacit_world_self(&alone));
+    OK(tacit_matrix_open(alone, "poisson2d:20", NULL, &m));
+    OK(tacit_factor_create(m, &o, &F));
+    OK(tacit_factor_view(F, &P));
+    OK(tct_pattern_create(&P, 1, &S));
+    OK(tct_pattern_map(&S, PROCESSES));
+    for (int32_t K = 0; K < P.panels; K++) {
+        const int64_t h = P.row_start[K + 1] - P.row_start[K];
+        if (S.home[K] >= 0) has[S.home[K]] += h;
+        all += h;
+    }
+    for (int k = 0; k < PROCESSES; k++) assert_true(3 * has[k] <= all);
+    tct_pattern_clear(&S);
+    tacit_factor_destroy(&F);
+    tacit_matrix_destroy(&m);
+    tacit_world_destroy(&alone);
 }
 
 /* --- what is refused --------------------------------------------------------------- */
@@ -451,6 +507,9 @@ static void bad_grids_are_refused(void **state)
            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .columns = -1};
     EXPECT(TACIT_INVALID, "1 or more",
+           tacit_trsv_create(test_world(), &p.P, &o, &T));
+    o = (tacit_trsv_options){.size = sizeof o, .map = (tacit_trsv_map)2};
+    EXPECT(TACIT_INVALID, "map of a triangular solve: 2 is none",
            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .grid = {size + 1, 0, 0}};
     EXPECT(TACIT_INVALID, "no grid of",
@@ -488,6 +547,7 @@ static void no_memory_is_survived(void **state)
     (void)state;
     if (test_shares_allocations("no_memory_is_survived")) return;
     problem p = problem_of("poisson2d:6", 4, 0);
+    const tacit_trsv_options o = {.size = sizeof o, .map = TACIT_TRSV_SUBTREE};
     const bool last = rank_of() == size_of() - 1;
     const size_t blocks = tct_memory_blocks();
     tacit_status status = TACIT_NO_MEMORY;
@@ -495,7 +555,7 @@ static void no_memory_is_survived(void **state)
         tacit_trsv *T = NULL;
         if (last) tct_memory_fail_at(k);
         status = tacit_trsv_create(test_world(),
-                                   k % 2 && rank_of() ? NULL : &p.P, NULL, &T);
+                                   k % 2 && rank_of() ? NULL : &p.P, &o, &T);
         tct_memory_fail_at(0);
         assert_true(status == TACIT_OK || status == TACIT_NO_MEMORY);
         tacit_trsv_destroy(&T);
@@ -515,6 +575,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(solves_follow_one_another),
         cmocka_unit_test(messages_are_as_foreseen),
         cmocka_unit_test(plans_of_many_ranks_agree),
+        cmocka_unit_test(nobody_gets_a_whole_path),
         cmocka_unit_test(bad_grids_are_refused),
         cmocka_unit_test(no_memory_is_survived),
     };

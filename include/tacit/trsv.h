@@ -14,6 +14,8 @@
  * for the nodes that they share is added up once, in at most 2 log2 Pz messages a
  * rank; and each solves with U, as "Unified communication optimization strategies
  * for sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23) has it.
+ * Map TACIT_TRSV_SUBTREE lets each process of a grid solve with subtrees of its own
+ * without a message, and has messages about what is above them alone.
  *
  * Sums are added up in the order in which they come: last bits may differ from
  * one solve to the next.
@@ -50,6 +52,17 @@ typedef enum tacit_trsv_scheme {
                                   owner of a panel                             */
 } tacit_trsv_scheme;
 
+/* Whose block (I, K) is, of the processes of a grid. */
+typedef enum tacit_trsv_map {
+    TACIT_TRSV_CYCLIC =
+        0, /* (I mod Px, K mod Py)                               */
+    TACIT_TRSV_SUBTREE =
+        1 /* of K's subtree, which is whole of one process; what is
+                              above the subtrees of several neighbours goes by
+                              columns to these in turn; what is above all of a leaf's,
+                              or in nodes that grids share, is as CYCLIC has it    */
+} tacit_trsv_map;
+
 typedef struct tacit_trsv_options {
     size_t size; /* of this struct, set by the caller: status.h               */
     tacit_trsv_scheme scheme;
@@ -59,6 +72,8 @@ typedef struct tacit_trsv_options {
     tacit_queue
         *queue; /* on the GPUs of the ranks of `world`: solve there; NULL:
                            on the host                                         */
+    tacit_trsv_map
+        map; /* with `queue` CYCLIC alone                           */
 } tacit_trsv_options;
 
 /* Get ready to solve with `panels` on the ranks of `world`. Each rank gives the
@@ -68,7 +83,7 @@ typedef struct tacit_trsv_options {
  * Memory      this rank's blocks, and its part of vectors for `columns` twice;
  *             while it is made, the pattern of the factor on each rank.
  * Errors      INVALID (a grid that is not of so many ranks, Pz that is no power of
- *             two, more grids than leaves; `columns`; factors that differ), INPUT (as
+ *             two, more grids than leaves; `columns`, `map`; factors that differ), INPUT (as
  *             tacit_factor_check), UNSUPPORTED (ranks on several machines
  *             without MPI; with a queue also a scheme or a grid that is not for
  *             GPUs, and as tacit_factor_solver_create), NO_MEMORY, COMM, DEVICE. */
@@ -125,6 +140,7 @@ typedef struct tacit_trsv_info {
     double replication_bound; /* entries of L over those of a grid, at most:
                                  no number of grids is faster than one by more */
     int one_kernel;           /* of each rank's GPU is a solve               */
+    tacit_trsv_map map;
 } tacit_trsv_info;
 
 /* What is known of `trsv`, into `out`, which says how large it is.

@@ -59,6 +59,9 @@ FIXED(scheme,
     {"2d", "one grid", NULL, false},
     {"baseline3d", "the tree level by level, and between grids a message a panel", NULL, false},
     {"p2p", "as 3d, without trees of messages", NULL, false})
+FIXED(map,
+    {"cyclic", "block (I, K) is of process (I mod Px, K mod Py)", NULL, false},
+    {"subtree", "subtrees are whole of one process: fewest messages", NULL, false})
 FIXED(smoother,
     {"chebyshev", "Chebyshev's polynomial of the matrix over its diagonal", NULL, false},
     {"jacobi", "sweeps with the diagonal", NULL, false},
@@ -247,6 +250,7 @@ const cli_axis cli_axis_cycle = {"cycle", "cycles", false, cycle_row};
 const cli_axis cli_axis_smoother = {"smoother", "smoothers", false,
                                     smoother_row};
 const cli_axis cli_axis_scheme = {"scheme", "schemes", false, scheme_row};
+const cli_axis cli_axis_map = {"map", "maps", false, map_row};
 const cli_axis cli_axis_precond_precision = {"precision", "precisions", true,
                                              precond_precision_row};
 const cli_axis cli_axis_partitioner = {"partitioner", "partitioners", false,

@@ -139,6 +139,8 @@ static const cli_option table[] = {
  "messages foreseen); with --device cuda 1x1xPz", NULL, 0, 0, 0},
 {"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
  "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
+{"Processes", "map", 0, CLI_CHOICE, ON_trsv, AT(map), "NAME",
+ "whose block is whose, within each of the grids (cyclic)", &cli_axis_map, 0, 0, 0},
 {"Processes", "ranks", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},

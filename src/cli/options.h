@@ -31,7 +31,7 @@ typedef struct cli_settings {
     int operands;
     const char *method, *loop, *comm, *device, *format, *precision, *precond;
     const char *steps, *basis, *reorder, *cycle, *smoother, *precond_precision;
-    const char *near_null, *coordinates, *kind, *order, *grid, *scheme;
+    const char *near_null, *coordinates, *kind, *order, *grid, *scheme, *map;
     const char *upper, *diagonal, *permutation, *solve; /* of a factor */
     int64_t degree, levels, amortize, node_rows, leaves, width, rhs_columns;
     double rtol, atol;
@@ -89,7 +89,8 @@ extern const cli_axis cli_axis_device, cli_axis_loop, cli_axis_comm,
     cli_axis_method, cli_axis_format, cli_axis_gpu_format, cli_axis_precision,
     cli_axis_order, cli_axis_precond, cli_axis_cycle, cli_axis_smoother,
     cli_axis_precond_precision, cli_axis_partitioner, cli_axis_basis,
-    cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_decorator;
+    cli_axis_kind, cli_axis_rows_order, cli_axis_scheme, cli_axis_map,
+    cli_axis_decorator;
 
 /* Why row `row` of `axis` cannot be had in this process, NULL if it can. */
 const char *cli_choice_missing(const cli_axis *axis, const cli_choice *row);

@@ -23,6 +23,12 @@ static tacit_trsv_scheme scheme_of(const cli *c)
     return TACIT_TRSV_3D;
 }
 
+static tacit_trsv_map map_of(const cli *c)
+{
+    return c->set.map && strcmp(c->set.map, "subtree") == 0 ? TACIT_TRSV_SUBTREE
+                                                            : TACIT_TRSV_CYCLIC;
+}
+
 /* Does each process of a grid solve on its GPU? It has to be asked for. */
 static bool has_gpus(const cli *c)
 {
@@ -152,7 +158,8 @@ static tacit_status deal(const cli *c, const int grid[3], trsv_job *job)
         .scheme = scheme_of(c),
         .grid = {grid[0], grid[1], grid[2]},
         .columns = job->columns < TRSV_AT_ONCE ? job->columns : TRSV_AT_ONCE,
-        .queue = job->queue};
+        .queue = job->queue,
+        .map = map_of(c)};
     if (c->rank == 0) TRY(tacit_factor_view(job->F, &panels));
     const double start = base_seconds();
     TRY(tacit_trsv_create(c->world, c->rank == 0 ? &panels : NULL, &options,
@@ -220,6 +227,11 @@ static const char *scheme_name(const cli *c)
     return c->set.scheme ? c->set.scheme : "3d";
 }
 
+static const char *map_name(const tacit_trsv_info *info)
+{
+    return info->map == TACIT_TRSV_SUBTREE ? "subtree" : "cyclic";
+}
+
 static cJSON *phase_json(const trsv_job *job, int k)
 {
     cJSON *o = cJSON_CreateObject();
@@ -239,6 +251,7 @@ static cJSON *trsv_json(const cli *c, const trsv_job *job)
     const tacit_trsv_info *info = &job->info;
     cJSON *o = trsv_json_begin(c, job);
     cJSON_AddStringToObject(o, "scheme", scheme_name(c));
+    cJSON_AddStringToObject(o, "map", map_name(info));
     cJSON_AddItemToObject(o, "grid", cJSON_CreateIntArray(info->grid, 3));
     cJSON_AddStringToObject(o, "comm", info->comm);
     cJSON_AddStringToObject(o, "device", job->queue ? "cuda" : "host");
@@ -285,8 +298,9 @@ static void print_trsv(const cli *c, const trsv_job *job)
     char a[CLI_NUMBER], b[CLI_NUMBER], d[CLI_NUMBER], e[CLI_NUMBER];
     cli_table t = {.text = NULL};
     trsv_print_begin(&t, job);
-    cli_table_row(&t, "grid\t%dx%dx%d, scheme %s, comm %s", info->grid[0],
-                  info->grid[1], info->grid[2], scheme_name(c), info->comm);
+    cli_table_row(&t, "grid\t%dx%dx%d, scheme %s, map %s, comm %s",
+                  info->grid[0], info->grid[1], info->grid[2], scheme_name(c),
+                  map_name(info), info->comm);
     print_device(&t, c, job);
     cli_table_row(&t, "set-up\tfactor %s, its blocks to the ranks %s",
                   cli_seconds(trsv_factor_seconds(job), a),
@@ -338,12 +352,18 @@ static tacit_status choose(const cli *c, bool *alone)
     const tacit_factor_kind kind = cli_kind_of(c->set.kind);
     const bool whole = kind != TACIT_FACTOR_IC0 && kind != TACIT_FACTOR_ILU0;
     *alone = cli_on_gpu(c) && c->ranks == 1 && !c->set.scheme && !c->set.grid &&
-             (has_gpus(c) || whole);
+             !c->set.map && (has_gpus(c) || whole);
     if (has_gpus(c) && scheme_of(c) != TACIT_TRSV_3D)
         FAIL(TACIT_UNSUPPORTED,
              "--scheme %s: with --device cuda there is 3d alone: take that, or "
              "--device host",
              c->set.scheme);
+    if (has_gpus(c) && map_of(c) != TACIT_TRSV_CYCLIC)
+        FAIL(
+            TACIT_UNSUPPORTED,
+            "--map %s: with --device cuda there is cyclic alone: take that, or "
+            "--device host",
+            c->set.map);
     return TACIT_OK;
 }
 
@@ -370,7 +390,8 @@ const cli_command cli_command_trsv = {
         "between the Pz grids, then U. The report has the time of each and its "
         "messages; the best of --repeat solves counts. Under mpirun, or with "
         "--ranks.\n\nOne process with a GPU solves there unless --device host, "
-        "--grid or --scheme say otherwise: L and U in one kernel, from device "
+        "--grid, --scheme or --map say otherwise: L and U in one kernel, from "
+        "device "
         "to device. The report has the time of plan and upload, and beside "
         "that "
         "of a solve what copying at full speed would take to read L "

@@ -4,37 +4,23 @@
 #include "triangular/factor/one_column.h"
 #include "device/isa.h"
 
-/* y = y + A x, of four columns */
-static void add_four(int64_t m, const double *A, int64_t lda, const double *x,
-                     double *y)
+/* y = y - A x, of four columns */
+static void subtract_four(int64_t m, const double *A, int64_t lda,
+                          const double *x, double *y)
 {
     const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     for (int64_t i = 0; i < m; i++)
-        y[i] += (A[i] * x[0] + a1[i] * x[1]) + (a2[i] * x[2] + a3[i] * x[3]);
+        y[i] -= (A[i] * x[0] + a1[i] * x[1]) + (a2[i] * x[2] + a3[i] * x[3]);
 }
 
-/* y = L x of the rows below */
-static void multiply(const tct_sweep_panel *p, const double *x, double *y)
+static void multiply(int64_t m, int64_t n, const double *A, int64_t lda,
+                     const double *x, double *y)
 {
-    const int64_t m = p->h - p->w;
-    const double *l = p->value + p->w;
     int64_t j = 0;
     for (int64_t i = 0; i < m; i++) y[i] = 0.0;
-    for (; j + 4 <= p->w; j += 4, l += 4 * p->h) add_four(m, l, p->h, x + j, y);
-    for (; j < p->w; j++, l += p->h)
-        for (int64_t i = 0; i < m; i++) y[i] += l[i] * x[j];
-}
-
-static void down_one(const tct_sweep_panel *p, double *X, double *t)
-{
-    double *x = X + p->first;
-    for (int64_t j = 0; j < p->w; j++) {
-        const double *l = p->value + j * p->h;
-        x[j] /= l[j];
-        for (int64_t i = j + 1; i < p->w; i++) x[i] -= l[i] * x[j];
-    }
-    multiply(p, x, t);
-    for (int64_t i = 0; i < p->h - p->w; i++) X[p->row[i]] -= t[i];
+    for (; j + 4 <= n; j += 4, A += 4 * lda) subtract_four(m, A, lda, x + j, y);
+    for (; j < n; j++, A += lda)
+        for (int64_t i = 0; i < m; i++) y[i] -= A[i] * x[j];
 }
 
 static double dot(int64_t n, const double *x, const double *y)
@@ -45,40 +31,69 @@ static double dot(int64_t n, const double *x, const double *y)
     return s;
 }
 
-/* x = x - A' y, of four columns */
+/* y = y - A' x, of four columns: loads of x are half the work */
 static void subtract_dots(int64_t m, const double *A, int64_t lda,
-                          const double *y, double *x)
+                          const double *x, double *y)
 {
     const double *a1 = A + lda, *a2 = a1 + lda, *a3 = a2 + lda;
     double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
 #pragma omp simd reduction(+ : s0, s1, s2, s3)
     for (int64_t i = 0; i < m; i++) {
-        s0 += A[i] * y[i];
-        s1 += a1[i] * y[i];
-        s2 += a2[i] * y[i];
-        s3 += a3[i] * y[i];
+        s0 += A[i] * x[i];
+        s1 += a1[i] * x[i];
+        s2 += a2[i] * x[i];
+        s3 += a3[i] * x[i];
     }
-    x[0] -= s0;
-    x[1] -= s1;
-    x[2] -= s2;
-    x[3] -= s3;
+    y[0] -= s0;
+    y[1] -= s1;
+    y[2] -= s2;
+    y[3] -= s3;
+}
+
+static void multiply_transposed(int64_t m, int64_t n, const double *A,
+                                int64_t lda, const double *x, double *y)
+{
+    int64_t j = 0;
+    for (; j + 4 <= n; j += 4, A += 4 * lda) subtract_dots(m, A, lda, x, y + j);
+    for (; j < n; j++, A += lda) y[j] -= dot(m, A, x);
+}
+
+static void solve(bool transposed, int64_t n, const double *L, int64_t ldl,
+                  double *x)
+{
+    for (int64_t j = 0; !transposed && j < n; j++) {
+        const double *l = L + j * ldl;
+        x[j] /= l[j];
+        for (int64_t i = j + 1; i < n; i++) x[i] -= l[i] * x[j];
+    }
+    for (int64_t j = n - 1; transposed && j >= 0; j--) {
+        const double *l = L + j * ldl;
+        x[j] = (x[j] - dot(n - j - 1, l + j + 1, x + j + 1)) / l[j];
+    }
+}
+
+static void down_one(const tct_sweep_panel *p, double *X, double *t)
+{
+    const int64_t m = p->h - p->w;
+    double *x = X + p->first;
+    solve(false, p->w, p->value, p->h, x);
+    multiply(m, p->w, p->value + p->w, p->h, x, t);
+    for (int64_t i = 0; i < m; i++) X[p->row[i]] += t[i];
 }
 
 static void up_one(const tct_sweep_panel *p, double *X, double *t)
 {
     const int64_t m = p->h - p->w;
-    const double *l = p->value + p->w;
     double *x = X + p->first;
-    int64_t j = 0;
     for (int64_t i = 0; i < m; i++) t[i] = X[p->row[i]];
-    for (; j + 4 <= p->w; j += 4, l += 4 * p->h)
-        subtract_dots(m, l, p->h, t, x + j);
-    for (; j < p->w; j++, l += p->h) x[j] -= dot(m, l, t);
-    for (j = p->w - 1; j >= 0; j--) {
-        l = p->value + j * p->h;
-        x[j] = (x[j] - dot(p->w - j - 1, l + j + 1, x + j + 1)) / l[j];
-    }
+    multiply_transposed(m, p->w, p->value + p->w, p->h, t, x);
+    solve(true, p->w, p->value, p->h, x);
 }
 
-#define tct_sweep_isa TCT_ISA_NAME(tct_sweep)
-const tct_sweep tct_sweep_isa = {.down = down_one, .up = up_one};
+#define tct_one_column_isa TCT_ISA_NAME(tct_one_column)
+const tct_one_column tct_one_column_isa = {.down = down_one,
+                                           .up = up_one,
+                                           .solve = solve,
+                                           .multiply = multiply,
+                                           .multiply_transposed =
+                                               multiply_transposed};

@@ -110,19 +110,19 @@ static const double *upper_of(const tacit_factor_panels *P)
     return P->upper ? P->upper : P->value;
 }
 
-static const tct_sweep *best_sweep(void)
+const tct_one_column *tct_one_column_best(void)
 {
 #if TCT_X86_ISAS
     const tct_isa isa = tct_isa_best();
-    if (isa == TCT_ISA_AVX512) return &tct_sweep_avx512;
-    if (isa == TCT_ISA_AVX2) return &tct_sweep_avx2;
+    if (isa == TCT_ISA_AVX512) return &tct_one_column_avx512;
+    if (isa == TCT_ISA_AVX2) return &tct_one_column_avx2;
 #endif
-    return &tct_sweep_base;
+    return &tct_one_column_base;
 }
 
 static void solve_one(const tacit_factor_panels *P, double *X, double *T)
 {
-    const tct_sweep *S = best_sweep();
+    const tct_one_column *S = tct_one_column_best();
     for (int32_t K = 0; K < P->panels; K++) {
         const panel p = panel_of(P, P->value, K);
         S->down(&p, X, T);

@@ -13,11 +13,12 @@ typedef struct {
     tct_forecast *out;
 } count;
 
-/* The group of a column (its coordinates are x) or row, of a panel `w` wide: one
- * way each tells those below it, the other way each but the owner those above. */
-static void count_group(count *c, bool column, int fixed, int z, int64_t w)
+/* The group of a column or row, of a panel `w` wide: one way each tells those below
+ * it, the other way each but the owner those above. */
+static void count_group(count *c, bool column, int z, int64_t w)
 {
     const tct_group *t = &c->group;
+    const int first_rank = z * c->g->px * c->g->py;
     for (int phase = DOWN; phase <= UP; phase += UP) {
         const bool tells = column == (phase == DOWN);
         c->out->letters[phase] += t->count - 1;
@@ -25,9 +26,8 @@ static void count_group(count *c, bool column, int fixed, int z, int64_t w)
         for (int i = 0; i < t->count; i++) {
             int first, end;
             tct_group_below(t, i, &first, &end);
-            const int rank = column ? tct_rank_at(c->g, t->member[i], fixed, z)
-                                    : tct_rank_at(c->g, fixed, t->member[i], z);
-            c->sent[rank][phase] += tells ? end - first : i > 0;
+            c->sent[first_rank + t->member[i]][phase] +=
+                tells ? end - first : i > 0;
         }
     }
 }
@@ -45,10 +45,10 @@ static void count_sweep(count *c, int z, int low, int high)
             const int64_t w = tct_width(S, K);
             if (h <= high) {
                 tct_group_of_column(S, c->g, K, &c->group);
-                count_group(c, true, K % c->g->py, z, w);
+                count_group(c, true, z, w);
             }
             if (tct_group_of_row(S, c->g, K, c->has, &c->group))
-                count_group(c, false, K % c->g->px, z, w);
+                count_group(c, false, z, w);
         }
     }
 }
@@ -67,8 +67,7 @@ static void share(const count *c, int z, int low, int64_t (*shares)[2])
         for (int32_t m = S->member_start[node]; m < S->member_start[node + 1];
              m++) {
             const int32_t K = S->member[m];
-            int64_t *s =
-                shares[tct_rank_at(c->g, K % c->g->px, K % c->g->py, 0)];
+            int64_t *s = shares[tct_panel_owner(S, c->g, K)];
             s[0]++;
             s[1] += tct_width(S, K);
         }

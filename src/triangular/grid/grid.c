@@ -42,12 +42,15 @@ static tct_grid grid_of(tacit_trsv_scheme scheme, const int e[3])
 /* The best of the grids with `pz` of them, into `out` if it is better than the
  * `least` letters known so far. */
 static tacit_status try_grids(const tacit_factor_panels *P,
-                              tacit_trsv_scheme scheme, const int asked[3],
-                              int size, int pz, int64_t *least, tct_grid *out)
+                              tacit_trsv_scheme scheme, tacit_trsv_map map,
+                              const int asked[3], int size, int pz,
+                              int64_t *least, tct_grid *out)
 {
     tct_pattern S;
-    tacit_status status = tct_pattern_create(P, pz, &S);
     const int each = size / pz;
+    tacit_status status = tct_pattern_create(P, pz, &S);
+    if (status >= 0 && map == TACIT_TRSV_SUBTREE)
+        status = tct_pattern_map(&S, each);
     for (int px = 1; px <= each && status >= 0; px++) {
         const int e[3] = {px, each / px, pz};
         if (e[0] * e[1] != each || (asked[0] && asked[0] != e[0]) ||
@@ -65,8 +68,9 @@ static tacit_status try_grids(const tacit_factor_panels *P,
     return status;
 }
 
-tacit_status tct_grid_of(const tacit_factor_panels *P, tacit_trsv_scheme scheme,
-                         const int extent[3], int size, tct_grid *out)
+tacit_status tct_grid_for(const tacit_factor_panels *P,
+                          tacit_trsv_scheme scheme, tacit_trsv_map map,
+                          const int extent[3], int size, tct_grid *out)
 {
     int64_t least = -1;
     if (extent[0] && extent[1] && extent[2]) {
@@ -76,7 +80,7 @@ tacit_status tct_grid_of(const tacit_factor_panels *P, tacit_trsv_scheme scheme,
     const int most = scheme == TACIT_TRSV_2D ? 1 : P->leaves;
     for (int pz = 1; pz <= most && pz <= size; pz *= 2)
         if (size % pz == 0 && (!extent[2] || extent[2] == pz))
-            TRY(try_grids(P, scheme, extent, size, pz, &least, out));
+            TRY(try_grids(P, scheme, map, extent, size, pz, &least, out));
     if (least < 0)
         FAIL(TACIT_INVALID,
              "no grid of %d processes is %dx%dx%d, 0 standing for any number, "

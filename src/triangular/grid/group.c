@@ -4,7 +4,7 @@
 
 tacit_status tct_group_open(const tct_grid *g, tct_group *t)
 {
-    const int most = g->px > g->py ? g->px : g->py;
+    const int most = g->px * g->py;
     *t = (tct_group){.flat = g->flat};
     TRY(TCT_ALLOC(most, "a group of processes", &t->member));
     TRY(TCT_ALLOC(most, "a group of processes", &t->seen));
@@ -56,9 +56,9 @@ static void rotate(tct_group *t, int32_t K)
 void tct_group_of_column(const tct_pattern *S, const tct_grid *g, int32_t K,
                          tct_group *t)
 {
-    begin(t, K % g->px);
+    begin(t, tct_panel_owner(S, g, K));
     for (int64_t b = S->start[K]; b < S->start[K + 1]; b++)
-        add(t, S->row[b] % g->px);
+        add(t, tct_block_owner(S, g, S->row[b], K));
     rotate(t, K);
 }
 
@@ -66,12 +66,12 @@ bool tct_group_of_row(const tct_pattern *S, const tct_grid *g, int32_t I,
                       const bool *has, tct_group *t)
 {
     bool any = false;
-    begin(t, I % g->py);
+    begin(t, tct_panel_owner(S, g, I));
     for (int64_t k = S->row_start[I]; k < S->row_start[I + 1]; k++) {
         const int32_t K = S->col[S->in_row[k]];
         if (!has[S->node[K]]) continue;
         any = true;
-        add(t, K % g->py);
+        add(t, tct_block_owner(S, g, I, K));
     }
     rotate(t, I);
     return any;

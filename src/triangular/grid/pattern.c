@@ -8,7 +8,7 @@ static const char *const what = "the blocks of a factor";
 void tct_pattern_clear(tct_pattern *S)
 {
     TCT_FREE(S->node, S->member, S->member_start, S->start, S->row, S->col,
-             S->first, S->end, S->row_start, S->in_row);
+             S->first, S->end, S->row_start, S->in_row, S->home);
     *S = (tct_pattern){.leaves = 0};
 }
 

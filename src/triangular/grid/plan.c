@@ -72,32 +72,38 @@ static int32_t find(int32_t count, const int32_t *sorted, int32_t K)
 
 /* --- groups of this rank -------------------------------------------------------- */
 
+/* Without a group it is known that this rank is not of it. */
+static bool has_none(const maker *m, bool column, int32_t K)
+{
+    const tct_trsv_plan *p = m->p;
+    const int32_t *home = m->S->home;
+    if (home && home[K] >= 0 && column) return home[K] != p->who;
+    if (column) return K % p->grid.py != p->y;
+    return !home && K % p->grid.px != p->x;
+}
+
 /* This rank's place in the group of `K`, which is made; -1: it has none. */
 static int place_in(maker *m, const tct_sweep *s, bool column, int32_t K)
 {
     const tct_trsv_plan *p = m->p;
+    if (has_none(m, column, K)) return -1;
     if (column) {
-        if (K % p->grid.py != p->y) return -1;
         tct_group_of_column(m->S, &p->grid, K, &m->group);
-        return tct_group_place(&m->group, p->x);
+        return tct_group_place(&m->group, p->who);
     }
-    if (K % p->grid.px != p->x) return -1;
     const bool any = tct_group_of_row(m->S, &p->grid, K, m->has, &m->group);
     if (!any && tct_height_of(m->S, m->S->node[K]) > s->high) return -1;
-    return tct_group_place(&m->group, p->y);
+    return tct_group_place(&m->group, p->who);
 }
 
-static int rank_in(const maker *m, bool column, int place)
+static int rank_in(const maker *m, int place)
 {
-    const tct_trsv_plan *p = m->p;
-    const int who = m->group.member[place];
-    return column ? tct_rank_at(&p->grid, who, p->y, p->z)
-                  : tct_rank_at(&p->grid, p->x, who, p->z);
+    return m->p->rank - m->p->who + m->group.member[place];
 }
 
 /* Entry k of a side, of which there is only the count yet unless it `fills`. */
-static void add_entry(const maker *m, bool column, bool fills, int32_t K,
-                      int place, tct_side *side, int32_t *below)
+static void add_entry(const maker *m, bool fills, int32_t K, int place,
+                      tct_side *side, int32_t *below)
 {
     int first, end;
     tct_group_below(&m->group, place, &first, &end);
@@ -105,9 +111,9 @@ static void add_entry(const maker *m, bool column, bool fills, int32_t K,
         const int32_t k = side->count;
         const int above = tct_group_above(&m->group, place);
         side->panel[k] = K;
-        side->above[k] = above < 0 ? -1 : rank_in(m, column, above);
+        side->above[k] = above < 0 ? -1 : rank_in(m, above);
         for (int i = first; i < end; i++)
-            side->below[*below + i - first] = rank_in(m, column, i);
+            side->below[*below + i - first] = rank_in(m, i);
         side->below_start[k + 1] = *below + end - first;
         side->width[k + 1] = side->width[k] + tct_width(m->S, K);
     }
@@ -124,8 +130,7 @@ static int32_t list_entries(maker *m, const tct_sweep *s, bool column,
     side->count = 0;
     for (int32_t k = 0; k < count; k++) {
         const int place = place_in(m, s, column, m->listed[k]);
-        if (place >= 0)
-            add_entry(m, column, fills, m->listed[k], place, side, &below);
+        if (place >= 0) add_entry(m, fills, m->listed[k], place, side, &below);
     }
     return below;
 }
@@ -173,7 +178,7 @@ static int64_t list_blocks(const maker *m, bool fills, tct_sweep *s)
         const int64_t before = rows;
         for (int64_t b = S->start[K]; b < S->start[K + 1]; b++) {
             const int32_t I = S->row[b], k = s->blocks;
-            if (I % m->p->grid.px != m->p->x) continue;
+            if (tct_block_owner(S, &m->p->grid, I, K) != m->p->who) continue;
             if (fills) {
                 const int32_t *row = S->P.row + S->P.row_start[K];
                 s->block_col[k] = j;
@@ -269,8 +274,7 @@ static tacit_status list_own(maker *m)
     tct_trsv_plan *p = m->p;
     const int32_t count = list_panels(m, 0, m->S->heights - 1);
     for (int32_t k = 0; k < count; k++)
-        if (m->listed[k] % p->grid.px == p->x &&
-            m->listed[k] % p->grid.py == p->y)
+        if (tct_panel_owner(m->S, &p->grid, m->listed[k]) == p->who)
             m->listed[p->owns++] = m->listed[k];
     TRY(TCT_ALLOC(p->owns, what, &p->own));
     TRY(TCT_ALLOC(p->owns + 1, what, &p->own_width));
@@ -353,6 +357,7 @@ tacit_status tct_trsv_plan_create(const tct_pattern *S, const tct_grid *grid,
     const int each = grid->px * grid->py;
     *out = (tct_trsv_plan){.grid = *grid,
                            .rank = rank,
+                           .who = rank % each,
                            .x = rank % each / grid->py,
                            .y = rank % grid->py,
                            .z = rank / each};

@@ -10,12 +10,13 @@
  * [SLV19] Sao et al., "A communication-avoiding 3D sparse triangular solver", ICS '19.
  *
  * Block (I, K), the rows of panel I in panel K, is of process (I mod Px, K mod Py)
- * of each grid that has tree node K: grid z has leaf z and the nodes above it. The
- * process of block (K, K) is the owner of panel K there.
+ * of each grid that has tree node K: grid z has leaf z and the nodes above it. Or
+ * column K is whole of one process, where subtrees are. The process of block (K, K)
+ * is the owner of panel K there.
  *
  * A sweep is L or U of a set of columns, those of one grid in some of its nodes.
- * Column group K are the processes (x, K mod Py) that have blocks (I, K), row group I
- * the processes (I mod Px, y) that have blocks (I, K), owners first. Downwards, L:
+ * Column group K are the processes that have blocks (I, K), row group I those that
+ * have blocks (I, K) of any K, owners first. Downwards, L:
  * the owner tells its column group y_K; each subtracts L(I, K) y_K from a sum for row
  * I, and the row group adds up its sums towards the owner of I. Upwards, U = L': the
  * owner tells its row group x_I; each subtracts L(I, K)' x_I from a sum for column K,
@@ -43,6 +44,9 @@ typedef struct tct_pattern {
     int32_t *end;          /* [blocks] behind the last one                  */
     int64_t *row_start;    /* [panels + 1] blocks of each row ...           */
     int64_t *in_row;       /* [blocks] ... by number, columns ascending     */
+    int32_t *home;         /* [panels] the process of a grid, x Py + y, that has
+                              the whole column; -1: as many as there are; NULL:
+                              so all                                        */
 } tct_pattern;
 
 /* Of `P`, which has been checked, for `leaves` grids.
@@ -50,6 +54,9 @@ typedef struct tct_pattern {
 tacit_status tct_pattern_create(const tacit_factor_panels *P, int leaves,
                                 tct_pattern *out);
 void tct_pattern_clear(tct_pattern *S);
+/* Subtrees to the `processes` of each grid (map.c); else block by block.
+ * Errors      NO_MEMORY. */
+tacit_status tct_pattern_map(tct_pattern *S, int processes);
 
 static inline int64_t tct_width(const tct_pattern *S, int32_t K)
 {
@@ -86,12 +93,25 @@ static inline bool tct_is_first_grid(const tct_pattern *S, int z, int32_t K)
     return z % (1 << tct_height_of(S, S->node[K])) == 0;
 }
 
+/* The process x Py + y of block (I, K), and that of panel K. */
+static inline int32_t tct_block_owner(const tct_pattern *S, const tct_grid *g,
+                                      int32_t I, int32_t K)
+{
+    return S->home && S->home[K] >= 0 ? S->home[K]
+                                      : I % g->px * g->py + K % g->py;
+}
+static inline int32_t tct_panel_owner(const tct_pattern *S, const tct_grid *g,
+                                      int32_t K)
+{
+    return tct_block_owner(S, g, K, K);
+}
+
 /* --- groups ------------------------------------------------------------------------- */
 
-/* Processes of one column or row of a grid. */
+/* Processes of a grid that have blocks of a column, or of a row. */
 typedef struct tct_group {
     int count;
-    int *member; /* coordinates, the owner first */
+    int *member; /* x Py + y, the owner first */
     int *seen;
     int round;
     bool flat;
@@ -105,7 +125,7 @@ void tct_group_of_column(const tct_pattern *S, const tct_grid *g, int32_t K,
  * these has such a block. */
 bool tct_group_of_row(const tct_pattern *S, const tct_grid *g, int32_t I,
                       const bool *has, tct_group *t);
-/* The place of coordinate `who`, -1: it is none of them. */
+/* The place of process `who`, -1: it is none of them. */
 int tct_group_place(const tct_group *t, int who);
 /* Above place i; below it are places [first, end). */
 static inline int tct_group_above(const tct_group *t, int i)
@@ -173,6 +193,7 @@ typedef struct tct_stage {
 typedef struct tct_trsv_plan {
     tct_grid grid;
     int rank, x, y, z;
+    int who; /* x Py + y */
     int sweeps;
     tct_sweep *sweep; /* [sweeps] */
     int steps;
@@ -208,10 +229,19 @@ tacit_status tct_foresee(const tct_pattern *S, const tct_grid *grid,
                          int64_t (*sent)[TCT_PHASES], tct_forecast *out);
 
 /* What `scheme` on `size` ranks comes to; 0s of `extent` [3] are such that fewest
- * letters are foreseen for the factor `P`.
+ * letters are foreseen for the factor `P`, dealt out as `map` says.
  * Errors      INVALID, NO_MEMORY. */
-tacit_status tct_grid_of(const tacit_factor_panels *P, tacit_trsv_scheme scheme,
-                         const int extent[3], int size, tct_grid *out);
+tacit_status tct_grid_for(const tacit_factor_panels *P,
+                          tacit_trsv_scheme scheme, tacit_trsv_map map,
+                          const int extent[3], int size, tct_grid *out);
+/* ... block by block. */
+static inline tacit_status tct_grid_of(const tacit_factor_panels *P,
+                                       tacit_trsv_scheme scheme,
+                                       const int extent[3], int size,
+                                       tct_grid *out)
+{
+    return tct_grid_for(P, scheme, TACIT_TRSV_CYCLIC, extent, size, out);
+}
 
 /* Bytes of `letters` with `width` columns of panels, for `columns` right-hand
  * sides. */

@@ -94,70 +94,25 @@ static tacit_status refuse(const tct_letter *l)
 static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
                      const double *y, double *t)
 {
-    int64_t j = 0;
-    if (w->c > 1) {
-        w->T->dense->subtract(true, w->c, m, n, y, w->c, L, m, 0.0, t, w->c);
-        return;
-    }
-    for (int64_t i = 0; i < m; i++) t[i] = 0.0;
-    for (; j + 4 <= n; j += 4) {
-        const double *a0 = L + j * m, *a1 = a0 + m, *a2 = a1 + m, *a3 = a2 + m;
-        for (int64_t i = 0; i < m; i++)
-            t[i] -= (a0[i] * y[j] + a1[i] * y[j + 1]) +
-                    (a2[i] * y[j + 2] + a3[i] * y[j + 3]);
-    }
-    for (; j < n; j++)
-        for (int64_t i = 0; i < m; i++) t[i] -= L[j * m + i] * y[j];
+    const int64_t c = w->c;
+    if (c == 1) w->T->one->multiply(m, n, L, m, y, t);
+    else w->T->dense->subtract(true, c, m, n, y, c, L, m, 0.0, t, c);
 }
 
-/* s = s - L' x of them, four columns at once: loads of x are half the work */
+/* s = s - L' x of them */
 static void multiply_transposed(const sweep *w, int64_t m, int64_t n,
                                 const double *L, const double *x, double *s)
 {
-    int64_t j = 0;
-    if (w->c > 1) {
-        w->T->dense->subtract(false, w->c, n, m, x, w->c, L, m, 1.0, s, w->c);
-        return;
-    }
-    for (; j + 4 <= n; j += 4) {
-        const double *a0 = L + j * m, *a1 = a0 + m, *a2 = a1 + m, *a3 = a2 + m;
-        double s0 = 0.0, s1 = 0.0, s2 = 0.0, s3 = 0.0;
-#pragma omp simd reduction(+ : s0, s1, s2, s3)
-        for (int64_t i = 0; i < m; i++) {
-            s0 += a0[i] * x[i];
-            s1 += a1[i] * x[i];
-            s2 += a2[i] * x[i];
-            s3 += a3[i] * x[i];
-        }
-        s[j] -= s0;
-        s[j + 1] -= s1;
-        s[j + 2] -= s2;
-        s[j + 3] -= s3;
-    }
-    for (; j < n; j++) {
-        double sum = 0.0;
-#pragma omp simd reduction(+ : sum)
-        for (int64_t i = 0; i < m; i++) sum += L[j * m + i] * x[i];
-        s[j] -= sum;
-    }
+    const int64_t c = w->c;
+    if (c == 1) w->T->one->multiply_transposed(m, n, L, m, x, s);
+    else w->T->dense->subtract(false, c, n, m, x, c, L, m, 1.0, s, c);
 }
 
 static void solve_diagonal(const sweep *w, int64_t n, const double *L,
                            double *x)
 {
-    if (w->c > 1) {
-        w->T->dense->solve(w->down, w->c, n, L, n, x, w->c);
-        return;
-    }
-    for (int64_t j = 0; w->down && j < n; j++) {
-        x[j] /= L[j * n + j];
-        for (int64_t i = j + 1; i < n; i++) x[i] -= L[j * n + i] * x[j];
-    }
-    for (int64_t j = n - 1; !w->down && j >= 0; j--) {
-        double sum = x[j];
-        for (int64_t i = j + 1; i < n; i++) sum -= L[j * n + i] * x[i];
-        x[j] = sum / L[j * n + j];
-    }
+    if (w->c == 1) w->T->one->solve(!w->down, n, L, n, x);
+    else w->T->dense->solve(w->down, w->c, n, L, n, x, w->c);
 }
 
 /* --- solutions and sums -------------------------------------------------------------- */

@@ -220,7 +220,10 @@ static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
         P->kind == TACIT_FACTOR_LU || P->kind == TACIT_FACTOR_ILU0;
     const char *why;
     T->dense = tct_dense_get(&why);
+    T->one = tct_one_column_best();
     TRY(tct_pattern_create(P, grid->pz, S));
+    if (T->map == TACIT_TRSV_SUBTREE)
+        TRY(tct_pattern_map(S, grid->px * grid->py));
     TRY(tct_foresee(S, grid, NULL, &T->forecast));
     TRY(tct_trsv_plan_create(S, grid, T->world->rank, &T->plan));
     TRY(make_holdings(T, has_upper));
@@ -233,8 +236,8 @@ static tacit_status build(tacit_trsv *T, const tct_deal *d, const int extent[3])
 {
     tct_grid grid;
     tct_pattern S = {.leaves = 0};
-    TRY(tct_agree(T->world, tct_grid_of(&d->P, T->scheme, extent,
-                                        T->world->size, &grid)));
+    TRY(tct_agree(T->world, tct_grid_for(&d->P, T->scheme, T->map, extent,
+                                         T->world->size, &grid)));
     tacit_status status = tct_agree(T->world, plan_alone(T, &d->P, &grid, &S));
     taker t = {.T = T, .P = &d->P};
     if (status >= 0) status = tct_deal_values(d, take_panels, &t);
@@ -257,6 +260,13 @@ static tacit_status check_options(const tacit_world *world,
     const int known = (int)o->scheme;
     if (known < TACIT_TRSV_3D || known > TACIT_TRSV_P2P)
         FAIL(TACIT_INVALID, "scheme of a triangular solve: %d is none", known);
+    if (o->map != TACIT_TRSV_CYCLIC && o->map != TACIT_TRSV_SUBTREE)
+        FAIL(TACIT_INVALID, "map of a triangular solve: %d is none",
+             (int)o->map);
+    if (o->queue && o->map != TACIT_TRSV_CYCLIC)
+        FAIL(TACIT_UNSUPPORTED,
+             "on GPUs triangular solves have map cyclic alone: take that, or "
+             "solve on device host");
     if (o->columns < 0)
         FAIL(TACIT_INVALID,
              "right-hand sides at once: expected 1 or more, got %d",
@@ -277,6 +287,7 @@ static tacit_status start(tacit_world *world, const tacit_trsv_options *given,
     if (!T) FAIL(TACIT_NO_MEMORY, "no memory for a triangular solve");
     T->world = world;
     T->scheme = o->scheme;
+    T->map = o->map;
     T->columns = o->columns ? o->columns : 1;
     *out = T;
     return TACIT_OK;
@@ -335,6 +346,7 @@ static void describe(const tacit_trsv *T, tacit_trsv_info *info)
     const tct_forecast *f = &T->forecast;
     *info = (tacit_trsv_info){
         .scheme = T->scheme,
+        .map = T->map,
         .grid = {T->plan.grid.px, T->plan.grid.py, T->plan.grid.pz},
         .comm = post && T->world->size > 1 ? post->ops->name : "self",
         .panels = T->panels,

@@ -4,6 +4,7 @@
 #define TCT_TRSV_H
 #include "comm/post.h"
 #include "triangular/factor/dense.h"
+#include "triangular/factor/one_column.h"
 #include "triangular/grid/deal.h"
 #include "triangular/grid/plan.h"
 
@@ -24,6 +25,7 @@ struct tacit_trsv {
     tct_trsv_plan plan;
     tct_forecast forecast;
     tacit_trsv_scheme scheme;
+    tacit_trsv_map map;
     int64_t all_rows; /* of the factor */
     int32_t panels, depth;
     int columns;          /* at once, at most */
@@ -40,7 +42,8 @@ struct tacit_trsv {
     double bytes;
     double seconds[TCT_PHASES];
     tct_post *post;
-    const tct_dense *dense;
+    const tct_dense *dense;    /* of several columns ... */
+    const tct_one_column *one; /* ... and of one         */
     struct tct_trsv_gpu *gpu; /* has what solves; NULL: the host does, with what
                                  is from `holding` on */
 };
