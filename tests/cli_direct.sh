@@ -57,7 +57,36 @@ told 1 'no use for --precond' solve poisson2d:9 --method direct --precond amg
 told 1 "unknown kind of a direct solve's factor 'ic0'" solve poisson2d:9 --method direct --kind ic0
 told 1 'kind belongs to --method direct' solve poisson2d:9 --kind lu
 told 1 'steps belongs' solve poisson2d:9 --method direct --steps 4
-told 1 'of one process, and here are 2' solve poisson2d:9 --method direct --ranks 2
+
+# over ranks: one factor, dealt out; the same iterations with ic0, the same bits twice
+accepted solve poisson3d:12 --precond ic0 --grid 1x1x1 --leaves 4 --device host
+iterations=$(grep -o 'after [0-9]* iterations' out)
+[ -n "$iterations" ] || complain 'ic0 over a grid of one: no iterations'
+for n in 2 3 4; do
+    accepted solve poisson2d:20 --method direct --rtol 1e-12 --ranks $n --device host -o y.mtx --json r.json
+    reports 'over a grid of 1x1x'
+    reports 'converged: solved with the factor, and 0 steps of refinement'
+    valid_json r.json
+    grep -q '"messages"' r.json || complain 'report: no messages'
+    grep -v '^%' y.mtx | paste one - |
+        awk 'NR > 1 && ($1 - $2 > 1e-11 || $2 - $1 > 1e-11) { bad = 1 } END { exit bad || NR != 401 }' ||
+        complain "$n ranks: another solution than that of one"
+    accepted solve poisson3d:12 --precond ic0 --grid auto --leaves 4 --ranks $n --device host -o y.mtx
+    reports "$iterations"
+    cp y.mtx first.mtx
+    accepted solve poisson3d:12 --precond ic0 --grid auto --leaves 4 --ranks $n --device host -o y.mtx
+    cmp -s first.mtx y.mtx || complain "$n ranks: other bits in another run"
+done
+accepted solve ldlt.mtx --method direct --rtol 1e-14 --ranks 2 --device host
+reports "L D L', "
 accepted compare poisson2d:9 --ranks 2
-has out 'of one process, and here are 2'
+awk -F'\t' '$1 == "direct" { found = 1 } END { exit !found }' out || complain 'compare of 2 ranks: no row'
+told 2 'row 2 comes to the pivot' solve ldlt.mtx --precond direct --ranks 3 --device host
+told 1 'grid 1x1x2 is not of 3 processes' solve poisson2d:9 --method direct --grid 1x1x2 --ranks 3 --device host
+told 1 'here grids are 1x1xPz' solve poisson2d:9 --precond ic0 --grid 2x1x1 --ranks 2 --device host
+told 1 'must be a power of two' solve poisson2d:9 --precond ic0 --grid 1x1x3 --ranks 3 --device host
+told 1 '2 grids, and --leaves 1' solve poisson2d:9 --precond ic0 --grid 1x1x2 --leaves 1 --ranks 2 --device host
+told 1 "--grid '2'" solve poisson2d:9 --precond ic0 --grid 2 --ranks 2 --device host
+told 1 'grid belongs to' solve poisson2d:9 --grid auto
+told 5 'rank 1' solve poisson3d:20 --precond ic0 --grid auto --rtol 1e-13 --ranks 3 --device host --decorate 'lose(1,20)'
 finish

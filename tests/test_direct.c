@@ -286,12 +286,8 @@ static void what_cannot_be_is_refused(void **state)
     EXPECT(TACIT_INVALID, "not for this operator",
            tacit_precond_solve(d.p.A, other.M, 1, d.B, d.p.n, d.X, d.p.n, &stop,
                                &result));
-    if (alone())
-        EXPECT(TACIT_INVALID, "'ic0'",
-               tacit_precond_create_of(d.p.A, d.p.m, "direct", &o, &M));
-    else
-        EXPECT(TACIT_UNSUPPORTED, "of one process, and here are 3",
-               tacit_precond_create_of(d.p.A, d.p.m, "direct", NULL, &M));
+    EXPECT(TACIT_INVALID, "'ic0'",
+           tacit_precond_create_of(d.p.A, d.p.m, "direct", &o, &M));
     assert_null(M);
     OK(tacit_queue_fill(d.p.q, d.p.n, (double)INFINITY, d.B));
     EXPECT(TACIT_INPUT, "not finite", solve(&d, &stop, &result));

@@ -41,9 +41,6 @@ static void every_method_takes_every_preconditioner(void **state)
         for (int k = 0; tacit_precond_at(k); k++) {
             int64_t first = 0;
             if (tacit_precond_at(k)->reason) continue;
-            if (tacit_precond_at(k)->when_named && /* direct */
-                tacit_world_size(test_world()) > 1)
-                continue;
             for (int j = 0; tacit_method_at(j); j++) {
                 problem p;
                 open_problem(&p, "host", matrices[i], NULL,
@@ -311,24 +308,6 @@ static void a_zero_on_the_diagonal_is_refused(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* Others than one are told what they can do. */
-static void direct_is_of_one_process(void **state)
-{
-    (void)state;
-    problem p;
-    tacit_operator *M = NULL;
-    open_problem(&p, "host", "poisson2d:12", NULL, "cg");
-    if (tacit_world_size(test_world()) == 1) {
-        OK(tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
-    } else {
-        EXPECT(TACIT_UNSUPPORTED,
-               tacit_precond_create_of(p.A, p.m, "direct", NULL, &M));
-        assert_non_null(strstr(tacit_error_message(), "take amg"));
-    }
-    tacit_operator_destroy(&M);
-    close_problem(&p);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -338,7 +317,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(costs_are_as_stated),
         cmocka_unit_test(flexible_bears_a_preconditioner_that_changes),
         cmocka_unit_test(what_is_not_positive_is_named),
-        cmocka_unit_test(direct_is_of_one_process),
         cmocka_unit_test(bad_ones_are_refused),
         cmocka_unit_test(memory_is_foreseen),
         cmocka_unit_test(a_zero_on_the_diagonal_is_refused),

@@ -83,7 +83,8 @@ typedef struct tacit_precond_options {
     const char *order;       /* of the rows of ic0 and direct, as of
                           tacit_factor_options; of ic0 "top-nd", and on a GPU,
                           where rows that wait cost most, "multicolor"     */
-    int leaves;       /* ... of its tree: a power of two up to 4096; 1    */
+    int leaves;       /* ... of its tree: a power of two up to 4096; 1, or
+                          Pz of `grid`                                      */
     const char *kind; /* of direct: "llt", "ldlt", "lu", as of
                              tacit_factor_options, or "auto": lu of a matrix
                              that is not symmetric, llt of one that is
@@ -91,6 +92,11 @@ typedef struct tacit_precond_options {
                              methods want M positive definite                */
     int columns;      /* of direct on a GPU: right-hand sides that one
                              launch solves for, 1 to 64; 1                   */
+    int grid[3];      /* 1, 1, Pz: of ic0 and direct, a factor of the whole
+                             matrix, dealt out over Pz of the ranks, a power of
+                             two (0: as many as there are ranks and leaves for
+                             it); 0, 0, 0: direct so on several ranks, of ic0
+                             each rank has that of its own rows and columns  */
 } tacit_precond_options;
 
 /* The same, with the entries of the matrix at hand: `matrix` is that of `A`, by
@@ -98,8 +104,9 @@ typedef struct tacit_precond_options {
  *
  * ic0 is (L L')^-1 by a factor of kind IC0 (tacit/factor.h), of the rows in the
  * operator's order or that of `order`; of several ranks each has that of its own rows
- * and columns. On the host one thread applies it; on a GPU it is for every method with
- * loops host and graph, and on one GPU for cg with loop resident.
+ * and columns, unless `grid` says otherwise. On the host one thread applies it; on a GPU
+ * it is for every method with loops host and graph, and on one GPU for cg with loop
+ * resident.
  *
  * amg pairs strongly coupled rows of a rank three times over, so that a level
  * has about an eighth of the rows of the one before, down to some hundred rows,
@@ -116,8 +123,18 @@ typedef struct tacit_precond_options {
  * early and the last is smoothed: tacit_precond_describe tells.
  *
  * direct is L L' = A, or another factor (tacit/factor.h), so that a method needs an
- * iteration or two for what rounding has left. For one process; it says what memory it needs
- * before it begins.
+ * iteration or two for what rounding has left. It says what memory it needs before it
+ * begins.
+ *
+ * With `grid`, and direct on several ranks without it, rank 0 gets the whole matrix and
+ * makes the factor, of rows in the matrix's original order or that of `order`, so that it
+ * is the same however rows are divided; then each of Pz ranks gets one leaf of its tree
+ * and the nodes above it (tacit/trsv.h), and the others have none of it. With as many
+ * `leaves` it is the same on 1, 2, 3 or 4 ranks, and so are iterations, but for
+ * rounding. On the host alone. An application moves x to the parts, adds up what these
+ * share in at most 2 log2 Pz messages a rank, and moves y back; these are exchanges of
+ * the queue's, which go on where a queue has failed until all ranks know it, and their
+ * order is fixed: two runs give the same bits.
  * The host makes the factors of ic0 and direct; on a GPU each application is one
  * kernel. ic0 and direct are applied to several right-hand sides at once where a solver has
  * them in step; with direct a column may then differ by rounding from what it is alone.
@@ -128,7 +145,8 @@ typedef struct tacit_precond_options {
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
  * Memory      about the entries of the matrix once more, on its device; to set it
  *             up some 16 bytes an entry and 60 a row on the host: where these are
- *             not free nothing is begun.
+ *             not free nothing is begun. With `grid` rank 0 has the whole matrix and
+ *             its factor until that is dealt out.
  * Cost        of an application of ic0 about a product with A; of a V with degree k:
  *             2 k products a level, and their exchanges, and two more where
  *             other ranks keep the next level; no sum. Of a K, two
@@ -190,7 +208,12 @@ typedef struct tacit_precond_info {
     const struct tacit_factor
         *factor; /* of ic0 and direct, what they solve with
                     (tacit/factor.h); owned by M, until it is updated; NULL:
-                    none                                                    */
+                    none, or it is dealt out over a grid                    */
+    const struct tacit_factor_info
+        *factor_info;     /* what is known of it in either case; as `factor` */
+    int grid[3];          /* over which it is dealt out; 0, 0, 0: it is not */
+    int64_t messages;     /* of all ranks, in an application of it         */
+    double message_bytes; /* ... with one right-hand side                  */
 } tacit_precond_info;
 
 /* What is known of preconditioner `M`, into `out`, which says how large it is.

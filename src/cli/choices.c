@@ -168,8 +168,9 @@ static bool method_row(int i, cli_choice *out)
 {
     if (own_method_row(i, out)) return true;
     if (i > 0 && !own_method_row(i - 1, out)) return false;
-    *out = named("direct", "a factor of the matrix, by one process, and steps "
-                           "of refinement");
+    *out = named("direct",
+                 "a factor of the matrix, made by one process, and steps "
+                 "of refinement");
     return true;
 }
 

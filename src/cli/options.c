@@ -115,7 +115,7 @@ static const cli_option table[] = {
  "with one leaf is natural; on cuda multicolor)", &cli_axis_rows_order, 0, 0, 0},
 {"The path", "leaves", 0, CLI_INT, ON_RUNS | ON_info | ON_factor | ON_trsv, AT(leaves), "N",
  "tree nodes at the bottom of the top of the dissection, a power of two (1; "
- "trsv: as many as there are grids)",
+ "as many as there are grids)",
  NULL, 1, 4096, 0},
 {"The path", "width", 0, CLI_INT, ON_factor | ON_trsv, AT(width), "N",
  "columns of a panel, at most (128)", NULL, 1, 65536, 0},
@@ -134,9 +134,11 @@ static const cli_option table[] = {
  "at most so many host threads per rank (as many as this process has "
  "processors); a small matrix takes fewer", NULL, 1, 4096, 0},
 
-{"Processes", "grid", 0, CLI_TEXT, ON_trsv, AT(grid), "PxxPyxPz|auto",
- "of processes: Pz grids, a power of two, of Px x Py each (auto: fewest "
- "messages foreseen); with --device cuda 1x1xPz", NULL, 0, 0, 0},
+{"Processes", "grid", 0, CLI_TEXT, ON_RUNS | ON_trsv, AT(grid), "PxxPyxPz|auto",
+ "of processes that solve with a factor: Pz grids, a power of two, of Px x Py "
+ "each (trsv: auto, fewest messages foreseen; with --device cuda 1x1xPz). For "
+ "--method direct, --precond direct and ic0 1x1xPz (auto: as many as can be); "
+ "without it each rank has an ic0 of its own rows", NULL, 0, 0, 0},
 {"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",
  "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
 {"Processes", "map", 0, CLI_CHOICE, ON_trsv, AT(map), "NAME",
@@ -479,6 +481,9 @@ static tacit_status check_factored(const cli_settings *set)
              "--%s belongs to --precond ic0 or direct, or "
              "--method direct",
              set->order ? "order" : "leaves");
+    if (set->grid && !direct && !all && !is(set->precond, "ic0"))
+        FAIL(TACIT_INVALID,
+             "--grid belongs to --precond ic0 or direct, or --method direct");
     if (set->kind && !direct && !all)
         FAIL(TACIT_INVALID,
              "--kind belongs to --method direct or --precond direct");

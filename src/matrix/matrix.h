@@ -91,6 +91,13 @@ tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part);
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_restore(const tacit_matrix *m, tct_csr *out);
 
+/* A copy of all entries of `m` on rank 0, rows and columns under their original
+ * numbers; other ranks get nothing.
+ * Collective.
+ * Memory      on rank 0 the whole matrix; where rows have moved, as tct_restore.
+ * Errors      INVALID (an operator has taken the entries), NO_MEMORY, COMM. */
+tacit_status tct_gather(const tacit_matrix *m, tct_csr *out);
+
 /* A graph of more than `whole` nodes and edges is made coarser until it has no
  * more than `coarse` nodes, before one rank gets it. */
 typedef struct tct_cut_bounds {

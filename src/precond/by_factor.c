@@ -3,6 +3,7 @@
  * solve for all systems at once, which reads the factor once, and what they tell. */
 #include "precond/by_factor.h"
 #include "triangular/device/solver.h"
+#include <stdio.h>
 
 /* The panels of an application stand as far apart as a solver's vectors. */
 static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
@@ -28,7 +29,8 @@ void tct_by_factor_apply(const tacit_operator *base, tacit_queue *q,
 {
     tct_by_factor *M = (tct_by_factor *)(uintptr_t)base;
     const int columns = q->systems.count > 1 ? q->systems.count : 1;
-    q_call(q, solve, &M->call[columns], x, y);
+    if (M->J) tct_joint_apply(M->J, columns, x, y);
+    else q_call(q, solve, &M->call[columns], x, y);
     if (dot) q_dot(q, (size_t)base->n, x, y, dot);
 }
 
@@ -67,6 +69,11 @@ tacit_status tct_by_factor_columns(tacit_operator *base, int columns)
     tct_by_factor *M = (tct_by_factor *)(void *)base;
     const bool less = columns == 1;
     if (less ? M->columns == 1 : columns <= M->columns) return TACIT_OK;
+    if (M->J) {
+        TRY(tct_joint_columns(M->J, columns));
+        if (!less) M->columns = columns;
+        return TACIT_OK;
+    }
     const tacit_status status = make_room(M, columns);
     if (less) return TACIT_OK; /* it has more than enough */
     return tct_agree(base->world, status);
@@ -105,15 +112,72 @@ tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order)
 {
     for (int c = 0; c <= TCT_COLUMNS_MOST; c++)
         M->call[c] = (tct_for_columns){M, c};
+    M->made = M->F->info;
     M->about = (tacit_precond_info){.size = sizeof M->about,
                                     .name = M->base.ops->name,
                                     .detail = M->detail,
                                     .end = "",
                                     .bytes = M->F->info.bytes,
-                                    .factor = M->F};
+                                    .factor = M->F,
+                                    .factor_info = &M->made};
     TRY(find_places(M, order));
     if (M->base.q->device->kind != TCT_KIND_HOST) TRY(open_on_gpu(M));
     return make_room(M, M->columns > 1 ? M->columns : 1);
+}
+
+/* Parts of the grid that is asked for. */
+static tacit_status check_grid(const tct_by_factor *M, const int grid[3],
+                               const char *who)
+{
+    const int size = M->base.world->size, pz = grid[2];
+    char which[64];
+    snprintf(which, sizeof which, "preconditioner %s: grid %dx%dx%d", who,
+             grid[0], grid[1], grid[2]);
+    if (grid[0] != 1 || grid[1] != 1 || pz < 0)
+        FAIL(grid[0] < 1 || grid[1] < 1 || pz < 0 ? TACIT_INVALID
+                                                  : TACIT_UNSUPPORTED,
+             "%s: expected 1x1xPz: a rank has a leaf of the tree and all that "
+             "is above it (tacit trsv solves on others)",
+             which);
+    if (pz & (pz - 1))
+        FAIL(TACIT_INVALID, "%s: the third number must be a power of two",
+             which);
+    if (pz > size)
+        FAIL(TACIT_INVALID, "%s: here %s %d %s", which,
+             size == 1 ? "is" : "are", size,
+             size == 1 ? "process" : "processes");
+    if (M->leaves > 0 && pz > M->leaves)
+        FAIL(TACIT_INVALID,
+             "%s: the factor's tree is to have %d %s: ask for %d, or take "
+             "fewer parts",
+             which, M->leaves, M->leaves == 1 ? "leaf" : "leaves", pz);
+    if (M->base.q->device->kind != TCT_KIND_HOST)
+        FAIL(TACIT_UNSUPPORTED,
+             "%s: factors that are dealt out over ranks solve on device host",
+             which);
+    return TACIT_OK;
+}
+
+tacit_status tct_by_factor_options(tct_by_factor *M,
+                                   const tacit_precond_options *o,
+                                   tct_rows_order otherwise, bool alone,
+                                   const char *who)
+{
+    tct_rows_order order = otherwise;
+    int grid[3] = {o->grid[0], o->grid[1], o->grid[2]};
+    const bool asked = grid[0] || grid[1] || grid[2];
+    TRY(tct_rows_order_find(o->order, otherwise, &order));
+    TRY(tct_check_leaves(o->leaves));
+    M->order = tct_rows_orders[order];
+    M->leaves = o->leaves;
+    M->parts = 0;
+    if (!asked && alone) return TACIT_OK;
+    if (!asked) grid[0] = grid[1] = 1;
+    TRY(check_grid(M, grid, who));
+    M->parts =
+        grid[2] ? grid[2] : tct_joint_parts(M->base.world->size, M->leaves);
+    if (M->leaves == 0) M->leaves = M->parts;
+    return TACIT_OK;
 }
 
 void tct_by_factor_close(tct_by_factor *M)
@@ -121,9 +185,20 @@ void tct_by_factor_close(tct_by_factor *M)
     tacit_factor_solver_destroy(&M->S);
     tct_rows_destroy(&M->R);
     tacit_factor_destroy(&M->F);
+    tct_joint_destroy(&M->J);
     TCT_FREE(M->place, M->scratch);
     M->place = NULL;
     M->scratch = NULL;
+}
+
+void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out)
+{
+    *out = (tct_by_factor){.base = M->base,
+                           .order = M->order,
+                           .leaves = M->leaves,
+                           .parts = M->parts,
+                           .columns = M->columns,
+                           .launch = M->launch};
 }
 
 void tct_by_factor_destroy(tacit_operator *base)
@@ -135,6 +210,10 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
 {
     tct_by_factor_close(to);
     to->F = from->F;
+    to->J = from->J;
+    to->made = from->made;
+    memcpy(to->dense, from->dense, sizeof to->dense);
+    if (to->J) to->made.dense = to->dense;
     to->S = from->S;
     to->R = from->R;
     to->place = from->place;
@@ -142,6 +221,8 @@ void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to)
     to->columns = from->columns;
     to->about.bytes = from->about.bytes;
     to->about.factor = from->about.factor;
+    to->about.messages = from->about.messages;
+    to->about.message_bytes = from->about.message_bytes;
     memcpy(to->detail, from->detail, sizeof to->detail);
 }
 

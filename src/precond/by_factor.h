@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/by_factor.h - the first member of a preconditioner that solves with a
- * factor of this rank's rows (triangular/factor/factor.h), where the vectors are. */
+ * factor (triangular/factor/factor.h), where the vectors are: of this rank's rows, or of
+ * all, dealt out over a grid of the ranks. */
 #ifndef TCT_BY_FACTOR_H
 #define TCT_BY_FACTOR_H
 #include "precond/precond.h"
 #include "triangular/device/rows.h"
 #include "triangular/factor/factor.h"
+#include "triangular/grid/joint.h"
 
 /* What an application of so many columns is called with. */
 typedef struct tct_for_columns {
@@ -15,7 +17,11 @@ typedef struct tct_for_columns {
 
 typedef struct tct_by_factor {
     tacit_operator base;
-    tacit_factor *F;
+    const char *order; /* of the factor's rows, one of tct_rows_orders */
+    int leaves;        /* of its tree, 0: 1                            */
+    int parts;         /* over which it is dealt out; 0: it is not     */
+    tacit_factor *F;   /* of this rank; NULL: there is J                */
+    tct_joint *J;      /* ... of all                                    */
     int32_t *place;  /* [n] where the factor's rows are in the operator's order;
                         NULL: where its `original` says                       */
     double *scratch; /* of a solve with `columns` right-hand sides            */
@@ -25,6 +31,8 @@ typedef struct tct_by_factor {
     tct_rows *R;            /* ... or, of an incomplete F                    */
     tct_for_columns call[TCT_COLUMNS_MOST + 1];
     tacit_precond_info about;
+    tacit_factor_info made; /* of F, or that J is of                          */
+    char dense[32];         /* its name there                                 */
     char detail[96]; /* of it, by who has made F                              */
 } tct_by_factor;
 
@@ -33,10 +41,33 @@ typedef struct tct_by_factor {
  * Errors      NO_MEMORY, UNSUPPORTED, DEVICE. */
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order);
 void tct_by_factor_close(tct_by_factor *M);
+/* As `M` before it had a factor: for a new one, with room for as many columns. */
+void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out);
+/* What of the options is for all of them: order (`otherwise` by default), leaves, and
+ * parts, by default none where `alone`. `who` asks.
+ * Errors      INVALID, UNSUPPORTED. */
+tacit_status tct_by_factor_options(tct_by_factor *M,
+                                   const tacit_precond_options *o,
+                                   tct_rows_order otherwise, bool alone,
+                                   const char *who);
 /* `to`, which is closed, gets what `from` has. */
 void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 
-/* For the table of operations. */
+/* --- on_grid.c --------------------------------------------------------------- */
+
+/* Make `M->F` of a matrix that is on one rank, and `detail`. */
+typedef tacit_status tct_factor_maker(tct_by_factor *M,
+                                      const tacit_matrix *whole);
+/* M->J, of M->parts, in place of F: rank 0 gets the whole matrix, times 2^-exponent,
+ * and makes the factor; and all the rest, as tct_by_factor_open.
+ * Collective.
+ * Memory      on rank 0 the matrix and its factor, until that is dealt out.
+ * Errors      as `make` on rank 0; NO_MEMORY, UNSUPPORTED (2^31 rows), COMM. */
+tacit_status tct_by_factor_deal(tct_by_factor *M, const tacit_matrix *matrix,
+                                int exponent, tct_factor_maker *make);
+
+/* --- for the table of operations ---------------------------------------------- */
+
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);
 bool tct_by_factor_for_systems(const tacit_operator *M, const tacit_queue *q);

@@ -12,21 +12,8 @@ enum { KINDS = sizeof shapes / sizeof *shapes, AUTO = KINDS };
 
 typedef struct {
     tct_by_factor base;
-    int kind;          /* of tacit_factor_kind, or AUTO         */
-    const char *order; /* of its rows, one of tct_rows_orders   */
-    int leaves;
+    int kind; /* of tacit_factor_kind, or AUTO */
 } direct;
-
-static tacit_status check(const tacit_operator *A)
-{
-    if (A->world->size > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "a factor to solve with (direct) is of one process, and here are "
-             "%d: solve with one, take amg here, or solve on a grid "
-             "(tacit/trsv.h), where one process factors",
-             A->world->size);
-    return TACIT_OK;
-}
 
 /* --- the factor ------------------------------------------------------------------- */
 
@@ -35,8 +22,8 @@ static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
 {
     const tacit_factor_options options = {.size = sizeof options,
                                           .kind = (tacit_factor_kind)kind,
-                                          .order = D->order,
-                                          .leaves = D->leaves};
+                                          .order = D->base.order,
+                                          .leaves = D->base.leaves};
     return tacit_factor_create(m, &options, out);
 }
 
@@ -59,15 +46,22 @@ static tacit_status factor_any(const direct *D, const tacit_matrix *m,
     return factor(D, m, TACIT_FACTOR_LDLT, out);
 }
 
-static tacit_status build(direct *D, const tacit_matrix *m)
+static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
 {
-    tct_by_factor *M = &D->base;
-    TRY(factor_any(D, m, &M->F));
+    TRY(factor_any((const direct *)(const void *)M, m, &M->F));
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
              "%s, %lld entries of L in %d panels, dense operations by %s",
              shapes[info->kind], (long long)info->nonzeros, (int)info->panels,
              info->dense);
+    return TACIT_OK;
+}
+
+static tacit_status build(direct *D, const tacit_matrix *m)
+{
+    tct_by_factor *M = &D->base;
+    if (M->parts > 0) return tct_by_factor_deal(M, m, 0, factor_whole);
+    TRY(factor_whole(M, m));
     return tct_by_factor_open(M, M->base.order);
 }
 
@@ -75,10 +69,9 @@ static tacit_status build(direct *D, const tacit_matrix *m)
 static tacit_status direct_renew(tacit_operator *base,
                                  const tacit_matrix *matrix)
 {
-    direct *D = (direct *)(void *)base, fresh = *D;
-    fresh.base = (tct_by_factor){
-        .base = *base, .columns = D->base.columns, .launch = D->base.launch};
-    const tacit_status status = build(&fresh, matrix);
+    direct *D = (direct *)(void *)base, fresh = {.kind = D->kind};
+    tct_by_factor_blank(&D->base, &fresh.base);
+    const tacit_status status = tct_agree(base->world, build(&fresh, matrix));
     if (status < 0) tct_by_factor_close(&fresh.base);
     else tct_by_factor_move(&fresh.base, &D->base);
     return status;
@@ -96,14 +89,12 @@ static const tct_operator_ops direct_ops = {.name = "direct",
 
 /* --- to make one ------------------------------------------------------------------ */
 
-/* What of the options is for it. */
+/* What of the options is for it. On one rank nothing needs to be dealt out. */
 static tacit_status take_options(direct *D, const tacit_precond_options *o)
 {
-    tct_rows_order order = TCT_ORDER_ND;
-    TRY(tct_rows_order_find(o->order, order, &order));
-    TRY(tct_check_leaves(o->leaves));
-    D->order = tct_rows_orders[order];
-    D->leaves = o->leaves;
+    const bool alone = D->base.base.world->size == 1;
+    TRY(tct_by_factor_options(&D->base, o, TCT_ORDER_ND, alone, "direct"));
+    if (alone) D->base.parts = 0;
     D->base.launch = o->columns;
     for (D->kind = 0; o->kind && D->kind <= AUTO; D->kind++)
         if (strcmp(o->kind, names[D->kind]) == 0) return TACIT_OK;
@@ -116,11 +107,16 @@ tacit_status tct_direct_create(const tacit_operator *A,
                                const tct_precond_source *from,
                                tacit_operator **out)
 {
-    TRY(tct_agree(A->world, check(A)));
     direct *D = tct_calloc(sizeof *D);
-    if (!D) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    *out = &D->base.base;
-    tct_precond_begin(*out, &direct_ops, A);
-    TRY(take_options(D, &from->options));
+    tacit_status status = TACIT_OK;
+    if (!D)
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    if (D) {
+        *out = &D->base.base;
+        tct_precond_begin(*out, &direct_ops, A);
+        status = take_options(D, &from->options);
+    }
+    TRY(tct_agree(A->world, status));
     return build(D, from->matrix);
 }

@@ -1,19 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has entries
  * where A has them and no others (triangular/factor/incomplete.c). Of several ranks each
- * has that of its own rows and columns. */
+ * has that of its own rows and columns, or, if a grid is asked for, a part of that of
+ * the whole matrix. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <math.h>
 #include <stdio.h>
 
 static const char *const what = "preconditioner ic0";
-
-typedef struct {
-    tct_by_factor base;
-    const char *order; /* of the factor's rows, one of tct_rows_orders */
-    int leaves;
-} ic0;
 
 /* --- entries -------------------------------------------------------------------- */
 
@@ -89,43 +84,59 @@ static tacit_status open_entries(const source *from, tct_entries *E)
 
 /* --- set up ---------------------------------------------------------------------- */
 
-static tacit_status factor(const source *from, const ic0 *I, tacit_factor **out)
+/* Of `E`; row k of it is row `from` -> of the matrix. */
+static tacit_status factor_entries(tct_by_factor *M, const source *from,
+                                   const tct_entries *E)
 {
     int64_t failed = -1;
-    tct_entries E = {.rows = 0};
-    TRY(tct_check_diagonal(from->m, what));
-    tacit_status status = open_entries(from, &E);
-    if (status >= 0)
-        status = tct_incomplete_create(&E, TACIT_FACTOR_IC0, I->order,
-                                       I->leaves, out, &failed);
-    tct_entries_close(&E);
+    const tacit_status status = tct_incomplete_create(
+        E, TACIT_FACTOR_IC0, M->order, M->leaves, &M->F, &failed);
     if (status < 0 && failed >= 0)
         FAIL(TACIT_INPUT, "%s: row %lld has entries that are too large", what,
              (long long)(tct_original(from->m, row_of(from, failed)) + 1));
-    return status;
-}
-
-static tacit_status make(ic0 *I, const tacit_operator *A,
-                         const tacit_matrix *matrix)
-{
-    const source from = {matrix, A->order, A->exponent};
-    tct_by_factor *M = &I->base;
-    TRY(factor(&from, I, &M->F));
+    TRY(status);
     const tacit_factor_info *info = &M->F->info;
     snprintf(M->detail, sizeof M->detail,
              "%lld entries of L, order %s, at most %d rows wait for another",
              (long long)info->nonzeros, info->order, (int)info->depth);
+    return TACIT_OK;
+}
+
+static tacit_status factor(tct_by_factor *M, const source *from)
+{
+    tct_entries E = {.rows = 0};
+    tacit_status status = open_entries(from, &E);
+    if (status >= 0) status = factor_entries(M, from, &E);
+    tct_entries_close(&E);
+    return status;
+}
+
+/* Of the whole matrix, on one rank. */
+static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *whole)
+{
+    const source from = {whole, NULL, 0};
+    return factor(M, &from);
+}
+
+static tacit_status make(tct_by_factor *M, const tacit_operator *A,
+                         const tacit_matrix *matrix)
+{
+    const source from = {matrix, A->order, A->exponent};
+    TRY(tct_agree(A->world, tct_check_diagonal(matrix, what)));
+    if (M->parts > 0)
+        return tct_by_factor_deal(M, matrix, A->exponent, factor_whole);
+    TRY(factor(M, &from));
     return tct_by_factor_open(M, NULL);
 }
 
 static tacit_status ic0_renew(tacit_operator *base, const tacit_matrix *matrix)
 {
-    ic0 *I = (ic0 *)(void *)base, fresh = *I;
-    fresh.base = (tct_by_factor){.base = *base, .columns = I->base.columns};
+    tct_by_factor *M = (tct_by_factor *)(void *)base, fresh;
+    tct_by_factor_blank(M, &fresh);
     const tacit_status status =
         tct_agree(base->world, make(&fresh, base->made_for, matrix));
-    if (status < 0) tct_by_factor_close(&fresh.base);
-    else tct_by_factor_move(&fresh.base, &I->base);
+    if (status < 0) tct_by_factor_close(&fresh);
+    else tct_by_factor_move(&fresh, M);
     return status;
 }
 
@@ -138,31 +149,29 @@ static const tct_operator_ops ic0_ops = {.name = "ic0",
                                          .renew = ic0_renew,
                                          .destroy = tct_by_factor_destroy};
 
-/* What of the options is for it. On a GPU a level of rows that wait for those before
- * them takes as long as some ten thousand rows that do not: there rows go by colour,
- * which costs iterations and leaves few levels. */
-static tacit_status take_options(ic0 *I, const tacit_precond_options *o)
-{
-    const bool host = I->base.base.q->device->kind == TCT_KIND_HOST;
-    tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
-    TRY(tct_rows_order_find(o->order, order, &order));
-    TRY(tct_check_leaves(o->leaves));
-    I->order = tct_rows_orders[order];
-    I->leaves = o->leaves;
-    return TACIT_OK;
-}
-
+/* On a GPU a level of rows that wait for those before them takes as long as some ten
+ * thousand rows that do not: there rows go by colour, which costs iterations and
+ * leaves few levels. */
 tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out)
 {
-    if (from->matrix->A.rows > INT32_MAX)
-        FAIL(TACIT_UNSUPPORTED, "preconditioner ic0: more than 2^31 rows on a "
-                                "rank: take more ranks");
-    ic0 *I = tct_calloc(sizeof *I);
-    if (!I) FAIL(TACIT_NO_MEMORY, "no memory for a preconditioner");
-    tct_precond_begin(&I->base.base, &ic0_ops, A);
-    *out = &I->base.base;
-    TRY(take_options(I, &from->options));
-    return make(I, A, from->matrix);
+    const bool host = A->q->device->kind == TCT_KIND_HOST;
+    const tct_rows_order order = host ? TCT_ORDER_TOP_ND : TCT_ORDER_MULTICOLOR;
+    tct_by_factor *M = tct_calloc(sizeof *M);
+    tacit_status status = TACIT_OK;
+    if (!M)
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    if (M) {
+        tct_precond_begin(&M->base, &ic0_ops, A);
+        *out = &M->base;
+        status = tct_by_factor_options(M, &from->options, order, true, "ic0");
+    }
+    if (status >= 0 && from->matrix->A.rows > INT32_MAX)
+        status = tacit_error_set(TACIT_UNSUPPORTED,
+                                 "preconditioner ic0: more than 2^31 rows on a "
+                                 "rank: take more ranks");
+    TRY(tct_agree(A->world, status));
+    return make(M, A, from->matrix);
 }

@@ -10,7 +10,9 @@ static const tct_precond preconds[] = {
     {.about = {.name = "jacobi", .summary = "the diagonal"},
      .create = tct_jacobi_create},
     {.about = {.name = "ic0",
-               .summary = "incomplete Cholesky factor of a rank's rows",
+               .summary =
+                   "incomplete Cholesky factor, of a rank's rows or, over a "
+                   "grid, of all",
                .of_matrix = true},
      .create = tct_ic0_create,
      .entry_bytes = 18.0,

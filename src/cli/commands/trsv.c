@@ -35,51 +35,13 @@ static bool has_gpus(const cli *c)
     return c->set.device && strcmp(c->set.device, "cuda") == 0;
 }
 
-/* What is wrong of it whatever the factor: said before there is one. */
-static tacit_status check_grid(const cli *c, const int grid[3])
-{
-    if (has_gpus(c) && grid[0] * grid[1] > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "--grid %dx%dx%d: with --device cuda grids are 1x1xPz: take "
-             "1x1x%d, or --device host",
-             grid[0], grid[1], grid[2], c->ranks);
-    if ((int64_t)grid[0] * grid[1] * grid[2] != c->ranks)
-        FAIL(TACIT_INVALID,
-             "grid %dx%dx%d is not of %d %s: its numbers must multiply to that",
-             grid[0], grid[1], grid[2], c->ranks,
-             c->ranks == 1 ? "process" : "processes");
-    if (grid[2] & (grid[2] - 1))
-        FAIL(TACIT_INVALID,
-             "grid %dx%dx%d: the third number, of grids that share the tree, "
-             "must be a power of two",
-             grid[0], grid[1], grid[2]);
-    if (c->set.leaves > 0 && grid[2] > c->set.leaves)
-        FAIL(TACIT_INVALID,
-             "grid %dx%dx%d: %d grids, and --leaves %d makes a tree that has "
-             "%d %s: ask for %d, or take fewer grids",
-             grid[0], grid[1], grid[2], grid[2], (int)c->set.leaves,
-             (int)c->set.leaves, c->set.leaves == 1 ? "leaf" : "leaves",
-             grid[2]);
-    return TACIT_OK;
-}
-
 static tacit_status read_grid(const cli *c, int grid[3])
 {
-    const char *text = c->set.grid ? c->set.grid : "auto";
-    int end = 0;
-    grid[0] = grid[1] = grid[2] = 0;
-    if (strcmp(text, "auto") == 0 && !has_gpus(c)) return TACIT_OK;
-    if (strcmp(text, "auto") == 0) {
-        grid[0] = grid[1] = 1;
-        grid[2] = c->ranks;
-        return check_grid(c, grid);
-    }
-    if (sscanf(text, "%4dx%4dx%4d%n", &grid[0], &grid[1], &grid[2], &end) ==
-            3 &&
-        text[end] == '\0' && grid[0] > 0 && grid[1] > 0 && grid[2] > 0)
-        return check_grid(c, grid);
-    FAIL(TACIT_INVALID,
-         "--grid '%s': expected three numbers, such as 2x1x4, or auto", text);
+    TRY(cli_read_grid(c, has_gpus(c) ? CLI_GRID_GPUS : CLI_GRID, grid));
+    if (!has_gpus(c) || grid[2] > 0) return TACIT_OK;
+    grid[0] = grid[1] = 1;
+    grid[2] = c->ranks;
+    return cli_check_grid(c, CLI_GRID_GPUS, grid);
 }
 
 /* Leaves for as many grids as there can be. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/report/factor.c - a factor, for people and for programs. */
 #include "cli/report/report.h"
+#include <inttypes.h>
 #include <string.h>
 
 /* --kind's names are in the order of the kinds. */
@@ -51,8 +52,23 @@ static bool describe(const tacit_operator *M, tacit_precond_info *about,
 {
     about->size = sizeof *about;
     factor->size = sizeof *factor;
-    return M && tacit_precond_describe(M, about) >= 0 && about->factor &&
-           tacit_factor_describe(about->factor, factor) >= 0;
+    if (!M || tacit_precond_describe(M, about) < 0 || !about->factor_info)
+        return false;
+    *factor = *about->factor_info;
+    return true;
+}
+
+/* Of one that is dealt out. */
+void cli_print_grid(FILE *to, const tacit_precond_info *about)
+{
+    char bytes[CLI_NUMBER];
+    if (about->grid[2] == 0) return;
+    fprintf(to,
+            "         over a grid of %dx%dx%d: %" PRId64
+            " message%s an application, %s with one right-hand side\n",
+            about->grid[0], about->grid[1], about->grid[2], about->messages,
+            about->messages == 1 ? "" : "s",
+            cli_bytes(about->message_bytes, bytes));
 }
 
 void cli_print_factor(FILE *to, const tacit_operator *M)
@@ -68,6 +84,7 @@ void cli_print_factor(FILE *to, const tacit_operator *M)
             cli_seconds(about.setup_seconds, b),
             cli_seconds(f.order_seconds, c), cli_seconds(f.symbolic_seconds, d),
             cli_seconds(f.numeric_seconds, (char[CLI_NUMBER]){0}));
+    cli_print_grid(to, &about);
 }
 
 cJSON *cli_json_factor(const tacit_operator *M)
@@ -79,5 +96,11 @@ cJSON *cli_json_factor(const tacit_operator *M)
     cli_add_factor(o, &f);
     cJSON_AddNumberToObject(o, "setup_seconds", about.setup_seconds);
     cJSON_AddNumberToObject(o, "bytes_to_solve", about.bytes);
+    if (about.grid[2] == 0) return o;
+    cJSON *grid = cJSON_AddArrayToObject(o, "grid");
+    for (int k = 0; k < 3; k++)
+        cJSON_AddItemToArray(grid, cJSON_CreateNumber(about.grid[k]));
+    cJSON_AddNumberToObject(o, "messages", (double)about.messages);
+    cJSON_AddNumberToObject(o, "message_bytes", about.message_bytes);
     return o;
 }

@@ -27,6 +27,7 @@ void cli_print_precond(FILE *to, const tacit_operator *M)
         fprintf(to, "precond  %s: %s, %s; set up in %s\n", info.name,
                 info.detail, cli_bytes(info.bytes, bytes),
                 cli_seconds(info.setup_seconds, seconds));
+    cli_print_grid(to, &info);
     if (info.levels == 0) return;
     fprintf(to,
             "precond  %s: %s, %d level%s, %.2f times the entries, %s; %s\n"

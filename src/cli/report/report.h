@@ -114,6 +114,8 @@ const char *cli_kind_name(tacit_factor_kind kind);
 tacit_factor_kind cli_kind_of(const char *name);
 void cli_add_factor(cJSON *to, const tacit_factor_info *f);
 void cli_print_factor(FILE *to, const tacit_operator *M);
+/* Over which grid it is dealt out, if it is. */
+void cli_print_grid(FILE *to, const tacit_precond_info *about);
 cJSON *cli_json_factor(const tacit_operator *M);
 /* Those that raced, in words and as an array; without a race nothing, null. */
 void cli_print_race(FILE *to, const tacit_solver *solver);

@@ -170,11 +170,10 @@ tacit_status cli_check_direct(const cli *c)
     } none[] = {{"precond", c->set.precond},
                 {"steps", c->set.steps},
                 {"basis", c->set.basis}};
-    if (c->ranks > 1)
+    if (c->ranks > 1 && cli_on_gpu(c))
         FAIL(TACIT_UNSUPPORTED,
-             "method direct is of one process, and here are %d: solve with "
-             "one, or take --precond amg here, or tacit trsv, where one "
-             "process factors and all solve",
+             "method direct is of one process with its GPU, and here are %d: "
+             "solve with one, or with --device host, or take --precond amg",
              c->ranks);
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (none[i].value)
@@ -193,6 +192,19 @@ tacit_status cli_check_direct(const cli *c)
     return TACIT_OK;
 }
 
+/* Who has a grid of its own reads it. */
+static tacit_status check_grid(const cli *c)
+{
+    int grid[3];
+    if (!c->set.grid || c->set.command == &cli_command_trsv) return TACIT_OK;
+    if (cli_on_gpu(c))
+        FAIL(TACIT_UNSUPPORTED,
+             "--grid %s: a factor that is dealt out over ranks solves on "
+             "--device host",
+             c->set.grid);
+    return cli_read_grid(c, CLI_GRID_PARTS, grid);
+}
+
 tacit_status cli_settle(cli *c)
 {
     c->device = "host";
@@ -208,5 +220,6 @@ tacit_status cli_settle(cli *c)
     if (!cli_on_gpu(c) && is(c->precision, "auto")) c->precision = "double";
     TRY(check_needs(c, &cli_axis_loop, c->set.loop));
     TRY(check_needs(c, &cli_axis_precision, c->set.precision));
+    TRY(check_grid(c));
     return check_format(c);
 }

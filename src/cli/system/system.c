@@ -108,6 +108,8 @@ static tacit_status set_options(const cli *c, const cli_problem *p,
                                          .order = c->set.order,
                                          .leaves = (int)c->set.leaves,
                                          .kind = c->set.kind};
+    if (c->set.grid) TRY(cli_read_grid(c, CLI_GRID_PARTS, s->options.grid));
+    if (c->set.grid) s->options.grid[0] = s->options.grid[1] = 1;
     if (cli_is_direct(c)) {
         if (!c->set.kind) s->options.kind = "auto";
         s->options.columns = s->columns < LAUNCH ? s->columns : LAUNCH;

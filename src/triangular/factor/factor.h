@@ -211,6 +211,15 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
 
 enum { TCT_SOLVE_COLUMNS = 64 }; /* at once */
 
+/* X = L^-1 X, and X = U^-1 D^-1 X, of `c` columns, those of a row side by side: X
+ * [P->rows][c], rows as P numbers them. `inverse` [rows] of pivots, where each row is
+ * a panel and values stand where rows do; NULL: panels of any width, and `T` has
+ * room for as many rows as one has below its columns. */
+void tct_panels_down(const tacit_factor_panels *P, const double *inverse,
+                     int64_t c, double *X, double *T);
+void tct_panels_up(const tacit_factor_panels *P, const double *inverse,
+                   int64_t c, double *X, double *T);
+
 /* Doubles that tct_factor_apply needs for `columns`, of at most so many. */
 size_t tct_factor_scratch(const tacit_factor *L, int columns);
 /* As tacit_factor_solve, row k of the factor being row `place[k]` of B and X; NULL:

@@ -53,21 +53,29 @@ static void up(const tct_dense *D, const panel *p, int64_t c, double *X,
 
 /* --- rows ------------------------------------------------------------------------ */
 
-/* Rows are panels, and their entries stand one behind the other, the pivot first.
- * Of kind ILU0 that of L is 1. */
-static void solve_rows_one(const tacit_factor *L, double *x)
+/* Rows are panels, and their entries stand one behind the other, the pivot first,
+ * d = 1 / pivot. Of kind ILU0 that of L is 1. */
+static void rows_down_one(const tacit_factor_panels *P, const double *d,
+                          double *x)
 {
-    const int64_t *start = L->panels.row_start;
-    const int32_t *row = L->panels.row;
-    const double *l = L->panels.value, *d = L->inverse,
-                 *u = L->panels.upper ? L->panels.upper : l;
-    const bool unit = L->panels.upper != NULL;
-    for (int64_t k = 0; k < L->panels.rows; k++) {
+    const int64_t *start = P->row_start;
+    const int32_t *row = P->row;
+    const double *l = P->value;
+    const bool unit = P->upper != NULL;
+    for (int64_t k = 0; k < P->rows; k++) {
         const double found = unit ? x[k] : (x[k] *= d[k]);
         for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
             x[row[e]] -= l[e] * found;
     }
-    for (int64_t k = L->panels.rows; k-- > 0;) {
+}
+
+static void rows_up_one(const tacit_factor_panels *P, const double *d,
+                        double *x)
+{
+    const int64_t *start = P->row_start;
+    const int32_t *row = P->row;
+    const double *u = P->upper ? P->upper : P->value;
+    for (int64_t k = P->rows; k-- > 0;) {
         double left = x[k];
         for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
             left -= u[e] * x[row[e]];
@@ -75,20 +83,28 @@ static void solve_rows_one(const tacit_factor *L, double *x)
     }
 }
 
-static void solve_rows(const tacit_factor *L, int64_t c, double *X)
+static void rows_down(const tacit_factor_panels *P, const double *d, int64_t c,
+                      double *X)
 {
-    const int64_t *start = L->panels.row_start;
-    const int32_t *row = L->panels.row;
-    const double *l = L->panels.value, *d = L->inverse,
-                 *u = L->panels.upper ? L->panels.upper : l;
-    const bool unit = L->panels.upper != NULL;
-    for (int64_t k = 0; k < L->panels.rows; k++) {
+    const int64_t *start = P->row_start;
+    const int32_t *row = P->row;
+    const double *l = P->value;
+    const bool unit = P->upper != NULL;
+    for (int64_t k = 0; k < P->rows; k++) {
         double *x = X + k * c;
         for (int64_t j = 0; j < c && !unit; j++) x[j] *= d[k];
         for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
             for (int64_t j = 0; j < c; j++) X[row[e] * c + j] -= l[e] * x[j];
     }
-    for (int64_t k = L->panels.rows; k-- > 0;) {
+}
+
+static void rows_up(const tacit_factor_panels *P, const double *d, int64_t c,
+                    double *X)
+{
+    const int64_t *start = P->row_start;
+    const int32_t *row = P->row;
+    const double *u = P->upper ? P->upper : P->value;
+    for (int64_t k = P->rows; k-- > 0;) {
         double *x = X + k * c;
         for (int64_t e = start[k] + 1; e < start[k + 1]; e++)
             for (int64_t j = 0; j < c; j++) x[j] -= u[e] * X[row[e] * c + j];
@@ -120,36 +136,57 @@ const tct_one_column *tct_one_column_best(void)
     return &tct_one_column_base;
 }
 
-static void solve_one(const tacit_factor_panels *P, double *X, double *T)
-{
-    const tct_one_column *S = tct_one_column_best();
-    for (int32_t K = 0; K < P->panels; K++) {
-        const panel p = panel_of(P, P->value, K);
-        S->down(&p, X, T);
-    }
-    divide(P, 1, X);
-    for (int32_t K = P->panels - 1; K >= 0; K--) {
-        const panel p = panel_of(P, upper_of(P), K);
-        S->up(&p, X, T);
-    }
-}
-
-static void solve_several(const tacit_factor_panels *P, int64_t c, double *X,
-                          double *T)
+static void panels_down(const tacit_factor_panels *P, int64_t c, double *X,
+                        double *T)
 {
     const char *why;
+    const tct_one_column *S = tct_one_column_best();
     const tct_dense *D = tct_dense_get(&why);
-    const int threads = D->threads(1);
+    const int threads = c > 1 ? D->threads(1) : 0;
     for (int32_t K = 0; K < P->panels; K++) {
         const panel p = panel_of(P, P->value, K);
-        down(D, &p, c, X, T);
+        if (c == 1) S->down(&p, X, T);
+        else down(D, &p, c, X, T);
     }
+    if (c > 1) D->threads(threads);
+}
+
+static void panels_up(const tacit_factor_panels *P, int64_t c, double *X,
+                      double *T)
+{
+    const char *why;
+    const tct_one_column *S = tct_one_column_best();
+    const tct_dense *D = tct_dense_get(&why);
+    const int threads = c > 1 ? D->threads(1) : 0;
     divide(P, c, X);
     for (int32_t K = P->panels - 1; K >= 0; K--) {
         const panel p = panel_of(P, upper_of(P), K);
-        up(D, &p, c, X, T);
+        if (c == 1) S->up(&p, X, T);
+        else up(D, &p, c, X, T);
     }
-    D->threads(threads);
+    if (c > 1) D->threads(threads);
+}
+
+void tct_panels_down(const tacit_factor_panels *P, const double *inverse,
+                     int64_t c, double *X, double *T)
+{
+    if (inverse && c == 1) rows_down_one(P, inverse, X);
+    else if (inverse) rows_down(P, inverse, c, X);
+    else panels_down(P, c, X, T);
+}
+
+void tct_panels_up(const tacit_factor_panels *P, const double *inverse,
+                   int64_t c, double *X, double *T)
+{
+    if (inverse && c == 1) rows_up_one(P, inverse, X);
+    else if (inverse) rows_up(P, inverse, c, X);
+    else panels_up(P, c, X, T);
+}
+
+static void solve_here(const tacit_factor *L, int64_t c, double *X, double *T)
+{
+    tct_panels_down(&L->panels, L->inverse, c, X, T);
+    tct_panels_up(&L->panels, L->inverse, c, X, T);
 }
 
 static void solve_block(const tacit_factor *L, const int32_t *place, int64_t c,
@@ -159,16 +196,13 @@ static void solve_block(const tacit_factor *L, const int32_t *place, int64_t c,
     const tacit_factor_panels *P = &L->panels;
     if (c == 1 && L->in_place && L->inverse && place == P->original) {
         if (X != B) memcpy(X, B, (size_t)P->rows * sizeof *X);
-        solve_rows_one(L, X);
+        solve_here(L, 1, X, NULL);
         return;
     }
     for (int64_t k = 0; k < P->rows; k++)
         for (int64_t j = 0; j < c; j++)
             scratch[k * c + j] = B[place[k] + j * (int64_t)ldb];
-    if (L->inverse && c == 1) solve_rows_one(L, scratch);
-    else if (L->inverse) solve_rows(L, c, scratch);
-    else if (c == 1) solve_one(P, scratch, scratch + P->rows);
-    else solve_several(P, c, scratch, scratch + P->rows * c);
+    solve_here(L, c, scratch, scratch + P->rows * c);
     for (int64_t k = 0; k < P->rows; k++)
         for (int64_t j = 0; j < c; j++)
             X[place[k] + j * (int64_t)ldx] = scratch[k * c + j];
