@@ -101,13 +101,13 @@ static void other_factors_are_refused(void **state)
     tacit_factor *F = NULL;
     begin(false, CHOLMOD_SIMPLICIAL, CHOLMOD_AMD);
     cholmod_factor *L = factorize(m, false, 0.0);
-    EXPECT(TACIT_UNSUPPORTED, "must be supernodal",
-           tacit_factor_import_cholmod(L, NULL, &F));
+    REFUSES(TACIT_UNSUPPORTED, "must be supernodal",
+            tacit_factor_import_cholmod(L, NULL, &F));
     end(false, L);
     begin(false, CHOLMOD_SUPERNODAL, CHOLMOD_NATURAL);
     L = factorize(m, false, -5.0);
-    EXPECT(TACIT_INPUT, "ends at its column 0: the matrix is not positive",
-           tacit_factor_import_cholmod(L, NULL, &F));
+    REFUSES(TACIT_INPUT, "ends at its column 0: the matrix is not positive",
+            tacit_factor_import_cholmod(L, NULL, &F));
     end(false, L);
     assert_null(F);
     tacit_matrix_destroy(&m);
@@ -125,8 +125,8 @@ static void other_factors_are_refused(void **state)
     (void)state;
     tacit_factor *F = NULL;
     assert_non_null(tacit_foreign_missing("cholmod"));
-    EXPECT(TACIT_UNSUPPORTED, "-DTACIT_CHOLMOD=ON",
-           tacit_factor_import_cholmod(NULL, NULL, &F));
+    REFUSES(TACIT_UNSUPPORTED, "-DTACIT_CHOLMOD=ON",
+            tacit_factor_import_cholmod(NULL, NULL, &F));
 }
 #endif
 

@@ -7,19 +7,12 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "problem.h"
+#include "said.h"
 #include "triangular/factor/factor.h"
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
-
-#define REFUSES(status, text, call)                        \
-    do {                                                   \
-        assert_int_equal((call), (status));                \
-        if (!strstr(tacit_error_message(), (text)))        \
-            fail_msg("%s: no '%s' in '%s'", #call, (text), \
-                     tacit_error_message());               \
-    } while (0)
 
 /* --- matrices ------------------------------------------------------------------- */
 

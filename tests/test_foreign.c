@@ -240,21 +240,21 @@ static void files_that_do_not_belong_together_are_refused(void **state)
     OK(tacit_factor_import(&l.C, NULL, &F));
     tacit_factor_files files = {.size = sizeof files,
                                 .lower = in_folder("L.mtx")};
-    EXPECT(TACIT_INVALID, "an order of their own",
-           tacit_factor_write(F, test_world(), &files));
+    REFUSES(TACIT_INVALID, "an order of their own",
+            tacit_factor_write(F, test_world(), &files));
     files.permutation = in_folder("p");
     files.upper = in_folder("U.mtx");
-    EXPECT(TACIT_INVALID, "a name for U",
-           tacit_factor_write(F, test_world(), &files));
+    REFUSES(TACIT_INVALID, "a name for U",
+            tacit_factor_write(F, test_world(), &files));
     files.diagonal = in_folder("D");
-    EXPECT(TACIT_INVALID, "not both",
-           tacit_factor_read(test_world(), &files, NULL, &G));
+    REFUSES(TACIT_INVALID, "not both",
+            tacit_factor_read(test_world(), &files, NULL, &G));
     files.diagonal = NULL;
     files.upper = "poisson2d:2";
     files.lower = "poisson2d:1";
     files.permutation = NULL;
-    EXPECT(TACIT_INPUT, "has 4 rows, and poisson2d:1 1",
-           tacit_factor_read(test_world(), &files, NULL, &G));
+    REFUSES(TACIT_INPUT, "has 4 rows, and poisson2d:1 1",
+            tacit_factor_read(test_world(), &files, NULL, &G));
     assert_null(G);
     tacit_factor_destroy(&F);
     discard(&l);
@@ -301,17 +301,17 @@ static void what_is_no_factor_is_told(void **state)
         lists l = random_lists(4, 1.0, 3, TACIT_FACTOR_LU);
         const char *text = break_it(&l, i);
         if (text)
-            EXPECT(TACIT_INPUT, text, tacit_factor_import(&l.C, NULL, &F));
+            REFUSES(TACIT_INPUT, text, tacit_factor_import(&l.C, NULL, &F));
         discard(&l);
         if (!text) break;
     }
     lists l = random_lists(4, 1.0, 3, TACIT_FACTOR_LDLT);
     l.value[4] = 2.0;
-    EXPECT(TACIT_INPUT, "L: row 1, column 1 is 2, and of L D L' it is 1",
-           tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INPUT, "L: row 1, column 1 is 2, and of L D L' it is 1",
+            tacit_factor_import(&l.C, NULL, &F));
     l.value[4] = 1.0;
     l.diagonal[3] = 0.0;
-    EXPECT(TACIT_INPUT, "D: row 3 is 0", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INPUT, "D: row 3 is 0", tacit_factor_import(&l.C, NULL, &F));
     discard(&l);
     assert_null(F);
     assert_int_equal(tct_memory_blocks(), before);
@@ -323,21 +323,21 @@ static void calls_that_cannot_be_are_refused(void **state)
     tacit_factor *F = NULL;
     lists l = random_lists(4, 1.0, 3, TACIT_FACTOR_LLT);
     tacit_factor_options o = {.size = sizeof o, .leaves = 3};
-    EXPECT(TACIT_INVALID, "power of two", tacit_factor_import(&l.C, &o, &F));
+    REFUSES(TACIT_INVALID, "power of two", tacit_factor_import(&l.C, &o, &F));
     l.C.kind = TACIT_FACTOR_LU;
-    EXPECT(TACIT_INVALID, "arrays of U", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "arrays of U", tacit_factor_import(&l.C, NULL, &F));
     l.C.kind = TACIT_FACTOR_LDLT;
-    EXPECT(TACIT_INVALID, "diagonal", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "diagonal", tacit_factor_import(&l.C, NULL, &F));
     l.C.kind = (tacit_factor_kind)7;
-    EXPECT(TACIT_INVALID, "no kind 7", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "no kind 7", tacit_factor_import(&l.C, NULL, &F));
     l.C.kind = TACIT_FACTOR_LLT;
     l.C.rows = -1;
-    EXPECT(TACIT_INVALID, "rows", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "rows", tacit_factor_import(&l.C, NULL, &F));
     l.C.rows = 4;
     l.C.row = NULL;
-    EXPECT(TACIT_INVALID, "NULL", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "NULL", tacit_factor_import(&l.C, NULL, &F));
     l.C.size = 0;
-    EXPECT(TACIT_INVALID, "size", tacit_factor_import(&l.C, NULL, &F));
+    REFUSES(TACIT_INVALID, "size", tacit_factor_import(&l.C, NULL, &F));
     assert_null(F);
     discard(&l);
 }

@@ -175,13 +175,13 @@ static void other_factors_are_refused(void **state)
     tacit_factor *F = NULL;
     factor_theirs(m, NATURAL, false, &t);
     t.grid.npcol = 2;
-    EXPECT(
+    REFUSES(
         TACIT_UNSUPPORTED, "on a grid of one process, this one is on 1 x 2",
         tacit_factor_import_superlu_dist(t.n, &t.LU, &t.P, &t.grid, NULL, &F));
     t.grid.npcol = 1;
     t.P.perm_r[3] = 4;
     t.P.perm_r[4] = 3;
-    EXPECT(
+    REFUSES(
         TACIT_UNSUPPORTED, "row 3 to 4, while columns stayed",
         tacit_factor_import_superlu_dist(t.n, &t.LU, &t.P, &t.grid, NULL, &F));
     assert_null(F);
@@ -208,8 +208,8 @@ static void other_factors_are_refused(void **state)
     (void)state;
     tacit_factor *F = NULL;
     assert_non_null(tacit_foreign_missing("superlu_dist"));
-    EXPECT(TACIT_UNSUPPORTED, "-DTACIT_SUPERLU_DIST=ON",
-           tacit_factor_import_superlu_dist(0, NULL, NULL, NULL, NULL, &F));
+    REFUSES(TACIT_UNSUPPORTED, "-DTACIT_SUPERLU_DIST=ON",
+            tacit_factor_import_superlu_dist(0, NULL, NULL, NULL, NULL, &F));
 }
 #endif
 

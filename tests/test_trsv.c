@@ -213,8 +213,8 @@ static void one_rank_may_give_the_factor(void **state)
     tacit_trsv *T = trsv_of(rank_of() ? NULL : &p.P, 0, none, 1);
     problem_free(&p);
     p = problem_of("poisson2d:19x11", 4, 0);
-    EXPECT(TACIT_INVALID, "ldb",
-           tacit_trsv_solve(T, 1, p.b, p.n - 1, p.got, p.n));
+    REFUSES(TACIT_INVALID, "ldb",
+            tacit_trsv_solve(T, 1, p.b, p.n - 1, p.got, p.n));
     solve_and_expect(&p, T, 1, "a factor from rank 0");
     tacit_trsv_destroy(&T);
     problem_free(&p);
@@ -500,32 +500,32 @@ static void bad_grids_are_refused(void **state)
     const int size = size_of();
     tacit_trsv *T = NULL;
     tacit_trsv_options o = {.size = sizeof o, .grid = {size, 2, 1}};
-    EXPECT(TACIT_INVALID, "must multiply",
-           tacit_trsv_create(test_world(), &p.P, &o, &T));
+    REFUSES(TACIT_INVALID, "must multiply",
+            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .grid = {1, 1, -1}};
-    EXPECT(TACIT_INVALID, "below 0",
-           tacit_trsv_create(test_world(), &p.P, &o, &T));
+    REFUSES(TACIT_INVALID, "below 0",
+            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .columns = -1};
-    EXPECT(TACIT_INVALID, "1 or more",
-           tacit_trsv_create(test_world(), &p.P, &o, &T));
+    REFUSES(TACIT_INVALID, "1 or more",
+            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .map = (tacit_trsv_map)2};
-    EXPECT(TACIT_INVALID, "map of a triangular solve: 2 is none",
-           tacit_trsv_create(test_world(), &p.P, &o, &T));
+    REFUSES(TACIT_INVALID, "map of a triangular solve: 2 is none",
+            tacit_trsv_create(test_world(), &p.P, &o, &T));
     o = (tacit_trsv_options){.size = sizeof o, .grid = {size + 1, 0, 0}};
-    EXPECT(TACIT_INVALID, "no grid of",
-           tacit_trsv_create(test_world(), &p.P, &o, &T));
-    EXPECT(TACIT_INVALID, "rank 0 gives no factor",
-           tacit_trsv_create(test_world(), NULL, NULL, &T));
+    REFUSES(TACIT_INVALID, "no grid of",
+            tacit_trsv_create(test_world(), &p.P, &o, &T));
+    REFUSES(TACIT_INVALID, "rank 0 gives no factor",
+            tacit_trsv_create(test_world(), NULL, NULL, &T));
     if (size > 1) {
         o = (tacit_trsv_options){.size = sizeof o, .grid = {1, 1, size}};
         const bool power = (size & (size - 1)) == 0;
         if (size != 2)
-            EXPECT(TACIT_INVALID, power ? "has 2 leaves" : "power of two",
-                   tacit_trsv_create(test_world(), &p.P, &o, &T));
+            REFUSES(TACIT_INVALID, power ? "has 2 leaves" : "power of two",
+                    tacit_trsv_create(test_world(), &p.P, &o, &T));
         o.scheme = TACIT_TRSV_2D;
         if (power)
-            EXPECT(TACIT_INVALID, "of one grid",
-                   tacit_trsv_create(test_world(), &p.P, &o, &T));
+            REFUSES(TACIT_INVALID, "of one grid",
+                    tacit_trsv_create(test_world(), &p.P, &o, &T));
     }
     /* broken on one rank, refused on all */
     tacit_factor_panels P = p.P;
@@ -533,9 +533,9 @@ static void bad_grids_are_refused(void **state)
     memcpy(parent, P.parent, (size_t)P.panels * sizeof *parent);
     parent[0] = -1;
     P.parent = parent;
-    EXPECT(TACIT_INPUT, "parent",
-           tacit_trsv_create(test_world(), rank_of() == size - 1 ? &P : &p.P,
-                             NULL, &T));
+    REFUSES(TACIT_INPUT, "parent",
+            tacit_trsv_create(test_world(), rank_of() == size - 1 ? &P : &p.P,
+                              NULL, &T));
     assert_null(T);
     tct_free(parent);
     problem_free(&p);

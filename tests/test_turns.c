@@ -10,6 +10,7 @@
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "plan_host.h"
+#include "said.h"
 #include "triangular/factor/factor.h"
 #include <math.h>
 #include <pthread.h>
@@ -17,18 +18,6 @@
 #include <stdlib.h>
 #include <tacit/tacit.h>
 #include <unistd.h>
-
-#define OK(call)                                                          \
-    do {                                                                  \
-        if ((call) < 0) fail_msg("%s: %s", #call, tacit_error_message()); \
-    } while (0)
-#define EXPECT(status, text, call)                         \
-    do {                                                   \
-        assert_int_equal((call), (status));                \
-        if (!strstr(tacit_error_message(), (text)))        \
-            fail_msg("%s: no '%s' in '%s'", #call, (text), \
-                     tacit_error_message());               \
-    } while (0)
 
 /* --- factors --------------------------------------------------------------------- */
 
@@ -403,8 +392,8 @@ static void what_is_no_whole_factor_is_refused(void **state)
     tct_tri_plan plan;
     factor f = open_factor("poisson2d:12");
     f.panels.kind = TACIT_FACTOR_IC0;
-    EXPECT(TACIT_UNSUPPORTED, "incomplete",
-           tct_tri_plan_create(&f.panels, 16, &plan));
+    REFUSES(TACIT_UNSUPPORTED, "incomplete",
+            tct_tri_plan_create(&f.panels, 16, &plan));
     f.panels.kind = TACIT_FACTOR_LLT;
     /* three columns; the first has rows 1 and 2, the second not row 2 */
     const int64_t first[] = {0, 1, 2, 3}, rows[] = {0, 3, 4, 5};
@@ -422,10 +411,10 @@ static void what_is_no_whole_factor_is_refused(void **state)
                                        .value = value,
                                        .leaves = 1,
                                        .node = node};
-    EXPECT(TACIT_UNSUPPORTED, "panel 0 has row 2, and its parent, panel 1",
-           tct_tri_plan_create(&holes, 16, &plan));
+    REFUSES(TACIT_UNSUPPORTED, "panel 0 has row 2, and its parent, panel 1",
+            tct_tri_plan_create(&holes, 16, &plan));
     f.panels.first = NULL;
-    EXPECT(TACIT_INVALID, "", tct_tri_plan_create(&f.panels, 16, &plan));
+    REFUSES(TACIT_INVALID, "", tct_tri_plan_create(&f.panels, 16, &plan));
     close_factor(&f);
 }
 
