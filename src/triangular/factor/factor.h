@@ -68,6 +68,8 @@ typedef struct tct_nesting {
 tacit_status tct_nesting_create(const tct_graph *g, int leaves,
                                 tct_nesting *out);
 void tct_nesting_clear(tct_nesting *x);
+/* An error, if METIS returned one. */
+tacit_status tct_metis_status(int met);
 
 /* The orders of tacit_factor_create. */
 typedef enum tct_rows_order {
@@ -96,6 +98,13 @@ static inline bool tct_node_is_above(int32_t above, int32_t node)
     while (node > above) node = (node - 1) / 2;
     return node == above;
 }
+
+/* --- top.c ------------------------------------------------------------------- */
+
+/* Rows of `g` by tree node, those of each as they are, into `old`, `start` and `node`
+ * of `x`, which has room for them and says how many leaves there are.
+ * Errors      NO_MEMORY. */
+tacit_status tct_nesting_top(const tct_graph *g, tct_nesting *x);
 
 /* --- symbolic.c ------------------------------------------------------------ */
 

@@ -68,14 +68,19 @@ typedef struct {
     idx_t *ptr, *next, *old, *now, *sizes;
 } dissection;
 
+static tacit_status check_count(const tct_graph *g)
+{
+    const int64_t n = g->nodes, entries = g->ptr[n];
+    if (n + entries <= IDX_MAX) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "this METIS counts in %d bits: %" PRId64 " rows with %" PRId64
+         " entries are too many to be ordered for a factor",
+         IDXTYPEWIDTH, n, entries);
+}
+
 static tacit_status prepare(const tct_graph *g, int leaves, dissection *d)
 {
     const int64_t n = g->nodes, entries = g->ptr[n];
-    if (n + entries > IDX_MAX)
-        FAIL(TACIT_UNSUPPORTED,
-             "this METIS counts in %d bits: %" PRId64 " rows with %" PRId64
-             " entries are too many to be ordered for a factor",
-             IDXTYPEWIDTH, n, entries);
     TRY(TCT_ALLOC(n + 1, what, &d->ptr));
     TRY(TCT_ALLOC(entries, what, &d->next));
     TRY(TCT_ALLOC(n, what, &d->old));
@@ -92,6 +97,15 @@ static tacit_status prepare(const tct_graph *g, int leaves, dissection *d)
     return TACIT_OK;
 }
 
+tacit_status tct_metis_status(int met)
+{
+    if (met == METIS_ERROR_MEMORY)
+        FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
+    if (met != METIS_OK)
+        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)", met);
+    return TACIT_OK;
+}
+
 /* Without edges METIS has nothing to cut. */
 static tacit_status dissect(const tct_graph *g, int leaves, dissection *d)
 {
@@ -105,11 +119,7 @@ static tacit_status dissect(const tct_graph *g, int leaves, dissection *d)
     else
         met = METIS_NodeNDP(n, d->ptr, d->next, NULL, leaves, options, d->old,
                             d->now, d->sizes);
-    if (met == METIS_ERROR_MEMORY)
-        FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
-    if (met != METIS_OK)
-        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)", met);
-    return TACIT_OK;
+    return tct_metis_status(met);
 }
 
 static tacit_status nest(const tct_graph *g, dissection *d, tct_nesting *x)
@@ -119,8 +129,6 @@ static tacit_status nest(const tct_graph *g, dissection *d, tct_nesting *x)
     for (int64_t k = 0; k < g->nodes; k++) x->old[k] = (int32_t)d->old[k];
     x->start[0] = 0;
     list_nodes(x, d->sizes, 0, 0);
-    if (!is_nested(x, g, x->now)) put_into_root(x, g->nodes);
-    for (int64_t k = 0; k < g->nodes; k++) x->now[x->old[k]] = (int32_t)k;
     return TACIT_OK;
 }
 
@@ -134,14 +142,29 @@ static tacit_status open_nesting(const tct_graph *g, int leaves,
     return TCT_ALLOC(2 * leaves - 1, what, &out->node);
 }
 
+static tacit_status nest_through(const tct_graph *g, tct_nesting *x)
+{
+    dissection d = {.ptr = NULL};
+    const tacit_status status = nest(g, &d, x);
+    TCT_FREE(d.ptr, d.next, d.old, d.now, d.sizes);
+    return status;
+}
+
+static tacit_status create(const tct_graph *g, bool through, int leaves,
+                           tct_nesting *out)
+{
+    TRY(open_nesting(g, leaves, out));
+    TRY(check_count(g));
+    TRY(through ? nest_through(g, out) : tct_nesting_top(g, out));
+    if (!is_nested(out, g, out->now)) put_into_root(out, g->nodes);
+    for (int64_t k = 0; k < g->nodes; k++) out->now[out->old[k]] = (int32_t)k;
+    return TACIT_OK;
+}
+
 tacit_status tct_nesting_create(const tct_graph *g, int leaves,
                                 tct_nesting *out)
 {
-    dissection d = {.ptr = NULL};
-    TRY(open_nesting(g, leaves, out));
-    const tacit_status status = nest(g, &d, out);
-    TCT_FREE(d.ptr, d.next, d.old, d.now, d.sizes);
-    return status;
+    return create(g, true, leaves, out);
 }
 
 /* --- orders that dissect the top alone, or nothing --------------------------- */
@@ -250,7 +273,7 @@ tacit_status tct_nesting_by(const tct_graph *g, tct_rows_order order,
         TRY(open_nesting(g, leaves, out));
         keep_order(out, g->nodes);
     } else {
-        TRY(tct_nesting_create(g, leaves, out));
+        TRY(create(g, false, leaves, out));
     }
     if (order == TCT_ORDER_NATURAL ||
         (leaves == 1 && order == TCT_ORDER_TOP_ND))
