@@ -29,6 +29,9 @@
 #include <tacit/factor.h>
 
 enum { TCT_LEAVES_MOST = 4096, TCT_WIDTH_USUAL = 128 };
+enum {
+    TCT_ROWS_MANY = 1000000
+}; /* to order them takes long enough to be told */
 
 /* --- entries.c ------------------------------------------------------------- */
 
@@ -105,6 +108,25 @@ static inline bool tct_node_is_above(int32_t above, int32_t node)
  * of `x`, which has room for them and says how many leaves there are.
  * Errors      NO_MEMORY. */
 tacit_status tct_nesting_top(const tct_graph *g, tct_nesting *x);
+/* Have they the same neighbours, each among its own? */
+bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j);
+
+/* --- estimate.c ----------------------------------------------------------------- */
+
+/* Before rows are ordered, which takes minutes where they are many: is there memory
+ * for what a factor of `g` needs in any order? And, for an order by METIS of so many
+ * rows, a word about what it is likely to need.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_foresee(const tct_graph *g, tacit_factor_kind kind,
+                                tct_rows_order order);
+/* Entries of L in an order by METIS, as an estimate from `sample` of the rows.
+ * Errors      as tct_nesting_create. */
+tacit_status tct_factor_estimate(const tct_graph *g, int64_t sample,
+                                 double *entries);
+/* NO_MEMORY, and what would fit instead: a factor of `rows` and `entries` of the matrix
+ * needs `bytes`, which `why` says more of. */
+tacit_status tct_factor_refuse(double bytes, double rows, double entries,
+                               const char *why);
 
 /* --- symbolic.c ------------------------------------------------------------ */
 

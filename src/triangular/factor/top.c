@@ -3,8 +3,8 @@
  * graph in two, by METIS (Karypis and Kumar 1998), then those of either side, until
  * there are as many leaves as are asked for. Rows that follow one another and have
  * the same neighbours, such as those of a point, are parted as one node. */
+#include "matrix/kway.h"
 #include "triangular/factor/factor.h"
-#include <metis.h>
 
 static const char *const what = "the top of an order";
 
@@ -27,7 +27,7 @@ typedef struct {
 
 /* --- nodes ----------------------------------------------------------------------- */
 
-static bool are_alike(const tct_graph *g, int64_t i, int64_t j)
+bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j)
 {
     const int64_t count = g->ptr[i + 1] - g->ptr[i];
     return g->ptr[j + 1] - g->ptr[j] == count &&
@@ -70,7 +70,8 @@ static tacit_status find_nodes(top *t, const tct_graph *rows)
     int64_t nodes = 0;
     TRY(TCT_ALLOC(rows->nodes + 1, what, &t->first));
     for (int64_t i = 0; i < rows->nodes; i++)
-        if (i == 0 || !are_alike(rows, i - 1, i)) t->first[nodes++] = i;
+        if (i == 0 || !tct_rows_are_alike(rows, i - 1, i))
+            t->first[nodes++] = i;
     t->first[nodes] = rows->nodes;
     t->g = *rows;
     t->g.nodes = nodes;
@@ -112,12 +113,11 @@ static void take_part(top *t, const int32_t *list, int64_t nodes)
 /* The side of each node of the part at hand. Without edges METIS has nothing to cut. */
 static tacit_status cut(top *t, int64_t nodes)
 {
-    idx_t n = (idx_t)nodes, between = 0, options[METIS_NOPTIONS];
+    if (t->start[nodes] > 0)
+        return tct_metis_status(
+            tct_separate((idx_t)nodes, t->start, t->edge, t->weight, t->side));
     for (int64_t i = 0; i < nodes; i++) t->side[i] = 2 * i >= nodes;
-    if (t->start[nodes] == 0) return TACIT_OK;
-    METIS_SetDefaultOptions(options);
-    return tct_metis_status(METIS_ComputeVertexSeparator(
-        &n, t->start, t->edge, t->weight, options, &between, t->side));
+    return TACIT_OK;
 }
 
 /* Nodes `list` [nodes] by side, each side as it was, those between last; `*left` and
