@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_nesting.c - orders of a factor's rows that dissect the top alone: edges
  * lead up and down the tree, few rows are between others, and what is within a tree
- * node has not moved.
+ * node has not moved. What is said of a factor before its rows are ordered.
  *
  * RUN: np=1 */
 #include "gpu.h"
 #include "matrix/matrix.h"
+#include "said.h"
 #include "triangular/factor/factor.h"
+#include <math.h>
 
 static tct_nesting nesting_of(const tct_graph *g, tct_rows_order order,
                               int leaves)
@@ -156,6 +158,66 @@ static void no_memory_is_an_error(void **state)
     tacit_matrix_destroy(&m);
 }
 
+/* --- before the order ------------------------------------------------------------- */
+
+static double entries_of(const tct_graph *g)
+{
+    tct_nesting x = nesting_of(g, TCT_ORDER_ND, 1);
+    tct_fronts F;
+    OK(tct_fronts_create(g, &x, &F));
+    const double entries = (double)F.nonzeros;
+    tct_fronts_clear(&F);
+    tct_nesting_clear(&x);
+    return entries;
+}
+
+/* Of a tenth and less of the rows, half to twice of what all of them have: they grow
+ * by 32 from 1/20 in space, by 25 on a surface, by 20 on a line. Where the middle is
+ * no place to start, it starts elsewhere, too. */
+static void estimates_are_near(void **state)
+{
+    static const char *const names[] = {"poisson3d:40", "poisson2d:200",
+                                        "poisson1d:20000", "tet3d:24,1",
+                                        "poisson3d:90x90x4"};
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        tacit_matrix *m = gallery_matrix(names[i]);
+        const tct_graph g = {m->A.rows, m->A.ptr, m->A.col32};
+        const double right = entries_of(&g);
+        for (int part = 10; part <= 20; part *= 2) {
+            double entries = 0.0;
+            OK(tct_factor_estimate(&g, g.nodes / part, &entries));
+            assert_true(entries > 0.5 * right && entries < 2.0 * right);
+        }
+        tacit_matrix_destroy(&m);
+    }
+}
+
+static void estimates_go_on_elsewhere(void **state)
+{
+    enum { ROWS = 4000 };
+    int64_t ptr[ROWS + 1];
+    int32_t next[ROWS];
+    double entries = 0.0;
+    (void)state;
+    for (int i = 0; i < ROWS; i++) next[i] = i;
+    for (int i = 0; i <= ROWS; i++) ptr[i] = i;
+    OK(tct_factor_estimate(&(tct_graph){ROWS, ptr, next}, ROWS / 10, &entries));
+    assert_true(fabs(entries - ROWS) < 1e-6 * ROWS);
+}
+
+/* A petabyte of entries of a matrix: in any order L has half of them. */
+static void what_no_order_saves_is_refused(void **state)
+{
+    const int64_t ptr[] = {0, 0, 0, (int64_t)1 << 50};
+    const tct_graph g = {3, ptr, NULL};
+    (void)state;
+    REFUSES(TACIT_NO_MEMORY, "4.19e+06 GiB of memory at least",
+            tct_factor_foresee(&g, TACIT_FACTOR_LLT, TCT_ORDER_ND));
+    REFUSES(TACIT_NO_MEMORY, "8.39e+06 GiB of memory at least",
+            tct_factor_foresee(&g, TACIT_FACTOR_LU, TCT_ORDER_NATURAL));
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -163,6 +225,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(unknowns_of_a_point_stay_together),
         cmocka_unit_test(small_ones_are_nested),
         cmocka_unit_test(no_memory_is_an_error),
+        cmocka_unit_test(estimates_are_near),
+        cmocka_unit_test(estimates_go_on_elsewhere),
+        cmocka_unit_test(what_no_order_saves_is_refused),
     };
     TEST_MPI_MAIN(tests);
 }

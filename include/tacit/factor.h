@@ -120,7 +120,10 @@ typedef struct tacit_factor_options {
  * Threads     as many as tacit_world_set_threads allows; the values of IC0 and ILU0
  *             are found by one.
  * Memory      foreseen before any arithmetic is done, and refused if it is not
- *             free. LU stores twice the values of LLT.
+ *             free; what no order saves is before rows are ordered. With a million
+ *             rows or more, which METIS takes minutes for, an estimate is told
+ *             first: a note, or a warning if so much is not free (tacit_set_log).
+ *             LU stores twice the values of LLT.
  * Errors      INVALID (options; entries that were dropped), INPUT (not square,
  *             not symmetric, a pivot that cannot be, with its row and what it came
  *             to), UNSUPPORTED (more than one rank, 2^31 rows, more than METIS

@@ -262,6 +262,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
     L->info.order = tct_rows_orders[order];
     L->panels.kind = o->kind;
+    TRY(tct_factor_foresee(&g, o->kind, order));
+    start = tct_seconds();
     TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));

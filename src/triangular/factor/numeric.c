@@ -13,6 +13,7 @@
 #include "triangular/factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 static const char *const what = "the values of a factor";
@@ -415,15 +416,12 @@ static tacit_status require_memory(numeric *N)
                  room = (double)tct_memory_available();
     info->peak_bytes = info->bytes + more;
     if (own + more <= room) return TACIT_OK;
-    const double incomplete = 18.0 * (double)N->A->ptr[info->rows] +
-                              92.0 * (double)info->rows; /* its set-up, too */
-    FAIL(TACIT_NO_MEMORY,
-         "the factor needs %.3g GiB of memory, for %" PRId64
-         " entries of L and %.3g GiB to make them, and %.3g GiB are free: an "
-         "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
-         "with --precond ic0 or amg, or with more memory",
-         (own + more) / 0x1p30, info->nonzeros, more / 0x1p30, room / 0x1p30,
-         incomplete / 0x1p30);
+    char why[120];
+    snprintf(why, sizeof why,
+             ", for %" PRId64 " entries of L and %.3g GiB to make them",
+             info->nonzeros, more / 0x1p30);
+    return tct_factor_refuse(own + more, (double)info->rows,
+                             (double)N->A->ptr[info->rows], why);
 }
 
 static tacit_status open_worker(const numeric *N, worker *w)
