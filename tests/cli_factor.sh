@@ -74,6 +74,45 @@ for kind in llt ldlt lu; do
 done
 accepted trsv a.mtx --kind ilu0
 has out "of the factor's product"
+
+# a pattern and values that are not symmetric: L U of all of it, or where A has entries
+awk 'BEGIN {
+    n = 60
+    print "%%MatrixMarket matrix coordinate real general" >"s.mtx"
+    for (i = 1; i <= n; i++) {
+        line[++k] = i " " i " " (9 + i % 4)
+        if (i > 1) line[++k] = i " " (i - 1) " " (-2 - i % 3)
+        if (i + 7 <= n) line[++k] = i " " (i + 7) " 1.5"
+        if (i > 11 && i % 2) line[++k] = i " " (i - 11) " -0.5"
+    }
+    print n, n, k >"s.mtx"
+    for (e = 1; e <= k; e++) print line[e] >"s.mtx"
+    for (i = 1; i <= n; i++) print i % 7 - 3 >"c.txt" }'
+for kind in lu ilu0; do
+    accepted factor s.mtx --kind $kind -v -o S.mtx
+    has err 'S.upper.mtx: U'
+    awk -v kind=$kind '
+        FILENAME == "S.perm" { p[++n] = $1; next }
+        /^%/ { next }
+        FILENAME != last { last = FILENAME; next }
+        FILENAME == "s.mtx" { A[$1, $2] = $3; A[$2, $1] += 0; next }
+        FILENAME == "S.mtx" { L[$1, $2] = $3; next }
+        { U[$1, $2] = $3 }
+        END {
+            for (i = 1; i <= n; i++)
+                for (j = 1; j <= n; j++) {
+                    here = (p[i], p[j]) in A
+                    for (k = s = 0; k++ < n;) s += L[i, k] * U[k, j]
+                    d = s - A[p[i], p[j]]
+                    if ((kind == "lu" || here) && (d > 1e-12 || d < -1e-12)) bad = 1
+                    if (kind == "ilu0" && !here && (L[i, j] != 0 || U[i, j] != 0)) bad = 1
+                }
+            exit bad || n != 60
+        }' S.perm s.mtx S.mtx S.upper.mtx || complain "$kind: L U is not A"
+done
+accepted factor s.mtx --kind lu --solve c.txt -o x.mtx
+accepted trsv s.mtx c.txt --kind lu --ranks 2 --leaves 2 -o y.mtx
+near x.mtx y.mtx 'trsv --kind lu of what is not symmetric'
 told 1 'holds no right-hand side' trsv L.mtx file --given
 told 1 'add --given' trsv L.mtx --permutation L.perm
 

@@ -31,6 +31,20 @@ refused 1 'over --rhs b.mtx' solve a.mtx --rhs b.mtx -o ./b.mtx
 refused 1 'over --x0 b.mtx' solve a.mtx --x0 b.mtx -o b.mtx
 refused 1 'over --partition parts' solve a.mtx --partition parts --json parts
 
+# ... and what a factor has beside it
+cp a.mtx L.upper.mtx
+"$TACIT" factor -q a.mtx --kind ldlt -o M.mtx
+for kind in lu ilu0; do
+    refused 1 'U beside -o L.upper.mtx would be written over MATRIX' factor L.upper.mtx --kind $kind -o L.mtx
+done
+refused 1 'D beside -o M.diagonal would be written over --diagonal' \
+    factor M.mtx --given --diagonal M.diagonal -o M.mtx.gz
+refused 1 'beside -o M.perm would be written over --permutation' \
+    factor M.mtx --given --permutation M.perm -o M.mtx.gz
+refused 1 'are one file' factor a.mtx --json new.perm -o new.mtx
+cmp L.upper.mtx original.mtx || complain 'a factor was written over its matrix'
+accepted factor L.upper.mtx -o L.mtx
+
 # outputs over outputs
 refused 1 'are one file' solve a.mtx -o new.mtx --json new.mtx
 refused 1 'are one file' solve a.mtx -o new.mtx --history ./new.mtx

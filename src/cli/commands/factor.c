@@ -132,16 +132,19 @@ const cli_command cli_command_factor = {
     .name = "factor",
     .operands = "MATRIX",
     .summary = "factor the matrix: entries, supernodes, memory, time",
-    .about = "Factor MATRIX in one process on the host, and print what that "
-             "came to: A = L L' of a symmetric positive definite one, L D L' "
-             "of a symmetric one, L U of any square one, its pattern made "
-             "symmetric by zeros, or L L' and L U with no more entries than A "
-             "has. Nothing is pivoted; what that costs is checked, and told. "
-             "solve --precond direct solves with a factor L L', and "
-             "--precond ic0 preconditions with an incomplete one. -o writes L, "
-             "its rows in an order of their own, and beside it, under the name "
-             "with .perm, their row numbers in MATRIX. With --given MATRIX is "
-             "the L of a factor that anybody has made, or that -o wrote.",
+    .about =
+        "Factor MATRIX in one process on the host, and print what that "
+        "came to: A = L L' of a symmetric positive definite one, L D L' "
+        "of a symmetric one, L U of any square one, its pattern made "
+        "symmetric by zeros, or L L' and L U with no more entries than A "
+        "has. Nothing is pivoted; what that costs is checked, and told. "
+        "solve --precond direct solves with a factor L L', and "
+        "--precond ic0 preconditions with an incomplete one. -o L.mtx writes "
+        "L, "
+        "its rows in an order of their own, and beside it L.perm, their row "
+        "numbers in MATRIX, and U as L.upper.mtx or D as L.diagonal, where "
+        "there is one. With --given MATRIX is "
+        "the L of a factor that anybody has made, or that -o wrote.",
     .takes = {1, 1},
     .run = factor_run,
 };

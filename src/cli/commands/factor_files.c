@@ -2,36 +2,8 @@
  * cli/commands/factor_files.c - a factor's files: L under the name that was given, U
  * and vectors beside it; and solves with a factor. */
 #include "cli/commands/factor.h"
-#include <limits.h>
+#include "cli/system/problem.h"
 #include <string.h>
-
-/* --- names --------------------------------------------------------------------- */
-
-/* "L.mtx.gz" with "upper": "L.upper.mtx.gz"; `bare`: "L.upper". */
-static void name_beside(const char *path, const char *word, bool bare,
-                        char out[PATH_MAX])
-{
-    const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
-    const size_t length = strlen(leaf);
-    const size_t packed =
-        length > 3 && strcmp(leaf + length - 3, ".gz") == 0 ? 3 : 0;
-    size_t stem = length - packed;
-    while (stem > 0 && leaf[stem - 1] != '.') stem--;
-    stem = stem > 1 ? stem - 1 : length;
-    snprintf(out, PATH_MAX, "%.*s.%s%s", (int)(leaf - path) + (int)stem, path,
-             word, bare ? "" : leaf + stem);
-}
-
-typedef struct {
-    char upper[PATH_MAX], diagonal[PATH_MAX], permutation[PATH_MAX];
-} names;
-
-static void name_files(const char *path, names *n)
-{
-    name_beside(path, "upper", false, n->upper);
-    name_beside(path, "diagonal", true, n->diagonal);
-    name_beside(path, "perm", true, n->permutation);
-}
 
 /* --- checks -------------------------------------------------------------------- */
 
@@ -69,8 +41,8 @@ tacit_status cli_check_factor(const cli *c)
     if (tacit_file_is_stdout(set->output))
         FAIL(TACIT_INVALID, "-o -: L needs a file of its own, since the order "
                             "of its rows is written beside it");
-    names n;
-    name_files(set->output, &n);
+    cli_factor_names n;
+    cli_name_factor(set->output, &n);
     TRY(tacit_file_check_writable(c->world, n.permutation, TACIT_FILE_TEXT));
     return tacit_file_check_writable(c->world, set->output, TACIT_FILE_MATRIX);
 }
@@ -94,9 +66,9 @@ tacit_status cli_read_factor(const cli *c, tacit_factor **out)
 static tacit_status write_factor(const cli *c, const tacit_factor *F)
 {
     tacit_factor_panels P = {.size = sizeof P};
-    names n;
+    cli_factor_names n;
     TRY(tacit_factor_view(F, &P));
-    name_files(c->set.output, &n);
+    cli_name_factor(c->set.output, &n);
     const tacit_factor_files files = {.size = sizeof files,
                                       .lower = c->set.output,
                                       .upper = P.upper ? n.upper : NULL,
@@ -104,8 +76,14 @@ static tacit_status write_factor(const cli *c, const tacit_factor *F)
                                           P.diagonal ? n.diagonal : NULL,
                                       .permutation = n.permutation};
     TRY(tacit_factor_write(F, c->world, &files));
-    cli_log(c, CLI_NOTE, "%s: L; %s: the row of the matrix that each is",
-            files.lower, files.permutation);
+    cli_log(c, CLI_NOTE, "%s: L; %s: the row of the matrix that each is%s%s%s",
+            files.lower, files.permutation, P.upper || P.diagonal ? "; " : "",
+            P.upper      ? n.upper
+            : P.diagonal ? n.diagonal
+                         : "",
+            P.upper      ? ": U"
+            : P.diagonal ? ": D"
+                         : "");
     return TACIT_OK;
 }
 

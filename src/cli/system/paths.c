@@ -2,8 +2,8 @@
  * cli/system/paths.c - the files that a command line names, by options and operands:
  * nothing is written over what is read or over what else is written, whatever
  * the names are under which they are given. Asked before anything long. */
+#include "cli/report/report.h"
 #include "cli/system/problem.h"
-#include <limits.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -21,6 +21,7 @@ typedef struct {
 typedef struct {
     named file[NAMED_MOST];
     int count;
+    cli_factor_names beside; /* those of a factor that is written */
 } named_list;
 
 /* Does it stand for standard output or input? */
@@ -97,17 +98,56 @@ static void add_options(const cli *c, named_list *all)
     }
 }
 
-static named_list list_files(const cli *c)
+/* "L.mtx.gz" with "upper": "L.upper.mtx.gz"; `bare`: "L.upper". */
+static void name_beside(const char *path, const char *word, bool bare,
+                        char out[PATH_MAX])
 {
-    named_list all = {.count = 0};
-    add_operands(c, &all);
-    add_options(c, &all);
-    return all;
+    const char *slash = strrchr(path, '/'), *leaf = slash ? slash + 1 : path;
+    const size_t length = strlen(leaf);
+    const size_t packed =
+        length > 3 && strcmp(leaf + length - 3, ".gz") == 0 ? 3 : 0;
+    size_t stem = length - packed;
+    while (stem > 0 && leaf[stem - 1] != '.') stem--;
+    stem = stem > 1 ? stem - 1 : length;
+    snprintf(out, PATH_MAX, "%.*s.%s%s", (int)(leaf - path) + (int)stem, path,
+             word, bare ? "" : leaf + stem);
+}
+
+void cli_name_factor(const char *path, cli_factor_names *out)
+{
+    name_beside(path, "upper", false, out->upper);
+    name_beside(path, "diagonal", true, out->diagonal);
+    name_beside(path, "perm", true, out->permutation);
+}
+
+/* What tacit factor -o writes beside L. */
+static void add_beside(const cli *c, named_list *all)
+{
+    const cli_settings *set = &c->set;
+    if (strcmp(set->command->name, "factor") != 0 || !set->output || set->solve)
+        return;
+    const tacit_factor_kind kind = cli_kind_of(set->kind);
+    const bool lu = kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
+    cli_name_factor(set->output, &all->beside);
+    add(all, "the order beside -o", all->beside.permutation, true);
+    if (set->given ? set->upper != NULL : lu)
+        add(all, "U beside -o", all->beside.upper, true);
+    if (set->given ? set->diagonal != NULL : kind == TACIT_FACTOR_LDLT)
+        add(all, "D beside -o", all->beside.diagonal, true);
+}
+
+static void list_files(const cli *c, named_list *all)
+{
+    all->count = 0;
+    add_operands(c, all);
+    add_options(c, all);
+    add_beside(c, all);
 }
 
 bool cli_output_taken(const cli *c)
 {
-    const named_list all = list_files(c);
+    named_list all;
+    list_files(c, &all);
     bool taken = false;
     for (int i = 0; i < all.count; i++)
         taken = taken || (all.file[i].writes && is_standard(&all.file[i]));
@@ -227,7 +267,8 @@ static tacit_status check_own(const cli *c)
 tacit_status cli_check_paths(const cli *c)
 {
     if (c->rank != 0) return tacit_world_agree(c->world, TACIT_OK);
-    named_list all = list_files(c);
+    named_list all;
+    list_files(c, &all);
     if (!c->set.quiet && !cli_output_taken(c))
         add(&all, "the report on", "-", true);
     tacit_status status = check_own(c);

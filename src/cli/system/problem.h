@@ -14,6 +14,7 @@
 #ifndef CLI_PROBLEM_H
 #define CLI_PROBLEM_H
 #include "cli/cli.h"
+#include <limits.h>
 
 typedef struct cli_problem {
     const char *name; /* for people */
@@ -130,6 +131,12 @@ tacit_status cli_set_race(const cli *c, const cli_problem *p, cli_system *s,
                           const char *loop);
 /* Has its operator values of low precision, for mixed precision? */
 bool cli_is_mixed(const cli_system *s);
+
+/* What is written beside L where that goes to `path`. */
+typedef struct {
+    char upper[PATH_MAX], diagonal[PATH_MAX], permutation[PATH_MAX];
+} cli_factor_names;
+void cli_name_factor(const char *path, cli_factor_names *out);
 
 /* Does `text` name a right-hand side that is no file? */
 bool cli_is_rhs_word(const char *text);
