@@ -405,25 +405,32 @@ static double foresee(const numeric *N)
            (double)N->threads * (stacks + places + (double)N->scaled);
 }
 
+tacit_status tct_factor_require_memory(const tacit_factor *L,
+                                       const tct_entries *A, double own,
+                                       double more)
+{
+    const double room = (double)tct_memory_available();
+    if (own + more <= room) return TACIT_OK;
+    const double incomplete = 18.0 * (double)A->ptr[A->rows] +
+                              92.0 * (double)A->rows; /* its set-up, too */
+    FAIL(TACIT_NO_MEMORY,
+         "the factor needs at least %.3g GiB of memory, for %" PRId64
+         " entries of L, and %.3g GiB are free: an "
+         "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
+         "with --precond ic0 or amg, or with more memory",
+         (own + more) / 0x1p30, L->info.nonzeros, room / 0x1p30,
+         incomplete / 0x1p30);
+}
+
 static tacit_status require_memory(numeric *N)
 {
     tacit_factor_info *info = &N->L->info;
     const double own =
                      sizeof(double) *
                      (double)(info->stored + (N->scaled > 0 ? info->rows : 0)),
-                 more = sizeof(double) * foresee(N),
-                 room = (double)tct_memory_available();
+                 more = sizeof(double) * foresee(N);
     info->peak_bytes = info->bytes + more;
-    if (own + more <= room) return TACIT_OK;
-    const double incomplete = 18.0 * (double)N->A->ptr[info->rows] +
-                              92.0 * (double)info->rows; /* its set-up, too */
-    FAIL(TACIT_NO_MEMORY,
-         "the factor needs %.3g GiB of memory, for %" PRId64
-         " entries of L and %.3g GiB to make them, and %.3g GiB are free: an "
-         "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
-         "with --precond ic0 or amg, or with more memory",
-         (own + more) / 0x1p30, info->nonzeros, more / 0x1p30, room / 0x1p30,
-         incomplete / 0x1p30);
+    return tct_factor_require_memory(N->L, N->A, own, more);
 }
 
 static tacit_status open_worker(const numeric *N, worker *w)
