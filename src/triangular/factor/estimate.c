@@ -17,7 +17,8 @@ tacit_status tct_factor_refuse(double bytes, double rows, double entries,
     const double incomplete =
         18.0 * entries + 92.0 * rows; /* its set-up, too */
     FAIL(TACIT_NO_MEMORY,
-         "the factor needs %.3g GiB of memory%s, and %.3g GiB are free: an "
+         "the factor needs at least %.3g GiB of memory%s, and %.3g GiB are "
+         "free: an "
          "incomplete one (ic0, ilu0) takes about %.3g GiB: solve by a method "
          "with --precond ic0 or amg, or with more memory",
          bytes / 0x1p30, why, (double)tct_memory_available() / 0x1p30,
@@ -147,8 +148,7 @@ tacit_status tct_factor_foresee(const tct_graph *g, tacit_factor_kind kind,
     const double least = least_bytes(rows, entries, sides, order);
     double likely = 0.0;
     if (least > room)
-        return tct_factor_refuse(least, rows, entries,
-                                 " at least, whatever fills in");
+        return tct_factor_refuse(least, rows, entries, ", whatever fills in");
     if (order != TCT_ORDER_ND || g->nodes < TCT_ROWS_MANY) return TACIT_OK;
     const int64_t part = g->nodes / 20,
                   sample = part < SAMPLE_MOST ? part : SAMPLE_MOST;

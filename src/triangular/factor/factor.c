@@ -14,7 +14,7 @@ static int32_t pieces_of(const tct_fronts *F, int32_t f, int64_t width)
     return (int32_t)((tct_front_width(F, f) + width - 1) / width);
 }
 
-/* Each front in panels of even widths. */
+/* Each front in panels of even widths: how many rows and values each has. */
 static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
                                int64_t width)
 {
@@ -45,11 +45,12 @@ static tacit_status cut_fronts(tacit_factor *L, const tct_fronts *F,
             if (h - own > L->most) L->most = h - own;
         }
     }
-    return TCT_ALLOC(L->row_start[panels], what, &L->row);
+    return TACIT_OK;
 }
 
-static void list_rows(tacit_factor *L, const tct_fronts *F)
+tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F)
 {
+    TRY(TCT_ALLOC(L->row_start[L->panel[F->count]], what, &L->row));
     for (int32_t f = 0; f < F->count; f++)
         for (int32_t q = L->panel[f]; q < L->panel[f + 1]; q++) {
             int32_t *to = L->row + L->row_start[q];
@@ -58,6 +59,7 @@ static void list_rows(tacit_factor *L, const tct_fronts *F)
             memcpy(to, F->below + F->start[f],
                    (size_t)tct_front_below(F, f) * sizeof *to);
         }
+    return TACIT_OK;
 }
 
 /* The panel after it in its front, or that of the first row below. */
@@ -73,15 +75,6 @@ static void find_panel_parents(tacit_factor *L, const tct_fronts *F)
         while (L->first[q + 1] <= F->below[F->start[f]]) q++;
         L->parent[last] = q;
     }
-}
-
-static tacit_status make_panels(tacit_factor *L, const tct_fronts *F,
-                                int64_t width)
-{
-    TRY(cut_fronts(L, F, width ? width : TCT_WIDTH_USUAL));
-    list_rows(L, F);
-    find_panel_parents(L, F);
-    return TACIT_OK;
 }
 
 /* --- what is known of it ------------------------------------------------------- */
@@ -120,9 +113,10 @@ static tacit_status describe(tacit_factor *L, const tct_fronts *F)
     return TACIT_OK;
 }
 
-tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width)
+tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F, int width)
 {
-    TRY(make_panels(L, F, width));
+    TRY(cut_fronts(L, F, width ? width : TCT_WIDTH_USUAL));
+    find_panel_parents(L, F);
     return describe(L, F);
 }
 
@@ -263,11 +257,12 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     L->info.order = tct_rows_orders[order];
     L->panels.kind = o->kind;
     TRY(tct_factor_foresee(&g, o->kind, order));
-    start = tct_seconds();
     TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
-    TRY(tct_factor_frame(L, F, o->width));
+    TRY(tct_factor_outline(L, F, o->width));
+    TRY(tct_factor_require_memory(L, A, L->info.bytes, 0.0));
+    TRY(tct_factor_list_rows(L, F));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
     tct_factor_show(L);

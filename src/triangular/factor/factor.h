@@ -199,11 +199,19 @@ const char *tct_factor_kind_name(tacit_factor_kind kind);
 tacit_status tct_factor_options_read(const tacit_factor_options *given,
                                      tacit_factor_options *out);
 /* The panels of fronts `F`, of at most `width` columns (0: the usual), and what is
- * known of them, of kind L->panels.kind. */
-tacit_status tct_factor_frame(tacit_factor *L, const tct_fronts *F, int width);
+ * known of them, of kind L->panels.kind; then their rows, which may be more than
+ * there is memory for. */
+tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F,
+                                int width);
+tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F);
 /* `panels` of what L has. */
 void tct_factor_show(tacit_factor *L);
 
+/* Are `own` bytes of the factor of `A`, and `more` to make them, free?
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_require_memory(const tacit_factor *L,
+                                       const tct_entries *A, double own,
+                                       double more);
 /* The values of L, of `A`; memory for them is foreseen first.
  * Errors      INPUT (a pivot that cannot be), NO_MEMORY. */
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,

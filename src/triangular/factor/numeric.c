@@ -406,22 +406,28 @@ static double foresee(const numeric *N)
            (double)N->threads * (stacks + places + (double)N->scaled);
 }
 
+tacit_status tct_factor_require_memory(const tacit_factor *L,
+                                       const tct_entries *A, double own,
+                                       double more)
+{
+    const double room = (double)tct_memory_available();
+    if (own + more <= room) return TACIT_OK;
+    char why[60];
+    snprintf(why, sizeof why, ", for %" PRId64 " entries of L",
+             L->info.nonzeros);
+    return tct_factor_refuse(own + more, (double)A->rows,
+                             (double)A->ptr[A->rows], why);
+}
+
 static tacit_status require_memory(numeric *N)
 {
     tacit_factor_info *info = &N->L->info;
     const double own =
                      sizeof(double) *
                      (double)(info->stored + (N->scaled > 0 ? info->rows : 0)),
-                 more = sizeof(double) * foresee(N),
-                 room = (double)tct_memory_available();
+                 more = sizeof(double) * foresee(N);
     info->peak_bytes = info->bytes + more;
-    if (own + more <= room) return TACIT_OK;
-    char why[120];
-    snprintf(why, sizeof why,
-             ", for %" PRId64 " entries of L and %.3g GiB to make them",
-             info->nonzeros, more / 0x1p30);
-    return tct_factor_refuse(own + more, (double)info->rows,
-                             (double)N->A->ptr[info->rows], why);
+    return tct_factor_require_memory(N->L, N->A, own, more);
 }
 
 static tacit_status open_worker(const numeric *N, worker *w)

@@ -97,7 +97,6 @@ static tacit_status make_room(tacit_factor *L)
     L->info.peak_bytes = L->info.bytes;
     L->info.dense = tct_dense_get(&why)->name;
     L->info.order = "given";
-    TRY(tct_memory_require(L->info.bytes, what));
     TRY(TCT_ALLOC(stored, what, &L->value));
     memset(L->value, 0, stored * sizeof *L->value);
     if (tct_has_upper(L->panels.kind)) {
@@ -124,7 +123,9 @@ static tacit_status frame(tacit_factor *L, tct_fronts *F,
     TRY(status);
     TRY(take_order(L, F->rows, leaves, original));
     L->panels.kind = kind;
-    TRY(tct_factor_frame(L, F, o->width));
+    TRY(tct_factor_outline(L, F, o->width));
+    TRY(tct_memory_require(L->info.bytes, what));
+    TRY(tct_factor_list_rows(L, F));
     return make_room(L);
 }
 
