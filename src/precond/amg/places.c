@@ -6,7 +6,7 @@
 
 static const char *const what = "numbers of aggregates";
 
-/* Numbers of other ranks, those of which `fresh` is to be. */
+/* Lists the numbers that are other ranks', as often as they are there; how many. */
 static int64_t list_others(int64_t count, const int64_t *number, int64_t first,
                            int64_t now, int64_t *out)
 {
