@@ -59,4 +59,14 @@ static inline int moved_levels(const tacit_operator *M)
     return count;
 }
 
+/* Levels that have aggregates with rows on several ranks. */
+static inline int shared_levels(const tacit_operator *M)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    int count = 0;
+    for (int l = 0; l < m->levels; l++)
+        count += m->level[l].down.shares.there != NULL;
+    return count;
+}
+
 #endif

@@ -367,7 +367,7 @@ static void passes_stand_behind_products(void **state)
 /* --- what it costs ----------------------------------------------------------- */
 
 /* 2 k products a level and one with the inverse; no sum. What is moved to other
- * ranks goes there and back. */
+ * ranks goes there and back, and so do shares of aggregates of several ranks. */
 static void an_application_costs_what_is_said(void **state)
 {
     (void)state;
@@ -387,10 +387,11 @@ static void an_application_costs_what_is_said(void **state)
             assert_int_equal(t->spmv.count, 2 * degree * (info.levels - 1) + 1);
             assert_int_equal(t->reduce.count, 0);
             const bool alone = tacit_world_size(test_world()) == 1;
-            const int moved = moved_levels(a.M);
+            const int moved = moved_levels(a.M), shared = shared_levels(a.M);
             assert_int_equal(moved > 0, !alone);
+            assert_true(alone ? shared == 0 : shared <= info.levels - 1);
             assert_int_equal(t->exchange.count,
-                             alone ? 0 : t->spmv.count + 2 * moved);
+                             alone ? 0 : t->spmv.count + 2 * (moved + shared));
             close_amg(&a);
         }
 }

@@ -5,10 +5,16 @@
  * With W the diagonal matrix of the smooth vector w, and Q of ones where P is
  * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
  * rows and columns of B = W A W, and w is not needed any more. What a pair must
- * hold together is the diagonal of W A W, added up. */
+ * hold together is the diagonal of W A W, added up.
+ *
+ * A pair is kept by the rank of its first row, to which the other row goes, so that
+ * each pass ends with a matrix of all ranks. Numbers of pairs are in the order of
+ * their first rows, as those of one rank are, unless rows have been given to ranks
+ * in another order: then each keeps the number that it would have (index). */
 #include "matrix/directory.h"
+#include "matrix/mail.h"
 #include "matrix/parallel.h"
-#include "precond/amg/coarsen.h"
+#include "precond/amg/aggregation.h"
 #include "precond/amg/contract.h"
 #include "precond/amg/match.h"
 #include <inttypes.h>
@@ -18,16 +24,7 @@
 static const char *const what = "aggregates of rows";
 const double tct_apart = 4.0, tct_joins = 0.1;
 
-typedef struct {
-    const tacit_matrix *A;
-    const double *w;    /* [rows] NULL: ones */
-    tct_aggregates *G;  /* ... with B of the pass; the first has A itself */
-    int64_t *ghost_col; /* [G->ghosts] their columns in the next B */
-    double *ghost_w;    /* [G->ghosts] w there, if there is w */
-    double *diag;       /* [rows of B] of A, added up; 0: left out */
-    double limit;       /* of the pairs so far */
-    int32_t *mate, *up; /* [rows of B] the pair of each */
-} aggregation;
+typedef tct_aggregation aggregation;
 
 /* --- the diagonal ------------------------------------------------------------ */
 
@@ -35,7 +32,7 @@ typedef struct {
 static double w_of(const aggregation *g, int64_t j)
 {
     if (j >= 0 && j < g->A->A.rows) return g->w[j];
-    return g->ghost_w[tct_ghost_place(&g->G->ghosts, j + g->A->A.first)];
+    return g->ghost_w[tct_ghost_place(&g->level.ghosts, j + g->A->A.first)];
 }
 
 /* Of a row of W A W. */
@@ -67,219 +64,403 @@ static void set_diagonal(const aggregation *g)
     }
 }
 
-/* Of the pairs of `rows` rows, in place. What nothing holds to the rest of the
- * matrix, as a part of it that is singular, is left out. */
+/* Of the pairs of `rows` rows, in place. */
 static void add_up_diagonal(const aggregation *g, int64_t rows)
 {
-    const tct_csr *B = &g->G->B;
+    const int64_t coarse = g->G->coarse;
     for (int64_t i = 0; i < rows; i++) {
         const int32_t j = g->mate[i];
-        if (j >= i) g->diag[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
+        if (j >= i && g->up[i] < coarse)
+            g->diag[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
     }
+}
+
+/* What nothing holds to the rest of the matrix, as a part of it that is singular,
+ * is left out. */
+static void leave_out(const aggregation *g)
+{
+    const tct_csr *B = &g->G->B;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t n = 0; n < B->rows; n++)
         if (!(tct_csr_diagonal(B, n) > 0.0)) g->diag[n] = 0.0;
 }
 
+/* --- the order of rows --------------------------------------------------------- */
+
+/* The numbers that places have. */
+static void number_places(const aggregation *g, const tct_csr *A,
+                          const tct_halo *h)
+{
+    for (int64_t i = 0; i < A->rows; i++) g->index[i] = A->first + i;
+    for (int64_t k = 0; k < h->ghosts.count; k++)
+        g->index[A->rows + k] = h->ghosts.id[k];
+}
+
+static tacit_status set_index(aggregation *g, const int64_t *index)
+{
+    const tct_csr *A = &g->A->A;
+    const int64_t places = A->rows + g->level.ghosts.count;
+    if (!g->ordered) return TACIT_OK;
+    for (int64_t i = 0; i < A->rows; i++) {
+        g->index[i] = index ? index[i] : tct_original(g->A, i);
+        g->permuted = g->permuted || g->index[i] != A->first + i;
+    }
+    TRY(tct_any(g->A->world, g->permuted, &g->permuted));
+    g->ordered = g->permuted || !g->level.alone;
+    if (!g->permuted) {
+        number_places(g, A, &g->level);
+        return TACIT_OK;
+    }
+    TRY(tct_agree(g->A->world, TCT_ALLOC(places, what, &g->first_index)));
+    TRY(tct_halo_bring(&g->level, g->index, g->index + A->rows));
+    memcpy(g->first_index, g->index, (size_t)places * sizeof *g->index);
+    return TACIT_OK;
+}
+
+/* A pair has that of its first row: of the pairs of `rows` rows, in place. */
+static tacit_status lower_index(const aggregation *g, const tct_csr *A)
+{
+    if (!g->permuted) return TACIT_OK;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int32_t j = g->mate[i];
+        if (j < i || g->up[i] >= g->G->coarse) continue;
+        const bool lower = g->index[j] < g->index[i];
+        g->index[g->up[i]] = g->index[lower ? j : i];
+    }
+    return tct_places_close(g->A->world, A->global_rows, g->G->coarse,
+                            g->index);
+}
+
 /* --- passes ------------------------------------------------------------------- */
 
-/* Number pairs in the order of their first rows; returns how many. */
-static int64_t number_pairs(const aggregation *g, int64_t rows)
+static int64_t first_pair(const aggregation *g)
+{
+    return g->next[g->A->world->rank];
+}
+
+static int64_t pair_number(const aggregation *g, int32_t up)
+{
+    return tct_place_number(up, first_pair(g), g->G->coarse, &g->G->up_others);
+}
+
+/* Number the pairs that this rank keeps in the order of their first rows. */
+static void number_own(aggregation *g, int64_t rows)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < rows; i++) {
         const int32_t j = g->mate[i];
-        g->up[i] = j < 0 ? -1 : j < i ? g->up[j] : (int32_t)count;
-        count += j >= i;
+        const bool others = j >= rows && g->index[j] < g->index[i];
+        g->up[i] = j < 0 || others ? -1 : j < i ? g->up[j] : (int32_t)count;
+        count += j >= i && !others;
     }
-    return count;
+    g->G->coarse = count;
 }
 
-static void go_up(const aggregation *g, bool first)
+/* The numbers of ghosts' pairs, as far as ranks know them. */
+static tacit_status bring_numbers(const aggregation *g, const tct_halo *h)
+{
+    for (int64_t k = 0; k < h->shared; k++)
+        h->out[k] = pair_number(g, g->up[h->row[k]]);
+    return tct_halo_trade(h, 1, g->ghost_of);
+}
+
+/* Rows that go to a pair of another rank. */
+static tacit_status number_given(aggregation *g, int64_t rows)
 {
     tct_aggregates *G = g->G;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < G->rows; i++)
-        if (first) G->of[i] = g->up[i];
-        else if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
+    int64_t count = 0, *number = NULL;
+    for (int64_t i = 0; i < rows; i++)
+        count += g->mate[i] >= rows && g->up[i] < 0;
+    TRY(TCT_ALLOC(count, what, &number));
+    count = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (g->mate[i] >= rows && g->up[i] < 0)
+            number[count++] = g->ghost_of[g->mate[i] - rows];
+    const tacit_status status = tct_ghosts_of(count, number, &G->up_others);
+    count = 0;
+    for (int64_t i = 0; status >= 0 && i < rows; i++)
+        if (g->mate[i] >= rows && g->up[i] < 0)
+            g->up[i] = (int32_t)(G->coarse + tct_ghost_place(&G->up_others,
+                                                             number[count++]));
+    tct_free(number);
+    return status;
 }
 
-/* Other ranks' columns stand behind those of pairs, as they are. */
-static tacit_status add_up(aggregation *g, const tct_csr *A, const double *w)
+static tacit_status number_pairs(aggregation *g, int64_t rows,
+                                 const tct_halo *h)
+{
+    tacit_world *w = g->A->world;
+    tct_ghosts_clear(&g->G->up_others);
+    number_own(g, rows);
+    TRY(tct_places_starts(w, g->G->coarse, g->next));
+    if (h->alone) return TACIT_OK;
+    TRY(bring_numbers(g, h));
+    TRY(tct_agree(w, number_given(g, rows)));
+    return bring_numbers(g, h);
+}
+
+/* Pairs of `rows` rows, and those that rows of other ranks belong to. */
+static tacit_status list_pairs(const aggregation *g, int64_t rows,
+                               int64_t **number)
+{
+    const tct_ghosts *others = &g->G->others;
+    TRY(TCT_ALLOC(rows + others->count, what, number));
+    for (int64_t n = 0; n < rows; n++) (*number)[n] = pair_number(g, g->up[n]);
+    return TACIT_OK;
+}
+
+static tacit_status follow(aggregation *g, int64_t rows, int64_t *number)
+{
+    tct_aggregates *G = g->G;
+    tacit_world *w = g->A->world;
+    TRY(tct_ask(w, g->starts, number, G->others.count, G->others.id,
+                number + rows));
+    return tct_agree(w, tct_places_renumber(G->rows, G->of, rows, &G->others,
+                                            number, first_pair(g), G->coarse));
+}
+
+/* The level's rows to the pairs of `rows` rows. */
+static tacit_status go_up(aggregation *g, int64_t rows)
+{
+    tct_aggregates *G = g->G;
+    int64_t *number = NULL;
+    if (g->level.alone) {
+        TCT_OMP(omp parallel for schedule(static))
+        for (int64_t i = 0; i < G->rows; i++)
+            if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
+        return TACIT_OK;
+    }
+    tacit_status status = tct_agree(g->A->world, list_pairs(g, rows, &number));
+    if (status >= 0) status = follow(g, rows, number);
+    tct_free(number);
+    return status;
+}
+
+static tacit_status begin_up(const aggregation *g)
+{
+    tct_aggregates *G = g->G;
+    memcpy(G->of, g->up, (size_t)G->rows * sizeof *G->of);
+    return tct_agree(g->A->world, tct_ghosts_of(G->up_others.count,
+                                                G->up_others.id, &G->others));
+}
+
+static tacit_status add_up(aggregation *g, const tct_csr *A, const tct_halo *h,
+                           bool first)
 {
     tct_aggregates *G = g->G;
     tct_csr B;
-    for (int64_t k = 0; k < G->ghosts.count; k++)
-        g->ghost_col[k] = G->coarse + k;
-    TRY(tct_contract(
+    TRY(tct_contract_all(
+        g->A->world, g->next,
         &(tct_contraction){.A = A,
                            .of = g->up,
-                           .weight = w,
+                           .weight = first ? g->w : NULL,
                            .coarse = G->coarse,
-                           .all = G->coarse + G->ghosts.count,
-                           .ghosts = A == &G->B ? NULL : &G->ghosts,
-                           .ghost_of = g->ghost_col},
+                           .first = first_pair(g),
+                           .all = g->next[g->A->world->size],
+                           .ghosts = &h->ghosts,
+                           .ghost_of = g->ghost_of,
+                           .ghost_weight = first && g->w ? g->ghost_w : NULL,
+                           .others = &G->up_others},
         &B));
     tct_csr_clear(&G->B);
     G->B = B;
+    int64_t *const starts = g->starts;
+    g->starts = g->next;
+    g->next = starts;
+    return TACIT_OK;
+}
+
+/* Room for so many places, of which `kept` are known. */
+static tacit_status make_room(aggregation *g, int64_t places, int64_t kept)
+{
+    double *diag = NULL;
+    int64_t *index = NULL;
+    if (places > INT32_MAX)
+        FAIL(TACIT_UNSUPPORTED,
+             "preconditioner amg: %" PRId64 " rows on one rank: use more ranks",
+             places);
+    if (places <= g->room && g->diag) return TACIT_OK;
+    tacit_status status = TCT_ALLOC(places, what, &diag);
+    if (status >= 0 && g->ordered) status = TCT_ALLOC(places, what, &index);
+    if (status >= 0 && kept > 0)
+        memcpy(diag, g->diag, (size_t)kept * sizeof *diag);
+    if (status >= 0 && kept > 0 && index)
+        memcpy(index, g->index, (size_t)kept * sizeof *index);
+    TCT_FREE(g->diag, g->index, g->mate);
+    g->diag = diag;
+    g->index = index;
+    g->mate = NULL;
+    g->room = places;
+    TRY(status);
+    return TCT_ALLOC(places, what, &g->mate);
+}
+
+/* What other ranks' rows have to do with those of a pass. */
+static tacit_status make_ghost_room(aggregation *g, const tct_halo *h,
+                                    int64_t rows, int64_t kept)
+{
+    tct_free(g->ghost_of);
+    g->ghost_of = NULL;
+    TRY(TCT_ALLOC(h->ghosts.count, what, &g->ghost_of));
+    return make_room(g, rows + h->ghosts.count, kept);
+}
+
+/* On to B, of pairs. */
+static tacit_status open_pass(aggregation *g)
+{
+    const tct_csr *B = &g->G->B;
+    tct_halo *h = &g->G->halo;
+    tacit_world *w = g->A->world;
+    leave_out(g);
+    tct_halo_close(h);
+    TRY(tct_halo_of_columns(w, g->starts, B, h));
+    TRY(tct_agree(w, make_ghost_room(g, h, B->rows, B->rows)));
+    if (!g->ordered) return TACIT_OK;
+    TRY(tct_halo_bring(h, g->diag, g->diag + B->rows));
+    if (g->permuted) return tct_halo_bring(h, g->index, g->index + B->rows);
+    number_places(g, B, h);
     return TACIT_OK;
 }
 
 static tacit_status pass(aggregation *g, bool first, bool last)
 {
-    const tct_csr *A = first ? &g->A->A : &g->G->B;
-    const int64_t rows = A->rows;
-    const double *w = first ? g->w : NULL;
-    tct_pairing p = {
-        .A = A, .w = w, .diag = g->diag, .mate = g->mate, .limit = g->limit};
+    const tct_csr A = first ? g->A->A : g->G->B;
+    const tct_halo *h = first ? &g->level : &g->G->halo;
+    tct_pairing p = {.A = &A,
+                     .halo = h,
+                     .starts = g->starts,
+                     .w = first ? g->w : NULL,
+                     .ghost_w = g->ghost_w,
+                     .diag = g->diag,
+                     .index = g->ordered ? g->index : NULL,
+                     .mate = g->mate,
+                     .limit = g->limit};
     TRY(tct_match(&p));
     g->limit = p.limit;
     g->G->rounds += p.rounds;
-    g->G->coarse = number_pairs(g, rows);
-    go_up(g, first);
+    TRY(number_pairs(g, A.rows, h));
+    TRY(first ? begin_up(g) : go_up(g, A.rows));
+    TRY(lower_index(g, &A));
     if (last) return TACIT_OK;
-    TRY(add_up(g, A, w));
-    add_up_diagonal(g, rows);
-    return TACIT_OK;
-}
-
-/* --- rows left alone ----------------------------------------------------------- */
-
-/* A row that is the only one of its aggregate has found its neighbours taken. If
- * it depends on one of them, as a small coefficient beside large ones does, it
- * goes with that one; else it would be there on all levels. */
-static int32_t better_place(const aggregation *g, const int32_t *members,
-                            int64_t i)
-{
-    const tct_csr *A = &g->A->A;
-    const int32_t *of = g->G->of;
-    const double ww = g->w ? g->w[i] * g->w[i] : 1.0;
-    double most = tct_joins * (tct_csr_diagonal(A, i) * ww);
-    int32_t best = of[i];
-    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = tct_csr_col(A, k) - A->first;
-        if (j < 0 || j >= A->rows || of[j] < 0 || members[of[j]] < 2) continue;
-        const double b = A->val[k] * (g->w ? g->w[i] * g->w[j] : 1.0);
-        if (-b <= most) continue;
-        most = -b;
-        best = of[j];
-    }
-    return best;
-}
-
-/* Number the aggregates that are still one, in the same order; `place` is where
- * each has gone, itself as a rule, and becomes the number of that. */
-static void close_gaps(tct_aggregates *G, int32_t *place, int32_t *number)
-{
-    int32_t count = 0;
-    for (int64_t n = 0; n < G->coarse; n++)
-        if (place[n] == n) number[n] = count++;
-    for (int64_t n = 0; n < G->coarse; n++) place[n] = number[place[n]];
-    G->coarse = count;
-}
-
-static void look_up(int64_t count, const int32_t *number, int32_t *of)
-{
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < count; i++)
-        if (of[i] >= 0) of[i] = number[of[i]];
-}
-
-static tacit_status join_alone(const aggregation *g)
-{
-    tct_aggregates *G = g->G;
-    int32_t *members = g->mate, *place = NULL;
-    TRY(TCT_ALLOC(G->coarse, what, &place));
-    memset(members, 0, (size_t)G->coarse * sizeof *members);
-    for (int64_t i = 0; i < G->rows; i++)
-        if (G->of[i] >= 0) members[G->of[i]]++;
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < G->rows; i++) {
-        const int32_t n = G->of[i];
-        if (n < 0) continue;
-        if (members[n] == 1) place[n] = better_place(g, members, i);
-    }
-    for (int64_t n = 0; n < G->coarse; n++)
-        if (members[n] != 1) place[n] = (int32_t)n;
-    close_gaps(G, place, members);
-    look_up(G->rows, place, G->of);
-    look_up(G->B.rows, place, g->up);
-    tct_free(place);
-    return TACIT_OK;
+    add_up_diagonal(g, A.rows);
+    TRY(add_up(g, &A, h, first));
+    return open_pass(g);
 }
 
 /* --- what P has --------------------------------------------------------------- */
 
-static tacit_status weigh(const aggregation *g)
+static double w_at(const aggregation *g, int64_t i)
+{
+    return g->w ? g->w[i] : 1.0;
+}
+
+/* Of each aggregate the sum of the squares of w, of other ranks' rows, too. */
+static tacit_status sum_squares(const aggregation *g, const tct_halo *share)
 {
     tct_aggregates *G = g->G;
-    TRY(TCT_ALLOC(G->coarse, what, &G->smooth));
-    for (int64_t n = 0; n < G->coarse; n++) G->smooth[n] = 0.0;
-    for (int64_t i = 0; i < G->rows; i++) {
-        const double w = g->w ? g->w[i] : 1.0;
-        if (G->of[i] >= 0) G->smooth[G->of[i]] += w * w;
+    double *sum = G->smooth;
+    for (int64_t n = 0; n < G->coarse + G->others.count; n++) sum[n] = 0.0;
+    for (int64_t i = 0; i < G->rows; i++)
+        if (G->of[i] >= 0) sum[G->of[i]] += w_at(g, i) * w_at(g, i);
+    TRY(tct_halo_return(share, sum + G->coarse));
+    for (int64_t k = 0; k < share->shared; k++) {
+        double part;
+        memcpy(&part, &share->out[k], sizeof part);
+        sum[share->row[k]] += part;
     }
-    for (int64_t n = 0; n < G->coarse; n++) G->smooth[n] = sqrt(G->smooth[n]);
-    for (int64_t i = 0; i < G->rows; i++) {
-        const double w = g->w ? g->w[i] : 1.0;
-        G->weight[i] = G->of[i] < 0 ? 0.0 : w / G->smooth[G->of[i]];
-    }
+    return tct_halo_bring(share, sum, sum + G->coarse);
+}
+
+static tacit_status weigh_with(const aggregation *g, const tct_halo *share)
+{
+    tct_aggregates *G = g->G;
+    const int64_t all = G->coarse + G->others.count;
+    TRY(tct_agree(g->A->world, TCT_ALLOC(all, what, &G->smooth)));
+    TRY(sum_squares(g, share));
+    for (int64_t n = 0; n < all; n++) G->smooth[n] = sqrt(G->smooth[n]);
+    for (int64_t i = 0; i < G->rows; i++)
+        G->weight[i] = G->of[i] < 0 ? 0.0 : w_at(g, i) / G->smooth[G->of[i]];
     return TACIT_OK;
 }
 
+static tacit_status weigh(const aggregation *g)
+{
+    const tct_ghosts *others = &g->G->others;
+    tct_halo share;
+    tacit_status status =
+        tct_halo_of(g->A->world, g->next, others->count, others->id, &share);
+    if (status >= 0) status = weigh_with(g, &share);
+    tct_halo_close(&share);
+    return status;
+}
+
+/* --- all ------------------------------------------------------------------------ */
+
 static tacit_status allocate(aggregation *g)
 {
-    const int64_t rows = g->A->A.rows;
-    TRY(tct_matrix_require_entries(g->A));
-    if (rows > INT32_MAX)
-        FAIL(TACIT_UNSUPPORTED,
-             "preconditioner amg: %" PRId64 " rows on one rank: use more ranks",
-             rows);
-    g->G->rows = rows;
-    g->G->width = 1;
-    TRY(TCT_ALLOC(rows, what, &g->G->of));
-    TRY(TCT_ALLOC(rows, what, &g->G->weight));
-    TRY(TCT_ALLOC(rows, what, &g->diag));
-    TRY(TCT_ALLOC(rows, what, &g->mate));
-    TRY(TCT_ALLOC(rows, what, &g->up));
     const tct_csr *A = &g->A->A;
-    TRY(tct_ghosts_find(A, 1, A->first, A->first + A->rows, &g->G->ghosts));
-    TRY(TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_w));
-    TRY(TCT_ALLOC(g->G->ghosts.count, what, &g->ghost_col));
+    const int size = g->A->world->size;
+    TRY(tct_matrix_require_entries(g->A));
+    g->ordered = size > 1;
+    g->G->rows = A->rows;
+    g->G->width = 1;
+    TRY(TCT_ALLOC(A->rows, what, &g->G->of));
+    TRY(TCT_ALLOC(A->rows, what, &g->G->weight));
+    TRY(TCT_ALLOC(A->rows, what, &g->up));
+    TRY(TCT_ALLOC(size + 1, what, &g->starts));
+    TRY(TCT_ALLOC(size + 1, what, &g->next));
+    memcpy(g->starts, g->A->starts, ((size_t)size + 1) * sizeof *g->starts);
     return tct_check_diagonal(g->A, "preconditioner amg");
 }
 
-/* What other ranks have. */
-static tacit_status ask(aggregation *g)
+static tacit_status allocate_places(aggregation *g)
 {
-    const tct_ghosts *ghosts = &g->G->ghosts;
-    TRY(tct_agree(g->A->world, allocate(g)));
-    if (!g->w) return TACIT_OK;
-    return tct_ask(g->A->world, g->A->starts, g->w, ghosts->count, ghosts->id,
-                   g->ghost_w);
+    TRY(TCT_ALLOC(g->level.ghosts.count, what, &g->ghost_w));
+    return make_ghost_room(g, &g->level, g->A->A.rows, 0);
 }
 
-static tacit_status aggregate(aggregation *g, int passes)
+static tacit_status open_level(aggregation *g, const int64_t *index)
 {
+    tacit_world *w = g->A->world;
+    const tct_csr *A = &g->A->A;
+    TRY(tct_agree(w, allocate(g)));
+    TRY(tct_halo_of_columns(w, g->starts, A, &g->level));
+    TRY(tct_agree(w, allocate_places(g)));
+    if (g->w) TRY(tct_halo_bring(&g->level, g->w, g->ghost_w));
     set_diagonal(g);
+    TRY(tct_halo_bring(&g->level, g->diag, g->diag + A->rows));
+    return set_index(g, index);
+}
+
+static tacit_status aggregate(aggregation *g, const int64_t *index, int passes)
+{
+    tct_aggregates *G = g->G;
+    TRY(open_level(g, index));
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
-    TRY(join_alone(g));
-    g->G->up = g->up;
+    TRY(tct_join_alone(g));
+    G->up = g->up;
     g->up = NULL;
-    return weigh(g);
+    TRY(weigh(g));
+    if (G->B.ptr) return TACIT_OK;
+    G->halo = g->level;
+    g->level = (tct_halo){.world = NULL};
+    return TACIT_OK;
 }
 
 tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
-                           const tct_coarsening *how, tct_aggregates *out)
+                           const int64_t *index, const tct_coarsening *how,
+                           tct_aggregates *out)
 {
     enum { PASSES_MOST = 4 };
     REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
     TCT_THREADS_AT_MOST(A->world->threads);
     tct_aggregates G = {0};
     aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
-    tacit_status status = ask(&g);
-    if (status >= 0) status = tct_agree(A->world, aggregate(&g, how->passes));
-    TCT_FREE(g.ghost_col, g.ghost_w, g.diag, g.mate, g.up);
+    tacit_status status =
+        tct_agree(A->world, aggregate(&g, index, how->passes));
+    tct_halo_close(&g.level);
+    TCT_FREE(g.ghost_w, g.first_index, g.starts, g.next, g.diag, g.index,
+             g.mate, g.up, g.ghost_of);
     int64_t rounds = G.rounds;
     if (status >= 0) status = tct_reduce_i64(A->world, TCT_MAX, 1, &rounds);
     G.rounds = (int)rounds;
@@ -291,7 +472,8 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
 void tct_aggregates_forget(tct_aggregates *G)
 {
     tct_csr_clear(&G->B);
-    tct_ghosts_clear(&G->ghosts);
+    tct_halo_close(&G->halo);
+    tct_ghosts_clear(&G->up_others);
     tct_free(G->up);
     G->up = NULL;
 }
@@ -299,6 +481,7 @@ void tct_aggregates_forget(tct_aggregates *G)
 void tct_aggregates_free(tct_aggregates *G)
 {
     tct_aggregates_forget(G);
-    TCT_FREE(G->of, G->weight, G->smooth);
+    tct_ghosts_clear(&G->others);
+    TCT_FREE(G->of, G->weight, G->smooth, G->index);
     *G = (tct_aggregates){0};
 }

@@ -10,6 +10,7 @@
  *     smoother.c  Chebyshev's polynomials, Jacobi; largest.c: of what interval
  *     overcorrect.c  how much longer what comes back is made
  *     transfer.c  P and P'
+ *     shares.c    aggregates that have rows on several ranks
  *     moves.c     levels on fewer ranks
  *     precision.c values that are floats
  *     coarsest.c  the inverse of the last matrix
@@ -25,6 +26,7 @@
 #include "matrix/mail.h"
 #include "matrix/matrix.h"
 #include "operator/operator.h"
+#include "precond/amg/halo.h"
 #include "precond/amg/near_null.h"
 #include "precond/precond.h"
 
@@ -47,6 +49,9 @@ void tct_amg_rows_free(tct_amg_rows *rows);
 /* Numbers [count] as the device of `q` reads them, in the memory of doubles. */
 tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
                          double **out);
+/* The same of doubles. */
+tacit_status tct_amg_put_values(tacit_queue *q, size_t count,
+                                const double *values, double **out);
 
 /* --- precision.c -------------------------------------------------------------- */
 
@@ -157,9 +162,39 @@ void tct_amg_moves_free(tct_amg_moves *moves);
 /* y = x, on other ranks */
 void tct_amg_send(tct_plan *plan, tacit_queue *q, const double *x, double *y);
 
-/* --- transfer.c -------------------------------------------------------------- */
+/* --- shares.c ---------------------------------------------------------------- */
 
 struct tct_aggregates;
+
+/* Of a vector of aggregates [made + shares]: sums of rows whose aggregates other
+ * ranks keep stand behind those of the aggregates that this rank keeps. */
+typedef struct tct_amg_shares {
+    int64_t made;  /* aggregates that this rank keeps                         */
+    tct_halo halo; /* of the others that it has rows of; without a world there
+                      are none on any rank                                    */
+    tct_plan *there, *back;
+    tct_sets
+        sets; /* shares that come in, of aggregates that there are some of */
+    double *ptr, *list,
+        *of; /* numbers; of[made]: the set of each, -1         */
+    double *ones, *zeros, *sum;
+} tct_amg_shares;
+
+/* `out` is empty before, and to be freed, also after an error.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_amg_shares_create(tacit_queue *q,
+                                   const struct tct_aggregates *G,
+                                   tct_amg_shares *out);
+void tct_amg_shares_free(tacit_queue *q, tct_amg_shares *S);
+/* As tct_amg_moves_columns. */
+tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
+                                    int columns);
+/* Add shares to the aggregates of `v`, on the ranks that keep these; and give to
+ * shares what their aggregates have. */
+void tct_amg_add_shares(const tct_amg_shares *S, tacit_queue *q, double *v);
+void tct_amg_spread(const tct_amg_shares *S, tacit_queue *q, double *v);
+
+/* --- transfer.c -------------------------------------------------------------- */
 
 /* P, a column an aggregate; its rows are those of a level in the order of its
  * operator. */
@@ -167,10 +202,12 @@ typedef struct tct_amg_transfer {
     tct_sets sets;
     double *ptr, *list, *of; /* numbers on the device   */
     double *weight, *listed; /* of the rows; in the order of `list` */
+    tct_amg_shares shares;   /* behind those that this rank keeps   */
     tct_amg_moves moves;     /* of aggregates' rows                 */
 } tct_amg_transfer;
 
-/* Local.  Errors NO_MEMORY, whatever the queue has met. */
+/* All but `shares` and `moves`.
+ * Local.  Errors NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
                                      const struct tct_aggregates *G,
                                      tct_amg_transfer *out);
@@ -179,8 +216,9 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
 tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
                                      int64_t rows, const tct_amg_transfer *T,
                                      struct tct_aggregates *out);
-/* Rows of the next level that this rank makes. */
-static inline int64_t tct_amg_made(const tct_amg_transfer *T)
+/* Elements of what is restricted: rows of the next level that this rank makes, and
+ * shares. */
+static inline int64_t tct_amg_restricted(const tct_amg_transfer *T)
 {
     return T->sets.count * T->sets.width;
 }
@@ -231,10 +269,13 @@ typedef struct tct_amg_level {
     double factor;             /* of what comes back                */
     int exponent;              /* what is stored is A times 2^-exponent */
     int64_t n;
-    double *b, *x;   /* [n] right-hand side and correction; finest: NULL */
+    int64_t first;   /* row of all, where the host has made it            */
+    int64_t *index;  /* [n] or NULL: see tct_aggregate                    */
+    int64_t room;    /* n, and shares of the level above that come here   */
+    double *b, *x;   /* [room] right-hand side and correction; finest: NULL */
     double *b2, *x2; /* [n] of a second visit                            */
-    double *e;       /* [rows that this rank makes of the next level] what
-                        goes there and comes back; NULL: they stay       */
+    double *e;       /* [restricted] what goes to those who keep the next
+                        level and comes back; NULL: rows stay             */
     double *c;       /* scalars of a K-cycle; NULL: none begins here     */
     double *kept;    /* its matrix once more, for bottom.c (there.h: csr);
                         NULL: it is not */

@@ -26,7 +26,10 @@ static void add_vectors(layout *y, tct_amg_level *L)
                                    &L->b2,         &L->x2,         &L->e};
     for (int i = 0; i < VECTORS; i++) {
         if (!*all[i]) continue;
-        const int64_t n = all[i] == &L->e ? tct_amg_made(&L->down) : L->n;
+        const bool shared = all[i] == &L->b || all[i] == &L->x;
+        const int64_t n = all[i] == &L->e ? tct_amg_restricted(&L->down)
+                          : shared        ? L->room
+                                          : L->n;
         y->vector[y->count] = all[i];
         y->room[y->count++] = tct_stride((size_t)n);
     }
@@ -86,6 +89,7 @@ static tacit_status widen_exchanges(tct_amg *M, int columns)
         tct_amg_level *L = &M->level[l];
         if (L->own) TRY(tct_operator_columns(L->own, columns));
         TRY(tct_amg_moves_columns(&L->down.moves, M->base.q, columns));
+        TRY(tct_amg_shares_columns(&L->down.shares, M->base.q, columns));
     }
     return tct_amg_coarsest_columns(&M->coarsest, M->base.q, columns);
 }

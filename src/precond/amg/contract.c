@@ -22,10 +22,11 @@ tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
     int64_t *next = m->begin + 1;
     for (int64_t n = -1; n <= coarse; n++) next[n] = 0;
     for (int64_t i = 0; i < rows; i++)
-        if (of[i] >= 0) next[of[i] + 1]++;
+        if ((uint32_t)of[i] < (uint64_t)coarse) next[of[i] + 1]++;
     for (int64_t n = 0; n < coarse; n++) next[n + 1] += next[n];
     for (int64_t i = 0; i < rows; i++)
-        if (of[i] >= 0) m->member[next[of[i]]++] = (int32_t)i;
+        if ((uint32_t)of[i] < (uint64_t)coarse)
+            m->member[next[of[i]]++] = (int32_t)i;
     return TACIT_OK;
 }
 
@@ -71,6 +72,7 @@ static int64_t most_entries(const contraction *k, int64_t n)
     int64_t sum = 0;
     for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++)
         sum += ptr[k->m.member[at] + 1] - ptr[k->m.member[at]];
+    if (k->c->more) sum += k->c->more->ptr[n + 1] - k->c->more->ptr[n];
     return sum;
 }
 
@@ -107,26 +109,39 @@ static inline void add(tct_csr *out, int64_t from, int64_t *end, int64_t *at,
     out->val[*at] = value;
 }
 
-/* Of column `j` behind A's own rows or before them. */
-static void add_other(const contraction *k, const lookup *l, int64_t n,
-                      int64_t from, int64_t *end, int64_t j, double value)
+/* Of a column of the result, whoever has it; -1: of none. */
+static void add_column(const contraction *k, lookup *l, int64_t n, int64_t from,
+                       int64_t *end, int64_t col, double value)
 {
     const tct_contraction *c = k->c;
-    const int64_t g = c->ghosts ? tct_ghost_place(c->ghosts, j + c->A->first)
-                                : j - c->A->rows;
-    const int64_t col = c->ghost_of[g];
+    const int64_t own = col - c->first;
     if (col < 0) return;
+    if (own >= 0 && own < c->coarse) {
+        add(k->out, from, end, &l->entry[own], col, value);
+        return;
+    }
     slot *s = find_slot(l->table, l->bits, n, col);
     if (s->row != (uint32_t)(n + 1)) *s = (slot){col, -1, (uint32_t)(n + 1)};
-    add(k->out, from, end, &s->at, col,
-        c->ghost_weight ? value * c->ghost_weight[g] : value);
+    add(k->out, from, end, &s->at, col, value);
+}
+
+int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight)
+{
+    const bool own = j >= 0 && j < c->A->rows;
+    const int64_t g = own ? j : tct_ghost_place(c->ghosts, j + c->A->first);
+    const double *weights = own ? c->weight : c->ghost_weight;
+    *weight = weights ? weights[g] : 1.0;
+    if (!own) return c->ghost_of[g];
+    if (c->of[j] < 0) return -1;
+    return c->of[j] < c->coarse ? c->first + c->of[j]
+                                : c->others->id[c->of[j] - c->coarse];
 }
 
 /* Row `n` from entry `from` of the result on; returns where it ends. */
 static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 {
     const tct_contraction *c = k->c;
-    const tct_csr *A = c->A;
+    const tct_csr *A = c->A, *more = c->more;
     const double *weight = c->weight;
     int64_t end = from;
     l->bits = bits_for(most_entries(k, n));
@@ -136,14 +151,18 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
         for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
             const int64_t j = tct_csr_col(A, e) - A->first;
             const double value = own * A->val[e];
-            if (j < 0 || j >= A->rows) {
-                add_other(k, l, n, from, &end, j, value);
-            } else if (c->of[j] >= 0) {
+            if (j >= 0 && j < A->rows && (uint32_t)c->of[j] < c->coarse) {
                 add(k->out, from, &end, &l->entry[c->of[j]],
                     c->first + c->of[j], weight ? value * weight[j] : value);
+            } else {
+                double w;
+                const int64_t col = tct_contracted(c, j, &w);
+                add_column(k, l, n, from, &end, col, value * w);
             }
         }
     }
+    for (int64_t e = more ? more->ptr[n] : 0; more && e < more->ptr[n + 1]; e++)
+        add_column(k, l, n, from, &end, tct_csr_col(more, e), more->val[e]);
     return end;
 }
 

@@ -45,6 +45,7 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
 {
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
     const tct_amg_moves *moves = &L->down.moves;
+    const tct_amg_shares *shares = &L->down.shares;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
     double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
@@ -57,9 +58,11 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     apply(L->A, q, z, S->t);
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
                L->e ? L->e : next->b);
+    tct_amg_add_shares(shares, q, L->e ? L->e : next->b);
     if (L->e) tct_amg_send(moves->there, q, L->e, next->b);
     visit(M, q, next);
     if (L->e) tct_amg_send(moves->back, q, next->x, L->e);
+    tct_amg_spread(shares, q, L->e ? L->e : next->x);
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
               L->e ? L->e : next->x, z);

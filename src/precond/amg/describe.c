@@ -9,12 +9,15 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     const int vectors =
         !!S->d + !!S->t + !!S->y + !!L->b + !!L->x + !!L->b2 + !!L->x2;
     double bytes = 8.0 * vectors * (double)L->n;
-    if (L->e) bytes += 8.0 * (double)tct_amg_made(&L->down);
+    if (L->e) bytes += 8.0 * (double)tct_amg_restricted(&L->down);
     if (L->own) bytes += L->own->local->matrix_bytes;
     if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
+    if (L->down.shares.there)
+        bytes += 12.0 * (double)L->down.shares.made +
+                 36.0 * (double)L->down.shares.halo.shared;
     if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;

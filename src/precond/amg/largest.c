@@ -43,13 +43,24 @@ static void close_vectors(vectors *v)
         tacit_queue_free(v->q, all[i]);
 }
 
-static tacit_status put_random(const tacit_operator *A, double *r)
+/* Of row `i`. Those of a level are the same for any number of ranks, since little
+ * may decide which factor is taken. */
+static double random_of(const run *s, int64_t i)
 {
+    const tct_amg_level *L = s->L;
+    if (!L) return tct_uniform((uint64_t)i, (uint64_t)s->A->q->rank) - 0.5;
+    return tct_uniform((uint64_t)(L->index ? L->index[i] : L->first + i), 0) -
+           0.5;
+}
+
+static tacit_status put_random(const run *s, double *r)
+{
+    const tacit_operator *A = s->A;
+    const bool here = s->L && A->q->ranks > 1;
     double *host = NULL;
-    if (tct_amg_there_random(A->q, (size_t)A->n, r)) return TACIT_OK;
+    if (!here && tct_amg_there_random(A->q, (size_t)A->n, r)) return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
-    for (int64_t i = 0; i < A->n; i++)
-        host[i] = tct_uniform((uint64_t)i, (uint64_t)A->q->rank) - 0.5;
+    for (int64_t i = 0; i < A->n; i++) host[i] = random_of(s, i);
     q_put(A->q, (size_t)A->n, host, r);
     tct_free(host);
     return q_own_status(A->q);
@@ -108,7 +119,7 @@ static tacit_status start(run *s)
     const tacit_operator *A = s->A;
     vectors v;
     tacit_status status = open_vectors(A, &v);
-    if (status >= 0) status = put_random(A, v.r);
+    if (status >= 0) status = put_random(s, v.r);
     status = tct_agree(A->world, status);
     if (status >= 0) {
         iterate(s, &v);

@@ -34,6 +34,7 @@ typedef struct {
     const tacit_matrix *m;   /* of the level at hand; NULL: it is there alone */
     tacit_matrix *own;       /* ... unless it is the user's */
     double *smooth;          /* [its rows], NULL: ones */
+    int64_t *index;          /* [its rows], see tct_aggregate */
     tct_near_null near;      /* ... or several vectors */
     tct_amg_there *there;    /* what a device has of it; NULL: all is here */
     int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
@@ -59,16 +60,26 @@ static bool is_finest(const growth *g)
 
 /* --- a level ----------------------------------------------------------------- */
 
+/* Rows, and shares of the level above, if they do not go to other ranks first. */
+static int64_t room_of(const growth *g)
+{
+    if (is_finest(g)) return g->rows;
+    const tct_amg_transfer *above = &g->M->level[g->M->levels - 2].down;
+    return g->rows + (above->moves.to ? 0 : above->shares.halo.ghosts.count);
+}
+
 static tacit_status open_level(growth *g, tct_amg_level *L)
 {
     tacit_queue *q = g->A->q;
     const size_t n = (size_t)g->rows;
     L->n = g->rows;
+    L->first = g->m ? g->m->A.first : 0;
+    L->room = room_of(g);
     L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
     g->entries += (double)g->nonzeros;
     if (is_finest(g)) return TACIT_OK;
-    TRY(tacit_queue_alloc(q, n, &L->b));
-    TRY(tacit_queue_alloc(q, n, &L->x));
+    TRY(tacit_queue_alloc(q, (size_t)L->room, &L->b));
+    TRY(tacit_queue_alloc(q, (size_t)L->room, &L->x));
     const bool krylov = g->M->levels - 1 <= g->M->krylov;
     if (krylov) TRY(tacit_queue_alloc(q, TCT_SCALARS, &L->c));
     if (!g->M->twice && !krylov) return TACIT_OK;
@@ -251,29 +262,35 @@ static const char *judge(growth *g, const next_level *next)
                           : "a diagonal of the next level is not positive";
 }
 
+/* What P' of the smooth vectors has, of the aggregates of this rank's rows. */
+static int64_t smooth_of(const tct_aggregates *G)
+{
+    return (G->coarse + G->others.count) * G->width * G->width;
+}
+
 /* The aggregates, P and P' of smooth vectors that a level has. */
 static tacit_status recall(const growth *g, int level, tct_aggregates *G)
 {
     const tct_amg_level *L = &g->as->level[level];
     TRY(tct_amg_transfer_recall(g->A->q, L->A->order, L->n, &L->down, G));
-    return copy_smooth(L->smooth, G->coarse * G->width * G->width, &G->smooth);
+    return copy_smooth(L->smooth, smooth_of(G), &G->smooth);
 }
 
 /* What products need: of aggregates of rows, who has the columns of others. */
 static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
 {
-    const tct_csr *A = &g->m->A;
-    TRY(recall(g, g->M->levels - 1, G));
+    tacit_world *w = g->A->world;
+    TRY(tct_agree(w, recall(g, g->M->levels - 1, G)));
     if (g->near.vectors > 0) return TACIT_OK;
-    return tct_ghosts_find(A, 1, A->first, A->first + A->rows, &G->ghosts);
+    return tct_halo_of_columns(w, g->m->starts, &g->m->A, &G->halo);
 }
 
 static tacit_status aggregate(const growth *g, tct_aggregates *G)
 {
-    if (g->as) return tct_agree(g->A->world, aggregate_again(g, G));
+    if (g->as) return aggregate_again(g, G);
     return g->near.vectors > 0
                ? tct_aggregate_nodes(g->m, &g->near, &pairwise, G)
-               : tct_aggregate(g->m, g->smooth, &pairwise, G);
+               : tct_aggregate(g->m, g->smooth, g->index, &pairwise, G);
 }
 
 static tacit_status coarsen_here(const growth *g, next_level *next)
@@ -342,7 +359,7 @@ static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
     const tct_aggregates *G = &next->G;
     g->M->there = g->M->there || g->there;
     if (g->there) return tct_amg_there_transfer(g->there, &L->down);
-    TRY(copy_smooth(G->smooth, G->coarse * G->width * G->width, &L->smooth));
+    TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
         L->down = g->as->level[g->M->levels - 1].down;
     } else {
@@ -351,7 +368,8 @@ static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
         next->moves = (tct_amg_moves){.to = NULL};
     }
     if (!L->down.moves.to) return TACIT_OK;
-    return tacit_queue_alloc(g->A->q, (size_t)tct_amg_made(&L->down), &L->e);
+    return tacit_queue_alloc(g->A->q, (size_t)tct_amg_restricted(&L->down),
+                             &L->e);
 }
 
 static void say_end(tct_amg *M, const char *why)
@@ -378,6 +396,11 @@ static tacit_status move_smooth(const growth *g, next_level *next)
     const tct_amg_moves *moves = &g->M->level[g->M->levels - 1].down.moves;
     tct_aggregates *G = &next->G;
     TRY(tct_amg_move_values(g->A->world, moves, G->width, &G->smooth));
+    if (G->index) {
+        double *words = (double *)(void *)G->index; /* as long as these */
+        TRY(tct_amg_move_values(g->A->world, moves, 1, &words));
+        G->index = (int64_t *)(void *)words;
+    }
     G->coarse = next->rows / G->width;
     return TACIT_OK;
 }
@@ -399,6 +422,9 @@ static tacit_status descend(growth *g, next_level *next)
         return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
     }
     TRY(move_smooth(g, next));
+    g->M->level[g->M->levels - 1].index = g->index;
+    g->index = next->G.index;
+    next->G.index = NULL;
     tacit_matrix_destroy(&g->own);
     g->own = next->matrix;
     next->matrix = NULL;
@@ -429,7 +455,9 @@ static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
     const double start = tct_seconds();
     TRY(make_smoother(g, L, g->M->smoothing));
     tell_level(g, L, next->rounds, seconds, tct_seconds() - start);
-    return tct_agree(g->A->world, make_transfer(g, next, L));
+    TRY(tct_agree(g->A->world, make_transfer(g, next, L)));
+    if (g->as || g->there) return TACIT_OK;
+    return tct_amg_shares_create(g->A->q, &next->G, &L->down.shares);
 }
 
 /* One level; *more: another follows. */
@@ -539,7 +567,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     while (status >= 0 && more) status = add_level(&g, &more);
     tct_amg_there_close(&g.there);
     tacit_matrix_destroy(&g.own);
-    tct_free(g.smooth);
+    TCT_FREE(g.smooth, g.index);
     tct_near_null_clear(&g.near);
     if (status < 0) return status;
     set_factors(M);
@@ -577,7 +605,7 @@ void tct_amg_clear(tct_amg *M)
         double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c, &L->e};
         tct_amg_smoother_free(q, &L->smoother);
         tct_amg_transfer_free(q, &L->down);
-        tct_free(L->smooth);
+        TCT_FREE(L->smooth, L->index);
         for (size_t i = 0; i < sizeof vectors / sizeof *vectors; i++)
             tacit_queue_free(q, vectors[i]);
         tacit_operator_destroy(&L->own);

@@ -17,10 +17,14 @@
  *
  * Where many edges are equally heavy at many rows, as between any two rows of a
  * dense block, few of them are links. After a round that found few a row looks
- * at one of its heaviest edges, by its hash. So rounds are O(log n). */
-#include "precond/amg/match.h"
+ * at one of its heaviest edges, by its hash. So rounds are O(log n).
+ *
+ * Numbers are those that rows would have on one rank, and what a row looks at it
+ * tells the ranks that have a column of it, as it does that it has a mate. So
+ * ranks do not change pairs. */
 #include "matrix/parallel.h"
 #include "precond/amg/edges.h"
+#include "precond/amg/paths.h"
 #include <string.h>
 
 enum {
@@ -31,6 +35,7 @@ enum {
 typedef struct {
     tct_pairing *p;
     int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
+    tct_paths paths;        /* where rows have an index */
     bool by_hash;           /* after a round that found few */
     bool anew;              /* ... all rows look again */
     int32_t *open; /* [count] rows that may yet find a mate, ascending */
@@ -70,19 +75,38 @@ static bool has_seen(const matching *m, int64_t i)
     return (low < 0 || mate[low] == low) && (high < 0 || mate[high] == high);
 }
 
+/* The place of column `j`, counted from A's first row. */
+static inline int64_t place_of(const tct_pairing *p, int64_t j)
+{
+    if (j >= 0 && j < p->A->rows) return j;
+    return p->A->rows + tct_ghost_place(&p->halo->ghosts, j + p->A->first);
+}
+
+static inline int64_t index_of(const tct_pairing *p, int64_t place)
+{
+    return p->index ? p->index[place] : place;
+}
+
+static inline double w_of(const tct_pairing *p, int64_t place)
+{
+    const int64_t rows = p->A->rows;
+    return place < rows ? p->w[place] : p->ghost_w[place - rows];
+}
+
 static void look(const matching *m, int64_t i)
 {
     const tct_pairing *p = m->p;
     const tct_csr *A = p->A;
     const double own = p->diag[i];
-    int64_t low = i, high = i;
+    const int64_t at = index_of(p, i);
+    int64_t low = i, high = i, lowest = at, highest = at;
     uint32_t most = 1;
     uint64_t most_hash = 0;
     double enough = at_least(most);
     for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
-        const int64_t j = tct_csr_col(A, k) - A->first;
-        if (j < 0 || j >= A->rows || j == i) continue;
-        const double b = p->w ? p->w[i] * p->w[j] * A->val[k] : A->val[k];
+        const int64_t j = place_of(p, tct_csr_col(A, k) - A->first);
+        if (j == i) continue;
+        const double b = p->w ? p->w[i] * w_of(p, j) * A->val[k] : A->val[k];
         if (!(b < 0.0) || p->mate[j] != j) continue;
         const double d = own + p->diag[j];
         if (-2.0 * b < enough * d) continue;
@@ -94,24 +118,32 @@ static void look(const matching *m, int64_t i)
             most_hash = 0;
             enough = at_least(most);
             low = high = i;
+            lowest = highest = at;
         }
+        const int64_t number = index_of(p, j);
         if (m->by_hash) {
-            const uint64_t hash = tct_edge_hash(i, j);
+            const uint64_t hash = tct_edge_hash(at, number);
             if (hash < most_hash) continue;
             most_hash = hash;
             low = high = j;
-        } else if (j < low) low = j;
-        else if (j > high) high = j;
+            lowest = highest = number;
+        } else if (number < lowest) {
+            low = j;
+            lowest = number;
+        } else if (number > highest) {
+            high = j;
+            highest = number;
+        }
     }
-    m->lower[i] = low < i ? (int32_t)low : -1;
-    m->upper[i] = high > i ? (int32_t)high : -1;
+    m->lower[i] = lowest < at ? (int32_t)low : -1;
+    m->upper[i] = highest > at ? (int32_t)high : -1;
 }
 
 /* Returns how many rows have found a mate. */
 static int64_t pair_links(matching *m)
 {
     int32_t *mate = m->p->mate;
-    int64_t paired = 0, left = 0;
+    int64_t paired = 0;
     for (int64_t k = 0; k < m->count; k++) {
         const int32_t i = m->open[k], j = m->lower[i];
         if (j < 0 || mate[j] != j || m->upper[j] != i) continue;
@@ -119,13 +151,20 @@ static int64_t pair_links(matching *m)
         mate[j] = i;
         paired += 2;
     }
+    return paired;
+}
+
+/* Rows that may still find a mate. */
+static void close_rows(matching *m)
+{
+    const int32_t *mate = m->p->mate;
+    int64_t left = 0;
     for (int64_t k = 0; k < m->count; k++) {
         const int32_t i = m->open[k];
         if (mate[i] != i || (m->lower[i] < 0 && m->upper[i] < 0)) continue;
         m->open[left++] = i;
     }
     m->count = left;
-    return paired;
 }
 
 /* Rows that are alone, of which none has looked. */
@@ -139,32 +178,62 @@ static void open_rows(matching *m)
     m->by_hash = false;
 }
 
-static void run_rounds(matching *m)
+/* Of all ranks, unless each goes by itself. */
+static tacit_status sum(const matching *m, size_t count, int64_t *numbers)
+{
+    if (!m->p->index) return TACIT_OK;
+    return tct_reduce_i64(m->p->halo->world, TCT_SUM, count, numbers);
+}
+
+/* *paired: rows that have found a mate. */
+static tacit_status pair(matching *m, int64_t *paired)
+{
+    if (m->p->index)
+        return tct_paths_pair(&m->paths, m->open, m->count, paired);
+    *paired = pair_links(m);
+    return TACIT_OK;
+}
+
+/* `open` rows are, of all ranks. */
+static tacit_status run_rounds(matching *m, int64_t open)
 {
     tct_pairing *p = m->p;
-    while (m->count > 0) {
+    while (open > 0) {
         TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
         for (int64_t k = 0; k < m->count; k++)
             if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
         p->rounds++;
-        const int64_t open = m->count, paired = pair_links(m);
-        if (paired == 0 && m->by_hash) break;
-        m->anew = !m->by_hash && paired <= open / FEW;
+        int64_t now[2] = {0}; /* rows that were paired, and those left */
+        TRY(pair(m, &now[0]));
+        close_rows(m);
+        now[1] = m->count;
+        TRY(sum(m, 2, now));
+        if (now[0] == 0 && m->by_hash) break;
+        m->anew = !m->by_hash && now[0] <= open / FEW;
         m->by_hash = m->by_hash || m->anew;
+        open = now[1];
     }
+    return TACIT_OK;
 }
 
-static void match(matching *m)
+static tacit_status match(matching *m)
 {
     tct_pairing *p = m->p;
-    for (int64_t i = 0; i < p->A->rows; i++)
+    const int64_t rows = p->A->rows;
+    for (int64_t i = 0; i < rows + p->halo->ghosts.count; i++)
         p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
+    for (int64_t i = 0; i < rows && p->index; i++)
+        m->lower[i] = m->upper[i] = -1;
     open_rows(m);
     p->rounds = 0;
-    for (const int64_t all = m->count;;) {
-        run_rounds(m);
+    int64_t all = m->count;
+    TRY(sum(m, 1, &all));
+    for (int64_t alone = all;;) {
+        TRY(run_rounds(m, alone));
         open_rows(m);
-        if (!tct_match_loosens(all, m->count, &p->limit)) return;
+        alone = m->count;
+        TRY(sum(m, 1, &alone));
+        if (!tct_match_loosens(all, alone, &p->limit)) return TACIT_OK;
     }
 }
 
@@ -175,7 +244,10 @@ tacit_status tct_match(tct_pairing *p)
     tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);
-    if (status >= 0) match(&m);
+    if (status >= 0) status = tct_paths_open(p, m.lower, m.upper, &m.paths);
+    status = tct_agree(p->halo->world, status);
+    if (status >= 0) status = match(&m);
+    tct_paths_close(&m.paths);
     TCT_FREE(m.lower, m.upper, m.open);
     return status;
 }

@@ -9,19 +9,28 @@
  *        edges are good enough. */
 #ifndef TCT_MATCH_H
 #define TCT_MATCH_H
-#include "matrix/csr.h"
+#include "precond/amg/halo.h"
 
-/* The matrix B = W A W of own rows and columns, W the diagonal matrix of the
- * smooth vector: what stands in other columns of A is left out. */
+/* The matrix B = W A W, W the diagonal matrix of the smooth vector. Places are
+ * those of own rows and, behind them, of the rows of other ranks that these have
+ * columns of, the ghosts. */
 typedef struct tct_pairing {
     const tct_csr *A;
-    const double *w;    /* [rows] NULL: ones                             */
-    const double *diag; /* [rows] of the matrix that B was once made of, added
-                           up; 0: the row is left out                   */
-    int32_t *mate;      /* [rows] out: itself if it has none, -1: left out */
-    double limit;       /* an edge holds no pair together that needs more: as
-                           tct_pair_limit is, and raised where it must be */
-    int rounds;         /* out                                           */
+    const tct_halo *halo;  /* of A's columns                              */
+    const int64_t *starts; /* [ranks + 1] first row of each               */
+    const double *w;       /* [rows] NULL: ones                           */
+    const double *ghost_w; /* [ghosts] with w                             */
+    const double *diag;    /* [places] of the matrix that B was once made of,
+                              added up; 0: the row is left out           */
+    const int64_t *index;  /* [places] the numbers that rows have where one rank
+                              has all; NULL: places, on all ranks, each of
+                              which has to do with its own rows alone      */
+    int32_t
+        *mate;    /* [places] out: the place of its mate, of a row that has none
+                      its own, -1: left out; of ghosts: not its own if it has one */
+    double limit; /* an edge holds no pair together that needs more: as
+                      tct_pair_limit is, and raised where it must be      */
+    int rounds;   /* out                                                 */
 } tct_pairing;
 
 extern const double tct_pair_limit;
@@ -31,8 +40,9 @@ extern const double tct_pair_limit;
 bool tct_match_loosens(int64_t all, int64_t alone, double *limit);
 
 /* Match rows i and j by the weight log |1 - 2 b_ij / (d_i + d_j)|, where that
- * is positive: heaviest edges first.
- * Errors      NO_MEMORY. */
+ * is positive: heaviest edges first. The same pairs for any number of ranks, as
+ * far as ratings are the same.
+ * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_match(tct_pairing *p);
 
 #endif

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/moves.c - which ranks keep the rows of a level.
  *
- * Aggregates are of rows of one rank. Where each has few rows, most have
- * neighbours on other ranks, and what is cut apart there stays so on all levels
- * below; and a product takes less time than its messages. So ranks that have few
+ * Where each has few rows, most have neighbours on other ranks, and a product takes
+ * less time than its messages. So ranks that have few
  * entries each give theirs to the first of two or more that follow one another,
  * which keep their order: global numbers stay as they are. What is to be inverted
  * all ranks have again, since of dense rows each has much to do. */

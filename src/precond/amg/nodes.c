@@ -205,7 +205,7 @@ tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
     tct_aggregates N = {0};
     TRY(tct_agree(A->world, tct_check_diagonal(A, "preconditioner amg")));
     TRY(make_graph(A, B, &graph));
-    tacit_status status = tct_aggregate(graph, NULL, how, &N);
+    tacit_status status = tct_aggregate(graph, NULL, NULL, how, &N);
     tacit_matrix_destroy(&graph);
     TRY(status);
     tct_aggregates G = {.rows = A->A.rows,

@@ -59,3 +59,11 @@ tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
     tct_free(there);
     return status < 0 ? status : q_own_status(q);
 }
+
+tacit_status tct_amg_put_values(tacit_queue *q, size_t count,
+                                const double *values, double **out)
+{
+    TRY(tacit_queue_alloc(q, count, out));
+    q_put(q, count, values, *out);
+    return q_own_status(q);
+}

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/transfer.c - P has one entry a row, or as many as an aggregate
  * has columns: x += P e spreads what an aggregate has, and P' r adds up what its
- * rows have. Aggregates are of rows of one rank: there are no messages but where
- * the next level's rows are kept by others (moves.c). Both read
+ * rows have. There are no messages but where an aggregate has rows of several ranks
+ * (shares.c) or the next level's rows are kept by others (moves.c). Both read
  * 12 bytes a row besides vectors, and 8 for each further column, half of what a
  * block of rows would, and P' takes r as the difference that it is, so that it is
  * never stored. */
@@ -15,11 +15,17 @@ typedef struct {
     double *weight, *listed;
 } lists;
 
+/* Aggregates that this rank keeps, and shares. */
+static int64_t sets_of(const tct_aggregates *G)
+{
+    return G->coarse + G->others.count;
+}
+
 static tacit_status open_lists(const tct_aggregates *G, lists *l)
 {
     *l = (lists){.of = NULL};
     TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->of));
-    TRY(TCT_ALLOC(G->coarse + 1, "a preconditioner", &l->ptr));
+    TRY(TCT_ALLOC(sets_of(G) + 1, "a preconditioner", &l->ptr));
     TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->list));
     TRY(TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->weight));
     return TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->listed);
@@ -38,32 +44,25 @@ static void copy_weights(const tct_aggregates *G, const double *from, int64_t i,
 static int64_t fill_lists(const tct_aggregates *G, const tct_order *order,
                           lists *l)
 {
-    for (int64_t c = 0; c <= G->coarse; c++) l->ptr[c] = 0;
+    const int64_t sets = sets_of(G);
+    for (int64_t c = 0; c <= sets; c++) l->ptr[c] = 0;
     for (int64_t k = 0; k < G->rows; k++) {
         const int64_t i = order ? order->old[k] : k;
         l->of[k] = G->of[i];
         copy_weights(G, G->weight, i, l->weight, k);
         if (G->of[i] >= 0) l->ptr[G->of[i] + 1]++;
     }
-    for (int64_t c = 0; c < G->coarse; c++) l->ptr[c + 1] += l->ptr[c];
-    const int64_t elements = l->ptr[G->coarse];
+    for (int64_t c = 0; c < sets; c++) l->ptr[c + 1] += l->ptr[c];
+    const int64_t elements = l->ptr[sets];
     for (int64_t k = G->rows - 1; k >= 0; k--) { /* ptr[c + 1] goes down */
         if (l->of[k] < 0) continue;
         const int32_t at = --l->ptr[l->of[k] + 1];
         l->list[at] = (int32_t)k;
         copy_weights(G, l->weight, k, l->listed, at);
     }
-    for (int64_t c = 0; c < G->coarse; c++) l->ptr[c] = l->ptr[c + 1];
-    l->ptr[G->coarse] = (int32_t)elements;
+    for (int64_t c = 0; c < sets; c++) l->ptr[c] = l->ptr[c + 1];
+    l->ptr[sets] = (int32_t)elements;
     return elements;
-}
-
-static tacit_status put_doubles(tacit_queue *q, int64_t n, const double *from,
-                                double **out)
-{
-    TRY(tacit_queue_alloc(q, (size_t)n, out));
-    q_put(q, (size_t)n, from, *out);
-    return q_own_status(q);
 }
 
 static tacit_status put_lists(tacit_queue *q, const lists *l, int64_t rows,
@@ -74,8 +73,8 @@ static tacit_status put_lists(tacit_queue *q, const lists *l, int64_t rows,
     TRY(tct_amg_put(q, elements, l->list, &T->list));
     TRY(tct_amg_put(q, (size_t)rows, l->of, &T->of));
     const int64_t width = T->sets.width;
-    TRY(put_doubles(q, rows * width, l->weight, &T->weight));
-    TRY(put_doubles(q, T->sets.elements * width, l->listed, &T->listed));
+    TRY(tct_amg_put_values(q, (size_t)(rows * width), l->weight, &T->weight));
+    TRY(tct_amg_put_values(q, elements * (size_t)width, l->listed, &T->listed));
     T->sets.ptr = (const int32_t *)(const void *)T->ptr;
     T->sets.list = (const int32_t *)(const void *)T->list;
     return TACIT_OK;
@@ -86,7 +85,7 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
                                      tct_amg_transfer *T)
 {
     lists l;
-    *T = (tct_amg_transfer){.sets = {.count = G->coarse, .width = G->width}};
+    *T = (tct_amg_transfer){.sets = {.count = sets_of(G), .width = G->width}};
     tacit_status status = open_lists(G, &l);
     if (status >= 0) {
         T->sets.elements = fill_lists(G, order, &l);
@@ -122,9 +121,12 @@ tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
     const int64_t elements = rows * T->sets.width;
     int32_t *of = NULL;
     double *weight = NULL;
-    *G = (tct_aggregates){
-        .rows = rows, .coarse = T->sets.count, .width = T->sets.width};
-    tacit_status status = TCT_ALLOC(rows, "a preconditioner", &of);
+    *G = (tct_aggregates){.rows = rows,
+                          .coarse = T->sets.count - T->shares.halo.ghosts.count,
+                          .width = T->sets.width};
+    const tct_ghosts *others = &T->shares.halo.ghosts;
+    tacit_status status = tct_ghosts_of(others->count, others->id, &G->others);
+    if (status >= 0) status = TCT_ALLOC(rows, "a preconditioner", &of);
     if (status >= 0)
         status = TCT_ALLOC(elements + 1, "a preconditioner", &weight);
     if (status >= 0) status = TCT_ALLOC(rows, "a preconditioner", &G->of);
@@ -145,5 +147,6 @@ void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T)
     double **const all[] = {&T->ptr, &T->list, &T->of, &T->weight, &T->listed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(q, all[i]);
+    tct_amg_shares_free(q, &T->shares);
     tct_amg_moves_free(&T->moves);
 }

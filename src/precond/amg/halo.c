@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/halo.c - words of other ranks' rows. */
+#include "precond/amg/halo.h"
+#include "matrix/mail.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const what = "rows of other ranks";
+enum { WORD = 8 };
+
+static int ascending(const void *a, const void *b)
+{
+    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
+    return (x > y) - (x < y);
+}
+
+tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, tct_ghosts *out)
+{
+    tct_ghosts g = {0};
+    *out = g;
+    if (count == 0) return TACIT_OK;
+    TRY(TCT_ALLOC(count, what, &g.id));
+    memcpy(g.id, ids, (size_t)count * sizeof *ids);
+    qsort(g.id, (size_t)count, sizeof *g.id, ascending);
+    for (int64_t k = 0; k < count; k++)
+        if (k == 0 || g.id[k] != g.id[k - 1]) g.id[g.count++] = g.id[k];
+    *out = g;
+    return TACIT_OK;
+}
+
+/* --- who needs what ------------------------------------------------------------ */
+
+static tacit_status allocate(tct_halo *h)
+{
+    const size_t size = (size_t)h->world->size;
+    TRY(TCT_ALLOC(size, what, &h->to));
+    TRY(TCT_ALLOC(size, what, &h->from));
+    return TCT_ALLOC(2 * size, what, &h->bytes);
+}
+
+static tacit_status make_room(tct_halo *h)
+{
+    TRY(TCT_ALLOC(h->shared, what, &h->row));
+    return TCT_ALLOC(h->shared * TCT_HALO_WORDS, what, &h->out);
+}
+
+/* Bytes of messages of `words` a row, to others and from them. */
+static void count_bytes(const tct_halo *h, int words)
+{
+    const int size = h->world->size;
+    for (int r = 0; r < size; r++) {
+        h->bytes[r] = h->to[r] * words * WORD;
+        h->bytes[size + r] = h->from[r] * words * WORD;
+    }
+}
+
+/* Questions go to those who have the rows. */
+static tacit_status ask(tct_halo *h, const int64_t *starts)
+{
+    tacit_world *w = h->world;
+    for (int r = 0; r < w->size; r++) h->from[r] = 0;
+    for (int64_t k = 0; k < h->ghosts.count; k++)
+        h->from[tct_owner(starts, w->size, h->ghosts.id[k])]++;
+    TRY(tct_trade_numbers(w, h->from, h->to, h->bytes));
+    for (int r = 0; r < w->size; r++) h->shared += h->to[r];
+    TRY(tct_agree(w, make_room(h)));
+    TRY(tct_halo_return(h, h->ghosts.id));
+    for (int64_t k = 0; k < h->shared; k++)
+        h->row[k] = (int32_t)(h->out[k] - starts[w->rank]);
+    return TACIT_OK;
+}
+
+static tacit_status open_halo(const int64_t *starts, tacit_status found,
+                              tct_halo *h)
+{
+    bool any = false;
+    if (found >= 0) found = allocate(h);
+    TRY(tct_agree(h->world, found));
+    TRY(tct_any(h->world, h->ghosts.count > 0, &any));
+    h->alone = !any;
+    return any ? ask(h, starts) : TACIT_OK;
+}
+
+tacit_status tct_halo_of(tacit_world *world, const int64_t *starts,
+                         int64_t count, const int64_t *ids, tct_halo *out)
+{
+    *out = (tct_halo){.world = world};
+    return open_halo(starts, tct_ghosts_of(count, ids, &out->ghosts), out);
+}
+
+tacit_status tct_halo_of_columns(tacit_world *world, const int64_t *starts,
+                                 const tct_csr *A, tct_halo *out)
+{
+    *out = (tct_halo){.world = world};
+    const tacit_status status =
+        tct_ghosts_find(A, 1, A->first, A->first + A->rows, &out->ghosts);
+    return open_halo(starts, status, out);
+}
+
+void tct_halo_close(tct_halo *h)
+{
+    tct_ghosts_clear(&h->ghosts);
+    TCT_FREE(h->row, h->to, h->from, h->bytes, h->out);
+    *h = (tct_halo){.world = NULL};
+}
+
+/* --- messages ------------------------------------------------------------------ */
+
+tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost)
+{
+    if (h->alone) return TACIT_OK;
+    count_bytes(h, words);
+    return tct_alltoallv(h->world, h->bytes, h->out, h->bytes + h->world->size,
+                         ghost);
+}
+
+tacit_status tct_halo_bring(const tct_halo *h, const void *own, void *ghost)
+{
+    const char *words = own;
+    for (int64_t k = 0; k < h->shared; k++)
+        memcpy(&h->out[k], words + WORD * (size_t)h->row[k], WORD);
+    return tct_halo_trade(h, 1, ghost);
+}
+
+tacit_status tct_halo_return(const tct_halo *h, const void *ghost)
+{
+    if (h->alone) return TACIT_OK;
+    count_bytes(h, 1);
+    return tct_alltoallv(h->world, h->bytes + h->world->size, ghost, h->bytes,
+                         h->out);
+}
