@@ -10,6 +10,7 @@
 #define TEST_DEVICE "host"
 #include "comm/world.h"
 #include "gpu.h"
+#include "triangular/grid/trsv.h"
 
 static const double PATIENCE = 0.3, SILENCE = 2.5;
 
@@ -126,6 +127,61 @@ static void the_lost_are_named_through_mpi(void **state)
     each_case("mpi");
 }
 
+/* Triangular solves are driven by letters: who waits for one does not know from whom
+ * it comes first. Of a factor from rank 0 a rank begins to solve too late. */
+static void lose_solver(const int grid[3], int lost)
+{
+    problem p = {.world = NULL};
+    tacit_world *alone = NULL;
+    tacit_matrix *m = NULL;
+    tacit_factor *F = NULL;
+    tacit_trsv *T = NULL;
+    tacit_factor_panels P = {.size = sizeof P};
+    const tacit_factor_options form = {.size = sizeof form, .width = 8};
+    const tacit_trsv_options o = {.size = sizeof o,
+                                  .grid = {grid[0], grid[1], grid[2]}};
+    OK(tacit_world_split(test_world(), 0, &p.world));
+    const int rank = tacit_world_rank(p.world);
+    if (rank == 0) {
+        OK(tacit_world_self(&alone));
+        OK(tacit_matrix_open(alone, "poisson2d:20", NULL, &m));
+        OK(tacit_factor_create(m, &form, &F));
+        OK(tacit_factor_view(F, &P));
+    }
+    OK(tacit_trsv_create(p.world, rank == 0 ? &P : NULL, &o, &T));
+    T->post->limit = PATIENCE;
+    double B[400], X[400];
+    for (int i = 0; i < 400; i++) B[i] = 1.0;
+    OK(tacit_trsv_solve(T, 1, B, 400, X, 400));
+    if (rank == lost)
+        nanosleep(&(struct timespec){.tv_sec = 1, .tv_nsec = 500000000}, NULL);
+    const double start = tct_seconds();
+    EXPECT(TACIT_COMM, tacit_trsv_solve(T, 1, B, 400, X, 400));
+    char said[96], name[64];
+    snprintf(said, sizeof said, "%s", tacit_error_message());
+    snprintf(name, sizeof name, "rank %d has not answered for 0.3 s", lost);
+    if (rank != lost && strcmp(said, name) != 0)
+        fail_msg("without rank %d, rank %d: '%s'", lost, rank, said);
+    assert_true(tct_seconds() - start < 5.0);
+    expect_no_world(p.world, said);
+    tacit_trsv_destroy(&T);
+    tacit_factor_destroy(&F);
+    tacit_matrix_destroy(&m);
+    tacit_world_destroy(&alone);
+    tacit_world_destroy(&p.world);
+}
+
+static void the_lost_are_named_in_triangular_solves(void **state)
+{
+    (void)state;
+    const int size = tacit_world_size(test_world());
+    if (size < 2) return;
+    for (int lost = 0; lost < size; lost++) {
+        lose_solver((const int[3]){size, 1, 1}, lost);
+        lose_solver((const int[3]){1, size, 1}, lost);
+    }
+}
+
 /* A rank that comes late, but in time, is no loss. */
 static void who_is_late_is_waited_for(void **state)
 {
@@ -168,6 +224,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(who_is_late_is_waited_for),
         cmocka_unit_test(the_lost_are_named_in_shared_memory),
         cmocka_unit_test(the_lost_are_named_through_mpi),
+        cmocka_unit_test(the_lost_are_named_in_triangular_solves),
     };
     TEST_MPI_MAIN(tests);
 }

@@ -409,6 +409,22 @@ static void messages_are_as_foreseen(void **state)
     problem_free(&p);
 }
 
+/* In `from` rank r has its letters, none of its own; into `told` [boxes][size] what each
+ * sends by what all hear, into `sends` by its plan. */
+static void expect_senders(const tct_trsv_plan *plan, int r, int size,
+                           const int32_t *from, int64_t *told, int64_t *sends)
+{
+    for (int b = 0; b < TCT_TRSV_BOXES; b++) {
+        int64_t all = 0;
+        for (int k = 0; k < size; k++) {
+            all += from[b * size + k];
+            told[b * size + k] += from[b * size + k];
+        }
+        assert_true(all == plan->in[b] && from[b * size + r] == 0);
+        sends[b * size + r] = plan->out[b];
+    }
+}
+
 /* Of ranks that are not there: each letter that one sends another waits for. */
 static void plans_of_many_ranks_agree(void **state)
 {
@@ -431,10 +447,16 @@ static void plans_of_many_ranks_agree(void **state)
         OK(tct_pattern_create(&p.P, g[2], &S));
         if (map == TACIT_TRSV_SUBTREE) OK(tct_pattern_map(&S, g[0] * g[1]));
         OK(tct_foresee(&S, &grid, sent, &f));
+        const size_t pairs = (size_t)size * TCT_TRSV_BOXES;
+        int32_t *from = tct_alloc(pairs * sizeof *from);
+        int64_t *told = tct_calloc(pairs * sizeof *told),
+                *sends = tct_alloc(pairs * sizeof *sends);
         for (int r = 0; r < size; r++) {
             tct_trsv_plan plan;
             int64_t mine = 0;
             OK(tct_trsv_plan_create(&S, &grid, r, &plan));
+            tct_trsv_plan_senders(&plan, size, from);
+            expect_senders(&plan, r, size, from, told, sends);
             for (int b = 0; b < TCT_TRSV_BOXES; b++) {
                 in[b] += plan.in[b];
                 out[b] += plan.out[b];
@@ -450,6 +472,8 @@ static void plans_of_many_ranks_agree(void **state)
             tct_trsv_plan_clear(&plan);
         }
         assert_memory_equal(in, out, sizeof in);
+        assert_memory_equal(told, sends, pairs * sizeof *told);
+        TCT_FREE(from, told, sends);
         assert_true(s == TACIT_TRSV_P2P ? map || g[0] < 4 || most > 2
                                         : most <= 2);
         assert_true(all == f.letters[0] + f.letters[1] + f.letters[2]);

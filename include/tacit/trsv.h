@@ -83,7 +83,7 @@ typedef struct tacit_trsv_options {
  * Memory      this rank's blocks, and its part of vectors for `columns` twice;
  *             while it is made, the pattern of the factor on each rank.
  * Errors      INVALID (a grid that is not of so many ranks, Pz that is no power of
- *             two, more grids than leaves; `columns`, `map`; factors that differ), INPUT (as
+ *             two, more grids than leaves; `columns`, `map`; factors that differ; TACIT_PATIENCE), INPUT (as
  *             tacit_factor_check), UNSUPPORTED (ranks on several machines
  *             without MPI; with a queue also a scheme or a grid that is not for
  *             GPUs, and as tacit_factor_solver_create), NO_MEMORY, COMM, DEVICE. */
@@ -108,7 +108,9 @@ TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
  * Collective, but no rank waits for one whose values it does not need.
  * Cost        each value is read twice for as many columns as were to be had at
  *             once; messages as tacit_trsv_describe says.
- * Errors      INVALID, COMM (`trsv` can then only be destroyed). */
+ * Errors      INVALID, COMM (`trsv` can then only be destroyed; a rank that has not
+ *             answered for as long as TACIT_PATIENCE said when it was made, 60 s
+ *             unless told, is named: tacit/queue.h). */
 TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
                                         const double *B, size_t ldb, double *X,
                                         size_t ldx);

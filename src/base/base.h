@@ -107,6 +107,11 @@ typedef struct tct_patience {
     unsigned looks;
 } tct_patience;
 bool tct_is_over(tct_patience *p);
+/* How long to wait for a rank, for `limit`: what TACIT_PATIENCE says, or what is
+ * long enough for one that was kept from its processor, and short enough for who
+ * pays for the others.
+ * Errors      INVALID (the variable). */
+tacit_status tct_read_patience(double *seconds);
 
 /* `value` with the 24 bits of a float, but the range of doubles: nothing
  * overflows, and nothing becomes 0. */

@@ -24,6 +24,20 @@ bool tct_is_over(tct_patience *p)
     return p->waited >= p->limit;
 }
 
+tacit_status tct_read_patience(double *seconds)
+{
+    static const double LIMIT = 60.0;
+    const char *wish = getenv("TACIT_PATIENCE");
+    double wished = LIMIT;
+    if (wish &&
+        !(tct_parse_double(wish, &wished) && wished >= 0.0 && isfinite(wished)))
+        FAIL(TACIT_INVALID,
+             "TACIT_PATIENCE is '%s': expected seconds, or 0 for no limit",
+             wish);
+    *seconds = wished;
+    return TACIT_OK;
+}
+
 /* Edit distance (Levenshtein 1966) of two short words. */
 static size_t distance(const char *a, const char *b)
 {

@@ -8,9 +8,22 @@
 #include "comm/mpi.h"
 #endif
 
+static tacit_status count_from(tct_post *p, const int32_t *from)
+{
+    const int64_t count = (int64_t)p->boxes * p->world->size;
+    TRY(TCT_ALLOC(count, "letters", &p->from));
+    TRY(TCT_ALLOC(count, "letters", &p->taken));
+    for (int64_t i = 0; i < count; i++) {
+        p->from[i] = from[i];
+        p->taken[i] = 0;
+    }
+    return TACIT_OK;
+}
+
 static tacit_status choose(tct_post *p)
 {
     char reason[160];
+    TRY(tct_read_patience(&p->limit));
 #if TCT_HAVE_MPI
     if (tct_mpi_has(p->world)) {
         p->ops = &tct_post_mpi;
@@ -33,6 +46,7 @@ tacit_status tct_post_open(tacit_world *world, const tct_post_needs *needs,
         p->world = world;
         p->boxes = needs->boxes;
         status = choose(p);
+        if (status >= 0) status = count_from(p, needs->from);
     }
     status = tct_agree(world, status);
     if (status >= 0) status = p->ops->open(p, needs);
@@ -46,7 +60,7 @@ void tct_post_close(tct_post **post)
     tct_post *p = *post;
     if (!p) return;
     if (p->ops && p->state) p->ops->close(p);
-    tct_free(p);
+    TCT_FREE(p->from, p->taken, p);
     *post = NULL;
 }
 
@@ -79,7 +93,9 @@ tacit_status tct_post_send(tct_post *p, int box, int to, const void *data,
 tacit_status tct_post_take(tct_post *p, int box, tct_letter *out)
 {
     dawdle(p);
-    return p->ops->take(p, box, out);
+    TRY(p->ops->take(p, box, out));
+    p->taken[(int64_t)box * p->world->size + out->from]++;
+    return TACIT_OK;
 }
 
 void tct_post_drop(tct_post *p, const tct_letter *letter)

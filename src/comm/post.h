@@ -16,6 +16,10 @@
  * with theirs. For that it must not get ahead by two, so whoever is sent a letter in
  * a round sends its sender one, too, in the same round.
  *
+ * Nobody is waited for longer than TACIT_PATIENCE says: then the world has been
+ * deserted, by the rank that lets this one wait, or the one that lets that one wait,
+ * and so on.
+ *
  * Nothing is copied where ranks share memory: a letter is read where it was
  * written. MPI copies. Letters to oneself are not sent. */
 #ifndef TCT_POST_H
@@ -28,6 +32,7 @@ enum { TCT_POST_BOXES = 64 }; /* at most */
 typedef struct tct_post_needs {
     int boxes;
     int64_t in[TCT_POST_BOXES]; /* letters that come into each, exactly */
+    const int32_t *from;        /* [boxes][ranks] and from whom         */
     int64_t out;                /* letters that this rank sends         */
     size_t room;                /* bytes of memory for what it sends    */
     size_t longest;             /* bytes of a letter that comes         */
@@ -48,6 +53,9 @@ typedef struct tct_post {
     uint64_t round;                  /* from 1 */
     int64_t letters[TCT_POST_BOXES]; /* sent since it was opened */
     int64_t bytes[TCT_POST_BOXES];
+    int32_t *from;   /* [boxes][ranks] letters of a round           */
+    int64_t *taken;  /* [boxes][ranks] letters since it was opened  */
+    double limit;    /* of a wait [s]; 0: none                      */
     uint64_t delays; /* not 0: a rank waits now and then, at random (tests) */
 } tct_post;
 
@@ -66,7 +74,7 @@ extern const tct_post_ops tct_post_shared, tct_post_mpi;
 
 /* Collective.  Borrows `world`.
  * Errors      NO_MEMORY, IO, COMM, UNSUPPORTED (ranks on several machines without
- *             MPI; a letter of 2 GiB). */
+ *             MPI; a letter of 2 GiB), INVALID (TACIT_PATIENCE). */
 tacit_status tct_post_open(tacit_world *world, const tct_post_needs *needs,
                            tct_post **out);
 /* Each rank for itself, once all letters of its round have come. NULL is fine. */
@@ -84,5 +92,12 @@ tacit_status tct_post_send(tct_post *p, int box, int to, const void *data,
  * Errors      COMM (a rank is known not to come). */
 tacit_status tct_post_take(tct_post *p, int box, tct_letter *out);
 void tct_post_drop(tct_post *p, const tct_letter *letter);
+
+/* Is a letter of this round still to come into `box` from `rank`? */
+static inline bool tct_post_is_due(const tct_post *p, int box, int rank)
+{
+    const int64_t at = (int64_t)box * p->world->size + rank;
+    return p->taken[at] < (int64_t)p->round * p->from[at];
+}
 
 #endif

@@ -74,18 +74,21 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     q->failed = status;
 }
 
+void tct_desert(tct_desertion *d, int rank, double seconds)
+{
+    char who[32] = "another rank";
+    if (d->noted) return;
+    if (rank >= 0) snprintf(who, sizeof who, "rank %d", rank);
+    d->rank = rank;
+    snprintf(d->why, sizeof d->why, "%s has not answered for %g s", who,
+             seconds);
+    d->noted = true;
+}
+
 void q_desert(tacit_queue *q, int rank, double seconds)
 {
-    tct_desertion *d = q->desertion;
-    char who[32] = "another rank";
-    if (rank >= 0) snprintf(who, sizeof who, "rank %d", rank);
-    if (!d->noted) {
-        d->rank = rank;
-        snprintf(d->why, sizeof d->why, "%s has not answered for %g s", who,
-                 seconds);
-    }
-    d->noted = true;
-    q_fail(q, TACIT_COMM, "%s", d->why);
+    tct_desert(q->desertion, rank, seconds);
+    q_fail(q, TACIT_COMM, "%s", q->desertion->why);
     q->peers_know = true;
 }
 
@@ -454,24 +457,9 @@ tacit_status tct_device_identify(const char *device, int place,
     return who.device->identify(&who, out);
 }
 
-/* TACIT_PATIENCE, or what is long enough for a rank that was kept from its
- * processor, and short enough for who pays for the others. */
-static tacit_status set_patience(tacit_queue *q)
-{
-    static const double LIMIT = 60.0;
-    const char *wish = getenv("TACIT_PATIENCE");
-    q->peer_seconds = LIMIT;
-    if (!wish) return TACIT_OK;
-    if (tct_parse_double(wish, &q->peer_seconds) && q->peer_seconds >= 0.0 &&
-        isfinite(q->peer_seconds))
-        return TACIT_OK;
-    FAIL(TACIT_INVALID,
-         "TACIT_PATIENCE is '%s': expected seconds, or 0 for no limit", wish);
-}
-
 static tacit_status build(tacit_queue *q, const char *spec)
 {
-    TRY(set_patience(q));
+    TRY(tct_read_patience(&q->peer_seconds));
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
     TRY(parse_device(q, name));

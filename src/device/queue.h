@@ -345,6 +345,9 @@ typedef struct tct_desertion {
     void (*look)(tacit_world *w);
 } tct_desertion;
 
+/* Note that `rank` (< 0: another one) has not come for `seconds`. */
+void tct_desert(tct_desertion *d, int rank, double seconds);
+
 /* Who starts a message, and so which loops can have it. */
 typedef enum tct_starter {
     TCT_BY_CPU,    /* loop host            */

@@ -211,6 +211,8 @@ typedef struct tct_trsv_plan {
 tacit_status tct_trsv_plan_create(const tct_pattern *S, const tct_grid *grid,
                                   int rank, tct_trsv_plan *out);
 void tct_trsv_plan_clear(tct_trsv_plan *p);
+/* From whom p->in come, into `from` [boxes][ranks]. */
+void tct_trsv_plan_senders(const tct_trsv_plan *p, int ranks, int32_t *from);
 
 /* --- forecast.c, grid.c: what all ranks do ---------------------------------------------------- */
 

@@ -168,7 +168,16 @@ static tacit_status open_post(tacit_trsv *T)
     needs.room = (size_t)place_letters(T) * sizeof(double);
     needs.longest = (size_t)tct_letter_bytes(1, T->plan.longest, T->columns);
     T->bytes += (double)needs.room;
-    return tct_post_open(T->world, &needs, &T->post);
+    const int ranks = T->world->size;
+    int32_t *from = NULL;
+    tacit_status status =
+        TCT_ALLOC((int64_t)ranks * TCT_TRSV_BOXES, what, &from);
+    if (status >= 0) tct_trsv_plan_senders(&T->plan, ranks, from);
+    needs.from = from;
+    status = tct_agree(T->world, status);
+    if (status >= 0) status = tct_post_open(T->world, &needs, &T->post);
+    tct_free(from);
+    return status;
 }
 
 static tacit_status allocate_scratch(tacit_trsv *T)
