@@ -153,8 +153,17 @@ for comm in shm peer; do
         complain "trsv: $comm: the residual"
 done
 cmp -s shm.mtx peer.mtx || complain 'trsv: other bits through another link'
-refused trsv poisson3d:4 --gpus 2 --oversubscribe --grid 2x1x1
-has err 'grids are 1x1xPz: take 1x1x2'
+
+# ... and by both of one grid: the bits of one GPU
+accepted trsv poisson3d:17 --device cuda --rhs-columns 3 -o one.mtx
+for grid in 2x1x1 1x2x1; do
+    accepted trsv poisson3d:17 --gpus 2 --comm peer --oversubscribe --rhs-columns 3 \
+        --grid $grid --json trsv.json -o grid.mtx
+    grep -q '"one_kernel":[[:space:]]*true' trsv.json || complain "trsv: $grid: one_kernel"
+    cmp -s one.mtx grid.mtx || complain "trsv: $grid: other bits than one GPU"
+done
+refused trsv poisson3d:4 --gpus 2 --oversubscribe --comm shm --grid 2x1x1
+has err 'take --comm peer, or a grid of 1x1x2'
 refused trsv poisson3d:4 --gpus 2 --oversubscribe --scheme p2p
 has err 'there is 3d alone'
 

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_trsv_ranks.c - triangular solves with a factor in parts, on the GPUs
  * of several ranks: by kernels that swap what these share, and by messages between
- * two kernels, against the host's solves; the same bits every time; messages as
- * foreseen; what is refused.
+ * two kernels, against the host's solves; of several in a grid, with the bits of one
+ * GPU; the same bits every time; messages as foreseen; what is refused.
  *
  * RUN: np=1,2,4
  * LABEL: gpu */
 #include "gpu.h"
+
+enum { AT_ONCE = 50 /* columns */ };
 
 typedef struct {
     tacit_world *alone;
@@ -36,10 +38,12 @@ static void close_problem(problem *p)
     tacit_world_destroy(&p->alone);
 }
 
-static tacit_trsv *trsv_on(tacit_queue *q, const problem *p, int columns)
+/* On a grid; NULL: the one that is taken without. */
+static tacit_trsv *trsv_on(tacit_queue *q, const problem *p, int columns,
+                           const int *grid)
 {
-    const tacit_trsv_options o = {
-        .size = sizeof o, .columns = columns, .queue = q};
+    tacit_trsv_options o = {.size = sizeof o, .columns = columns, .queue = q};
+    if (grid) memcpy(o.grid, grid, sizeof o.grid);
     tacit_trsv *T = NULL;
     OK(tacit_trsv_create(
         test_world(), tacit_world_rank(test_world()) ? NULL : &p->P, &o, &T));
@@ -62,8 +66,32 @@ static double *solved(tacit_queue *q, tacit_trsv *T, size_t n, int columns,
     return x;
 }
 
+/* X of this rank's GPU by itself has the same bits. */
+static void expect_bits_of_one(const problem *p, int at_once, int columns,
+                               const double *b, const double *x)
+{
+    const tacit_factor_solver_options o = {.size = sizeof o,
+                                           .columns = at_once};
+    const size_t n = p->n, all = n * (size_t)columns;
+    tacit_queue *q = NULL;
+    tacit_factor_solver *S = NULL;
+    OK(tacit_queue_create(p->alone, TEST_DEVICE, 1, &q));
+    OK(tacit_factor_solver_create(q, &p->P, &o, &S));
+    double *B = device_vector(q, all, b), *X = device_vector(q, all, b);
+    OK(tacit_factor_solver_run(S, columns, B, n, X, n));
+    OK(tacit_factor_solver_wait(S));
+    double *alone = host_copy(q, all, X);
+    assert_true(same_bits(x, alone, all));
+    free(alone);
+    tacit_queue_free(q, &B);
+    tacit_queue_free(q, &X);
+    tacit_factor_solver_destroy(&S);
+    tacit_queue_destroy(&q);
+}
+
+/* `bits`: those of one GPU. */
 static void check_columns(tacit_queue *q, const problem *p, tacit_trsv *T,
-                          int columns)
+                          int columns, bool bits)
 {
     const size_t n = p->n, all = n * (size_t)columns;
     double *b = random_vector(all, columns), *want = host_vector(all, 0.0);
@@ -79,6 +107,7 @@ static void check_columns(tacit_queue *q, const problem *p, tacit_trsv *T,
             fail_msg("column %d of %d is off by %.2e on %s", j, columns, off,
                      tacit_queue_link(q));
     }
+    if (bits) expect_bits_of_one(p, AT_ONCE, columns, b, x);
     free(b);
     free(want);
     free(x);
@@ -105,11 +134,11 @@ static void check_on(const char *spec, const char *name, tacit_factor_kind kind)
 {
     tacit_queue *q = open_queue(spec);
     problem p = open_problem(name, kind);
-    tacit_trsv *T = trsv_on(q, &p, 50);
-    check_columns(q, &p, T, 1);
-    check_columns(q, &p, T, 7);
-    check_columns(q, &p, T, 1);
-    check_columns(q, &p, T, 53); /* in two launches of different widths */
+    tacit_trsv *T = trsv_on(q, &p, AT_ONCE, NULL);
+    check_columns(q, &p, T, 1, false);
+    check_columns(q, &p, T, 7, false);
+    check_columns(q, &p, T, 1, false);
+    check_columns(q, &p, T, 53, false); /* in launches of different widths */
     check_info(T, 2 * (1 + 1 + 1 + 2));
     tacit_trsv_destroy(&T);
     close_problem(&p);
@@ -146,19 +175,70 @@ static void ranks_solve_with_messages_between(void **state)
     check_on(by_host(), "poisson3d:17", TACIT_FACTOR_LDLT);
 }
 
-/* Solve after solve, with nobody waiting for another in between. */
-static void many_solves_follow_one_another(void **state)
+/* All ranks together send what was foreseen. */
+static void check_messages(const tacit_trsv *T, const int grid[3],
+                           int64_t launches)
 {
+    tacit_trsv_info info = {.size = sizeof info};
+    double sent[3];
+    OK(tacit_trsv_describe(T, &info));
+    for (int k = 0; k < 3; k++) sent[k] = (double)info.sent[k];
+    OK(tacit_world_reduce(test_world(), TACIT_SUM, 3, sent));
+    for (int k = 0; k < 3; k++) {
+        assert_int_equal(info.grid[k], grid[k]);
+        assert_true(sent[k] == (double)(launches * info.messages[k]));
+        assert_true(info.messages[k] > 0 && info.most_messages[k] > 0);
+        assert_true(info.seconds[k] > 0.0);
+    }
+    assert_true(info.one_kernel);
+}
+
+/* Each with one of these factors. */
+static const struct {
+    const char *name;
+    tacit_factor_kind kind;
+} zoo[] = {{"poisson3d:17", TACIT_FACTOR_LLT},
+           {"elasticity3d:7", TACIT_FACTOR_LU},
+           {"poisson2d:90x70", TACIT_FACTOR_LDLT}};
+enum { ZOO = sizeof zoo / sizeof *zoo };
+
+static void check_grid(int factor, const int grid[3])
+{
+    tacit_queue *q = open_queue(TEST_DEVICE "@peer");
+    problem p = open_problem(zoo[factor].name, zoo[factor].kind);
+    tacit_trsv *T = trsv_on(q, &p, AT_ONCE, grid);
+    check_columns(q, &p, T, 1, grid[2] == 1);
+    check_columns(q, &p, T, 53, grid[2] == 1);
+    check_messages(T, grid, 2 * (1 + 2));
+    tacit_trsv_destroy(&T);
+    close_problem(&p);
+    tacit_queue_destroy(&q);
+}
+
+static void grids_of_several_solve_in_one_kernel(void **state)
+{
+    static const int of_two[][3] = {{2, 1, 1}, {1, 2, 1}, {2, 1, 1}};
+    static const int of_four[][3] = {
+        {2, 2, 1}, {4, 1, 1}, {2, 1, 2}, {1, 2, 2}, {1, 4, 1}};
     (void)state;
-    if (!gpu_for_each()) skip();
+    const int size = tacit_world_size(test_world());
+    if (!gpu_for_each() || size == 1) skip();
+    const int count = size == 2 ? 3 : 5;
+    for (int k = 0; k < count; k++)
+        check_grid(k % ZOO, size == 2 ? of_two[k] : of_four[k]);
+}
+
+/* Solve after solve, with nobody waiting for another in between. */
+static void solve_many(const int *grid, int count)
+{
     tacit_queue *q = open_queue(
         tacit_world_size(test_world()) > 1 ? TEST_DEVICE "@peer" : TEST_DEVICE);
     problem p = open_problem("poisson3d:9", TACIT_FACTOR_LLT);
-    tacit_trsv *T = trsv_on(q, &p, 1);
+    tacit_trsv *T = trsv_on(q, &p, 1, grid);
     double *b = random_vector(p.n, 4), *zero = host_vector(p.n, 0.0);
     double *first = solved(q, T, p.n, 1, b);
     double *B = device_vector(q, p.n, b), *X = device_vector(q, p.n, zero);
-    for (int k = 0; k < 60; k++) OK(tacit_trsv_solve(T, 1, B, p.n, X, p.n));
+    for (int k = 0; k < count; k++) OK(tacit_trsv_solve(T, 1, B, p.n, X, p.n));
     OK(tacit_trsv_wait(T));
     double *last = host_copy(q, p.n, X);
     assert_true(same_bits(first, last, p.n));
@@ -171,6 +251,15 @@ static void many_solves_follow_one_another(void **state)
     tacit_trsv_destroy(&T);
     close_problem(&p);
     tacit_queue_destroy(&q);
+}
+
+static void many_solves_follow_one_another(void **state)
+{
+    (void)state;
+    if (!gpu_for_each()) skip();
+    solve_many(NULL, 60);
+    const int size = tacit_world_size(test_world());
+    if (size > 1) solve_many((const int[3]){2, 1, size / 2}, 12);
 }
 
 static void refuse(const tacit_trsv_options *o, const problem *p,
@@ -202,7 +291,14 @@ static void what_has_no_kernel_is_refused(void **state)
     o.grid[0] = 2;
     o.grid[1] = 1;
     o.grid[2] = size;
-    refuse(&o, &p, TACIT_UNSUPPORTED, "on GPUs grids are of one process");
+    refuse(&o, &p, TACIT_INVALID, "multiply");
+    if (size > 1) {
+        tacit_queue *other = open_queue(by_host());
+        o.queue = other;
+        o.grid[2] = size / 2;
+        refuse(&o, &p, TACIT_UNSUPPORTED, "store into each other's memory");
+        tacit_queue_destroy(&other);
+    }
     close_problem(&p);
     tacit_queue_destroy(&q);
     tacit_queue_destroy(&host);
@@ -213,6 +309,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_solve_in_one_kernel),
         cmocka_unit_test(ranks_solve_with_messages_between),
+        cmocka_unit_test(grids_of_several_solve_in_one_kernel),
         cmocka_unit_test(many_solves_follow_one_another),
         cmocka_unit_test(what_has_no_kernel_is_refused),
     };

@@ -191,7 +191,7 @@ static void close_problem(problem *p)
 
 /* --- a kernel by threads ----------------------------------------------------------- */
 
-/* As d_swap of triangular/device/gpu/solve.cu. */
+/* As d_swap of triangular/device/gpu/tasks.cuh. */
 static bool swap_piece(const rank *r, uint64_t number, const tct_task *t)
 {
     const tct_swap *S = &r->swap;

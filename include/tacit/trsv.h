@@ -20,11 +20,17 @@
  * Sums are added up in the order in which they come: last bits may differ from
  * one solve to the next.
  *
- * With a queue on GPUs, a grid of 1 x 1 x Pz, each rank's part is on its GPU. Where
+ * With a queue on GPUs, on a grid of 1 x 1 x Pz, each rank's part is on its GPU. Where
  * kernels of the ranks store into each other's memory (link peer) a solve is one
  * kernel on each: L, sums of what they share, in log2 Pz messages a rank, and U;
  * else L and U are a kernel each, and between them messages go as the queue's do.
- * The same columns then give the same bits in every run. Tried with links peer, shm
+ * Where they do, grids may have Px x Py GPUs each, too. These have the tasks of one GPU
+ * dealt out: of small panels and subtrees each has a share, of large ones blocks, for L
+ * of rows in turn over Px, for U of columns, and these are two copies if Px > 1; large
+ * panels go over Py in turn. Lists of rows, and vectors, are whole on each, and each makes
+ * the plan of all of its grid's part.
+ * The same columns then give the same bits in every run, and with Pz = 1 on every grid,
+ * those of one such GPU. Tried with links peer, shm
  * and mpi: nccl, and nvshmem, which is to go as peer does, are not refused, but no
  * triangular solve has been run with them.
  *
@@ -67,7 +73,7 @@ typedef struct tacit_trsv_options {
     size_t size; /* of this struct, set by the caller: status.h               */
     tacit_trsv_scheme scheme;
     int grid[3]; /* Px, Py, Pz; 0s: the grid for which fewest messages are
-                    foreseen                                                   */
+                    foreseen; with `queue` 1, 1 and as many as ranks           */
     int columns; /* right-hand sides at once, at most; 1; with `queue` up to 64 */
     tacit_queue
         *queue; /* on the GPUs of the ranks of `world`: solve there; NULL:

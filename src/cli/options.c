@@ -136,7 +136,8 @@ static const cli_option table[] = {
 
 {"Processes", "grid", 0, CLI_TEXT, ON_RUNS | ON_trsv, AT(grid), "PxxPyxPz|auto",
  "of processes that solve with a factor: Pz grids, a power of two, of Px x Py "
- "each (trsv: auto, fewest messages foreseen; with --device cuda 1x1xPz). For "
+ "each (trsv: auto, fewest messages foreseen; with --device cuda 1x1xPz, and "
+ "others with --comm peer). For "
  "--method direct, --precond direct and ic0 1x1xPz (auto: as many as can be); "
  "without it each rank has an ic0 of its own rows", NULL, 0, 0, 0},
 {"Processes", "scheme", 0, CLI_CHOICE, ON_trsv, AT(scheme), "NAME",

@@ -37,11 +37,11 @@ static bool has_gpus(const cli *c)
 
 static tacit_status read_grid(const cli *c, int grid[3])
 {
-    TRY(cli_read_grid(c, has_gpus(c) ? CLI_GRID_GPUS : CLI_GRID, grid));
+    TRY(cli_read_grid(c, CLI_GRID, grid));
     if (!has_gpus(c) || grid[2] > 0) return TACIT_OK;
     grid[0] = grid[1] = 1;
     grid[2] = c->ranks;
-    return cli_check_grid(c, CLI_GRID_GPUS, grid);
+    return cli_check_grid(c, CLI_GRID, grid);
 }
 
 /* Leaves for as many grids as there can be. */
@@ -358,8 +358,10 @@ const cli_command cli_command_trsv = {
         "that "
         "of a solve what copying at full speed would take to read L "
         "twice. Several solve on their GPUs with --device cuda, on a grid of "
-        "1 x 1 x Pz: where --comm is peer L, what they share, and U "
-        "are one kernel on each.\n\nRHS is a vector file, or ones, or "
+        "1 x 1 x Pz unless --grid says otherwise: where --comm is peer L, what "
+        "they share, and U are one kernel on each. Px x Py GPUs of a grid, "
+        "which only --comm peer has, solve as one would, to the last "
+        "bit.\n\nRHS is a vector file, or ones, or "
         "manufactured: b = A x*, "
         "x* "
         "uniform in [-1,1]; or file: the one that the file of MATRIX holds. "

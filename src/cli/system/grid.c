@@ -4,26 +4,13 @@
 #include "cli/system/problem.h"
 #include <string.h>
 
-static tacit_status check_shape(const cli *c, cli_grid_use use,
-                                const int grid[3])
+tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
 {
-    const bool wide = grid[0] * grid[1] > 1;
-    if (wide && use == CLI_GRID_GPUS)
-        FAIL(TACIT_UNSUPPORTED,
-             "--grid %dx%dx%d: with --device cuda grids are 1x1xPz: take "
-             "1x1x%d, or --device host",
-             grid[0], grid[1], grid[2], c->ranks);
-    if (wide && use == CLI_GRID_PARTS)
+    if (use == CLI_GRID_PARTS && grid[0] * grid[1] > 1)
         FAIL(TACIT_UNSUPPORTED,
              "--grid %dx%dx%d: here grids are 1x1xPz: take auto; tacit trsv "
              "solves on others",
              grid[0], grid[1], grid[2]);
-    return TACIT_OK;
-}
-
-tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3])
-{
-    TRY(check_shape(c, use, grid));
     if ((int64_t)grid[0] * grid[1] * grid[2] != c->ranks)
         FAIL(TACIT_INVALID,
              "grid %dx%dx%d is not of %d %s: its numbers must multiply to that",

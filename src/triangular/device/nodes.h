@@ -42,7 +42,8 @@ enum {
     TCT_ALONE_WIDTH = 64,  /* of one that a warp does by itself, ...    */
     TCT_ALONE_SIZE = 2048, /* ... and its values                        */
     TCT_TILE = 16,         /* rows, or columns, that a warp multiplies  */
-    TCT_TILES = 8          /* ... in a block                            */
+    TCT_TILES = 8,         /* ... in a block                            */
+    TCT_SWAP_ROWS = 512    /* that are swapped by a task, at most       */
 };
 #define TCT_PLAN_CONDITION 1e6
 
@@ -108,7 +109,8 @@ static inline int32_t tct_counters(int32_t nodes)
 typedef struct tct_tri_plan {
     int64_t rows, stored, updates, slots, rests;
     int32_t nodes, branches, levels, depth; /* depth: of tasks, one pass */
-    tct_node *node;
+    int32_t blocks; /* of nodes of which only these are here: spread.h   */
+    tct_node *node; /* [nodes + blocks]                                  */
     double *value;  /* [stored] P                                        */
     double *upper;  /* the same of U', of kind LU; NULL: as `value`      */
     int32_t *row;   /* [updates] rows below each node                    */

@@ -14,7 +14,7 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
                                    const tacit_factor_solver_options *options,
                                    tacit_factor_solver **out);
 /* Of a factor of which this rank of several has a part, leaf and all that is above
- * it: the rows that others have, too, those of the highest tree nodes first. Rank
+ * it: the rows that others have, too, those of the highest tree nodes first. Grid z
  * XOR 2^k has the first count[k] of them. */
 typedef struct tct_shared_rows {
     int64_t all_rows; /* of B and X, and of scalings */
@@ -25,24 +25,30 @@ typedef struct tct_shared_rows {
 
 /* How a solve went. */
 typedef struct tct_shared_info {
-    double seconds[3]; /* L, what is shared, U: of the last one            */
-    int64_t messages;  /* that this rank sends in one                      */
-    int64_t values;    /* ... of one column, in them                       */
-    const char *link;  /* by which they go                                 */
-    bool by_kernel;    /* the one kernel of a solve sends them              */
+    /* In L, for what is shared, in U: */
+    double seconds[3];   /* of the last one                                */
+    int64_t messages[3]; /* that this rank sends in one                    */
+    int64_t values[3];   /* ... of one column, in them, or stored before   */
+    int64_t letters[3];  /* so far, as it has counted them, ...            */
+    int64_t swaps;       /* ... and these of messages[1] in each: not counted */
+    const char *link;    /* by which they go                                 */
+    bool by_kernel;      /* the one kernel of a solve sends them              */
 } tct_shared_info;
 
-/* As tct_factor_solver_new for the part `P` of each rank of `q`; rows whose place is
- * below 0 begin with 0, and their x is not stored. A solve is collective: one kernel
- * on each GPU where these store into each other's memory, else two, and messages
- * between them that go as those of the queue do.
- * Collective.  Errors besides: COMM; after a failed solve it can only be destroyed. */
-tacit_status tct_factor_solver_share(tacit_queue *q,
-                                     const tacit_factor_panels *P,
-                                     const int32_t *place,
-                                     const tct_shared_rows *rows,
-                                     const tacit_factor_solver_options *options,
-                                     tacit_factor_solver **out);
+/* As tct_factor_solver_new for the part `P` of each rank of `q`, which are in grids of px x
+ * py, one after the other, whose ranks have the same part; rows whose place is below 0
+ * begin with 0, and their x is not stored. A solve is collective: one kernel on each GPU
+ * where these store into each other's memory, else two, and messages between them that
+ * go as those of the queue do. Grids of several ranks spread a part (spread.h).
+ * Collective.  Errors besides: COMM, UNSUPPORTED (grids of several ranks whose kernels
+ * do not store into each other's memory); after a failed solve it can only be
+ * destroyed. */
+tacit_status tct_factor_solver_share(
+    tacit_queue *q, const tacit_factor_panels *P, const int32_t *place,
+    const tct_shared_rows *rows, int px, int py,
+    const tacit_factor_solver_options *options, tacit_factor_solver **out);
+/* [rows of P] Does this rank read b, and write x, of a row? NULL: of all. */
+const bool *tct_factor_solver_mine(const tacit_factor_solver *S);
 /* Once its solves have ended. */
 tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,
                                       tct_shared_info *out);

@@ -13,15 +13,19 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
          "with tacit_factor_solve, or configure with -DTACIT_CUDA=ON");
 }
 
-tacit_status tct_factor_solver_share(tacit_queue *q,
-                                     const tacit_factor_panels *P,
-                                     const int32_t *place,
-                                     const tct_shared_rows *rows,
-                                     const tacit_factor_solver_options *options,
-                                     tacit_factor_solver **out)
+tacit_status tct_factor_solver_share(
+    tacit_queue *q, const tacit_factor_panels *P, const int32_t *place,
+    const tct_shared_rows *rows, int px, int py,
+    const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
-    (void)rows;
+    (void)rows, (void)px, (void)py;
     return tct_factor_solver_new(q, P, place, options, out);
+}
+
+const bool *tct_factor_solver_mine(const tacit_factor_solver *S)
+{
+    (void)S;
+    return NULL;
 }
 
 tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,

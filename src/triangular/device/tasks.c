@@ -22,8 +22,7 @@ enum {
     SHARED_BY = 2,  /* a right-hand side that more tasks want is put together */
     TOGETHER = 512, /* ... by so many rows each                           */
     TOGETHER_OF_MANY = 32,
-    PIECE_ROWS = 512, /* that are swapped by a task, for one column */
-    PIECE_ROWS_OF_MANY = 32
+    SWAP_ROWS_OF_MANY = 32 /* as TCT_SWAP_ROWS for one column */
 };
 
 typedef struct {
@@ -388,8 +387,8 @@ static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
 tacit_status tct_tri_plan_swaps(tct_tri_plan *plan, int32_t rows)
 {
     if (plan->nodes == 0) return TACIT_OK;
-    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, PIECE_ROWS));
-    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows, PIECE_ROWS_OF_MANY);
+    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, TCT_SWAP_ROWS));
+    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows, SWAP_ROWS_OF_MANY);
 }
 
 double tct_tri_plan_bytes(const tct_tri_plan *plan)
@@ -397,7 +396,8 @@ double tct_tri_plan_bytes(const tct_tri_plan *plan)
     double bytes = (plan->upper ? 16.0 : 8.0) * (double)plan->stored +
                    4.0 * (double)(plan->updates + plan->rests) +
                    8.0 * (double)plan->slots +
-                   (double)plan->nodes * (sizeof(tct_node) + sizeof(int32_t)) +
+                   (double)(plan->nodes + plan->blocks) * sizeof(tct_node) +
+                   4.0 * (double)plan->nodes +
                    (double)plan->levels * sizeof(tct_level) +
                    (plan->scale ? 8.0 * (double)plan->rows : 0.0);
     for (int c = 0; c < TCT_CUTS; c++)

@@ -105,16 +105,18 @@ TCT_LANE void tct_turns_done(const tct_round *R, const tct_task *t)
     if (t->tell >= 0) (void)tct_signal_add(&R->counter[t->tell], 1);
 }
 
-/* A worker of `workers` ends; the last one makes all ready for the next run. */
-TCT_LANE void tct_turns_end(const tct_round *R, const tct_hand *w,
+/* A worker of `workers` ends; the last one, as it is told, makes all ready for the next
+ * run. */
+TCT_LANE bool tct_turns_end(const tct_round *R, const tct_hand *w,
                             unsigned workers)
 {
     tct_turns *T = R->turns;
-    if (tct_signal_add(&T->left, 1) + 1 != workers) return;
+    if (tct_signal_add(&T->left, 1) + 1 != workers) return false;
     T->left = 0;
     T->down = w->down;
     T->up = w->up;
     tct_renew(&T->ticket);
+    return true;
 }
 
 /* When all have ended and turns->late is set: the first task that waited in vain;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/grid/on_gpu.c - triangular solves on a grid of 1 x 1 x Pz processes with a
- * GPU each. */
+ * triangular/grid/on_gpu.c - triangular solves on a grid of Px x Py x Pz processes with a
+ * GPU each: every one of Pz grids has its part of the factor, and where it has several
+ * GPUs these have the part's tasks dealt out (triangular/device/spread.h). */
 #include "triangular/grid/part.h"
 #include "triangular/grid/trsv.h"
 
@@ -8,7 +9,7 @@ struct tct_trsv_gpu {
     tacit_queue *q;
     tacit_factor_solver *S;
     int64_t launches;     /* so far                                     */
-    int64_t values;       /* sent in them                               */
+    int64_t columns;      /* of right-hand sides in them                */
     tct_shared_info info; /* of the last solve                          */
 };
 
@@ -23,33 +24,30 @@ static tacit_status find_grid(const tacit_trsv *T, const tacit_factor_panels *P,
         FAIL(TACIT_UNSUPPORTED,
              "on GPUs triangular solves have scheme 3d alone: take that, or "
              "solve on device host");
-    if (e[0] * e[1] > 1)
-        FAIL(TACIT_UNSUPPORTED,
-             "grid %dx%dx%d: on GPUs grids are of one process: take 1x1x%d, "
-             "or solve on device host",
-             e[0], e[1], e[2], size);
     return tct_grid_of(P, T->scheme, e, size, out);
 }
 
 /* b is read, and x written, of these rows. */
 static tacit_status list_rows(tacit_trsv *T, const tct_factor_part *s)
 {
+    const bool *mine = tct_factor_solver_mine(T->gpu->S);
     TRY(TCT_ALLOC(s->P.rows, "a triangular solve", &T->row));
     for (int64_t i = 0; i < s->P.rows; i++)
-        if (s->place[i] >= 0) T->row[T->rows++] = s->place[i];
+        if (s->place[i] >= 0 && (!mine || mine[i]))
+            T->row[T->rows++] = s->place[i];
     return TACIT_OK;
 }
 
 /* Messages of one solve: of all ranks, and of the one that sends most. */
 static tacit_status foresee(tacit_trsv *T, const tct_shared_info *info)
 {
-    int64_t sum[2] = {info->messages, info->values}, most = info->messages;
-    TRY(tct_reduce_i64(T->world, TCT_SUM, 2, sum));
-    TRY(tct_reduce_i64(T->world, TCT_MAX, 1, &most));
-    T->forecast.letters[1] = sum[0];
-    T->forecast.width[1] = sum[1];
-    T->forecast.most[1] = most;
-    return TACIT_OK;
+    tct_forecast *f = &T->forecast;
+    memcpy(f->letters, info->messages, sizeof f->letters);
+    memcpy(f->width, info->values, sizeof f->width);
+    memcpy(f->most, info->messages, sizeof f->most);
+    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_PHASES, f->letters));
+    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_PHASES, f->width));
+    return tct_reduce_i64(T->world, TCT_MAX, TCT_PHASES, f->most);
 }
 
 static tacit_status build(tacit_trsv *T, const tct_deal *d,
@@ -59,11 +57,12 @@ static tacit_status build(tacit_trsv *T, const tct_deal *d,
     tacit_factor_solver_info about = {.size = sizeof about};
     const tacit_factor_solver_options options = {.size = sizeof options,
                                                  .columns = T->columns};
-    TRY(tct_factor_part_create(d, S, T->world->rank, &part));
-    tacit_status status = tct_agree(T->world, list_rows(T, &part));
-    if (status >= 0)
-        status = tct_factor_solver_share(T->gpu->q, &part.P, part.place,
-                                         &part.rows, &options, &T->gpu->S);
+    const tct_grid *g = &T->plan.grid;
+    TRY(tct_factor_part_create(d, S, T->world->rank / (g->px * g->py), &part));
+    tacit_status status =
+        tct_factor_solver_share(T->gpu->q, &part.P, part.place, &part.rows,
+                                g->px, g->py, &options, &T->gpu->S);
+    if (status >= 0) status = tct_agree(T->world, list_rows(T, &part));
     tct_factor_part_clear(&part);
     TRY(status);
     TRY(tacit_factor_solver_describe(T->gpu->S, &about));
@@ -107,7 +106,7 @@ tacit_status tct_trsv_gpu_solve(tacit_trsv *T, int columns, const double *B,
                                 size_t ldb, double *X, size_t ldx)
 {
     T->gpu->launches += (columns + T->columns - 1) / T->columns;
-    T->gpu->values += columns * T->gpu->info.values;
+    T->gpu->columns += columns;
     return tacit_factor_solver_run(T->gpu->S, columns, B, ldb, X, ldx);
 }
 
@@ -128,6 +127,9 @@ void tct_trsv_gpu_describe(const tacit_trsv *T, tacit_trsv_info *info)
     info->one_kernel = g->info.by_kernel || T->world->size == 1;
     for (int k = 0; k < TCT_PHASES; k++)
         info->message_bytes[k] = 8.0 * (double)T->forecast.width[k];
-    info->sent[1] = g->launches * g->info.messages;
-    info->sent_bytes[1] = 8 * g->values;
+    for (int k = 0; k < TCT_PHASES; k++) {
+        info->sent[k] = g->info.letters[k];
+        info->sent_bytes[k] = 8 * g->columns * g->info.values[k];
+    }
+    info->sent[1] += g->launches * g->info.swaps;
 }

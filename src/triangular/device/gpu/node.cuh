@@ -5,7 +5,9 @@
  * For one right-hand side lanes stand along rows, and sum over columns (down), or
  * hold four columns each and sum over rows (up). Several are a product of dense
  * matrices on the tensor cores: a warp has TCT_TILE rows of the result, and all of
- * its columns; what it is multiplied by lies in shared memory, a slab at a time. */
+ * its columns; what it is multiplied by lies in shared memory, a slab at a time.
+ *
+ * JOB is tct_tri_job, or one that has more and puts what is found elsewhere, too. */
 #ifndef TCT_TRIANGULAR_NODE_CUH
 #define TCT_TRIANGULAR_NODE_CUH
 #include "triangular/device/gpu/terms.cuh"
@@ -75,9 +77,9 @@ d_add_columns(const double *const (&p)[ROWS], int64_t step, int group,
 }
 
 /* Rows [from, to) of P v. */
-template <class TEAM>
-static __device__ void d_down_one(const tct_tri_job &J, const tct_node &N,
-                                  int from, int to, bool together, double *v,
+template <class TEAM, class JOB>
+static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
+                                  int to, bool together, double *v,
                                   double *parts)
 {
     constexpr bool ALONE = TEAM::THREADS == GPU_WAVE;
@@ -170,9 +172,9 @@ static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
 }
 
 /* Columns [from, to) of P, each times what is known. */
-template <class TEAM>
-static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
-                                int from, int to, double *parts)
+template <class TEAM, class JOB>
+static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
+                                int to, double *parts)
 {
     constexpr int WARPS = TEAM::THREADS / GPU_WAVE;
     const int t = TEAM::thread(), lane = tct_lane(), warp = t / GPU_WAVE;
@@ -207,12 +209,12 @@ static __device__ void d_up_one(const tct_tri_job &J, const tct_node &N,
 /* --- several ------------------------------------------------------------------------- */
 
 /* C = A V on the way down, A = P; terms are its columns. */
-template <int STRIDE> struct tct_down_side {
+template <int STRIDE, class JOB> struct tct_down_side {
     static constexpr int W = tct_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
     /* Terms that a thread reads at once, beside its corner: as registers allow. */
     static constexpr int AT_ONCE = 2;
-    const tct_tri_job &J;
+    const JOB &J;
     const tct_node &N;
     bool together;
     __device__ int first(int) const { return 0; }
@@ -243,11 +245,11 @@ template <int STRIDE> struct tct_down_side {
     }
 };
 /* ... and up, A = P'; terms are its rows. */
-template <int STRIDE> struct tct_up_side {
+template <int STRIDE, class JOB> struct tct_up_side {
     static constexpr int W = tct_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = false;
     static constexpr int AT_ONCE = 8;
-    const tct_tri_job &J;
+    const JOB &J;
     const tct_node &N;
     __device__ int first(int base) const { return base / TCT_TILE * TCT_TILE; }
     __device__ int last(int) const { return N.h; }
@@ -408,8 +410,8 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
 /* --- a node ---------------------------------------------------------------------------- */
 
 /* Rows, or columns, [from, to) of it. TILES 0: one right-hand side. */
-template <class TEAM, int TILES>
-static __device__ void d_part(const tct_tri_job &J, const tct_node &N, bool up,
+template <class TEAM, int TILES, class JOB>
+static __device__ void d_part(const JOB &J, const tct_node &N, bool up,
                               int from, int to, bool together, double *room)
 {
     constexpr int STRIDE = TILES == 0 ? 1 : TILES * TCT_SOLVE_TILE;
@@ -423,18 +425,18 @@ static __device__ void d_part(const tct_tri_job &J, const tct_node &N, bool up,
         double *slab =
             ALONE ? room + tct_warp() * TEAM::SLAB * (STRIDE + 4) : room;
         if (up)
-            d_multiply<tct_up_side<STRIDE>, TEAM, TILES>({J, N}, from, to,
-                                                         slab);
+            d_multiply<tct_up_side<STRIDE, JOB>, TEAM, TILES>({J, N}, from, to,
+                                                              slab);
         else
-            d_multiply<tct_down_side<STRIDE>, TEAM, TILES>({J, N, together},
-                                                           from, to, slab);
+            d_multiply<tct_down_side<STRIDE, JOB>, TEAM, TILES>(
+                {J, N, together}, from, to, slab);
     }
 }
 
 /* All of it. */
-template <class TEAM, int TILES>
-static __device__ inline void d_node(const tct_tri_job &J, const tct_node &N,
-                                     bool up, double *room)
+template <class TEAM, int TILES, class JOB>
+static __device__ inline void d_node(const JOB &J, const tct_node &N, bool up,
+                                     double *room)
 {
     d_part<TEAM, TILES>(J, N, up, 0, up ? N.w : N.h, false, room);
 }

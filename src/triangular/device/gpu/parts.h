@@ -15,6 +15,7 @@ typedef struct tct_solver_turns {
 } tct_solver_turns;
 
 struct tct_shared;
+struct tct_spread_gpu;
 
 struct tacit_factor_solver {
     tacit_queue *q;
@@ -25,6 +26,8 @@ struct tacit_factor_solver {
     int columns;               /* at once                                     */
     int64_t all_rows;          /* of B and X                                  */
     struct tct_shared *shared; /* with other ranks; NULL: nothing is          */
+    struct tct_spread_gpu
+        *spread; /* over the ranks of a grid; NULL: it has one */
     tacit_factor_solver_info info;
 };
 
@@ -40,15 +43,18 @@ static inline int tct_solver_cut(int columns)
 tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                            int columns, const double *B, size_t ldb, double *X,
                            size_t ldx);
+/* The panel of which task `k` of cut `c` is; of a swap that of the root. */
+int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k);
 tacit_status tct_solver_launch(const tacit_factor_solver *S,
                                const tct_tri_job *job);
 
 /* --- shared.c ------------------------------------------------------------------- */
 
-/* Before the tasks go to the device: whether kernels swap, and where to.
+/* Before the plan goes to the device: whether kernels swap, and where to; in grids of
+ * `each` ranks.
  * Collective.  Errors as tct_factor_solver_share. */
 tacit_status tct_shared_open(tacit_factor_solver *S,
-                             const tct_shared_rows *rows);
+                             const tct_shared_rows *rows, int each);
 /* Once its tasks are there: what they need besides. Collective. */
 tacit_status tct_shared_make(tacit_factor_solver *S);
 void tct_shared_close(tacit_factor_solver *S);
@@ -58,5 +64,24 @@ tacit_status tct_shared_solve(tacit_factor_solver *S, int columns,
                               size_t ldx);
 /* What a wait in vain for another rank was for: fails with that. */
 tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing);
+
+/* --- spread.c ------------------------------------------------------------------- */
+
+/* Spreads the plan, with its swaps of the `rows`, over the px py ranks of each grid.
+ * Collective.  Errors as tct_factor_solver_share. */
+tacit_status tct_spread_open(tacit_factor_solver *S,
+                             const tct_shared_rows *rows, int px, int py);
+/* Once the plan is on the device: memory that others reach, and where theirs is.
+ * Collective. */
+tacit_status tct_spread_make(tacit_factor_solver *S);
+void tct_spread_close(tacit_factor_solver *S);
+/* What was made, with letters so far. */
+tacit_status tct_spread_describe(const tacit_factor_solver *S,
+                                 tct_shared_info *out);
+tacit_status tct_spread_run(const tacit_factor_solver *S,
+                            const tct_tri_job *job);
+/* Which task of cut `c` has waited in vain, and for whom: fails with that. */
+tacit_status tct_spread_tell(const tacit_factor_solver *S, int c,
+                             const tct_turns *T);
 
 #endif

@@ -11,6 +11,7 @@ static const char *const what = "rows that ranks share";
 
 typedef struct tct_shared {
     tct_shared_rows rows; /* its rows are on the device */
+    int each;             /* ranks of a grid            */
     bool by_kernel;
     int last; /* cut of the last solve */
     /* By the kernel: of each cut */
@@ -34,7 +35,8 @@ static tacit_status begin(tacit_factor_solver *S, shared *s,
     const int32_t none = 0;
     s->rows = *rows;
     s->rows.row = NULL;
-    s->by_kernel = rows->steps > 0 && tct_peer_why_not(S->q) == NULL;
+    s->by_kernel =
+        s->each > 1 || (rows->steps > 0 && tct_peer_why_not(S->q) == NULL);
     TRY(tct_gpu_upload(count > 0 ? rows->row : &none,
                        (count > 0 ? count : 1) * sizeof *rows->row,
                        &s->rows.row));
@@ -43,14 +45,22 @@ static tacit_status begin(tacit_factor_solver *S, shared *s,
 }
 
 tacit_status tct_shared_open(tacit_factor_solver *S,
-                             const tct_shared_rows *rows)
+                             const tct_shared_rows *rows, int each)
 {
     shared *s = S->shared = tct_calloc(sizeof *s);
     tacit_status status = TACIT_OK;
     if (!s) status = tacit_error_set(TACIT_NO_MEMORY, "no memory for %s", what);
+    if (s) s->each = each;
     for (int c = 0; c < TCT_CUTS && s; c++) s->window[c].arena = -1;
     if (status >= 0) status = begin(S, s, rows);
     return tct_agree(S->q->world, status);
+}
+
+/* Who swaps with this rank in step k. */
+static int partner(const tacit_factor_solver *S, int k)
+{
+    const int each = S->shared->each, z = S->q->rank / each;
+    return S->q->rank + ((z ^ 1 << k) - z) * each;
 }
 
 /* Memory of all steps of one cut: [steps][2][room] values, then as many numbers. */
@@ -74,7 +84,7 @@ static tacit_status make_swap(tacit_factor_solver *S, int c)
                              &s->window[c], at));
     S->info.bytes += 8.0 * (double)(values + numbers);
     for (int k = 0; k < w->steps; k++) {
-        double *here = at[S->q->rank], *there = at[S->q->rank ^ 1 << k];
+        double *here = at[S->q->rank], *there = at[partner(S, k)];
         w->here[k] = here + 2 * k * w->room;
         w->there[k] = there + 2 * k * w->room;
         w->heard[k] =
@@ -91,7 +101,7 @@ static tacit_status make_step(tacit_factor_solver *S, int k)
 {
     shared *s = S->shared;
     const int32_t count = s->rows.count[k];
-    const tacit_channel c = {.rank = S->q->rank ^ 1 << k, .count = count};
+    const tacit_channel c = {.rank = partner(S, k), .count = count};
     int32_t *index = NULL;
     tacit_status status = TCT_ALLOC(count, what, &index);
     for (int32_t i = 0; i < count && status >= 0; i++) index[i] = i;
@@ -165,7 +175,7 @@ static tacit_status run(const tacit_factor_solver *S, tct_tri_job *job,
     job->shared = true;
     job->stamp = s->stamp[stamp];
     job->swap = s->swap[s->last];
-    return tct_solver_launch(S, job);
+    return S->spread ? tct_spread_run(S, job) : tct_solver_launch(S, job);
 }
 
 /* y of what is shared, added up in as many steps as the kernel's. */
@@ -219,7 +229,7 @@ tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing)
          "not bring its part of the %" PRId32
          " rows that both have; X is void: do all ranks solve, with as many "
          "right-hand sides?",
-         S->q->rank, S->seconds, S->q->rank ^ 1 << k, S->shared->rows.count[k]);
+         S->q->rank, S->seconds, partner(S, k), S->shared->rows.count[k]);
 }
 
 static uint64_t latest(const uint64_t *at, int32_t count)
@@ -267,10 +277,12 @@ tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,
             gpu_memcpy(at + k * s->stamps, s->stamp[k], bytes, GPU_TO_HOST),
             "times of a triangular solve");
     if (status >= 0) read_times(S, at, at + s->stamps, out->seconds);
-    for (int k = 0; k < s->rows.steps; k++) {
-        out->messages += s->rows.count[k] > 0;
-        out->values += s->rows.count[k];
+    for (int k = 0; k < s->rows.steps && !S->spread; k++) {
+        out->swaps += s->rows.count[k] > 0;
+        out->values[1] += s->rows.count[k];
     }
+    if (status >= 0 && S->spread) status = tct_spread_describe(S, out);
+    out->messages[1] += out->swaps;
     tct_free(at);
     return status;
 }

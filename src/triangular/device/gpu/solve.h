@@ -5,6 +5,7 @@
 #define TCT_TRIANGULAR_GPU_SOLVE_H
 #include "device/gpu/gpu.h"
 #include "triangular/device/nodes.h"
+#include "triangular/device/spread.h"
 #include "triangular/device/swap.h"
 
 enum {
@@ -50,6 +51,15 @@ typedef struct tct_tri_job {
     uint64_t *stamp; /* [TCT_STAMPS + between + blocks] times: below       */
 } tct_tri_job;
 
+/* Of a solve whose tasks are dealt out to the processes of a grid (spread.h), besides. */
+typedef struct tct_spread_side {
+    const uint8_t *to_u;   /* [updates] */
+    const tct_readers *to; /* [rows]    */
+    /* As in tct_tri_arrays, of each process: this one's, too */
+    double *y[TCT_MAIL_MOST], *x[TCT_MAIL_MOST], *u[TCT_MAIL_MOST];
+    tct_mail mail;
+} tct_spread_side;
+
 /* When the first task began; when all roots were there; behind these, when each
  * piece was swapped, and when each block ended. */
 enum { TCT_STAMP_BEGIN, TCT_STAMP_ROOTS, TCT_STAMPS };
@@ -82,6 +92,10 @@ gpu_error tct_tri_add(const tct_tri_pack *p, int32_t some, const double *from,
 /* Blocks of the kernel for `columns` that a multiprocessor holds. */
 gpu_error tct_tri_occupancy(int columns, int *blocks);
 gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream);
+/* The same of a spread solve. */
+gpu_error tct_spread_occupancy(int columns, int *blocks);
+gpu_error tct_spread_launch(const tct_tri_job *job, const tct_spread_side *side,
+                            int blocks, gpu_stream stream);
 #ifdef __cplusplus
 }
 #endif

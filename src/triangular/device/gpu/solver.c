@@ -33,7 +33,7 @@ static tacit_status send_plan(tacit_factor_solver *S,
     tct_tri_arrays *a = &S->a;
 #define SEND(member, from, count) \
     TRY(send(S, (from), (count), sizeof *a->member, &a->member))
-    SEND(node, p->node, p->nodes);
+    SEND(node, p->node, p->nodes + p->blocks);
     SEND(order, p->order, p->nodes);
     SEND(level, p->level, p->levels);
     SEND(branch, p->branch, p->branches);
@@ -98,7 +98,9 @@ static tacit_status send_tasks(tacit_factor_solver *S, int c)
     TRY(tct_gpu_upload(NULL, sizeof *to->turns, &to->turns));
     S->info.bytes += 8.0 * (double)counters;
     if (columns > 1 || c == TCT_FOR_ONE)
-        TRY(tct_gpu_status(tct_tri_occupancy(columns, &to->blocks),
+        TRY(tct_gpu_status(S->spread
+                               ? tct_spread_occupancy(columns, &to->blocks)
+                               : tct_tri_occupancy(columns, &to->blocks),
                            "its kernel"));
     to->blocks *= tct_gpu_of(S->q)->sms;
     return clear(S, c);
@@ -155,13 +157,17 @@ static void describe(tacit_factor_solver *S)
              info->blocks);
 }
 
-static tacit_status build(tacit_factor_solver *S, const tacit_factor_panels *P,
-                          const int32_t *place)
+static tacit_status plan(tacit_factor_solver *S, const tacit_factor_panels *P)
 {
     int each = 0;
     TCT_THREADS_AT_MOST(S->q->world->threads);
     TRY(tct_gpu_status(tct_tri_occupancy(1, &each), "its kernel"));
-    TRY(tct_tri_plan_create(P, each * tct_gpu_of(S->q)->sms, &S->plan));
+    return tct_tri_plan_create(P, each * tct_gpu_of(S->q)->sms, &S->plan);
+}
+
+static tacit_status upload(tacit_factor_solver *S, const tacit_factor_panels *P,
+                           const int32_t *place)
+{
     const double start = tct_seconds();
     tct_tri_plan *p = &S->plan;
     const int stride = tct_tri_stride(S->columns);
@@ -171,9 +177,11 @@ static tacit_status build(tacit_factor_solver *S, const tacit_factor_panels *P,
                         what));
     if (!place) place = P->original;
     TRY(place ? send_plan(S, P, place) : send_in_order(S, P));
-    TRY(make_room(S, p->rows, &S->a.y));
-    TRY(make_room(S, p->rows, &S->a.x));
-    TRY(make_room(S, p->updates, &S->a.u));
+    if (!S->spread) {
+        TRY(make_room(S, p->rows, &S->a.y));
+        TRY(make_room(S, p->rows, &S->a.x));
+        TRY(make_room(S, p->updates, &S->a.u));
+    }
     S->info.upload_seconds = tct_seconds() - start;
     return TACIT_OK;
 }
@@ -225,31 +233,34 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
     tacit_factor_solver *S = NULL;
     tacit_status status = begin(q, P, options, &panels, &S);
     if (status >= 0) status = check_alone(q);
-    if (status >= 0) status = build(S, &panels, place);
+    if (status >= 0) status = plan(S, &panels);
+    if (status >= 0) status = upload(S, &panels, place);
     if (status >= 0) status = finish(S);
     if (status < 0) tacit_factor_solver_destroy(&S);
     else *out = S;
     return status;
 }
 
-tacit_status tct_factor_solver_share(tacit_queue *q,
-                                     const tacit_factor_panels *P,
-                                     const int32_t *place,
-                                     const tct_shared_rows *rows,
-                                     const tacit_factor_solver_options *options,
-                                     tacit_factor_solver **out)
+tacit_status tct_factor_solver_share(
+    tacit_queue *q, const tacit_factor_panels *P, const int32_t *place,
+    const tct_shared_rows *rows, int px, int py,
+    const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
     tacit_factor_panels panels;
     tacit_factor_solver *S = NULL;
     tacit_status status = begin(q, P, options, &panels, &S);
     if (status >= 0) {
         S->all_rows = rows->all_rows;
-        status = build(S, &panels, place);
+        status = plan(S, &panels);
     }
     status = tct_agree(q->world, status);
-    if (status >= 0) status = tct_shared_open(S, rows);
-    if (status >= 0) status = tct_agree(q->world, finish(S));
+    if (status >= 0) status = tct_shared_open(S, rows, px * py);
+    if (status >= 0 && px * py > 1) status = tct_spread_open(S, rows, px, py);
+    if (status >= 0) status = upload(S, &panels, place);
+    if (status >= 0) status = finish(S);
+    status = tct_agree(q->world, status);
     if (status >= 0) status = tct_shared_make(S);
+    if (status >= 0 && px * py > 1) status = tct_spread_make(S);
     if (status < 0) tacit_factor_solver_destroy(&S);
     else *out = S;
     return status;
@@ -272,13 +283,14 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
 {
     tacit_factor_solver *S = solver ? *solver : NULL;
     if (!S) return;
+    (void)gpu_stream_sync(tct_gpu_of(S->q)->stream);
+    tct_shared_close(S);
+    tct_spread_close(S);
     const tct_tri_arrays *a = &S->a;
     const void *const all[] = {a->node,  a->order,     a->level,     a->branch,
                                a->value, a->upper,     a->row,       a->take,
                                a->rest,  a->place,     a->scale,     a->y,
                                a->x,     a->row_scale, a->col_scale, a->u};
-    (void)gpu_stream_sync(tct_gpu_of(S->q)->stream);
-    tct_shared_close(S);
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) release(all[i]);
     for (int c = 0; c < TCT_CUTS; c++) {
         release(S->cut[c].task);
@@ -359,6 +371,18 @@ tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,
                                   ldx);
 }
 
+int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k)
+{
+    const tct_tri_plan *p = &S->plan;
+    const tct_cut *cut = &p->cut[c];
+    const tct_task *t = &cut->task[k];
+    const int32_t node =
+        k >= cut->down && k < cut->down + cut->between ? p->nodes - 1
+        : t->what >= 0                                 ? t->what
+                       : p->order[p->level[p->branch[-1 - t->what].from].from];
+    return p->node[node].panel;
+}
+
 /* What a wait in vain has left of the `counters`, in one sentence. */
 static tacit_status tell_late(const tacit_factor_solver *S, int c, tct_turns *T,
                               uint64_t *counters)
@@ -379,15 +403,11 @@ static tacit_status tell_late(const tacit_factor_solver *S, int c, tct_turns *T,
              "a triangular solve on the GPU has not ended in %g s", S->seconds);
     const tct_task *t = &cut->task[k];
     const uint64_t enough = tct_turns_enough(&R, T->down, T->up, t);
-    const int32_t node =
-        k >= cut->down && k < cut->down + cut->between ? p->nodes - 1
-        : t->what >= 0                                 ? t->what
-                       : p->order[p->level[p->branch[-1 - t->what].from].from];
     FAIL(TACIT_DEVICE,
          "a triangular solve on the GPU: on the way %s panel %" PRId32
          " waited %g s for panels %s it, of whose %" PRIu32 " tasks %" PRIu64
          " were not done; X is void, and the next solve begins anew",
-         k < cut->down ? "down" : "up", p->node[node].panel, S->seconds,
+         k < cut->down ? "down" : "up", tct_solver_panel(S, c, k), S->seconds,
          k < cut->down ? "below" : "above", cut->due[t->wait],
          enough - counters[t->wait]);
 }
@@ -402,6 +422,9 @@ static tacit_status look_after(const tacit_factor_solver *S, int c)
         "a triangular solve"));
     TRY(tct_gpu_status(gpu_stream_sync(stream), "a triangular solve"));
     if (!T.late) return TACIT_OK;
+    if (S->spread)
+        return T.missing ? tct_shared_tell(S, T.missing)
+                         : tct_spread_tell(S, c, &T);
     uint64_t *counters = tct_alloc(bytes);
     if (!counters) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     tacit_status status = tct_gpu_status(

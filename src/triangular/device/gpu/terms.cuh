@@ -165,6 +165,16 @@ static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
 
 /* --- what it writes --------------------------------------------------------------------- */
 
+/* y of row j is scaled so. */
+template <int W>
+static __device__ inline void d_scale(const tct_tri_job &J, int j,
+                                      tct_share<W> &v)
+{
+    if (!J.a.scale) return;
+#pragma unroll
+    for (int c = 0; c < W; c++) v.v[c] *= tct_read_only(&J.a.scale[j]);
+}
+
 /* `v` is row i of the product on the way down, with what it takes. */
 template <int STRIDE, int W>
 static __device__ inline void d_put_down(const tct_tri_job &J,
@@ -176,17 +186,15 @@ static __device__ inline void d_put_down(const tct_tri_job &J,
         return;
     }
     const int j = N.first + i;
-    if (J.a.scale)
-#pragma unroll
-        for (int c = 0; c < W; c++) v.v[c] *= tct_read_only(&J.a.scale[j]);
+    d_scale(J, j, v);
     d_store(J.a.y + (int64_t)j * STRIDE + n, v);
 }
-template <int STRIDE, int W>
-static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
-                                       int i, int n, tct_share<W> v)
+
+/* x of row j to where it is wanted of a solve. */
+template <int W>
+static __device__ inline void d_put_result(const tct_tri_job &J, int j, int n,
+                                           tct_share<W> v)
 {
-    const int j = N.first + i;
-    d_store(J.a.x + (int64_t)j * STRIDE + n, v);
     const int32_t at = tct_read_only(&J.a.place[j]);
     if (at < 0) return;
 #pragma unroll
@@ -196,14 +204,22 @@ static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
         J.X[at + (n + c) * J.ldx] = v.v[c];
     }
 }
+template <int STRIDE, int W>
+static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
+                                       int i, int n, tct_share<W> v)
+{
+    const int j = N.first + i;
+    d_store(J.a.x + (int64_t)j * STRIDE + n, v);
+    d_put_result(J, j, n, v);
+}
 
 /* --- some rows of a team ------------------------------------------------------------------ */
 
-/* Rows [from, from + count) to `to`, a row each `ld` doubles, zeros from `end` on:
+/* put(row, column, share) of rows [from, from + count), zeros from `end` on:
  * read(places, shares) knows what they are. */
-template <int STRIDE, class TEAM, int BATCH, class READ>
-static __device__ inline void d_bring(int from, int count, int end, double *to,
-                                      int ld, const READ &read)
+template <int STRIDE, class TEAM, int BATCH, class READ, class PUT>
+static __device__ inline void d_each(int from, int count, int end,
+                                     const READ &read, const PUT &put)
 {
     constexpr int W = tct_width<STRIDE>, EACH = STRIDE / W;
     for (int e = TEAM::thread(); e < count * EACH; e += BATCH * TEAM::THREADS) {
@@ -219,9 +235,21 @@ static __device__ inline void d_bring(int from, int count, int end, double *to,
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
             const int i = (e + b * TEAM::THREADS) / EACH;
-            if (i < count) d_store(to + (int64_t)i * ld + at.n[b], v[b]);
+            if (i < count) put(i, at.n[b], v[b]);
         }
     }
+}
+
+/* ... to `to`, a row each `ld` doubles. */
+template <int STRIDE, class TEAM, int BATCH, class READ>
+static __device__ inline void d_bring(int from, int count, int end, double *to,
+                                      int ld, const READ &read)
+{
+    d_each<STRIDE, TEAM, BATCH>(
+        from, count, end, read,
+        [&](int i, int n, const tct_share<tct_width<STRIDE>> &v) {
+            d_store(to + (int64_t)i * ld + n, v);
+        });
 }
 
 #endif
