@@ -17,9 +17,8 @@
  * columns of P are orthonormal. Aggregates are of rows of any ranks; each is kept,
  * and numbered, by the rank of its first row. From `coarse` on of[i] is one of
  * others.id, numbers of other ranks' aggregates among all. With several smooth
- * vectors an aggregate is of rows of one rank and has as many columns
- * (near_null.h), numbered one behind the other, of which some may be 0. To none
- * belong rows that smoothing alone solves for, of which next to nothing is off the
+ * vectors an aggregate has as many columns (near_null.h), numbered one behind the
+ * other, of which some may be 0. To none belong rows that smoothing alone solves for, of which next to nothing is off the
  * diagonal, and those where the smooth vector is 0: it may be that there are no
  * aggregates at all. */
 typedef struct tct_aggregates {
@@ -30,7 +29,7 @@ typedef struct tct_aggregates {
     tct_ghosts others;
     double
         *smooth; /* [coarse + others][width][width] P' of the smooth vectors */
-    int64_t *index; /* [coarse] see tct_aggregate; NULL: as numbered       */
+    int64_t *index; /* [coarse][width] see tct_aggregate; NULL: as numbered */
     int rounds;     /* of matching, in all passes: the most of any rank    */
     /* For tct_galerkin alone: the last pass's matrix, and the aggregate of each of
      * its rows; without rows after a single pass. */
