@@ -15,7 +15,7 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
 {
     enum { ROWS_ON_GRID = 3 };
     if (block == 0 && m->elastic && !m->points) block = ROWS_ON_GRID;
-    if (block == 0 && !m->elastic) TRY(tct_matrix_block(m, &block));
+    if (block == 0 && !m->elastic) TRY(tct_matrix_original_block(m, &block));
     return tct_near_null_nodes(m, block, B);
 }
 

@@ -87,7 +87,7 @@ static tacit_status by_points(search *s)
     const tacit_matrix *m = s->m;
     const int rank = m->world->rank;
     int64_t *dealt = NULL;
-    if (!m->original) return number_points(s, m->A.rows, s->word);
+    if (!m->dealt) return number_points(s, m->A.rows, s->word);
     const int64_t rows = m->dealt[rank + 1] - m->dealt[rank];
     tacit_status status = tct_agree(m->world, TCT_ALLOC(rows, what, &dealt));
     if (status >= 0) status = number_points(s, rows, dealt);
