@@ -52,7 +52,7 @@ static inline int64_t reach(const galerkin *g, int64_t col,
         return of < g->G->coarse ? g->before + of
                                  : g->share_place[of - g->G->coarse];
     }
-    const int64_t e = tct_ghost_place(&g->columns.ghosts, col);
+    const int64_t e = tct_ghost_place(&g->G->halo.ghosts, col);
     *weight = g->ghost_weight + e * k;
     return g->ghost_place[e];
 }

@@ -55,7 +55,7 @@ static int64_t keep_others(const tct_block_product *g, int64_t count,
 
 static tacit_status list_others(tct_block_product *g)
 {
-    const int64_t ghosts = g->columns.ghosts.count;
+    const int64_t ghosts = g->G->halo.ghosts.count;
     const int64_t shares = g->G->others.count;
     int64_t count = ghosts + shares, *number = NULL;
     TRY(TCT_ALLOC(count + list_theirs(g, NULL), what, &number));
@@ -77,7 +77,7 @@ static tacit_status find_reached(tct_block_product *g)
     g->before = 0;
     while (g->before < g->others.count && g->others.id[g->before] < first_of(g))
         g->before++;
-    for (int64_t e = 0; e < g->columns.ghosts.count; e++)
+    for (int64_t e = 0; e < g->G->halo.ghosts.count; e++)
         g->ghost_place[e] = place_of(g, g->ghost_of[e]);
     for (int64_t s = 0; s < g->G->others.count; s++)
         g->share_place[s] = place_of(g, g->G->others.id[s]);
@@ -95,7 +95,7 @@ static tacit_status allocate(tct_block_product *g)
 
 static tacit_status allocate_ghosts(tct_block_product *g)
 {
-    const int64_t ghosts = g->columns.ghosts.count;
+    const int64_t ghosts = g->G->halo.ghosts.count;
     TRY(TCT_ALLOC(ghosts, what, &g->ghost_of));
     TRY(TCT_ALLOC(ghosts, what, &g->ghost_place));
     TRY(TCT_ALLOC(g->G->others.count, what, &g->share_place));
@@ -107,10 +107,9 @@ tacit_status tct_block_open(tct_block_product *g)
 {
     tacit_world *w = g->A->world;
     const tct_aggregates *G = g->G;
-    const tct_halo *h = &g->columns;
+    const tct_halo *h = &G->halo;
     TRY(tct_agree(w, allocate(g)));
     TRY(tct_places_starts(w, G->coarse, g->starts));
-    TRY(tct_halo_of_columns(w, g->A->starts, &g->A->A, &g->columns));
     TRY(tct_halo_of(w, g->starts, G->others.count, G->others.id, &g->share));
     TRY(tct_agree(w, allocate_ghosts(g)));
     for (int64_t k = 0; k < h->shared; k++)
@@ -153,7 +152,6 @@ void tct_block_close(tct_block_product *g)
 {
     tct_members_clear(&g->m);
     tct_members_clear(&g->in);
-    tct_halo_close(&g->columns);
     tct_halo_close(&g->share);
     tct_ghosts_clear(&g->others);
     tct_halo_lists_clear(&g->mine);

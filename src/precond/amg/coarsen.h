@@ -31,7 +31,7 @@ typedef struct tct_aggregates {
         *smooth; /* [coarse + others][width][width] P' of the smooth vectors */
     int64_t *index; /* [coarse][width] see tct_aggregate; NULL: as numbered */
     int rounds;     /* of matching, in all passes: the most of any rank    */
-    /* For tct_galerkin alone: the last pass's matrix, and the aggregate of each of
+    /* For products alone: the last pass's matrix, and the aggregate of each of
      * its rows; without rows after a single pass. */
     tct_csr B;
     int32_t *up; /* [B.rows] as `of` */
@@ -63,7 +63,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const int64_t *index, const tct_coarsening *how,
                            tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
-/* What only tct_galerkin needs. */
+/* What only products need. */
 void tct_aggregates_forget(tct_aggregates *G);
 
 /* P' A P with global numbers of aggregates, in the order of ranks, from what G

@@ -276,12 +276,11 @@ static tacit_status recall(const growth *g, int level, tct_aggregates *G)
     return copy_smooth(L->smooth, smooth_of(G), &G->smooth);
 }
 
-/* What products need: of aggregates of rows, who has the columns of others. */
+/* What products need. */
 static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
 {
     tacit_world *w = g->A->world;
     TRY(tct_agree(w, recall(g, g->M->levels - 1, G)));
-    if (g->near.vectors > 0) return TACIT_OK;
     return tct_halo_of_columns(w, g->m->starts, &g->m->A, &G->halo);
 }
 

@@ -23,8 +23,7 @@ typedef struct {
     const tct_near_null *B;
     int64_t *starts;   /* [size + 1] first node of each rank              */
     double *square;    /* [entries of A]                                  */
-    tct_halo columns;  /* of A                                            */
-    int64_t *ghost_of; /* [its ghosts] nodes                              */
+    int64_t *ghost_of; /* [columns of other ranks] nodes                   */
     tct_csr N;         /* the graph, first with sums of squares           */
     tct_halo cut;      /* nodes of others that own rows belong to         */
     int64_t *number;   /* [nodes + others of B] the aggregate of each     */
@@ -44,11 +43,11 @@ static tacit_status open_graph(condensation *c)
     return TCT_ALLOC(c->A->world->size + 1, what, &c->starts);
 }
 
-static tacit_status make_squares(condensation *c)
+static tacit_status make_squares(condensation *c, const tct_halo *columns)
 {
     const tct_csr *A = &c->A->A;
     const int64_t entries = A->ptr[A->rows];
-    TRY(TCT_ALLOC(c->columns.ghosts.count, what, &c->ghost_of));
+    TRY(TCT_ALLOC(columns->ghosts.count, what, &c->ghost_of));
     TRY(TCT_ALLOC(entries, what, &c->square));
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t e = 0; e < entries; e++) c->square[e] = A->val[e] * A->val[e];
@@ -56,11 +55,10 @@ static tacit_status make_squares(condensation *c)
 }
 
 /* Blocks' sums of squares: rows and columns of nodes are added up. */
-static tacit_status condense(condensation *c)
+static tacit_status condense(condensation *c, const tct_halo *h)
 {
     tacit_world *w = c->A->world;
     const tct_near_null *B = c->B;
-    const tct_halo *h = &c->columns;
     tct_csr squared = c->A->A;
     squared.val = c->square;
     for (int64_t k = 0; k < h->shared; k++)
@@ -97,24 +95,24 @@ static void weigh_edges(tct_csr *N, int64_t n)
     N->val[own] = fmax(-N->val[own], (1.0 + BEYOND) * sum);
 }
 
-static tacit_status fill_graph(condensation *c)
+static tacit_status fill_graph(condensation *c, tct_halo *columns)
 {
     tacit_world *w = c->A->world;
     TRY(tct_agree(w, open_graph(c)));
     TRY(tct_places_starts(w, c->B->nodes, c->starts));
-    TRY(tct_halo_of_columns(w, c->A->starts, &c->A->A, &c->columns));
-    TRY(tct_agree(w, make_squares(c)));
-    TRY(condense(c));
+    TRY(tct_halo_of_columns(w, c->A->starts, &c->A->A, columns));
+    TRY(tct_agree(w, make_squares(c, columns)));
+    TRY(condense(c, columns));
     TRY(tct_csr_sort(&c->N, false, what));
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t n = 0; n < c->B->nodes; n++) weigh_edges(&c->N, n);
     return TACIT_OK;
 }
 
-static tacit_status make_graph(condensation *c, tacit_matrix **out)
+static tacit_status make_graph(condensation *c, tct_halo *columns,
+                               tacit_matrix **out)
 {
-    const tacit_status status = fill_graph(c);
-    tct_halo_close(&c->columns);
+    const tacit_status status = fill_graph(c, columns);
     TCT_FREE(c->square, c->ghost_of);
     return tct_matrix_adopt(c->A->world, status, &c->N, out);
 }
@@ -163,7 +161,7 @@ static tacit_status aggregate(condensation *c, const tct_coarsening *how,
                               tct_aggregates *N, tct_aggregates *G)
 {
     tacit_matrix *graph = NULL;
-    TRY(make_graph(c, &graph));
+    TRY(make_graph(c, &G->halo, &graph));
     const tacit_status status =
         tct_aggregate(graph, NULL, c->B->number, how, N);
     tacit_matrix_destroy(&graph);
