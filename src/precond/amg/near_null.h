@@ -56,7 +56,10 @@ tacit_status tct_near_null_nodes(const tacit_matrix *m, int block,
 /* As tct_aggregate, with the columns of `B`, Q of the QR factors of what an
  * aggregate has of it; G's smooth vectors are R, and its index that of the next
  * level's rows.
- * Collective. */
+ * Collective.
+ * Memory      8 bytes for each entry of `A`, and what tct_contract_all and, of the
+ *             graph, tct_aggregate take.
+ * Errors      as tct_aggregate. */
 tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
                                  const tct_coarsening *how,
                                  tct_aggregates *out);
