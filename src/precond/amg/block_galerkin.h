@@ -5,6 +5,7 @@
 #define TCT_BLOCK_GALERKIN_H
 #include "precond/amg/contract.h"
 #include "precond/amg/near_null.h"
+#include <string.h>
 
 typedef struct tct_block_product {
     const tacit_matrix *A;
