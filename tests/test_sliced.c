@@ -12,7 +12,8 @@
 
 enum { LANES = TCT_SLICED_LANES };
 
-static tacit_factor *factor_of(const char *matrix, tacit_factor_kind kind,
+/* Of `m`, which is destroyed. */
+static tacit_factor *factor_by(tacit_matrix *m, tacit_factor_kind kind,
                                const char *order, int leaves)
 {
     const tacit_factor_options o = {.size = sizeof o,
@@ -21,10 +22,15 @@ static tacit_factor *factor_of(const char *matrix, tacit_factor_kind kind,
                                     .leaves = leaves,
                                     .width = 7};
     tacit_factor *F = NULL;
-    tacit_matrix *m = gallery_matrix(matrix);
     OK(tacit_factor_create(m, &o, &F));
     tacit_matrix_destroy(&m);
     return F;
+}
+
+static tacit_factor *factor_of(const char *matrix, tacit_factor_kind kind,
+                               const char *order, int leaves)
+{
+    return factor_by(gallery_matrix(matrix), kind, order, leaves);
 }
 
 /* All slices of a side, `step` of them at once. */
@@ -56,26 +62,42 @@ static void drop(cells *c)
     free(c->val);
 }
 
-/* x by position in, the solution by position out; how many entries it has read. */
+/* Cell `k` of those of row p, its lanes in turn. */
+static size_t cell_of(const tct_sliced *S, const tct_sliced_side *side,
+                      int64_t p, int64_t k)
+{
+    const int64_t first = p % S->rows * S->lanes;
+    return (size_t)((side->cell[p / S->rows] + k / S->lanes) * LANES + first +
+                    k % S->lanes);
+}
+
+/* x by position in, the solution by position out, as the kernel finds it: nodes
+ * look at others before their rows do at one another; how many entries. */
 static int64_t sweep(const tct_sliced *S, const tct_sliced_side *side,
                      const cells *c, double *x)
 {
     const tct_sliced_side *U = &S->up;
     int64_t count = 0;
     for (int64_t p = 0; p < S->n; p++) {
-        const int rows = LANES / S->lanes;
-        const int64_t s = p / rows, first = p % rows * S->lanes;
+        const int64_t s = p / S->rows, node = p - p % S->block;
         const int64_t width = side->cell[s + 1] - side->cell[s];
         bool over = false;
-        for (int64_t k = 0; k < width * S->lanes; k++) {
-            const int64_t cell = side->cell[s] + k / S->lanes,
-                          at = cell * LANES + first + k % S->lanes;
+        for (int64_t k = S->near * S->lanes; k < width * S->lanes; k++) {
+            const size_t at = cell_of(S, side, p, k);
             const int32_t col = c->col[at];
             over = over || col < 0;
-            assert_true(over ? col == -1 && c->val[at] == 0.0 : col < p);
+            assert_true(over ? col == -1 && c->val[at] == 0.0 : col < node);
             if (over) continue;
             x[p] -= c->val[at] * x[col];
             count++;
+        }
+        for (int64_t k = 0; k < S->near * S->lanes; k++) {
+            const size_t at = cell_of(S, side, p, k);
+            const double value = c->val[at];
+            assert_int_equal(c->col[at], -1);
+            assert_true(node + k < p || value == 0.0);
+            if (node + k < p) x[p] -= value * x[node + k];
+            count += node + k < p;
         }
         x[p] /= U->val[U->ptr[side->row[p]]];
     }
@@ -94,6 +116,7 @@ static void check_solve(const tacit_factor *F, const tct_sliced *S)
     const int64_t entries = sweep(S, &S->down, &down, x);
     for (size_t p = 0; p < n; p++) y[p] = x[S->down.position[S->up.row[p]]];
     assert_int_equal(sweep(S, &S->up, &up, y), entries);
+    assert_int_equal(entries, S->up.ptr[S->n] - (int64_t)n);
     for (size_t p = 0; p < n; p++) x[P->original[S->up.row[p]]] = y[p];
     assert_true(distance_of(n, x, want) <= 1e-12 * norm_of(n, want));
     drop(&down);
@@ -125,13 +148,15 @@ static void slices_solve(void **state)
         const char *matrix;
         tacit_factor_kind kind;
         const char *order;
-        int leaves;
-    } all[] = {{"poisson3d:22", TACIT_FACTOR_IC0, "natural", 1},
-               {"poisson3d:22", TACIT_FACTOR_IC0, "multicolor", 4},
-               {"tet3d:9,3", TACIT_FACTOR_IC0, "nd", 2},
-               {"elasticity3d:6", TACIT_FACTOR_IC0, "top-nd", 8},
-               {"poisson2d:1", TACIT_FACTOR_IC0, "natural", 1},
-               {"poisson2d:70", TACIT_FACTOR_LLT, "nd", 2}};
+        int leaves, block, lanes;
+    } all[] = {{"poisson3d:22", TACIT_FACTOR_IC0, "natural", 1, 1, 1},
+               {"poisson3d:22", TACIT_FACTOR_IC0, "multicolor", 4, 1, 1},
+               {"tet3d:9,3", TACIT_FACTOR_IC0, "nd", 2, 1, 2},
+               {"elasticity3d:6", TACIT_FACTOR_IC0, "top-nd", 8, 3, 10},
+               {"elasticity3d:6", TACIT_FACTOR_IC0, "natural", 1, 3, 5},
+               {"elasticity3d:6", TACIT_FACTOR_IC0, "multicolor", 1, 3, 10},
+               {"poisson2d:1", TACIT_FACTOR_IC0, "natural", 1, 1, 1},
+               {"poisson2d:70", TACIT_FACTOR_LLT, "nd", 2, 1, 16}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         tacit_factor *F =
             factor_of(all[i].matrix, all[i].kind, all[i].order, all[i].leaves);
@@ -141,6 +166,9 @@ static void slices_solve(void **state)
             TCT_THREADS_AT_MOST(1);
             OK(tct_sliced_open(&F->panels, &one));
         }
+        if (several.block != all[i].block || several.lanes != all[i].lanes)
+            fail_msg("%s, %s: blocks of %d, %d lanes", all[i].matrix,
+                     all[i].order, several.block, several.lanes);
         check_solve(F, &several);
         check_same(&several, &one, &several.down, &one.down);
         check_same(&several, &one, &several.up, &one.up);
@@ -162,6 +190,68 @@ static void levels_are_the_longest_way(void **state)
     assert_int_equal(F->info.depth, 25);
     tct_sliced_close(&S);
     tacit_factor_destroy(&F);
+}
+
+/* A square of points with `unknowns` each: all of a point and of those beside it
+ * are neighbours, but that `apart` has lost one of them. */
+enum { SIDE = 12 };
+static int unknowns;
+static int64_t apart;
+static int point_columns(int64_t n, int64_t i, int64_t *col)
+{
+    static const int64_t step[] = {-SIDE, -1, 0, 1, SIDE};
+    const int64_t point = i / unknowns;
+    int count = 0;
+    for (int k = 0; k < 5; k++) {
+        const int64_t other = point + step[k];
+        if (other < 0 || other >= n / unknowns) continue;
+        if (k % 2 && other / SIDE != point / SIDE) continue;
+        for (int u = 0; u < unknowns; u++) {
+            const int64_t j = other * unknowns + u;
+            if ((i == apart && j == i + unknowns) ||
+                (j == apart && i == j + unknowns))
+                continue;
+            col[count++] = j;
+        }
+    }
+    return count;
+}
+static double point_value(int64_t i, int64_t j)
+{
+    return i == j ? 6.0 * unknowns : -0.2 * (double)(1 + (i + j) % 4);
+}
+
+static void check_points(const char *order, int block, int levels)
+{
+    tct_sliced S;
+    tacit_factor *F = factor_by(
+        matrix_of((int64_t)SIDE * SIDE * unknowns, point_columns, point_value),
+        TACIT_FACTOR_IC0, order, 1);
+    OK(tct_sliced_open(&F->panels, &S));
+    assert_int_equal(S.block, block);
+    assert_int_equal(S.down.levels, levels);
+    assert_int_equal(S.up.levels, levels);
+    assert_true(S.lanes * S.rows <= LANES && S.rows % block == 0);
+    check_solve(F, &S);
+    tct_sliced_close(&S);
+    tacit_factor_destroy(&F);
+}
+
+/* Unknowns of a point have one level and one colour, as many as there may be; a point
+ * that is not like that is known. */
+static void points_wait_as_one(void **state)
+{
+    (void)state;
+    apart = -1;
+    for (unknowns = 1; unknowns <= TCT_NODE_MOST; unknowns++) {
+        check_points("natural", unknowns, 2 * SIDE - 1);
+        check_points("multicolor", unknowns, 2);
+    }
+    unknowns = TCT_NODE_MOST + 1;
+    check_points("multicolor", 1, 2 * unknowns);
+    unknowns = 3;
+    apart = 3 * (SIDE * SIDE - 2);
+    check_points("natural", 1, 3 * (2 * SIDE - 1));
 }
 
 /* An incomplete factor has the same bits, whoever makes it. */
@@ -193,6 +283,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(slices_solve),
         cmocka_unit_test(levels_are_the_longest_way),
+        cmocka_unit_test(points_wait_as_one),
         cmocka_unit_test(threads_make_the_same_factor),
     };
 #ifdef _OPENMP

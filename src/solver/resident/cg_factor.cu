@@ -20,12 +20,14 @@
 
 enum { V_RES, V_TMP, V_SOL, V_DIR };
 
-enum { AT_ONCE = 8 /* entries of a lane that are waited for together */ };
+/* Entries of a lane that are waited for together. */
+template <bool NODES> static constexpr int at_once = NODES ? 6 : 8;
 
 /* What a thread knows of its part of L and L'. */
 struct part {
     int64_t first, step; /* slices of its warp                 */
     uint64_t solves;     /* whose turn it is                    */
+    tct_row_lane lane;
     tct_row_wait wait;
 };
 static __device__ inline part part_of(const tct_rows_kernel &K)
@@ -36,6 +38,7 @@ static __device__ inline part part_of(const tct_rows_kernel &K)
     return {own < warps ? own : K.slices,
             warps,
             tct_load_fresh(K.solves),
+            tct_row_lane_of(K),
             {K.late, 0, 0, false}};
 }
 
@@ -57,6 +60,7 @@ static __device__ inline double product(const tct_resident_job &J,
 }
 
 /* r = r - alpha t, w = L^-1 r; (r, r) and (w, w) */
+template <bool NODES>
 static __device__ inline void down(const tct_factor_job &F, part &mine,
                                    double alpha, double (&sum)[2])
 {
@@ -65,8 +69,8 @@ static __device__ inline void down(const tct_factor_job &F, part &mine,
     double *r = F.job.v[V_RES].memory;
     sum[0] = sum[1] = 0.0;
     for (int64_t s = mine.first; s < K.slices; s += mine.step) {
-        const tct_row_cells cells = tct_row_cells_of(K.down, s);
-        const tct_row_share row = tct_share_of(K, s);
+        tct_row_slice<at_once<NODES>> row =
+            tct_row_open<at_once<NODES>, NODES>(K, K.down, mine.lane, s);
         double tr[2] = {0.0, 0.0};
         if (row.first) {
             const int32_t i = tct_read_only(K.down.at + row.p);
@@ -75,13 +79,14 @@ static __device__ inline void down(const tct_factor_job &F, part &mine,
             pass_axpy_norm(tr, -alpha, 0.0, &sum[0]);
             r[i] = tr[1];
         }
-        const double w = tct_row_slice<AT_ONCE>(K, K.down, row, cells, tr[1],
-                                                nullptr, K.t, mine.wait);
+        const double w = tct_row_close<at_once<NODES>, NODES>(
+            K, K.down, mine.lane, row, tr[1], nullptr, K.t, mine.wait);
         if (row.first) sum[1] = fma(w, w, sum[1]);
     }
 }
 
 /* z = L'^-1 w, x = x + alpha p, p = z + beta p */
+template <bool NODES>
 static __device__ inline void up(const tct_factor_job &F, part &mine,
                                  double alpha, double beta)
 {
@@ -89,8 +94,8 @@ static __device__ inline void up(const tct_factor_job &F, part &mine,
     double *const x = F.job.v[V_SOL].memory, *const p = F.job.v[V_DIR].memory;
     double *const u = K.u[mine.solves % 2], *next = K.u[(mine.solves + 1) % 2];
     for (int64_t s = mine.first; s < K.slices; s += mine.step) {
-        const tct_row_cells cells = tct_row_cells_of(K.up, s);
-        const tct_row_share row = tct_share_of(K, s);
+        tct_row_slice<at_once<NODES>> row =
+            tct_row_open<at_once<NODES>, NODES>(K, K.up, mine.lane, s);
         double w = 0.0, zxp[3] = {0.0, 0.0, 0.0};
         int32_t i = 0;
         if (row.first) {
@@ -102,8 +107,8 @@ static __device__ inline void up(const tct_factor_job &F, part &mine,
             zxp[1] = x[i];
             zxp[2] = p[i];
         }
-        zxp[0] = tct_row_slice<AT_ONCE>(K, K.up, row, cells, w, nullptr, u,
-                                        mine.wait);
+        zxp[0] = tct_row_close<at_once<NODES>, NODES>(K, K.up, mine.lane, row,
+                                                      w, nullptr, u, mine.wait);
         if (!row.first) continue;
         pass_cg_update(zxp, alpha, beta, nullptr);
         x[i] = zxp[1];
@@ -112,7 +117,7 @@ static __device__ inline void up(const tct_factor_job &F, part &mine,
     mine.solves++;
 }
 
-template <int B, int STORE, int WALK>
+template <int B, int STORE, int WALK, bool NODES>
 static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     solve(const __grid_constant__ tct_factor_job F)
 {
@@ -136,7 +141,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
             step_cg_alpha(c, 1);                       /* alpha = rz / pt     */
         }
         __syncthreads();
-        down(F, mine, c[C_ALPHA], rr);                 /* r = r - alpha t     */
+        down<NODES>(F, mine, c[C_ALPHA], rr);          /* r = r - alpha t     */
         tct_spent(TCT_ON_VECTORS);
         met = tct_grid_sum(gang, rr);
         if (met == TCT_LATE) break;
@@ -147,7 +152,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         }
         __syncthreads();
         tct_look(gang, c, ++k);
-        up(F, mine, c[C_ALPHA], c[C_BETA]);            /* x = x + alpha p,
+        up<NODES>(F, mine, c[C_ALPHA], c[C_BETA]);     /* x = x + alpha p,
                                                           p = z + beta p      */
         tct_spent(TCT_ON_VECTORS);
         if (k >= J.gang.most || tct_at_rest(c)) break;
@@ -158,24 +163,21 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_conclude(gang, c, met != TCT_LATE, k);
 }
 
-struct factor_kernels {
+template <bool NODES> struct factor_kernels {
     static constexpr bool has(int b, int store)
     {
         if (b == 4 || b == 5 || store == GPU_F48) return false;
         return store != GPU_DICT16 || b == 1 || b == 3;
     }
     template <int B, int STORE, int WALK>
-    static constexpr auto code = solve<B, STORE, WALK>;
+    static constexpr auto code = solve<B, STORE, WALK, NODES>;
 };
 
-extern "C" const tct_resident_kernel tct_resident_cg_factor = {
-    &tct_method_cg,
-    0,
-    3,
-    false,
-    -1,
-    0,
-    {0, 2, TCT_IS_X, 1},
-    0,
-    tct_kernel<factor_kernels>,
-    nullptr};
+static constexpr tct_resident_kernel kernel_with(tct_resident_code code)
+{
+    return {&tct_method_cg,      0, 3,    false,  -1, 0,
+            {0, 2, TCT_IS_X, 1}, 0, code, nullptr};
+}
+extern "C" const tct_resident_kernel tct_resident_cg_factor[2] = {
+    kernel_with(tct_kernel<factor_kernels<false>>),
+    kernel_with(tct_kernel<factor_kernels<true>>)};

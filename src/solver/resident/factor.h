@@ -15,8 +15,9 @@ typedef struct tct_factor_job {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. */
-extern const tct_resident_kernel tct_resident_cg_factor;
+/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. [1]: for rows that
+ * are nodes (tct_rows_kernel.near). */
+extern const tct_resident_kernel tct_resident_cg_factor[2];
 #ifdef __cplusplus
 }
 #endif

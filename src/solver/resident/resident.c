@@ -44,8 +44,12 @@ static tct_resident_view view_of(const tacit_operator *M)
 static const tct_resident_kernel *kernel_of(const tct_method *method,
                                             const tacit_operator *M)
 {
-    const tct_resident_kernel *const with = &tct_resident_cg_factor;
-    if (view_of(M).rows) return method == with->method ? with : NULL;
+    const tct_rows *rows = view_of(M).rows;
+    if (rows) {
+        const tct_resident_kernel *K =
+            &tct_resident_cg_factor[tct_rows_kernel_of(rows)->near];
+        return method == K->method ? K : NULL;
+    }
     for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++)
         if (kernels[i]->method == method) return &kernels[i][M ? 1 : 0];
     return NULL;
@@ -492,9 +496,9 @@ bool tct_resident_kernels(const char *method, char *text, size_t size)
     list_formats(K[1].kernel, text, size);
     if (K->sent == 0) return true;
     at = strlen(text);
-    if (K->method == tct_resident_cg_factor.method) {
+    if (K->method == tct_resident_cg_factor[0].method) {
         snprintf(text + at, size - at, "; with ic0,");
-        list_formats(tct_resident_cg_factor.kernel, text, size);
+        list_formats(tct_resident_cg_factor[0].kernel, text, size);
         at = strlen(text);
     }
     snprintf(text + at, size - at, "; on several GPUs,");

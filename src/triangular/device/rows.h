@@ -29,8 +29,9 @@ tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
 
 typedef struct tct_rows_info {
     int32_t levels[2]; /* of L and of L', the longest way to a row without
-                          entries                                          */
+                          entries; rows of a node count once               */
     double bytes;      /* of the matrix, as it is stored                   */
+    int block;         /* rows of a node, which wait for others together   */
     int lanes;         /* that share a row                                 */
     int warps;         /* that are started                                 */
 } tct_rows_info;

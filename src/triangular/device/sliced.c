@@ -68,6 +68,33 @@ static tacit_status take_panels(const tacit_factor_panels *P, tct_sliced *S)
     return TACIT_OK;
 }
 
+/* --- nodes ----------------------------------------------------------------------- */
+
+/* Do rows, `block` at a time, wait for one another and for the same others? Then
+ * columns have the rows of the next one, and themselves. */
+static bool are_nodes(const tct_sliced *S, int64_t block)
+{
+    const tct_sliced_side *U = &S->up;
+    if (S->n % block != 0) return false;
+    for (int64_t j = 0; j + 1 < S->n; j++) {
+        if ((j + 1) % block == 0) continue;
+        const int64_t from = U->ptr[j] + 1, next = U->ptr[j + 1],
+                      count = next - from;
+        if (U->ptr[j + 2] - next != count ||
+            memcmp(U->col + from, U->col + next,
+                   (size_t)count * sizeof *U->col) != 0)
+            return false;
+    }
+    return true;
+}
+
+static int find_block(const tct_sliced *S)
+{
+    int block = TCT_NODE_MOST;
+    while (block > 1 && !are_nodes(S, block)) block--;
+    return block;
+}
+
 /* --- L by rows --------------------------------------------------------------------- */
 
 /* The rows of L in ranges, one for a thread, each of which goes through the columns
@@ -137,18 +164,19 @@ static void add_counts(const turn *t)
     }
 }
 
-/* Levels of both sides into `level` [2][n], and L by rows. */
+/* Levels of both sides' nodes into `level` [2][n], and L by rows. */
 static void turn_over(const turn *t, int32_t *levels, int32_t *level)
 {
     const tct_sliced_side *U = &t->S->up;
     const int64_t n = t->S->n;
+    const int block = t->S->block;
     TCT_OMP(omp parallel)
     TCT_OMP(omp single)
     {
         TCT_OMP(omp task)
-        levels[0] = tct_levels_find(n, U->ptr, U->col, false, level);
+        levels[0] = tct_levels_find(n, U->ptr, U->col, block, false, level);
         TCT_OMP(omp task)
-        levels[1] = tct_levels_find(n, U->ptr, U->col, true, level + n);
+        levels[1] = tct_levels_find(n, U->ptr, U->col, block, true, level + n);
         for (int fills = 0; fills < 2; fills++) {
             TCT_OMP(omp taskgroup)
             for (int64_t r = 0; r < t->ranges; r++) {
@@ -182,57 +210,93 @@ static tacit_status turn_and_level(tct_sliced *S, turn *t, int32_t *level)
 
 /* --- slices ------------------------------------------------------------------------ */
 
-static int64_t length_of(const tct_sliced_side *side, int64_t i)
+/* Entries of row i besides those in its own node, which are its last ones in L and
+ * its first ones in L'. */
+typedef struct {
+    int64_t first, length;
+} entries;
+
+static entries entries_of(const tct_sliced *S, const tct_sliced_side *side,
+                          int64_t i)
 {
-    return side->ptr[i + 1] - side->ptr[i] - side->skip;
+    int64_t first = side->ptr[i] + side->skip, end = side->ptr[i + 1];
+    if (S->block == 1) return (entries){first, end - first};
+    const int64_t node = i - i % S->block;
+    while (side->skip && first < end && side->col[first] < node + S->block)
+        first++;
+    while (!side->skip && end > first && side->col[end - 1] >= node) end--;
+    return (entries){first, end - first};
 }
 
 /* As many lanes a row as see to it that an entry, in the mean, stands in a row whose
- * lanes have their part of it at once. */
+ * lanes have their part of it at once; nodes get those that would have none. */
 static void choose_lanes(tct_sliced *S)
 {
-    const int64_t entries = S->down.ptr[S->n];
-    double squares = 0.0;
-    for (int64_t i = 0; i < S->n; i++) {
-        const double length = (double)length_of(&S->down, i);
+    const int most = TCT_SLICED_LANES / S->block;
+    double squares = 0.0, count = 0.0;
+    TCT_OMP(omp parallel for reduction(+ : squares, count))
+    for (int64_t i = 0; i < S->n; i++) { /* whole numbers: in any order */
+        const double length = (double)entries_of(S, &S->down, i).length;
         squares += length * length;
+        count += length;
     }
-    const double mean = entries > 0 ? squares / (double)entries : 0.0;
-    S->lanes = 1;
-    while (S->lanes < TCT_SLICED_LANES && ENTRIES_OF_LANE * S->lanes < mean)
-        S->lanes *= 2;
-    const int64_t rows = TCT_SLICED_LANES / S->lanes;
-    S->slices = (S->n + rows - 1) / rows;
+    const double mean = count > 0.0 ? squares / count : 0.0;
+    int lanes = 1;
+    while (2 * lanes <= most &&
+           (ENTRIES_OF_LANE * lanes < mean || lanes < S->block - 1))
+        lanes *= 2;
+    const int nodes = most / lanes;
+    S->lanes = most / nodes;
+    S->rows = nodes * S->block;
+    S->near = S->block > 1;
+    S->slices = (S->n + S->rows - 1) / S->rows;
 }
 
 /* Cells of a slice. */
 static int64_t width_of(const tct_sliced *S, const tct_sliced_side *side,
                         int64_t slice)
 {
-    const int64_t rows = TCT_SLICED_LANES / S->lanes, first = slice * rows;
+    const int64_t first = slice * S->rows;
     int64_t most = 0;
-    for (int64_t p = first; p < first + rows && p < S->n; p++) {
-        const int64_t length = length_of(side, side->row[p]);
+    for (int64_t p = first; p < first + S->rows && p < S->n; p++) {
+        const int64_t length = entries_of(S, side, side->row[p]).length;
         if (length > most) most = length;
     }
-    return (most + S->lanes - 1) / S->lanes;
+    return S->near + (most + S->lanes - 1) / S->lanes;
+}
+
+/* Nodes by level, and their rows as they wait for one another. */
+static tacit_status sort_rows(const tct_sliced *S, const int32_t *level,
+                              tct_sliced_side *side)
+{
+    const int64_t block = S->block, nodes = S->n / block;
+    int64_t *first = NULL;
+    TRY(TCT_ALLOC((int64_t)side->levels + 1, what, &first));
+    /* nodes to `position`, which is found last */
+    const tacit_status status =
+        tct_levels_sort(nodes, level, side->levels,
+                        block > 1 ? side->position : side->row, first);
+    tct_free(first);
+    TRY(status);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = 0; p < (block > 1 ? S->n : 0); p++) {
+        const int64_t o = p % block;
+        side->row[p] = (int32_t)(side->position[p / block] * block +
+                                 (side->skip ? block - 1 - o : o));
+    }
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = 0; p < S->n; p++)
+        side->position[side->row[p]] = (int32_t)p;
+    return TACIT_OK;
 }
 
 static tacit_status cut(const tct_sliced *S, const int32_t *level,
                         tct_sliced_side *side)
 {
-    int64_t *first = NULL;
     TRY(TCT_ALLOC(S->n, what, &side->row));
     TRY(TCT_ALLOC(S->n, what, &side->position));
     TRY(TCT_ALLOC(S->slices + 1, what, &side->cell));
-    TRY(TCT_ALLOC((int64_t)side->levels + 1, what, &first));
-    const tacit_status status =
-        tct_levels_sort(S->n, level, side->levels, side->row, first);
-    tct_free(first);
-    TRY(status);
-    TCT_OMP(omp parallel for schedule(static))
-    for (int64_t p = 0; p < S->n; p++)
-        side->position[side->row[p]] = (int32_t)p;
+    TRY(sort_rows(S, level, side));
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t s = 0; s < S->slices; s++)
         side->cell[s + 1] = width_of(S, side, s);
@@ -241,27 +305,51 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
     return TACIT_OK;
 }
 
+/* What row i has of row `before` of its node. */
+static double near_value(const tct_sliced *S, const tct_sliced_side *side,
+                         int64_t i, int64_t before)
+{
+    const entries far = entries_of(S, side, i);
+    const int64_t first =
+                      side->skip ? side->ptr[i] + 1 : far.first + far.length,
+                  end = side->skip ? far.first : side->ptr[i + 1];
+    for (int64_t e = first; e < end; e++)
+        if (side->col[e] == before) return side->val[e];
+    return 0.0;
+}
+
+/* A lane's column and value in cell `c` of the row at position p, which is in it as
+ * lane `l`. */
+static void fill_cell(const tct_sliced *S, const tct_sliced_side *side,
+                      int64_t p, int64_t l, int64_t c, const entries *far,
+                      int32_t *col, double *val)
+{
+    const int64_t near = c * S->lanes + l, k = near - S->near * S->lanes;
+    const bool is = k >= 0 && k < far->length;
+    if (col) *col = is ? side->position[side->col[far->first + k]] : -1;
+    if (!val) return;
+    *val = is ? side->val[far->first + k] : 0.0;
+    if (k < 0 && near < p % S->block)
+        *val = near_value(S, side, side->row[p],
+                          side->row[p - p % S->block + near]);
+}
+
 void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
                      int64_t from, int64_t end, int32_t *col, double *val)
 {
-    const int lanes = S->lanes, rows = TCT_SLICED_LANES / lanes;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t s = from; s < end; s++) {
         const int64_t width = side->cell[s + 1] - side->cell[s];
         for (int l = 0; l < TCT_SLICED_LANES; l++) {
-            const int64_t p = s * rows + l / lanes;
-            const int64_t i = p < S->n ? side->row[p] : -1;
-            const int64_t length = i < 0 ? 0 : length_of(side, i);
-            const int64_t first = i < 0 ? 0 : side->ptr[i] + side->skip;
+            const int64_t r = l / S->lanes, p = s * S->rows + r;
+            const bool is = r < S->rows && p < S->n;
+            const entries far =
+                is ? entries_of(S, side, side->row[p]) : (entries){0, 0};
             int64_t at = (side->cell[s] - side->cell[from]) * TCT_SLICED_LANES;
             at += l;
-            for (int64_t c = 0; c < width; c++, at += TCT_SLICED_LANES) {
-                const int64_t k = c * lanes + l % lanes;
-                const bool is = k < length;
-                if (col)
-                    col[at] = is ? side->position[side->col[first + k]] : -1;
-                if (val) val[at] = is ? side->val[first + k] : 0.0;
-            }
+            for (int64_t c = 0; c < width; c++, at += TCT_SLICED_LANES)
+                fill_cell(S, side, is ? p : 0, l % S->lanes, c, &far,
+                          col ? col + at : NULL, val ? val + at : NULL);
         }
     }
 }
@@ -272,6 +360,7 @@ static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
                           int32_t **level)
 {
     TRY(take_panels(P, S));
+    S->block = find_block(S);
     TRY(TCT_ALLOC(2 * S->n, what, level));
     TRY(turn_and_level(S, t, *level));
     choose_lanes(S);

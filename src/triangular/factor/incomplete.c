@@ -267,8 +267,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     if (tct_has_upper(L->panels.kind))
         TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
     load(L, A);
-    describe(L,
-             tct_levels_find(A->rows, L->row_start, L->row, false, p->place));
+    describe(
+        L, tct_levels_find(A->rows, L->row_start, L->row, 1, false, p->place));
     const double found = tct_seconds();
     TRY(find_with_shift(L, A, p, failed));
     L->info.order_seconds = ordered - start;

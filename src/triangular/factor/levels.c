@@ -4,24 +4,32 @@
 #include "matrix/parallel.h"
 #include <string.h>
 
-int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
-                        bool up, int32_t *level)
+/* Of nodes of `block` rows, which the compiler knows where it is called. */
+static inline int32_t find(int64_t n, const int64_t *start, const int32_t *row,
+                           int32_t block, bool up, int32_t *level)
 {
     int32_t most = -1;
-    for (int64_t i = 0; i < n; i++) level[i] = 0;
+    for (int64_t i = 0; i < n / block; i++) level[i] = 0;
     for (int64_t k = 0; k < n; k++) {
-        const int64_t j = up ? n - 1 - k : k;
-        int32_t own = level[j];
+        const int64_t j = up ? n - 1 - k : k, node = j / block;
+        int32_t own = level[node];
         for (int64_t e = start[j]; e < start[j + 1]; e++) {
-            const int32_t i = row[e];
-            if (i == j) continue;
+            const int32_t i = row[e] / block;
+            if (i == node) continue;
             if (up && level[i] >= own) own = level[i] + 1;
             if (!up && level[i] <= own) level[i] = own + 1;
         }
-        level[j] = own;
+        level[node] = own;
         if (own > most) most = own;
     }
     return most + 1;
+}
+
+int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
+                        int block, bool up, int32_t *level)
+{
+    if (block == 1) return find(n, start, row, 1, up, level);
+    return find(n, start, row, block, up, level);
 }
 
 /* Rows in as many pieces as pays: each has a count for every level. */

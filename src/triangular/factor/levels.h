@@ -7,9 +7,10 @@
 
 /* The level of each of n rows into `level`; how many levels there are. Column j of L
  * has rows row[start[j]] to row[start[j + 1] - 1], all of them j or above it; `up`:
- * the rows are those of L'. */
+ * the rows are those of L'. With `block` rows that follow one another as a node,
+ * the level of each of n / block nodes, which waits for others, not for itself. */
 int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
-                        bool up, int32_t *level);
+                        int block, bool up, int32_t *level);
 
 /* The rows by level, those of one ascending, into `sorted` [n]; level l has those from
  * first[l] to first[l + 1] - 1, `first` [levels + 1].

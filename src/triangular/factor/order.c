@@ -217,14 +217,40 @@ static void keep_order(tct_nesting *x, int64_t rows)
     put_into_root(x, rows);
 }
 
+/* Have rows that are neighbours in the matrix, `block` at a time, the same neighbours,
+ * and one tree node? */
+static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
+{
+    if (g->nodes % block != 0) return false;
+    for (int64_t i = 0; i < g->nodes; i++) {
+        const int64_t j = i / block * block, from = g->ptr[i],
+                      count = g->ptr[i + 1] - from;
+        if (node[i] != node[j] || g->ptr[j + 1] - g->ptr[j] != count ||
+            memcmp(g->next + g->ptr[j], g->next + from,
+                   (size_t)count * sizeof *g->next) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Rows that stay together, such as the unknowns of a point: they wait for the same
+ * others, and whoever solves may have them wait but once. */
+static int64_t find_block(const tct_graph *g, const int32_t *node)
+{
+    int64_t block = TCT_BLOCK_MOST;
+    while (block > 1 && !are_blocks(g, node, block)) block--;
+    return block;
+}
+
 /* For each row, in the old numbers, the least colour that none of its neighbours
- * in its tree node has so far; how many there are. */
+ * in its tree node has so far; how many there are. Rows of a block have one. */
 static int32_t colour_rows(const tct_graph *g, const int32_t *node,
                            int32_t *mark, int32_t *colour)
 {
+    const int64_t block = find_block(g, node);
     int32_t most = 0;
     for (int64_t i = 0; i < g->nodes; i++) mark[i] = colour[i] = -1;
-    for (int64_t i = 0; i < g->nodes; i++) {
+    for (int64_t i = 0; i < g->nodes; i += block) {
         int32_t c = 0;
         for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) {
             const int32_t j = g->next[e];
@@ -232,7 +258,7 @@ static int32_t colour_rows(const tct_graph *g, const int32_t *node,
                 mark[colour[j]] = (int32_t)i;
         }
         while (mark[c] == i) c++;
-        colour[i] = c;
+        for (int64_t k = 0; k < block; k++) colour[i + k] = c;
         if (c >= most) most = c + 1;
     }
     return most;

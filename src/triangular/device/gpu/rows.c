@@ -225,7 +225,8 @@ static void choose_blocks(const tacit_queue *q, tct_rows *R)
 {
     const int32_t *levels = R->about.levels;
     const int64_t deep = levels[0] > levels[1] ? levels[0] : levels[1];
-    const int64_t room = (int64_t)tct_rows_resident() * tct_gpu_of(q)->sms;
+    const int64_t room =
+        (int64_t)tct_rows_resident(R->k.near != 0) * tct_gpu_of(q)->sms;
     int64_t warps = LEVELS_AHEAD * R->k.slices / (deep > 0 ? deep : 1);
     if (warps > INT32_MAX) warps = INT32_MAX;
     R->k.warps = warps < 1 ? 1 : (int)warps;
@@ -233,6 +234,7 @@ static void choose_blocks(const tacit_queue *q, tct_rows *R)
     if (blocks < 1) blocks = 1;
     if (blocks > room) blocks = room;
     R->blocks = (int)blocks;
+    R->about.block = R->k.block;
     R->about.lanes = R->k.lanes;
     R->about.warps = R->blocks * WARPS;
 }
@@ -244,7 +246,10 @@ static tacit_status build(tacit_queue *q, const tacit_factor_panels *P,
     TRY(tct_sliced_open(P, S));
     R->k.n = S->n;
     R->k.slices = S->slices;
+    R->k.block = S->block;
     R->k.lanes = S->lanes;
+    R->k.rows = S->rows;
+    R->k.near = S->near;
     R->about.levels[0] = S->down.levels;
     R->about.levels[1] = S->up.levels;
     tacit_status status = open_conveyor(q, S, &c);

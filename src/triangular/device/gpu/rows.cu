@@ -8,6 +8,7 @@ enum {
     AT_ONCE = 4 /* entries of a lane that are waited for together */
 };
 
+template <bool NODES>
 static __global__ void __launch_bounds__(TCT_ROWS_THREADS)
     solve(const __grid_constant__ tct_rows_kernel K,
           const double *__restrict__ x, double *__restrict__ y)
@@ -15,23 +16,26 @@ static __global__ void __launch_bounds__(TCT_ROWS_THREADS)
     const int64_t warps = (int64_t)gridDim.x * WARPS;
     const bool odd = tct_load_fresh(K.solves) % 2 != 0;
     double *const u = K.u[odd], *const next = K.u[!odd];
+    const tct_row_lane l = tct_row_lane_of(K);
     tct_row_wait w = {K.late, 0, 0, false};
     for (int64_t task = (int64_t)tct_warp() * gridDim.x + blockIdx.x;
          task < 2 * K.slices; task += warps) {
         const bool up = task >= K.slices;
         const int64_t s = up ? task - K.slices : task;
-        const tct_row_share mine = tct_share_of(K, s);
-        const int64_t p = mine.p;
+        tct_row_slice<AT_ONCE> slice =
+            tct_row_open<AT_ONCE, NODES>(K, up ? K.up : K.down, l, s);
+        const bool first = slice.first;
+        const int32_t p = slice.p;
         if (!up) {
-            tct_row_slice<AT_ONCE>(K, K.down, mine, tct_row_cells_of(K.down, s),
-                                   mine.first ? x[K.down.at[p]] : 0.0, nullptr,
-                                   K.t, w);
+            tct_row_close<AT_ONCE, NODES>(K, K.down, l, slice,
+                                          first ? x[K.down.at[p]] : 0.0,
+                                          nullptr, K.t, w);
             continue;
         }
-        double *const own = mine.first ? K.t + K.own[p] : nullptr;
-        const double found = tct_row_slice<AT_ONCE>(
-            K, K.up, mine, tct_row_cells_of(K.up, s), 0.0, own, u, w);
-        if (!mine.first) continue;
+        double *const own = first ? K.t + K.own[p] : nullptr;
+        const double found =
+            tct_row_close<AT_ONCE, NODES>(K, K.up, l, slice, 0.0, own, u, w);
+        if (!first) continue;
         y[K.up.at[p]] = found;
         next[p] = tct_unset();
         *own = tct_unset(); /* the rows of L that wait for it are above this */
@@ -54,17 +58,19 @@ static __global__ void clear(const __grid_constant__ tct_rows_kernel K)
     }
 }
 
-extern "C" int tct_rows_resident(void)
+extern "C" int tct_rows_resident(bool nodes)
 {
+    const auto kernel = nodes ? solve<true> : solve<false>;
     int blocks = 0;
-    if (gpu_occupancy(&blocks, solve, TCT_ROWS_THREADS, 0) != GPU_OK) return 0;
+    if (gpu_occupancy(&blocks, kernel, TCT_ROWS_THREADS, 0) != GPU_OK) return 0;
     return blocks;
 }
 
 extern "C" void tct_rows_launch(tacit_queue *q, const tct_rows_kernel *k,
                                 int blocks, const double *x, double *y)
 {
-    solve<<<blocks, TCT_ROWS_THREADS, 0, tct_gpu_of(q)->stream>>>(*k, x, y);
+    const auto kernel = k->near ? solve<true> : solve<false>;
+    kernel<<<blocks, TCT_ROWS_THREADS, 0, tct_gpu_of(q)->stream>>>(*k, x, y);
     tct_gpu_ok(q, gpu_last_error(), "a triangular solve");
 }
 
