@@ -80,14 +80,16 @@ static int64_t iterations_alone(const char *matrix)
 static void ranks_change_few_iterations(void **state)
 {
     (void)state;
-    enum { MATRICES = 7 };
+    enum { MATRICES = 9 };
     static const char *const matrices[MATRICES] = {"like:g3_circuit,150x150",
                                                    "like:g3_circuit,100x100",
                                                    "jump3d:24,1e4,1",
                                                    "tet3d:20,1",
                                                    "poisson3d:31",
                                                    "poisson3d:26",
-                                                   "anisotropic3d:24,0.01"};
+                                                   "anisotropic3d:24,0.01",
+                                                   "elasticity3d:8",
+                                                   "elasticity3d:13x11x9"};
     static const char *const cuts[] = {"contiguous", "metis"};
     for (int i = 0; i < MATRICES; i++) {
         const int64_t alone = iterations_alone(matrices[i]);

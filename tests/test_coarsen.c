@@ -3,9 +3,7 @@
  * beside P' A P of dense matrices, on grids, and where matching has it hard.
  * RUN: np=1,2,3,4
  * THREADS: 3 */
-#include "deals.h"
-#include "precond/amg/coarsen.h"
-#include "precond/amg/places.h"
+#include "aggregates.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -35,41 +33,12 @@ static tacit_matrix *galerkin(const tacit_matrix *A, const tct_aggregates *G)
     return coarse;
 }
 
-static int64_t all_ranks(int64_t value)
-{
-    assert_int_equal(tct_reduce_i64(test_world(), TCT_SUM, 1, &value),
-                     TACIT_OK);
-    return value;
-}
-
 static bool one_rank(void)
 {
     return tacit_world_size(test_world()) == 1;
 }
 
 /* --- dense matrices ------------------------------------------------------------- */
-
-static double *zeros(int64_t n)
-{
-    double *v = calloc((size_t)n + 1, sizeof *v);
-    assert_non_null(v);
-    return v;
-}
-
-static void sum_ranks(double *v, int64_t n)
-{
-    assert_int_equal(tct_reduce_f64(test_world(), TCT_SUM, (size_t)n, v),
-                     TACIT_OK);
-}
-
-/* What each rank has of `mine` [m's rows], by the numbers of `m`. */
-static double *gathered(const tacit_matrix *m, const double *mine)
-{
-    double *all = zeros(m->A.global_rows);
-    for (int64_t i = 0; i < m->A.rows; i++) all[m->A.first + i] = mine[i];
-    sum_ranks(all, m->A.global_rows);
-    return all;
-}
 
 static double *dense(const tacit_matrix *m)
 {
@@ -83,29 +52,6 @@ static double *dense(const tacit_matrix *m)
 }
 
 /* --- what P is ---------------------------------------------------------------- */
-
-/* The aggregate of each row of all ranks, among all. */
-static double *numbers_of(const tacit_matrix *A, const tct_aggregates *G)
-{
-    int64_t starts[5] = {0};
-    double *mine = zeros(A->A.rows);
-    assert_int_equal(tct_places_starts(test_world(), G->coarse, starts),
-                     TACIT_OK);
-    const int64_t first = starts[tacit_world_rank(test_world())];
-    for (int64_t k = 0; k < G->others.count; k++) {
-        const int64_t n = G->others.id[k];
-        assert_true(n < first || n >= first + G->coarse);
-        if (k > 0) assert_true(G->others.id[k - 1] < n);
-    }
-    for (int64_t i = 0; i < A->A.rows; i++) {
-        assert_in_range(G->of[i] + 1, 0, G->coarse + G->others.count);
-        mine[i] =
-            (double)tct_place_number(G->of[i], first, G->coarse, &G->others);
-    }
-    double *all = gathered(A, mine);
-    free(mine);
-    return all;
-}
 
 /* Columns of P are orthonormal, none is empty, and the smooth vector w is P P'w
  * where a row is in an aggregate at all. */
@@ -246,35 +192,6 @@ static void real_matrices(void **state)
 
 /* --- ranks ------------------------------------------------------------------------ */
 
-/* The numbers that aggregates would have if one rank had all rows. */
-static double *indices_of(const tct_aggregates *G)
-{
-    int64_t starts[5] = {0};
-    assert_int_equal(tct_places_starts(test_world(), G->coarse, starts),
-                     TACIT_OK);
-    const int64_t all = starts[tacit_world_size(test_world())];
-    double *index = zeros(all);
-    for (int64_t n = 0; n < G->coarse; n++) {
-        const int64_t number = starts[tacit_world_rank(test_world())] + n;
-        index[number] = (double)(G->index ? G->index[n] : number);
-    }
-    sum_ranks(index, all);
-    return index;
-}
-
-/* Of all rows of `m`, in their original order. */
-static double *in_order(const tacit_matrix *m, const double *number,
-                        const double *index)
-{
-    double *out = zeros(m->A.global_rows);
-    for (int64_t i = 0; i < m->A.rows; i++) {
-        const double of = number[m->A.first + i];
-        out[tct_original(m, i)] = of < 0.0 ? -1.0 : index[(int64_t)of];
-    }
-    sum_ranks(out, m->A.global_rows);
-    return out;
-}
-
 /* `one` has the aggregates that a rank makes which has all rows. */
 static void assert_as_alone(const char *name, deal how, int passes,
                             const tct_aggregates *one)
@@ -282,7 +199,7 @@ static void assert_as_alone(const char *name, deal how, int passes,
     tacit_matrix *m = open_matrix(name);
     deal_out(m, how);
     tct_aggregates G = aggregate(m, NULL, passes);
-    double *number = numbers_of(m, &G), *index = indices_of(&G);
+    double *number = numbers_of(m, &G), *index = indices_of(m->world, &G);
     double *has = in_order(m, number, index);
     assert_int_equal(all_ranks(G.coarse), one->coarse);
     assert_int_equal(G.rounds, one->rounds);
@@ -325,7 +242,7 @@ static void pairs_stand_side_by_side(void **state)
         tacit_matrix *m = make(line_row, N);
         deal_out(m, how);
         tct_aggregates G = aggregate(m, NULL, 1);
-        double *number = numbers_of(m, &G), *index = indices_of(&G);
+        double *number = numbers_of(m, &G), *index = indices_of(m->world, &G);
         double *has = in_order(m, number, index);
         assert_int_equal(all_ranks(G.coarse), N / 2);
         for (int64_t i = 0; i < N; i++) /* the last one joins */

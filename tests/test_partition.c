@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_partition.c - cuts of a matrix, and rows that move.
  * RUN: np=1,2,3,4 */
-#include "rows.h"
+#include "deals.h"
 
 /* --- partitions ----------------------------------------------------------- */
 
@@ -133,6 +133,48 @@ static void metis_moves_rows_and_keeps_blocks(void **state)
     assert_int_equal(tct_matrix_block(m, &block), TACIT_OK);
     assert_int_equal(block, 3);
     tacit_matrix_destroy(&m);
+}
+
+/* One row lacks a column that its neighbours have. */
+static int torn_block_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    const int count = block_row(n, i, cols, vals);
+    return i == n - 2 ? count - 1 : count;
+}
+
+/* ... or a whole block. */
+static int short_block_row(int64_t n, int64_t i, int64_t *cols, double *vals)
+{
+    const int count = block_row(n, i, cols, vals);
+    if (i != n - 2) return count;
+    memmove(cols, cols + 3, (size_t)(count - 3) * sizeof *cols);
+    memmove(vals, vals + 3, (size_t)(count - 3) * sizeof *vals);
+    return count - 3;
+}
+
+/* The blocks of a matrix are what they were, though their rows are anywhere. */
+static void blocks_are_known_wherever_rows_are(void **state)
+{
+    (void)state;
+    static const struct {
+        row_fn row;
+        int64_t n;
+        int block;
+    } rows[] = {{block_row, 3 * 97, 3},       {torn_block_row, 3 * 97, 1},
+                {short_block_row, 3 * 97, 1}, {grid_row, 1600, 1},
+                {pieces_row, 770, 1},         {own_row, 90, 1}};
+    for (size_t k = 0; k < sizeof rows / sizeof *rows; k++)
+        for (deal how = 0; how < DEALS; how++) {
+            tacit_matrix *m = make(rows[k].row, rows[k].n);
+            int before = 0, block = 0;
+            assert_int_equal(tct_matrix_block(m, &before), TACIT_OK);
+            assert_int_equal(before, rows[k].block);
+            deal_out(m, how);
+            deal_out(m, AT_RANDOM);
+            assert_int_equal(tct_matrix_original_block(m, &block), TACIT_OK);
+            assert_int_equal(block, before);
+            tacit_matrix_destroy(&m);
+        }
 }
 
 /* --- boxes ---------------------------------------------------------------- */
@@ -409,6 +451,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(cut_counts_what_an_exchange_costs),
         cmocka_unit_test(metis_cuts_fewer_edges),
         cmocka_unit_test(metis_moves_rows_and_keeps_blocks),
+        cmocka_unit_test(blocks_are_known_wherever_rows_are),
         cmocka_unit_test(boxes_are_boxes_and_cut_little),
         cmocka_unit_test(boxes_of_what_has_moved),
         cmocka_unit_test(boxes_need_a_grid),

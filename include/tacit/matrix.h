@@ -245,20 +245,22 @@ TACIT_API tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
  * elasticity (Vanek, Mandel and Brezina 1996).
  *   points     [rows][dims] the point that each row displaces
  *   component  [rows] in which direction: 0 to dims - 1
- *   modes      [3 or 6][rows] one after the other; rotations are about the mean of
- *              the points, of this rank's rows where each has its own: the space
- *              that they span is the same
+ *   centre     [dims] what rotations are about, NULL: the mean of the points; where
+ *              ranks have rows of their own all must have the same, near the body
+ *   modes      [3 or 6][rows] one after the other
  * Local.  Errors INVALID. */
 TACIT_API tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                               const double *points,
                                               const int *component,
+                                              const double *centre,
                                               double *modes);
 
-/* The same for the rows of `matrix`: where `path` is NULL, by what a gallery matrix
- * of elasticity knows of itself (elasticity3d, mesh: with kind=elasticity), and
- * `*columns` is 0 for any other; or by a file of points, of any format of vectors, a
- * point a line with 2 or 3 coordinates. Each point then has as many rows, one for
- * each direction, that follow one another.
+/* The same for the rows of `matrix`, rotations being about the mean of all ranks'
+ * points: where `path` is NULL, by what a gallery matrix of elasticity knows of
+ * itself (elasticity3d, mesh: with kind=elasticity), and `*columns` is 0 for any
+ * other; or by a file of points, of any format of vectors, a point a line with 2 or 3
+ * coordinates. Each point then has as many rows, one for each direction, that follow
+ * one another.
  *   columns  3 or 6
  *   modes    [*columns * local rows], freed with tacit_matrix_free_vectors
  * Collective.

@@ -75,8 +75,9 @@ typedef struct tacit_precond_options {
                              (tacit_matrix_rigid_body_modes), unless
                              node_rows is 1, or else one vector of ones      */
     const double *near_null; /* [vectors * local rows] what A takes to next
-                             to nothing, vector after vector; borrowed for
-                             the call                                        */
+                             to nothing, vector after vector, each one of all
+                             ranks: rotations are about the same point on all;
+                             borrowed for the call                          */
     const char *precision;   /* of the values on its levels: "double"; "float",
                               rounded to 24 bits; "auto": float where that
                               leaves smooth vectors what they have      */

@@ -65,6 +65,13 @@ void tct_matrix_release_entries(tacit_matrix *m);
  * Collective. */
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
 
+/* The same of the rows and columns as they were numbered before rows were moved,
+ * whoever has them.
+ * Collective.
+ * Memory      24 bytes a row, 16 a column of other ranks.
+ * Errors      INVALID (an operator has taken the entries), NO_MEMORY, COMM. */
+tacit_status tct_matrix_original_block(const tacit_matrix *m, int *out);
+
 /* The point of each row that this rank has, [rows][3], and in which direction the
  * row displaces it, [rows]: of a matrix that is `elastic`. tct_free frees them, also
  * after an error.

@@ -11,13 +11,13 @@ static const char *const what = "the points of rows";
 
 /* --- modes ------------------------------------------------------------------- */
 
-static void find_centre(int dims, int64_t rows, const double *points,
-                        double centre[3])
+/* Of the points of `rows` rows. */
+static void add_points(int dims, int64_t rows, const double *points,
+                       double sum[3])
 {
     for (int d = 0; d < dims; d++) {
-        centre[d] = 0.0;
-        for (int64_t i = 0; i < rows; i++) centre[d] += points[i * dims + d];
-        if (rows > 0) centre[d] /= (double)rows;
+        sum[d] = 0.0;
+        for (int64_t i = 0; i < rows; i++) sum[d] += points[i * dims + d];
     }
 }
 
@@ -30,12 +30,14 @@ static double turn(const double x[3], int p, int q, int c)
 
 tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                     const double *points, const int *component,
-                                    double *modes)
+                                    const double *centre, double *modes)
 {
     REQUIRE(dims >= 1 && dims <= 3 && rows >= 0);
     REQUIRE(rows == 0 || (points && component && modes));
-    double centre[3];
-    find_centre(dims, rows, points, centre);
+    double mean[3];
+    add_points(dims, rows, points, mean);
+    for (int d = 0; d < dims; d++)
+        mean[d] = centre ? centre[d] : mean[d] / (double)(rows ? rows : 1);
     for (int64_t i = 0; i < rows; i++) {
         double x[3] = {0.0}, *to = modes + i;
         const int c = component[i];
@@ -44,7 +46,7 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                  "rigid-body modes: row %lld here has component %d: expected 0 "
                  "to %d",
                  (long long)i, c, dims - 1);
-        for (int d = 0; d < dims; d++) x[d] = points[i * dims + d] - centre[d];
+        for (int d = 0; d < dims; d++) x[d] = points[i * dims + d] - mean[d];
         for (int d = 0; d < dims; d++, to += rows) *to = c == d ? 1.0 : 0.0;
         for (int p = 0; p < dims; p++)
             for (int q = p + 1; q < dims; q++, to += rows)
@@ -211,12 +213,23 @@ static tacit_status read_any(reader *r, const char *path)
 
 /* --- both ---------------------------------------------------------------------- */
 
-static tacit_status make_modes(const reader *r, int *columns, double **out)
+/* Of all ranks' points. */
+static tacit_status find_centre(const reader *r, double centre[3])
+{
+    const double rows = (double)r->m->A.global_rows;
+    add_points(r->dims, r->m->A.rows, r->points, centre);
+    TRY(tct_reduce_f64(r->m->world, TCT_SUM, (size_t)r->dims, centre));
+    for (int d = 0; d < r->dims; d++) centre[d] /= rows > 0.0 ? rows : 1.0;
+    return TACIT_OK;
+}
+
+static tacit_status make_modes(const reader *r, const double *centre,
+                               int *columns, double **out)
 {
     const int k = r->dims == 3 ? 6 : 3;
     TRY(TCT_ALLOC(k * r->m->A.rows, "rigid-body modes", out));
     TRY(tacit_rigid_body_modes(r->dims, r->m->A.rows, r->points, r->component,
-                               *out));
+                               centre, *out));
     *columns = k;
     return TACIT_OK;
 }
@@ -228,14 +241,17 @@ tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
     REQUIRE(matrix && columns && modes);
     TCT_THREADS_AT_MOST(matrix->world->threads);
     reader r = {.m = matrix, .dims = 3};
+    double centre[3];
     *columns = 0;
     *modes = NULL;
     if (!path && !matrix->elastic) return TACIT_OK;
     tacit_status status =
         path ? read_any(&r, path)
              : tct_matrix_points(matrix, &r.points, &r.component);
+    if (status >= 0) status = find_centre(&r, centre);
     if (status >= 0)
-        status = tct_agree(matrix->world, make_modes(&r, columns, modes));
+        status =
+            tct_agree(matrix->world, make_modes(&r, centre, columns, modes));
     TCT_FREE(r.points, r.component);
     if (status < 0) tacit_matrix_free_vectors(modes);
     return status;

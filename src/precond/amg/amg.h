@@ -166,15 +166,15 @@ void tct_amg_send(tct_plan *plan, tacit_queue *q, const double *x, double *y);
 
 struct tct_aggregates;
 
-/* Of a vector of aggregates [made + shares]: sums of rows whose aggregates other
+/* Of a vector of aggregates [made + sent]: sums of rows whose aggregates other
  * ranks keep stand behind those of the aggregates that this rank keeps. */
 typedef struct tct_amg_shares {
-    int64_t made;  /* aggregates that this rank keeps                         */
+    int width;     /* elements of an aggregate                                */
+    int64_t made;  /* elements of the aggregates that this rank keeps         */
     tct_halo halo; /* of the others that it has rows of; without a world there
                       are none on any rank                                    */
     tct_plan *there, *back;
-    tct_sets
-        sets; /* shares that come in, of aggregates that there are some of */
+    tct_sets sets; /* what comes in, of elements that there is some of */
     double *ptr, *list,
         *of; /* numbers; of[made]: the set of each, -1         */
     double *ones, *zeros, *sum;
@@ -186,6 +186,15 @@ tacit_status tct_amg_shares_create(tacit_queue *q,
                                    const struct tct_aggregates *G,
                                    tct_amg_shares *out);
 void tct_amg_shares_free(tacit_queue *q, tct_amg_shares *S);
+/* Elements that go to other ranks, and that come in. */
+static inline int64_t tct_amg_sent(const tct_amg_shares *S)
+{
+    return S->halo.ghosts.count * S->width;
+}
+static inline int64_t tct_amg_received(const tct_amg_shares *S)
+{
+    return S->halo.shared * S->width;
+}
 /* As tct_amg_moves_columns. */
 tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
                                     int columns);

@@ -2,32 +2,20 @@
  * precond/amg/block_galerkin.c - P' A P where P has several columns an
  * aggregate. An aggregate after the other: of each of its rows A P is made, one
  * short vector for each aggregate that the row reaches, and goes with the row's
- * own weights into the block. */
-#include "matrix/directory.h"
+ * own weights into the block. Of an aggregate that another rank keeps the blocks
+ * of what rows are here go to that rank (block_shares.c), which adds them to its own. */
+#include "precond/amg/block_galerkin.h"
 #include "matrix/parallel.h"
-#include "precond/amg/contract.h"
-#include "precond/amg/near_null.h"
 #include <stdlib.h>
 #include <string.h>
 
 static const char *const what = "a matrix of aggregates";
 
-typedef struct {
-    const tacit_matrix *A;
-    const tct_aggregates *G;
-    tct_members m;
-    tct_ghosts ghosts;    /* columns of other ranks                     */
-    double *ghost_weight; /* [ghosts][width]                            */
-    int64_t *ghost_of;    /* [ghosts] aggregates, -1: none              */
-    tct_ghosts others;    /* aggregates of other ranks that are reached */
-    int64_t *starts;      /* [size + 1] first aggregate of each rank    */
-    int64_t before;       /* of the others, those of lower ranks        */
-    int64_t *ptr;         /* [coarse + 1] blocks                        */
-    tct_csr out;
-} galerkin;
+typedef tct_block_product galerkin;
 
-/* All aggregates that are reached are numbered by rank, as everywhere, but
- * without those that are not: lower ranks', this rank's, higher ranks'. */
+/* --- a row of blocks ----------------------------------------------------------- */
+
+/* All aggregates that are reached, among all. */
 static int64_t global_number(const galerkin *g, int64_t r)
 {
     const int64_t own = r - g->before;
@@ -36,75 +24,11 @@ static int64_t global_number(const galerkin *g, int64_t r)
                               : g->others.id[r - g->G->coarse];
 }
 
-/* --- what other ranks have --------------------------------------------------- */
-
-static tacit_status allocate(galerkin *g)
-{
-    const tct_csr *A = &g->A->A;
-    TRY(tct_matrix_require_entries(g->A));
-    TRY(tct_ghosts_find(A, 1, A->first, A->first + A->rows, &g->ghosts));
-    TRY(TCT_ALLOC(g->A->world->size + 1, what, &g->starts));
-    TRY(TCT_ALLOC(g->ghosts.count, what, &g->ghost_of));
-    TRY(TCT_ALLOC(g->ghosts.count, what, &g->others.id));
-    TRY(TCT_ALLOC(g->ghosts.count * g->G->width, what, &g->ghost_weight));
-    return tct_list_members(A->rows, g->G->of, g->G->coarse, &g->m);
-}
-
-/* Global numbers of the aggregates of this rank's rows, and those of ghosts. */
-static tacit_status ask_aggregates(galerkin *g)
-{
-    tacit_world *w = g->A->world;
-    const int64_t rows = g->G->rows;
-    int64_t *number = NULL;
-    tacit_status status = tct_agree(w, TCT_ALLOC(rows, what, &number));
-    for (int64_t i = 0; status >= 0 && i < rows; i++)
-        number[i] = g->G->of[i] < 0 ? -1 : g->starts[w->rank] + g->G->of[i];
-    if (status >= 0)
-        status = tct_ask(w, g->A->starts, number, g->ghosts.count, g->ghosts.id,
-                         g->ghost_of);
-    tct_free(number);
-    return status;
-}
-
 static int ascending(const void *a, const void *b)
 {
     const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
     return (x > y) - (x < y);
 }
-
-static void list_others(galerkin *g)
-{
-    tct_ghosts *o = &g->others;
-    const int64_t first = g->starts[g->A->world->rank];
-    for (int64_t e = 0; e < g->ghosts.count; e++)
-        if (g->ghost_of[e] >= 0) o->id[o->count++] = g->ghost_of[e];
-    if (o->count > 0) qsort(o->id, (size_t)o->count, sizeof *o->id, ascending);
-    int64_t kept = 0;
-    for (int64_t e = 0; e < o->count; e++)
-        if (e == 0 || o->id[e] != o->id[e - 1]) o->id[kept++] = o->id[e];
-    o->count = kept;
-    while (g->before < kept && o->id[g->before] < first) g->before++;
-    for (int64_t e = 0; e < g->ghosts.count; e++) {
-        if (g->ghost_of[e] < 0) continue;
-        const int64_t place = tct_ghost_place(o, g->ghost_of[e]);
-        g->ghost_of[e] = place < g->before ? place : place + g->G->coarse;
-    }
-}
-
-static tacit_status ask(galerkin *g)
-{
-    tacit_world *w = g->A->world;
-    TRY(tct_allgather(w, sizeof g->G->coarse, &g->G->coarse, g->starts + 1));
-    g->starts[0] = 0;
-    for (int r = 0; r < w->size; r++) g->starts[r + 1] += g->starts[r];
-    TRY(ask_aggregates(g));
-    TRY(tct_ask_rows(w, g->A->starts, g->G->width, g->G->weight,
-                     g->ghosts.count, g->ghosts.id, g->ghost_weight));
-    list_others(g);
-    return TACIT_OK;
-}
-
-/* --- a row of blocks ----------------------------------------------------------- */
 
 /* What a thread needs: of the aggregates that are reached, which block of the row
  * at hand is theirs, if it is one of this row; and, of one row of A, A P. */
@@ -122,31 +46,56 @@ static inline int64_t reach(const galerkin *g, int64_t col,
 {
     const int64_t j = col - g->A->A.first, k = g->G->width;
     if (j >= 0 && j < g->A->A.rows) {
+        const int32_t of = g->G->of[j];
         *weight = g->G->weight + j * k;
-        return g->G->of[j] < 0 ? -1 : g->before + g->G->of[j];
+        if (of < 0) return -1;
+        return of < g->G->coarse ? g->before + of
+                                 : g->share_place[of - g->G->coarse];
     }
-    const int64_t e = tct_ghost_place(&g->ghosts, col);
+    const int64_t e = tct_ghost_place(&g->G->halo.ghosts, col);
     *weight = g->ghost_weight + e * k;
-    return g->ghost_of[e];
+    return g->ghost_place[e];
 }
 
-/* How many blocks the row of aggregate `a` has; they are listed in t->met unless
- * that is NULL. `from` grows with a. */
-static int64_t meet(const galerkin *g, int64_t a, int64_t from, bench *t)
+/* A block in the column of `r`, unless there is one; how many there are now. */
+static inline int64_t meet_one(int64_t r, int64_t from, int64_t count, bench *t)
+{
+    if (r < 0 || t->block[r] >= from) return count;
+    t->block[r] = from + count;
+    if (t->met) t->met[count] = r;
+    return count + 1;
+}
+
+/* How many blocks the row of aggregate `s` has; they are listed in t->met unless
+ * that is NULL. `from` grows with s. */
+static int64_t meet(const galerkin *g, int64_t s, int64_t from, bench *t)
 {
     const tct_csr *A = &g->A->A;
     const double *weight;
     int64_t count = 0;
-    for (int64_t at = g->m.begin[a]; at < g->m.begin[a + 1]; at++) {
+    for (int64_t at = g->m.begin[s]; at < g->m.begin[s + 1]; at++) {
         const int64_t i = g->m.member[at];
-        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
-            const int64_t r = reach(g, tct_csr_col(A, e), &weight);
-            if (r < 0 || t->block[r] >= from) continue;
-            t->block[r] = from + count;
-            if (t->met) t->met[count] = r;
-            count++;
-        }
+        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++)
+            count =
+                meet_one(reach(g, tct_csr_col(A, e), &weight), from, count, t);
     }
+    if (s >= g->G->coarse) return count;
+    for (int64_t n = g->in.begin[s]; n < g->in.begin[s + 1]; n++) {
+        const int64_t *begin = g->theirs.begin + g->in.member[n];
+        const double *word = g->theirs.word + begin[0];
+        for (int64_t b = 0; b < tct_block_count(g, begin[1] - begin[0]); b++)
+            count = meet_one(tct_block_get(word + b), from, count, t);
+    }
+    return count;
+}
+
+/* The same ascending, each where it stands in the row. */
+static int64_t meet_in_order(const galerkin *g, int64_t s, int64_t from,
+                             bench *t)
+{
+    const int64_t count = meet(g, s, from, t);
+    qsort(t->met, (size_t)count, sizeof *t->met, ascending);
+    for (int64_t b = 0; b < count; b++) t->block[t->met[b]] = from + b;
     return count;
 }
 
@@ -186,6 +135,38 @@ static void add_row(const galerkin *g, const double *p, int64_t length,
     }
 }
 
+/* What own rows of aggregate `s` come to, of rows with `length` entries. */
+static void add_rows(const galerkin *g, int64_t s, int64_t from, int64_t length,
+                     bench *t, double *val)
+{
+    const int64_t k = g->G->width;
+    for (int64_t e = 0; e < length * k; e++) val[e] = 0.0;
+    for (int64_t n = g->m.begin[s]; n < g->m.begin[s + 1]; n++) {
+        const int64_t i = g->m.member[n];
+        const int64_t touched = multiply_row(g, i, from, t);
+        add_row(g, g->G->weight + i * k, length, touched, t, val);
+    }
+}
+
+/* What other ranks' rows of aggregate `a` have come to, rank by rank. */
+static void add_lists(const galerkin *g, int64_t a, int64_t from,
+                      int64_t length, const bench *t, double *val)
+{
+    const int64_t k = g->G->width;
+    for (int64_t n = g->in.begin[a]; n < g->in.begin[a + 1]; n++) {
+        const int64_t *begin = g->theirs.begin + g->in.member[n];
+        const double *word = g->theirs.word + begin[0];
+        const int64_t count = tct_block_count(g, begin[1] - begin[0]);
+        for (int64_t b = 0; b < count; b++) {
+            const int64_t to = t->block[tct_block_get(word + b)] - from;
+            const double *block = word + count + b * k;
+            for (int64_t c = 0; c < k; c++)
+                for (int64_t d = 0; d < k; d++)
+                    val[c * length + to * k + d] += block[c * count * k + d];
+        }
+    }
+}
+
 /* Where P has no column its row of the product is 0: the largest diagonal entry of
  * the others stands there. */
 static void complete(const galerkin *g, int64_t a, int64_t length,
@@ -208,29 +189,34 @@ static void fill_row(galerkin *g, int64_t a, bench *t)
 {
     tct_csr *out = &g->out;
     const int64_t k = g->G->width, from = g->ptr[a];
-    const int64_t count = meet(g, a, from, t), length = count * k;
+    const int64_t length = k * meet_in_order(g, a, from, t);
     int64_t at = out->ptr[a * k];
     double *val = out->val + at;
-    qsort(t->met, (size_t)count, sizeof *t->met, ascending);
-    for (int64_t b = 0; b < count; b++) t->block[t->met[b]] = from + b;
     for (int64_t e = 0; e < length * k; e++) {
         const int64_t b = e % length / k;
-        val[e] = 0.0;
         tct_csr_set_col(out, at++, global_number(g, t->met[b]) * k + e % k);
     }
-    for (int64_t n = g->m.begin[a]; n < g->m.begin[a + 1]; n++) {
-        const int64_t i = g->m.member[n];
-        const int64_t touched = multiply_row(g, i, from, t);
-        add_row(g, g->G->weight + i * k, length, touched, t, val);
-    }
+    add_rows(g, a, from, length, t, val);
+    add_lists(g, a, from, length, t, val);
     complete(g, a, length, t->block[g->before + a] - from, val);
+}
+
+/* Those of a share, to be sent. */
+static void fill_share(galerkin *g, int64_t s, bench *t)
+{
+    const int64_t from = g->mine.begin[s - g->G->coarse];
+    const int64_t count = meet_in_order(g, s, from, t);
+    double *word = g->mine.word + from;
+    for (int64_t b = 0; b < count; b++)
+        tct_block_set(word + b, global_number(g, t->met[b]));
+    add_rows(g, s, from, count * g->G->width, t, word + count);
 }
 
 /* --- all ------------------------------------------------------------------------ */
 
 static bool open_bench(const galerkin *g, int64_t widest, bench *t)
 {
-    const int64_t reached = g->G->coarse + g->others.count;
+    const int64_t reached = tct_block_reached(g);
     *t = (bench){.block = tct_alloc((size_t)reached * sizeof *t->block)};
     for (int64_t r = 0; t->block && r < reached; r++) t->block[r] = -1;
     if (widest == 0) return t->block != NULL;
@@ -242,8 +228,24 @@ static bool open_bench(const galerkin *g, int64_t widest, bench *t)
     return t->block && t->met && t->sum && t->touched && t->row;
 }
 
-/* Count the blocks of each aggregate where `widest` is 0, and fill them. */
-static tacit_status go_through(galerkin *g, int64_t widest)
+/* Own aggregates are [0, coarse), shares what follows. */
+typedef struct {
+    int64_t first, last;
+    int64_t *count; /* [last - first] blocks of each */
+} range;
+
+static range own_aggregates(const galerkin *g)
+{
+    return (range){0, g->G->coarse, g->ptr + 1};
+}
+
+static range shares(const galerkin *g)
+{
+    return (range){g->G->coarse, tct_block_sets(g), g->mine.begin + 1};
+}
+
+/* Count the blocks of each of `r` where `widest` is 0, and fill them. */
+static tacit_status go_through(galerkin *g, range r, int64_t widest)
 {
     bool starved = false;
     TCT_OMP(omp parallel reduction(|| : starved))
@@ -252,11 +254,12 @@ static tacit_status go_through(galerkin *g, int64_t widest)
         const bool fine = open_bench(g, widest, &t);
         starved = !fine;
         TCT_OMP(omp for schedule(static))
-        for (int64_t a = 0; a < g->G->coarse; a++) {
-            const int64_t mark = a * (g->G->coarse + g->others.count);
+        for (int64_t s = r.first; s < r.last; s++) {
+            const int64_t mark = s * tct_block_reached(g);
             if (!fine) continue;
-            if (widest == 0) g->ptr[a + 1] = meet(g, a, mark, &t);
-            else fill_row(g, a, &t);
+            if (widest == 0) r.count[s - r.first] = meet(g, s, mark, &t);
+            else if (s < g->G->coarse) fill_row(g, s, &t);
+            else fill_share(g, s, &t);
         }
         TCT_FREE(t.block, t.met, t.sum, t.touched, t.row);
     }
@@ -264,14 +267,30 @@ static tacit_status go_through(galerkin *g, int64_t widest)
     return TACIT_OK;
 }
 
-/* Places for all rows, k of each aggregate; the most blocks of any. */
-static tacit_status make_room(galerkin *g, int64_t *widest)
+static int64_t widest_of(range r)
+{
+    int64_t widest = 1;
+    for (int64_t k = 0; k < r.last - r.first; k++)
+        if (r.count[k] > widest) widest = r.count[k];
+    return widest;
+}
+
+static tacit_status multiply_shares(galerkin *g)
+{
+    const range r = shares(g);
+    if (r.first == r.last) return tct_block_make_room(g);
+    TRY(go_through(g, r, 0));
+    const int64_t widest = widest_of(r);
+    TRY(tct_block_make_room(g));
+    return go_through(g, r, widest);
+}
+
+/* Places for all rows, k of each aggregate. */
+static tacit_status make_room(galerkin *g)
 {
     const int64_t k = g->G->width, coarse = g->G->coarse;
-    *widest = 1;
     for (int64_t a = 0; a < coarse; a++) {
         const int64_t count = g->ptr[a + 1];
-        if (count > *widest) *widest = count;
         for (int64_t c = 0; c < k; c++)
             g->out.ptr[a * k + c + 1] = g->out.ptr[a * k + c] + count * k;
         g->ptr[a + 1] += g->ptr[a];
@@ -279,20 +298,26 @@ static tacit_status make_room(galerkin *g, int64_t *widest)
     return tct_csr_entries(&g->out, g->out.ptr[coarse * k]);
 }
 
-static tacit_status multiply(galerkin *g)
+static tacit_status multiply_own(galerkin *g)
 {
-    tacit_world *w = g->A->world;
+    const tacit_world *w = g->A->world;
     const int64_t k = g->G->width, coarse = g->G->coarse;
-    int64_t widest = 0;
-    TRY(tct_agree(w, allocate(g)));
-    TRY(ask(g));
+    const int64_t all = g->starts[w->size] * k, first = g->starts[w->rank] * k;
     TRY(TCT_ALLOC(coarse + 1, what, &g->ptr));
     g->ptr[0] = 0;
-    const int64_t all = g->starts[w->size] * k, first = g->starts[w->rank] * k;
     TRY(tct_csr_rows(&g->out, all, all, first, coarse * k));
-    TRY(go_through(g, 0));
-    TRY(make_room(g, &widest));
-    return go_through(g, widest);
+    TRY(go_through(g, own_aggregates(g), 0));
+    const int64_t widest = widest_of(own_aggregates(g));
+    TRY(make_room(g));
+    return go_through(g, own_aggregates(g), widest);
+}
+
+static tacit_status multiply(galerkin *g)
+{
+    TRY(tct_block_open(g));
+    TRY(tct_agree(g->A->world, multiply_shares(g)));
+    TRY(tct_block_trade(g));
+    return multiply_own(g);
 }
 
 tacit_status tct_block_galerkin(const tacit_matrix *A, const tct_aggregates *G,
@@ -301,10 +326,7 @@ tacit_status tct_block_galerkin(const tacit_matrix *A, const tct_aggregates *G,
     TCT_THREADS_AT_MOST(A->world->threads);
     galerkin g = {.A = A, .G = G};
     const tacit_status status = multiply(&g);
-    tct_ghosts_clear(&g.ghosts);
-    tct_ghosts_clear(&g.others);
-    tct_members_clear(&g.m);
-    TCT_FREE(g.ghost_weight, g.ghost_of, g.starts, g.ptr);
+    tct_block_close(&g);
     TRY(tct_matrix_adopt(A->world, status, &g.out, coarse));
     (*coarse)->format = "galerkin";
     return TACIT_OK;

@@ -17,9 +17,8 @@
  * columns of P are orthonormal. Aggregates are of rows of any ranks; each is kept,
  * and numbered, by the rank of its first row. From `coarse` on of[i] is one of
  * others.id, numbers of other ranks' aggregates among all. With several smooth
- * vectors an aggregate is of rows of one rank and has as many columns
- * (near_null.h), numbered one behind the other, of which some may be 0. To none
- * belong rows that smoothing alone solves for, of which next to nothing is off the
+ * vectors an aggregate has as many columns (near_null.h), numbered one behind the
+ * other, of which some may be 0. To none belong rows that smoothing alone solves for, of which next to nothing is off the
  * diagonal, and those where the smooth vector is 0: it may be that there are no
  * aggregates at all. */
 typedef struct tct_aggregates {
@@ -30,9 +29,9 @@ typedef struct tct_aggregates {
     tct_ghosts others;
     double
         *smooth; /* [coarse + others][width][width] P' of the smooth vectors */
-    int64_t *index; /* [coarse] see tct_aggregate; NULL: as numbered       */
+    int64_t *index; /* [coarse][width] see tct_aggregate; NULL: as numbered */
     int rounds;     /* of matching, in all passes: the most of any rank    */
-    /* For tct_galerkin alone: the last pass's matrix, and the aggregate of each of
+    /* For products alone: the last pass's matrix, and the aggregate of each of
      * its rows; without rows after a single pass. */
     tct_csr B;
     int32_t *up; /* [B.rows] as `of` */
@@ -64,7 +63,7 @@ tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
                            const int64_t *index, const tct_coarsening *how,
                            tct_aggregates *out);
 void tct_aggregates_free(tct_aggregates *G);
-/* What only tct_galerkin needs. */
+/* What only products need. */
 void tct_aggregates_forget(tct_aggregates *G);
 
 /* P' A P with global numbers of aggregates, in the order of ranks, from what G

@@ -17,7 +17,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
     if (L->down.shares.there)
         bytes += 12.0 * (double)L->down.shares.made +
-                 36.0 * (double)L->down.shares.halo.shared;
+                 36.0 * (double)tct_amg_received(&L->down.shares);
     if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;

@@ -17,11 +17,13 @@ static int ascending(const void *a, const void *b)
 tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, tct_ghosts *out)
 {
     tct_ghosts g = {0};
+    bool sorted = true;
     *out = g;
     if (count == 0) return TACIT_OK;
     TRY(TCT_ALLOC(count, what, &g.id));
     memcpy(g.id, ids, (size_t)count * sizeof *ids);
-    qsort(g.id, (size_t)count, sizeof *g.id, ascending);
+    for (int64_t k = 1; k < count && sorted; k++) sorted = ids[k - 1] <= ids[k];
+    if (!sorted) qsort(g.id, (size_t)count, sizeof *g.id, ascending);
     for (int64_t k = 0; k < count; k++)
         if (k == 0 || g.id[k] != g.id[k - 1]) g.id[g.count++] = g.id[k];
     *out = g;
@@ -128,4 +130,87 @@ tacit_status tct_halo_return(const tct_halo *h, const void *ghost)
     count_bytes(h, 1);
     return tct_alltoallv(h->world, h->bytes + h->world->size, ghost, h->bytes,
                          h->out);
+}
+
+tacit_status tct_halo_bring_rows(const tct_halo *h, int words, const void *own,
+                                 void *ghost)
+{
+    const size_t row = WORD * (size_t)words;
+    char *out = NULL;
+    if (h->alone) return TACIT_OK;
+    tacit_status status =
+        tct_agree(h->world, TCT_ALLOC(h->shared * (int64_t)row, what, &out));
+    if (status >= 0) {
+        for (int64_t k = 0; k < h->shared; k++)
+            memcpy(out + (size_t)k * row,
+                   (const char *)own + (size_t)h->row[k] * row, row);
+        count_bytes(h, words);
+        status = tct_alltoallv(h->world, h->bytes, out,
+                               h->bytes + h->world->size, ghost);
+    }
+    tct_free(out);
+    return status;
+}
+
+/* --- lists --------------------------------------------------------------------- */
+
+/* Bytes of the lists of `items` [size] items to or from each rank. */
+static void list_bytes(const tct_halo *h, const int64_t *items,
+                       const int64_t *begin, int64_t *bytes)
+{
+    int64_t at = 0;
+    for (int r = 0; r < h->world->size; at += items[r++])
+        bytes[r] = (begin[at + items[r]] - begin[at]) * WORD;
+}
+
+/* Room for lists as long as h->out says. */
+static tacit_status open_lists(const tct_halo *h, tct_halo_lists *l)
+{
+    TRY(TCT_ALLOC(h->shared + 1, what, &l->begin));
+    l->begin[0] = 0;
+    for (int64_t k = 0; k < h->shared; k++)
+        l->begin[k + 1] = l->begin[k] + h->out[k];
+    return TCT_ALLOC(l->begin[h->shared], what, &l->word);
+}
+
+static tacit_status tell_lengths(const tct_halo *h, const tct_halo_lists *ghost)
+{
+    int64_t *length = NULL;
+    tacit_status status =
+        tct_agree(h->world, TCT_ALLOC(h->ghosts.count, what, &length));
+    for (int64_t k = 0; status >= 0 && k < h->ghosts.count; k++)
+        length[k] = ghost->begin[k + 1] - ghost->begin[k];
+    if (status >= 0) status = tct_halo_return(h, length);
+    tct_free(length);
+    return status;
+}
+
+tacit_status tct_halo_return_lists(const tct_halo *h,
+                                   const tct_halo_lists *ghost,
+                                   tct_halo_lists *out)
+{
+    int64_t *const to = h->bytes, *const from = h->bytes + h->world->size;
+    *out = (tct_halo_lists){.begin = NULL};
+    TRY(tell_lengths(h, ghost));
+    TRY(tct_agree(h->world, open_lists(h, out)));
+    if (h->alone) return TACIT_OK;
+    list_bytes(h, h->from, ghost->begin, to);
+    list_bytes(h, h->to, out->begin, from);
+    return tct_alltoallv(h->world, to, ghost->word, from, out->word);
+}
+
+tacit_status tct_halo_trade_lists(const tct_halo *h, const tct_halo_lists *own,
+                                  tct_halo_lists *ghost)
+{
+    int64_t *const to = h->bytes, *const from = h->bytes + h->world->size;
+    if (h->alone) return TACIT_OK;
+    list_bytes(h, h->to, own->begin, to);
+    list_bytes(h, h->from, ghost->begin, from);
+    return tct_alltoallv(h->world, to, own->word, from, ghost->word);
+}
+
+void tct_halo_lists_clear(tct_halo_lists *l)
+{
+    TCT_FREE(l->begin, l->word);
+    *l = (tct_halo_lists){.begin = NULL};
 }

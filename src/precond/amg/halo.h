@@ -4,6 +4,7 @@
  *
  *     tct_halo_of_columns(world, starts, A, &h);   ghosts: columns of others
  *     tct_halo_bring(&h, own, ghost);              a word of each
+ *     tct_halo_return_lists(&h, &mine, &theirs);   as many as each has, back
  *     tct_halo_close(&h); */
 #ifndef TCT_HALO_H
 #define TCT_HALO_H
@@ -40,10 +41,35 @@ void tct_halo_close(tct_halo *h);
 tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost);
 /* The same of what `own` has of each row of this rank, a word. */
 tacit_status tct_halo_bring(const tct_halo *h, const void *own, void *ghost);
+/* The same of rows of any number of words: `own` [rows][words].
+ * Memory      what is sent, once.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_halo_bring_rows(const tct_halo *h, int words, const void *own,
+                                 void *ghost);
 /* The other way about, a word each: from `ghost` [ghosts] to h->out. */
 tacit_status tct_halo_return(const tct_halo *h, const void *ghost);
 
-/* `ids` ascending, each once. Errors NO_MEMORY. */
+/* Words of each of some items, one item behind the other. */
+typedef struct tct_halo_lists {
+    int64_t *begin; /* [items + 1] */
+    double *word;   /* doubles, or numbers that were copied there */
+} tct_halo_lists;
+
+/* From lists of the ghosts, in their order, to those of h->row. *out is to be freed
+ * by tct_halo_lists_clear, also after an error.
+ * Memory      what comes in.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_halo_return_lists(const tct_halo *h,
+                                   const tct_halo_lists *ghost,
+                                   tct_halo_lists *out);
+/* From lists of h->row to those of the ghosts, whose lengths are known on both
+ * sides.
+ * Collective.  Errors COMM. */
+tacit_status tct_halo_trade_lists(const tct_halo *h, const tct_halo_lists *own,
+                                  tct_halo_lists *ghost);
+void tct_halo_lists_clear(tct_halo_lists *l);
+
+/* `ids`, of whatever order, ascending, each once. Errors NO_MEMORY. */
 tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, tct_ghosts *out);
 
 #endif

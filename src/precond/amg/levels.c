@@ -65,7 +65,7 @@ static int64_t room_of(const growth *g)
 {
     if (is_finest(g)) return g->rows;
     const tct_amg_transfer *above = &g->M->level[g->M->levels - 2].down;
-    return g->rows + (above->moves.to ? 0 : above->shares.halo.ghosts.count);
+    return g->rows + (above->moves.to ? 0 : tct_amg_sent(&above->shares));
 }
 
 static tacit_status open_level(growth *g, tct_amg_level *L)
@@ -276,12 +276,11 @@ static tacit_status recall(const growth *g, int level, tct_aggregates *G)
     return copy_smooth(L->smooth, smooth_of(G), &G->smooth);
 }
 
-/* What products need: of aggregates of rows, who has the columns of others. */
+/* What products need. */
 static tacit_status aggregate_again(const growth *g, tct_aggregates *G)
 {
     tacit_world *w = g->A->world;
     TRY(tct_agree(w, recall(g, g->M->levels - 1, G)));
-    if (g->near.vectors > 0) return TACIT_OK;
     return tct_halo_of_columns(w, g->m->starts, &g->m->A, &G->halo);
 }
 
@@ -429,7 +428,8 @@ static tacit_status descend(growth *g, next_level *next)
     g->own = next->matrix;
     next->matrix = NULL;
     set_size(g, g->own);
-    if (g->near.vectors > 0) return tct_near_null_next(&g->near, &next->G);
+    if (g->near.vectors > 0)
+        return tct_near_null_next(&g->near, &next->G, g->index);
     tct_free(g->smooth);
     g->smooth = next->G.smooth;
     next->G.smooth = NULL;

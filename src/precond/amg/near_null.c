@@ -9,56 +9,14 @@ static const char *const what = "near-null vectors";
 
 /* --- nodes ------------------------------------------------------------------- */
 
-/* Does row `i` of this rank begin a node? */
-typedef struct {
-    const tacit_matrix *m;
-    int block;            /* rows of a node, in the original numbering; or */
-    const double *points; /* [rows][3] */
-    const int *component; /* [rows] ascending in a node */
-} node_rule;
-
-static bool begins(const node_rule *r, int64_t i)
-{
-    if (i == 0) return true;
-    if (!r->points)
-        return tct_original(r->m, i) / r->block !=
-               tct_original(r->m, i - 1) / r->block;
-    return r->component[i] <= r->component[i - 1] ||
-           memcmp(r->points + 3 * i, r->points + 3 * (i - 1),
-                  3 * sizeof *r->points) != 0;
-}
-
-static tacit_status list_nodes(const node_rule *r, tct_near_null *B)
-{
-    const int64_t rows = r->m->A.rows;
-    if (rows > INT32_MAX)
-        FAIL(TACIT_UNSUPPORTED,
-             "preconditioner amg: %lld rows on one rank: use more ranks",
-             (long long)rows);
-    TRY(TCT_ALLOC(rows + 1, what, &B->begin));
-    B->nodes = 0;
-    for (int64_t i = 0; i < rows; i++)
-        if (begins(r, i)) B->begin[B->nodes++] = (int32_t)i;
-    B->begin[B->nodes] = (int32_t)rows;
-    return TACIT_OK;
-}
-
 /* As told; by the points that the matrix knows; or by its pattern. */
 static tacit_status find_nodes(const tacit_matrix *m, int block,
                                tct_near_null *B)
 {
-    node_rule r = {.m = m, .block = block};
-    double *points = NULL;
-    int *component = NULL;
-    tacit_status status = TACIT_OK;
-    if (block == 0 && m->elastic)
-        status = tct_matrix_points(m, &points, &component);
-    else if (block == 0) status = tct_matrix_block(m, &r.block);
-    r.points = points;
-    r.component = component;
-    if (status >= 0) status = tct_agree(m->world, list_nodes(&r, B));
-    TCT_FREE(points, component);
-    return status;
+    enum { ROWS_ON_GRID = 3 };
+    if (block == 0 && m->elastic && !m->points) block = ROWS_ON_GRID;
+    if (block == 0 && !m->elastic) TRY(tct_matrix_original_block(m, &block));
+    return tct_near_null_nodes(m, block, B);
 }
 
 /* --- vectors ----------------------------------------------------------------- */
@@ -148,19 +106,24 @@ tacit_status tct_near_null_open(const tacit_matrix *m,
     return status;
 }
 
-tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G)
+tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
+                                const int64_t *index)
 {
-    const int32_t k = (int32_t)B->vectors;
-    TCT_FREE(B->begin, B->value);
+    const int k = B->vectors;
+    tct_near_null_clear(B);
     *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
     G->smooth = NULL;
-    TRY(TCT_ALLOC(B->nodes + 1, what, &B->begin));
-    for (int64_t n = 0; n <= B->nodes; n++) B->begin[n] = (int32_t)n * k;
+    TRY(TCT_ALLOC(B->nodes * k, what, &B->node));
+    for (int64_t i = 0; i < B->nodes * k; i++) B->node[i] = (int32_t)(i / k);
+    if (!index) return TACIT_OK;
+    TRY(TCT_ALLOC(B->nodes, what, &B->number));
+    for (int64_t n = 0; n < B->nodes; n++) B->number[n] = index[n * k] / k;
     return TACIT_OK;
 }
 
 void tct_near_null_clear(tct_near_null *B)
 {
-    TCT_FREE(B->begin, B->value);
+    TCT_FREE(B->value, B->node, B->number);
+    tct_ghosts_clear(&B->others);
     *B = (tct_near_null){.vectors = 0};
 }

@@ -12,7 +12,7 @@ static const char *const what = "aggregates of several ranks";
 
 /* --- what is added to what ------------------------------------------------------ */
 
-/* Shares that come in, by the aggregates that they are added to. */
+/* What comes in, by the elements that it is added to. */
 typedef struct {
     int32_t *of;         /* [made] of these, the set of each, -1 */
     int32_t *ptr, *list; /* [made + 1], [shares] */
@@ -34,12 +34,19 @@ static tacit_status open_lists(int64_t made, int64_t shares, lists *l)
     return TACIT_OK;
 }
 
-/* Returns how many sets there are. */
-static int64_t fill_lists(const tct_halo *h, int64_t made, lists *l)
+/* The element that what comes in `k`-th is added to. */
+static int64_t target_of(const tct_amg_shares *S, int64_t k)
 {
+    return (int64_t)S->halo.row[k / S->width] * S->width + k % S->width;
+}
+
+/* Returns how many sets there are. */
+static int64_t fill_lists(const tct_amg_shares *S, lists *l)
+{
+    const int64_t made = S->made, received = tct_amg_received(S);
     int64_t sets = 0, end = 0;
     for (int64_t n = 0; n < made; n++) l->of[n] = 0;
-    for (int64_t k = 0; k < h->shared; k++) l->of[h->row[k]]++;
+    for (int64_t k = 0; k < received; k++) l->of[target_of(S, k)]++;
     for (int64_t n = 0; n < made; n++) {
         const int32_t shares = l->of[n];
         l->of[n] = shares > 0 ? (int32_t)sets : -1;
@@ -47,8 +54,8 @@ static int64_t fill_lists(const tct_halo *h, int64_t made, lists *l)
         l->ptr[sets++] = (int32_t)end;
         end += shares;
     }
-    for (int64_t k = 0; k < h->shared; k++)
-        l->list[l->ptr[l->of[h->row[k]]]++] = (int32_t)k;
+    for (int64_t k = 0; k < received; k++)
+        l->list[l->ptr[l->of[target_of(S, k)]]++] = (int32_t)k;
     for (int64_t s = sets; s > 0; s--) l->ptr[s] = l->ptr[s - 1];
     l->ptr[0] = 0;
     return sets;
@@ -56,10 +63,10 @@ static int64_t fill_lists(const tct_halo *h, int64_t made, lists *l)
 
 static tacit_status put_lists(tacit_queue *q, const lists *l, tct_amg_shares *S)
 {
-    const size_t made = (size_t)S->made, shares = (size_t)S->halo.shared;
+    const size_t made = (size_t)S->made, shares = (size_t)tct_amg_received(S);
     const size_t most = made > shares ? made : shares;
     S->sets.width = 1;
-    S->sets.elements = S->halo.shared;
+    S->sets.elements = tct_amg_received(S);
     TRY(tct_amg_put(q, (size_t)S->sets.count + 1, l->ptr, &S->ptr));
     TRY(tct_amg_put(q, shares, l->list, &S->list));
     TRY(tct_amg_put(q, made, l->of, &S->of));
@@ -73,9 +80,9 @@ static tacit_status put_lists(tacit_queue *q, const lists *l, tct_amg_shares *S)
 static tacit_status list_shares(tacit_queue *q, tct_amg_shares *S)
 {
     lists l;
-    tacit_status status = open_lists(S->made, S->halo.shared, &l);
+    tacit_status status = open_lists(S->made, tct_amg_received(S), &l);
     if (status >= 0) {
-        S->sets.count = fill_lists(&S->halo, S->made, &l);
+        S->sets.count = fill_lists(S, &l);
         status = put_lists(q, &l, S);
     }
     TCT_FREE(l.of, l.ptr, l.list, l.ones, l.zeros);
@@ -84,18 +91,20 @@ static tacit_status list_shares(tacit_queue *q, tct_amg_shares *S)
 
 /* --- messages ------------------------------------------------------------------- */
 
-/* `count` [ranks] elements to or from each; how many channels that are. */
-static int list_channels(int ranks, const int64_t *count, tct_channel *out)
+/* `count` [ranks] aggregates of `width` elements to or from each; how many channels
+ * that are. */
+static int list_channels(int ranks, int width, const int64_t *count,
+                         tct_channel *out)
 {
     int n = 0;
     for (int r = 0; r < ranks; r++)
         if (count[r] > 0)
-            out[n++] = (tct_channel){.peer = r, .count = count[r]};
+            out[n++] = (tct_channel){.peer = r, .count = count[r] * width};
     return n;
 }
 
-/* Elements `index`, as many to each rank as `to` says. */
-static tacit_status plan(tacit_queue *q, const int64_t *to,
+/* Elements `index`, of as many aggregates to each rank as `to` says. */
+static tacit_status plan(tacit_queue *q, int width, const int64_t *to,
                          const int32_t *index, const int64_t *from, int columns,
                          tct_plan **out)
 {
@@ -105,8 +114,8 @@ static tacit_status plan(tacit_queue *q, const int64_t *to,
     if (status >= 0) status = TCT_ALLOC(q->ranks, what, &recv);
     status = tct_agree(q->world, status);
     if (status >= 0) {
-        sends = list_channels(q->ranks, to, send);
-        recvs = list_channels(q->ranks, from, recv);
+        sends = list_channels(q->ranks, width, to, send);
+        recvs = list_channels(q->ranks, width, from, recv);
         status = tct_plan_from_lists(q, sends, send, index, recvs, recv,
                                      columns, out);
     }
@@ -119,12 +128,30 @@ static tacit_status plan_there(const tct_amg_shares *S, tacit_queue *q,
                                int columns, tct_plan **out)
 {
     const tct_halo *h = &S->halo;
+    const int64_t sent = tct_amg_sent(S);
+    int32_t *index = NULL;
+    tacit_status status = tct_agree(q->world, TCT_ALLOC(sent, what, &index));
+    for (int64_t k = 0; status >= 0 && k < sent; k++)
+        index[k] = (int32_t)(S->made + k);
+    if (status >= 0)
+        status = plan(q, S->width, h->from, index, h->to, columns, out);
+    tct_free(index);
+    return status;
+}
+
+/* What aggregates have goes to whoever has shares of them. */
+static tacit_status plan_back(const tct_amg_shares *S, tacit_queue *q,
+                              int columns, tct_plan **out)
+{
+    const tct_halo *h = &S->halo;
+    const int64_t received = tct_amg_received(S);
     int32_t *index = NULL;
     tacit_status status =
-        tct_agree(q->world, TCT_ALLOC(h->ghosts.count, what, &index));
-    for (int64_t k = 0; status >= 0 && k < h->ghosts.count; k++)
-        index[k] = (int32_t)(S->made + k);
-    if (status >= 0) status = plan(q, h->from, index, h->to, columns, out);
+        tct_agree(q->world, TCT_ALLOC(received, what, &index));
+    for (int64_t k = 0; status >= 0 && k < received; k++)
+        index[k] = (int32_t)target_of(S, k);
+    if (status >= 0)
+        status = plan(q, S->width, h->to, index, h->from, columns, out);
     tct_free(index);
     return status;
 }
@@ -132,11 +159,10 @@ static tacit_status plan_there(const tct_amg_shares *S, tacit_queue *q,
 tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
                                     int columns)
 {
-    const tct_halo *h = &S->halo;
     tct_plan *there = NULL, *back = NULL;
-    if (!h->world) return TACIT_OK;
+    if (!S->halo.world) return TACIT_OK;
     tacit_status status = plan_there(S, q, columns, &there);
-    if (status >= 0) status = plan(q, h->to, h->row, h->from, columns, &back);
+    if (status >= 0) status = plan_back(S, q, columns, &back);
     if (status < 0) {
         tct_plan_destroy(&there);
         return status;
@@ -159,7 +185,8 @@ static tacit_status open_shares(tacit_queue *q, const tct_aggregates *G,
         tct_halo_close(&S->halo);
         return TACIT_OK;
     }
-    S->made = G->coarse;
+    S->width = G->width;
+    S->made = G->coarse * G->width;
     TRY(tct_agree(q->world, list_shares(q, S)));
     return tct_amg_shares_columns(S, q, 1);
 }
