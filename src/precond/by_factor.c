@@ -19,8 +19,8 @@ static tacit_status solve(void *ctx, tacit_queue *q, const double *x, double *y)
         TRY(tct_rows_solve(M->R, q, x + (size_t)j * stride,
                            y + (size_t)j * stride));
     if (M->R) return TACIT_OK;
-    tct_factor_apply(M->F, M->place, all->columns, x, stride, y, stride,
-                     M->scratch);
+    tct_factor_apply(M->F, q->team, M->place, all->columns, x, stride, y,
+                     stride, M->scratch);
     return TACIT_OK;
 }
 
@@ -55,7 +55,8 @@ static tacit_status make_room(tct_by_factor *M, int columns)
         M->columns = columns;
         return TACIT_OK;
     }
-    const size_t n = tct_factor_scratch(M->F, columns);
+    const size_t n =
+        tct_factor_scratch(M->F, columns, tct_team_size(M->base.q->team));
     TRY(tct_memory_require(8.0 * (double)n, "columns of a preconditioner"));
     TRY(TCT_ALLOC(n, "columns of a preconditioner", &scratch));
     tct_free(M->scratch);

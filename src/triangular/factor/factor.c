@@ -3,6 +3,7 @@
  * Incomplete ones are made by incomplete.c. */
 #include "triangular/factor/factor.h"
 #include "matrix/matrix.h"
+#include "matrix/parallel.h"
 #include <inttypes.h>
 
 static const char *const what = "the panels of a factor";
@@ -141,6 +142,16 @@ void tct_factor_show(tacit_factor *L)
         .original = L->order.old};
 }
 
+tacit_status tct_factor_branch(tacit_factor *L)
+{
+    const int threads = tct_threads_most();
+    TRY(tct_branches_create(&L->panels, &L->branches));
+    L->info.bytes += L->branches.bytes;
+    if (L->branches.count == 0 || threads < 2) return TACIT_OK;
+    return tct_lent_team_create(
+        threads < TCT_TEAM_MOST ? threads : TCT_TEAM_MOST, &L->lent);
+}
+
 tacit_status tacit_factor_describe(const tacit_factor *factor,
                                    tacit_factor_info *out)
 {
@@ -266,6 +277,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));
     tct_factor_show(L);
+    TRY(tct_factor_branch(L));
     TRY(o->kind == TACIT_FACTOR_LLT ? tct_check_definite(L, A)
                                     : tct_factor_weigh(L, A));
     clock_in(&start, &L->info.numeric_seconds);
@@ -325,6 +337,8 @@ void tacit_factor_destroy(tacit_factor **factor)
     tacit_factor *L = factor ? *factor : NULL;
     if (!L) return;
     tct_nesting_clear(&L->order);
+    tct_branches_clear(&L->branches);
+    tct_lent_team_destroy(&L->lent);
     TCT_FREE(L->first, L->row_start, L->value_start, L->parent, L->row, L->node,
              L->value, L->upper, L->diagonal, L->inverse, L->panel, L);
     *factor = NULL;
@@ -337,10 +351,16 @@ tacit_status tacit_factor_solve(const tacit_factor *factor, int columns,
     REQUIRE(factor != NULL && columns > 0 && B != NULL && X != NULL);
     REQUIRE(ldb >= (size_t)factor->panels.rows &&
             ldx >= (size_t)factor->panels.rows);
+    tct_team *team = NULL;
     double *scratch = NULL;
-    TRY(TCT_ALLOC(tct_factor_scratch(factor, columns), "a solve", &scratch));
-    tct_factor_apply(factor, factor->order.old, columns, B, ldb, X, ldx,
-                     scratch);
+    const bool taken = tct_lent_team_take(factor->lent, &team);
+    const tacit_status status =
+        TCT_ALLOC(tct_factor_scratch(factor, columns, tct_team_size(team)),
+                  "a solve", &scratch);
+    if (status >= 0)
+        tct_factor_apply(factor, team, factor->order.old, columns, B, ldb, X,
+                         ldx, scratch);
+    if (taken) tct_lent_team_leave(factor->lent);
     tct_free(scratch);
-    return TACIT_OK;
+    return status;
 }

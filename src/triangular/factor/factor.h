@@ -26,6 +26,8 @@
 #define TCT_FACTOR_H
 #include "matrix/csr.h"
 #include "matrix/order.h"
+#include "triangular/factor/sweeps.h"
+#include <stdatomic.h>
 #include <tacit/factor.h>
 
 enum { TCT_LEAVES_MOST = 4096, TCT_WIDTH_USUAL = 128 };
@@ -183,6 +185,8 @@ struct tacit_factor {
     bool in_place;   /* rows have kept their numbers                         */
     int32_t *panel;  /* [fronts + 1] the first panel of each front           */
     int64_t most;    /* rows below the columns of a panel, at most           */
+    tct_branches branches; /* of an exact factor */
+    struct tct_lent_team *lent; /* for tacit_factor_solve; NULL: the caller alone */
     tacit_factor_info info;
 };
 
@@ -209,6 +213,10 @@ tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F,
 tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F);
 /* `panels` of what L has. */
 void tct_factor_show(tacit_factor *L);
+/* ... and of an exact factor that is shown, what threads solve with by themselves, as
+ * many as OpenMP may have now.
+ * Errors      NO_MEMORY. */
+tacit_status tct_factor_branch(tacit_factor *L);
 
 /* Are `own` bytes of the factor of `A`, and `more` to make them, free?
  * Errors      NO_MEMORY. */
@@ -253,21 +261,25 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
 
 enum { TCT_SOLVE_COLUMNS = 64 }; /* at once */
 
-/* X = L^-1 X, and X = U^-1 D^-1 X, of `c` columns, those of a row side by side: X
- * [P->rows][c], rows as P numbers them. `inverse` [rows] of pivots, where each row is
- * a panel and values stand where rows do; NULL: panels of any width, and `T` has
- * room for as many rows as one has below its columns. */
-void tct_panels_down(const tacit_factor_panels *P, const double *inverse,
-                     int64_t c, double *X, double *T);
-void tct_panels_up(const tacit_factor_panels *P, const double *inverse,
-                   int64_t c, double *X, double *T);
+/* Doubles that tct_factor_apply needs for `columns`, of at most so many, and a team of
+ * at most `threads`. */
+size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads);
+/* As tacit_factor_solve, on the threads of `team` (NULL: the caller), row k of the
+ * factor being row `place[k]` of B and X; NULL: row original[k]. */
+void tct_factor_apply(const tacit_factor *L, tct_team *team,
+                      const int32_t *place, int columns, const double *B,
+                      size_t ldb, double *X, size_t ldx, double *scratch);
 
-/* Doubles that tct_factor_apply needs for `columns`, of at most so many. */
-size_t tct_factor_scratch(const tacit_factor *L, int columns);
-/* As tacit_factor_solve, row k of the factor being row `place[k]` of B and X; NULL:
- * row original[k]. */
-void tct_factor_apply(const tacit_factor *L, const int32_t *place, int columns,
-                      const double *B, size_t ldb, double *X, size_t ldx,
-                      double *scratch);
+/* Threads that are made when they are first asked for, and work for one at a time. */
+typedef struct tct_lent_team {
+    atomic_bool taken;
+    int threads; /* the caller among them */
+    tct_team *team;
+} tct_lent_team;
+tacit_status tct_lent_team_create(int threads, tct_lent_team **out);
+void tct_lent_team_destroy(tct_lent_team **lent);
+/* False: there are none but the caller, or they work for another one. */
+bool tct_lent_team_take(tct_lent_team *c, tct_team **team);
+void tct_lent_team_leave(tct_lent_team *c);
 
 #endif

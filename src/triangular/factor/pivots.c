@@ -154,7 +154,7 @@ static double backward_error(const tacit_factor *L, const tct_entries *A,
     double *b = v, *x = b + n, *got = x + n, *size = got + n, worst = 0.0;
     for (int64_t i = 0; i < n; i++) x[i] = 0.5 + tct_uniform((uint64_t)i, 17);
     multiply(A, x, b, size);
-    tct_factor_apply(L, NULL, 1, b, (size_t)n, x, (size_t)n, scratch);
+    tct_factor_apply(L, NULL, NULL, 1, b, (size_t)n, x, (size_t)n, scratch);
     multiply(A, x, got, size);
     for (int64_t i = 0; i < n; i++) {
         const double r = fabs(b[i] - got[i]) / (size[i] + fabs(b[i]));
@@ -189,7 +189,7 @@ static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
     double *v = NULL, *scratch = NULL;
     tacit_status status = TCT_ALLOC(4 * A->rows, what, &v);
     if (status >= 0)
-        status = TCT_ALLOC(tct_factor_scratch(L, 1), what, &scratch);
+        status = TCT_ALLOC(tct_factor_scratch(L, 1, 1), what, &scratch);
     if (status >= 0) {
         L->info.backward_error = backward_error(L, A, v, scratch);
         status = judge_solve(L, w);

@@ -1,55 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/factor/solve.c - L L' X = B, panel by panel: down the numbers with L, up with
- * L', or U, divided by D between. The columns of an element of X stand side by side,
- * so that a panel's rows are dense matrices; one column has loops of its own. Where
- * panels are single rows, those of an incomplete factor, there are loops over rows. */
-#include "device/isa.h"
-#include "triangular/factor/dense.h"
+ * triangular/factor/solve.c - L L' X = B: right-hand sides in and out of sweeps
+ * (sweeps.c). The columns of an element of X stand side by side. Where panels are single
+ * rows, those of an incomplete factor, there are loops over rows. */
 #include "triangular/factor/factor.h"
-#include "triangular/factor/one_column.h"
-
-typedef tct_sweep_panel panel;
-
-static panel panel_of(const tacit_factor_panels *P, const double *value,
-                      int32_t K)
-{
-    panel p = {.w = P->first[K + 1] - P->first[K],
-               .h = P->row_start[K + 1] - P->row_start[K],
-               .value = value + P->value_start[K],
-               .first = P->first[K]};
-    p.row = P->row + P->row_start[K] + p.w;
-    const int64_t m = p.h - p.w;
-    p.dense = m > 0 && p.row[m - 1] - p.row[0] == m - 1;
-    return p;
-}
-
-/* --- several ------------------------------------------------------------------- */
-
-static void down(const tct_dense *D, const panel *p, int64_t c, double *X,
-                 double *T)
-{
-    const int64_t m = p->h - p->w;
-    double *x = X + p->first * c, *t = p->dense ? X + p->row[0] * c : T;
-    D->solve(true, c, p->w, p->value, p->h, x, c);
-    if (m == 0) return;
-    D->subtract(true, c, m, p->w, x, c, p->value + p->w, p->h,
-                p->dense ? 1.0 : 0.0, t, c);
-    for (int64_t i = 0; i < m && !p->dense; i++)
-        for (int64_t j = 0; j < c; j++) X[p->row[i] * c + j] += T[i * c + j];
-}
-
-static void up(const tct_dense *D, const panel *p, int64_t c, double *X,
-               double *T)
-{
-    const int64_t m = p->h - p->w;
-    double *x = X + p->first * c;
-    const double *t = p->dense ? X + p->row[0] * c : T;
-    for (int64_t i = 0; i < m && !p->dense; i++)
-        memcpy(T + i * c, X + p->row[i] * c, (size_t)c * sizeof *T);
-    if (m > 0)
-        D->subtract(false, c, p->w, m, t, c, p->value + p->w, p->h, 1.0, x, c);
-    D->solve(false, c, p->w, p->value, p->h, x, c);
-}
 
 /* --- rows ------------------------------------------------------------------------ */
 
@@ -112,118 +65,153 @@ static void rows_up(const tacit_factor_panels *P, const double *d, int64_t c,
     }
 }
 
-/* --- all panels ------------------------------------------------------------------ */
+/* --- right-hand sides ------------------------------------------------------------ */
 
-/* What stands between L and L'. */
-static void divide(const tacit_factor_panels *P, int64_t c, double *X)
+void tct_panels_down(const tct_sweeps *s, int64_t c, double *X, double *T)
 {
-    for (int64_t k = 0; P->diagonal && k < P->rows; k++)
-        for (int64_t j = 0; j < c; j++) X[k * c + j] /= P->diagonal[k];
+    if (s->inverse && c == 1) rows_down_one(s->P, s->inverse, X);
+    else if (s->inverse) rows_down(s->P, s->inverse, c, X);
+    else tct_sweep_down(s, c, X, T);
 }
 
-static const double *upper_of(const tacit_factor_panels *P)
+void tct_panels_up(const tct_sweeps *s, int64_t c, double *X, double *T)
 {
-    return P->upper ? P->upper : P->value;
+    if (s->inverse && c == 1) rows_up_one(s->P, s->inverse, X);
+    else if (s->inverse) rows_up(s->P, s->inverse, c, X);
+    else tct_sweep_up(s, c, X, T);
 }
 
-const tct_one_column *tct_one_column_best(void)
+/* Of one block of columns: rows of B into `v`, and back into X. */
+typedef struct {
+    const int32_t *place;
+    int64_t rows, c;
+    const double *B;
+    int64_t ldb;
+    double *X;
+    int64_t ldx;
+    double *v;
+} block;
+
+enum { ROWS_AT_ONCE = 1 << 12 };
+
+static int64_t end_of(const block *b, int64_t from)
 {
-#if TCT_X86_ISAS
-    const tct_isa isa = tct_isa_best();
-    if (isa == TCT_ISA_AVX512) return &tct_one_column_avx512;
-    if (isa == TCT_ISA_AVX2) return &tct_one_column_avx2;
-#endif
-    return &tct_one_column_base;
+    return b->rows - from < ROWS_AT_ONCE ? b->rows : from + ROWS_AT_ONCE;
 }
 
-static void panels_down(const tacit_factor_panels *P, int64_t c, double *X,
-                        double *T)
+static void load(void *work, int64_t piece)
 {
-    const char *why;
-    const tct_one_column *S = tct_one_column_best();
-    const tct_dense *D = tct_dense_get(&why);
-    const int threads = c > 1 ? D->threads(1) : 0;
-    for (int32_t K = 0; K < P->panels; K++) {
-        const panel p = panel_of(P, P->value, K);
-        if (c == 1) S->down(&p, X, T);
-        else down(D, &p, c, X, T);
-    }
-    if (c > 1) D->threads(threads);
+    const block *b = work;
+    const int64_t from = piece * ROWS_AT_ONCE, end = end_of(b, from);
+    const int32_t *place = b->place;
+    const double *B = b->B;
+    double *v = b->v;
+    const int64_t c = b->c, ldb = b->ldb;
+    for (int64_t k = from; k < end; k++)
+        for (int64_t j = 0; j < c; j++) v[k * c + j] = B[place[k] + j * ldb];
 }
 
-static void panels_up(const tacit_factor_panels *P, int64_t c, double *X,
-                      double *T)
+static void store(void *work, int64_t piece)
 {
-    const char *why;
-    const tct_one_column *S = tct_one_column_best();
-    const tct_dense *D = tct_dense_get(&why);
-    const int threads = c > 1 ? D->threads(1) : 0;
-    divide(P, c, X);
-    for (int32_t K = P->panels - 1; K >= 0; K--) {
-        const panel p = panel_of(P, upper_of(P), K);
-        if (c == 1) S->up(&p, X, T);
-        else up(D, &p, c, X, T);
-    }
-    if (c > 1) D->threads(threads);
+    const block *b = work;
+    const int64_t from = piece * ROWS_AT_ONCE, end = end_of(b, from);
+    const int32_t *place = b->place;
+    double *X = b->X;
+    const double *v = b->v;
+    const int64_t c = b->c, ldx = b->ldx;
+    for (int64_t k = from; k < end; k++)
+        for (int64_t j = 0; j < c; j++) X[place[k] + j * ldx] = v[k * c + j];
 }
 
-void tct_panels_down(const tacit_factor_panels *P, const double *inverse,
-                     int64_t c, double *X, double *T)
+static void solve_here(const tct_sweeps *s, int64_t c, double *X, double *T)
 {
-    if (inverse && c == 1) rows_down_one(P, inverse, X);
-    else if (inverse) rows_down(P, inverse, c, X);
-    else panels_down(P, c, X, T);
+    tct_panels_down(s, c, X, T);
+    tct_panels_up(s, c, X, T);
 }
 
-void tct_panels_up(const tacit_factor_panels *P, const double *inverse,
-                   int64_t c, double *X, double *T)
+static tct_sweeps sweeps_of(const tacit_factor *L, tct_team *team)
 {
-    if (inverse && c == 1) rows_up_one(P, inverse, X);
-    else if (inverse) rows_up(P, inverse, c, X);
-    else panels_up(P, c, X, T);
+    return (tct_sweeps){.P = &L->panels,
+                        .inverse = L->inverse,
+                        .branches = &L->branches,
+                        .team = L->branches.count ? team : NULL,
+                        .most = L->most};
 }
 
-static void solve_here(const tacit_factor *L, int64_t c, double *X, double *T)
+static void solve_block(const tacit_factor *L, tct_team *team, block *b)
 {
-    tct_panels_down(&L->panels, L->inverse, c, X, T);
-    tct_panels_up(&L->panels, L->inverse, c, X, T);
-}
-
-static void solve_block(const tacit_factor *L, const int32_t *place, int64_t c,
-                        const double *B, size_t ldb, double *X, size_t ldx,
-                        double *scratch)
-{
-    const tacit_factor_panels *P = &L->panels;
-    if (c == 1 && L->in_place && L->inverse && place == P->original) {
-        if (X != B) memcpy(X, B, (size_t)P->rows * sizeof *X);
-        solve_here(L, 1, X, NULL);
+    const tct_sweeps s = sweeps_of(L, team);
+    const int threads = tct_team_size(s.team);
+    const int64_t pieces = (b->rows + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
+    if (b->c == 1 && L->in_place && L->inverse &&
+        b->place == L->panels.original) {
+        if (b->X != b->B) memcpy(b->X, b->B, (size_t)b->rows * sizeof *b->X);
+        solve_here(&s, 1, b->X, NULL);
         return;
     }
-    for (int64_t k = 0; k < P->rows; k++)
-        for (int64_t j = 0; j < c; j++)
-            scratch[k * c + j] = B[place[k] + j * (int64_t)ldb];
-    solve_here(L, c, scratch, scratch + P->rows * c);
-    for (int64_t k = 0; k < P->rows; k++)
-        for (int64_t j = 0; j < c; j++)
-            X[place[k] + j * (int64_t)ldx] = scratch[k * c + j];
+    tct_team_run(s.team, threads, pieces, NULL, load, b);
+    solve_here(&s, b->c, b->v, b->v + tct_sweeps_rows(&s) * b->c);
+    tct_team_run(s.team, threads, pieces, NULL, store, b);
 }
 
-size_t tct_factor_scratch(const tacit_factor *L, int columns)
+size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads)
 {
+    const tct_sweeps s = sweeps_of(L, NULL);
     const int at_once =
         columns < TCT_SOLVE_COLUMNS ? columns : TCT_SOLVE_COLUMNS;
-    return (size_t)(L->panels.rows + L->most) * (size_t)at_once;
+    return (size_t)(tct_sweeps_rows(&s) + tct_sweeps_scratch(&s, threads)) *
+           (size_t)at_once;
 }
 
-void tct_factor_apply(const tacit_factor *L, const int32_t *place, int columns,
-                      const double *B, size_t ldb, double *X, size_t ldx,
-                      double *scratch)
+void tct_factor_apply(const tacit_factor *L, tct_team *team,
+                      const int32_t *place, int columns, const double *B,
+                      size_t ldb, double *X, size_t ldx, double *scratch)
 {
-    if (!place) place = L->panels.original;
+    block b = {.place = place ? place : L->panels.original,
+               .rows = L->panels.rows,
+               .ldb = (int64_t)ldb,
+               .ldx = (int64_t)ldx,
+               .v = scratch};
     for (int j = 0; j < columns; j += TCT_SOLVE_COLUMNS) {
         const int left = columns - j;
-        solve_block(
-            L, place, left < TCT_SOLVE_COLUMNS ? left : TCT_SOLVE_COLUMNS,
-            B + (size_t)j * ldb, ldb, X + (size_t)j * ldx, ldx, scratch);
+        b.c = left < TCT_SOLVE_COLUMNS ? left : TCT_SOLVE_COLUMNS;
+        b.B = B + (size_t)j * ldb;
+        b.X = X + (size_t)j * ldx;
+        solve_block(L, team, &b);
     }
+}
+
+/* --- threads ---------------------------------------------------------------------- */
+
+tacit_status tct_lent_team_create(int threads, tct_lent_team **out)
+{
+    tct_lent_team *c = tct_calloc(sizeof *c);
+    if (!c) FAIL(TACIT_NO_MEMORY, "no memory for the threads of a solve");
+    c->threads = threads;
+    *out = c;
+    return TACIT_OK;
+}
+
+void tct_lent_team_destroy(tct_lent_team **lent)
+{
+    tct_lent_team *c = *lent;
+    if (!c) return;
+    tct_team_destroy(&c->team);
+    tct_free(c);
+    *lent = NULL;
+}
+
+bool tct_lent_team_take(tct_lent_team *c, tct_team **team)
+{
+    *team = NULL;
+    if (!c || c->threads < 2 || atomic_exchange(&c->taken, true)) return false;
+    if (!c->team && tct_team_create(c->threads, &c->team) < 0)
+        c->threads = 1; /* the caller does it */
+    *team = c->team;
+    return true;
+}
+
+void tct_lent_team_leave(tct_lent_team *c)
+{
+    atomic_store(&c->taken, false);
 }

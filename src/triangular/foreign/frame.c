@@ -106,7 +106,7 @@ static tacit_status make_room(tacit_factor *L)
     if (L->panels.kind == TACIT_FACTOR_LDLT)
         TRY(TCT_ALLOC(L->info.rows, what, &L->diagonal));
     tct_factor_show(L);
-    return TACIT_OK;
+    return tct_factor_branch(L);
 }
 
 static tacit_status frame(tacit_factor *L, tct_fronts *F,

@@ -24,9 +24,10 @@ struct tct_joint {
     int parts, steps;
     tct_factor_part part; /* of no rows, where there is none */
     double *inverse; /* [part.P.rows] of pivots, if rows are panels; NULL */
-    int64_t below;   /* rows below the columns of a panel, at most */
-    int64_t mine;    /* rows that begin and end here      */
-    int32_t *row;    /* [mine] of the part, as they come  */
+    tct_branches branches; /* ... if not */
+    tct_sweeps sweeps;
+    int64_t mine; /* rows that begin and end here      */
+    int32_t *row; /* [mine] of the part, as they come  */
     tct_plan *in, *back;
     tct_plan *up[STEPS], *down[STEPS];
     int columns;
@@ -61,7 +62,8 @@ static tacit_status go_down(void *ctx, tacit_queue *q, const double *x,
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
             J->v[J->row[i] * c + j] = from[j * n + i];
-    tct_panels_down(&J->part.P, J->inverse, c, J->v, J->v + J->part.P.rows * c);
+    tct_panels_down(&J->sweeps, c, J->v,
+                    J->v + tct_sweeps_rows(&J->sweeps) * c);
     for (int64_t i = 0; i < shared; i++)
         for (int64_t j = 0; j < c; j++)
             J->shared[j * shared + i] = J->v[J->part.rows.row[i] * c + j];
@@ -78,7 +80,7 @@ static tacit_status go_up(void *ctx, tacit_queue *q, const double *x, double *y)
     for (int64_t i = 0; i < shared; i++)
         for (int64_t j = 0; j < c; j++)
             J->v[J->part.rows.row[i] * c + j] = J->shared[j * shared + i];
-    tct_panels_up(&J->part.P, J->inverse, c, J->v, J->v + J->part.P.rows * c);
+    tct_panels_up(&J->sweeps, c, J->v, J->v + tct_sweeps_rows(&J->sweeps) * c);
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < c; j++)
             J->at[j * n + i] = J->v[J->row[i] * c + j];
@@ -154,10 +156,16 @@ static void free_room(tacit_queue *q, room *r)
     tacit_queue_free(q, &r->shared);
 }
 
+static int64_t rows_of_room(const tct_joint *J)
+{
+    return tct_sweeps_rows(&J->sweeps) +
+           tct_sweeps_scratch(&J->sweeps, tct_team_size(J->q->team));
+}
+
 static tacit_status make_room(const tct_joint *J, int columns, room *out)
 {
     const size_t c = (size_t)columns, shared = (size_t)J->part.rows.count[0];
-    TRY(TCT_ALLOC((size_t)(J->part.P.rows + J->below) * c, what, &out->v));
+    TRY(TCT_ALLOC((size_t)rows_of_room(J) * c, what, &out->v));
     TRY(tacit_queue_alloc(J->q, (size_t)J->mine * c, &out->at));
     return tacit_queue_alloc(J->q, shared * c, &out->shared);
 }
@@ -381,16 +389,28 @@ static tacit_status take_part(tct_joint *J, const tct_deal *d,
 static tacit_status find_pivots(tct_joint *J)
 {
     const tacit_factor_panels *P = &J->part.P;
-    for (int32_t K = 0; K < P->panels; K++) {
-        const int64_t below = P->row_start[K + 1] - P->row_start[K] -
-                              (P->first[K + 1] - P->first[K]);
-        if (below > J->below) J->below = below;
-    }
-    if (!tct_is_incomplete(P->kind) || P->rows != P->panels) return TACIT_OK;
+    if (!tct_is_incomplete(P->kind) || P->rows != P->panels)
+        return tct_branches_create(P, &J->branches);
     TRY(TCT_ALLOC(P->rows, what, &J->inverse));
     const double *value = P->upper ? P->upper : P->value;
     for (int64_t k = 0; k < P->rows; k++)
         J->inverse[k] = 1.0 / value[P->value_start[k]];
+    return TACIT_OK;
+}
+
+static tacit_status plan_sweeps(tct_joint *J)
+{
+    const tacit_factor_panels *P = &J->part.P;
+    if (P->panels > 0) TRY(find_pivots(J));
+    J->sweeps = (tct_sweeps){.P = P,
+                             .inverse = J->inverse,
+                             .branches = &J->branches,
+                             .team = J->q->team};
+    for (int32_t K = 0; K < P->panels; K++) {
+        const int64_t below = P->row_start[K + 1] - P->row_start[K] -
+                              (P->first[K + 1] - P->first[K]);
+        if (below > J->sweeps.most) J->sweeps.most = below;
+    }
     return TACIT_OK;
 }
 
@@ -408,7 +428,7 @@ static tacit_status take_stock(tct_joint *J, const tacit_factor_panels *whole)
         8.0 * (double)stored * (P->upper ? 2.0 : 1.0) +
         4.0 * (double)(P->panels ? P->row_start[P->panels] : 0) +
         32.0 * (double)P->panels + 40.0 * (double)P->rows +
-        8.0 * (double)(J->part.P.rows + J->below + J->mine);
+        8.0 * (double)(rows_of_room(J) + J->mine) + J->branches.bytes;
     int64_t sum[] = {J->in->base.messages + J->back->base.messages + between,
                      between, values, stored, (int64_t)bytes};
     TRY(tct_reduce_i64(J->q->world, TCT_SUM, sizeof sum / sizeof *sum, sum));
@@ -432,7 +452,7 @@ static tacit_status build(tct_joint *J, const tct_deal *d,
     if (status >= 0) status = take_part(J, d, &S);
     tct_pattern_clear(&S);
     TRY(status);
-    TRY(tct_agree(w, find_pivots(J)));
+    TRY(tct_agree(w, plan_sweeps(J)));
     TRY(plan_all(J, m, order));
     status = make_room(J, 1, &r);
     J->v = r.v;
@@ -480,6 +500,7 @@ void tct_joint_destroy(tct_joint **joint)
         tct_plan_destroy(&J->down[k]);
     }
     tct_factor_part_clear(&J->part);
+    tct_branches_clear(&J->branches);
     TCT_FREE(J->inverse, J->row, J);
     *joint = NULL;
 }
