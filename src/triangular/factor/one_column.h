@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * triangular/factor/one_column.h - what a solve of one right-hand side does to a panel, and
- * one of several to a small one. */
+ * triangular/factor/one_column.h - what a solve of one right-hand side does to a panel. */
 #ifndef TCT_ONE_COLUMN_H
 #define TCT_ONE_COLUMN_H
 #include <stdbool.h>
@@ -35,17 +34,5 @@ typedef struct tct_one_column {
 const tct_one_column *tct_one_column_best(void);
 extern const tct_one_column tct_one_column_base, tct_one_column_avx2,
     tct_one_column_avx512;
-
-/* The same for `c` columns, those of a row of X side by side, and a panel of at most
- * so many columns (few_columns.c). */
-enum { TCT_FEW_WIDE = 32 };
-typedef struct tct_few_columns {
-    void (*down)(const tct_sweep_panel *p, int64_t c, double *X);
-    void (*up)(const tct_sweep_panel *p, int64_t c, double *X);
-} tct_few_columns;
-
-const tct_few_columns *tct_few_columns_best(void);
-extern const tct_few_columns tct_few_columns_base, tct_few_columns_avx2,
-    tct_few_columns_avx512;
 
 #endif

@@ -16,7 +16,6 @@ typedef tct_sweep_panel panel;
 
 enum {
     PIECE = 1 << 16,      /* entries of a piece of a panel, about       */
-    FEW = 1 << 14,        /* entries of a panel that needs no BLAS      */
     LARGE = 2 * PIECE,    /* from where on a panel is cut               */
     ROWS = 64,            /* a piece has a multiple of these, ...       */
     COLUMNS = 4,          /* ... or of these; of several right-hand ... */
@@ -33,7 +32,6 @@ typedef struct {
     double *X, *T; /* a T for each thread */
     const tct_one_column *one;
     const tct_dense *dense;
-    const tct_few_columns *few; /* of a small panel */
     int32_t branches;
     bool down;
     atomic_int_fast32_t next; /* of the branches */
@@ -121,8 +119,6 @@ static void up(const sweep *w, const panel *p, double *T)
 static void do_panel(const sweep *w, const panel *p, double *T)
 {
     if (w->c == 1) (w->down ? w->one->down : w->one->up)(p, w->X, T);
-    else if (p->w <= TCT_FEW_WIDE && p->w * p->h <= FEW)
-        (w->down ? w->few->down : w->few->up)(p, w->c, w->X);
     else (w->down ? down : up)(w, p, T);
 }
 
@@ -300,16 +296,6 @@ const tct_one_column *tct_one_column_best(void)
     return &tct_one_column_base;
 }
 
-const tct_few_columns *tct_few_columns_best(void)
-{
-#if TCT_X86_ISAS
-    const tct_isa isa = tct_isa_best();
-    if (isa == TCT_ISA_AVX512) return &tct_few_columns_avx512;
-    if (isa == TCT_ISA_AVX2) return &tct_few_columns_avx2;
-#endif
-    return &tct_few_columns_base;
-}
-
 int64_t tct_sweeps_rows(const tct_sweeps *s)
 {
     return s->P->rows + (s->branches ? tct_branches_rows(s->branches) : 0);
@@ -330,7 +316,6 @@ static sweep sweep_of(const tct_sweeps *s, int64_t c, double *X, double *T)
                    .X = X,
                    .T = T,
                    .one = tct_one_column_best(),
-                   .few = tct_few_columns_best(),
                    .dense = tct_dense_get(&why)};
 }
 
