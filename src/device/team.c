@@ -38,6 +38,7 @@ static const double GRACE = 0.5;       /* of the time of an own part     */
 typedef struct {
     uint64_t round;
     int parts;
+    bool waits;           /* for who is late with a part           */
     int64_t count, piece; /* items, and how many are taken at once */
     tct_item_fn fn;
     void *work;
@@ -60,6 +61,7 @@ typedef struct {
 struct tct_team {
     _Alignas(LINE) atomic_uint_fast64_t round;
     atomic_int parts; /* the job */
+    atomic_bool waits;
     atomic_int_fast64_t count;
     _Atomic(tct_item_fn) fn;
     _Atomic(void *) work;
@@ -143,7 +145,7 @@ static double take_part(tct_team *t, const job *j, int own)
         for (; take(t, j, p, &from, &to); items += to - from)
             for (int64_t k = from; k < to; k++) j->fn(j->work, k);
         if (items > 0) since = report(t, items);
-        if (i == 0) give_time(t, j, start);
+        if (i == 0 && j->waits) give_time(t, j, start);
     }
     return since;
 }
@@ -193,6 +195,7 @@ static bool read_job(tct_team *t, uint64_t seen, job *j)
     j->round = atomic_load(&t->round);
     if (j->round == seen || j->round % 2 == 1) return false;
     j->parts = atomic_load(&t->parts);
+    j->waits = atomic_load(&t->waits);
     j->count = atomic_load(&t->count);
     j->fn = atomic_load(&t->fn);
     j->work = atomic_load(&t->work);
@@ -271,6 +274,7 @@ static void publish(tct_team *t, const job *j, const int64_t *split)
     PUT(&t->round, j->round - 1);
     PUT(&t->left, j->count);
     PUT(&t->parts, j->parts);
+    PUT(&t->waits, j->waits);
     PUT(&t->count, j->count);
     PUT(&t->fn, j->fn);
     PUT(&t->work, j->work);
@@ -303,6 +307,14 @@ static void wait_for_the_others(tct_team *t)
     }
 }
 
+static void do_job(tct_team *team, job *j, const int64_t *split)
+{
+    j->round = atomic_load(&team->round) + 2;
+    publish(team, j, split);
+    take_part(team, j, 0);
+    wait_for_the_others(team);
+}
+
 void tct_team_run(tct_team *team, int threads, int64_t count,
                   const int64_t *split, tct_item_fn fn, void *work)
 {
@@ -313,15 +325,22 @@ void tct_team_run(tct_team *team, int threads, int64_t count,
         for (int64_t k = 0; k < count; k++) fn(work, k);
         return;
     }
-    const job j = {.round = atomic_load(&team->round) + 2,
-                   .parts = threads,
-                   .count = count,
-                   .piece = count / TAKES + 1,
-                   .fn = fn,
-                   .work = work};
-    publish(team, &j, by_split ? split : NULL);
-    take_part(team, &j, 0);
-    wait_for_the_others(team);
+    job j = {.parts = threads,
+             .waits = true,
+             .count = count,
+             .piece = count / TAKES + 1,
+             .fn = fn,
+             .work = work};
+    do_job(team, &j, by_split ? split : NULL);
+}
+
+void tct_team_each(tct_team *team, tct_item_fn fn, void *work)
+{
+    const int threads = tct_team_size(team);
+    job j = {
+        .parts = threads, .count = threads, .piece = 1, .fn = fn, .work = work};
+    if (threads > 1) do_job(team, &j, NULL);
+    else fn(work, 0);
 }
 
 typedef struct {

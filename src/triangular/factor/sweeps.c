@@ -23,8 +23,12 @@ enum {
     COPIED = 1 << 12      /* values that are copied in a piece          */
 };
 
+typedef struct sweep sweep;
+/* Piece `k` of what a sweep does, by a thread with a `T` of its own. */
+typedef void (*piece_fn)(const sweep *w, int64_t k, double *T);
+
 /* One of L or U. */
-typedef struct {
+struct sweep {
     const tct_sweeps *s;
     const tct_branches *B;
     const double *value;
@@ -34,9 +38,11 @@ typedef struct {
     const tct_dense *dense;
     int32_t branches;
     bool down;
-    atomic_int_fast32_t next; /* of the branches */
-    panel large;              /* in pieces                */
-} sweep;
+    panel large; /* in pieces */
+    int64_t pieces;
+    piece_fn fn;
+    atomic_int_fast64_t next; /* of the pieces */
+};
 
 static const int32_t *rows_below(const sweep *w, int32_t K, int64_t width)
 {
@@ -135,6 +141,26 @@ static void do_panels(const sweep *w, int32_t from, int32_t end, double *T)
     }
 }
 
+/* --- threads ---------------------------------------------------------------------- */
+
+static void take_pieces(void *work, int64_t k)
+{
+    sweep *w = work;
+    double *T = w->T + k * w->s->most * w->c;
+    int64_t piece;
+    while ((piece = atomic_fetch_add(&w->next, 1)) < w->pieces)
+        w->fn(w, piece, T);
+}
+
+/* Whoever is there takes the next one. */
+static void run(sweep *w, int64_t pieces, piece_fn fn)
+{
+    w->pieces = pieces;
+    w->fn = fn;
+    atomic_store(&w->next, 0);
+    tct_team_each(pieces > 1 ? w->s->team : NULL, take_pieces, w);
+}
+
 /* --- branches ------------------------------------------------------------------------ */
 
 static void do_branch(const sweep *w, int32_t b, double *T)
@@ -147,21 +173,10 @@ static void do_branch(const sweep *w, int32_t b, double *T)
     do_panels(w, B->first[b], B->end[b], T);
 }
 
-/* Thread k takes one after the other; upwards first what is still in caches. */
-static void take_branches(void *work, int64_t k)
+/* Upwards first what is still in caches. */
+static void branch_piece(const sweep *w, int64_t k, double *T)
 {
-    sweep *w = work;
-    int_fast32_t n;
-    while ((n = atomic_fetch_add(&w->next, 1)) < w->branches)
-        do_branch(w, (int32_t)(w->down ? n : w->branches - 1 - n),
-                  w->T + k * w->s->most * w->c);
-}
-
-static void do_branches(sweep *w)
-{
-    const int threads = tct_team_size(w->s->team);
-    if (w->branches)
-        tct_team_run(w->s->team, threads, threads, NULL, take_branches, w);
+    do_branch(w, (int32_t)(w->down ? k : w->branches - 1 - k), T);
 }
 
 static void add_up(const sweep *w)
@@ -197,34 +212,33 @@ static int64_t columns_of_piece(const sweep *w)
     return pieces_of(PIECE / (p->h - p->w) + 1, step) * step;
 }
 
-static void down_piece(void *work, int64_t k)
+static void down_piece(const sweep *w, int64_t k, double *T)
 {
-    const sweep *w = work;
     const panel *p = &w->large;
     const int64_t from = k * rows_of_piece(p),
                   end = least(from + rows_of_piece(p), p->h - p->w);
-    double *T = w->T + from * w->c;
     if (w->c > 1) {
         rows_down(w, p, from, end, T);
         return;
     }
     w->one->multiply(end - from, p->w, p->value + p->w + from, p->h,
                      w->X + p->first, T);
-    for (int64_t i = from; i < end; i++) w->X[p->row[i]] += w->T[i];
+    for (int64_t i = from; i < end; i++) w->X[p->row[i]] += T[i - from];
 }
 
-static void copy_piece(void *work, int64_t k)
+/* Into the first thread's T, for all. */
+static void copy_piece(const sweep *w, int64_t k, double *T)
 {
-    const sweep *w = work;
+    (void)T;
     const panel *p = &w->large;
     const int64_t rows = pieces_of(COPIED, w->c), from = k * rows;
     read_rows(least(rows, p->h - p->w - from), p->row + from, w->c, w->X,
               w->T + from * w->c);
 }
 
-static void up_piece(void *work, int64_t k)
+static void up_piece(const sweep *w, int64_t k, double *T)
 {
-    const sweep *w = work;
+    (void)T;
     const panel *p = &w->large;
     const int64_t from = k * columns_of_piece(w),
                   end = least(from + columns_of_piece(w), p->w);
@@ -234,11 +248,6 @@ static void up_piece(void *work, int64_t k)
         w->one->multiply_transposed(p->h - p->w, end - from,
                                     p->value + p->w + from * p->h, p->h, t,
                                     w->X + p->first + from);
-}
-
-static void run(sweep *w, int64_t pieces, tct_item_fn fn)
-{
-    tct_team_run(w->s->team, tct_team_size(w->s->team), pieces, NULL, fn, w);
 }
 
 static void do_large(sweep *w)
@@ -325,7 +334,7 @@ void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T)
     w.down = true;
     w.value = s->P->value;
     const int threads = c > 1 ? w.dense->threads(1) : 0;
-    do_branches(&w);
+    run(&w, w.branches, branch_piece);
     add_up(&w);
     do_what_is_above(&w);
     if (c > 1) w.dense->threads(threads);
@@ -345,6 +354,6 @@ void tct_sweep_up(const tct_sweeps *s, int64_t c, double *X, double *T)
     const int threads = c > 1 ? w.dense->threads(1) : 0;
     divide(s->P, c, X);
     do_what_is_above(&w);
-    do_branches(&w);
+    run(&w, w.branches, branch_piece);
     if (c > 1) w.dense->threads(threads);
 }
