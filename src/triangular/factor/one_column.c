@@ -138,6 +138,7 @@ static void up_one(const tct_sweep_panel *p, double *X, double *t)
 const tct_one_column tct_one_column_isa = {.down = down_one,
                                            .up = up_one,
                                            .solve = solve,
+                                           .subtract = subtract,
                                            .multiply = multiply,
                                            .multiply_transposed =
                                                multiply_transposed};

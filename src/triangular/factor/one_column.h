@@ -22,7 +22,9 @@ typedef struct tct_one_column {
     /* x = L^-1 x and x = L'^-1 x of L (n x n) */
     void (*solve)(bool transposed, int64_t n, const double *L, int64_t ldl,
                   double *x);
-    /* y = -A x of A (m x n) */
+    /* y = y - A x, and y = -A x, of A (m x n) */
+    void (*subtract)(int64_t m, int64_t n, const double *A, int64_t lda,
+                     const double *x, double *y);
     void (*multiply)(int64_t m, int64_t n, const double *A, int64_t lda,
                      const double *x, double *y);
     /* y = y - A' x of A (m x n) */

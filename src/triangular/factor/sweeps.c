@@ -15,8 +15,9 @@
 typedef tct_sweep_panel panel;
 
 enum {
-    PIECE = 1 << 16,      /* entries of a piece of a panel, about       */
-    LARGE = 2 * PIECE,    /* from where on a panel is cut               */
+    PIECE = 1 << 14,         /* entries of a piece of a panel, about; a panel ...  */
+    PIECE_OF_MANY = 1 << 16, /* ... of twice as many is cut; of several            */
+                             /* right-hand sides                                   */
     ROWS = 64,            /* a piece has a multiple of these, ...       */
     COLUMNS = 4,          /* ... or of these; of several right-hand ... */
     COLUMNS_OF_MANY = 32, /* ... sides of these                         */
@@ -201,24 +202,33 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int64_t rows_of_piece(const panel *p)
+static int64_t piece_of(const sweep *w)
 {
-    return pieces_of(PIECE / p->w, ROWS) * ROWS;
+    return w->c == 1 ? PIECE : PIECE_OF_MANY;
+}
+static int64_t rows_of_piece(const sweep *w)
+{
+    return pieces_of(piece_of(w) / w->large.w, ROWS) * ROWS;
 }
 static int64_t columns_of_piece(const sweep *w)
 {
     const panel *p = &w->large;
     const int64_t step = w->c == 1 ? COLUMNS : COLUMNS_OF_MANY;
-    return pieces_of(PIECE / (p->h - p->w) + 1, step) * step;
+    return pieces_of(piece_of(w) / (p->h - p->w) + 1, step) * step;
 }
 
 static void down_piece(const sweep *w, int64_t k, double *T)
 {
     const panel *p = &w->large;
-    const int64_t from = k * rows_of_piece(p),
-                  end = least(from + rows_of_piece(p), p->h - p->w);
+    const int64_t from = k * rows_of_piece(w),
+                  end = least(from + rows_of_piece(w), p->h - p->w);
     if (w->c > 1) {
         rows_down(w, p, from, end, T);
+        return;
+    }
+    if (p->dense) {
+        w->one->subtract(end - from, p->w, p->value + p->w + from, p->h,
+                         w->X + p->first, w->X + p->row[from]);
         return;
     }
     w->one->multiply(end - from, p->w, p->value + p->w + from, p->h,
@@ -256,7 +266,7 @@ static void do_large(sweep *w)
     const int64_t m = p->h - p->w;
     if (w->down) {
         solve_diagonal(w, p);
-        run(w, pieces_of(m, rows_of_piece(p)), down_piece);
+        run(w, pieces_of(m, rows_of_piece(w)), down_piece);
         return;
     }
     if (!p->dense) run(w, pieces_of(m, pieces_of(COPIED, w->c)), copy_piece);
@@ -264,10 +274,12 @@ static void do_large(sweep *w)
     solve_diagonal(w, p);
 }
 
+/* Of one right-hand side pieces make no other bits, and whole panels are faster. */
 static void do_above(sweep *w, int32_t K)
 {
     const panel p = panel_of(w, K);
-    if ((p.h - p.w) * p.w < LARGE) {
+    if ((p.h - p.w) * p.w < 2 * piece_of(w) ||
+        (w->c == 1 && tct_team_size(w->s->team) == 1)) {
         do_panel(w, &p, w->T);
         return;
     }
