@@ -186,7 +186,8 @@ struct tacit_factor {
     int32_t *panel;  /* [fronts + 1] the first panel of each front           */
     int64_t most;    /* rows below the columns of a panel, at most           */
     tct_branches branches; /* of an exact factor */
-    struct tct_lent_team *lent; /* for tacit_factor_solve; NULL: the caller alone */
+    struct tct_lent_team
+        *lent; /* for tacit_factor_solve; NULL: the caller alone */
     tacit_factor_info info;
 };
 

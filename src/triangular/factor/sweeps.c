@@ -15,11 +15,12 @@
 typedef tct_sweep_panel panel;
 
 enum {
-    PIECE = 1 << 14,         /* entries of a piece of a panel, about; a panel ...  */
-    PIECE_OF_MANY = 1 << 16, /* ... of twice as many is cut; of several            */
-                             /* right-hand sides                                   */
-    ROWS = 64,            /* a piece has a multiple of these, ...       */
-    COLUMNS = 4,          /* ... or of these; of several right-hand ... */
+    PIECE = 1 << 14, /* entries of a piece of a panel, about; a panel ...  */
+    PIECE_OF_MANY =
+        1 << 16, /* ... of twice as many is cut; of several            */
+                 /* right-hand sides                                   */
+    ROWS = 64,   /* a piece has a multiple of these, ...       */
+    COLUMNS = 4, /* ... or of these; of several right-hand ... */
     COLUMNS_OF_MANY = 32, /* ... sides of these                         */
     COPIED = 1 << 12      /* values that are copied in a piece          */
 };
