@@ -64,6 +64,38 @@ static void every_item_is_done_once(void **state)
     tct_team_destroy(&t);
 }
 
+/* Calls of tct_team_each that take one item after the other. */
+static atomic_int_fast64_t next_item;
+
+static void note_all(void *work, int64_t k)
+{
+    const int64_t *count = work;
+    int64_t item;
+    assert_in_range(k, 0, THREADS - 1);
+    atomic_fetch_add(&times[k], 1);
+    while ((item = atomic_fetch_add(&next_item, 1)) < *count)
+        note(NULL, THREADS + item);
+}
+
+static void calls_share_out_what_there_is(void **state)
+{
+    (void)state;
+    tct_team *t = open_team(THREADS);
+    for (int64_t n = 0; n < 2000; n++) {
+        atomic_store(&next_item, 0);
+        tct_team_each(t, note_all, &n);
+        assert_each_once(THREADS + n);
+    }
+    int64_t few = 7;
+    atomic_store(&next_item, 0);
+    tct_team_each(NULL, note_all, &few); /* the caller is number 0 */
+    assert_int_equal(atomic_exchange(&times[0], 0), 1);
+    for (int k = 1; k < THREADS; k++) assert_int_equal(times[k], 0);
+    for (int64_t k = 0; k < few; k++)
+        assert_int_equal(atomic_exchange(&times[THREADS + k], 0), 1);
+    tct_team_destroy(&t);
+}
+
 static void note_stretch(void *work, int64_t from, int64_t to)
 {
     for (int64_t k = from; k < to; k++) note(work, k);
@@ -232,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_item_is_done_once),
+        cmocka_unit_test(calls_share_out_what_there_is),
         cmocka_unit_test(stretches_cover_everything_once),
         cmocka_unit_test(a_stuck_thread_holds_up_no_others_items),
         cmocka_unit_test(rounds_follow_one_another),

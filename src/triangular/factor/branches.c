@@ -192,6 +192,11 @@ static void fill_lists(const maker *m)
     }
 }
 
+double tct_branches_foresee(int64_t rows, int32_t panels, int64_t listed)
+{
+    return 8.0 * (double)listed + 40.0 * (double)panels + 4.0 * (double)rows;
+}
+
 /* --- to make them ------------------------------------------------------------------ */
 
 static tacit_status find(maker *m)

@@ -5,6 +5,7 @@
 #include "matrix/matrix.h"
 #include "matrix/parallel.h"
 #include <inttypes.h>
+#include <math.h>
 
 static const char *const what = "the panels of a factor";
 
@@ -147,6 +148,7 @@ tacit_status tct_factor_branch(tacit_factor *L)
     const int threads = tct_threads_most();
     TRY(tct_branches_create(&L->panels, &L->branches));
     L->info.bytes += L->branches.bytes;
+    L->info.peak_bytes = fmax(L->info.peak_bytes, L->info.bytes);
     if (L->branches.count == 0 || threads < 2) return TACIT_OK;
     return tct_lent_team_create(
         threads < TCT_TEAM_MOST ? threads : TCT_TEAM_MOST, &L->lent);
@@ -272,7 +274,10 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
     TRY(tct_factor_outline(L, F, o->width));
-    TRY(tct_factor_require_memory(L, A, L->info.bytes, 0.0));
+    TRY(tct_factor_require_memory(
+        L, A, L->info.bytes,
+        tct_branches_foresee(F->rows, L->info.panels,
+                             L->row_start[L->info.panels])));
     TRY(tct_factor_list_rows(L, F));
     clock_in(&start, &L->info.symbolic_seconds);
     TRY(tct_factor_numeric(L, F, A));

@@ -124,7 +124,10 @@ static tacit_status frame(tacit_factor *L, tct_fronts *F,
     TRY(take_order(L, F->rows, leaves, original));
     L->panels.kind = kind;
     TRY(tct_factor_outline(L, F, o->width));
-    TRY(tct_memory_require(L->info.bytes, what));
+    TRY(tct_memory_require(
+        L->info.bytes + tct_branches_foresee(F->rows, L->info.panels,
+                                             L->row_start[L->info.panels]),
+        what));
     TRY(tct_factor_list_rows(L, F));
     return make_room(L);
 }

@@ -165,7 +165,9 @@ static int64_t rows_of_room(const tct_joint *J)
 static tacit_status make_room(const tct_joint *J, int columns, room *out)
 {
     const size_t c = (size_t)columns, shared = (size_t)J->part.rows.count[0];
-    TRY(TCT_ALLOC((size_t)rows_of_room(J) * c, what, &out->v));
+    const size_t all = (size_t)rows_of_room(J);
+    TRY(tct_memory_require(8.0 * (double)(all * c), what));
+    TRY(TCT_ALLOC(all * c, what, &out->v));
     TRY(tacit_queue_alloc(J->q, (size_t)J->mine * c, &out->at));
     return tacit_queue_alloc(J->q, shared * c, &out->shared);
 }
