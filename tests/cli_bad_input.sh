@@ -222,7 +222,7 @@ done
     echo $? >code
 )
 [ "$(cat code)" = 2 ] || complain "ulimit, standard output: status $(cat code)"
-grep -q '^tacit: standard output: File too large' limited ||
+grep -q '^tacit: standard output: cannot be written: File too large' limited ||
     complain "ulimit, standard output: $(cat limited)"
 find . -name 'x*' | grep . && complain 'files are left'
 finish

@@ -125,4 +125,26 @@ sed '3s/.*/0/' D.txt >bad.txt
 told 2 'bad.txt: row 3 is 0' factor unit.mtx --given --diagonal bad.txt
 told 1 'add --given' factor L.mtx --upper U.mtx
 told 1 'needs a file of its own' factor a.mtx -o -
+
+# what no double holds is told, and not written; what is small has a residual, too
+column() {
+    printf '%%%%MatrixMarket matrix array real general\n72 1\n'
+    yes "$1" | head -72
+}
+column 1e308 >huge.mtx
+column 1e-318 >tiny.mtx
+told 4 'column 1 of the solution has' factor a.mtx --solve huge.mtx -o no.mtx
+for ranks in 1 2; do
+    told 4 'column 1 of the solution has' trsv a.mtx huge.mtx --ranks $ranks --device host -o no.mtx
+    accepted trsv a.mtx tiny.mtx --ranks $ranks --device host
+    awk '/^residual/ { exit !($2 > 0 && $2 < 0.1) }' out || complain 'trsv of 1e-318: no residual'
+done
+[ -e no.mtx ] && complain 'no.mtx was written'
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-200\n2 2 1e-200\n' >small.mtx
+told 2 'near the ends of the range' solve small.mtx --method direct --device host
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n2 2 2\n2 1 0\n' >zero.mtx
+told 2 'leave zeros out (--drop-zeros)' factor zero.mtx
+accepted factor zero.mtx --drop-zeros
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 -1\n' >count.mtx
+told 2 'count.mtx:2: -1 entries' info count.mtx
 finish

@@ -260,8 +260,8 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
  *             NOT_CONVERGED also where a step has left more than 9 tenths of a
  *             residual, with stop reason STAGNATION.
  * Errors      INVALID (M is for another operator; sizes), INPUT (a column of B is
- *             not finite), UNSUPPORTED (entries of A near the ends of the range of
- *             doubles), NO_MEMORY, DEVICE, COMM. */
+ *             not finite; entries of A near the ends of the range of doubles),
+ *             NO_MEMORY, DEVICE, COMM. */
 TACIT_API tacit_status tacit_precond_solve(const tacit_operator *A,
                                            const tacit_operator *M, int columns,
                                            const double *B, size_t B_stride,

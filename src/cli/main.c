@@ -140,8 +140,10 @@ static tacit_status flush_output(const cli *c, tacit_status status)
     if (status < 0) return status;
     tacit_status flushed = TACIT_OK;
     if (c->rank == 0 && (fflush(stdout) != 0 || ferror(stdout)))
-        flushed =
-            tacit_error_set(TACIT_IO, "standard output: %s", strerror(errno));
+        flushed = tacit_error_set(TACIT_IO,
+                                  "standard output: cannot be written: %s: "
+                                  "choose another place or make room",
+                                  strerror(errno));
     flushed = tacit_world_agree(c->world, flushed);
     return flushed < 0 ? flushed : status;
 }

@@ -14,7 +14,7 @@ tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
     if (bad == m->A.rows) return TACIT_OK;
     FAIL(TACIT_INPUT,
          "%s: row %lld has %g on the diagonal: the matrix is not positive "
-         "definite",
+         "definite: shift it (--shift)",
          who, (long long)tct_original(m, bad) + 1,
          tct_csr_diagonal(&m->A, bad));
 }

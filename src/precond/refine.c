@@ -319,9 +319,10 @@ static tacit_status check(const refinement *R)
         FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
                             "for this operator");
     if (R->A->exponent != 0)
-        FAIL(TACIT_UNSUPPORTED,
-             "tacit_precond_solve: the entries of the matrix are near the "
-             "ends of the range of doubles: scale it");
+        FAIL(TACIT_INPUT,
+             "the entries of the matrix are near the ends of the range of "
+             "doubles, where it is not solved by its factor alone: scale it, "
+             "or take --method cg");
     return TACIT_OK;
 }
 

@@ -83,7 +83,8 @@ static tacit_status report_and_use(const cli *c, const cli_problem *p,
     const bool prints = cli_prints(c) && !cli_output_taken(c);
     TRY(tacit_factor_describe(F, &info));
     if (prints) print_factor(&info, p == NULL);
-    TRY(cli_use_factor(c, F, &columns, &seconds));
+    const tacit_status status = cli_use_factor(c, F, &columns, &seconds);
+    if (status != TACIT_OK) return status;
     if (prints && columns > 0)
         printf("solved %d right-hand side%s in %s\n", columns,
                columns == 1 ? "" : "s", cli_seconds(seconds, a));

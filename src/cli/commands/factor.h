@@ -18,8 +18,13 @@ tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out);
 tacit_status cli_read_factor(const cli *c, tacit_factor **out);
 /* What -o and --solve ask for: `F` written, or systems solved with it; `*seconds`,
  * of the solve, and how many columns, 0 without.
- * Errors      those of tacit_factor_write; of right-hand sides and solutions. */
+ * Errors      those of tacit_factor_write; of right-hand sides and solutions;
+ *             BREAKDOWN: a solution is not finite, and is not written. */
 tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,
                             double *seconds);
+/* Errors      BREAKDOWN: X [columns rows], which all ranks have, is not finite; rank 0
+ *             has told so, and where. */
+tacit_status cli_check_finite(const cli *c, int64_t rows, int columns,
+                              const double *X);
 
 #endif

@@ -3,6 +3,8 @@
  * and vectors beside it; and solves with a factor. */
 #include "cli/commands/factor.h"
 #include "cli/system/problem.h"
+#include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 /* --- checks -------------------------------------------------------------------- */
@@ -100,6 +102,28 @@ tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
     return status;
 }
 
+static tacit_status find_what_is_not_finite(int64_t rows, int columns,
+                                            const double *X)
+{
+    for (int64_t k = 0; k < rows * columns; k++)
+        if (!isfinite(X[k]))
+            FAIL(TACIT_BREAKDOWN,
+                 "breakdown: column %" PRId64
+                 " of the solution has %g in row %" PRId64
+                 ", beyond the range of doubles: scale the matrix or the "
+                 "right-hand side",
+                 k / rows + 1, X[k], k % rows + 1);
+    return TACIT_OK;
+}
+
+tacit_status cli_check_finite(const cli *c, int64_t rows, int columns,
+                              const double *X)
+{
+    const tacit_status status = find_what_is_not_finite(rows, columns, X);
+    if (status != TACIT_OK && c->rank == 0) cli_complain(tacit_error_message());
+    return status;
+}
+
 static tacit_status solve_files(const cli *c, const tacit_factor *F,
                                 const tacit_matrix *m, int *columns,
                                 double *seconds)
@@ -110,7 +134,9 @@ static tacit_status solve_files(const cli *c, const tacit_factor *F,
     const double start = base_seconds();
     tacit_status status = tacit_factor_solve(F, *columns, X, n, X, n);
     *seconds = base_seconds() - start;
-    if (status >= 0 && c->set.output) {
+    if (status == TACIT_OK)
+        status = cli_check_finite(c, (int64_t)n, *columns, X);
+    if (status == TACIT_OK && c->set.output) {
         fflush(stdout); /* which may be where this goes */
         status = tacit_matrix_write_vectors(m, c->set.output, *columns, X, n);
     }

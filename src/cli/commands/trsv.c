@@ -2,6 +2,7 @@
  * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, give its blocks to
  * a grid of processes, and solve there. */
 #include "cli/commands/trsv.h"
+#include "cli/commands/factor.h"
 #include <inttypes.h>
 #include <string.h>
 
@@ -301,6 +302,9 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     if (has_gpus(c)) TRY(bring(c, job));
     TRY(deal(c, grid, job));
     TRY(solve_all(c, job));
+    const tacit_status status =
+        cli_check_finite(c, job->rows, job->columns, job->X);
+    if (status != TACIT_OK) return status;
     if (cli_prints(c) && !cli_output_taken(c)) print_trsv(c, job);
     TRY(write_solution(c, job));
     if (!c->set.json) return TACIT_OK;

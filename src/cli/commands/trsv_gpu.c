@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/trsv_gpu.c - `tacit trsv` by one process on its GPU: L and U in one
  * kernel, from device to device. */
+#include "cli/commands/factor.h"
 #include "cli/commands/trsv.h"
 #include <math.h>
 
@@ -111,6 +112,9 @@ static tacit_status run(const cli *c, trsv_job *job, gpu_job *g)
     TRY(trsv_open(c, c->set.leaves ? (int)c->set.leaves : 1, job));
     TRY(bring(c, job, g));
     TRY(solve_all(c, job, g));
+    const tacit_status status =
+        cli_check_finite(c, job->rows, job->columns, job->X);
+    if (status != TACIT_OK) return status;
     find_bound(c, job, g);
     if (cli_prints(c) && !cli_output_taken(c)) print(job, g);
     TRY(trsv_write(c, job));

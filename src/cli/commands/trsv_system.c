@@ -189,6 +189,43 @@ void trsv_close(trsv_job *job)
 
 /* --- what it came to ---------------------------------------------------------------------- */
 
+/* The larger one, or what is no number. */
+static double worse(double a, double b)
+{
+    return isnan(b) || b > a ? b : a;
+}
+
+static double largest(int64_t n, const double *v)
+{
+    double most = 0.0;
+    for (int64_t i = 0; i < n; i++) most = worse(most, fabs(v[i]));
+    return most;
+}
+
+/* ||b - r|| / ||b||; squares of b, divided by its largest entry, are doubles. */
+static double residual_of(int64_t n, const double *b, const double *r)
+{
+    const double most = largest(n, b);
+    double rr = 0.0, bb = 0.0;
+    if (most == 0.0) return largest(n, r) == 0.0 ? 0.0 : (double)INFINITY;
+    for (int64_t i = 0; i < n; i++) {
+        const double d = (b[i] - r[i]) / most, e = b[i] / most;
+        rr += d * d;
+        bb += e * e;
+    }
+    return sqrt(rr / bb);
+}
+
+static double error_of(int64_t n, const double *x, const double *star)
+{
+    double ee = 0.0, xx = 0.0;
+    for (int64_t i = 0; i < n; i++) {
+        ee += (x[i] - star[i]) * (x[i] - star[i]);
+        xx += star[i] * star[i];
+    }
+    return sqrt(ee / xx);
+}
+
 tacit_status trsv_judge(trsv_job *job)
 {
     const int64_t n = job->rows;
@@ -198,17 +235,10 @@ tacit_status trsv_judge(trsv_job *job)
     TRY(ALLOC(n, "the residual", &r));
     for (int64_t j = 0; j < job->columns; j++) {
         const double *x = job->X + j * n, *b = job->B + j * n;
-        double rr = 0.0, bb = 0.0, ee = 0.0, xx = 0.0;
         TRY(multiply(job, x, r));
-        for (int64_t i = 0; i < n; i++) {
-            rr += (b[i] - r[i]) * (b[i] - r[i]);
-            bb += b[i] * b[i];
-            const double star = job->xstar ? job->xstar[j * n + i] : 0.0;
-            ee += (x[i] - star) * (x[i] - star);
-            xx += star * star;
-        }
-        job->residual = fmax(job->residual, bb > 0.0 ? sqrt(rr / bb) : 0.0);
-        if (job->xstar) job->error = fmax(job->error, sqrt(ee / xx));
+        job->residual = worse(job->residual, residual_of(n, b, r));
+        if (job->xstar)
+            job->error = worse(job->error, error_of(n, x, job->xstar + j * n));
     }
     free(r);
     return TACIT_OK;
@@ -242,7 +272,7 @@ cJSON *trsv_json_begin(const cli *c, const trsv_job *job)
     cJSON_AddNumberToObject(o, "leaves", job->factor.leaves);
     cJSON_AddNumberToObject(o, "nonzeros", (double)job->factor.nonzeros);
     cJSON_AddNumberToObject(o, "factor_seconds", trsv_factor_seconds(job));
-    cJSON_AddNumberToObject(o, "relative_residual", job->residual);
+    cli_json_number(o, "relative_residual", job->residual);
     cli_json_number(o, "relative_error", job->error);
     return o;
 }

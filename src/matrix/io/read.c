@@ -31,11 +31,13 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
                              const tct_source *s, int64_t room)
 {
     const long long rows = s->rows, cols = s->cols, stored = s->stored;
-    if (rows < 1 || cols < 1 || stored < 0)
+    if (rows < 1 || cols < 1)
         FAIL(TACIT_INPUT,
-             "%s: sizes %lld x %lld with %lld entries: rows and columns must "
-             "be at least 1",
-             where, rows, cols, stored);
+             "%s: sizes %lld x %lld: rows and columns must be at least 1",
+             where, rows, cols);
+    if (stored < 0)
+        FAIL(TACIT_INPUT, "%s: %lld entries: their count must be at least 0",
+             where, stored);
     if (rows > INT64_MAX / 4 || cols > INT64_MAX / 4 || stored > INT64_MAX / 64)
         FAIL(TACIT_INPUT,
              "%s: sizes %lld x %lld with %lld entries do not fit in 64 bits",
@@ -53,9 +55,9 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
     const int64_t most_rows = (INT64_C(1) << 20) + 64 * s->most;
     if (rows > most_rows || (cols > most_rows && cols != 1))
         FAIL(TACIT_INPUT,
-             "%s: %lld x %lld with only %lld entries: nearly all rows would be "
+             "%s: %lld x %lld with only %lld %s: nearly all rows would be "
              "empty; correct the header",
-             where, rows, cols, stored);
+             where, rows, cols, stored, stored == 1 ? "entry" : "entries");
     const double bytes = 16.0 * (double)s->most + 8.0 * (double)rows;
     return tct_memory_require(bytes / in->machines, where);
 }
@@ -86,9 +88,10 @@ void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
 tacit_status tct_wrong_length(const char *path, int64_t values, int64_t rows)
 {
     FAIL(TACIT_INPUT,
-         "%s: has %lld values, but the matrix has %lld rows: give a vector of "
-         "that length",
-         path, (long long)values, (long long)rows);
+         "%s: has %lld %s, but the matrix has %lld rows: give a vector of that "
+         "length",
+         path, (long long)values, values == 1 ? "value" : "values",
+         (long long)rows);
 }
 
 tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
@@ -103,9 +106,10 @@ tacit_status tct_vectors_room(tct_vectors *v, const char *path, int64_t rows,
         return tct_wrong_length(path, rows, v->rows);
     if (rows != v->rows)
         FAIL(TACIT_INPUT,
-             "%s: has %lld columns of %lld values, but the matrix has %lld "
-             "rows: give columns of that length",
-             path, (long long)cols, (long long)rows, (long long)v->rows);
+             "%s: has %lld columns of %lld %s, but the matrix has %lld rows: "
+             "give columns of that length",
+             path, (long long)cols, (long long)rows,
+             rows == 1 ? "value" : "values", (long long)v->rows);
     if (cols < 1 || cols > INT_MAX)
         FAIL(TACIT_INPUT, "%s: has %lld columns: give a file with 1 to %d",
              path, (long long)cols, INT_MAX);

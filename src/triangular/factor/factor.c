@@ -192,7 +192,7 @@ tacit_status tct_factor_options_read(const tacit_factor_options *given,
     return check_options(out);
 }
 
-/* A row or a column without entries makes it singular, whatever they are. */
+/* A row or a column without entries makes it singular, whatever the others are. */
 static tacit_status check_structure(const tct_csr *A)
 {
     int64_t bad = -1; /* the last one */
@@ -210,8 +210,8 @@ static tacit_status check_structure(const tct_csr *A)
     tct_free(met);
     if (bad < 0) return TACIT_OK;
     FAIL(TACIT_INPUT,
-         "%s %" PRId64 " of the matrix has no entries, so that it is singular "
-         "whatever they are",
+         "%s %" PRId64 " of the matrix has no entries, so that it is singular: "
+         "leave it out, or shift the matrix (--shift)",
          row ? "row" : "column", bad + 1);
 }
 

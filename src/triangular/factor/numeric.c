@@ -566,7 +566,8 @@ static tacit_status run(numeric *N)
         return tct_refuse_pivot(L, failed - 1, pivot_of(L, failed), 0.0);
     FAIL(TACIT_INPUT,
          "the matrix is not positive definite: its row %" PRId64
-         " comes to the pivot %g",
+         " comes to the pivot %g: shift it (--shift), or factor it as L D L' "
+         "(--kind ldlt)",
          (int64_t)L->order.old[failed - 1] + 1, pivot_of(L, failed));
 }
 
