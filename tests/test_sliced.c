@@ -33,7 +33,7 @@ static tacit_factor *factor_of(const char *matrix, tacit_factor_kind kind,
     return factor_by(gallery_matrix(matrix), kind, order, leaves);
 }
 
-/* All slices of a side, `step` of them at once. */
+/* All slices of a side, `step` of them at once, columns and values in one go or not. */
 typedef struct {
     int32_t *col;
     double *val;
@@ -50,8 +50,10 @@ static cells fill(const tct_sliced *S, const tct_sliced_side *side,
     for (int64_t from = 0; from < S->slices; from += step) {
         const int64_t end = from + step < S->slices ? from + step : S->slices;
         const int64_t at = side->cell[from] * LANES;
-        tct_sliced_fill(S, side, from, end, c.col + at, NULL);
-        tct_sliced_fill(S, side, from, end, NULL, c.val + at);
+        const bool both = from % 2 != 0;
+        tct_sliced_fill(S, side, from, end, c.col + at,
+                        both ? c.val + at : NULL);
+        if (!both) tct_sliced_fill(S, side, from, end, NULL, c.val + at);
     }
     return c;
 }

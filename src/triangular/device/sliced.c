@@ -70,14 +70,11 @@ static tacit_status take_panels(const tacit_factor_panels *P, tct_sliced *S)
 
 /* --- nodes ----------------------------------------------------------------------- */
 
-/* Do rows, `block` at a time, wait for one another and for the same others? Then
+/* Do the `block` rows from `first` on wait for one another and for the same others? Then
  * columns have the rows of the next one, and themselves. */
-static bool are_nodes(const tct_sliced *S, int64_t block)
+static bool is_node(const tct_sliced_side *U, int64_t first, int block)
 {
-    const tct_sliced_side *U = &S->up;
-    if (S->n % block != 0) return false;
-    for (int64_t j = 0; j + 1 < S->n; j++) {
-        if ((j + 1) % block == 0) continue;
+    for (int64_t j = first; j + 1 < first + block; j++) {
         const int64_t from = U->ptr[j] + 1, next = U->ptr[j + 1],
                       count = next - from;
         if (U->ptr[j + 2] - next != count ||
@@ -86,6 +83,16 @@ static bool are_nodes(const tct_sliced *S, int64_t block)
             return false;
     }
     return true;
+}
+
+static bool are_nodes(const tct_sliced *S, int block)
+{
+    bool are = S->n % block == 0;
+    const int64_t nodes = are ? S->n / block : 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
+    for (int64_t k = 0; k < nodes; k++)
+        are = are && is_node(&S->up, k * block, block);
+    return are;
 }
 
 static int find_block(const tct_sliced *S)
@@ -216,8 +223,8 @@ typedef struct {
     int64_t first, length;
 } entries;
 
-static entries entries_of(const tct_sliced *S, const tct_sliced_side *side,
-                          int64_t i)
+static inline entries entries_of(const tct_sliced *S,
+                                 const tct_sliced_side *side, int64_t i)
 {
     int64_t first = side->ptr[i] + side->skip, end = side->ptr[i + 1];
     if (S->block == 1) return (entries){first, end - first};
@@ -305,33 +312,86 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
     return TACIT_OK;
 }
 
-/* What row i has of row `before` of its node. */
-static double near_value(const tct_sliced *S, const tct_sliced_side *side,
-                         int64_t i, int64_t before)
+/* Where the lanes of a slice have their entries: each has one of `at`, and every
+ * so many behind it, before `end`. */
+typedef struct {
+    int64_t at[TCT_SLICED_LANES], end[TCT_SLICED_LANES];
+} lanes;
+
+static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
+                       int64_t slice, lanes *out)
 {
-    const entries far = entries_of(S, side, i);
-    const int64_t first =
-                      side->skip ? side->ptr[i] + 1 : far.first + far.length,
-                  end = side->skip ? far.first : side->ptr[i + 1];
-    for (int64_t e = first; e < end; e++)
-        if (side->col[e] == before) return side->val[e];
-    return 0.0;
+    const int64_t first = slice * S->rows, left = S->n - first,
+                  rows = left < S->rows ? left : S->rows;
+    int l = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const entries far = entries_of(S, side, side->row[first + r]);
+        for (int k = 0; k < S->lanes; k++, l++) {
+            out->at[l] = far.first + k;
+            out->end[l] = far.first + far.length;
+        }
+    }
+    for (; l < TCT_SLICED_LANES; l++) out->at[l] = out->end[l] = 0;
 }
 
-/* A lane's column and value in cell `c` of the row at position p, which is in it as
- * lane `l`. */
-static void fill_cell(const tct_sliced *S, const tct_sliced_side *side,
-                      int64_t p, int64_t l, int64_t c, const entries *far,
-                      int32_t *col, double *val)
+/* All lanes of a cell, and then of the next: what they read is not near, but of many
+ * lanes it is under way at once. */
+static void fill_columns(const tct_sliced_side *side, const lanes *of,
+                         int64_t step, int64_t cells, int32_t *col)
 {
-    const int64_t near = c * S->lanes + l, k = near - S->near * S->lanes;
-    const bool is = k >= 0 && k < far->length;
-    if (col) *col = is ? side->position[side->col[far->first + k]] : -1;
-    if (!val) return;
-    *val = is ? side->val[far->first + k] : 0.0;
-    if (k < 0 && near < p % S->block)
-        *val = near_value(S, side, side->row[p],
-                          side->row[p - p % S->block + near]);
+    for (int64_t c = 0; c < cells; c++, col += TCT_SLICED_LANES)
+        for (int l = 0; l < TCT_SLICED_LANES; l++) {
+            const int64_t e = of->at[l] + c * step;
+            col[l] = e < of->end[l] ? side->position[side->col[e]] : -1;
+        }
+}
+
+static void fill_values(const tct_sliced_side *side, const lanes *of,
+                        int64_t step, int64_t cells, double *val)
+{
+    for (int64_t c = 0; c < cells; c++, val += TCT_SLICED_LANES)
+        for (int l = 0; l < TCT_SLICED_LANES; l++) {
+            const int64_t e = of->at[l] + c * step;
+            val[l] = e < of->end[l] ? side->val[e] : 0.0;
+        }
+}
+
+/* What the rows of a slice have of those before them in their nodes, into its first
+ * cell. */
+static void fill_near(const tct_sliced *S, const tct_sliced_side *side,
+                      int64_t slice, double *val)
+{
+    const int64_t from = slice * S->rows;
+    for (int l = 0; l < TCT_SLICED_LANES; l++) val[l] = 0.0;
+    for (int64_t p = from; p < from + S->rows && p < S->n; p++) {
+        const int64_t i = side->row[p], head = side->row[p - p % S->block];
+        const entries far = entries_of(S, side, i);
+        const int64_t behind = far.first + far.length,
+                      first = side->skip ? side->ptr[i] + 1 : behind,
+                      end = side->skip ? far.first : side->ptr[i + 1];
+        double *own = val + (p - from) * S->lanes;
+        for (int64_t e = first; e < end; e++) {
+            const int64_t off = side->col[e] - head;
+            own[off < 0 ? -off : off] = side->val[e];
+        }
+    }
+}
+
+static void fill_slice(const tct_sliced *S, const tct_sliced_side *side,
+                       int64_t s, int32_t *col, double *val)
+{
+    const int64_t near = S->near * TCT_SLICED_LANES,
+                  cells = side->cell[s + 1] - side->cell[s] - S->near;
+    lanes of;
+    find_lanes(S, side, s, &of);
+    if (col) {
+        for (int64_t l = 0; l < near; l++) col[l] = -1;
+        fill_columns(side, &of, S->lanes, cells, col + near);
+    }
+    if (val) {
+        if (S->near) fill_near(S, side, s, val);
+        fill_values(side, &of, S->lanes, cells, val + near);
+    }
 }
 
 void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
@@ -339,18 +399,9 @@ void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
 {
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t s = from; s < end; s++) {
-        const int64_t width = side->cell[s + 1] - side->cell[s];
-        for (int l = 0; l < TCT_SLICED_LANES; l++) {
-            const int64_t r = l / S->lanes, p = s * S->rows + r;
-            const bool is = r < S->rows && p < S->n;
-            const entries far =
-                is ? entries_of(S, side, side->row[p]) : (entries){0, 0};
-            int64_t at = (side->cell[s] - side->cell[from]) * TCT_SLICED_LANES;
-            at += l;
-            for (int64_t c = 0; c < width; c++, at += TCT_SLICED_LANES)
-                fill_cell(S, side, is ? p : 0, l % S->lanes, c, &far,
-                          col ? col + at : NULL, val ? val + at : NULL);
-        }
+        const int64_t at =
+            (side->cell[s] - side->cell[from]) * TCT_SLICED_LANES;
+        fill_slice(S, side, s, col ? col + at : NULL, val ? val + at : NULL);
     }
 }
 
@@ -362,6 +413,8 @@ static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
     TRY(take_panels(P, S));
     S->block = find_block(S);
     TRY(TCT_ALLOC(2 * S->n, what, level));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < 2 * S->n; i++) (*level)[i] = 0;
     TRY(turn_and_level(S, t, *level));
     choose_lanes(S);
     TRY(cut(S, *level, &S->down));

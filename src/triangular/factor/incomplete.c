@@ -267,6 +267,8 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     if (tct_has_upper(L->panels.kind))
         TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
     load(L, A);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) p->place[i] = 0;
     describe(
         L, tct_levels_find(A->rows, L->row_start, L->row, 1, false, p->place));
     const double found = tct_seconds();

@@ -9,7 +9,6 @@ static inline int32_t find(int64_t n, const int64_t *start, const int32_t *row,
                            int32_t block, bool up, int32_t *level)
 {
     int32_t most = -1;
-    for (int64_t i = 0; i < n / block; i++) level[i] = 0;
     for (int64_t k = 0; k < n; k++) {
         const int64_t j = up ? n - 1 - k : k, node = j / block;
         int32_t own = level[node];

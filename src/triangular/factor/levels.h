@@ -5,10 +5,10 @@
 #define TCT_LEVELS_H
 #include "base/base.h"
 
-/* The level of each of n rows into `level`; how many levels there are. Column j of L
- * has rows row[start[j]] to row[start[j + 1] - 1], all of them j or above it; `up`:
- * the rows are those of L'. With `block` rows that follow one another as a node,
- * the level of each of n / block nodes, which waits for others, not for itself. */
+/* The level of each of n rows into `level`, which is 0 so far; how many levels there
+ * are. Column j of L has rows row[start[j]] to row[start[j + 1] - 1], all of them j or
+ * above it; `up`: the rows are those of L'. With `block` rows that follow one another as
+ * a node, the level of each of n / block nodes, which waits for others, not for itself. */
 int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
                         int block, bool up, int32_t *level);
 

@@ -3,6 +3,7 @@
  * deals out the top of the dissection as tree nodes, too; and orders that keep
  * but this top, or nothing of it. */
 #include "matrix/kway.h"
+#include "matrix/parallel.h"
 #include "triangular/factor/factor.h"
 #include <inttypes.h>
 
@@ -217,20 +218,30 @@ static void keep_order(tct_nesting *x, int64_t rows)
     put_into_root(x, rows);
 }
 
-/* Have rows that are neighbours in the matrix, `block` at a time, the same neighbours,
- * and one tree node? */
-static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
+/* Have the `block` rows from j on the same neighbours, and one tree node? */
+static bool is_block(const tct_graph *g, const int32_t *node, int64_t j,
+                     int64_t block)
 {
-    if (g->nodes % block != 0) return false;
-    for (int64_t i = 0; i < g->nodes; i++) {
-        const int64_t j = i / block * block, from = g->ptr[i],
-                      count = g->ptr[i + 1] - from;
-        if (node[i] != node[j] || g->ptr[j + 1] - g->ptr[j] != count ||
-            memcmp(g->next + g->ptr[j], g->next + from,
+    const int64_t first = g->ptr[j], count = g->ptr[j + 1] - first;
+    for (int64_t i = j + 1; i < j + block; i++) {
+        const int64_t from = g->ptr[i];
+        if (node[i] != node[j] || g->ptr[i + 1] - from != count ||
+            memcmp(g->next + first, g->next + from,
                    (size_t)count * sizeof *g->next) != 0)
             return false;
     }
     return true;
+}
+
+/* Are all rows, `block` at a time, such ones? */
+static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
+{
+    bool are = g->nodes % block == 0;
+    const int64_t blocks = are ? g->nodes / block : 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
+    for (int64_t k = 0; k < blocks; k++)
+        are = are && is_block(g, node, k * block, block);
+    return are;
 }
 
 /* Rows that stay together, such as the unknowns of a point: they wait for the same

@@ -24,6 +24,7 @@ struct tct_rows {
 /* What goes to the GPU is made in pieces, in memory that it reads by itself: it has
  * one while the host makes the next. */
 enum { PIECE = 8 << 20 }; /* bytes, at least */
+enum { CELL = (int)GPU_WAVE * (int)(sizeof(double) + sizeof(int32_t)) };
 typedef struct {
     gpu_stream stream;
     void *piece[2];
@@ -45,8 +46,7 @@ static tacit_status open_conveyor(const tacit_queue *q, const tct_sliced *S,
                                   conveyor *c)
 {
     const int64_t down = widest(S, &S->down), up = widest(S, &S->up);
-    const size_t slice =
-        (size_t)(down > up ? down : up) * GPU_WAVE * sizeof(double);
+    const size_t slice = (size_t)(down > up ? down : up) * CELL;
     *c = (conveyor){.stream = tct_gpu_of(q)->stream,
                     .bytes = slice > PIECE ? slice : PIECE};
     for (int i = 0; i < 2; i++) {
@@ -78,33 +78,42 @@ static tacit_status next_piece(conveyor *c, void **out)
     return tct_gpu_status(gpu_event_sync(c->sent[c->turn]), "an upload");
 }
 
-/* What is in it goes to `to`. */
-static tacit_status send_piece(conveyor *c, size_t bytes, void *to)
+/* What is in it at `from` goes to `to`. */
+static tacit_status send(const conveyor *c, const void *from, size_t bytes,
+                         void *to)
 {
-    TRY(tct_gpu_status(gpu_memcpy_async(to, c->piece[c->turn], bytes,
-                                        GPU_TO_DEVICE, c->stream),
-                       "an upload"));
+    return tct_gpu_status(
+        gpu_memcpy_async(to, from, bytes, GPU_TO_DEVICE, c->stream),
+        "an upload");
+}
+
+/* The piece is on its way. */
+static tacit_status end_piece(const conveyor *c)
+{
     return tct_gpu_status(gpu_event_record(c->sent[c->turn], c->stream),
                           "an upload");
 }
 
-/* Columns, or values, of all slices. */
+/* Columns and values of all slices, so that each row is looked for once. */
 static tacit_status send_slices(conveyor *c, const tct_sliced *S,
-                                const tct_sliced_side *side, bool values,
-                                void *to)
+                                const tct_sliced_side *side, int32_t *col,
+                                double *val)
 {
-    const size_t each = GPU_WAVE * (values ? sizeof(double) : sizeof(int32_t));
-    const int64_t cells = (int64_t)(c->bytes / each);
+    const int64_t most = (int64_t)(c->bytes / CELL);
     for (int64_t from = 0, end; from < S->slices; from = end) {
         void *piece = NULL;
         const int64_t first = side->cell[from];
         for (end = from + 1; end < S->slices; end++)
-            if (side->cell[end + 1] - first > cells) break;
+            if (side->cell[end + 1] - first > most) break;
         TRY(next_piece(c, &piece));
-        tct_sliced_fill(S, side, from, end, values ? NULL : piece,
-                        values ? piece : NULL);
-        TRY(send_piece(c, (size_t)(side->cell[end] - first) * each,
-                       (char *)to + (size_t)first * each));
+        const size_t before = (size_t)first * GPU_WAVE,
+                     count = (size_t)side->cell[end] * GPU_WAVE - before;
+        double *const values = piece;
+        int32_t *const columns = (int32_t *)(void *)(values + count);
+        tct_sliced_fill(S, side, from, end, columns, values);
+        TRY(send(c, columns, count * sizeof *columns, col + before));
+        TRY(send(c, values, count * sizeof *values, val + before));
+        TRY(end_piece(c));
     }
     return TACIT_OK;
 }
@@ -155,8 +164,9 @@ static tacit_status send_rows(conveyor *c, const rows_of *r, fill_rows *fill,
         end = r->S->n - from > most ? from + most : r->S->n;
         TRY(next_piece(c, &piece));
         fill(r, from, end, piece);
-        TRY(send_piece(c, (size_t)(end - from) * each,
-                       (char *)to + (size_t)from * each));
+        TRY(send(c, piece, (size_t)(end - from) * each,
+                 (char *)to + (size_t)from * each));
+        TRY(end_piece(c));
     }
     return TACIT_OK;
 }
@@ -180,8 +190,7 @@ static tacit_status store(conveyor *c, const rows_of *r, tct_rows_info *about,
     to->at = at;
     about->bytes +=
         12.0 * (double)cells + 12.0 * (double)rows + 8.0 * (double)slices;
-    TRY(send_slices(c, r->S, side, false, col));
-    TRY(send_slices(c, r->S, side, true, val));
+    TRY(send_slices(c, r->S, side, col, val));
     TRY(send_rows(c, r, fill_inverse, sizeof *to->inverse, inverse));
     return send_rows(c, r, fill_places, sizeof *to->at, at);
 }
