@@ -90,8 +90,11 @@ static void assert_same_bits(const tacit_matrix *m, const tacit_factor *F)
                         1e-9);
         for (int t = 2; t <= THREADS; t++) {
             double *y = solved(F, t, columns[i], b);
-            if (memcmp(x, y, n * (size_t)columns[i] * sizeof *x)) fprintf(stderr, "DIFF n %zu cols %d t %d kind %d br %d\n", n, columns[i], t, (int)F->panels.kind, F->branches.count);
-            if (0) assert_memory_equal(x, y, n * (size_t)columns[i] * sizeof *x);
+            if (memcmp(x, y, n * (size_t)columns[i] * sizeof *x))
+                fprintf(stderr, "DIFF n %zu cols %d t %d kind %d br %d\n", n,
+                        columns[i], t, (int)F->panels.kind, F->branches.count);
+            if (0)
+                assert_memory_equal(x, y, n * (size_t)columns[i] * sizeof *x);
             tct_free(y);
         }
         tct_free(x);
@@ -106,7 +109,10 @@ static void threads_give_the_same_bits(void **state)
         for (int k = 0; k < 3; k++) {
             tacit_matrix *m = gallery(names[i]);
             tacit_factor *F = factor_of(m, kinds[k]);
-            fprintf(stderr, "BR %s %d stored %ld panels %d\n", names[i], F->branches.count, (long)F->panels.value_start[F->panels.panels], F->panels.panels);
+            fprintf(stderr, "BR %s %d stored %ld panels %d\n", names[i],
+                    F->branches.count,
+                    (long)F->panels.value_start[F->panels.panels],
+                    F->panels.panels);
             assert_same_bits(m, F);
             tacit_factor_destroy(&F);
             tacit_matrix_destroy(&m);
