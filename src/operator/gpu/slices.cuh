@@ -63,6 +63,22 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
     return u.slice;
 }
 
+/* Its block columns from `from` on, `count` at most, as a slice: `from` is even,
+ * since two near columns have a word. */
+static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
+                                                      int count)
+{
+    const int bytes = s.kind == SLICE_RUN     ? 8
+                      : s.kind == SLICE_CONST ? 16
+                      : s.kind == SLICE_NEAR  ? 2 * GPU_LANES
+                                              : 4 * GPU_LANES;
+    s.width = (uint16_t)min(count, s.width - from);
+    s.full = (uint16_t)max(s.full - from, 0);
+    s.index += bytes * from;
+    s.cell += from;
+    return s;
+}
+
 /* What a walk asks of a kernel: slices a warp takes, and whether all are runs. */
 template <int WALK> struct tct_walk {
     static constexpr int m = WALK == GPU_JOINED ? GPU_JOIN : 1;

@@ -28,6 +28,23 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     J->round = blocks * J->tile;
     J->block = J->gang.peers ? 1 : J->tile;
     J->warp = J->gang.peers ? blocks : 1;
+    J->team = 1;
+}
+
+/* A warp waits for one batch of columns after the other (tct_batch), so that a part
+ * takes as long as it has batches: fewer than four are not worth the meeting of a
+ * team. A warp is kept for those who speak. */
+void tct_resident_share(tct_resident_job *J, int columns)
+{
+    enum { BATCHES_LEAST = 4 };
+    const int64_t batch = (J->A.b == 1 ? 8 : 4) / columns;
+    const int64_t batches = J->A.cells / (batch * (J->A.slices + 1));
+    const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE - 1;
+    if (J->rounds > 1 || J->A.walk != GPU_ANY || batches < BATCHES_LEAST)
+        return;
+    J->team = warps / J->tile;
+    if (J->team > batches) J->team = (int)batches;
+    if (J->team < 1) J->team = 1;
 }
 
 /* Values of the matrix into `bytes`: some columns of every part, a few batches
@@ -58,13 +75,17 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, int entries, size_t shared_bytes)
 {
-    /* an even number of doubles: values, and their columns */
-    const int in_front = entries + (entries + 3) / 4 * 2;
+    /* an even number of doubles: values, and their columns; what teams add up */
+    const int edges = entries + (entries + 3) / 4 * 2,
+              each = GPU_WAVE * J->tile;
+    const int in_front = edges + (J->team - 1) * K->sent * each;
+    if (J->team > 1) threads = each; /* there is but one slot */
     const int line = threads * (int)sizeof(double);
     size_t own = SHARED_SPARE;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
     if (J->gang.peers) own += PEERS_SPARE;
     own += (size_t)in_front * sizeof(double);
+    J->desk = edges;
     const size_t most = shared_bytes - own, some = most - CACHE_SPARE;
     const size_t all = (size_t)K->vectors * (size_t)J->slots * (size_t)line;
     const size_t room = all > some && all <= most ? most : some;

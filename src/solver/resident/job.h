@@ -67,6 +67,9 @@ typedef struct tct_resident_job {
     int tile, rounds, slots; /* parts of a block per round; rounds; rows of
                                 a thread                              */
     int round, block, warp;  /* parts from one to the next            */
+    int team, desk;          /* warps that share a part, where there is but one
+                                round; doubles of the chip before what they add
+                                up                                    */
     tct_gang_job gang;       /* here: in front or at the end, kernels spill */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
@@ -94,7 +97,9 @@ typedef struct tct_resident_kernel {
     int8_t places;   /* vectors that need a second place; with a
                         preconditioner y[1] and y[2] are there for it   */
     int8_t from[TCT_CHIP_VECTORS]; /* which of the solver's, or TCT_IS_... */
-    int8_t sent; /* values of a row that a peer is sent at once            */
+    int8_t sent; /* values of a row that a peer is sent at once, as many as
+                    the product has columns; 0: it has neither peers nor
+                    teams                                             */
     /* On one GPU, and on several. */
     tct_resident_code kernel, with_peers;
 } tct_resident_kernel;
@@ -110,6 +115,8 @@ extern const tct_resident_kernel tct_resident_cg[2], tct_resident_single[2],
 
 /* Divide the matrix among `blocks`. */
 void tct_resident_divide(tct_resident_job *J, int blocks);
+/* Let warps that are left over share parts: of the product of `columns` columns. */
+void tct_resident_share(tct_resident_job *J, int columns);
 /* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`,
  * behind `entries` of rows with columns of other GPUs; the bytes of it that are
  * used. */

@@ -217,7 +217,7 @@ typedef struct {
 static int threads_of(const tct_resident_job *J, int warps, int blocks)
 {
     const int pollers = tct_gang_threads(blocks);
-    int threads = GPU_WAVE * J->tile;
+    int threads = GPU_WAVE * J->tile * J->team;
     const int solvers = (warps + blocks - 1) / blocks;
     if (solvers > J->tile) threads = GPU_WAVE * solvers;
     if (threads > TCT_THREADS_MOST(J->A.walk))
@@ -271,6 +271,7 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
                 : UINT64_MAX;
     H->blocks = g->sms;
     tct_resident_divide(J, H->blocks);
+    if (K->sent > 0) tct_resident_share(J, K->sent);
     p->threads = threads_of(J, rows ? p->job.factor.rows.warps : 0, H->blocks);
     if (R->q->ranks > 1)
         TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));

@@ -151,25 +151,73 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
 
 /* --- the product ----------------------------------------------------------------------- */
 
+/* Who a warp is in the product: one of a team, each of which has a stretch of the
+ * columns of a part. The first one has its rows. */
+struct tct_member {
+    int own, number; /* warp that has the rows; which one of the team */
+    int part;        /* < 0: none                                     */
+};
+template <int WALK>
+static __device__ inline tct_member
+tct_member_in_round(const tct_resident_job &J, int j)
+{
+    const int w = tct_warp();
+    if (WALK != GPU_ANY || J.team == 1) return {w, 0, tct_part_in_round(J, j)};
+    const int number = w / J.tile, own = w - number * J.tile;
+    const int part = (int)blockIdx.x * J.block + own * J.warp;
+    return {own, number, number < J.team && part < J.parts ? part : -1};
+}
+template <int WALK>
+static __device__ inline int
+tct_first_column(const tct_resident_job &J, const tct_gpu_slice &s, int number)
+{
+    const int each = (s.width + J.team - 1) / J.team;
+    return min(number * (each + (each & 1)), (int)s.width);
+}
+template <int WALK>
+static __device__ inline tct_gpu_slice
+tct_stretch(const tct_resident_job &J, const tct_gpu_slice &s, int number)
+{
+    if (WALK != GPU_ANY || J.team == 1) return s;
+    const int from = tct_first_column<WALK>(J, s, number);
+    return tct_columns_of(s, from,
+                          tct_first_column<WALK>(J, s, number + 1) - from);
+}
+
 /* Values of part number `i` of a block (round i / tile, warp i % tile), in
  * shared memory behind the vectors: the first J.chip_columns block columns of
- * every part; or, where that is 0, all of the first J.chip_parts parts. */
+ * every part; or, where that is 0, all of the first J.chip_parts parts. From
+ * column `from` on. */
 template <int B, int STORE>
 static __device__ inline tct_values<STORE, true>
 tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
-              int j)
+              int i, int from = 0)
 {
     typedef typename tct_stored<STORE>::type type;
     extern __shared__ double chip[];
-    const int i = j * J.tile + tct_warp();
     const int columns = J.chip_columns     ? J.chip_columns
                         : i < J.chip_parts ? J.A.widest
                                            : 0;
     tct_values<STORE, true> v = all;
-    v.columns = columns;
+    v.columns = columns - from;
     v.chip = (const type *)(chip + J.matrix_offset) +
-             i * columns * B * GPU_LANES + tct_lane();
+             (i * columns + from) * B * GPU_LANES + tct_lane();
     return v;
+}
+
+/* The sums of a team to its first one. */
+template <int COLS>
+static __device__ inline void
+tct_join(const tct_resident_job &J, const tct_member &me, tct_sums<COLS> &sum)
+{
+    extern __shared__ double chip[];
+    const int each = J.tile * GPU_WAVE;
+    double *desk = chip + J.desk + me.own * GPU_WAVE + tct_lane();
+    for (int c = 0; c < COLS && me.number > 0; c++)
+        desk[((me.number - 1) * COLS + c) * each] = sum.v[c];
+    tct_sync_some(2, J.team * each);
+    for (int k = 0; k < J.team - 1 && me.number == 0; k++)
+        for (int c = 0; c < COLS; c++) sum.v[c] += desk[(k * COLS + c) * each];
 }
 
 /* Every thread calls it, once, at the start. */
@@ -186,7 +234,8 @@ tct_chip_fill(const tct_resident_job &J)
         chip[i] = __longlong_as_double(-1);
     __syncthreads();
     for (int j = 0; WALK != GPU_JOINED && j < J.rounds; j++) {
-        const tct_values<STORE, true> v = tct_values_at<B, STORE>(J, all, j);
+        const tct_values<STORE, true> v =
+            tct_values_at<B, STORE>(J, all, j * J.tile + tct_warp());
         const int part = tct_part_in_round(J, j);
         if (part < 0 || v.columns == 0) continue;
         const tct_gpu_slice s =
@@ -220,19 +269,61 @@ struct tct_ahead {
     tct_head head;
     tct_long_rows rows;
 };
+template <int B, int COLS, int WALK>
+static __device__ inline tct_head
+tct_member_head(const tct_resident_job &J, uint32_t word, const tct_member &me,
+                uint64_t policy)
+{
+    if (WALK != GPU_ANY || J.team == 1)
+        return tct_part_head<B, COLS, WALK>(J.A, word, me.part, policy);
+    const tct_gpu_slice all = tct_slice_of(word),
+                        s = tct_stretch<WALK>(J, all, me.number);
+    tct_head h = tct_head_of<B, COLS, WALK>(J.A, s, me.part, policy);
+    const int behind =
+        (int)h.more[0] - tct_first_column<WALK>(J, all, me.number);
+    if (s.full < s.width) /* columns of the whole row */
+        h.more[0] = (uint32_t)max(min(behind, (int)s.width), 0);
+    return h;
+}
 template <int B, int WALK, int COLS>
 static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
                                                   uint64_t policy)
 {
     tct_ahead a;
-    a.word = tct_part_words<B, WALK>(J.A, tct_part_in_round(J, 0));
-    a.next = tct_part_words<B, WALK>(
-        J.A, tct_part_in_round(J, J.rounds > 1 ? 1 : 0));
-    a.head = tct_part_head<B, COLS, WALK>(J.A, a.word, tct_part_in_round(J, 0),
-                                          policy);
+    const tct_member me = tct_member_in_round<WALK>(J, 0);
+    a.word = tct_part_words<B, WALK>(J.A, me.part);
+    a.next = J.rounds > 1
+                 ? tct_part_words<B, WALK>(J.A, tct_part_in_round(J, 1))
+                 : a.word;
+    a.head = tct_member_head<B, COLS, WALK>(J, a.word, me, policy);
     a.apart = WALK == GPU_JOINED ? tct_rounds_apart(J, 0) : 0;
     if constexpr (B == 1) a.rows = tct_find_long_rows<WALK>(J);
     return a;
+}
+
+/* The one round of a team: `take` gets the sums of its first one's rows. */
+template <int B, int STORE, int WALK, int COLS, class TAKE>
+static __device__ inline void
+tct_multiply_together(const tct_resident_job &J,
+                      const tct_values<STORE, true> &A, const tct_ahead &ahead,
+                      const double *const (&x)[COLS], const TAKE &take)
+{
+    const tct_member me = tct_member_in_round<WALK>(J, 0);
+    if (me.number >= J.team) return;
+    const tct_gpu_slice all = tct_slice_of(ahead.word);
+    const int from = tct_first_column<WALK>(J, all, me.number);
+    tct_sums<COLS> mine = {};
+    int64_t at = -1;
+    if (me.part >= 0)
+        tct_part_sum<B, COLS, true, WALK>(
+            J.A, tct_stretch<WALK>(J, all, me.number), ahead.head, me.part,
+            tct_values_at<B, STORE>(J, A, me.own, from), x,
+            [&](int, int64_t row, const tct_sums<COLS> &sum) {
+                at = row;
+                mine = sum;
+            });
+    tct_join(J, me, mine);
+    if (me.number == 0 && at >= 0) take(0, at, mine, (int)threadIdx.x);
 }
 
 /* Row sums of all slots of this thread: `take(slot, row, sums, thread)` gets
@@ -242,7 +333,10 @@ static __device__ inline void
 tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
              tct_ahead &ahead, const double *const (&x)[COLS], const TAKE &take)
 {
-    for (int j = 0; j < J.rounds; j++) {
+    const bool apart = WALK != GPU_ANY || J.team == 1;
+    if constexpr (WALK == GPU_ANY)
+        if (!apart) tct_multiply_together<B, STORE, WALK>(J, A, ahead, x, take);
+    for (int j = 0; apart && j < J.rounds; j++) {
         const tct_gpu_slice s = tct_slice_of(ahead.word);
         const tct_head h = ahead.head;
         const int j1 = j + 1 < J.rounds ? j + 1 : 0;
@@ -260,8 +354,9 @@ tct_multiply(const tct_resident_job &J, const tct_values<STORE, true> &A,
             J.A, ahead.word, tct_part_in_round(J, j1), A.policy);
         constexpr int M = tct_walk<WALK>::m;
         tct_part_sum<B, COLS, true, WALK>(
-            J.A, s, h, part, M == 1 ? tct_values_at<B, STORE>(J, A, j) : A, x,
-            [&](int m, int64_t row, const tct_sums<COLS> &sum) {
+            J.A, s, h, part,
+            M == 1 ? tct_values_at<B, STORE>(J, A, j * J.tile + tct_warp()) : A,
+            x, [&](int m, int64_t row, const tct_sums<COLS> &sum) {
                 take(j * M + m, row, sum, (int)threadIdx.x);
             });
     }
