@@ -5,7 +5,8 @@
  *     [mpirun -np N] loops [-d DEVICE[@LINK]] [-f FORMAT,...] [-m METHOD,...]
  *           [-l LOOP,...] [-n ITERATIONS] [-r RUNS] [-t RTOL] MATRIX...
  *
- * Of several ranks, each with a contiguous part, the slowest counts.
+ * Of several ranks, each with a contiguous part, the slowest counts. A METHOD may
+ * have its steps, sstep:4.
  *
  * A run is as many solves from x = 0 as it takes to do ITERATIONS. RTOL is 0
  * unless told, but no solve goes as far as rounding allows, where it would look
@@ -120,7 +121,12 @@ static tacit_status measure(problem *p, const wishes *w, tacit_operator *A,
                             double *per_iteration, double *rate)
 {
     double seconds[RUNS_MOST];
-    TRY(tacit_solver_create(p->q, A, method, &p->s));
+    char name[32];
+    const char *steps = strchr(method, ':');
+    snprintf(name, sizeof name, "%.*s",
+             (int)(steps ? steps - method : (ptrdiff_t)sizeof name), method);
+    TRY(tacit_solver_create(p->q, A, name, &p->s));
+    if (steps) TRY(tacit_solver_set(p->s, "steps", steps + 1));
     TRY(tacit_solver_set_loop(p->s, loop));
     TRY(tacit_queue_alloc(p->q, p->n, &p->b));
     TRY(tacit_queue_alloc(p->q, p->n, &p->x));

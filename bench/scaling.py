@@ -5,8 +5,9 @@
 usage: scaling.py --tacit PROGRAM [--device host|cuda] [--ranks 1,2]
                   [--links shm,mpi] [--loops host] [--methods cg,pipe-pr]
                   [--strong MATRIX ...] [--weak FAMILY:N ...]
-                  [--sizes FAMILY:N,N,...]
+                  [--sizes FAMILY:N,N,...] [--bench-loops PROGRAM]
                   [--iterations 200] [--rounds 3] [--page FILE.html]
+                  [--plot FILE.svg]
 
 Each rank has one thread or one GPU; b = 1, x0 = 0, no test of convergence, so
 choose fewer ITERATIONS than lead to where rounding ends a solve. The matrix of
@@ -17,9 +18,10 @@ it has P times as many. Prints tab-separated tables:
                  median over rounds that take turns), the ratio of one rank's
                  time to it, that divided by the ranks (strong scaling's
                  efficiency; weak scaling's is the ratio), true residual
-  sizes          rows, ranks, link, loop, method, microseconds, ratio; then, for
-                 each link, loop and method, from how many rows on all ranks
-                 together are faster than one in its best loop
+  sizes          rows, ranks, link, loop, method, microseconds, ratio to one
+                 rank's best loop and method; then, for each link, loop and
+                 method, from how many rows on all ranks together are faster.
+                 Of the program bench/loops, which has all sizes in one run
   split          what an iteration consists of, from one more run in loop host
                  with every operation timed alone: product, exchange, sum,
                  vector work, in microseconds
@@ -27,7 +29,8 @@ it has P times as many. Prints tab-separated tables:
                  way best, relatively, and alpha of a sum of one scalar
 
 A link that has not the loop, or cannot be had, is left out, with a note. With
---page the curves of the first three are drawn into a page of its own.
+--page the curves of the first three are drawn into a page of its own, of sizes the
+best loop and method of each link; with --plot those of the last sizes alone.
 """
 import argparse
 import html
@@ -42,11 +45,11 @@ ENV = dict(os.environ, OMP_NUM_THREADS="1", OMPI_ALLOW_RUN_AS_ROOT="1",
            OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
 
 
-def run(a, ranks, words):
+def run(a, ranks, words, program=None):
     start = ["mpirun", "--oversubscribe", "--bind-to", "none", "-np",
              str(ranks)] if ranks > 1 else []
-    done = subprocess.run(start + [a.tacit] + words, capture_output=True,
-                          text=True, env=ENV)
+    done = subprocess.run(start + [program or a.tacit] + words, env=ENV,
+                          capture_output=True, text=True)
     if done.returncode not in (0, 3, 4):
         raise OSError(done.stderr.strip().splitlines()[0])
     return done.stdout
@@ -121,24 +124,50 @@ def crossing(points):
     return "all" if all(r >= 1.0 for _, r in points) else "none"
 
 
+def rows_of_loops(a, ranks, link, words):
+    """What bench/loops says: (rows, case, microseconds, residual)."""
+    device = a.device + (f"@{link}" if ranks > 1 else "")
+    lines = run(a, ranks, ["-d", device, "-m", ",".join(a.methods), "-l",
+                           ",".join(a.loops), "-n", str(a.iterations), "-r",
+                           str(a.rounds), *words], a.bench_loops)
+    for line in lines.splitlines():
+        cells = line.split("\t")
+        if len(cells) < 11 or not cells[1].isdigit():
+            continue
+        case = (ranks, link, cells[5], cells[4])
+        if cells[8] == "-":
+            print("# without", *case, cells[-1])
+        else:
+            yield int(cells[1]), case, float(cells[10]), cells[9]
+
+
 def over_sizes(a, word):
     """{(ranks, link, loop, method): [(rows, us)]}, printed."""
     family, numbers = word.split(":")
+    words = [f"{family}:{n}" for n in numbers.split(",")]
+    found = []
+    for ranks in a.ranks:
+        for link in a.links if ranks > 1 else ["self"]:
+            try:
+                found += rows_of_loops(a, ranks, link, words)
+            except OSError as refusal:
+                print("# without", ranks, link, refusal)
+    one = {}
+    for rows, case, us, _ in found:
+        if case[0] == 1:
+            one[rows] = min(us, one.get(rows, us))
     lines, ratios = {}, {}
     print(f"# sizes: {word}\nrows\tranks\tlink\tloop\tmethod\tus\tratio\t"
           "residual")
-    for n in numbers.split(","):
-        mid, residual, rows = measure(a, lambda _, n=n: f"{family}:{n}")
-        one = min((us for c, us in mid.items() if c[0] == 1), default=math.nan)
-        for c, us in mid.items():
-            lines.setdefault(c, []).append((rows, us))
-            ratios.setdefault(c, []).append((rows, one / us))
-            print(rows, *c, f"{us:.2f}", f"{one / us:.2f}",
-                  f"{residual[c]:.2e}", sep="\t", flush=True)
+    for rows, case, us, residual in found:
+        ratio = one.get(rows, math.nan) / us
+        lines.setdefault(case, []).append((rows, us))
+        ratios.setdefault(case, []).append((rows, ratio))
+        print(rows, *case, f"{us:.2f}", f"{ratio:.2f}", residual, sep="\t")
     print("# faster than one\nranks\tlink\tloop\tmethod\tfrom rows")
-    for c, points in ratios.items():
-        if c[0] > 1:
-            print(*c, crossing(points), sep="\t")
+    for case, points in ratios.items():
+        if case[0] > 1:
+            print(*case, crossing(points), sep="\t", flush=True)
     return lines
 
 
@@ -195,6 +224,23 @@ def over_ranks(mid):
     return lines
 
 
+def best_of_links(lines):
+    """Of each link the fastest loop and method, over sizes."""
+    best = {}
+    for (ranks, link, _, _), line in lines.items():
+        name = ("one",) if ranks == 1 else (link,)
+        for rows, us in line:
+            at = best.setdefault(name, {})
+            at[rows] = min(us, at.get(rows, us))
+    return {name: sorted(at.items()) for name, at in best.items()}
+
+
+def ticks(low, high):
+    """1, 2 and 5 times powers of ten between two logarithms."""
+    every = [m * 10.0 ** e for e in range(-2, 12) for m in (1, 2, 5)]
+    return [v for v in every if low <= math.log(v) <= high]
+
+
 def curves(title, unit, lines):
     """A chart: microseconds, both axes logarithmic."""
     lines = {k: v for k, v in lines.items() if len(v) > 1}
@@ -203,7 +249,20 @@ def curves(title, unit, lines):
     xs = [math.log(p[0]) for v in lines.values() for p in v]
     ys = [math.log(p[1]) for v in lines.values() for p in v]
     wide, high = max(xs) - min(xs) or 1, max(ys) - min(ys) or 1
-    out = [f"<h2>{html.escape(title)}</h2><svg viewBox='0 0 760 340'>"]
+    out = ["<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 760 340' "
+           f"font-family='sans-serif'><title>{html.escape(title)}</title>"
+           "<rect width='760' height='340' fill='#fff'/>"]
+    for v in ticks(min(xs), max(xs)):
+        x = 40 + 480 * (math.log(v) - min(xs)) / wide
+        out.append(f"<path d='M{x:.1f} 30V310' stroke='#ddd'/><text x='{x:.1f}'"
+                   f" y='325' font-size='11' text-anchor='middle'>{v:g}</text>")
+    for v in ticks(min(ys), max(ys)):
+        y = 310 - 280 * (math.log(v) - min(ys)) / high
+        out.append(f"<path d='M40 {y:.1f}H520' stroke='#ddd'/><text x='35' "
+                   f"y='{y + 4:.1f}' font-size='11' text-anchor='end'>{v:g}"
+                   "</text>")
+    out.append(f"<text x='40' y='18' font-size='13'>{html.escape(title)}: "
+               f"microseconds over {unit}</text>")
     for i, (key, line) in enumerate(sorted(lines.items())):
         at = [(40 + 480 * (math.log(r) - min(xs)) / wide,
                310 - 280 * (math.log(us) - min(ys)) / high, r, us)
@@ -232,9 +291,11 @@ def main():
                    default=["poisson2d:300", "poisson3d:60"])
     p.add_argument("--weak", nargs="*", default=["poisson3d:60"])
     p.add_argument("--sizes", nargs="*", default=[])
+    p.add_argument("--bench-loops", default="loops")
     p.add_argument("--iterations", type=int, default=200)
     p.add_argument("--rounds", type=int, default=3)
     p.add_argument("--page")
+    p.add_argument("--plot")
     a = p.parse_args()
     for name in ("links", "loops", "methods"):
         setattr(a, name, [w for w in getattr(a, name).split(",") if w])
@@ -246,7 +307,11 @@ def main():
             charts.append(curves(f"{kind} scaling: {word}", "ranks",
                                  over_ranks(table(a, kind, word))))
     for word in a.sizes:
-        charts.append(curves(f"sizes: {word}", "rows", over_sizes(a, word)))
+        charts.append(curves(word, "rows",
+                             best_of_links(over_sizes(a, word))))
+    if a.plot:
+        with open(a.plot, "w", encoding="utf-8") as f:
+            f.write(charts[-1] + "\n")
     try:
         for word in a.strong:
             split(a, word)
