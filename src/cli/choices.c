@@ -8,8 +8,8 @@
 #include <string.h>
 #include <tacit/tacit.h>
 
-#define NEEDS       "needs --device cuda: "
-#define GPUS_COMING "not in this build: several GPUs are coming"
+#define NEEDS        "needs --device cuda: "
+#define QUEUE_COMING "not in this build: stream-triggered MPI is coming"
 
 /* Row `i` of a fixed table. */
 static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
@@ -27,7 +27,7 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
 
 /* clang-format off */
 FIXED(coming_comm,
-    {"queue", "the stream starts them, as triggered operations", GPUS_COMING, false})
+    {"queue", "the stream starts them, as triggered operations", QUEUE_COMING, false})
 FIXED(any_precision,
     {"double", "all in double precision", NULL, false},
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
