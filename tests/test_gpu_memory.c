@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_memory.c - memory of the cuda device: nothing is lost however
- * often it is used, nothing rests on what was in it before, and what does not
- * fit is refused before anything is started.
+ * often it is used, nothing rests on what was in it before, it is of the queue's
+ * GPU whichever one the thread used last, and what does not fit is refused before
+ * anything is started.
  *
  * LABEL: gpu
  */
@@ -314,6 +315,137 @@ static void poisoned_memory_changes_no_bit(void **state)
     }
 }
 
+/* --- two GPUs -------------------------------------------------------------------- */
+
+/* A problem on a GPU, in a world of its own; what it solves is `ref`'s. */
+typedef struct {
+    const reference *ref;
+    tacit_world *w;
+    tacit_matrix *m;
+    tacit_queue *q;
+    tacit_operator *A;
+    double *spare; /* [1] */
+} side;
+
+static void open_side(side *s, const reference *ref, const char *spec)
+{
+    *s = (side){.ref = ref};
+    OK(tacit_world_self(&s->w));
+    OK(tacit_matrix_open(s->w, ref->name, NULL, &s->m));
+    OK(tacit_queue_create(s->w, spec, 1, &s->q));
+    OK(tacit_operator_create(s->q, s->m, PLAIN, &s->A));
+    OK(tacit_queue_alloc(s->q, 1, &s->spare));
+}
+
+static void close_side(side *s)
+{
+    tacit_queue_free(s->q, &s->spare);
+    tacit_operator_destroy(&s->A);
+    tacit_queue_destroy(&s->q);
+    tacit_matrix_destroy(&s->m);
+    tacit_world_destroy(&s->w);
+}
+
+/* The host has no other loop than its own. */
+static bool has_loop(const char *loop)
+{
+    return strcmp(TEST_DEVICE, "cuda") == 0 || strcmp(loop, "host") == 0;
+}
+
+static tacit_solver *solver_on(const side *s, const char *loop)
+{
+    tacit_solver *solver = NULL;
+    OK(tacit_solver_create(s->q, s->A, "cg", &solver));
+    OK(tacit_solver_set_loop(solver, loop));
+    return solver;
+}
+
+/* A monitor that has work on another GPU. */
+static int use_spare(void *ctx, int64_t iteration, double residual)
+{
+    const side *s = ctx;
+    (void)iteration;
+    OK(tacit_queue_fill(s->q, 1, residual, s->spare));
+    return 0;
+}
+
+/* With vectors made now; `other`, NULL for none, is used in the course of it. */
+static void solve_on(const side *s, tacit_solver *solver, side *other,
+                     const char *what)
+{
+    const reference *ref = s->ref;
+    const tacit_stop stop = {.size = sizeof stop,
+                             .rtol = 1e-8,
+                             .monitor = other ? use_spare : NULL,
+                             .monitor_ctx = other};
+    tacit_result result = {.size = sizeof result};
+    double *b = device_vector(s->q, ref->n, ref->b);
+    double *x = poisoned_vector(s->q, ref->n);
+    OK(tacit_queue_fill(s->q, ref->n, 0.0, x));
+    OK(tacit_solver_run(solver, b, x, &stop, &result));
+    double *got = host_copy(s->q, ref->n, x);
+    const double residual = true_residual(ref, ref->b, got);
+    if (!(residual <= 1.001e-8)) fail_msg("%s: residual %.3e", what, residual);
+    tacit_queue_free(s->q, &b);
+    tacit_queue_free(s->q, &x);
+    free(got);
+}
+
+/* What was made before the other queue was, and what is made after it. */
+static void take_turns(side *first, const char *spec)
+{
+    tacit_solver *old[8] = {NULL};
+    side second;
+    FOR_LOOPS(l)
+    {
+        assert_true(l < 8);
+        if (has_loop(loop_of(l))) old[l] = solver_on(first, loop_of(l));
+    }
+    open_side(&second, first->ref, spec);
+    FOR_LOOPS(l)
+    {
+        if (!old[l]) continue;
+        tacit_solver *other = solver_on(&second, loop_of(l));
+        solve_on(&second, other, NULL, spec);
+        solve_on(first, old[l], NULL, loop_of(l));
+        solve_on(&second, other, first, spec);
+        tacit_solver *fresh = solver_on(first, loop_of(l));
+        solve_on(&second, other, NULL, spec);
+        solve_on(first, fresh, &second, loop_of(l));
+        tacit_solver_destroy(&other);
+        tacit_solver_destroy(&old[l]);
+        tacit_solver_destroy(&fresh);
+    }
+    OK(tacit_queue_fill(second.q, 1, 0.0, second.spare));
+    close_side(first);
+    OK(tacit_queue_fill(second.q, 1, 0.0, second.spare));
+    close_side(&second);
+}
+
+/* One thread, two queues: calls with one leave the other's device current. */
+static void two_gpus_of_a_thread_are_not_mixed_up(void **state)
+{
+    (void)state;
+    static const char *const decorators[] = {"", "count:", "trace:"};
+    const bool cuda = strcmp(TEST_DEVICE, "cuda") == 0;
+    tct_hardware unused;
+    reference ref;
+    if (cuda && tct_device_identify("cuda(1)", 0, &unused) < 0) {
+        print_message("skipped: two GPUs of a thread: there is one GPU\n");
+        skip();
+    }
+    open_reference(&ref, "poisson2d:30", gallery_matrix("poisson2d:30"), 5);
+    for (int d = 0; d < 3; d++) {
+        char spec[32];
+        side first;
+        snprintf(spec, sizeof spec, "%s%s", decorators[d],
+                 cuda ? "cuda(0)" : TEST_DEVICE);
+        open_side(&first, &ref, spec);
+        take_turns(&first, cuda ? "cuda(1)" : TEST_DEVICE);
+    }
+    close_reference(&ref);
+}
+
 /* --- what does not fit ------------------------------------------------------------ */
 
 static void vectors_that_do_not_fit_are_refused(void **state)
@@ -415,6 +547,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_refused_leaves_nothing),
         cmocka_unit_test(no_host_memory_is_survived),
         cmocka_unit_test(poisoned_memory_changes_no_bit),
+        cmocka_unit_test(two_gpus_of_a_thread_are_not_mixed_up),
         cmocka_unit_test(vectors_that_do_not_fit_are_refused),
         cmocka_unit_test(matrices_that_do_not_fit_are_refused),
     };

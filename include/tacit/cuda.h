@@ -24,8 +24,10 @@
  * Errors: what cudaGetLastError still holds of your own calls, take before you
  * call; a program that links the static library has it in common with this one.
  *
- * Device: in every call with a queue, or with what was made on it, its device is
- * the current one of the thread that calls. Making the queue makes it so. */
+ * Device: each call with a queue, or with what was made on it, makes the queue's
+ * device the current one of the thread that calls, where the call needs it, and
+ * leaves it so. So one thread may have queues on several GPUs; before runtime calls
+ * of your own, set the device that they are for. */
 #ifndef TACIT_CUDA_H
 #define TACIT_CUDA_H
 #include <cuda_runtime_api.h>

@@ -92,6 +92,7 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
                                    tacit_exchange **out)
 {
     REQUIRE(queue != NULL && out != NULL);
+    q_enter(queue);
     tct_channel *to = NULL, *from = NULL;
     tacit_exchange *e = tct_calloc(sizeof *e);
     tacit_status status =
@@ -116,7 +117,11 @@ tacit_status tacit_exchange_create(tacit_queue *queue, int sends,
 void tacit_exchange_destroy(tacit_exchange **exchange)
 {
     if (!exchange || !*exchange) return;
-    if ((*exchange)->plan) (*exchange)->plan->q->freed++;
+    tct_plan *p = (*exchange)->plan;
+    if (p) {
+        q_enter(p->q);
+        p->q->freed++;
+    }
     tct_plan_destroy(&(*exchange)->plan);
     tct_free(*exchange);
     *exchange = NULL;
@@ -142,6 +147,7 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                           ptrdiff_t stride, int columns)
 {
     tct_plan *p = exchange->plan;
+    q_enter(p->q);
     if (columns < 1 || columns > p->base.columns) {
         exchange->columns = 0;
         q_fail(p->q, TACIT_INVALID,
@@ -158,6 +164,7 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
 const double *tacit_exchange_end(tacit_exchange *exchange)
 {
     tct_plan *p = exchange->plan;
+    q_enter(p->q);
     if (exchange->columns > 0) {
         q_exchange_end(p->q, &p->base, exchange->columns);
         follow(p, exchange->columns, true);

@@ -496,6 +496,7 @@ void tacit_queue_destroy(tacit_queue **queue)
 {
     if (!queue || !*queue) return;
     tacit_queue *q = *queue;
+    if (q->top) q_enter(q); /* else its device was not opened */
     while (q->top) {
         tct_layer *layer = q->top;
         if (layer->ops->close) layer->ops->close(layer, q);
@@ -583,6 +584,7 @@ void q_reserve(tacit_queue *q, size_t slab)
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 {
     REQUIRE(queue != NULL && out != NULL);
+    q_enter(queue);
     double *p = alloc(queue, n);
     if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
     *out = p;
@@ -592,6 +594,7 @@ tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 void tacit_queue_free(tacit_queue *queue, double **x)
 {
     if (!x || !*x) return;
+    q_enter(queue);
     q_free(queue, *x);
     *x = NULL;
 }
@@ -616,6 +619,7 @@ tacit_status tacit_queue_put(tacit_queue *queue, size_t n, const double *host,
                              double *x)
 {
     REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    q_enter(queue);
     q_put(queue, n, host, x);
     return q_status(queue);
 }
@@ -624,6 +628,7 @@ tacit_status tacit_queue_get(tacit_queue *queue, size_t n, const double *x,
                              double *host)
 {
     REQUIRE(queue != NULL && (n == 0 || (host != NULL && x != NULL)));
+    q_enter(queue);
     q_get(queue, n, x, host);
     return q_status(queue);
 }
@@ -632,6 +637,7 @@ tacit_status tacit_queue_fill(tacit_queue *queue, size_t n, double value,
                               double *x)
 {
     REQUIRE(queue != NULL && (n == 0 || x != NULL));
+    q_enter(queue);
     q_fill(queue, n, value, x);
     return q_status(queue);
 }
@@ -648,6 +654,7 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
     enum { RUNS = 7 };
     static const double LEAST = 2e-3; /* seconds: launches then cost nothing */
     REQUIRE(queue != NULL && gbytes_per_second != NULL);
+    q_enter(queue);
     const size_t n = bytes / 2 / sizeof(double) + 1;
     double *x = NULL, *y = NULL, seconds[RUNS];
     int times = 1; /* copies between two looks at the clock */

@@ -301,6 +301,8 @@ typedef struct tct_device_ops {
     tacit_status (*identify)(const tacit_queue *q, tct_hardware *out);
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
+    /* Make its device this thread's current one. OPTIONAL: threads have none */
+    void (*enter)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
     void (*free)(tacit_queue *q, void *p);
     /* See q_reserve. OPTIONAL */
@@ -541,6 +543,14 @@ void tct_free_shared(tacit_queue *q, void *p);
 static inline void q_submit(tacit_queue *q, const tct_op *op)
 {
     q->top->ops->submit(q->top, q, op);
+}
+
+/* Make the device of `q`, NULL for none, this thread's current one: first in each
+ * public call that comes to the device, and after functions of the user's, who
+ * may have work on another one. Not in what is enqueued, which comes after it. */
+static inline void q_enter(tacit_queue *q)
+{
+    if (q && q->device->enter) q->device->enter(q);
 }
 
 /* Note a failure: the first one stays. */

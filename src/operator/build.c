@@ -164,6 +164,7 @@ tacit_status tacit_operator_create(tacit_queue *queue,
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_AT_MOST(queue->threads);
+    q_enter(queue);
     tct_csr rows = {0};
     const tacit_status status = tct_copy_rows(queue, matrix, &rows);
     return create(queue, matrix, &rows, status, format, out);
@@ -174,6 +175,7 @@ tacit_status tacit_operator_take(tacit_queue *queue, tacit_matrix *matrix,
 {
     REQUIRE(queue != NULL && matrix != NULL && out != NULL);
     TCT_THREADS_AT_MOST(queue->threads);
+    q_enter(queue);
     tct_csr rows = {0};
     const tacit_status status = require_square(matrix);
     if (status >= 0) {

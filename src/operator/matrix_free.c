@@ -47,6 +47,7 @@ static tacit_status call(void *ctx, tacit_queue *q, const double *x, double *y)
     q->log = &log;
     const tacit_status status = A->user.apply(A->user.ctx, q, x, y);
     q->log = NULL;
+    q_enter(q);
     if (status >= 0 && q->failed == TACIT_OK) A->log = log;
     if (status >= 0) return TACIT_OK;
     q_fail(q, status, "%s", tacit_error_message()); /* it sends no more */
@@ -66,7 +67,9 @@ static tacit_status call_diagonal(void *ctx, tacit_queue *q, const double *x,
 {
     const function *A = ctx;
     (void)x;
-    return A->user.diagonal(A->user.ctx, q, d);
+    const tacit_status status = A->user.diagonal(A->user.ctx, q, d);
+    q_enter(q);
+    return status;
 }
 
 static tacit_status function_diagonal(const tacit_operator *A, double *d)
@@ -125,6 +128,7 @@ tacit_status tacit_operator_from_function(tacit_queue *queue, int64_t rows,
                                           tacit_operator **out)
 {
     REQUIRE(queue != NULL && out != NULL && user != NULL);
+    q_enter(queue);
     function *A = tct_calloc(sizeof *A);
     tacit_status status =
         A ? tct_read_sized("tacit_operator_function", user, &A->user,

@@ -18,6 +18,7 @@ tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
     REQUIRE(queue != NULL && seconds != NULL && times > 0);
     _Static_assert(TCT_SUM_MOST == 1024, "tacit/queue.h says so");
     REQUIRE(count > 0 && count <= TCT_SUM_MOST);
+    q_enter(queue);
     double *x = NULL;
     TRY(tct_agree(queue->world, tacit_queue_alloc(queue, (size_t)count, &x)));
     (void)tacit_queue_fill(queue, (size_t)count, 0.0, x); /* the queue knows */
@@ -34,6 +35,7 @@ tacit_status tacit_operator_measure_product(const tacit_operator *A,
 {
     REQUIRE(A != NULL && seconds != NULL && times > 0);
     REQUIRE(A->n == 0 || (x != NULL && y != NULL));
+    q_enter(A->q);
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) apply(A, A->q, x, y);
     return finish(A->q, start, times, seconds);
@@ -54,6 +56,7 @@ tacit_status tacit_operator_measure_exchange(const tacit_operator *A,
                  ? "one process exchanges nothing"
                  : "the operator is a function: its exchanges are its own");
     const tct_panel what = vectors == 1 ? tct_single(x) : tct_pair(x, y);
+    q_enter(A->q);
     const double start = tct_seconds();
     for (int64_t i = 0; i < times; i++) {
         q_exchange_begin(A->q, e, what);

@@ -108,6 +108,7 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
              "%s: x and y share memory: y is written while x is needed, so "
              "they must be two vectors",
              __func__);
+    q_enter(A->q);
     const tct_order *o = A->order;
     const size_t n = (size_t)A->n;
     if (o) tct_order_enter(o, A->q, n, x, o->x);
@@ -122,6 +123,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
 {
     REQUIRE(A != NULL && matrix != NULL);
     TCT_THREADS_AT_MOST(A->q->threads);
+    q_enter(A->q);
     if (A->ops->update) return A->ops->update(A, matrix);
     return tct_agree(A->world,
                      tacit_error_set(TACIT_INVALID,
@@ -152,6 +154,7 @@ void tacit_operator_destroy(tacit_operator **A)
 {
     if (!A || !*A) return;
     tacit_operator *a = *A;
+    q_enter(a->q);
     tacit_operator_destroy(&a->low);
     if (a->ops && a->ops->destroy) a->ops->destroy(a);
     tct_free(a);

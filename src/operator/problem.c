@@ -24,6 +24,7 @@ tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
                                   const double *y, double *out)
 {
     REQUIRE(queue != NULL && out != NULL);
+    q_enter(queue);
     double *work = NULL, norm = 0.0;
     tacit_status status = tacit_queue_alloc(queue, n + 1, &work);
     status = tct_agree(queue->world, status);
@@ -65,6 +66,7 @@ tacit_status tacit_operator_manufacture(const tacit_operator *A,
     tacit_queue *queue = A->q;
     REQUIRE(A->n == 0 || (xstar != NULL && b != NULL));
     TCT_THREADS_AT_MOST(queue->threads);
+    q_enter(queue);
     TRY(tct_agree(A->world, random_rows(queue, matrix, seed, xstar)));
     const size_t n = (size_t)A->n;
     double norm = 0.0;

@@ -71,6 +71,7 @@ tacit_status tacit_precond_measure(const tacit_operator *A,
         FAIL(TACIT_INVALID,
              "tacit_precond_measure: the preconditioner is not for this "
              "operator");
+    q_enter(A->q);
     TRY(tct_precond_follow(M));
     vectors v = {.A = A, .M = M};
     const tacit_status status = measure(&v, out);

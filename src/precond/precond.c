@@ -116,6 +116,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
 {
     REQUIRE(A != NULL && name != NULL && out != NULL);
     TCT_THREADS_AT_MOST(A->q->threads);
+    q_enter(A->q);
     const double start = tct_seconds();
     const tct_precond *found = NULL;
     tct_precond_source from;
@@ -170,6 +171,7 @@ tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
 {
     REQUIRE(M != NULL);
     TCT_THREADS_AT_MOST(M->q->threads);
+    q_enter(M->q);
     const double start = tct_seconds();
     if (!M->ops->renew)
         return tct_agree(M->world,

@@ -155,6 +155,7 @@ static void tell(const refinement *R, int j, int64_t k)
     else if (stop->monitor)
         over = stop->monitor(stop->monitor_ctx, k, relative);
     if (over) R->q->stop_wanted = true;
+    q_enter(R->q);
 }
 
 static void break_down(member *m, int64_t k)
@@ -346,6 +347,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
                     .all = columns};
     TRY(tct_read_sized("tacit_stop", stop, &R.stop, sizeof R.stop));
     TRY(tct_agree(A->world, check(&R)));
+    q_enter(A->q);
     TRY(tct_precond_follow(M));
     const tacit_status status = run_all(&R, results, results->size);
     double **const panels[] = {&R.b, &R.x, &R.r, &R.z, &R.c};

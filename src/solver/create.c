@@ -73,6 +73,7 @@ tacit_status tacit_solver_create(tacit_queue *queue, const tacit_operator *A,
     REQUIRE(queue != NULL && A != NULL && out != NULL);
     const tct_method *found = find(method ? method : "cg");
     if (!found) return unknown(method);
+    q_enter(queue);
     tacit_solver *S = tct_calloc(sizeof *S);
     tacit_status status = TACIT_OK;
     if (S) {
@@ -126,6 +127,7 @@ tacit_status tacit_solver_set_precond(tacit_solver *solver,
 {
     REQUIRE(solver != NULL);
     tct_run *R = &solver->run;
+    q_enter(R->q);
     TRY(tct_agree(R->q->world, set_precond(solver, M)));
     if (M == R->M) return TACIT_OK;
     R->M = M; /* what the driver keeps is of another one */
@@ -138,6 +140,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     if (!solver || !*solver) return;
     tacit_solver *S = *solver;
     tct_run *R = &S->run;
+    q_enter(R->q);
     if (S->driver->close) S->driver->close(R);
     tct_lockstep_destroy(&S->lockstep);
     if (R->method->close) R->method->close(R);

@@ -58,9 +58,10 @@ void tct_tell_monitor(tct_run *R)
 {
     if (R->seen == R->k) return;
     R->seen = R->k;
-    if (R->stop.monitor &&
-        R->stop.monitor(R->stop.monitor_ctx, R->k, sqrt(R->rr) / R->norm_b))
+    if (!R->stop.monitor) return;
+    if (R->stop.monitor(R->stop.monitor_ctx, R->k, sqrt(R->rr) / R->norm_b))
         R->q->stop_wanted = true; /* the next sum tells the others */
+    q_enter(R->q);
 }
 
 static const char *broken(const tct_seen *c)

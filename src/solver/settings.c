@@ -152,6 +152,7 @@ tacit_status tacit_solver_set(tacit_solver *solver, const char *name,
                               const char *value)
 {
     REQUIRE(solver != NULL && name != NULL && value != NULL);
+    q_enter(solver->run.q);
     return tct_agree(solver->run.exact->world, set(solver, name, value));
 }
 

@@ -80,6 +80,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     REQUIRE(solver != NULL && result != NULL);
     if (solver->running)
         FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
+    q_enter(solver->run.q);
     tacit_stop own = solver->wanted;
     tacit_status status = tct_check_sized("tacit_result", result);
     if (stop && status >= 0)

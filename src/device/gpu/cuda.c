@@ -667,6 +667,16 @@ static void cuda_close(tacit_queue *q)
     tct_free(g);
 }
 
+/* A call may be from a function whose work is being recorded: where the device is
+ * the current one as it is, nothing is set. */
+static void cuda_enter(tacit_queue *q)
+{
+    const int device = tct_gpu_of(q)->device;
+    int current = -1;
+    if (gpu_get_device(&current) == GPU_OK && current == device) return;
+    tct_gpu_ok(q, gpu_set_device(device), "making its device the current one");
+}
+
 static void cuda_describe(const tacit_queue *q, char *text, size_t size)
 {
     snprintf(text, size, "%s", tct_gpu_of(q)->name);
@@ -680,6 +690,7 @@ const tct_device_ops tct_device_cuda = {
     .identify = cuda_identify,
     .open = cuda_open,
     .close = cuda_close,
+    .enter = cuda_enter,
     .alloc = cuda_alloc,
     .free = cuda_free,
     .reserve = cuda_reserve,

@@ -66,6 +66,7 @@ tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
              "tacit_queue_stream: the queue is on device %s, which has no "
              "stream",
              queue->device->name);
+    q_enter(queue);
     tct_gpu_flush(queue);
     *out = tct_gpu_of(queue)->stream;
     return TACIT_OK;

@@ -264,6 +264,7 @@ tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                .result_size = results->size};
     tacit_world *w = solver->run.exact->world;
     tacit_status status = TACIT_OK;
+    q_enter(solver->run.q);
     if (stop)
         status = tct_read_sized("tacit_stop", stop, &k.stop, sizeof k.stop);
     if (status >= 0) status = check(&k);

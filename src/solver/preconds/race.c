@@ -344,6 +344,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
 {
     REQUIRE(solver != NULL && result != NULL);
     tacit_solver *S = solver;
+    q_enter(S->run.q);
     tacit_stop own = S->wanted;
     tacit_result total = {.breakdown_iteration = -1};
     tacit_status status = tct_check_sized("tacit_result", result);

@@ -85,6 +85,7 @@ tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q, const tct_deal *d,
     if (status >= 0) T->gpu->q = q;
     if (status >= 0) status = find_grid(T, &d->P, extent, &grid);
     TRY(tct_agree(T->world, status));
+    q_enter(q);
     T->plan.grid = grid;
     status = tct_pattern_create(&d->P, grid.pz, &S);
     if (status >= 0) status = tct_foresee(&S, &grid, NULL, &T->forecast);

@@ -271,6 +271,7 @@ tacit_status tacit_factor_solver_create(
     const tacit_factor_solver_options *options, tacit_factor_solver **out)
 {
     REQUIRE(queue != NULL && panels != NULL && out != NULL);
+    q_enter(queue);
     return tct_factor_solver_new(queue, panels, NULL, options, out);
 }
 
@@ -283,6 +284,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
 {
     tacit_factor_solver *S = solver ? *solver : NULL;
     if (!S) return;
+    q_enter(S->q);
     (void)gpu_stream_sync(tct_gpu_of(S->q)->stream);
     tct_shared_close(S);
     tct_spread_close(S);
@@ -367,6 +369,7 @@ tacit_status tacit_factor_solver_run(tacit_factor_solver *solver, int columns,
 {
     REQUIRE(solver != NULL && columns > 0 && B != NULL && X != NULL);
     REQUIRE(ldb >= (size_t)solver->all_rows && ldx >= (size_t)solver->all_rows);
+    q_enter(solver->q);
     return tct_factor_solver_pass(solver, TCT_DOWN | TCT_UP, columns, B, ldb, X,
                                   ldx);
 }
@@ -440,6 +443,7 @@ tacit_status tacit_factor_solver_wait(tacit_factor_solver *solver)
 {
     REQUIRE(solver != NULL);
     tacit_status status = TACIT_OK;
+    q_enter(solver->q);
     for (int c = 0; c < TCT_CUTS; c++) {
         const tacit_status now = look_after(solver, c);
         if (now < 0) status = now;
