@@ -121,12 +121,12 @@ static tacit_status measure(problem *p, const wishes *w, tacit_operator *A,
                             double *per_iteration, double *rate)
 {
     double seconds[RUNS_MOST];
-    char name[32];
-    const char *steps = strchr(method, ':');
-    snprintf(name, sizeof name, "%.*s",
-             (int)(steps ? steps - method : (ptrdiff_t)sizeof name), method);
+    char name[32] = "";
+    const size_t length = strcspn(method, ":");
+    if (length < sizeof name) memcpy(name, method, length);
     TRY(tacit_solver_create(p->q, A, name, &p->s));
-    if (steps) TRY(tacit_solver_set(p->s, "steps", steps + 1));
+    if (method[length])
+        TRY(tacit_solver_set(p->s, "steps", method + length + 1));
     TRY(tacit_solver_set_loop(p->s, loop));
     TRY(tacit_queue_alloc(p->q, p->n, &p->b));
     TRY(tacit_queue_alloc(p->q, p->n, &p->x));
