@@ -20,6 +20,32 @@ static void everything_converges_as_on_the_host(void **state)
         check_matrix(gallery[i], gallery_matrix(gallery[i]), NULL, false);
 }
 
+/* Rows of some 20 to 60 entries here and there, of few rows for each block: warps
+ * share their columns. */
+static bool are_near(int64_t i, int64_t j)
+{
+    const uint64_t low = (uint64_t)(i < j ? i : j);
+    return tct_mix(low << 32 | (uint64_t)(i + j)) % 16 == 0;
+}
+static int scattered_columns(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    for (int64_t j = i < 300 ? 0 : i - 300; j < n && j <= i + 300; j++)
+        if (i == j || are_near(i, j)) col[count++] = j;
+    return count;
+}
+static double scattered_value(int64_t i, int64_t j)
+{
+    return i == j ? 8.0 + (double)(i % 5) : coupling(i, j);
+}
+
+static void long_rows_of_all_lengths_converge(void **state)
+{
+    (void)state;
+    tacit_matrix *m = matrix_of(3001, scattered_columns, scattered_value);
+    check_matrix("scattered", m, NULL, false);
+}
+
 /* --- rows kept apart ------------------------------------------------------------ */
 
 static void rows_kept_apart_are_summed_by_every_loop(void **state)
@@ -463,6 +489,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(numbers_that_are_not_finite_are_reported),
         cmocka_unit_test(easy_systems_are_not_divided_by_zero),
         cmocka_unit_test(everything_converges_as_on_the_host),
+        cmocka_unit_test(long_rows_of_all_lengths_converge),
         cmocka_unit_test(rows_kept_apart_are_summed_by_every_loop),
         cmocka_unit_test(an_order_is_nobodys_business),
         cmocka_unit_test(real_matrices_converge_too),
