@@ -193,8 +193,8 @@ static int64_t iterations_with(const char *method, int change)
     assert_true(p.result.true_relative_residual <= 1e-9);
     OK(tacit_solver_set_precond(p.s, NULL));
     const int64_t iterations = p.result.iterations;
-    close_problem(&p);
     tacit_operator_destroy(&M);
+    close_problem(&p);
     free(u.d);
     return iterations;
 }
@@ -222,8 +222,8 @@ static void what_is_not_positive_is_named(void **state)
         assert_string_equal(p.result.breakdown_quantity, "r'Mr");
         assert_non_null(strstr(tacit_error_message(),
                                "the preconditioner is not positive definite"));
-        close_problem(&p);
         tacit_operator_destroy(&M);
+        close_problem(&p);
         free(u.d);
     }
 }
