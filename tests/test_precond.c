@@ -222,6 +222,7 @@ static void what_is_not_positive_is_named(void **state)
         assert_string_equal(p.result.breakdown_quantity, "r'Mr");
         assert_non_null(strstr(tacit_error_message(),
                                "the preconditioner is not positive definite"));
+        OK(tacit_solver_set_precond(p.s, NULL));
         tacit_operator_destroy(&M);
         close_problem(&p);
         free(u.d);
