@@ -309,7 +309,7 @@ def main():
     for word in a.sizes:
         charts.append(curves(word, "rows",
                              best_of_links(over_sizes(a, word))))
-    if a.plot:
+    if a.plot and a.sizes:
         with open(a.plot, "w", encoding="utf-8") as f:
             f.write(charts[-1] + "\n")
     try:

@@ -5,12 +5,11 @@
  */
 #include "device/queue.h"
 #include "mpi_main.h"
+#include "said.h"
 #include <stdlib.h>
 #include <string.h>
 #include <tacit/exchange.h>
 #include <tacit/tacit.h>
-
-#define OK(call) assert_int_equal(call, TACIT_OK)
 
 /* --- a device that threads enter ----------------------------------------------- */
 

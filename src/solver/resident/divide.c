@@ -38,7 +38,8 @@ void tct_resident_share(tct_resident_job *J, int columns)
 {
     enum { BATCHES_LEAST = 4 };
     const int64_t batch = (J->A.b == 1 ? 8 : 4) / columns;
-    const int64_t batches = J->A.cells / (batch * (J->A.slices + 1));
+    const int64_t slices = J->A.slices + 1; /* none would be divided by */
+    const int64_t batches = J->A.cells / (batch * slices);
     const int warps = TCT_THREADS_MOST(J->A.walk) / GPU_WAVE - 1;
     if (J->rounds > 1 || J->A.walk != GPU_ANY || batches < BATCHES_LEAST)
         return;

@@ -151,37 +151,34 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
 
 /* --- the product ----------------------------------------------------------------------- */
 
-/* Who a warp is in the product: one of a team, each of which has a stretch of the
- * columns of a part. The first one has its rows. */
+/* Who a warp is in the first round of a product: one of a team, each of which has a
+ * stretch of the columns of a part. The first one has its rows. */
 struct tct_member {
     int own, number; /* warp that has the rows; which one of the team */
     int part;        /* < 0: none                                     */
 };
 template <int WALK>
-static __device__ inline tct_member
-tct_member_in_round(const tct_resident_job &J, int j)
+static __device__ inline tct_member tct_member_of(const tct_resident_job &J)
 {
     const int w = tct_warp();
-    if (WALK != GPU_ANY || J.team == 1) return {w, 0, tct_part_in_round(J, j)};
+    if (WALK != GPU_ANY || J.team == 1) return {w, 0, tct_part_in_round(J, 0)};
     const int number = w / J.tile, own = w - number * J.tile;
     const int part = (int)blockIdx.x * J.block + own * J.warp;
     return {own, number, number < J.team && part < J.parts ? part : -1};
 }
-template <int WALK>
+/* Of member `number`, an even one. */
 static __device__ inline int
 tct_first_column(const tct_resident_job &J, const tct_gpu_slice &s, int number)
 {
     const int each = (s.width + J.team - 1) / J.team;
     return min(number * (each + (each & 1)), (int)s.width);
 }
-template <int WALK>
 static __device__ inline tct_gpu_slice
 tct_stretch(const tct_resident_job &J, const tct_gpu_slice &s, int number)
 {
-    if (WALK != GPU_ANY || J.team == 1) return s;
-    const int from = tct_first_column<WALK>(J, s, number);
-    return tct_columns_of(s, from,
-                          tct_first_column<WALK>(J, s, number + 1) - from);
+    if (J.team == 1) return s;
+    const int from = tct_first_column(J, s, number);
+    return tct_columns_of(s, from, tct_first_column(J, s, number + 1) - from);
 }
 
 /* Values of part number `i` of a block (round i / tile, warp i % tile), in
@@ -277,10 +274,9 @@ tct_member_head(const tct_resident_job &J, uint32_t word, const tct_member &me,
     if (WALK != GPU_ANY || J.team == 1)
         return tct_part_head<B, COLS, WALK>(J.A, word, me.part, policy);
     const tct_gpu_slice all = tct_slice_of(word),
-                        s = tct_stretch<WALK>(J, all, me.number);
+                        s = tct_stretch(J, all, me.number);
     tct_head h = tct_head_of<B, COLS, WALK>(J.A, s, me.part, policy);
-    const int behind =
-        (int)h.more[0] - tct_first_column<WALK>(J, all, me.number);
+    const int behind = (int)h.more[0] - tct_first_column(J, all, me.number);
     if (s.full < s.width) /* columns of the whole row */
         h.more[0] = (uint32_t)max(min(behind, (int)s.width), 0);
     return h;
@@ -290,7 +286,7 @@ static __device__ inline tct_ahead tct_look_ahead(const tct_resident_job &J,
                                                   uint64_t policy)
 {
     tct_ahead a;
-    const tct_member me = tct_member_in_round<WALK>(J, 0);
+    const tct_member me = tct_member_of<WALK>(J);
     a.word = tct_part_words<B, WALK>(J.A, me.part);
     a.next = J.rounds > 1
                  ? tct_part_words<B, WALK>(J.A, tct_part_in_round(J, 1))
@@ -308,15 +304,15 @@ tct_multiply_together(const tct_resident_job &J,
                       const tct_values<STORE, true> &A, const tct_ahead &ahead,
                       const double *const (&x)[COLS], const TAKE &take)
 {
-    const tct_member me = tct_member_in_round<WALK>(J, 0);
+    const tct_member me = tct_member_of<WALK>(J);
     if (me.number >= J.team) return;
     const tct_gpu_slice all = tct_slice_of(ahead.word);
-    const int from = tct_first_column<WALK>(J, all, me.number);
+    const int from = tct_first_column(J, all, me.number);
     tct_sums<COLS> mine = {};
     int64_t at = -1;
     if (me.part >= 0)
         tct_part_sum<B, COLS, true, WALK>(
-            J.A, tct_stretch<WALK>(J, all, me.number), ahead.head, me.part,
+            J.A, tct_stretch(J, all, me.number), ahead.head, me.part,
             tct_values_at<B, STORE>(J, A, me.own, from), x,
             [&](int, int64_t row, const tct_sums<COLS> &sum) {
                 at = row;
