@@ -6,6 +6,9 @@
 # becoming part of anything: scripts/check optimises for one, and proves another.
 set(TACIT_CUDA_PROVE "" CACHE STRING
   "Architectures the kernels must compile for besides, such as 80")
+set(TACIT_CUDA_OPTIMISE "" CACHE STRING
+  "How kernels of the GPU are optimised, where nvcc's own way takes too long")
+mark_as_advanced(TACIT_CUDA_OPTIMISE)
 set(TACIT_HAVE_CUDA OFF)
 if(TACIT_CUDA STREQUAL "AUTO" AND TACIT_SANITIZE)
   return() # the CUDA runtime and the sanitizers do not go together
