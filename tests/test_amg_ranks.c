@@ -4,9 +4,8 @@
  *
  * RUN: np=2,3,4
  * THREADS: 3 */
+#include "bottom_twin.h"
 #include "decorated.h"
-#include "gpu.h"
-#include "precond/amg/amg.h"
 #include "problem.h"
 #include <math.h>
 
@@ -127,6 +126,116 @@ static void few_ranks_keep_small_levels(void **state)
     close_amg(&a);
 }
 
+/* --- the last levels on each rank --------------------------------------------- */
+
+/* M is made, or made anew for other values, by a device that has them as one
+ * kernel. */
+static void with_twins(tct_amg_bottom_kernels const *kernels)
+{
+    double all = 1.0; /* ranks may be threads */
+    OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &all));
+    tct_amg_bottom_instead = kernels;
+    OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &all));
+}
+
+static void open_whole(amg *a, const char *matrix, const char *cut)
+{
+    with_twins(&twins);
+    open_amg(a, test_world(), matrix, cut);
+    with_twins(NULL);
+}
+
+static void close_whole(amg *a)
+{
+    close_amg(a);
+    free(inverse);
+    inverse = NULL;
+}
+
+/* From the second level on they are wholly there, and no message more than those of
+ * the first one and what an exchange brings is sent. */
+static void each_rank_has_the_last_levels(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *cut;
+    } cases[] = {{"poisson3d:26", "contiguous"},
+                 {"poisson3d:31", "metis"},
+                 {"jump3d:24,1e4,1", "contiguous"},
+                 {"tet3d:20,1", "metis"},
+                 {"anisotropic3d:24,0.01", "metis"},
+                 {"like:g3_circuit,100x100", "contiguous"}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        tacit_precond_info info = {.size = sizeof info};
+        const int64_t alone = iterations_alone(cases[i].matrix);
+        amg a;
+        open_whole(&a, cases[i].matrix, cases[i].cut);
+        const tct_amg *M = (const tct_amg *)(const void *)a.M;
+        products = 0;
+        const int64_t its = solve(&a);
+        OK(tacit_precond_describe(a.M, &info));
+        if (!M->alone.M || M->levels != 2 || products < its ||
+            !strstr(info.detail, "one kernel from level 1 on, on each rank"))
+            fail_msg("%s: %d levels, %d visits, %s", cases[i].matrix, M->levels,
+                     products, info.detail);
+        if (its > alone + 1 + alone / 10)
+            fail_msg("%s, %s: %d iterations, %d on one rank", cases[i].matrix,
+                     cases[i].cut, (int)its, (int)alone);
+        int64_t rows = INT64_MAX;
+        for (int l = 0; l < info.levels; l++) {
+            const tacit_precond_level *level = tacit_precond_level_at(a.M, l);
+            assert_true(level->rows < rows && level->bytes > 0.0);
+            rows = level->rows;
+        }
+        assert_true(info.levels > 2 && rows <= 800);
+        close_whole(&a);
+    }
+}
+
+static void they_follow_new_values(void **state)
+{
+    (void)state;
+    amg a;
+    open_whole(&a, "jump3d:24,1e3,1", "contiguous");
+    const int64_t its = solve(&a);
+    for (int64_t k = 0; k < a.p.m->A.ptr[a.p.m->A.rows]; k++)
+        a.p.m->A.val[k] *= 0x1p100;
+    OK(tacit_operator_update(a.p.A, a.p.m));
+    with_twins(&twins);
+    OK(tacit_precond_update(a.M, a.p.m));
+    with_twins(NULL);
+    OK(tacit_queue_fill(a.p.q, a.p.n, 0.0, a.p.x));
+    assert_int_equal(solve(&a), its);
+    close_whole(&a);
+}
+
+/* Whichever allocation fails, on one rank, all have an M or none. */
+static void memory_may_lack_on_one_rank(void **state)
+{
+    (void)state;
+    const bool fails = tacit_world_rank(test_world()) == 1;
+    amg a;
+    int met = 0, missed = 0;
+    open_whole(&a, "poisson3d:16", "contiguous");
+    if (a.p.q->one_process) met = 20; /* it would fail on any */
+    for (long k = 1; met < 20; k += 3) {
+        tacit_operator *M = NULL;
+        with_twins(&twins);
+        if (fails) tct_memory_fail_at(k);
+        const tacit_status status =
+            tacit_precond_create_of(a.p.A, a.p.m, "amg", NULL, &M);
+        tct_memory_fail_at(0);
+        with_twins(NULL);
+        if (status < 0) EXPECT(TACIT_NO_MEMORY, status);
+        assert_int_equal(M == NULL, status < 0);
+        met = status < 0 ? 0 : met + 1;
+        missed += status < 0;
+        tacit_operator_destroy(&M);
+    }
+    assert_true(missed > 5 || a.p.q->one_process);
+    close_whole(&a);
+}
+
 /* Row `i` of D^-1 (L + I / 4) D^-1, L a path's Laplacian and d[i] 1 on the first
  * rank and a thousand times as much on each one after it. */
 enum { PATH_ROWS = 20 }; /* a rank */
@@ -208,6 +317,9 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(ranks_change_few_iterations),
         cmocka_unit_test(few_ranks_keep_small_levels),
+        cmocka_unit_test(each_rank_has_the_last_levels),
+        cmocka_unit_test(they_follow_new_values),
+        cmocka_unit_test(memory_may_lack_on_one_rank),
         cmocka_unit_test(energies_take_what_other_ranks_have),
         cmocka_unit_test(moved_levels_have_the_same_bits),
     };

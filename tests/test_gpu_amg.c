@@ -233,11 +233,15 @@ static void open_coarse(amg *a, const char *how, const char *matrix,
     open_amg(a, TEST_DEVICE, matrix, cuda ? "sell/f64@none" : "sell", cycle);
     assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
     OK(tacit_precond_describe(a->M, &info));
-    const bool alone = tacit_world_size(test_world()) == 1;
-    const bool wanted =
-        cuda && alone && strcmp(how, "launches") != 0 && *cycle != 'k';
+    const bool wanted = cuda && strcmp(how, "launches") != 0 && *cycle != 'k';
     if (!strstr(info.detail, "one kernel") == wanted)
         fail_msg("%s, cycle %s, %s: %s", matrix, cycle, how, info.detail);
+}
+
+/* An interval of the smoother ends where sums of one rank say, or of several. */
+static double image_tolerance(void)
+{
+    return tacit_world_size(test_world()) == 1 ? 1e-13 : 1e-7;
 }
 
 /* Levels of 32,768 and 15,625 rows, made on the device and by the host; some that
@@ -256,7 +260,7 @@ static void one_kernel_comes_to_what_launches_do(void **state)
         open_coarse(&launches, "launches", matrix, cases[i].cycle);
         open_coarse(&a, "kernel", matrix, cases[i].cycle);
         if (*cases[i].cycle != 'k') {
-            expect_same_images(&launches, &a, matrix, 1e-13);
+            expect_same_images(&launches, &a, matrix, image_tolerance());
             expect_same_images(&a, &a, matrix, 0.0);
         }
         const int64_t wanted = solve_amg(&launches, 1e-8);
@@ -285,7 +289,7 @@ static void one_kernel_follows_new_values(void **state)
         OK(tacit_precond_update(both[i]->M, both[i]->p.m));
         assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
     }
-    expect_same_images(&launches, &a, "new values", 1e-13);
+    expect_same_images(&launches, &a, "new values", image_tolerance());
     check_solves(&a, "new values", solve_amg(&launches, 1e-8));
     close_amg(&launches);
     close_amg(&a);

@@ -444,7 +444,8 @@ struct tacit_queue {
     void *device_state;
     int threads;
     tct_team *team; /* these threads */
-    int ordinal;    /* of the device, < 0: the one of this rank's place   */
+    int ordinal;    /* of the device, < 0: the one of this rank's place,
+                       until it is open                            */
     int place;      /* of this rank among those of its machine            */
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;

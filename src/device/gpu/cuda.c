@@ -647,6 +647,7 @@ static tacit_status cuda_open(tacit_queue *q)
     q->barrier_seconds = BARRIER_SECONDS;
     TRY(tct_gpu_status(gpu_get_device(&before), "the current device"));
     TRY(choose_device(q, &g->device));
+    q->ordinal = g->device;
     const tacit_status status = open_device(q, g);
     if (status < 0 && before != g->device) (void)gpu_set_device(before);
     return status;

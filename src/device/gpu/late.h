@@ -5,8 +5,8 @@
 #define TCT_GPU_LATE_H
 #include <stdint.h>
 
-/* In the mailbox as who is `missing`: a block of the GPU's own. Only of one rank,
- * which waits for no other. */
+/* In the mailbox as who is `missing`: a block of the GPU's own. Only of a kernel that
+ * waits for no other rank. */
 #define TCT_MISSING_BLOCK UINT64_MAX
 
 #endif

@@ -18,6 +18,7 @@
  *     describe.c  what is told of it
  *     update.c    the same aggregates for other values
  *     bottom.h    the last levels as one operation
+ *     alone.c     ... of which each rank has all
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors */
 #ifndef TCT_AMG_H
@@ -233,18 +234,41 @@ static inline int64_t tct_amg_restricted(const tct_amg_transfer *T)
 }
 void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 
+/* --- alone.c ------------------------------------------------------------------ */
+
+struct tct_amg;
+
+/* The last levels of all ranks on this one, and its own line for them. */
+typedef struct tct_amg_alone {
+    tacit_world *world; /* this rank alone */
+    tacit_queue *q;
+    tacit_operator *A;
+    struct tct_amg *M; /* whose `bottom` is all of it; NULL: there are none */
+} tct_amg_alone;
+
+/* From the level on whose matrix is `m`, SPD, with what is `smooth` there [rows]
+ * (NULL on all ranks: ones). out->M is NULL where they cannot be had. `out` is
+ * empty before, and after an error.
+ * Collective.  Errors INPUT, DEVICE, COMM, NO_MEMORY. */
+tacit_status tct_amg_alone_create(const struct tct_amg *M,
+                                  const tacit_matrix *m, const double *smooth,
+                                  tct_amg_alone *out);
+void tct_amg_alone_free(tct_amg_alone *alone);
+
 /* --- coarsest.c -------------------------------------------------------------- */
 
-/* The inverse of a small matrix, dense, of which each rank has its rows; the
- * right-hand side of all ranks is gathered before. */
+/* The inverse of a small matrix, dense, of which each rank has its rows; or a visit
+ * to levels of which each has all. The right-hand side of all ranks is gathered
+ * before. */
 typedef struct tct_amg_coarsest {
     int64_t rows;
     int exponent; /* it is the inverse of the matrix times 2^-exponent */
     int bits;     /* of its values */
     tct_block *block;
-    tct_plan *plan;         /* NULL: this rank alone */
-    double *all;            /* right-hand sides, of all ranks */
-    int64_t *starts;        /* [ranks + 1] first row of each */
+    double *visited; /* what the block comes to, of all ranks; NULL: x   */
+    tct_plan *plan;  /* NULL: this rank alone */
+    double *all;     /* right-hand sides, of all ranks */
+    int64_t *starts; /* [ranks + 1] first row of each */
     const tct_order *order; /* of vectors; NULL: that of the matrix */
 } tct_amg_coarsest;
 
@@ -256,6 +280,11 @@ tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
                                      const tct_order *order,
                                      tct_amg_precision precision,
                                      tct_amg_coarsest *out, bool *positive);
+/* By the visit of `alone`, which outlives it.
+ * Collective.  Errors NO_MEMORY, COMM. */
+tacit_status tct_amg_coarsest_visit(tacit_queue *q, const tacit_matrix *m,
+                                    const tct_amg_alone *alone,
+                                    tct_amg_coarsest *out);
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);
 /* Let solves be of `columns` systems.  Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
@@ -295,11 +324,14 @@ typedef struct tct_amg {
     tacit_operator base;
     int levels;
     tct_amg_level level[TCT_AMG_LEVELS_MOST];
-    bool direct; /* the last level is solved by its inverse */
+    bool direct; /* the last level is solved by `coarsest` */
     tct_amg_coarsest coarsest;
-    bool twice;            /* cycle W */
-    int krylov;            /* cycle K: so many levels begin one */
-    double overcorrection; /* coarse corrections are too short      */
+    tct_amg_alone alone; /* the last level, and those behind it; or nothing */
+    const struct tct_amg *part_of; /* of all ranks: `bottom` is all levels then,
+                                      for its queue; NULL: it is by itself */
+    bool twice;                    /* cycle W */
+    int krylov;                    /* cycle K: so many levels begin one */
+    double overcorrection;         /* coarse corrections are too short      */
     tct_amg_smoothing smoothing;
     int levels_most;
     tct_amg_precision precision;
@@ -323,6 +355,11 @@ typedef struct tct_amg {
  * Collective.  Errors as tacit_operator_create. */
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out);
+
+/* --- update.c ------------------------------------------------------------------ */
+
+/* A hierarchy without levels, that wishes what `M` does; NULL: no memory. */
+tct_amg *tct_amg_like(const tct_amg *M);
 
 /* --- describe.c --------------------------------------------------------------- */
 

@@ -10,9 +10,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the first level, and steps: of a W each level has twice those of the
- * level before. */
+/* Rows of the first level, where launches take longer than meetings; and steps: of
+ * a W each level has twice those of the level before. */
 enum { ROWS_MOST = 50000, STEPS_MOST = 1024 };
+
+/* The same of several ranks, where messages take longer; and entries, which the L2
+ * of a GPU has room for. */
+enum { ROWS_FOR_EACH = 500000, ENTRIES_FOR_EACH = 1 << 22 };
 
 const tct_amg_bottom_kernels *tct_amg_bottom_instead;
 
@@ -28,9 +32,17 @@ static const tct_amg_bottom_kernels *kernels_of(const tacit_queue *q)
 
 bool tct_amg_bottom_wants(const tct_amg *M, const tct_amg_level *L)
 {
-    return L != M->level && L->n <= ROWS_MOST &&
+    return (M->part_of || L != M->level) &&
+           L->n <= (M->part_of ? ROWS_FOR_EACH : ROWS_MOST) &&
            L->about.nonzeros <= INT32_MAX / 2 && M->base.world->size == 1 &&
            M->krylov == 0 && M->vectors == 0 && kernels_of(M->base.q);
+}
+
+bool tct_amg_bottom_for_each(const tct_amg *M, int64_t rows, int64_t entries)
+{
+    return M->base.world->size > 1 && rows <= ROWS_FOR_EACH &&
+           entries <= ENTRIES_FOR_EACH && M->krylov == 0 && M->vectors == 0 &&
+           kernels_of(M->base.q);
 }
 
 tacit_status tct_amg_bottom_keep(const tct_amg *M, const tacit_matrix *m,
@@ -218,9 +230,10 @@ static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
 static int first_of(const tct_amg *M)
 {
     const int last = M->levels - 1;
+    const int least = M->part_of ? 0 : 1;
     int l = last;
     if (M->direct || M->level[last].kept)
-        while (l > 1 && M->level[l - 1].kept) l--;
+        while (l > least && M->level[l - 1].kept) l--;
     return l;
 }
 
@@ -252,7 +265,9 @@ static tacit_status create(tct_amg *M, const tct_amg_bottom_kernels *kernels,
                               "a cycle of more than %d steps", STEPS_MOST)
             : TACIT_OK;
     const tct_amg_steps steps = {s.step, s.count, add_up(&s, M->level[from].n)};
-    if (status >= 0) status = kernels->create(M->base.q, &steps, &M->bottom);
+    if (status >= 0)
+        status = kernels->create(M->part_of ? M->part_of->base.q : M->base.q,
+                                 &steps, &M->bottom);
     tct_free(s.step);
     if (status >= 0) M->bottom_from = from;
     return status;
@@ -262,9 +277,11 @@ static tacit_status create(tct_amg *M, const tct_amg_bottom_kernels *kernels,
 static void tell(tct_amg *M)
 {
     const size_t used = strlen(M->detail);
-    if (M->bottom)
+    if (M->bottom || M->alone.M)
         snprintf(M->detail + used, sizeof M->detail - used,
-                 ", one kernel from level %d on", M->bottom_from);
+                 ", one kernel from level %d on%s",
+                 M->bottom ? M->bottom_from : M->levels - 1,
+                 M->bottom ? "" : ", on each rank");
 }
 
 tacit_status tct_amg_bottom_create(tct_amg *M)

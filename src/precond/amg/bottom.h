@@ -7,7 +7,7 @@
  *
  *     keep the matrix of each level ... create ... q_multiply(M->bottom) ... clear
  *
- * For one rank, one right-hand side, one smooth vector, and cycles V and W. */
+ * For one rank, or one alone (alone.c), one right-hand side, one smooth vector, and cycles V and W. */
 #ifndef TCT_AMG_BOTTOM_H
 #define TCT_AMG_BOTTOM_H
 #include "precond/amg/there.h"
@@ -67,6 +67,9 @@ extern const tct_amg_bottom_kernels *tct_amg_bottom_instead;
 /* Would level `L`, which follows another, be one of them? Not where the environment
  * has TACIT_AMG_COARSE=launches. */
 bool tct_amg_bottom_wants(const tct_amg *M, const tct_amg_level *L);
+/* Would this be the first of them on each rank alone (alone.c), where ranks have
+ * `rows` rows and `entries` entries together? */
+bool tct_amg_bottom_for_each(const tct_amg *M, int64_t rows, int64_t entries);
 /* Keep its matrix `m`, as its operator stores it, if it is wanted and there is
  * memory for it.  Errors DEVICE. */
 tacit_status tct_amg_bottom_keep(const tct_amg *M, const tacit_matrix *m,

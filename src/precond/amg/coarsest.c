@@ -254,11 +254,26 @@ tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
     return status;
 }
 
+tacit_status tct_amg_coarsest_visit(tacit_queue *q, const tacit_matrix *m,
+                                    const tct_amg_alone *alone,
+                                    tct_amg_coarsest *out)
+{
+    const tct_amg_level *first = alone->M->level;
+    *out = (tct_amg_coarsest){.rows = m->A.rows,
+                              .bits = 64,
+                              .exponent = first->exponent,
+                              .block = alone->M->bottom,
+                              .all = first->b,
+                              .visited = first->x};
+    TRY(tct_agree(m->world, copy_starts(q, m, &out->starts)));
+    return plan(q, out->starts, NULL, 1, &out->plan);
+}
+
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C)
 {
-    if (C->block) C->block->ops->destroy(C->block);
+    if (C->block && !C->visited) C->block->ops->destroy(C->block);
     tct_plan_destroy(&C->plan);
-    tacit_queue_free(q, &C->all);
+    if (!C->visited) tacit_queue_free(q, &C->all);
     tct_free(C->starts);
     C->starts = NULL;
     C->block = NULL;
@@ -314,6 +329,11 @@ void tct_amg_coarsest_solve(const tct_amg_coarsest *C, tacit_queue *q,
 {
     tct_panel all = q_panel(q, b);
     if (C->plan) all = gathered(C, q, all);
+    if (C->visited) {
+        q_multiply(q, C->block, all.at, C->visited, NULL);
+        q_copy(q, (size_t)C->rows, C->visited + C->starts[q->rank], x);
+        return;
+    }
     if (all.columns > 1) q_multiply_block(q, C->block, all, q_panel(q, x));
     else q_multiply(q, C->block, all.at, x, NULL);
 }

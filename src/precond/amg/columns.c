@@ -98,7 +98,7 @@ tacit_status tct_amg_columns(tacit_operator *base, int columns)
 {
     tct_amg *M = (tct_amg *)(void *)base;
     const bool less = columns == 1;
-    if (base->q->device->kind != TCT_KIND_HOST || M->krylov > 0)
+    if (base->q->device->kind != TCT_KIND_HOST || M->krylov > 0 || M->alone.M)
         return TACIT_OK;
     if (less ? M->columns <= 1 : columns <= M->columns) return TACIT_OK;
     const layout y = layout_of(M, columns);

@@ -198,6 +198,8 @@ const tacit_precond_info *tct_amg_info(const tacit_operator *M)
 const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i)
 {
     const tct_amg *m = (const tct_amg *)(const void *)M;
-    if (M->ops != &amg_ops || i < 0 || i >= m->levels) return NULL;
-    return &m->level[i].about;
+    if (M->ops != &amg_ops || i < 0 || i >= m->about.levels) return NULL;
+    const int before = m->levels - 1;
+    return m->alone.M && i >= before ? &m->alone.M->level[i - before].about
+                                     : &m->level[i].about;
 }

@@ -26,11 +26,17 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
 tacit_status tct_amg_describe(tct_amg *M)
 {
     tacit_precond_info *info = &M->about;
+    tct_amg *alone = M->alone.M; /* described as it is on one rank */
+    const int own = alone ? M->levels - 1 : M->levels;
+    const int levels = own + (alone ? alone->levels : 0);
     double bytes[TCT_AMG_LEVELS_MOST], rows = 0.0, entries = 0.0;
-    for (int l = 0; l < M->levels; l++) bytes[l] = bytes_of(M, &M->level[l]);
-    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)M->levels, bytes));
-    for (int l = 0; l < M->levels; l++) {
-        tacit_precond_level *about = &M->level[l].about;
+    for (int l = 0; l < levels; l++)
+        bytes[l] = l < own ? bytes_of(M, &M->level[l])
+                           : alone->level[l - own].about.bytes;
+    TRY(tct_reduce_f64(M->base.world, TCT_SUM, (size_t)levels, bytes));
+    for (int l = 0; l < levels; l++) {
+        tacit_precond_level *about =
+            l < own ? &M->level[l].about : &alone->level[l - own].about;
         about->bytes = bytes[l];
         info->bytes += bytes[l];
         rows += (double)about->rows;
@@ -39,7 +45,7 @@ tacit_status tct_amg_describe(tct_amg *M)
     info->name = "amg";
     info->detail = M->detail;
     info->end = M->end[0] ? M->end : "the last is inverted";
-    info->levels = M->levels;
+    info->levels = levels;
     info->grid_complexity = rows / (double)M->level[0].about.rows;
     info->operator_complexity = entries / (double)M->level[0].about.nonzeros;
     return TACIT_OK;

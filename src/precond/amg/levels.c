@@ -77,7 +77,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     L->room = room_of(g);
     L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
     g->entries += (double)g->nonzeros;
-    if (is_finest(g)) return TACIT_OK;
+    if (is_finest(g) && !g->M->part_of) return TACIT_OK;
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->b));
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->x));
     const bool krylov = g->M->levels - 1 <= g->M->krylov;
@@ -173,9 +173,21 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
     return status;
 }
 
+/* The hierarchy that has the finest level of all. */
+static const tct_amg *whole_of(const growth *g)
+{
+    return g->M->part_of ? g->M->part_of : g->M;
+}
+
+/* One rank does. */
+static bool speaks(const growth *g)
+{
+    return whole_of(g)->base.q->rank == 0;
+}
+
 static void tell(const growth *g, const char *what, double since)
 {
-    if (g->A->world->rank == 0)
+    if (speaks(g))
         tct_log(TCT_DETAIL, "amg: %s in %.2f ms", what,
                 1e3 * (tct_seconds() - since));
 }
@@ -199,10 +211,28 @@ static tacit_status make_inverse(growth *g, tct_amg_level *L)
     return TACIT_OK;
 }
 
+/* This level and the next ones on each rank, if they are to be had. */
+static tacit_status make_alone(growth *g, tct_amg_level *L)
+{
+    const double start = tct_seconds();
+    tct_amg *M = g->M;
+    TRY(tct_amg_alone_create(M, g->m, g->smooth, &M->alone));
+    if (!M->alone.M) return TACIT_OK;
+    TRY(tct_amg_coarsest_visit(g->A->q, g->m, &M->alone, &M->coarsest));
+    if (!g->as) /* what its levels have found to be better */
+        M->overcorrection = M->alone.M->overcorrection;
+    TRY(tct_reduce_f64(M->base.world, TCT_MIN, 1, &M->overcorrection));
+    M->direct = true;
+    L->exponent = M->coarsest.exponent;
+    snprintf(M->end, sizeof M->end, "%s", M->alone.M->end);
+    tell(g, "the other levels, on each rank,", start);
+    return TACIT_OK;
+}
+
 static bool is_small(const growth *g, int64_t rows)
 {
     const double n = (double)rows;
-    const double entries = (double)g->M->level[0].about.nonzeros;
+    const double entries = (double)whole_of(g)->level[0].about.nonzeros;
     return n <= SMALL &&
            n * n * n <= WORTH * (entries + (is_finest(g) ? ALONE : 0.0));
 }
@@ -330,6 +360,9 @@ static tacit_status move(growth *g, next_level *next)
     const int64_t *as =
         g->as ? g->as->level[g->M->levels - 1].down.moves.to : NULL;
     if (g->as && !as) return TACIT_OK;
+    if (!is_small(g, next->all) &&
+        tct_amg_bottom_for_each(g->M, next->all, next->nonzeros))
+        return TACIT_OK;
     TRY(tct_amg_move(next->matrix, next->G.width, is_small(g, next->all),
                      g->M->base.n, as, &next->moves));
     if (!g->as) TRY(tct_amg_moves_columns(&next->moves, g->A->q, 1));
@@ -439,7 +472,7 @@ static tacit_status descend(growth *g, next_level *next)
 static void tell_level(const growth *g, const tct_amg_level *L, int rounds,
                        double coarsened, double smoothed)
 {
-    if (g->A->world->rank == 0)
+    if (speaks(g))
         tct_log(TCT_DETAIL,
                 "amg: level %d of %lld rows, %d rounds of pairs%s: the next in "
                 "%.2f ms, the smoother in %.2f ms",
@@ -470,6 +503,8 @@ static tacit_status add_level(growth *g, bool *more)
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
     if (is_small(g, g->all)) TRY(make_inverse(g, L));
+    else if (!is_finest(g) && tct_amg_bottom_for_each(M, g->all, g->nonzeros))
+        TRY(make_alone(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
@@ -561,7 +596,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     set_size(&g, from->matrix);
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
-    if (status >= 0 && !as && g.near.vectors == 0)
+    if (status >= 0 && !as && g.near.vectors == 0 && !M->part_of)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     tell(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
@@ -611,4 +646,5 @@ void tct_amg_clear(tct_amg *M)
         tacit_operator_destroy(&L->own);
     }
     tct_amg_coarsest_free(q, &M->coarsest);
+    tct_amg_alone_free(&M->alone);
 }

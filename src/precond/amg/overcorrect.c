@@ -61,7 +61,7 @@ tacit_status tct_amg_overcorrect(tct_amg *M)
         return TACIT_OK;
     TRY(overshoots(M, M->levels < FIRST + 2 ? THEN : FIRST, &overshot));
     if (overshot) TRY(find_factor(M, THEN));
-    if (M->base.world->rank == 0)
+    if (M->base.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);
     return TACIT_OK;
 }

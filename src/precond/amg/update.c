@@ -6,8 +6,7 @@
 #include "precond/amg/amg.h"
 #include <string.h>
 
-/* A hierarchy without levels, that wishes what `M` does. */
-static tct_amg *begin(const tct_amg *M)
+tct_amg *tct_amg_like(const tct_amg *M)
 {
     tct_amg *N = tct_calloc(sizeof *N);
     if (!N) return NULL;
@@ -63,7 +62,7 @@ static tacit_status build(tct_amg *N, const tct_amg *M,
 tacit_status tct_amg_renew(tacit_operator *base, const tacit_matrix *matrix)
 {
     tct_amg *M = (tct_amg *)(void *)base;
-    tct_amg *N = begin(M);
+    tct_amg *N = tct_amg_like(M);
     tacit_status status =
         N ? TACIT_OK
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
