@@ -121,9 +121,10 @@ static tacit_status build(const tct_amg *M, int64_t rows, const whole *W,
                         .vectors = W->smooth ? 1 : 0,
                         .near_null = W->smooth}};
         status = tct_amg_build(out->M, out->A, &from, NULL);
+        out->M->part_of = NULL; /* which another one may take the place of */
     }
     tacit_matrix_destroy(&m);
-    if (status >= 0 && !out->M->bottom)
+    if (status >= 0 && (!out->M->bottom || out->M->bottom_from > 0))
         return tacit_error_set(TACIT_UNSUPPORTED, "they are not one kernel");
     return status;
 }

@@ -327,8 +327,8 @@ typedef struct tct_amg {
     bool direct; /* the last level is solved by `coarsest` */
     tct_amg_coarsest coarsest;
     tct_amg_alone alone; /* the last level, and those behind it; or nothing */
-    const struct tct_amg *part_of; /* of all ranks: `bottom` is all levels then,
-                                      for its queue; NULL: it is by itself */
+    const struct tct_amg *part_of; /* while it is made: of all ranks, with all
+                                      levels in `bottom`, for its queue */
     bool twice;                    /* cycle W */
     int krylov;                    /* cycle K: so many levels begin one */
     double overcorrection;         /* coarse corrections are too short      */
