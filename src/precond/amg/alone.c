@@ -15,28 +15,6 @@ static const char *const what = "the last levels";
 
 /* --- the matrix ---------------------------------------------------------------- */
 
-/* Numbers that are added up at once. */
-enum { PIECE = 65536 };
-
-/* Of what each rank has a part, and zeros elsewhere, all. */
-static tacit_status join_numbers(tacit_world *w, int64_t count, int64_t *data)
-{
-    for (int64_t k = 0; k < count; k += PIECE)
-        TRY(tct_reduce_i64(w, TCT_SUM,
-                           (size_t)(count - k < PIECE ? count - k : PIECE),
-                           data + k));
-    return TACIT_OK;
-}
-
-static tacit_status join_values(tacit_world *w, int64_t count, double *data)
-{
-    for (int64_t k = 0; k < count; k += PIECE)
-        TRY(tct_reduce_f64(w, TCT_SUM,
-                           (size_t)(count - k < PIECE ? count - k : PIECE),
-                           data + k));
-    return TACIT_OK;
-}
-
 /* A matrix and its smooth vector, on each rank. */
 typedef struct {
     int64_t *ptr, *col;
@@ -52,6 +30,7 @@ static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
     return TACIT_OK;
 }
 
+/* Each rank puts in its part, and zeros elsewhere: the sum is the whole. */
 static tacit_status gather(const tacit_matrix *m, const double *smooth,
                            whole *W)
 {
@@ -62,19 +41,19 @@ static tacit_status gather(const tacit_matrix *m, const double *smooth,
     memset(W->val, 0, (size_t)entries * sizeof *W->val);
     for (int64_t i = 0; i < A->rows; i++)
         W->ptr[A->first + i + 1] = A->ptr[i + 1] - A->ptr[i];
-    TRY(join_numbers(m->world, n + 1, W->ptr));
+    TRY(tct_reduce_i64(m->world, TCT_SUM, (size_t)n + 1, W->ptr));
     for (int64_t i = 0; i < n; i++) W->ptr[i + 1] += W->ptr[i];
     const int64_t first = W->ptr[A->first];
     for (int64_t k = 0; k < A->ptr[A->rows]; k++) {
         W->col[first + k] = tct_csr_col(A, k);
         W->val[first + k] = A->val[k];
     }
-    TRY(join_numbers(m->world, entries, W->col));
-    TRY(join_values(m->world, entries, W->val));
+    TRY(tct_reduce_i64(m->world, TCT_SUM, (size_t)entries, W->col));
+    TRY(tct_reduce_f64(m->world, TCT_SUM, (size_t)entries, W->val));
     if (!W->smooth) return TACIT_OK;
     memset(W->smooth, 0, (size_t)n * sizeof *W->smooth);
     for (int64_t i = 0; i < A->rows; i++) W->smooth[A->first + i] = smooth[i];
-    return join_values(m->world, n, W->smooth);
+    return tct_reduce_f64(m->world, TCT_SUM, (size_t)n, W->smooth);
 }
 
 /* --- the hierarchy -------------------------------------------------------------- */
