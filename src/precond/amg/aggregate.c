@@ -14,6 +14,7 @@
 #include "matrix/directory.h"
 #include "matrix/mail.h"
 #include "matrix/parallel.h"
+#include "matrix/pick.h"
 #include "precond/amg/aggregation.h"
 #include "precond/amg/contract.h"
 #include "precond/amg/match.h"
@@ -64,15 +65,19 @@ static void set_diagonal(const aggregation *g)
     }
 }
 
-/* Of the pairs of `rows` rows, in place. */
+/* Of the pairs of `rows` rows. */
 static void add_up_diagonal(const aggregation *g, int64_t rows)
 {
     const int64_t coarse = g->G->coarse;
+    double *const sum = g->G->weight; /* which has no other use so far */
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < rows; i++) {
         const int32_t j = g->mate[i];
         if (j >= i && g->up[i] < coarse)
-            g->diag[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
+            sum[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
     }
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < coarse; n++) g->diag[n] = sum[n];
 }
 
 /* What nothing holds to the rest of the matrix, as a part of it that is singular,
@@ -91,6 +96,7 @@ static void leave_out(const aggregation *g)
 static void number_places(const aggregation *g, const tct_csr *A,
                           const tct_halo *h)
 {
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->rows; i++) g->index[i] = A->first + i;
     for (int64_t k = 0; k < h->ghosts.count; k++)
         g->index[A->rows + k] = h->ghosts.id[k];
@@ -100,12 +106,14 @@ static tacit_status set_index(aggregation *g, const int64_t *index)
 {
     const tct_csr *A = &g->A->A;
     const int64_t places = A->rows + g->level.ghosts.count;
+    bool permuted = false;
     if (!g->ordered) return TACIT_OK;
+    TCT_OMP(omp parallel for schedule(static) reduction(|| : permuted))
     for (int64_t i = 0; i < A->rows; i++) {
         g->index[i] = index ? index[i] : tct_original(g->A, i);
-        g->permuted = g->permuted || g->index[i] != A->first + i;
+        permuted = permuted || g->index[i] != A->first + i;
     }
-    TRY(tct_any(g->A->world, g->permuted, &g->permuted));
+    TRY(tct_any(g->A->world, permuted, &g->permuted));
     g->ordered = g->permuted || !g->level.alone;
     if (!g->permuted) {
         number_places(g, A, &g->level);
@@ -143,17 +151,39 @@ static int64_t pair_number(const aggregation *g, int32_t up)
     return tct_place_number(up, first_pair(g), g->G->coarse, &g->G->up_others);
 }
 
+/* Of a pass. */
+typedef struct {
+    const aggregation *g;
+    int64_t rows;
+} passing;
+
+/* Is row `i` the first of a pair that this rank keeps? */
+static bool is_first(const void *of, int64_t i)
+{
+    const passing *p = of;
+    const aggregation *g = p->g;
+    const int32_t j = g->mate[i];
+    return j >= i && (j < p->rows || g->index[j] > g->index[i]);
+}
+
+/* Row `i`, if it goes to a pair of another rank. */
+static int32_t is_given(const void *of, int64_t i)
+{
+    const passing *p = of;
+    const bool given = p->g->mate[i] >= p->rows && p->g->up[i] < 0;
+    return given ? (int32_t)i : -1;
+}
+
 /* Number the pairs that this rank keeps in the order of their first rows. */
 static void number_own(aggregation *g, int64_t rows)
 {
-    int64_t count = 0;
+    const passing p = {g, rows};
+    g->G->coarse = tct_enumerate(rows, is_first, &p, g->up);
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < rows; i++) {
         const int32_t j = g->mate[i];
-        const bool others = j >= rows && g->index[j] < g->index[i];
-        g->up[i] = j < 0 || others ? -1 : j < i ? g->up[j] : (int32_t)count;
-        count += j >= i && !others;
+        if (j >= 0 && j < i) g->up[i] = g->up[j];
     }
-    g->G->coarse = count;
 }
 
 /* The numbers of ghosts' pairs, as far as ranks know them. */
@@ -168,21 +198,19 @@ static tacit_status bring_numbers(const aggregation *g, const tct_halo *h)
 static tacit_status number_given(aggregation *g, int64_t rows)
 {
     tct_aggregates *G = g->G;
-    int64_t count = 0, *number = NULL;
-    for (int64_t i = 0; i < rows; i++)
-        count += g->mate[i] >= rows && g->up[i] < 0;
-    TRY(TCT_ALLOC(count, what, &number));
-    count = 0;
-    for (int64_t i = 0; i < rows; i++)
-        if (g->mate[i] >= rows && g->up[i] < 0)
-            number[count++] = g->ghost_of[g->mate[i] - rows];
-    const tacit_status status = tct_ghosts_of(count, number, &G->up_others);
-    count = 0;
-    for (int64_t i = 0; status >= 0 && i < rows; i++)
-        if (g->mate[i] >= rows && g->up[i] < 0)
-            g->up[i] = (int32_t)(G->coarse + tct_ghost_place(&G->up_others,
-                                                             number[count++]));
-    tct_free(number);
+    const passing p = {g, rows};
+    int32_t *given = NULL;
+    int64_t *number = NULL;
+    TRY(TCT_ALLOC(rows, what, &given));
+    const int64_t count = tct_pick(rows, is_given, &p, given);
+    tacit_status status = TCT_ALLOC(count, what, &number);
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        number[k] = g->ghost_of[g->mate[given[k]] - rows];
+    if (status >= 0) status = tct_ghosts_of(count, number, &G->up_others);
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        g->up[given[k]] =
+            (int32_t)(G->coarse + tct_ghost_place(&G->up_others, number[k]));
+    TCT_FREE(given, number);
     return status;
 }
 
@@ -205,6 +233,7 @@ static tacit_status list_pairs(const aggregation *g, int64_t rows,
 {
     const tct_ghosts *others = &g->G->others;
     TRY(TCT_ALLOC(rows + others->count, what, number));
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t n = 0; n < rows; n++) (*number)[n] = pair_number(g, g->up[n]);
     return TACIT_OK;
 }
@@ -239,7 +268,8 @@ static tacit_status go_up(aggregation *g, int64_t rows)
 static tacit_status begin_up(const aggregation *g)
 {
     tct_aggregates *G = g->G;
-    memcpy(G->of, g->up, (size_t)G->rows * sizeof *G->of);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < G->rows; i++) G->of[i] = g->up[i];
     return tct_agree(g->A->world, tct_ghosts_of(G->up_others.count,
                                                 G->up_others.id, &G->others));
 }
@@ -377,7 +407,9 @@ static tacit_status weigh_with(const aggregation *g, const tct_halo *share)
     const int64_t all = G->coarse + G->others.count;
     TRY(tct_agree(g->A->world, TCT_ALLOC(all, what, &G->smooth)));
     TRY(sum_squares(g, share));
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t n = 0; n < all; n++) G->smooth[n] = sqrt(G->smooth[n]);
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < G->rows; i++)
         G->weight[i] = G->of[i] < 0 ? 0.0 : w_at(g, i) / G->smooth[G->of[i]];
     return TACIT_OK;

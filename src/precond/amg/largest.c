@@ -2,6 +2,7 @@
  * precond/amg/largest.c - some steps of conjugate gradients with a right-hand side
  * of random numbers, and D^-1 or the levels from one on as preconditioner M: they
  * know the largest eigenvalue of M A, and how much nearer they have come. */
+#include "matrix/parallel.h"
 #include "precond/amg/there.h"
 
 enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
@@ -60,6 +61,7 @@ static tacit_status put_random(const run *s, double *r)
     double *host = NULL;
     if (!here && tct_amg_there_random(A->q, (size_t)A->n, r)) return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < A->n; i++) host[i] = random_of(s, i);
     q_put(A->q, (size_t)A->n, host, r);
     tct_free(host);

@@ -23,6 +23,7 @@
  * tells the ranks that have a column of it, as it does that it has a mate. So
  * ranks do not change pairs. */
 #include "matrix/parallel.h"
+#include "matrix/pick.h"
 #include "precond/amg/edges.h"
 #include "precond/amg/paths.h"
 #include <string.h>
@@ -154,26 +155,30 @@ static int64_t pair_links(matching *m)
     return paired;
 }
 
+static int32_t still_open(const void *matching_of, int64_t k)
+{
+    const matching *m = matching_of;
+    const int32_t i = m->open[k];
+    const bool sees = m->lower[i] >= 0 || m->upper[i] >= 0;
+    return m->p->mate[i] == i && sees ? i : -1;
+}
+
 /* Rows that may still find a mate. */
 static void close_rows(matching *m)
 {
-    const int32_t *mate = m->p->mate;
-    int64_t left = 0;
-    for (int64_t k = 0; k < m->count; k++) {
-        const int32_t i = m->open[k];
-        if (mate[i] != i || (m->lower[i] < 0 && m->upper[i] < 0)) continue;
-        m->open[left++] = i;
-    }
-    m->count = left;
+    m->count = tct_pick(m->count, still_open, m, m->open);
+}
+
+static int32_t alone(const void *matching_of, int64_t i)
+{
+    const matching *m = matching_of;
+    return m->p->mate[i] == i ? (int32_t)i : -1;
 }
 
 /* Rows that are alone, of which none has looked. */
 static void open_rows(matching *m)
 {
-    const tct_pairing *p = m->p;
-    m->count = 0;
-    for (int64_t i = 0; i < p->A->rows; i++)
-        if (p->mate[i] == i) m->open[m->count++] = (int32_t)i;
+    m->count = tct_pick(m->p->A->rows, alone, m, m->open);
     m->anew = true;
     m->by_hash = false;
 }
@@ -219,21 +224,22 @@ static tacit_status run_rounds(matching *m, int64_t open)
 static tacit_status match(matching *m)
 {
     tct_pairing *p = m->p;
-    const int64_t rows = p->A->rows;
-    for (int64_t i = 0; i < rows + p->halo->ghosts.count; i++)
+    const int64_t rows = p->A->rows, places = rows + p->halo->ghosts.count;
+    TCT_OMP(omp parallel for schedule(static) if (rows > SHORT))
+    for (int64_t i = 0; i < places; i++) {
         p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
-    for (int64_t i = 0; i < rows && p->index; i++)
-        m->lower[i] = m->upper[i] = -1;
+        if (p->index && i < rows) m->lower[i] = m->upper[i] = -1;
+    }
     open_rows(m);
     p->rounds = 0;
     int64_t all = m->count;
     TRY(sum(m, 1, &all));
-    for (int64_t alone = all;;) {
-        TRY(run_rounds(m, alone));
+    for (int64_t left = all;;) {
+        TRY(run_rounds(m, left));
         open_rows(m);
-        alone = m->count;
-        TRY(sum(m, 1, &alone));
-        if (!tct_match_loosens(all, alone, &p->limit)) return TACIT_OK;
+        left = m->count;
+        TRY(sum(m, 1, &left));
+        if (!tct_match_loosens(all, left, &p->limit)) return TACIT_OK;
     }
 }
 

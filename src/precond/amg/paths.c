@@ -10,8 +10,11 @@
 #include "precond/amg/paths.h"
 #include "matrix/directory.h"
 #include "matrix/mail.h"
+#include "matrix/parallel.h"
+#include "matrix/pick.h"
 
 static const char *const what = "paths of pairs";
+enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
 /* A piece that begins at a link to another rank. */
 typedef struct {
@@ -39,12 +42,13 @@ tacit_status tct_paths_open(tct_pairing *p, const int32_t *lower,
     *t = (tct_paths){.p = p, .lower = lower, .upper = upper};
     if (!p->index) return TACIT_OK;
     TRY(TCT_ALLOC(2 * p->halo->ghosts.count, what, &t->theirs));
+    TRY(TCT_ALLOC(p->A->rows, what, &t->head));
     return TCT_ALLOC(p->A->rows, what, &t->word);
 }
 
 void tct_paths_close(tct_paths *t)
 {
-    TCT_FREE(t->theirs, t->word);
+    TCT_FREE(t->theirs, t->word, t->head);
     *t = (tct_paths){.p = NULL};
 }
 
@@ -136,42 +140,52 @@ static void keep_word(const tct_paths *t, const piece *s, int64_t number)
     t->word[s->tail] = 2 * number + (s->odd == s->even);
 }
 
-/* Does row `i` begin a piece that goes on from another rank's? */
-static bool comes_from_others(const tct_paths *t, int64_t i)
+typedef struct {
+    const tct_paths *t;
+    const int32_t *open;
+} looking;
+
+/* Does open row `k` begin a piece that goes on from another rank's? */
+static int32_t comes_from_others(const void *of, int64_t k)
 {
-    return link_down(t, i) >= t->p->A->rows;
+    const looking *l = of;
+    const int32_t i = l->open[k];
+    return link_down(l->t, i) >= l->t->p->A->rows ? i : -1;
 }
 
+/* Lists the heads of such pieces. */
 static tacit_status open_pieces(const tct_paths *t, const int32_t *open,
                                 int64_t count, pieces *s)
 {
-    for (int64_t k = 0; k < count; k++)
-        s->count += comes_from_others(t, open[k]);
+    const looking l = {t, open};
+    s->count = tct_pick(count, comes_from_others, &l, t->head);
     TRY(TCT_ALLOC(s->count, what, &s->piece));
     TRY(TCT_ALLOC(s->count, what, &s->number));
     return TCT_ALLOC(s->count, what, &s->answer);
 }
 
-/* Pair what begins here; list what does not. */
-static int64_t begin(tct_paths *t, const int32_t *open, int64_t count,
-                     pieces *s)
+/* Pair what begins here. No two paths have a row in common. */
+static int64_t begin(tct_paths *t, const int32_t *open, int64_t count)
+{
+    int64_t paired = 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(+ : paired) if (count > SHORT))
+    for (int64_t k = 0; k < count; k++)
+        if (link_down(t, open[k]) < 0 && link_up(t, open[k]) >= 0)
+            paired += pair_piece(t, open[k], false);
+    return paired;
+}
+
+/* What does not begin here asks the row before it. */
+static void ask_before(tct_paths *t, pieces *s)
 {
     const int64_t rows = t->p->A->rows;
-    int64_t paired = 0;
-    s->count = 0;
-    for (int64_t k = 0; k < count; k++) {
-        const int64_t down = link_down(t, open[k]);
-        if (down >= rows) {
-            piece *at = &s->piece[s->count];
-            *at = (piece){.head = open[k], .odd = true};
-            find_tail(t, at);
-            s->number[s->count] = t->p->halo->ghosts.id[down - rows];
-            keep_word(t, at, s->number[s->count++]);
-        } else if (down < 0 && link_up(t, open[k]) >= 0) {
-            paired += pair_piece(t, open[k], false);
-        }
+    for (int64_t k = 0; k < s->count; k++) {
+        piece *at = &s->piece[k];
+        *at = (piece){.head = t->head[k], .odd = true};
+        find_tail(t, at);
+        s->number[k] = t->p->halo->ghosts.id[link_down(t, at->head) - rows];
+        keep_word(t, at, s->number[k]);
     }
-    return paired;
 }
 
 /* What the words of rows before them say to pieces. */
@@ -200,7 +214,8 @@ static tacit_status pair_pieces(tct_paths *t, const int32_t *open,
 {
     tacit_world *w = t->p->halo->world;
     TRY(tct_agree(w, open_pieces(t, open, count, s)));
-    *paired = begin(t, open, count, s);
+    *paired = begin(t, open, count);
+    ask_before(t, s);
     for (bool more = true;;) {
         TRY(tct_any(w, s->count > 0, &more));
         if (!more) return TACIT_OK;

@@ -10,6 +10,7 @@ typedef struct tct_paths {
         *upper;      /* [rows] those that a row looks at, -1: none */
     int64_t *theirs; /* [ghosts][2] the same of ghosts, by their index   */
     int64_t *word;   /* [rows] of a path's last row here: see paths.c    */
+    int32_t *head;   /* [rows] scratch                                   */
 } tct_paths;
 
 /* Errors      NO_MEMORY; to be closed also then. */

@@ -33,29 +33,37 @@ static tacit_status find_others(int64_t count, const int64_t *number,
     return status;
 }
 
+/* Where it stands now. */
+static int32_t place_of(int64_t number, int64_t first, int64_t now,
+                        const tct_ghosts *others)
+{
+    const int64_t own = number - first;
+    if (number < 0) return -1;
+    return (int32_t)(own >= 0 && own < now
+                         ? own
+                         : now + tct_ghost_place(others, number));
+}
+
 tacit_status tct_places_renumber(int64_t rows, int32_t *of, int64_t coarse,
                                  tct_ghosts *others, const int64_t *number,
                                  int64_t first, int64_t now)
 {
     const int64_t count = coarse + others->count;
     tct_ghosts fresh;
-    int32_t *code = NULL;
-    TRY(TCT_ALLOC(count, what, &code));
+    int32_t *place = NULL;
+    TRY(TCT_ALLOC(count, what, &place));
     const tacit_status status = find_others(count, number, first, now, &fresh);
-    for (int64_t k = 0; status >= 0 && k < count; k++) {
-        const int64_t own = number[k] - first;
-        if (number[k] < 0) code[k] = -1;
-        else if (own >= 0 && own < now) code[k] = (int32_t)own;
-        else code[k] = (int32_t)(now + tct_ghost_place(&fresh, number[k]));
-    }
     if (status >= 0) {
         TCT_OMP(omp parallel for schedule(static))
+        for (int64_t k = 0; k < count; k++)
+            place[k] = place_of(number[k], first, now, &fresh);
+        TCT_OMP(omp parallel for schedule(static))
         for (int64_t i = 0; i < rows; i++)
-            if (of[i] >= 0) of[i] = code[of[i]];
+            if (of[i] >= 0) of[i] = place[of[i]];
         tct_ghosts_clear(others);
         *others = fresh;
     }
-    tct_free(code);
+    tct_free(place);
     return status;
 }
 

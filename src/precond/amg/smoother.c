@@ -11,6 +11,7 @@
  * and the product has the step behind it. Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
  * what the cycle needs to be positive definite, it is up to some 1.2 upper. In
  * l1-jacobi D has the row sums of |a|: it never overshoots. */
+#include "matrix/parallel.h"
 #include "precond/amg/there.h"
 
 /* Coefficients, and sums that nobody wants. */
@@ -114,6 +115,7 @@ static tacit_status put_inverse(const tct_amg_smoother *S,
         return q_own_status(S->A->q);
     }
     TRY(TCT_ALLOC(n, "a smoother", &host));
+    TCT_OMP(omp parallel for schedule(static))
     for (size_t k = 0; k < n; k++) host[k] = factor / of[k];
     q_put(S->A->q, n, host, S->d);
     tct_free(host);
