@@ -5,28 +5,48 @@
  * How many entries that gives is known afterwards, and to count them first takes
  * as long again. So there is room for all that could be; each thread fills its
  * own piece of it from the front, so that no more memory is touched than is
- * needed, and then the pieces move together. */
+ * needed, and then takes it to where it belongs. */
 #include "precond/amg/contract.h"
 #include "matrix/parallel.h"
-#include <string.h>
 
 static const char *const what = "a matrix of aggregates";
 enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
+/* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how many
+ * are in n. */
+static void count_members(int64_t rows, const int32_t *of, int64_t from,
+                          int64_t end, int64_t *next)
+{
+    for (int64_t n = from; n < end; n++) next[n + 1] = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (of[i] >= from && of[i] < end) next[of[i] + 1]++;
+}
+
+static void fill_members(int64_t rows, const int32_t *of, int64_t from,
+                         int64_t end, int64_t *next, int32_t *member)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (of[i] >= from && of[i] < end) member[next[of[i]]++] = (int32_t)i;
+}
+
 tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
                               tct_members *m)
 {
+    const int pieces = rows > SHORT ? tct_threads_most() : 1;
     TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
     TRY(TCT_ALLOC(rows, what, &m->member));
     /* one place ahead, so that filling in moves each to where it belongs */
     int64_t *next = m->begin + 1;
-    for (int64_t n = -1; n <= coarse; n++) next[n] = 0;
-    for (int64_t i = 0; i < rows; i++)
-        if ((uint32_t)of[i] < (uint64_t)coarse) next[of[i] + 1]++;
+    next[-1] = next[0] = 0;
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++)
+        count_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
+                      next);
     for (int64_t n = 0; n < coarse; n++) next[n + 1] += next[n];
-    for (int64_t i = 0; i < rows; i++)
-        if ((uint32_t)of[i] < (uint64_t)coarse)
-            m->member[next[of[i]]++] = (int32_t)i;
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++)
+        fill_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
+                     next, m->member);
     return TACIT_OK;
 }
 
@@ -51,17 +71,19 @@ typedef struct {
     int bits;
 } lookup;
 
-/* Rows [first, last), in entries [from, end) of the result before they move. */
+/* Rows [first, last), in entries [from, end) of the result before they move, where
+ * there is room for all that could be, and in a row as many as `widest`. */
 typedef struct {
     int64_t first, last;
     int64_t from, end;
+    int64_t room, widest;
 } piece;
 
 typedef struct {
     const tct_contraction *c;
     tct_members m;
     tct_csr *out;
-    int64_t room, widest; /* entries that there could be, in all and in a row */
+    int64_t room; /* of all pieces */
     int pieces;
     piece *piece;
 } contraction;
@@ -170,15 +192,20 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
 
 static void divide(contraction *k)
 {
-    int64_t n = 0;
+    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
     for (int t = 0; t < k->pieces; t++) {
-        k->piece[t] = (piece){.first = n, .from = k->room};
-        for (; n < k->out->rows * (t + 1) / k->pieces; n++) {
+        piece p = {.first = k->out->rows * t / k->pieces,
+                   .last = k->out->rows * (t + 1) / k->pieces};
+        for (int64_t n = p.first; n < p.last; n++) {
             const int64_t entries = most_entries(k, n);
-            k->room += entries;
-            if (entries > k->widest) k->widest = entries;
+            p.room += entries;
+            if (entries > p.widest) p.widest = entries;
         }
-        k->piece[t].last = n;
+        k->piece[t] = p;
+    }
+    for (int t = 0; t < k->pieces; t++) {
+        k->piece[t].from = k->room;
+        k->room += k->piece[t].room;
     }
 }
 
@@ -187,7 +214,7 @@ static bool fill(const contraction *k, piece *p)
 {
     const int64_t coarse = k->c->coarse;
     lookup l = {.entry = tct_alloc((size_t)coarse * sizeof *l.entry),
-                .table = tct_calloc(sizeof *l.table << bits_for(k->widest))};
+                .table = tct_calloc(sizeof *l.table << bits_for(p->widest))};
     const bool starved = !l.entry || !l.table;
     for (int64_t n = 0; !starved && n < coarse; n++) l.entry[n] = -1;
     p->end = p->from;
@@ -200,27 +227,25 @@ static bool fill(const contraction *k, piece *p)
     return starved;
 }
 
-static void move_together(const contraction *k)
+static void copy_piece(const contraction *k, const piece *p, tct_csr *to)
 {
-    tct_csr *out = k->out;
-    const size_t width = out->col32 ? sizeof *out->col32 : sizeof *out->col64;
-    char *col = out->col32 ? (char *)out->col32 : (char *)out->col64;
-    for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
-    for (int t = 1; t < k->pieces; t++) {
-        const piece *p = &k->piece[t];
-        const size_t to = (size_t)out->ptr[p->first], from = (size_t)p->from;
-        const size_t entries = (size_t)(p->end - p->from);
-        memmove(out->val + to, out->val + from, entries * sizeof *out->val);
-        memmove(col + to * width, col + from * width, entries * width);
+    const tct_csr *from = k->out;
+    const int64_t at = from->ptr[p->first];
+    for (int64_t e = 0; e < p->end - p->from; e++) {
+        tct_csr_set_col(to, at + e, tct_csr_col(from, p->from + e));
+        to->val[at + e] = from->val[p->from + e];
     }
 }
 
-/* Copies into memory of the right size, if there is much too much. */
-static tacit_status tighten(const contraction *k)
+/* The pieces, into memory of the right size, unless one of them nearly fills what
+ * there is. */
+static tacit_status move_together(const contraction *k)
 {
-    tct_csr *out = k->out, tight = *out;
+    tct_csr *out = k->out, tight;
+    for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
     const int64_t entries = out->ptr[out->rows];
-    if (entries > k->room / 3) return TACIT_OK;
+    if (k->pieces == 1 && entries > k->room / 3) return TACIT_OK;
+    tight = *out;
     tight.val = NULL;
     tight.col32 = NULL;
     tight.col64 = NULL;
@@ -228,10 +253,7 @@ static tacit_status tighten(const contraction *k)
     if (status < 0) TCT_FREE(tight.col32, tight.col64, tight.val);
     TRY(status);
     TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
-    for (int64_t e = 0; e < entries; e++) {
-        tct_csr_set_col(&tight, e, tct_csr_col(out, e));
-        tight.val[e] = out->val[e];
-    }
+    for (int t = 0; t < k->pieces; t++) copy_piece(k, &k->piece[t], &tight);
     TCT_FREE(out->col32, out->col64, out->val);
     *out = tight;
     return TACIT_OK;
@@ -250,8 +272,7 @@ static tacit_status contract(contraction *k)
     for (int t = 0; t < k->pieces; t++)
         starved = fill(k, &k->piece[t]) || starved;
     if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
-    move_together(k);
-    return tighten(k);
+    return move_together(k);
 }
 
 tacit_status tct_contract(const tct_contraction *c, tct_csr *out)

@@ -6,8 +6,10 @@
  * 12 bytes a row besides vectors, and 8 for each further column, half of what a
  * block of rows would, and P' takes r as the difference that it is, so that it is
  * never stored. */
+#include "matrix/parallel.h"
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
+#include "precond/amg/contract.h"
 #include <string.h>
 
 typedef struct {
@@ -26,7 +28,6 @@ static tacit_status open_lists(const tct_aggregates *G, lists *l)
     *l = (lists){.of = NULL};
     TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->of));
     TRY(TCT_ALLOC(sets_of(G) + 1, "a preconditioner", &l->ptr));
-    TRY(TCT_ALLOC(G->rows, "a preconditioner", &l->list));
     TRY(TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->weight));
     return TCT_ALLOC(G->rows * G->width, "a preconditioner", &l->listed);
 }
@@ -39,30 +40,29 @@ static void copy_weights(const tct_aggregates *G, const double *from, int64_t i,
         to[k * G->width + j] = from[i * G->width + j];
 }
 
-/* The rows of each aggregate, ascending in the order of the operator; how many
- * belong to any. */
-static int64_t fill_lists(const tct_aggregates *G, const tct_order *order,
-                          lists *l)
+/* The rows of each aggregate, ascending in the order of the operator. */
+static tacit_status fill_lists(const tct_aggregates *G, const tct_order *order,
+                               lists *l, int64_t *elements)
 {
     const int64_t sets = sets_of(G);
-    for (int64_t c = 0; c <= sets; c++) l->ptr[c] = 0;
+    tct_members m = {.begin = NULL};
+    TCT_OMP(omp parallel for schedule(static))
     for (int64_t k = 0; k < G->rows; k++) {
         const int64_t i = order ? order->old[k] : k;
         l->of[k] = G->of[i];
         copy_weights(G, G->weight, i, l->weight, k);
-        if (G->of[i] >= 0) l->ptr[G->of[i] + 1]++;
     }
-    for (int64_t c = 0; c < sets; c++) l->ptr[c + 1] += l->ptr[c];
-    const int64_t elements = l->ptr[sets];
-    for (int64_t k = G->rows - 1; k >= 0; k--) { /* ptr[c + 1] goes down */
-        if (l->of[k] < 0) continue;
-        const int32_t at = --l->ptr[l->of[k] + 1];
-        l->list[at] = (int32_t)k;
-        copy_weights(G, l->weight, k, l->listed, at);
+    const tacit_status status = tct_list_members(G->rows, l->of, sets, &m);
+    l->list = m.member;
+    if (status >= 0) {
+        *elements = m.begin[sets];
+        for (int64_t c = 0; c <= sets; c++) l->ptr[c] = (int32_t)m.begin[c];
+        TCT_OMP(omp parallel for schedule(static))
+        for (int64_t at = 0; at < *elements; at++)
+            copy_weights(G, l->weight, l->list[at], l->listed, at);
     }
-    for (int64_t c = 0; c < sets; c++) l->ptr[c] = l->ptr[c + 1];
-    l->ptr[sets] = (int32_t)elements;
-    return elements;
+    tct_free(m.begin);
+    return status;
 }
 
 static tacit_status put_lists(tacit_queue *q, const lists *l, int64_t rows,
@@ -87,10 +87,8 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
     lists l;
     *T = (tct_amg_transfer){.sets = {.count = sets_of(G), .width = G->width}};
     tacit_status status = open_lists(G, &l);
-    if (status >= 0) {
-        T->sets.elements = fill_lists(G, order, &l);
-        status = put_lists(q, &l, G->rows, T);
-    }
+    if (status >= 0) status = fill_lists(G, order, &l, &T->sets.elements);
+    if (status >= 0) status = put_lists(q, &l, G->rows, T);
     TCT_FREE(l.of, l.ptr, l.list, l.weight, l.listed);
     return status;
 }
