@@ -6,7 +6,6 @@
 #include <stdlib.h>
 
 static const char *const what = "columns of other ranks";
-enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
 static int by_number(const void *a, const void *b)
 {
@@ -53,7 +52,7 @@ tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
                              int64_t last, tct_ghosts *out)
 {
     const int64_t blocks = last - first;
-    const int pieces = blocks > SHORT ? tct_threads_most() : 1;
+    const int pieces = blocks > TCT_SHORT ? tct_threads_most() : 1;
     tct_keyset *set = NULL; /* of each piece */
     bool starved = false;
     *out = (tct_ghosts){0};

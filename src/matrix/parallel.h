@@ -3,6 +3,8 @@
 #ifndef TCT_PARALLEL_H
 #define TCT_PARALLEL_H
 
+enum { TCT_SHORT = 2000 }; /* rows that are not worth waking threads for */
+
 #ifdef _OPENMP
 #include <omp.h>
 #define TCT_OMP(directive) _Pragma(#directive)

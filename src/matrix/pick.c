@@ -5,15 +5,12 @@
 #include "matrix/parallel.h"
 #include <string.h>
 
-enum {
-    PIECES_MOST = 256,
-    SHORT = 2000 /* elements that are not worth waking threads for */
-};
+enum { PIECES_MOST = 256 };
 
 static int pieces_of(int64_t count)
 {
     const int threads = tct_threads_most();
-    if (count <= SHORT) return 1;
+    if (count <= TCT_SHORT) return 1;
     return threads < PIECES_MOST ? threads : PIECES_MOST;
 }
 

@@ -10,7 +10,6 @@
 #include "matrix/parallel.h"
 
 static const char *const what = "a matrix of aggregates";
-enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
 /* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how many
  * are in n. */
@@ -32,7 +31,7 @@ static void fill_members(int64_t rows, const int32_t *of, int64_t from,
 tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
                               tct_members *m)
 {
-    const int pieces = rows > SHORT ? tct_threads_most() : 1;
+    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
     TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
     TRY(TCT_ALLOC(rows, what, &m->member));
     /* one place ahead, so that filling in moves each to where it belongs */
@@ -280,7 +279,7 @@ tacit_status tct_contract(const tct_contraction *c, tct_csr *out)
     tct_csr B = {0};
     contraction k = {.c = c,
                      .out = &B,
-                     .pieces = c->A->rows > SHORT ? tct_threads_most() : 1};
+                     .pieces = c->A->rows > TCT_SHORT ? tct_threads_most() : 1};
     const tacit_status status = contract(&k);
     tct_members_clear(&k.m);
     tct_free(k.piece);

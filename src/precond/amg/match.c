@@ -28,10 +28,7 @@
 #include "precond/amg/paths.h"
 #include <string.h>
 
-enum {
-    FEW = 8,     /* rows of which no more than one was paired   */
-    SHORT = 2000 /* rows that are not worth waking threads for */
-};
+enum { FEW = 8 }; /* rows of which no more than one was paired */
 
 typedef struct {
     tct_pairing *p;
@@ -155,9 +152,9 @@ static int64_t pair_links(matching *m)
     return paired;
 }
 
-static int32_t still_open(const void *matching_of, int64_t k)
+static int32_t still_open(const void *of, int64_t k)
 {
-    const matching *m = matching_of;
+    const matching *m = of;
     const int32_t i = m->open[k];
     const bool sees = m->lower[i] >= 0 || m->upper[i] >= 0;
     return m->p->mate[i] == i && sees ? i : -1;
@@ -169,9 +166,9 @@ static void close_rows(matching *m)
     m->count = tct_pick(m->count, still_open, m, m->open);
 }
 
-static int32_t alone(const void *matching_of, int64_t i)
+static int32_t alone(const void *of, int64_t i)
 {
-    const matching *m = matching_of;
+    const matching *m = of;
     return m->p->mate[i] == i ? (int32_t)i : -1;
 }
 
@@ -204,7 +201,7 @@ static tacit_status run_rounds(matching *m, int64_t open)
 {
     tct_pairing *p = m->p;
     while (open > 0) {
-        TCT_OMP(omp parallel for schedule(static) if (m->count > SHORT))
+        TCT_OMP(omp parallel for schedule(static) if (m->count > TCT_SHORT))
         for (int64_t k = 0; k < m->count; k++)
             if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
         p->rounds++;
@@ -225,7 +222,7 @@ static tacit_status match(matching *m)
 {
     tct_pairing *p = m->p;
     const int64_t rows = p->A->rows, places = rows + p->halo->ghosts.count;
-    TCT_OMP(omp parallel for schedule(static) if (rows > SHORT))
+    TCT_OMP(omp parallel for schedule(static) if (rows > TCT_SHORT))
     for (int64_t i = 0; i < places; i++) {
         p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
         if (p->index && i < rows) m->lower[i] = m->upper[i] = -1;

@@ -14,7 +14,6 @@
 #include "matrix/pick.h"
 
 static const char *const what = "paths of pairs";
-enum { SHORT = 2000 }; /* rows that are not worth waking threads for */
 
 /* A piece that begins at a link to another rank. */
 typedef struct {
@@ -168,7 +167,7 @@ static tacit_status open_pieces(const tct_paths *t, const int32_t *open,
 static int64_t begin(tct_paths *t, const int32_t *open, int64_t count)
 {
     int64_t paired = 0;
-    TCT_OMP(omp parallel for schedule(static) reduction(+ : paired) if (count > SHORT))
+    TCT_OMP(omp parallel for schedule(static) reduction(+ : paired) if (count > TCT_SHORT))
     for (int64_t k = 0; k < count; k++)
         if (link_down(t, open[k]) < 0 && link_up(t, open[k]) >= 0)
             paired += pair_piece(t, open[k], false);
