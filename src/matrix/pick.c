@@ -14,19 +14,14 @@ static int pieces_of(int64_t count)
     return threads < PIECES_MOST ? threads : PIECES_MOST;
 }
 
-static int64_t begin_of(int64_t count, int pieces, int t)
-{
-    return count / pieces * t + (t < count % pieces ? t : count % pieces);
-}
-
 int64_t tct_pick(int64_t count, tct_pick_fn pick, const void *of, int32_t *out)
 {
     int64_t picked[PIECES_MOST];
     const int pieces = pieces_of(count);
     TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
     for (int t = 0; t < pieces; t++) {
-        const int64_t begin = begin_of(count, pieces, t),
-                      end = begin_of(count, pieces, t + 1);
+        const int64_t begin = count * t / pieces,
+                      end = count * (t + 1) / pieces;
         int64_t at = begin;
         for (int64_t k = begin; k < end; k++) {
             const int32_t found = pick(of, k);
@@ -36,7 +31,7 @@ int64_t tct_pick(int64_t count, tct_pick_fn pick, const void *of, int32_t *out)
     }
     int64_t all = 0;
     for (int t = 0; t < pieces; t++) {
-        const int64_t begin = begin_of(count, pieces, t);
+        const int64_t begin = count * t / pieces;
         if (begin > all && picked[t] > 0)
             memmove(out + all, out + begin, (size_t)picked[t] * sizeof *out);
         all += picked[t];
@@ -51,17 +46,17 @@ int64_t tct_enumerate(int64_t count, tct_is_picked_fn is_picked, const void *of,
     const int pieces = pieces_of(count);
     TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
     for (int t = 0; t < pieces; t++) {
-        const int64_t end = begin_of(count, pieces, t + 1);
+        const int64_t end = count * (t + 1) / pieces;
         int32_t found = 0;
-        for (int64_t k = begin_of(count, pieces, t); k < end; k++)
+        for (int64_t k = count * t / pieces; k < end; k++)
             number[k] = is_picked(of, k) ? found++ : -1;
         before[t + 1] = found;
     }
     for (int t = 0; t < pieces; t++) before[t + 1] += before[t];
     TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
     for (int t = 0; t < pieces; t++) {
-        const int64_t end = begin_of(count, pieces, t + 1);
-        for (int64_t k = begin_of(count, pieces, t); k < end; k++)
+        const int64_t end = count * (t + 1) / pieces;
+        for (int64_t k = count * t / pieces; k < end; k++)
             if (number[k] >= 0) number[k] += (int32_t)before[t];
     }
     return before[pieces];
