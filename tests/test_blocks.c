@@ -43,7 +43,7 @@ typedef struct {
     uint64_t exchanges, sums; /* numbers of the last ones */
     unsigned ticket, sent[RANKS][CHANNELS], read[RANKS][CHANNELS];
     uint64_t counter, gone;
-    double part[2][BLOCKS];
+    struct tct_numbered part[BLOCKS];
     pthread_barrier_t launch;
     tct_shared *memory;
     pthread_mutex_t lock;
@@ -320,48 +320,68 @@ static void expect_ghosts(gang *g, uint32_t epoch)
                       b, r, (int)epoch);
 }
 
-/* A block of this rank has its term, each in turn, and the others nothing. */
-static double sum_of_parts(const gang *g, uint32_t epoch)
+/* What block b, as each in turn, brings of its rank's term. */
+static void leave(gang *g, int b, uint32_t epoch)
 {
-    double total = 0.0;
-    for (int b = 0; b < BLOCKS; b++) total += g->part[epoch & 1][b];
-    return total;
+    const bool mine = epoch % BLOCKS == (uint32_t)b;
+    tct_fence_all(); /* what this block has stored before */
+    tct_numbered_send(&g->part[b], mine ? term(epoch, g->rank, 0) : 0.0, epoch);
 }
 
-/* All gangs: as tct_grid_sum and tct_rank_total of gang.cuh, but for the fence:
- * here plain values go to peers, there numbered ones alone. */
-static tct_met meet(gang *g, int b, uint32_t epoch, bool end)
+/* A block of each rank adds up what all its blocks left, and says it. */
+static void collect(gang *g, tct_slots S, uint32_t epoch)
+{
+    double mine = 0.0;
+    for (int b = 0; b < BLOCKS; b++) {
+        struct tct_numbered got;
+        tct_wait w = {0, 0};
+        do {
+            got = tct_numbered_seen(&g->part[b]);
+        } while (got.number != epoch &&
+                 tct_look_again(&w, g->limit) == TCT_NOT_YET);
+        if (got.number != epoch) return; /* all miss what is not said */
+        mine += got.value;
+    }
+    tct_fence_all();
+    tct_say(S, 0, epoch, mine, g->ranks);
+}
+
+/* All gangs: as tct_grid_sum of gang.cuh, but for the fences: here plain values go
+ * to peers, there numbered ones alone. */
+static tct_met sum_up(gang *g, int b, uint32_t epoch)
 {
     const tct_slots S = {g->rank, g->ranks, 4, WIDTH, g->meeting};
     double total;
     int missing = -1;
-    g->part[epoch & 1][b] =
-        epoch % BLOCKS == (uint32_t)b ? term(epoch, g->rank, 0) : 0.0;
-    const uint64_t seen = tct_come_to(&g->counter, epoch, end);
-    const tct_met met =
-        tct_await_blocks(&g->counter, seen, BLOCKS, epoch, PATIENCE_NS);
-    if (tct_all_came(seen, BLOCKS, epoch)) { /* the last one speaks */
-        const double mine = sum_of_parts(g, epoch);
-        tct_fence_all(); /* what all blocks have stored before */
-        tct_say(S, 0, epoch, mine, g->ranks);
-    }
+    leave(g, b, epoch);
+    if (b == (int)(epoch / 2 % BLOCKS)) collect(g, S, epoch);
     const tct_news news =
         tct_total(S, 0, epoch, NULL, g->limit, &total, &missing);
     expect_total(g, news, total, epoch, 0, missing);
-    return news == TCT_CAME ? met : TCT_LATE;
+    return news == TCT_CAME ? TCT_GO : TCT_LATE;
 }
 
+/* Meetings of all gangs, with sums, and of each alone, by its counter, take turns.
+ * Block 0 wishes the end at one of the latter. */
 static void stay(gang *g, int b, uint64_t *calls)
 {
     const uint32_t last = (uint32_t)g->rounds;
     for (uint32_t epoch = 1; epoch <= last; epoch++) {
-        send_ghosts(g, b, epoch);
+        const bool alone = epoch % 2 == 0;
+        const bool end = alone && epoch >= last - 20;
+        tct_met met;
+        if (!alone) send_ghosts(g, b, epoch / 2);
         wander(g, b, calls);
-        const tct_met met = meet(g, b, epoch, b == 0 && epoch == last - 20);
+        met = alone
+                  ? tct_await_blocks(&g->counter,
+                                     tct_come_to(&g->counter, epoch / 2,
+                                                 b == 0 && epoch == last - 20),
+                                     BLOCKS, epoch / 2, PATIENCE_NS)
+                  : sum_up(g, b, epoch);
         if (met == TCT_LATE) return;
-        if (met != (epoch < last - 20 ? TCT_GO : TCT_END))
+        if (met != (end ? TCT_END : TCT_GO))
             blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
-        expect_ghosts(g, epoch);
+        if (!alone) expect_ghosts(g, epoch / 2);
     }
 }
 

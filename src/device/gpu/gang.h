@@ -18,11 +18,11 @@
 
 enum { TCT_GANG_SUMS = 8 /* that go along with one meeting, at most */ };
 
-/* The gangs of other GPUs; on the device. The last block of each to come stores its
- * sums, each with the number of the meeting, into a slot of every other; all blocks
- * wait for those of all, and add them up in rank order. Slots take turns by the
- * number of the meeting: between two that share one there is another, since no
- * three meetings in a row are of one gang alone. */
+/* The gangs of other GPUs; on the device. Each sum of a GPU is added up by a block
+ * of it, which stores it, with the number of the meeting, into a slot of every
+ * rank; all blocks wait for those of all, and add them up in rank order. Slots take
+ * turns by the number of the meeting: between two that share one there is another,
+ * since no three meetings in a row are of one gang alone. */
 enum { TCT_GANGS_MOST = 16, TCT_GANG_TURNS = 4, TCT_GANG_SLOTS = 16 };
 typedef struct tct_gang_peers {
     int rank, ranks;
@@ -40,8 +40,9 @@ typedef struct tct_gang_job {
     uint64_t looks;              /* so far                              */
     int batch;                   /* looks that are posted at once       */
     uint64_t *counter;           /* of the barrier, 0 at the start      */
-    double *sums;                /* [2][blocks][TCT_GANG_SUMS], and what they
-                                    spend behind it, with TCT_CLOCKS    */
+    double *sums;                /* [2][blocks][TCT_GANG_SUMS], with peers as
+                                    many halves of tct_numbered; and what
+                                    they spend behind, with TCT_CLOCKS  */
     const tct_gang_peers *peers; /* NULL: none                  */
 } tct_gang_job;
 

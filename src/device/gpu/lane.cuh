@@ -70,6 +70,13 @@ static __device__ inline void tct_sync_some(int number, int threads)
     asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
+/* The same without a wait: those who do wait see what this thread has stored. */
+static __device__ inline void tct_arrive_some(int number, int threads)
+{
+    asm volatile("barrier.arrive %0, %1;" ::"r"(number), "r"(threads)
+                 : "memory");
+}
+
 /* The first and the last of some lanes, of which there is one at least. */
 static __device__ inline int tct_first_lane(tct_lanes some)
 {
