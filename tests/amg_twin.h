@@ -3,6 +3,7 @@
  * on the host by one thread in an order of no meaning. */
 #ifndef TACIT_TESTS_AMG_TWIN_H
 #define TACIT_TESTS_AMG_TWIN_H
+#include "gpu.h"
 #include "mpi_main.h"
 #include "operator/layout/cells.h"
 #include "precond/amg/there.h"
@@ -109,16 +110,29 @@ static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
             tct_cell_read(twin_slices, s, l, out->ptr, out->col, out->val);
 }
 
+/* Of several ranks an operator of this rank's rows and columns; of one none, so
+ * that the host makes it. */
 static inline tacit_status twin_store(const tacit_operator *finest,
                                       const tct_amg_csr *A, double norm,
                                       bool floats, tacit_operator **out)
 {
-    (void)finest;
-    (void)A;
+    const int64_t n = A->rows;
+    tacit_world *alone = NULL;
+    tacit_matrix *m = NULL;
     (void)norm;
     (void)floats;
-    (void)out;
-    return TACIT_UNSUPPORTED;
+    if (finest->world->size == 1) return TACIT_UNSUPPORTED;
+    int64_t *col = malloc((size_t)A->entries * sizeof *col + 1);
+    assert_non_null(col);
+    for (int64_t k = 0; k < A->entries; k++) col[k] = A->col[k];
+    OK(tacit_world_self(&alone));
+    OK(tacit_matrix_from_rows(alone, n, 0, n, A->ptr, col, A->val, &m));
+    OK(tacit_operator_create(finest->q, m, "csr@none", out));
+    (*out)->world = finest->world;
+    tacit_matrix_destroy(&m);
+    tacit_world_destroy(&alone);
+    free(col);
+    return TACIT_OK;
 }
 
 static const tct_amg_kernels twin_kernels = {.small = 800,

@@ -68,6 +68,8 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
                            tct_csr *out);
 /* Bring A's info up to date, as far as blocks say. */
 void tct_assembled_describe(tct_assembled *A);
+/* The same of its exchange. Collective.  Errors COMM. */
+tacit_status tct_assembled_describe_exchange(tct_assembled *A);
 
 /* --- update.c ------------------------------------------------------------ */
 
@@ -86,6 +88,9 @@ tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
 /* The blocks of this rank's `rows`, which are consumed, without a word to the
  * others. `format` as in tacit/operator.h. */
 tacit_status tct_store(tct_assembled *A, const char *format, tct_csr *rows);
+/* Its ghost block, of the ghost part of `parts`.
+ * Errors      NO_MEMORY, DEVICE. */
+tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);
 void tct_stored_clear(tct_stored *S);
 
 /* --- choice/low.c -------------------------------------------------------- */

@@ -61,7 +61,7 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
 
 /* --- what is known of it ---------------------------------------------------- */
 
-static tacit_status describe_exchange(tct_assembled *A)
+tacit_status tct_assembled_describe_exchange(tct_assembled *A)
 {
     tacit_operator_info *info = &A->base.info;
     if (!A->plan) return TACIT_OK;
@@ -128,7 +128,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
     base->info.row_max = extent[1];
     if (w->size > 1) TRY(tct_assembled_plan(A, 2));
     tct_assembled_describe(A);
-    return describe_exchange(A);
+    return tct_assembled_describe_exchange(A);
 }
 
 static tacit_status create(tacit_queue *queue, const tacit_matrix *matrix,

@@ -212,7 +212,7 @@ static tacit_status reorder(tct_assembled *A, const char *name,
     return tct_order_move(A->order, local);
 }
 
-static tacit_status store_ghosts(tct_assembled *A, tct_parts *parts)
+tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts)
 {
     if (parts->ghosts == 0) return TACIT_OK;
     A->ghosts = parts->ghosts;
@@ -252,7 +252,7 @@ tacit_status tct_store(tct_assembled *A, const char *format, tct_csr *rows)
     if (status >= 0) tell_trials(base->world->rank, &A->stored);
     if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
     if (status >= 0) status = keep_diagonal(A, &parts.local);
-    if (status >= 0) status = store_ghosts(A, &parts);
+    if (status >= 0) status = tct_store_ghosts(A, &parts);
     tct_parts_clear(&parts);
     return status;
 }

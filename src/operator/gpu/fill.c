@@ -166,12 +166,12 @@ tacit_status tct_operator_of_rows_there(const tacit_operator *like,
     return status;
 }
 
-/* Rows kept apart are elsewhere, dense blocks have entries that were not given,
- * and a ghost block has the rest. */
+/* Rows kept apart are elsewhere, and dense blocks have entries that were not
+ * given. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A)
 {
     const tct_gpu_slices *S = (const tct_gpu_slices *)(const void *)A->local;
-    if (A->ops != &tct_assembled_ops || !A->local || A->ghost || A->order ||
+    if (A->ops != &tct_assembled_ops || !A->local || A->order ||
         S->base.gpu != &tct_gpu_slices_ops)
         return NULL;
     const bool whole = S->d.b == 1 && S->d.long_rows == 0 && !S->lossy;

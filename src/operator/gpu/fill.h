@@ -27,8 +27,8 @@ tacit_status tct_operator_of_rows_there(const tacit_operator *like,
                                         const tct_rows_there *rows, double norm,
                                         tacit_operator **out);
 
-/* The slices of `A`, if they have all of its rows as they were given; NULL: they
- * do not. */
+/* The slices of `A`, if they have all of its rows as they were given, but for columns
+ * of other ranks; NULL: they do not. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A);
 
 /* --- fill.cu ------------------------------------------------------------------ */

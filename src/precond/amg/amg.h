@@ -20,7 +20,8 @@
  *     bottom.h    the last levels as one operation
  *     alone.c     ... of which each rank has all
  *     coarsen.h   which rows make an aggregate
- *     there.h     all that but the last levels, where a device has the vectors */
+ *     there.h     all that but the last levels, where a device has the vectors;
+ *                 rim.h: what is between the devices of several ranks */
 #ifndef TCT_AMG_H
 #define TCT_AMG_H
 #include "comm/plan.h"

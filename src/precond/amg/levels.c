@@ -73,7 +73,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     tacit_queue *q = g->A->q;
     const size_t n = (size_t)g->rows;
     L->n = g->rows;
-    L->first = g->m ? g->m->A.first : 0;
+    L->first = g->m ? g->m->A.first : tct_amg_there_first(g->there);
     L->room = room_of(g);
     L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
     g->entries += (double)g->nonzeros;
@@ -271,6 +271,16 @@ static tacit_status leave_device(growth *g)
     return TACIT_OK;
 }
 
+/* Small levels, and those that each rank is to have all of. */
+static tacit_status leave_if_done(growth *g)
+{
+    bool done = false;
+    TRY(tct_amg_there_is_done(g->there, &done));
+    if (!done && !tct_amg_bottom_for_each(g->M, g->all, g->nonzeros))
+        return TACIT_OK;
+    return leave_device(g);
+}
+
 static tacit_status copy_smooth(const double *from, int64_t count, double **out)
 {
     TRY(TCT_ALLOC(count, "a preconditioner", out));
@@ -347,7 +357,8 @@ static tacit_status coarsen_there(growth *g, next_level *next)
         TRY(leave_device(g));
         return coarsen_here(g, next);
     }
-    next->rows = next->all = size.rows;
+    next->rows = size.rows;
+    next->all = size.all;
     next->nonzeros = size.nonzeros;
     next->rounds = size.rounds;
     next->positive = size.positive;
@@ -451,7 +462,7 @@ static tacit_status descend(growth *g, next_level *next)
         tct_free(g->smooth); /* that of the next level is there */
         g->smooth = NULL;
         tct_amg_there_descend(g->there);
-        return tct_amg_there_is_done(g->there) ? leave_device(g) : TACIT_OK;
+        return leave_if_done(g);
     }
     TRY(move_smooth(g, next));
     g->M->level[g->M->levels - 1].index = g->index;

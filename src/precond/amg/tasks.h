@@ -23,8 +23,8 @@
 
 /* --- what tasks work on ------------------------------------------------------- */
 
-/* A level's matrix, or that of a pass, on the device: of one rank, columns in
- * no order but where it says so. */
+/* A level's matrix, or that of a pass, on the device: of this rank's rows and
+ * columns, in no order but where it says so. */
 typedef struct tct_amg_csr {
     int64_t rows, entries;
     int64_t *ptr; /* [rows + 1] */
@@ -83,8 +83,10 @@ typedef struct tct_amg_work {
     double *listed, *smooth, *scaled; /* of P: in the order of list, of
                                          aggregates, of rows */
     double *sums;                     /* [rows] of |a| */
-    double *vector;                   /* [rows] */
-    int64_t *partial;                 /* [TCT_AMG_STRETCHES + 1] of sums */
+    const double *beyond; /* [rows] the same of columns of other ranks, with
+                             `w` where that is; NULL: there are none */
+    double *vector;       /* [rows] */
+    int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] of sums */
 } tct_amg_work;
 
 /* --- what several threads add to ------------------------------------------------ */
@@ -151,7 +153,8 @@ TCT_BOTH tct_amg_sums tct_amg_sum_row(const tct_amg_csr *A, const double *w,
 
 TCT_BOTH void tct_amg_task_diagonal(const tct_amg_work *g, int64_t i)
 {
-    const tct_amg_sums s = tct_amg_sum_row(&g->A, g->w, i);
+    tct_amg_sums s = tct_amg_sum_row(&g->A, g->w, i);
+    if (g->beyond) s.others += g->beyond[i];
     g->diag[i] = s.diagonal > g->apart * s.others ? 0.0 : s.diagonal;
 }
 
@@ -166,6 +169,7 @@ TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
         sum += a;
         if (!(a <= size)) size = a;
     }
+    if (g->beyond) sum += g->beyond[i];
     g->vector[i] = d;
     g->sums[i] = sum;
     if (!(d > 0.0)) tct_amg_add(&g->state->bad, 1);
@@ -505,6 +509,20 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
 
 /* --- the matrix of aggregates: contract.c, galerkin.c ---------------------------------------------- */
 
+/* Of row list[k] the aggregate, and what P has there. */
+TCT_BOTH void tct_amg_task_pick(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = g->list[k];
+    g->vector[k] = (double)g->of[i];
+    g->listed[k] = g->scaled[i];
+}
+
+/* To row list[k] what `listed` has, to others nothing. */
+TCT_BOTH void tct_amg_task_spread(const tct_amg_work *g, int64_t k)
+{
+    g->vector[g->list[k]] = g->listed[k];
+}
+
 /* S^-1, of the last pass's rows */
 TCT_BOTH void tct_amg_task_scale(const tct_amg_work *g, int64_t k)
 {
@@ -614,7 +632,7 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
     X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
     X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
     X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
-    X(sort) X(weigh) X(weigh_none) X(scale) X(measure) X(starts)
+    X(sort) X(weigh) X(weigh_none) X(pick) X(spread) X(scale) X(measure) X(starts)
 #define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look)
 /* clang-format on */
 

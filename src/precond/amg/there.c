@@ -3,10 +3,13 @@
  * host looks at a few numbers where it must know how much memory comes next. */
 #include "precond/amg/there.h"
 #include "precond/amg/match.h"
+#include "precond/amg/rim.h"
 #include <inttypes.h>
 #include <stdlib.h>
 
 enum { ROUNDS = 2 /* between two looks */ };
+
+static const char *const what = "levels on a device";
 
 struct tct_amg_there {
     const tct_amg_kernels *kernels;
@@ -18,7 +21,11 @@ struct tct_amg_there {
     double *room;            /* what g points to else                        */
     tct_amg_csr A, B, C;     /* of the level, its last pass, the next level  */
     tct_amg_state about, after; /* what `look_over` found of these           */
+    int64_t nonzeros, nonzeros_after; /* of all ranks                        */
     tct_amg_transfer down; /* not yet taken                                */
+    tct_amg_rim rim, rim_after;    /* of several ranks, as what follows    */
+    double *beyond, *beyond_after; /* [2][rows] sums of |a| over columns of
+                                       others: plain, and with w            */
     tct_amg_work g;
     tct_amg_state seen;
 };
@@ -35,22 +42,6 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
 
 /* --- memory --------------------------------------------------------------------- */
 
-static size_t doubles_for(int64_t count, size_t size)
-{
-    return ((size_t)count * size + sizeof(double) - 1) / sizeof(double);
-}
-
-/* Room for a matrix of so many rows and entries, as one piece. */
-static tacit_status open_csr(tacit_queue *q, int64_t rows, int64_t entries,
-                             double **memory, tct_amg_csr *out)
-{
-    const size_t ptr = (size_t)rows + 1, val = (size_t)entries;
-    TRY(tacit_queue_alloc(q, ptr + val + doubles_for(entries, sizeof *out->col),
-                          memory));
-    *out = tct_amg_csr_in(*memory, rows, entries);
-    return TACIT_OK;
-}
-
 /* The next `count` elements of `size` of the room; with `room` NULL only how
  * many doubles there are is counted. */
 typedef struct {
@@ -61,7 +52,7 @@ typedef struct {
 static void *carve(carving *c, int64_t count, size_t size)
 {
     void *at = c->room ? c->room + c->taken : NULL;
-    c->taken += doubles_for(count, size);
+    c->taken += tct_amg_doubles_for(count, size);
     return at;
 }
 
@@ -182,7 +173,7 @@ static tacit_status contract(tct_amg_there *t, double **memory)
     TRY(find_sum(t, g->coarse, &entries));
     if (t->seen.too_long)
         FAIL(TACIT_UNSUPPORTED, "rows of more than %d entries", TCT_AMG_LONG);
-    TRY(open_csr(t->q, g->coarse, entries, memory, &g->out));
+    TRY(tct_amg_csr_open(t->q, g->coarse, entries, memory, &g->out));
     each(t, TCT_AMG_starts, g->coarse + 1);
     t->kernels->merge(t->q, true, g);
     return TACIT_OK;
@@ -219,6 +210,7 @@ static tacit_status passes(tct_amg_there *t, int count, int *rounds)
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
     t->g.limit = tct_pair_limit;
+    t->g.beyond = t->beyond ? t->beyond + t->A.rows : NULL;
     each(t, TCT_AMG_diagonal, t->A.rows);
     for (int k = 0; status >= 0 && k < count; k++) {
         double *memory = NULL;
@@ -345,10 +337,12 @@ static tacit_status galerkin(tct_amg_there *t)
 
 /* Of each row of `A` into the room's vectors. */
 static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
-                              double *diagonal, double *sum)
+                              const double *beyond, double *diagonal,
+                              double *sum)
 {
     clear_state(t);
     t->g.A = *A;
+    t->g.beyond = beyond;
     t->g.vector = diagonal;
     t->g.sums = sum;
     each(t, TCT_AMG_look_over, A->rows);
@@ -357,9 +351,9 @@ static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
 
 /* The same, where nobody wants the vectors. */
 static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
-                             tct_amg_state *about)
+                             const double *beyond, tct_amg_state *about)
 {
-    TRY(look_over(t, A, t->g.diag, (double *)(void *)t->g.sum));
+    TRY(look_over(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
     *about = t->seen;
     return TACIT_OK;
 }
@@ -371,21 +365,117 @@ static void tidy(tct_amg_there *t)
     divide_room(t->room, t->A.rows, &t->g);
 }
 
+static tacit_status coarsen(tct_amg_there *t, const tct_coarsening *how,
+                            int *rounds)
+{
+    tidy(t);
+    begin_level(t);
+    TRY(passes(t, how->passes, rounds));
+    begin_level(t);
+    TRY(join_alone(t));
+    TRY(make_p(t));
+    return galerkin(t);
+}
+
+/* --- several ranks --------------------------------------------------------------- */
+
+static bool several(const tct_amg_there *t)
+{
+    return t->world->size > 1;
+}
+
+/* Sums over columns of other ranks, to the rows that have such. */
+static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
+                               int64_t rows, double **out)
+{
+    const int64_t count = r->of.A.rows;
+    double *sum = NULL, *list = NULL, *there = NULL;
+    tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
+    if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
+    for (int64_t k = 0; status >= 0 && k < count; k++) {
+        const tct_rim_sums s = tct_amg_rim_sum(r, k);
+        sum[k] = s.plain;
+        sum[count + k] = s.size;
+    }
+    if (status >= 0)
+        status = tct_amg_put(t->q, (size_t)count, r->of.row, &list);
+    if (status >= 0)
+        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &there);
+    if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
+    for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
+        t->kernels->each(t->q, TCT_AMG_spread, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .listed = there + k * count,
+                                         .vector = *out + k * rows});
+    if (status >= 0) status = q_own_status(t->q);
+    tct_free(sum);
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &there);
+    return status;
+}
+
+/* Of `count` rows the aggregates, and what P has there: [2][count]. */
+static tacit_status pick(tct_amg_there *t, int64_t count, const int32_t *rows,
+                         double *out)
+{
+    double *list = NULL, *there = NULL;
+    tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
+    if (status >= 0)
+        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &there);
+    if (status >= 0 && count > 0) {
+        t->kernels->each(t->q, TCT_AMG_pick, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .of = (int32_t *)(void *)t->down.of,
+                                         .scaled = t->down.weight,
+                                         .vector = there,
+                                         .listed = there + count});
+        q_get(t->q, (size_t)(2 * count), there, out);
+        status = q_own_status(t->q);
+    }
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &there);
+    return status;
+}
+
+/* What the next level has between ranks. */
+static tacit_status coarsen_rim(tct_amg_there *t)
+{
+    const int64_t count = tct_amg_rim_asked(&t->rim);
+    int32_t *rows = NULL;
+    double *got = NULL;
+    tacit_status status = TCT_ALLOC(count, what, &rows);
+    if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
+    if (status >= 0) {
+        tct_amg_rim_ask(&t->rim, rows);
+        status = pick(t, count, rows, got);
+    }
+    status = tct_agree(t->world, status);
+    tct_amg_rim_clear(&t->rim_after);
+    if (status >= 0)
+        status = tct_amg_rim_next(&t->rim, got, got + count, t->C.rows,
+                                  &t->rim_after);
+    TCT_FREE(rows, got);
+    TRY(tct_agree(t->world, status));
+    tacit_queue_free(t->q, &t->beyond_after);
+    return put_beyond(t, &t->rim_after, t->C.rows, &t->beyond_after);
+}
+
 tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
                                    tct_amg_size *next)
 {
     *next = (tct_amg_size){.rounds = 0};
-    tidy(t);
-    begin_level(t);
-    TRY(passes(t, how->passes, &next->rounds));
-    begin_level(t);
-    TRY(join_alone(t));
-    TRY(make_p(t));
-    TRY(galerkin(t));
+    TRY(tct_agree(t->world, coarsen(t, how, &next->rounds)));
+    tacit_status status = several(t) ? coarsen_rim(t) : TACIT_OK;
+    if (status >= 0) status = describe(t, &t->C, t->beyond_after, &t->after);
+    TRY(tct_agree(t->world, status));
+    int64_t of_all[] = {t->C.rows,
+                        t->C.entries + tct_csr_nonzeros(&t->rim_after.of.A),
+                        (int64_t)t->after.bad};
+    TRY(tct_reduce_i64(t->world, TCT_SUM, 3, of_all));
     next->rows = t->C.rows;
-    next->nonzeros = t->C.entries;
-    TRY(describe(t, &t->C, &t->after));
-    next->positive = t->after.bad == 0;
+    next->all = of_all[0];
+    next->nonzeros = t->nonzeros_after = of_all[1];
+    next->positive = of_all[2] == 0;
     return TACIT_OK;
 }
 
@@ -397,7 +487,7 @@ tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
     *out = (tct_amg_rows){.there = t->q};
     TRY(tacit_queue_alloc(t->q, n, &out->diagonal));
     TRY(tacit_queue_alloc(t->q, n, &out->sum));
-    TRY(look_over(t, &t->A, out->diagonal, out->sum));
+    TRY(look_over(t, &t->A, t->beyond, out->diagonal, out->sum));
     out->bound = t->seen.bound;
     return TACIT_OK;
 }
@@ -415,8 +505,15 @@ tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
     q_dot(t->q, n, t->g.vector, t->g.added, &at[0]);
     q_dot(t->q, n, t->g.sums, t->g.added, &at[1]);
     q_get(t->q, 2, at, energy);
+    for (int64_t k = 0; k < t->rim.of.A.rows; k++) {
+        const tct_rim_sums s = tct_amg_rim_sum(&t->rim, k);
+        energy[0] += s.energy;
+        energy[1] += s.size;
+    }
+    TRY(tct_agree(t->world, q_own_status(t->q)));
+    TRY(tct_reduce_f64(t->world, TCT_SUM, 2, energy));
     *out = tct_amg_floats_are_harmless(energy[0], energy[1]);
-    return q_own_status(t->q);
+    return TACIT_OK;
 }
 
 tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
@@ -437,43 +534,52 @@ void tct_amg_there_descend(tct_amg_there *t)
 {
     tacit_queue_free(t->q, &t->matrix);
     tacit_queue_free(t->q, &t->smooth);
+    tacit_queue_free(t->q, &t->beyond);
+    tct_amg_rim_clear(&t->rim);
     t->matrix = t->coarse;
     t->smooth = t->next;
+    t->beyond = t->beyond_after;
+    t->rim = t->rim_after;
+    t->nonzeros = t->nonzeros_after;
+    t->beyond_after = NULL;
+    t->rim_after = (tct_amg_rim){.w = NULL};
     t->A = t->C;
     t->about = t->after;
     t->coarse = NULL;
     t->next = NULL;
 }
 
-bool tct_amg_there_is_done(const tct_amg_there *t)
+int64_t tct_amg_there_first(const tct_amg_there *t)
+{
+    return several(t) ? t->rim.of.starts[t->world->rank] : 0;
+}
+
+tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
 {
     enum { NEAR = 64 }; /* scale.c */
     int exponent = 0;
     (void)frexp(t->about.size, &exponent);
-    return t->A.rows <= t->kernels->small || abs(exponent) > NEAR;
+    return tct_any(t->world,
+                   t->A.rows <= t->kernels->small || abs(exponent) > NEAR, out);
 }
 
 /* --- to and fro ----------------------------------------------------------------------- */
 
 static tacit_status get_rows(const tct_amg_there *t, tct_csr *out)
 {
-    const tct_amg_csr *A = &t->A;
-    const size_t words = doubles_for(A->entries, sizeof *A->col);
-    double *cols = NULL;
-    TRY(tct_csr_rows(out, A->rows, A->rows, 0, A->rows));
-    TRY(tct_csr_entries(out, A->entries));
-    TRY(TCT_ALLOC(words, "a matrix of aggregates", &cols));
-    q_get(t->q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
-          (double *)(void *)out->ptr);
-    q_get(t->q, (size_t)A->entries, A->val, out->val);
-    q_get(t->q, words, (const double *)(const void *)A->col, cols);
-    for (int64_t k = 0; k < A->entries; k++) {
-        int32_t col;
-        memcpy(&col, (const char *)cols + (size_t)k * sizeof col, sizeof col);
-        tct_csr_set_col(out, k, col);
-    }
-    tct_free(cols);
-    return q_own_status(t->q);
+    tct_csr own = {0};
+    if (!several(t)) return tct_amg_csr_get(t->q, &t->A, out);
+    const int64_t *starts = t->rim.of.starts;
+    const int64_t all = starts[t->world->size];
+    tacit_status status = tct_amg_csr_get(t->q, &t->A, &own);
+    if (status >= 0)
+        status = tct_csr_rows(out, all, all, tct_amg_there_first(t), own.rows);
+    if (status >= 0)
+        status = tct_csr_entries(out, tct_csr_nonzeros(&own) +
+                                          tct_csr_nonzeros(&t->rim.of.A));
+    if (status >= 0) tct_amg_rim_join(&own, &t->rim, out);
+    tct_csr_clear(&own);
+    return status;
 }
 
 tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
@@ -496,56 +602,56 @@ tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
 }
 
 /* What the device does not store as it is, the host does. */
-tacit_status tct_amg_there_operator(tct_amg_there *t,
-                                    const tacit_operator *finest, bool floats,
-                                    tacit_operator **out)
+static tacit_status operator_by_host(tct_amg_there *t, tacit_operator **out)
 {
     tacit_matrix *m = NULL;
     double *smooth = NULL;
-    t->g.A = t->A;
-    if (floats) each(t, TCT_AMG_round, t->A.entries);
-    tacit_status status =
-        t->kernels->store(finest, &t->A, t->about.norm, floats, out);
-    if (status != TACIT_UNSUPPORTED) return status;
-    status = tct_amg_there_bring(t, &m, &smooth);
+    tacit_status status = tct_amg_there_bring(t, &m, &smooth);
     if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
     tacit_matrix_destroy(&m);
     tct_free(smooth);
     return status;
 }
 
-/* Columns of 64 bits are of matrices that are not for one rank. */
-tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
-                             tct_amg_csr *out)
+tacit_status tct_amg_there_operator(tct_amg_there *t,
+                                    const tacit_operator *finest, bool floats,
+                                    tacit_operator **out)
 {
-    const size_t entries = (size_t)tct_csr_nonzeros(A);
-    const size_t words = entries / 2; /* two columns each */
-    double last = 0.0;
-    TRY(open_csr(q, A->rows, (int64_t)entries, memory, out));
-    q_put(q, (size_t)A->rows + 1, (const double *)(const void *)A->ptr,
-          (double *)(void *)out->ptr);
-    q_put(q, entries, A->val, out->val);
-    double *cols = (double *)(void *)out->col;
-    q_put(q, words, (const double *)(const void *)A->col32, cols);
-    if (entries % 2 != 0) {
-        memcpy(&last, A->col32 + 2 * words, sizeof *A->col32);
-        q_put(q, 1, &last, cols + words);
-    }
-    return q_own_status(q);
+    tacit_operator *A = NULL;
+    t->g.A = t->A;
+    if (floats) each(t, TCT_AMG_round, t->A.entries);
+    tacit_status status = tct_agree(
+        t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
+    if (status >= 0 && several(t))
+        status = tct_operator_add_rim(A, &t->rim.of, t->nonzeros, floats);
+    if (status < 0) tacit_operator_destroy(&A);
+    else *out = A;
+    return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
 }
 
 /* --- all ------------------------------------------------------------------------------- */
 
+/* So many entries of this rank's columns for each of others': else pairs within a
+ * rank are not what is strongly coupled. */
+enum { MOSTLY_OWN = 8 };
+
 /* Why set-up is left to the host; NULL: it is not. */
 static const char *reason(const tacit_operator *A, const tacit_matrix *m,
-                          int64_t small)
+                          const double *smooth, int64_t small)
 {
-    if (A->world->size > 1) return "there are several ranks";
+    const bool alone = A->world->size == 1;
+    const int64_t beyond = A->ghost ? A->ghost->nonzeros : 0;
     if (A->order) return "the operator has an order of its own";
     if (A->exponent != 0) return "entries are far from 1";
-    if (m->A.col64 || m->A.rows > INT32_MAX / 2) return "there are many rows";
+    if (m->A.rows > INT32_MAX / 2 || (alone && m->A.col64))
+        return "there are many rows";
     if (m->A.rows <= small) return "the matrix is small";
     if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
+    if (!alone && (smooth || !A->local))
+        return "there are several ranks, and a vector or an operator of the "
+               "user's";
+    if (beyond > 0 && beyond * MOSTLY_OWN > A->local->nonzeros)
+        return "many columns are of other ranks";
     return NULL;
 }
 
@@ -557,13 +663,23 @@ static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
     *out = t->kernels->count(A, t->g.count);
     if (!*out) return TACIT_OK;
     TRY(find_sum(t, A->n, &entries));
-    *out = entries == A->info.nonzeros;
+    *out = entries == A->local->nonzeros;
     if (!*out) return TACIT_OK;
-    TRY(open_csr(t->q, A->n, entries, &t->matrix, &t->A));
+    TRY(tct_amg_csr_open(t->q, A->n, entries, &t->matrix, &t->A));
     t->g.out = t->A;
     each(t, TCT_AMG_starts, A->n + 1);
     t->kernels->read(A, &t->A);
     return q_own_status(t->q);
+}
+
+static tacit_status put_own(tct_amg_there *t, const tct_csr *A)
+{
+    tct_csr own = {0};
+    if (!several(t)) return tct_amg_csr_put(t->q, A, &t->matrix, &t->A);
+    tacit_status status = tct_amg_rim_without(A, &own);
+    if (status >= 0) status = tct_amg_csr_put(t->q, &own, &t->matrix, &t->A);
+    tct_csr_clear(&own);
+    return status;
 }
 
 static tacit_status build(tct_amg_there *t, const tacit_operator *A,
@@ -574,14 +690,50 @@ static tacit_status build(tct_amg_there *t, const tacit_operator *A,
     TRY(tacit_queue_alloc(t->q, room, &t->room));
     divide_room(t->room, A->n, &t->g);
     TRY(read_rows(t, A, &there));
-    if (!there) TRY(tct_amg_csr_put(t->q, &m->A, &t->matrix, &t->A));
-    if (smooth) {
-        TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
-        q_put(t->q, (size_t)A->n, smooth, t->smooth);
+    if (!there) TRY(put_own(t, &m->A));
+    t->nonzeros = m->nonzeros;
+    if (!smooth) return TACIT_OK;
+    TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
+    q_put(t->q, (size_t)A->n, smooth, t->smooth);
+    return TACIT_OK;
+}
+
+/* What is between ranks, and of each row. */
+static tacit_status finish(tct_amg_there *t, const tacit_operator *A)
+{
+    bool bad = false;
+    tacit_status status = TACIT_OK;
+    if (several(t)) {
+        TRY(tct_amg_rim_open(A, &t->rim));
+        status = put_beyond(t, &t->rim, A->n, &t->beyond);
     }
-    TRY(describe(t, &t->A, &t->about));
-    if (t->about.bad > 0)
-        FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
+    if (status >= 0) status = describe(t, &t->A, t->beyond, &t->about);
+    TRY(tct_agree(t->world, status));
+    TRY(tct_any(t->world, t->about.bad > 0, &bad));
+    if (bad) FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
+    return TACIT_OK;
+}
+
+static bool host_may_try(tacit_status status)
+{
+    return status == TACIT_NO_MEMORY || status == TACIT_UNSUPPORTED;
+}
+
+/* All ranks do it, or none: then *why has a reason. */
+static tacit_status open_all(tct_amg_there *t, const tacit_operator *A,
+                             const tacit_matrix *m, const double *smooth,
+                             const char **why)
+{
+    tacit_status status = t ? build(t, A, m, smooth) : TACIT_OK;
+    bool left = false;
+    if (host_may_try(status)) *why = tacit_error_message();
+    TRY(tct_agree(A->world, host_may_try(status) ? TACIT_OK : status));
+    TRY(tct_any(A->world, *why != NULL, &left));
+    if (left && !*why) *why = "another rank has a reason";
+    if (left) return TACIT_OK;
+    status = finish(t, A);
+    if (!host_may_try(status)) return status;
+    *why = tacit_error_message();
     return TACIT_OK;
 }
 
@@ -589,39 +741,36 @@ tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
                                 const double *smooth, tct_amg_there **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
-    const char *why = kernels ? reason(A, m, kernels->small) : NULL;
     tct_amg_there *t = NULL;
     *out = NULL;
     if (!kernels) return TACIT_OK;
-    if (!why) t = tct_calloc(sizeof *t);
-    if (!why && !t) why = "there is no memory";
+    const char *why = reason(A, m, smooth, kernels->small);
+    if (!why && !(t = tct_calloc(sizeof *t))) why = "there is no memory";
     if (t) {
         t->kernels = kernels;
         t->q = A->q;
         t->world = A->world;
-        const tacit_status status = build(t, A, m, smooth);
-        if (status < 0) {
-            tct_amg_there_close(&t);
-            if (status != TACIT_NO_MEMORY && status != TACIT_UNSUPPORTED)
-                return status;
-            why = tacit_error_message();
-        }
     }
+    const tacit_status status = open_all(t, A, m, smooth, &why);
     if (why && A->world->rank == 0)
         tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
+    if (status < 0 || why) tct_amg_there_close(&t);
     *out = t;
-    return TACIT_OK;
+    return status;
 }
 
 void tct_amg_there_close(tct_amg_there **there)
 {
     tct_amg_there *t = *there;
     if (!t) return;
-    double **const all[] = {&t->matrix, &t->coarse, &t->pass,
-                            &t->smooth, &t->next,   &t->room};
+    double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
+                            &t->smooth, &t->next,        &t->room,
+                            &t->beyond, &t->beyond_after};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(t->q, all[i]);
     tct_amg_transfer_free(t->q, &t->down);
+    tct_amg_rim_clear(&t->rim);
+    tct_amg_rim_clear(&t->rim_after);
     tct_free(t);
     *there = NULL;
 }

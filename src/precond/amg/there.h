@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/there.h - set-up where the vectors are: the matrix of a level, its
  * aggregates and theirs in the memory of a device, so that the host has but
- * numbers of rows and entries to look at. It comes to the same bits as the host
- * (tasks.h), for which small levels are left.
+ * numbers of rows and entries to look at. On one rank it comes to the same bits as the
+ * host (tasks.h), for which small levels are left. On several, aggregates are of rows
+ * of one rank, and the host has what is between ranks (rim.h): all words are
+ * collective then.
  *
  *     open(A, m) ... coarsen ... make the level ... descend ...
  *     ... bring: the rest is the host's ... close */
@@ -23,10 +25,24 @@ static inline tct_amg_csr tct_amg_csr_in(double *memory, int64_t rows,
                          .col = (int32_t *)(void *)(val + entries),
                          .val = val};
 }
-/* `A`, with columns of 32 bits, in new memory of the device.
+/* Doubles that have room for `count` elements of `size`. */
+static inline size_t tct_amg_doubles_for(int64_t count, size_t size)
+{
+    return ((size_t)count * size + sizeof(double) - 1) / sizeof(double);
+}
+/* Such a piece.
+ * Errors      NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
+                              double **memory, tct_amg_csr *out);
+/* `A`, with columns of 32 bits, in such a piece.
  * Errors      NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
                              tct_amg_csr *out);
+/* A copy on the host, of rows and columns from 0 on; to be cleared, also after an
+ * error.
+ * Errors      NO_MEMORY, whatever the queue has met. */
+tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A,
+                             tct_csr *out);
 
 /* Those of the device of `q`, unless the environment says that set-up is the
  * host's (TACIT_AMG_SETUP=host); NULL: it is. */
@@ -45,7 +61,7 @@ void tct_amg_there_close(tct_amg_there **there);
 
 /* How large the next level is, once `coarsen` has made it. */
 typedef struct tct_amg_size {
-    int64_t rows, nonzeros;
+    int64_t rows, all, nonzeros; /* of this rank; of all ranks */
     int rounds;
     bool positive; /* each diagonal entry is */
 } tct_amg_size;
@@ -67,8 +83,10 @@ tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out);
 double *tct_amg_there_take(tct_amg_there *t);
 /* On to the next level. */
 void tct_amg_there_descend(tct_amg_there *t);
+/* The number among all of this rank's first row of the level at hand. */
+int64_t tct_amg_there_first(const tct_amg_there *t);
 /* Is the level at hand for the host: small, or to be stored times a power of 2? */
-bool tct_amg_there_is_done(const tct_amg_there *t);
+tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out);
 /* The matrix of the level at hand, and its smooth vector (NULL: ones). */
 tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
                                  double **smooth);

@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/rim.c - rows with columns of other ranks, level by level. */
+#include "precond/amg/rim.h"
+#include "precond/amg/contract.h"
+#include "precond/amg/places.h"
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const what = "rows with columns of other ranks";
+
+static tacit_status open_ones(int64_t count, double **out)
+{
+    TRY(TCT_ALLOC(count, what, out));
+    for (int64_t k = 0; k < count; k++) (*out)[k] = 1.0;
+    return TACIT_OK;
+}
+
+static tacit_status open_halo(tacit_world *w, tct_amg_rim *r)
+{
+    return tct_halo_of(w, r->of.starts, r->of.ghosts.count, r->of.ghosts.id,
+                       &r->halo);
+}
+
+tacit_status tct_amg_rim_open(const tacit_operator *A, tct_amg_rim *out)
+{
+    *out = (tct_amg_rim){.w = NULL};
+    tacit_status status = tct_rim_of(A, &out->of);
+    if (status >= 0) status = open_ones(out->of.A.rows, &out->w);
+    if (status >= 0) status = open_ones(out->of.ghosts.count, &out->beyond);
+    TRY(tct_agree(A->world, status));
+    return open_halo(A->world, out);
+}
+
+void tct_amg_rim_clear(tct_amg_rim *r)
+{
+    tct_rim_clear(&r->of);
+    tct_halo_close(&r->halo);
+    TCT_FREE(r->w, r->beyond);
+    *r = (tct_amg_rim){.w = NULL};
+}
+
+void tct_amg_rim_ask(const tct_amg_rim *r, int32_t *rows)
+{
+    const int64_t own = r->of.A.rows;
+    for (int64_t k = 0; k < own; k++) rows[k] = r->of.row[k];
+    for (int64_t k = 0; k < r->halo.shared; k++) rows[own + k] = r->halo.row[k];
+}
+
+tct_rim_sums tct_amg_rim_sum(const tct_amg_rim *r, int64_t k)
+{
+    const tct_csr *A = &r->of.A;
+    tct_rim_sums s = {0.0, 0.0, 0.0};
+    for (int64_t e = A->ptr[k]; e < A->ptr[k + 1]; e++) {
+        const int64_t g = tct_ghost_place(&r->of.ghosts, tct_csr_col(A, e));
+        const double part = A->val[e] * (r->w[k] * r->beyond[g]);
+        s.plain += fabs(A->val[e]);
+        s.size += fabs(part);
+        s.energy += part;
+    }
+    return s;
+}
+
+/* --- all columns of a row -------------------------------------------------------- */
+
+/* Entry `k` of a row of the result. */
+static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
+{
+    tct_csr_set_col(out, k, col);
+    out->val[k] = val;
+}
+
+void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
+{
+    const tct_csr *R = &r->of.A;
+    int64_t at = 0, edge = 0;
+    for (int64_t i = 0; i < own->rows; i++) {
+        const bool on = edge < R->rows && r->of.row[edge] == i;
+        int64_t k = on ? R->ptr[edge] : 0;
+        const int64_t end = on ? R->ptr[edge + 1] : 0;
+        for (; k < end && tct_csr_col(R, k) < out->first; k++)
+            put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        for (int64_t e = own->ptr[i]; e < own->ptr[i + 1]; e++)
+            put_entry(out, at++, out->first + tct_csr_col(own, e), own->val[e]);
+        for (; k < end; k++) put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        edge += on;
+        out->ptr[i + 1] = at;
+    }
+}
+
+tacit_status tct_amg_rim_without(const tct_csr *A, tct_csr *out)
+{
+    const int64_t n = A->rows;
+    TRY(tct_csr_rows(out, n, n, 0, n));
+    for (int64_t i = 0, own = 0; i < n; i++) {
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const int64_t j = tct_csr_col(A, k) - A->first;
+            own += j >= 0 && j < n;
+        }
+        out->ptr[i + 1] = own;
+    }
+    TRY(tct_csr_entries(out, out->ptr[n]));
+    for (int64_t k = 0, own = 0; k < A->ptr[n]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        if (j >= 0 && j < n) put_entry(out, own++, j, A->val[k]);
+    }
+    return TACIT_OK;
+}
+
+/* --- the next level -------------------------------------------------------------- */
+
+typedef struct {
+    const tct_amg_rim *r;
+    const double *group, *weight; /* [asked] */
+    int32_t *of;                  /* [rows] which row of the next rim, -1 */
+    int64_t *word;                /* [ghosts][2] what their owners say */
+    int64_t *ghost_of;            /* [ghosts] */
+    double *ghost_weight;
+} step;
+
+static tacit_status allocate(step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    const int64_t rows = r->of.A.rows, ghosts = r->of.ghosts.count;
+    TRY(TCT_ALLOC(r->halo.world->size + 1, what, &next->of.starts));
+    TRY(TCT_ALLOC(rows, what, &next->of.row));
+    TRY(TCT_ALLOC(rows, what, &next->w));
+    TRY(TCT_ALLOC(ghosts, what, &next->beyond));
+    TRY(TCT_ALLOC(rows, what, &s->of));
+    TRY(TCT_ALLOC(2 * ghosts, what, &s->word));
+    TRY(TCT_ALLOC(ghosts, what, &s->ghost_of));
+    return TCT_ALLOC(ghosts, what, &s->ghost_weight);
+}
+
+/* What columns of other ranks belong to, and what P has there. */
+static tacit_status trade(step *s, int64_t first)
+{
+    const tct_halo *h = &s->r->halo;
+    const int64_t own = s->r->of.A.rows;
+    for (int64_t k = 0; k < h->shared; k++) {
+        const int64_t n = (int64_t)s->group[own + k];
+        h->out[2 * k] = n < 0 ? -1 : first + n;
+        memcpy(&h->out[2 * k + 1], &s->weight[own + k], sizeof *s->weight);
+    }
+    TRY(tct_halo_trade(h, 2, s->word));
+    for (int64_t g = 0; g < h->ghosts.count; g++) {
+        s->ghost_of[g] = s->word[2 * g];
+        memcpy(&s->ghost_weight[g], &s->word[2 * g + 1],
+               sizeof *s->ghost_weight);
+    }
+    return TACIT_OK;
+}
+
+static int by_number(const void *a, const void *b)
+{
+    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+    return (x > y) - (x < y);
+}
+
+static int64_t place_of(const int32_t *row, int64_t count, int32_t n)
+{
+    int64_t low = 0, high = count - 1;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (row[mid] < n) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+/* The aggregates of the rim's rows, ascending, each once: rows of the next rim. */
+static int64_t number_rows(step *s, int32_t *row)
+{
+    const int64_t rows = s->r->of.A.rows;
+    int64_t members = 0, count = 0;
+    for (int64_t k = 0; k < rows; k++)
+        if (s->group[k] >= 0.0) row[members++] = (int32_t)s->group[k];
+    if (members > 0) qsort(row, (size_t)members, sizeof *row, by_number);
+    for (int64_t k = 0; k < members; k++)
+        if (count == 0 || row[k] != row[count - 1]) row[count++] = row[k];
+    for (int64_t k = 0; k < rows; k++)
+        s->of[k] = s->group[k] < 0.0
+                       ? -1
+                       : (int32_t)place_of(row, count, (int32_t)s->group[k]);
+    return count;
+}
+
+/* P'A P of the rim; columns that belong to none are gone. */
+static tacit_status add_up(step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    const tacit_world *w = r->halo.world;
+    static const tct_ghosts none = {.count = 0};
+    int64_t ghosts = 0;
+    const tct_contraction c = {.A = &r->of.A,
+                               .of = s->of,
+                               .weight = s->weight,
+                               .coarse = number_rows(s, next->of.row),
+                               .first = next->of.starts[w->rank],
+                               .all = next->of.starts[w->size],
+                               .ghosts = &r->of.ghosts,
+                               .ghost_of = s->ghost_of,
+                               .ghost_weight = s->ghost_weight,
+                               .others = &none};
+    TRY(tct_contract(&c, &next->of.A));
+    TRY(tct_csr_sort(&next->of.A, false, what));
+    for (int64_t g = 0; g < r->of.ghosts.count; g++)
+        if (s->ghost_of[g] >= 0) s->word[ghosts++] = s->ghost_of[g];
+    return tct_ghosts_of(ghosts, s->word, &next->of.ghosts);
+}
+
+/* P' of the smooth vector, of which P has w over that in each row. */
+static void carry(const step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    for (int64_t k = 0; k < r->of.A.rows; k++)
+        if (s->of[k] >= 0) next->w[s->of[k]] = r->w[k] / s->weight[k];
+    for (int64_t g = 0; g < r->of.ghosts.count; g++)
+        if (s->ghost_of[g] >= 0)
+            next->beyond[tct_ghost_place(&next->of.ghosts, s->ghost_of[g])] =
+                r->beyond[g] / s->ghost_weight[g];
+}
+
+tacit_status tct_amg_rim_next(const tct_amg_rim *r, const double *group,
+                              const double *weight, int64_t coarse,
+                              tct_amg_rim *next)
+{
+    tacit_world *w = r->halo.world;
+    step s = {.r = r, .group = group, .weight = weight};
+    *next = (tct_amg_rim){.w = NULL};
+    tacit_status status = tct_agree(w, allocate(&s, next));
+    if (status >= 0) status = tct_places_starts(w, coarse, next->of.starts);
+    if (status >= 0) status = trade(&s, next->of.starts[w->rank]);
+    if (status >= 0) status = tct_agree(w, add_up(&s, next));
+    if (status >= 0) {
+        carry(&s, next);
+        status = open_halo(w, next);
+    }
+    TCT_FREE(s.of, s.word, s.ghost_of, s.ghost_weight);
+    return status;
+}
