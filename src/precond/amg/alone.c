@@ -30,30 +30,68 @@ static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
     return TACIT_OK;
 }
 
-/* Each rank puts in its part, and zeros elsewhere: the sum is the whole. */
+/* `count` items of 8 bytes of this rank, to all ranks, in their order: of rank r so
+ * many as `of` [size] says.
+ * Memory      what comes in, once more.
+ * Collective. */
+static tacit_status bring_all(tacit_world *w, const int64_t *of,
+                              const void *mine, void *all)
+{
+    enum { ITEM = 8 };
+    const size_t bytes = (size_t)of[w->rank] * ITEM;
+    int64_t *sizes = NULL;
+    char *out = NULL;
+    tacit_status status = TCT_ALLOC(2 * w->size, what, &sizes);
+    if (status >= 0) status = TCT_ALLOC(w->size * (int64_t)bytes, what, &out);
+    status = tct_agree(w, status);
+    for (int r = 0; status >= 0 && r < w->size; r++) {
+        sizes[r] = (int64_t)bytes;
+        sizes[w->size + r] = of[r] * ITEM;
+        if (bytes > 0) memcpy(out + (size_t)r * bytes, mine, bytes);
+    }
+    if (status >= 0)
+        status = tct_alltoallv(w, sizes, out, sizes + w->size, all);
+    TCT_FREE(sizes, out);
+    return status;
+}
+
+/* Rows and entries that each rank has [size]. */
+static tacit_status count_parts(const tacit_matrix *m, int64_t **rows,
+                                int64_t **entries)
+{
+    tacit_world *w = m->world;
+    const int64_t mine = m->A.ptr[m->A.rows];
+    tacit_status status = TCT_ALLOC(w->size, what, rows);
+    if (status >= 0) status = TCT_ALLOC(w->size, what, entries);
+    TRY(tct_agree(w, status));
+    for (int r = 0; r < w->size; r++)
+        (*rows)[r] = m->starts[r + 1] - m->starts[r];
+    return tct_allgather(w, sizeof mine, &mine, *entries);
+}
+
 static tacit_status gather(const tacit_matrix *m, const double *smooth,
                            whole *W)
 {
     const tct_csr *A = &m->A;
-    const int64_t n = A->global_rows, entries = m->nonzeros;
-    memset(W->ptr, 0, (size_t)(n + 1) * sizeof *W->ptr);
-    memset(W->col, 0, (size_t)entries * sizeof *W->col);
-    memset(W->val, 0, (size_t)entries * sizeof *W->val);
-    for (int64_t i = 0; i < A->rows; i++)
-        W->ptr[A->first + i + 1] = A->ptr[i + 1] - A->ptr[i];
-    TRY(tct_reduce_i64(m->world, TCT_SUM, (size_t)n + 1, W->ptr));
-    for (int64_t i = 0; i < n; i++) W->ptr[i + 1] += W->ptr[i];
-    const int64_t first = W->ptr[A->first];
-    for (int64_t k = 0; k < A->ptr[A->rows]; k++) {
-        W->col[first + k] = tct_csr_col(A, k);
-        W->val[first + k] = A->val[k];
-    }
-    TRY(tct_reduce_i64(m->world, TCT_SUM, (size_t)entries, W->col));
-    TRY(tct_reduce_f64(m->world, TCT_SUM, (size_t)entries, W->val));
-    if (!W->smooth) return TACIT_OK;
-    memset(W->smooth, 0, (size_t)n * sizeof *W->smooth);
-    for (int64_t i = 0; i < A->rows; i++) W->smooth[A->first + i] = smooth[i];
-    return tct_reduce_f64(m->world, TCT_SUM, (size_t)n, W->smooth);
+    tacit_world *w = m->world;
+    int64_t *rows = NULL, *entries = NULL, *col = NULL;
+    tacit_status status = count_parts(m, &rows, &entries);
+    if (status >= 0)
+        status = tct_agree(w, TCT_ALLOC(A->ptr[A->rows], what, &col));
+    for (int64_t k = 0; status >= 0 && k < A->ptr[A->rows]; k++)
+        col[k] = tct_csr_col(A, k);
+    if (status >= 0) status = bring_all(w, rows, A->ptr + 1, W->ptr + 1);
+    if (status >= 0) status = bring_all(w, entries, col, W->col);
+    if (status >= 0) status = bring_all(w, entries, A->val, W->val);
+    if (status >= 0 && W->smooth)
+        status = bring_all(w, rows, smooth, W->smooth);
+    int64_t before = 0;
+    W->ptr[0] = 0;
+    for (int r = 0; status >= 0 && r < w->size; before += entries[r++])
+        for (int64_t i = m->starts[r]; i < m->starts[r + 1]; i++)
+            W->ptr[i + 1] += before;
+    TCT_FREE(rows, entries, col);
+    return status;
 }
 
 /* --- the hierarchy -------------------------------------------------------------- */

@@ -607,7 +607,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     set_size(&g, from->matrix);
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
-    if (status >= 0 && !as && g.near.vectors == 0 && !M->part_of)
+    if (status >= 0 && !as && g.near.vectors == 0)
         status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
     tell(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
