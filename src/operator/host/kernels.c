@@ -13,7 +13,7 @@ enum { VECTORS_MOST = 4 };
 
 typedef struct {
     const char *at; /* the next column's */
-    const double *dict;
+    const double *dict, *pair;
 #if defined(__AVX512F__)
     lanes table[4]; /* the first 32 of dict, in registers */
 #endif
@@ -24,7 +24,8 @@ INLINE values values_start(const tct_slices *B, int64_t chunk, value_kind kind)
     const int64_t cell = (int64_t)LANES * B->b * B->b;
     values v = {.at = (const char *)B->value +
                       B->at[chunk].cell * cell * (int64_t)tct_value_size(kind),
-                .dict = B->dict};
+                .dict = B->dict,
+                .pair = B->pair[0]};
 #if defined(__AVX512F__)
     for (int i = 0; i < 4; i++) v.table[i] = lanes_load(B->dict + LANES * i);
 #endif
@@ -50,6 +51,8 @@ INLINE lanes values_load(const values *v, value_kind kind, int n)
         return _mm512_mask_blend_pd(
             _mm512_test_epi64_mask(which, _mm512_set1_epi64(16)), low, high);
     }
+#elif defined(__AVX2__)
+    if (kind == VALUE_DICT16) return lanes_lookup_pairs(v->pair, code);
 #endif
     return lanes_lookup(v->dict, code);
 }
@@ -174,8 +177,9 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
                       const double *const *x, double *const *y);
 
 /* The expansions: every block size with every store of values. Tables in
- * registers serve the usual sizes on AVX-512; elsewhere the small dictionaries
- * are read like the large one, and need no code of their own. */
+ * registers serve the usual sizes on AVX-512, and two values a load the smallest on
+ * AVX2; elsewhere the small dictionaries are read like the large one, and need no
+ * code of their own. */
 #define SIZED(name, value, b, vectors)                                         \
     static void name##_##value##_##b(const tct_slices *B, int64_t chunk,       \
                                      const double *const *x, double *const *y) \
@@ -205,6 +209,10 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
     SMALL(name, DICT16, vectors) SMALL(name, DICT32, vectors)
 #define LIST16(name) LIST(name, DICT16, DICT)
 #define LIST32(name) LIST(name, DICT32, DICT)
+#elif defined(__AVX2__)
+#define TABLES(name, vectors) SMALL(name, DICT16, vectors)
+#define LIST16(name) LIST(name, DICT16, DICT)
+#define LIST32(name) LIST(name, DICT, DICT)
 #else
 #define TABLES(name, vectors)
 #define LIST16(name) LIST(name, DICT, DICT)
@@ -235,6 +243,9 @@ SIZED(four, DICT, 1, 4)
 #if defined(__AVX512F__)
 SIZED(four, DICT16, 1, 4)
 SIZED(four, DICT32, 1, 4)
+#elif defined(__AVX2__)
+SIZED(four, DICT16, 1, 4)
+#define four_DICT32_1 four_DICT_1
 #else
 #define four_DICT16_1 four_DICT_1
 #define four_DICT32_1 four_DICT_1

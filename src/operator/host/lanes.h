@@ -206,6 +206,26 @@ INLINE lanes lanes_lookup(const double *table, const uint8_t *c)
     return lanes_pick(table, at);
 }
 
+#if defined(__AVX2__) && !defined(__AVX512F__)
+/* The same of codes below 16 and a table of pairs, of codes c and d at c + 16 d: half
+ * of the loads. */
+INLINE lanes lanes_lookup_pairs(const double *table, const uint8_t *c)
+{
+    uint64_t two;
+    memcpy(&two, c, sizeof two);
+    two |= two >> 4;
+    const double *const a = table + 2 * (two & 0xff);
+    const double *const b = table + 2 * (two >> 16 & 0xff);
+    const double *const d = table + 2 * (two >> 32 & 0xff);
+    const double *const e = table + 2 * (two >> 48 & 0xff);
+    return lanes_join(
+        _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(a)),
+                             _mm_loadu_pd(b), 1),
+        _mm256_insertf128_pd(_mm256_castpd128_pd256(_mm_loadu_pd(d)),
+                             _mm_loadu_pd(e), 1));
+}
+#endif
+
 /* xs[j] = elements j, b + j, ..., 7 b + j of x, for j = 0 to b - 1: eight
  * blocks that stand side by side, taken apart. */
 INLINE void lanes_blocks(const double *x, int b, lanes *xs)

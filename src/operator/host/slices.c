@@ -209,6 +209,10 @@ void tct_slices_set_values(tct_builder *B, tct_slices *S)
     memset(S->dict, 0, sizeof S->dict);
     if (S->kind >= VALUE_DICT16) /* of a table that is never too small */
         (void)tct_value_set_number(&B->values, S->dict);
+    for (int i = 0; i < DICT_MOST; i++) {
+        S->pair[i][0] = S->dict[i % 16];
+        S->pair[i][1] = S->dict[i / 16];
+    }
     tct_slicing_values(&B->slicing, (double)tct_value_size(S->kind));
 }
 

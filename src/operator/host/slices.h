@@ -77,6 +77,7 @@ typedef struct tct_slices {
     uint8_t *index;
     uint8_t *some; /* a bit per lane for each column from `full` on     */
     double dict[DICT_MOST];
+    double pair[DICT_MOST][2]; /* of VALUE_DICT16: codes c and d at c + 16 d */
     int64_t long_rows; /* kept apart: empty in their slice                 */
     int32_t *long_row; /* [long_rows] ascending                            */
     int64_t *long_ptr; /* [long_rows + 1]                                  */
