@@ -211,8 +211,8 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
 #define LIST32(name) LIST(name, DICT32, DICT)
 #elif defined(__AVX2__)
 #define TABLES(name, vectors) SMALL(name, DICT16, vectors)
-#define LIST16(name) LIST(name, DICT16, DICT)
-#define LIST32(name) LIST(name, DICT, DICT)
+#define LIST16(name)          LIST(name, DICT16, DICT)
+#define LIST32(name)          LIST(name, DICT, DICT)
 #else
 #define TABLES(name, vectors)
 #define LIST16(name) LIST(name, DICT, DICT)
