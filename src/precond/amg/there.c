@@ -1,34 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/there.c - set-up on a device: which tasks follow one another. The
- * host looks at a few numbers where it must know how much memory comes next. */
-#include "precond/amg/there.h"
-#include "precond/amg/match.h"
-#include "precond/amg/rim.h"
-#include <inttypes.h>
+ * precond/amg/there.c - set-up on a device, level by level: from an operator's rows,
+ * with what is between ranks, to operators, and to the host at last. */
+#include "precond/amg/there_state.h"
 #include <stdlib.h>
 
-enum { ROUNDS = 2 /* between two looks */ };
-
 static const char *const what = "levels on a device";
-
-struct tct_amg_there {
-    const tct_amg_kernels *kernels;
-    tacit_queue *q;
-    tacit_world *world;
-    double *matrix, *coarse; /* memory of A and of C                          */
-    double *pass;            /* ... and of B, unless that is A                */
-    double *smooth, *next;   /* of this level, NULL: ones; of the next one   */
-    double *room;            /* what g points to else                        */
-    tct_amg_csr A, B, C;     /* of the level, its last pass, the next level  */
-    tct_amg_state about, after; /* what `look_over` found of these           */
-    int64_t nonzeros, nonzeros_after; /* of all ranks                        */
-    tct_amg_transfer down; /* not yet taken                                */
-    tct_amg_rim rim, rim_after;    /* of several ranks, as what follows    */
-    double *beyond, *beyond_after; /* [2][rows] sums of |a| over columns of
-                                       others: plain, and with w            */
-    tct_amg_work g;
-    tct_amg_state seen;
-};
 
 const tct_amg_kernels *tct_amg_kernels_instead;
 
@@ -40,313 +16,18 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
                                    : tct_amg_kernels_on(q);
 }
 
-/* --- memory --------------------------------------------------------------------- */
-
-/* The next `count` elements of `size` of the room; with `room` NULL only how
- * many doubles there are is counted. */
-typedef struct {
-    double *room;
-    size_t taken;
-} carving;
-
-static void *carve(carving *c, int64_t count, size_t size)
-{
-    void *at = c->room ? c->room + c->taken : NULL;
-    c->taken += tct_amg_doubles_for(count, size);
-    return at;
-}
-
-static size_t divide_room(double *room, int64_t n, tct_amg_work *g)
-{
-    carving c = {.room = room};
-    int32_t **const numbers[] = {&g->mate,  &g->lower,  &g->upper, &g->open,
-                                 &g->other, &g->up,     &g->of,    &g->first,
-                                 &g->count, &g->length, &g->longs};
-    g->state = carve(&c, TCT_AMG_STATE, sizeof(double));
-    g->diag = carve(&c, n, sizeof *g->diag);
-    g->added = carve(&c, n, sizeof *g->added);
-    g->sum = carve(&c, n + 1, sizeof *g->sum);
-    g->partial = carve(&c, TCT_AMG_STRETCHES + 1, sizeof *g->partial);
-    g->link = carve(&c, n, sizeof *g->link);
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        *numbers[i] = carve(&c, n + 1, sizeof **numbers[i]);
-    return c.taken;
-}
-
-/* --- words ------------------------------------------------------------------------ */
-
-static void each(const tct_amg_there *t, tct_amg_task task, int64_t n)
-{
-    if (n > 0) t->kernels->each(t->q, task, n, &t->g);
-}
-
-static void clear_state(const tct_amg_there *t)
-{
-    q_fill(t->q, TCT_AMG_STATE, 0.0, (double *)(void *)t->g.state);
-}
-
-static tacit_status look_at_state(tct_amg_there *t)
-{
-    double state[TCT_AMG_STATE];
-    memset(state, 0, sizeof state);
-    q_get(t->q, TCT_AMG_STATE, (const double *)(const void *)t->g.state, state);
-    memcpy(&t->seen, state, sizeof t->seen);
-    return q_own_status(t->q);
-}
-
-/* Sum up `count` [n]; what it comes to in all is in the state. */
-static void sum_up(const tct_amg_there *t, int64_t n)
-{
-    t->kernels->sum_up(t->q, n, &t->g);
-}
-
-/* ... and read it. */
-static tacit_status find_sum(tct_amg_there *t, int64_t n, int64_t *all)
-{
-    sum_up(t, n);
-    TRY(look_at_state(t));
-    *all = (int64_t)t->seen.total;
-    return TACIT_OK;
-}
-
-/* --- a pass ------------------------------------------------------------------------ */
-
-/* How far back each row of a path begins: see tasks.h. */
-static void enqueue_round(tct_amg_there *t, int64_t n)
-{
-    tct_amg_work *g = &t->g;
-    each(t, TCT_AMG_look, n);
-    each(t, TCT_AMG_link, n);
-    for (g->step = 0; g->step < TCT_AMG_JUMPS; g->step++)
-        each(t, TCT_AMG_jump, n);
-    each(t, TCT_AMG_pair, n);
-    each(t, TCT_AMG_keep, n);
-    each(t, TCT_AMG_decide, 1);
-    int32_t *const open = g->open;
-    g->open = g->other;
-    g->other = open;
-}
-
-/* A round pairs a row, or it is the last but one: they end. Pairs are counted
- * before each look, since it is mostly the last. */
-static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
-{
-    int64_t n = rows;
-    for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
-        for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
-        each(t, TCT_AMG_lead, rows);
-        sum_up(t, rows);
-        TRY(look_at_state(t));
-        if (t->seen.done) break;
-        n = (int64_t)t->seen.count;
-    }
-    return TACIT_OK;
-}
-
-/* Rows in pairs, or alone: so many. */
-static tacit_status match(tct_amg_there *t, int *rounds, int64_t *pairs)
-{
-    const int64_t rows = t->g.A.rows;
-    const tct_amg_state *s = &t->seen;
-    clear_state(t);
-    each(t, TCT_AMG_open, rows);
-    each(t, TCT_AMG_opened, 1);
-    TRY(run_rounds(t, rows));
-    while (tct_match_loosens((int64_t)s->all, (int64_t)(s->all - s->mates),
-                             &t->g.limit)) {
-        each(t, TCT_AMG_reopen, 1);
-        TRY(run_rounds(t, rows));
-    }
-    *rounds += (int)s->rounds;
-    *pairs = (int64_t)s->total;
-    return TACIT_OK;
-}
-
-/* The rows of `out`, in new memory. */
-static tacit_status contract(tct_amg_there *t, double **memory)
-{
-    tct_amg_work *g = &t->g;
-    int64_t entries = 0;
-    clear_state(t);
-    each(t, TCT_AMG_measure, g->coarse);
-    t->kernels->merge(t->q, false, g);
-    TRY(find_sum(t, g->coarse, &entries));
-    if (t->seen.too_long)
-        FAIL(TACIT_UNSUPPORTED, "rows of more than %d entries", TCT_AMG_LONG);
-    TRY(tct_amg_csr_open(t->q, g->coarse, entries, memory, &g->out));
-    each(t, TCT_AMG_starts, g->coarse + 1);
-    t->kernels->merge(t->q, true, g);
-    return TACIT_OK;
-}
-
-/* Rows in pairs; *memory is that of their matrix, unless they are the last. */
-static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
-                         int *rounds)
-{
-    tct_amg_work *g = &t->g;
-    const int64_t rows = g->A.rows;
-    TRY(match(t, rounds, &g->coarse));
-    each(t, TCT_AMG_number, rows);
-    g->step = step;
-    each(t, TCT_AMG_go_up, t->A.rows);
-    if (last) return TACIT_OK;
-    g->pairs = true;
-    g->sorted = false;
-    g->weight = g->w;
-    g->group = g->up;
-    TRY(contract(t, memory));
-    each(t, TCT_AMG_add_up, g->coarse);
-    double *const diag = g->diag;
-    g->diag = g->added;
-    g->added = diag;
-    g->A = g->out;
-    g->w = NULL;
-    return TACIT_OK;
-}
-
-/* The last one's matrix stays, and where its rows go to, `up`. */
-static tacit_status passes(tct_amg_there *t, int count, int *rounds)
-{
-    tacit_status status = TACIT_OK;
-    t->g.apart = tct_apart;
-    t->g.limit = tct_pair_limit;
-    t->g.beyond = t->beyond ? t->beyond + t->A.rows : NULL;
-    each(t, TCT_AMG_diagonal, t->A.rows);
-    for (int k = 0; status >= 0 && k < count; k++) {
-        double *memory = NULL;
-        status = pass(t, k, k == count - 1, &memory, rounds);
-        if (!memory) continue;
-        tacit_queue_free(t->q, &t->pass);
-        t->pass = memory;
-    }
-    t->B = t->g.A;
-    return status;
-}
-
-/* --- aggregates --------------------------------------------------------------------- */
-
-/* The work on the level's own matrix. */
-static void begin_level(tct_amg_there *t)
-{
-    t->g.A = t->A;
-    t->g.w = t->smooth;
-}
-
-/* Rows that are alone go to others, and those left are numbered again. */
-static tacit_status join_alone(tct_amg_there *t)
-{
-    tct_amg_work *g = &t->g;
-    const int64_t rows = t->A.rows;
-    int32_t *const of = g->of;
-    g->joins = tct_joins;
-    g->place = g->lower;
-    each(t, TCT_AMG_none, g->coarse);
-    each(t, TCT_AMG_member, rows);
-    each(t, TCT_AMG_place, rows);
-    each(t, TCT_AMG_stays, g->coarse);
-    int64_t count = 0;
-    TRY(find_sum(t, g->coarse, &count));
-    each(t, TCT_AMG_renumber, rows);
-    g->of = g->up;
-    each(t, TCT_AMG_renumber, t->B.rows);
-    g->of = of;
-    g->coarse = count;
-    return TACIT_OK;
-}
-
-static tacit_status open_transfer(tct_amg_there *t)
-{
-    tct_amg_transfer *T = &t->down;
-    const size_t rows = (size_t)t->A.rows, coarse = (size_t)t->g.coarse;
-    const size_t halves = (rows + 1) / 2;
-    tct_amg_transfer_free(t->q, T);
-    *T = (tct_amg_transfer){.sets = {.count = t->g.coarse, .width = 1}};
-    TRY(tacit_queue_alloc(t->q, (coarse + 2) / 2, &T->ptr));
-    TRY(tacit_queue_alloc(t->q, halves, &T->list));
-    TRY(tacit_queue_alloc(t->q, halves, &T->of));
-    TRY(tacit_queue_alloc(t->q, rows, &T->weight));
-    TRY(tacit_queue_alloc(t->q, rows, &T->listed));
-    tacit_queue_free(t->q, &t->next);
-    return tacit_queue_alloc(t->q, coarse, &t->next);
-}
-
-/* The `rows` of each aggregate as `of` says, ascending. */
-static void list_members(tct_amg_there *t, int64_t rows, int32_t *of,
-                         int32_t *ptr, int32_t *list)
-{
-    tct_amg_work *g = &t->g;
-    int32_t *const was = g->of;
-    g->of = of;
-    g->ptr = ptr;
-    g->list = list;
-    each(t, TCT_AMG_none, g->coarse);
-    each(t, TCT_AMG_member, rows);
-    sum_up(t, g->coarse);
-    each(t, TCT_AMG_begin, g->coarse + 1);
-    each(t, TCT_AMG_none, g->coarse);
-    each(t, TCT_AMG_fill, rows);
-    each(t, TCT_AMG_sort, g->coarse);
-    g->of = was;
-}
-
-/* P, and the smooth vector of the next level. */
-static tacit_status make_p(tct_amg_there *t)
-{
-    tct_amg_work *g = &t->g;
-    const int64_t rows = t->A.rows;
-    int32_t *const up = g->up;
-    TRY(open_transfer(t));
-    g->scaled = t->down.weight;
-    g->listed = t->down.listed;
-    g->smooth = t->next;
-    list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
-                 (int32_t *)(void *)t->down.list);
-    TRY(look_at_state(t));
-    t->down.sets.elements = (int64_t)t->seen.total;
-    each(t, TCT_AMG_weigh, g->coarse);
-    each(t, TCT_AMG_weigh_none, rows);
-    t->down.sets.ptr = g->ptr;
-    t->down.sets.list = g->list;
-    g->up = (int32_t *)(void *)t->down.of;
-    each(t, TCT_AMG_copy, rows);
-    g->up = up;
-    return TACIT_OK;
-}
-
-/* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
-static tacit_status galerkin(tct_amg_there *t)
-{
-    tct_amg_work *g = &t->g;
-    tacit_queue_free(t->q, &t->coarse);
-    g->pairs = false;
-    g->sorted = true;
-    g->weight = t->down.weight;
-    g->group = g->of;
-    if (t->pass) {
-        g->A = t->B;
-        g->weight = g->vector = g->diag;
-        g->group = g->up;
-        list_members(t, t->B.rows, g->up, g->first, g->upper);
-        each(t, TCT_AMG_scale, t->B.rows);
-    }
-    const tacit_status status = contract(t, &t->coarse);
-    tacit_queue_free(t->q, &t->pass);
-    t->C = g->out;
-    return status;
-}
-
 /* Of each row of `A` into the room's vectors. */
 static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
                               const double *beyond, double *diagonal,
                               double *sum)
 {
-    clear_state(t);
+    tct_there_clear_state(t);
     t->g.A = *A;
     t->g.beyond = beyond;
     t->g.vector = diagonal;
     t->g.sums = sum;
-    each(t, TCT_AMG_look_over, A->rows);
-    return look_at_state(t);
+    tct_there_each(t, TCT_AMG_look_over, A->rows);
+    return tct_there_look(t);
 }
 
 /* The same, where nobody wants the vectors. */
@@ -356,25 +37,6 @@ static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
     TRY(look_over(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
     *about = t->seen;
     return TACIT_OK;
-}
-
-/* The pieces of the room are where `divide_room` has put them. */
-static void tidy(tct_amg_there *t)
-{
-    t->g = (tct_amg_work){.w = t->smooth};
-    divide_room(t->room, t->A.rows, &t->g);
-}
-
-static tacit_status coarsen(tct_amg_there *t, const tct_coarsening *how,
-                            int *rounds)
-{
-    tidy(t);
-    begin_level(t);
-    TRY(passes(t, how->passes, rounds));
-    begin_level(t);
-    TRY(join_alone(t));
-    TRY(make_p(t));
-    return galerkin(t);
 }
 
 /* --- several ranks --------------------------------------------------------------- */
@@ -464,7 +126,7 @@ tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
                                    tct_amg_size *next)
 {
     *next = (tct_amg_size){.rounds = 0};
-    TRY(tct_agree(t->world, coarsen(t, how, &next->rounds)));
+    TRY(tct_agree(t->world, tct_there_coarsen_own(t, how, &next->rounds)));
     tacit_status status = several(t) ? coarsen_rim(t) : TACIT_OK;
     if (status >= 0) status = describe(t, &t->C, t->beyond_after, &t->after);
     TRY(tct_agree(t->world, status));
@@ -496,11 +158,11 @@ tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
 {
     const size_t n = (size_t)t->A.rows;
     double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
-    tidy(t);
-    begin_level(t);
+    tct_there_tidy(t);
+    tct_there_begin_level(t);
     t->g.vector = t->g.diag;
     t->g.sums = (double *)(void *)t->g.sum;
-    each(t, TCT_AMG_energy, t->A.rows);
+    tct_there_each(t, TCT_AMG_energy, t->A.rows);
     q_fill(t->q, n, 1.0, t->g.added);
     q_dot(t->q, n, t->g.vector, t->g.added, &at[0]);
     q_dot(t->q, n, t->g.sums, t->g.added, &at[1]);
@@ -619,7 +281,7 @@ tacit_status tct_amg_there_operator(tct_amg_there *t,
 {
     tacit_operator *A = NULL;
     t->g.A = t->A;
-    if (floats) each(t, TCT_AMG_round, t->A.entries);
+    if (floats) tct_there_each(t, TCT_AMG_round, t->A.entries);
     tacit_status status = tct_agree(
         t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
     if (status >= 0 && several(t))
@@ -662,12 +324,12 @@ static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
     int64_t entries = 0;
     *out = t->kernels->count(A, t->g.count);
     if (!*out) return TACIT_OK;
-    TRY(find_sum(t, A->n, &entries));
+    TRY(tct_there_find_sum(t, A->n, &entries));
     *out = entries == A->local->nonzeros;
     if (!*out) return TACIT_OK;
     TRY(tct_amg_csr_open(t->q, A->n, entries, &t->matrix, &t->A));
     t->g.out = t->A;
-    each(t, TCT_AMG_starts, A->n + 1);
+    tct_there_each(t, TCT_AMG_starts, A->n + 1);
     t->kernels->read(A, &t->A);
     return q_own_status(t->q);
 }
@@ -685,10 +347,10 @@ static tacit_status put_own(tct_amg_there *t, const tct_csr *A)
 static tacit_status build(tct_amg_there *t, const tacit_operator *A,
                           const tacit_matrix *m, const double *smooth)
 {
-    const size_t room = divide_room(NULL, A->n, &t->g);
+    const size_t room = tct_there_divide_room(NULL, A->n, &t->g);
     bool there = false;
     TRY(tacit_queue_alloc(t->q, room, &t->room));
-    divide_room(t->room, A->n, &t->g);
+    tct_there_divide_room(t->room, A->n, &t->g);
     TRY(read_rows(t, A, &there));
     if (!there) TRY(put_own(t, &m->A));
     t->nonzeros = m->nonzeros;
