@@ -3,7 +3,6 @@
 #include "precond/amg/rim.h"
 #include "precond/amg/contract.h"
 #include "precond/amg/places.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const what = "rows with columns of other ranks";
@@ -112,7 +111,8 @@ typedef struct {
     const tct_amg_rim *r;
     const double *group, *weight; /* [asked] */
     int32_t *of;                  /* [rows] which row of the next rim, -1 */
-    int64_t *word;                /* [ghosts][2] what their owners say */
+    int64_t *word;                /* [ghosts][2] what their owners say, or
+                                     [rows] */
     int64_t *ghost_of;            /* [ghosts] */
     double *ghost_weight;
 } step;
@@ -126,7 +126,7 @@ static tacit_status allocate(step *s, tct_amg_rim *next)
     TRY(TCT_ALLOC(rows, what, &next->w));
     TRY(TCT_ALLOC(ghosts, what, &next->beyond));
     TRY(TCT_ALLOC(rows, what, &s->of));
-    TRY(TCT_ALLOC(2 * ghosts, what, &s->word));
+    TRY(TCT_ALLOC(2 * ghosts + rows, what, &s->word));
     TRY(TCT_ALLOC(ghosts, what, &s->ghost_of));
     return TCT_ALLOC(ghosts, what, &s->ghost_weight);
 }
@@ -150,38 +150,24 @@ static tacit_status trade(step *s, int64_t first)
     return TACIT_OK;
 }
 
-static int by_number(const void *a, const void *b)
-{
-    const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
-    return (x > y) - (x < y);
-}
-
-static int64_t place_of(const int32_t *row, int64_t count, int32_t n)
-{
-    int64_t low = 0, high = count - 1;
-    while (low < high) {
-        const int64_t mid = low + (high - low) / 2;
-        if (row[mid] < n) low = mid + 1;
-        else high = mid;
-    }
-    return low;
-}
-
 /* The aggregates of the rim's rows, ascending, each once: rows of the next rim. */
-static int64_t number_rows(step *s, int32_t *row)
+static tacit_status number_rows(step *s, tct_amg_rim *next, int64_t *count)
 {
     const int64_t rows = s->r->of.A.rows;
-    int64_t members = 0, count = 0;
+    tct_ghosts set;
+    int64_t members = 0;
     for (int64_t k = 0; k < rows; k++)
-        if (s->group[k] >= 0.0) row[members++] = (int32_t)s->group[k];
-    if (members > 0) qsort(row, (size_t)members, sizeof *row, by_number);
-    for (int64_t k = 0; k < members; k++)
-        if (count == 0 || row[k] != row[count - 1]) row[count++] = row[k];
-    for (int64_t k = 0; k < rows; k++)
-        s->of[k] = s->group[k] < 0.0
-                       ? -1
-                       : (int32_t)place_of(row, count, (int32_t)s->group[k]);
-    return count;
+        if (s->group[k] >= 0.0) s->word[members++] = (int64_t)s->group[k];
+    TRY(tct_ghosts_of(members, s->word, &set));
+    for (int64_t n = 0; n < set.count; n++)
+        next->of.row[n] = (int32_t)set.id[n];
+    for (int64_t k = 0; k < rows; k++) {
+        const int64_t n = (int64_t)s->group[k];
+        s->of[k] = n < 0 ? -1 : (int32_t)tct_ghost_place(&set, n);
+    }
+    *count = set.count;
+    tct_ghosts_clear(&set);
+    return TACIT_OK;
 }
 
 /* P'A P of the rim; columns that belong to none are gone. */
@@ -190,11 +176,12 @@ static tacit_status add_up(step *s, tct_amg_rim *next)
     const tct_amg_rim *r = s->r;
     const tacit_world *w = r->halo.world;
     static const tct_ghosts none = {.count = 0};
-    int64_t ghosts = 0;
+    int64_t ghosts = 0, coarse = 0;
+    TRY(number_rows(s, next, &coarse));
     const tct_contraction c = {.A = &r->of.A,
                                .of = s->of,
                                .weight = s->weight,
-                               .coarse = number_rows(s, next->of.row),
+                               .coarse = coarse,
                                .first = next->of.starts[w->rank],
                                .all = next->of.starts[w->size],
                                .ghosts = &r->of.ghosts,
