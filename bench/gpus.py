@@ -12,7 +12,7 @@ FOLDER is a build's: its src/tacit, bench/loops and bench/gang are run, ranks by
 mpirun. b = 1, x0 = 0, no test of convergence. Tab-separated:
 
   meetings   what bench/gang says of one GPU and of all
-  small      matrix, values (few: each store that there is; all: 64 bits each),
+  small      matrix, values (few: the fastest store; all: on cuda 64 bits each),
              ranks, link, loop, the fastest method, microseconds, ratio to one
              GPU's, true residual. Of bench/loops
   weak       the same: N nodes along a side on one GPU, so many on P that there
@@ -25,11 +25,10 @@ refused, stands in a line that begins with #.
 """
 import argparse
 import json
-import os
 import subprocess
 
-ENV = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1",
-           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+from scaling import ENV, sized
+
 SMALL = ["poisson2d:200", "poisson2d:1000", "poisson3d:100", "poisson3d:200",
          "elasticity3d:30", "elasticity3d:80"]
 LARGER = ["like:queen_4147=cg", "like:flan_1565=cg"]
@@ -112,13 +111,6 @@ def larger(a, matrix, method):
         print(matrix, method, ranks, link, r["path"]["loop"], f"{us:.2f}",
               f"{us / one:.2f}" if one else "-",
               f"{r['result']['true_relative_residual']:.3e}", sep="\t", flush=True)
-
-
-def sized(word, ranks):
-    """FAMILY:N with `ranks` times as many nodes."""
-    family, n = word.split(":")
-    sides = 2 if "2d" in family else 3
-    return f"{family}:{round(int(n) * ranks ** (1 / sides))}"
 
 
 def main():

@@ -268,8 +268,7 @@ struct tct_nothing {
 };
 
 /* What block `block` left at this meeting: [TCT_GANG_SUMS] sums, two a load. */
-template <bool PEERS>
-static __device__ inline tct_two *tct_left_by(const tct_gang<PEERS> &g,
+static __device__ inline tct_two *tct_left_by(const tct_gang<false> &g,
                                               int block)
 {
     const unsigned turn = (g.epoch & 1) * gridDim.x;

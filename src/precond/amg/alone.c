@@ -30,8 +30,8 @@ static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
     return TACIT_OK;
 }
 
-/* `count` items of 8 bytes of this rank, to all ranks, in their order: of rank r so
- * many as `of` [size] says.
+/* Items of 8 bytes of each rank, to all ranks, in their order: of rank r as many as
+ * `of` [size] says.
  * Memory      what comes in, once more.
  * Collective. */
 static tacit_status bring_all(tacit_world *w, const int64_t *of,
