@@ -157,9 +157,7 @@ static void run_product(tacit_queue *q, const tct_op *op)
         B->ops->multiply_pass(B, op, h->vector->pass[op->pass]);
         break;
     case TCT_MULTIPLY_BLOCK: multiply_block(op); break;
-    case TCT_MULTIPLY_ADD:
-        B->ops->multiply_add(B, v[2], v[0], v[1], op->out);
-        break;
+    case TCT_MULTIPLY_ADD: B->ops->multiply_add(B, op); break;
     default: q_refuse(q, op);
     }
 }

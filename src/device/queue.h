@@ -35,7 +35,7 @@
     X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
     X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
     X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0)              /* see count.c */  \
-    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)                      \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)   /* y x g d      */ \
     X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
     X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0)                           \
     X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
@@ -249,9 +249,8 @@ typedef struct tct_block_ops {
     void (*multiply_pass)(const tct_block *B, const tct_op *op,
                           void (*range)(const tct_op *op, size_t from,
                                         size_t to, double *sums));
-    /* y += B g; if `dot` is not NULL, *dot += (x, B g). Ghost blocks only. */
-    void (*multiply_add)(const tct_block *B, const double *g, double *y,
-                         const double *x, double *dot);
+    /* MULTIPLY_ADD, the whole of it. Ghost blocks only. */
+    void (*multiply_add)(const tct_block *B, const tct_op *op);
     /* The same with values rounded to floats, where they are and through `q`.
      * OPTIONAL.  Errors UNSUPPORTED (not of this block), NO_MEMORY, DEVICE. */
     tacit_status (*rounded)(const tct_block *B, tacit_queue *q,
@@ -787,5 +786,11 @@ void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
 /* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B g) */
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot);
+/* What relax or smooth lacks behind a product without these ghosts: for both
+ * are linear in it, y -= alpha d (B g) of their vectors `v`; `out` NULL, or
+ * *out += what that makes of their sum */
+void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
+                         const double *alpha, const double *const *v,
+                         double *out);
 
 #endif

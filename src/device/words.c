@@ -271,3 +271,17 @@ void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                           .v = {y, in(x), e->ghost + column * e->ghosts},
                           .out = dot});
 }
+
+void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
+                         const double *alpha, const double *const *v,
+                         double *out)
+{
+    const double *d = v[0], *b = v[2], *y = v[4];
+    q_submit(q, &(tct_op){.code = TCT_MULTIPLY_ADD,
+                          .n = (size_t)B->rows,
+                          .block = B,
+                          .exchange = e,
+                          .alpha = alpha,
+                          .v = {in(y), in(b), e->ghost, in(d)},
+                          .out = out});
+}

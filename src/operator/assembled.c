@@ -33,8 +33,12 @@ bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
                         const double *alpha, const double *beta,
                         const double *const *v, double *out)
 {
-    if (A->plan || !local->takes_pass) return false; /* ghosts come last */
+    tct_exchange *e = A->plan ? &A->plan->base : NULL;
+    if (!local->takes_pass || (e && q->systems.count > 1)) return false;
+    if (e) q_exchange_begin(q, e, tct_single(x));
     q_multiply_pass(q, local, x, pass, alpha, beta, v, out);
+    if (e) q_exchange_end(q, e, 1);
+    if (A->ghost) q_multiply_add_pass(q, A->ghost_there, e, alpha, v, out);
     return true;
 }
 

@@ -117,7 +117,8 @@ void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
                 const double *r, double *s, double *out);
 /* t = A x, and a pass of one sum, of whose vectors `v` t is v[1] [n + 1], scratch:
  * where it can the product has the pass behind it, and t stays as it was. The
- * pass must not write x; `out` NULL, of one system alone: the sum is not wanted. */
+ * pass, relax or smooth, must not write x; `out` NULL, of one system alone: the sum
+ * is not wanted. */
 void apply_pass(const tacit_operator *A, tacit_queue *q, const double *x,
                 tct_pass pass, const double *alpha, const double *beta,
                 const double *const *v, double *out);

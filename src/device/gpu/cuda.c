@@ -295,7 +295,7 @@ static void launch(tacit_queue *q)
     case TCT_MULTIPLY_DOT: B->gpu->multiply(B, &L, v[0], v[1]); break;
     case TCT_MULTIPLY_DOTS: multiply_dots(B, &L, op); break;
     case TCT_MULTIPLY_PASS: B->gpu->multiply_pass(B, &L, op); break;
-    case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, v[2], v[0], v[1]); break;
+    case TCT_MULTIPLY_ADD: B->gpu->multiply_add(B, &L, op); break;
     case TCT_PACK: tct_gpu_pack(op, v[0], &L); break;
     case TCT_UNPACK: tct_gpu_unpack(op, v[0], &L); break;
     case TCT_GRAM:

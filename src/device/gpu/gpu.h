@@ -96,10 +96,10 @@ typedef struct tct_gpu_block_ops {
      * the tail at the end. */
     void (*multiply_pass)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const tct_op *op);
-    /* y += B g; with L->out, *out += (x, B g); the tail at the end. Only of
-     * ghost blocks, which have no other product. */
+    /* MULTIPLY_ADD; with L->out, its sum; the tail at the end. Only of ghost
+     * blocks, which have no other product. */
     void (*multiply_add)(const tct_gpu_block *B, const tct_gpu_launch *L,
-                         const double *g, double *y, const double *x);
+                         const tct_op *op);
 } tct_gpu_block_ops;
 struct tct_gpu_block {
     tct_block base;

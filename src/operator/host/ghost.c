@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/ghost.c - the block of columns that other ranks own: compressed
  * rows, only those that have any. A product with it is added to the local
- * one, and its share of (x, A x) to the local share: the dot is linear. */
+ * one, and its share of a sum to the local share: both are linear in it. */
 #include "operator/host/ghost.h"
 #include "operator/pattern/split.h"
 #include <string.h>
@@ -12,19 +12,22 @@ static const tct_ghost_block *ghost_of(const tct_block *B)
 }
 
 /* The surface of a part is small: one thread. */
-static void ghost_multiply_add(const tct_block *block, const double *g,
-                               double *y, const double *x, double *dot)
+static void ghost_multiply_add(const tct_block *block, const tct_op *op)
 {
     const tct_ghost_block *B = ghost_of(block);
+    double *y = op->v[0];
+    const double *x = op->v[1], *g = op->v[2], *d = op->v[3];
+    const double a = op->alpha ? -*op->alpha : 1.0;
     double total = 0.0;
     for (int64_t i = 0; i < B->rows; i++) {
         double sum = 0.0;
         for (int64_t k = B->ptr[i]; k < B->ptr[i + 1]; k++)
             sum += B->val[k] * g[B->col[k]];
+        if (d) sum *= a * d[B->row[i]];
         y[B->row[i]] += sum;
-        if (dot) total += x[B->row[i]] * sum;
+        if (op->out) total += x[B->row[i]] * sum;
     }
-    if (dot) *dot += total;
+    if (op->out) *op->out += total;
 }
 
 static void ghost_destroy(tct_block *block)
