@@ -293,11 +293,23 @@ static void floats_change_little(void **state)
     }
 }
 
-/* In `sell` the steps of a smoother stand behind products of one rank, in `csr`
- * they are passes of their own: the same bits. */
+/* As far apart as rounding makes them. */
+static bool near(const double *a, const double *b, size_t n)
+{
+    double most = 0.0, apart = 0.0;
+    for (size_t i = 0; i < n; i++) {
+        most = fmax(most, fabs(a[i]));
+        apart = fmax(apart, fabs(a[i] - b[i]));
+    }
+    return apart <= 1e-12 * most;
+}
+
+/* In `sell` the steps of a smoother stand behind products, in `csr` they are
+ * passes of their own: the same bits, but for rows that have ghosts. */
 static void steps_behind_products_change_no_bit(void **state)
 {
     (void)state;
+    const bool alone = tacit_world_size(test_world()) == 1;
     static const char *const smoothers[] = {"chebyshev", "jacobi"};
     for (int k = 0; k < 6; k++) {
         tacit_precond_options o = options_of("v", smoothers[k / 3], k % 3 + 1);
@@ -309,7 +321,8 @@ static void steps_behind_products_change_no_bit(void **state)
                         f ? "sell@none" : "csr@none", &o);
             double *u = random_vector(a.p.n, 7);
             images[f] = image_of(a.M, a.p.q, a.p.n, u);
-            if (f && !same_bits(images[0], images[1], a.p.n))
+            if (f && !(alone ? same_bits(images[0], images[1], a.p.n)
+                             : near(images[0], images[1], a.p.n)))
                 fail_msg("%s(%d)", o.smoother, o.degree);
             free(u);
             close_amg(&a);
@@ -344,8 +357,7 @@ static void check_behind(const amg *a, tct_pass pass, bool behind)
     q_get(q, 1, v[1] + n, &sums[1]);
     double *plain = host_copy(q, n, v[4]);
     assert_int_equal(same_bits(left, t, n), behind);
-    if (alone || !behind) assert_true(same_bits(plain, y, n));
-    for (size_t i = 0; i < n; i++) assert_true(fabs(plain[i] - y[i]) <= 1e-13);
+    assert_true(alone || !behind ? same_bits(plain, y, n) : near(plain, y, n));
     assert_true(fabs(sums[0] - sums[1]) <= 1e-12 * (double)n);
     double *const all[] = {old, t, y, left, plain};
     for (int k = 0; k < 5; k++) free(all[k]);
