@@ -68,6 +68,7 @@ WORD(w_axpy_one, q_axpy(q, n, -1, NULL, v[0], v[1]))
 WORD(w_aypx, q_aypx(q, n, +1, beta, v[0], v[2]))
 WORD(w_aypx_less, q_aypx(q, n, -1, alpha, v[0], v[2]))
 WORD(w_aypx_one, q_aypx(q, n, -1, NULL, v[0], v[4]))
+WORD(w_axpby, q_pass(q, axpby, n, (alpha, beta), (v[0], v[2], v[5]), NULL))
 WORD(w_dot, q_dot(q, n, v[0], v[2], &c[C_DELTA]))
 WORD(w_dot_self, q_dot(q, n, v[3], v[3], &c[C_RS]))
 WORD(w_norm, q_norm(q, n, v[6], &c[C_RR]))
@@ -133,6 +134,7 @@ static const struct {
     {"aypx", w_aypx},
     {"aypx, minus", w_aypx_less},
     {"aypx, alpha 1", w_aypx_one},
+    {"axpby", w_axpby},
     {"dot", w_dot},
     {"dot with itself", w_dot_self},
     {"norm", w_norm},

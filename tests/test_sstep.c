@@ -245,7 +245,10 @@ static void blocks_wait_for_the_cpu(void **state)
     double sums[TCT_SSTEP_SUMS] = {[SUM_RR] = 4.0}, c[TCT_SCALARS] = {0};
     tct_blocks B = {.most = 8, .s = 3, .limit = 100, .taken = 5, .bound = 1};
     tct_blocks_desk d = {.s = 0};
+    B.since = 7;
+    B.shrunk = TCT_BLOCKS_SHRUNK;
     tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);
+    assert_int_equal(B.since, 12);
     assert_true(c[C_BAD] == BAD_PAUSE && c[C_BAD_VALUE] == PAUSE_SHAPE);
     assert_true(c[C_HELD] == 1.0 && c[C_UPDATES] == 5.0 && c[C_RR] == 4.0);
     sums[SUM_RR] = NAN;

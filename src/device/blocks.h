@@ -54,7 +54,9 @@ typedef struct tct_blocks {
     int n;       /* columns of P that are directions; the others are 0        */
     int again;   /* blocks so far that were conjugate to nothing before       */
     int alone;   /* blocks of one, with r lost, in a row                      */
-    int grown;   /* blocks in a row after which more vectors could have come  */
+    int grown;   /* blocks in a row after which more vectors could have come, */
+    int shrunk;  /* ... or no more than half as many will be used             */
+    int since;   /* iterations since r was formed anew                        */
     int drifted; /* r is formed anew no more: what it changes is not small */
     double renew; /* 1, or 0: leave r as it is                              */
     double alpha[TCT_SSTEP_MOST];
@@ -371,6 +373,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
         B->taken = taken;
         B->n = kept;
         B->grown = D->next > formed ? B->grown + 1 : 0;
+        B->shrunk = 2 * D->next <= formed ? B->shrunk + 1 : 0;
         if (!B->moments) B->s = D->next;
     }
 }
@@ -381,7 +384,8 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 enum {
     TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
     TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same */
-    TCT_BLOCKS_GROWN = 2  /* ... that could have been longer            */
+    TCT_BLOCKS_GROWN = 2, /* ... that could have been longer, ...       */
+    TCT_BLOCKS_SHRUNK = 2 /* ... or half as long                        */
 };
 
 TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
@@ -392,12 +396,12 @@ TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
     return 0;
 }
 
-/* Would blocks of another length be better? Longer ones only when there were some
- * that could have been. */
+/* Would blocks of another length be better? Only when there were some that could
+ * have been: behind r formed anew there is a short one. */
 TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
 {
     if (!B->bound) return 0;
-    return 2 * B->s <= formed ||
+    return B->shrunk >= TCT_BLOCKS_SHRUNK ||
            (B->grown >= TCT_BLOCKS_GROWN && formed < B->most);
 }
 
@@ -412,6 +416,7 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, double *sums, double *c)
         return 0;
     }
     c[C_UPDATES] += B->taken;
+    B->since = drift > 0.0 ? 0 : B->since + B->taken;
     B->taken = 0;
     c[C_RR] = rr;
     sums[SUM_DRIFT] = 0.0;

@@ -23,6 +23,7 @@
     X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                              \
     X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
     X(aypx, "aypx", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
+    X(axpby, "axpby", 3, 0x3, 0x4, 0, 0, 0, 0, 2)                              \
     X(dot, "dot", 2, 0x3, 0x0, 1, 0, 1, 0, 0)                                  \
     X(norm, "norm", 1, 0x1, 0x0, 1, 0, 0, 1, 0)                                \
     X(dots, "two dots", 2, 0x3, 0x0, 2, 0, 1, 1, 0)                            \
@@ -105,6 +106,10 @@ TCT_BODY(axpy) /* x y */
 TCT_BODY(aypx) /* x y */
 {
     v[1] = muladd(a, v[1], v[0]);
+}
+TCT_BODY(axpby) /* x y z */
+{
+    v[2] = muladd(a, v[0], b * v[1]);
 }
 TCT_BODY(dot) /* x y */
 {

@@ -100,7 +100,7 @@ static void start_gram(const tct_op *op, const tct_gpu_launch *L)
 {
     const int k = op->x.columns, m = op->y.columns, entries = k * m;
     const int each = tiles_of(k, TILE) * tiles_of(m, TILE);
-    int64_t most = (int64_t)L->sms * PER_SM;
+    int64_t most = tiles_of(L->sms * PER_SM, each);
     const int64_t room = (int64_t)TCT_BLOCKS_MOST * TCT_OP_SUMS / entries;
     if (most > room) most = room;
     const int stretches = tct_grid((int64_t)op->n, STRETCH, most);

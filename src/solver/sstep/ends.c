@@ -156,8 +156,8 @@ void tct_sstep_go_on(tct_run *R)
         if (2 * B->s <= S->s) B->s = S->s / 2 + 1;
     }
     while (B->bound && 2 * B->s <= S->s) S->s /= 2;
-    B->grown = 0;
-    if (!S->prompt) S->since = TCT_SSTEP_RENEW; /* not known: now */
+    B->grown = B->shrunk = 0;
+    if (!S->prompt) S->since = B->since; /* more were enqueued */
     tct_sstep_write(R);
     q_put(R->q, 3, none, &R->c[C_BAD]);
     tct_sstep_length(R, reason == PAUSE_TWICE);

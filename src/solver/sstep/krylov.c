@@ -17,9 +17,7 @@ static void next_vector(tct_run *R, int j, const double *t, const double *y,
                    (const double *const[]){t, y, y_old, y_new}, NULL);
         return;
     }
-    q_fill(q, R->n, 0.0, y_new);
-    q_axpy(q, R->n, +1, one_over_sigma, t, y_new);
-    if (S->basis != BASIS_MONOMIAL) q_axpy(q, R->n, +1, shift, y, y_new);
+    q_pass(q, axpby, R->n, (one_over_sigma, shift), (t, y, y_new), NULL);
 }
 
 void tct_sstep_form(tct_run *R, int s)
