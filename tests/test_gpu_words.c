@@ -68,6 +68,7 @@ WORD(w_axpy_one, q_axpy(q, n, -1, NULL, v[0], v[1]))
 WORD(w_aypx, q_aypx(q, n, +1, beta, v[0], v[2]))
 WORD(w_aypx_less, q_aypx(q, n, -1, alpha, v[0], v[2]))
 WORD(w_aypx_one, q_aypx(q, n, -1, NULL, v[0], v[4]))
+WORD(w_copies, q_pass(q, copies, n, (NULL, NULL), (v[1], v[3], v[4]), NULL))
 WORD(w_axpby, q_pass(q, axpby, n, (alpha, beta), (v[0], v[2], v[5]), NULL))
 WORD(w_dot, q_dot(q, n, v[0], v[2], &c[C_DELTA]))
 WORD(w_dot_self, q_dot(q, n, v[3], v[3], &c[C_RS]))
@@ -126,6 +127,7 @@ static const struct {
 } words[] = {
     {"fill", w_fill},
     {"copy", w_copy},
+    {"two copies", w_copies},
     {"scale", w_scale},
     {"dots", w_dots},
     {"axpy", w_axpy},

@@ -42,6 +42,7 @@ typedef struct tct_blocks {
     /* as the CPU wants it */
     int most;     /* vectors of a block, at most                            */
     int moments;  /* as in [CG89]: all comes from the moments of r          */
+    int plain;    /* there is no M: (r, r) is in the Gram matrix            */
     int bound;    /* what is enqueued has its length: stop where another one
                      would be better                                        */
     int s;        /* vectors of the next block, at most                     */
@@ -409,6 +410,8 @@ TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
  * `formed` vectors, of how many of them? By one thread. */
 TCT_BOTH int blocks_enter(tct_blocks *B, int formed, double *sums, double *c)
 {
+    if (B->plain && formed > 0) /* z_0 is r */
+        sums[SUM_RR] = sums[SUM_GRAM + formed * (B->most + formed) + B->most];
     const double rr = sums[SUM_RR], drift = sums[SUM_DRIFT];
     B->renew = 0.0;
     if (c[C_BAD] != 0.0 || c[C_HELD] != 0.0) {

@@ -19,6 +19,7 @@
 #define TCT_PASSES(X)                                                          \
     X(fill, "fill", 1, 0x0, 0x1, 0, 0, 0, 0, 0)                                \
     X(copy, "copy", 2, 0x1, 0x2, 0, 0, 0, 0, 0)                                \
+    X(copies, "two copies", 3, 0x1, 0x6, 0, 0, 0, 0, 0)                        \
     X(swap, "swap", 2, 0x3, 0x3, 0, 0, 0, 0, 0)                                \
     X(scale, "scale", 1, 0x1, 0x1, 0, 0, 0, 0, 0)                              \
     X(axpy, "axpy", 2, 0x3, 0x2, 0, 0, 0, 0, 1)                                \
@@ -88,6 +89,10 @@ TCT_BODY(fill) /* y */
 TCT_BODY(copy) /* x y */
 {
     v[1] = v[0];
+}
+TCT_BODY(copies) /* x y z */
+{
+    v[1] = v[2] = v[0];
 }
 TCT_BODY(swap) /* x y */
 {

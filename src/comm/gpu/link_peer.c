@@ -21,6 +21,7 @@ typedef struct { /* of a queue */
     tct_peer_common common;
     tct_peer_window gang_slots;
     tct_gang_peers gang, *gang_there; /* the same on the device */
+    gpu_stream apart; /* what is sent waits for nothing that follows it */
 } peer;
 
 typedef struct { /* of a plan */
@@ -28,6 +29,7 @@ typedef struct { /* of a plan */
     tct_peer_plan plan;
     tct_peer_end *end; /* of the plan, on the host */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
+    gpu_event ready, sent;
 } peer_plan;
 
 enum { SLOT = sizeof(tct_numbered) };
@@ -127,6 +129,17 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     return TACIT_OK;
 }
 
+/* Its kernels come first, where those beside them would fill the GPU. Collective. */
+static tacit_status open_stream(tacit_queue *q, peer *p)
+{
+    int least = 0, first = 0;
+    gpu_error error = gpu_stream_ranks(&least, &first);
+    if (error == GPU_OK)
+        error =
+            gpu_stream_create_ranked(&p->apart, GPU_STREAM_NON_BLOCKING, first);
+    return tct_agree(q->world, tct_gpu_status(error, "a stream"));
+}
+
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
@@ -142,6 +155,7 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
                   tct_gpu_upload(&none, sizeof none, &p->common.state)));
     TRY(open_slots(q, p));
     if (!p->calls) TRY(open_gangs(q, p));
+    TRY(open_stream(q, p));
     return agree_on_nodes(q);
 }
 
@@ -163,6 +177,7 @@ static void peer_close(tacit_queue *q)
     tct_gpu_release(p->common.state);
     tct_gpu_release(p->gang.number);
     tct_gpu_release(p->gang_there);
+    if (p->apart) (void)gpu_stream_destroy(p->apart);
     tct_windows_close(&p->windows);
     tct_free(p);
 }
@@ -340,6 +355,12 @@ static tacit_status peer_plan_open(tct_plan *plan)
         peer_of(q)->windows,
         (size_t)(peer_of(q)->calls ? sent_at(plan, 2) : box_at(plan, 2)),
         &p->window));
+    gpu_event *const event[] = {&p->ready, &p->sent};
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < 2 && status >= 0; i++)
+        status = tct_gpu_status(
+            gpu_event_create_with(event[i], GPU_EVENT_NO_TIMING), "an event");
+    TRY(tct_agree(q->world, status));
     return connect(plan, p);
 }
 
@@ -352,6 +373,8 @@ static void peer_plan_close(tct_plan *plan)
     tct_gpu_release((void *)(uintptr_t)p->plan.end);
     tct_gpu_release(p->plan.number);
     tct_gpu_release(p->tickets);
+    if (p->ready) (void)gpu_event_destroy(p->ready);
+    if (p->sent) (void)gpu_event_destroy(p->sent);
     TCT_FREE(p->end, p);
 }
 
@@ -379,6 +402,35 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
     q->device->run(q, op);
 }
 
+/* What is sent is sent beside what follows, until the end: where this is recorded,
+ * or takes longer than the CPU does to say so. */
+static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
+{
+    enum { MANY = 4096 };
+    return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
+}
+
+static gpu_error exchange(tacit_queue *q, const tct_peer_kernels *K,
+                          const tct_op *op, const tct_gpu_launch *L)
+{
+    const peer *p = peer_of(q);
+    const tct_plan *plan = tct_plan_of(op);
+    const peer_plan *own = *tct_plan_state(plan);
+    const bool begins = op->code == TCT_EXCHANGE_BEGIN;
+    const bool apart = goes_apart(q, plan);
+    tct_gpu_launch launch = *L;
+    if (apart && begins) {
+        launch.stream = p->apart;
+        (void)gpu_event_record(own->ready, L->stream);
+        (void)gpu_stream_wait_event(p->apart, own->ready, 0);
+    } else if (apart) {
+        (void)gpu_stream_wait_event(L->stream, own->sent, 0);
+    }
+    const gpu_error error = K->exchange(&p->common, &own->plan, op, &launch);
+    if (apart && begins) (void)gpu_event_record(own->sent, p->apart);
+    return error;
+}
+
 static void peer_launch(tacit_queue *q, const tct_op *op,
                         const tct_gpu_launch *L)
 {
@@ -389,8 +441,7 @@ static void peer_launch(tacit_queue *q, const tct_op *op,
     if (op->code == TCT_SUM_END) {
         error = K->sum(&p->common, op, tct_gpu_flags(q), L);
     } else {
-        const peer_plan *plan = *tct_plan_state(tct_plan_of(op));
-        error = K->exchange(&p->common, &plan->plan, op, L);
+        error = exchange(q, K, op, L);
     }
     (void)tct_gpu_ok(q, error, tct_op_info_of(op)->text);
 }

@@ -102,6 +102,7 @@ static void begin_blocks(tct_run *R)
     tct_blocks *B = &S->host;
     B->limit = (double)(R->most - R->k);
     B->bound = !S->prompt && !R->take_blocks;
+    B->plain = !R->M && !R->take_blocks && !B->moments;
     B->sigma = S->edge;
     for (S->s = S->most; B->bound && 2 * B->s <= S->s;) S->s /= 2;
     write_terms(S);

@@ -27,8 +27,10 @@ void tct_sstep_form(tct_run *R, int s)
     const tct_panel Y = tct_columns(&S->QY, S->most, s + 1);
     double *const vectors[] = {R->z, R->y[0], R->y[1]};
     double *y_old = NULL, *y = R->v[V_R];
-    q_copy(R->q, R->n, y, tct_column(&Y, s));
-    if (!R->M) q_copy(R->q, R->n, y, tct_column(&Z, 0));
+    if (R->M) q_copy(R->q, R->n, y, tct_column(&Y, s));
+    else
+        q_pass(R->q, copies, R->n, (NULL, NULL),
+               (y, tct_column(&Z, 0), tct_column(&Y, s)), NULL);
     for (int j = 0;; j++) {
         double *z = tct_column(&Z, j), *t = tct_column(&Y, j);
         if (R->M) apply(R->M, R->q, y, z);
