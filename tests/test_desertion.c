@@ -182,6 +182,40 @@ static void the_lost_are_named_in_triangular_solves(void **state)
     }
 }
 
+/* Reductions of the set-up plane have a limit where a world has patience; of
+ * processes it is known who has not come. */
+static void the_lost_are_missed_where_all_meet(void **state)
+{
+    (void)state;
+    const int lost = tacit_world_size(test_world()) - 1;
+    if (test_threads_ > 0 || lost == 0) return;
+    const bool late = tacit_world_rank(test_world()) == lost;
+    tacit_world *w = NULL;
+    char name[64], said[96];
+    double sum = 1.0;
+    OK(tacit_world_split(test_world(), 0, &w));
+    w->patience = 30.0;
+    OK(tct_reduce_f64(w, TCT_SUM, 1, &sum));
+    assert_true(sum == lost + 1);
+    if (!late) w->patience = PATIENCE;
+    else usleep((useconds_t)(1e6 * SILENCE));
+    const double start = tct_seconds();
+    if (late) {
+        OK(tct_reduce_f64(w, TCT_SUM, 1, &sum)); /* nobody takes it back */
+    } else {
+        EXPECT(TACIT_COMM, tct_reduce_f64(w, TCT_SUM, 1, &sum));
+        assert_true(tct_seconds() - start < SILENCE - 0.5);
+        snprintf(said, sizeof said, "%s", tacit_error_message());
+        snprintf(name, sizeof name, "rank %d has not answered", lost);
+        assert_true(strstr(said, name) ||
+                    (strcmp(w->ops->name, "mpi") == 0 &&
+                     strstr(said, "another rank has not answered")));
+        expect_no_world(w, said);
+    }
+    OK(tct_agree(test_world(), TACIT_OK));
+    tacit_world_destroy(&w);
+}
+
 /* A rank that comes late, but in time, is no loss. */
 static void who_is_late_is_waited_for(void **state)
 {
@@ -222,6 +256,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(patience_is_from_the_environment),
         cmocka_unit_test(who_is_late_is_waited_for),
+        cmocka_unit_test(the_lost_are_missed_where_all_meet),
         cmocka_unit_test(the_lost_are_named_in_shared_memory),
         cmocka_unit_test(the_lost_are_named_through_mpi),
         cmocka_unit_test(the_lost_are_named_in_triangular_solves),

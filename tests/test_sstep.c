@@ -246,7 +246,8 @@ static void blocks_wait_for_the_cpu(void **state)
     tct_blocks B = {.most = 8, .s = 3, .limit = 100, .taken = 5, .bound = 1};
     tct_blocks_desk d = {.s = 0};
     B.since = 7;
-    B.shrunk = TCT_BLOCKS_SHRUNK - 1; /* behind r formed anew: it may be alone */
+    B.shrunk =
+        TCT_BLOCKS_SHRUNK - 1; /* behind r formed anew: it may be alone */
     assert_false(blocks_are_unfit(&B, 8));
     B.shrunk++;
     tct_blocks_run(BLOCKS_DECIDE, &B, 8, sums, c, &d);

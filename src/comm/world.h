@@ -52,6 +52,9 @@ struct tacit_world {
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
     tct_desertion desertion; /* a queue has noted it */
+    double patience; /* how long reductions wait for a rank; 0: for ever, as
+                        long as there is no solve under way, or its messages
+                        have waits enough */
 };
 
 /* The reduction of two. */

@@ -16,15 +16,33 @@ tacit_status tct_mpi_check(int code, const char *what)
 
 /* --- set-up plane --------------------------------------------------------- */
 
+/* For w->patience. */
+static tacit_status await(tacit_world *w, MPI_Request *request)
+{
+    tct_patience patience = {.limit = w->patience};
+    for (int there = 0; !there;) {
+        MPI_TRY(MPI_Test(request, &there, MPI_STATUS_IGNORE));
+        if (there || !tct_is_over(&patience)) continue;
+        tct_desert(&w->desertion, -1, w->patience);
+        return tct_complete(w);
+    }
+    return TACIT_OK;
+}
+
 static tacit_status mpi_reduce(tacit_world *w, tct_type type, tct_reduction op,
                                size_t count, void *data)
 {
     static const MPI_Op operations[] = {MPI_SUM, MPI_MIN, MPI_MAX};
-    return tct_mpi_check(
-        MPI_Allreduce(MPI_IN_PLACE, data, (int)count,
-                      type == TCT_I64 ? MPI_INT64_T : MPI_DOUBLE,
-                      operations[op], tct_mpi_of(w)->comm),
-        "MPI_Allreduce");
+    const MPI_Datatype number = type == TCT_I64 ? MPI_INT64_T : MPI_DOUBLE;
+    const MPI_Comm comm = tct_mpi_of(w)->comm;
+    MPI_Request request;
+    if (w->patience <= 0.0)
+        return tct_mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, (int)count,
+                                           number, operations[op], comm),
+                             "MPI_Allreduce");
+    MPI_TRY(MPI_Iallreduce(MPI_IN_PLACE, data, (int)count, number,
+                           operations[op], comm, &request));
+    return await(w, &request);
 }
 
 static tacit_status mpi_bcast(tacit_world *w, int root, size_t bytes,

@@ -30,6 +30,7 @@ enum {
 typedef struct { /* where all meet: in the piece of the first rank */
     _Alignas(LINE) atomic_int here;
     _Alignas(LINE) atomic_uint meetings;
+    _Alignas(LINE) atomic_uint came; /* each rank in its own: to so many */
 } door;
 
 enum { PIECE = PAGE + 2 * HALF }; /* a rank's: a door, a window */
@@ -39,6 +40,7 @@ _Static_assert(TCT_PROCESSES_MOST * sizeof(int64_t) <= HALF,
 
 typedef struct {
     int number; /* among all that were started */
+    door *door;
     char *window;
     int64_t first; /* of what it sends to all: where this rank's part begins */
 } member;
@@ -46,7 +48,6 @@ typedef struct {
 typedef struct {
     tct_muster *muster;
     tct_shared *memory; /* a part's own; of all it is there to the end */
-    door *door;
     unsigned turn;
     member of[]; /* [size] */
 } crew;
@@ -117,13 +118,23 @@ static void nap(int looks)
                   NULL);
 }
 
+/* The first that has not come to the meeting where this rank is. */
+static int find_missing(const tacit_world *w)
+{
+    const crew *c = crew_of(w);
+    int r = 0;
+    while (r < w->size && atomic_load(&c->of[r].door->came) >= c->turn) r++;
+    return r < w->size ? r : -1;
+}
+
 static tacit_status meet(tacit_world *w)
 {
     enum { MOST = 5000 };
     crew *c = crew_of(w);
-    door *d = c->door;
+    door *d = c->of[0].door;
+    tct_patience patience = {.limit = w->patience};
     const unsigned meeting = atomic_load(&d->meetings);
-    c->turn++;
+    atomic_store(&c->of[w->rank].door->came, ++c->turn);
     if (atomic_fetch_add(&d->here, 1) + 1 == w->size) {
         atomic_store(&d->here, 0);
         atomic_fetch_add(&d->meetings, 1);
@@ -132,6 +143,10 @@ static tacit_status meet(tacit_world *w)
         const int ended = n > LOOKS ? find_ended(w, false) : -1;
         if (ended >= 0 && atomic_load(&d->meetings) == meeting) {
             note_ended(w, ended);
+            return tct_complete(w);
+        }
+        if (tct_is_over(&patience)) {
+            tct_desert(&w->desertion, find_missing(w), w->patience);
             return tct_complete(w);
         }
         nap(n);
@@ -301,8 +316,9 @@ static crew *crew_new(tct_muster *muster, int size)
 
 static void add_member(crew *c, int rank, int number, char *piece)
 {
-    if (rank == 0) c->door = (door *)(void *)piece;
-    c->of[rank] = (member){.number = number, .window = piece + PAGE};
+    c->of[rank] = (member){.number = number,
+                           .door = (door *)(void *)piece,
+                           .window = piece + PAGE};
 }
 
 /* Takes `c`, also where it fails. */
