@@ -246,6 +246,13 @@ static tacit_status build(const tacit_queue *who, const char *spec,
     return status;
 }
 
+/* Where the CPU starts all messages of a solve their limits are enough. */
+static tacit_status agree_on_patience(tacit_queue *q)
+{
+    q->patience = q->device->replay ? q->peer_seconds : 0.0;
+    return tct_reduce_f64(q->world, TCT_MIN, 1, &q->patience);
+}
+
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
                             void *const *stream, tacit_queue **out)
 {
@@ -263,6 +270,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
         .stream = stream ? *stream : NULL,
         .threads = threads > 0 ? threads : default_threads(world)};
     tacit_status status = tct_agree(world, build(&who, spec, at, &q));
+    if (status >= 0) status = agree_on_patience(q);
     if (status >= 0) status = open_links(q, at ? at + 1 : "auto");
     status = tct_agree(world, status);
     if (status < 0) tacit_queue_destroy(&q);

@@ -5,10 +5,12 @@
 #include "comm/world.h"
 #include <mpi.h>
 
+enum { TCT_MPI_FEW = 8 };
 typedef struct tct_mpi {
-    MPI_Comm comm; /* set-up plane and sums */
-    MPI_Comm halo; /* exchanges             */
-    int plans;     /* opened so far         */
+    MPI_Comm comm;           /* set-up plane and sums */
+    MPI_Comm halo;           /* exchanges             */
+    int plans;               /* opened so far         */
+    double few[TCT_MPI_FEW]; /* of a reduction that has a limit */
 } tct_mpi;
 
 static inline tct_mpi *tct_mpi_of(const tacit_world *w)

@@ -52,9 +52,8 @@ struct tacit_world {
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
     tct_desertion desertion; /* a queue has noted it */
-    double patience; /* how long reductions wait for a rank; 0: for ever, as
-                        long as there is no solve under way, or its messages
-                        have waits enough */
+    double patience; /* how long reductions of a few numbers wait for a rank;
+                        0: for ever. The same on all ranks, or all 0 */
 };
 
 /* The reduction of two. */
@@ -107,6 +106,15 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
 {
     TRY(tct_complete(w));
     return w->ops->alltoallv(w, send_bytes, send, recv_bytes, recv);
+}
+
+/* A GPU does most of a solve without the CPU, so it is where ranks meet between two
+ * kernels that one which was stopped is missed. From here on; what was before. */
+static inline double tct_be_patient(tacit_world *w, double seconds)
+{
+    const double before = w->patience;
+    w->patience = seconds;
+    return before;
 }
 
 /* Agree on the worst status: every rank returns the same, and on an error

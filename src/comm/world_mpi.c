@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world_mpi.c - the processes of an MPI communicator: set-up plane. */
 #include "comm/mpi.h"
+#include <string.h>
 #include <tacit/mpi.h>
 
 #define CHUNK ((int64_t)1 << 30) /* bytes per message of the set-up plane */
@@ -16,16 +17,24 @@ tacit_status tct_mpi_check(int code, const char *what)
 
 /* --- set-up plane --------------------------------------------------------- */
 
-/* For w->patience. */
-static tacit_status await(tacit_world *w, MPI_Request *request)
+/* With w->patience. MPI may come to write the numbers when nobody waits for them
+ * any more, so they are in what is left then (mpi_destroy). */
+static tacit_status reduce_soon(tacit_world *w, MPI_Datatype type, MPI_Op op,
+                                size_t count, void *data)
 {
+    tct_mpi *s = tct_mpi_of(w);
     tct_patience patience = {.limit = w->patience};
+    MPI_Request request;
+    memcpy(s->few, data, count * sizeof *s->few);
+    MPI_TRY(MPI_Iallreduce(MPI_IN_PLACE, s->few, (int)count, type, op, s->comm,
+                           &request));
     for (int there = 0; !there;) {
-        MPI_TRY(MPI_Test(request, &there, MPI_STATUS_IGNORE));
+        MPI_TRY(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
         if (there || !tct_is_over(&patience)) continue;
         tct_desert(&w->desertion, -1, w->patience);
         return tct_complete(w);
     }
+    memcpy(data, s->few, count * sizeof *s->few);
     return TACIT_OK;
 }
 
@@ -34,15 +43,11 @@ static tacit_status mpi_reduce(tacit_world *w, tct_type type, tct_reduction op,
 {
     static const MPI_Op operations[] = {MPI_SUM, MPI_MIN, MPI_MAX};
     const MPI_Datatype number = type == TCT_I64 ? MPI_INT64_T : MPI_DOUBLE;
-    const MPI_Comm comm = tct_mpi_of(w)->comm;
-    MPI_Request request;
-    if (w->patience <= 0.0)
-        return tct_mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, (int)count,
-                                           number, operations[op], comm),
-                             "MPI_Allreduce");
-    MPI_TRY(MPI_Iallreduce(MPI_IN_PLACE, data, (int)count, number,
-                           operations[op], comm, &request));
-    return await(w, &request);
+    if (w->patience > 0.0 && count <= TCT_MPI_FEW)
+        return reduce_soon(w, number, operations[op], count, data);
+    return tct_mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, (int)count, number,
+                                       operations[op], tct_mpi_of(w)->comm),
+                         "MPI_Allreduce");
 }
 
 static tacit_status mpi_bcast(tacit_world *w, int root, size_t bytes,

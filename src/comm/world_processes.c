@@ -145,8 +145,9 @@ static tacit_status meet(tacit_world *w)
             note_ended(w, ended);
             return tct_complete(w);
         }
-        if (tct_is_over(&patience)) {
-            tct_desert(&w->desertion, find_missing(w), w->patience);
+        const int missing = tct_is_over(&patience) ? find_missing(w) : -1;
+        if (missing >= 0) {
+            tct_desert(&w->desertion, missing, w->patience);
             return tct_complete(w);
         }
         nap(n);

@@ -374,7 +374,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
         B->taken = taken;
         B->n = kept;
         B->grown = D->next > formed ? B->grown + 1 : 0;
-        B->shrunk = 2 * D->next <= formed ? B->shrunk + 1 : 0;
+        B->shrunk = !B->moments && 2 * D->next <= formed ? B->shrunk + 1 : 0;
         if (!B->moments) B->s = D->next;
     }
 }
@@ -408,12 +408,14 @@ TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
 
 /* The look at (r, r), which counts the block before: is there one to be taken from
  * `formed` vectors, of how many of them? By one thread. */
-TCT_BOTH int blocks_enter(tct_blocks *B, int formed, double *sums, double *c)
+TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
+                          double *c)
 {
-    if (B->plain && formed > 0) /* z_0 is r */
+    if (B->plain && formed > 0 && !again) /* z_0 is r */
         sums[SUM_RR] = sums[SUM_GRAM + formed * (B->most + formed) + B->most];
     const double rr = sums[SUM_RR], drift = sums[SUM_DRIFT];
     B->renew = 0.0;
+    sums[SUM_DRIFT] = 0.0; /* also of r that was left as it is */
     if (c[C_BAD] != 0.0 || c[C_HELD] != 0.0) {
         c[C_HELD] = 1.0;
         return 0;
@@ -422,7 +424,6 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, double *sums, double *c)
     B->since = drift > 0.0 ? 0 : B->since + B->taken;
     B->taken = 0;
     c[C_RR] = rr;
-    sums[SUM_DRIFT] = 0.0;
     if (drift > TCT_BLOCKS_DRIFT * TCT_BLOCKS_DRIFT * rr) B->drifted = 1;
     if (!step_finite(rr)) return blocks_stop(c, BAD_RESIDUAL, rr);
     if (rr <= c[C_TARGET2] || rr < TCT_RR_LEAST) {
@@ -458,7 +459,7 @@ TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
 {
     TCT_ONE
     {
-        D->s = blocks_enter(B, formed, sums, c);
+        D->s = blocks_enter(B, formed, again, sums, c);
         D->n = B->n;
         D->cancelled = 0;
     }
@@ -502,7 +503,7 @@ TCT_BOTH void tct_blocks_run(tct_blocks_step step, tct_blocks *B, int formed,
                              double *sums, double *c, tct_blocks_desk *D)
 {
     switch ((int)step) {
-    case BLOCKS_LOOK: TCT_ONE(void) blocks_enter(B, 0, sums, c); break;
+    case BLOCKS_LOOK: TCT_ONE(void) blocks_enter(B, 0, 0, sums, c); break;
     case BLOCKS_CONJUGATE: blocks_conjugate(B, formed, sums, c); break;
     default: blocks_decide(B, formed, step == BLOCKS_DECIDE_AGAIN, sums, c, D);
     }

@@ -451,6 +451,8 @@ struct tacit_queue {
     tacit_world *world;
     tct_desertion *desertion; /* the world's                              */
     double peer_seconds;      /* another rank's longest silence; 0: no limit */
+    double patience; /* the same between kernels of a solve: the least of all
+                        ranks, 0 where a rank's device is no GPU             */
     const tct_link *link; /* messages go through links[via]                */
     int via;
     tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
@@ -786,11 +788,10 @@ void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
 /* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B g) */
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot);
-/* What relax or smooth lacks behind a product without these ghosts: for both
- * are linear in it, y -= alpha d (B g) of their vectors `v`; `out` NULL, or
- * *out += what that makes of their sum */
+/* What the pass `of`, relax or smooth, lacks behind a product without these
+ * ghosts: both are linear in it, so y -= alpha d (B g) of its vectors, and *out +=
+ * what that makes of their sum, if it is not NULL */
 void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
-                         const double *alpha, const double *const *v,
-                         double *out);
+                         int column, const tct_op *of);
 
 #endif

@@ -273,15 +273,14 @@ void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
 }
 
 void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
-                         const double *alpha, const double *const *v,
-                         double *out)
+                         int column, const tct_op *of)
 {
-    const double *d = v[0], *b = v[2], *y = v[4];
     q_submit(q, &(tct_op){.code = TCT_MULTIPLY_ADD,
                           .n = (size_t)B->rows,
                           .block = B,
                           .exchange = e,
-                          .alpha = alpha,
-                          .v = {in(y), in(b), e->ghost, in(d)},
-                          .out = out});
+                          .alpha = of->alpha,
+                          .v = {of->v[4], of->v[2],
+                                e->ghost + column * e->ghosts, of->v[0]},
+                          .out = of->out});
 }

@@ -28,17 +28,48 @@ void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
     q_dots(q, (size_t)A->base.n, r, s, out + 1);
 }
 
+/* The pass `all` of systems [first, first + count), with one exchange. */
+static void pass_systems(const tct_assembled *A, const tct_block *local,
+                         tacit_queue *q, const tct_op *all, int first,
+                         int count)
+{
+    tct_exchange *e = &A->plan->base;
+    const tct_panel x = tct_columns(&all->x, first, count);
+    const tct_op of = tct_op_system(all, first);
+    q_exchange_begin(q, e, x);
+    if (all->systems.count > 1) q->systems.count = count;
+    q_multiply_pass(q, local, x.at, all->pass, of.alpha, of.beta,
+                    (const double *const *)of.v, of.out);
+    q->systems = all->systems;
+    q_exchange_end(q, e, count);
+    for (int j = 0; A->ghost && j < count; j++) {
+        const tct_op one = tct_op_system(all, first + j);
+        q_multiply_add_pass(q, A->ghost_there, e, j, &one);
+    }
+}
+
 bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
                         tacit_queue *q, const double *x, tct_pass pass,
                         const double *alpha, const double *beta,
                         const double *const *v, double *out)
 {
-    tct_exchange *e = A->plan ? &A->plan->base : NULL;
-    if (!local->takes_pass || (e && q->systems.count > 1)) return false;
-    if (e) q_exchange_begin(q, e, tct_single(x));
-    q_multiply_pass(q, local, x, pass, alpha, beta, v, out);
-    if (e) q_exchange_end(q, e, 1);
-    if (A->ghost) q_multiply_add_pass(q, A->ghost_there, e, alpha, v, out);
+    if (!local->takes_pass) return false;
+    if (!A->plan) {
+        q_multiply_pass(q, local, x, pass, alpha, beta, v, out);
+        return true;
+    }
+    tct_op all = {.pass = pass,
+                  .alpha = alpha,
+                  .beta = beta,
+                  .out = out,
+                  .x = q_panel(q, x),
+                  .systems = q->systems};
+    enum { VECTORS = 5 }; /* of relax and of smooth */
+    for (int k = 0; k < VECTORS; k++) all.v[k] = (double *)(uintptr_t)v[k];
+    const int systems = all.x.columns, most = A->plan->base.columns;
+    for (int j = 0; j < systems; j += most)
+        pass_systems(A, local, q, &all, j,
+                     systems - j < most ? systems - j : most);
     return true;
 }
 

@@ -74,13 +74,6 @@ static tacit_status check(const tacit_solver *S, const double *b,
     return TACIT_OK;
 }
 
-/* A GPU does most of a solve without this rank, so it is between ranks that one
- * that was stopped is missed; where the CPU starts messages it is by those. */
-static void wait_patiently(const tacit_queue *q)
-{
-    q->world->patience = q->device->replay ? q->peer_seconds : 0.0;
-}
-
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
@@ -93,14 +86,15 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     if (stop && status >= 0)
         status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
     if (status >= 0) status = check(solver, b, x, &own);
-    TRY(tct_agree(solver->run.q->world, status));
+    tacit_world *w = solver->run.q->world;
+    TRY(tct_agree(w, status));
     TRY(tct_precond_follow(solver->run.M));
     tacit_result came_to = {.breakdown_iteration = -1,
                             .loop = solver->driver->about.name};
     solver->running = true;
-    wait_patiently(solver->run.q);
+    const double before = tct_be_patient(w, solver->run.q->patience);
     status = run(solver, b, x, &own, &came_to);
-    solver->run.q->world->patience = 0.0;
+    (void)tct_be_patient(w, before);
     solver->running = false;
     tct_write_sized(&came_to, sizeof came_to, result);
     return status;

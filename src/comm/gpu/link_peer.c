@@ -174,6 +174,7 @@ static void peer_close(tacit_queue *q)
     peer *p = peer_of(q);
     if (!p) return;
     q->device->sync(q);
+    if (p->apart) (void)gpu_stream_sync(p->apart); /* no end has followed */
     tct_gpu_release(p->common.state);
     tct_gpu_release(p->gang.number);
     tct_gpu_release(p->gang_there);
@@ -369,6 +370,7 @@ static void peer_plan_close(tct_plan *plan)
     peer_plan *p = *tct_plan_state(plan);
     if (!p) return;
     plan->q->device->sync(plan->q);
+    (void)gpu_stream_sync(peer_of(plan->q)->apart);
     tct_windows_give(peer_of(plan->q)->windows, &p->window);
     tct_gpu_release((void *)(uintptr_t)p->plan.end);
     tct_gpu_release(p->plan.number);

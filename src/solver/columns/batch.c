@@ -133,7 +133,10 @@ static tacit_status solve_in_step(work *w, tct_batch *C)
         C->first = (int)(columns * i / blocks);
         C->columns = (int)(columns * (i + 1) / blocks) - C->first;
         w->k->S->running = true;
+        const tacit_queue *q = w->k->S->run.q;
+        const double before = tct_be_patient(q->world, q->patience);
         const tacit_status status = tct_lockstep_run(w->k->S->lockstep, C);
+        (void)tct_be_patient(q->world, before);
         w->k->S->running = false;
         TRY(status);
     }

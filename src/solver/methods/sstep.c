@@ -105,7 +105,7 @@ static bool ends_here(tct_run *R)
     if (!S->prompt || (k < R->most && next > NEAR * R->goal * R->goal))
         return false;
     q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
-    q_sum(R->q, 1, &S->sums[SUM_RR]);
+    q_sum(R->q, 2, &S->sums[SUM_RR]); /* and what r has changed by */
     q_blocks(R->q, BLOCKS_LOOK, S->B, 0, S->sums, R->c);
     S->host.taken = 0;
     return look(R);

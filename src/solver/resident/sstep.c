@@ -33,6 +33,7 @@ void tct_sstep_told(tct_run *R)
     tct_sstep *S = R->own;
     double told[TCT_SSTEP_TOLD] = {0};
     q_get(R->q, TCT_SSTEP_TOLD, S->noted, told);
+    S->since = TCT_SSTEP_RENEW; /* not known: now, unless the text goes on */
     tct_sstep_made(R, &told[TOLD_MADE], (int)told[TOLD_RENEWED],
                    R->end == TURN_ON ? 0 : (int)told[TOLD_LENGTH]);
 }

@@ -8,7 +8,8 @@ void tct_sstep_sum(tct_run *R, int s)
     const tct_sstep *S = R->own;
     const int all = S->most + s, from = S->host.moments ? S->most : 0;
     const int columns = S->host.moments ? 2 : s + 1;
-    if (!S->host.plain) q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
+    if (!S->host.plain || S->twice)
+        q_norm(R->q, R->n, R->v[V_R], &S->sums[SUM_RR]);
     q_gram(R->q, R->n, tct_columns(&S->PZ, from, all - from),
            tct_columns(&S->QY, all + 1 - columns, columns), &S->sums[SUM_GRAM]);
     q_sum(R->q, SUM_GRAM + (all - from) * columns, S->sums);
