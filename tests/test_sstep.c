@@ -267,6 +267,22 @@ static void blocks_wait_for_the_cpu(void **state)
     assert_true(c[C_BAD] == BAD_PAUSE && c[C_BAD_VALUE] == PAUSE_LIMIT);
 }
 
+/* (r, r) is in the Gram matrix, but for one of vectors that were conjugated once
+ * more: the first of them is not r then. */
+static void the_norm_is_in_the_gram_matrix(void **state)
+{
+    (void)state;
+    double sums[TCT_SSTEP_SUMS] = {[SUM_RR] = 4.0}, c[TCT_SCALARS] = {0};
+    tct_blocks B = {.most = 8, .s = 1, .limit = 100, .plain = 1};
+    tct_blocks_desk d = {.s = 0};
+    sums[SUM_GRAM + 9 + 8] = 9.0; /* column r, row z_0 behind P */
+    tct_blocks_run(BLOCKS_DECIDE_AGAIN, &B, 1, sums, c, &d);
+    assert_true(c[C_RR] == 4.0);
+    c[C_BAD] = c[C_HELD] = 0.0;
+    tct_blocks_run(BLOCKS_DECIDE, &B, 1, sums, c, &d);
+    assert_true(c[C_RR] == 9.0);
+}
+
 /* --- solves ------------------------------------------------------------------------- */
 
 static void open_with(problem *p, const char *spec, tacit_matrix *m,
@@ -528,6 +544,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(blocks_are_conjugate),
         cmocka_unit_test(blocks_are_as_long_as_r_is_orthogonal),
         cmocka_unit_test(blocks_wait_for_the_cpu),
+        cmocka_unit_test(the_norm_is_in_the_gram_matrix),
         cmocka_unit_test(iterations_are_those_of_cg),
         cmocka_unit_test(one_step_is_cg),
         cmocka_unit_test(what_is_attained_is_what_cg_attains),

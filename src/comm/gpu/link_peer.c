@@ -21,7 +21,7 @@ typedef struct { /* of a queue */
     tct_peer_common common;
     tct_peer_window gang_slots;
     tct_gang_peers gang, *gang_there; /* the same on the device */
-    gpu_stream apart; /* what is sent waits for nothing that follows it */
+    gpu_stream apart; /* what follows does not wait for what is sent */
 } peer;
 
 typedef struct { /* of a plan */
