@@ -23,6 +23,7 @@
 #include "comm/link.h"
 #include "comm/places.h"
 #include "comm/plan.h"
+#include "device/gpu/fork.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -35,11 +36,11 @@ typedef struct { /* of a queue */
     bool over;     /* given up                      */
 } nccl;
 
-typedef struct {           /* of a plan */
-    double *pack;          /* [columns * values], on the device       */
-    double *landing;       /* [columns * ghosts], of several columns  */
-    bool speaks;           /* some channel has values                 */
-    gpu_event packed, end; /* of the exchange under way               */
+typedef struct {     /* of a plan */
+    double *pack;    /* [columns * values], on the device       */
+    double *landing; /* [columns * ghosts], of several columns  */
+    bool speaks;     /* some channel has values                 */
+    tct_fork fork;   /* of the exchange under way               */
 } nccl_plan;
 
 static nccl *nccl_of(tacit_queue *q)
@@ -127,11 +128,7 @@ static tacit_status connect(tacit_queue *q, nccl *n)
 
 static tacit_status open_device(tacit_queue *q, nccl *n)
 {
-    int least = 0, first = 0;
-    TRY(tct_gpu_status(gpu_stream_ranks(&least, &first), "streams"));
-    TRY(tct_gpu_status(
-        gpu_stream_create_ranked(&n->apart, GPU_STREAM_NON_BLOCKING, first),
-        "a stream"));
+    TRY(tct_fork_stream(&n->apart));
     n->sum = (tct_nccl_sums){
         .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
     const size_t all = (size_t)q->ranks * TCT_NCCL_SLOTS * sizeof(double);
@@ -271,10 +268,7 @@ static tacit_status open_plan(const tct_plan *plan, nccl_plan *p)
     TRY(tct_gpu_upload(NULL, column * (size_t)e->values, &p->pack));
     if (e->columns > 1)
         TRY(tct_gpu_upload(NULL, column * (size_t)e->ghosts, &p->landing));
-    TRY(tct_gpu_status(gpu_event_create_with(&p->packed, GPU_EVENT_NO_TIMING),
-                       "an event"));
-    return tct_gpu_status(gpu_event_create_with(&p->end, GPU_EVENT_NO_TIMING),
-                          "an event");
+    return tct_fork_open(&p->fork, nccl_of(plan->q)->apart);
 }
 
 static tacit_status nccl_plan_open(tct_plan *plan)
@@ -297,8 +291,7 @@ static void nccl_plan_close(tct_plan *plan)
     nccl_plan *p = *tct_plan_state(plan);
     if (!p) return;
     plan->q->device->sync(plan->q);
-    if (p->packed) (void)gpu_event_destroy(p->packed);
-    if (p->end) (void)gpu_event_destroy(p->end);
+    tct_fork_close(&p->fork);
     tct_gpu_release(p->pack);
     tct_gpu_release(p->landing);
     tct_free(p);
@@ -344,10 +337,9 @@ static void begin(tacit_queue *q, const nccl *n, const tct_op *op,
     if (!p->speaks) return;
     if (plan->base.values > 0) tct_gpu_pack(op, p->pack, L);
     /* also where this fails they are sent: others wait for them */
-    tct_gpu_ok(q, gpu_event_record(p->packed, L->stream), "an exchange");
-    tct_gpu_ok(q, gpu_stream_wait_event(n->apart, p->packed, 0), "an exchange");
+    tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
     note(q, send_and_receive(n, plan, p, op->x.columns), "an exchange");
-    tct_gpu_ok(q, gpu_event_record(p->end, n->apart), "an exchange");
+    tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
 }
 
 static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
@@ -355,8 +347,7 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
     const tct_plan *plan = tct_plan_of(op);
     const nccl_plan *p = *tct_plan_state(plan);
     if (p->speaks)
-        tct_gpu_ok(q, gpu_stream_wait_event(L->stream, p->end, 0),
-                   "an exchange");
+        tct_gpu_ok(q, tct_fork_join(&p->fork, L->stream), "an exchange");
     if (op->x.columns > 1 && plan->base.ghosts > 0)
         tct_gpu_unpack(op, p->landing, L);
     else if (L->tail.count > 0) tct_gpu_tail(L);

@@ -9,6 +9,7 @@
 #include "comm/link.h"
 #include "comm/plan.h"
 #include "comm/shared.h"
+#include "device/gpu/fork.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -21,7 +22,7 @@ typedef struct { /* of a queue */
     tct_peer_common common;
     tct_peer_window gang_slots;
     tct_gang_peers gang, *gang_there; /* the same on the device */
-    gpu_stream apart; /* what follows does not wait for what is sent */
+    gpu_stream apart;                 /* for exchanges beside what follows */
 } peer;
 
 typedef struct { /* of a plan */
@@ -29,7 +30,7 @@ typedef struct { /* of a plan */
     tct_peer_plan plan;
     tct_peer_end *end; /* of the plan, on the host */
     unsigned *tickets; /* [sends + recvs + 1], on the device */
-    gpu_event ready, sent;
+    tct_fork fork;
 } peer_plan;
 
 enum { SLOT = sizeof(tct_numbered) };
@@ -129,17 +130,6 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     return TACIT_OK;
 }
 
-/* Its kernels come first, where those beside them would fill the GPU. Collective. */
-static tacit_status open_stream(tacit_queue *q, peer *p)
-{
-    int least = 0, first = 0;
-    gpu_error error = gpu_stream_ranks(&least, &first);
-    if (error == GPU_OK)
-        error =
-            gpu_stream_create_ranked(&p->apart, GPU_STREAM_NON_BLOCKING, first);
-    return tct_agree(q->world, tct_gpu_status(error, "a stream"));
-}
-
 static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
 {
     peer *p = tct_calloc(sizeof *p);
@@ -155,7 +145,7 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
                   tct_gpu_upload(&none, sizeof none, &p->common.state)));
     TRY(open_slots(q, p));
     if (!p->calls) TRY(open_gangs(q, p));
-    TRY(open_stream(q, p));
+    TRY(tct_agree(q->world, tct_fork_stream(&p->apart)));
     return agree_on_nodes(q);
 }
 
@@ -356,12 +346,7 @@ static tacit_status peer_plan_open(tct_plan *plan)
         peer_of(q)->windows,
         (size_t)(peer_of(q)->calls ? sent_at(plan, 2) : box_at(plan, 2)),
         &p->window));
-    gpu_event *const event[] = {&p->ready, &p->sent};
-    tacit_status status = TACIT_OK;
-    for (int i = 0; i < 2 && status >= 0; i++)
-        status = tct_gpu_status(
-            gpu_event_create_with(event[i], GPU_EVENT_NO_TIMING), "an event");
-    TRY(tct_agree(q->world, status));
+    TRY(tct_agree(q->world, tct_fork_open(&p->fork, peer_of(q)->apart)));
     return connect(plan, p);
 }
 
@@ -375,8 +360,7 @@ static void peer_plan_close(tct_plan *plan)
     tct_gpu_release((void *)(uintptr_t)p->plan.end);
     tct_gpu_release(p->plan.number);
     tct_gpu_release(p->tickets);
-    if (p->ready) (void)gpu_event_destroy(p->ready);
-    if (p->sent) (void)gpu_event_destroy(p->sent);
+    tct_fork_close(&p->fork);
     TCT_FREE(p->end, p);
 }
 
@@ -404,7 +388,7 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
     q->device->run(q, op);
 }
 
-/* What is sent is sent beside what follows, until the end: where this is recorded,
+/* Messages go and come beside what follows, until the end: where this is recorded,
  * or takes longer than the CPU does to say so. */
 static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
 {
@@ -412,25 +396,36 @@ static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
     return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
 }
 
-static gpu_error exchange(tacit_queue *q, const tct_peer_kernels *K,
+/* At its begin it is sent and taken, at its end this is waited for. */
+static gpu_error exchange_apart(const peer *p, const peer_plan *own,
+                                const tct_peer_kernels *K, const tct_op *op,
+                                const tct_gpu_launch *L)
+{
+    if (op->code == TCT_EXCHANGE_END) {
+        const gpu_error joined = tct_fork_join(&own->fork, L->stream);
+        if (L->tail.count > 0) tct_gpu_tail(L);
+        return joined;
+    }
+    tct_op take = *op;
+    tct_gpu_launch beside = *L;
+    take.code = TCT_EXCHANGE_END;
+    beside.stream = p->apart;
+    gpu_error error = tct_fork_begin(&own->fork, L->stream);
+    if (error == GPU_OK)
+        error = K->exchange(&p->common, &own->plan, op, &beside);
+    if (error == GPU_OK)
+        error = K->exchange(&p->common, &own->plan, &take, &beside);
+    return error == GPU_OK ? tct_fork_end(&own->fork) : error;
+}
+
+static gpu_error exchange(const tacit_queue *q, const tct_peer_kernels *K,
                           const tct_op *op, const tct_gpu_launch *L)
 {
-    const peer *p = peer_of(q);
     const tct_plan *plan = tct_plan_of(op);
+    const peer *p = peer_of(q);
     const peer_plan *own = *tct_plan_state(plan);
-    const bool begins = op->code == TCT_EXCHANGE_BEGIN;
-    const bool apart = goes_apart(q, plan);
-    tct_gpu_launch launch = *L;
-    if (apart && begins) {
-        launch.stream = p->apart;
-        (void)gpu_event_record(own->ready, L->stream);
-        (void)gpu_stream_wait_event(p->apart, own->ready, 0);
-    } else if (apart) {
-        (void)gpu_stream_wait_event(L->stream, own->sent, 0);
-    }
-    const gpu_error error = K->exchange(&p->common, &own->plan, op, &launch);
-    if (apart && begins) (void)gpu_event_record(own->sent, p->apart);
-    return error;
+    return goes_apart(q, plan) ? exchange_apart(p, own, K, op, L)
+                               : K->exchange(&p->common, &own->plan, op, L);
 }
 
 static void peer_launch(tacit_queue *q, const tct_op *op,
