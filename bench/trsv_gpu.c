@@ -2,9 +2,10 @@
  * bench/trsv_gpu.c - triangular solves on a GPU, beside cuSPARSE's SpSV and SpSM with
  * the same permuted factor.
  *
- *     trsv_gpu [-c COLUMNS] [-s] [-i ORDER] MATRIX...
+ *     trsv_gpu [-c COLUMNS] [-s] [-d] [-i ORDER] MATRIX...
  *
- * -s: without cuSPARSE; -i: of the incomplete factor IC(0), its rows in ORDER
+ * -s: without cuSPARSE; -d: cuDSS alone (a build with -DTACIT_CUDSS_HOME), which
+ * orders and factors for itself; -i: of the incomplete factor IC(0), its rows in ORDER
  * (natural, top-nd, nd, multicolor), by rows and with one right-hand side.
  * Prints tab-separated rows, first of each matrix what it is: rows, entries of L,
  * values stored in the plan, tasks, depth, condition, seconds of the factor, of the
@@ -14,55 +15,28 @@
  * of the values, read twice; and ||b - A x|| / ||b||. Of cuSPARSE: analysis, and L, U
  * and both, L and L' stored as rows each, without the zeros that panels store, in
  * as many solves as take some 2 seconds, 5 at least. */
-#include "matrix/matrix.h"
+#include "trsv_gpu.h"
 #include "triangles.h"
 #include "triangular/device/rows.h"
 #include "triangular/device/solver.h"
-#include "triangular/factor/factor.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <tacit/cuda.h>
 #include <unistd.h>
 #if BENCH_CUSPARSE
 #define DISABLE_CUSPARSE_DEPRECATED /* it warns of its own names */
 #include <cusparse.h>
 #endif
 
-enum { WARM = 10, RUNS = 100 };
-
-static void cuda_ok(cudaError_t e, int line)
+void cuda_ok(cudaError_t e, int line)
 {
     if (e == cudaSuccess) return;
     fprintf(stderr, "trsv_gpu: line %d: %s\n", line, cudaGetErrorString(e));
     exit(1);
 }
-#define CUDA(call) cuda_ok((call), __LINE__)
-#define OK(call)                                                      \
-    do {                                                              \
-        if ((call) < 0) {                                             \
-            fprintf(stderr, "trsv_gpu: %s\n", tacit_error_message()); \
-            exit(1);                                                  \
-        }                                                             \
-    } while (0)
 
 /* --- a matrix, its factor, vectors ------------------------------------------------- */
 
-typedef struct {
-    const char *name;
-    tacit_matrix *m;
-    tacit_factor *F;
-    tacit_factor_panels P;
-    tacit_queue *q;
-    cudaStream_t stream;
-    size_t n;
-    int columns; /* at most */
-    double *b;   /* [n columns] */
-    double *B, *X;
-} problem;
-
-static double residual_of(const problem *p, const double *b, const double *x)
+double residual_of(const problem *p, const double *b, const double *x)
 {
     const tct_csr *A = &p->m->A;
     double up = 0.0, down = 0.0;
@@ -81,11 +55,11 @@ static problem open_problem(tacit_world *w, const char *name, int columns,
 {
     problem p = {.name = name, .columns = columns, .P = {.size = sizeof p.P}};
     OK(tacit_matrix_open(w, name, NULL, &p.m));
-    OK(tacit_factor_create(p.m, how, &p.F));
-    OK(tacit_factor_view(p.F, &p.P));
+    if (how) OK(tacit_factor_create(p.m, how, &p.F));
+    if (how) OK(tacit_factor_view(p.F, &p.P));
     CUDA(cudaStreamCreateWithFlags(&p.stream, cudaStreamNonBlocking));
     OK(tacit_queue_on_stream(w, "cuda", 1, p.stream, &p.q));
-    p.n = (size_t)p.P.rows;
+    p.n = (size_t)p.m->A.rows;
     const size_t all = p.n * (size_t)columns;
     p.b = malloc(all * sizeof *p.b);
     for (size_t i = 0; i < all; i++) p.b[i] = tct_uniform(i, 1) - 0.5;
@@ -108,10 +82,6 @@ static void close_problem(problem *p)
 
 /* --- time ----------------------------------------------------------------------------- */
 
-typedef struct {
-    double median, low, high; /* ms */
-} spread;
-
 static int by_value(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
@@ -124,13 +94,7 @@ static spread spread_of(double *ms, int runs)
     return (spread){ms[runs / 2], ms[runs / 10], ms[runs - 1 - runs / 10]};
 }
 
-/* What `work` enqueues. */
-typedef struct {
-    void (*work)(void *ctx);
-    void *ctx;
-} job;
-
-static spread time_of(cudaStream_t stream, job j, int warm, int runs)
+spread time_of(cudaStream_t stream, job j, int warm, int runs)
 {
     double ms[RUNS];
     cudaEvent_t from, to;
@@ -409,20 +373,30 @@ static void measure_theirs(const problem *p)
 }
 #endif
 
+#if !BENCH_CUDSS
+void measure_cudss(const problem *p)
+{
+    fprintf(stderr, "trsv_gpu: %s: not built with cuDSS\n", p->name);
+    exit(1);
+}
+#endif
+
 int main(int argc, char **argv)
 {
     int columns = 50, letter;
-    bool theirs = true;
+    bool theirs = true, direct = false;
     tacit_world *w = NULL;
     tacit_factor_options how = {.size = sizeof how};
-    while ((letter = getopt(argc, argv, "c:si:")) != -1) {
+    while ((letter = getopt(argc, argv, "c:sdi:")) != -1) {
         if (letter == 'c') columns = atoi(optarg);
         else if (letter == 's') theirs = false;
+        else if (letter == 'd') direct = true;
         else if (letter == 'i') how.order = optarg;
         else columns = 0;
     }
     if (columns < 1 || columns > 64 || optind == argc) {
-        fprintf(stderr, "trsv_gpu [-c COLUMNS] [-s] [-i ORDER] MATRIX...\n");
+        fprintf(stderr, "trsv_gpu [-c COLUMNS] [-s] [-d] [-i ORDER] "
+                        "MATRIX...\n");
         return 1;
     }
     const bool rows = how.order != NULL;
@@ -431,10 +405,12 @@ int main(int argc, char **argv)
     OK(tacit_world_self(&w));
     for (; optind < argc; optind++) {
         const double start = tct_seconds();
-        problem p = open_problem(w, argv[optind], columns, &how);
-        if (rows) measure_rows(&p);
+        problem p =
+            open_problem(w, argv[optind], columns, direct ? NULL : &how);
+        if (direct) measure_cudss(&p);
+        else if (rows) measure_rows(&p);
         else measure(&p, tct_seconds() - start);
-        if (theirs) measure_theirs(&p);
+        if (theirs && !direct) measure_theirs(&p);
         close_problem(&p);
     }
     tacit_world_destroy(&w);

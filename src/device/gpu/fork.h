@@ -8,7 +8,7 @@
 #include "device/gpu/runtime.h"
 
 typedef struct {
-    gpu_stream apart; /* borrowed           */
+    gpu_stream apart;     /* borrowed           */
     gpu_event begin, end; /* NULL: not open */
 } tct_fork;
 
