@@ -100,8 +100,8 @@ static void measure(const problem *p, const upper *u, int columns)
         time_of(p->stream, (job){solve, &d}, WARM, columns == 1 ? RUNS : 20);
     DSS(cudssDataGet(d.handle, d.data, CUDSS_DATA_LU_NNZ, &entries,
                      sizeof entries, &written));
-    CUDA(cudaMemcpy(x, p->X + (size_t)(columns - 1) * p->n,
-                    p->n * sizeof *x, cudaMemcpyDeviceToHost));
+    CUDA(cudaMemcpy(x, p->X + (size_t)(columns - 1) * p->n, p->n * sizeof *x,
+                    cudaMemcpyDeviceToHost));
     printf("%s\tcuDSS %d.%d\tcolumns %d\tboth %.4f (%.4f to %.4f)\tanalysis "
            "%.3f s\tfactor %.3f s\tentries %lld\tresidual %.1e\n",
            p->name, CUDSS_VERSION_MAJOR, CUDSS_VERSION_MINOR, columns, s.median,
