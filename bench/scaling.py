@@ -136,7 +136,9 @@ def rows_of_loops(a, ranks, link, words):
             continue
         case = (ranks, link, cells[5], cells[4])
         if cells[8] == "-":
-            print("# without", *case, cells[-1])
+            if case not in a.without:
+                print("# without", *case, cells[-1])
+            a.without.add(case)
         else:
             yield int(cells[1]), case, float(cells[10]), cells[9]
 
