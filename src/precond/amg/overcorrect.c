@@ -10,8 +10,10 @@
  * of A after them. */
 #include "precond/amg/amg.h"
 
-/* Levels that are tried: of some 64 and 8 times fewer rows than the finest. */
-enum { FIRST = 2, THEN = 1 };
+/* Levels that are tried: of some 64 and 8 times fewer rows than the finest. One of
+ * fewer rows than ENOUGH has few levels below it, and cg is soon through with it,
+ * whatever the factor. */
+enum { FIRST = 2, THEN = 1, ENOUGH = 20000 };
 
 /* Below this nothing is overshot: of grids it is 1.1 to 1.4. */
 static const double TAME = 1.45;
@@ -56,11 +58,13 @@ static tacit_status find_factor(tct_amg *M, int l)
 tacit_status tct_amg_overcorrect(tct_amg *M)
 {
     bool overshot = false;
+    const int first = M->levels < FIRST + 2 ? THEN : FIRST;
     const bool steps = M->level[THEN].c != NULL; /* cycle K finds its own */
     if (M->levels < THEN + 2 || steps || !(M->overcorrection > 1.0))
         return TACIT_OK;
-    TRY(overshoots(M, M->levels < FIRST + 2 ? THEN : FIRST, &overshot));
-    if (overshot) TRY(find_factor(M, THEN));
+    TRY(overshoots(M, first, &overshot));
+    if (overshot)
+        TRY(find_factor(M, M->level[first].about.rows < ENOUGH ? THEN : first));
     if (M->base.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);
     return TACIT_OK;
