@@ -5,8 +5,9 @@
  *     trsv_gpu [-c COLUMNS] [-s] [-d] [-i ORDER] MATRIX...
  *
  * -s: without cuSPARSE; -d: cuDSS alone (a build with -DTACIT_CUDSS_HOME), which
- * orders and factors for itself; -i: of the incomplete factor IC(0), its rows in ORDER
- * (natural, top-nd, nd, multicolor), by rows and with one right-hand side.
+ * orders and factors for itself: a solve, analysis, factor, entries, residual; -i:
+ * of the incomplete factor IC(0), its rows in ORDER (natural, top-nd, nd,
+ * multicolor), by rows and with one right-hand side.
  * Prints tab-separated rows, first of each matrix what it is: rows, entries of L,
  * values stored in the plan, tasks, depth, condition, seconds of the factor, of the
  * plan (inversion) and of its upload; then for 1 and for COLUMNS (50) right-hand
@@ -394,7 +395,8 @@ int main(int argc, char **argv)
         else if (letter == 'i') how.order = optarg;
         else columns = 0;
     }
-    if (columns < 1 || columns > 64 || optind == argc) {
+    if (columns < 1 || columns > 64 || optind == argc ||
+        (direct && how.order)) {
         fprintf(stderr, "trsv_gpu [-c COLUMNS] [-s] [-d] [-i ORDER] "
                         "MATRIX...\n");
         return 1;

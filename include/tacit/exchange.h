@@ -55,8 +55,9 @@ TACIT_API void tacit_exchange_destroy(tacit_exchange **exchange);
  * Enqueue the sending of `columns` vectors, the first being `x`, each `stride`
  * doubles after the one before; they must not change before the end, which
  * comes before the next begin.
- * Collective among those that share messages: the same `columns` on all. The
- * queue fails (INVALID) where these are not from 1 to those planned. */
+ * Collective among those that share messages: the same `columns` on all, and
+ * exchanges that are under way at once in one order. The queue fails (INVALID)
+ * where columns are not from 1 to those planned. */
 TACIT_API void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                                     ptrdiff_t stride, int columns);
 

@@ -389,14 +389,15 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
 }
 
 /* Messages go and come beside what follows, until the end: where this is recorded,
- * or takes longer than the CPU does to say so. */
+ * or sending takes longer than the CPU does to say so. */
 static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
 {
     enum { MANY = 4096 };
     return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
 }
 
-/* At its begin it is sent and taken, at its end this is waited for. */
+/* At its begin it is sent and taken, at its end this is waited for. Also where a
+ * call fails all are made: others wait for them. */
 static gpu_error exchange_apart(const peer *p, const peer_plan *own,
                                 const tct_peer_kernels *K, const tct_op *op,
                                 const tct_gpu_launch *L)
@@ -410,12 +411,14 @@ static gpu_error exchange_apart(const peer *p, const peer_plan *own,
     tct_gpu_launch beside = *L;
     take.code = TCT_EXCHANGE_END;
     beside.stream = p->apart;
-    gpu_error error = tct_fork_begin(&own->fork, L->stream);
-    if (error == GPU_OK)
-        error = K->exchange(&p->common, &own->plan, op, &beside);
-    if (error == GPU_OK)
-        error = K->exchange(&p->common, &own->plan, &take, &beside);
-    return error == GPU_OK ? tct_fork_end(&own->fork) : error;
+    gpu_error error[4];
+    error[0] = tct_fork_begin(&own->fork, L->stream);
+    error[1] = K->exchange(&p->common, &own->plan, op, &beside);
+    error[2] = K->exchange(&p->common, &own->plan, &take, &beside);
+    error[3] = tct_fork_end(&own->fork);
+    for (int i = 0; i < 3; i++)
+        if (error[i] != GPU_OK) return error[i];
+    return error[3];
 }
 
 static gpu_error exchange(const tacit_queue *q, const tct_peer_kernels *K,
