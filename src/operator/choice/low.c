@@ -123,7 +123,35 @@ tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
  * a dictionary or a grid. */
 static const double LEAST = 4.0, SMALLER = 0.8;
 
-enum { SMALL = 1 << 16 /* rows: a sample would be most of them */ };
+enum { STRETCHES = 8, STRETCH = 1 << 13 /* rows of a sample */ };
+
+/* Rows of a sample, with columns of this rank alone: a copy. */
+static tacit_status sample(const tct_csr *M, tct_local *out)
+{
+    int64_t entries = 0;
+    for (int s = 0; s < STRETCHES; s++) {
+        const int64_t *ptr = M->ptr + M->rows / STRETCHES * s;
+        entries += ptr[STRETCH] - ptr[0];
+    }
+    *out = (tct_local){
+        .rows = STRETCHES * STRETCH, .cols = M->rows, .owned = true};
+    TRY(TCT_ALLOC(out->rows + 1, "a sample", &out->ptr));
+    TRY(TCT_ALLOC(entries, "a sample", &out->col));
+    TRY(TCT_ALLOC(entries, "a sample", &out->val));
+    int64_t n = 0;
+    for (int64_t row = 0; row < out->rows; row++) {
+        const int64_t i = M->rows / STRETCHES * (row / STRETCH) + row % STRETCH;
+        out->ptr[row] = n;
+        for (int64_t k = M->ptr[i]; k < M->ptr[i + 1]; k++) {
+            const int64_t col = M->col32[k] - M->first;
+            if (col < 0 || col >= M->rows) continue;
+            out->col[n] = (int32_t)col;
+            out->val[n++] = M->val[k];
+        }
+    }
+    out->ptr[out->rows] = n;
+    return TACIT_OK;
+}
 
 /* Do floats take much fewer bytes? Where `matrix` has its rows as A stores them a
  * sample tells, before all are copied. */
@@ -131,15 +159,16 @@ static bool may_be_smaller(const tct_assembled *A, const tacit_matrix *matrix)
 {
     const tct_csr *M = &matrix->A;
     const tct_block *B = A->base.local;
-    const tct_local rows = {.rows = M->rows,
-                            .cols = M->rows,
-                            .ptr = M->ptr,
-                            .col = M->col32,
-                            .val = M->val};
-    if (M->rows < SMALL || A->stored.format != &tct_format_sell || A->order ||
-        !M->col32 || A->base.world->size > 1)
+    const double entry = B->matrix_bytes / (double)B->nonzeros;
+    tct_local rows;
+    if (M->rows < STRETCHES * STRETCH || !M->col32 || A->order ||
+        A->stored.format != &tct_format_sell)
         return true;
-    return tct_slices_float_bytes(&rows) <= SMALLER * B->matrix_bytes;
+    const bool maybe = sample(M, &rows) < 0 ||
+                       tct_slices_float_bytes(&rows) <=
+                           SMALLER * entry * (double)rows.ptr[rows.rows];
+    tct_local_free(&rows);
+    return maybe;
 }
 
 /* A's own rows and columns of `matrix`, as A has them, rounded. */
