@@ -4,7 +4,6 @@
  * exact operator: a block of its own, and everything else from there. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
-#include "operator/host/slices.h"
 #include <math.h>
 #include <string.h>
 
@@ -123,54 +122,6 @@ tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
  * a dictionary or a grid. */
 static const double LEAST = 4.0, SMALLER = 0.8;
 
-enum { STRETCHES = 8, STRETCH = 1 << 13 /* rows of a sample */ };
-
-/* Rows of a sample, with columns of this rank alone: a copy. */
-static tacit_status sample(const tct_csr *M, tct_local *out)
-{
-    int64_t entries = 0;
-    for (int s = 0; s < STRETCHES; s++) {
-        const int64_t *ptr = M->ptr + M->rows / STRETCHES * s;
-        entries += ptr[STRETCH] - ptr[0];
-    }
-    *out = (tct_local){
-        .rows = STRETCHES * STRETCH, .cols = M->rows, .owned = true};
-    TRY(TCT_ALLOC(out->rows + 1, "a sample", &out->ptr));
-    TRY(TCT_ALLOC(entries, "a sample", &out->col));
-    TRY(TCT_ALLOC(entries, "a sample", &out->val));
-    int64_t n = 0;
-    for (int64_t row = 0; row < out->rows; row++) {
-        const int64_t i = M->rows / STRETCHES * (row / STRETCH) + row % STRETCH;
-        out->ptr[row] = n;
-        for (int64_t k = M->ptr[i]; k < M->ptr[i + 1]; k++) {
-            const int64_t col = M->col32[k] - M->first;
-            if (col < 0 || col >= M->rows) continue;
-            out->col[n] = (int32_t)col;
-            out->val[n++] = M->val[k];
-        }
-    }
-    out->ptr[out->rows] = n;
-    return TACIT_OK;
-}
-
-/* Do floats take much fewer bytes? Where `matrix` has its rows as A stores them a
- * sample tells, before all are copied. */
-static bool may_be_smaller(const tct_assembled *A, const tacit_matrix *matrix)
-{
-    const tct_csr *M = &matrix->A;
-    const tct_block *B = A->base.local;
-    const double entry = B->matrix_bytes / (double)B->nonzeros;
-    tct_local rows;
-    if (M->rows < STRETCHES * STRETCH || !M->col32 || A->order ||
-        A->stored.format != &tct_format_sell)
-        return true;
-    const bool maybe = sample(M, &rows) < 0 ||
-                       tct_slices_float_bytes(&rows) <=
-                           SMALLER * entry * (double)rows.ptr[rows.rows];
-    tct_local_free(&rows);
-    return maybe;
-}
-
 /* A's own rows and columns of `matrix`, as A has them, rounded. */
 static tacit_status rounded_rows(const tct_assembled *A,
                                  const tacit_matrix *matrix, tct_parts *out)
@@ -215,17 +166,17 @@ tacit_status tct_operator_rounded(const tacit_operator *base,
     *out = NULL;
     if (base->ops != &tct_assembled_ops) return TACIT_OK;
     const tct_block *B = base->local;
+    const bool host = base->q->device->kind == TCT_KIND_HOST;
     if (SMALLER * B->matrix_bytes < LEAST * (double)B->nonzeros)
         return TACIT_OK;
     tacit_status status = round_there(A, out);
-    if (status == TACIT_UNSUPPORTED && matrix && may_be_smaller(A, matrix))
+    if (status == TACIT_UNSUPPORTED && matrix && !(host && B->ops->rounded))
         status = round_here(A, matrix, out);
     if (status == TACIT_UNSUPPORTED) return TACIT_OK;
     if (status < 0) return status;
     if ((*out)->local->matrix_bytes > SMALLER * B->matrix_bytes)
         tacit_operator_destroy(out);
-    else if (base->q->device->kind == TCT_KIND_HOST)
-        tct_threads_choose(base->q, view_of(*out)->block);
+    else if (host) tct_threads_choose(base->q, view_of(*out)->block);
     return TACIT_OK;
 }
 

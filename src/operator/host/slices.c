@@ -261,9 +261,12 @@ void tct_slices_destroy(tct_block *block)
 {
     tct_slices *S = (tct_slices *)(void *)block;
     if (!S) return;
-    TCT_FREE(S->slice, S->order, S->value, S->index, S->some, S->long_row,
-             S->long_ptr, S->long_col, S->long_val, S->at);
-    tct_chunks_clear(&S->chunks);
+    TCT_FREE(S->value, S->long_val);
+    if (!S->of) {
+        TCT_FREE(S->slice, S->order, S->index, S->some, S->long_row,
+                 S->long_ptr, S->long_col, S->at);
+        tct_chunks_clear(&S->chunks);
+    }
     tct_free(S);
 }
 
@@ -336,9 +339,4 @@ double tct_slices_bytes(const tct_local *A, int b)
     tct_value_set values;
     look(&values, A->val + (nonzeros - looked) / 2, looked, b, NULL);
     return bytes_of(A, b, (double)tct_value_size(choose_kind(&values)));
-}
-
-double tct_slices_float_bytes(const tct_local *A)
-{
-    return bytes_of(A, 1, (double)tct_value_size(VALUE_F32));
 }

@@ -85,7 +85,9 @@ typedef struct tct_slices {
     double *long_val;
     int window; /* groups of one */
     tct_chunks chunks;
-    tct_slices_at *at; /* [chunks + 1] */
+    tct_slices_at *at;           /* [chunks + 1] */
+    const struct tct_slices *of; /* all but `value` and `long_val` is its own;
+                                    NULL: is this one's own */
 } tct_slices;
 
 static inline size_t tct_value_size(value_kind kind)
@@ -112,8 +114,6 @@ static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
 /* Bytes of one product if `A` were stored in blocks of `b`, from a sample of
  * its windows; negative if it does not divide or has few dense blocks. */
 double tct_slices_bytes(const tct_local *A, int b);
-/* The same of rows whose values are rounded to floats, whatever `A` has. */
-double tct_slices_float_bytes(const tct_local *A);
 /* The block size (2 to 6) that takes the fewest bytes; 0 if none fits. In
  * bsell.c. */
 int tct_slices_best_block(const tct_local *A);
@@ -122,6 +122,13 @@ int tct_slices_best_block(const tct_local *A);
 tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
                                tct_team *team, tct_block **out);
 void tct_slices_destroy(tct_block *block);
+
+/* --- slices_rounded.c -------------------------------------------------------- */
+
+/* As tct_block_ops has it, of blocks of doubles: what is not of values stays
+ * `block`'s, which must outlive it. */
+tacit_status tct_slices_rounded(const tct_block *block, tacit_queue *q,
+                                tct_block **out);
 
 /* --- slices_refill.c -------------------------------------------------------- */
 
