@@ -783,18 +783,80 @@ static void bytes_are_those_of_the_block(void **state)
         }
 }
 
-/* What floats would take is told without their being made. */
-static void floats_are_foreseen(void **state)
+/* A block of doubles rounded to floats multiplies what has been rounded, and tells
+ * its diagonal; and it is smaller. Other stores have nothing to round. */
+static void check_rounded(const tct_format *f, const tct_local *A, tct_block *B)
 {
-    enum { MANY = 1000 }; /* values, so that they are no dictionary */
-    (void)state;
-    for (int shape = 0; shape < SHAPES; shape++) {
-        tct_local A = make(shape, ANY), F = make(shape, FLOATS);
-        if (A.ptr[A.rows] > MANY)
-            assert_true(tct_slices_float_bytes(&A) == tct_slices_bytes(&F, 1));
-        clear(&A);
-        clear(&F);
+    tct_block *R = NULL;
+    const bool doubles =
+        B->ops->rounded && ((const tct_slices *)(void *)B)->kind == VALUE_F64;
+    if (!B->ops->rounded) return;
+    const tacit_status status = B->ops->rounded(B, NULL, &R);
+    assert_int_equal(status, doubles ? TACIT_OK : TACIT_UNSUPPORTED);
+    if (!doubles) return;
+    tct_local C = copy_of(A);
+    for (int64_t k = 0; k < A->ptr[A->rows]; k++)
+        C.val[k] = tct_rounded(A->val[k]);
+    check_product(f, &C, R);
+    if (f == &tct_format_sell) check_not_finite(f, &C, R);
+    check_block(f, &C, R);
+    if (A->rows == A->cols) {
+        double *want = vector(A->rows, 1), *have = vector(A->rows, 2);
+        tct_local_diagonal(&C, want);
+        f->diagonal(R, have);
+        assert_memory_equal(want, have, (size_t)A->rows * sizeof *want);
+        tct_free(want);
+        tct_free(have);
     }
+    assert_true(R->matrix_bytes < B->matrix_bytes);
+    assert_int_equal(R->stored, B->stored);
+    R->ops->destroy(R);
+    clear(&C);
+    check_product(f, A, B); /* which has what it had */
+}
+
+static void doubles_are_rounded_where_they_are(void **state)
+{
+    (void)state;
+    everywhere(check_rounded, true);
+}
+
+/* Of a value that is no float however it is rounded none is made; nor without
+ * memory. */
+static void what_is_no_float_is_not_rounded(void **state)
+{
+    (void)state;
+    static const double no_float[] = {1e39, -1e-46};
+    enum { COUNT = sizeof no_float / sizeof *no_float };
+    tct_local A = make(shape_of("irregular"), ANY);
+    const double was = A.val[700];
+    const size_t blocks = tct_memory_blocks();
+    for (int k = 0; k < COUNT; k++) {
+        tct_block *B = NULL, *R = NULL;
+        A.val[700] = no_float[k];
+        assert_int_equal(tct_format_sell.create(&A, team_of[2], &B), TACIT_OK);
+        assert_int_equal(B->ops->rounded(B, NULL, &R), TACIT_UNSUPPORTED);
+        assert_null(R);
+        B->ops->destroy(B);
+        assert_int_equal(tct_memory_blocks(), blocks);
+    }
+    A.val[700] = was;
+    tct_block *B = NULL, *R = NULL;
+    assert_int_equal(tct_format_sell.create(&A, team_of[2], &B), TACIT_OK);
+    const size_t with = tct_memory_blocks();
+    tacit_status status = TACIT_NO_MEMORY;
+    for (long k = 1; status == TACIT_NO_MEMORY; k++) {
+        tct_memory_fail_at(k);
+        status = B->ops->rounded(B, NULL, &R);
+        tct_memory_fail_at(0);
+        if (status < 0) assert_int_equal(tct_memory_blocks(), with);
+        assert_true(k < 10);
+    }
+    assert_int_equal(status, TACIT_OK);
+    R->ops->destroy(R);
+    B->ops->destroy(B);
+    assert_int_equal(tct_memory_blocks(), blocks);
+    clear(&A);
 }
 
 /* Each device has formats, all of its kind and none of another. */
@@ -903,7 +965,8 @@ int main(void)
         cmocka_unit_test(no_memory_is_survived),
         cmocka_unit_test(the_choice_is_explained),
         cmocka_unit_test(bytes_are_those_of_the_block),
-        cmocka_unit_test(floats_are_foreseen),
+        cmocka_unit_test(doubles_are_rounded_where_they_are),
+        cmocka_unit_test(what_is_no_float_is_not_rounded),
         cmocka_unit_test(formats_are_those_of_a_kind),
         cmocka_unit_test(small_stores_are_found),
         cmocka_unit_test(values_are_kept_without_loss),
