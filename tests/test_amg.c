@@ -265,7 +265,11 @@ static void floats_change_little(void **state)
     static const char *const matrices[] = {"jump3d:20,1e4,1", "elasticity3d:8",
                                            "tet3d:12,1"};
     static const double sizes[] = {1.0, 0x1p600, 0x1p-600};
-    for (int i = 0; i < 3; i++) {
+    /* csr is rounded as it is copied, slices of doubles where they stand */
+    static const char *const formats[] = {"csr@none", "sell@none"};
+    for (int c = 0; c < 6; c++) {
+        const int i = c / 2;
+        const bool sliced = c % 2 != 0, doubles = i == 2 || !sliced;
         int64_t its[2];
         double bytes[2], finest[2];
         for (int k = 0; k < 2; k++) {
@@ -276,11 +280,11 @@ static void floats_change_little(void **state)
             for (int64_t e = 0; e < m->A.ptr[m->A.rows]; e++)
                 m->A.val[e] *= sizes[i];
             amg a;
-            open_matrix(&a, "host", m, "csr@none", &o);
+            open_matrix(&a, "host", m, formats[sliced], &o);
             OK(tacit_precond_describe(a.M, &info));
             bytes[k] = info.bytes;
             finest[k] = tacit_precond_level_at(a.M, 0)->bytes;
-            for (int l = 1; l < info.levels; l++)
+            for (int l = doubles ? 0 : 1; l < info.levels; l++)
                 assert_int_equal(tacit_precond_level_at(a.M, l)->bits,
                                  k ? 32 : 64);
             if (sizes[i] == 1.0) expect_spd(&a, matrices[i]);
@@ -289,7 +293,7 @@ static void floats_change_little(void **state)
         }
         assert_true(llabs(its[0] - its[1]) <= 1);
         assert_true(i > 0 || bytes[1] - finest[1] < bytes[0] - finest[0]);
-        assert_true(i != 1 || finest[1] > finest[0]); /* a copy */
+        assert_true(i != 1 || sliced || finest[1] > finest[0]); /* a copy */
     }
 }
 

@@ -141,7 +141,7 @@ typedef struct tacit_precond_options {
  * them in step; with direct a column may then differ by rounding from what it is alone.
  *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
- * the matrix for that, where it is smaller than what the operator stores by a
+ * its values for that, where it is smaller than what the operator stores by a
  * fifth. Vectors are of doubles.
  * Collective.  Borrows `A`, which must outlive it; `matrix` may be destroyed.
  * Memory      about the entries of the matrix once more, on its device; to set it

@@ -251,7 +251,8 @@ typedef struct tct_block_ops {
                                         size_t to, double *sums));
     /* MULTIPLY_ADD, the whole of it. Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const tct_op *op);
-    /* The same with values rounded to floats, where they are and through `q`.
+    /* The same with values rounded to floats, where they are and through `q`; what
+     * is not of values may stay B's, which must outlive it.
      * OPTIONAL.  Errors UNSUPPORTED (not of this block), NO_MEMORY, DEVICE. */
     tacit_status (*rounded)(const tct_block *B, tacit_queue *q,
                             tct_block **out);
@@ -264,6 +265,7 @@ struct tct_block { /* first member of every format's struct */
     int64_t nonzeros;    /* entries of the matrix, explicit zeros included */
     int64_t stored;      /* with padding                                   */
     double matrix_bytes; /* matrix bytes that one product reads            */
+    double borrowed;     /* of these, what another block has               */
     int kernels;         /* that one product starts on a GPU               */
     int threads;         /* of the host that it is worth; 0: all there are */
     bool persistent;     /* a GPU's kernel of a whole solve can take it    */

@@ -135,10 +135,11 @@ void tct_unscale(const tacit_operator *A, tacit_queue *q, double *y);
 /* The diagonal into `d` [n] on the device, in the operator's order.
  * Errors      UNSUPPORTED (it does not tell), or as it finds. */
 tacit_status tct_operator_diagonal(const tacit_operator *A, double *d);
-/* A view of A with values rounded to floats (tct_rounded), where A's block is or
- * else those of `matrix`, which is A's; NULL where it would not be smaller than
- * A's block by a fifth, A is no operator of a matrix, or `matrix` is NULL and the
- * block does not round. Ghosts are A's. Local.
+/* A view of A, which must outlive it, with values rounded to floats (tct_rounded):
+ * A's block does it where it stands if it can, else those of `matrix`, which is A's,
+ * are; on the host only of a block that never can. NULL where it would not be
+ * smaller than A's block by a fifth, or there is nothing to round. Ghosts are A's.
+ * Local.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_operator_rounded(const tacit_operator *A,
                                   const tacit_matrix *matrix,

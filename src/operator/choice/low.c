@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/choice/low.c - the same matrix with values of fewer bits, for mixed
- * precision and for preconditioners: rows of blocks if the exact one has them. Each is a view of the
- * exact operator: a block of its own, and everything else from there. */
+ * precision and for preconditioners: rows of blocks if the exact one has them. Each
+ * is a view of the exact operator, which must outlive it: a block of its own, and
+ * everything else from there. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
 #include <math.h>

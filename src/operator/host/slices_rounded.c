@@ -2,6 +2,7 @@
  * operator/host/slices_rounded.c - slices of doubles with values rounded to floats:
  * where they stand is the other block's to know. */
 #include "operator/host/slices_build.h"
+#include <math.h>
 
 typedef struct {
     const tct_slices *from;
@@ -20,7 +21,8 @@ static void round_part(void *work, int64_t part)
     const int64_t end = S->at[split[1]].cell * cell;
     for (int64_t k = S->at[split[0]].cell * cell; k < end; k++) {
         const double value = tct_rounded(from[k]);
-        to[k] = (float)value;
+        const bool fits = fabs(value) < 0x1p128;
+        to[k] = fits ? (float)value : 0.0F;
         lost = lost || (double)to[k] != value;
     }
     r->lost[part] = lost;
@@ -62,6 +64,10 @@ tacit_status tct_slices_rounded(const tct_block *block, tacit_queue *q,
     R->long_val = NULL;
     const tacit_status status = round_values(S, R);
     tct_slices_describe(R);
+    const int64_t apart = S->at[S->chunks.count].long_entry;
+    R->base.borrowed = R->base.matrix_bytes -
+                       4.0 * (double)(R->base.stored - apart) -
+                       8.0 * (double)apart;
     if (status < 0) tct_slices_destroy(&R->base);
     else *out = &R->base;
     return status;

@@ -10,7 +10,7 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
         !!S->d + !!S->t + !!S->y + !!L->b + !!L->x + !!L->b2 + !!L->x2;
     double bytes = 8.0 * vectors * (double)L->n;
     if (L->e) bytes += 8.0 * (double)tct_amg_restricted(&L->down);
-    if (L->own) bytes += L->own->local->matrix_bytes;
+    if (L->own) bytes += L->own->local->matrix_bytes - L->own->local->borrowed;
     if (L->own && L->own->ghost) bytes += L->own->ghost->matrix_bytes;
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +

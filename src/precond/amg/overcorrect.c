@@ -30,20 +30,22 @@ static void set_factor(tct_amg *M, double factor)
 }
 
 /* Does the factor that there is overshoot, from level `l` on? */
-static tacit_status overshoots(const tct_amg *M, int l, bool *out)
+static tacit_status overshoots(const tct_amg *M, int l, double *nearer,
+                               bool *out)
 {
-    double largest = 0.0, nearer = 0.0;
-    TRY(tct_amg_try(M, &M->level[l], &largest, &nearer));
+    double largest = 0.0;
+    TRY(tct_amg_try(M, &M->level[l], &largest, nearer));
     *out = largest > TAME;
     return TACIT_OK;
 }
 
-/* The best of those factors that follow one another, from level `l` on. */
-static tacit_status find_factor(tct_amg *M, int l)
+/* The best of those factors that follow one another, from level `l` on; `best` is
+ * what the first comes to, 0: not known. */
+static tacit_status find_factor(tct_amg *M, int l, double best)
 {
     const double most = M->overcorrection;
-    double best = 0.0, taken = most;
-    for (int k = 0; k < PARTS; k++) {
+    double taken = most;
+    for (int k = best > 0.0; k < PARTS; k++) {
         double largest = 0.0, nearer = 0.0;
         set_factor(M, 1.0 + (most - 1.0) * parts[k]);
         TRY(tct_amg_try(M, &M->level[l], &largest, &nearer));
@@ -58,13 +60,14 @@ static tacit_status find_factor(tct_amg *M, int l)
 tacit_status tct_amg_overcorrect(tct_amg *M)
 {
     bool overshot = false;
+    double nearer = 0.0;
     const int first = M->levels < FIRST + 2 ? THEN : FIRST;
     const bool steps = M->level[THEN].c != NULL; /* cycle K finds its own */
     if (M->levels < THEN + 2 || steps || !(M->overcorrection > 1.0))
         return TACIT_OK;
-    TRY(overshoots(M, first, &overshot));
-    if (overshot)
-        TRY(find_factor(M, M->level[first].about.rows < ENOUGH ? THEN : first));
+    TRY(overshoots(M, first, &nearer, &overshot));
+    const int l = M->level[first].about.rows < ENOUGH ? THEN : first;
+    if (overshot) TRY(find_factor(M, l, l == first ? nearer : 0.0));
     if (M->base.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);
     return TACIT_OK;
