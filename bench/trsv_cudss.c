@@ -19,14 +19,6 @@ typedef struct {
     cudssMatrix_t A, x, b;
 } direct;
 
-static void *to_device(const void *from, size_t bytes)
-{
-    void *p = NULL;
-    CUDA(cudaMalloc(&p, bytes));
-    CUDA(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-    return p;
-}
-
 /* The upper triangle of the matrix, on the device. */
 typedef struct {
     int64_t entries;

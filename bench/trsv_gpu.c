@@ -35,6 +35,14 @@ void cuda_ok(cudaError_t e, int line)
     exit(1);
 }
 
+void *to_device(const void *from, size_t bytes)
+{
+    void *p = NULL;
+    CUDA(cudaMalloc(&p, bytes));
+    CUDA(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
+    return p;
+}
+
 /* --- a matrix, its factor, vectors ------------------------------------------------- */
 
 double residual_of(const problem *p, const double *b, const double *x)
@@ -242,14 +250,6 @@ static void sparse_ok(cusparseStatus_t e, int line)
     exit(1);
 }
 #define SPARSE(call) sparse_ok((call), __LINE__)
-
-static void *to_device(const void *from, size_t bytes)
-{
-    void *p = NULL;
-    CUDA(cudaMalloc(&p, bytes));
-    CUDA(cudaMemcpy(p, from, bytes, cudaMemcpyHostToDevice));
-    return p;
-}
 
 /* One triangle, one vector or several. */
 typedef struct {

@@ -20,6 +20,9 @@ void cuda_ok(cudaError_t e, int line);
         }                                                             \
     } while (0)
 
+/* A copy there, to be given back with cudaFree. */
+void *to_device(const void *from, size_t bytes);
+
 typedef struct {
     const char *name;
     tacit_matrix *m;
