@@ -7,7 +7,8 @@
  * Each slice stores its columns in the cheapest way that is right for it
  * (pattern/slicing.h): SLICE_RUN is an int32 a column, SLICE_NEAR eight uint16,
  * SLICE_FAR eight int32, and SLICE_CONST is not used. All share the smallest
- * store for values that loses nothing, or floats if they have been rounded. Where the groups of
+ * store for values that loses nothing, or floats if they have been rounded. Where
+ * the groups of
  * a slice are unequally long, its last columns have empty lanes, told by a
  * byte of bits, and these are skipped, not multiplied by zero.
  *

@@ -63,12 +63,12 @@ tacit_status tct_slices_rounded(const tct_block *block, tacit_queue *q,
     R->value = NULL;
     R->long_val = NULL;
     const tacit_status status = round_values(S, R);
+    if (status < 0) {
+        tct_slices_destroy(&R->base);
+        return status;
+    }
     tct_slices_describe(R);
-    const int64_t apart = S->at[S->chunks.count].long_entry;
-    R->base.borrowed = R->base.matrix_bytes -
-                       4.0 * (double)(R->base.stored - apart) -
-                       8.0 * (double)apart;
-    if (status < 0) tct_slices_destroy(&R->base);
-    else *out = &R->base;
-    return status;
+    R->base.borrowed = S->base.matrix_bytes - 8.0 * (double)S->base.stored;
+    *out = &R->base;
+    return TACIT_OK;
 }
