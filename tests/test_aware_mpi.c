@@ -71,8 +71,11 @@ static void close_memory(bool close)
                      close ? PROT_NONE : PROT_READ | PROT_WRITE);
 }
 
+static int launched; /* since the last mark */
+
 static void run_here(tacit_queue *q, const tct_op *op)
 {
+    launched++;
     close_memory(false);
     tct_device_host.run(q, op);
     close_memory(true);
@@ -83,6 +86,12 @@ static void apart_flush(tacit_queue *q)
     if (!holding) return;
     holding = false;
     run_here(q, &held);
+}
+
+static void apart_mark(tacit_queue *q)
+{
+    apart_flush(q);
+    launched = 0;
 }
 
 static void apart_run(tacit_queue *q, const tct_op *op)
@@ -123,6 +132,7 @@ static int says; /* is it GPU-aware? */
 static int asked;
 static int in_shared, on_device; /* ends of messages so far */
 static int idle;                 /* waits with something not launched */
+static int meanwhile;            /* launched before messages started  */
 
 #if defined(MPIX_CUDA_AWARE_SUPPORT)
 int MPIX_Query_cuda_support(void)
@@ -160,6 +170,12 @@ int MPI_Send_init(const void *at, int count, MPI_Datatype type, int peer,
     return PMPI_Send_init(at, count, type, peer, tag, comm, request);
 }
 
+int MPI_Startall(int n, MPI_Request *request)
+{
+    meanwhile = launched;
+    return PMPI_Startall(n, request);
+}
+
 int MPI_Testall(int n, MPI_Request *request, int *there, MPI_Status *statuses)
 {
     idle += holding;
@@ -177,12 +193,16 @@ static tacit_status open_apart(tacit_world *w, tacit_queue **out)
     apart.alloc_shared = apart_alloc_shared;
     apart.free_shared = apart_free;
     apart.run = apart_run;
-    apart.flush = apart.sync = apart_flush;
+    apart.flush = apart.sync = apart.reach = apart_flush;
+    apart.mark = apart_mark;
     in_shared = on_device = idle = asked = 0;
     tacit_queue *q = NULL;
     OK(tacit_queue_create(w, "host@mpi", 1, &q));
     tct_link_mpi.close(q);
+    tct_free_shared(q, q->sum);
     q->device = &apart;
+    q->sum = tct_alloc_shared(q, TCT_SUM_MOST * sizeof *q->sum);
+    assert_non_null(q->sum);
     q->links[q->via] = (tct_open_link){.link = &tct_link_mpi};
     const tacit_status status = tct_link_mpi.open(q);
     if (status < 0) tacit_queue_destroy(&q);
@@ -353,6 +373,7 @@ static void check_ring(tacit_queue *q)
         q_exchange_begin(q, &plan->base, (tct_panel){x, N, columns});
         q_fill(q, N, 0.0, x + (COLUMNS - 1) * N); /* the local product */
         q_exchange_end(q, &plan->base, columns);
+        assert_int_equal(meanwhile, 1);
         q_put(q, COLUMNS * N, host, x);
         q_get(q, (size_t)(columns * SENT), plan->base.ghost, ghost);
         for (int j = 0; j < columns; j++) {
@@ -363,6 +384,30 @@ static void check_ring(tacit_queue *q)
     OK(q_status(q));
     tacit_queue_free(q, &x);
     tct_plan_destroy(&plan);
+}
+
+/* Two at once, which not all ranks end in one order, nor before the same sum. */
+static void check_ends(tacit_queue *q)
+{
+    const bool odd = q->rank % 2 == 1;
+    tct_plan *plan[] = {ring(q), ring(q)};
+    double host[N] = {q->rank, 0.0, -q->rank}, ghost[SENT], sum = 0.0;
+    const double from = (q->rank + q->ranks - 1) % q->ranks;
+    double *x = device_vector(q, N, host), *c = device_vector(q, 1, &sum);
+    for (int k = 0; k < 2; k++)
+        q_exchange_begin(q, &plan[k]->base, tct_single(x));
+    if (odd) q_sum(q, 1, c);
+    q_exchange_end(q, &plan[odd]->base, 1);
+    q_exchange_end(q, &plan[!odd]->base, 1);
+    if (!odd) q_sum(q, 1, c);
+    for (int k = 0; k < 2; k++) {
+        q_get(q, SENT, plan[k]->base.ghost, ghost);
+        assert_true(ghost[0] == -from && ghost[1] == from);
+        tct_plan_destroy(&plan[k]);
+    }
+    OK(q_status(q));
+    tacit_queue_free(q, &x);
+    tacit_queue_free(q, &c);
 }
 
 /* A sum over the ranks of what is on the device. */
@@ -389,6 +434,7 @@ static void check_messages(tacit_world *w)
         assert_int_equal(on_device, aware ? 2 * COLUMNS : 0);
         assert_int_equal(in_shared, aware ? 0 : 2 * COLUMNS);
         assert_int_equal(idle, 0);
+        check_ends(q);
         tacit_queue_destroy(&q);
         assert_int_equal(regions_in_use(), 0);
     }

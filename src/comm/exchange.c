@@ -158,6 +158,7 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
     exchange->columns = columns;
     q_exchange_begin(p->q, &p->base,
                      (tct_panel){(double *)(uintptr_t)x, stride, columns});
+    tct_start_messages(p->q); /* other ranks may be waited for otherwise */
     follow(p, columns, false);
 }
 

@@ -133,6 +133,7 @@ void tct_plan_destroy(tct_plan **plan)
     if (!plan || !*plan) return;
     tct_plan *p = *plan;
     tacit_queue *q = p->q;
+    if (q->begun.exchange == &p->base) q->begun.exchange = NULL;
     tct_links_plan_close(p);
     if (!p->lost) free_values(q, &p->base);
     if (p->base.index) q->device->free(q, p->base.index);

@@ -169,7 +169,7 @@ static bool is_apart(const tacit_queue *q)
 /* What was enqueued runs while the CPU waits for messages. */
 static void go_ahead(tacit_queue *q)
 {
-    if (is_apart(q) && q->device->flush) q->device->flush(q);
+    if (q->device->flush) q->device->flush(q);
 }
 
 /* Bring the scalars of a sum, system by system, into q->sum, or back. */
@@ -191,6 +191,7 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
     if (op->code == TCT_SUM_BEGIN) {
         move_scalars(q, op, TCT_GET);
         q->device->sync(q);
+        tct_start_messages(q);
         q->link->sum_begin(q, &here);
     } else {
         go_ahead(q);
@@ -212,11 +213,25 @@ static void sum(tacit_queue *q, const tct_op *op)
 static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
+    tct_start_messages(q);
     const tct_systems systems = q->systems; /* its words are for one */
     q->systems = (tct_systems){0};
     const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
     q->systems = systems;
     if (status < 0) q_fail(q, status, "%s", tacit_error_message());
+}
+
+/* Messages of a device that runs behind start when it has packed. Until an end, a
+ * sum or something else that may wait for other ranks comes, what is enqueued is its
+ * work meanwhile. */
+void tct_start_messages(tacit_queue *q)
+{
+    const tct_op op = q->begun;
+    if (!op.exchange) return;
+    q->begun.exchange = NULL;
+    go_ahead(q);
+    q->device->reach(q);
+    q->link->exchange_begin(q, &op);
 }
 
 static void begin_exchange(tacit_queue *q, const tct_op *op)
@@ -225,9 +240,14 @@ static void begin_exchange(tacit_queue *q, const tct_op *op)
     pack.code = TCT_PACK;
     pack.n = (size_t)op->exchange->values;
     pack.v[0] = tct_buffers_of(q, op->exchange)->pack;
+    tct_start_messages(q);
     if (pack.n > 0 && !q->link->launch) run(q, &pack);
-    if (is_apart(q)) q->device->sync(q);
-    q->link->exchange_begin(q, op);
+    if (is_apart(q)) {
+        q->device->mark(q);
+        q->begun = *op;
+    } else {
+        q->link->exchange_begin(q, op);
+    }
 }
 
 static void end_exchange(tacit_queue *q, const tct_op *op)
@@ -236,7 +256,8 @@ static void end_exchange(tacit_queue *q, const tct_op *op)
     unpack.code = TCT_UNPACK;
     unpack.n = (size_t)op->exchange->ghosts;
     unpack.v[0] = tct_landing(q, op->exchange, op->x.columns);
-    go_ahead(q);
+    tct_start_messages(q);
+    if (is_apart(q)) go_ahead(q);
     q->link->exchange_end(q, op);
     if (!q->link->launch && unpack.v[0] != op->exchange->ghost) run(q, &unpack);
 }
@@ -471,10 +492,11 @@ static tacit_status build(tacit_queue *q, const char *spec)
     if (q->threads < 1 || q->threads > TCT_TEAM_MOST)
         FAIL(TACIT_INVALID, "threads: expected 1 to %d, got %d", TCT_TEAM_MOST,
              q->threads);
-    TRY(TCT_ALLOC(TCT_SUM_MOST, "a queue", &q->sum));
     TRY(tct_team_create(q->threads, &q->team));
     q->threads = tct_team_size(q->team);
     TRY(q->device->open(q));
+    q->sum = tct_alloc_shared(q, TCT_SUM_MOST * sizeof *q->sum);
+    if (!q->sum) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(push_layer(q, &line_ops, ""));
     return push_decorators(q, spec, name);
 }
@@ -503,13 +525,13 @@ void tacit_queue_destroy(tacit_queue **queue)
         q->top = layer->below;
         tct_free(layer);
     }
+    if (q->sum) tct_free_shared(q, q->sum);
     for (q->via = 0; q->via < TCT_LINKS_MOST; q->via++) {
         const tct_link *link = q->links[q->via].link;
         if (link && link->close) link->close(q);
     }
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
-    tct_free(q->sum);
     tct_free(q);
     *queue = NULL;
 }

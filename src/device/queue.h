@@ -316,12 +316,13 @@ typedef struct tct_device_ops {
     /* Memory that the device and the CPU both reach. OPTIONAL: alloc, free */
     void *(*alloc_shared)(tacit_queue *q, size_t bytes);
     void (*free_shared)(tacit_queue *q, void *p);
+    void (*mark)(tacit_queue *q);  /* with such: all that was enqueued ... */
+    void (*reach)(tacit_queue *q); /* ... before the last mark is done     */
     /* The rest is OPTIONAL, of a device that runs behind the CPU. */
     /* The oldest look that was not taken yet: waits for it; false if none is
      * to come or the queue has failed. */
     bool (*seen)(tacit_queue *q, tct_seen *out);
-    /* By how many looks the host may be behind, for vectors of `n` elements:
-     * few where an iteration in vain is dear. */
+    /* How many looks the host may be behind, by what one in vain costs. */
     int (*lag)(tacit_queue *q, size_t n);
     /* See q_tell. */
     void (*tell)(tacit_queue *q, double flags);
@@ -338,8 +339,7 @@ typedef struct tct_device_ops {
 struct tct_plan;       /* comm/plan.h      */
 struct tct_gpu_launch; /* device/gpu/gpu.h */
 
-/* What a world knows of a rank that does not come; none of its own are asked any
- * more. */
+/* What a world knows of a rank that does not come: none is asked any more. */
 typedef struct tct_desertion {
     bool noted;
     int rank; /* < 0: not known which */
@@ -360,11 +360,10 @@ typedef enum tct_starter {
 
 /* How messages go between the ranks of a world: one file in comm/, one row in
  * TCT_LINKS. A link by the CPU reads and writes memory of the CPU: where the
- * device has its own, the line brings scalars there and back, and waits for the
- * device before a message; values that it exchanges may stay on the device, if it
- * says so when it is opened (tct_open_link). A link by the stream or a kernel
- * makes an operation of the device of each message, which runs when its turn
- * comes, and so does what has to be packed and unpacked: `launch`.
+ * device has its own, the line brings scalars there and back, and waits for it
+ * before a message; values may stay there, if the link says so when it is opened
+ * (tct_open_link). A link by the stream or a kernel makes an operation of the
+ * device of each message, and of packing and unpacking: `launch`.
  *
  * `sum_end` leaves the same bits on every rank. Each sum carries a word of flags
  * besides its scalars: whether a queue has failed and whether a monitor wants
@@ -459,7 +458,8 @@ struct tacit_queue {
     int via;
     tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
     struct tct_plan *plans;              /* that are made                   */
-    double *sum; /* [TCT_SUM_MOST] scalars on their way by the CPU */
+    double *sum;  /* [TCT_SUM_MOST] scalars on their way by the CPU */
+    tct_op begun; /* an exchange whose messages have not started, or none */
     int rank, ranks;
     bool one_process; /* the ranks are threads of it, or it is alone         */
     tct_layer *top;
@@ -541,6 +541,7 @@ tacit_status tct_device_identify(const char *device, int place,
 /* Memory that the device and the CPU both reach; NULL if there is none. */
 void *tct_alloc_shared(tacit_queue *q, size_t bytes);
 void tct_free_shared(tacit_queue *q, void *p);
+void tct_start_messages(tacit_queue *q); /* of `begun`, at once */
 
 /* --- the words of a solver ------------------------------------------------ */
 

@@ -627,6 +627,8 @@ static tacit_status open_device(tacit_queue *q, tct_gpu *g)
     TRY(tct_gpu_status(gpu_set_device(g->device), "using the device"));
     TRY(describe_device(g));
     TRY(tct_gpu_open_stream(q));
+    TRY(tct_gpu_status(gpu_event_create_with(&g->mark, GPU_EVENT_NO_TIMING),
+                       "an event"));
     if (q->ranks > 1)
         TRY(tct_gpu_status(
             gpu_stream_create(&g->aside, GPU_STREAM_NON_BLOCKING), "a stream"));
@@ -661,6 +663,7 @@ static void cuda_close(tacit_queue *q)
     if (g->stream) (void)gpu_stream_sync(g->stream);
     if (g->stream && !g->borrowed) (void)gpu_stream_destroy(g->stream);
     if (g->aside) (void)gpu_stream_destroy(g->aside);
+    if (g->mark) (void)gpu_event_destroy(g->mark);
     tct_gpu_release(g->partial);
     tct_gpu_release(g->ticket);
     tct_gpu_release(g->outbox);
@@ -701,6 +704,8 @@ const tct_device_ops tct_device_cuda = {
     .describe = cuda_describe,
     .alloc_shared = cuda_alloc_shared,
     .free_shared = cuda_free_shared,
+    .mark = tct_gpu_mark,
+    .reach = tct_gpu_reach,
     .seen = cuda_seen,
     .lag = cuda_lag,
     .tell = cuda_tell,

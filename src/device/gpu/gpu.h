@@ -119,6 +119,7 @@ typedef struct tct_gpu {
     tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
     int batch;                /* looks that are posted at once     */
     gpu_stream aside;         /* for what the host has to say meanwhile */
+    gpu_event mark;           /* the device's `mark`                    */
     bool by_node;             /* of several ranks: all have while nodes,
                                  which links with `nodes` find out */
     uint64_t made, taken;     /* looks enqueued, looks read        */
@@ -155,6 +156,9 @@ double tct_gpu_flags(tacit_queue *q);
  * a new one.
  * Errors      INVALID (a stream that cannot be had, saying why), DEVICE. */
 tacit_status tct_gpu_open_stream(const tacit_queue *q);
+/* The device's `mark` and `reach`. */
+void tct_gpu_mark(tacit_queue *q);
+void tct_gpu_reach(tacit_queue *q);
 
 /* --- memory of blocks --------------------------------------------------------- */
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/stream.c - the stream: of the queue's own or of the user's; and for
- * kernels of users. */
+ * device/gpu/stream.c - the stream: of the queue's own or of the user's, how far it
+ * is; and for kernels of users. */
 #include "device/gpu/gpu.h"
 #include <tacit/cuda.h>
 
@@ -56,6 +56,18 @@ tacit_status tct_gpu_open_stream(const tacit_queue *q)
     g->stream = given;
     g->borrowed = true;
     return TACIT_OK;
+}
+
+void tct_gpu_mark(tacit_queue *q)
+{
+    const tct_gpu *g = tct_gpu_of(q);
+    tct_gpu_flush(q);
+    tct_gpu_ok(q, gpu_event_record(g->mark, g->stream), "marking the stream");
+}
+
+void tct_gpu_reach(tacit_queue *q)
+{
+    tct_gpu_ok(q, gpu_event_sync(tct_gpu_of(q)->mark), "running kernels");
 }
 
 tacit_status tacit_queue_stream(tacit_queue *queue, gpu_stream *out)
