@@ -279,9 +279,11 @@ static gpu_error launch_exchange(const tct_peer_common *C,
     const tct_exchange *e = op->exchange;
     const bool begins = op->code == TCT_EXCHANGE_BEGIN;
     const int64_t values = begins ? P->most_sent : P->most_received;
-    const int rows = begins ? P->sends : P->recvs;
-    const dim3 grid((unsigned)tct_grid(values, THREADS, L->sms),
-                    (unsigned)(rows > 0 ? rows : 1));
+    const int channels = begins ? P->sends : P->recvs;
+    const int rows = channels > 0 ? channels : 1;
+    /* blocks of all rows wait beside a product, which must find room */
+    const int most = L->sms > rows ? L->sms / rows : 1;
+    const dim3 grid((unsigned)tct_grid(values, THREADS, most), (unsigned)rows);
     if (begins)
         put<FAR><<<grid, THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
     else
