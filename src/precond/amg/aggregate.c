@@ -206,7 +206,7 @@ static tacit_status number_given(aggregation *g, int64_t rows)
     tacit_status status = TCT_ALLOC(count, what, &number);
     for (int64_t k = 0; status >= 0 && k < count; k++)
         number[k] = g->ghost_of[g->mate[given[k]] - rows];
-    if (status >= 0) status = tct_ghosts_of(count, number, &G->up_others);
+    if (status >= 0) status = tct_ghosts_of(count, number, NULL, &G->up_others);
     for (int64_t k = 0; status >= 0 && k < count; k++)
         g->up[given[k]] =
             (int32_t)(G->coarse + tct_ghost_place(&G->up_others, number[k]));
@@ -270,8 +270,9 @@ static tacit_status begin_up(const aggregation *g)
     tct_aggregates *G = g->G;
     TCT_OMP(omp parallel for schedule(static))
     for (int64_t i = 0; i < G->rows; i++) G->of[i] = g->up[i];
-    return tct_agree(g->A->world, tct_ghosts_of(G->up_others.count,
-                                                G->up_others.id, &G->others));
+    return tct_agree(
+        g->A->world,
+        tct_ghosts_of(G->up_others.count, G->up_others.id, NULL, &G->others));
 }
 
 static tacit_status add_up(aggregation *g, const tct_csr *A, const tct_halo *h,

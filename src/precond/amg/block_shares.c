@@ -66,7 +66,7 @@ static tacit_status list_others(tct_block_product *g)
     count += list_theirs(g, number + count);
     count = keep_others(g, count, number);
     tct_ghosts_clear(&g->others);
-    const tacit_status status = tct_ghosts_of(count, number, &g->others);
+    const tacit_status status = tct_ghosts_of(count, number, NULL, &g->others);
     tct_free(number);
     return status;
 }

@@ -2,33 +2,10 @@
  * precond/amg/halo.c - words of other ranks' rows. */
 #include "precond/amg/halo.h"
 #include "matrix/mail.h"
-#include <stdlib.h>
 #include <string.h>
 
 static const char *const what = "rows of other ranks";
 enum { WORD = 8 };
-
-static int ascending(const void *a, const void *b)
-{
-    const int64_t x = *(const int64_t *)a, y = *(const int64_t *)b;
-    return (x > y) - (x < y);
-}
-
-tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, tct_ghosts *out)
-{
-    tct_ghosts g = {0};
-    bool sorted = true;
-    *out = g;
-    if (count == 0) return TACIT_OK;
-    TRY(TCT_ALLOC(count, what, &g.id));
-    memcpy(g.id, ids, (size_t)count * sizeof *ids);
-    for (int64_t k = 1; k < count && sorted; k++) sorted = ids[k - 1] <= ids[k];
-    if (!sorted) qsort(g.id, (size_t)count, sizeof *g.id, ascending);
-    for (int64_t k = 0; k < count; k++)
-        if (k == 0 || g.id[k] != g.id[k - 1]) g.id[g.count++] = g.id[k];
-    *out = g;
-    return TACIT_OK;
-}
 
 /* --- who needs what ------------------------------------------------------------ */
 
@@ -87,7 +64,8 @@ tacit_status tct_halo_of(tacit_world *world, const int64_t *starts,
                          int64_t count, const int64_t *ids, tct_halo *out)
 {
     *out = (tct_halo){.world = world};
-    return open_halo(starts, tct_ghosts_of(count, ids, &out->ghosts), out);
+    return open_halo(starts, tct_ghosts_of(count, ids, NULL, &out->ghosts),
+                     out);
 }
 
 tacit_status tct_halo_of_columns(tacit_world *world, const int64_t *starts,

@@ -69,7 +69,4 @@ tacit_status tct_halo_trade_lists(const tct_halo *h, const tct_halo_lists *own,
                                   tct_halo_lists *ghost);
 void tct_halo_lists_clear(tct_halo_lists *l);
 
-/* `ids`, of whatever order, ascending, each once. Errors NO_MEMORY. */
-tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, tct_ghosts *out);
-
 #endif

@@ -124,7 +124,7 @@ static tacit_status list_own(search *s, int64_t *scratch)
     int64_t count = 0;
     for (int64_t i = 0; i < s->m->A.rows; i++)
         if (s->word[i] % 2 == 1) scratch[count++] = s->word[i] / 2;
-    return tct_ghosts_of(count, scratch, &s->own);
+    return tct_ghosts_of(count, scratch, NULL, &s->own);
 }
 
 static tacit_status list_foreign(search *s, int64_t *scratch)
@@ -135,7 +135,7 @@ static tacit_status list_foreign(search *s, int64_t *scratch)
         if (at < 0) scratch[count++] = s->word[i] / 2;
         else last = at;
     }
-    return tct_ghosts_of(count, scratch, &s->foreign);
+    return tct_ghosts_of(count, scratch, NULL, &s->foreign);
 }
 
 static tacit_status list_nodes(search *s)
@@ -180,7 +180,7 @@ static tacit_status fill(const search *s, tct_near_null *B)
 {
     int64_t last = -1;
     B->nodes = s->own.count;
-    TRY(tct_ghosts_of(s->foreign.count, s->present, &B->others));
+    TRY(tct_ghosts_of(s->foreign.count, s->present, NULL, &B->others));
     TRY(TCT_ALLOC(s->m->A.rows, what, &B->node));
     for (int64_t i = 0; i < s->m->A.rows; i++) {
         int64_t n = place_of(&s->own, s->word[i] / 2, last);

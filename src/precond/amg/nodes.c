@@ -125,7 +125,7 @@ static tacit_status allocate(condensation *c, tct_aggregates *G)
     TRY(TCT_ALLOC(B->nodes + B->others.count, what, &c->number));
     TRY(TCT_ALLOC(G->rows, what, &G->of));
     memcpy(G->of, B->node, (size_t)G->rows * sizeof *G->of);
-    return tct_ghosts_of(B->others.count, B->others.id, &G->others);
+    return tct_ghosts_of(B->others.count, B->others.id, NULL, &G->others);
 }
 
 /* The numbers that the next level's rows would have on one rank. */

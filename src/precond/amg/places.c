@@ -28,7 +28,7 @@ static tacit_status find_others(int64_t count, const int64_t *number,
     *out = (tct_ghosts){0};
     TRY(TCT_ALLOC(n, what, &ids));
     list_others(count, number, first, now, ids);
-    const tacit_status status = tct_ghosts_of(n, ids, out);
+    const tacit_status status = tct_ghosts_of(n, ids, NULL, out);
     tct_free(ids);
     return status;
 }

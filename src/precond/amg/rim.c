@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/rim.c - rows with columns of other ranks, level by level. */
 #include "precond/amg/rim.h"
+#include "matrix/parallel.h"
 #include "precond/amg/contract.h"
 #include "precond/amg/places.h"
 #include <string.h>
@@ -68,11 +69,13 @@ static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
     out->val[k] = val;
 }
 
-void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
+/* Rows [from, last); row `edge` of the rim is the first that is not before. */
+static void join_rows(const tct_csr *own, const tct_amg_rim *r, int64_t from,
+                      int64_t last, int64_t edge, tct_csr *out)
 {
     const tct_csr *R = &r->of.A;
-    int64_t at = 0, edge = 0;
-    for (int64_t i = 0; i < own->rows; i++) {
+    int64_t at = own->ptr[from] + R->ptr[edge];
+    for (int64_t i = from; i < last; i++) {
         const bool on = edge < R->rows && r->of.row[edge] == i;
         int64_t k = on ? R->ptr[edge] : 0;
         const int64_t end = on ? R->ptr[edge + 1] : 0;
@@ -83,6 +86,30 @@ void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
         for (; k < end; k++) put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
         edge += on;
         out->ptr[i + 1] = at;
+    }
+}
+
+/* How many rows of the rim are before row `i`. */
+static int64_t edges_before(const tct_amg_rim *r, int64_t i)
+{
+    int64_t low = 0, high = r->of.A.rows;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (r->of.row[mid] < i) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
+{
+    const int64_t rows = own->rows;
+    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++) {
+        const int64_t from = rows * t / pieces;
+        join_rows(own, r, from, rows * (t + 1) / pieces, edges_before(r, from),
+                  out);
     }
 }
 
@@ -114,6 +141,7 @@ typedef struct {
     int64_t *word;                /* [ghosts][2] what their owners say, or
                                      [rows] */
     int64_t *ghost_of;            /* [ghosts] */
+    int32_t *ghost_at;            /* [ghosts] which of the next rim's, -1 */
     double *ghost_weight;
 } step;
 
@@ -128,6 +156,7 @@ static tacit_status allocate(step *s, tct_amg_rim *next)
     TRY(TCT_ALLOC(rows, what, &s->of));
     TRY(TCT_ALLOC(2 * ghosts + rows, what, &s->word));
     TRY(TCT_ALLOC(ghosts, what, &s->ghost_of));
+    TRY(TCT_ALLOC(ghosts, what, &s->ghost_at));
     return TCT_ALLOC(ghosts, what, &s->ghost_weight);
 }
 
@@ -150,21 +179,36 @@ static tacit_status trade(step *s, int64_t first)
     return TACIT_OK;
 }
 
-/* The aggregates of the rim's rows, ascending, each once: rows of the next rim. */
+/* Those of `word` [count], which has them no more, that are not negative, ascending,
+ * each once; at[k] is where word[k] is then, -1: nowhere. */
+static tacit_status number(int64_t count, int64_t *word, int32_t *at,
+                           tct_ghosts *out)
+{
+    int64_t some = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t id = word[k];
+        if (id >= 0) word[some++] = id;
+        at[k] = id >= 0 ? 0 : -1;
+    }
+    int32_t *place = NULL;
+    TRY(TCT_ALLOC(some, what, &place));
+    const tacit_status status = tct_ghosts_of(some, word, place, out);
+    some = 0;
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        if (at[k] == 0) at[k] = place[some++];
+    tct_free(place);
+    return status;
+}
+
+/* The aggregates of the rim's rows are rows of the next rim. */
 static tacit_status number_rows(step *s, tct_amg_rim *next, int64_t *count)
 {
     const int64_t rows = s->r->of.A.rows;
     tct_ghosts set;
-    int64_t members = 0;
-    for (int64_t k = 0; k < rows; k++)
-        if (s->group[k] >= 0.0) s->word[members++] = (int64_t)s->group[k];
-    TRY(tct_ghosts_of(members, s->word, &set));
+    for (int64_t k = 0; k < rows; k++) s->word[k] = (int64_t)s->group[k];
+    TRY(number(rows, s->word, s->of, &set));
     for (int64_t n = 0; n < set.count; n++)
         next->of.row[n] = (int32_t)set.id[n];
-    for (int64_t k = 0; k < rows; k++) {
-        const int64_t n = (int64_t)s->group[k];
-        s->of[k] = n < 0 ? -1 : (int32_t)tct_ghost_place(&set, n);
-    }
     *count = set.count;
     tct_ghosts_clear(&set);
     return TACIT_OK;
@@ -176,7 +220,8 @@ static tacit_status add_up(step *s, tct_amg_rim *next)
     const tct_amg_rim *r = s->r;
     const tacit_world *w = r->halo.world;
     static const tct_ghosts none = {.count = 0};
-    int64_t ghosts = 0, coarse = 0;
+    const int64_t ghosts = r->of.ghosts.count;
+    int64_t coarse = 0;
     TRY(number_rows(s, next, &coarse));
     const tct_contraction c = {.A = &r->of.A,
                                .of = s->of,
@@ -190,9 +235,8 @@ static tacit_status add_up(step *s, tct_amg_rim *next)
                                .others = &none};
     TRY(tct_contract(&c, &next->of.A));
     TRY(tct_csr_sort(&next->of.A, false, what));
-    for (int64_t g = 0; g < r->of.ghosts.count; g++)
-        if (s->ghost_of[g] >= 0) s->word[ghosts++] = s->ghost_of[g];
-    return tct_ghosts_of(ghosts, s->word, &next->of.ghosts);
+    for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
+    return number(ghosts, s->word, s->ghost_at, &next->of.ghosts);
 }
 
 /* P' of the smooth vector, of which P has w over that in each row. */
@@ -202,9 +246,8 @@ static void carry(const step *s, tct_amg_rim *next)
     for (int64_t k = 0; k < r->of.A.rows; k++)
         if (s->of[k] >= 0) next->w[s->of[k]] = r->w[k] / s->weight[k];
     for (int64_t g = 0; g < r->of.ghosts.count; g++)
-        if (s->ghost_of[g] >= 0)
-            next->beyond[tct_ghost_place(&next->of.ghosts, s->ghost_of[g])] =
-                r->beyond[g] / s->ghost_weight[g];
+        if (s->ghost_at[g] >= 0)
+            next->beyond[s->ghost_at[g]] = r->beyond[g] / s->ghost_weight[g];
 }
 
 tacit_status tct_amg_rim_next(const tct_amg_rim *r, const double *group,
@@ -222,6 +265,6 @@ tacit_status tct_amg_rim_next(const tct_amg_rim *r, const double *group,
         carry(&s, next);
         status = open_halo(w, next);
     }
-    TCT_FREE(s.of, s.word, s.ghost_of, s.ghost_weight);
+    TCT_FREE(s.of, s.word, s.ghost_of, s.ghost_at, s.ghost_weight);
     return status;
 }

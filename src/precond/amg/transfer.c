@@ -123,7 +123,8 @@ tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
                           .coarse = T->sets.count - T->shares.halo.ghosts.count,
                           .width = T->sets.width};
     const tct_ghosts *others = &T->shares.halo.ghosts;
-    tacit_status status = tct_ghosts_of(others->count, others->id, &G->others);
+    tacit_status status =
+        tct_ghosts_of(others->count, others->id, NULL, &G->others);
     if (status >= 0) status = TCT_ALLOC(rows, "a preconditioner", &of);
     if (status >= 0)
         status = TCT_ALLOC(elements + 1, "a preconditioner", &weight);
