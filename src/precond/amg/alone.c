@@ -17,80 +17,75 @@ static const char *const what = "the last levels";
 
 /* A matrix and its smooth vector, on each rank. */
 typedef struct {
-    int64_t *ptr, *col;
-    double *val, *smooth; /* NULL: ones */
+    tct_csr A;
+    double *smooth; /* NULL: ones */
 } whole;
 
 static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
 {
-    TRY(TCT_ALLOC(m->A.global_rows + 1, what, &W->ptr));
-    TRY(TCT_ALLOC(m->nonzeros, what, &W->col));
-    TRY(TCT_ALLOC(m->nonzeros, what, &W->val));
-    if (smooth) TRY(TCT_ALLOC(m->A.global_rows, what, &W->smooth));
+    const int64_t n = m->A.global_rows;
+    TRY(tct_csr_rows(&W->A, n, n, 0, n));
+    TRY(tct_csr_entries(&W->A, m->nonzeros));
+    return smooth ? TCT_ALLOC(n, what, &W->smooth) : TACIT_OK;
+}
+
+/* What each rank has in its place, to all ranks: rank r elements of `size` bytes from
+ * first[r] on.
+ * Collective. */
+static tacit_status share(tacit_world *w, const int64_t *first, size_t size,
+                          void *all)
+{
+    for (int r = 0; r < w->size; r++)
+        TRY(tct_bcast(w, r, (size_t)(first[r + 1] - first[r]) * size,
+                      (char *)all + (size_t)first[r] * size));
     return TACIT_OK;
 }
 
-/* Items of 8 bytes of each rank, to all ranks, in their order: of rank r as many as
- * `of` [size] says.
- * Memory      what comes in, once more.
- * Collective. */
-static tacit_status bring_all(tacit_world *w, const int64_t *of,
-                              const void *mine, void *all)
-{
-    enum { ITEM = 8 };
-    const size_t bytes = (size_t)of[w->rank] * ITEM;
-    int64_t *sizes = NULL;
-    char *out = NULL;
-    tacit_status status = TCT_ALLOC(2 * w->size, what, &sizes);
-    if (status >= 0) status = TCT_ALLOC(w->size * (int64_t)bytes, what, &out);
-    status = tct_agree(w, status);
-    for (int r = 0; status >= 0 && r < w->size; r++) {
-        sizes[r] = (int64_t)bytes;
-        sizes[w->size + r] = of[r] * ITEM;
-        if (bytes > 0) memcpy(out + (size_t)r * bytes, mine, bytes);
-    }
-    if (status >= 0)
-        status = tct_alltoallv(w, sizes, out, sizes + w->size, all);
-    TCT_FREE(sizes, out);
-    return status;
-}
-
-/* Rows and entries that each rank has [size]. */
-static tacit_status count_parts(const tacit_matrix *m, int64_t **rows,
-                                int64_t **entries)
+/* The first entry of each rank, [size + 1]. */
+static tacit_status count_entries(const tacit_matrix *m, int64_t **out)
 {
     tacit_world *w = m->world;
-    const int64_t mine = m->A.ptr[m->A.rows];
-    tacit_status status = TCT_ALLOC(w->size, what, rows);
-    if (status >= 0) status = TCT_ALLOC(w->size, what, entries);
-    TRY(tct_agree(w, status));
-    for (int r = 0; r < w->size; r++)
-        (*rows)[r] = m->starts[r + 1] - m->starts[r];
-    return tct_allgather(w, sizeof mine, &mine, *entries);
+    const int64_t mine = tct_csr_nonzeros(&m->A);
+    TRY(tct_agree(w, TCT_ALLOC(w->size + 1, what, out)));
+    int64_t *first = *out;
+    first[0] = 0;
+    TRY(tct_allgather(w, sizeof mine, &mine, first + 1));
+    for (int r = 0; r < w->size; r++) first[r + 1] += first[r];
+    return TACIT_OK;
+}
+
+static void put_own(const tct_csr *A, int64_t at, tct_csr *all)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        all->ptr[A->first + i + 1] = at + A->ptr[i + 1];
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t k = 0; k < tct_csr_nonzeros(A); k++) {
+        tct_csr_set_col(all, at + k, tct_csr_col(A, k));
+        all->val[at + k] = A->val[k];
+    }
 }
 
 static tacit_status gather(const tacit_matrix *m, const double *smooth,
                            whole *W)
 {
-    const tct_csr *A = &m->A;
     tacit_world *w = m->world;
-    int64_t *rows = NULL, *entries = NULL, *col = NULL;
-    tacit_status status = count_parts(m, &rows, &entries);
+    tct_csr *all = &W->A;
+    const size_t rows = (size_t)m->A.rows;
+    int64_t *first = NULL;
+    tacit_status status = count_entries(m, &first);
+    if (status >= 0) {
+        put_own(&m->A, first[w->rank], all);
+        if (W->smooth && rows > 0)
+            memcpy(W->smooth + m->A.first, smooth, rows * sizeof *smooth);
+        status = share(w, m->starts, sizeof *all->ptr, all->ptr + 1);
+    }
     if (status >= 0)
-        status = tct_agree(w, TCT_ALLOC(A->ptr[A->rows], what, &col));
-    for (int64_t k = 0; status >= 0 && k < A->ptr[A->rows]; k++)
-        col[k] = tct_csr_col(A, k);
-    if (status >= 0) status = bring_all(w, rows, A->ptr + 1, W->ptr + 1);
-    if (status >= 0) status = bring_all(w, entries, col, W->col);
-    if (status >= 0) status = bring_all(w, entries, A->val, W->val);
+        status = all->col64 ? share(w, first, sizeof *all->col64, all->col64)
+                            : share(w, first, sizeof *all->col32, all->col32);
+    if (status >= 0) status = share(w, first, sizeof *all->val, all->val);
     if (status >= 0 && W->smooth)
-        status = bring_all(w, rows, smooth, W->smooth);
-    int64_t before = 0;
-    W->ptr[0] = 0;
-    for (int r = 0; status >= 0 && r < w->size; before += entries[r++])
-        for (int64_t i = m->starts[r]; i < m->starts[r + 1]; i++)
-            W->ptr[i + 1] += before;
-    TCT_FREE(rows, entries, col);
+        status = share(w, m->starts, sizeof *smooth, W->smooth);
+    tct_free(first);
     return status;
 }
 
@@ -122,13 +117,13 @@ static tacit_status begin(const tct_amg *M, tct_amg_alone *out)
     return TACIT_OK;
 }
 
-static tacit_status build(const tct_amg *M, int64_t rows, const whole *W,
-                          tct_amg_alone *out)
+/* The matrix of `W` is taken over. */
+static tacit_status build(const tct_amg *M, whole *W, tct_amg_alone *out)
 {
     tacit_matrix *m = NULL;
     TRY(open_beside(M->base.q, out));
-    tacit_status status = tacit_matrix_from_rows(out->world, rows, 0, rows,
-                                                 W->ptr, W->col, W->val, &m);
+    tacit_status status = tct_matrix_adopt(out->world, TACIT_OK, &W->A, &m);
+    if (status >= 0) m->format = "galerkin";
     if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
     if (status >= 0) status = begin(M, out);
     if (status >= 0) {
@@ -150,20 +145,21 @@ tacit_status tct_amg_alone_create(const tct_amg *M, const tacit_matrix *m,
                                   const double *smooth, tct_amg_alone *out)
 {
     tacit_world *w = m->world;
-    whole W = {.ptr = NULL};
+    whole W = {.smooth = NULL};
     bool without = false, any = false;
     TRY(tct_any(w, smooth != NULL, &any));
     tacit_status status = tct_agree(w, allocate(m, any, &W));
     if (status >= 0) status = gather(m, smooth, &W);
     if (status >= 0) {
-        status = build(M, m->A.global_rows, &W, out);
+        status = build(M, &W, out);
         without = status == TACIT_NO_MEMORY || status == TACIT_UNSUPPORTED;
         if (without)
             tct_log(TCT_DETAIL, "amg: the last levels are of all ranks: %s",
                     tacit_error_message());
         status = tct_agree(w, without ? TACIT_OK : status);
     }
-    TCT_FREE(W.ptr, W.col, W.val, W.smooth);
+    tct_csr_clear(&W.A);
+    tct_free(W.smooth);
     if (status >= 0) status = tct_any(w, without, &without);
     if (status < 0 || without) tct_amg_alone_free(out);
     return status;

@@ -25,7 +25,8 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
         }
     TRY(tct_reduce_f64(m->world, TCT_MAX, 1, &most));
     (void)frexp(most, exponent);
-    for (int64_t k = 0; k < n * n; k++) a[k] = ldexp(a[k], -*exponent);
+    for (int64_t k = 0; k < n * n; k++)
+        if (a[k] != 0.0) a[k] = ldexp(a[k], -*exponent);
     for (int64_t i = 0; i < n; i++)
         TRY(tct_reduce_f64(m->world, TCT_SUM, (size_t)n, a + i * n));
     return TACIT_OK;
@@ -115,6 +116,20 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
     return true;
 }
 
+/* Both triangles of what is minus the lower one, tile by tile. */
+static void turn_over(int64_t n, double *a)
+{
+    enum { TILE = 32 };
+    TCT_OMP(omp parallel for schedule(dynamic) if (n > MANY))
+    for (int64_t t = 0; t < n; t += TILE)
+        for (int64_t s = 0; s <= t; s += TILE)
+            for (int64_t i = t; i < n && i < t + TILE; i++)
+                for (int64_t j = s; j <= i && j < s + TILE; j++) {
+                    const double minus = -a[i * n + j];
+                    a[i * n + j] = a[j * n + i] = minus;
+                }
+}
+
 /* Of a positive definite `a`; false: a pivot is not positive. `scratch`
  * [2 BLOCK n]. */
 static bool invert(int64_t n, double *a, double *scratch)
@@ -123,8 +138,7 @@ static bool invert(int64_t n, double *a, double *scratch)
         if (!eliminate(n, k, n - k < BLOCK ? n - k : BLOCK, a, scratch,
                        scratch + BLOCK * n))
             return false;
-    for (int64_t i = 0; i < n; i++)
-        for (int64_t j = 0; j <= i; j++) a[j * n + i] = a[i * n + j] *= -1.0;
+    turn_over(n, a);
     return true;
 }
 
@@ -180,12 +194,13 @@ static tacit_status store(tacit_queue *q, const tacit_matrix *m,
     if (status >= 0)
         status = TCT_ALLOC(rows * n, "the coarsest matrix", &L.val);
     for (int64_t i = 0; status >= 0 && i <= rows; i++) L.ptr[i] = i * n;
-    for (int64_t k = 0; status >= 0 && k < rows * n; k++) {
-        const int64_t i = k / n, j = k % n, own = j - first;
-        const int64_t column =
-            old && own >= 0 && own < rows ? first + old[own] : j;
-        L.col[k] = (int32_t)j;
-        L.val[k] = a[(first + (old ? old[i] : i)) * n + column];
+    for (int64_t i = 0; status >= 0 && i < rows; i++) {
+        const double *row = a + (first + (old ? old[i] : i)) * n;
+        for (int64_t j = 0; j < n; j++) {
+            const bool own = j >= first && j < first + rows;
+            L.col[i * n + j] = (int32_t)j;
+            L.val[i * n + j] = row[old && own ? first + old[j - first] : j];
+        }
     }
     if (status >= 0) status = format->create(&L, q->team, out);
     tct_local_free(&L);

@@ -80,7 +80,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     if (is_finest(g) && !g->M->part_of) return TACIT_OK;
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->b));
     TRY(tacit_queue_alloc(q, (size_t)L->room, &L->x));
-    const bool krylov = g->M->levels - 1 <= g->M->krylov;
+    const bool krylov = !is_finest(g) && g->M->levels - 1 <= g->M->krylov;
     if (krylov) TRY(tacit_queue_alloc(q, TCT_SCALARS, &L->c));
     if (!g->M->twice && !krylov) return TACIT_OK;
     TRY(tacit_queue_alloc(q, n, &L->b2));
@@ -111,9 +111,9 @@ static tacit_status make_finest(growth *g, tct_amg_level *L)
     return tct_agree(g->A->world, status);
 }
 
-/* In a format that needs no race: of the few that levels are worth trying, the
- * first that there is for this matrix. For dense blocks on a GPU it is known
- * whether values are floats, and nobody lists them. */
+/* As the device stores rows; else in a format that needs no race: of the few that
+ * levels are worth trying, the first that there is for this matrix. For dense blocks
+ * on a GPU it is known whether values are floats, and nobody lists them. */
 static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
                               bool blocks, bool floats, tacit_operator **out)
 {
@@ -122,7 +122,8 @@ static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
                                           "csr@none"};
     enum { FLOATS, DOUBLES, ON_HOST, ROWS, ALL };
     const bool gpu = q->device->kind == TCT_KIND_GPU;
-    tacit_status status = TACIT_UNSUPPORTED;
+    tacit_status status =
+        blocks ? TACIT_UNSUPPORTED : tct_amg_there_put(q, m, floats, out);
     int i = ROWS;
     if (blocks) i = !gpu ? ON_HOST : floats ? FLOATS : DOUBLES;
     for (; i < ALL && status == TACIT_UNSUPPORTED; i++)

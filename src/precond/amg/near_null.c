@@ -89,7 +89,8 @@ static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
         X = *modes;
     }
     if (vectors == 0) return TACIT_OK;
-    TRY(find_nodes(m, o->node_rows, B));
+    if (vectors == 1 && o->node_rows == 1) B->nodes = m->A.rows;
+    else TRY(find_nodes(m, o->node_rows, B));
     return tct_agree(m->world, take(m, vectors, X, B));
 }
 

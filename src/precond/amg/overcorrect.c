@@ -10,9 +10,9 @@
  * of A after them. */
 #include "precond/amg/amg.h"
 
-/* Levels that are tried: of some 64 and 8 times fewer rows than the finest. One of
- * fewer rows than ENOUGH has few levels below it, and cg is soon through with it,
- * whatever the factor. */
+/* Levels that are tried: of some 64 and 8 times fewer rows than the finest of all.
+ * One of fewer rows than ENOUGH has few levels below it, and cg is soon through with
+ * it, whatever the factor. */
 enum { FIRST = 2, THEN = 1, ENOUGH = 20000 };
 
 /* Below this nothing is overshot: of grids it is 1.1 to 1.4. */
@@ -57,17 +57,37 @@ static tacit_status find_factor(tct_amg *M, int l, double best)
     return TACIT_OK;
 }
 
-tacit_status tct_amg_overcorrect(tct_amg *M)
+/* Of the levels of all of which `M` may be a part. */
+static int level_of(const tct_amg *M, int l)
+{
+    const int before = M->part_of ? M->part_of->levels - 1 : 0;
+    return l > before ? l - before : 0;
+}
+
+/* On each rank alone it has been tried. */
+static bool is_tried(const tct_amg *M)
+{
+    return M->alone.M && M->levels - 1 <= FIRST;
+}
+
+static tacit_status try_factors(tct_amg *M)
 {
     bool overshot = false;
     double nearer = 0.0;
-    const int first = M->levels < FIRST + 2 ? THEN : FIRST;
-    const bool steps = M->level[THEN].c != NULL; /* cycle K finds its own */
-    if (M->levels < THEN + 2 || steps || !(M->overcorrection > 1.0))
-        return TACIT_OK;
+    int first = level_of(M, FIRST);
+    const int then = level_of(M, THEN);
+    if (M->levels < first + 2) first = then;
     TRY(overshoots(M, first, &nearer, &overshot));
-    const int l = M->level[first].about.rows < ENOUGH ? THEN : first;
-    if (overshot) TRY(find_factor(M, l, l == first ? nearer : 0.0));
+    const int l = M->level[first].about.rows < ENOUGH ? then : first;
+    return overshot ? find_factor(M, l, l == first ? nearer : 0.0) : TACIT_OK;
+}
+
+tacit_status tct_amg_overcorrect(tct_amg *M)
+{
+    const int then = level_of(M, THEN);
+    if (M->levels < then + 2 || !(M->overcorrection > 1.0)) return TACIT_OK;
+    if (M->level[then].c) return TACIT_OK; /* cycle K finds its own */
+    if (!is_tried(M)) TRY(try_factors(M));
     if (M->base.world->rank == 0 && !M->part_of)
         tct_log(TCT_DETAIL, "amg: corrections times %.3g", M->overcorrection);
     return TACIT_OK;

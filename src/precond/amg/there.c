@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/there.c - set-up on a device, level by level: from an operator's rows,
  * with what is between ranks, to operators, and to the host at last. */
+#include "matrix/parallel.h"
 #include "precond/amg/there_state.h"
 #include <stdlib.h>
 
@@ -216,13 +217,20 @@ int64_t tct_amg_there_first(const tct_amg_there *t)
     return several(t) ? t->rim.of.starts[t->world->rank] : 0;
 }
 
-tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
+/* Else a matrix is stored times a power of 2. */
+static bool is_near_1(double size)
 {
     enum { NEAR = 64 }; /* scale.c */
     int exponent = 0;
-    (void)frexp(t->about.size, &exponent);
+    (void)frexp(size, &exponent);
+    return abs(exponent) <= NEAR;
+}
+
+tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
+{
     return tct_any(t->world,
-                   t->A.rows <= t->kernels->small || abs(exponent) > NEAR, out);
+                   t->A.rows <= t->kernels->small || !is_near_1(t->about.size),
+                   out);
 }
 
 /* --- to and fro ----------------------------------------------------------------------- */
@@ -261,6 +269,47 @@ tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
     else (*matrix)->format = "galerkin";
     if (status >= 0) *smooth = w;
     return status;
+}
+
+typedef struct {
+    double norm, size; /* the largest row sum of |a|, and the largest |a| */
+    int64_t longest;   /* row */
+} measures;
+
+static measures measure(const tct_csr *A)
+{
+    double norm = 0.0, size = 0.0;
+    int64_t longest = 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(max : norm, size, longest))
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t entries = A->ptr[i + 1] - A->ptr[i];
+        double sum = 0.0;
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            sum += fabs(A->val[k]);
+            size = fmax(size, fabs(A->val[k]));
+        }
+        norm = fmax(norm, sum);
+        longest = entries > longest ? entries : longest;
+    }
+    return (measures){norm, size, longest};
+}
+
+tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
+                               bool floats, tacit_operator **out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
+    const tacit_operator like = {.q = q, .world = m->world};
+    double *memory = NULL;
+    tct_amg_csr there;
+    if (!kernels || m->world->size > 1 || m->A.col64) return TACIT_UNSUPPORTED;
+    const measures of = measure(&m->A);
+    if (!is_near_1(of.size)) return TACIT_UNSUPPORTED;
+    tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &there);
+    if (status >= 0)
+        status = kernels->store(&like, &there, of.norm, floats, out);
+    tacit_queue_free(q, &memory);
+    if (status >= 0) (*out)->info.row_max = of.longest;
+    return status == TACIT_NO_MEMORY ? TACIT_UNSUPPORTED : status;
 }
 
 /* What the device does not store as it is, the host does. */

@@ -91,8 +91,13 @@ tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out);
 tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
                                  double **smooth);
 
-/* Without a level: factor / of [n] into `out`; random numbers as largest.c has
- * them, if the device of `q` makes any. */
+/* Without a level: the operator of rows of the host's, all of which one rank has, as
+ * the device stores them, its values `floats` if they are; UNSUPPORTED, of which
+ * nothing is said: the host is to make it. */
+tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
+                               bool floats, tacit_operator **out);
+/* factor / of [n] into `out`; random numbers as largest.c has them, if the device of
+ * `q` makes any. */
 void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
                           double factor, double *out);
 bool tct_amg_there_random(tacit_queue *q, size_t n, double *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/there_csr.c - a matrix in the memory of a device: one piece, brought
  * there and back. */
+#include "matrix/parallel.h"
 #include "precond/amg/there.h"
 
 tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
@@ -43,6 +44,7 @@ tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A, tct_csr *out)
           (double *)(void *)out->ptr);
     q_get(q, (size_t)A->entries, A->val, out->val);
     q_get(q, words, (const double *)(const void *)A->col, cols);
+    TCT_OMP(omp parallel for schedule(static) if (A->rows > TCT_SHORT))
     for (int64_t k = 0; k < A->entries; k++) {
         int32_t col;
         memcpy(&col, (const char *)cols + (size_t)k * sizeof col, sizeof col);
