@@ -28,7 +28,7 @@ import time
 
 CASES = {"host": "shm:host,mpi:host",
          "cuda": "mpi:host,nccl:host,nccl:graph,peer:host,peer:graph,"
-                 "peer:resident,nvshmem:graph,nvshmem:resident"}
+                 "peer:resident,nvshmem:host,nvshmem:graph,nvshmem:resident"}
 SAYS = re.compile(r"answered|killed by|signal \d|was lost|deserted", re.I)
 
 

@@ -16,7 +16,7 @@ mpirun. b = 1, x0 = 0, no test of convergence. Tab-separated:
              ranks, link, loop, the fastest method, microseconds, ratio to one
              GPU's, true residual. Of bench/loops
   weak       the same: N nodes along a side on one GPU, so many on P that there
-             are P times as many; cg
+             are P times as many
   larger     matrix, method, ranks, link, loop, microseconds, ratio, residual: of
              tacit solve, 100 iterations, files cut by METIS
 
@@ -138,7 +138,7 @@ def main():
     for matrix in a.small if "small" in parts else []:
         small(a, lambda ranks, m=matrix: m, a.methods)
     if "weak" in parts:
-        small(a, lambda ranks: sized(a.weak, ranks), "cg")
+        small(a, lambda ranks: sized(a.weak, ranks), a.methods)
     if "larger" in parts:
         print("matrix\tmethod\tranks\tlink\tloop\tus\tratio\tresidual")
         for word in a.larger:
