@@ -525,11 +525,12 @@ void tacit_queue_destroy(tacit_queue **queue)
         q->top = layer->below;
         tct_free(layer);
     }
-    if (q->sum) tct_free_shared(q, q->sum);
     for (q->via = 0; q->via < TCT_LINKS_MOST; q->via++) {
         const tct_link *link = q->links[q->via].link;
         if (link && link->close) link->close(q);
     }
+    /* waits for the device, which links have told to end what waits for ranks */
+    if (q->sum) tct_free_shared(q, q->sum);
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);
     tct_free(q);
