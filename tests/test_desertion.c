@@ -127,6 +127,35 @@ static void the_lost_are_named_through_mpi(void **state)
     each_case("mpi");
 }
 
+/* A rank comes late to a second solve: it is missed if the others were told to be
+ * patient for so long only, and waited for otherwise. */
+static void the_late_are_missed_between_solves(void **state)
+{
+    (void)state;
+    const int last = tacit_world_size(test_world()) - 1;
+    const bool late = tacit_world_rank(test_world()) == last;
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-6};
+    if (test_world()->ops->one_process) return;
+    for (int limited = 0; limited < 2; limited++) {
+        tacit_result result = {.size = sizeof result};
+        problem p;
+        open_problem(&p, "host", "cg");
+        EXPECT(TACIT_INVALID, tacit_world_set_patience(p.world, (double)NAN));
+        OK(tacit_world_set_patience(p.world, limited ? PATIENCE : 0.0));
+        OK(tacit_solver_run(p.s, p.b, p.x, &stop, &result));
+        if (late) usleep((useconds_t)(1e6 * (limited ? SILENCE : 0.8)));
+        const double start = tct_seconds();
+        const tacit_status status =
+            tacit_solver_run(p.s, p.b, p.x, &stop, &result);
+        const double seconds = tct_seconds() - start;
+        if (!limited) OK(status);
+        else EXPECT(TACIT_COMM, status);
+        if (!late && limited)
+            assert_true(seconds >= PATIENCE && seconds < SILENCE - 0.5);
+        close_problem(&p);
+    }
+}
+
 /* Triangular solves are driven by letters: who waits for one does not know from whom
  * it comes first. Of a factor from rank 0 a rank begins to solve too late. */
 static void lose_solver(const int grid[3], int lost)
@@ -257,6 +286,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(patience_is_from_the_environment),
         cmocka_unit_test(who_is_late_is_waited_for),
         cmocka_unit_test(the_lost_are_missed_where_all_meet),
+        cmocka_unit_test(the_late_are_missed_between_solves),
         cmocka_unit_test(the_lost_are_named_in_shared_memory),
         cmocka_unit_test(the_lost_are_named_through_mpi),
         cmocka_unit_test(the_lost_are_named_in_triangular_solves),

@@ -104,6 +104,16 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
+/* For how many seconds at most processes wait, from now on, for one that does not
+ * come where they meet outside solves: where a call agrees, or a few numbers are
+ * reduced. Less than 0: as long as in solves, TACIT_PATIENCE of the environment
+ * or 60; 0, the first value: for ever, since a process may have reason to be late.
+ * Threads of one process are always waited for. Whoever is missed then is waited
+ * for nowhere any more: calls fail with COMM. All processes say the same.
+ * Errors      INVALID (also where TACIT_PATIENCE is no number). */
+TACIT_API tacit_status tacit_world_set_patience(tacit_world *world,
+                                                double seconds);
+
 /* May processes that share a GPU write into each other's memory on it, in queues
  * that are opened from now on (link peer)? A kernel that waits for another
  * process then keeps that one's from the GPU for milliseconds: this is for

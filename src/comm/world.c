@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/world.c - what all worlds share. */
 #include "comm/world.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -52,6 +53,14 @@ tacit_status tacit_world_set_threads(tacit_world *world, int threads)
 {
     REQUIRE(world != NULL && threads >= 0);
     world->threads = threads;
+    return TACIT_OK;
+}
+
+tacit_status tacit_world_set_patience(tacit_world *world, double seconds)
+{
+    REQUIRE(world != NULL && isfinite(seconds));
+    if (seconds < 0.0) TRY(tct_read_patience(&seconds));
+    world->patience = seconds;
     return TACIT_OK;
 }
 

@@ -109,11 +109,12 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
 }
 
 /* A GPU does most of a solve without the CPU, so it is where ranks meet between two
- * kernels that one which was stopped is missed. From here on; what was before. */
+ * kernels that one which was stopped is missed. From here on, 0: as before; what was
+ * before. */
 static inline double tct_be_patient(tacit_world *w, double seconds)
 {
     const double before = w->patience;
-    w->patience = seconds;
+    if (seconds > 0.0) w->patience = seconds;
     return before;
 }
 

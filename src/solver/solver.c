@@ -94,7 +94,7 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     solver->running = true;
     const double before = tct_be_patient(w, solver->run.q->patience);
     status = run(solver, b, x, &own, &came_to);
-    (void)tct_be_patient(w, before);
+    w->patience = before;
     solver->running = false;
     tct_write_sized(&came_to, sizeof came_to, result);
     return status;

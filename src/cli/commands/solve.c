@@ -107,6 +107,7 @@ static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
  * not converge is the last one: the others would not either. */
 static tacit_status run_all(const cli *c, solve_job *job)
 {
+    static const double AS_IN_SOLVES = -1.0;
     const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
     const int repeat = c->set.repeat < 0 ? 1 : (int)c->set.repeat;
     cli_report *r = &job->report;
@@ -115,6 +116,8 @@ static tacit_status run_all(const cli *c, solve_job *job)
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
         tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
+        if (run.status == TACIT_OK) /* the next begins at once, on all ranks */
+            TRY(tacit_world_set_patience(c->world, AS_IN_SOLVES));
         if (i < warmup && run.status == TACIT_OK) continue;
         job->seconds[r->count++] = run.result.seconds;
         if (r->count == 1 || run.result.seconds < r->run.result.seconds ||
@@ -123,7 +126,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
         if (run.status != TACIT_OK) break;
     }
     r->solves = job->seconds;
-    return TACIT_OK;
+    return tacit_world_set_patience(c->world, 0.0);
 }
 
 static void fill_report(const cli *c, solve_job *job)

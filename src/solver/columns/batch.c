@@ -136,7 +136,7 @@ static tacit_status solve_in_step(work *w, tct_batch *C)
         const tacit_queue *q = w->k->S->run.q;
         const double before = tct_be_patient(q->world, q->patience);
         const tacit_status status = tct_lockstep_run(w->k->S->lockstep, C);
-        (void)tct_be_patient(q->world, before);
+        q->world->patience = before;
         w->k->S->running = false;
         TRY(status);
     }
