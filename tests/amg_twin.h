@@ -110,8 +110,10 @@ static inline void twin_read(const tacit_operator *A, const tct_amg_csr *out)
             tct_cell_read(twin_slices, s, l, out->ptr, out->col, out->val);
 }
 
-/* Of several ranks an operator of this rank's rows and columns; of one none, so
- * that the host makes it. */
+/* Operators that one rank has stored; < 0: the host is to make them. */
+static int twin_stored = -1;
+
+/* An operator of this rank's rows and columns. */
 static inline tacit_status twin_store(const tacit_operator *finest,
                                       const tct_amg_csr *A, double norm,
                                       bool floats, tacit_operator **out)
@@ -121,7 +123,10 @@ static inline tacit_status twin_store(const tacit_operator *finest,
     tacit_matrix *m = NULL;
     (void)norm;
     (void)floats;
-    if (finest->world->size == 1) return TACIT_UNSUPPORTED;
+    if (finest->world->size == 1 && twin_stored++ < 0) {
+        twin_stored = -1;
+        return TACIT_UNSUPPORTED;
+    }
     int64_t *col = malloc((size_t)A->entries * sizeof *col + 1);
     assert_non_null(col);
     for (int64_t k = 0; k < A->entries; k++) col[k] = A->col[k];

@@ -327,6 +327,39 @@ static void rows_that_are_too_long_are_left_to_the_host(void **state)
     assert_int_equal(told_there, 0);
 }
 
+/* A level that the host makes, as small ones are, is stored by the device if that
+ * takes it as it is. */
+static void levels_of_the_host_are_stored_there(void **state)
+{
+    (void)state;
+    tct_amg_kernels kernels = twin_kernels;
+    kernels.small = 5000;
+    for (int far = 0; far < 2; far++) {
+        problem p;
+        tacit_matrix *m = gallery_matrix("poisson3d:24");
+        for (int64_t k = 0; k < m->A.ptr[m->A.rows]; k++)
+            m->A.val[k] *= far ? 0x1p100 : 1.0;
+        open_problem(&p, m);
+        const size_t n = (size_t)tacit_operator_local_rows(p.A);
+        tacit_operator *here = make(&p, &kernels, NULL);
+        twin_stored = 0;
+        tacit_operator *there = make(&p, &kernels, NULL);
+        assert_int_equal(twin_stored > 0, !far);
+        twin_stored = -1;
+        const tacit_precond_level *L = tacit_precond_level_at(there, 1);
+        assert_int_equal(strcmp(L->format, "csr") == 0, !far);
+        double *x = random_vector(n, 7);
+        double *y = image_of(here, p.q, n, x), *z = image_of(there, p.q, n, x);
+        assert_true(distance_of(n, y, z) <= 1e-14 * norm_of(n, y));
+        free(x);
+        free(y);
+        free(z);
+        tacit_operator_destroy(&here);
+        tacit_operator_destroy(&there);
+        close_problem(&p);
+    }
+}
+
 static void it_is_left_to_the_host_on_request(void **state)
 {
     (void)state;
@@ -379,6 +412,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(slices_are_rows_again),
         cmocka_unit_test(patterns_that_are_hard_come_out_alike),
         cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),
+        cmocka_unit_test(levels_of_the_host_are_stored_there),
         cmocka_unit_test(it_is_left_to_the_host_on_request),
         cmocka_unit_test(memory_that_is_not_there_is_missed),
     };

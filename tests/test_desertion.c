@@ -135,7 +135,7 @@ static void the_late_are_missed_between_solves(void **state)
     const int last = tacit_world_size(test_world()) - 1;
     const bool late = tacit_world_rank(test_world()) == last;
     const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-6};
-    if (test_world()->ops->one_process) return;
+    if (test_world()->ops->one_process || last == 0) return;
     for (int limited = 0; limited < 2; limited++) {
         tacit_result result = {.size = sizeof result};
         problem p;

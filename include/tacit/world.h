@@ -105,12 +105,15 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
 /* For how many seconds at most processes wait, from now on, for one that does not
- * come where they meet outside solves: where a call agrees, or a few numbers are
- * reduced. Less than 0: as long as in solves, TACIT_PATIENCE of the environment
- * or 60; 0, the first value: for ever, since a process may have reason to be late.
- * Threads of one process are always waited for. Whoever is missed then is waited
- * for nowhere any more: calls fail with COMM. All processes say the same.
- * Errors      INVALID (also where TACIT_PATIENCE is no number). */
+ * come where they meet outside solves: of MPI where a call agrees or a few numbers
+ * are reduced, of processes without MPI wherever they meet; threads are always
+ * waited for. Less than 0: as long as in solves, TACIT_PATIENCE of the environment
+ * or 60; 0, the first value: for ever. The least of all processes counts. Set-up may
+ * take one of them longer than others: say 0 before it; a preconditioner that a run
+ * makes again has no limit. Whoever is missed is waited for nowhere any more: calls
+ * fail with COMM.
+ * Collective.
+ * Errors      INVALID (also where TACIT_PATIENCE is no number), COMM. */
 TACIT_API tacit_status tacit_world_set_patience(tacit_world *world,
                                                 double seconds);
 

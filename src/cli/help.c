@@ -184,8 +184,8 @@ static const entry variables[] = {
                      "(libopenblas.so.0, liblapack.so.3)"},
     {"TACIT_PATIENCE",
      "seconds after which a process that the others wait for, in a sum or an "
-     "exchange of a solve, is given up and the job ends with status 5; 0: "
-     "never (60)"},
+     "exchange of a solve or between those of --repeat, is given up and the "
+     "job ends with status 5; 0: never (60)"},
     {"TACIT_NCCL", "the library of NCCL, for --comm nccl (libnccl.so.2)"},
     {"TACIT_NVSHMEM",
      "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "

@@ -229,6 +229,7 @@ void tct_start_messages(tacit_queue *q)
     const tct_op op = q->begun;
     if (!op.exchange) return;
     q->begun.exchange = NULL;
+    if (q->peers_know) return; /* nor will its end come */
     go_ahead(q);
     q->device->reach(q);
     q->link->exchange_begin(q, &op);
@@ -529,6 +530,7 @@ void tacit_queue_destroy(tacit_queue **queue)
         const tct_link *link = q->links[q->via].link;
         if (link && link->close) link->close(q);
     }
+    q->link = NULL;
     /* waits for the device, which links have told to end what waits for ranks */
     if (q->sum) tct_free_shared(q, q->sum);
     if (q->device && q->device->close) q->device->close(q);

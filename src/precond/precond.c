@@ -189,7 +189,13 @@ tacit_status tct_precond_follow(const tacit_operator *M)
 {
     if (!M || !M->made_for || M->made_of == M->made_for->values)
         return TACIT_OK;
-    return tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
+    tacit_world *w = M->world;
+    const double patience = w->patience;
+    w->patience = 0.0; /* some rank may have more to do than others */
+    const tacit_status status =
+        tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
+    w->patience = patience;
+    return status;
 }
 
 tacit_status tacit_precond_describe(const tacit_operator *M,

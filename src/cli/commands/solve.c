@@ -116,7 +116,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
         cli_run run;
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
         tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
-        if (run.status == TACIT_OK) /* the next begins at once, on all ranks */
+        if (i == 0) /* the next ones begin at once, on all ranks */
             TRY(tacit_world_set_patience(c->world, AS_IN_SOLVES));
         if (i < warmup && run.status == TACIT_OK) continue;
         job->seconds[r->count++] = run.result.seconds;
