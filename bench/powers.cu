@@ -12,10 +12,10 @@
  *     b3       one launch for all: parts of A stay in shared memory from the
  *              first product to the last; the best of a small sweep
  *
- * Microseconds a product on an H200, b3 of a: N = 200: 111 of 145 for s = 2,
- * 112 of 148 for 4, 140 of 150 for 8; N = 100: 15.7 of 20.0 for s = 4. Where
+ * Microseconds a product on an H200, b3 of a: N = 200: 115 of 145 for s = 2,
+ * 112 of 148 for 4, 141 of 149 for 8; N = 100: 15.5 of 20.2 for s = 4. Where
  * parts were to stay in the L2 instead, behind barriers of the grid or counters
- * of parts, it did not pay.
+ * of parts, in a version before this one, it did not pay.
  *
  * Prints tab-separated, under a line of names. b3 has a's bits: where not, its
  * line says so, and the exit status is 1. It is 77 without a GPU, 2 after an
