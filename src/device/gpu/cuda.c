@@ -166,20 +166,33 @@ static bool break_off(tacit_queue *q, double silent)
     return true;
 }
 
-/* Wait for all that was enqueued. */
+/* Has the GPU posted more looks than `*looks`, which become those so far? */
+static bool goes_on(const tct_gpu *g, uint64_t *looks)
+{
+    const uint64_t before = *looks;
+    return gpu_memcpy_async(looks, &g->outbox->looks, sizeof *looks,
+                            GPU_TO_HOST, g->aside) == GPU_OK &&
+           gpu_stream_sync(g->aside) == GPU_OK && *looks != before;
+}
+
+/* Wait for all that was enqueued: longer than for a rank while looks come, which
+ * are read twice before anybody is given up. */
 static gpu_error finish(tacit_queue *q)
 {
-    const gpu_stream stream = tct_gpu_of(q)->stream;
+    const tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
-    const double start = tct_seconds();
-    if (!q->link || !q->link->give_up) return gpu_stream_sync(stream);
-    /* what was enqueued may take longer than a wait for a rank */
-    while (state == GPU_NOT_READY && tct_seconds() - start <= q->answer_seconds)
-        state = gpu_stream_query(stream);
+    uint64_t looks = UINT64_MAX;
+    double start = tct_seconds();
+    if (!q->link || !q->link->give_up) return gpu_stream_sync(g->stream);
+    while ((state = gpu_stream_query(g->stream)) == GPU_NOT_READY) {
+        if (tct_seconds() - start <= patience_of(q)) continue;
+        if (!goes_on(g, &looks)) break;
+        start = tct_seconds();
+    }
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
-    (void)break_off(q, q->answer_seconds);
-    return gpu_stream_sync(stream);
+    (void)break_off(q, patience_of(q));
+    return gpu_stream_sync(g->stream);
 }
 
 /* All ranks come here with the same sums behind them. */
