@@ -255,6 +255,47 @@ static void boxes_are_boxes_and_cut_little(void **state)
     }
 }
 
+/* In their order rows are cut between layers, as many ranks have them, and where
+ * that costs next to nothing behind an even number of layers. */
+static void layers_stay_together(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int64_t layer, step[2]; /* in 2 parts, in 3 */
+    } cases[] = {
+        {"poisson3d:4x4x250", 16, {4, 4}},    {"poisson2d:5x300", 5, {2, 4}},
+        {"elasticity3d:3x2x101", 18, {2, 2}}, {"poisson1d:24000", 1, {4, 4}},
+        {"poisson2d:5x77", 1, {1, 1}},     /* no such cut */
+        {"like:ecology2,9x7", 1, {1, 1}}}; /* a row less than points */
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        tacit_matrix *m = NULL;
+        assert_int_equal(
+            tacit_matrix_open(test_world(), cases[k].name, NULL, &m), TACIT_OK);
+        int32_t *part = calloc((size_t)m->A.rows + 1, sizeof *part);
+        for (int parts = 2; parts <= 3; parts++) {
+            tacit_partition_info info = {.size = sizeof info};
+            const int64_t step = cases[k].layer * cases[k].step[parts - 2];
+            assert_int_equal(
+                tacit_matrix_cut(m, "contiguous", parts, part, &info),
+                TACIT_OK);
+            for (int64_t i = 1; i < m->A.rows; i++)
+                if (part[i] != part[i - 1])
+                    assert_int_equal((m->A.first + i) % step, 0);
+            assert_true((double)((info.rows_max - 1) * parts) <=
+                        1.01 * (double)m->A.global_rows);
+            assert_true(info.rows_min > 0);
+            for (int64_t i = 0; i < m->A.rows && parts == m->world->size; i++)
+                assert_int_equal(part[i], m->world->rank);
+        }
+        int64_t rows = m->A.rows;
+        assert_int_equal(tct_reduce_i64(m->world, TCT_SUM, 1, &rows), TACIT_OK);
+        assert_int_equal(rows, m->A.global_rows);
+        free(part);
+        tacit_matrix_destroy(&m);
+    }
+}
+
 /* Eight cubes of a cube; and what has moved is cut by its original numbers. */
 static void boxes_of_what_has_moved(void **state)
 {
@@ -453,6 +494,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(metis_moves_rows_and_keeps_blocks),
         cmocka_unit_test(blocks_are_known_wherever_rows_are),
         cmocka_unit_test(boxes_are_boxes_and_cut_little),
+        cmocka_unit_test(layers_stay_together),
         cmocka_unit_test(boxes_of_what_has_moved),
         cmocka_unit_test(boxes_need_a_grid),
         cmocka_unit_test(partition_file),

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/boxes.c - the grid of a gallery matrix cut into boxes, by formula.
+ * matrix/boxes.c - the grid of a gallery matrix cut into layers or boxes, by
+ * formula.
  *
  * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems on
  *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
@@ -9,6 +10,48 @@
 #include "matrix/matrix.h"
 #include "matrix/parallel.h"
 #include <inttypes.h>
+
+/* --- layers ---------------------------------------------------------------------- */
+
+/* What a part may have more than its share, so that it ends where it suits. */
+static const double UNEVEN = 0.01;
+
+/* The nearest multiple of the step, 0 to all layers. */
+static int64_t layer_at(const tct_slabs *s, int part)
+{
+    const int64_t whole = (int64_t)s->parts * s->step;
+    if (part == s->parts) return s->layers;
+    return (s->layers * part + whole / 2) / whole * s->step;
+}
+
+static bool is_even(const tct_slabs *s)
+{
+    const double most = (1.0 + UNEVEN) * (double)s->layers / s->parts;
+    for (int p = 0; p < s->parts; p++) {
+        const int64_t layers = layer_at(s, p + 1) - layer_at(s, p);
+        if (layers <= 0 || (double)layers > most) return false;
+    }
+    return true;
+}
+
+tct_slabs tct_slabs_of(const int64_t grid[3], int64_t rows, int parts)
+{
+    int slowest = 2;
+    while (slowest > 0 && grid[slowest] <= 1) slowest--;
+    tct_slabs s = {.rows = rows, .layers = grid[slowest], .parts = parts};
+    const bool has_layers = grid[0] > 0 && s.layers >= parts;
+    for (s.step = has_layers ? 4 : 0; s.step > 0; s.step /= 2)
+        if (is_even(&s)) break;
+    return s;
+}
+
+int64_t tct_slab_first(const tct_slabs *s, int part)
+{
+    if (s->step == 0) return tct_share(s->rows, s->parts, part);
+    return s->rows / s->layers * layer_at(s, part);
+}
+
+/* --- boxes ----------------------------------------------------------------------- */
 
 typedef struct {
     int64_t from[3], to[3];

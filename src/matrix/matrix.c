@@ -207,8 +207,9 @@ static tacit_status alter(const char *name, const tacit_matrix_options *o,
 static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
                               const tacit_matrix_options *o, tct_csr *A)
 {
-    const int64_t first = tct_share(g->rows, w->size, w->rank);
-    const int64_t last = tct_share(g->rows, w->size, w->rank + 1);
+    const tct_slabs slabs = tct_slabs_of(g->grid, g->rows, w->size);
+    const int64_t first = tct_slab_first(&slabs, w->rank);
+    const int64_t last = tct_slab_first(&slabs, w->rank + 1);
     const double bytes = tct_gallery_bytes(g, last - first);
     TRY(tct_memory_require(bytes * w->local_size, g->name));
     TRY(tct_gallery_fill(g, first, last - first, A));

@@ -134,6 +134,18 @@ tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
 tacit_status tct_boxes_check(const tacit_matrix *m);
 void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part);
 
+/* How rows are dealt out in their order. Of those that stand on a grid, layer by
+ * layer, each part begins behind a multiple of 4 layers, of 2, or of one, if none
+ * has 1 % more than its share then: so points that multigrid takes together on this
+ * level and the next stay together. Else, and of no grid (0), it is tct_share. */
+typedef struct tct_slabs {
+    int64_t rows, layers;
+    int parts, step; /* of the layers; 0: tct_share */
+} tct_slabs;
+tct_slabs tct_slabs_of(const int64_t grid[3], int64_t rows, int parts);
+/* The first row of `part`, 0 to s->parts. */
+int64_t tct_slab_first(const tct_slabs *s, int part);
+
 /* Read the part, 0 to size - 1, of each row from a text file, a number a line
  * in the original row order.
  * Collective.  Errors IO, INPUT. */

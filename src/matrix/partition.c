@@ -8,7 +8,8 @@
 typedef enum { METIS, CONTIGUOUS, BOXES, PTSCOTCH, FROM_FILE, WAYS } way;
 static const tacit_partitioner ways[WAYS] = {
     {"metis", "graph partition that cuts few entries", false, NULL},
-    {"contiguous", "the rows in their order, as many to each", false, NULL},
+    {"contiguous", "the rows in their order, about as many to each", false,
+     NULL},
     {"boxes", "boxes of the grid that a gallery matrix stands on", false, NULL},
     {"ptscotch", "graph partition by PT-Scotch, which no rank gathers", false,
      TCT_PTSCOTCH_MISSING},
@@ -35,13 +36,15 @@ static tacit_status find_way(const char *how, way *out)
          near ? near : "metis");
 }
 
-/* The parts whose sizes differ by at most one row, in order. */
+/* The parts that as many ranks would be dealt of what has not moved. */
 static void cut_contiguous(const tacit_matrix *m, int parts, int32_t *part)
 {
-    const int64_t n = m->A.global_rows;
+    static const int64_t none[3] = {0};
+    const tct_slabs slabs =
+        tct_slabs_of(m->original ? none : m->grid, m->A.global_rows, parts);
     int p = 0;
     for (int64_t i = 0; i < m->A.rows; i++) {
-        while (tct_share(n, parts, p + 1) <= m->A.first + i) p++;
+        while (tct_slab_first(&slabs, p + 1) <= m->A.first + i) p++;
         part[i] = p;
     }
 }

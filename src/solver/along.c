@@ -42,6 +42,6 @@ void tct_along(tct_run *R, double norm_r)
     q_sum(q, 1, &c[C_RR]);
     q_get(q, 1, &c[C_RR], &R->rr);
     R->k++;
-    tct_tell_monitor(R);
+    if (q->failed == TACIT_OK && isfinite(R->rr)) tct_tell_monitor(R);
     R->resumed = true;
 }

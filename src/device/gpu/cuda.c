@@ -166,32 +166,38 @@ static bool break_off(tacit_queue *q, double silent)
     return true;
 }
 
-/* Has the GPU posted more looks than `*looks`, which become those so far? */
-static bool goes_on(const tct_gpu *g, uint64_t *looks)
+/* Has the GPU posted looks? As it was when this was last asked: the answer comes
+ * beside what runs. */
+static bool goes_on(tct_gpu *g, uint64_t *looks)
 {
     const uint64_t before = *looks;
-    return gpu_memcpy_async(looks, &g->outbox->looks, sizeof *looks,
-                            GPU_TO_HOST, g->aside) == GPU_OK &&
-           gpu_stream_sync(g->aside) == GPU_OK && *looks != before;
+    *looks = g->mailbox->looks;
+    (void)gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->looks,
+                           &g->outbox->looks, sizeof before, GPU_TO_HOST,
+                           g->aside);
+    return *looks != before;
 }
 
-/* Wait for all that was enqueued: longer than for a rank while looks come, which
- * are read twice before anybody is given up. */
+/* Wait for all that was enqueued, which may take longer than a wait for a rank as
+ * long as looks come. */
 static gpu_error finish(tacit_queue *q)
 {
-    const tct_gpu *g = tct_gpu_of(q);
+    tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
-    uint64_t looks = UINT64_MAX;
-    double start = tct_seconds();
+    const double limit = patience_of(q);
+    double last = tct_seconds(), asked = last;
+    uint64_t looks = g->mailbox->looks;
     if (!q->link || !q->link->give_up) return gpu_stream_sync(g->stream);
     while ((state = gpu_stream_query(g->stream)) == GPU_NOT_READY) {
-        if (tct_seconds() - start <= patience_of(q)) continue;
-        if (!goes_on(g, &looks)) break;
-        start = tct_seconds();
+        const double now = tct_seconds();
+        if (now - asked <= limit / 8) continue;
+        asked = now;
+        if (goes_on(g, &looks)) last = now;
+        else if (now - last > limit) break;
     }
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
-    (void)break_off(q, patience_of(q));
+    (void)break_off(q, limit);
     return gpu_stream_sync(g->stream);
 }
 
@@ -375,10 +381,29 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
                    "clearing sums");
 }
 
+/* To or from memory that is not pinned: the runtime waits for all that stands before
+ * such a copy, without a limit. */
+static void copy(tacit_queue *q, const tct_op *op)
+{
+    const gpu_stream stream = tct_gpu_of(q)->stream;
+    const size_t bytes = op->n * sizeof(double);
+    tct_gpu_flush(q);
+    if (q->link && q->link->give_up &&
+        !tct_gpu_ok(q, finish(q), "running kernels"))
+        return;
+    if (op->code == TCT_GET)
+        tct_gpu_ok(
+            q, gpu_memcpy_async(op->host, op->v[0], bytes, GPU_TO_HOST, stream),
+            "copying from the device");
+    else
+        tct_gpu_ok(
+            q,
+            gpu_memcpy_async(op->v[0], op->host, bytes, GPU_TO_DEVICE, stream),
+            "copying to the device");
+}
+
 static void cuda_run(tacit_queue *q, const tct_op *op)
 {
-    tct_gpu *g = tct_gpu_of(q);
-    const size_t bytes = op->n * sizeof(double);
     switch ((int)op->code) {
     case TCT_STEP:
     case TCT_LOOK: follow(q, op); break;
@@ -390,19 +415,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
         else q_refuse(q, op);
         break;
     case TCT_GET:
-        tct_gpu_flush(q);
-        tct_gpu_ok(
-            q,
-            gpu_memcpy_async(op->host, op->v[0], bytes, GPU_TO_HOST, g->stream),
-            "copying from the device");
-        break;
-    case TCT_PUT:
-        tct_gpu_flush(q);
-        tct_gpu_ok(q,
-                   gpu_memcpy_async(op->v[0], op->host, bytes, GPU_TO_DEVICE,
-                                    g->stream),
-                   "copying to the device");
-        break;
+    case TCT_PUT: copy(q, op); break;
     case TCT_PASS:
     case TCT_GATHER:
     case TCT_RESTRICT:

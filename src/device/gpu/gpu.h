@@ -38,7 +38,8 @@ typedef struct tct_mailbox { /* of the host, as the device sees it too */
      * where there are any, and 1 + the rank that did not come */
     volatile double flags;
     volatile uint64_t missing;
-    double told; /* by the host: outbox->mine */
+    double told;             /* by the host: outbox->mine                   */
+    volatile uint64_t looks; /* outbox->looks, when the host last asked     */
 } tct_mailbox;
 
 typedef struct tct_outbox { /* of the device */

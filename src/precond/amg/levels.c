@@ -12,6 +12,9 @@
  * there is nothing coarser. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
+/* Rows of a rank for which its threads are not woken again and again. */
+enum { LITTLE = 5000 };
+
 /* An inverse costs n^3 / 2: no more than as many products of the matrix as are
  * half of this, and of the matrix itself as if it had so many entries more: then
  * there are no levels to set up, and no iterations. */
@@ -518,6 +521,7 @@ static tacit_status add_level(growth *g, bool *more)
     else if (!is_finest(g) && tct_amg_bottom_for_each(M, g->all, g->nonzeros))
         TRY(make_alone(g, L));
     if (M->direct) return TACIT_OK;
+    TCT_THREADS_AT_MOST(g->all < (int64_t)LITTLE * g->A->world->size ? 1 : 0);
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
     const double seconds = tct_seconds() - start;

@@ -1,0 +1,224 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/operation.h - what is enqueued: a small record, an operation, and what it
+ * works on. */
+#ifndef TCT_OPERATION_H
+#define TCT_OPERATION_H
+#include "base/base.h"
+#include "device/blocks.h"
+#include "device/passes.h"
+#include <tacit/queue.h>
+
+/* --- operations ----------------------------------------------------------
+ * X(code, text, spmv, dot, nrm2, axpy, moved, sums): what one operation counts
+ * as in the aCG paper's section 4.1.4, the doubles per element that it really
+ * reads and writes, and the sums it makes. A pass says these in its own row
+ * (TCT_PASSES). Vectors are listed in the order of op->v. */
+#define TCT_OPS(X)                                                          \
+    X(PASS, "pass", 0, 0, 0, 0, 0, 0)                                       \
+    X(GATHER, "gather", 0, 0, 0, 0, 2, 0)        /* x y           */        \
+    X(RESTRICT, "restriction", 0, 0, 0, 0, 1, 0) /* b t w y, see count.c */ \
+    X(PROLONG, "prolongation", 0, 0, 0, 0, 3, 0) /* x w y, see count.c */   \
+    X(MULTIPLY, "product", 1, 0, 0, 0, 2, 0)                                \
+    X(MULTIPLY_DOT, "product+dot", 1, 1, 0, 0, 2, 1)                        \
+    X(MULTIPLY_DOTS, "product+dots", 1, 2, 1, 0, 3, 3)   /* p s r        */ \
+    X(MULTIPLY_PASS, "product+pass", 1, 0, 0, 0, 0, 0)   /* the pass's   */ \
+    X(MULTIPLY_BLOCK, "block product", 1, 0, 0, 0, 2, 0) /* a column */     \
+    X(GRAM, "product of panels", 0, 1, 0, 0, 1, 0)       /* see count.c */  \
+    X(COMBINE, "panel update", 0, 0, 0, 1, 1, 0)         /* see count.c */  \
+    X(MIX, "panel mixed", 0, 0, 0, 1, 1, 0)              /* see count.c */  \
+    X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)   /* y x g d      */ \
+    X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
+    X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0)                           \
+    X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
+    X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                             \
+    X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
+    X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                   \
+    X(EXCHANGE_END, "exchange end", 0, 0, 0, 0, 0, 0)                       \
+    X(PACK, "pack", 0, 0, 0, 0, 2, 0)     /* to which pack       */         \
+    X(UNPACK, "unpack", 0, 0, 0, 0, 2, 0) /* from which landing  */         \
+    X(CALL, "function", 1, 0, 0, 0, 0, 0)                                   \
+    X(RECORD_BEGIN, "record", 0, 0, 0, 0, 0, 0)                             \
+    X(RECORD_END, "recorded", 0, 0, 0, 0, 0, 0)                             \
+    X(REPLAY, "replay", 0, 0, 0, 0, 0, 0)                                   \
+    X(REPLAYED, "replayed", 0, 0, 0, 0, 0, 0)                               \
+    X(GET, "get", 0, 0, 0, 0, 2, 0)                                         \
+    X(PUT, "put", 0, 0, 0, 0, 2, 0)
+
+typedef enum tct_opcode {
+#define X(code, ...) TCT_##code,
+    TCT_OPS(X)
+#undef X
+        TCT_OPCODES
+} tct_opcode;
+
+/* The most sums of any operation. */
+union tct_op_widths {
+#define X(code, text, spmv, dot, nrm2, axpy, moved, sums) char code[1 + (sums)];
+    TCT_OPS(X)
+#undef X
+#define X(name, text, vectors, reads, writes, sums, ...) char name[1 + (sums)];
+    TCT_PASSES(X)
+#undef X
+};
+enum {
+    TCT_OP_SUMS = sizeof(union tct_op_widths) - 1,
+    TCT_OP_VECTORS = TCT_PASS_VECTORS > 4 ? TCT_PASS_VECTORS : 4,
+    TCT_COLUMNS_MOST = 32, /* of a panel */
+    /* scalars of a sum over ranks: the whole product of two panels */
+    TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST,
+    /* scalars of as many systems as there may be at once */
+    TCT_SYSTEMS_SCALARS = TCT_COLUMNS_MOST * TCT_SCALARS
+};
+
+typedef struct tct_op_info {
+    const char *text;
+    int spmv, dot, nrm2, axpy; /* how many it counts as             */
+    int moved;                 /* doubles moved per element          */
+    int sums;                  /* scalars it leaves in op->out       */
+} tct_op_info;
+
+typedef struct tct_block tct_block;
+typedef struct tct_exchange tct_exchange;
+
+/* Vectors side by side: column j begins `stride` doubles after column j - 1. */
+typedef struct tct_panel {
+    double *at;
+    ptrdiff_t stride;
+    int columns;
+} tct_panel;
+
+static inline double *tct_column(const tct_panel *x, int j)
+{
+    return x->at + j * x->stride;
+}
+/* Columns [from, from + columns) of `x`. */
+static inline tct_panel tct_columns(const tct_panel *x, int from, int columns)
+{
+    return (tct_panel){tct_column(x, from), x->stride, columns};
+}
+static inline tct_panel tct_single(const double *x)
+{
+    return (tct_panel){(double *)(uintptr_t)x, 0, 1};
+}
+/* Two vectors, wherever they are. */
+static inline tct_panel tct_pair(const double *x0, const double *x1)
+{
+    const intptr_t apart = (intptr_t)x1 - (intptr_t)x0;
+    return (tct_panel){(double *)(uintptr_t)x0,
+                       apart / (intptr_t)sizeof(double), 2};
+}
+
+/* Messages lie peer by peer in `pack` and `landing`; in a message the columns of
+ * an element stand side by side. */
+typedef struct tct_buffers {
+    double *pack;    /* [columns * values] */
+    double *landing; /* [columns * ghosts] */
+} tct_buffers;
+
+/* What the line, the devices and the decorators know of an exchange; comm/ adds
+ * the rest. */
+struct tct_exchange {
+    int columns;        /* vectors exchanged at once, at most              */
+    int64_t messages;   /* sent by this rank per exchange                  */
+    int64_t values;     /* sent by this rank per exchange and column       */
+    int64_t ghosts;     /* received by this rank per column                */
+    int32_t *index;     /* [values] elements to send, on the device        */
+    double *ghost;      /* [columns * ghosts] on the device, column after
+                           column                                          */
+    tct_buffers shared; /* which the device and the CPU reach, and         */
+    tct_buffers device; /* of the device alone: where an open link needs it */
+};
+
+/* A function of the user's: y of x, both on the device. */
+typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
+                                    double *y);
+
+/* What a function exchanged in a call, in order: where it fails on one rank, the
+ * rest is made without it, for the others that wait. */
+enum { TCT_CALL_MOST = 64 };
+typedef struct tct_call_log {
+    int count; /* above TCT_CALL_MOST: too much to know; 0: nothing or unknown */
+    int freed; /* exchanges that the queue had seen go: see tacit_queue      */
+    struct {
+        tct_exchange *exchange;
+        int columns;
+        bool end;
+    } made[TCT_CALL_MOST];
+} tct_call_log;
+
+/* Operations that are enqueued to be run again and again. */
+typedef struct tct_recording {
+    bool sketch;  /* it is but counted: never run                         */
+    double *c;    /* the scalars that say when all has come to rest       */
+    int looks;    /* it has so many; known at its end                     */
+    void *device; /* what the device made of it; NULL: nothing, or failed */
+    tacit_tally tally; /* what it counts as, where there is a count layer */
+} tct_recording;
+
+/* A pass, a step or a sum may be of several systems at once: of the vectors that
+ * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. On
+ * the host also a product with a pass behind it, a restriction, a prolongation. */
+typedef struct tct_systems {
+    int count; /* 0: one alone, whose steps do not count updates */
+    size_t stride;
+    unsigned shared; /* bit k: vector k is the same for all; on the host
+                        TCT_SHARED_SCALARS: alpha and beta are, too */
+} tct_systems;
+enum { TCT_SHARED_SCALARS = 1 << 30 };
+
+/* How far apart vectors of n elements stand: with room for a scalar behind each,
+ * at borders of cache lines, and not in the same sets of a cache where n is a
+ * power of two. */
+static inline size_t tct_stride(size_t n)
+{
+    const size_t line = 8;
+    return ((n / line + 1) | 1) * line;
+}
+
+/* Sets of elements of a vector, set c being what `list` has in places
+ * [ptr[c], ptr[c + 1]); of each there are `width` sums, one behind the other,
+ * with weights of their own. The arrays are on the device. */
+typedef struct tct_sets {
+    int64_t count, elements;
+    int width;
+    const int32_t *ptr;  /* [count + 1]           */
+    const int32_t *list; /* [elements]            */
+} tct_sets;
+
+typedef struct tct_op {
+    tct_opcode code;
+    tct_pass pass;              /* of PASS                              */
+    size_t n;                   /* elements per vector                  */
+    double sign;                /* of alpha; without alpha, in place    */
+    const double *alpha, *beta; /* scalars on the device                */
+    double *v[TCT_OP_VECTORS];  /* vectors, as listed above             */
+    double *out;                /* scalar results, contiguous           */
+    int count;    /* scalars of a sum; vectors of a block; width of a PROLONG */
+    bool at_once; /* the end of this sum follows directly */
+    const tct_block *block;     /* of a product                         */
+    const int32_t *index;       /* of GATHER, PROLONG, on the device    */
+    const tct_sets *sets;       /* of RESTRICT                          */
+    tct_panel x;                /* what is sent; X of an operation on   */
+    tct_panel y;                /* ... panels, and its Y; Z and W of GRAM */
+    tct_exchange *exchange;     /* of an exchange                       */
+    tct_step step;              /* of a scalar step                     */
+    tct_blocks_step block_step; /* ... of a step of blocks, on these, ... */
+    tct_blocks *blocks;
+    tct_systems systems;      /* of what may be of several            */
+    tct_recording *recording; /* of RECORD_BEGIN to REPLAYED          */
+    int64_t times;            /* looks of REPLAY; replays of REPLAYED */
+    void *host;               /* host memory of GET and PUT; of CALL  */
+    tct_call_fn call;         /* ... the context of this              */
+} tct_op;
+
+/* What is known of an operation, or of the pass that it is. */
+const tct_op_info *tct_op_info_of(const tct_op *op);
+
+static inline int tct_op_systems(const tct_op *op)
+{
+    return op->systems.count > 1 ? op->systems.count : 1;
+}
+/* The operation on system `j` alone. */
+tct_op tct_op_system(const tct_op *op, int j);
+
+#endif
