@@ -4,6 +4,7 @@
 #include "device/gpu/late.h"
 #include "device/gpu/record.h"
 #include "device/reserve.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,28 +173,33 @@ static bool goes_on(tct_gpu *g, uint64_t *looks)
 {
     const uint64_t before = *looks;
     *looks = g->mailbox->looks;
-    (void)gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->looks,
-                           &g->outbox->looks, sizeof before, GPU_TO_HOST,
-                           g->aside);
+    if (gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->looks,
+                         &g->outbox->looks, sizeof before, GPU_TO_HOST,
+                         g->aside) != GPU_OK)
+        (void)gpu_last_error();
     return *looks != before;
 }
 
 /* Wait for all that was enqueued, which may take longer than a wait for a rank as
- * long as looks come. */
+ * long as looks come. An interval counts for a second at most, so that a job that
+ * was stopped goes on. */
 static gpu_error finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
-    const double limit = patience_of(q);
-    double last = tct_seconds(), asked = last;
+    const double limit = patience_of(q), often = fmin(limit / 8, 0.5);
+    double asked = tct_seconds(), silent = 0.0;
     uint64_t looks = g->mailbox->looks;
-    if (!q->link || !q->link->give_up) return gpu_stream_sync(g->stream);
+    if (!q->link || !q->link->give_up || q->peer_seconds <= 0.0)
+        return gpu_stream_sync(g->stream);
     while ((state = gpu_stream_query(g->stream)) == GPU_NOT_READY) {
         const double now = tct_seconds();
-        if (now - asked <= limit / 8) continue;
+        if (now - asked <= often) continue;
+        silent += fmin(now - asked, 1.0);
         asked = now;
-        if (goes_on(g, &looks)) last = now;
-        else if (now - last > limit) break;
+        if (tct_gpu_deserted(q)) break;
+        if (goes_on(g, &looks)) silent = 0.0;
+        else if (silent > limit) break;
     }
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
@@ -385,10 +391,11 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
  * such a copy, without a limit. */
 static void copy(tacit_queue *q, const tct_op *op)
 {
-    const gpu_stream stream = tct_gpu_of(q)->stream;
+    const tct_gpu *g = tct_gpu_of(q);
+    const gpu_stream stream = g->stream;
     const size_t bytes = op->n * sizeof(double);
     tct_gpu_flush(q);
-    if (q->link && q->link->give_up &&
+    if (q->link && q->link->give_up && !g->capturing &&
         !tct_gpu_ok(q, finish(q), "running kernels"))
         return;
     if (op->code == TCT_GET)

@@ -12,8 +12,8 @@
  * there is nothing coarser. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
-/* Rows of a rank for which its threads are not woken again and again. */
-enum { LITTLE = 5000 };
+/* Rows and entries of a rank for which its threads are not woken again and again. */
+enum { FEW_ROWS = 5000, FEW_ENTRIES = 200000 };
 
 /* An inverse costs n^3 / 2: no more than as many products of the matrix as are
  * half of this, and of the matrix itself as if it had so many entries more: then
@@ -385,6 +385,15 @@ static tacit_status move(growth *g, next_level *next)
     return TACIT_OK;
 }
 
+/* Of the host, that a step of the level at hand is worth; 0: all. */
+static int threads_for(const growth *g)
+{
+    const int64_t ranks = g->A->world->size;
+    const bool few =
+        g->all < FEW_ROWS * ranks && g->nonzeros < FEW_ENTRIES * ranks;
+    return few ? 1 : 0;
+}
+
 /* The next level, and P to it, or *why there is none. */
 static tacit_status coarsen(growth *g, next_level *next, const char **why)
 {
@@ -395,6 +404,7 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
         g->loose = g->as->loose;
         return TACIT_OK;
     }
+    TCT_THREADS_AT_MOST(threads_for(g));
     TRY(g->there ? coarsen_there(g, next) : coarsen_here(g, next));
     *why = judge(g, next);
     next->found = *why == NULL;
@@ -500,6 +510,7 @@ static void tell_level(const growth *g, const tct_amg_level *L, int rounds,
 static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
                                double seconds)
 {
+    TCT_THREADS_AT_MOST(threads_for(g));
     const double start = tct_seconds();
     TRY(make_smoother(g, L, g->M->smoothing));
     tell_level(g, L, next->rounds, seconds, tct_seconds() - start);
@@ -521,7 +532,6 @@ static tacit_status add_level(growth *g, bool *more)
     else if (!is_finest(g) && tct_amg_bottom_for_each(M, g->all, g->nonzeros))
         TRY(make_alone(g, L));
     if (M->direct) return TACIT_OK;
-    TCT_THREADS_AT_MOST(g->all < (int64_t)LITTLE * g->A->world->size ? 1 : 0);
     const double start = tct_seconds();
     tacit_status status = coarsen(g, &next, &why);
     const double seconds = tct_seconds() - start;
