@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/foreign.h - factors as others have them, and whether what comes of them is
- * the same. */
+ * the same and solves alike, on TEST_DEVICE. */
 #ifndef TESTS_FOREIGN_H
 #define TESTS_FOREIGN_H
 #include "base/base.h"
-#include "mpi_main.h"
+#include "gpu.h"
 #include "said.h"
-#include <math.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -253,6 +252,31 @@ static inline void expect_product(const tacit_matrix *m,
     TCT_FREE(L, U);
 }
 
+/* Y = what F makes of the `columns` of B, on TEST_DEVICE. */
+static inline void solve_there(const tacit_factor *F, int columns,
+                               const double *B, double *Y)
+{
+    const tacit_factor_panels P = view_of(F);
+    const size_t n = (size_t)P.rows, all = n * (size_t)columns;
+    if (strcmp(TEST_DEVICE, "host") == 0) {
+        OK(tacit_factor_solve(F, columns, B, n, Y, n));
+        return;
+    }
+    tacit_queue *q = open_queue(TEST_DEVICE);
+    double *b = device_vector(q, all, B), *y = poisoned_vector(q, all);
+    tacit_factor_solver *S = NULL;
+    const tacit_factor_solver_options o = {.size = sizeof o,
+                                           .columns = columns};
+    OK(tacit_factor_solver_create(q, &P, &o, &S));
+    OK(tacit_factor_solver_run(S, columns, b, n, y, n));
+    OK(tacit_factor_solver_wait(S));
+    OK(tacit_queue_get(q, all, y, Y));
+    tacit_factor_solver_destroy(&S);
+    tacit_queue_free(q, &b);
+    tacit_queue_free(q, &y);
+    tacit_queue_destroy(&q);
+}
+
 static inline void expect_same_solves(const tacit_factor *own,
                                       const tacit_factor *F, int columns)
 {
@@ -261,7 +285,7 @@ static inline void expect_same_solves(const tacit_factor *own,
            *y = tct_alloc(all * sizeof *y), most = 0.0, off = 0.0;
     for (size_t k = 0; k < all; k++) b[k] = tct_uniform(k, 8) - 0.5;
     OK(tacit_factor_solve(own, columns, b, n, x, n));
-    OK(tacit_factor_solve(F, columns, b, n, y, n));
+    solve_there(F, columns, b, y);
     for (size_t k = 0; k < all; k++) {
         most = fmax(most, fabs(x[k]));
         off = fmax(off, fabs(x[k] - y[k]));

@@ -2,7 +2,7 @@
  * tests/test_cholmod.c - CHOLMOD's supernodal factors: L L' is the matrix, and they
  * solve as our own does; in builds without CHOLMOD that they are refused, and why.
  *
- * RUN: np=1 */
+ * DEVICE: each */
 #include "foreign.h"
 #if TCT_HAVE_CHOLMOD
 #include <cholmod.h>
@@ -94,6 +94,26 @@ static void what_comes_in_is_the_matrix(void **state)
     assert_int_equal(tct_memory_blocks(), before);
 }
 
+static void larger_ones_solve_alike(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"poisson2d9:60", "poisson3d:16",
+                                        "elasticity3d:8"};
+    for (int i = 0; i < 3; i++) {
+        tacit_matrix *m = gallery(names[i]);
+        tacit_factor *own = factor_of(m, 1), *F = NULL;
+        begin(false, CHOLMOD_SUPERNODAL, CHOLMOD_METIS);
+        cholmod_factor *L = factorize(m, false, 0.0);
+        OK(tacit_factor_import_cholmod(L, NULL, &F));
+        end(false, L);
+        expect_same_solves(own, F, 1);
+        expect_same_solves(own, F, 50);
+        tacit_factor_destroy(&F);
+        tacit_factor_destroy(&own);
+        tacit_matrix_destroy(&m);
+    }
+}
+
 static void other_factors_are_refused(void **state)
 {
     (void)state;
@@ -120,6 +140,11 @@ static void what_comes_in_is_the_matrix(void **state)
     skip();
 }
 
+static void larger_ones_solve_alike(void **state)
+{
+    what_comes_in_is_the_matrix(state);
+}
+
 static void other_factors_are_refused(void **state)
 {
     (void)state;
@@ -134,8 +159,9 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_comes_in_is_the_matrix),
+        cmocka_unit_test(larger_ones_solve_alike),
         cmocka_unit_test(other_factors_are_refused),
     };
     one_thread();
-    TEST_MPI_MAIN(tests);
+    TEST_GPU_MAIN(tests);
 }
