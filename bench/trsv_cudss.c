@@ -11,6 +11,12 @@ static void dss_ok(cudssStatus_t e, int line)
     exit(1);
 }
 #define DSS(call) dss_ok((call), __LINE__)
+/* Of both index arrays, which until 0.7 had one type. */
+#if CUDSS_VERSION_MAJOR == 0
+#define INDEX_TYPES CUDA_R_32I
+#else
+#define INDEX_TYPES CUDA_R_32I, CUDA_R_32I
+#endif
 
 typedef struct {
     cudssHandle_t handle;
@@ -79,9 +85,8 @@ static void measure(const problem *p, const upper *u, int columns)
     DSS(cudssConfigCreate(&d.config));
     DSS(cudssDataCreate(d.handle, &d.data));
     DSS(cudssMatrixCreateCsr(&d.A, n, n, u->entries, u->ptr, NULL, u->col,
-                             u->val, CUDA_R_32I, CUDA_R_32I, CUDA_R_64F,
-                             CUDSS_MTYPE_SPD, CUDSS_MVIEW_UPPER,
-                             CUDSS_BASE_ZERO));
+                             u->val, INDEX_TYPES, CUDA_R_64F, CUDSS_MTYPE_SPD,
+                             CUDSS_MVIEW_UPPER, CUDSS_BASE_ZERO));
     DSS(cudssMatrixCreateDn(&d.b, n, columns, n, p->B, CUDA_R_64F,
                             CUDSS_LAYOUT_COL_MAJOR));
     DSS(cudssMatrixCreateDn(&d.x, n, columns, n, p->X, CUDA_R_64F,

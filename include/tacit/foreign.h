@@ -12,7 +12,13 @@
  * Rows keep the order that they have. Neighbouring columns with the same rows are
  * a panel, and with about the same rows where little is lost. Of a factor without
  * a tree above, its own elimination forest is split: the heaviest subtree is opened
- * until the others fill two bins alike, and again within each. */
+ * until the others fill two bins alike, and again within each.
+ *
+ * Of a whole factor of a symmetric pattern each panel has, of the rows of those that
+ * it is the parent of, all beyond its own columns. A factor that lacks some, because
+ * zeros were not stored or the pattern is not symmetric, gets them as zeros where that
+ * makes of two entries at most three; so a GPU can solve with it, too
+ * (tacit_factor_solver_create). Incomplete ones stay as they are. */
 #ifndef TACIT_FOREIGN_H
 #define TACIT_FOREIGN_H
 #include <tacit/factor.h>

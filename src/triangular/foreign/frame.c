@@ -21,13 +21,18 @@ static bool is_new(const tct_fronts *F, const int32_t *of, int32_t f, int64_t k)
     return k == F->start[f] || of[F->below[k]] != of[F->below[k - 1]];
 }
 
-static tacit_status find_readers(const tct_fronts *F, readers *r)
+static tacit_status find_owners(const tct_fronts *F, readers *r)
 {
     TRY(TCT_ALLOC(F->rows, what, &r->of));
-    TRY(TCT_ALLOC(F->count + 2, what, &r->at));
-    memset(r->at, 0, ((size_t)F->count + 2) * sizeof *r->at);
     for (int32_t f = 0; f < F->count; f++)
         for (int64_t j = F->first[f]; j < F->first[f + 1]; j++) r->of[j] = f;
+    return TACIT_OK;
+}
+
+static tacit_status find_readers(const tct_fronts *F, readers *r)
+{
+    TRY(TCT_ALLOC(F->count + 2, what, &r->at));
+    memset(r->at, 0, ((size_t)F->count + 2) * sizeof *r->at);
     for (int32_t f = 0; f < F->count; f++)
         for (int64_t k = F->start[f]; k < F->start[f + 1]; k++)
             r->at[r->of[F->below[k]] + 2] += is_new(F, r->of, f, k);
@@ -117,7 +122,10 @@ static tacit_status frame(tacit_factor *L, tct_fronts *F,
     readers r = {.of = NULL};
     TRY(TCT_ALLOC(F->count, what, &F->parent));
     TRY(TCT_ALLOC(F->count, what, &F->node));
-    tacit_status status = find_readers(F, &r);
+    tacit_status status = find_owners(F, &r);
+    if (status >= 0 && !tct_is_incomplete(kind))
+        status = tct_import_close(F, r.of);
+    if (status >= 0) status = find_readers(F, &r);
     if (status >= 0) status = find_tree(F, leaves, &r);
     TCT_FREE(r.of, r.list, r.at);
     TRY(status);

@@ -25,9 +25,14 @@ tacit_status tct_import(const tacit_factor_columns *columns,
                         const tacit_factor_options *options,
                         tacit_factor **out);
 
+/* Give fronts the rows that they lack of those below them, if that makes of two
+ * entries at most three; else they stay as they are. `of` [rows] the front of each.
+ * Errors      NO_MEMORY. */
+tacit_status tct_import_close(tct_fronts *F, const int32_t *of);
+
 /* A factor with room for values, which are 0, of fronts `F` that have rows, count,
- * first, start, below, ascending, and nonzeros. Gives them their parents and tree
- * nodes. `original` [rows] may be NULL.
+ * first, start, below, ascending, and nonzeros. Closes them, if it is no incomplete
+ * one, and gives them their parents and tree nodes. `original` [rows] may be NULL.
  * Errors      INVALID (options), NO_MEMORY. */
 tacit_status tct_import_begin(tct_fronts *F, tacit_factor_kind kind,
                               const int32_t *original,
