@@ -234,6 +234,7 @@ int main(int argc, char **argv)
                 .iterations = 500,
                 .runs = 5};
     int at = 1;
+    (void)setenv("NCCL_GRAPH_MIXING_SUPPORT", "0", 0); /* as the program does */
     for (; at + 1 < argc && argv[at][0] == '-'; at += 2) {
         char *value = argv[at + 1];
         switch (argv[at][1]) {

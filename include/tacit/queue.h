@@ -28,7 +28,10 @@
  *                      allows every loop
  *     nccl             NCCL, a library that is loaded when it is asked for (the
  *                      variable TACIT_NCCL may say where it is), enqueued on
- *                      the stream; allows loops host and graph
+ *                      the stream; allows loops host and graph, faster where
+ *                      the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in
+ *                      the program: a process whose own calls of NCCL may run
+ *                      beside recordings of them must not have it
  *     nvshmem          memory of NVSHMEM's, written by the GPUs' kernels, as
  *                      with peer: a library that is loaded when it is asked for
  *                      (TACIT_NVSHMEM may say where it is) and starts once in a

@@ -14,7 +14,10 @@
  * lands where its ghosts belong.
  *
  * Recordings are replayed by the CPU, block by block: with a recording NCCL leaves
- * nodes that wait for events, and a while node may have none.
+ * nodes that wait for events, and a while node may have none. They are for users who
+ * launch something beside a recording that is under way, and cost microseconds. It
+ * leaves them out where the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in the
+ * program; no launch of this link is such a one (`settle`).
  *
  * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
  * one, and then `give_up`: what is under way is told to end. */
@@ -32,8 +35,9 @@ typedef struct { /* of a queue */
     tct_nccl_comm *sums, *exchanges;
     gpu_stream apart; /* of exchanges */
     tct_nccl_sums sum;
-    bool recorded; /* a recording may have messages */
-    bool over;     /* given up                      */
+    bool recorded;     /* a recording may have messages */
+    bool over;         /* given up                      */
+    uint64_t launched; /* recordings, all of which are done */
 } nccl;
 
 typedef struct {     /* of a plan */
@@ -353,12 +357,21 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
     else if (L->tail.count > 0) tct_gpu_tail(L);
 }
 
+/* Nothing is launched beside a recording that is under way: see above. */
+static void settle(tacit_queue *q, nccl *n)
+{
+    const uint64_t launched = tct_gpu_of(q)->launched;
+    if (n->launched != launched) q->device->sync(q);
+    n->launched = launched;
+}
+
 static void nccl_launch(tacit_queue *q, const tct_op *op,
                         const tct_gpu_launch *L)
 {
     nccl *n = nccl_of(q);
-    if (n->over) return;
     if (tct_gpu_of(q)->capturing) n->recorded = true;
+    else settle(q, n);
+    if (n->over) return;
     switch ((int)op->code) {
     case TCT_SUM_END: sum(q, n, op, L); break;
     case TCT_EXCHANGE_BEGIN: begin(q, n, op, L); break;

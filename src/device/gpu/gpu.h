@@ -128,7 +128,8 @@ typedef struct tct_gpu {
     tct_op held;
     tct_tail tail;
     bool capturing;
-    void *playing; /* the recording under way, or NULL */
+    void *playing;     /* the recording under way, or NULL */
+    uint64_t launched; /* recordings                       */
 } tct_gpu;
 
 /* The state of a queue whose device is a GPU. */

@@ -119,6 +119,7 @@ static void start(tacit_queue *q, recording *r, int64_t looks)
     if (!tct_gpu_ok(q, gpu_graph_launch(r->exec[r->now], g->stream),
                     "launching a graph"))
         r->due = 0;
+    g->launched++;
     g->made += (uint64_t)looks;
     r->due -= looks;
 }
