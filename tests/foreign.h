@@ -176,9 +176,9 @@ static inline void expect_closed(const tacit_factor_panels *P)
         }
 }
 
-/* All rows of a panel are columns or rows of the panel of the first one below it, as a
- * GPU's solver needs them. */
-static inline void expect_whole(const tacit_factor_panels *P)
+/* Are all rows of a panel columns or rows of the panel of the first one below it, as a
+ * GPU's solver needs them? */
+static inline bool is_whole(const tacit_factor_panels *P)
 {
     for (int32_t K = 0; K < P->panels; K++) {
         int64_t k = P->row_start[K] + P->first[K + 1] - P->first[K];
@@ -187,9 +187,11 @@ static inline void expect_whole(const tacit_factor_panels *P)
         while (P->first[J + 1] <= P->row[k]) J++;
         for (int64_t at = P->row_start[J]; k < P->row_start[K + 1]; k++) {
             while (at < P->row_start[J + 1] && P->row[at] < P->row[k]) at++;
-            assert_true(at < P->row_start[J + 1] && P->row[at] == P->row[k]);
+            if (at == P->row_start[J + 1] || P->row[at] != P->row[k])
+                return false;
         }
     }
+    return true;
 }
 
 /* The part of L that a leaf has with all above it, at most. */

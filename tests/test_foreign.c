@@ -180,6 +180,87 @@ static void any_triangle_is_taken(void **state)
     }
 }
 
+/* L L' or L U times what TEST_DEVICE solves is what it was given, but for rounding;
+ * rows have kept their numbers. */
+static void expect_solution(const tacit_factor *F)
+{
+    const tacit_factor_panels P = view_of(F);
+    const size_t n = (size_t)P.rows;
+    double *L = dense_of(&P, P.value);
+    double *U = dense_of(&P, P.upper ? P.upper : P.value);
+    double *b = tct_alloc(n * sizeof *b), *x = tct_alloc(n * sizeof *x);
+    for (size_t i = 0; i < n; i++) b[i] = tct_uniform(i, 4) - 0.5;
+    solve_there(F, 1, b, x);
+    for (size_t i = 0; i < n; i++) {
+        double sum = 0.0, terms = 0.0;
+        for (size_t k = 0; k <= i; k++)
+            for (size_t j = k; j < n; j++) {
+                sum += L[k * n + i] * U[k * n + j] * x[j];
+                terms += fabs(L[k * n + i] * U[k * n + j] * x[j]);
+            }
+        if (!(fabs(sum - b[i]) <= 1e-11 * terms))
+            fail_msg("row %d of the product is %g, not %g", (int)i, sum, b[i]);
+    }
+    TCT_FREE(L, U, b, x);
+}
+
+/* A chain of `n` columns; the first one has the rows from `from` on, too, which all
+ * others lack. */
+static tacit_factor *chain_of(int n, int from)
+{
+    double *L = tct_calloc((size_t)n * (size_t)n * sizeof *L);
+    for (int j = 0; j < n; j++) {
+        L[j * n + j] = 2.0;
+        if (j + 1 < n) L[j * n + j + 1] = -1.0;
+        if (j >= from) L[j] = 0.5;
+    }
+    lists l = lists_from(L, NULL, NULL, n, NULL, TACIT_FACTOR_LLT);
+    tacit_factor *F = NULL;
+    OK(tacit_factor_import(&l.C, NULL, &F));
+    const tacit_factor_panels P = view_of(F);
+    expect_triangles(&P, &l);
+    discard(&l);
+    tct_free(L);
+    return F;
+}
+
+static void rows_that_are_lacking_come_in(void **state)
+{
+    (void)state;
+    tacit_factor *F = chain_of(200, 199);
+    tacit_factor_panels P = view_of(F);
+    assert_true(is_whole(&P));
+    expect_solution(F);
+    tacit_factor_destroy(&F);
+    for (uint64_t seed = 0; seed < 10; seed++) {
+        lists l = random_lists(30, 0.8, seed, TACIT_FACTOR_LU);
+        OK(tacit_factor_import(&l.C, NULL, &F));
+        P = view_of(F);
+        assert_true(is_whole(&P));
+        expect_solution(F);
+        discard(&l);
+        tacit_factor_destroy(&F);
+    }
+}
+
+static void too_many_of_them_stay_out(void **state)
+{
+    (void)state;
+    tacit_factor *F = chain_of(200, 100);
+    const tacit_factor_panels P = view_of(F);
+    assert_false(is_whole(&P));
+    if (strcmp(TEST_DEVICE, "host") == 0) {
+        expect_solution(F);
+    } else {
+        tacit_queue *q = open_queue(TEST_DEVICE);
+        tacit_factor_solver *S = NULL;
+        REFUSES(TACIT_UNSUPPORTED, "a GPU solves with whole factors",
+                tacit_factor_solver_create(q, &P, NULL, &S));
+        tacit_queue_destroy(&q);
+    }
+    tacit_factor_destroy(&F);
+}
+
 static void solves_are_those_of_the_own_factor(void **state)
 {
     (void)state;
@@ -192,7 +273,7 @@ static void solves_are_those_of_the_own_factor(void **state)
         lists l = lists_of(own, kinds[i / NAMES]);
         OK(tacit_factor_import(&l.C, NULL, &F));
         const tacit_factor_panels P = view_of(F);
-        if (!tct_is_incomplete(P.kind)) expect_whole(&P);
+        assert_true(tct_is_incomplete(P.kind) || is_whole(&P));
         expect_same_solves(own, F, COLUMNS);
         expect_same_solves(own, F, 1);
         discard(&l);
@@ -376,6 +457,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_comes_in_is_what_was_given),
         cmocka_unit_test(supernodes_are_found),
         cmocka_unit_test(any_triangle_is_taken),
+        cmocka_unit_test(rows_that_are_lacking_come_in),
+        cmocka_unit_test(too_many_of_them_stay_out),
         cmocka_unit_test(solves_are_those_of_the_own_factor),
         cmocka_unit_test(files_hold_a_factor),
         cmocka_unit_test(files_that_do_not_belong_together_are_refused),

@@ -222,7 +222,8 @@ typedef struct tacit_factor_solver_options {
  *             tacit_factor_create has them.
  * Errors      as tacit_factor_check; INVALID (options), UNSUPPORTED (a queue that
  *             is not on a GPU, or of several processes; kinds IC0 and ILU0, and
- *             other factors where a row below a panel is none of its parent's;
+ *             other factors where a row below a panel is none of its parent's,
+ *             see tacit/foreign.h;
  *             2^31 rows of all panels), NO_MEMORY, DEVICE. */
 TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,

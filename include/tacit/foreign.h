@@ -48,8 +48,8 @@ typedef struct tacit_factor_columns {
 
 /* Copy a factor into panels. `options` as for tacit_factor_create; width is that
  * of panels, which the caller's columns do not say.
- * Memory      the panels, foreseen first; of kinds LU and ILU0 a copy of U besides
- *             while it runs.
+ * Memory      the panels with such zeros, foreseen first; of kinds LU and ILU0 a copy
+ *             of U besides while it runs.
  * Cost        a few looks at each entry.
  * Errors      INVALID (options; arrays that are missing or do not belong to the
  *             kind), INPUT (a row out of range, out of order, on the wrong side of

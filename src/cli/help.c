@@ -187,8 +187,8 @@ static const entry variables[] = {
      "exchange of a solve or between those of --repeat, is given up and the "
      "job ends with status 5; 0: never (60)"},
     {"TACIT_NCCL", "the library of NCCL, for --comm nccl (libnccl.so.2); "
-                   "NCCL_GRAPH_MIXING_SUPPORT=0 is set then, where it is not "
-                   "set"},
+                   "the program sets NCCL_GRAPH_MIXING_SUPPORT=0 where the "
+                   "environment has none"},
     {"TACIT_NVSHMEM",
      "the library of NVSHMEM, for --comm nvshmem (libnvshmem_host.so.3); "
      "NVSHMEM_DISABLE_NVLS=1 and, where all GPUs are of one machine and reach "

@@ -17,7 +17,9 @@
  * nodes that wait for events, and a while node may have none. They are for users who
  * launch something beside a recording that is under way, and cost microseconds. It
  * leaves them out where the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in the
- * program; no launch of this link is such a one (`settle`).
+ * program; no launch of this link is such a one (`settle`). (From 2.29 on NCCL takes
+ * that for a promise to record nothing, and with NCCL_DEBUG=INFO says that it is not
+ * kept; its sources, up to 2.30.7, do the same with it as before.)
  *
  * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
  * one, and then `give_up`: what is under way is told to end. */

@@ -170,9 +170,10 @@ static tacit_status pass_on(const tct_tri_plan *plan, int32_t k, int32_t *start,
             FAIL(TACIT_UNSUPPORTED,
                  "factor: panel %" PRId32 " has row %" PRId32
                  ", and its parent, panel %" PRId32
-                 ", has not, so this is no whole factor of a symmetric "
-                 "pattern: a GPU solves with no other, the host does "
-                 "(tacit_factor_solve, device host)",
+                 ", has not: a GPU solves with whole factors of symmetric "
+                 "patterns, which tacit_factor_import makes of those that "
+                 "lack little, the host with others (tacit_factor_solve, "
+                 "device host)",
                  N->panel, row, up->panel);
         int32_t *s = &start[up->slot + at];
         if (list) list[s[0]++] = (int32_t)(N->below + i);

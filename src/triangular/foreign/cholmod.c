@@ -62,24 +62,19 @@ static tacit_status take_fronts(const cholmod_factor *C, tct_fronts *F)
     return TACIT_OK;
 }
 
-/* The rows of front `f` into `rows`. */
-static void list_rows(const tct_fronts *F, int32_t f, int32_t *rows)
-{
-    for (int64_t j = F->first[f]; j < F->first[f + 1]; j++)
-        *rows++ = (int32_t)j;
-    memcpy(rows, F->below + F->start[f],
-           (size_t)tct_front_below(F, f) * sizeof *rows);
-}
-
+/* Fronts may have more rows by now than CHOLMOD's have: see close.c. */
 static void put(const cholmod_factor *C, const tct_fronts *F, int32_t *rows,
                 tacit_factor *L)
 {
+    const bool wide = C->itype == CHOLMOD_LONG;
+    const bool wide_start = C->itype != CHOLMOD_INT;
     for (int32_t f = 0; f < F->count; f++) {
-        const int64_t w = tct_front_width(F, f), h = w + tct_front_below(F, f);
-        const double *x =
-            (const double *)C->x + at(C->itype != CHOLMOD_INT, C->px, f);
-        list_rows(F, f, rows);
-        for (int64_t j = 0; j < w; j++)
+        const int64_t from = at(wide_start, C->pi, f);
+        const int64_t h = at(wide_start, C->pi, f + 1) - from;
+        const double *x = (const double *)C->x + at(wide_start, C->px, f);
+        for (int64_t k = 0; k < h; k++)
+            rows[k] = (int32_t)at(wide, C->s, from + k);
+        for (int64_t j = 0; j < tct_front_width(F, f); j++)
             tct_import_put(L, L->value, f, F->first[f] + j, h - j, rows + j,
                            x + j * h + j);
     }

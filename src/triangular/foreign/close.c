@@ -73,9 +73,12 @@ static bool close_front(closing *c, int32_t f)
 static tacit_status open_closing(const tct_fronts *F, closing *c)
 {
     const int64_t n = F->count;
+    double before = 0.0;
     for (int32_t f = 0; f < F->count; f++)
-        c->allowed += MOST * stored_by(F, f, tct_front_below(F, f));
-    c->room = 2 * F->start[n] + n;
+        before += stored_by(F, f, tct_front_below(F, f));
+    c->allowed = MOST * before;
+    /* a row more is an entry more, or several */
+    c->room = F->start[n] + (int64_t)((MOST - 1.0) * before) + n;
     TRY(TCT_ALLOC(F->rows, what, &c->seen));
     TRY(TCT_ALLOC(n, what, &c->child));
     TRY(TCT_ALLOC(n, what, &c->next));
