@@ -177,6 +177,8 @@ tacit_status tct_operator_rounded(const tacit_operator *base,
     if (status < 0) return status;
     if ((*out)->local->matrix_bytes > SMALLER * B->matrix_bytes)
         tacit_operator_destroy(out);
+    else if (host && B->threads == 1) /* less is worth no more */
+        view_of(*out)->block->threads = 1;
     else if (host) tct_threads_choose(base->q, view_of(*out)->block);
     return TACIT_OK;
 }

@@ -440,7 +440,10 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
 {
     if (L->about.rows <= DENSE_MOST && !g->loose && !g->M->end[0])
         TRY(make_inverse(g, L));
-    if (!g->M->direct) TRY(make_smoother(g, L, last_resort));
+    if (!g->M->direct) {
+        TCT_THREADS_AT_MOST(threads_for(g));
+        TRY(make_smoother(g, L, last_resort));
+    }
     g->M->why = why;
     g->M->loose = g->loose;
     say_end(g->M, why);
@@ -613,6 +616,12 @@ static tacit_status recall_smooth(growth *g)
     return tct_agree(g->A->world, status);
 }
 
+static tacit_status overcorrect(tct_amg *M, int threads)
+{
+    TCT_THREADS_AT_MOST(threads);
+    return tct_amg_overcorrect(M);
+}
+
 static tacit_status build(tct_amg *M, const tacit_operator *A,
                           const tct_precond_source *from, const tct_amg *as)
 {
@@ -620,6 +629,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     double start = tct_seconds();
     bool more = true;
     set_size(&g, from->matrix);
+    const int threads = threads_for(&g);
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
     if (status >= 0 && !as && g.near.vectors == 0)
@@ -633,7 +643,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     if (status < 0) return status;
     set_factors(M);
     start = tct_seconds();
-    if (!as) TRY(tct_amg_overcorrect(M)); /* else it is as theirs is */
+    if (!as) TRY(overcorrect(M, threads)); /* else it is as theirs is */
     tell(&g, "factor of corrections found", start);
     TRY(tct_amg_bottom_create(M));
     return tct_amg_describe(M);
