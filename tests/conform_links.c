@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/conform_links.c - every link that the world can have: sums of all
- * widths with the same bits everywhere, exchanges between random ranks, and
- * failures and wishes that travel with them.
+ * widths with the same bits everywhere, exchanges between random ranks,
+ * failures and wishes that travel with them, and an end without a lost rank.
  *
  * RUN: np=1,2,4
  * THREADS: 3
@@ -437,6 +437,42 @@ static void wishes_are_everybodys(void **state)
     every_link(check_wishes);
 }
 
+/* All but one know of the last rank that it will not come, and close what they have
+ * while it sleeps. A world of their own, which is of no use any more. */
+static void close_without_the_last(tacit_world *w, const char *link)
+{
+    const int last = tacit_world_size(w) - 1;
+    const double silence = strcmp(TEST_DEVICE, "cuda") == 0 ? 5.0 : 0.8;
+    tacit_queue *q = NULL;
+    char spec[64];
+    snprintf(spec, sizeof spec, TEST_DEVICE "@%s", link);
+    const tacit_status status = tacit_queue_create(w, spec, 1, &q);
+    if (status == TACIT_UNSUPPORTED) return;
+    OK(status);
+    double *c = poisoned_vector(q, 1);
+    q_sum(q, 1, c);
+    OK(tct_agree(w, q_status(q)));
+    if (tacit_world_rank(w) == last) usleep((useconds_t)(1e6 * silence));
+    const double start = tct_seconds();
+    tct_desert(&w->desertion, last, silence);
+    tacit_queue_free(q, &c);
+    tacit_queue_destroy(&q);
+    assert_true(tct_seconds() - start < 0.8 * silence);
+}
+
+static void nobody_waits_for_the_lost(void **state)
+{
+    (void)state;
+    if (tacit_world_size(test_world()) == 1) return;
+    for (int l = 0; tacit_link_at(l); l++) {
+        tacit_world *w = NULL;
+        OK(tacit_world_split(test_world(), 0, &w));
+        close_without_the_last(w, tacit_link_at(l)->name);
+        tacit_world_destroy(&w);
+        OK(tct_agree(test_world(), TACIT_OK));
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -447,6 +483,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(lists_that_do_not_fit_are_refused),
         cmocka_unit_test(failures_are_everybodys),
         cmocka_unit_test(wishes_are_everybodys),
+        cmocka_unit_test(nobody_waits_for_the_lost),
     };
     TEST_GPU_MAIN(tests);
 }

@@ -216,15 +216,19 @@ static void nccl_give_up(void *state)
     }
 }
 
-/* No recording has messages any more: NCCL would wait for it. */
+/* No recording has messages any more: NCCL would wait for it. For all ranks it does
+ * wait: if one is known not to come, communicators stay until the process ends. */
 static void nccl_close(tacit_queue *q)
 {
     nccl *n = nccl_of(q);
     if (!n) return;
     q->device->sync(q);
-    if (n->over) abort_both(n);
-    if (n->sums) (void)n->lib->CommDestroy(n->sums);
-    if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
+    if (n->over) {
+        abort_both(n);
+    } else if (!q->desertion->noted) {
+        if (n->sums) (void)n->lib->CommDestroy(n->sums);
+        if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
+    }
     if (n->apart) (void)gpu_stream_destroy(n->apart);
     tct_gpu_release(n->sum.all);
     tct_free(n);
