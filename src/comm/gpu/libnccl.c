@@ -44,7 +44,6 @@ static void load(void)
     if (!find(handle, "nccl" #name, &l->name)) return;
     TCT_NCCL(X)
 #undef X
-    (void)find(handle, "ncclCommRevoke", &l->CommRevoke);
     if (l->GetVersion(&l->version) != TCT_NCCL_OK) l->version = 0;
     name_version();
     nccl.loaded = l->version >= OLDEST;

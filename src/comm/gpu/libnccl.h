@@ -41,8 +41,6 @@ typedef struct tct_nccl_library {
 #define X(name, type, takes) type(*name) takes;
     TCT_NCCL(X)
 #undef X
-    /* From 2.28 on, else NULL: what is under way ends, and nothing is freed. */
-    int (*CommRevoke)(tct_nccl_comm *comm, int flags);
 } tct_nccl_library;
 
 /* NULL: it is not here, and why, into `text` [size]; else which version it is.

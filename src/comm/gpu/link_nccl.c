@@ -22,13 +22,15 @@
  * kept; its sources, up to 2.30.7, do the same with it as before.)
  *
  * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
- * one, and then `give_up`: what is under way is told to end. */
+ * one, and then `give_up`: what is under way is told to end. To abort says so at
+ * once, but then waits for recordings, so it has a thread of its own. */
 #include "comm/gpu/libnccl.h"
 #include "comm/gpu/nccl.h"
 #include "comm/link.h"
 #include "comm/places.h"
 #include "comm/plan.h"
 #include "device/gpu/fork.h"
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -37,8 +39,8 @@ typedef struct { /* of a queue */
     tct_nccl_comm *sums, *exchanges;
     gpu_stream apart; /* of exchanges */
     tct_nccl_sums sum;
-    bool recorded;     /* a recording may have messages */
-    bool over;         /* given up                      */
+    bool over; /* given up: no call of NCCL's any more */
+    pthread_t aborting;
     uint64_t launched; /* recordings, all of which are done */
 } nccl;
 
@@ -174,46 +176,22 @@ static tacit_status nccl_open(tacit_queue *q)
                      first_use(n, gather(n, TCT_NCCL_SLOTS, n->apart)));
 }
 
-static int revoke(const tct_nccl_library *lib, tct_nccl_comm *comm)
-{
-    return lib->CommRevoke(comm, 0);
-}
-
-static int abort_one(const tct_nccl_library *lib, tct_nccl_comm *comm)
-{
-    return lib->CommAbort(comm);
-}
-
 /* The two at once: one waits for its kernels, which may wait for the other's. */
-static void end_both(const nccl *n, int (*end)(const tct_nccl_library *lib,
-                                               tct_nccl_comm *comm))
+static void *abort_both(void *state)
 {
+    const nccl *n = state;
     (void)n->lib->GroupStart();
-    if (n->sums) (void)end(n->lib, n->sums);
-    if (n->exchanges) (void)end(n->lib, n->exchanges);
+    if (n->sums) (void)n->lib->CommAbort(n->sums);
+    if (n->exchanges) (void)n->lib->CommAbort(n->exchanges);
     (void)n->lib->GroupEnd();
+    return NULL;
 }
 
-static void abort_both(nccl *n)
-{
-    end_both(n, abort_one);
-    n->sums = n->exchanges = NULL;
-}
-
-/* To abort frees all, which recordings would keep waiting. */
 static void nccl_give_up(void *state)
 {
     nccl *n = state;
     if (n->over) return;
-    n->over = true;
-    if (n->lib->CommRevoke) {
-        end_both(n, revoke);
-    } else if (!n->recorded) {
-        abort_both(n);
-    } else {
-        tct_log(TCT_WARN, "link nccl: this NCCL cannot end what it has "
-                          "recorded: 2.28 can");
-    }
+    n->over = pthread_create(&n->aborting, NULL, abort_both, n) == 0;
 }
 
 /* No recording has messages any more: NCCL would wait for it. For all ranks it does
@@ -224,7 +202,7 @@ static void nccl_close(tacit_queue *q)
     if (!n) return;
     q->device->sync(q);
     if (n->over) {
-        abort_both(n);
+        (void)pthread_join(n->aborting, NULL);
     } else if (!q->desertion->noted) {
         if (n->sums) (void)n->lib->CommDestroy(n->sums);
         if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
@@ -292,7 +270,7 @@ static tacit_status nccl_plan_open(tct_plan *plan)
           : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
     q->device->sync(q); /* what was enqueued before is sent before */
     TRY(tct_agree(q->world, status));
-    if (!p->speaks) return TACIT_OK;
+    if (!p->speaks || n->over) return TACIT_OK;
     return first_use(n, send_and_receive(n, plan, p, plan->base.columns));
 }
 
@@ -375,8 +353,7 @@ static void nccl_launch(tacit_queue *q, const tct_op *op,
                         const tct_gpu_launch *L)
 {
     nccl *n = nccl_of(q);
-    if (tct_gpu_of(q)->capturing) n->recorded = true;
-    else settle(q, n);
+    if (!tct_gpu_of(q)->capturing) settle(q, n);
     if (n->over) return;
     switch ((int)op->code) {
     case TCT_SUM_END: sum(q, n, op, L); break;
