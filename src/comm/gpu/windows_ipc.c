@@ -79,14 +79,15 @@ static bool all_closed(const tacit_queue *q, const tct_shared *closed)
     return true;
 }
 
-/* Say that this rank reaches no others' any more, and wait for them; false: not
- * all have said so. */
+/* Say that this rank reaches no others' any more, and wait for them, unless one is
+ * known not to come; false: not all have said so. */
 static bool close_all(const tacit_queue *q, const tct_shared *closed)
 {
     for (int r = 0; r < q->ranks; r++)
         tct_signal(closed_of(closed, r, q->rank), 1);
     const double start = tct_seconds();
-    while (!all_closed(q, closed) && tct_seconds() - start < CLOSE_SECONDS)
+    while (!all_closed(q, closed) && !q->desertion->noted &&
+           tct_seconds() - start < CLOSE_SECONDS)
         sched_yield();
     return all_closed(q, closed);
 }
