@@ -50,6 +50,28 @@ static inline int64_t solve_amg(amg *a, double rtol)
     return a->p.result.iterations;
 }
 
+/* Columns of b = 1 at once, each of which takes what one takes alone. */
+static inline void expect_columns_alone(amg *a, int columns)
+{
+    const size_t n = a->p.n, all = n * (size_t)columns;
+    const int64_t alone = solve_amg(a, 1e-8);
+    double *ones = host_vector(all, 1.0), *X = NULL;
+    double *B = device_vector(a->p.q, all, ones);
+    tacit_result results[8];
+    assert_in_range(columns, 1, 8);
+    for (int j = 0; j < columns; j++)
+        results[j] = (tacit_result){.size = sizeof *results};
+    OK(tacit_queue_alloc(a->p.q, all, &X));
+    OK(tacit_queue_fill(a->p.q, all, 0.0, X));
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    OK(tacit_solver_run_block(a->p.s, columns, B, n, X, n, &stop, results));
+    for (int j = 0; j < columns; j++)
+        assert_int_equal(results[j].iterations, alone);
+    tacit_queue_free(a->p.q, &B);
+    tacit_queue_free(a->p.q, &X);
+    free(ones);
+}
+
 /* Levels whose rows are not kept by the ranks that make them. */
 static inline int moved_levels(const tacit_operator *M)
 {

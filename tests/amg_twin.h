@@ -148,4 +148,26 @@ static const tct_amg_kernels twin_kernels = {.small = 800,
                                              .read = twin_read,
                                              .store = twin_store};
 
+/* Whichever allocation fails, there is an M of amg or none, and nothing is left
+ * behind. */
+static inline void expect_missed(const tacit_operator *A, const tacit_matrix *m)
+{
+    const size_t before = tct_memory_blocks();
+    int met = 0, missed = 0;
+    for (long k = 1; met < 30; k++) {
+        tacit_operator *M = NULL;
+        tct_memory_fail_at(k);
+        const tacit_status status =
+            tacit_precond_create_of(A, m, "amg", NULL, &M);
+        tct_memory_fail_at(0);
+        if (status < 0) EXPECT(TACIT_NO_MEMORY, status);
+        assert_int_equal(M == NULL, status < 0);
+        met = status < 0 ? 0 : met + 1;
+        missed += status < 0;
+        tacit_operator_destroy(&M);
+        assert_int_equal(tct_memory_blocks(), before);
+    }
+    assert_true(missed > 20);
+}
+
 #endif

@@ -709,25 +709,9 @@ static void memory_that_is_not_there_is_missed_by_all(void **state)
 static void blocks_are_solved(void **state)
 {
     (void)state;
-    enum { COLUMNS = 5 };
     amg a;
     open_amg(&a, "host", "poisson3d:12", NULL);
-    const size_t n = a.p.n;
-    const int64_t alone = solve_amg(&a, 1e-8);
-    double *one = host_vector(COLUMNS * n, 1.0), *B, *X = NULL;
-    B = device_vector(a.p.q, COLUMNS * n, one);
-    OK(tacit_queue_alloc(a.p.q, COLUMNS * n, &X));
-    OK(tacit_queue_fill(a.p.q, COLUMNS * n, 0.0, X));
-    tacit_result results[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++)
-        results[j] = (tacit_result){.size = sizeof *results};
-    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
-    OK(tacit_solver_run_block(a.p.s, COLUMNS, B, n, X, n, &stop, results));
-    for (int j = 0; j < COLUMNS; j++)
-        assert_int_equal(results[j].iterations, alone);
-    tacit_queue_free(a.p.q, &B);
-    tacit_queue_free(a.p.q, &X);
-    free(one);
+    expect_columns_alone(&a, 5);
     close_amg(&a);
 }
 

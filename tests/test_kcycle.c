@@ -193,25 +193,9 @@ static void solves_have_the_same_bits(void **state)
 static void columns_are_solved(void **state)
 {
     (void)state;
-    enum { COLUMNS = 3 };
     amg a;
     open_amg(&a, "host", "poisson3d:16", "k", NULL, 0);
-    const size_t n = a.p.n;
-    const int64_t alone = solve_amg(&a, 1e-8);
-    double *ones = host_vector(COLUMNS * n, 1.0), *X = NULL;
-    double *B = device_vector(a.p.q, COLUMNS * n, ones);
-    OK(tacit_queue_alloc(a.p.q, COLUMNS * n, &X));
-    OK(tacit_queue_fill(a.p.q, COLUMNS * n, 0.0, X));
-    tacit_result results[COLUMNS];
-    for (int j = 0; j < COLUMNS; j++)
-        results[j] = (tacit_result){.size = sizeof *results};
-    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
-    OK(tacit_solver_run_block(a.p.s, COLUMNS, B, n, X, n, &stop, results));
-    for (int j = 0; j < COLUMNS; j++)
-        assert_int_equal(results[j].iterations, alone);
-    tacit_queue_free(a.p.q, &B);
-    tacit_queue_free(a.p.q, &X);
-    free(ones);
+    expect_columns_alone(&a, 3);
     close_amg(&a);
 }
 
