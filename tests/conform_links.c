@@ -442,7 +442,7 @@ static void wishes_are_everybodys(void **state)
 static void close_without_the_last(tacit_world *w, const char *link)
 {
     const int last = tacit_world_size(w) - 1;
-    const double silence = strcmp(TEST_DEVICE, "cuda") == 0 ? 5.0 : 0.8;
+    const double silence = strcmp(TEST_DEVICE, "cuda") == 0 ? 5.0 : 2.0;
     tacit_queue *q = NULL;
     char spec[64];
     snprintf(spec, sizeof spec, TEST_DEVICE "@%s", link);
