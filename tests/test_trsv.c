@@ -99,6 +99,39 @@ static void problem_free(problem *p)
     tacit_world_destroy(&p->alone);
 }
 
+/* BLAS that looks at strides as the reference does, which ends the process. */
+static const tct_dense *blas(void)
+{
+    const char *why;
+    return tct_dense_get(&why);
+}
+static void strict_solve(bool transposed, int64_t m, int64_t n, const double *L,
+                         int64_t ldl, double *B, int64_t ldb)
+{
+    assert_true(ldl > 0 && ldl >= n && ldb > 0 && ldb >= m);
+    blas()->solve(transposed, m, n, L, ldl, B, ldb);
+}
+static void strict_subtract(bool transposed, int64_t m, int64_t n, int64_t k,
+                            const double *A, int64_t lda, const double *B,
+                            int64_t ldb, double beta, double *C, int64_t ldc)
+{
+    assert_true(lda > 0 && lda >= m && ldc > 0 && ldc >= m);
+    assert_true(ldb > 0 && ldb >= (transposed ? n : k));
+    blas()->subtract(transposed, m, n, k, A, lda, B, ldb, beta, C, ldc);
+}
+static void strict_begin(int threads)
+{
+    blas()->begin(threads);
+}
+static void strict_end(void)
+{
+    blas()->end();
+}
+static const tct_dense strict = {.solve = strict_solve,
+                                 .subtract = strict_subtract,
+                                 .begin = strict_begin,
+                                 .end = strict_end};
+
 static tacit_trsv *trsv_of(const tacit_factor_panels *P, int way,
                            const int grid[3], int columns)
 {
@@ -109,6 +142,7 @@ static tacit_trsv *trsv_of(const tacit_factor_panels *P, int way,
                                   .columns = columns};
     tacit_trsv *T = NULL;
     OK(tacit_trsv_create(test_world(), P, &o, &T));
+    T->dense = &strict;
     return T;
 }
 

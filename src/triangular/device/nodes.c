@@ -308,14 +308,14 @@ static void form_all(const maker *M, const double *from, double *to,
 {
     const tct_tri_plan *plan = M->plan;
     const double large = 2e8;
-    const int threads = M->dense->threads(1);
+    M->dense->begin(1);
     TCT_OMP(omp parallel for schedule(dynamic, 16))
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
         if ((double)N->h * N->w * N->w < large)
             condition[k] = form(M, k, from, to);
     }
-    M->dense->threads(threads);
+    M->dense->end();
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
         if ((double)N->h * N->w * N->w >= large)
@@ -346,9 +346,9 @@ static tacit_status find_values(maker *M, bool *again)
     tct_tri_plan *plan = M->plan;
     double *condition = NULL;
     const int stores = M->P->upper ? 2 : 1;
-    TRY(tct_memory_require(8.0 * stores * (double)plan->stored, what));
     TCT_FREE(plan->value, plan->upper);
     plan->value = plan->upper = NULL;
+    TRY(tct_memory_require(8.0 * stores * (double)plan->stored, what));
     plan->condition = 0.0;
     TRY(TCT_ALLOC(plan->stored, what, &plan->value));
     if (M->P->upper) TRY(TCT_ALLOC(plan->stored, what, &plan->upper));

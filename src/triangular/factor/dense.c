@@ -78,14 +78,16 @@ static void own_solve(bool transposed, int64_t m, int64_t n, const double *L,
     }
 }
 
-static int own_threads(int threads)
+static void own_begin(int threads)
 {
-    return threads;
+    (void)threads;
 }
+static void own_end(void) {}
 
 const tct_dense tct_dense_own = {.name = "own",
                                  .factor = own_factor,
                                  .solve = own_solve,
                                  .square = own_square,
                                  .subtract = own_subtract,
-                                 .threads = own_threads};
+                                 .begin = own_begin,
+                                 .end = own_end};

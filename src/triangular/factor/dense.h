@@ -21,8 +21,10 @@ typedef struct tct_dense {
     void (*subtract)(bool transposed, int64_t m, int64_t n, int64_t k,
                      const double *A, int64_t lda, const double *B, int64_t ldb,
                      double beta, double *C, int64_t ldc);
-    /* Let it have `threads` from now on, of the process; how many it had. */
-    int (*threads)(int threads);
+    /* Until `end` it has no more than `threads`, of the process; threads of ours may
+     * begin and end side by side. */
+    void (*begin)(int threads);
+    void (*end)(void);
 } tct_dense;
 
 /* The one to use, NULL `why`: LAPACK's; otherwise own, and why not LAPACK's. */

@@ -55,12 +55,26 @@ static void lapack_subtract(bool transposed, int64_t m, int64_t n, int64_t k,
           &ldb_, &beta, C, &ldc_);
 }
 
-static int lapack_threads(int threads)
+/* The number is one for the process: the last one who ends leaves it as the first one
+ * found it. */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static int users, before, now;
+
+static void lapack_begin(int threads)
 {
-    if (!openblas_get || !openblas_set) return threads;
-    const int before = openblas_get();
-    openblas_set(threads);
-    return before;
+    if (!openblas_get || !openblas_set) return;
+    pthread_mutex_lock(&lock);
+    if (users++ == 0) before = now = openblas_get();
+    if (users == 1 || threads < now) openblas_set(now = threads);
+    pthread_mutex_unlock(&lock);
+}
+
+static void lapack_end(void)
+{
+    if (!openblas_get || !openblas_set) return;
+    pthread_mutex_lock(&lock);
+    if (--users == 0) openblas_set(before);
+    pthread_mutex_unlock(&lock);
 }
 
 static tct_dense lapack = {.name = "LAPACK",
@@ -68,7 +82,8 @@ static tct_dense lapack = {.name = "LAPACK",
                            .solve = lapack_solve,
                            .square = lapack_square,
                            .subtract = lapack_subtract,
-                           .threads = lapack_threads};
+                           .begin = lapack_begin,
+                           .end = lapack_end};
 
 static char missing[512]; /* why there is none; "": there is */
 

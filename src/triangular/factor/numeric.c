@@ -484,10 +484,10 @@ static tacit_status work(const numeric *N)
 static tacit_status do_tasks(const numeric *N, int64_t *failed)
 {
     tacit_status worst = TACIT_OK;
-    const int threads = N->dense->threads(1);
+    N->dense->begin(1);
     TCT_OMP(omp parallel num_threads(N->threads) reduction(min : worst))
     worst = work(N);
-    N->dense->threads(threads);
+    N->dense->end();
     if (worst < 0) /* the sentence is another thread's */
         FAIL(worst, "no memory for %s", what);
     for (int i = 0; i < N->count; i++)
@@ -500,14 +500,14 @@ static tacit_status do_tasks(const numeric *N, int64_t *failed)
 static tacit_status do_above(const numeric *N, int64_t *failed)
 {
     worker w = {.at = NULL};
-    const int threads = N->dense->threads(N->threads);
+    N->dense->begin(N->threads);
     tacit_status status = TCT_ALLOC(N->F->rows, what, &w.at);
     if (status >= 0) status = TCT_ALLOC(N->scaled, what, &w.scaled);
     for (int32_t k = 0; status >= 0 && !*failed && k < N->F->count; k++)
         if (N->where[N->F->turn[k]] == ABOVE_TASKS)
             status = eliminate(N, N->F->turn[k], &w, failed);
     close_worker(&w);
-    N->dense->threads(threads);
+    N->dense->end();
     return status;
 }
 

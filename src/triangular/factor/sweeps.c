@@ -346,11 +346,11 @@ void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T)
     sweep w = sweep_of(s, c, X, T);
     w.down = true;
     w.value = s->P->value;
-    const int threads = c > 1 ? w.dense->threads(1) : 0;
+    if (c > 1) w.dense->begin(1);
     run(&w, w.branches, branch_piece);
     add_up(&w);
     do_what_is_above(&w);
-    if (c > 1) w.dense->threads(threads);
+    if (c > 1) w.dense->end();
 }
 
 /* What stands between L and L'. */
@@ -364,9 +364,9 @@ void tct_sweep_up(const tct_sweeps *s, int64_t c, double *X, double *T)
 {
     sweep w = sweep_of(s, c, X, T);
     w.value = s->P->upper ? s->P->upper : s->P->value;
-    const int threads = c > 1 ? w.dense->threads(1) : 0;
+    if (c > 1) w.dense->begin(1);
     divide(s->P, c, X);
     do_what_is_above(&w);
     run(&w, w.branches, branch_piece);
-    if (c > 1) w.dense->threads(threads);
+    if (c > 1) w.dense->end();
 }

@@ -129,6 +129,7 @@ static void apply_column(sweep *w, int32_t k)
     const int64_t c = w->c, m = s->rows[k + 1] - s->rows[k];
     const int32_t *offset = s->offset + s->rows[k];
     double *t = w->T->scratch;
+    if (m == 0) return; /* BLAS refuses a matrix of no rows: its stride is 0 */
     multiply(w, m, width_of(&s->col, k), w->value + w->H->below_at[k],
              values_of(w, w->tell, k), t);
     for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
@@ -362,7 +363,7 @@ static int phase_of(int kind)
 tacit_status tct_trsv_round(tacit_trsv *T, int64_t c)
 {
     TRY(tct_post_begin(T->post));
-    const int threads = T->dense->threads(1);
+    T->dense->begin(1);
     tacit_status status = TACIT_OK;
     double before = tct_seconds();
     for (int k = 0; k < T->plan.steps && status >= 0; k++) {
@@ -374,6 +375,6 @@ tacit_status tct_trsv_round(tacit_trsv *T, int64_t c)
         T->seconds[phase_of(step->kind)] += now - before;
         before = now;
     }
-    T->dense->threads(threads);
+    T->dense->end();
     return status;
 }
