@@ -117,6 +117,10 @@ told 2 'comes to the pivot 0' factor structure.mtx
 for kind in ldlt lu; do
     told 2 'comes to the pivot 0: the matrix is singular' factor structure.mtx --kind $kind
 done
+mm subnormal.mtx "$shead" '2 2 2' '1 1 1e-310' '2 2 1'
+for kind in lu ilu0; do # 1 / 1e-310 is beyond the range of doubles
+    told 2 'row 1 comes to the pivot 1e-310: the matrix is singular' factor subnormal.mtx --kind $kind
+done
 told 2 'a factor is of a square matrix' factor tall.mtx
 told 2 'not square' trsv tall.mtx
 told 2 'not symmetric' trsv values.mtx
@@ -166,8 +170,13 @@ told 1 'grid 3x1x1 is not of 4 processes: its numbers must multiply' trsv missin
 told 1 'must be a power of two' trsv missing.mtx --ranks 3 --grid 1x1x3
 told 1 '4 grids, and --leaves 2 makes a tree that has 2 leaves' trsv missing.mtx --ranks 4 --grid 1x1x4 --leaves 2
 told 1 'expected a power of two up to 4096, got 3' trsv poisson2d:9 --leaves 3
-told 1 'scheme 2d is of one grid' trsv poisson2d:9 --ranks 2 --grid 1x1x2 --scheme 2d
+told 1 'scheme 2d is of one grid' trsv missing.mtx --ranks 2 --grid 1x1x2 --scheme 2d
 [ ! -e no.mtx ] || complain 'a factor that is none is written'
+mkdir old.upper.mtx old.diagonal # none of the files is written, if not all can be
+for kind in lu ldlt; do
+    refused 2 'is a folder' factor poisson2d:3 --kind $kind -o old.mtx
+done
+[ ! -e old.perm ] || complain 'an order is written beside no factor'
 find . -name 'no*' ! -name 'nopivot.mtx' ! -name 'nosize.mtx' | grep . && complain 'files are left'
 
 # compressed files cut short

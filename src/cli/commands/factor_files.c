@@ -2,6 +2,7 @@
  * cli/commands/factor_files.c - a factor's files: L under the name that was given, U
  * and vectors beside it; and solves with a factor. */
 #include "cli/commands/factor.h"
+#include "cli/report/report.h"
 #include "cli/system/problem.h"
 #include <inttypes.h>
 #include <math.h>
@@ -45,7 +46,17 @@ tacit_status cli_check_factor(const cli *c)
                             "of its rows is written beside it");
     cli_factor_names n;
     cli_name_factor(set->output, &n);
+    const tacit_factor_kind kind = cli_kind_of(set->kind);
+    const bool upper =
+        set->given ? set->upper != NULL
+                   : kind == TACIT_FACTOR_LU || kind == TACIT_FACTOR_ILU0;
+    const bool diagonal =
+        set->given ? set->diagonal != NULL : kind == TACIT_FACTOR_LDLT;
     TRY(tacit_file_check_writable(c->world, n.permutation, TACIT_FILE_TEXT));
+    if (upper)
+        TRY(tacit_file_check_writable(c->world, n.upper, TACIT_FILE_MATRIX));
+    if (diagonal)
+        TRY(tacit_file_check_writable(c->world, n.diagonal, TACIT_FILE_TEXT));
     return tacit_file_check_writable(c->world, set->output, TACIT_FILE_MATRIX);
 }
 

@@ -39,6 +39,9 @@ static bool has_gpus(const cli *c)
 static tacit_status read_grid(const cli *c, int grid[3])
 {
     TRY(cli_read_grid(c, CLI_GRID, grid));
+    if (scheme_of(c) == TACIT_TRSV_2D && grid[2] > 1)
+        FAIL(TACIT_INVALID, "grid %dx%dx%d: scheme 2d is of one grid: %dx%dx1",
+             grid[0], grid[1], grid[2], grid[0], c->ranks / grid[0]);
     if (!has_gpus(c) || grid[2] > 0) return TACIT_OK;
     grid[0] = grid[1] = 1;
     grid[2] = c->ranks;

@@ -242,6 +242,8 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
 /* Of kind LLT: has a pivot more of the diagonal than rounding?
  * Errors      INPUT. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
+/* Can it be divided by? */
+bool tct_divides(double pivot);
 /* The error, and whether it is to be warned, that row `row`, in new numbers, comes
  * to `pivot`, of terms that make up `weight`; the least of them stay in `info`. */
 tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,

@@ -123,8 +123,7 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
         for (int64_t e = from + 1; e < to; e++) L->value[e] *= L->inverse[j];
         return true;
     }
-    if (pivot == 0.0 || !isfinite(pivot) ||
-        fabs(pivot) < TCT_PIVOT_LEAST * weight)
+    if (!tct_divides(pivot) || fabs(pivot) < TCT_PIVOT_LEAST * weight)
         return false;
     tct_note_pivot(L, j, pivot, weight);
     L->upper[from] = pivot;

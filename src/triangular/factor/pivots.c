@@ -28,11 +28,16 @@ static double share_of(double pivot, double weight)
     return fabs(pivot) < weight ? fabs(pivot) / weight : 1.0;
 }
 
+bool tct_divides(double pivot)
+{
+    return isfinite(pivot) && isfinite(1.0 / pivot);
+}
+
 tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
                               double weight)
 {
     const char *kind = tct_factor_kind_name(L->panels.kind);
-    if (pivot == 0.0 || !isfinite(pivot))
+    if (!tct_divides(pivot))
         FAIL(TACIT_INPUT,
              "factor %s: row %" PRId64 " comes to the pivot %g: the matrix is "
              "singular, or " ADVICE,
@@ -120,7 +125,8 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
         for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
             const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
             const double p = pivot_of(L, c, at);
-            if (share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
+            if ((L->upper && !tct_divides(p)) ||
+                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
                 return refuse(L, w, c, p);
             tct_note_pivot(L, c, p, w->weight[c]);
         }
