@@ -144,6 +144,7 @@ static void parts_are_those_of_a_colour(void **state)
         if (!part) continue;
         assert_int_equal(tacit_world_rank(part), rank);
         assert_int_equal(tacit_world_size(part), size);
+        assert_int_equal(part->place, test_world()->place); /* its GPU stays */
         for (int k = 0; k <= colour; k++) { /* each goes its own way */
             int64_t mine = numbers;
             OK(tct_reduce_i64(part, TCT_SUM, 1, &mine));

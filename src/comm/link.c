@@ -265,7 +265,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
         .rank = world->rank,
         .ranks = world->size,
         .one_process = world->size == 1 || world->ops->one_process,
-        .place = world->local_rank,
+        .place = world->place,
         .on_stream = stream != NULL,
         .stream = stream ? *stream : NULL,
         .threads = threads > 0 ? threads : default_threads(world)};

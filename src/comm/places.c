@@ -105,7 +105,7 @@ tacit_status tacit_device_sharing(tacit_world *world, const char *device,
     memset(&mine, 0, sizeof mine);
     tacit_status status = TCT_ALLOC(world->size, "places", &all);
     if (status >= 0)
-        status = tct_device_identify(device, world->local_rank, &mine.device);
+        status = tct_device_identify(device, world->place, &mine.device);
     status = gather(world, status, &mine, all);
     if (status >= 0) {
         const tacit_sharing found = tct_places_sharing(all, world->size);

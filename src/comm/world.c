@@ -17,7 +17,8 @@ tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
                        .size = size,
                        .oversubscribe = getenv("TACIT_OVERSUBSCRIBE") != NULL,
                        .local_rank = local[0],
-                       .local_size = local[1]};
+                       .local_size = local[1],
+                       .place = local[0]};
     *out = w;
     return TACIT_OK;
 }
@@ -42,6 +43,7 @@ tacit_status tacit_world_split(tacit_world *world, int colour,
         tct_agree(world, world->ops->split(world, colour, &part));
     if (part) {
         part->threads = world->threads;
+        part->place = world->place; /* parts have GPUs of their own */
         part->oversubscribe = world->oversubscribe;
     }
     if (status < 0) tacit_world_destroy(&part);

@@ -48,6 +48,7 @@ struct tacit_world {
     int rank, size;
     int local_rank;     /* among the processes of this world on this machine, */
     int local_size;     /* and how many they are                              */
+    int place;          /* local_rank of the world that this was split off    */
     bool oversubscribe; /* ranks that share a GPU may have link peer */
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
