@@ -262,6 +262,35 @@ static void many_solves_follow_one_another(void **state)
     if (size > 1) solve_many((const int[3]){2, 1, size / 2}, 12);
 }
 
+/* Rank 0 does not solve once: so the others do not, and never again. */
+static void who_was_missed_is_not_made_up_for(void **state)
+{
+    (void)state;
+    const int size = tacit_world_size(test_world());
+    if (!gpu_for_each() || size == 1) skip();
+    setenv("TACIT_PATIENCE", "0.5", 1);
+    tacit_queue *q = open_queue(TEST_DEVICE "@peer");
+    unsetenv("TACIT_PATIENCE");
+    problem p = open_problem("poisson3d:9", TACIT_FACTOR_LLT);
+    tacit_trsv *T = trsv_on(q, &p, 1, (const int[3]){1, 1, size});
+    double *b = random_vector(p.n, 4);
+    double *x = solved(q, T, p.n, 1, b);
+    double *B = device_vector(q, p.n, b), *X = device_vector(q, p.n, b);
+    for (int k = 0; k < 2 && tacit_world_rank(test_world()) > 0; k++) {
+        OK(tacit_trsv_solve(T, 1, B, p.n, X, p.n));
+        if (k == 0) EXPECT(TACIT_COMM, tacit_trsv_wait(T));
+        else assert_true(tacit_trsv_wait(T) < TACIT_OK);
+    }
+    OK(tacit_world_agree(test_world(), TACIT_OK));
+    free(b);
+    free(x);
+    tacit_queue_free(q, &B);
+    tacit_queue_free(q, &X);
+    tacit_trsv_destroy(&T);
+    close_problem(&p);
+    tacit_queue_destroy(&q);
+}
+
 static void refuse(const tacit_trsv_options *o, const problem *p,
                    tacit_status status, const char *text)
 {
@@ -311,6 +340,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(ranks_solve_with_messages_between),
         cmocka_unit_test(grids_of_several_solve_in_one_kernel),
         cmocka_unit_test(many_solves_follow_one_another),
+        cmocka_unit_test(who_was_missed_is_not_made_up_for),
         cmocka_unit_test(what_has_no_kernel_is_refused),
     };
     TEST_GPU_MAIN(tests);

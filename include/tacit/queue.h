@@ -65,7 +65,8 @@
  * Lost processes: in a sum or an exchange, and so in all that iterates, a
  * process that another one waits for has 60 s to come, or as many as the
  * environment variable TACIT_PATIENCE says when the queue is made (0: no limit;
- * time in which the waiting process is stopped does not count). Then the call
+ * time in which the waiting process is stopped does not count, but a kernel that
+ * waits on a GPU goes on counting). Then the call
  * fails with COMM, and the message says which rank has not answered, as far as
  * that can be known; see tacit_world_abort. Where link mpi has more than 64
  * ranks, sums that nothing stands behind wait without limit.

@@ -125,7 +125,8 @@ static void *cuda_alloc(tacit_queue *q, size_t bytes)
 
 bool tct_gpu_deserted(tacit_queue *q)
 {
-    const uint64_t missing = tct_gpu_of(q)->mailbox->missing;
+    uint64_t missing = tct_gpu_of(q)->mailbox->missing;
+    if (missing == TCT_MISSING_BLOCK) missing = 0; /* no rank */
     if (missing > 0) q_desert(q, (int)missing - 1, q->peer_seconds);
     return missing > 0 || (q->ranks > 1 && q_is_deserted(q));
 }
@@ -148,11 +149,28 @@ static bool is_late(tacit_queue *q)
 }
 
 /* Seconds that this GPU may be silent for. Where kernels wait for another rank
- * without a limit of their own, that is the limit of such a wait. */
+ * without a limit of their own, that is the limit of such a wait; those that have
+ * one are to say it first. */
 static double patience_of(const tacit_queue *q)
 {
-    const bool waits = q->ranks > 1 && q->link && q->link->give_up;
-    return waits && q->peer_seconds > 0.0 ? q->peer_seconds : q->answer_seconds;
+    if (q->ranks == 1) return q->answer_seconds;
+    if (q->peer_seconds <= 0.0) return INFINITY;
+    return q->link && q->link->give_up
+               ? q->peer_seconds
+               : fmax(q->answer_seconds,
+                      2.0 * q->peer_seconds + q->barrier_seconds);
+}
+
+/* A wait of the CPU for its GPU: an interval between looks counts for a second at
+ * most, so that a job that was stopped goes on. */
+typedef struct waiting {
+    double looked, silent;
+} waiting;
+static void look_again(waiting *w)
+{
+    const double now = tct_seconds();
+    w->silent += fmin(now - w->looked, 1.0);
+    w->looked = now;
 }
 
 /* Such kernels are ended. */
@@ -181,25 +199,22 @@ static bool goes_on(tct_gpu *g, uint64_t *looks)
 }
 
 /* Wait for all that was enqueued, which may take longer than a wait for a rank as
- * long as looks come. An interval counts for a second at most, so that a job that
- * was stopped goes on. */
+ * long as looks come. */
 static gpu_error finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
     const double limit = patience_of(q), often = fmin(limit / 8, 0.5);
-    double asked = tct_seconds(), silent = 0.0;
+    waiting w = {.looked = tct_seconds()};
     uint64_t looks = g->mailbox->looks;
     if (!q->link || !q->link->give_up || q->peer_seconds <= 0.0)
         return gpu_stream_sync(g->stream);
     while ((state = gpu_stream_query(g->stream)) == GPU_NOT_READY) {
-        const double now = tct_seconds();
-        if (now - asked <= often) continue;
-        silent += fmin(now - asked, 1.0);
-        asked = now;
+        if (tct_seconds() - w.looked <= often) continue;
+        look_again(&w);
         if (tct_gpu_deserted(q)) break;
-        if (goes_on(g, &looks)) silent = 0.0;
-        else if (silent > limit) break;
+        if (goes_on(g, &looks)) w.silent = 0.0;
+        else if (w.silent > limit) break;
     }
     if (state != GPU_NOT_READY) return state;
     (void)gpu_last_error();
@@ -493,12 +508,14 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
     enum { SPINS = 256 };
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
-    const double start = tct_seconds();
+    const double limit = patience_of(q);
+    waiting w = {.looked = tct_seconds()};
     for (;;) {
         bool found = false;
         for (int i = 0; i < SPINS && !found; i++)
             found = arrived(g->mailbox->posted, g->taken + 1, out);
         if (is_late(q)) return false;
+        if (!found) look_again(&w);
         const gpu_error state =
             found ? GPU_NOT_READY : gpu_stream_query(g->stream);
         if (state == GPU_OK) {
@@ -509,12 +526,11 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
             return false;
         } else if (!found && tct_gpu_deserted(q)) {
             return false;
-        } else if (!found && tct_seconds() - start > patience_of(q)) {
+        } else if (!found && w.silent > limit) {
             g->mailbox->limit = 0; /* loops on the device end */
             g->playing = NULL;
-            if (!break_off(q, patience_of(q)))
-                q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s",
-                       q->answer_seconds);
+            if (!break_off(q, limit))
+                q_fail(q, TACIT_DEVICE, "the GPU: no answer for %g s", limit);
             return false;
         }
         if (!found) continue;

@@ -6,9 +6,9 @@
  * another block or carries a sum that everything after it needs; cg has no
  * fewer.
  *
- * With peers no meeting of all gangs follows the last message that a kernel reads,
- * its K + 1st. The next kernel's first takes the other half of the boxes, as this
- * one had 3 K + 1 meetings: one more or less here, and it would not.
+ * With peers no meeting of all gangs follows the last message that a kernel reads. The
+ * next kernel's first may take the same box: it starts when ranks have agreed on the
+ * host (is_well in resident.c), each after its own kernel.
  *
  * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
  * where it is needed. */

@@ -250,6 +250,7 @@ tacit_status tct_factor_solver_share(
     tacit_factor_solver *S = NULL;
     tacit_status status = begin(q, P, options, &panels, &S);
     if (status >= 0) {
+        S->seconds = q->peer_seconds; /* 0: no limit */
         S->all_rows = rows->all_rows;
         status = plan(S, &panels);
     }
@@ -409,10 +410,11 @@ static tacit_status tell_late(const tacit_factor_solver *S, int c, tct_turns *T,
     FAIL(TACIT_DEVICE,
          "a triangular solve on the GPU: on the way %s panel %" PRId32
          " waited %g s for panels %s it, of whose %" PRIu32 " tasks %" PRIu64
-         " were not done; X is void, and the next solve begins anew",
+         " were not done; X is void%s",
          k < cut->down ? "down" : "up", tct_solver_panel(S, c, k), S->seconds,
          k < cut->down ? "below" : "above", cut->due[t->wait],
-         enough - counters[t->wait]);
+         enough - counters[t->wait],
+         S->shared ? "" : ", and the next solve begins anew");
 }
 
 static tacit_status look_after(const tacit_factor_solver *S, int c)
@@ -433,7 +435,8 @@ static tacit_status look_after(const tacit_factor_solver *S, int c)
     tacit_status status = tct_gpu_status(
         gpu_memcpy(counters, S->cut[c].counter, bytes, GPU_TO_HOST),
         "a triangular solve");
-    if (status >= 0) status = clear(S, c);
+    /* the others' numbers would not begin anew */
+    if (status >= 0 && !S->shared) status = clear(S, c);
     if (status >= 0) status = tell_late(S, c, &T, counters);
     tct_free(counters);
     return status;
