@@ -24,6 +24,14 @@ accepted solve poisson3d:12 --json - --profile --repeat 3 --warmup 1
 cp out profile.json
 valid_json profile.json
 [ "$(head -c 1 out)" = '{' ] || complain '--json - prints more than JSON'
+# a solve that misses its tolerance is not repeated; one that has none is
+for words in '3 --rtol 0' '1 --rtol 1e-9'; do
+    # shellcheck disable=SC2086 # words
+    run 1 solve poisson3d:12 ${words#* } --max-iterations 5 --warmup 1 --repeat 3 --json repeat.json
+    [ $status = 3 ] || complain "--repeat, $words: status $status"
+    got=$(sed -n 's/.*"all_solves":[[:space:]]*\[\(.*\)\].*/\1/p' repeat.json | tr ',' '\n' | wc -l)
+    [ "$got" = "${words%% *}" ] || complain "--repeat 3, $words: $got times"
+done
 accepted solve poisson3d:12 --rhs ones --json ones.json
 [ "$(value ones.json error_2norm)" = null ] || complain 'an error without x*'
 

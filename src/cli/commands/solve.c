@@ -103,8 +103,15 @@ static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
     return tacit_world_agree(c->world, status);
 }
 
-/* The runs: the best of those that count stands in the report. A run that does
- * not converge is the last one: the others would not either. */
+/* Does another run make sense? Not after one that did not converge: it would not
+ * either. Who asks for no tolerance wants so many iterations each time. */
+static bool goes_on(const cli *c, tacit_status status)
+{
+    const bool counted = c->set.rtol == 0.0 && c->set.atol == 0.0;
+    return status == TACIT_OK || (counted && status == TACIT_NOT_CONVERGED);
+}
+
+/* The runs: the best of those that count stands in the report. */
 static tacit_status run_all(const cli *c, solve_job *job)
 {
     static const double AS_IN_SOLVES = -1.0;
@@ -118,12 +125,13 @@ static tacit_status run_all(const cli *c, solve_job *job)
         tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
         if (i == 0) /* the next ones begin at once, on all ranks */
             TRY(tacit_world_set_patience(c->world, AS_IN_SOLVES));
-        if (i < warmup && run.status == TACIT_OK) continue;
+        const bool more = goes_on(c, run.status);
+        if (i < warmup && more) continue;
         job->seconds[r->count++] = run.result.seconds;
         if (r->count == 1 || run.result.seconds < r->run.result.seconds ||
-            run.status != TACIT_OK)
+            !more)
             take(job, &run);
-        if (run.status != TACIT_OK) break;
+        if (!more) break;
     }
     r->solves = job->seconds;
     return tacit_world_set_patience(c->world, 0.0);
