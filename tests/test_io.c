@@ -347,6 +347,13 @@ static void market_patterns_and_integers(void **state)
     assert_int_equal(info.nonzeros, 4);
     assert_true(entry(&A, 0, 2, 0) == 1 && entry(&A, 2, 0, 0) == 1);
     tct_csr_clear(&A);
+    /* parts of the diagonal one by one, others on either side */
+    A = read_text("%%MatrixMarket matrix coordinate real symmetric\n"
+                  "3 3 6\n1 1 2\n1 1 2\n2 1 -1\n2 2 4\n2 3 -1\n3 3 4\n",
+                  &info);
+    assert_int_equal(info.duplicates, 1);
+    assert_true(entry(&A, 0, 0, 0) == 4 && entry(&A, 2, 1, 0) == -1);
+    tct_csr_clear(&A);
     A = read_text("%%MatrixMarket matrix coordinate integer general\n"
                   "2 4 2\n1 4 -7\n2 1 12345678901\n",
                   &info);

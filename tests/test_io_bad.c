@@ -181,7 +181,13 @@ static void bad_market_entries(void **state)
          {"bad:3:4", "'2'"}},
         {"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n"
          "1 1 1\n2 1 5\n1 2 5\n",
-         {"bad", "both sides of the diagonal"}},
+         {"bad", "gives 1 entries on both sides of the diagonal"}},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 5\n"
+         "1 1 1\n1 1 1\n2 2 3\n2 1 5\n1 2 5\n",
+         {"bad", "gives 1 entries on both sides of the diagonal"}},
+        {"%%MatrixMarket matrix coordinate real symmetric\n2 2 3\n"
+         "1 1 1\n2 1 1.7e308\n2 1 1.7e308\n",
+         {"bad", "row 1, column 2 add up to inf"}},
     };
     assert_all_bad(cases, sizeof cases / sizeof *cases);
 }
@@ -216,6 +222,8 @@ static void bad_metis(void **state)
         {"2 1 1\n2 5\n1\n", {"bad:3", "the weight of an edge"}},
         {"2 1 1\n2 5\n1 6\n", {"two weights"}},
         {"2 1 1\n2 -5\n1 -5\n", {"bad:2:3", "positive"}},
+        {"3 2 1\n2 1.7e308\n1 1.7e308 3 1.7e308\n2 1.7e308\n",
+         {"bad:3", "add up to inf"}},
         {"2 1 11\n5 2\n5 1 3\n", {"bad:2", "the weight of an edge"}},
         {"2 1 11\n5 2 3\n\n5 1 3\n", {"bad:4", "follows"}},
         {"2 1 10 2\n5\n5 5 1\n", {"bad:2", "2 vertex weights"}},
@@ -750,6 +758,16 @@ static void outputs_that_cannot_be(void **state)
         assert_says(tct_write_matrix(world, "/dev/full", &named, &A), TACIT_IO,
                     (const char *const[]){"/dev/full", "No space", NULL});
     assert_int_equal(count_files(), files);
+    /* the longest name that a file may have, and one more */
+    char path[PATH_MAX];
+    const int at = snprintf(path, sizeof path, "%s/", test_folder);
+    memset(path + at, 'a', NAME_MAX);
+    memcpy(path + at + NAME_MAX - 4, ".mtx", 5);
+    assert_int_equal(tct_write_matrix(world, path, NULL, &A), TACIT_OK);
+    assert_int_equal(unlink(path), 0);
+    memcpy(path + at + NAME_MAX - 4, "a.mtx", 6);
+    assert_says(tct_check_writable(world, path, NULL, false), TACIT_IO,
+                (const char *const[]){"too long", NULL});
     tct_csr_clear(&A);
 }
 

@@ -47,7 +47,8 @@ struct tct_source {
     int64_t most;   /* entries that the matrix gets from them         */
     tct_field field;
     bool symmetric;    /* for tct_file_info                              */
-    bool below, above; /* ... has shown entries there: then none twice  */
+    bool below, above; /* ... has shown entries there: then none twice, */
+    int64_t diagonal;  /* but for these between the two                 */
     bool own_rhs;      /* the same                                       */
     bool unique;       /* an entry given twice is an error               */
     bool checked;      /* the reader has checked indices and values      */

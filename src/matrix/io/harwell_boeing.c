@@ -220,6 +220,7 @@ static tacit_status boeing_next(tct_source *base, tct_batch *out)
         *e++ = (tct_entry){i, j, val};
         b->base.below |= i > j;
         b->base.above |= i < j;
+        b->base.diagonal += i == j;
         if (base->symmetric && i != j) *e++ = (tct_entry){j, i, val};
     }
     release_used(b, from);

@@ -30,7 +30,8 @@ typedef struct {
     int64_t lines;       /* whole lines before `bad`, or all */
     const char *bad;     /* the word that is wrong */
     trouble trouble;
-    bool below, above; /* the diagonal */
+    bool below, above; /* the diagonal, ... */
+    int64_t diagonal;  /* and entries on it  */
 } part;
 
 typedef struct {
@@ -137,6 +138,7 @@ static void parse_coordinates(const market *m, part *p)
         e++;
         p->below |= i > j;
         p->above |= i < j;
+        p->diagonal += i == j;
         if (mirror && i != j) {
             *e = (tct_entry){j - 1, i - 1, e[-1].val};
             e++;
@@ -353,10 +355,11 @@ static tacit_status market_next(tct_source *base, tct_batch *out)
         const int64_t line = tct_text_line_number(m->text);
         if (p->stored > m->base.stored - m->seen) return too_many(m, p, line);
         if (p->trouble) return explain(m, p, line);
-        if (m->array) place_array(m, p, m->seen);
+        if (m->array && p->count > 0) place_array(m, p, m->seen);
         m->seen += p->stored;
         m->base.below |= p->below;
         m->base.above |= p->above;
+        m->base.diagonal += p->diagonal;
         tct_text_count_lines(m->text, p->lines);
         m->out[k] = (tct_part){p->entries, p->count};
     }

@@ -90,6 +90,11 @@ static tacit_status end_line(graph *g)
              "%s:%lld: the line ends before the %d vertex weights "
              "that the header promises",
              g->in.path, (long long)tct_text_line_number(g->text), g->skip);
+    if (!isfinite(g->degree))
+        FAIL(TACIT_INPUT,
+             "%s:%lld: the weights of this vertex's edges add up to %g, beyond "
+             "the range of doubles",
+             g->in.path, (long long)tct_text_line_number(g->text), g->degree);
     if (g->vertex < g->base.rows) emit(g, g->vertex, g->vertex, g->degree);
     g->vertex++;
     g->degree = 0;

@@ -436,6 +436,20 @@ static tacit_status add_entries(void *ctx, const tct_batch *batch)
     return tct_assembly_add(ctx, batch);
 }
 
+/* What was read is finite, one by one: are the sums of entries of one place? */
+static tacit_status check_sums(const char *path, const tct_csr *A)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            if (!isfinite(A->val[k]))
+                FAIL(TACIT_INPUT,
+                     "%s: the entries of row %lld, column %lld add up to %g, "
+                     "beyond the range of doubles: scale the matrix",
+                     path, (long long)(A->first + i + 1),
+                     (long long)tct_csr_col(A, k) + 1, A->val[k]);
+    return TACIT_OK;
+}
+
 static tacit_status assemble(tacit_world *w, const char *path, opened *o,
                              tct_crew *crew, const int64_t *starts,
                              tct_csr *out, int64_t *duplicates)
@@ -451,19 +465,31 @@ static tacit_status assemble(tacit_world *w, const char *path, opened *o,
     if (w->rank == 0) tct_stream_close(&o->stream); /* its buffers */
     if (status == TACIT_OK)
         status = tct_assembly_finish(assembly, out, duplicates);
+    if (status == TACIT_OK && *duplicates > 0) status = check_sums(path, out);
     tct_assembly_destroy(&assembly);
     return tct_agree(w, status);
 }
 
-/* A symmetric file that fills both triangles says each entry twice. */
-static tacit_status verify(const char *path, const tct_source *s,
-                           int64_t duplicates)
+static int64_t count_diagonals(const tct_csr *A)
 {
-    if (duplicates > 0 && s->symmetric && s->below && s->above)
+    int64_t count = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+            count += tct_csr_col(A, k) == A->first + i;
+    return count;
+}
+
+/* A symmetric file that fills both triangles says each entry twice. Of all rows
+ * `diagonals` have one. */
+static tacit_status verify(const char *path, const tct_source *s,
+                           int64_t duplicates, int64_t diagonals)
+{
+    const int64_t apart = duplicates - (s->diagonal - diagonals);
+    if (apart > 0 && s->symmetric && s->below && s->above)
         FAIL(TACIT_INPUT,
              "%s: says symmetric, yet gives %lld entries on both sides of the "
              "diagonal: keep one triangle, or say that it is general",
-             path, (long long)(duplicates / 2));
+             path, (long long)(apart / 2));
     return s->verify ? s->verify(s, duplicates) : TACIT_OK;
 }
 
@@ -492,7 +518,13 @@ static tacit_status from_source(tacit_world *w, const char *path, opened *o,
     tct_free(starts);
     TRY(status);
     TRY(tct_reduce_i64(w, TCT_SUM, 1, &info->duplicates));
-    if (w->rank == 0) status = verify(path, o->source, info->duplicates);
+    int64_t diagonals = 0;
+    if (a->symmetric && info->duplicates > 0) {
+        diagonals = count_diagonals(out);
+        TRY(tct_reduce_i64(w, TCT_SUM, 1, &diagonals));
+    }
+    if (w->rank == 0)
+        status = verify(path, o->source, info->duplicates, diagonals);
     return tct_agree(w, status);
 }
 

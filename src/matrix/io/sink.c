@@ -79,20 +79,26 @@ static tacit_status set_path(tct_sink *s, const char *path)
                            : real                   ? real
                                                     : path);
     free(real);
-    if (n >= PATH_MAX - 8)
+    const char *leaf = strrchr(s->path, '/');
+    if (n >= PATH_MAX - 8 || strlen(leaf ? leaf + 1 : s->path) > NAME_MAX)
         FAIL(TACIT_IO, "%.80s...: the name is too long", path);
     return TACIT_OK;
 }
 
-/* Another name beside s->path with each call. */
+/* Another name beside s->path with each call, no longer than names may be. */
 static void next_temporary(tct_sink *s)
 {
+    enum { MORE = 7 };
     static atomic_uint count;
+    const char *slash = strrchr(s->path, '/');
+    const int folder = slash ? (int)(slash + 1 - s->path) : 0;
+    const int leaf = (int)strlen(s->path) - folder;
     const uint64_t mix =
         tct_mix((uint64_t)getpid() << 32 ^ (uint64_t)(1e9 * tct_seconds()) ^
                 atomic_fetch_add(&count, 1));
-    snprintf(s->temporary, PATH_MAX, "%.*s.%06x", PATH_MAX - 8, s->path,
-             (unsigned)(mix & 0xffffff));
+    snprintf(s->temporary, PATH_MAX, "%.*s.%06x",
+             folder + (leaf < NAME_MAX - MORE ? leaf : NAME_MAX - MORE),
+             s->path, (unsigned)(mix & 0xffffff));
 }
 
 static void own_path(const tct_sink *s, char out[40])
@@ -163,6 +169,7 @@ static tacit_status open_file(tct_sink *s)
         s->fd = open(s->path, O_WRONLY | O_CLOEXEC);
         return s->fd < 0 ? cannot(s->path, "written") : TACIT_OK;
     }
+    if (there && access(s->path, W_OK) != 0) return cannot(s->path, "written");
     TRY(open_temporary(s));
     if (there) fchmod(s->fd, st.st_mode & 0777);
     return TACIT_OK;
