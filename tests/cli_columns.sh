@@ -174,6 +174,11 @@ awk -v head="$array" 'BEGIN { print head; print 200000, 2; for (r = 0; r < 40000
 run 1 solve poisson1d:200000 ones.mtx --threads 1 --max-iterations 1500 -v
 has err 'column 1  iteration'
 
+# residuals of which squares are no doubles
+{ echo '%%MatrixMarket matrix coordinate real symmetric' && echo 5 5 5 && for i in 1 2 3 4 5; do echo $i $i $((2 * i + 1)); done; } >five.mtx
+{ echo "$array" && echo 5 2 && for i in 1 2 3 4 5 6 7 8 9 10; do [ $((i % 5)) = 1 ] && echo 1 || echo 1e-150; done; } >small.mtx
+accepted solve five.mtx small.mtx --precond none --reorder none --format csr -q
+
 # what cannot be
 printf '%s\n' "$array" '150 0' >none.mtx
 refused 2 'none.mtx' solve a.mtx none.mtx

@@ -333,6 +333,33 @@ static void sizes_do_not_matter(void **state)
     }
 }
 
+/* Entries of which squares are no doubles, beside one of which they are. */
+static void squares_out_of_range_end(void **state)
+{
+    (void)state;
+    static const double small[] = {2.0, 3.0, 5.0, 7.0, 11.0},
+                        far[] = {1e-170, 1.0};
+    problem p;
+    tacit_matrix *m = diagonal(5, small);
+    open_problem(&p, m);
+    q_fill(p.q, 5, 1e-150, p.b);
+    OK(tacit_queue_put(p.q, 1, (const double[]){1.0}, p.b));
+    for (int k = 0; k < METHODS; k++) { /* r is less than can be iterated on */
+        assert_true(solve(&p, methods[k], 0.0, 0) >= TACIT_OK);
+        assert_true(p.result.iterations < 100);
+        assert_true(p.result.true_relative_residual <= 1e-145);
+    }
+    close_problem(&p);
+    tacit_matrix_destroy(&m);
+    m = diagonal(2, far); /* x is 1e370 */
+    open_problem(&p, m);
+    OK(tacit_queue_put(p.q, 2, (const double[]){1e200, 0.0}, p.b));
+    assert_int_equal(solve(&p, "cg", 1e-6, 0), TACIT_BREAKDOWN);
+    assert_non_null(strstr(tacit_error_message(), "range of doubles"));
+    close_problem(&p);
+    tacit_matrix_destroy(&m);
+}
+
 /* Powers of 2 change no bit, and products have the size that they have. */
 static void powers_of_2_change_no_bit(void **state)
 {
@@ -438,6 +465,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(real_matrices_cost_no_method_more),
         cmocka_unit_test(low_precision_never_costs_much),
         cmocka_unit_test(sizes_do_not_matter),
+        cmocka_unit_test(squares_out_of_range_end),
         cmocka_unit_test(powers_of_2_change_no_bit),
         cmocka_unit_test(what_no_power_of_2_serves_is_refused),
         cmocka_unit_test(one_vector_cannot_be_b_and_x),

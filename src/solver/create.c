@@ -130,9 +130,15 @@ tacit_status tacit_solver_set_precond(tacit_solver *solver,
     q_enter(R->q);
     TRY(tct_agree(R->q->world, set_precond(solver, M)));
     if (M == R->M) return TACIT_OK;
+    const tacit_operator *const before = R->M;
     R->M = M; /* what the driver keeps is of another one */
     tct_lockstep_destroy(&solver->lockstep);
-    return tct_agree(R->q->world, tct_drive_by(solver, solver->driver));
+    const tacit_status status =
+        tct_agree(R->q->world, tct_drive_by(solver, solver->driver));
+    if (status >= 0) return status;
+    R->M = before;
+    (void)tct_drive_by(solver, &tct_driver_host); /* which all can have */
+    return status;
 }
 
 void tacit_solver_destroy(tacit_solver **solver)

@@ -83,7 +83,8 @@ bool tct_judge(tct_run *R, const tct_seen *c)
     R->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
     R->end = TURN_ON;
-    if (R->rr <= R->goal * R->goal) R->end = TURN_MET;
+    /* of what is less the text holds still (step_sound) */
+    if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = TURN_MET;
     else if (c->bad == BAD_DRIFT) R->end = TURN_DRIFTED;
     else if (R->q->stop_agreed) R->end = TURN_STOPPED;
     else if (R->k >= R->most) R->end = TURN_MARK;

@@ -7,14 +7,14 @@
 
 static const double NORM_LEAST = 0x1p-200, NORM_MOST = 0x1p200;
 
-/* ||b|| as a fraction and an exponent of 2, whatever its size. */
-static double norm_of_b(tct_run *R, int *exponent)
+/* ||v|| as a fraction and an exponent of 2, whatever its size. */
+static double norm_of(tct_run *R, const double *v, int *exponent)
 {
     static const double FAR = 0x1p600; /* brings all to where squares exist */
-    double norm = sqrt(tct_norm2(R, R->b)), factor = 1.0;
+    double norm = sqrt(tct_norm2(R, v)), factor = 1.0;
     if (!(norm >= NORM_LEAST && norm <= NORM_MOST)) {
         factor = norm > NORM_MOST ? 1.0 / FAR : FAR;
-        q_copy(R->q, R->n, R->b, R->v[V_T]);
+        q_copy(R->q, R->n, v, R->v[V_T]);
         q_scale(R->q, R->n, factor, R->v[V_T]);
         norm = sqrt(tct_norm2(R, R->v[V_T]));
     }
@@ -34,8 +34,7 @@ void tct_shift(const tct_run *R, int by, double *x)
 bool tct_shift_back(tct_run *R, int *exponent)
 {
     if (R->shift == 0) return true;
-    const double norm = sqrt(tct_norm2(R, R->x));
-    (void)frexp(norm, exponent);
+    const double norm = norm_of(R, R->x, exponent);
     tct_shift(R, -R->shift, R->x);
     *exponent -= R->shift;
     return norm == 0.0 || !isfinite(norm) ||
@@ -45,7 +44,7 @@ bool tct_shift_back(tct_run *R, int *exponent)
 tacit_status tct_measure_b(tct_run *R)
 {
     int exponent = 0;
-    const double fraction = norm_of_b(R, &exponent);
+    const double fraction = norm_of(R, R->b, &exponent);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));
     if (!isfinite(fraction))
         FAIL(TACIT_INPUT,

@@ -67,9 +67,15 @@ static tacit_status open_anew(tacit_solver *S, const char *name, int steps,
     if (!R->method->open)
         FAIL(TACIT_INVALID, "%s belongs to method sstep, and this is %s", name,
              R->method->about.name);
+    void *const before = R->own; /* until all ranks have theirs */
     R->steps = steps;
     R->basis = basis;
-    const tacit_status status = R->method->open(R);
+    R->own = NULL;
+    const tacit_status status = tct_agree(R->q->world, R->method->open(R));
+    void *const kept = status < 0 ? before : R->own;
+    if (status >= 0) R->own = before;
+    R->method->close(R);
+    R->own = kept;
     if (status >= 0) /* what the driver keeps is of what was there */
         return tct_drive_by(S, S->driver);
     R->steps = old_steps;

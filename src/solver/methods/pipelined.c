@@ -42,9 +42,10 @@ static void begin(tct_run *R)
     double *c = R->c, *alpha = &c[C_ALPHA];
     double *r = R->v[V_R], *p = R->v[V_P], *w = R->v[V_T];
     double *s = R->v[3], *z = R->v[4];
-    apply_dot(A, q, p, s, &c[C_PT]); /* s = A p                 */
-    apply(A, q, s, z);               /* z = A s                 */
-    apply(A, q, r, w);               /* w = A r                 */
+    if (!R->resumed) q_copy(q, N, r, p); /* p = r               */
+    apply_dot(A, q, p, s, &c[C_PT]);     /* s = A p             */
+    apply(A, q, s, z);                   /* z = A s                 */
+    apply(A, q, r, w);                   /* w = A r                 */
     q_sum(q, 1, &c[C_PT]);
     q_step(q, STEP_CG_ALPHA, c);                  /* alpha = rr / (p, s)     */
     q_axpy(q, N, +1, alpha, p, R->x);             /* x = x + alpha p         */
