@@ -16,9 +16,8 @@ tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
                        .rank = rank,
                        .size = size,
                        .oversubscribe = getenv("TACIT_OVERSUBSCRIBE") != NULL,
-                       .local_rank = local[0],
-                       .local_size = local[1],
-                       .place = local[0]};
+                       .place = local[0],
+                       .local_size = local[1]};
     *out = w;
     return TACIT_OK;
 }

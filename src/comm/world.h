@@ -46,9 +46,8 @@ struct tacit_world {
     const tct_world_ops *ops;
     void *state; /* of its kind */
     int rank, size;
-    int local_rank;     /* among the processes of this world on this machine, */
-    int local_size;     /* and how many they are                              */
-    int place;          /* local_rank of the world that this was split off    */
+    int place;      /* on this machine, in the world that this was split off */
+    int local_size; /* processes of this world on this machine               */
     bool oversubscribe; /* ranks that share a GPU may have link peer */
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */

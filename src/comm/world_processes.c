@@ -392,5 +392,5 @@ tacit_status tct_processes_world(int size, void *memory, tacit_world **out)
 
 void tct_processes_join(tacit_world *w, int rank)
 {
-    w->rank = w->local_rank = w->place = rank;
+    w->rank = w->place = rank;
 }
