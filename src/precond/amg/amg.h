@@ -370,6 +370,9 @@ tacit_status tct_amg_describe(tct_amg *M);
 
 /* --- overcorrect.c ------------------------------------------------------------ */
 
+/* By how much corrections are made longer at first (cycle.c). */
+double tct_amg_overcorrection(const tct_amg *M);
+
 /* Make over-correction of a cycle V smaller where that is better.
  * Collective.  Errors NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_overcorrect(tct_amg *M);

@@ -106,7 +106,7 @@ static const double RATIO = 8.0;
 
 /* Measured: where little is smoothed, more costs iterations. In a W the next
  * level has made up for it. */
-static double overcorrection_of(const tct_amg *M)
+double tct_amg_overcorrection(const tct_amg *M)
 {
     if (M->twice) return 1.0;
     return M->smoothing.degree > 1 ? 1.7 : 1.3;
@@ -154,7 +154,7 @@ static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
     M->krylov = M->base.varies ? TCT_AMG_KRYLOV : 0;
     if (!M->twice && !M->krylov && strcmp(wish, "v") != 0)
         return tct_unknown("cycle", wish, names, 3);
-    M->overcorrection = overcorrection_of(M);
+    M->overcorrection = tct_amg_overcorrection(M);
     if (o->levels < 0 || o->levels > TCT_AMG_LEVELS_MOST)
         FAIL(TACIT_INVALID, "levels: expected 1 to %d, got %d",
              TCT_AMG_LEVELS_MOST, o->levels);

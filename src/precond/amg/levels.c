@@ -92,7 +92,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
 
 static tacit_status set_floats(growth *g)
 {
-    const bool several = g->near.vectors > 0;
+    const bool several = g->near.value != NULL;
     g->floats = g->M->precision == TCT_FLOATS;
     if (g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
     if (g->there) return tct_amg_there_floats(g->there, &g->floats);

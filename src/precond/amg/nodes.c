@@ -3,7 +3,7 @@
  * which an edge weighs what the block of A has, by Frobenius's norm. Its matrix
  * is a Laplacian, whose diagonal stays positive whatever is added up.
  *
- * What edges weigh is rounded to floats: so they are alike where blocks are, in
+ * What edges weigh is rounded to 24 bits: so they are alike where blocks are, in
  * whatever order their squares were added up, and sums of a few are exact. */
 #include "matrix/parallel.h"
 #include "precond/amg/contract.h"
@@ -79,7 +79,7 @@ static tacit_status condense(condensation *c, const tct_halo *h)
 
 static double norm(double squares)
 {
-    return (double)(float)sqrt(squares);
+    return tct_rounded(sqrt(squares));
 }
 
 /* From squares to what an edge weighs; each node has an entry of its own. */

@@ -56,6 +56,7 @@ static tacit_status build(tct_amg *N, const tct_amg *M,
              "preconditioner amg: of the near-null vector that was given a "
              "device has made levels, and nobody has kept it: make the "
              "preconditioner anew");
+    if (M->there) N->overcorrection = tct_amg_overcorrection(N);
     return tct_amg_build(N, M->base.made_for, &from, M->there ? NULL : M);
 }
 
