@@ -296,6 +296,23 @@ static double wheel(int64_t i, int64_t j)
     return i == j ? (i < 12 ? 400.0 : 1.5) : -1.0;
 }
 
+/* Lines of the Laplacian of a graph that nothing holds to each other. */
+enum { LINE = 37 };
+static int in_lines(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    for (int64_t j = i - 1; j <= i + 1; j++)
+        if (j >= 0 && j < n && j / LINE == i / LINE) col[count++] = j;
+    return count;
+}
+static double lines(int64_t i, int64_t j)
+{
+    const double before = i % LINE == 0 ? 0.0 : 1.1 + (double)(i % 7);
+    const double behind =
+        i % LINE == LINE - 1 ? 0.0 : 1.1 + (double)((i + 1) % 7);
+    return i == j ? before + behind : j < i ? -before : -behind;
+}
+
 static int on_diagonal(int64_t n, int64_t i, int64_t *col)
 {
     (void)n;
@@ -309,6 +326,7 @@ static void patterns_that_are_hard_come_out_alike(void **state)
     expect_same(matrix_of(3000, on_diagonal, line), "a diagonal", NULL, 0);
     expect_same(matrix_of(19683, neighbours_on_line, line), "a line", NULL, 2);
     expect_same(matrix_of(12000, in_blocks, blocks), "blocks", NULL, 1);
+    expect_same(matrix_of(LINE * 500, in_lines, lines), "lines", NULL, 2);
     expect_same(matrix_of(3000, on_wheel, wheel), "a wheel", NULL, 0);
 }
 

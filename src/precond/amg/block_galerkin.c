@@ -6,6 +6,8 @@
  * of what rows are here go to that rank (block_shares.c), which adds them to its own. */
 #include "precond/amg/block_galerkin.h"
 #include "matrix/parallel.h"
+#include "precond/amg/edges.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -167,6 +169,28 @@ static void add_lists(const galerkin *g, int64_t a, int64_t from,
     }
 }
 
+/* Of this rank's rows of aggregate `a`: at least what P' D P has of them, D being A's
+ * diagonal. */
+static double largest_diagonal(const galerkin *g, int64_t a)
+{
+    double most = 0.0;
+    for (int64_t n = g->m.begin[a]; n < g->m.begin[a + 1]; n++)
+        most = fmax(most, tct_csr_diagonal(&g->A->A, g->m.member[n]));
+    return most;
+}
+
+/* Of an aggregate whose rows have no other columns than its own. */
+static void replace_rounding(const galerkin *g, int64_t a, double *val)
+{
+    const int64_t k = g->G->width;
+    const double d = largest_diagonal(g, a);
+    for (int64_t c = 0; c < k; c++) {
+        double sum = 0.0;
+        for (int64_t e = 0; e < k; e++) sum += fabs(val[c * k + e]);
+        if (tct_is_rounding(sum, d)) val[c * k + c] = d;
+    }
+}
+
 /* Where P has no column its row of the product is 0: the largest diagonal entry of
  * the others stands there. */
 static void complete(const galerkin *g, int64_t a, int64_t length,
@@ -198,6 +222,7 @@ static void fill_row(galerkin *g, int64_t a, bench *t)
     }
     add_rows(g, a, from, length, t, val);
     add_lists(g, a, from, length, t, val);
+    if (length == k) replace_rounding(g, a, val);
     complete(g, a, length, t->block[g->before + a] - from, val);
 }
 

@@ -7,6 +7,7 @@
 #include "device/isa.h"
 #include "matrix/parallel.h"
 #include "precond/amg/amg.h"
+#include "precond/amg/edges.h"
 #include "precond/amg/eliminate.h"
 #include <math.h>
 #include <string.h>
@@ -48,12 +49,16 @@ static double *at(double *a, int64_t n, int64_t i, int64_t j)
     return j <= i ? a + i * n + j : a + j * n + i;
 }
 
-/* The same for a block, one row after the other. False: a pivot is not
+/* The same for a block, one row after the other. Of a matrix that is singular, as the
+ * Laplacian of a graph is, what is left of the last row of each of its parts is
+ * rounding: a little of the diagonal that it had, `d`, holds the row, so little that
+ * the next pivot is negative where there was more in the row. False: a pivot is not
  * positive. */
-static bool invert_block(int64_t b, double *a)
+static bool invert_block(int64_t b, const double *d, double *a)
 {
     for (int64_t k = 0; k < b; k++) {
-        const double pivot = *at(a, b, k, k);
+        const double left = *at(a, b, k, k);
+        const double pivot = tct_is_rounding(left, d[k]) ? 1e-3 * d[k] : left;
         double v[BLOCK];
         if (!(pivot > 0.0)) return false;
         for (int64_t j = 0; j < b; j++) v[j] = *at(a, b, k, j);
@@ -89,9 +94,9 @@ static void subtract(tct_eliminate *eliminate, int64_t n, int64_t i,
     if (any) eliminate(n, i + 1, f, W, row);
 }
 
-/* Rows [k, k + b). */
-static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
-                      double *W)
+/* Rows [k, k + b), whose diagonal was `d`. */
+static bool eliminate(int64_t n, int64_t k, int64_t b, const double *d,
+                      double *a, double *V, double *W)
 {
     double own[BLOCK * BLOCK];
     tct_eliminate *const best = eliminate_best();
@@ -99,7 +104,7 @@ static bool eliminate(int64_t n, int64_t k, int64_t b, double *a, double *V,
         for (int64_t j = 0; j < n; j++) V[p * n + j] = *at(a, n, k + p, j);
     for (int64_t p = 0; p < b; p++)
         for (int64_t r = 0; r < b; r++) own[p * b + r] = V[p * n + k + r];
-    if (!invert_block(b, own)) return false;
+    if (!invert_block(b, d, own)) return false;
     memset(V + b * n, 0, (size_t)((BLOCK - b) * n) * sizeof *V);
     memset(W, 0, (size_t)(BLOCK * n) * sizeof *W);
     for (int64_t p = 0; p < b; p++)
@@ -130,28 +135,24 @@ static void turn_over(int64_t n, double *a)
                 }
 }
 
-/* Of a positive definite `a`; false: a pivot is not positive. `scratch`
- * [2 BLOCK n]. */
+/* Of a positive semidefinite `a`; false: a pivot is not positive. `scratch`
+ * [(2 BLOCK + 1) n]. */
 static bool invert(int64_t n, double *a, double *scratch)
 {
+    double *const V = scratch, *const W = V + BLOCK * n,
+                  *const d = W + BLOCK * n;
+    for (int64_t i = 0; i < n; i++) d[i] = a[i * n + i];
     for (int64_t k = 0; k < n; k += BLOCK)
-        if (!eliminate(n, k, n - k < BLOCK ? n - k : BLOCK, a, scratch,
-                       scratch + BLOCK * n))
+        if (!eliminate(n, k, n - k < BLOCK ? n - k : BLOCK, d + k, a, V, W))
             return false;
     turn_over(n, a);
     return true;
 }
 
-/* Each diagonal entry is enlarged by so little that what cg sees of it is an
- * iteration at most; a matrix that is singular, as the Laplacian of a graph is,
- * or is to rounding, then has an inverse that is positive definite, too. */
-static const double ENLARGED = 1.0 + 1e-12;
-
 static tacit_status invert_all(int64_t n, double *a, bool *positive)
 {
     double *scratch = NULL;
-    TRY(TCT_ALLOC(2 * BLOCK * n, "the coarsest matrix", &scratch));
-    for (int64_t i = 0; i < n; i++) a[i * n + i] *= ENLARGED;
+    TRY(TCT_ALLOC((2 * BLOCK + 1) * n, "the coarsest matrix", &scratch));
     *positive = invert(n, a, scratch);
     tct_free(scratch);
     return TACIT_OK;

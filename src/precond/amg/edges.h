@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/edges.h - what rows are paired by, one text for the host and a
- * GPU. */
+ * precond/amg/edges.h - what rows are paired by, and what is rounding, one text for
+ * the host and a GPU. */
 #ifndef TCT_AMG_EDGES_H
 #define TCT_AMG_EDGES_H
 #include "device/steps.h"
@@ -34,6 +34,15 @@ TCT_BOTH bool tct_edge_holds(double b, double di, double dj, double limit)
 {
     const double less = di < dj ? di : dj, more = di < dj ? dj : di;
     return -b * limit * (1.0 + less / more) >= less;
+}
+
+/* Is `value`, which is left of what `diagonals` were among, rounding? Where all that a
+ * row of P'A P has is, or the last pivot of a part, the part is singular and nothing
+ * holds it to the rest: with the diagonals in its place corrections are next to
+ * nothing. */
+TCT_BOTH bool tct_is_rounding(double value, double diagonals)
+{
+    return fabs(value) <= 1e-12 * diagonals;
 }
 
 /* splitmix64, as base.h has it */

@@ -4,8 +4,10 @@
  *
  * All passes but the last have been added up already, in B = Q' W A W Q; so
  * P' A P = S^-1 (Q' B Q) S^-1, with Q of the last one (aggregate.c). */
+#include "matrix/mail.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/contract.h"
+#include "precond/amg/edges.h"
 #include "precond/amg/places.h"
 
 static const char *const what = "a matrix of aggregates";
@@ -69,6 +71,60 @@ static tacit_status ask(galerkin *g)
     return tct_halo_bring(h, g->passed ? g->scale : G->weight, g->ghost_weight);
 }
 
+static bool is_alone(const tct_csr *C, int64_t n)
+{
+    return C->ptr[n + 1] == C->ptr[n] + 1 &&
+           tct_csr_col(C, C->ptr[n]) == C->first + n;
+}
+
+static tacit_status diagonal_of(const tct_csr *A, tct_csr *out)
+{
+    TRY(tct_csr_rows(out, A->global_rows, A->global_cols, A->first, A->rows));
+    TRY(tct_csr_entries(out, A->rows));
+    for (int64_t i = 0; i < A->rows; i++) {
+        out->ptr[i + 1] = i + 1;
+        out->val[i] = tct_csr_diagonal(A, i);
+        tct_csr_set_col(out, i, A->first + i);
+    }
+    return TACIT_OK;
+}
+
+/* P' D P, of the diagonal D of the level. */
+static tacit_status add_diagonals(const galerkin *g, tct_csr *D, tct_csr *out)
+{
+    tacit_world *w = g->A->world;
+    const tct_aggregates *G = g->G;
+    TRY(tct_agree(w, diagonal_of(&g->A->A, D)));
+    return tct_contract_all(w, g->starts,
+                            &(tct_contraction){.A = D,
+                                               .of = G->of,
+                                               .weight = G->weight,
+                                               .coarse = G->coarse,
+                                               .first = g->starts[w->rank],
+                                               .all = g->starts[w->size],
+                                               .others = &G->others},
+                            out);
+}
+
+/* Rows that are alone in `C` (edges.h). */
+static tacit_status complete(const galerkin *g, tct_csr *C)
+{
+    tct_csr D = {0}, sums = {0};
+    bool any = false;
+    for (int64_t n = 0; n < C->rows && !any; n++) any = is_alone(C, n);
+    TRY(tct_any(g->A->world, any, &any));
+    if (!any) return TACIT_OK;
+    const tacit_status status = add_diagonals(g, &D, &sums);
+    for (int64_t n = 0; status >= 0 && n < C->rows; n++) {
+        const double d = sums.val[sums.ptr[n]];
+        double *value = &C->val[C->ptr[n]];
+        if (is_alone(C, n) && tct_is_rounding(*value, d)) *value = d;
+    }
+    tct_csr_clear(&D);
+    tct_csr_clear(&sums);
+    return status;
+}
+
 static tacit_status multiply(galerkin *g, tct_csr *out)
 {
     tacit_world *w = g->A->world;
@@ -86,7 +142,8 @@ static tacit_status multiply(galerkin *g, tct_csr *out)
                                .ghost_weight = g->ghost_weight,
                                .others = others_of(g)};
     TRY(tct_contract_all(w, g->starts, &c, out));
-    return tct_csr_sort(out, false, what);
+    TRY(tct_agree(w, tct_csr_sort(out, false, what)));
+    return complete(g, out);
 }
 
 tacit_status tct_galerkin(const tacit_matrix *A, const tct_aggregates *G,

@@ -4,17 +4,20 @@
  * know the largest eigenvalue of M A, and how much nearer they have come. */
 #include "matrix/parallel.h"
 #include "precond/amg/there.h"
+#include <math.h>
 
 enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
 
 typedef struct {
     const tacit_operator *A;
     const double *inverse; /* M is D^-1 [n], */
+    double trace;          /* ... of all ranks */
     const tct_amg *M;      /* ... or the cycle from L on, */
     const tct_amg_level *L;
     int most, steps;
     double alpha[STEPS], beta[STEPS];
-    double nearer; /* how much of (e, A e) is gone */
+    bool indefinite; /* a step has shown it */
+    double nearer;   /* how much of (e, A e) is gone */
 } run;
 
 typedef struct {
@@ -54,18 +57,35 @@ static double random_of(const run *s, int64_t i)
            0.5;
 }
 
+/* Times D^1/2, but for a factor that takes out A's scale: so D^-1/2 A D^-1/2 begins
+ * with what is as large everywhere, however far apart parts of D are. */
 static tacit_status put_random(const run *s, double *r)
 {
     const tacit_operator *A = s->A;
+    const size_t n = (size_t)A->n;
     const bool here = s->L && A->q->ranks > 1;
     double *host = NULL;
-    if (!here && tct_amg_there_random(A->q, (size_t)A->n, r)) return TACIT_OK;
+    if (!here && tct_amg_there_random(A->q, n, s->inverse, s->trace, r))
+        return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
+    if (s->inverse) q_get(A->q, n, s->inverse, host);
     TCT_OMP(omp parallel for schedule(static))
-    for (int64_t i = 0; i < A->n; i++) host[i] = random_of(s, i);
-    q_put(A->q, (size_t)A->n, host, r);
+    for (int64_t i = 0; i < A->n; i++)
+        host[i] =
+            random_of(s, i) / (s->inverse ? sqrt(host[i] / s->trace) : 1.0);
+    q_put(A->q, n, host, r);
     tct_free(host);
     return q_own_status(A->q);
+}
+
+static void find_trace(run *s, const vectors *v)
+{
+    const size_t n = (size_t)s->A->n;
+    double *const sum = &v->c[C_RR];
+    q_fill(v->q, n, 1.0, v->t);
+    q_dot(v->q, n, s->inverse, v->t, sum);
+    q_sum(v->q, 1, sum);
+    q_get(v->q, 1, sum, &s->trace);
 }
 
 /* z = M r; (r, z) of all ranks */
@@ -108,7 +128,9 @@ static void read_steps(run *s, const vectors *v)
     const double least = 1e-24 * kept[C_RR_OLD];
     for (int k = 0; k < s->most; k++) {
         const double *c = kept + k * TCT_SCALARS;
-        if (!(c[C_RR_OLD] > least) || !(c[C_ALPHA] > 0.0)) break;
+        if (!(c[C_RR_OLD] > least)) break;
+        s->indefinite = !(c[C_ALPHA] > 0.0);
+        if (s->indefinite) break;
         s->alpha[k] = c[C_ALPHA];
         s->beta[k] = c[C_BETA];
         s->nearer += c[C_ALPHA] * c[C_RR_OLD];
@@ -120,9 +142,9 @@ static tacit_status start(run *s)
 {
     const tacit_operator *A = s->A;
     vectors v;
-    tacit_status status = open_vectors(A, &v);
-    if (status >= 0) status = put_random(s, v.r);
-    status = tct_agree(A->world, status);
+    tacit_status status = tct_agree(A->world, open_vectors(A, &v));
+    if (status >= 0 && s->inverse) find_trace(s, &v);
+    if (status >= 0) status = tct_agree(A->world, put_random(s, v.r));
     if (status >= 0) {
         iterate(s, &v);
         read_steps(s, &v);
@@ -137,7 +159,7 @@ tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
 {
     run s = {.A = A, .inverse = inverse, .most = STEPS};
     TRY(start(&s));
-    *out = tct_ritz_largest(s.steps, s.alpha, s.beta);
+    *out = s.indefinite ? 0.0 : tct_ritz_largest(s.steps, s.alpha, s.beta);
     return TACIT_OK;
 }
 

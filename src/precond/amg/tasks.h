@@ -211,13 +211,14 @@ TCT_BOTH double tct_amg_b(const tct_amg_work *g, int64_t i, int64_t j, double a)
     return g->w ? g->w[i] * g->w[j] * a : a;
 }
 
-/* largest.c: put_random */
+/* largest.c: put_random; `sums` is the inverse of D, `factor` its trace */
 TCT_BOTH void tct_amg_task_random(const tct_amg_work *g, int64_t i)
 {
     const uint64_t rank = (uint64_t)g->step;
     const uint64_t bits =
         tct_amg_mix((uint64_t)i * 0x9E3779B97F4A7C15u ^ tct_amg_mix(rank));
-    g->vector[i] = (double)(bits >> 11) * 0x1p-53 - 0.5;
+    g->vector[i] = ((double)(bits >> 11) * 0x1p-53 - 0.5) /
+                   (g->sums ? sqrt(g->sums[i] / g->factor) : 1.0);
 }
 
 /* All rows that may be matched, and once they are listed, those of the list;
@@ -625,6 +626,22 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
     g->out.ptr[n] = g->sum[n];
 }
 
+/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows. */
+TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
+{
+    const tct_amg_csr *C = &g->out;
+    const int64_t own = C->ptr[n];
+    double sum = 0.0;
+    if (C->ptr[n + 1] != own + 1 || C->col[own] != n) return;
+    for (int32_t k = g->ptr[n]; k < g->ptr[n + 1]; k++) {
+        const int32_t i = g->list[k];
+        const double w = g->weight[i];
+        if (g->beyond && g->beyond[i] != 0.0) return;
+        sum += w * tct_amg_sum_row(&g->A, NULL, i).diagonal * w;
+    }
+    if (tct_is_rounding(C->val[own], sum)) C->val[own] = sum;
+}
+
 /* X(task): in the order of this file, but the one that takes by far the most of a
  * thread's memory. */
 /* clang-format off */
@@ -632,7 +649,7 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
     X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
     X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
     X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
-    X(sort) X(weigh) X(weigh_none) X(pick) X(spread) X(scale) X(measure) X(starts)
+    X(sort) X(weigh) X(weigh_none) X(pick) X(spread) X(scale) X(measure) X(starts) X(complete)
 #define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look)
 /* clang-format on */
 

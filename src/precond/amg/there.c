@@ -494,10 +494,14 @@ void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
     if (n > 0) tct_amg_kernels_of(q)->each(q, TCT_AMG_inverse, (int64_t)n, &g);
 }
 
-bool tct_amg_there_random(tacit_queue *q, size_t n, double *out)
+bool tct_amg_there_random(tacit_queue *q, size_t n, const double *inverse,
+                          double trace, double *out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
-    const tct_amg_work g = {.step = q->rank, .vector = out};
+    const tct_amg_work g = {.step = q->rank,
+                            .factor = trace,
+                            .sums = (double *)(uintptr_t)inverse,
+                            .vector = out};
     if (kernels && n > 0) kernels->each(q, TCT_AMG_random, (int64_t)n, &g);
     return kernels != NULL;
 }

@@ -97,9 +97,11 @@ tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
 tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
                                bool floats, tacit_operator **out);
 /* factor / of [n] into `out`; random numbers as largest.c has them, if the device of
- * `q` makes any. */
+ * `q` makes any; `inverse` is NULL, or D^-1 [n]
+ * with its trace. */
 void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
                           double factor, double *out);
-bool tct_amg_there_random(tacit_queue *q, size_t n, double *out);
+bool tct_amg_there_random(tacit_queue *q, size_t n, const double *inverse,
+                          double trace, double *out);
 
 #endif

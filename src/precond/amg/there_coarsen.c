@@ -267,10 +267,15 @@ static tacit_status galerkin(tct_amg_there *t)
         list_members(t, t->B.rows, g->up, g->first, g->upper);
         tct_there_each(t, TCT_AMG_scale, t->B.rows);
     }
-    const tacit_status status = contract(t, &t->coarse);
+    TRY(contract(t, &t->coarse));
     tacit_queue_free(t->q, &t->pass);
     t->C = g->out;
-    return status;
+    g->A = t->A;
+    g->weight = t->down.weight;
+    g->ptr = (int32_t *)(void *)t->down.ptr;
+    g->list = (int32_t *)(void *)t->down.list;
+    tct_there_each(t, TCT_AMG_complete, t->C.rows);
+    return TACIT_OK;
 }
 
 /* --- all -------------------------------------------------------------------------- */
