@@ -38,8 +38,8 @@ TCT_BOTH bool tct_edge_holds(double b, double di, double dj, double limit)
 
 /* Is `value`, which is left of what `diagonals` were among, rounding? Where all that a
  * row of P'A P has is, or the last pivot of a part, the part is singular and nothing
- * holds it to the rest: with the diagonals in its place corrections are next to
- * nothing. */
+ * holds it to the rest: with the diagonals in its place, or a part of them, corrections
+ * are next to nothing. */
 TCT_BOTH bool tct_is_rounding(double value, double diagonals)
 {
     return fabs(value) <= 1e-12 * diagonals;

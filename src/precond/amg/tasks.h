@@ -626,7 +626,8 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
     g->out.ptr[n] = g->sum[n];
 }
 
-/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows. */
+/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows. One that
+ * reaches other ranks' columns is not alone. */
 TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
 {
     const tct_amg_csr *C = &g->out;
