@@ -366,7 +366,7 @@ static void blocks_are_found_across_ranks(void **state)
 
 /* --- files ---------------------------------------------------------------- */
 
-/* Open one of the shared matrices, or skip the test. */
+/* Open one of the shared matrices; NULL where it is not here. */
 static tacit_matrix *open_shared(const char *name)
 {
     const char *folder = getenv("TACIT_MATRICES");
@@ -374,8 +374,8 @@ static tacit_matrix *open_shared(const char *name)
     snprintf(path, sizeof path, "%s/%s", folder ? folder : "../shared/matrices",
              name);
     if (access(path, R_OK) != 0) {
-        print_message("%s is not here (TACIT_MATRICES): skipped\n", path);
-        skip();
+        print_message("%s is not here (TACIT_MATRICES)\n", path);
+        return NULL;
     }
     tacit_matrix *m = NULL;
     assert_int_equal(tacit_matrix_open(test_world(), path, NULL, &m), TACIT_OK);
@@ -386,6 +386,7 @@ static void describe_bcsstk16(void **state)
 {
     (void)state;
     tacit_matrix *m = open_shared("spd/bcsstk16.mtx.gz");
+    if (!m) skip();
     tacit_matrix_info info = {.size = sizeof info};
     assert_int_equal(tacit_matrix_describe(m, &info), TACIT_OK);
     assert_int_equal(info.rows, 4884);
@@ -494,6 +495,7 @@ static void rounding_in_ani4_is_symmetric(void **state)
 {
     (void)state;
     tacit_matrix *m = open_shared("spd/ani4.mtx.gz");
+    if (!m) skip();
     assert_int_equal(tacit_matrix_check_symmetric(m), TACIT_OK);
     tacit_matrix_destroy(&m);
 }
@@ -677,6 +679,7 @@ static void symmetric_matrices_are_written_as_such(void **state)
 {
     (void)state;
     tacit_matrix *m = open_shared("spd/bcsstk01.mtx.gz");
+    if (!m) skip();
     size_t bytes, now;
     char *before = written(m, "half.mtx", &bytes);
     assert_int_equal(tacit_matrix_partition(m, "metis", NULL), TACIT_OK);

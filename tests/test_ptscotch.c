@@ -19,7 +19,6 @@ static bool is_launched(void)
     return test_launched_ && test_threads_ == 0 && test_processes_ == 0;
 }
 
-/* Not by skip(), which ranks that are threads must not call at once. */
 static bool is_left_out(const char *test)
 {
     if (is_there() && is_launched()) return false;
