@@ -363,9 +363,9 @@ static void solves_follow_one_another(void **state)
                 &p.P, (k ? 0 : TACIT_TRSV_BASELINE3D) + (g[1] > 1) * SCHEMES, g,
                 1);
             T->post->delays = 1 + (uint64_t)rank_of();
-            memset(p.got, 0, all * sizeof *p.got);
             memset(mean, 0, all * sizeof *mean);
             for (int round = 0; round < ROUNDS; round++) {
+                memset(p.got, 0, all * sizeof *p.got);
                 for (size_t j = 0; j < SOLVES; j++)
                     OK(tacit_trsv_solve(T, 1, p.b + j * p.n, p.n,
                                         p.got + j * p.n, p.n));
