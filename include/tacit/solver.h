@@ -67,6 +67,14 @@ typedef enum tacit_stop_reason {
     TACIT_STOP_INTERRUPTED
 } tacit_stop_reason;
 
+enum { TACIT_MADE_MOST = 4 };
+
+/* Iterations that a method made of a solve. */
+typedef struct tacit_made {
+    const char *method; /* owned by the library; NULL: no more entries */
+    int64_t iterations;
+} tacit_made;
+
 typedef struct tacit_result {
     size_t size; /* of this struct, set by the caller before the run */
     bool converged;
@@ -98,6 +106,12 @@ typedef struct tacit_result {
     double seconds;       /* of the iterations, slowest rank            */
     const char *loop;     /* that ran: "host", "graph", "resident"        */
     char loop_detail[96]; /* "while node, 10 iterations"; may be empty    */
+    tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
+                                         in the order in which they began   */
+    double attainable;    /* what rounding allows of the true relative residual
+                             at x, eps (|A| |x| + |b|) / |b|; |A| is the largest
+                             row sum. Where the solve has not converged; 0: not
+                             known                                          */
 } tacit_result;
 
 /* Who drives the iteration. */

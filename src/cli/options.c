@@ -106,6 +106,9 @@ static const cli_option table[] = {
 {"The path", "basis", 0, CLI_CHOICE, ON_RUNS, AT(basis), "NAME",
  "of the Krylov space, with --method sstep (chebyshev)", &cli_axis_basis, 0, 0,
  0},
+{"The path", "pure", 0, CLI_FLAG, ON_RUNS, AT(pure), NULL,
+ "the method's published recurrence alone: no other method's start or rescue, "
+ "no replacements, no restarts; sstep in basis monomial", NULL, 0, 0, 0},
 {"The path", "kind", 0, CLI_CHOICE, ON_RUNS | ON_factor | ON_trsv, AT(kind), "NAME",
  "of the factor (llt; --method direct: lu of a matrix that is not "
  "symmetric, llt of one that is positive definite, else ldlt)", &cli_axis_kind,

@@ -46,6 +46,7 @@ typedef struct cli_settings {
     int64_t gpus;
     const char *output, *json, *history, *html, *decorate;
     bool given; /* MATRIX is a factor */
+    bool pure;  /* of methods */
     bool oversubscribe, profile, every, quiet, no_progress, help, version, man;
     int verbose;
 } cli_settings;

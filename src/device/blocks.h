@@ -430,6 +430,8 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
         c[C_HELD] = 1.0;
         return 0;
     }
+    if (c[C_RR_MOST] > 0.0 && rr > c[C_RR_MOST])
+        return blocks_stop(c, BAD_GROWTH, rr);
     if (formed == 0) return 0;
     const double left = B->limit - c[C_UPDATES];
     if (left < 1.0) return blocks_stop(c, BAD_PAUSE, PAUSE_LIMIT);

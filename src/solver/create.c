@@ -47,7 +47,7 @@ static tacit_status build(tacit_solver *S)
     tct_run *R = &S->run;
     for (int i = 0; i < TCT_VECTORS_MOST; i++) {
         const bool mixed = R->exact->low && (i == V_REF || i == V_GUESS);
-        if (i < R->method->about.vectors || mixed)
+        if (i < R->method->about.vectors || i == V_BEST || mixed)
             TRY(tacit_queue_alloc(R->q, R->n, &R->v[i]));
     }
     if (R->exact->order) {

@@ -9,18 +9,25 @@ typedef struct tct_run tct_run;
 
 typedef struct tct_method {
     tacit_method about;
-    /* Is alpha's denominator inferred from recurrences, so that a negative one
-     * may be rounding? Then it is formed before the solve is given up. */
-    bool inferred;
+    /* Is alpha's denominator, or M r, inferred from recurrences, so that a
+     * quantity that is not positive may be rounding's? Then it is formed before
+     * the solve is given up. */
+    bool inferred, inferred_precond;
+    /* Can it go on from r and p with its other vectors formed anew, when their
+     * recurrences have drifted? */
+    bool renews;
     /* Is p left as the last direction, not as the next one? */
     bool leaves_last;
     /* Who does the first about.first iterations; NULL: the method itself.
      * Needs no more vectors. */
     const struct tct_method *first;
     /* Who goes on when the recurrences have proved too inaccurate: step_lost,
-     * step_pipe_pr, a denominator that was inferred, or b - A x say so. Needs
-     * no more vectors. NULL: the method itself. */
+     * step_pipe_pr, a quantity that was inferred, or b - A x say so. Needs no
+     * more vectors. NULL: the method itself. */
     const struct tct_method *rescue;
+    /* When b - A x does not meet the target, does the rescue go on even if the
+     * turn has gained? Only after three turns that have not? */
+    bool distrusted, persists;
     /* Iterate from R->x, with r = b - A x in v[V_R] and its (r, r), summed, in
      * c[C_RR], until tct_done; a direction is left in p, v[V_P]. If R->resumed,
      * p holds the first direction; else it is r. */

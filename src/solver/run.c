@@ -3,6 +3,7 @@
  * from the last one to the result. */
 #include "solver/run.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { ITERATIONS_DEFAULT = 10000 };
@@ -37,6 +38,8 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     R->limit = stop->max_iterations ? stop->max_iterations : ITERATIONS_DEFAULT;
     R->k = 0;
     R->seen = R->left_from = -1;
+    R->made = 0;
+    R->kept = INFINITY;
     R->A = R->exact;
     R->result->bits = R->A->bits; /* if nothing is iterated */
     TRY(tct_measure_b(R));
@@ -51,6 +54,7 @@ bool tct_run_starts(tct_run *R)
     tct_tell_monitor(R);
     if (tct_decided(R, R->best)) return false;
     if (isfinite(R->best)) {
+        tct_keep(R, R->best);
         tct_first_turn(R);
         return true;
     }
@@ -60,6 +64,13 @@ bool tct_run_starts(tct_run *R)
 
 static tacit_status breakdown(const tacit_result *r)
 {
+    if (strcmp(r->breakdown_quantity, TCT_SINGULAR) == 0)
+        FAIL(TACIT_BREAKDOWN,
+             "breakdown at iteration %lld: %s = %.6g, to rounding 0, and x "
+             "grows along p: the matrix is singular and the right-hand side "
+             "outside its range",
+             (long long)r->breakdown_iteration, r->breakdown_quantity,
+             r->breakdown_value);
     if (!isfinite(r->breakdown_value))
         FAIL(TACIT_BREAKDOWN,
              "breakdown at iteration %lld: %s = %.6g: the entries of the "
@@ -67,6 +78,12 @@ static tacit_status breakdown(const tacit_result *r)
              "or of sizes too far apart for double precision",
              (long long)r->breakdown_iteration, r->breakdown_quantity,
              r->breakdown_value);
+    if (strcmp(r->breakdown_quantity, "||r||") == 0)
+        FAIL(TACIT_BREAKDOWN,
+             "breakdown at iteration %lld: ||r|| = %.6g, and it grows without "
+             "end: the matrix is singular and the right-hand side outside its "
+             "range, or it is not positive definite",
+             (long long)r->breakdown_iteration, r->breakdown_value);
     FAIL(TACIT_BREAKDOWN,
          "breakdown at iteration %lld: %s = %.6g, the %s is not positive "
          "definite",
@@ -84,16 +101,31 @@ static tacit_status explain(const tct_run *R)
     tacit_status status = TACIT_NOT_CONVERGED;
     if (r->converged) return TACIT_OK;
     if (r->stop == TACIT_STOP_BREAKDOWN) return breakdown(r);
-    if (r->stop == TACIT_STOP_STAGNATION)
+    if (r->stop == TACIT_STOP_STAGNATION && R->pure)
+        what = "the recurrence alone came no further: it ended";
+    else if (r->stop == TACIT_STOP_STAGNATION)
         what = "no further progress: b - A x stays where it is";
     if (r->stop == TACIT_STOP_INTERRUPTED) {
         what = "interrupted";
         status = TACIT_INTERRUPTED;
     }
+    char limit[64] = "";
+    if (r->attainable > 0.0 && r->stop == TACIT_STOP_STAGNATION)
+        snprintf(limit, sizeof limit, "; rounding allows about %.1e",
+                 r->attainable);
     FAIL(status,
-         "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted %.3g%s",
+         "%s after %lld iterations: ||b - A x|| / ||b|| is %.3g, wanted "
+         "%.3g%s%s",
          what, (long long)r->iterations, r->true_relative_residual,
-         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "");
+         R->stop.rtol, R->stop.atol > 0 ? " or the absolute tolerance" : "",
+         limit);
+}
+
+/* What is handed out, and what rounding allows of it. */
+static void end_without_solution(tct_run *R)
+{
+    tct_hand_out_best(R);
+    R->result->attainable = tct_allowed(R) / R->norm_b;
 }
 
 static void fill_result(tct_run *R, double seconds)
@@ -104,14 +136,15 @@ static void fill_result(tct_run *R, double seconds)
     result->relative_residual = sqrt(R->rr) / R->norm_b;
     result->extra_products +=
         result->replacements * R->method->about.replace_products;
-    const bool broken = R->why == TACIT_STOP_BREAKDOWN;
-    result->iterations = broken && R->k > 0 ? R->k - 1 : R->k;
+    tct_made(R, R->now);
+    result->iterations = R->made;
 }
 
 tacit_status tct_run_conclude(tct_run *R, double seconds)
 {
     tacit_world *w = R->exact->world;
     int exponent = 0;
+    if (!R->result->converged && !R->q->peers_know) end_without_solution(R);
     const bool within = tct_shift_back(R, &exponent);
     leave(R);
     TRY(tct_agree(w, q_own_status(R->q)));

@@ -11,17 +11,19 @@
 #include "operator/operator.h"
 #include "solver/method.h"
 
-enum { TCT_VECTORS_MOST = 8, TCT_PRECOND_MOST = 4 };
-/* What every method has: r, p, and one that is scratch between two calls of
- * `iterate`. Where the solve watches whether residuals stay orthogonal, r_0;
- * where it may start over, x_0. */
-enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7 };
+enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };
+/* What every method has: r, p, one that is scratch between two calls of
+ * `iterate`, and the best x whose residual was recomputed. Where the solve
+ * watches whether residuals stay orthogonal, r_0; where it may start over, x_0. */
+enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7, V_BEST = 8 };
 
 /* How a turn has ended. */
 typedef enum tct_end {
     TURN_ON,      /* it has not                          */
     TURN_MET,     /* the recurrence has met its goal     */
     TURN_DRIFTED, /* BAD_DRIFT                           */
+    TURN_GREW,    /* BAD_GROWTH                          */
+    TURN_NULL,    /* BAD_NULL                            */
     TURN_BROKEN,  /* a breakdown: the result says which  */
     TURN_MARK,    /* after as many iterations as it may  */
     TURN_STOPPED, /* a monitor wished it                 */
@@ -50,6 +52,7 @@ struct tct_run {
     int steps, basis; /* settings; 0: auto, and sstep/sstep.h   */
     int64_t k;        /* updates of x so far           */
     bool resumed;     /* see iterate of the method     */
+    bool pure;        /* a setting: the method's recurrence alone */
     /* where looks stand for blocks of iterations: of so many at most, as they are
      * enqueued now. Looks then say how many there were since iteration `since`,
      * and k is that of the last look. 0: of one, which the text counts */
@@ -83,6 +86,13 @@ struct tct_run {
     double ref_rr;         /* of r_0                              */
     double best;           /* ||b - A x|| so far                  */
     int futile;            /* turns in a row that gained nothing  */
+    double kept;           /* ||b - A x|| of what is in V_BEST    */
+    int64_t kept_at;       /* ... and its iteration               */
+    int64_t renewed;       /* iteration of the last renewal       */
+    double drift_most;     /* of ||s||, that asks for the next    */
+    double alpha_most;     /* of a step that is no null vector's  */
+    double step;           /* ... and one that is                 */
+    int64_t made;          /* iterations that result->made has    */
     tct_low low;
     tacit_stop_reason why; /* it would end here */
 
@@ -113,6 +123,7 @@ bool tct_judge(tct_run *R, const tct_seen *c);
 static inline bool tct_is_held(const tct_run *R)
 {
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
+           R->end == TURN_GREW || R->end == TURN_NULL ||
            R->end == TURN_BROKEN || R->end == TURN_PAUSED;
 }
 /* r = sigma b - A x into `r`; the first does not count as an extra product. */
@@ -123,9 +134,28 @@ double tct_norm2(tct_run *R, const double *v);
 double tct_dot(tct_run *R, const double *v, const double *w);
 /* Tell the monitor of R->k and R->rr, once per iteration. */
 void tct_tell_monitor(tct_run *R);
+/* What breaks down where the direction is a null vector. */
+#define TCT_SINGULAR "p'Ap / p'p"
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
+
+/* --- keep.c -------------------------------------------------------------------- */
+
+/* x has the true residual `norm_r`: keep it, if it is the best so far. */
+void tct_keep(tct_run *R, double norm_r);
+/* Go on from the best x: b - A x in v[V_R], its norm is returned. */
+double tct_go_back(tct_run *R);
+/* The solve ends without a solution: hand out the best x. */
+void tct_hand_out_best(tct_run *R);
+/* The norm of b - A x that rounding allows at x: eps (|A| |x| + |b|); 0 where |A|
+ * is not known. */
+double tct_allowed(tct_run *R);
+/* May rounding have made the sign of the quantity that broke down? */
+bool tct_is_rounding(tct_run *R, double norm_r);
+/* Iterations since the last call were made by `method`; one that broke down was
+ * not made. */
+void tct_made(tct_run *R, const tct_method *method);
 
 /* --- along.c ------------------------------------------------------------------- */
 

@@ -100,10 +100,31 @@ static tacit_status set_basis(tacit_solver *S, const char *value)
     const char *names[TCT_BASES];
     for (int i = 0; i < TCT_BASES; i++) {
         names[i] = tct_basis_name(i);
-        if (strcmp(names[i], value) == 0)
-            return open_anew(S, "basis", S->run.steps, i);
+        if (strcmp(names[i], value) != 0) continue;
+        if (S->run.pure && i != BASIS_MONOMIAL)
+            FAIL(TACIT_UNSUPPORTED,
+                 "basis %s: its interval is found by iterations of cg, which "
+                 "a pure solve does not make: take monomial",
+                 value);
+        return open_anew(S, "basis", S->run.steps, i);
     }
     return tct_unknown("basis", value, names, TCT_BASES);
+}
+
+static tacit_status set_pure(tacit_solver *S, const char *value)
+{
+    tct_run *R = &S->run;
+    const bool pure = strcmp(value, "on") == 0;
+    if (!pure && strcmp(value, "off") != 0)
+        FAIL(TACIT_INVALID, "pure '%s': expected on or off", value);
+    if (pure && R->exact->low)
+        FAIL(TACIT_UNSUPPORTED,
+             "pure: the matrix has values of low precision, from which a solve "
+             "goes on again and again: take precision double");
+    if (pure && R->method->blocks && R->basis != BASIS_MONOMIAL)
+        TRY(open_anew(S, "basis", R->steps, BASIS_MONOMIAL));
+    R->pure = pure; /* what the driver keeps is of the other */
+    return tct_drive_by(S, S->driver);
 }
 
 /* --- the table ------------------------------------------------------------- */
@@ -120,6 +141,10 @@ static const setting settings[] = {
     {{"basis", "of method sstep: chebyshev, newton, or monomial: the powers of "
                "the matrix, in which more than 4 steps break down"},
      set_basis},
+    {{"pure", "on: the method's published recurrence alone, without another "
+              "method's start or rescue, replacements and restarts; sstep then "
+              "has basis monomial; off at first"},
+     set_pure},
     {{"rtol", "stop when ||b - A x|| <= rtol ||b||; 1e-6 at first"}, set_rtol},
     {{"atol", "... or <= atol; 0 at first"}, set_atol},
     {{"max-iterations", "... or after this many; 10000 at first"},

@@ -233,14 +233,12 @@ static tacit_status write_outputs(const cli *c, solve_job *job)
 /* A solve that did not end well is one line of complaint. */
 static tacit_status conclude(const cli *c, const cli_run *run)
 {
-    const tacit_stop stop = {
-        .size = sizeof stop, .rtol = c->set.rtol, .atol = c->set.atol};
     char text[768], *end = text + sizeof text;
     if (run->status == TACIT_OK) return TACIT_OK;
-    cli_explain(run, &stop, text, sizeof text);
+    cli_explain(run, text, sizeof text);
     char *at = text + strlen(text);
     if (c->set.output)
-        snprintf(at, (size_t)(end - at), "; %s holds the last iterate",
+        snprintf(at, (size_t)(end - at), "; %s holds the best iterate",
                  c->set.output);
     if (c->rank == 0) cli_complain(text);
     return run->status;

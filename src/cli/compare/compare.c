@@ -498,10 +498,8 @@ static tacit_status conclude(const cli *c, const cli_comparison *all)
              all->missing_count ? all->missing[0].reason : "no method");
     const cli_run *first = &all->rows[0].run;
     if (first->result.converged) return TACIT_OK;
-    const tacit_stop stop = {
-        .size = sizeof stop, .rtol = all->rtol, .atol = all->atol};
     char text[512];
-    cli_explain(first, &stop, text, sizeof text);
+    cli_explain(first, text, sizeof text);
     if (c->rank == 0) cli_complain(text);
     return first->status;
 }

@@ -71,36 +71,16 @@ const char *cli_stop_name(tacit_stop_reason stop)
     return "unknown";
 }
 
-static void explain_block(const cli_run *run, char *text, size_t size)
+void cli_explain(const cli_run *run, char *text, size_t size)
 {
     int unsolved = 0;
-    for (int j = 0; j < run->columns; j++)
+    for (int j = 0; run->results && j < run->columns; j++)
         unsolved += !run->results[j].converged;
-    snprintf(text, size, "%s; %d of %d columns %s not solved", run->message,
-             unsolved, run->columns, unsolved == 1 ? "is" : "are");
-}
-
-void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
-                 size_t size)
-{
-    const tacit_result *r = &run->result;
-    if (run->results) {
-        explain_block(run, text, size);
-        return;
-    }
-    if (run->status == TACIT_BREAKDOWN) {
-        snprintf(text, size, "%s", run->message);
-        return;
-    }
-    const char *what = r->stop == TACIT_STOP_INTERRUPTED ? "interrupted"
-                       : r->stop == TACIT_STOP_STAGNATION
-                           ? "no further progress: b - A x stays where it is"
-                           : "not converged";
-    snprintf(text, size,
-             "%s after %" PRId64 " iterations: ||b - A x|| / ||b|| is %.3g, "
-             "wanted %.3g%s",
-             what, r->iterations, r->true_relative_residual, wanted->rtol,
-             wanted->atol > 0 ? " or the absolute tolerance" : "");
+    if (run->results)
+        snprintf(text, size, "%s; %d of %d columns %s not solved",
+                 run->message, unsolved, run->columns,
+                 unsolved == 1 ? "is" : "are");
+    else snprintf(text, size, "%s", run->message);
 }
 
 /* --- the text ------------------------------------------------------------- */
@@ -168,6 +148,16 @@ static void print_steps(FILE *to, const cli_report *r)
             cli_stop_name(s->stop), s->true_relative_residual);
 }
 
+/* Where not all iterations are the method's. */
+static void print_made(FILE *to, const cli_report *r)
+{
+    char text[CLI_MADE];
+    const tacit_made *made = r->run.result.made;
+    if (!made[0].method) return;
+    if (!made[1].method && strcmp(made[0].method, r->path.method) == 0) return;
+    fprintf(to, "made     %s\n", cli_made(&r->run.result, ", ", text));
+}
+
 static void print_iterations(FILE *to, const cli_report *r)
 {
     const tacit_result *s = &r->run.result;
@@ -177,6 +167,7 @@ static void print_iterations(FILE *to, const cli_report *r)
             "         ||b - A x|| / ||b||  %.6e  (recomputed)\n",
             outcome(&r->run), s->iterations, cli_stop_name(s->stop),
             s->relative_residual, s->true_relative_residual);
+    print_made(to, r);
 }
 
 static void print_result(FILE *to, const cli_report *r)

@@ -54,8 +54,7 @@ const char *cli_stop_name(tacit_stop_reason stop);
 
 /* One sentence for a solve that did not end well, into `text` [size]; of a block,
  * for the first of its worst columns. */
-void cli_explain(const cli_run *run, const tacit_stop *wanted, char *text,
-                 size_t size);
+void cli_explain(const cli_run *run, char *text, size_t size);
 
 void cli_report_print(FILE *to, const cli_report *r);
 /* What the columns of a block came to. */
@@ -77,6 +76,10 @@ tacit_status cli_write_json(const cli *c, const char *path, cJSON *object);
 
 /* "12.3 ms"; "1,234,567"; "12.3 GiB", into `text`, which is returned. */
 enum { CLI_NUMBER = 32 };
+/* "single 50, pipelined 421": which method made how many iterations, with `join`
+ * between two. */
+enum { CLI_MADE = 160 };
+char *cli_made(const tacit_result *r, const char *join, char text[CLI_MADE]);
 char *cli_seconds(double seconds, char text[CLI_NUMBER]);
 char *cli_integer(int64_t value, char text[CLI_NUMBER]);
 char *cli_bytes(double bytes, char text[CLI_NUMBER]);

@@ -60,6 +60,16 @@ char *cli_fixed(double value, int digits, char text[CLI_NUMBER])
     return text;
 }
 
+char *cli_made(const tacit_result *r, const char *join, char text[CLI_MADE])
+{
+    int used = snprintf(text, CLI_MADE, r->made[0].method ? "" : "-");
+    for (int i = 0; i < TACIT_MADE_MOST && r->made[i].method; i++)
+        used += snprintf(text + used, (size_t)(CLI_MADE - used),
+                         "%s%s %" PRId64, i > 0 ? join : "", r->made[i].method,
+                         r->made[i].iterations);
+    return text;
+}
+
 void cli_table_row(cli_table *t, const char *format, ...)
 {
     char line[1024];

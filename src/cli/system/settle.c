@@ -175,6 +175,8 @@ tacit_status cli_check_direct(const cli *c)
              "method direct is of one process with its GPU, and here are %d: "
              "solve with one, or with --device host, or take --precond amg",
              c->ranks);
+    if (c->set.pure)
+        FAIL(TACIT_INVALID, "method direct has no recurrence: leave out --pure");
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (none[i].value)
             FAIL(TACIT_INVALID,

@@ -156,6 +156,7 @@ tacit_status cli_set_solver(const cli *c, const cli_problem *p, cli_system *s,
                             tacit_solver *solver)
 {
     TRY(set_precond(c, p, s, solver));
+    if (c->set.pure) TRY(tacit_solver_set(solver, "pure", "on"));
     if (c->set.steps) TRY(tacit_solver_set(solver, "steps", c->set.steps));
     if (c->set.basis) TRY(tacit_solver_set(solver, "basis", c->set.basis));
     return TACIT_OK;

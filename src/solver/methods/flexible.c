@@ -56,5 +56,6 @@ const tct_method tct_method_flexible = {
     .leaves_last = true,
     .rescue = &tct_method_cg,
     .inferred = true,
+    .distrusted = true,
     .iterate = flexible_iterate,
 };

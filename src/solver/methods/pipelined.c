@@ -110,7 +110,7 @@ static void pipelined_with_precond(tct_run *R)
     begin_with_precond(R);
     /* clang-format off */
     for (int64_t i = 1;; i++) {
-        const bool look = i % LOOK_EVERY == 0;
+        const bool look = !R->pure && i % LOOK_EVERY == 0;
         if (look) q_dot(Q, N, r, R->v[V_REF], &c[C_REF + 1]);
         q_sum_begin(Q, look ? 4 : 3, &c[C_RR]); /* rr, rz, delta: sum ...   */
         apply(M, Q, w, m);                    /* m = M w                    */
@@ -132,7 +132,7 @@ static void pipelined_with_precond(tct_run *R)
                                                  u = u - alpha q
                                                  w = w - alpha z            */
         R->k++;
-        if (i % REPLACE_EVERY != 0) continue;
+        if (R->pure || i % REPLACE_EVERY != 0) continue;
         replace_all(R);
         R->result->replacements++;
     }
@@ -151,7 +151,7 @@ static void pipelined_iterate(tct_run *R)
     begin(R);
     /* clang-format off */
     for (int64_t i = 1;; i++) {
-        const bool look = i % LOOK_EVERY == 0;
+        const bool look = !R->pure && i % LOOK_EVERY == 0;
         if (look) q_dot(q, N, r, R->v[V_REF], &c[C_REF]);
         q_sum_begin(q, look ? 3 : 2, &c[C_RR]); /* rr, delta: sum ...       */
         apply(A, q, w, n);                    /* n = A w                    */
@@ -169,7 +169,7 @@ static void pipelined_iterate(tct_run *R)
                                                  r = r - alpha s
                                                  w = w - alpha z            */
         R->k++;
-        if (i % REPLACE_EVERY == 0) replace(R);
+        if (!R->pure && i % REPLACE_EVERY == 0) replace(R);
     }
     /* clang-format on */
 }
@@ -190,6 +190,8 @@ const tct_method tct_method_pipelined = {
               .first_by = "single",
               .first = 50},
     .inferred = true,
+    .distrusted = true,
+    .inferred_precond = true,
     .leaves_last = true,
     .first = &tct_method_single,
     .rescue = &tct_method_single,

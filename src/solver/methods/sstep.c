@@ -120,6 +120,7 @@ static void sstep_iterate(tct_run *R)
     if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[TCT_SSTEP_FIRST]);
     if (tct_is_low(R)) {
         tct_method_cg.iterate(R);
+        tct_made(R, &tct_method_cg);
         return;
     }
     if (R->block > 0) tct_sstep_go_on(R);

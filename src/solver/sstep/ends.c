@@ -136,6 +136,7 @@ void tct_sstep_begin(tct_run *R)
     R->cycle = -1;
     tct_method_cg.iterate(R);
     R->look = S->look;
+    tct_made(R, &tct_method_cg);
     if (S->ended) return;
     keep_directions(R);
     begin_blocks(R);

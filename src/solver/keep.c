@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/keep.c - the best x so far, what rounding allows of a residual, and
+ * which method made how many iterations. */
+#include "solver/run.h"
+#include <math.h>
+#include <string.h>
+
+/* Of eps |A| |p|^2, or of |r| |M r|: what a quantity that is rounding's has. */
+static const double ROUNDING = 16.0, ROUNDING_PRECOND = 0x1p-40;
+/* Of what rounding allows: a residual as small as this may have broken down. */
+static const double NEAR = 1e3;
+
+void tct_keep(tct_run *R, double norm_r)
+{
+    if (!(norm_r < R->kept)) return;
+    q_copy(R->q, R->n, R->x, R->v[V_BEST]);
+    R->kept = norm_r;
+    R->kept_at = R->k;
+}
+
+double tct_go_back(tct_run *R)
+{
+    q_copy(R->q, R->n, R->v[V_BEST], R->x);
+    tct_residual(R, R->v[V_R]);
+    return sqrt(tct_norm2(R, R->v[V_R]));
+}
+
+/* The iterate of the limit is what was asked for, though the first guess may
+ * have the smaller residual: cg makes the error smaller, not the residual. */
+void tct_hand_out_best(tct_run *R)
+{
+    const double norm_r = R->result->true_relative_residual * R->norm_b;
+    const bool asked = R->why == TACIT_STOP_MAX_ITERATIONS ||
+                       R->why == TACIT_STOP_INTERRUPTED;
+    if (R->pure || norm_r <= R->kept || !isfinite(R->kept)) return;
+    if (asked && R->kept_at == 0 && isfinite(norm_r)) return;
+    q_copy(R->q, R->n, R->v[V_BEST], R->x);
+    R->result->true_relative_residual = R->kept / R->norm_b;
+    if (!isfinite(R->rr)) R->rr = R->kept * R->kept;
+}
+
+double tct_allowed(tct_run *R)
+{
+    if (!(R->exact->norm > 0.0)) return 0.0;
+    const double norm_x = sqrt(tct_norm2(R, R->x));
+    return 0x1p-52 * (R->exact->norm * norm_x + R->norm_b);
+}
+
+bool tct_is_rounding(tct_run *R, double norm_r)
+{
+    const tacit_result *result = R->result;
+    const double value = fabs(result->breakdown_value);
+    if (!isfinite(value)) return false;
+    if (norm_r <= NEAR * tct_allowed(R)) return true;
+    if (value == 0.0) return false;
+    if (strcmp(result->breakdown_quantity, "r'Mr") == 0)
+        return value <= ROUNDING_PRECOND * norm_r *
+                            sqrt(tct_norm2(R, R->z));
+    return value <= ROUNDING * 0x1p-52 * R->exact->norm *
+                        tct_norm2(R, R->v[V_P]);
+}
+
+void tct_made(tct_run *R, const tct_method *method)
+{
+    tacit_made *made = R->result->made;
+    const int64_t k = R->end == TURN_BROKEN ? R->k - 1 : R->k;
+    const int64_t iterations = k - R->made;
+    int i = 0;
+    if (iterations <= 0) return;
+    while (i < TACIT_MADE_MOST - 1 && made[i].method &&
+           strcmp(made[i].method, method->about.name) != 0)
+        i++;
+    R->made = k;
+    made[i].method = method->about.name;
+    made[i].iterations += iterations;
+}
