@@ -47,6 +47,7 @@ typedef struct tct_blocks {
                      would be better                                        */
     int s;        /* vectors of the next block, at most                     */
     double limit; /* of iterations                                          */
+    double early; /* ... after which starting over would cost more          */
     double sigma; /* of the moments: vectors are powers of A M / sigma      */
     double term[TCT_SSTEP_MOST]
                [2]; /* 1 / sigma and -theta / sigma of a basis */
@@ -381,10 +382,12 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
 
 /* --- when to go on ------------------------------------------------------------------ */
 
-#define TCT_BLOCKS_DRIFT 0.1 /* of r, when it is formed anew */
+#define TCT_BLOCKS_DRIFT  0.1  /* of r, when it is formed anew */
+#define TCT_BLOCKS_GAINED 1e-4 /* of (r_0, r_0): too much to start over */
 enum {
     TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
-    TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same */
+    TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same, */
+    TCT_BLOCKS_ALONE_LATE = 24, /* ... where starting over costs more    */
     TCT_BLOCKS_GROWN = 2, /* ... that could have been longer, ...       */
     TCT_BLOCKS_SHRUNK = 2 /* ... or half as long                        */
 };
@@ -442,6 +445,15 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
     return left < s ? (int)left : s;
 }
 
+/* How many blocks of one there may be in a row: another method starts over, which
+ * costs what has been gained. */
+TCT_BOTH int blocks_alone_most(const tct_blocks *B, const double *c)
+{
+    const int late = c[C_UPDATES] > B->early ||
+                     c[C_RR] < TCT_BLOCKS_GAINED * c[C_REF_RR];
+    return late ? TCT_BLOCKS_ALONE_LATE : TCT_BLOCKS_ALONE;
+}
+
 /* Is there a step that rounding leaves sound? By one thread. */
 TCT_BOTH void blocks_settle(tct_blocks *B, int again, double *c,
                             tct_blocks_desk *D)
@@ -449,7 +461,7 @@ TCT_BOTH void blocks_settle(tct_blocks *B, int again, double *c,
     D->goes = D->taken > 0;
     if (D->cancelled && !again)
         D->goes = blocks_stop(c, BAD_PAUSE, PAUSE_TWICE);
-    else if (!D->goes || B->alone > TCT_BLOCKS_ALONE ||
+    else if (!D->goes || B->alone > blocks_alone_most(B, c) ||
              B->again > TCT_BLOCKS_AGAIN)
         D->goes = blocks_stop(c, BAD_DRIFT, D->taken);
     else D->next = tct_blocks_next(D, B->most);

@@ -11,8 +11,8 @@
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
-enum { EARLY = 128 }; /* iterations that are better forgotten, if ... */
-static const double GAINED = 1e-4; /* ... (r, r) is no smaller by then */
+/* Iterations that are better forgotten, unless (r, r) has become much smaller. */
+enum { EARLY = 128 };
 static const double ABOVE_RITZ = 1.02;
 
 /* At a look of cg's text: t = A p of this step, p is of the next. The last
@@ -101,6 +101,7 @@ static void begin_blocks(tct_run *R)
     tct_sstep *S = R->own;
     tct_blocks *B = &S->host;
     B->limit = (double)(R->most - R->k);
+    B->early = (double)(R->begun + EARLY - R->k);
     B->bound = !S->prompt && !R->take_blocks;
     B->plain = !R->M && !R->take_blocks && !B->moments;
     B->sigma = S->edge;
@@ -171,7 +172,7 @@ void tct_sstep_end(tct_run *R)
     double *p = R->v[V_P];
     if (R->end == TURN_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
     if (R->end == TURN_DRIFTED) {
-        if (R->k - R->begun <= EARLY && R->rr > GAINED * R->ref_rr)
+        if (R->k - R->begun <= EARLY && R->rr > TCT_BLOCKS_GAINED * R->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
     } else if (R->block > 0 && !S->host.moments) {
         q_copy(R->q, R->n, tct_column(&S->PZ, 0), p);
