@@ -26,6 +26,12 @@ typedef struct {
     tacit_status status[2];
 } unlike;
 
+static void open_solver(unlike *p, const char *method)
+{
+    OK(tacit_solver_create(p->q, p->A, method, &p->s));
+    OK(tacit_solver_set_precond(p->s, p->M));
+}
+
 /* `m` times `factor`. */
 static void open_unlike(unlike *p, tacit_matrix *m, double factor,
                         const char *method, const char *precond)
@@ -34,15 +40,30 @@ static void open_unlike(unlike *p, tacit_matrix *m, double factor,
     for (int64_t e = 0; e < m->A.ptr[m->A.rows]; e++) m->A.val[e] *= factor;
     OK(tacit_operator_create(p->q, m, "csr@none", &p->A));
     OK(tacit_precond_create_of(p->A, m, precond, NULL, &p->M));
-    OK(tacit_solver_create(p->q, p->A, method, &p->s));
-    OK(tacit_solver_set_precond(p->s, p->M));
+    open_solver(p, method);
     p->n = (size_t)tacit_operator_local_rows(p->A);
     p->B = host_vector(MOST * p->n, 0.0);
     p->guess = host_vector(MOST * p->n, 0.0);
 }
 
+/* Products by `m`, its values rounded to floats, where the host has none of its own. */
+static void add_low_precision(unlike *p, tacit_matrix *m, const char *method)
+{
+    for (int64_t e = 0; e < m->A.ptr[m->A.rows]; e++)
+        m->A.val[e] = (double)(float)m->A.val[e];
+    OK(tacit_operator_create(p->q, m, "csr@none", &p->A->low));
+    OK(tct_operator_columns(p->A->low, MOST));
+    p->A->low->bits = 32;
+    tacit_matrix_destroy(&m);
+    tacit_solver_destroy(&p->s);
+    open_solver(p, method);
+}
+
 static void close_unlike(unlike *p)
 {
+    tacit_operator *low = p->A->low;
+    p->A->low = NULL;
+    tacit_operator_destroy(&low);
     free(p->B);
     free(p->guess);
     for (int i = 0; i < 2; i++) free(p->X[i]);
@@ -284,6 +305,22 @@ static void of_a_matrix_that_is_far_from_1(void **state)
         }
 }
 
+static void in_low_precision(void **state)
+{
+    (void)state;
+    for (int i = 0; tacit_method_at(i); i++)
+        for (int k = 0; k < PRECONDS; k++) {
+            unlike p;
+            const char *const method = tacit_method_at(i)->name;
+            open_unlike(&p, gallery_matrix("jump3d:6,1e2,1"), 1.0, method,
+                        preconds[k]);
+            add_low_precision(&p, gallery_matrix("jump3d:6,1e2,1"), method);
+            check_rounds(&p, method);
+            assert_true(p.result[0][2].bits == 32 || p.result[0][2].fell_back);
+            close_unlike(&p);
+        }
+}
+
 static int looks_behind(tacit_queue *q, size_t n)
 {
     (void)q;
@@ -369,6 +406,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(columns_end_as_they_do_alone),
         cmocka_unit_test(of_a_matrix_that_is_far_from_1),
+        cmocka_unit_test(in_low_precision),
         cmocka_unit_test(looks_come_late),
         cmocka_unit_test(columns_break_down_or_have_nothing_to_do),
     };
