@@ -140,7 +140,7 @@ static tacit_status begin(refinement *R)
     return TACIT_OK;
 }
 
-/* Who has a solution beyond the range of doubles? */
+/* Mark the columns whose solution is beyond the range of doubles. */
 static void find_beyond(refinement *R)
 {
     double norm[TCT_COLUMNS_MOST] = {0.0};

@@ -111,7 +111,7 @@ static bool judge(member *m, const double *c)
                                           .bad_value = c[C_BAD_VALUE]});
 }
 
-/* It takes its scalars along: b - A x of who has left is formed with its sigma. */
+/* The member takes its scalars along: b - A x is formed with its own sigma. */
 static void let_go(tct_lockstep *L, int j, double (*c)[TCT_SCALARS])
 {
     double own[TCT_SCALARS];
