@@ -141,7 +141,16 @@ for ranks in 1 2; do
 done
 [ -e no.mtx ] && complain 'no.mtx was written'
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 2\n1 1 1e-200\n2 2 1e-200\n' >small.mtx
-told 2 'near the ends of the range' solve small.mtx --method direct --device host
+for how in '--method direct' '--method direct --kind lu' '--precond direct'; do
+    # shellcheck disable=SC2086 # words
+    accepted solve small.mtx --rhs ones $how --device host --json small.json
+    grep -qi nan out small.json && complain "small.mtx, $how: nan"
+    awk '/"true_relative_residual"/ { exit !($2 + 0 < 1e-15) }' small.json || complain "small.mtx, $how"
+done
+column 1e200 | sed '2s/72/2/; 5,$d' >two.mtx
+refused 4 'the solution is beyond the range of doubles' solve small.mtx two.mtx --method direct --device host
+printf '%%%%MatrixMarket matrix coordinate real general\n2 2 4\n1 1 1e200\n2 2 1e200\n2 1 3e200\n1 2 3e200\n' >indefinite.mtx
+told 2 'comes to the pivot -8e+200' solve indefinite.mtx --precond direct --device host
 printf '%%%%MatrixMarket matrix coordinate real general\n2 2 3\n1 1 2\n2 2 2\n2 1 0\n' >zero.mtx
 told 2 'leave zeros out (--drop-zeros)' factor zero.mtx
 accepted factor zero.mtx --drop-zeros

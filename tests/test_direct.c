@@ -4,6 +4,7 @@
  *
  * RUN: np=1,3 */
 #include "base/base.h"
+#include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "problem.h"
 #include "said.h"
@@ -232,6 +233,108 @@ static void any_size_of_b_is_solved_for(void **state)
     }
 }
 
+/* `name` times 2^exponent. */
+static tacit_matrix *scaled(const char *name, int exponent)
+{
+    tacit_matrix *m = gallery_matrix(name);
+    for (int64_t k = 0; k < m->A.ptr[m->A.rows]; k++)
+        m->A.val[k] = ldexp(m->A.val[k], exponent);
+    return m;
+}
+
+static const int far[] = {-1000, -665, -66, 66, 500, 1000};
+enum { FARS = sizeof far / sizeof *far };
+static const char *const kinds[] = {"llt", "ldlt", "lu"};
+
+/* Alone and below a method, by columns of unlike size. */
+static void any_size_of_a_matrix_is_solved_with(void **state)
+{
+    (void)state;
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-13};
+    for (int i = 0; i < 3 * FARS; i++) {
+        direct d;
+        tacit_solver *s = NULL;
+        tacit_result results[3], below[3];
+        const int exponent = far[i / 3];
+        open_direct(&d, "host", scaled("poisson2d:9", exponent), "csr@none",
+                    "direct", kinds[i % 3], 3, exponent < 0 ? 1e-60 : 1e60);
+        for (size_t k = 0; k < d.p.n; k++) d.host[k] *= 1e-20;
+        OK(tacit_queue_put(d.p.q, 3 * d.p.n, d.host, d.B));
+        OK(solve(&d, &stop, results));
+        OK(tacit_queue_fill(d.p.q, 3 * d.p.n, 0.0, d.X));
+        OK(tacit_solver_create(d.p.q, d.p.A, "cg", &s));
+        OK(tacit_solver_set_precond(s, d.M));
+        for (int j = 0; j < 3; j++) below[j].size = sizeof *below;
+        OK(tacit_solver_run_block(s, 3, d.B, d.p.n, d.X, d.p.n, &stop, below));
+        for (int j = 0; j < 3; j++) {
+            assert_in_range(results[j].iterations, 1, 2);
+            assert_in_range(below[j].iterations, 1, 2);
+            assert_true(results[j].true_relative_residual <= 1e-13);
+            if (alone()) assert_true(residual_of(&d, j) <= 1.1e-13);
+        }
+        tacit_solver_destroy(&s);
+        close_direct(&d);
+    }
+}
+
+/* New values bring a size of their own. */
+static void a_new_size_is_followed(void **state)
+{
+    (void)state;
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-13};
+    tacit_result result;
+    direct d;
+    open_direct(&d, "host", gallery_matrix("poisson2d:9"), NULL, "direct", NULL,
+                1, 1.0);
+    for (int i = 0; i < FARS; i++) {
+        tacit_matrix *m = scaled("poisson2d:9", far[i]);
+        OK(tacit_operator_update(d.p.A, m));
+        OK(tacit_precond_update(d.M, m));
+        OK(tacit_queue_fill(d.p.q, d.p.n, 0.0, d.X));
+        OK(solve(&d, &stop, &result));
+        assert_in_range(result.iterations, 1, 2);
+        tacit_matrix_destroy(&m);
+    }
+    close_direct(&d);
+}
+
+/* What is told is of the matrix and of x as they were given. */
+static void sizes_are_told_as_they_were_given(void **state)
+{
+    (void)state;
+    static const int64_t ptr[] = {0, 2, 4}, cols[] = {0, 1, 0, 1};
+    static const double vals[] = {1e200, 3e200, 3e200, 1e200};
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-13};
+    tacit_result results[2];
+    tacit_operator *M = NULL;
+    tacit_matrix *m = NULL;
+    direct d;
+    open_direct(&d, "host", scaled("poisson2d:9", -600), NULL, "direct", NULL,
+                2, 1e150);
+    for (size_t k = 0; k < d.p.n; k++) d.host[k] = 1.0;
+    OK(tacit_queue_put(d.p.q, 2 * d.p.n, d.host, d.B));
+    REFUSES(
+        TACIT_BREAKDOWN,
+        "column 2: the solution is beyond the range of doubles, its norm is "
+        "about 2^1",
+        solve(&d, &stop, results));
+    assert_true(results[0].converged && !results[1].converged);
+    assert_int_equal(results[1].stop, TACIT_STOP_BREAKDOWN);
+    OK(tacit_queue_fill(d.p.q, 2 * d.p.n, (double)NAN, d.X));
+    REFUSES(TACIT_BREAKDOWN, "column 1: breakdown at iteration 0",
+            solve(&d, &stop, results));
+    assert_non_null(strstr(tacit_error_message(), "the first guess"));
+    close_direct(&d);
+    if (!alone()) return;
+    OK(tacit_matrix_from_rows(test_world(), 2, 0, 2, ptr, cols, vals, &m));
+    open_direct(&d, "host", m, NULL, "direct", "auto", 1, 1e200);
+    assert_int_equal(kind_of(&d), TACIT_FACTOR_LDLT);
+    OK(solve(&d, &stop, results));
+    REFUSES(TACIT_INPUT, "comes to the pivot -8e+200",
+            tacit_precond_create_of(d.p.A, m, "direct", NULL, &M));
+    close_direct(&d);
+}
+
 static int say_stop(void *ctx, int column, int64_t iteration, double relative)
 {
     int *told = ctx;
@@ -302,6 +405,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_matrix_that_only_looks_definite_is_solved),
         cmocka_unit_test(steps_go_on_until_they_are_futile),
         cmocka_unit_test(any_size_of_b_is_solved_for),
+        cmocka_unit_test(any_size_of_a_matrix_is_solved_with),
+        cmocka_unit_test(a_new_size_is_followed),
+        cmocka_unit_test(sizes_are_told_as_they_were_given),
         cmocka_unit_test(another_preconditioner_takes_its_steps),
         cmocka_unit_test(what_cannot_be_is_refused),
     };

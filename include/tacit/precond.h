@@ -208,8 +208,9 @@ typedef struct tacit_precond_info {
                     tacit_method has varying_precond                       */
     const struct tacit_factor
         *factor; /* of ic0 and direct, what they solve with
-                    (tacit/factor.h); owned by M, until it is updated; NULL:
-                    none, or it is dealt out over a grid                    */
+                    (tacit/factor.h), of the matrix times a power of two where
+                    its largest entry is far from 1; owned by M, until it is
+                    updated; NULL: none, or it is dealt out over a grid     */
     const struct tacit_factor_info
         *factor_info;     /* what is known of it in either case; as `factor` */
     int grid[3];          /* over which it is dealt out; 0, 0, 0: it is not */
@@ -260,8 +261,7 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
  *             NOT_CONVERGED also where a step has left more than 9 tenths of a
  *             residual, with stop reason STAGNATION.
  * Errors      INVALID (M is for another operator; sizes), INPUT (a column of B is
- *             not finite; entries of A near the ends of the range of doubles),
- *             NO_MEMORY, DEVICE, COMM. */
+ *             not finite), NO_MEMORY, DEVICE, COMM. */
 TACIT_API tacit_status tacit_precond_solve(const tacit_operator *A,
                                            const tacit_operator *M, int columns,
                                            const double *B, size_t B_stride,

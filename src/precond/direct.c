@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/direct.c - M is the inverse of A, by its factor: what is left to a
- * method is what rounding has left. */
+ * precond/direct.c - M is the inverse of A, as that is stored, by its factor: what is
+ * left to a method is what rounding has left. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <stdio.h>
@@ -24,7 +24,8 @@ static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
                                           .kind = (tacit_factor_kind)kind,
                                           .order = D->base.order,
                                           .leaves = D->base.leaves};
-    return tacit_factor_create(m, &options, out);
+    return tct_factor_create_near(m, D->base.base.made_for->exponent, &options,
+                                  out);
 }
 
 /* L U of a matrix that is not symmetric; of one that is L L', if it is positive

@@ -15,7 +15,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { STEPS_DEFAULT = 10000 };
+enum {
+    STEPS_DEFAULT = 10000,
+    FAR = 600 /* 2^FAR brings any norm to where squares are doubles */
+};
 
 static const double
     FUTILE = 0.9, /* a step that leaves more of a residual is the last */
@@ -24,6 +27,7 @@ static const double
 typedef struct {
     double norm_b, target, norm; /* of b and of b - A x, times 2^shift */
     int shift;
+    int beyond; /* 0, or the exponent of ||x||, which no double has    */
     bool over;
     tacit_result result;
 } member;
@@ -70,44 +74,103 @@ static void leave(const refinement *R, const double *from, double *to)
     else q_copy(R->q, R->n, from, to);
 }
 
-/* b and x, by a power of two that brings the squares of b into range. */
+/* v = 2^by v */
+static void shift(const refinement *R, int by, double *v)
+{
+    for (int step; by != 0; by -= step) { /* 2^by may be no double */
+        step = by > 1000 ? 1000 : by < -1000 ? -1000 : by;
+        q_scale(R->q, R->n, ldexp(1.0, step), v);
+    }
+}
+
+/* What x is stored times: b is times 2^shift, and A times 2^-exponent. */
+static int shift_of_x(const refinement *R, const member *m)
+{
+    return m->shift + R->A->exponent;
+}
+
+static bool is_near(double norm)
+{
+    return norm >= NORM_LEAST && norm <= NORM_MOST;
+}
+
+/* The columns of `panel`, copies of vectors, times the 2^shift that brings each norm
+ * near 1 whose squares are no doubles; `norm` gets the norms. */
+static void bring_near(const refinement *R, double *panel, double *norm,
+                       int *shifts)
+{
+    measure(R, panel, norm);
+    for (int j = 0; j < R->columns; j++) {
+        shifts[j] = is_near(norm[j]) ? 0 : norm[j] > NORM_MOST ? -FAR : FAR;
+        shift(R, shifts[j], column(R, panel, j));
+    }
+    measure(R, panel, norm);
+    for (int j = 0; j < R->columns; j++) {
+        int exponent = 0;
+        if (shifts[j] == 0 || !isfinite(norm[j])) continue;
+        norm[j] = frexp(norm[j], &exponent);
+        shift(R, -exponent, column(R, panel, j));
+        shifts[j] -= exponent;
+    }
+}
+
 static tacit_status begin(refinement *R)
 {
-    enum { FAR = 600 };
     double norm[TCT_COLUMNS_MOST] = {0.0};
+    int shifts[TCT_COLUMNS_MOST] = {0};
     for (int j = 0; j < R->columns; j++) {
         const size_t at = (size_t)(R->first + j);
         enter(R, R->B + at * R->B_stride, column(R, R->b, j));
         enter(R, R->X + at * R->X_stride, column(R, R->x, j));
     }
-    measure(R, R->b, norm);
-    for (int j = 0; j < R->columns; j++) {
-        R->m[j] = (member){.result.breakdown_iteration = -1};
-        if (norm[j] >= NORM_LEAST && norm[j] <= NORM_MOST) continue;
-        R->m[j].shift = norm[j] < NORM_LEAST ? FAR : -FAR;
-        const double factor = ldexp(1.0, R->m[j].shift);
-        q_scale(R->q, R->n, factor, column(R, R->b, j));
-        q_scale(R->q, R->n, factor, column(R, R->x, j));
-    }
-    measure(R, R->b, norm);
+    bring_near(R, R->b, norm, shifts);
     TRY(tct_agree(R->A->world, q_own_status(R->q)));
     for (int j = 0; j < R->columns; j++) {
         member *m = &R->m[j];
         if (!isfinite(norm[j]))
             FAIL(TACIT_INPUT, "the right-hand side has entries that are not "
                               "finite");
-        m->norm_b = norm[j];
+        *m = (member){.shift = shifts[j],
+                      .norm_b = norm[j],
+                      .result.breakdown_iteration = -1};
         m->target = fmax(R->stop.rtol * norm[j], ldexp(R->stop.atol, m->shift));
         m->result.norm_b = ldexp(norm[j], -m->shift);
+        shift(R, shift_of_x(R, m), column(R, R->x, j));
     }
     return TACIT_OK;
 }
 
-static tacit_status end(const refinement *R)
+/* Mark the columns whose solution is beyond the range of doubles. */
+static void find_beyond(refinement *R)
 {
+    double norm[TCT_COLUMNS_MOST] = {0.0};
+    int shifts[TCT_COLUMNS_MOST] = {0};
+    for (int j = 0; j < R->columns; j++)
+        q_copy(R->q, R->n, column(R, R->x, j), column(R, R->z, j));
+    bring_near(R, R->z, norm, shifts);
+    for (int j = 0; j < R->columns; j++) {
+        member *m = &R->m[j];
+        int exponent = 0;
+        (void)frexp(norm[j], &exponent);
+        exponent -= shifts[j] + shift_of_x(R, m);
+        if (!m->result.converged || norm[j] == 0.0 ||
+            (exponent > -1021 && exponent <= 1024))
+            continue;
+        m->beyond = exponent;
+        m->result.converged = false;
+        m->result.stop = TACIT_STOP_BREAKDOWN;
+    }
+}
+
+static tacit_status end(refinement *R)
+{
+    bool shifted = false;
+    for (int j = 0; j < R->columns; j++)
+        shifted = shifted || shift_of_x(R, &R->m[j]) != 0;
+    if (shifted) find_beyond(R);
     for (int j = 0; j < R->columns; j++) {
         double *x = column(R, R->x, j);
-        if (R->m[j].shift) q_scale(R->q, R->n, ldexp(1.0, -R->m[j].shift), x);
+        shift(R, -shift_of_x(R, &R->m[j]), x);
         leave(R, x, R->X + (size_t)(R->first + j) * R->X_stride);
     }
     return tct_agree(R->A->world, q_own_status(R->q));
@@ -245,11 +308,18 @@ static tacit_status explain(const refinement *R, int j)
     char which[24] = "";
     if (R->all > 1)
         snprintf(which, sizeof which, "column %d: ", R->first + j + 1);
-    if (status == TACIT_BREAKDOWN)
+    if (R->m[j].beyond)
         FAIL(status,
-             "%sbreakdown at iteration %lld: ||b - A x|| = %g: what the "
-             "preconditioner makes of it is not finite",
-             which, (long long)r->breakdown_iteration, r->breakdown_value);
+             "%sthe solution is beyond the range of doubles, its norm is about "
+             "2^%d: scale the matrix or the right-hand side",
+             which, R->m[j].beyond);
+    if (status == TACIT_BREAKDOWN)
+        FAIL(status, "%sbreakdown at iteration %lld: ||b - A x|| = %g: %s",
+             which, (long long)r->breakdown_iteration, r->breakdown_value,
+             r->breakdown_iteration > 0
+                 ? "what the preconditioner makes of it is not finite"
+                 : "the first guess is not finite, or of a size too far from "
+                   "that of the solution");
     const char *what = status == TACIT_INTERRUPTED ? "interrupted"
                        : r->stop == TACIT_STOP_STAGNATION
                            ? "no further progress: b - A x stays where it is"
@@ -319,11 +389,6 @@ static tacit_status check(const refinement *R)
     if (R->M->n != R->A->n || R->M->order != R->A->order)
         FAIL(TACIT_INVALID, "tacit_precond_solve: the preconditioner is not "
                             "for this operator");
-    if (R->A->exponent != 0)
-        FAIL(TACIT_INPUT,
-             "the entries of the matrix are near the ends of the range of "
-             "doubles, where it is not solved by its factor alone: scale it, "
-             "or take --method cg");
     return TACIT_OK;
 }
 

@@ -111,13 +111,18 @@ static bool judge(member *m, const double *c)
                                           .bad_value = c[C_BAD_VALUE]});
 }
 
+/* The member takes its scalars along: b - A x is formed with its own sigma. */
 static void let_go(tct_lockstep *L, int j, double (*c)[TCT_SCALARS])
 {
+    double own[TCT_SCALARS];
     tacit_result *r = &L->m[j].result;
     r->replacements += L->aside.replacements;
     r->extra_products += L->aside.extra_products;
     change_places(L, j, --L->active);
-    if (j < L->active) memcpy(c[j], c[L->active], sizeof c[j]);
+    if (j == L->active) return;
+    memcpy(own, c[j], sizeof own);
+    memcpy(c[j], c[L->active], sizeof own);
+    memcpy(c[L->active], own, sizeof own);
 }
 
 static bool look(tct_run *text)
@@ -134,8 +139,7 @@ static bool look(tct_run *text)
     for (int j = 0; j < before; j++) ended[j] = judge(&L->m[j], c[j]);
     for (int j = before - 1; j >= 0; j--) /* from behind: who comes is judged */
         if (ended[j]) let_go(L, j, c);
-    if (L->active < before)
-        q_put(q, (size_t)L->active * TCT_SCALARS, c[0], L->c);
+    if (L->active < before) q_put(q, (size_t)before * TCT_SCALARS, c[0], L->c);
     q_systems(q, L->active, L->stride);
     L->due = next_look(L);
     return L->active == 0;

@@ -2,6 +2,7 @@
  * triangular/factor/entries.c - the entries of a matrix for both factors: in the places of
  * a row, what stands in it and what stands in the column of the same number. */
 #include "triangular/factor/factor.h"
+#include <math.h>
 
 static const char *const what = "the entries of a factor's matrix";
 
@@ -99,4 +100,26 @@ tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
     if (status >= 0) status = unite(A, &T, out);
     TCT_FREE(T.ptr, T.col, T.val);
     return status;
+}
+
+static tacit_status own_values(tct_entries *E)
+{
+    double *val = NULL;
+    TRY(TCT_ALLOC(E->ptr[E->rows], what, &val));
+    memcpy(val, E->here, (size_t)E->ptr[E->rows] * sizeof *val);
+    E->here = E->across = E->own[2] = val;
+    return TACIT_OK;
+}
+
+tacit_status tct_entries_scale(tct_entries *E, int exponent)
+{
+    if (exponent == 0) return TACIT_OK;
+    if (!E->own[2]) TRY(own_values(E));
+    for (int side = 2; side < 4; side++) {
+        double *val = E->own[side];
+        for (int64_t k = 0; val && k < E->ptr[E->rows]; k++)
+            val[k] = ldexp(val[k], -exponent);
+    }
+    E->exponent = exponent;
+    return TACIT_OK;
 }

@@ -180,6 +180,11 @@ const char *tct_factor_kind_name(tacit_factor_kind kind)
     return names[kind];
 }
 
+double tct_as_given(const tacit_factor *L, double value)
+{
+    return ldexp(value, L->exponent);
+}
+
 static tacit_status check_options(const tacit_factor_options *o)
 {
     tct_rows_order order;
@@ -296,6 +301,7 @@ static tacit_status make_exact(const tct_entries *A,
     tct_fronts F = {.rows = 0};
     tacit_factor *L = tct_calloc(sizeof *L);
     if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
+    L->exponent = A->exponent;
     const tacit_status status = build(L, A, o, &F);
     tct_fronts_clear(&F);
     if (status < 0) tacit_factor_destroy(&L);
@@ -320,11 +326,10 @@ static tacit_status make(const tct_entries *A, const tacit_factor_options *o,
     return TACIT_OK;
 }
 
-tacit_status tacit_factor_create(const tacit_matrix *matrix,
-                                 const tacit_factor_options *options,
-                                 tacit_factor **out)
+tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
+                                    const tacit_factor_options *options,
+                                    tacit_factor **out)
 {
-    REQUIRE(matrix != NULL && out != NULL);
     tacit_factor_options o;
     tct_entries A;
     TRY(tct_factor_options_read(options, &o));
@@ -332,9 +337,18 @@ tacit_status tacit_factor_create(const tacit_matrix *matrix,
     TCT_THREADS_AT_MOST(matrix->world->threads);
     tacit_status status =
         tct_entries_open(&matrix->A, !tct_has_upper(o.kind), &A);
+    if (status >= 0) status = tct_entries_scale(&A, exponent);
     if (status >= 0) status = make(&A, &o, out);
     tct_entries_close(&A);
     return status;
+}
+
+tacit_status tacit_factor_create(const tacit_matrix *matrix,
+                                 const tacit_factor_options *options,
+                                 tacit_factor **out)
+{
+    REQUIRE(matrix != NULL && out != NULL);
+    return tct_factor_create_near(matrix, 0, options, out);
 }
 
 void tacit_factor_destroy(tacit_factor **factor)

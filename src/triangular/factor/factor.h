@@ -49,6 +49,7 @@ typedef struct tct_entries {
     const double *here;   /* [ptr[rows]] a_ij */
     const double *across; /* [ptr[rows]] a_ji */
     int64_t added;        /* of the pattern alone: zeros */
+    int exponent;         /* these are the matrix's times 2^-exponent */
     void *own[4];         /* arrays that are not the matrix's */
 } tct_entries;
 
@@ -57,6 +58,9 @@ typedef struct tct_entries {
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
                               tct_entries *out);
+/* Multiply them by 2^-exponent; those that are borrowed become own ones.
+ * Errors      NO_MEMORY. */
+tacit_status tct_entries_scale(tct_entries *E, int exponent);
 void tct_entries_close(tct_entries *E);
 
 /* --- order.c -------------------------------------------------------------- */
@@ -185,6 +189,7 @@ struct tacit_factor {
     bool in_place;   /* rows have kept their numbers                         */
     int32_t *panel;  /* [fronts + 1] the first panel of each front           */
     int64_t most;    /* rows below the columns of a panel, at most           */
+    int exponent;    /* it is that of the matrix times 2^-exponent           */
     tct_branches branches; /* of an exact factor */
     struct tct_lent_team
         *lent; /* for tacit_factor_solve; NULL: the caller alone */
@@ -200,6 +205,13 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
 }
+/* tacit_factor_create of `matrix` times 2^-exponent, in which pivots are told as those
+ * of `matrix`. */
+tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
+                                    const tacit_factor_options *options,
+                                    tacit_factor **out);
+/* What `value`, a pivot or a sum of its terms, is in the matrix as it was given. */
+double tct_as_given(const tacit_factor *L, double value);
 /* "lu" */
 const char *tct_factor_kind_name(tacit_factor_kind kind);
 /* What the caller chose (NULL: the defaults), checked.

@@ -568,7 +568,8 @@ static tacit_status run(numeric *N)
          "the matrix is not positive definite: its row %" PRId64
          " comes to the pivot %g: shift it (--shift), or factor it as L D L' "
          "(--kind ldlt)",
-         (int64_t)L->order.old[failed - 1] + 1, pivot_of(L, failed));
+         (int64_t)L->order.old[failed - 1] + 1,
+         tct_as_given(L, pivot_of(L, failed)));
 }
 
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,

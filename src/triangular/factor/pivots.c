@@ -41,12 +41,13 @@ tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
         FAIL(TACIT_INPUT,
              "factor %s: row %" PRId64 " comes to the pivot %g: the matrix is "
              "singular, or " ADVICE,
-             kind, original_of(L, row) + 1, pivot);
+             kind, original_of(L, row) + 1, tct_as_given(L, pivot));
     FAIL(TACIT_INPUT,
          "factor %s: row %" PRId64 " comes to the pivot %g, which is but "
          "rounding beside the terms of %g that it is the difference of: the "
          "matrix is singular, or " ADVICE,
-         kind, original_of(L, row) + 1, pivot, weight);
+         kind, original_of(L, row) + 1, tct_as_given(L, pivot),
+         tct_as_given(L, weight));
 }
 
 void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight)
@@ -55,7 +56,7 @@ void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight)
     tacit_factor_info *info = &L->info;
     if (info->least_share > 0.0 && info->least_share <= share) return;
     info->least_share = share;
-    info->least_pivot = pivot;
+    info->least_pivot = tct_as_given(L, pivot);
     info->least_row = original_of(L, row);
 }
 
@@ -115,7 +116,8 @@ static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
          "eliminate, so that row %" PRId64 " comes to %g, which is but "
          "rounding beside terms of %g: " ADVICE,
          tct_factor_kind_name(L->panels.kind), original_of(L, w->column) + 1,
-         w->largest, original_of(L, c) + 1, p, w->weight[c]);
+         w->largest, original_of(L, c) + 1, tct_as_given(L, p),
+         tct_as_given(L, w->weight[c]));
 }
 
 static tacit_status judge_pivots(tacit_factor *L, const weights *w)
@@ -237,7 +239,7 @@ tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
                  "the matrix is singular, or not positive definite: its row "
                  "%" PRId64 " comes to the pivot %g, which is but rounding "
                  "beside its diagonal %g: shift it (--shift)",
-                 i + 1, l * l, a);
+                 i + 1, tct_as_given(L, l * l), tct_as_given(L, a));
         }
     }
     return TACIT_OK;
