@@ -53,8 +53,6 @@ enum {
     C_UPDATES,   /* of x, where steps count them; see tct_seen      */
     C_RR_MOST,   /* (r, r) beyond it has diverged; 0: no bound      */
     C_DRIFT_MOST, /* pipe-pr: of ||s||, what the drift may come to; 0: no watch */
-    C_ALPHA_MOST, /* a step beyond it is along a null vector of A, to
-                    rounding; 0: no bound                           */
     TCT_SCALARS
 };
 
@@ -67,8 +65,7 @@ typedef enum tct_bad {
     BAD_DRIFT,   /* the recurrences have become too inaccurate to be
                  worth going on with: another method does          */
     BAD_PAUSE,   /* nothing is bad: the CPU is to say what comes next */
-    BAD_GROWTH,  /* (r, r) is beyond C_RR_MOST: the recurrences diverge */
-    BAD_NULL     /* alpha is beyond C_ALPHA_MOST                       */
+    BAD_GROWTH   /* (r, r) is beyond C_RR_MOST: the recurrences diverge */
 } tct_bad;
 
 /* X(name, call): a step and what it does; with _M: where there is a
@@ -147,23 +144,12 @@ TCT_BOTH int step_positive(double *c, double gamma)
     return 0;
 }
 
-/* alpha = gamma / curvature, of a step that is made. Without M it is at most 1 /
- * lambda_min: (r, r) <= (p, p). One beyond the bound is the last. */
-TCT_BOTH void step_take(double *c, double gamma, double curvature)
-{
-    const double alpha = gamma / curvature;
-    c[C_ALPHA] = alpha;
-    if (!(c[C_ALPHA_MOST] > 0.0) || alpha <= c[C_ALPHA_MOST]) return;
-    c[C_BAD] = BAD_NULL;
-    c[C_BAD_VALUE] = alpha;
-}
-
 TCT_BOTH void step_cg_alpha(double *c, int m)
 {
     const double gamma = c[C_RR + m]; /* (r, M r) */
     c[C_RR_OLD] = gamma;
     if (step_sound(c, c[C_PT]) && (!m || step_positive(c, gamma)))
-        step_take(c, gamma, c[C_PT]);
+        c[C_ALPHA] = gamma / c[C_PT];
 }
 
 TCT_BOTH void step_cg_beta(double *c, int m)
@@ -180,7 +166,7 @@ TCT_BOTH void step_flexible(double *c)
     const double rho = c[C_ZW] + beta * c[C_ZS], gamma = c[C_RZ];
     /* where M is at fault, rho is not */
     if (step_sound(c, gamma > 0.0 ? rho : 1.0) && step_positive(c, gamma)) {
-        step_take(c, gamma, rho);
+        c[C_ALPHA] = gamma / rho;
         c[C_RHO] = rho;
     }
     c[C_BETA] = beta;
@@ -195,7 +181,7 @@ TCT_BOTH void step_pipelined(double *c, int m)
     const double delta = c[C_DELTA + m];
     const double curvature = delta - beta * g / alpha_old;
     if (step_sound(c, curvature) && (!m || step_positive(c, g))) {
-        step_take(c, g, curvature);
+        c[C_ALPHA] = g / curvature;
         c[C_RR_OLD] = g;
     }
     c[C_BETA] = beta;
@@ -222,10 +208,10 @@ TCT_BOTH void step_pr(double *c, int m)
     const double nu = c[C_RR + m];
     c[C_BETA] = 0.0;
     if (step_sound(c, c[C_MU + m]) && (!m || step_positive(c, nu))) {
-        step_take(c, nu, c[C_MU + m]);
-        const double alpha = c[C_ALPHA];
+        const double alpha = nu / c[C_MU + m];
         const double next =
             nu - 2.0 * alpha * c[C_RS + m] + alpha * alpha * c[C_SS + m];
+        c[C_ALPHA] = alpha;
         c[C_BETA] = next > 0.0 ? next / nu : 0.0;
     }
 }
@@ -239,7 +225,7 @@ TCT_BOTH void step_pr(double *c, int m)
 TCT_BOTH void step_pipe_pr(double *c, int m)
 {
     step_pr(c, m);
-    if (c[C_ALPHA] == 0.0 || c[C_BAD] != 0.0) return;
+    if (c[C_ALPHA] == 0.0) return;
     const double s = sqrt(c[C_SS + m]), drift = c[C_DRIFT];
     if (m && c[C_NORM] * c[C_ALPHA] < 2.0) c[C_NORM] = 2.0 / c[C_ALPHA];
     c[C_DRIFT] = c[C_BETA] * drift + TCT_ROUNDING * c[C_NORM] *

@@ -87,8 +87,6 @@ bool tct_judge(tct_run *R, const tct_seen *c)
     if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = TURN_MET;
     else if (c->bad == BAD_DRIFT) R->end = TURN_DRIFTED;
     else if (c->bad == BAD_GROWTH) R->end = TURN_GREW;
-    else if (c->bad == BAD_NULL) R->end = TURN_NULL;
-    if (R->end == TURN_NULL) R->step = fabs(c->bad_value);
     else if (R->q->stop_agreed) R->end = TURN_STOPPED;
     else if (R->k >= R->most) R->end = TURN_MARK;
     else if (c->bad == BAD_PAUSE) R->end = TURN_PAUSED;

@@ -64,13 +64,6 @@ bool tct_run_starts(tct_run *R)
 
 static tacit_status breakdown(const tacit_result *r)
 {
-    if (strcmp(r->breakdown_quantity, TCT_SINGULAR) == 0)
-        FAIL(TACIT_BREAKDOWN,
-             "breakdown at iteration %lld: %s = %.6g, to rounding 0, and x "
-             "grows along p: the matrix is singular and the right-hand side "
-             "outside its range",
-             (long long)r->breakdown_iteration, r->breakdown_quantity,
-             r->breakdown_value);
     if (!isfinite(r->breakdown_value))
         FAIL(TACIT_BREAKDOWN,
              "breakdown at iteration %lld: %s = %.6g: the entries of the "

@@ -23,7 +23,6 @@ typedef enum tct_end {
     TURN_MET,     /* the recurrence has met its goal     */
     TURN_DRIFTED, /* BAD_DRIFT                           */
     TURN_GREW,    /* BAD_GROWTH                          */
-    TURN_NULL,    /* BAD_NULL                            */
     TURN_BROKEN,  /* a breakdown: the result says which  */
     TURN_MARK,    /* after as many iterations as it may  */
     TURN_STOPPED, /* a monitor wished it                 */
@@ -90,8 +89,6 @@ struct tct_run {
     int64_t kept_at;       /* ... and its iteration               */
     int64_t renewed;       /* iteration of the last renewal       */
     double drift_most;     /* of ||s||, that asks for the next    */
-    double alpha_most;     /* of a step that is no null vector's  */
-    double step;           /* ... and one that is                 */
     int64_t made;          /* iterations that result->made has    */
     tct_low low;
     tacit_stop_reason why; /* it would end here */
@@ -123,8 +120,8 @@ bool tct_judge(tct_run *R, const tct_seen *c);
 static inline bool tct_is_held(const tct_run *R)
 {
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
-           R->end == TURN_GREW || R->end == TURN_NULL ||
-           R->end == TURN_BROKEN || R->end == TURN_PAUSED;
+           R->end == TURN_GREW || R->end == TURN_BROKEN ||
+           R->end == TURN_PAUSED;
 }
 /* r = sigma b - A x into `r`; the first does not count as an extra product. */
 void tct_form_residual(tct_run *R, double *r);
@@ -134,8 +131,6 @@ double tct_norm2(tct_run *R, const double *v);
 double tct_dot(tct_run *R, const double *v, const double *w);
 /* Tell the monitor of R->k and R->rr, once per iteration. */
 void tct_tell_monitor(tct_run *R);
-/* What breaks down where the direction is a null vector. */
-#define TCT_SINGULAR "p'Ap / p'p"
 /* Note a breakdown at R->k. */
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);

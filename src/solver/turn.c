@@ -26,13 +26,10 @@ static const double
     GREW_LAST = 1e30, /* ... where nobody else can go on                     */
     WORSE = 10.0, /* of the best residual: better to go on from there       */
     LIMIT = 4.0,  /* of what rounding allows: nobody gets much further      */
-    NULL_STEP = 0x1p53, /* times 1 / |A|: a step along a null vector         */
-    ANOTHER_STEP = 0x1p20, /* times this one, until x is looked at again   */
     DRIFT_MOST = 3e-13, /* of ||s||, at first; ...                           */
     WIDER = 10.0, /* ... by so much wider, until what r drifts from b - A x ...  */
     DRIFT_OF_GOAL = 0.01, /* ... is so much of the target                     */
-    RENEWAL_ABOVE = 1e2, /* times what rounding allows                       */
-    HALF_LOST = 0x1p-26; /* of b: the digits that a null vector may cost x   */
+    RENEWAL_ABOVE = 1e2; /* times what rounding allows                       */
 /* Iterations that vectors formed anew should last, and must. */
 enum { RENEWAL_LEAST = 20, RENEWAL_WORTH = 8 };
 
@@ -47,9 +44,6 @@ void tct_first_turn(tct_run *R)
     R->begun = 0;
     R->renewed = 0;
     R->drift_most = DRIFT_MOST;
-    R->alpha_most = 0.0;
-    if (!R->M && R->exact->norm > 0.0)
-        R->alpha_most = NULL_STEP / R->exact->norm;
     R->ref_rr = R->rr;
     if (R->v[V_REF]) q_copy(R->q, R->n, R->v[V_R], R->v[V_REF]);
     if (R->v[V_REF] && R->M) { /* r stays orthogonal to M r_0 */
@@ -94,8 +88,7 @@ void tct_begin_turn(tct_run *R)
                              [C_DRIFT_MOST] = R->pure ? 0.0 : R->drift_most,
                              [C_REF_RR] = R->ref_rr,
                              [C_SIGMA] = R->sigma,
-                             [C_RR_MOST] = R->pure ? 0.0 : most * most,
-                             [C_ALPHA_MOST] = R->pure ? 0.0 : R->alpha_most};
+                             [C_RR_MOST] = R->pure ? 0.0 : most * most};
     q_put(R->q, TCT_SCALARS, c, R->c);
     R->end = TURN_ON;
     R->why = TACIT_STOP_MAX_ITERATIONS;
@@ -205,21 +198,7 @@ static bool after_breakdown(tct_run *R, double norm_r)
     return go_on_by_itself(R, norm_r);
 }
 
-/* A step so long that p is a null vector of A, to rounding. x tells whether it
- * harms: where A x has lost half of its digits, the matrix is singular. */
-static bool after_null_step(tct_run *R, double norm_r)
-{
-    const double allowed = tct_allowed(R);
-    if (R->q->peers_know) return false;
-    if (allowed >= HALF_LOST * R->norm_b && norm_r > LIMIT * R->target) {
-        tct_broke_down(R, TCT_SINGULAR, 1.0 / R->step);
-        return false;
-    }
-    R->alpha_most = ANOTHER_STEP * R->step;
-    R->resumed = true;
-    return true;
-}
-
+/* Nobody else can go on: A is singular, b outside its range, or worse. */
 static bool after_growth(tct_run *R)
 {
     if (rescue(R, "the residual has grown without end")) return true;
@@ -235,7 +214,6 @@ static bool unsettled(tct_run *R, double norm_r)
     case TURN_DRIFTED: return rescue(R, "rounding errors have grown too large");
     case TURN_GREW: return after_growth(R);
     case TURN_BROKEN: return after_breakdown(R, norm_r);
-    case TURN_NULL: return after_null_step(R, norm_r);
     case TURN_MET: return go_on(R, norm_r);
     default: return false;
     }
@@ -325,7 +303,6 @@ bool tct_next_turn(tct_run *R)
     }
     R->low.start = norm_r;
     R->rr = norm_r * norm_r;
-    if (R->end == TURN_NULL) return true;
     R->resumed = false; /* what led nowhere is not kept */
     if (R->futile == 0) tct_along(R, norm_r);
     return !R->q->peers_know;
