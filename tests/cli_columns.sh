@@ -88,6 +88,30 @@ for k in $(values r.json iterations); do
 done
 [ "$(cut -f1 h.tsv | uniq | tr '\n' ' ')" = 'column 1 3 4 ' ] || complain 'history: order'
 
+# a picture of it: a curve and a label a column, as long as its iterations
+plot() { python3 "$source/scripts/plot-history" -o h.svg "$@" >plot.out 2>&1; }
+if command -v python3 >/dev/null; then
+    accepted solve a.mtx one.mtx --history lone.tsv
+    plot lone.tsv h.tsv || complain "plot-history: $(cat plot.out)"
+    for c in 1 3 4; do
+        points=$(awk -v c=$c '$1 == c { k++ } END { print k }' h.tsv)
+        [ "$(grep -c ">h, column $c<" h.svg)" = 1 ] || complain "plot-history: label $c"
+        grep 'stroke-width="1.8"' h.svg | tr -cd 'L\n' | awk '{ print length + 1 }' |
+            grep -qx "$points" || complain "plot-history: column $c has other points"
+    done
+    [ "$(grep -c 'stroke-width="1.8"' h.svg)" = 4 ] || complain 'plot-history: curves'
+    grep -q '>lone<' h.svg || complain 'plot-history: label of one column'
+    rm h.svg
+    printf '3\t7\n' >>h.tsv
+    plot h.tsv && complain 'plot-history: a line of two words'
+    grep -q "^plot-history: h.tsv:[0-9]*: '3	7' is no line" plot.out ||
+        complain "plot-history: $(cat plot.out)"
+    plot a.mtx && complain 'plot-history: no history'
+    [ ! -e h.svg ] || complain 'plot-history: a picture in spite of an error'
+else
+    echo 'skipped: python3 is missing, no history is drawn'
+fi
+
 # every format, on one rank and on several, with rows that move and that do not
 for np in 1 ${MPIRUN:+2 3 4}; do
     case $np in

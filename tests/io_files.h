@@ -338,6 +338,76 @@ static inline void put_npz(const char *path, const char *format, bool deflated)
     put_npz_typed(path, format, "|S3", deflated);
 }
 
+/* --- PETSc ---------------------------------------------------------------- */
+
+typedef struct {
+    unsigned char data[1 << 10];
+    size_t bytes;
+    int index; /* bytes of a whole number: 4, 8 */
+    int value; /* bytes of a value: 8, 16 (complex), 4 (single) */
+} petsc_file;
+
+static inline void petsc_bits(petsc_file *p, uint64_t bits, int bytes)
+{
+    for (int i = bytes - 1; i >= 0; i--)
+        p->data[p->bytes++] = (unsigned char)(bits >> 8 * i);
+}
+
+static inline void petsc_ints(petsc_file *p, const int *x, int count)
+{
+    for (int k = 0; k < count; k++)
+        petsc_bits(p, (uint64_t)(unsigned)x[k], p->index);
+}
+
+static inline void petsc_values(petsc_file *p, const double *x, int count)
+{
+    for (int k = 0; k < count; k++) {
+        const float single = (float)x[k];
+        uint32_t narrow;
+        uint64_t bits;
+        memcpy(&narrow, &single, sizeof narrow);
+        memcpy(&bits, &x[k], sizeof bits);
+        if (p->value == 4) petsc_bits(p, narrow, 4);
+        else petsc_bits(p, bits, 8);
+        if (p->value == 16) petsc_bits(p, 0, 8);
+    }
+}
+
+/* Objects, a letter each: m is [4 0 1; 0 5 0; 1 0 6], v (-2, 1, 3), i an index
+ * set; any other letter is a byte of its own. */
+static inline void put_petsc(const char *path, const char *objects, int index,
+                             int value)
+{
+    static const int mat[] = {1211216, 3, 3, 5, 2, 1, 2, 0, 2, 1, 0, 2};
+    static const int vec[] = {1211214, 3}, set[] = {1211218, 2, 0, 2};
+    static const double entries[] = {4, 1, 5, 1, 6}, x[] = {-2, 1, 3};
+    petsc_file p = {.index = index, .value = value};
+    for (; *objects; objects++) switch (*objects) {
+        case 'm':
+            petsc_ints(&p, mat, 12);
+            petsc_values(&p, entries, 5);
+            break;
+        case 'v':
+            petsc_ints(&p, vec, 2);
+            petsc_values(&p, x, 3);
+            break;
+        case 'i': petsc_ints(&p, set, 4); break;
+        default: p.data[p.bytes++] = (unsigned char)*objects;
+        }
+    put_bytes(path, p.data, p.bytes);
+}
+
+/* Pack the file `from`. */
+static inline void gzip_file(const char *from, const char *path)
+{
+    size_t bytes;
+    char *raw = get_bytes(from, &bytes);
+    gzFile f = gzopen(path, "wb");
+    must(f && gzwrite(f, raw, (unsigned)bytes) == (int)bytes, path);
+    must(gzclose(f) == Z_OK, path);
+    free(raw);
+}
+
 /* --- Harwell-Boeing -------------------------------------------------------- */
 
 /* [4 -1 0; -1 4 -1; 0 -1 4] with two right-hand sides, stored `full` or as the

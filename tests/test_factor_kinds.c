@@ -10,6 +10,7 @@
 #include "said.h"
 #include "triangular/factor/factor.h"
 #include <math.h>
+#include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
 #endif
@@ -60,6 +61,22 @@ static double one_way(int n, int i, int j)
     (void)n;
     if (i == j) return 9.0;
     return fabs(noise(i, j)) < 0.03 ? noise(i, j) : 0.0;
+}
+
+/* Rows 0 and 50 have entries in all columns, others in few. */
+static double two_hubs(int n, int i, int j)
+{
+    const bool hub = i == 0 || j == 0 || i == 50 || j == 50;
+    (void)n;
+    if (i == j) return 90.0;
+    return hub || fabs(noise(i + j, abs(i - j))) < 0.02
+               ? noise(i + j, abs(i - j)) - 1.0
+               : 0.0;
+}
+static double two_hubs_skewed(int n, int i, int j)
+{
+    const double x = two_hubs(n, i, j);
+    return x == 0.0 || i == j ? x : x + 0.5 * noise(i, j);
 }
 
 static tacit_matrix *matrix_by(entry_fn a, int n)
@@ -220,6 +237,114 @@ static void incomplete_ones_have_its_entries(void **state)
             tacit_factor_destroy(&F);
             tacit_matrix_destroy(&m);
         }
+}
+
+/* Columns that are much longer than those they change are searched, and not walked
+ * through. */
+static void hubs_have_their_entries(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2; i++)
+        for (int k = 0; k < TCT_ORDERS; k++) {
+            const tacit_factor_options o = {.size = sizeof o,
+                                            .leaves = k % 2 ? 4 : 1,
+                                            .kind = i ? TACIT_FACTOR_ILU0
+                                                      : TACIT_FACTOR_IC0,
+                                            .order = tct_rows_orders[k]};
+            tacit_matrix *m = matrix_by(i ? two_hubs_skewed : two_hubs, 150);
+            tacit_factor *F = factor_by(m, &o);
+            expect_product(m, F, i ? "two_hubs_skewed" : "two_hubs");
+            tacit_factor_destroy(&F);
+            tacit_matrix_destroy(&m);
+        }
+}
+
+/* --- rows with many entries ---------------------------------------------------------- */
+
+/* Row `hub` has an entry in each of `n` others, which stand on a grid that is
+ * `across` wide, or, if that is 0, alone. */
+static int64_t hub_row(int64_t n, int64_t across, int64_t hub, int64_t i,
+                       int64_t *cols, double *vals)
+{
+    int64_t count = 0, p = i - (i > hub), x = across ? p % across : 0;
+    const int64_t near[] = {across ? p - across : -1, x > 0 ? p - 1 : -1,
+                            across && x < across - 1 ? p + 1 : -1,
+                            across ? p + across : -1};
+    for (int64_t j = 0; i == hub && j <= n; j++) {
+        cols[count] = j;
+        vals[count++] = i == j ? (double)n + 1.0 : -1.0;
+    }
+    if (i == hub) return count;
+    for (int k = 0; k < 4; k++) {
+        if (near[k] < 0 || near[k] >= n) continue;
+        cols[count] = near[k] + (near[k] >= hub);
+        vals[count++] = -1.0;
+    }
+    cols[count] = hub;
+    vals[count++] = -1.0;
+    cols[count] = i;
+    vals[count++] = 6.0;
+    return count;
+}
+
+static tacit_matrix *with_hub(int64_t n, int64_t across, int64_t hub)
+{
+    int64_t *ptr = tct_alloc(sizeof *ptr * (size_t)(n + 2)),
+            *cols = tct_alloc(sizeof *cols * (size_t)(7 * n + 1));
+    double *vals = tct_alloc(sizeof *vals * (size_t)(7 * n + 1));
+    tacit_matrix *m = NULL;
+    ptr[0] = 0;
+    for (int64_t i = 0; i <= n; i++)
+        ptr[i + 1] =
+            ptr[i] + hub_row(n, across, hub, i, cols + ptr[i], vals + ptr[i]);
+    OK(tacit_matrix_from_rows(test_world(), n + 1, 0, n + 1, ptr, cols, vals,
+                              &m));
+    TCT_FREE(ptr, cols, vals);
+    return m;
+}
+
+/* Of this thread, whatever others do meanwhile. */
+static double processor_seconds(void)
+{
+    struct timespec t;
+    assert_int_equal(clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t), 0);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* A factor's, in the order in which the rows are; the least of some. */
+static double least_seconds(const tacit_matrix *m, tacit_factor_kind kind)
+{
+    const tacit_factor_options o = {
+        .size = sizeof o, .kind = kind, .order = "natural"};
+    double least = INFINITY;
+    for (int k = 0; k < 5; k++) {
+        const double start = processor_seconds();
+        tacit_factor *F = factor_by(m, &o);
+        least = fmin(least, processor_seconds() - start);
+        tacit_factor_destroy(&F);
+    }
+    return least;
+}
+
+/* The first row with entries in all columns costs as much as the last: of such a size
+ * the square of its entries would take a hundred times as long. */
+static void hubs_come_first_as_well_as_last(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        const int64_t across = i / 2 * 280, n = i / 2 ? across * across : 60000;
+        const tacit_factor_kind kind =
+            i % 2 ? TACIT_FACTOR_ILU0 : TACIT_FACTOR_IC0;
+        tacit_matrix *first = with_hub(n, across, 0),
+                     *last = with_hub(n, across, n);
+        const double one = least_seconds(first, kind),
+                     other = least_seconds(last, kind);
+        if (one > 15.0 * other)
+            fail_msg("%s: %g s with a hub first, %g s with it last",
+                     i / 2 ? "grid" : "star", one, other);
+        tacit_matrix_destroy(&first);
+        tacit_matrix_destroy(&last);
+    }
 }
 
 /* --- solves ------------------------------------------------------------------------- */
@@ -649,6 +774,8 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(products_are_the_matrix),
         cmocka_unit_test(incomplete_ones_have_its_entries),
+        cmocka_unit_test(hubs_have_their_entries),
+        cmocka_unit_test(hubs_come_first_as_well_as_last),
         cmocka_unit_test(solves_are_right),
         cmocka_unit_test(large_fronts_are_right),
         cmocka_unit_test(incomplete_solves_are_right),

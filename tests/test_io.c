@@ -824,6 +824,43 @@ static void petsc_matrix_then_vector(void **state)
     tct_csr_clear(&A);
 }
 
+/* Of several objects the first is read, or the Vec behind a Mat; a Vec that has
+ * as many bytes as the values of the Mat is none of their halves. */
+static void petsc_of_several_objects(void **state)
+{
+    (void)state;
+    static const char *const files[] = {"m", "mv", "mm", "mi", "miv", "mvv"};
+    double x[3];
+    for (int wide = 0; wide < 2; wide++)
+        for (size_t k = 0; k < sizeof files / sizeof *files; k++) {
+            tct_csr A = {0};
+            tct_file_info info;
+            put_petsc(in_folder("o"), files[k], wide ? 8 : 4, 8);
+            gzip_file(in_folder("o"), in_folder("o.gz"));
+            OK(tct_read_matrix(world, in_folder("o.gz"), &A, &info));
+            tct_csr_clear(&A);
+            OK(tct_read_matrix(world, in_folder("o"), &A, &info));
+            assert_true(entry(&A, 2, 2, 0) == 6);
+            tct_csr_clear(&A);
+            assert_int_equal(info.own_rhs, files[k][1] == 'v');
+            if (!info.own_rhs) continue;
+            OK(tct_read_vector(world, in_folder("o"), false, 3, 0, 3, x));
+            assert_true(x[0] == -2 && x[1] == 1 && x[2] == 3);
+        }
+    const int diagonal[] = {1211216, 2, 2, 3, 2, 1, 0, 1, 1},
+              vec[] = {1211214, 2};
+    const double values[] = {4, 1, 5, -2, 1};
+    petsc_file p = {.index = 4, .value = 8};
+    petsc_ints(&p, diagonal, 9);
+    petsc_values(&p, values, 3);
+    petsc_ints(&p, vec, 2);
+    petsc_values(&p, values + 3, 2);
+    put_bytes(in_folder("o"), p.data, p.bytes);
+    tct_csr A = {0};
+    OK(tct_read_matrix(world, in_folder("o"), &A, NULL));
+    tct_csr_clear(&A);
+}
+
 /* --- real matrices ---------------------------------------------------------- */
 
 /* Rows and entries of one table line of the README, or false. */
@@ -995,6 +1032,7 @@ int main(void)
         cmocka_unit_test(what_flows_is_read_in_every_format),
         cmocka_unit_test(packed_binaries),
         cmocka_unit_test(petsc_matrix_then_vector),
+        cmocka_unit_test(petsc_of_several_objects),
         cmocka_unit_test(real_matrices_have_their_counts),
         cmocka_unit_test(real_matrices_by_heart),
         cmocka_unit_test(real_matrices_are_all_read),

@@ -437,6 +437,85 @@ static void bad_petsc(void **state)
     BAD_FILE(path, TACIT_INPUT, "entry 1", "nan", "finite");
 }
 
+/* As a matrix or, where one is wanted, as a vector `objects` are refused with
+ * both words, plain and packed. */
+static void assert_bad_objects(const char *objects, bool vector, int index,
+                               int value, const char *word, const char *place)
+{
+    const char *const words[] = {word, place, NULL};
+    double x[3];
+    put_petsc(in_folder("objects"), objects, index, value);
+    gzip_file(in_folder("objects"), in_folder("objects.gz"));
+    for (int packed = 0; packed < 2; packed++) {
+        const char *path = in_folder(packed ? "objects.gz" : "objects");
+        if (!vector) assert_bad_file(path, TACIT_INPUT, words);
+        else
+            assert_says(tct_read_vector(world, path, false, 3, 0, 3, x),
+                        TACIT_INPUT, words);
+    }
+}
+
+/* Values of another kind are told by where they end, behind m at byte 68 or 136
+ * of which the values begin at 48 or 96. */
+static void petsc_values_of_another_kind(void **state)
+{
+    (void)state;
+    static const char *const matrices[] = {"m", "mv", "mm", "miv"};
+    static const char *const vectors[] = {"v", "vv", "vm", "mv", "miv"};
+    for (int wide = 0; wide < 2; wide++)
+        for (int single = 0; single < 2; single++) {
+            const char *word = single ? "single precision" : "complex";
+            const int index = wide ? 8 : 4, value = single ? 4 : 16;
+            for (size_t k = 0; k < sizeof matrices / sizeof *matrices; k++)
+                assert_bad_objects(matrices[k], false, index, value, word,
+                                   wide ? "byte 96" : "byte 48");
+            for (size_t k = 0; k < sizeof vectors / sizeof *vectors; k++)
+                assert_bad_objects(vectors[k], true, index, value, word,
+                                   k > 2  ? wide ? "byte 96" : "byte 48"
+                                   : wide ? "byte 16"
+                                          : "byte 8");
+        }
+}
+
+/* What stands behind an object is another one, or the end. */
+static void petsc_goes_on(void **state)
+{
+    (void)state;
+    assert_bad_objects("m?", false, 4, 8, "values end", "byte 88");
+    assert_bad_objects("m rubbish", false, 8, 8, "values end", "byte 136");
+    assert_bad_objects("v?", true, 4, 8, "values end", "byte 32");
+    assert_bad_objects("m?", true, 4, 8, "values end", "byte 88");
+    assert_bad_objects("mi", true, 4, 8, "neither a Mat nor a Vec", "byte 88");
+    assert_bad_objects("mv?", true, 4, 8, "values end", "byte 120");
+    assert_bad_objects("m", true, 4, 8, "without a right-hand side", "");
+}
+
+/* NumPy's arrays end the file, or another one follows; archives end it. */
+static void numpy_goes_on(void **state)
+{
+    (void)state;
+    double x[3] = {1, 2, 3};
+    const char *path = in_folder("x.npy");
+    assert_int_equal(tct_write_vector(world, path, NULL, 3, 3, x), TACIT_OK);
+    size_t bytes;
+    char *raw = get_bytes(path, &bytes);
+    put_more(path, raw, bytes);
+    assert_int_equal(tct_read_vector(world, path, false, 3, 0, 3, x), TACIT_OK);
+    put_bytes(path, raw, bytes);
+    put_more(path, "?", 1);
+    free(raw);
+    gzip_file(path, in_folder("x.gz"));
+    for (int packed = 0; packed < 2; packed++)
+        assert_says(tct_read_vector(world, in_folder(packed ? "x.gz" : "x.npy"),
+                                    false, 3, 0, 3, x),
+                    TACIT_INPUT,
+                    (const char *const[]){"values end", "byte 152", NULL});
+    if (left_out("d.npz")) return;
+    put_npz_packed(in_folder("d.npz"), false, false); /* it has a comment */
+    put_more(in_folder("d.npz"), "?", 1);
+    BAD_FILE(in_folder("d.npz"), TACIT_INPUT, "its archive ends", "follows");
+}
+
 static void bad_npz(void **state)
 {
     (void)state;
@@ -913,6 +992,9 @@ int main(void)
         cmocka_unit_test(bad_gzip_checksum),
         cmocka_unit_test(bad_tacit),
         cmocka_unit_test(bad_petsc),
+        cmocka_unit_test(petsc_values_of_another_kind),
+        cmocka_unit_test(petsc_goes_on),
+        cmocka_unit_test(numpy_goes_on),
         cmocka_unit_test(bad_npz),
         cmocka_unit_test(bad_entries_of_archives),
         cmocka_unit_test(bad_vectors),

@@ -5,6 +5,7 @@
 #include "io_files.h"
 #include "mpi_main.h"
 #include <sys/resource.h>
+#include <tacit/matrix.h>
 
 #define OK(call) ok_(call, #call)
 static void ok_(tacit_status status, const char *call)
@@ -352,6 +353,124 @@ static void a_full_disk_ends_all(void **state)
     tct_csr_clear(&A);
 }
 
+/* --- names that differ --------------------------------------------------------- */
+
+/* `one`, on the last rank `other`. */
+static const char *apart(const char *one, const char *other)
+{
+    return tacit_world_rank(test_world()) == tacit_world_size(test_world()) - 1
+               ? other
+               : one;
+}
+
+/* All ranks are told both names. */
+static void assert_refused(tacit_status got, const char *one, const char *other)
+{
+    const char *text = tacit_error_message();
+    if (got != TACIT_INVALID || !strstr(text, one) || !strstr(text, other))
+        fail_msg("%s instead of INVALID with %s and %s: %s",
+                 tacit_status_name(got), one, other, text);
+    assert_null(strchr(text, '\n'));
+}
+
+static void matrices_of_different_names(void **state)
+{
+    (void)state;
+    tacit_world *w = test_world();
+    tacit_matrix *m = NULL;
+    if (tacit_world_size(w) == 1) skip();
+    const char *path = common_text(
+        "n.mtx", "%%MatrixMarket matrix coordinate real general\n2 2 2\n"
+                 "1 1 1\n2 2 1\n");
+    const char *const pairs[][2] = {{path, "nowhere.mtx"},
+                                    {path, "poisson2d:20"},
+                                    {"poisson2d:20", path},
+                                    {"poisson2d:20", "poisson2d:20x20"},
+                                    {"laplace1d:9", "-"}};
+    for (size_t k = 0; k < sizeof pairs / sizeof *pairs; k++) {
+        const char *one = pairs[k][0], *other = pairs[k][1];
+        assert_refused(tacit_matrix_open(w, apart(one, other), NULL, &m), one,
+                       other);
+        assert_null(m);
+    }
+    tct_csr A = {0};
+    assert_refused(tct_read_matrix(w, apart(path, "nowhere.mtx"), &A, NULL),
+                   "n.mtx", "nowhere.mtx");
+}
+
+static void files_of_different_names(void **state)
+{
+    (void)state;
+    tacit_world *w = test_world();
+    tacit_matrix *m = NULL;
+    if (tacit_world_size(w) == 1) skip();
+    OK(tacit_matrix_open(w, "poisson2d:20", NULL, &m));
+    const int64_t n = tacit_matrix_local_rows(m);
+    double *x = calloc((size_t)n, sizeof *x), *X = NULL;
+    int32_t *part = calloc((size_t)n, sizeof *part);
+    int columns;
+    must(x && part, "memory");
+    char one[256];
+    snprintf(one, sizeof one, "%s", common("x.mtx"));
+    const char *name = apart(one, "y.npy");
+    OK(tacit_matrix_write_vector(m, one, x));
+    assert_refused(tacit_matrix_read_vector(m, name, x), one, "y.npy");
+    assert_refused(tacit_matrix_read_guess(m, name, x), one, "y.npy");
+    assert_refused(tacit_matrix_read_vectors(m, name, &columns, &X), one,
+                   "y.npy");
+    assert_refused(tacit_matrix_read_guesses(m, name, &columns, &X), one,
+                   "y.npy");
+    assert_refused(tacit_matrix_rigid_body_modes(m, name, &columns, &X), one,
+                   "y.npy");
+    assert_refused(
+        tacit_matrix_rigid_body_modes(m, apart(one, NULL), &columns, &X), one,
+        "not given");
+    assert_refused(tacit_matrix_partition(m, "file", name), one, "y.npy");
+    assert_refused(
+        tacit_matrix_partition(m, apart("metis", "contiguous"), NULL), "metis",
+        "contiguous");
+    tacit_partition_info cut = {.size = sizeof cut};
+    assert_refused(
+        tacit_matrix_cut(m, apart("contiguous", "metis"), 2, part, &cut),
+        "metis", "contiguous");
+    assert_true(!X && !tacit_matrix_original_rows(m));
+    snprintf(one, sizeof one, "%s", common("z.mtx"));
+    /* by its ending the last is no name of a matrix, nor of any format */
+    static const char *const others[] = {"y.mtx", "y.npy", "y.nothing"};
+    for (size_t k = 0; k < sizeof others / sizeof *others; k++) {
+        name = apart(one, others[k]);
+        assert_refused(tacit_matrix_write(m, name), one, others[k]);
+        assert_refused(tacit_matrix_write_vector(m, name, x), one, others[k]);
+        assert_refused(tacit_matrix_write_vectors(m, name, 1, x, (size_t)n),
+                       one, others[k]);
+        assert_refused(tacit_matrix_write_parts(m, name, part), one, others[k]);
+        assert_refused(tacit_file_write(w, name, "text"), one, others[k]);
+        for (int kind = TACIT_FILE_TEXT; kind <= TACIT_FILE_VECTORS; kind++)
+            assert_refused(
+                tacit_file_check_writable(w, name, (tacit_file_kind)kind), one,
+                others[k]);
+    }
+    assert_int_equal(access(one, F_OK), -1);
+    free(x);
+    free(part);
+    tacit_matrix_destroy(&m);
+}
+
+/* Of long ones both ends are told. */
+static void long_names(void **state)
+{
+    (void)state;
+    tacit_matrix *m = NULL;
+    char one[2000], other[2000];
+    if (tacit_world_size(test_world()) == 1) skip();
+    memset(one, 'a', sizeof one);
+    strcpy(one + 1900, "/left.mtx");
+    strcpy(other, one);
+    strcpy(other + 1900, "/right.mtx");
+    assert_refused(tacit_matrix_open(test_world(), apart(one, other), NULL, &m),
+                   "/left.mtx'", "/right.mtx'");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -365,6 +484,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(errors_reach_all),
         cmocka_unit_test(one_rank_starves),
         cmocka_unit_test(a_full_disk_ends_all),
+        cmocka_unit_test(matrices_of_different_names),
+        cmocka_unit_test(files_of_different_names),
+        cmocka_unit_test(long_names),
     };
     TEST_MPI_MAIN(tests);
 }

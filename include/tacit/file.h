@@ -36,8 +36,8 @@ typedef enum tacit_file_kind {
 /* OK if rank 0 could write such a file at `path`: to be asked before a long
  * computation. Leaves nothing behind.
  * Collective.
- * Errors      INVALID (its name tells no such format), IO, naming the file and
- *             the reason. */
+ * Errors      INVALID (its name tells no such format; ranks give different
+ *             names), IO, naming the file and the reason. */
 TACIT_API tacit_status tacit_file_check_writable(tacit_world *world,
                                                  const char *path,
                                                  tacit_file_kind kind);
@@ -46,10 +46,11 @@ TACIT_API tacit_status tacit_file_check_writable(tacit_world *world,
  * /dev/fd/1? */
 TACIT_API bool tacit_file_is_stdout(const char *path);
 
-/* Write the `text` of rank 0 to `path`; what the others pass is not looked at.
- * The caller's own FILE on it, such as stdout, has been flushed.
+/* Write the `text` of rank 0 to `path`; that of the others is not looked at. The
+ * caller's own FILE on it, such as stdout, has been flushed.
  * Collective.
- * Errors      NO_MEMORY, IO, naming the file and the reason. */
+ * Errors      INVALID (ranks give different names), NO_MEMORY, IO, naming the
+ *             file and the reason. */
 TACIT_API tacit_status tacit_file_write(tacit_world *world, const char *path,
                                         const char *text);
 

@@ -11,6 +11,10 @@
  * numbering: tacit_matrix_original_rows tells, and the vector functions below
  * speak in original row numbers.
  *
+ * The names of files and of gallery matrices, and of what cuts rows, are the same
+ * on all ranks; a collective call to which ranks give different ones is INVALID,
+ * and the sentence has two of them.
+ *
  * Threads: a matrix is for one thread at a time, as its world is, also where it
  * is `const`: most calls are collective, and of MPI they need what tacit/mpi.h
  * says. Matrices of different worlds may be read and used at the same time, and

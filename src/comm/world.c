@@ -2,6 +2,7 @@
  * comm/world.c - what all worlds share. */
 #include "comm/world.h"
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -106,6 +107,49 @@ tacit_status tct_agree(tacit_world *w, tacit_status mine)
     TRY(tct_bcast(w, (int)first, sizeof text, text));
     tct_set_error_message(text);
     return status;
+}
+
+/* A name as others get it: of a long one its end. */
+typedef struct {
+    int64_t number; /* equal where names are, but for 1 in 2^64 */
+    char text[400];
+} told;
+
+static told tell(const char *name)
+{
+    enum { MOST = 396 };
+    told t = {.number = name != NULL};
+    for (const char *p = name; p && *p; p++)
+        t.number = (int64_t)tct_mix((uint64_t)t.number ^ (unsigned char)*p);
+    const size_t length = name ? strlen(name) : 0;
+    if (!name) strcpy(t.text, "not given");
+    else if (length + 2 <= MOST) snprintf(t.text, sizeof t.text, "'%s'", name);
+    else snprintf(t.text, sizeof t.text, "'...%s'", name + length - (MOST - 5));
+    return t;
+}
+
+/* All ranks come here where some have another name than others. */
+static tacit_status refuse_names(tacit_world *w, const char *what,
+                                 const told *mine)
+{
+    told root = *mine, other = *mine;
+    TRY(tct_bcast(w, 0, sizeof root, &root));
+    int64_t rank = mine->number == root.number ? w->size : w->rank;
+    TRY(tct_reduce_i64(w, TCT_MIN, 1, &rank));
+    TRY(tct_bcast(w, (int)rank, sizeof other, &other));
+    FAIL(TACIT_INVALID,
+         "%s is %s on rank 0 and %s on rank %d: all ranks must give the same",
+         what, root.text, other.text, (int)rank);
+}
+
+tacit_status tct_agree_name(tacit_world *w, const char *what, const char *name)
+{
+    if (w->size == 1) return TACIT_OK;
+    const told mine = tell(name);
+    int64_t least[2] = {mine.number, ~mine.number};
+    TRY(tct_reduce_i64(w, TCT_MIN, 2, least));
+    if (least[0] == ~least[1]) return TACIT_OK;
+    return refuse_names(w, what, &mine);
 }
 
 tacit_status tacit_world_agree(tacit_world *world, tacit_status mine)

@@ -123,6 +123,12 @@ static inline double tct_be_patient(tacit_world *w, double seconds)
  * collective set-up call, so that no rank is left waiting. */
 tacit_status tct_agree(tacit_world *w, tacit_status mine);
 
+/* Fail with INVALID, and the names of two ranks, unless all have given the same
+ * `name`, which may be NULL; `what` it names: "the matrix". For names that decide
+ * what a collective call does.
+ * Collective. */
+tacit_status tct_agree_name(tacit_world *w, const char *what, const char *name);
+
 /* The first row that `rank` of `size` owns when `rows` are dealt out
  * contiguously: in multiples of 60 where there are many, so that blocks of 2
  * to 6 rows stay whole. */

@@ -298,6 +298,7 @@ tacit_status tacit_matrix_open(tacit_world *world, const char *name,
     tacit_matrix_options o = {0};
     if (options)
         TRY(tct_read_sized("tacit_matrix_options", options, &o, sizeof o));
+    TRY(tct_agree_name(world, "the matrix", name));
     TRY(tct_gallery_find(name, NULL) ? open_gallery(world, name, &o, out)
                                      : open_file(world, name, &o, out));
     (*out)->shift = o.shift;

@@ -161,6 +161,7 @@ static tacit_status hand_out(const reader *r, const tacit_matrix *m,
 
 static tacit_status run(reader *r, const tacit_matrix *m, int32_t *part)
 {
+    TRY(tct_agree_name(r->world, "the partition file", r->path));
     TRY(tct_agree(r->world, open_reader(r)));
     for (int owner = 0; owner < r->world->size; owner++)
         TRY(read_for(r, owner));

@@ -125,6 +125,7 @@ tacit_status tacit_matrix_cut(const tacit_matrix *matrix, const char *how,
     TCT_THREADS_AT_MOST(matrix->world->threads);
     tacit_partition_info info;
     way w;
+    TRY(tct_agree_name(matrix->world, "the partitioner", how));
     TRY(tct_agree(matrix->world, check_cut(matrix, how, parts, part, &w)));
     TRY(cut(matrix, w, parts, part));
     TRY(tct_cut_describe(matrix, parts, part, &info));
@@ -149,6 +150,7 @@ tacit_status tacit_matrix_partition(tacit_matrix *matrix, const char *how,
     TCT_THREADS_AT_MOST(matrix->world->threads);
     tacit_world *world = matrix->world;
     way w;
+    TRY(tct_agree_name(world, "the partitioner", how));
     TRY(tct_agree(world, check_partition(matrix, how, file, &w)));
     if (w == CONTIGUOUS) return TACIT_OK;
     int32_t *part = NULL;

@@ -244,6 +244,7 @@ tacit_status tacit_matrix_rigid_body_modes(const tacit_matrix *matrix,
     double centre[3];
     *columns = 0;
     *modes = NULL;
+    TRY(tct_agree_name(matrix->world, "the file of points", path));
     if (!path && !matrix->elastic) return TACIT_OK;
     tacit_status status =
         path ? read_any(&r, path)

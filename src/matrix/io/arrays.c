@@ -10,13 +10,43 @@ enum { LINES = 1 << 13 };
 typedef struct {
     const char *path;
     tct_stream *stream;
+    int64_t offset, count; /* bytes before, elements */
+    int width;             /* bytes of one */
+    const tct_array_end *end;
 } stream_array;
 
 static tacit_status stream_read(void *ctx, const char *what, void *out,
                                 size_t bytes)
 {
     stream_array *s = ctx;
-    return tct_read_exactly(s->path, s->stream, out, bytes, what);
+    size_t got;
+    TRY(tct_stream_read(s->stream, out, bytes, &got));
+    if (got == bytes) return TACIT_OK;
+    if (s->end && s->end->refuse_kind)
+        TRY(s->end->refuse_kind(s->path, s->offset, s->count));
+    FAIL(TACIT_INPUT, "%s: ends within %s: it is cut short", s->path, what);
+}
+
+enum { AHEAD = 16 }; /* bytes that tell what follows */
+
+static tacit_status may_end(tct_stream *s, const tct_array_end *end, bool *out)
+{
+    char head[AHEAD];
+    size_t got;
+    TRY(tct_stream_read(s, head, sizeof head, &got));
+    *out = got == 0 || end->follows(head, got);
+    return TACIT_OK;
+}
+
+static tacit_status stream_finish(void *ctx)
+{
+    const stream_array *s = ctx;
+    bool ends;
+    TRY(may_end(s->stream, s->end, &ends));
+    if (ends) return TACIT_OK;
+    if (s->end->refuse_kind)
+        TRY(s->end->refuse_kind(s->path, s->offset, s->count));
+    return tct_array_goes_on(s->path, s->offset + s->count * s->width);
 }
 
 static void stream_close(void *ctx)
@@ -44,6 +74,35 @@ tacit_status tct_array_open(const char *path, const char *what, int64_t offset,
     out->read = stream_read;
     out->close = stream_close;
     return TACIT_OK;
+}
+
+void tct_array_ends(tct_array *a, int64_t offset, const tct_array_end *end)
+{
+    stream_array *s = a->ctx;
+    s->offset = offset;
+    s->count = a->count;
+    s->width = a->width;
+    s->end = end;
+    a->finish = stream_finish;
+}
+
+bool tct_array_ends_at(const char *path, int64_t at, const tct_array_end *end)
+{
+    tct_stream *s = NULL;
+    bool ends = false;
+    tacit_status status = tct_stream_open(path, &s);
+    if (status == TACIT_OK) status = tct_stream_skip(s, at);
+    if (status == TACIT_OK) status = may_end(s, end, &ends);
+    tct_stream_close(&s);
+    return status == TACIT_OK && ends;
+}
+
+tacit_status tct_array_goes_on(const char *path, int64_t at)
+{
+    FAIL(TACIT_INPUT,
+         "%s: its values end at byte %lld, and what follows belongs to nothing "
+         "known: the file is damaged; write it again",
+         path, (long long)at);
 }
 
 void tct_array_close(tct_array *a)

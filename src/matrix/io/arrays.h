@@ -6,6 +6,17 @@
 #define TCT_IO_ARRAYS_H
 #include "matrix/io/format.h"
 
+/* What an array of a file asks of what stands behind it. */
+typedef struct tct_array_end {
+    /* May these bytes [count] follow? */
+    bool (*follows)(const char *head, size_t count);
+    /* Fail if the `count` values from byte `offset` are of another kind than
+     * they were taken for; NULL if that cannot be. Asked where they do not end
+     * as they should. */
+    tacit_status (*refuse_kind)(const char *path, int64_t offset,
+                                int64_t count);
+} tct_array_end;
+
 typedef struct tct_array {
     const char *path, *what; /* for messages */
     int64_t count;           /* elements */
@@ -25,6 +36,18 @@ typedef struct tct_array {
 tacit_status tct_array_open(const char *path, const char *what, int64_t offset,
                             tct_array *out);
 void tct_array_close(tct_array *a);
+
+/* Check, when all is read, that the content ends behind the array, which begins
+ * at byte `offset` of it, or goes on as `end` permits, which is borrowed.
+ * Errors of reading then know `end`, too. */
+void tct_array_ends(tct_array *a, int64_t offset, const tct_array_end *end);
+
+/* Does the content of `path` end at byte `at`, or go on as `end` permits? A
+ * file that ends before does neither. */
+bool tct_array_ends_at(const char *path, int64_t at, const tct_array_end *end);
+
+/* Fail: what stands at byte `at` does not follow on an array. */
+tacit_status tct_array_goes_on(const char *path, int64_t at);
 
 /* The next `count` elements. */
 tacit_status tct_array_ints(tct_array *a, int64_t *out, int64_t count);

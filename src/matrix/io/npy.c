@@ -135,6 +135,9 @@ static tacit_status check(const tct_input *in, const tct_npy *h,
                            limit == INT64_MAX ? limit : limit / a->width);
 }
 
+/* numpy.save may be told to put further arrays behind; the first is read. */
+static const tct_array_end end = {.follows = npy_probe};
+
 static tacit_status npy_open(const tct_input *in, tct_source **out)
 {
     tct_npy h = {0};
@@ -143,6 +146,7 @@ static tacit_status npy_open(const tct_input *in, tct_source **out)
     tacit_status status =
         tct_npy_header(in->path, "its header", a.read, a.ctx, &h, &a);
     if (status == TACIT_OK) status = check(in, &h, &a);
+    if (status == TACIT_OK) tct_array_ends(&a, h.bytes, &end);
     if (status == TACIT_OK)
         return tct_dense_source(in, h.shape[0], h.dims == 2 ? h.shape[1] : 1,
                                 h.fortran, &a, out);

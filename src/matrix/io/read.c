@@ -266,6 +266,7 @@ static tacit_status open_all(tacit_world *w, const char *path,
                     .guess = guess,
                     .machines = w->size / w->local_size,
                     .crew = crew};
+    TRY(tct_agree_name(w, "the file to read", path));
     if (w->rank == 0) status = look(&in, w->size, o);
     if (w->rank == 0 && status >= 0) tell(&in, o);
     TRY(tct_agree(w, status));

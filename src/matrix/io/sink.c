@@ -190,9 +190,15 @@ static tacit_status build(tct_sink *s, const char *path, bool pack)
     FAIL(TACIT_NO_MEMORY, "%s: no memory to pack it", path);
 }
 
+tacit_status tct_sink_agree(tacit_world *w, const char *path)
+{
+    return tct_agree_name(w, "the file to write", path);
+}
+
 tacit_status tct_sink_open(tacit_world *w, const char *path, bool pack,
                            tct_sink **out)
 {
+    TRY(tct_sink_agree(w, path));
     tct_sink *s = tct_calloc(sizeof *s);
     tacit_status status = TACIT_OK;
     if (s) {
@@ -372,6 +378,7 @@ void tct_sink_close(tct_sink **out)
 tacit_status tct_sink_check(tacit_world *w, const char *path)
 {
     struct stat st;
+    TRY(tct_sink_agree(w, path));
     const bool flows = w->rank == 0 && tct_sink_descriptor(path) < 0 &&
                        stat(path, &st) == 0 && S_ISFIFO(st.st_mode);
     int64_t any = flows; /* whoever reads it would take this for its end */

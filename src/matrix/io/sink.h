@@ -56,6 +56,10 @@ void tct_sink_close(tct_sink **s);
  * size of files is EFBIG, and no signal. */
 ssize_t tct_write(int fd, const void *data, size_t bytes, int64_t offset);
 
+/* All ranks must give the same `path`; so each function here that takes one
+ * asks first. Errors INVALID. */
+tacit_status tct_sink_agree(tacit_world *w, const char *path);
+
 /* Could rank 0 write `path`? */
 tacit_status tct_sink_check(tacit_world *w, const char *path);
 

@@ -95,9 +95,11 @@ tacit_status tct_count_before(tacit_world *w, int64_t mine, int64_t *before,
 static const tct_write_options none = {0};
 
 /* For a matrix where `vectors` is 0. */
-static tacit_status choose(const char *path, const tct_write_options *options,
-                           int vectors, const tct_file_format **out)
+static tacit_status choose(tacit_world *w, const char *path,
+                           const tct_write_options *options, int vectors,
+                           const tct_file_format **out)
 {
+    TRY(tct_sink_agree(w, path)); /* a name can be wrong for its ending */
     TRY(options->format ? by_name(options->format, vectors > 0, out)
                         : by_suffix(path, vectors > 0, out));
     if (vectors > 1 && !(*out)->about.writes_vectors)
@@ -116,7 +118,7 @@ tacit_status tct_write_matrix(tacit_world *w, const char *path,
     const tct_write_options *o = options ? options : &none;
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
-    TRY(choose(path, o, 0, &f));
+    TRY(choose(w, path, o, 0, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
     tacit_status status = f->write_matrix(s, A, o);
     if (status == TACIT_OK) status = tct_sink_commit(s);
@@ -140,7 +142,7 @@ tacit_status tct_write_vectors(tacit_world *w, const char *path,
     REQUIRE(columns >= 1 && stride >= count && (count == 0 || x != NULL));
     const tct_file_format *f = NULL;
     tct_sink *s = NULL;
-    TRY(choose(path, options ? options : &none, columns, &f));
+    TRY(choose(w, path, options ? options : &none, columns, &f));
     TRY(tct_sink_open(w, path, f->about.may_pack && packed(path), &s));
     tacit_status status = f->write_vectors(s, rows, count, columns, x, stride);
     if (status == TACIT_OK) status = tct_sink_commit(s);
@@ -153,6 +155,6 @@ tacit_status tct_check_writable(tacit_world *w, const char *path,
 {
     REQUIRE(w != NULL && path != NULL && vectors >= 0);
     const tct_file_format *f = NULL;
-    TRY(choose(path, options ? options : &none, vectors, &f));
+    TRY(choose(w, path, options ? options : &none, vectors, &f));
     return tct_sink_check(w, path);
 }

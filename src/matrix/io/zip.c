@@ -63,6 +63,34 @@ static tacit_status failed(const member *m, zip_error_t *error)
     }
 }
 
+enum { RECORD = 22 }; /* bytes that end an archive, but for its comment */
+
+static bool record_at(const member *m, int64_t at)
+{
+    char sign[4];
+    return pread(fileno(m->file), sign, sizeof sign, (off_t)at) == 4 &&
+           memcmp(sign, "PK\5\6", sizeof sign) == 0;
+}
+
+/* libzip takes the last record for the end of the archive: it and its comment
+ * must end the file, too. */
+static tacit_status check_end(const member *m)
+{
+    struct stat file;
+    int comment = 0;
+    zip_get_archive_comment(m->archive, &comment, ZIP_FL_ENC_RAW);
+    if (fstat(fileno(m->file), &file) != 0)
+        FAIL(TACIT_IO, "%s: cannot be read: %s", m->path, strerror(errno));
+    const int64_t last = (int64_t)file.st_size - comment - RECORD;
+    int64_t at = last;
+    while (at > 0 && !record_at(m, at)) at--;
+    if (at == last) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s: its archive ends at byte %lld, and something else follows: copy "
+         "or write the file again",
+         m->path, (long long)(at + RECORD + comment));
+}
+
 static tacit_status open_archive(member *m)
 {
     const int fd = tct_input_open(m->path);
@@ -98,6 +126,7 @@ static bool fits(const member *m)
 static tacit_status open_member(member *m)
 {
     TRY(open_archive(m));
+    TRY(check_end(m));
     if (zip_stat(m->archive, m->name, 0, &m->about) != 0)
         FAIL(TACIT_INPUT,
              "%s: has no member %s: save it with "

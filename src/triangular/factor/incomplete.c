@@ -90,6 +90,43 @@ static void load(tacit_factor *L, const tct_entries *A)
 
 /* --- what it has there ------------------------------------------------------------- */
 
+/* The first of entries [at, end), sorted by row, that is not before `row`: by steps
+ * that double, and then by halves. */
+static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
+                        int32_t row)
+{
+    int64_t step = 1;
+    for (; step <= end - at && L->row[at + step - 1] < row; step *= 2)
+        at += step;
+    int64_t high = step <= end - at ? at + step - 1 : end;
+    while (at < high) {
+        const int64_t mid = at + (high - at) / 2;
+        if (L->row[mid] < row) at = mid + 1;
+        else high = mid;
+    }
+    return at;
+}
+
+/* As take_off, where column k is much longer than column j, such as that of a row
+ * which most others have entries in: the rows of column j are looked for in it, in
+ * their turn. */
+static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
+{
+    const double *u = L->upper ? L->upper : L->value;
+    const double l_jk = L->value[at], u_kj = u[at];
+    const int64_t last = L->row_start[k + 1];
+    int64_t count = 0;
+    for (int64_t to = L->row_start[j]; to < L->row_start[j + 1]; to++) {
+        at = find_row(L, at, last, L->row[to]);
+        if (at == last) break;
+        if (L->row[at] != L->row[to]) continue;
+        L->value[to] -= L->value[at] * u_kj;
+        if (L->upper) L->upper[to] -= L->upper[at] * l_jk;
+        count++;
+    }
+    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
+}
+
 /* What column k, which has row j at `at`, does to column j where that has entries,
  * each at `place` [rows] from its first, others at -1. */
 static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
@@ -145,7 +182,9 @@ static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
     return at < end && L->row[at] == j ? at : -1;
 }
 
-/* Column j; can its pivot be? */
+/* Column j; can its pivot be? A longer column is walked through, a much longer one
+ * searched: each entry of column j is met once, either way. */
+enum { MUCH = 16 };
 static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
                         const progress *p, double *weight)
 {
@@ -162,7 +201,9 @@ static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
         const int64_t at = next_of(L, p, k, j);
         if (at < 0) continue;
         *weight += fabs(L->value[at] * u[at]);
-        take_off(L, j, k, at, p->place);
+        if (L->row_start[k + 1] - at > MUCH * (to - from))
+            take_by_search(L, j, k, at);
+        else take_off(L, j, k, at, p->place);
     }
     for (int64_t e = from; e < to; e++) p->place[L->row[e]] = -1;
     return divide(L, j, diagonal, *weight);
