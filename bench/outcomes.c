@@ -112,7 +112,8 @@ static const char *verdict(const problem *p, const reference *cg,
                            tacit_status status, const tacit_result *r,
                            double rtol, double honest)
 {
-    const bool told = cg->status == TACIT_OK || cg->status == TACIT_NOT_CONVERGED;
+    const bool told =
+        cg->status == TACIT_OK || cg->status == TACIT_NOT_CONVERGED;
     const bool within = cg->status == TACIT_OK &&
                         cg->iterations <= p->w->most / 2 &&
                         rtol > 4.0 * cg->allowed;

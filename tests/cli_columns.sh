@@ -152,7 +152,7 @@ run 1 solve a.mtx b.mtx --max-iterations 2 --json r.json -o y.mtx
 [ $status = 3 ] || complain "two iterations: status $status"
 [ "$(complaints | wc -l)" = 1 ] || complain 'two iterations: not one line'
 has err 'column 1: not converged after 2 iterations'
-has err '2 of 4 columns are not solved; y.mtx holds the last iterate'
+has err '2 of 4 columns are not solved; y.mtx holds the best iterate'
 has out '4 right-hand sides: 2 converged, 2 not converged; 0 to 2 iterations'
 [ "$(values r.json stop)" = '"max_iterations" "rtol" "max_iterations" "rtol" ' ] ||
     complain "two iterations: $(values r.json stop)"

@@ -144,7 +144,7 @@ for nth in 1 3; do
     gone "rank $((nth - 1)) killed"
 done
 
-# an interrupt: report and outputs are of the last iterate
+# an interrupt: report and outputs are of the best iterate
 for signal in INT TERM; do
     rm -f err
     # shellcheck disable=SC2086 # words

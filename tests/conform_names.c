@@ -243,8 +243,10 @@ static void settings_take_what_is_listed(void **state)
                 else assert_int_equal(status, TACIT_UNSUPPORTED);
                 if (k == 0) assert_int_equal(status, TACIT_OK);
             }
-        const bool basis = strcmp(name, "basis") == 0;
-        if (taken == 0) OK(tacit_solver_set(a.s, name, basis ? "newton" : "7"));
+        const char *const value = strcmp(name, "basis") == 0  ? "newton"
+                                  : strcmp(name, "pure") == 0 ? "off"
+                                                              : "7";
+        if (taken == 0) OK(tacit_solver_set(a.s, name, value));
     }
     close_asked(&a);
 }

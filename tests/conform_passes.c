@@ -239,7 +239,7 @@ static void any_block(uint64_t seed, double *c)
         c[k] = any_scalar(seed * 64 + (uint64_t)k);
     c[C_TARGET2] = fabs(c[C_TARGET2]) <= 1e300 ? fabs(c[C_TARGET2]) : 0.0;
     if (seed % 3) c[C_TARGET2] = 0.0;
-    c[C_BAD] = seed % 4 ? BAD_NONE : (double)(1 + seed / 4 % BAD_DRIFT);
+    c[C_BAD] = seed % 4 ? BAD_NONE : (double)(1 + seed / 4 % BAD_GROWTH);
     c[C_HELD] = seed % 8 == 0;
 }
 
@@ -281,7 +281,7 @@ static void check_words(const struct step_row *r, const double *c,
         (c[C_BAD] != was[C_BAD] ||
          !same_bits(&c[C_BAD_VALUE], &was[C_BAD_VALUE], 1)))
         fail_msg("step %s forgets what went wrong", r->name);
-    if (!(c[C_BAD] >= BAD_NONE && c[C_BAD] <= BAD_DRIFT))
+    if (!(c[C_BAD] >= BAD_NONE && c[C_BAD] <= BAD_GROWTH))
         fail_msg("step %s: %g is no word", r->name, c[C_BAD]);
     if (c[C_HELD] < was[C_HELD]) fail_msg("step %s lets go", r->name);
     if (c[C_UPDATES] != was[C_UPDATES] + more && !isnan(was[C_UPDATES]))

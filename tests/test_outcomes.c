@@ -115,8 +115,7 @@ static void check_all(problem *p, const char *name, const char *precond,
     const tacit_status cg = solve(p, M, "cg", rtol, "off");
     const int64_t iterations = p->result.iterations;
     residual(p, &norm_x);
-    const double allowed =
-        0x1p-52 * (p->A->norm * norm_x / norm_b(p) + 1.0);
+    const double allowed = 0x1p-52 * (p->A->norm * norm_x / norm_b(p) + 1.0);
     assert_true(cg == TACIT_OK || cg == TACIT_NOT_CONVERGED);
     for (int i = 0; i < METHODS; i++)
         check(p, M, name, methods[i], rtol, cg, iterations, allowed);
@@ -208,10 +207,10 @@ static void singular_matrices_are_told(void **state)
 
 static double penalty(int64_t row)
 {
-    return row % 5 == 0 ? 1e25 : 1.0 + (double)(row % 7);
+    return row % 5 == 0 ? 1e12 : 1.0 + (double)(row % 7);
 }
 
-/* Steps along what is a null vector beside the largest entries, and no harm. */
+/* Entries as large as penalties for boundary values. */
 static void penalties_are_solved(void **state)
 {
     (void)state;

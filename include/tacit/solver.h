@@ -86,7 +86,7 @@ typedef struct tacit_result {
     int64_t restarts;         /* times the recurrence said converged, or could
                          get no smaller, and b - A x said no; the solve then
                          went on from the true residual                     */
-    int64_t replacements;     /* times a method formed its vectors anew       */
+    int64_t replacements;     /* times a method formed vectors anew           */
     int64_t extra_products;   /* with A, besides those of the iterations: for
                          true residuals and replacements                    */
     const char *rescued_by;   /* the method that went on when the recurrences
@@ -108,7 +108,7 @@ typedef struct tacit_result {
     char loop_detail[96]; /* "while node, 10 iterations"; may be empty    */
     tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
                                          in the order in which they began   */
-    double attainable;    /* what rounding allows of the true relative residual
+    double attainable; /* what rounding allows of the true relative residual
                              at x, eps (|A| |x| + |b|) / |b|; |A| is the largest
                              row sum. Where the solve has not converged; 0: not
                              known                                          */
@@ -141,6 +141,9 @@ typedef struct tacit_setting {
  *   basis            of method sstep: chebyshev (its first value), newton, or
  *                    monomial: the powers of A, in which blocks of more than 4
  *                    break down, and single goes on
+ *   pure             off (its first value), or on: the method's published
+ *                    recurrence alone, without another method's start or rescue,
+ *                    replacements and restarts; sstep then has basis monomial
  *   precond          none (its first value) or jacobi; amg needs the matrix, too:
  *                    tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
@@ -204,6 +207,8 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
  *              behind two products; single where it is too inaccurate
+ * What breaks down in another method, or stagnates above what rounding allows, cg
+ * goes on with. Links of GPUs hide reductions in loop resident alone.
  *   sstep      after Chronopoulos and Gear 1989: 1 reduction for s iterations,
  *              in blocks in a Chebyshev basis, loop host alone; cg before them,
  *              single where it is too inaccurate
@@ -220,8 +225,10 @@ TACIT_API tacit_status tacit_solver_create(tacit_queue *queue,
  * The recurrence decides when to look; b - A x, recomputed, decides when to
  * stop, and the solve goes on if the recurrence was wrong.
  * Collective.  Blocking.
- * Returns     OK; NOT_CONVERGED or INTERRUPTED (x is the last iterate);
- *             BREAKDOWN (x is the last finite iterate, `result` says where).
+ * Returns     OK; NOT_CONVERGED, INTERRUPTED or BREAKDOWN, of which `result`
+ *             says where: x is the best of those whose residual was recomputed.
+ *             The first guess is one of them, except after an interrupt and at
+ *             the limit of iterations.
  * Errors      INVALID (sizes not set, vectors that overlap, a solver whose
  *             monitor this is called from), INPUT (b is not finite), DEVICE,
  *             COMM. `result` is filled in whenever the queue still works. */

@@ -388,8 +388,8 @@ enum {
     TCT_BLOCKS_AGAIN = 2, /* blocks that are conjugate to nothing, ...  */
     TCT_BLOCKS_ALONE = 4, /* ... or have come down to one, all the same, */
     TCT_BLOCKS_ALONE_LATE = 24, /* ... where starting over costs more    */
-    TCT_BLOCKS_GROWN = 2, /* ... that could have been longer, ...       */
-    TCT_BLOCKS_SHRUNK = 2 /* ... or half as long                        */
+    TCT_BLOCKS_GROWN = 2,       /* ... that could have been longer, ...       */
+    TCT_BLOCKS_SHRUNK = 2       /* ... or half as long                        */
 };
 
 TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
@@ -449,8 +449,8 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
  * costs what has been gained. */
 TCT_BOTH int blocks_alone_most(const tct_blocks *B, const double *c)
 {
-    const int late = c[C_UPDATES] > B->early ||
-                     c[C_RR] < TCT_BLOCKS_GAINED * c[C_REF_RR];
+    const int late =
+        c[C_UPDATES] > B->early || c[C_RR] < TCT_BLOCKS_GAINED * c[C_REF_RR];
     return late ? TCT_BLOCKS_ALONE_LATE : TCT_BLOCKS_ALONE;
 }
 

@@ -221,7 +221,7 @@ TCT_BOTH void step_pr(double *c, int m)
  * beta. Where their bound comes to C_DRIFT_MOST of s, this step is the last.
  * With M all of this is of the preconditioned system: norms are those of M, and
  * that of the matrix is learnt on the way, 1 / alpha being below it. */
-#define TCT_ROUNDING   1.11e-16
+#define TCT_ROUNDING 1.11e-16
 TCT_BOTH void step_pipe_pr(double *c, int m)
 {
     step_pr(c, m);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/run.c - how a run begins and ends: from b and x to a first residual, and
  * from the last one to the result. */
-#include "solver/run.h"
+#include "solver/after_turn.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -54,7 +54,7 @@ bool tct_run_starts(tct_run *R)
     tct_tell_monitor(R);
     if (tct_decided(R, R->best)) return false;
     if (isfinite(R->best)) {
-        tct_keep(R, R->best);
+        tct_keep_best(R, R->best);
         tct_first_turn(R);
         return true;
     }

@@ -135,23 +135,6 @@ void tct_tell_monitor(tct_run *R);
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
 
-/* --- keep.c -------------------------------------------------------------------- */
-
-/* x has the true residual `norm_r`: keep it, if it is the best so far. */
-void tct_keep(tct_run *R, double norm_r);
-/* Go on from the best x: b - A x in v[V_R], its norm is returned. */
-double tct_go_back(tct_run *R);
-/* The solve ends without a solution: hand out the best x. */
-void tct_hand_out_best(tct_run *R);
-/* The norm of b - A x that rounding allows at x: eps (|A| |x| + |b|); 0 where |A|
- * is not known. */
-double tct_allowed(tct_run *R);
-/* May rounding have made the sign of the quantity that broke down? */
-bool tct_is_rounding(tct_run *R, double norm_r);
-/* Iterations since the last call were made by `method`; one that broke down was
- * not made. */
-void tct_made(tct_run *R, const tct_method *method);
-
 /* --- along.c ------------------------------------------------------------------- */
 
 /* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one

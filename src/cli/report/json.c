@@ -68,13 +68,9 @@ cJSON *cli_json_path(const cli_path *p)
 static cJSON *made_by(const tacit_result *r)
 {
     if (!r->made[0].method) return cJSON_CreateNull();
-    cJSON *all = cJSON_CreateArray();
-    for (int i = 0; i < TACIT_MADE_MOST && r->made[i].method; i++) {
-        cJSON *one = cJSON_CreateObject();
-        text(one, "method", r->made[i].method);
-        number(one, "iterations", (double)r->made[i].iterations);
-        cJSON_AddItemToArray(all, one);
-    }
+    cJSON *all = cJSON_CreateObject();
+    for (int i = 0; i < TACIT_MADE_MOST && r->made[i].method; i++)
+        number(all, r->made[i].method, (double)r->made[i].iterations);
     return all;
 }
 
@@ -105,8 +101,7 @@ static cJSON *one_result(const cli_run *run, const tacit_result *r)
     number(o, "rescued_at",
            r->rescued_by ? (double)r->rescued_at : (double)NAN);
     cJSON_AddItemToObject(o, "made", made_by(r));
-    number(o, "attainable",
-           r->attainable > 0.0 ? r->attainable : (double)NAN);
+    number(o, "attainable", r->attainable > 0.0 ? r->attainable : (double)NAN);
     if (!r->breakdown_quantity) {
         cJSON_AddNullToObject(o, "breakdown");
         return o;

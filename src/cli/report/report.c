@@ -77,9 +77,8 @@ void cli_explain(const cli_run *run, char *text, size_t size)
     for (int j = 0; run->results && j < run->columns; j++)
         unsolved += !run->results[j].converged;
     if (run->results)
-        snprintf(text, size, "%s; %d of %d columns %s not solved",
-                 run->message, unsolved, run->columns,
-                 unsolved == 1 ? "is" : "are");
+        snprintf(text, size, "%s; %d of %d columns %s not solved", run->message,
+                 unsolved, run->columns, unsolved == 1 ? "is" : "are");
     else snprintf(text, size, "%s", run->message);
 }
 

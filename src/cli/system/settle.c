@@ -176,7 +176,8 @@ tacit_status cli_check_direct(const cli *c)
              "solve with one, or with --device host, or take --precond amg",
              c->ranks);
     if (c->set.pure)
-        FAIL(TACIT_INVALID, "method direct has no recurrence: leave out --pure");
+        FAIL(TACIT_INVALID,
+             "method direct has no recurrence: leave out --pure");
     for (size_t i = 0; i < sizeof none / sizeof *none; i++)
         if (none[i].value)
             FAIL(TACIT_INVALID,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/keep.c - the best x so far, what rounding allows of a residual, and
+ * solver/best.c - the best x so far, what rounding allows of a residual, and
  * which method made how many iterations. */
-#include "solver/run.h"
+#include "solver/after_turn.h"
 #include <math.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ static const double ROUNDING = 16.0, ROUNDING_PRECOND = 0x1p-40;
 /* Of what rounding allows: a residual as small as this may have broken down. */
 static const double NEAR = 1e3;
 
-void tct_keep(tct_run *R, double norm_r)
+void tct_keep_best(tct_run *R, double norm_r)
 {
     if (!(norm_r < R->kept)) return;
     q_copy(R->q, R->n, R->x, R->v[V_BEST]);
@@ -18,7 +18,7 @@ void tct_keep(tct_run *R, double norm_r)
     R->kept_at = R->k;
 }
 
-double tct_go_back(tct_run *R)
+double tct_go_back_to_best(tct_run *R)
 {
     q_copy(R->q, R->n, R->v[V_BEST], R->x);
     tct_residual(R, R->v[V_R]);
@@ -30,8 +30,8 @@ double tct_go_back(tct_run *R)
 void tct_hand_out_best(tct_run *R)
 {
     const double norm_r = R->result->true_relative_residual * R->norm_b;
-    const bool asked = R->why == TACIT_STOP_MAX_ITERATIONS ||
-                       R->why == TACIT_STOP_INTERRUPTED;
+    const bool asked =
+        R->why == TACIT_STOP_MAX_ITERATIONS || R->why == TACIT_STOP_INTERRUPTED;
     if (R->pure || norm_r <= R->kept || !isfinite(R->kept)) return;
     if (asked && R->kept_at == 0 && isfinite(norm_r)) return;
     q_copy(R->q, R->n, R->v[V_BEST], R->x);
@@ -46,7 +46,7 @@ double tct_allowed(tct_run *R)
     return 0x1p-52 * (R->exact->norm * norm_x + R->norm_b);
 }
 
-bool tct_is_rounding(tct_run *R, double norm_r)
+bool tct_is_by_rounding(tct_run *R, double norm_r)
 {
     const tacit_result *result = R->result;
     const double value = fabs(result->breakdown_value);
@@ -54,10 +54,9 @@ bool tct_is_rounding(tct_run *R, double norm_r)
     if (norm_r <= NEAR * tct_allowed(R)) return true;
     if (value == 0.0) return false;
     if (strcmp(result->breakdown_quantity, "r'Mr") == 0)
-        return value <= ROUNDING_PRECOND * norm_r *
-                            sqrt(tct_norm2(R, R->z));
-    return value <= ROUNDING * 0x1p-52 * R->exact->norm *
-                        tct_norm2(R, R->v[V_P]);
+        return value <= ROUNDING_PRECOND * norm_r * sqrt(tct_norm2(R, R->z));
+    return value <=
+           ROUNDING * 0x1p-52 * R->exact->norm * tct_norm2(R, R->v[V_P]);
 }
 
 void tct_made(tct_run *R, const tct_method *method)

@@ -1,0 +1,148 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/after_turn.c - a turn has ended and b - A x does not meet the target: does
+ * the method go on, does its rescue, or is that the end? */
+#include "solver/after_turn.h"
+#include <math.h>
+#include <string.h>
+
+enum { FUTILE_MOST = 3 };
+/* Iterations that vectors formed anew should last, and must. */
+enum { RENEWAL_LEAST = 200, RENEWAL_WORTH = 8 };
+
+static const double
+    WORSE = 10.0, /* of the best residual: better to go on from there */
+    LIMIT = 4.0,  /* of what rounding allows: nobody gets much further */
+    WIDER =
+        10.0, /* of the bound of the drift, until what r drifts from b - A x ... */
+    DRIFT_OF_GOAL = 0.01, /* ... is so much of the target                   */
+    RENEWAL_ABOVE = 1e2;  /* times what rounding allows                     */
+
+bool tct_can_be_rescued(const tct_run *R)
+{
+    const tct_method *to = R->now->rescue;
+    return to && !R->pure &&
+           (!R->M || !R->M->varies || to->about.varying_precond);
+}
+
+/* Hand over to the method's rescue, if it has one that bears the preconditioner. */
+static bool rescue(tct_run *R, const char *why)
+{
+    if (!tct_can_be_rescued(R)) return false;
+    const tct_method *to = R->now->rescue;
+    tct_log(TCT_NOTE, "iteration %lld: %s in %s, so %s goes on",
+            (long long)R->k, why, R->now->about.name, to->about.name);
+    R->now = to;
+    R->result->rescued_by = to->about.name;
+    R->result->rescued_at = R->k;
+    R->futile = 0;
+    tct_forget_breakdown(R);
+    return true;
+}
+
+/* From the true residual, which `norm_r` is the norm of: has the turn gained? */
+static bool has_gained(tct_run *R, double norm_r)
+{
+    const bool gained = norm_r <= 0.5 * R->best;
+    R->result->restarts++;
+    R->futile = gained ? 0 : R->futile + 1;
+    if (norm_r < R->best) R->best = norm_r;
+    return gained;
+}
+
+/* The method itself goes on, unless turns in a row have gained nothing; then
+ * its rescue does, where rounding allows more. */
+static bool go_on_by_itself(tct_run *R, double norm_r)
+{
+    R->why = TACIT_STOP_STAGNATION;
+    if (R->futile < FUTILE_MOST) return true;
+    return norm_r > LIMIT * tct_allowed(R) &&
+           rescue(R, "the residual gets no smaller");
+}
+
+/* The recurrence met its goal and b - A x does not meet the target. */
+static bool go_on(tct_run *R, double norm_r)
+{
+    tct_log(TCT_NOTE,
+            "iteration %lld: the recurrence has ||r||/||b|| = %.3e, but "
+            "||b - A x||/||b|| = %.3e: going on with that",
+            (long long)R->k, sqrt(R->rr) / R->norm_b, norm_r / R->norm_b);
+    const bool gained = has_gained(R, norm_r);
+    if (R->now->distrusted || (!gained && !R->now->persists))
+        rescue(R, "the residual is wrong");
+    return go_on_by_itself(R, norm_r);
+}
+
+/* Is the quantity that broke down one that the method infers, or not finite? */
+static bool is_inferred(const tct_run *R)
+{
+    const tacit_result *r = R->result;
+    if (!isfinite(r->breakdown_value)) return tct_can_be_rescued(R);
+    return strcmp(r->breakdown_quantity, "r'Mr") == 0 ? R->now->inferred_precond
+                                                      : R->now->inferred;
+}
+
+/* A breakdown is the matrix's, or the preconditioner's, where the quantity was
+ * formed and is more than rounding. */
+static bool after_breakdown(tct_run *R, double norm_r)
+{
+    const bool of_M = strcmp(R->result->breakdown_quantity, "r'Mr") == 0;
+    if (!is_inferred(R) && !tct_is_by_rounding(R, norm_r)) return false;
+    if (rescue(R, "a quantity is not positive")) {
+        while (of_M && R->now->inferred_precond && tct_can_be_rescued(R))
+            rescue(R, "M r is inferred");
+        return true;
+    }
+    tct_forget_breakdown(R);
+    has_gained(R, norm_r);
+    return go_on_by_itself(R, norm_r);
+}
+
+/* Nobody else can go on: A is singular, b outside its range, or worse. */
+static bool after_growth(tct_run *R)
+{
+    if (rescue(R, "the residual has grown without end")) return true;
+    tct_broke_down(R, "||r||", sqrt(R->rr));
+    return false;
+}
+
+/* What the true residual, of norm `norm_r`, does not settle. */
+bool tct_unsettled(tct_run *R, double norm_r)
+{
+    if (R->why == TACIT_STOP_INTERRUPTED) return false;
+    switch ((int)R->end) {
+    case TURN_DRIFTED: return rescue(R, "rounding errors have grown too large");
+    case TURN_GREW: return after_growth(R);
+    case TURN_BROKEN: return after_breakdown(R, norm_r);
+    case TURN_MET: return go_on(R, norm_r);
+    default: return false;
+    }
+}
+
+/* Is x so much worse than the best one that going on from there is better? */
+bool tct_has_lost(const tct_run *R, double norm_r)
+{
+    const double most = R->result->restarts > 0 ? WORSE : TCT_GREW;
+    return isfinite(R->kept) && !(norm_r <= most * R->kept);
+}
+
+/* What has drifted is formed anew, where r is far from what rounding allows: there
+ * another method gets further. The bound of the drift is a pessimist's: where it
+ * lets a renewal last for a few iterations only it is made wider. */
+bool tct_renew(tct_run *R)
+{
+    const double norm_r = sqrt(R->rr);
+    if (R->end != TURN_DRIFTED || !R->now->renews) return false;
+    if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
+        return false;
+    R->rr = norm_r * norm_r;
+    const double last =
+        fmax(TCT_DRIFT_MOST, DRIFT_OF_GOAL * R->target / norm_r);
+    const int64_t lasted = R->k - R->renewed;
+    if (lasted < RENEWAL_LEAST) R->drift_most *= WIDER;
+    if (R->drift_most > last) R->drift_most = last;
+    if (lasted < RENEWAL_WORTH && R->drift_most == last) return false;
+    R->renewed = R->k;
+    R->resumed = true;
+    R->result->replacements++;
+    return R->k < R->limit;
+}
