@@ -53,6 +53,7 @@ enum {
     C_UPDATES,   /* of x, where steps count them; see tct_seen      */
     C_RR_MOST,   /* (r, r) beyond it has diverged; 0: no bound      */
     C_DRIFT_MOST, /* pipe-pr: of ||s||, what the drift may come to; 0: no watch */
+    C_APART_MOST, /* pipe-pr: of (p, s), its difference to (r, s)   */
     TCT_SCALARS
 };
 
@@ -65,6 +66,7 @@ typedef enum tct_bad {
     BAD_DRIFT,   /* the recurrences have become too inaccurate to be
                  worth going on with: another method does          */
     BAD_PAUSE,   /* nothing is bad: the CPU is to say what comes next */
+    BAD_STALE,   /* vectors are to be formed anew, and the method goes on */
     BAD_GROWTH   /* (r, r) is beyond C_RR_MOST: the recurrences diverge */
 } tct_bad;
 
@@ -218,21 +220,30 @@ TCT_BOTH void step_pr(double *c, int m)
 
 /* The same with s = w + beta s: what rounding adds to s is at most about
  * eps ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times
- * beta. Where their bound comes to C_DRIFT_MOST of s, this step is the last.
- * With M all of this is of the preconditioned system: norms are those of M, and
- * that of the matrix is learnt on the way, 1 / alpha being below it. */
+ * beta. Where their bound comes to C_DRIFT_MOST of s, this step is the last: s is
+ * to be formed anew. With M all of this is of the preconditioned system: norms are
+ * those of M, and that of the matrix is learnt on the way, 1 / alpha being below it.
+ *
+ * Directions are conjugate, so that (p, s) = (r, s). Where the two come apart by
+ * C_APART_MOST of them, iterations are lost. */
 #define TCT_ROUNDING 1.11e-16
 TCT_BOTH void step_pipe_pr(double *c, int m)
 {
     step_pr(c, m);
     if (c[C_ALPHA] == 0.0) return;
     const double s = sqrt(c[C_SS + m]), drift = c[C_DRIFT];
+    const double mu = c[C_MU + m], apart = fabs(mu - c[C_RS + m]);
     if (m && c[C_NORM] * c[C_ALPHA] < 2.0) c[C_NORM] = 2.0 / c[C_ALPHA];
     c[C_DRIFT] = c[C_BETA] * drift + TCT_ROUNDING * c[C_NORM] *
                                          (sqrt(c[C_RR + m]) + c[C_ALPHA] * s);
-    if (!(c[C_DRIFT_MOST] > 0.0) || drift <= c[C_DRIFT_MOST] * s) return;
-    c[C_BAD] = BAD_DRIFT;
-    c[C_BAD_VALUE] = drift / s;
+    if (!(c[C_DRIFT_MOST] > 0.0)) return;
+    if (apart > c[C_APART_MOST] * mu) {
+        c[C_BAD] = BAD_DRIFT;
+        c[C_BAD_VALUE] = apart / mu;
+    } else if (drift > c[C_DRIFT_MOST] * s) {
+        c[C_BAD] = BAD_STALE;
+        c[C_BAD_VALUE] = drift / s;
+    }
 }
 
 /* Along a p that does not come from the recurrence before: alpha makes the

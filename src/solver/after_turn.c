@@ -7,7 +7,7 @@
 
 enum { FUTILE_MOST = 3 };
 /* Iterations that vectors formed anew should last, and must. */
-enum { RENEWAL_LEAST = 200, RENEWAL_WORTH = 8 };
+enum { RENEWAL_LEAST = 200, RENEWAL_WORTH = 8, EARLY = 64 };
 
 static const double
     WORSE = 10.0, /* of the best residual: better to go on from there */
@@ -15,6 +15,7 @@ static const double
     WIDER =
         10.0, /* of the bound of the drift, until what r drifts from b - A x ... */
     DRIFT_OF_GOAL = 0.01, /* ... is so much of the target                   */
+    APART_LAST = 1e-8,    /* of (p, s), after the first iterations            */
     RENEWAL_ABOVE = 1e2;  /* times what rounding allows                     */
 
 bool tct_can_be_rescued(const tct_run *R)
@@ -110,6 +111,7 @@ bool tct_unsettled(tct_run *R, double norm_r)
 {
     if (R->why == TACIT_STOP_INTERRUPTED) return false;
     switch ((int)R->end) {
+    case TURN_STALE:
     case TURN_DRIFTED: return rescue(R, "rounding errors have grown too large");
     case TURN_GREW: return after_growth(R);
     case TURN_BROKEN: return after_breakdown(R, norm_r);
@@ -125,22 +127,37 @@ bool tct_has_lost(const tct_run *R, double norm_r)
     return isfinite(R->kept) && !(norm_r <= most * R->kept);
 }
 
-/* What has drifted is formed anew, where r is far from what rounding allows: there
- * another method gets further. The bound of the drift is a pessimist's: where it
- * lets a renewal last for a few iterations only it is made wider. */
-bool tct_renew(tct_run *R)
+/* The drift has come to its bound, which is a pessimist's: where it lets a renewal
+ * last for few iterations only it is made wider, until what r drifts from b - A x
+ * is some of the target. */
+static bool is_worth_renewing(tct_run *R, double norm_r)
 {
-    const double norm_r = sqrt(R->rr);
-    if (R->end != TURN_DRIFTED || !R->now->renews) return false;
-    if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
-        return false;
-    R->rr = norm_r * norm_r;
     const double last =
         fmax(TCT_DRIFT_MOST, DRIFT_OF_GOAL * R->target / norm_r);
     const int64_t lasted = R->k - R->renewed;
     if (lasted < RENEWAL_LEAST) R->drift_most *= WIDER;
     if (R->drift_most > last) R->drift_most = last;
-    if (lasted < RENEWAL_WORTH && R->drift_most == last) return false;
+    return lasted >= RENEWAL_WORTH || R->drift_most < last;
+}
+
+/* Directions are no longer conjugate. In the first iterations another method loses
+ * little; later that costs more than going on until all digits are lost. */
+static bool is_late(tct_run *R)
+{
+    const bool late = R->k - R->begun > EARLY && R->apart_most < APART_LAST;
+    if (late) R->apart_most = APART_LAST;
+    return late;
+}
+
+bool tct_renew(tct_run *R)
+{
+    const double norm_r = sqrt(R->rr);
+    const bool stale = R->end == TURN_STALE, drifted = R->end == TURN_DRIFTED;
+    if (!R->now->renews || !(stale || drifted)) return false;
+    if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
+        return false;
+    R->rr = norm_r * norm_r;
+    if (stale ? !is_worth_renewing(R, norm_r) : !is_late(R)) return false;
     R->renewed = R->k;
     R->resumed = true;
     R->result->replacements++;

@@ -28,6 +28,8 @@ void tct_made(tct_run *R, const tct_method *method);
 #define TCT_GREW 1e12
 /* Of ||s||: the first bound of the drift that asks for a renewal. */
 #define TCT_DRIFT_MOST 3e-13
+/* Of (p, s): how far (r, s) may be from it in the first iterations. */
+#define TCT_APART_MOST 5e-12
 /* Has the method whose turn it is a rescue that bears the preconditioner? */
 bool tct_can_be_rescued(const tct_run *R);
 /* b - A x, of norm `norm_r`, is in v[V_R] and does not meet the target: does

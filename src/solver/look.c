@@ -86,6 +86,7 @@ bool tct_judge(tct_run *R, const tct_seen *c)
     /* of what is less the text holds still (step_sound) */
     if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = TURN_MET;
     else if (c->bad == BAD_DRIFT) R->end = TURN_DRIFTED;
+    else if (c->bad == BAD_STALE) R->end = TURN_STALE;
     else if (c->bad == BAD_GROWTH) R->end = TURN_GREW;
     else if (R->q->stop_agreed) R->end = TURN_STOPPED;
     else if (R->k >= R->most) R->end = TURN_MARK;

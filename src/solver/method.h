@@ -13,8 +13,7 @@ typedef struct tct_method {
      * quantity that is not positive may be rounding's? Then it is formed before
      * the solve is given up. */
     bool inferred, inferred_precond;
-    /* Can it go on from r and p with its other vectors formed anew, when their
-     * recurrences have drifted? */
+    /* Can it go on from r and p with its other vectors formed anew? */
     bool renews;
     /* Is p left as the last direction, not as the next one? */
     bool leaves_last;

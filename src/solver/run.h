@@ -22,6 +22,7 @@ typedef enum tct_end {
     TURN_ON,      /* it has not                          */
     TURN_MET,     /* the recurrence has met its goal     */
     TURN_DRIFTED, /* BAD_DRIFT                           */
+    TURN_STALE,   /* BAD_STALE                           */
     TURN_GREW,    /* BAD_GROWTH                          */
     TURN_BROKEN,  /* a breakdown: the result says which  */
     TURN_MARK,    /* after as many iterations as it may  */
@@ -89,6 +90,7 @@ struct tct_run {
     int64_t kept_at;       /* ... and its iteration               */
     int64_t renewed;       /* iteration of the last renewal       */
     double drift_most;     /* of ||s||, that asks for the next    */
+    double apart_most;     /* of (p, s), that says it is too late */
     int64_t made;          /* iterations that result->made has    */
     tct_low low;
     tacit_stop_reason why; /* it would end here */
@@ -120,8 +122,8 @@ bool tct_judge(tct_run *R, const tct_seen *c);
 static inline bool tct_is_held(const tct_run *R)
 {
     return R->end == TURN_MET || R->end == TURN_DRIFTED ||
-           R->end == TURN_GREW || R->end == TURN_BROKEN ||
-           R->end == TURN_PAUSED;
+           R->end == TURN_STALE || R->end == TURN_GREW ||
+           R->end == TURN_BROKEN || R->end == TURN_PAUSED;
 }
 /* r = sigma b - A x into `r`; the first does not count as an extra product. */
 void tct_form_residual(tct_run *R, double *r);

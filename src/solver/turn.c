@@ -32,6 +32,7 @@ void tct_first_turn(tct_run *R)
     R->begun = 0;
     R->renewed = 0;
     R->drift_most = TCT_DRIFT_MOST;
+    R->apart_most = TCT_APART_MOST;
     R->ref_rr = R->rr;
     if (R->v[V_REF]) q_copy(R->q, R->n, R->v[V_R], R->v[V_REF]);
     if (R->v[V_REF] && R->M) { /* r stays orthogonal to M r_0 */
@@ -68,6 +69,7 @@ void tct_begin_turn(tct_run *R)
                              [C_TARGET2] = R->goal * R->goal,
                              [C_NORM] = R->M ? 0.0 : R->exact->norm,
                              [C_DRIFT_MOST] = R->pure ? 0.0 : R->drift_most,
+                             [C_APART_MOST] = R->apart_most,
                              [C_REF_RR] = R->ref_rr,
                              [C_SIGMA] = R->sigma,
                              [C_RR_MOST] = R->pure ? 0.0 : most * most};
