@@ -611,7 +611,13 @@ tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
     REQUIRE(queue != NULL && out != NULL);
     q_enter(queue);
     double *p = alloc(queue, n);
-    if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p && queue->device->kind == TCT_KIND_GPU)
+        FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p)
+        FAIL(TACIT_NO_MEMORY,
+             "no memory for %zu doubles (%.3g GiB, %.3g GiB free)", n,
+             (double)n * sizeof *p / 0x1p30,
+             (double)tct_memory_available() / 0x1p30);
     *out = p;
     return TACIT_OK;
 }
@@ -680,6 +686,9 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
     static const double LEAST = 2e-3; /* seconds: launches then cost nothing */
     REQUIRE(queue != NULL && gbytes_per_second != NULL);
     q_enter(queue);
+    const int ranks = queue->neighbours;
+    if (queue->device->kind != TCT_KIND_GPU)
+        TRY(tct_memory_require_of(ranks, (double)bytes * ranks, "measuring"));
     const size_t n = bytes / 2 / sizeof(double) + 1;
     double *x = NULL, *y = NULL, seconds[RUNS];
     int times = 1; /* copies between two looks at the clock */

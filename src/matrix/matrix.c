@@ -211,7 +211,7 @@ static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
     const int64_t first = tct_slab_first(&slabs, w->rank);
     const int64_t last = tct_slab_first(&slabs, w->rank + 1);
     const double bytes = tct_gallery_bytes(g, last - first);
-    TRY(tct_memory_require(bytes * w->local_size, g->name));
+    TRY(tct_memory_require_of(w->local_size, bytes * w->local_size, g->name));
     TRY(tct_gallery_fill(g, first, last - first, A));
     return alter(g->name, o, A);
 }
