@@ -25,6 +25,10 @@
 /* Replace the message of the last error (a peer's sentence, a file's name). */
 void tct_set_error_message(const char *text);
 
+/* `function`, which returns nothing, was to free `what` while a run needs it: it is
+ * the message, INVALID, and a warning. */
+void tct_leave(const char *function, const char *what);
+
 /* --- log ---------------------------------------------------------------- */
 enum { TCT_WARN = 0, TCT_NOTE = 1, TCT_DETAIL = 2 };
 void tct_log(int level, const char *format, ...)

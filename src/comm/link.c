@@ -313,11 +313,11 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 
 const char *tacit_queue_link(const tacit_queue *queue)
 {
-    return queue->link->name;
+    return queue ? queue->link->name : NULL;
 }
 
 const char *tacit_queue_link_detail(const tacit_queue *queue)
 {
-    const char *detail = queue->links[queue->via].detail;
+    const char *detail = queue ? queue->links[queue->via].detail : NULL;
     return detail ? detail : "";
 }

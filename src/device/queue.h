@@ -47,6 +47,7 @@ struct tacit_queue {
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;
     tacit_world *world;
+    struct tct_use *uses;     /* runs under way: operator/operator.h       */
     tct_desertion *desertion; /* the world's                              */
     double peer_seconds;      /* another rank's longest silence; 0: no limit */
     double patience; /* the same between kernels of a solve: the least of all

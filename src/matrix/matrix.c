@@ -330,27 +330,27 @@ void tacit_matrix_drop_entries(tacit_matrix *matrix)
 
 int64_t tacit_matrix_local_rows(const tacit_matrix *matrix)
 {
-    return matrix->A.rows;
+    return matrix ? matrix->A.rows : 0;
 }
 
 int64_t tacit_matrix_first_row(const tacit_matrix *matrix)
 {
-    return matrix->A.first;
+    return matrix ? matrix->A.first : 0;
 }
 
 int64_t tacit_matrix_global_rows(const tacit_matrix *matrix)
 {
-    return matrix->A.global_rows;
+    return matrix ? matrix->A.global_rows : 0;
 }
 
 int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix)
 {
-    return matrix->nonzeros;
+    return matrix ? matrix->nonzeros : 0;
 }
 
 const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
 {
-    return matrix->original;
+    return matrix ? matrix->original : NULL;
 }
 
 tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix, tacit_rows *out)
