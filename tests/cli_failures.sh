@@ -41,6 +41,37 @@ for comm in shm mpi; do
     [ $status != 0 ] && [ $status != 124 ] || complain "$label: status $status"
 done
 
+# a rank that is stopped between two runs, or in one; each rank writes down its number
+cat >"$mark-rank" <<'EOF'
+#!/bin/sh
+echo $$ >"pid.$OMPI_COMM_WORLD_RANK"
+exec "$TACIT" "$@"
+EOF
+chmod 755 "$mark-rank"
+while read -r words; do
+    rm -f pid.*
+    # shellcheck disable=SC2086 # words
+    timeout 40 $MPIRUN -np 3 "./$mark-rank" $words --repeat 1000000 -q >out 2>err </dev/null &
+    for _ in $(seq 100); do
+        [ ! -s pid.2 ] || break
+        sleep 0.1
+    done
+    sleep 1.5
+    kill -STOP "$(cat pid.2)" || complain "$words: over too soon"
+    wait $!
+    status=$?
+    kill -KILL "$(cat pid.2)" 2>/dev/null
+    [ $status = 5 ] || complain "$words, rank 2 stopped: status $status, not 5"
+    has err "has not answered for $patience s"
+done <<'EOF'
+trsv poisson2d:4
+trsv poisson2d:20
+trsv poisson2d:60
+bench spmv poisson2d:10
+bench reduce
+compare poisson1d:3
+EOF
+
 # who comes in time is waited for
 run 3 solve poisson3d:12 --decorate 'lose(1,30,1)'
 [ $status = 0 ] || complain "a late rank: status $status"

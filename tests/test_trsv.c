@@ -103,7 +103,7 @@ static void problem_free(problem *p)
 static const tct_dense *blas(void)
 {
     const char *why;
-    return tct_dense_get(&why);
+    return tct_dense_get(1, &why);
 }
 static void strict_solve(bool transposed, int64_t m, int64_t n, const double *L,
                          int64_t ldl, double *B, int64_t ldb)

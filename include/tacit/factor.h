@@ -115,7 +115,8 @@ typedef struct tacit_factor_options {
  * Exact factors are then post-ordered within tree nodes, which changes no entry,
  * and made by supernodes, multifrontal. Dense work is that of BLAS and LAPACK,
  * which are loaded when they are first asked for: libopenblas.so.0,
- * liblapack.so.3, or what the environment's TACIT_LAPACK names; without them own
+ * liblapack.so.3, or what the environment's TACIT_LAPACK names. OpenBLAS maps
+ * 128 MiB a thread. Without them, or where limits leave no room for that, own
  * loops do it, which take longer, and a warning says so (tacit_set_log).
  * Threads     as many as tacit_world_set_threads allows; the values of IC0 and ILU0
  *             are found by one.

@@ -112,7 +112,8 @@ TACIT_API tacit_status tacit_operator_from_function(
  * Collective.
  * Errors      INVALID, naming an entry that only one of them has by its row and
  *             column in original numbers, counted from 1; ranks whose own rows
- *             fit may then have new values already: update again, or destroy. */
+ *             fit may then have new values already: update again, or destroy.
+ *             Also where a monitor calls it of a run with `A`: nothing is done. */
 TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
                                              const tacit_matrix *matrix);
 
@@ -202,7 +203,8 @@ TACIT_API tacit_status tacit_operator_measure_exchange(
     const tacit_operator *A, int vectors, int64_t times, const double *x,
     const double *y, double *seconds);
 
-/* Free `*A` and set it to NULL; NULL is fine. */
+/* Free `*A` and set it to NULL; NULL is fine. In a monitor of a run with it nothing is
+ * freed, as of tacit_solver_destroy. */
 TACIT_API void tacit_operator_destroy(tacit_operator **A);
 
 TACIT_END_DECLS

@@ -185,7 +185,8 @@ TACIT_API tacit_status tacit_precond_create_of(
  * Memory      as tacit_precond_create_of, while the old levels, but not their P,
  *             stay until the new ones are there.
  * Cost        of amg: set-up but for pairs and P; see docs/numerics.md.
- * Errors      INVALID (`M` is an operator of another kind; one of the matrix without
+ * Errors      INVALID (`M` is an operator of another kind, or one of the run that is
+ *             under way, as in its monitor; one of the matrix without
  *             `matrix`; `matrix` is not what the operator has, naming a row),
  *             UNSUPPORTED (levels made by a GPU from a near-null vector), and as
  *             tacit_precond_create_of. */

@@ -144,7 +144,8 @@ typedef struct tacit_decorator {
 /* Decorator `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_decorator *tacit_decorator_at(int i);
 
-/* Free `*queue` and set it to NULL; NULL is fine. */
+/* Free `*queue` and set it to NULL; NULL is fine. In a monitor of a run on it nothing
+ * is freed, as of tacit_solver_destroy. */
 TACIT_API void tacit_queue_destroy(tacit_queue **queue);
 
 /* Allocate a vector of `n` doubles on the device, contents undefined.

@@ -269,7 +269,8 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                               const tacit_stop *stop,
                                               tacit_result *results);
 
-/* Free `*solver` and set it to NULL; NULL is fine. */
+/* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own nothing is
+ * freed, which is tacit_error_message() and a warning (tacit_set_log). */
 TACIT_API void tacit_solver_destroy(tacit_solver **solver);
 
 TACIT_END_DECLS

@@ -167,7 +167,8 @@ TACIT_API tacit_status tacit_world_reduce(tacit_world *world,
  * only one rank has seen. Does not return. */
 TACIT_API void tacit_world_abort(tacit_world *world, int exit_code);
 
-/* Free `*world` and set it to NULL; NULL is fine. Collective. */
+/* Free `*world` and set it to NULL; NULL is fine. In a monitor of a run in it nothing
+ * is freed, as of tacit_solver_destroy. Collective. */
 TACIT_API void tacit_world_destroy(tacit_world **world);
 
 TACIT_END_DECLS

@@ -25,6 +25,10 @@
 /* Replace the message of the last error (a peer's sentence, a file's name). */
 void tct_set_error_message(const char *text);
 
+/* `function`, which returns nothing, was to free `what` while a run needs it: it is
+ * the message, INVALID, and a warning. */
+void tct_leave(const char *function, const char *what);
+
 /* --- log ---------------------------------------------------------------- */
 enum { TCT_WARN = 0, TCT_NOTE = 1, TCT_DETAIL = 2 };
 void tct_log(int level, const char *format, ...)
@@ -48,17 +52,24 @@ void tct_write_sized(const void *own, size_t size, void *to);
 /* --- threads of OpenMP -------------------------------------------------- */
 
 /* Until the end of this block OpenMP has at most `most` threads for the caller,
- * 0: as many as it would have. */
+ * 0: as many as it would have; fewer where the system gives no more, and the log
+ * tells. */
 #define TCT_THREADS_AT_MOST(most)                                             \
     const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
         tct_limit_threads(most)
 int tct_limit_threads(int most);
 void tct_unlimit(const int *before);
 
+/* How many of `count` threads, 1024 at most, the system gives beside those there
+ * are, each with `stack` bytes, 0: as is usual. They are made, and ended. */
+int tct_threads_had(int count, size_t stack);
+size_t tct_stack_bytes(void); /* of a thread, as is usual */
+
 /* --- memory ------------------------------------------------------------- */
 
 /* Allocate `bytes` aligned to 64 bytes (large arrays: to huge pages), not
- * cleared. Returns NULL if there is none; 0 bytes give a valid pointer. */
+ * cleared. Returns NULL if there is none, also of much that could not be written;
+ * 0 bytes give a valid pointer. */
 void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
 /* Free what tct_alloc gave; NULL is fine. */
@@ -79,13 +90,15 @@ tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
  * lost: how a conversion frees its source while it goes. */
 void tct_release_pages(void *p, size_t bytes);
 
-/* Bytes this process may still allocate, as the system and its control group
- * see it. */
+/* Bytes this process may still allocate: by the system, its control groups and its
+ * own limits. */
 uint64_t tct_memory_available(void);
 
 /* Fail with NO_MEMORY before anything is allocated if `bytes`, more than a MiB,
  * are not there; the message names `what` and says what to do. */
 tacit_status tct_memory_require(double bytes, const char *what);
+/* The same where `ranks` on this machine need `bytes` together. */
+tacit_status tct_memory_require_of(int ranks, double bytes, const char *what);
 
 /* Bytes allocated now, and blocks allocated now (tests look for leaks). */
 size_t tct_memory_used(void);

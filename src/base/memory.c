@@ -2,8 +2,8 @@
  * base/memory.c - aligned memory that is counted, refused in time, and can be
  * made to fail by a test. A header of one cache line keeps each block's size. */
 #include "base/base.h"
+#include "base/room.h"
 #include <stdatomic.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,9 +26,16 @@ static bool told_to_fail(void)
     return atomic_fetch_sub(&fail_at, 1) == 1;
 }
 
+/* The system gives more than it has, and ends who writes there. To ask what it has
+ * takes some 0.1 ms, and to write as much as this some ms. */
+static bool is_there(size_t bytes)
+{
+    return bytes < 16 * HUGE_PAGE || bytes <= tct_memory_available();
+}
+
 void *tct_alloc(size_t bytes)
 {
-    if (told_to_fail() || bytes > SIZE_MAX / 2) return NULL;
+    if (told_to_fail() || bytes > SIZE_MAX / 2 || !is_there(bytes)) return NULL;
     const bool large = bytes >= 4 * HUGE_PAGE;
     const size_t align = large ? HUGE_PAGE : LINE;
     const size_t lead = LINE; /* the header sits just below the data */
@@ -85,49 +92,29 @@ void tct_release_pages(void *p, size_t bytes)
     if (to > from) madvise((void *)from, to - from, MADV_DONTNEED);
 }
 
-/* The number in the first line of a file that starts with `key`. */
-static bool read_number(const char *path, const char *key, uint64_t *out)
-{
-    FILE *f = fopen(path, "r");
-    if (!f) return false;
-    char line[256];
-    bool found = false;
-    while (!found && fgets(line, sizeof line, f)) {
-        const size_t skip = strlen(key);
-        if (strncmp(line, key, skip) != 0) continue;
-        char *end;
-        *out = strtoull(line + skip, &end, 10);
-        found = end != line + skip;
-    }
-    fclose(f);
-    return found;
-}
-
-uint64_t tct_memory_available(void)
-{
-    uint64_t kib = 0, limit = 0, now = 0;
-    uint64_t bytes = UINT64_MAX;
-    if (read_number("/proc/meminfo", "MemAvailable:", &kib)) bytes = kib << 10;
-    if (read_number("/sys/fs/cgroup/memory.max", "", &limit) &&
-        read_number("/sys/fs/cgroup/memory.current", "", &now)) {
-        const uint64_t room = limit > now ? limit - now : 0;
-        if (room < bytes) bytes = room;
-    }
-    return bytes;
-}
-
 /* Of so little malloc may tell: to ask the system takes some us. */
 static const double LITTLE = 0x1p20;
 
-tacit_status tct_memory_require(double bytes, const char *what)
+static tacit_status require_room(double bytes, double room, const char *what)
 {
-    if (bytes <= LITTLE) return TACIT_OK;
-    const double room = (double)tct_memory_available();
     if (bytes <= room) return TACIT_OK;
     FAIL(TACIT_NO_MEMORY,
          "%s needs %.3g GiB of memory, %.3g GiB are free: use more ranks on "
          "more machines, or a smaller matrix",
          what, bytes / 0x1p30, room / 0x1p30);
+}
+
+tacit_status tct_memory_require(double bytes, const char *what)
+{
+    if (bytes <= LITTLE) return TACIT_OK;
+    return require_room(bytes, (double)tct_memory_available(), what);
+}
+
+tacit_status tct_memory_require_of(int ranks, double bytes, const char *what)
+{
+    if (bytes <= LITTLE) return TACIT_OK;
+    TRY(require_room(bytes, (double)tct_memory_of_machine(), what));
+    return tct_memory_require(bytes / ranks, what);
 }
 
 size_t tct_memory_used(void)

@@ -25,6 +25,14 @@ void tct_set_error_message(const char *text)
     snprintf(message, sizeof message, "%s", text);
 }
 
+void tct_leave(const char *function, const char *what)
+{
+    tacit_error_set(TACIT_INVALID,
+                    "%s: a run with this %s is under way: nothing is freed",
+                    function, what);
+    tct_log(TCT_WARN, "%s", message);
+}
+
 const char *tacit_error_message(void)
 {
     return message;

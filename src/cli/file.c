@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/file.c - small text files, and numbers that all ranks share. */
+ * cli/file.c - small text files, numbers that all ranks share, and how long they wait. */
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>
@@ -14,6 +14,11 @@ tacit_status cli_check_writable(const cli *c, const char *path)
 {
     if (!path || strcmp(path, "-") == 0) return TACIT_OK;
     return tacit_file_check_writable(c->world, path, TACIT_FILE_TEXT);
+}
+
+tacit_status cli_wait_as_in_solves(const cli *c, bool limited)
+{
+    return tacit_world_set_patience(c->world, limited ? -1.0 : 0.0);
 }
 
 static double reduce(const cli *c, tacit_reduction how, double value)

@@ -146,6 +146,10 @@ static void follow(tct_plan *p, int columns, bool end)
 void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
                           ptrdiff_t stride, int columns)
 {
+    if (!exchange) {
+        tct_log(TCT_WARN, "tacit_exchange_begin: expected exchange != NULL");
+        return;
+    }
     tct_plan *p = exchange->plan;
     q_enter(p->q);
     if (columns < 1 || columns > p->base.columns) {
@@ -153,6 +157,11 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
         q_fail(p->q, TACIT_INVALID,
                "tacit_exchange_begin: %d columns: expected 1 to %d", columns,
                p->base.columns);
+        return;
+    }
+    if (!x && p->base.values > 0) {
+        exchange->columns = 0;
+        q_fail(p->q, TACIT_INVALID, "%s: expected x != NULL", __func__);
         return;
     }
     exchange->columns = columns;
@@ -164,6 +173,7 @@ void tacit_exchange_begin(tacit_exchange *exchange, const double *x,
 
 const double *tacit_exchange_end(tacit_exchange *exchange)
 {
+    if (!exchange) return NULL;
     tct_plan *p = exchange->plan;
     q_enter(p->q);
     if (exchange->columns > 0) {

@@ -4,6 +4,7 @@
 #include "comm/link.h"
 #include "comm/plan.h"
 #include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -214,13 +215,37 @@ int tct_processors(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
 }
 
+/* What OMP_NUM_THREADS says, of a list its first; 0: nothing, or no number. */
+static long wished_threads(void)
+{
+    const char *text = getenv("OMP_NUM_THREADS");
+    if (!text || !*text) return 0;
+    char *end;
+    const long n = strtol(text, &end, 10);
+    const bool whole = *end == ',' || !end[strspn(end, " ")];
+    return n > 0 && whole ? n : 0;
+}
+
+/* Once, by one rank. */
+static void tell_wish(const tacit_world *w, long wished, int threads)
+{
+    static atomic_flag told = ATOMIC_FLAG_INIT;
+    const char *text = getenv("OMP_NUM_THREADS");
+    if (w->rank > 0 || !text || !*text || wished == threads) return;
+    if (atomic_flag_test_and_set(&told)) return;
+    tct_log(TCT_WARN,
+            "OMP_NUM_THREADS is '%.40s', not a number from 1 to %d: %d threads "
+            "are taken",
+            text, TCT_TEAM_MOST, threads);
+}
+
 static int default_threads(const tacit_world *w)
 {
-    const char *wish = getenv("OMP_NUM_THREADS"); /* may be a list: its first */
-    const long wished = wish ? strtol(wish, NULL, 10) : 0;
+    const long wished = wished_threads();
     const int all = tct_processors(), share = all / w->local_size;
     const long threads = wished > 0 ? wished : share > 1 ? share : 1;
     const int most = threads < TCT_TEAM_MOST ? (int)threads : TCT_TEAM_MOST;
+    tell_wish(w, wished, most);
     if (wished > 0)
         tct_log(TCT_DETAIL, "rank %d  threads %d: OMP_NUM_THREADS", w->rank,
                 most);
@@ -266,6 +291,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
         .ranks = world->size,
         .one_process = world->size == 1 || world->ops->one_process,
         .place = world->place,
+        .neighbours = world->local_size,
         .on_stream = stream != NULL,
         .stream = stream ? *stream : NULL,
         .threads = threads > 0 ? threads : default_threads(world)};
@@ -287,11 +313,11 @@ tacit_status tacit_queue_create(tacit_world *world, const char *spec,
 
 const char *tacit_queue_link(const tacit_queue *queue)
 {
-    return queue->link->name;
+    return queue ? queue->link->name : NULL;
 }
 
 const char *tacit_queue_link_detail(const tacit_queue *queue)
 {
-    const char *detail = queue->links[queue->via].detail;
+    const char *detail = queue ? queue->links[queue->via].detail : NULL;
     return detail ? detail : "";
 }

@@ -25,12 +25,12 @@ tacit_status tct_world_new(const tct_world_ops *ops, void *state, int rank,
 
 int tacit_world_rank(const tacit_world *world)
 {
-    return world->rank;
+    return world ? world->rank : 0;
 }
 
 int tacit_world_size(const tacit_world *world)
 {
-    return world->size;
+    return world ? world->size : 0;
 }
 
 tacit_status tacit_world_split(tacit_world *world, int colour,
@@ -85,6 +85,10 @@ void tacit_world_abort(tacit_world *world, int exit_code)
 void tacit_world_destroy(tacit_world **world)
 {
     if (!world || !*world) return;
+    if ((*world)->runs > 0) {
+        tct_leave(__func__, "world");
+        return;
+    }
     (*world)->ops->destroy(*world);
     tct_free(*world);
     *world = NULL;

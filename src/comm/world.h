@@ -51,6 +51,7 @@ struct tacit_world {
     bool oversubscribe; /* ranks that share a GPU may have link peer */
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
+    int runs;           /* under way: operator/operator.h */
     tct_desertion desertion; /* a queue has noted it */
     double patience; /* how long reductions of a few numbers wait for a rank;
                         0: for ever. The same on all ranks, or all 0 */

@@ -519,6 +519,10 @@ void tacit_queue_destroy(tacit_queue **queue)
 {
     if (!queue || !*queue) return;
     tacit_queue *q = *queue;
+    if (q->uses) {
+        tct_leave(__func__, "queue");
+        return;
+    }
     if (q->top) q_enter(q); /* else its device was not opened */
     while (q->top) {
         tct_layer *layer = q->top;
@@ -553,22 +557,24 @@ void tct_free_shared(tacit_queue *q, void *p)
 
 int tacit_queue_threads(const tacit_queue *queue)
 {
-    return queue->threads;
+    return queue ? queue->threads : 0;
 }
 
 void tacit_queue_describe(const tacit_queue *queue, char *text, size_t size)
 {
-    queue->device->describe(queue, text, size);
+    if (!text || size == 0) return;
+    text[0] = '\0';
+    if (queue) queue->device->describe(queue, text, size);
 }
 
 const tacit_tally *tacit_queue_tally(const tacit_queue *queue)
 {
-    return queue->tally;
+    return queue ? queue->tally : NULL;
 }
 
 void tacit_queue_clear_tally(tacit_queue *queue)
 {
-    if (queue->tally) *queue->tally = (tacit_tally){0};
+    if (queue && queue->tally) *queue->tally = (tacit_tally){0};
 }
 
 /* --- memory --------------------------------------------------------------- */
@@ -584,6 +590,7 @@ static tct_layer *keeper(const tacit_queue *q)
 static double *alloc(tacit_queue *q, size_t n)
 {
     tct_layer *layer = keeper(q);
+    if (n > SIZE_MAX / 2 / sizeof(double)) return NULL; /* no number of bytes */
     return layer->ops->alloc(layer, q, (n ? n : 1) * sizeof(double));
 }
 
@@ -611,7 +618,13 @@ tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
     REQUIRE(queue != NULL && out != NULL);
     q_enter(queue);
     double *p = alloc(queue, n);
-    if (!p) FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p && queue->device->kind == TCT_KIND_GPU)
+        FAIL(TACIT_NO_MEMORY, "no device memory for %zu doubles", n);
+    if (!p)
+        FAIL(TACIT_NO_MEMORY,
+             "no memory for %zu doubles (%.3g GiB, %.3g GiB free)", n,
+             (double)n * sizeof *p / 0x1p30,
+             (double)tct_memory_available() / 0x1p30);
     *out = p;
     return TACIT_OK;
 }
@@ -619,6 +632,10 @@ tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)
 void tacit_queue_free(tacit_queue *queue, double **x)
 {
     if (!x || !*x) return;
+    if (!queue) {
+        tct_log(TCT_WARN, "tacit_queue_free: expected queue != NULL");
+        return;
+    }
     q_enter(queue);
     q_free(queue, *x);
     *x = NULL;
@@ -680,6 +697,9 @@ tacit_status tacit_queue_measure_copy(tacit_queue *queue, size_t bytes,
     static const double LEAST = 2e-3; /* seconds: launches then cost nothing */
     REQUIRE(queue != NULL && gbytes_per_second != NULL);
     q_enter(queue);
+    const int ranks = queue->neighbours;
+    if (queue->device->kind != TCT_KIND_GPU)
+        TRY(tct_memory_require_of(ranks, (double)bytes * ranks, "measuring"));
     const size_t n = bytes / 2 / sizeof(double) + 1;
     double *x = NULL, *y = NULL, seconds[RUNS];
     int times = 1; /* copies between two looks at the clock */

@@ -43,9 +43,11 @@ struct tacit_queue {
     int ordinal;    /* of the device, < 0: the one of this rank's place,
                        until it is open                            */
     int place;      /* of this rank among those of its machine            */
+    int neighbours; /* ... of which there are so many, itself among them  */
     bool on_stream; /* of the user's, which is the next: borrowed         */
     void *stream;
     tacit_world *world;
+    struct tct_use *uses;     /* runs under way: operator/operator.h       */
     tct_desertion *desertion; /* the world's                              */
     double peer_seconds;      /* another rank's longest silence; 0: no limit */
     double patience; /* the same between kernels of a solve: the least of all
@@ -124,7 +126,7 @@ tct_device_kind tct_kind_of(const char *device);
 
 /* Device and layers of `spec`, "decorator:device(ordinal)", on this rank; comm/
  * calls it, and adds the link. `who` has the members world, rank, ranks, place,
- * threads, and on_stream and stream set.
+ * neighbours, threads, and on_stream and stream set.
  * Errors      INVALID (unknown device or decorator; a stream that cannot be had),
  *             UNSUPPORTED (a stream for the host), NO_MEMORY, DEVICE. */
 tacit_status tct_queue_new(const tacit_queue *who, const char *spec,

@@ -211,7 +211,7 @@ static tacit_status make_rows(tacit_world *w, const tct_gallery_matrix *g,
     const int64_t first = tct_slab_first(&slabs, w->rank);
     const int64_t last = tct_slab_first(&slabs, w->rank + 1);
     const double bytes = tct_gallery_bytes(g, last - first);
-    TRY(tct_memory_require(bytes * w->local_size, g->name));
+    TRY(tct_memory_require_of(w->local_size, bytes * w->local_size, g->name));
     TRY(tct_gallery_fill(g, first, last - first, A));
     return alter(g->name, o, A);
 }
@@ -331,27 +331,27 @@ void tacit_matrix_drop_entries(tacit_matrix *matrix)
 
 int64_t tacit_matrix_local_rows(const tacit_matrix *matrix)
 {
-    return matrix->A.rows;
+    return matrix ? matrix->A.rows : 0;
 }
 
 int64_t tacit_matrix_first_row(const tacit_matrix *matrix)
 {
-    return matrix->A.first;
+    return matrix ? matrix->A.first : 0;
 }
 
 int64_t tacit_matrix_global_rows(const tacit_matrix *matrix)
 {
-    return matrix->A.global_rows;
+    return matrix ? matrix->A.global_rows : 0;
 }
 
 int64_t tacit_matrix_nonzeros(const tacit_matrix *matrix)
 {
-    return matrix->nonzeros;
+    return matrix ? matrix->nonzeros : 0;
 }
 
 const int64_t *tacit_matrix_original_rows(const tacit_matrix *matrix)
 {
-    return matrix->original;
+    return matrix ? matrix->original : NULL;
 }
 
 tacit_status tacit_matrix_view_rows(const tacit_matrix *matrix, tacit_rows *out)

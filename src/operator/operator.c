@@ -122,6 +122,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
                                    const tacit_matrix *matrix)
 {
     REQUIRE(A != NULL && matrix != NULL);
+    TRY(tct_refuse_use(A, __func__));
     TCT_THREADS_AT_MOST(A->q->threads);
     q_enter(A->q);
     if (A->ops->update) return A->ops->update(A, matrix);
@@ -133,7 +134,7 @@ tacit_status tacit_operator_update(tacit_operator *A,
 
 int64_t tacit_operator_local_rows(const tacit_operator *A)
 {
-    return A->n;
+    return A ? A->n : 0;
 }
 
 tacit_status tacit_operator_describe(const tacit_operator *A,
@@ -147,13 +148,17 @@ tacit_status tacit_operator_describe(const tacit_operator *A,
 
 const tacit_trial *tacit_operator_trial_at(const tacit_operator *A, int i)
 {
-    return A->ops->trial ? A->ops->trial(A, i) : NULL;
+    return A && A->ops->trial ? A->ops->trial(A, i) : NULL;
 }
 
 void tacit_operator_destroy(tacit_operator **A)
 {
     if (!A || !*A) return;
     tacit_operator *a = *A;
+    if (tct_is_used(a)) {
+        tct_leave(__func__, "operator");
+        return;
+    }
     q_enter(a->q);
     tacit_operator_destroy(&a->low);
     if (a->ops && a->ops->destroy) a->ops->destroy(a);

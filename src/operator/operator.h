@@ -101,6 +101,18 @@ struct tacit_operator { /* first member of every operator's struct */
     tacit_operator_info info; /* kept up to date by who changes what it says */
 };
 
+/* A run that needs `A`, NULL for none, from begin to end, which come in the order of
+ * a stack: nobody may free A, its queue and its world meanwhile, nor change A. */
+typedef struct tct_use {
+    const tacit_operator *A;
+    struct tct_use *before;
+} tct_use;
+void tct_use_begin(tct_use *u, const tacit_operator *A);
+void tct_use_end(tct_use *u);
+bool tct_is_used(const tacit_operator *A);
+/* Errors      INVALID (it is; `function` was to change it). */
+tacit_status tct_refuse_use(const tacit_operator *A, const char *function);
+
 /* Is `M`, NULL for none, what an iteration takes its time for? */
 static inline bool tct_is_dear(const tacit_operator *M)
 {

@@ -23,7 +23,7 @@ static tacit_status norm_of(tacit_queue *q, size_t n, double *work, double *out)
 tacit_status tacit_queue_distance(tacit_queue *queue, size_t n, const double *x,
                                   const double *y, double *out)
 {
-    REQUIRE(queue != NULL && out != NULL);
+    REQUIRE(queue != NULL && out != NULL && (n == 0 || x != NULL));
     q_enter(queue);
     double *work = NULL, norm = 0.0;
     tacit_status status = tacit_queue_alloc(queue, n + 1, &work);

@@ -170,6 +170,7 @@ static tacit_status check_source(const tacit_operator *M,
 tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
 {
     REQUIRE(M != NULL);
+    TRY(tct_refuse_use(M, __func__));
     TCT_THREADS_AT_MOST(M->q->threads);
     q_enter(M->q);
     const double start = tct_seconds();

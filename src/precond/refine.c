@@ -414,7 +414,12 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
     TRY(tct_agree(A->world, check(&R)));
     q_enter(A->q);
     TRY(tct_precond_follow(M));
+    tct_use uses[2];
+    tct_use_begin(&uses[0], A);
+    tct_use_begin(&uses[1], M);
     const tacit_status status = run_all(&R, results, results->size);
+    tct_use_end(&uses[1]);
+    tct_use_end(&uses[0]);
     double **const panels[] = {&R.b, &R.x, &R.r, &R.z, &R.c};
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)
         tacit_queue_free(R.q, panels[i]);

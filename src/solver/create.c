@@ -146,6 +146,10 @@ void tacit_solver_destroy(tacit_solver **solver)
     if (!solver || !*solver) return;
     tacit_solver *S = *solver;
     tct_run *R = &S->run;
+    if (S->running) {
+        tct_leave(__func__, "solver");
+        return;
+    }
     q_enter(R->q);
     if (S->driver->close) S->driver->close(R);
     tct_lockstep_destroy(&S->lockstep);

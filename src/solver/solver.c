@@ -74,6 +74,20 @@ static tacit_status check(const tacit_solver *S, const double *b,
     return TACIT_OK;
 }
 
+void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses)
+{
+    S->running = true;
+    tct_use_begin(&uses->A, S->run.exact);
+    tct_use_begin(&uses->M, S->run.M);
+}
+
+void tct_solver_end(tacit_solver *S, tct_solver_uses *uses)
+{
+    tct_use_end(&uses->M);
+    tct_use_end(&uses->A);
+    S->running = false;
+}
+
 tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                               const tacit_stop *stop, tacit_result *result)
 {
@@ -91,11 +105,12 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
     TRY(tct_precond_follow(solver->run.M));
     tacit_result came_to = {.breakdown_iteration = -1,
                             .loop = solver->driver->about.name};
-    solver->running = true;
+    tct_solver_uses uses;
+    tct_solver_begin(solver, &uses);
     const double before = tct_be_patient(w, solver->run.q->patience);
     status = run(solver, b, x, &own, &came_to);
     w->patience = before;
-    solver->running = false;
+    tct_solver_end(solver, &uses);
     tct_write_sized(&came_to, sizeof came_to, result);
     return status;
 }

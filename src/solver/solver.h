@@ -16,6 +16,14 @@ struct tacit_solver {
     tct_run run;
 };
 
+/* From begin to end a run is under way: the solver, its operator and preconditioner
+ * can be neither freed nor changed. solver.c */
+typedef struct {
+    tct_use A, M;
+} tct_solver_uses;
+void tct_solver_begin(tacit_solver *S, tct_solver_uses *uses);
+void tct_solver_end(tacit_solver *S, tct_solver_uses *uses);
+
 /* Before runs begin. solver.c */
 void tct_begin_runs(tacit_solver *S);
 

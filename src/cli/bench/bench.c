@@ -30,9 +30,10 @@ tacit_status cli_bench_measure(const cli *c, const cli_part *p, double *out)
         one < SAMPLE_SECONDS ? (int64_t)(SAMPLE_SECONDS / (one + 1e-9)) + 1 : 1;
     double *all = NULL;
     TRY(tacit_world_agree(c->world, ALLOC(repeat, "the samples", &all)));
-    tacit_status status = TACIT_OK;
+    tacit_status status = cli_wait_as_in_solves(c, true);
     for (int i = 0; i < repeat && status >= 0; i++)
         status = sample(c, p, times, &all[i]);
+    if (status >= 0) status = cli_wait_as_in_solves(c, false);
     *out = base_median(all, repeat);
     free(all);
     return status;

@@ -114,7 +114,6 @@ static bool goes_on(const cli *c, tacit_status status)
 /* The runs: the best of those that count stands in the report. */
 static tacit_status run_all(const cli *c, solve_job *job)
 {
-    static const double AS_IN_SOLVES = -1.0;
     const int warmup = c->set.warmup < 0 ? 0 : (int)c->set.warmup;
     const int repeat = c->set.repeat < 0 ? 1 : (int)c->set.repeat;
     cli_report *r = &job->report;
@@ -124,7 +123,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
         TRY(cli_run_solver(c, &job->system, job->solver, &job->monitor, &run));
         tacit_matrix_drop_entries(job->problem.matrix); /* a race had them */
         if (i == 0) /* the next ones begin at once, on all ranks */
-            TRY(tacit_world_set_patience(c->world, AS_IN_SOLVES));
+            TRY(cli_wait_as_in_solves(c, true));
         const bool more = goes_on(c, run.status);
         if (i < warmup && more) continue;
         job->seconds[r->count++] = run.result.seconds;
@@ -134,7 +133,7 @@ static tacit_status run_all(const cli *c, solve_job *job)
         if (!more) break;
     }
     r->solves = job->seconds;
-    return tacit_world_set_patience(c->world, 0.0);
+    return cli_wait_as_in_solves(c, false);
 }
 
 static void fill_report(const cli *c, solve_job *job)

@@ -144,7 +144,7 @@ static tacit_status solve_once(const cli *c, trsv_job *job, bool counts)
     double *B = job->queue ? job->there[0] : job->B;
     double *X = job->queue ? job->there[1] : job->X;
     if (!job->queue) memset(X, 0, n * (size_t)job->columns * sizeof *X);
-    cli_max(c, 0.0); /* all begin together */
+    TRY(tacit_world_agree(c->world, TACIT_OK)); /* all begin together */
     const double start = base_seconds();
     TRY(tacit_trsv_solve(job->T, job->columns, B, n, X, n));
     TRY(tacit_trsv_wait(job->T));
@@ -165,7 +165,11 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
 {
     const int warmup = trsv_warmup(c);
     job->solves = warmup + trsv_repeat(c);
-    for (int k = 0; k < job->solves; k++) TRY(solve_once(c, job, k >= warmup));
+    for (int k = 0; k < job->solves; k++) {
+        TRY(solve_once(c, job, k >= warmup));
+        if (k == 0) TRY(cli_wait_as_in_solves(c, true));
+    }
+    TRY(cli_wait_as_in_solves(c, false));
     if (job->queue)
         TRY(tacit_world_agree(
             c->world, tacit_queue_get(job->queue,

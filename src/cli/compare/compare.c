@@ -41,11 +41,13 @@ static tacit_status repeat_runs(const cli *c, cli_system *s,
         if (i >= warmup || status != TACIT_OK)
             seconds[count++] = row->run.result.seconds;
         if (status != TACIT_OK) break;
+        if (i == 0) status = cli_wait_as_in_solves(c, true);
     }
+    const tacit_status over = cli_wait_as_in_solves(c, false);
     row->solve = base_median(seconds, count);
     row->run.result.seconds = row->solve;
     free(seconds);
-    return status;
+    return over < 0 && status >= 0 ? over : status;
 }
 
 /* What rows share: the settings (method and loop NULL: each), a system. */

@@ -29,7 +29,7 @@ tacit_status tacit_file_check_writable(tacit_world *world, const char *path,
 
 bool tacit_file_is_stdout(const char *path)
 {
-    return tct_sink_descriptor(path) == STDOUT_FILENO;
+    return path && tct_sink_descriptor(path) == STDOUT_FILENO;
 }
 
 tacit_status tacit_file_write(tacit_world *world, const char *path,

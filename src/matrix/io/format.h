@@ -72,6 +72,7 @@ typedef struct tct_input {
     bool guess;     /* ... to start from, not to solve for */
     int64_t length; /* ... of so many values */
     int machines;   /* that share the memory for it */
+    int ranks;      /* on each of these machines    */
     tct_crew *crew;
 } tct_input;
 

@@ -59,7 +59,7 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
              "empty; correct the header",
              where, rows, cols, stored, stored == 1 ? "entry" : "entries");
     const double bytes = 16.0 * (double)s->most + 8.0 * (double)rows;
-    return tct_memory_require(bytes / in->machines, where);
+    return tct_memory_require_of(in->ranks, bytes / in->machines, where);
 }
 
 tacit_status tct_source_built(tct_source *s, tacit_status status,
@@ -265,6 +265,7 @@ static tacit_status open_all(tacit_world *w, const char *path,
                     .length = v ? v->rows : -1,
                     .guess = guess,
                     .machines = w->size / w->local_size,
+                    .ranks = w->local_size,
                     .crew = crew};
     TRY(tct_agree_name(w, "the file to read", path));
     if (w->rank == 0) status = look(&in, w->size, o);

@@ -132,12 +132,13 @@ static tacit_status solve_in_step(work *w, tct_batch *C)
         const int64_t columns = w->k->columns;
         C->first = (int)(columns * i / blocks);
         C->columns = (int)(columns * (i + 1) / blocks) - C->first;
-        w->k->S->running = true;
+        tct_solver_uses uses;
+        tct_solver_begin(w->k->S, &uses);
         const tacit_queue *q = w->k->S->run.q;
         const double before = tct_be_patient(q->world, q->patience);
         const tacit_status status = tct_lockstep_run(w->k->S->lockstep, C);
         q->world->patience = before;
-        w->k->S->running = false;
+        tct_solver_end(w->k->S, &uses);
         TRY(status);
     }
     return TACIT_OK;

@@ -343,6 +343,8 @@ tacit_status tacit_solver_race(tacit_solver *solver,
                                tacit_result *result)
 {
     REQUIRE(solver != NULL && result != NULL);
+    if (solver->running)
+        FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
     tacit_solver *S = solver;
     q_enter(S->run.q);
     tacit_stop own = S->wanted;

@@ -382,7 +382,7 @@ static tacit_status make(maker *M, int workers)
     tct_tri_plan *plan = M->plan;
     plan->rows = M->P->rows;
     plan->panels = M->P->panels;
-    M->dense = tct_dense_get(&why);
+    M->dense = tct_dense_get(tct_threads_most(), &why);
     TRY(find_fronts(M));
     for (bool again = true; again;) {
         TRY(find_nodes(M));

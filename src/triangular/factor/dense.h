@@ -27,8 +27,9 @@ typedef struct tct_dense {
     void (*end)(void);
 } tct_dense;
 
-/* The one to use, NULL `why`: LAPACK's; otherwise own, and why not LAPACK's. */
-const tct_dense *tct_dense_get(const char **why);
+/* The one to use where `threads` call at once, or its own are as many, NULL `why`:
+ * LAPACK's; otherwise own, and why not LAPACK's, until this thread asks again. */
+const tct_dense *tct_dense_get(int threads, const char **why);
 /* Own loops, always there. */
 extern const tct_dense tct_dense_own;
 

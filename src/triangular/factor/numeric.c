@@ -576,15 +576,15 @@ tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A)
 {
     const char *why = NULL;
-    numeric N = {.L = L, .F = F, .A = A, .dense = tct_dense_get(&why)};
+    numeric N = {.L = L, .F = F, .A = A, .threads = tct_threads_most()};
+    N.dense = tct_dense_get(N.threads, &why);
     N.sides = tct_has_upper(L->panels.kind) ? 2 : 1;
-    N.threads = tct_threads_most();
     L->info.dense = N.dense->name;
     if (why)
         tct_log(
             TCT_WARN,
             "dense operations of a factor are done by own loops, which take "
-            "longer, for want of a LAPACK (scripts/setup installs one): %s",
+            "longer, for want of a LAPACK: %s",
             why);
     const tacit_status status = run(&N);
     for (int32_t f = 0; N.square && N.where && f < F->count; f++)

@@ -338,7 +338,7 @@ static sweep sweep_of(const tct_sweeps *s, int64_t c, double *X, double *T)
                    .X = X,
                    .T = T,
                    .one = tct_one_column_best(),
-                   .dense = tct_dense_get(&why)};
+                   .dense = tct_dense_get(tct_team_size(s->team), &why)};
 }
 
 void tct_sweep_down(const tct_sweeps *s, int64_t c, double *X, double *T)

@@ -100,7 +100,7 @@ static tacit_status make_room(tacit_factor *L)
     const size_t stored = (size_t)L->value_start[L->info.panels];
     const char *why;
     L->info.peak_bytes = L->info.bytes;
-    L->info.dense = tct_dense_get(&why)->name;
+    L->info.dense = tct_dense_get(1, &why)->name;
     L->info.order = "given";
     TRY(TCT_ALLOC(stored, what, &L->value));
     memset(L->value, 0, stored * sizeof *L->value);

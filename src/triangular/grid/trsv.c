@@ -228,7 +228,7 @@ static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
     const bool has_upper =
         P->kind == TACIT_FACTOR_LU || P->kind == TACIT_FACTOR_ILU0;
     const char *why;
-    T->dense = tct_dense_get(&why);
+    T->dense = tct_dense_get(1, &why);
     T->one = tct_one_column_best();
     TRY(tct_pattern_create(P, grid->pz, S));
     if (T->map == TACIT_TRSV_SUBTREE)

@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_few_threads.c - where the system refuses threads set-up takes fewer, and
+ * a factor is made by own loops until there is room for those of OpenBLAS.
+ * OpenMP and OpenBLAS end the process where they are refused one.
+ */
+#include "mpi_main.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <tacit/tacit.h>
+#ifdef _OPENMP
+#include <omp.h>
+#endif
+
+#define OK(call) assert_int_equal(call, TACIT_OK)
+
+/* Sanitizers have threads, and a pthread_create, of their own. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define REFUSE 0
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
+#define REFUSE 0
+#endif
+#endif
+#if !defined(REFUSE) && defined(_OPENMP)
+#define REFUSE 1
+#endif
+
+#if REFUSE
+static atomic_int most = INT_MAX; /* tasks that there may be */
+
+static int tasks(void)
+{
+    struct stat all;
+    assert_int_equal(stat("/proc/self/task", &all), 0);
+    return (int)all.st_nlink - 2;
+}
+
+typedef int create_fn(pthread_t *, const pthread_attr_t *, void *(*)(void *),
+                      void *);
+
+/* In place of that of the C library, for this program and all its libraries. */
+TACIT_API int pthread_create(pthread_t *thread, const pthread_attr_t *how,
+                             void *(*run)(void *), void *arg)
+{
+    static create_fn *next;
+    if (!next) {
+        void *found = dlsym(RTLD_NEXT, "pthread_create");
+        memcpy(&next, &found, sizeof next);
+    }
+    if (tasks() >= atomic_load(&most)) return EAGAIN;
+    return next(thread, how, run, arg);
+}
+
+static char said[400];
+
+static void hear(void *ctx, int level, const char *text)
+{
+    (void)ctx;
+    if (level == 0) snprintf(said, sizeof said, "%s", text);
+}
+
+/* A matrix is made and described, on as many threads as there may be. */
+static void set_up(void)
+{
+    tacit_matrix *m = NULL;
+    tacit_matrix_info info = {.size = sizeof info};
+    tacit_world *w = NULL;
+    OK(tacit_world_self(&w));
+    OK(tacit_matrix_open(w, "poisson2d:150", NULL, &m));
+    OK(tacit_matrix_describe(m, &info));
+    assert_int_equal(info.rows, 22500);
+    tacit_matrix_destroy(&m);
+    tacit_world_destroy(&w);
+    assert_int_equal(omp_get_max_threads(), 8);
+}
+
+static void set_up_takes_what_there_is(void **state)
+{
+    (void)state;
+    omp_set_num_threads(8);
+    const int alone = tasks();
+    tacit_set_log(hear, NULL);
+    atomic_store(&most, alone);
+    set_up();
+    assert_non_null(strstr(said, "set-up takes 1 of 8 threads"));
+    assert_int_equal(tasks(), alone);
+    tacit_set_log(NULL, NULL);
+    atomic_store(&most, INT_MAX);
+}
+
+/* A caller of its own: what one was refused another may have. */
+static void *set_up_with_four(void *arg)
+{
+    const int before = tasks();
+    omp_set_num_threads(8);
+    atomic_store(&most, before + 4);
+    set_up();
+    *(int *)arg = tasks() - before;
+    atomic_store(&most, INT_MAX);
+    return NULL;
+}
+
+static void some_are_left_for_others(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int had = -1;
+    assert_int_equal(pthread_create(&thread, NULL, set_up_with_four, &had), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(had, 2); /* half of them */
+}
+
+/* Threads that OpenMP had, and was told to end, are counted again. */
+static void *set_up_twice(void *arg)
+{
+    const int before = tasks();
+    omp_set_num_threads(8);
+    set_up();
+    *(int *)arg = tasks() - before;
+    omp_pause_resource_all(omp_pause_soft);
+    while (tasks() > before) usleep(1000);
+    atomic_store(&most, before);
+    set_up();
+    atomic_store(&most, INT_MAX);
+    return NULL;
+}
+
+static void threads_that_have_ended_are_missed(void **state)
+{
+    (void)state;
+    pthread_t thread;
+    int had = -1;
+    assert_int_equal(pthread_create(&thread, NULL, set_up_twice, &had), 0);
+    assert_int_equal(pthread_join(thread, NULL), 0);
+    assert_int_equal(had, 7);
+}
+
+static const char *factor(void)
+{
+    static char dense[32];
+    tacit_matrix *m = NULL;
+    tacit_factor *F = NULL;
+    tacit_factor_info info = {.size = sizeof info};
+    OK(tacit_matrix_open(test_world(), "poisson2d:30", NULL, &m));
+    OK(tacit_factor_create(m, NULL, &F));
+    OK(tacit_factor_describe(F, &info));
+    snprintf(dense, sizeof dense, "%s", info.dense);
+    tacit_factor_destroy(&F);
+    tacit_matrix_destroy(&m);
+    return dense;
+}
+
+/* Before any other factor of this program. */
+static void openblas_is_loaded_where_there_is_room(void **state)
+{
+    (void)state;
+    cpu_set_t mine;
+    omp_set_num_threads(2);
+    unsetenv("OMP_NUM_THREADS"); /* OpenBLAS is to have a thread */
+    if (sched_getaffinity(0, sizeof mine, &mine) || CPU_COUNT(&mine) < 2)
+        skip();
+    atomic_store(&most, tasks());
+    assert_string_equal(factor(), "own");
+    atomic_store(&most, INT_MAX);
+    if (strcmp(factor(), "OpenBLAS") != 0) skip();
+    atomic_store(&most, tasks()); /* it has its threads */
+    assert_string_equal(factor(), "OpenBLAS");
+    atomic_store(&most, INT_MAX);
+}
+#else
+static void not_under_a_sanitizer(void **state)
+{
+    (void)state;
+    skip();
+}
+#endif
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+#if REFUSE
+        cmocka_unit_test(set_up_takes_what_there_is),
+        cmocka_unit_test(some_are_left_for_others),
+        cmocka_unit_test(threads_that_have_ended_are_missed),
+        cmocka_unit_test(openblas_is_loaded_where_there_is_room),
+#else
+        cmocka_unit_test(not_under_a_sanitizer),
+#endif
+    };
+    TEST_MPI_MAIN(tests);
+}
