@@ -221,6 +221,29 @@ static void penalties_are_solved(void **state)
     close_problem(&p);
 }
 
+/* Steps by a preconditioner that make b - A x larger: the guess stays. */
+static void refinement_keeps_the_best(void **state)
+{
+    (void)state;
+    problem p;
+    tacit_matrix *m = NULL;
+    tacit_operator *M = NULL;
+    double norm_x;
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-8};
+    OK(tacit_matrix_open(test_world(), "elasticity3d:4", NULL, &m));
+    open_problem(&p, m);
+    OK(tacit_precond_create_of(p.A, p.m, "jacobi", NULL, &M));
+    q_fill(p.q, p.n, 0.0, p.x);
+    assert_int_equal(tacit_precond_solve(p.A, M, 1, p.b, p.n, p.x, p.n, &stop,
+                                         &p.result),
+                     TACIT_NOT_CONVERGED);
+    const double told = p.result.true_relative_residual;
+    assert_true(told <= 1.0);
+    assert_true(fabs(residual(&p, &norm_x) - told) <= 1e-12);
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
 static double of_rows(int64_t row)
 {
     return 1.0 + 0.01 * (double)row;
@@ -287,6 +310,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(rounding_breaks_nothing_down),
         cmocka_unit_test(singular_matrices_are_told),
         cmocka_unit_test(penalties_are_solved),
+        cmocka_unit_test(refinement_keeps_the_best),
         cmocka_unit_test(methods_are_told),
         cmocka_unit_test(pure_runs_are_the_methods_own),
         cmocka_unit_test(wrong_settings_are_told),

@@ -26,6 +26,7 @@ static const double
 
 typedef struct {
     double norm_b, target, norm; /* of b and of b - A x, times 2^shift */
+    double kept;                 /* ... of what is in `best`            */
     int shift;
     int beyond; /* 0, or the exponent of ||x||, which no double has    */
     bool over;
@@ -39,7 +40,8 @@ typedef struct {
     double *X;
     size_t B_stride, X_stride;
     tacit_stop stop;
-    double *b, *x, *r, *z, *c; /* panels of `stride`, and a sum a column */
+    double *b, *x, *r, *z, *best; /* panels of `stride` */
+    double *c;                    /* a sum a column     */
     size_t n, stride;
     int all, first, columns; /* of the caller; of those at hand */
     member m[TCT_COLUMNS_MOST];
@@ -132,6 +134,7 @@ static tacit_status begin(refinement *R)
                               "finite");
         *m = (member){.shift = shifts[j],
                       .norm_b = norm[j],
+                      .kept = INFINITY,
                       .result.breakdown_iteration = -1};
         m->target = fmax(R->stop.rtol * norm[j], ldexp(R->stop.atol, m->shift));
         m->result.norm_b = ldexp(norm[j], -m->shift);
@@ -251,6 +254,20 @@ static bool judge(const refinement *R, member *m, int64_t k, double norm)
     return true;
 }
 
+/* Keep the best x so far; one that ends without a solution hands that out. */
+static void keep(refinement *R, int j)
+{
+    member *m = &R->m[j];
+    double *x = column(R, R->x, j), *best = column(R, R->best, j);
+    if (!m->over && m->norm < m->kept) {
+        q_copy(R->q, R->n, x, best);
+        m->kept = m->norm;
+    }
+    if (!m->over || m->norm <= m->kept || !isfinite(m->kept)) return;
+    q_copy(R->q, R->n, best, x);
+    m->result.true_relative_residual = m->kept / m->norm_b;
+}
+
 /* A right-hand side of zeros has zeros for its solution. */
 static void take_zeros(refinement *R)
 {
@@ -276,6 +293,7 @@ static tacit_status run(refinement *R)
             member *m = &R->m[j];
             if (m->over) continue;
             m->over = judge(R, m, k, norm[j]);
+            keep(R, j);
             tell(R, j, k);
             left += !m->over;
         }
@@ -355,6 +373,7 @@ static tacit_status open_panels(refinement *R, int places)
     TRY(tacit_queue_alloc(R->q, room, &R->x));
     TRY(tacit_queue_alloc(R->q, room, &R->r));
     TRY(tacit_queue_alloc(R->q, room, &R->z));
+    TRY(tacit_queue_alloc(R->q, room, &R->best));
     return tacit_queue_alloc(R->q, (size_t)places, &R->c);
 }
 
@@ -420,7 +439,7 @@ tacit_status tacit_precond_solve(const tacit_operator *A,
     const tacit_status status = run_all(&R, results, results->size);
     tct_use_end(&uses[1]);
     tct_use_end(&uses[0]);
-    double **const panels[] = {&R.b, &R.x, &R.r, &R.z, &R.c};
+    double **const panels[] = {&R.b, &R.x, &R.r, &R.z, &R.best, &R.c};
     for (size_t i = 0; i < sizeof panels / sizeof *panels; i++)
         tacit_queue_free(R.q, panels[i]);
     return status;
