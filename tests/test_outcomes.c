@@ -244,9 +244,9 @@ static void refinement_keeps_the_best(void **state)
     OK(tacit_operator_create(p.q, fifth, "csr@none", &A));
     OK(tacit_precond_create_of(A, fifth, "jacobi", NULL, &M));
     q_fill(p.q, p.n, 0.0, p.x);
-    assert_int_equal(tacit_precond_solve(p.A, M, 1, p.b, p.n, p.x, p.n, &stop,
-                                         &p.result),
-                     TACIT_NOT_CONVERGED);
+    assert_int_equal(
+        tacit_precond_solve(p.A, M, 1, p.b, p.n, p.x, p.n, &stop, &p.result),
+        TACIT_NOT_CONVERGED);
     const double told = p.result.true_relative_residual;
     assert_true(told <= 1.0);
     assert_true(fabs(residual(&p, &norm_x) - told) <= 1e-12);

@@ -108,10 +108,10 @@ typedef struct tacit_result {
     char loop_detail[96]; /* "while node, 10 iterations"; may be empty    */
     tacit_made made[TACIT_MADE_MOST]; /* which method made how many iterations,
                                          in the order in which they began   */
-    double attainable; /* what rounding allows of the true relative residual
-                             at x, eps (|A| |x| + |b|) / |b|; |A| is the largest
-                             row sum. Where the solve has not converged; 0: not
-                             known                                          */
+    double
+        attainable; /* what rounding allows of the true relative residual at x,
+                          eps (|A| |x| + |b|) / |b|; |A| is the largest row sum.
+                          Of stagnation and breakdown; 0: not known            */
 } tacit_result;
 
 /* Who drives the iteration. */

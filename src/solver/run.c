@@ -118,7 +118,8 @@ static tacit_status explain(const tct_run *R)
 static void end_without_solution(tct_run *R)
 {
     tct_hand_out_best(R);
-    R->result->attainable = tct_allowed(R) / R->norm_b;
+    if (R->why == TACIT_STOP_STAGNATION || R->why == TACIT_STOP_BREAKDOWN)
+        R->result->attainable = tct_allowed(R) / R->norm_b;
 }
 
 static void fill_result(tct_run *R, double seconds)
