@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/aggregates.h - aggregates of all ranks, in vectors that each rank has. */
-#ifndef TACIT_TESTS_AGGREGATES_H
-#define TACIT_TESTS_AGGREGATES_H
+#ifndef TESTS_AGGREGATES_H
+#define TESTS_AGGREGATES_H
 #include "deals.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/places.h"

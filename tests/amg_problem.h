@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/amg_problem.h - a problem whose solver has multigrid for a preconditioner. */
-#ifndef TACIT_TESTS_AMG_PROBLEM_H
-#define TACIT_TESTS_AMG_PROBLEM_H
+#ifndef TESTS_AMG_PROBLEM_H
+#define TESTS_AMG_PROBLEM_H
 #include "gpu.h"
 #include "precond/amg/amg.h"
 #include "problem.h"

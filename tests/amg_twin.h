@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/amg_twin.h - the tasks of set-up on a device (precond/amg/tasks.h), run
  * on the host by one thread in an order of no meaning. */
-#ifndef TACIT_TESTS_AMG_TWIN_H
-#define TACIT_TESTS_AMG_TWIN_H
+#ifndef TESTS_AMG_TWIN_H
+#define TESTS_AMG_TWIN_H
 #include "gpu.h"
 #include "mpi_main.h"
 #include "operator/layout/cells.h"

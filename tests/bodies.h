@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/bodies.h - a small elastic body in files. */
-#ifndef TACIT_TESTS_BODIES_H
-#define TACIT_TESTS_BODIES_H
+#ifndef TESTS_BODIES_H
+#define TESTS_BODIES_H
 #include "rows.h"
 
 static const char *const body_ends[] = {"b.node", "b.ele", "b.spc"};

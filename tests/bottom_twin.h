@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/bottom_twin.h - the steps of the last levels (precond/amg/bottom.h) done on
  * the host as a device would, with items in two orders. */
-#ifndef BOTTOM_TWIN_H
-#define BOTTOM_TWIN_H
+#ifndef TESTS_BOTTOM_TWIN_H
+#define TESTS_BOTTOM_TWIN_H
 #include "amg_twin.h"
 #include "gpu.h"
 #include "precond/amg/bottom.h"

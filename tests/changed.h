@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/changed.h - matrices by formula with one change: for the tests of new
  * values. */
-#ifndef TEST_CHANGED_H
-#define TEST_CHANGED_H
+#ifndef TESTS_CHANGED_H
+#define TESTS_CHANGED_H
 #include "rows.h"
 
 /* An entry left out, or one more. */

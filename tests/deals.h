@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/deals.h - matrices whose rows are dealt out in awkward ways before they
  * are cut: for the tests of partitioners. */
-#ifndef TEST_DEALS_H
-#define TEST_DEALS_H
+#ifndef TESTS_DEALS_H
+#define TESTS_DEALS_H
 #include "patterns.h"
 
 static inline uint64_t mixed(uint64_t seed, int64_t i)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/dealt.h - matrices whose every entry is known by a formula, dealt out
  * over the ranks in awkward ways: for tests that go through registries. */
-#ifndef TACIT_TESTS_DEALT_H
-#define TACIT_TESTS_DEALT_H
+#ifndef TESTS_DEALT_H
+#define TESTS_DEALT_H
 #include "gpu.h"
 
 /* --- entries ------------------------------------------------------------------- */

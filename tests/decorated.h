@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/decorated.h - every decorator by its name, with an argument that changes
  * no result where it needs one. */
-#ifndef TACIT_TESTS_DECORATED_H
-#define TACIT_TESTS_DECORATED_H
+#ifndef TESTS_DECORATED_H
+#define TESTS_DECORATED_H
 #include <string.h>
 
 static inline const char *argument_of(const char *decorator)

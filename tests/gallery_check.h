@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/gallery_check.h - what the tests of the gallery and of meshes share:
  * making a matrix, and asking it whether it is symmetric and definite. */
-#ifndef TEST_GALLERY_CHECK_H
-#define TEST_GALLERY_CHECK_H
+#ifndef TESTS_GALLERY_CHECK_H
+#define TESTS_GALLERY_CHECK_H
 #include "matrix/gallery.h"
 #include <math.h>
 #include <setjmp.h>

@@ -4,8 +4,8 @@
  *
  * Compiled with TEST_DEVICE="host" the tests run on the host device where it
  * can do what they ask: that tests the tests. */
-#ifndef TACIT_TESTS_GPU_H
-#define TACIT_TESTS_GPU_H
+#ifndef TESTS_GPU_H
+#define TESTS_GPU_H
 #include "device/queue.h"
 #include "mpi_main.h"
 #include "operator/operator.h"

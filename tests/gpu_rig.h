@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/gpu_rig.h - what the tests of solvers on the cuda device share: problems
  * with what the host device makes of them, and solvers to compare. */
-#ifndef TACIT_TESTS_GPU_RIG_H
-#define TACIT_TESTS_GPU_RIG_H
+#ifndef TESTS_GPU_RIG_H
+#define TESTS_GPU_RIG_H
 #include "gpu.h"
 #include "methods.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/io_files.h - files for the tests of the readers: written byte by byte
  * in a folder of their own, which is removed at the end. */
-#ifndef TEST_IO_FILES_H
-#define TEST_IO_FILES_H
+#ifndef TESTS_IO_FILES_H
+#define TESTS_IO_FILES_H
 #include "left_out.h"
 #include <lzma.h>
 #include <stdio.h>

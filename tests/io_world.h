@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/io_world.h - files, in a world of one process for all tests of a file. */
-#ifndef TACIT_TESTS_IO_WORLD_H
-#define TACIT_TESTS_IO_WORLD_H
+#ifndef TESTS_IO_WORLD_H
+#define TESTS_IO_WORLD_H
 #include "io_files.h"
 
 static tacit_world *world;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/left_out.h - file formats that a build may do without. */
-#ifndef TEST_LEFT_OUT_H
-#define TEST_LEFT_OUT_H
+#ifndef TESTS_LEFT_OUT_H
+#define TESTS_LEFT_OUT_H
 #include "matrix/io/io.h"
 #include <string.h>
 #include <tacit/file.h>

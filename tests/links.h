@@ -2,8 +2,8 @@
  * tests/links.h - what holds for every link and device: which there are, plans,
  * solves on several ranks, failures, parts of a world. test_link.c asks it of
  * the host, test_gpu_ranks.c of a GPU that the ranks share. */
-#ifndef TACIT_TESTS_LINKS_H
-#define TACIT_TESTS_LINKS_H
+#ifndef TESTS_LINKS_H
+#define TESTS_LINKS_H
 #include "comm/link.h"
 #include "comm/plan.h"
 #include "gpu.h"

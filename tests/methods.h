@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/methods.h - all methods and loops, by number. */
-#ifndef TACIT_TESTS_METHODS_H
-#define TACIT_TESTS_METHODS_H
+#ifndef TESTS_METHODS_H
+#define TESTS_METHODS_H
 #include <stddef.h>
 #include <tacit/solver.h>
 

@@ -18,8 +18,8 @@
  * three threads of this process, with TACIT_TEST_PROCESSES=3 that of three
  * processes that it starts, each of which runs the tests. If all tests were
  * skipped the exit status is 77. */
-#ifndef TACIT_TESTS_MPI_MAIN_H
-#define TACIT_TESTS_MPI_MAIN_H
+#ifndef TESTS_MPI_MAIN_H
+#define TESTS_MPI_MAIN_H
 #include <execinfo.h>
 #include <pthread.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/oracles.h - iterations that solvers on every device must take. */
-#ifndef ORACLES_H
-#define ORACLES_H
+#ifndef TESTS_ORACLES_H
+#define TESTS_ORACLES_H
 
 /* Iterations to ||r|| <= eps ||b|| with b = 1 and x0 = 0, measured
  * independently of this library. */

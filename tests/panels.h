@@ -2,8 +2,8 @@
  * tests/panels.h - what holds for operations on panels on every device: against
  * dgemm of a BLAS, their bits, on several ranks, and block products against
  * single ones. test_panels.c asks it of the host, test_gpu_panels.c of a GPU. */
-#ifndef TACIT_TESTS_PANELS_H
-#define TACIT_TESTS_PANELS_H
+#ifndef TESTS_PANELS_H
+#define TESTS_PANELS_H
 #include "comm/world.h"
 #include "gpu.h"
 #include <float.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/pass_rows.h - the passes as a list that tests go through, and what a
  * body does, found out by running it. */
-#ifndef TACIT_TESTS_PASS_ROWS_H
-#define TACIT_TESTS_PASS_ROWS_H
+#ifndef TESTS_PASS_ROWS_H
+#define TESTS_PASS_ROWS_H
 #include "device/queue.h"
 #include <math.h>
 #include <string.h>

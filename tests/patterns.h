@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/patterns.h - permutations, and matrices whose graphs are known: for the
  * tests of orders. */
-#ifndef TEST_PATTERNS_H
-#define TEST_PATTERNS_H
+#ifndef TESTS_PATTERNS_H
+#define TESTS_PATTERNS_H
 #include "rows.h"
 
 /* Places of 0 to n - 1 in disorder, the same on every rank. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/plan_host.h - what a kernel does with a plan, by the host: a node, a branch,
  * a task. Rows of X are the factor's. */
-#ifndef TACIT_TESTS_PLAN_HOST_H
-#define TACIT_TESTS_PLAN_HOST_H
+#ifndef TESTS_PLAN_HOST_H
+#define TESTS_PLAN_HOST_H
 #include "triangular/device/nodes.h"
 
 /* The vectors of a solve with `columns` side by side. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/problem.h - what a test of solves holds; how it is opened is up to the
  * test. */
-#ifndef TACIT_TESTS_PROBLEM_H
-#define TACIT_TESTS_PROBLEM_H
+#ifndef TESTS_PROBLEM_H
+#define TESTS_PROBLEM_H
 #include <tacit/tacit.h>
 
 typedef struct {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/registries.h - everything that the library lists, as one list: what a
  * row shows, and how one asks for a row by its name. */
-#ifndef TACIT_TESTS_REGISTRIES_H
-#define TACIT_TESTS_REGISTRIES_H
+#ifndef TESTS_REGISTRIES_H
+#define TESTS_REGISTRIES_H
 #include "gpu.h"
 #include "matrix/io/io.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/rows.h - matrices by formula, dealt out over the test's ranks, and
  * files that all ranks see: for the tests of the matrix. */
-#ifndef TEST_ROWS_H
-#define TEST_ROWS_H
+#ifndef TESTS_ROWS_H
+#define TESTS_ROWS_H
 #include "matrix/directory.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/said.h - calls that must succeed, and such that must fail with a text. */
-#ifndef TACIT_TESTS_SAID_H
-#define TACIT_TESTS_SAID_H
+#ifndef TESTS_SAID_H
+#define TESTS_SAID_H
 #include <string.h>
 #include <tacit/tacit.h>
 

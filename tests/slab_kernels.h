@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/slab_kernels.h - a user's kernels, as test_gpu_free.c and
  * test_gpu_stream.c call them. */
-#ifndef TACIT_TESTS_SLAB_KERNELS_H
-#define TACIT_TESTS_SLAB_KERNELS_H
+#ifndef TESTS_SLAB_KERNELS_H
+#define TESTS_SLAB_KERNELS_H
 #include <cuda_runtime_api.h>
 #ifdef __cplusplus
 extern "C" {

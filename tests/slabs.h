@@ -2,8 +2,8 @@
  * tests/slabs.h - poisson3d:SIDE as a function: a cube of SIDE^3 points in slabs
  * along z, a rank each, with a halo of its own. Who multiplies is up to the test
  * that includes this. */
-#ifndef TACIT_TESTS_SLABS_H
-#define TACIT_TESTS_SLABS_H
+#ifndef TESTS_SLABS_H
+#define TESTS_SLABS_H
 #include "gpu.h"
 
 /* 12 divides well: the gallery's rows of 1, 2, 3 and 4 ranks are whole planes */

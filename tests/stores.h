@@ -4,8 +4,8 @@
  * loops graph and resident of several ranks do what loop host does, and a rank that
  * does not come is noticed. With TEST_FAR kernels do not reach the memory of their
  * peers, and loop resident says so. */
-#ifndef TACIT_TESTS_STORES_H
-#define TACIT_TESTS_STORES_H
+#ifndef TESTS_STORES_H
+#define TESTS_STORES_H
 #include "dealt.h"
 #include "links.h"
 #include <tacit/exchange.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/base.h - status and messages, memory, logging, timers, random numbers.
  * Knows nothing above it. */
-#ifndef TCT_BASE_H
-#define TCT_BASE_H
+#ifndef TCT_BASE_BASE_H
+#define TCT_BASE_BASE_H
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>

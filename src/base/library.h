@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/library.h - libraries that are loaded when they are first asked for, so
  * that no build needs them or their headers. */
-#ifndef TCT_LIBRARY_H
-#define TCT_LIBRARY_H
+#ifndef TCT_BASE_LIBRARY_H
+#define TCT_BASE_LIBRARY_H
 #include <stdbool.h>
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/room.h - what tells how much memory there is. */
-#ifndef TCT_ROOM_H
-#define TCT_ROOM_H
+#ifndef TCT_BASE_ROOM_H
+#define TCT_BASE_ROOM_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * baseline/base.h - what the baseline and the program share: the ways of errors
  * of who is built on the public headers, memory, the clock, and medians. */
-#ifndef BASELINE_BASE_H
-#define BASELINE_BASE_H
+#ifndef TCT_BASELINE_BASE_H
+#define TCT_BASELINE_BASE_H
 #include <math.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -2,8 +2,8 @@
  * baseline/peer_scalars.h - the kernels that the baseline needs besides cuSPARSE
  * and cuBLAS: scalars that stay on the device. All pointers are the device's;
  * each call starts one kernel and returns the error of starting it. */
-#ifndef BASELINE_PEER_SCALARS_H
-#define BASELINE_PEER_SCALARS_H
+#ifndef TCT_BASELINE_PEER_SCALARS_H
+#define TCT_BASELINE_PEER_SCALARS_H
 #include <cuda_runtime_api.h>
 #include <stdint.h>
 

@@ -6,8 +6,8 @@
  *
  * cuSPARSE and cuBLAS are loaded when a tct_peer is created: a program with
  * this file in it starts without them. */
-#ifndef BASELINE_PEER_STYLE_H
-#define BASELINE_PEER_STYLE_H
+#ifndef TCT_BASELINE_PEER_STYLE_H
+#define TCT_BASELINE_PEER_STYLE_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <tacit/status.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/base.h - small helpers of the program: what baseline/base.h has, the
  * nearest known word, and strict numbers. */
-#ifndef CLI_BASE_H
-#define CLI_BASE_H
+#ifndef TCT_CLI_BASE_H
+#define TCT_CLI_BASE_H
 #include "baseline/base.h"
 #include <stddef.h>
 

@@ -4,8 +4,8 @@
  *
  * Every command runs on all ranks alike and returns the same status on each;
  * rank 0 does the printing. */
-#ifndef CLI_CLI_H
-#define CLI_CLI_H
+#ifndef TCT_CLI_CLI_H
+#define TCT_CLI_CLI_H
 #include "cli/base.h"
 #include "cli/options.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/options.h - the command line: one table of commands, one of options, one
  * of choices. Parsing, --help, the man page and the checks all read them. */
-#ifndef CLI_OPTIONS_H
-#define CLI_OPTIONS_H
+#ifndef TCT_CLI_OPTIONS_H
+#define TCT_CLI_OPTIONS_H
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>

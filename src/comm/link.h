@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/link.h - the links: how messages go between the ranks of a world, chosen
  * when a queue is opened. One file each, one row here, first the best. */
-#ifndef TCT_LINK_H
-#define TCT_LINK_H
+#ifndef TCT_COMM_LINK_H
+#define TCT_COMM_LINK_H
 #include "comm/world.h"
 
 #if TCT_HAVE_CUDA

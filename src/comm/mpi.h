@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/mpi.h - what a world of MPI processes and its link share. */
-#ifndef TCT_MPI_H
-#define TCT_MPI_H
+#ifndef TCT_COMM_MPI_H
+#define TCT_COMM_MPI_H
 #include "comm/world.h"
 #include <mpi.h>
 

@@ -2,8 +2,8 @@
  * comm/places.h - which piece of hardware each rank has as its device: of which
  * machine, and of a GPU its place on the bus and its identity, since ordinals are
  * each process's own. */
-#ifndef TCT_PLACES_H
-#define TCT_PLACES_H
+#ifndef TCT_COMM_PLACES_H
+#define TCT_COMM_PLACES_H
 #include "comm/world.h"
 #include <tacit/queue.h>
 

@@ -9,8 +9,8 @@
  * A plan is made on a queue: lists and values are where its device and its link
  * reach them. Each link that is open keeps there what makes messages
  * persistent. */
-#ifndef TCT_PLAN_H
-#define TCT_PLAN_H
+#ifndef TCT_COMM_PLAN_H
+#define TCT_COMM_PLAN_H
 #include "comm/world.h"
 
 /* Where values to or from one peer lie among those of a column. */

@@ -22,8 +22,8 @@
  *
  * Nothing is copied where ranks share memory: a letter is read where it was
  * written. MPI copies. Letters to oneself are not sent. */
-#ifndef TCT_POST_H
-#define TCT_POST_H
+#ifndef TCT_COMM_POST_H
+#define TCT_COMM_POST_H
 #include "comm/world.h"
 
 enum { TCT_POST_BOXES = 64 }; /* at most */

@@ -2,8 +2,8 @@
  * comm/processes.h - processes that were started together, on one machine: what
  * they and the one that attends to them keep in memory of all
  * (processes.c starts and attends, world_processes.c is their world). */
-#ifndef TCT_PROCESSES_H
-#define TCT_PROCESSES_H
+#ifndef TCT_COMM_PROCESSES_H
+#define TCT_COMM_PROCESSES_H
 #include "comm/world.h"
 #include <stdatomic.h>
 

@@ -4,8 +4,8 @@
  *
  * [CP08] Chevalier and Pellegrini, "PT-Scotch: a tool for efficient parallel
  *        graph ordering", Parallel Computing 34 (2008). */
-#ifndef TCT_PTSCOTCH_H
-#define TCT_PTSCOTCH_H
+#ifndef TCT_COMM_PTSCOTCH_H
+#define TCT_COMM_PTSCOTCH_H
 #include "comm/world.h"
 
 /* NULL, or what a build without PT-Scotch lacks. */

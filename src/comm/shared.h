@@ -3,8 +3,8 @@
  * machine; and the counters in it, which only grow, through which a message is
  * announced: who writes values and then the counter (tct_signal) is read rightly
  * by who sees the counter and then reads (tct_signalled). */
-#ifndef TCT_SHARED_H
-#define TCT_SHARED_H
+#ifndef TCT_COMM_SHARED_H
+#define TCT_COMM_SHARED_H
 #include "comm/world.h"
 #include "device/signals.h"
 

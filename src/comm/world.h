@@ -3,8 +3,8 @@
  * block and fail. One file per kind of world, one table at the bottom of it:
  * world_self.c, world_threads.c, world_processes.c, world_mpi.c. How messages go
  * in the stream plane is the business of a link (comm/link.h). */
-#ifndef TCT_WORLD_H
-#define TCT_WORLD_H
+#ifndef TCT_COMM_WORLD_H
+#define TCT_COMM_WORLD_H
 #include "base/base.h"
 #include "device/queue.h"
 #include <tacit/world.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/backend.h - the tables that are back ends: what a device, a block of a
  * matrix and a link must do. */
-#ifndef TCT_BACKEND_H
-#define TCT_BACKEND_H
+#ifndef TCT_DEVICE_BACKEND_H
+#define TCT_DEVICE_BACKEND_H
 #include "device/operation.h"
 
 /* What a matrix block must do for the device; formats implement it. */

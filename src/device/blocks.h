@@ -22,8 +22,8 @@
  * says to how many, and blocks become no longer than that. P must not be longer,
  * either. Without that blocks of 8 took 4,300 iterations for bcsstk13 with jacobi, to
  * 1e-6, and cg takes 1,451. */
-#ifndef TCT_BLOCKS_H
-#define TCT_BLOCKS_H
+#ifndef TCT_DEVICE_BLOCKS_H
+#define TCT_DEVICE_BLOCKS_H
 #include "device/steps.h"
 
 enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block, directions that are kept */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/decorators.h - layers that watch or disturb a queue, one file each
  * in decorators/, chosen by prefix: "trace:count:host". */
-#ifndef TCT_DECORATORS_H
-#define TCT_DECORATORS_H
+#ifndef TCT_DEVICE_DECORATORS_H
+#define TCT_DEVICE_DECORATORS_H
 #include "device/queue.h"
 
 #define TCT_DECORATORS(X) X(count) X(trace) X(late) X(memcheck) X(chaos) X(lose)

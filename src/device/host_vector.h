@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/host_vector.h - the loops of the host: one function per pass, one
  * table per instruction set. */
-#ifndef TCT_HOST_VECTOR_H
-#define TCT_HOST_VECTOR_H
+#ifndef TCT_DEVICE_HOST_VECTOR_H
+#define TCT_DEVICE_HOST_VECTOR_H
 #include "device/queue.h"
 
 /* Work on elements [from, to); partial sums, if the operation has any, go to

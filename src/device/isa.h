@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/isa.h - files of host kernels are compiled once per instruction set
  * (src/CMakeLists.txt); this picks the best that the processor has. */
-#ifndef TCT_ISA_H
-#define TCT_ISA_H
+#ifndef TCT_DEVICE_ISA_H
+#define TCT_DEVICE_ISA_H
 #include <stddef.h>
 
 /* TCT_ISA_NAME(f) is f_base, f_avx2 or f_avx512 in such a file. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/numbered.h - a value and the number of the message that it is, which
  * are stored and read at once: gpu/lane.cuh, signals.h. */
-#ifndef TCT_NUMBERED_H
-#define TCT_NUMBERED_H
+#ifndef TCT_DEVICE_NUMBERED_H
+#define TCT_DEVICE_NUMBERED_H
 #include <stdalign.h>
 #include <stdint.h>
 

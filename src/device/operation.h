@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/operation.h - what is enqueued: a small record, an operation, and what it
  * works on. */
-#ifndef TCT_OPERATION_H
-#define TCT_OPERATION_H
+#ifndef TCT_DEVICE_OPERATION_H
+#define TCT_DEVICE_OPERATION_H
 #include "base/base.h"
 #include "device/blocks.h"
 #include "device/passes.h"

@@ -6,8 +6,8 @@
  * vectors have at one place. The loops of the host, the kernels of a GPU, the
  * sweeps of the resident kernels, the bytes moved and the tests are made from
  * these two, so a new pass is a row and a body. */
-#ifndef TCT_PASSES_H
-#define TCT_PASSES_H
+#ifndef TCT_DEVICE_PASSES_H
+#define TCT_DEVICE_PASSES_H
 #include "device/steps.h"
 
 /* X(name, text, vectors, reads, writes, sums, held, dot, nrm2, axpy):

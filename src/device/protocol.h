@@ -19,8 +19,8 @@
  *
  * What this asks of memory has one name on both sides: device/gpu/lane.cuh says
  * what it is in a kernel, device/signals.h what it is on the CPU. */
-#ifndef TCT_PROTOCOL_H
-#define TCT_PROTOCOL_H
+#ifndef TCT_DEVICE_PROTOCOL_H
+#define TCT_DEVICE_PROTOCOL_H
 #include "device/steps.h"
 #include <stdbool.h>
 #include <stddef.h>

@@ -9,8 +9,8 @@
  * The queue keeps its first failure, like ferror(FILE *); later device work is
  * skipped, but messages still go out with a failure word, so that the other
  * ranks learn of it instead of waiting. Read it with q_status. */
-#ifndef TCT_QUEUE_H
-#define TCT_QUEUE_H
+#ifndef TCT_DEVICE_QUEUE_H
+#define TCT_DEVICE_QUEUE_H
 #include "device/backend.h"
 #include "device/team.h"
 

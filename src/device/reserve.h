@@ -5,8 +5,8 @@
  * A slab has many pieces. What is too large for that has a slab of its own, which
  * is kept for others of about the size. Pieces may outlive the reserve: a slab goes
  * back when the reserve is closed and none of its pieces is in use. */
-#ifndef TCT_RESERVE_H
-#define TCT_RESERVE_H
+#ifndef TCT_DEVICE_RESERVE_H
+#define TCT_DEVICE_RESERVE_H
 #include "base/base.h"
 
 /* Whose memory it is; take(bytes) NULL: there is none. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/signals.h - what protocol.h asks of memory, on the CPU: each word means
  * what the one of its name in device/gpu/lane.cuh does. */
-#ifndef TCT_SIGNALS_H
-#define TCT_SIGNALS_H
+#ifndef TCT_DEVICE_SIGNALS_H
+#define TCT_DEVICE_SIGNALS_H
 #include "device/numbered.h"
 #include <sched.h>
 #include <stdbool.h>

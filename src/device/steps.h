@@ -6,8 +6,8 @@
  * Once (r, r) meets the target a step holds still (alpha = 0), so that a host
  * that looks late does no harm; so it does once something has gone wrong,
  * which it notes in C_BAD and C_BAD_VALUE. */
-#ifndef TCT_STEPS_H
-#define TCT_STEPS_H
+#ifndef TCT_DEVICE_STEPS_H
+#define TCT_DEVICE_STEPS_H
 #include <math.h>
 
 #ifdef __CUDACC__

@@ -8,8 +8,8 @@
  * but by the item in its hands; and it rests for a while after that, which
  * costs less than to lose the processor again and again. Who waits spins at
  * first, and then sleeps. */
-#ifndef TCT_TEAM_H
-#define TCT_TEAM_H
+#ifndef TCT_DEVICE_TEAM_H
+#define TCT_DEVICE_TEAM_H
 #include "base/base.h"
 
 enum { TCT_TEAM_MOST = 1024 };

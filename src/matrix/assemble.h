@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/assemble.h - the rows of a finite element matrix on a mesh, any part
  * of them, without the rest. Rows are the free components, node by node. */
-#ifndef TCT_ASSEMBLE_H
-#define TCT_ASSEMBLE_H
+#ifndef TCT_MATRIX_ASSEMBLE_H
+#define TCT_MATRIX_ASSEMBLE_H
 #include "matrix/csr.h"
 #include "matrix/element.h"
 #include "matrix/mesh.h"

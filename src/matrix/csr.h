@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/csr.h - the rows that one rank owns, in compressed sparse rows. */
-#ifndef TCT_CSR_H
-#define TCT_CSR_H
+#ifndef TCT_MATRIX_CSR_H
+#define TCT_MATRIX_CSR_H
 #include "base/base.h"
 
 /* Rows [first, first + rows) of a global_rows x global_cols matrix. Columns

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/directory.h - a table of 8-byte words (int64_t or double) that is
  * spread over the ranks: rank r keeps words [starts[r], starts[r + 1]). */
-#ifndef TCT_DIRECTORY_H
-#define TCT_DIRECTORY_H
+#ifndef TCT_MATRIX_DIRECTORY_H
+#define TCT_MATRIX_DIRECTORY_H
 #include "matrix/matrix.h"
 
 /* Look up `count` words by their `numbers`; `answers` may be `numbers`.

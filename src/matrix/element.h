@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/element.h - element matrices of the finite element method, symmetric
  * to the last bit: bricks for grids, tetrahedra for meshes. */
-#ifndef TCT_ELEMENT_H
-#define TCT_ELEMENT_H
+#ifndef TCT_MATRIX_ELEMENT_H
+#define TCT_MATRIX_ELEMENT_H
 #include "base/base.h"
 
 /* What is discretised: -div grad u; u - tau div grad u; or the linear

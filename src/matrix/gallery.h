@@ -10,8 +10,8 @@
  * Every matrix is symmetric, positive definite where its handle does not say
  * otherwise, and the same to the last bit however its rows are dealt out: a
  * row is made by formula, a random number is a hash of what it belongs to. */
-#ifndef TCT_GALLERY_H
-#define TCT_GALLERY_H
+#ifndef TCT_MATRIX_GALLERY_H
+#define TCT_MATRIX_GALLERY_H
 #include "matrix/csr.h"
 #include <tacit/matrix.h>
 

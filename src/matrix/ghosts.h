@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/ghosts.h - columns of a rank's rows that other ranks own. */
-#ifndef TCT_GHOSTS_H
-#define TCT_GHOSTS_H
+#ifndef TCT_MATRIX_GHOSTS_H
+#define TCT_MATRIX_GHOSTS_H
 #include "matrix/csr.h"
 
 typedef struct tct_ghosts {

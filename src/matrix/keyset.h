@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/keyset.h - a set of numbers that are not negative: open addressing,
  * linear probing, at most two thirds full. Zeroed is empty. */
-#ifndef TCT_KEYSET_H
-#define TCT_KEYSET_H
+#ifndef TCT_MATRIX_KEYSET_H
+#define TCT_MATRIX_KEYSET_H
 #include "base/base.h"
 
 typedef struct tct_keyset {

@@ -2,8 +2,8 @@
  * matrix/kway.h - METIS's cuts of a graph, by one thread of the process at a
  * time: it draws its numbers from rand() and sets handlers of signals, of which
  * all threads have the same. */
-#ifndef TCT_KWAY_H
-#define TCT_KWAY_H
+#ifndef TCT_MATRIX_KWAY_H
+#define TCT_MATRIX_KWAY_H
 #include <metis.h>
 
 /* The `part` [nodes] of each node, the same for the same graph every time;

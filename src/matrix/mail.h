@@ -15,8 +15,8 @@
  *         tct_any(world, left > 0, &more);
  *     }
  *     tct_mail_close(&mail); */
-#ifndef TCT_MAIL_H
-#define TCT_MAIL_H
+#ifndef TCT_MATRIX_MAIL_H
+#define TCT_MATRIX_MAIL_H
 #include "comm/world.h"
 
 typedef struct tct_mail {

@@ -5,8 +5,8 @@
  * Two numberings: the original one of the file or the caller, and the present
  * one, in which each rank's rows follow one another. They are the same until
  * tct_redistribute. */
-#ifndef TCT_MATRIX_H
-#define TCT_MATRIX_H
+#ifndef TCT_MATRIX_MATRIX_H
+#define TCT_MATRIX_MATRIX_H
 #include "comm/world.h"
 #include "matrix/csr.h"
 #include <tacit/matrix.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/mesh.h - a tetrahedral mesh as TetGen writes it, and its uniform
  * refinement. */
-#ifndef TCT_MESH_H
-#define TCT_MESH_H
+#ifndef TCT_MATRIX_MESH_H
+#define TCT_MATRIX_MESH_H
 #include "base/base.h"
 
 typedef struct tct_mesh {

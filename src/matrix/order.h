@@ -9,8 +9,8 @@
  *        ACM Trans. Math. Softw. 5 (1979).
  * [KK98] Karypis and Kumar, "A fast and high quality multilevel scheme for
  *        partitioning irregular graphs", SIAM J. Sci. Comput. 20 (1998). */
-#ifndef TCT_ORDER_H
-#define TCT_ORDER_H
+#ifndef TCT_MATRIX_ORDER_H
+#define TCT_MATRIX_ORDER_H
 #include "base/base.h"
 
 /* The neighbours of node i: next[ptr[i]] to next[ptr[i + 1] - 1], perhaps i

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/parallel.h - OpenMP where the build has it, nothing where not. */
-#ifndef TCT_PARALLEL_H
-#define TCT_PARALLEL_H
+#ifndef TCT_MATRIX_PARALLEL_H
+#define TCT_MATRIX_PARALLEL_H
 
 enum { TCT_SHORT = 2000 }; /* rows that are not worth waking threads for */
 

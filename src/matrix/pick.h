@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/pick.h - lists and numbers of what is picked among many, by threads that take
  * a piece each: the same for any number of these. */
-#ifndef TCT_PICK_H
-#define TCT_PICK_H
+#ifndef TCT_MATRIX_PICK_H
+#define TCT_MATRIX_PICK_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/assembled.h - the operator of a matrix, A = local + ghost: for the
  * files of this folder that make it, multiply by it and give it new values. */
-#ifndef TCT_ASSEMBLED_H
-#define TCT_ASSEMBLED_H
+#ifndef TCT_OPERATOR_ASSEMBLED_H
+#define TCT_OPERATOR_ASSEMBLED_H
 #include "comm/plan.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"

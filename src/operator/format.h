@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/format.h - storage formats of a rank's local block. One file per
  * format, one table at its bottom, one row in TCT_FORMATS. */
-#ifndef TCT_FORMAT_H
-#define TCT_FORMAT_H
+#ifndef TCT_OPERATOR_FORMAT_H
+#define TCT_OPERATOR_FORMAT_H
 #include "device/queue.h"
 #include <tacit/operator.h>
 

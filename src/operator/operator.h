@@ -3,8 +3,8 @@
  * words that multiply by it. A kind of operator is a file: a struct whose first
  * member is tacit_operator, and its table at the bottom. Outside of its file (of
  * a matrix: of this folder, operator/assembled.h) nobody sees more than this. */
-#ifndef TCT_OPERATOR_H
-#define TCT_OPERATOR_H
+#ifndef TCT_OPERATOR_OPERATOR_H
+#define TCT_OPERATOR_OPERATOR_H
 #include "comm/world.h"
 #include "operator/format.h"
 #include "operator/pattern/order.h"

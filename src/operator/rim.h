@@ -2,8 +2,8 @@
  * operator/rim.h - the rows of a rank that have columns of other ranks, and these
  * columns alone, on the host: what an operator has of them, and operators of which
  * a device has the rest. */
-#ifndef TCT_RIM_H
-#define TCT_RIM_H
+#ifndef TCT_OPERATOR_RIM_H
+#define TCT_OPERATOR_RIM_H
 #include "matrix/ghosts.h"
 #include "operator/operator.h"
 

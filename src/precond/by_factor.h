@@ -2,8 +2,8 @@
  * precond/by_factor.h - the first member of a preconditioner that solves with a
  * factor (triangular/factor/factor.h), where the vectors are: of this rank's rows, or of
  * all, dealt out over a grid of the ranks. */
-#ifndef TCT_BY_FACTOR_H
-#define TCT_BY_FACTOR_H
+#ifndef TCT_PRECOND_BY_FACTOR_H
+#define TCT_PRECOND_BY_FACTOR_H
 #include "precond/precond.h"
 #include "triangular/device/rows.h"
 #include "triangular/factor/factor.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/precond.h - preconditioners: an operator each, made for another one.
  * One file each, one row in precond.c. */
-#ifndef TCT_PRECOND_H
-#define TCT_PRECOND_H
+#ifndef TCT_PRECOND_PRECOND_H
+#define TCT_PRECOND_PRECOND_H
 #include "operator/operator.h"
 #include <tacit/precond.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/after_turn.h - between two turns: the best x, what rounding allows, and
  * who goes on. */
-#ifndef TCT_AFTER_TURN_H
-#define TCT_AFTER_TURN_H
+#ifndef TCT_SOLVER_AFTER_TURN_H
+#define TCT_SOLVER_AFTER_TURN_H
 #include "solver/run.h"
 
 /* --- best.c -------------------------------------------------------------------- */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/driver.h - who drives a method's text: the loops. One file and one row
  * in TCT_DRIVERS each. */
-#ifndef TCT_DRIVER_H
-#define TCT_DRIVER_H
+#ifndef TCT_SOLVER_DRIVER_H
+#define TCT_SOLVER_DRIVER_H
 #include "solver/run.h"
 
 enum { TCT_REFUSAL = 320 }; /* of a sentence that says why not */

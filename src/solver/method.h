@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/method.h - what a method must provide. One file per method in methods/,
  * one table at its bottom, one row in TCT_METHODS. */
-#ifndef TCT_METHOD_H
-#define TCT_METHOD_H
+#ifndef TCT_SOLVER_METHOD_H
+#define TCT_SOLVER_METHOD_H
 #include <tacit/solver.h>
 
 typedef struct tct_run tct_run;

@@ -6,8 +6,8 @@
  * a mark, or lost its way. What follows (the true residual, another method,
  * more bits) is in turn.c and low.c; who drives the text, in driver.h; timing
  * and counting are decorators'. */
-#ifndef TCT_RUN_H
-#define TCT_RUN_H
+#ifndef TCT_SOLVER_RUN_H
+#define TCT_SOLVER_RUN_H
 #include "operator/operator.h"
 #include "solver/method.h"
 

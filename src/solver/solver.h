@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/solver.h - what stays from run to run. */
-#ifndef TCT_SOLVER_H
-#define TCT_SOLVER_H
+#ifndef TCT_SOLVER_SOLVER_H
+#define TCT_SOLVER_SOLVER_H
 #include "solver/driver.h"
 
 struct tacit_solver {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/bench/bench.h - what the parts of `tacit bench` share: a part that can be
  * repeated, and its samples. */
-#ifndef CLI_BENCH_H
-#define CLI_BENCH_H
+#ifndef TCT_CLI_BENCH_BENCH_H
+#define TCT_CLI_BENCH_BENCH_H
 #include "cli/report/report.h"
 
 /* A part of an iteration: a product, an exchange of `count` vectors, a sum of

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/factor.h - a factor's files and solves, for the commands that have
  * one. */
-#ifndef CLI_FACTOR_H
-#define CLI_FACTOR_H
+#ifndef TCT_CLI_COMMANDS_FACTOR_H
+#define TCT_CLI_COMMANDS_FACTOR_H
 #include "cli/cli.h"
 #include <tacit/foreign.h>
 

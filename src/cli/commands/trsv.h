@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/commands/trsv.h - what the files of `tacit trsv` share: the system, of a
  * matrix or of a factor alone, and where it is solved. */
-#ifndef CLI_TRSV_H
-#define CLI_TRSV_H
+#ifndef TCT_CLI_COMMANDS_TRSV_H
+#define TCT_CLI_COMMANDS_TRSV_H
 #include "cli/report/report.h"
 #include <tacit/trsv.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/compare/compare.h - the rows of `tacit compare`, and what is made of them. */
-#ifndef CLI_COMPARE_H
-#define CLI_COMPARE_H
+#ifndef TCT_CLI_COMPARE_COMPARE_H
+#define TCT_CLI_COMPARE_COMPARE_H
 #include "cli/report/report.h"
 
 enum { CLI_POINTS = 300, CLI_REPEATS = 3, CLI_MISSING_MOST = 128 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/report/report.h - what a solve came to, as text and as the JSON object that
  * docs and scripts rely on. */
-#ifndef CLI_REPORT_H
-#define CLI_REPORT_H
+#ifndef TCT_CLI_REPORT_REPORT_H
+#define TCT_CLI_REPORT_REPORT_H
 #include "cli/system/problem.h"
 #include <cjson/cJSON.h>
 

@@ -11,8 +11,8 @@
  *     cli_problem_close(&p);
  *
  * All are collective and NULL-safe at the end. */
-#ifndef CLI_PROBLEM_H
-#define CLI_PROBLEM_H
+#ifndef TCT_CLI_SYSTEM_PROBLEM_H
+#define TCT_CLI_SYSTEM_PROBLEM_H
 #include "cli/cli.h"
 #include <limits.h>
 

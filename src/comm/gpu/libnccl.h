@@ -2,8 +2,8 @@
  * comm/gpu/libnccl.h - the library NCCL, loaded when it is first asked for: no
  * build needs it or its header. Of its interface, which is the same since 2.15,
  * this is what is used here. */
-#ifndef TCT_LIBNCCL_H
-#define TCT_LIBNCCL_H
+#ifndef TCT_COMM_GPU_LIBNCCL_H
+#define TCT_COMM_GPU_LIBNCCL_H
 #include "device/gpu/runtime.h"
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
  * comm/gpu/libnvshmem.h - the library of NVSHMEM for the CPU, loaded when it is
  * first asked for: no build needs it or its headers. Of its interface, which is
  * the same in all of 3, this is what is used here: it starts, and gives memory. */
-#ifndef TCT_LIBNVSHMEM_H
-#define TCT_LIBNVSHMEM_H
+#ifndef TCT_COMM_GPU_LIBNVSHMEM_H
+#define TCT_COMM_GPU_LIBNVSHMEM_H
 #include <assert.h>
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/nccl.h - link nccl: what its kernels are given. What is exchanged the
  * device's own kernels pack and unpack. */
-#ifndef TCT_NCCL_H
-#define TCT_NCCL_H
+#ifndef TCT_COMM_GPU_NCCL_H
+#define TCT_COMM_GPU_NCCL_H
 #include "device/gpu/gpu.h"
 
 enum {

@@ -3,8 +3,8 @@
  * do not reach. They have to be linked with NVSHMEM's device library, so what
  * calls them is a library of its own, libtacit_nvshmem.so, which is loaded when it
  * is needed: this is all that it and the library know of each other. */
-#ifndef TCT_NVSHMEM_MODULE_H
-#define TCT_NVSHMEM_MODULE_H
+#ifndef TCT_COMM_GPU_NVSHMEM_MODULE_H
+#define TCT_COMM_GPU_NVSHMEM_MODULE_H
 #include "comm/gpu/peer.h"
 
 /* The two are of one build if they agree on these. */

@@ -29,8 +29,8 @@
  *
  * Every wait has a limit. Who was waited for in vain is told to the host, and
  * from then on nothing is waited for. */
-#ifndef TCT_PEER_CUH
-#define TCT_PEER_CUH
+#ifndef TCT_COMM_GPU_PEER_CUH
+#define TCT_COMM_GPU_PEER_CUH
 #include "comm/gpu/peer.h"
 #include "device/gpu/tail.cuh"
 #include "device/protocol.h"

@@ -2,8 +2,8 @@
  * comm/gpu/peer.h - links peer and nvshmem: what their kernels are given. Those
  * of ranks that all reach each other's memory are in peer.cu, others in a module
  * (nvshmem_module.h); peer.cuh has the text. */
-#ifndef TCT_PEER_H
-#define TCT_PEER_H
+#ifndef TCT_COMM_GPU_PEER_H
+#define TCT_COMM_GPU_PEER_H
 #include "comm/gpu/windows.h"
 #include "device/gpu/gang.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * comm/gpu/reach.h - can ranks have links that store into GPUs of others? */
-#ifndef TCT_REACH_H
-#define TCT_REACH_H
+#ifndef TCT_COMM_GPU_REACH_H
+#define TCT_COMM_GPU_REACH_H
 #include "comm/places.h"
 
 /* Has this rank of `q` a GPU for itself? Does that reach those of the other ranks

@@ -4,8 +4,8 @@
  * arenas come from is a source's business: windows_ipc.c, windows_nvshmem.c. Of a
  * source that has calls for it, ranks may be far: kernels do not reach their
  * arenas. */
-#ifndef TCT_WINDOWS_H
-#define TCT_WINDOWS_H
+#ifndef TCT_COMM_GPU_WINDOWS_H
+#define TCT_COMM_GPU_WINDOWS_H
 #include "comm/world.h"
 
 enum { TCT_PEERS_MOST = 16, TCT_WINDOW_ALIGN = 256 };

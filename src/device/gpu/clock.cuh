@@ -2,8 +2,8 @@
  * device/gpu/clock.cuh - where the time of a kernel that stays goes: in a build
  * with TACIT_CLOCKS thread 0 of each block adds up the time from each call of
  * tct_spent to the next, by what it was spent on; in others there is nothing. */
-#ifndef TCT_GPU_CLOCK_CUH
-#define TCT_GPU_CLOCK_CUH
+#ifndef TCT_DEVICE_GPU_CLOCK_CUH
+#define TCT_DEVICE_GPU_CLOCK_CUH
 #include "device/gpu/clock.h"
 #include "device/gpu/lane.cuh"
 

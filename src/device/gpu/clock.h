@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/clock.h - what kernels that stay spend their time on. */
-#ifndef TCT_GPU_CLOCK_H
-#define TCT_GPU_CLOCK_H
+#ifndef TCT_DEVICE_GPU_CLOCK_H
+#define TCT_DEVICE_GPU_CLOCK_H
 #include <stdint.h>
 
 #ifndef TCT_CLOCKS

@@ -13,8 +13,8 @@
  * would wait for what was stored to a peer before: each block leaves a box of value
  * and meeting, one warp adds up those of a sum, and says it to all. So nothing else
  * that blocks have stored is seen after such a sum, only after a wait. */
-#ifndef TCT_GPU_GANG_CUH
-#define TCT_GPU_GANG_CUH
+#ifndef TCT_DEVICE_GPU_GANG_CUH
+#define TCT_DEVICE_GPU_GANG_CUH
 #include "device/gpu/clock.cuh"
 #include "device/gpu/gang.h"
 #include "device/gpu/tail.cuh"

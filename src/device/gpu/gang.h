@@ -10,8 +10,8 @@
  * all gangs. What blocks have stored before it is seen by all blocks of the same
  * GPU after it; to a peer go numbered values, which need no meeting, and what was
  * read of them before it may be stored over after it. */
-#ifndef TCT_GPU_GANG_H
-#define TCT_GPU_GANG_H
+#ifndef TCT_DEVICE_GPU_GANG_H
+#define TCT_DEVICE_GPU_GANG_H
 #include "device/gpu/clock.h"
 #include "device/gpu/gpu.h"
 #include "device/numbered.h"

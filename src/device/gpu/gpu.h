@@ -9,8 +9,8 @@
  * the device never waits. Looks go to memory of the device, and from there to
  * memory of the host in batches, since a write over the bus holds up the end of
  * a kernel, and a fence, for up to a microsecond. */
-#ifndef TCT_GPU_H
-#define TCT_GPU_H
+#ifndef TCT_DEVICE_GPU_GPU_H
+#define TCT_DEVICE_GPU_GPU_H
 #include "device/gpu/runtime.h"
 #include "device/queue.h"
 

@@ -3,8 +3,8 @@
  * fences, loads and stores that caches treat in a way of their own, the clock,
  * signals. Nothing else names PTX or the intrinsics that stand for it:
  * scripts/lint/lanes. */
-#ifndef TCT_GPU_LANE_CUH
-#define TCT_GPU_LANE_CUH
+#ifndef TCT_DEVICE_GPU_LANE_CUH
+#define TCT_DEVICE_GPU_LANE_CUH
 #include "device/gpu/runtime.h"
 #include "device/numbered.h"
 #include <stdint.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/pass.cuh - the passes as types, for kernels that are made of one:
  * what a row of TCT_PASSES says, and its body as `at`. */
-#ifndef TCT_GPU_PASS_CUH
-#define TCT_GPU_PASS_CUH
+#ifndef TCT_DEVICE_GPU_PASS_CUH
+#define TCT_DEVICE_GPU_PASS_CUH
 #include "device/passes.h"
 
 #define X(name, text, vectors_, reads_, writes_, sums_, held_, ...)         \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/record.h - recordings: CUDA graphs, replayed by the CPU or by a
  * while node on the device. See the members of tct_device_ops. */
-#ifndef TCT_GPU_RECORD_H
-#define TCT_GPU_RECORD_H
+#ifndef TCT_DEVICE_GPU_RECORD_H
+#define TCT_DEVICE_GPU_RECORD_H
 #include "device/gpu/gpu.h"
 
 #ifdef __cplusplus

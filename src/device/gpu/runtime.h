@@ -6,8 +6,8 @@
  * is none; arguments of kernels are __grid_constant__; cuda.c names the device
  * and its maker for users; slices have as many lanes as a warp (GPU_WAVE), and
  * so have the masks of runs. No HIP build was tried. */
-#ifndef TCT_GPU_RUNTIME_H
-#define TCT_GPU_RUNTIME_H
+#ifndef TCT_DEVICE_GPU_RUNTIME_H
+#define TCT_DEVICE_GPU_RUNTIME_H
 #ifdef __CUDACC__
 #include <cuda_runtime.h>
 #else

@@ -6,8 +6,8 @@
  * order, threads are added in a tree over a warp and then over warps, and the
  * last block adds the blocks in order. The number of blocks depends on the
  * device and the matrix alone. */
-#ifndef TCT_GPU_TAIL_CUH
-#define TCT_GPU_TAIL_CUH
+#ifndef TCT_DEVICE_GPU_TAIL_CUH
+#define TCT_DEVICE_GPU_TAIL_CUH
 #include "device/gpu/gpu.h"
 #include "device/gpu/lane.cuh"
 

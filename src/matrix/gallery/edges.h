@@ -2,8 +2,8 @@
  * matrix/gallery/edges.h - matrices of the form sum over the edges of a grid of
  * (e_i - e_j)(e_i - e_j)' (x) B, plus a diagonal: resistor networks, finite
  * volumes and first-order finite elements alike. */
-#ifndef TCT_EDGES_H
-#define TCT_EDGES_H
+#ifndef TCT_MATRIX_GALLERY_EDGES_H
+#define TCT_MATRIX_GALLERY_EDGES_H
 #include "matrix/gallery/recipe.h"
 
 enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/gallery/family.h - what the families share: reading their arguments,
  * setting their sizes, and one constant per family file. */
-#ifndef TCT_FAMILY_H
-#define TCT_FAMILY_H
+#ifndef TCT_MATRIX_GALLERY_FAMILY_H
+#define TCT_MATRIX_GALLERY_FAMILY_H
 #include "matrix/gallery.h"
 
 /* --- the registry: one row is one table at the bottom of a file ----------- */

@@ -2,8 +2,8 @@
  * matrix/gallery/recipe.h - recipes for matrices like the well-known large ones
  * of the SuiteSparse collection: `like:NAME`. A recipe is a row in like.c; its
  * kind, a function that several may share, stands in a file of its own. */
-#ifndef TCT_RECIPE_H
-#define TCT_RECIPE_H
+#ifndef TCT_MATRIX_GALLERY_RECIPE_H
+#define TCT_MATRIX_GALLERY_RECIPE_H
 #include "matrix/gallery/family.h"
 
 typedef struct tct_recipe tct_recipe;

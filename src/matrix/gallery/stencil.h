@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/gallery/stencil.h - matrices that repeat one stencil at every point of
  * a grid; what falls outside of the grid is left out (Dirichlet). */
-#ifndef TCT_STENCIL_H
-#define TCT_STENCIL_H
+#ifndef TCT_MATRIX_GALLERY_STENCIL_H
+#define TCT_MATRIX_GALLERY_STENCIL_H
 #include "matrix/gallery/family.h"
 
 enum { TCT_STENCIL_POINTS = 27, TCT_STENCIL_DOF = 3 };

@@ -2,8 +2,8 @@
  * matrix/io/arrays.h - binary files are arrays of numbers, one after another.
  * An array is read as it comes, several arrays of a file at once; three of
  * them are a source of entries. What is written is made likewise. */
-#ifndef TCT_IO_ARRAYS_H
-#define TCT_IO_ARRAYS_H
+#ifndef TCT_MATRIX_IO_ARRAYS_H
+#define TCT_MATRIX_IO_ARRAYS_H
 #include "matrix/io/format.h"
 
 /* What an array of a file asks of what stands behind it. */

@@ -10,8 +10,8 @@
  * bucket becomes rows and gives its memory back as it does, so that the peak
  * is a third above the matrix itself. Entries of one place are added in the
  * order in which they came, whatever the number of threads. */
-#ifndef TCT_IO_ASSEMBLY_H
-#define TCT_IO_ASSEMBLY_H
+#ifndef TCT_MATRIX_IO_ASSEMBLY_H
+#define TCT_MATRIX_IO_ASSEMBLY_H
 #include "matrix/io/format.h"
 
 typedef struct tct_assembly tct_assembly;

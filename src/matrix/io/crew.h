@@ -4,8 +4,8 @@
  * Reading has a thousand short parallel parts with a file in between. OpenMP's
  * threads wait by spinning, which on a machine that others use, too, or under
  * several ranks, takes the processor from those that have work. */
-#ifndef TCT_IO_CREW_H
-#define TCT_IO_CREW_H
+#ifndef TCT_MATRIX_IO_CREW_H
+#define TCT_MATRIX_IO_CREW_H
 #include "base/base.h"
 
 typedef struct tct_crew tct_crew;

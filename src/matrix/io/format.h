@@ -6,8 +6,8 @@
  * deals them out to the ranks that own their rows. A format that each rank can
  * read its own part of has its own functions instead. Vectors are a source of
  * as many columns. */
-#ifndef TCT_IO_FORMAT_H
-#define TCT_IO_FORMAT_H
+#ifndef TCT_MATRIX_IO_FORMAT_H
+#define TCT_MATRIX_IO_FORMAT_H
 #include "matrix/io/crew.h"
 #include "matrix/io/io.h"
 #include "matrix/io/sink.h"

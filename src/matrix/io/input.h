@@ -2,8 +2,8 @@
  * matrix/io/input.h - files to read, and what stands for one: standard input,
  * pipes. Readers open them by the path that they are given, as often as they
  * like: what can be read only once is first kept in a file without a name. */
-#ifndef TCT_IO_INPUT_H
-#define TCT_IO_INPUT_H
+#ifndef TCT_MATRIX_IO_INPUT_H
+#define TCT_MATRIX_IO_INPUT_H
 #include "base/base.h"
 
 /* "-" as messages call it and readers open it, any other path as it is. The

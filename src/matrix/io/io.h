@@ -11,8 +11,8 @@
  * A file is told by its content when read, and by the end of its name when
  * written. All calls are collective; an error on one rank ends them all with
  * its message. */
-#ifndef TCT_IO_H
-#define TCT_IO_H
+#ifndef TCT_MATRIX_IO_IO_H
+#define TCT_MATRIX_IO_IO_H
 #include "comm/world.h"
 #include "matrix/csr.h"
 #include <tacit/file.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/npy.h - the header that begins each array of NumPy. */
-#ifndef TCT_IO_NPY_H
-#define TCT_IO_NPY_H
+#ifndef TCT_MATRIX_IO_NPY_H
+#define TCT_MATRIX_IO_NPY_H
 #include "matrix/io/arrays.h"
 
 typedef struct tct_npy {

@@ -3,8 +3,8 @@
  *
  * The scanners read up to TCT_SCAN_PAD bytes behind a number: whoever calls
  * them owns that many bytes there, and puts one that is no digit first. */
-#ifndef TCT_IO_NUMBER_H
-#define TCT_IO_NUMBER_H
+#ifndef TCT_MATRIX_IO_NUMBER_H
+#define TCT_MATRIX_IO_NUMBER_H
 #include "base/base.h"
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * gathers the others' bytes in pieces, in rank order; it appears under its
  * name only when it is complete. Every call is collective, but for those of
  * rank 0 alone. */
-#ifndef TCT_IO_SINK_H
-#define TCT_IO_SINK_H
+#ifndef TCT_MATRIX_IO_SINK_H
+#define TCT_MATRIX_IO_SINK_H
 #include "comm/world.h"
 #include <sys/types.h>
 

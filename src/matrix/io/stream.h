@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/stream.h - a file read in pieces, unpacked on the way where its
  * first bytes say gzip or xz. Pipes work too. */
-#ifndef TCT_IO_STREAM_H
-#define TCT_IO_STREAM_H
+#ifndef TCT_MATRIX_IO_STREAM_H
+#define TCT_MATRIX_IO_STREAM_H
 #include "base/base.h"
 
 typedef struct tct_stream tct_stream;

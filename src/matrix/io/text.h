@@ -9,8 +9,8 @@
  *         tct_text_ahead(t);                  // may run beside the parsing
  *     }                                       // of [begin, end)
  */
-#ifndef TCT_IO_TEXT_H
-#define TCT_IO_TEXT_H
+#ifndef TCT_MATRIX_IO_TEXT_H
+#define TCT_MATRIX_IO_TEXT_H
 #include "matrix/io/stream.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/io/zip.h - the members of a zip archive, through libzip. In a build
  * without it all that is here fails with UNSUPPORTED. */
-#ifndef TCT_IO_ZIP_H
-#define TCT_IO_ZIP_H
+#ifndef TCT_MATRIX_IO_ZIP_H
+#define TCT_MATRIX_IO_ZIP_H
 #include "matrix/io/arrays.h"
 
 /* NULL, or what a build without libzip lacks. */

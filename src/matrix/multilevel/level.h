@@ -19,8 +19,8 @@
  * A node is matched with nodes of its own rank only, so that coarse nodes stay
  * there. Nodes that were dealt out in disorder have most of their neighbours on
  * other ranks: two that have such a neighbour in common are matched, too. */
-#ifndef TCT_LEVEL_H
-#define TCT_LEVEL_H
+#ifndef TCT_MATRIX_MULTILEVEL_LEVEL_H
+#define TCT_MATRIX_MULTILEVEL_LEVEL_H
 #include "matrix/matrix.h"
 
 typedef struct tct_level {

@@ -2,8 +2,8 @@
  * operator/choice/least.h - the least of times that other programs disturb. A
  * disturbance adds to a time, and by another amount each time: a least time
  * that was met twice is believed. */
-#ifndef TCT_LEAST_H
-#define TCT_LEAST_H
+#ifndef TCT_OPERATOR_CHOICE_LEAST_H
+#define TCT_OPERATOR_CHOICE_LEAST_H
 #include <stdbool.h>
 
 typedef struct tct_least {

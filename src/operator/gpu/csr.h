@@ -11,8 +11,8 @@
  * A row that goes on after the end of a tile leaves a carry there; a second
  * kernel adds the carries to their rows. Which sums are formed, and in which
  * order, depends on the pattern alone: every run gives the same bits. */
-#ifndef TCT_GPU_CSR_H
-#define TCT_GPU_CSR_H
+#ifndef TCT_OPERATOR_GPU_CSR_H
+#define TCT_OPERATOR_GPU_CSR_H
 #include "device/gpu/gpu.h"
 
 enum {

@@ -2,8 +2,8 @@
  * operator/gpu/fill.h - rows that lie in a GPU's memory become an operator, of
  * sell, and the slices of an operator rows again, or the same with floats: nothing
  * goes over the bus. */
-#ifndef TCT_GPU_FILL_H
-#define TCT_GPU_FILL_H
+#ifndef TCT_OPERATOR_GPU_FILL_H
+#define TCT_OPERATOR_GPU_FILL_H
 #include "operator/layout/layout.h"
 
 #ifdef __cplusplus

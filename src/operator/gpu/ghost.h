@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/ghost.h - the ghost block on a GPU: the rows of host/ghost.c, a
  * thread each. */
-#ifndef TCT_GPU_GHOST_H
-#define TCT_GPU_GHOST_H
+#ifndef TCT_OPERATOR_GPU_GHOST_H
+#define TCT_OPERATOR_GPU_GHOST_H
 #include "device/gpu/gpu.h"
 
 /* The arrays; pointers into device memory. Kernels get a copy of it. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/product.cuh - the kernels of products with sliced ELL: a warp
  * takes 32 rows, and others in turn. Rows kept apart follow in two small ones. */
-#ifndef TCT_GPU_PRODUCT_CUH
-#define TCT_GPU_PRODUCT_CUH
+#ifndef TCT_OPERATOR_GPU_PRODUCT_CUH
+#define TCT_OPERATOR_GPU_PRODUCT_CUH
 #include "device/gpu/tail.cuh"
 #include "operator/gpu/slices.cuh"
 

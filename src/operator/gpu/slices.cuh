@@ -25,8 +25,8 @@
  *     warp     0   1   2   3   0   1   2   3   0   1   2 ...    of all blocks
  *             |-- round 0 ---|-- round 1 ---|-- round 2 ...
  */
-#ifndef TCT_GPU_SLICES_CUH
-#define TCT_GPU_SLICES_CUH
+#ifndef TCT_OPERATOR_GPU_SLICES_CUH
+#define TCT_OPERATOR_GPU_SLICES_CUH
 #include "operator/gpu/values.cuh"
 
 /* A warp has 32 rows of a slice, one a lane. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/slices.h - sliced ELL on a GPU: blocks stored as layout.h
  * says, the storage behind sell32, sell and bsell. */
-#ifndef TCT_GPU_SLICES_H
-#define TCT_GPU_SLICES_H
+#ifndef TCT_OPERATOR_GPU_SLICES_H
+#define TCT_OPERATOR_GPU_SLICES_H
 #include "device/gpu/gpu.h"
 #include "operator/format.h"
 #include "operator/layout/layout.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/ghost.h - the block of columns that other ranks own. */
-#ifndef TCT_GHOST_H
-#define TCT_GHOST_H
+#ifndef TCT_OPERATOR_HOST_GHOST_H
+#define TCT_OPERATOR_HOST_GHOST_H
 #include "device/queue.h"
 
 typedef struct tct_ghost_block {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/kernels.h - the inner loops of the host's products, one table per
  * instruction set. */
-#ifndef TCT_KERNELS_H
-#define TCT_KERNELS_H
+#ifndef TCT_OPERATOR_HOST_KERNELS_H
+#define TCT_OPERATOR_HOST_KERNELS_H
 #include "operator/host/slices.h"
 
 typedef struct tct_csr_rows { /* compressed rows, local columns */

@@ -6,8 +6,8 @@
  *
  * Elements of x that do not stand side by side are loaded one by one: on
  * processors of today that is faster than a gather instruction, or as fast. */
-#ifndef TCT_LANES_H
-#define TCT_LANES_H
+#ifndef TCT_OPERATOR_HOST_LANES_H
+#define TCT_OPERATOR_HOST_LANES_H
 #include "device/isa.h"
 #include "operator/host/slices.h"
 #include <string.h>

@@ -19,8 +19,8 @@
  * multiply-add an entry where the instruction set has it, as in plain rows: all
  * formats give the same bits. Within a block of bsell, entries that the matrix
  * does not store count as 0. */
-#ifndef TCT_SLICES_H
-#define TCT_SLICES_H
+#ifndef TCT_OPERATOR_HOST_SLICES_H
+#define TCT_OPERATOR_HOST_SLICES_H
 #include "operator/pattern/slicing.h"
 
 enum {

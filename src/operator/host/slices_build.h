@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/host/slices_build.h - what building, refilling and
  * reading sliced ELL share. */
-#ifndef TCT_SLICES_BUILD_H
-#define TCT_SLICES_BUILD_H
+#ifndef TCT_OPERATOR_HOST_SLICES_BUILD_H
+#define TCT_OPERATOR_HOST_SLICES_BUILD_H
 #include "operator/host/slices.h"
 #include "operator/pattern/values.h"
 #include "operator/pattern/view.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/layout/cells.h - what a slice (layout.h) has in a cell: for who reads
  * a matrix back, on the host or on a GPU. Products have ways of their own. */
-#ifndef TCT_GPU_CELLS_H
-#define TCT_GPU_CELLS_H
+#ifndef TCT_OPERATOR_LAYOUT_CELLS_H
+#define TCT_OPERATOR_LAYOUT_CELLS_H
 #include "device/steps.h"
 #include "operator/layout/layout.h"
 

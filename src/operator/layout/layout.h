@@ -20,8 +20,8 @@
  * Order of sums: a row is summed in column order from +0, one fused
  * multiply-add an entry: the bits are those of the host's formats. Rows kept
  * apart are summed in a fixed tree. */
-#ifndef TCT_GPU_LAYOUT_H
-#define TCT_GPU_LAYOUT_H
+#ifndef TCT_OPERATOR_LAYOUT_LAYOUT_H
+#define TCT_OPERATOR_LAYOUT_LAYOUT_H
 #include "operator/pattern/slicing.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/layout/slices_build.h - build layout.h in host memory, without a
  * GPU or its runtime; and what the files that do it share. */
-#ifndef TCT_GPU_SLICES_BUILD_H
-#define TCT_GPU_SLICES_BUILD_H
+#ifndef TCT_OPERATOR_LAYOUT_SLICES_BUILD_H
+#define TCT_OPERATOR_LAYOUT_SLICES_BUILD_H
 #include "operator/format.h"
 #include "operator/layout/layout.h"
 #include "operator/pattern/values.h"

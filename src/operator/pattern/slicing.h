@@ -7,8 +7,8 @@
  * length. A window is planned for itself: which rows are so long that they are
  * kept apart, whether sorting pays, and how each slice stores its columns. What
  * the host and a GPU do not have in common is in tct_slicing_rules. */
-#ifndef TCT_SLICING_H
-#define TCT_SLICING_H
+#ifndef TCT_OPERATOR_PATTERN_SLICING_H
+#define TCT_OPERATOR_PATTERN_SLICING_H
 #include "operator/format.h"
 
 enum {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/split.h - the rows of a rank divided by column: its own, and
  * those of other ranks. */
-#ifndef TCT_SPLIT_H
-#define TCT_SPLIT_H
+#ifndef TCT_OPERATOR_PATTERN_SPLIT_H
+#define TCT_OPERATOR_PATTERN_SPLIT_H
 #include "matrix/csr.h"
 #include "operator/format.h"
 

@@ -2,8 +2,8 @@
  * operator/pattern/values.h - sets of values: how many different ones there are,
  * and whether each is exactly a float; their numbers in a dictionary. Values
  * differ if their bits do, so that -0 and +0 stay what they are. */
-#ifndef TCT_VALUE_SET_H
-#define TCT_VALUE_SET_H
+#ifndef TCT_OPERATOR_PATTERN_VALUES_H
+#define TCT_OPERATOR_PATTERN_VALUES_H
 #include "device/team.h"
 
 enum { TCT_VALUE_SLOTS = 1024 }; /* for up to half as many values */

@@ -2,8 +2,8 @@
  * operator/pattern/view.h - the lanes of a slice, and its runs: for who plans
  * slices and for who fills them. How many lanes there are is known when this is
  * compiled. */
-#ifndef TCT_VIEW_H
-#define TCT_VIEW_H
+#ifndef TCT_OPERATOR_PATTERN_VIEW_H
+#define TCT_OPERATOR_PATTERN_VIEW_H
 #include "operator/pattern/slicing.h"
 
 #define TCT_LANEWISE static inline __attribute__((always_inline))

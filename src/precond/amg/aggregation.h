@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/aggregation.h - aggregates as they are made (aggregate.c), and rows
  * that were left alone (join.c). */
-#ifndef TCT_AGGREGATION_H
-#define TCT_AGGREGATION_H
+#ifndef TCT_PRECOND_AMG_AGGREGATION_H
+#define TCT_PRECOND_AMG_AGGREGATION_H
 #include "precond/amg/coarsen.h"
 #include "precond/amg/places.h"
 

@@ -22,8 +22,8 @@
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors;
  *                 rim.h: what is between the devices of several ranks */
-#ifndef TCT_AMG_H
-#define TCT_AMG_H
+#ifndef TCT_PRECOND_AMG_AMG_H
+#define TCT_PRECOND_AMG_AMG_H
 #include "comm/plan.h"
 #include "matrix/mail.h"
 #include "matrix/matrix.h"

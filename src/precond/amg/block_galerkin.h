@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/block_galerkin.h - rows of blocks as they are made: what other ranks
  * have and are sent (block_shares.c), and the rows themselves (block_galerkin.c). */
-#ifndef TCT_BLOCK_GALERKIN_H
-#define TCT_BLOCK_GALERKIN_H
+#ifndef TCT_PRECOND_AMG_BLOCK_GALERKIN_H
+#define TCT_PRECOND_AMG_BLOCK_GALERKIN_H
 #include "precond/amg/contract.h"
 #include "precond/amg/near_null.h"
 #include <string.h>

@@ -8,8 +8,8 @@
  *     keep the matrix of each level ... create ... q_multiply(M->bottom) ... clear
  *
  * For one rank, or one alone (alone.c), one right-hand side, one smooth vector, and cycles V and W. */
-#ifndef TCT_AMG_BOTTOM_H
-#define TCT_AMG_BOTTOM_H
+#ifndef TCT_PRECOND_AMG_BOTTOM_H
+#define TCT_PRECOND_AMG_BOTTOM_H
 #include "precond/amg/there.h"
 
 /* What there is to do for item i. With x_j standing for scale_j x_j where there is

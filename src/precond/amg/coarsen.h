@@ -8,8 +8,8 @@
  *     tct_aggregate(A, w, NULL, &how, &G);   P, of G: w is in its range
  *     tct_galerkin(A, &G, &coarse);         P' A P
  *     ... and again, with coarse and G.smooth = P' w */
-#ifndef TCT_COARSEN_H
-#define TCT_COARSEN_H
+#ifndef TCT_PRECOND_AMG_COARSEN_H
+#define TCT_PRECOND_AMG_COARSEN_H
 #include "matrix/matrix.h"
 #include "precond/amg/halo.h"
 

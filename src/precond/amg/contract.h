@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/contract.h - rows and columns of a matrix are added up, those of
  * an aggregate: Q' A Q, where Q has one entry a row. */
-#ifndef TCT_CONTRACT_H
-#define TCT_CONTRACT_H
+#ifndef TCT_PRECOND_AMG_CONTRACT_H
+#define TCT_PRECOND_AMG_CONTRACT_H
 #include "precond/amg/halo.h"
 
 /* The rows of each aggregate, ascending, one after the other; rows of aggregates

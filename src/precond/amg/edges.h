@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/edges.h - what rows are paired by, and what is rounding, one text for
  * the host and a GPU. */
-#ifndef TCT_AMG_EDGES_H
-#define TCT_AMG_EDGES_H
+#ifndef TCT_PRECOND_AMG_EDGES_H
+#define TCT_PRECOND_AMG_EDGES_H
 #include "device/steps.h"
 #include <stdbool.h>
 #include <stdint.h>

@@ -6,8 +6,8 @@
  *     tct_halo_bring(&h, own, ghost);              a word of each
  *     tct_halo_return_lists(&h, &mine, &theirs);   as many as each has, back
  *     tct_halo_close(&h); */
-#ifndef TCT_HALO_H
-#define TCT_HALO_H
+#ifndef TCT_PRECOND_AMG_HALO_H
+#define TCT_PRECOND_AMG_HALO_H
 #include "comm/world.h"
 #include "matrix/ghosts.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/kernels.h - what a device must be able to do to set up multigrid
  * (there.h): to run tasks, and what they cannot do alone. */
-#ifndef TCT_AMG_KERNELS_H
-#define TCT_AMG_KERNELS_H
+#ifndef TCT_PRECOND_AMG_KERNELS_H
+#define TCT_PRECOND_AMG_KERNELS_H
 #include "device/queue.h"
 #include "precond/amg/tasks.h"
 #include <tacit/operator.h>

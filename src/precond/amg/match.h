@@ -7,8 +7,8 @@
  *        depend on are no aggregate. How weak that is, the matrix tells: where
  *        more than some of its rows stay alone, as of dense stencils, weaker
  *        edges are good enough. */
-#ifndef TCT_MATCH_H
-#define TCT_MATCH_H
+#ifndef TCT_PRECOND_AMG_MATCH_H
+#define TCT_PRECOND_AMG_MATCH_H
 #include "precond/amg/halo.h"
 
 /* The matrix B = W A W, W the diagonal matrix of the smooth vector. Places are

@@ -12,8 +12,8 @@
  *     tct_block_galerkin(m, &G, &coarse);   P' A P
  *     tct_near_null_next(&B, &G);           B is that of the next level
  *     ... and again */
-#ifndef TCT_NEAR_NULL_H
-#define TCT_NEAR_NULL_H
+#ifndef TCT_PRECOND_AMG_NEAR_NULL_H
+#define TCT_PRECOND_AMG_NEAR_NULL_H
 #include "precond/amg/coarsen.h"
 #include <tacit/precond.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/paths.h - paths of links (match.c) that go through several ranks. */
-#ifndef TCT_PATHS_H
-#define TCT_PATHS_H
+#ifndef TCT_PRECOND_AMG_PATHS_H
+#define TCT_PRECOND_AMG_PATHS_H
 #include "precond/amg/match.h"
 
 typedef struct tct_paths {

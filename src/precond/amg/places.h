@@ -2,8 +2,8 @@
  * precond/amg/places.h - numbers of aggregates, of this rank and of others: below
  * `coarse` they are this rank's, counted from its first; from there on they stand
  * for others.id, numbers among all. */
-#ifndef TCT_PLACES_H
-#define TCT_PLACES_H
+#ifndef TCT_PRECOND_AMG_PLACES_H
+#define TCT_PRECOND_AMG_PLACES_H
 #include "precond/amg/halo.h"
 
 /* What `of` says, as a number among all; -1: none. */

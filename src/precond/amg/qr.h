@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/qr.h - the QR factors of a few rows. */
-#ifndef TCT_QR_H
-#define TCT_QR_H
+#ifndef TCT_PRECOND_AMG_QR_H
+#define TCT_PRECOND_AMG_QR_H
 #include <stdint.h>
 
 /* B [rows][columns] = Q R, with Q in place of B and R [columns][columns], upper

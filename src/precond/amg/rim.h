@@ -3,8 +3,8 @@
  * the host has: rows with columns of other ranks. Aggregates are of rows of one rank
  * there, so that a device needs nothing of the others, and these rows are few: what
  * is P'A P between ranks the host adds up. */
-#ifndef TCT_AMG_RIM_H
-#define TCT_AMG_RIM_H
+#ifndef TCT_PRECOND_AMG_RIM_H
+#define TCT_PRECOND_AMG_RIM_H
 #include "operator/rim.h"
 #include "precond/amg/halo.h"
 

@@ -14,8 +14,8 @@
  * far back it knows the path, and whether that is an even number of links or an
  * odd one, in one word. A jump goes on from there to as far as that row knows.
  * Words may be read before or after another thread has jumped: both are right. */
-#ifndef TCT_AMG_TASKS_H
-#define TCT_AMG_TASKS_H
+#ifndef TCT_PRECOND_AMG_TASKS_H
+#define TCT_PRECOND_AMG_TASKS_H
 #include "base/base.h"
 #include "device/steps.h"
 #include "precond/amg/edges.h"

@@ -8,8 +8,8 @@
  *
  *     open(A, m) ... coarsen ... make the level ... descend ...
  *     ... bring: the rest is the host's ... close */
-#ifndef TCT_AMG_THERE_H
-#define TCT_AMG_THERE_H
+#ifndef TCT_PRECOND_AMG_THERE_H
+#define TCT_PRECOND_AMG_THERE_H
 #include "precond/amg/amg.h"
 #include "precond/amg/coarsen.h"
 #include "precond/amg/kernels.h"

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/there_state.h - what set-up on a device works on (there.h), and its
  * words: for there.c, and there_coarsen.c, which has the aggregates. */
-#ifndef TCT_AMG_THERE_STATE_H
-#define TCT_AMG_THERE_STATE_H
+#ifndef TCT_PRECOND_AMG_THERE_STATE_H
+#define TCT_PRECOND_AMG_THERE_STATE_H
 #include "precond/amg/rim.h"
 #include "precond/amg/there.h"
 #include <string.h>

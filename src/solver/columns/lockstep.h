@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/columns/lockstep.h - several right-hand sides, iterated in step. */
-#ifndef TCT_LOCKSTEP_H
-#define TCT_LOCKSTEP_H
+#ifndef TCT_SOLVER_COLUMNS_LOCKSTEP_H
+#define TCT_SOLVER_COLUMNS_LOCKSTEP_H
 #include "solver/solver.h"
 
 typedef struct tct_lockstep tct_lockstep;

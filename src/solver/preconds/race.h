@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/preconds/race.h - preconditioners that race on one system: who takes
  * part, and what each would still need. */
-#ifndef TCT_PRECOND_RACE_H
-#define TCT_PRECOND_RACE_H
+#ifndef TCT_SOLVER_PRECONDS_RACE_H
+#define TCT_SOLVER_PRECONDS_RACE_H
 #include "precond/precond.h"
 #include "solver/solver.h"
 

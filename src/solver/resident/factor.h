@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/factor.h - persistent kernels of methods whose preconditioner solves
  * with two triangles, row by row (triangular/device/rows.h). */
-#ifndef TCT_RESIDENT_FACTOR_H
-#define TCT_RESIDENT_FACTOR_H
+#ifndef TCT_SOLVER_RESIDENT_FACTOR_H
+#define TCT_SOLVER_RESIDENT_FACTOR_H
 #include "solver/resident/job.h"
 #include "triangular/device/gpu/rows.h"
 

@@ -14,8 +14,8 @@
  * are what came. Else, so that there is no meeting more than on one GPU, blocks
  * keep vectors of ghosts, which they update as their owner does: the same
  * arithmetic on the same values, so the same bits. */
-#ifndef TCT_HALO_CUH
-#define TCT_HALO_CUH
+#ifndef TCT_SOLVER_RESIDENT_HALO_CUH
+#define TCT_SOLVER_RESIDENT_HALO_CUH
 #include "device/gpu/gang.cuh"
 #include "solver/resident/rows.cuh"
 

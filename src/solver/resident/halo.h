@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/halo.h - what a persistent kernel sends to those of other GPUs
  * and gets of them, listed for each of its blocks. */
-#ifndef TCT_HALO_H
-#define TCT_HALO_H
+#ifndef TCT_SOLVER_RESIDENT_HALO_H
+#define TCT_SOLVER_RESIDENT_HALO_H
 #include "solver/resident/job.h"
 #include "solver/run.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/job.h - what a persistent kernel is given. */
-#ifndef TCT_RESIDENT_JOB_H
-#define TCT_RESIDENT_JOB_H
+#ifndef TCT_SOLVER_RESIDENT_JOB_H
+#define TCT_SOLVER_RESIDENT_JOB_H
 #include "device/gpu/gang.h"
 #include "operator/gpu/slices.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/kernels.cuh - which kernels a method has: one for each block
  * size, store and walk that it says. */
-#ifndef TCT_RESIDENT_KERNELS_CUH
-#define TCT_RESIDENT_KERNELS_CUH
+#ifndef TCT_SOLVER_RESIDENT_KERNELS_CUH
+#define TCT_SOLVER_RESIDENT_KERNELS_CUH
 #include "solver/resident/job.h"
 
 /* With a preconditioner there are kernels for fewer formats: those of matrices

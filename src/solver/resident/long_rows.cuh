@@ -3,8 +3,8 @@
  * block that has a row in its slices, where it is empty, sums it too. Its warps
  * share its rows; where they are many, a warp takes a row, or all of the block
  * one that is very long. */
-#ifndef TCT_LONG_ROWS_CUH
-#define TCT_LONG_ROWS_CUH
+#ifndef TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
+#define TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
 #include "device/gpu/tail.cuh"
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/resident.h - methods as one persistent kernel. */
-#ifndef TCT_RESIDENT_H
-#define TCT_RESIDENT_H
+#ifndef TCT_SOLVER_RESIDENT_RESIDENT_H
+#define TCT_SOLVER_RESIDENT_RESIDENT_H
 #include "solver/driver.h"
 
 #define TCT_RESIDENT_SUMMARY                      \

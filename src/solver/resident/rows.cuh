@@ -7,8 +7,8 @@
  * the matrix, so that all blocks work on the same region at a time. A tile a
  * block is a round. The first rounds of vectors, and values of the matrix where
  * there is room left, live in shared memory. How blocks meet is gang.cuh's. */
-#ifndef TCT_RESIDENT_ROWS_CUH
-#define TCT_RESIDENT_ROWS_CUH
+#ifndef TCT_SOLVER_RESIDENT_ROWS_CUH
+#define TCT_SOLVER_RESIDENT_ROWS_CUH
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/sstep.h - what the persistent kernel of method sstep is given. */
-#ifndef TCT_RESIDENT_SSTEP_H
-#define TCT_RESIDENT_SSTEP_H
+#ifndef TCT_SOLVER_RESIDENT_SSTEP_H
+#define TCT_SOLVER_RESIDENT_SSTEP_H
 #include "device/blocks.h"
 #include "device/queue.h"
 #include "solver/resident/job.h"

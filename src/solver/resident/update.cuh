@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/update.cuh - a pass over the rows of a thread. */
-#ifndef TCT_RESIDENT_UPDATE_CUH
-#define TCT_RESIDENT_UPDATE_CUH
+#ifndef TCT_SOLVER_RESIDENT_UPDATE_CUH
+#define TCT_SOLVER_RESIDENT_UPDATE_CUH
 #include "device/gpu/pass.cuh"
 #include "solver/resident/rows.cuh"
 

@@ -3,8 +3,8 @@
  * owns. The small arithmetic between the sum and the updates is device/blocks.h:
  * each rank does it for itself, and since a sum leaves the same bits on all, so does
  * it. */
-#ifndef TCT_SSTEP_H
-#define TCT_SSTEP_H
+#ifndef TCT_SOLVER_SSTEP_SSTEP_H
+#define TCT_SOLVER_SSTEP_SSTEP_H
 #include "solver/run.h"
 
 enum {

@@ -19,8 +19,8 @@
  * Numbers only grow, and nothing is reset. What a run stores takes the place of what
  * the one before has stored: so nobody begins a run before all are through with the one
  * before, as each tells all when its workers have left. */
-#ifndef TCT_MAIL_H
-#define TCT_MAIL_H
+#ifndef TCT_TRIANGULAR_DEVICE_MAIL_H
+#define TCT_TRIANGULAR_DEVICE_MAIL_H
 #include "triangular/device/turns.h"
 
 enum { TCT_MAIL_MOST = 16 /* processes of a grid */ };

@@ -31,8 +31,8 @@
  * tasks of some rows (down) or columns (up) of one node; where these are many, the
  * right-hand side of a node is put together before, by tasks of their own, which
  * are told apart by rows from -1 on down. */
-#ifndef TCT_NODES_H
-#define TCT_NODES_H
+#ifndef TCT_TRIANGULAR_DEVICE_NODES_H
+#define TCT_TRIANGULAR_DEVICE_NODES_H
 #include "base/base.h"
 #include "triangular/device/turns.h"
 #include <tacit/factor.h>

@@ -6,8 +6,8 @@
  * [Liu16] Liu, Li, Hogg, Duff and Vinter, "A synchronization-free algorithm for
  *         parallel sparse triangular solves", Euro-Par 2016: rows wait for those
  *         before them, and nothing else does. */
-#ifndef TCT_ROWS_H
-#define TCT_ROWS_H
+#ifndef TCT_TRIANGULAR_DEVICE_ROWS_H
+#define TCT_TRIANGULAR_DEVICE_ROWS_H
 #include "device/queue.h"
 #include <tacit/factor.h>
 

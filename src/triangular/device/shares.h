@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/shares.h - whose nodes are, while a plan is dealt out: what the files
  * that do it (shares.c, blocks.c, spread.c) have in common. */
-#ifndef TCT_SHARES_H
-#define TCT_SHARES_H
+#ifndef TCT_TRIANGULAR_DEVICE_SHARES_H
+#define TCT_TRIANGULAR_DEVICE_SHARES_H
 #include "triangular/device/spread.h"
 
 /* Whose a node is. */

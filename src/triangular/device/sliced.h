@@ -5,8 +5,8 @@
  * unknowns of a point, are a node: it has one level, its rows stand side by side in
  * a slice, and what it has of itself is apart. A slice is as long as its longest row.
  * Made in host memory, slices piece by piece. */
-#ifndef TCT_SLICED_H
-#define TCT_SLICED_H
+#ifndef TCT_TRIANGULAR_DEVICE_SLICED_H
+#define TCT_TRIANGULAR_DEVICE_SLICED_H
 #include <tacit/factor.h>
 
 enum { TCT_SLICED_LANES = 32, TCT_NODE_MOST = 6 /* rows of a node */ };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/solver.h - solves on a GPU, for those inside the library: the parts of
  * tacit_factor_solver. */
-#ifndef TCT_TRIANGULAR_SOLVER_H
-#define TCT_TRIANGULAR_SOLVER_H
+#ifndef TCT_TRIANGULAR_DEVICE_SOLVER_H
+#define TCT_TRIANGULAR_DEVICE_SOLVER_H
 #include "triangular/device/nodes.h"
 #include "triangular/device/swap.h"
 #include <tacit/factor.h>

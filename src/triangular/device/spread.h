@@ -16,8 +16,8 @@
  * unless Px = 1, when large nodes are whole, too: in exchange nobody adds up what several
  * have of a sum. Lists of rows, and vectors, are of all nodes on each process, and who
  * makes a value stores it at those who read it (to_u, to). mail.h tells them. */
-#ifndef TCT_SPREAD_H
-#define TCT_SPREAD_H
+#ifndef TCT_TRIANGULAR_DEVICE_SPREAD_H
+#define TCT_TRIANGULAR_DEVICE_SPREAD_H
 #include "triangular/device/mail.h"
 #include "triangular/device/nodes.h"
 

@@ -18,8 +18,8 @@
  *
  * Memory of a step has two halves, for runs in turns: who begins run e has heard in
  * run e - 1 from the one that it writes to, who was through with run e - 2 then. */
-#ifndef TCT_SWAP_H
-#define TCT_SWAP_H
+#ifndef TCT_TRIANGULAR_DEVICE_SWAP_H
+#define TCT_TRIANGULAR_DEVICE_SWAP_H
 #include "triangular/device/turns.h"
 
 enum { TCT_SWAPS_MOST = 12 /* log2 TCT_LEAVES_MOST */ };

@@ -13,8 +13,8 @@
  * A wait has a limit. Who waits in vain says so; all others see it, draw no more,
  * and what is left of the pass is void. The first task whose counter has not come
  * to its number is why (tct_turns_late); turns and counters then begin from 0. */
-#ifndef TCT_TURNS_H
-#define TCT_TURNS_H
+#ifndef TCT_TRIANGULAR_DEVICE_TURNS_H
+#define TCT_TRIANGULAR_DEVICE_TURNS_H
 #include "device/protocol.h"
 
 enum { TCT_DOWN = 1, TCT_UP = 2 /* the passes of a run: either, or both */ };

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/branches.h - subtrees of a factor's panels that threads sweep by
  * themselves. They are the same for any number of threads, and so are sums. */
-#ifndef TCT_BRANCHES_H
-#define TCT_BRANCHES_H
+#ifndef TCT_TRIANGULAR_FACTOR_BRANCHES_H
+#define TCT_TRIANGULAR_FACTOR_BRANCHES_H
 #include <tacit/factor.h>
 
 /* Branch b is panels [first[b], end[b]), whole subtrees; what it adds to rows

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/dense.h - what is done to panels: of column-major matrices, by the
  * BLAS and LAPACK that are found when they are asked for, or by own loops. */
-#ifndef TCT_DENSE_H
-#define TCT_DENSE_H
+#ifndef TCT_TRIANGULAR_FACTOR_DENSE_H
+#define TCT_TRIANGULAR_FACTOR_DENSE_H
 #include "base/base.h"
 
 typedef struct tct_dense {

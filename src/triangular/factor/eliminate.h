@@ -4,8 +4,8 @@
  * The three kinds are one: L U with U = L' or U = D L'. What stands at row i and
  * column j of a panel, i >= j, is l_ij, and of kind LU, in another panel of the same
  * shape, u_ji. So U' is eliminated as L is, by the same operations. */
-#ifndef TCT_ELIMINATE_H
-#define TCT_ELIMINATE_H
+#ifndef TCT_TRIANGULAR_FACTOR_ELIMINATE_H
+#define TCT_TRIANGULAR_FACTOR_ELIMINATE_H
 #include "triangular/factor/dense.h"
 
 /* Columns of a panel, or of a square that is passed up, with the rows from the first

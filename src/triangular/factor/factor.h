@@ -22,8 +22,8 @@
  * [OP64]  Oettli and Prager, "Compatibility of approximate solution of linear
  *         equations with given error bounds for coefficients and right-hand
  *         sides", Numer. Math. 6 (1964). */
-#ifndef TCT_FACTOR_H
-#define TCT_FACTOR_H
+#ifndef TCT_TRIANGULAR_FACTOR_FACTOR_H
+#define TCT_TRIANGULAR_FACTOR_FACTOR_H
 #include "matrix/csr.h"
 #include "matrix/order.h"
 #include "triangular/factor/sweeps.h"

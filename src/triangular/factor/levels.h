@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/levels.h - which rows of a triangle wait for which: one of level 0
  * waits for none, another is of the level after the last of those that it waits for. */
-#ifndef TCT_LEVELS_H
-#define TCT_LEVELS_H
+#ifndef TCT_TRIANGULAR_FACTOR_LEVELS_H
+#define TCT_TRIANGULAR_FACTOR_LEVELS_H
 #include "base/base.h"
 
 /* The level of each of n rows into `level`, which is 0 so far; how many levels there

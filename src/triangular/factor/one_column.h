@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/one_column.h - what a solve of one right-hand side does to a panel. */
-#ifndef TCT_ONE_COLUMN_H
-#define TCT_ONE_COLUMN_H
+#ifndef TCT_TRIANGULAR_FACTOR_ONE_COLUMN_H
+#define TCT_TRIANGULAR_FACTOR_ONE_COLUMN_H
 #include <stdbool.h>
 #include <stdint.h>
 

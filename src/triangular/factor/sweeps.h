@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/factor/sweeps.h - L and U of a factor, panel by panel, on the threads of a
  * team: the same bits for any number of these. */
-#ifndef TCT_SWEEPS_H
-#define TCT_SWEEPS_H
+#ifndef TCT_TRIANGULAR_FACTOR_SWEEPS_H
+#define TCT_TRIANGULAR_FACTOR_SWEEPS_H
 #include "device/team.h"
 #include "triangular/factor/branches.h"
 

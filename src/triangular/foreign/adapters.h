@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/foreign/adapters.h - what a build needs to read the factors of other
  * libraries: their headers, since no function of theirs is called. */
-#ifndef TCT_ADAPTERS_H
-#define TCT_ADAPTERS_H
+#ifndef TCT_TRIANGULAR_FOREIGN_ADAPTERS_H
+#define TCT_TRIANGULAR_FOREIGN_ADAPTERS_H
 #include "triangular/foreign/import.h"
 
 /* NULL, or what a build without these headers lacks. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/foreign/import.h - from supernodes that others have made to a factor. */
-#ifndef TCT_IMPORT_H
-#define TCT_IMPORT_H
+#ifndef TCT_TRIANGULAR_FOREIGN_IMPORT_H
+#define TCT_TRIANGULAR_FOREIGN_IMPORT_H
 #include "triangular/factor/factor.h"
 #include <tacit/foreign.h>
 

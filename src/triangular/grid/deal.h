@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/grid/deal.h - a factor for the ranks of a world: each gets its pattern, and of
  * its values what is handed to a function piece by piece. */
-#ifndef TCT_DEAL_H
-#define TCT_DEAL_H
+#ifndef TCT_TRIANGULAR_GRID_DEAL_H
+#define TCT_TRIANGULAR_GRID_DEAL_H
 #include "comm/world.h"
 #include "triangular/factor/factor.h"
 

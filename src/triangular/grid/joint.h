@@ -13,8 +13,8 @@
  * 2 log2 Pz messages between the parts, all of them exchanges of the queue's: they
  * go out though a queue has failed, their order and that of sums are always the same,
  * and a rank that is waited for in vain has a name. [LG23] of plan.h. */
-#ifndef TCT_JOINT_H
-#define TCT_JOINT_H
+#ifndef TCT_TRIANGULAR_GRID_JOINT_H
+#define TCT_TRIANGULAR_GRID_JOINT_H
 #include "matrix/matrix.h"
 #include "operator/pattern/order.h"
 #include "triangular/factor/factor.h"

@@ -6,8 +6,8 @@
  * another one: L^z and U^z of "Unified communication optimization strategies for
  * sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23). If b is
  * divided among the parts, the sum of what they have for y is y. */
-#ifndef TCT_FACTOR_PART_H
-#define TCT_FACTOR_PART_H
+#ifndef TCT_TRIANGULAR_GRID_PART_H
+#define TCT_TRIANGULAR_GRID_PART_H
 #include "triangular/device/solver.h"
 #include "triangular/grid/deal.h"
 #include "triangular/grid/plan.h"

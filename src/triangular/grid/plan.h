@@ -22,8 +22,8 @@
  * owner tells its row group x_I; each subtracts L(I, K)' x_I from a sum for column K,
  * and the column group adds up. So two lists of groups serve both. Groups speak along
  * binary trees, whose inner nodes change with K; or all with the owner. */
-#ifndef TCT_TRSV_PLAN_H
-#define TCT_TRSV_PLAN_H
+#ifndef TCT_TRIANGULAR_GRID_PLAN_H
+#define TCT_TRIANGULAR_GRID_PLAN_H
 #include "triangular/factor/factor.h"
 #include <tacit/trsv.h>
 

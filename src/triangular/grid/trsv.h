@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/grid/trsv.h - what the parts of a solve on a grid share. */
-#ifndef TCT_TRSV_H
-#define TCT_TRSV_H
+#ifndef TCT_TRIANGULAR_GRID_TRSV_H
+#define TCT_TRIANGULAR_GRID_TRSV_H
 #include "comm/post.h"
 #include "triangular/factor/dense.h"
 #include "triangular/factor/one_column.h"

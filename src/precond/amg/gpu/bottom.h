@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/gpu/bottom.h - the steps of the last levels on a GPU: a block whose
  * product is one kernel, bottom.cu; how its threads share the items, bottom.c. */
-#ifndef TCT_AMG_GPU_BOTTOM_H
-#define TCT_AMG_GPU_BOTTOM_H
+#ifndef TCT_PRECOND_AMG_GPU_BOTTOM_H
+#define TCT_PRECOND_AMG_GPU_BOTTOM_H
 #include "device/gpu/gpu.h"
 #include "precond/amg/bottom.h"
 

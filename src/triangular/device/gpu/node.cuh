@@ -8,8 +8,8 @@
  * its columns; what it is multiplied by lies in shared memory, a slab at a time.
  *
  * JOB is tct_tri_job, or one that has more and puts what is found elsewhere, too. */
-#ifndef TCT_TRIANGULAR_NODE_CUH
-#define TCT_TRIANGULAR_NODE_CUH
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_NODE_CUH
+#define TCT_TRIANGULAR_DEVICE_GPU_NODE_CUH
 #include "triangular/device/gpu/terms.cuh"
 
 /* --- teams --------------------------------------------------------------------- */

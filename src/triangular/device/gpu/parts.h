@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/gpu/parts.h - a solver of factors on a GPU: what its files share. */
-#ifndef TCT_TRIANGULAR_GPU_PARTS_H
-#define TCT_TRIANGULAR_GPU_PARTS_H
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_PARTS_H
+#define TCT_TRIANGULAR_DEVICE_GPU_PARTS_H
 #include "triangular/device/gpu/solve.h"
 #include "triangular/device/solver.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/gpu/rows.cuh - a warp's part of a solve by rows (rows.h), whatever
  * kernel it is in. */
-#ifndef TCT_GPU_ROWS_CUH
-#define TCT_GPU_ROWS_CUH
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_ROWS_CUH
+#define TCT_TRIANGULAR_DEVICE_GPU_ROWS_CUH
 #include "device/gpu/lane.cuh"
 #include "triangular/device/gpu/rows.h"
 

@@ -8,8 +8,8 @@
  * take their share of rows in order, all of L and then of L', and never more warps
  * are started than the GPU holds: the first row that is missing is always some
  * running warp's next one. */
-#ifndef TCT_GPU_ROWS_H
-#define TCT_GPU_ROWS_H
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_ROWS_H
+#define TCT_TRIANGULAR_DEVICE_GPU_ROWS_H
 #include "device/gpu/gpu.h"
 #include "triangular/device/rows.h"
 

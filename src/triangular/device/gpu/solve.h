@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * triangular/device/gpu/solve.h - the kernel that solves with a plan: what the host gives
  * it. */
-#ifndef TCT_TRIANGULAR_GPU_SOLVE_H
-#define TCT_TRIANGULAR_GPU_SOLVE_H
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_SOLVE_H
+#define TCT_TRIANGULAR_DEVICE_GPU_SOLVE_H
 #include "device/gpu/gpu.h"
 #include "triangular/device/nodes.h"
 #include "triangular/device/spread.h"

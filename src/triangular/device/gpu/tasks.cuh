@@ -3,8 +3,8 @@
  * (triangular/device/turns.h) until there are no more, and swap y of the rows that other
  * grids have, too (triangular/device/swap.h). What JOBs do each in their way: they begin,
  * wait for what a task builds upon, tell that it is done, and end. */
-#ifndef TCT_TRIANGULAR_TASKS_CUH
-#define TCT_TRIANGULAR_TASKS_CUH
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_TASKS_CUH
+#define TCT_TRIANGULAR_DEVICE_GPU_TASKS_CUH
 #include "triangular/device/gpu/node.cuh"
 
 /* --- in one GPU's way ------------------------------------------------------------- */

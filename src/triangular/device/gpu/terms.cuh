@@ -2,8 +2,8 @@
  * triangular/device/gpu/terms.cuh - what a node reads, and writes, for its rows. A thread
  * has some rows at once, so that what they read is on its way together: each read
  * builds upon another one, and what takes the time is how long such a chain is. */
-#ifndef TCT_TRIANGULAR_TERMS_CUH
-#define TCT_TRIANGULAR_TERMS_CUH
+#ifndef TCT_TRIANGULAR_DEVICE_GPU_TERMS_CUH
+#define TCT_TRIANGULAR_DEVICE_GPU_TERMS_CUH
 #include "device/gpu/lane.cuh"
 #include "triangular/device/gpu/solve.h"
 
