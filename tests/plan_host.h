@@ -95,7 +95,7 @@ static inline void do_task(const plan_solve *s, const tct_task *t, bool up)
         if (t->what >= 0) continue;
         const tct_branch *B = &plan->branch[-1 - t->what];
         for (int32_t l = B->from; l < B->to; l++) {
-            const tct_level *L =
+            const tct_tri_level *L =
                 &plan->level[up ? B->to - 1 - (l - B->from) : l];
             for (int32_t k = L->from; k < L->to; k++)
                 node_all(s, plan->order[k], up, c);

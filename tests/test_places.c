@@ -8,9 +8,9 @@
 #include "comm/places.h"
 #include "gpu.h"
 
-static tct_place at(const char *machine, const char *bus)
+static tct_rank_device at(const char *machine, const char *bus)
 {
-    tct_place p;
+    tct_rank_device p;
     memset(&p, 0, sizeof p);
     snprintf(p.machine, sizeof p.machine, "boot of %s", machine);
     snprintf(p.host, sizeof p.host, "%s", machine);
@@ -19,18 +19,18 @@ static tct_place at(const char *machine, const char *bus)
 }
 
 /* A slice of the GPU there. */
-static tct_place slice_at(const char *machine, const char *bus,
-                          const char *uuid)
+static tct_rank_device slice_at(const char *machine, const char *bus,
+                                const char *uuid)
 {
-    tct_place p = at(machine, bus);
+    tct_rank_device p = at(machine, bus);
     snprintf(p.device.uuid, sizeof p.device.uuid, "%s", uuid);
     return p;
 }
 
-static void expect(const tct_place *all, int n, int ranks, int devices,
+static void expect(const tct_rank_device *all, int n, int ranks, int devices,
                    const char *host)
 {
-    const tacit_sharing s = tct_places_sharing(all, n);
+    const tacit_sharing s = tct_device_map_sharing(all, n);
     assert_int_equal(s.ranks, ranks);
     assert_int_equal(s.devices, devices);
     assert_string_equal(s.host, host);
@@ -41,45 +41,45 @@ static void who_has_one_of_his_own_shares_none(void **state)
     (void)state;
     /* ranks dealt out to machines in turn, devices in any order; two machines
      * have the same places on their buses */
-    const tct_place all[] = {at("a", "3b"), at("b", "5e"), at("a", "1a"),
-                             at("b", "3b"), at("a", "5e")};
+    const tct_rank_device all[] = {at("a", "3b"), at("b", "5e"), at("a", "1a"),
+                                   at("b", "3b"), at("a", "5e")};
     expect(all, 5, 3, 3, "a");
     expect(all + 1, 4, 2, 2, "b");
     for (int r = 0; r < 5; r++)
-        assert_int_equal(tct_place_shared(all, 5, r), -1);
+        assert_int_equal(tct_device_map_shared(all, 5, r), -1);
 }
 
 static void who_shares_is_found_wherever_he_is(void **state)
 {
     (void)state;
-    const tct_place all[] = {at("a", "1a"), at("b", "1a"), at("b", "3b"),
-                             at("c", "1a"), at("b", "1a"), at("c", "1a"),
-                             at("c", "1a"), at("a", "3b")};
+    const tct_rank_device all[] = {at("a", "1a"), at("b", "1a"), at("b", "3b"),
+                                   at("c", "1a"), at("b", "1a"), at("c", "1a"),
+                                   at("c", "1a"), at("a", "3b")};
     expect(all, 8, 3, 1, "c");
     expect(all, 5, 3, 2, "b");
     expect(all, 4, 1, 1, "a");
-    assert_int_equal(tct_place_shared(all, 8, 1), 4);
-    assert_int_equal(tct_place_shared(all, 8, 4), 1);
-    assert_int_equal(tct_place_shared(all, 8, 6), 3);
-    assert_int_equal(tct_place_shared(all, 8, 2), -1);
+    assert_int_equal(tct_device_map_shared(all, 8, 1), 4);
+    assert_int_equal(tct_device_map_shared(all, 8, 4), 1);
+    assert_int_equal(tct_device_map_shared(all, 8, 6), 3);
+    assert_int_equal(tct_device_map_shared(all, 8, 2), -1);
 }
 
 static void slices_of_a_gpu_are_devices(void **state)
 {
     (void)state;
-    const tct_place all[] = {
+    const tct_rank_device all[] = {
         slice_at("a", "1a", "f0"), slice_at("a", "1a", "f1"), at("a", "3b"),
         slice_at("b", "1a", "f1"), slice_at("a", "1a", "f0")};
     expect(all, 4, 3, 3, "a");
     expect(all, 5, 4, 3, "a");
-    assert_int_equal(tct_place_shared(all, 5, 0), 4);
-    assert_int_equal(tct_place_shared(all, 5, 1), -1);
-    assert_int_equal(tct_place_beside(all, 5, 1), 0);
-    assert_int_equal(tct_place_beside(all, 5, 2), -1);
-    assert_int_equal(tct_place_beside(all, 5, 3), -1);
-    assert_int_equal(tct_place_beside(all, 5, 4), 0);
-    const tct_place hosts[] = {at("a", ""), at("a", "")};
-    assert_int_equal(tct_place_beside(hosts, 2, 0), -1);
+    assert_int_equal(tct_device_map_shared(all, 5, 0), 4);
+    assert_int_equal(tct_device_map_shared(all, 5, 1), -1);
+    assert_int_equal(tct_device_map_beside(all, 5, 1), 0);
+    assert_int_equal(tct_device_map_beside(all, 5, 2), -1);
+    assert_int_equal(tct_device_map_beside(all, 5, 3), -1);
+    assert_int_equal(tct_device_map_beside(all, 5, 4), 0);
+    const tct_rank_device hosts[] = {at("a", ""), at("a", "")};
+    assert_int_equal(tct_device_map_beside(hosts, 2, 0), -1);
 }
 
 static void processors_are_nobodys_own(void **state)

@@ -33,12 +33,12 @@ typedef struct process {
     double *X, *first; /* [rows columns] what it writes; of the first run */
     bool same;
     tct_round round;
-    tct_mail mail;
+    tct_peer_signals signals;
     tct_swap swap;
     double *memory;   /* of its swaps */
-    uint64_t *signal; /* of these, and what `mail` has of this process */
-    uint64_t *came, *over, sent[TCT_MAIL_PHASES];
-    uint64_t values[TCT_MAIL_PHASES]; /* stored at others */
+    uint64_t *signal; /* of these, and what `signals` has of this process */
+    uint64_t *came, *over, sent[TCT_PEER_SIGNALS_PHASES];
+    uint64_t values[TCT_PEER_SIGNALS_PHASES]; /* stored at others */
     pthread_t thread;
 } process;
 
@@ -128,20 +128,21 @@ static void make_solve(problem *P, process *p)
     p->over = words(MOST);
 }
 
-static void connect_mail(problem *P, process *p)
+static void connect_signals(problem *P, process *p)
 {
     const int each = P->px * P->py;
     const tct_speakers *speak = &p->spread.cut[cut_of(P)];
-    p->mail = (tct_mail){.rank = p->number % each,
-                         .ranks = each,
-                         .counters = tct_counters(p->plan.nodes),
-                         .swapped = tct_counts_swapped(p->plan.nodes),
-                         .adds = speak->adds,
-                         .waits = speak->waits,
-                         .sent = p->sent};
+    p->signals =
+        (tct_peer_signals){.rank = p->number % each,
+                           .ranks = each,
+                           .counters = tct_counters(p->plan.nodes),
+                           .swapped = tct_counts_swapped(p->plan.nodes),
+                           .adds = speak->adds,
+                           .waits = speak->waits,
+                           .sent = p->sent};
     for (int k = 0; k < each; k++) {
-        p->mail.came[k] = P->p[p->z * each + k].came;
-        p->mail.over[k] = P->p[p->z * each + k].over;
+        p->signals.came[k] = P->p[p->z * each + k].came;
+        p->signals.over[k] = P->p[p->z * each + k].over;
     }
 }
 
@@ -201,7 +202,7 @@ static problem *open_problem(const char *name, tacit_factor_kind kind,
     OK(tacit_factor_solve(P->F, columns, P->b, (size_t)n, P->x, (size_t)n));
     make_plans(P);
     for (int r = 0; r < P->count; r++) make_solve(P, &P->p[r]);
-    for (int r = 0; r < P->count; r++) connect_mail(P, &P->p[r]);
+    for (int r = 0; r < P->count; r++) connect_signals(P, &P->p[r]);
     connect_swaps(P);
     return P;
 }
@@ -248,7 +249,7 @@ static double *vector_in(const process *p, int which)
 static void give(process *p, int which, int64_t row, unsigned readers,
                  int phase)
 {
-    const int c = p->s.columns, each = p->mail.ranks;
+    const int c = p->s.columns, each = p->signals.ranks;
     double *here = vector_in(p, which) + row * c;
     for (int k = 0; k < each; k++) {
         process *q = &p->of->p[p->z * each + k];
@@ -256,7 +257,8 @@ static void give(process *p, int which, int64_t row, unsigned readers,
         memcpy(vector_in(q, which) + row * c, here, (size_t)c * sizeof *here);
         __atomic_fetch_add(&p->values[phase], 1, __ATOMIC_RELAXED);
     }
-    for (int j = 0; j < c && !(readers >> p->mail.rank & 1); j++) here[j] = NAN;
+    for (int j = 0; j < c && !(readers >> p->signals.rank & 1); j++)
+        here[j] = NAN;
 }
 
 /* As d_put_down, d_put_together and d_put_up of triangular/device/gpu/spread.cu. */
@@ -269,13 +271,13 @@ static void give_rows(process *p, const tct_node *N, int32_t from, int32_t to,
         const int64_t row = N->first + i, below = N->below + i - N->w;
         if (up) {
             memcpy(p->X + row * c, p->s.x + row * c, (size_t)c * sizeof *p->X);
-            give(p, X, row, S->to[row].x, TCT_MAIL_UP);
+            give(p, X, row, S->to[row].x, TCT_PEER_SIGNALS_UP);
         } else if (from < 0) {
-            give(p, X, row, S->to[row].v, TCT_MAIL_DOWN);
+            give(p, X, row, S->to[row].v, TCT_PEER_SIGNALS_DOWN);
         } else if (i < N->w) {
-            give(p, Y, row, S->to[row].y, TCT_MAIL_DOWN);
+            give(p, Y, row, S->to[row].y, TCT_PEER_SIGNALS_DOWN);
         } else {
-            give(p, U, below, 1U << S->to_u[below], TCT_MAIL_DOWN);
+            give(p, U, below, 1U << S->to_u[below], TCT_PEER_SIGNALS_DOWN);
         }
     }
 }
@@ -314,7 +316,8 @@ static bool swap_piece(process *p, uint64_t number, const tct_task *t)
             p->s.y[(int64_t)S->row[e / c] * c + e % c] += from[e];
     }
     for (int32_t i = t->from; i < t->to; i++)
-        give(p, Y, S->row[i], p->spread.to[S->row[i]].sum, TCT_MAIL_BETWEEN);
+        give(p, Y, S->row[i], p->spread.to[S->row[i]].sum,
+             TCT_PEER_SIGNALS_BETWEEN);
     return true;
 }
 
@@ -347,16 +350,17 @@ static void *work(void *arg)
     uint64_t call = 0;
     tct_task t;
     tct_hand hand = tct_turns_begin(&p->round);
-    for (bool go = tct_mail_begin(&p->round, &p->mail); go;) {
+    for (bool go = tct_peer_signals_begin(&p->round, &p->signals); go;) {
         wander(w, call++);
         const int32_t k = tct_turns_next(&p->round, &hand, &t);
-        if (k < 0 || !tct_mail_await(&p->round, &p->mail, &hand, &t)) break;
+        if (k < 0 || !tct_peer_signals_await(&p->round, &p->signals, &hand, &t))
+            break;
         wander(w, call++);
         if (k < cut->down || k >= up) pass(p, &t, k >= up);
         else if (!swap_piece(p, hand.down, &t)) break;
-        tct_mail_done(&p->round, &p->mail, &hand, &t);
+        tct_peer_signals_done(&p->round, &p->signals, &hand, &t);
     }
-    tct_mail_end(&p->round, &p->mail, &hand, WORKERS);
+    tct_peer_signals_end(&p->round, &p->signals, &hand, WORKERS);
     return NULL;
 }
 
@@ -421,7 +425,7 @@ static void expect_solution(const problem *P, const char *name)
         }
         if (!p->same)
             fail_msg("%s: process %d has other bits in another run", name, r);
-        for (int k = 0; k < TCT_MAIL_PHASES; k++) {
+        for (int k = 0; k < TCT_PEER_SIGNALS_PHASES; k++) {
             assert_int_equal(p->sent[k], RUNS * p->spread.letters[k]);
             if (c == 1)
                 assert_int_equal(p->values[k], RUNS * p->spread.values[k]);
@@ -517,7 +521,8 @@ static void who_waits_in_vain_says_for_whom(void **state)
     p->round.limit_ns = 100000000;
     run_once(p, 0);
     assert_true(p->round.turns->late != 0);
-    assert_true(tct_mail_late(&p->round, &p->mail, p->came, &other) >= 0);
+    assert_true(
+        tct_peer_signals_late(&p->round, &p->signals, p->came, &other) >= 0);
     assert_int_equal(other, 1);
     assert_true(p->round.turns->left == 0 && p->round.turns->ticket == 0);
     close_problem(P);
@@ -538,7 +543,8 @@ static void nobody_begins_before_all_have_ended(void **state)
     assert_true(p->round.turns->late != 0);
     for (int32_t k = 0; k < tct_counters(p->plan.nodes); k++)
         assert_true(p->round.counter[k] == 0 && p->came[k] == 0);
-    assert_true(tct_mail_late(&p->round, &p->mail, p->came, &other) >= 0);
+    assert_true(
+        tct_peer_signals_late(&p->round, &p->signals, p->came, &other) >= 0);
     close_problem(P);
 }
 

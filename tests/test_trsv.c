@@ -485,7 +485,8 @@ static void plans_of_many_ranks_agree(void **state)
         if (s == TACIT_TRSV_2D && g[2] > 1) continue;
         int64_t in[TCT_TRSV_BOXES] = {0}, out[TCT_TRSV_BOXES] = {0}, widths = 0,
                 all = 0, most = 0;
-        int64_t(*sent)[TCT_PHASES] = tct_alloc((size_t)size * sizeof *sent);
+        int64_t(*sent)[TCT_TRSV_PHASES] =
+            tct_alloc((size_t)size * sizeof *sent);
         OK(tct_grid_for(&p.P, (tacit_trsv_scheme)s, map, g, size, &grid));
         OK(tct_pattern_create(&p.P, g[2], &S));
         if (map == TACIT_TRSV_SUBTREE) OK(tct_pattern_map(&S, g[0] * g[1]));

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 /* Containers of one machine have names of their own, and its boot in common. */
-static void name_machine(tct_place *p)
+static void name_machine(tct_rank_device *p)
 {
     if (gethostname(p->host, sizeof p->host - 1) != 0) p->host[0] = '\0';
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -18,53 +18,54 @@ static void name_machine(tct_place *p)
 }
 
 /* Of all ranks, where this one's device came to `status`. */
-static tacit_status gather(tacit_world *w, tacit_status status, tct_place *mine,
-                           tct_place *all)
+static tacit_status gather(tacit_world *w, tacit_status status,
+                           tct_rank_device *mine, tct_rank_device *all)
 {
     name_machine(mine);
     TRY(tct_agree(w, status));
     return tct_allgather(w, sizeof *mine, mine, all);
 }
 
-tacit_status tct_places(tacit_queue *q, tct_place *all)
+tacit_status tct_device_map(tacit_queue *q, tct_rank_device *all)
 {
-    tct_place mine;
+    tct_rank_device mine;
     memset(&mine, 0, sizeof mine);
     tacit_status status = TACIT_OK;
     if (q->device->identify) status = q->device->identify(q, &mine.device);
     return gather(q->world, status, &mine, all);
 }
 
-static bool is_beside(const tct_place *a, const tct_place *b)
+static bool is_beside(const tct_rank_device *a, const tct_rank_device *b)
 {
     return a->device.bus[0] && strcmp(a->machine, b->machine) == 0 &&
            strcmp(a->device.bus, b->device.bus) == 0;
 }
 
-static bool is_same(const tct_place *a, const tct_place *b)
+static bool is_same(const tct_rank_device *a, const tct_rank_device *b)
 {
     return is_beside(a, b) && strcmp(a->device.uuid, b->device.uuid) == 0;
 }
 
-static int first_other(const tct_place *all, int ranks, int rank,
-                       bool (*is)(const tct_place *a, const tct_place *b))
+static int first_other(const tct_rank_device *all, int ranks, int rank,
+                       bool (*is)(const tct_rank_device *a,
+                                  const tct_rank_device *b))
 {
     for (int r = 0; r < ranks; r++)
         if (r != rank && is(&all[r], &all[rank])) return r;
     return -1;
 }
 
-int tct_place_shared(const tct_place *all, int ranks, int rank)
+int tct_device_map_shared(const tct_rank_device *all, int ranks, int rank)
 {
     return first_other(all, ranks, rank, is_same);
 }
 
-int tct_place_beside(const tct_place *all, int ranks, int rank)
+int tct_device_map_beside(const tct_rank_device *all, int ranks, int rank)
 {
     return first_other(all, ranks, rank, is_beside);
 }
 
-static bool is_first_there(const tct_place *all, int rank)
+static bool is_first_there(const tct_rank_device *all, int rank)
 {
     for (int r = 0; r < rank; r++)
         if (strcmp(all[r].machine, all[rank].machine) == 0) return false;
@@ -72,12 +73,12 @@ static bool is_first_there(const tct_place *all, int rank)
 }
 
 /* Ranks on the machine of `rank`, and the devices that they have. */
-static tacit_sharing count_on(const tct_place *all, int ranks, int rank)
+static tacit_sharing count_on(const tct_rank_device *all, int ranks, int rank)
 {
     tacit_sharing on = {.size = sizeof on};
     for (int r = 0; r < ranks; r++) {
         if (strcmp(all[r].machine, all[rank].machine) != 0) continue;
-        const int other = tct_place_shared(all, ranks, r);
+        const int other = tct_device_map_shared(all, ranks, r);
         on.ranks++;
         on.devices += other < 0 || other > r;
     }
@@ -85,7 +86,7 @@ static tacit_sharing count_on(const tct_place *all, int ranks, int rank)
     return on;
 }
 
-tacit_sharing tct_places_sharing(const tct_place *all, int ranks)
+tacit_sharing tct_device_map_sharing(const tct_rank_device *all, int ranks)
 {
     tacit_sharing worst = count_on(all, ranks, 0);
     for (int r = 1; r < ranks; r++) {
@@ -101,14 +102,14 @@ tacit_status tacit_device_sharing(tacit_world *world, const char *device,
 {
     REQUIRE(world != NULL && device != NULL && out != NULL);
     TRY(tct_check_sized("tacit_sharing", out));
-    tct_place mine, *all = NULL;
+    tct_rank_device mine, *all = NULL;
     memset(&mine, 0, sizeof mine);
     tacit_status status = TCT_ALLOC(world->size, "places", &all);
     if (status >= 0)
         status = tct_device_identify(device, world->place, &mine.device);
     status = gather(world, status, &mine, all);
     if (status >= 0) {
-        const tacit_sharing found = tct_places_sharing(all, world->size);
+        const tacit_sharing found = tct_device_map_sharing(all, world->size);
         tct_write_sized(&found, sizeof found, out);
     }
     tct_free(all);

@@ -122,7 +122,7 @@ static tacit_status start_all(start *s, const task *t)
 
 static void note_end(start *s, int rank, int how)
 {
-    tct_end *end = &s->muster->of[rank];
+    tct_process_end *end = &s->muster->of[rank];
     end->order = atomic_load(&s->muster->gone);
     atomic_store(&end->how, 1 + how);
     atomic_fetch_add(&s->muster->gone, 1);

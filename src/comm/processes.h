@@ -10,15 +10,15 @@
 /* Ranks that there may be: what each has for each fits into half a window. */
 enum { TCT_PROCESSES_MOST = 4096 };
 
-typedef struct tct_end {
+typedef struct tct_process_end {
     atomic_int how; /* 0: it runs; or 1 + what waitpid says */
     int order;      /* so many had ended before             */
-} tct_end;
+} tct_process_end;
 
 typedef struct tct_muster {
-    atomic_int aborted; /* 1 + the exit status with which one ends all */
-    atomic_int gone;    /* so many have ended                          */
-    tct_end of[];       /* [size]                                      */
+    atomic_int aborted;   /* 1 + the exit status with which one ends all */
+    atomic_int gone;      /* so many have ended                          */
+    tct_process_end of[]; /* [size]                                      */
 } tct_muster;
 
 static inline int tct_how(tct_muster *m, int number) /* < 0: it runs */

@@ -372,7 +372,8 @@ static tacit_status processes_split(tacit_world *w, int colour,
 
 static size_t muster_bytes(int size)
 {
-    const size_t bytes = sizeof(tct_muster) + (size_t)size * sizeof(tct_end);
+    const size_t bytes =
+        sizeof(tct_muster) + (size_t)size * sizeof(tct_process_end);
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 

@@ -21,7 +21,7 @@ tacit_status tct_check_diagonal(const tacit_matrix *m, const char *who)
 
 /* --- dense blocks --------------------------------------------------------- */
 
-enum { BLOCK_MOST = 6 };
+enum { BLOCK_ROWS_MOST = 6 };
 
 /* The columns of local row `i` come in aligned dense runs of `b`. */
 static bool row_in_runs(const tct_csr *A, int64_t i, int b)
@@ -99,14 +99,14 @@ static tacit_status hash_before(const tacit_matrix *m, uint64_t *out)
 
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out)
 {
-    int64_t holds[BLOCK_MOST + 1] = {0};
+    int64_t holds[BLOCK_ROWS_MOST + 1] = {0};
     uint64_t before;
     TRY(hash_before(m, &before));
-    for (int b = 2; b <= BLOCK_MOST; b++)
+    for (int b = 2; b <= BLOCK_ROWS_MOST; b++)
         holds[b] = m->nonzeros > 0 && local_blocks(&m->A, b, before);
-    TRY(tct_reduce_i64(m->world, TCT_MIN, BLOCK_MOST + 1, holds));
+    TRY(tct_reduce_i64(m->world, TCT_MIN, BLOCK_ROWS_MOST + 1, holds));
     *out = 1;
-    for (int b = 2; b <= BLOCK_MOST; b++)
+    for (int b = 2; b <= BLOCK_ROWS_MOST; b++)
         if (holds[b]) *out = b;
     return TACIT_OK;
 }

@@ -87,7 +87,8 @@ tacit_status tct_scale(tacit_operator *A, tct_csr *rows);
 
 /* The blocks of this rank's `rows`, which are consumed, without a word to the
  * others. `format` as in tacit/operator.h. */
-tacit_status tct_store(tct_assembled *A, const char *format, tct_csr *rows);
+tacit_status tct_store_blocks(tct_assembled *A, const char *format,
+                              tct_csr *rows);
 /* Its ghost block, of the ghost part of `parts`.
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_store_ghosts(tct_assembled *A, tct_parts *parts);

@@ -119,7 +119,7 @@ static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,
         base->n = rows->rows;
         base->info.rows = matrix->A.global_rows;
         base->info.nonzeros = matrix->nonzeros;
-        status = tct_store(A, format, rows);
+        status = tct_store_blocks(A, format, rows);
     }
     tct_csr_clear(rows);
     TRY(tct_agree(w, status));

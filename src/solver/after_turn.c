@@ -149,7 +149,7 @@ static bool is_late(tct_run *R)
     return late;
 }
 
-bool tct_renew(tct_run *R)
+bool tct_renew_vectors(tct_run *R)
 {
     const double norm_r = sqrt(R->rr);
     const bool stale = R->end == TURN_STALE, drifted = R->end == TURN_DRIFTED;

@@ -38,6 +38,6 @@ bool tct_unsettled(tct_run *R, double norm_r);
 /* Is x so much worse than the best one that going on from there is better? */
 bool tct_has_lost(const tct_run *R, double norm_r);
 /* The turn has ended by drift: does the method go on with vectors formed anew? */
-bool tct_renew(tct_run *R);
+bool tct_renew_vectors(tct_run *R);
 
 #endif

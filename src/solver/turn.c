@@ -136,7 +136,7 @@ bool tct_next_turn(tct_run *R)
     const bool broken = R->end == TURN_BROKEN && !R->now->inferred;
     const bool low = tct_is_low(R) && (mark || R->end == TURN_MET || broken);
     tct_made(R, R->now);
-    if (!R->pure && tct_renew(R)) return true;
+    if (!R->pure && tct_renew_vectors(R)) return true;
     if (mark || low) {
         half_time(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;

@@ -96,12 +96,12 @@ static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
  * others already. */
 static tacit_status check_ranks(tacit_queue *q)
 {
-    tct_place *all = NULL;
+    tct_rank_device *all = NULL;
     tacit_status status = TCT_ALLOC(q->ranks, "a queue", &all);
     status = tct_agree(q->world, status);
-    if (status >= 0) status = tct_places(q, all);
+    if (status >= 0) status = tct_device_map(q, all);
     const int other =
-        status >= 0 ? tct_place_beside(all, q->ranks, q->rank) : -1;
+        status >= 0 ? tct_device_map_beside(all, q->ranks, q->rank) : -1;
     tct_free(all);
     if (other >= 0)
         status = tacit_error_set(

@@ -36,7 +36,7 @@
 #include "device/protocol.h"
 
 static const uint64_t NOBODY = UINT64_MAX; /* is waited for, all know why */
-enum { THREADS = 256, SUM_THREADS = 256 };
+enum { TCT_PEER_THREADS = 256, SUM_THREADS = 256 };
 
 /* Rank `peer` is missing. */
 static __device__ void give_up(const tct_peer_common &C, int peer)
@@ -206,7 +206,7 @@ static __device__ inline void announce(const tct_peer_common &C,
 /* The blocks of a row of the grid have a channel. Of a queue that has failed there
  * may be no vector. */
 template <class FAR>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     put(const __grid_constant__ tct_peer_common C,
         const __grid_constant__ tct_peer_plan P, tct_panel x,
         const int32_t *index)
@@ -222,8 +222,8 @@ static __global__ void __launch_bounds__(THREADS)
             give_up(C, e.peer);
         __syncthreads();
         double *const half = e.half[h];
-        for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count;
-             i += (int64_t)gridDim.x * THREADS)
+        for (int64_t i = (int64_t)blockIdx.x * TCT_PEER_THREADS + threadIdx.x;
+             i < count; i += (int64_t)gridDim.x * TCT_PEER_THREADS)
             for (int j = 0; j < x.columns; j++)
                 half[i * x.columns + j] =
                     x.at ? x.at[j * x.stride + row[i]] : 0.0;
@@ -246,7 +246,7 @@ static __device__ inline void await(const tct_peer_common &C,
 }
 
 template <class FAR>
-static __global__ void __launch_bounds__(THREADS)
+static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     take(const __grid_constant__ tct_peer_common C,
          const __grid_constant__ tct_peer_plan P, int columns, double *ghost,
          int64_t ghosts, const __grid_constant__ tct_tail tail)
@@ -259,8 +259,8 @@ static __global__ void __launch_bounds__(THREADS)
         if (threadIdx.x == 0) await<FAR>(C, e, number);
         __syncthreads();
         const double *const half = e.half[tct_half_of(number)];
-        for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count;
-             i += (int64_t)gridDim.x * THREADS)
+        for (int64_t i = (int64_t)blockIdx.x * TCT_PEER_THREADS + threadIdx.x;
+             i < count; i += (int64_t)gridDim.x * TCT_PEER_THREADS)
             for (int j = 0; j < columns; j++)
                 to[j * ghosts + i] = tct_load_fresh(&half[i * columns + j]);
         announce<FAR>(C, e, number, 0);
@@ -283,11 +283,13 @@ static gpu_error launch_exchange(const tct_peer_common *C,
     const int rows = channels > 0 ? channels : 1;
     /* blocks of all rows wait beside a product, which must find room */
     const int most = L->sms > rows ? L->sms / rows : 1;
-    const dim3 grid((unsigned)tct_grid(values, THREADS, most), (unsigned)rows);
+    const dim3 grid((unsigned)tct_blocks_for(values, TCT_PEER_THREADS, most),
+                    (unsigned)rows);
     if (begins)
-        put<FAR><<<grid, THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
+        put<FAR>
+            <<<grid, TCT_PEER_THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
     else
-        take<FAR><<<grid, THREADS, 0, L->stream>>>(
+        take<FAR><<<grid, TCT_PEER_THREADS, 0, L->stream>>>(
             *C, *P, op->x.columns, e->ghost, e->ghosts, L->tail);
     return gpu_last_error();
 }

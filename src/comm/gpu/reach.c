@@ -4,9 +4,9 @@
 #include "device/gpu/gpu.h"
 #include <string.h>
 
-tacit_status tct_reach_apart(const tacit_queue *q, const tct_place *all)
+tacit_status tct_reach_apart(const tacit_queue *q, const tct_rank_device *all)
 {
-    const int other = tct_place_shared(all, q->ranks, q->rank);
+    const int other = tct_device_map_shared(all, q->ranks, q->rank);
     if (other < 0) return TACIT_OK;
     FAIL(TACIT_UNSUPPORTED, "link %s: ranks %d and %d share a GPU",
          q->link->name, other < q->rank ? other : q->rank,
@@ -14,8 +14,9 @@ tacit_status tct_reach_apart(const tacit_queue *q, const tct_place *all)
 }
 
 /* Is that another slice of this GPU? They are kept from each other. */
-static tacit_status reach_slice(const tacit_queue *q, const tct_place *mine,
-                                const tct_place *other, int rank)
+static tacit_status reach_slice(const tacit_queue *q,
+                                const tct_rank_device *mine,
+                                const tct_rank_device *other, int rank)
 {
     if (strcmp(other->device.uuid, mine->device.uuid) == 0) return TACIT_OK;
     FAIL(TACIT_UNSUPPORTED,
@@ -38,9 +39,9 @@ static tacit_status reach(const tacit_queue *q, const char *bus, int rank)
          device < 0 ? ", which this process does not see" : "");
 }
 
-tacit_status tct_reach_others(const tacit_queue *q, const tct_place *all)
+tacit_status tct_reach_others(const tacit_queue *q, const tct_rank_device *all)
 {
-    const tct_place *mine = &all[q->rank];
+    const tct_rank_device *mine = &all[q->rank];
     for (int r = 0; r < q->ranks; r++) {
         if (strcmp(all[r].machine, mine->machine) != 0) continue;
         if (strcmp(all[r].device.bus, mine->device.bus) != 0)

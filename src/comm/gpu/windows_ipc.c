@@ -14,7 +14,8 @@
 
 static const double CLOSE_SECONDS = 5.0;
 
-static tacit_status check_place(const tacit_queue *q, const tct_place *all)
+static tacit_status check_place(const tacit_queue *q,
+                                const tct_rank_device *all)
 {
     if (!q->world->oversubscribe) TRY(tct_reach_apart(q, all));
     return tct_reach_others(q, all);
@@ -23,9 +24,9 @@ static tacit_status check_place(const tacit_queue *q, const tct_place *all)
 /* *state: of each rank, who has closed its arenas. */
 static tacit_status ipc_open(tacit_queue *q, void **state)
 {
-    tct_place all[TCT_PEERS_MOST];
+    tct_rank_device all[TCT_PEERS_MOST];
     tct_shared *closed = NULL;
-    TRY(tct_places(q, all));
+    TRY(tct_device_map(q, all));
     TRY(tct_agree(q->world, check_place(q, all)));
     const tacit_status status = tct_shared_create(
         q->world, (size_t)q->ranks * sizeof(tct_counter), &closed);

@@ -130,7 +130,7 @@ static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
 /* Do kernels reach the memory of all ranks? As far as can be told before it has
  * started: there are machines whose GPUs reach those of others. Collective.
  * Errors UNSUPPORTED: no, and there are no calls. */
-static tacit_status look_around(tacit_queue *q, const tct_place *all,
+static tacit_status look_around(tacit_queue *q, const tct_rank_device *all,
                                 bool *near)
 {
     char reason[256];
@@ -150,11 +150,11 @@ static tacit_status look_around(tacit_queue *q, const tct_place *all,
 static tacit_status nvshmem_open(tacit_queue *q, void **state)
 {
     char reason[256];
-    tct_place all[TCT_PEERS_MOST];
+    tct_rank_device all[TCT_PEERS_MOST];
     bool near = false;
     (void)state;
     if (!job.lib) job.lib = tct_nvshmem_load(reason, sizeof reason);
-    TRY(tct_places(q, all));
+    TRY(tct_device_map(q, all));
     tacit_status status = TACIT_OK;
     if (!job.lib)
         status = tacit_error_set(TACIT_UNSUPPORTED, "link nvshmem: %s", reason);

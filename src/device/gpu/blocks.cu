@@ -12,7 +12,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     __shared__ tct_blocks_desk desk;
     tct_blocks_run(step, B, formed, sums, c, &desk);
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 extern "C" void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L)
@@ -54,12 +54,12 @@ static __global__ void __launch_bounds__(THREADS, BOTH_AT_LEAST)
             X.at[b * X.stride + i] = sum;
         }
     }
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 template <int K> static void start(const tct_op *op, const tct_gpu_launch *L)
 {
-    const int grid = tct_grid((int64_t)op->n, THREADS, INT32_MAX);
+    const int grid = tct_blocks_for((int64_t)op->n, THREADS, INT32_MAX);
     mix<K><<<grid, THREADS, 0, L->stream>>>(op->x, op->y.columns, op->alpha,
                                             op->sign, op->v[0], op->beta,
                                             (int64_t)op->n, tct_ending_of(L));

@@ -14,7 +14,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (i < n)
         for (int j = 0; j < x.columns; j++)
             to[i * x.columns + j] = x.at ? x.at[j * x.stride + index[i]] : 0.0;
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -25,14 +25,14 @@ static __global__ void __launch_bounds__(THREADS)
     if (i < n)
         for (int j = 0; j < columns; j++)
             ghost[j * n + i] = landing[i * columns + j];
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 extern "C" void tct_gpu_pack(const tct_op *op, double *to,
                              const tct_gpu_launch *L)
 {
     const tct_exchange *e = op->exchange;
-    const int blocks = tct_grid(e->values, THREADS, INT32_MAX);
+    const int blocks = tct_blocks_for(e->values, THREADS, INT32_MAX);
     pack<<<blocks, THREADS, 0, L->stream>>>(op->x, e->index, e->values, to,
                                             tct_ending_of(L));
 }
@@ -41,7 +41,7 @@ extern "C" void tct_gpu_unpack(const tct_op *op, const double *from,
                                const tct_gpu_launch *L)
 {
     const tct_exchange *e = op->exchange;
-    const int blocks = tct_grid(e->ghosts, THREADS, INT32_MAX);
+    const int blocks = tct_blocks_for(e->ghosts, THREADS, INT32_MAX);
     unpack<<<blocks, THREADS, 0, L->stream>>>(from, op->x.columns, e->ghosts,
                                               e->ghost, tct_ending_of(L));
 }

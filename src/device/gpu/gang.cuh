@@ -299,8 +299,8 @@ static __device__ inline void tct_meet_and_collect(tct_gang<true> &g,
 
 /* Thread 0: leave the sums of this block. */
 template <int SUMS, bool PEERS>
-static __device__ inline void tct_leave(const tct_gang<PEERS> &g,
-                                        const double (&v)[SUMS])
+static __device__ inline void tct_leave_sums(const tct_gang<PEERS> &g,
+                                             const double (&v)[SUMS])
 {
     if constexpr (PEERS) {
 #pragma unroll
@@ -329,7 +329,7 @@ tct_grid_leave(tct_gang<PEERS> &g, double (&v)[SUMS], const WORK &meanwhile)
     g.waits++;
     tct_block_sum_once(v);
     if (threadIdx.x == 0) {
-        tct_leave(g, v);
+        tct_leave_sums(g, v);
         seen = tct_come(g);
     }
     tct_spent(TCT_ON_SUM);
@@ -394,7 +394,7 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<true> &g,
 {
     g.epoch++;
     tct_block_sum_once(v);
-    if (threadIdx.x == 0) tct_leave(g, v);
+    if (threadIdx.x == 0) tct_leave_sums(g, v);
     tct_spent(TCT_ON_SUM);
     meanwhile();
     tct_spent(TCT_ON_SENDING);
@@ -518,7 +518,7 @@ static __device__ inline void tct_conclude(const tct_gang<PEERS> &g, double *c,
 /* Does the host want the loop to end? Asked by one thread, now and then since
  * the answer takes microseconds; told to all by the next meeting. */
 template <bool PEERS>
-static __device__ inline void tct_ask(tct_gang<PEERS> &g, int64_t k)
+static __device__ inline void tct_poll_host(tct_gang<PEERS> &g, int64_t k)
 {
     if (PEERS) return; /* flags say it to all ranks */
     if (tct_is_speaker() && k % g.job.batch == 0 && g.told[TOLD_WISH] == 0 &&

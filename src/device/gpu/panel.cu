@@ -93,7 +93,7 @@ static __global__ void __launch_bounds__(THREADS)
         for (int k = 1; k < PARTS; k++) total += part[k][at];
         out[j] = total;
     }
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static void start_gram(const tct_op *op, const tct_gpu_launch *L)
@@ -103,7 +103,7 @@ static void start_gram(const tct_op *op, const tct_gpu_launch *L)
     int64_t most = tiles_of(L->sms * PER_SM, each);
     const int64_t room = (int64_t)TCT_BLOCKS_MOST * TCT_OP_SUMS / entries;
     if (most > room) most = room;
-    const int stretches = tct_grid((int64_t)op->n, STRETCH, most);
+    const int stretches = tct_blocks_for((int64_t)op->n, STRETCH, most);
     gram<<<each * stretches, THREADS, 0, L->stream>>>(
         op->x, op->y, (int64_t)op->n, L->partial);
     add_stretches<<<tiles_of(entries, ENTRIES), THREADS, 0, L->stream>>>(
@@ -141,13 +141,14 @@ static __global__ void __launch_bounds__(THREADS)
         for (int b = 0; b < COLUMNS; b++)
             if (b < there) y[b * Y.stride + i] = sum[b];
     }
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static void start_combine(const tct_op *op, const tct_gpu_launch *L)
 {
     const int each = tiles_of(op->y.columns, COLUMNS);
-    const int stretches = tct_grid((int64_t)op->n, THREADS, INT32_MAX / each);
+    const int stretches =
+        tct_blocks_for((int64_t)op->n, THREADS, INT32_MAX / each);
     combine<<<each * stretches, THREADS, 0, L->stream>>>(
         op->x, op->y, op->alpha, op->sign, (int64_t)op->n, tct_ending_of(L));
 }

@@ -57,7 +57,7 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
         tct_post_word(&to->check, p.check);
     }
 }
-static __device__ inline void tct_post(const double *c, tct_outbox *o)
+static __device__ inline void tct_post_scalars(const double *c, tct_outbox *o)
 {
     tct_post_as(c, o, ++o->looks, o->batch);
 }
@@ -66,7 +66,7 @@ static __device__ inline void tct_tail_run(const tct_tail &t)
 {
     for (int i = 0; i < t.count; i++)
         if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
-        else tct_post(t.c, t.outbox);
+        else tct_post_scalars(t.c, t.outbox);
 }
 /* The same of system `j` of several, which have no looks. */
 static __device__ inline void tct_tail_run_of(const tct_tail &t, int j)
@@ -121,8 +121,8 @@ static __device__ inline void tct_block_sum(double (&v)[SUMS])
  * thread of every block calls it, once. With `held` the sums stay as they
  * were. With SYSTEMS the blocks of a row of the grid are those of a system. */
 template <int SUMS, bool SYSTEMS = false>
-static __device__ inline void tct_end(double *v_, const tct_ending &e,
-                                      bool held = false)
+static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
+                                             bool held = false)
 {
     const int system = SYSTEMS ? (int)blockIdx.y : 0;
     double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
@@ -158,7 +158,7 @@ static __device__ inline void tct_end(double *v_, const tct_ending &e,
 }
 
 /* A launch of `blocks` blocks at most, each element or warp visited in turn. */
-static inline int tct_grid(int64_t work, int per_block, int64_t most)
+static inline int tct_blocks_for(int64_t work, int per_block, int64_t most)
 {
     const int64_t blocks = (work + per_block - 1) / per_block;
     return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);

@@ -94,7 +94,7 @@ __global__ void __launch_bounds__(THREADS, PASS::vectors <= 3 ? PER_SM : 1)
         for (size_t k = 2 * pairs + start; k < n; k += stride)
             one<PASS>(V, k, a, b, s);
     }
-    tct_end<PASS::sums, SYSTEMS>(s, ending, hold);
+    tct_kernel_end<PASS::sums, SYSTEMS>(s, ending, hold);
 }
 
 template <class PASS>
@@ -112,8 +112,8 @@ static void start(const tct_op *op, const tct_gpu_launch *L)
     const size_t pairs = bits % 16 == 0 ? op->n / 2 : 0;
     const double *held = PASS::held ? op->alpha - C_ALPHA + C_HELD : nullptr;
     const int grid =
-        tct_grid((int64_t)(pairs ? pairs : op->n), THREADS,
-                 PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
+        tct_blocks_for((int64_t)(pairs ? pairs : op->n), THREADS,
+                       PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
     const auto kernel = counted ? run<PASS, true> : run<PASS, false>;
     kernel<<<dim3((unsigned)grid, (unsigned)systems), THREADS, 0, L->stream>>>(
         V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->systems,
@@ -126,7 +126,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     const size_t i = (size_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < n) y[i] = tct_read_only(x + tct_read_only(index + i));
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static void start_gather(const tct_op *op, const tct_gpu_launch *L)
@@ -152,7 +152,7 @@ static __global__ void __launch_bounds__(THREADS)
                       sum);
         y[u] = sum;
     }
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static __global__ void __launch_bounds__(THREADS)
@@ -168,7 +168,7 @@ static __global__ void __launch_bounds__(THREADS)
             sum = fma(sign * w[i * width + j], e[j], sum);
         y[i] = sum;
     }
-    tct_end<0>(nullptr, ending);
+    tct_kernel_end<0>(nullptr, ending);
 }
 
 static void start_between(const tct_op *op, const tct_gpu_launch *L)

@@ -10,7 +10,7 @@
 enum { MOST = 256 };
 
 typedef struct {
-    tct_work work;
+    tct_crew_work work;
     void *ctx;
     int count;
 } job;
@@ -104,7 +104,7 @@ void tct_crew_destroy(tct_crew **out)
     *out = NULL;
 }
 
-void tct_crew_begin(tct_crew *t, int count, tct_work work, void *ctx)
+void tct_crew_begin(tct_crew *t, int count, tct_crew_work work, void *ctx)
 {
     pthread_mutex_lock(&t->lock);
     while (t->busy > 0) pthread_cond_wait(&t->done, &t->lock); /* latecomers */
@@ -125,7 +125,7 @@ void tct_crew_end(tct_crew *t)
     pthread_mutex_unlock(&t->lock);
 }
 
-void tct_crew_defer(tct_crew *t, int count, tct_work work, void *ctx)
+void tct_crew_defer(tct_crew *t, int count, tct_crew_work work, void *ctx)
 {
     t->deferred = (job){work, ctx, count};
 }

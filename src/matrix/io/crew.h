@@ -18,16 +18,16 @@ void tct_crew_destroy(tct_crew **crew);
 /* Call work(ctx, k) for each k below `count`, on several threads, the lowest
  * first. Other work may be done between begin and end; end takes part, and
  * returns when all is done. */
-typedef void (*tct_work)(void *ctx, int k);
-void tct_crew_begin(tct_crew *crew, int count, tct_work work, void *ctx);
+typedef void (*tct_crew_work)(void *ctx, int k);
+void tct_crew_begin(tct_crew *crew, int count, tct_crew_work work, void *ctx);
 void tct_crew_end(tct_crew *crew);
 
 /* Have these pieces done together with those of the next begin, or at the next
  * flush: fewer waits for the slowest thread. One such job at a time. */
-void tct_crew_defer(tct_crew *crew, int count, tct_work work, void *ctx);
+void tct_crew_defer(tct_crew *crew, int count, tct_crew_work work, void *ctx);
 void tct_crew_flush(tct_crew *crew);
 
-static inline void tct_crew_run(tct_crew *crew, int count, tct_work work,
+static inline void tct_crew_run(tct_crew *crew, int count, tct_crew_work work,
                                 void *ctx)
 {
     tct_crew_begin(crew, count, work, ctx);

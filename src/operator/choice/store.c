@@ -234,7 +234,8 @@ static tacit_status keep_diagonal(tct_assembled *A, const tct_local *local)
     return TACIT_OK;
 }
 
-tacit_status tct_store(tct_assembled *A, const char *format, tct_csr *rows)
+tacit_status tct_store_blocks(tct_assembled *A, const char *format,
+                              tct_csr *rows)
 {
     tct_parts parts;
     tct_format_wish wish;

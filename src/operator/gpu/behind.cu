@@ -29,7 +29,8 @@ template <class PASS> struct passed {
 };
 
 template <class PASS, int STORE, int WALK>
-static __global__ void __launch_bounds__(most<1, WALK, 1>::threads, PER_SM)
+static __global__ void __launch_bounds__(most<1, WALK, 1>::threads,
+                                         TCT_PRODUCT_PER_SM)
     product_and_pass(tct_gpu_arrays A, passed<PASS> V, int parts, float keep,
                      const __grid_constant__ tct_ending e)
 {
@@ -40,8 +41,8 @@ static __global__ void __launch_bounds__(most<1, WALK, 1>::threads, PER_SM)
                                  [&](int, int64_t row, const tct_sums<1> &sum) {
                                      V.take(row, sum.v[0], a, b, s);
                                  });
-    if (e.out) tct_end<1>(s, e);
-    else tct_end<0>(s, e);
+    if (e.out) tct_kernel_end<1>(s, e);
+    else tct_kernel_end<0>(s, e);
 }
 
 template <class PASS, int STORE, int WALK>
@@ -50,7 +51,7 @@ static void start_as(const tct_gpu_slices *S, const tct_gpu_launch *L,
 {
     passed<PASS> V = {{op->x.at}, {}, op->alpha, op->beta};
     for (int k = 0; k < PASS::vectors; k++) V.v[k] = op->v[k];
-    const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
+    const float keep = tct_l2_share(S->base.base.matrix_bytes, L->l2_bytes);
     const product_grid g = grid_of<1, WALK, 1>(S->d, L);
     product_and_pass<PASS, STORE, WALK><<<g.blocks, g.threads, 0, L->stream>>>(
         S->d, V, g.parts, keep, tct_ending_of(L));

@@ -9,9 +9,10 @@
 /* X and Y as kernels get them; what goes beyond the columns that there are is
  * the last one again, and nobody takes it. */
 template <int COLS>
-static vectors<COLS> by_column(const tct_panel *X, const tct_panel *Y)
+static tct_product_vectors<COLS> by_column(const tct_panel *X,
+                                           const tct_panel *Y)
 {
-    vectors<COLS> V = {};
+    tct_product_vectors<COLS> V = {};
     for (int j = 0; j < COLS; j++) {
         const int there = j < X->columns ? j : X->columns - 1;
         V.x[j] = tct_column(X, there);
@@ -25,7 +26,7 @@ template <int B, int STORE, int COLS>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
                   const tct_panel *X, const tct_panel *Y)
 {
-    const vectors<COLS> V = by_column<COLS>(X, Y);
+    const tct_product_vectors<COLS> V = by_column<COLS>(X, Y);
     if constexpr (B == 1) {
         if (S->d.walk == GPU_JOINED)
             return start_with<B, STORE, GPU_JOINED, 1>(S, L, V);

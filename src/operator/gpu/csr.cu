@@ -206,7 +206,7 @@ static __global__ void __launch_bounds__(THREADS)
         tct_block_sum(sum);
         if (threadIdx.x == 0) dot[0] += add_carry<DOT>(c.row, sum[0], x, y);
     }
-    tct_end<DOT>(dot, e);
+    tct_kernel_end<DOT>(dot, e);
 }
 
 template <class VALUE>
@@ -232,7 +232,8 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
     if (!L->out && L->tail.count == 0 && d.carries == 0) return;
     const int64_t longs = d.carries - d.shorts;
     const int64_t work = d.tiles + longs * THREADS;
-    const int grid = tct_grid(work, THREADS, (int64_t)L->sms * CARRIES_PER_SM);
+    const int grid =
+        tct_blocks_for(work, THREADS, (int64_t)L->sms * CARRIES_PER_SM);
     const auto kernel = L->out ? add_carries<1> : add_carries<0>;
     kernel<<<grid, THREADS, 0, L->stream>>>(d, x, y, tct_ending_of(L));
 }

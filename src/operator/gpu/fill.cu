@@ -106,7 +106,7 @@ extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_rows_there *rows,
                                     uint16_t *length)
 {
     tct_gpu_flush(q);
-    survey<<<tct_grid(slices, WARPS, INT32_MAX), THREADS, 0,
+    survey<<<tct_blocks_for(slices, WARPS, INT32_MAX), THREADS, 0,
              tct_gpu_of(q)->stream>>>(*rows, slices, need, length);
     tct_gpu_ok(q, gpu_last_error(), "rows for slices");
 }
@@ -115,7 +115,7 @@ extern "C" void tct_gpu_fill_slices(tacit_queue *q, const tct_rows_there *rows,
                                     const tct_gpu_arrays *d, uint8_t *index,
                                     void *value)
 {
-    const int blocks = tct_grid(d->slices, WARPS, INT32_MAX);
+    const int blocks = tct_blocks_for(d->slices, WARPS, INT32_MAX);
     tct_gpu_flush(q);
     const gpu_stream stream = tct_gpu_of(q)->stream;
     if (d->store == GPU_F32)
@@ -130,7 +130,7 @@ extern "C" void tct_gpu_round_slices(tacit_queue *q, const tct_gpu_arrays *from,
 {
     if (to->slices == 0) return;
     tct_gpu_flush(q);
-    round_slices<<<tct_grid(to->slices, WARPS, INT32_MAX), THREADS, 0,
+    round_slices<<<tct_blocks_for(to->slices, WARPS, INT32_MAX), THREADS, 0,
                    tct_gpu_of(q)->stream>>>(*from, *to);
     tct_gpu_ok(q, gpu_last_error(), "rounding to floats");
 }
@@ -139,7 +139,7 @@ extern "C" void tct_gpu_count_rows(tacit_queue *q, const tct_gpu_arrays *from,
                                    int32_t *count)
 {
     tct_gpu_flush(q);
-    count_rows<<<tct_grid(from->slices, WARPS, INT32_MAX), THREADS, 0,
+    count_rows<<<tct_blocks_for(from->slices, WARPS, INT32_MAX), THREADS, 0,
                  tct_gpu_of(q)->stream>>>(*from, count);
     tct_gpu_ok(q, gpu_last_error(), "counting rows");
 }
@@ -148,7 +148,7 @@ extern "C" void tct_gpu_read_rows(tacit_queue *q, const tct_gpu_arrays *from,
                                   const int64_t *ptr, int32_t *col, double *val)
 {
     tct_gpu_flush(q);
-    read_rows<<<tct_grid(from->slices, WARPS, INT32_MAX), THREADS, 0,
+    read_rows<<<tct_blocks_for(from->slices, WARPS, INT32_MAX), THREADS, 0,
                 tct_gpu_of(q)->stream>>>(*from, ptr, col, val);
     tct_gpu_ok(q, gpu_last_error(), "reading rows");
 }

@@ -25,14 +25,14 @@ static __global__ void __launch_bounds__(THREADS)
         y[B.row[i]] += sum;
         if (SUMS) dot[0] = fma(x[B.row[i]], sum, dot[0]);
     }
-    tct_end<SUMS>(dot, ending);
+    tct_kernel_end<SUMS>(dot, ending);
 }
 
 static void multiply_add(const tct_gpu_block *block, const tct_gpu_launch *L,
                          const tct_op *op)
 {
     const tct_gpu_ghost *B = (const tct_gpu_ghost *)block;
-    const int blocks = tct_grid(B->d.rows, THREADS, (int64_t)L->sms * 4);
+    const int blocks = tct_blocks_for(B->d.rows, THREADS, (int64_t)L->sms * 4);
     double *const *v = op->v;
     const auto kernel = L->out ? add<1> : add<0>;
     kernel<<<blocks, THREADS, 0, L->stream>>>(B->d, v[2], v[0], v[1], v[3],

@@ -6,9 +6,9 @@
 #include "device/gpu/tail.cuh"
 #include "operator/gpu/slices.cuh"
 
-enum { THREADS = 256, PER_SM = 2 };
+enum { TCT_PRODUCT_THREADS = 256, TCT_PRODUCT_PER_SM = 2 };
 
-template <int COLS> struct vectors {
+template <int COLS> struct tct_product_vectors {
     const double *x[COLS];
     double *y[COLS];
     const double *r; /* of multiply_dots */
@@ -22,8 +22,9 @@ template <int COLS> struct vectors {
 
 /* (x, y), and with DOTS 3 (r, y), (y, y), of what a thread has. */
 template <int DOTS>
-static __device__ inline void add_dots(const vectors<1> &V, int64_t row,
-                                       double y, double (&dot)[DOTS])
+static __device__ inline void add_dots(const tct_product_vectors<1> &V,
+                                       int64_t row, double y,
+                                       double (&dot)[DOTS])
 {
     dot[0] = fma(tct_read_only(V.x[0] + row), y, dot[0]);
     if constexpr (DOTS == 3) {
@@ -71,7 +72,7 @@ static __device__ inline void all_parts(const tct_gpu_arrays &A,
     if constexpr (WALK == GPU_JOINED)
         for (int u0 = first; u0 < parts; u0 += GPU_WAVE * step) {
             const int mine = u0 + tct_lane() * step;
-            tct_lanes apart = tct_apart(A, mine, mine < parts);
+            tct_lanes apart = tct_unjoined(A, mine, mine < parts);
             for (; apart; apart &= apart - 1)
                 tct_two_apart<COLS, false>(A, u0 + tct_first_lane(apart) * step,
                                            value, x, take);
@@ -79,9 +80,10 @@ static __device__ inline void all_parts(const tct_gpu_arrays &A,
 }
 
 template <int B, int STORE, int WALK, int DOTS, int COLS>
-static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
-    product(tct_gpu_arrays A, vectors<COLS> V, int parts, float keep,
-            const __grid_constant__ tct_ending e)
+static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads,
+                                         TCT_PRODUCT_PER_SM)
+    product(tct_gpu_arrays A, tct_product_vectors<COLS> V, int parts,
+            float keep, const __grid_constant__ tct_ending e)
 {
     double dot[DOTS] = {0.0};
     const bool wants = COLS == 1 && e.out;
@@ -92,20 +94,20 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads, PER_SM)
             if constexpr (COLS == 1)
                 if (wants) add_dots(V, row, sum.v[0], dot);
         });
-    if (wants) tct_end<DOTS>(dot, e);
-    else tct_end<0>(dot, e);
+    if (wants) tct_kernel_end<DOTS>(dot, e);
+    else tct_kernel_end<0>(dot, e);
 }
 
 /* --- rows kept apart ----------------------------------------------------------- */
 
 template <int COLS>
-static __global__ void __launch_bounds__(THREADS)
-    segments(tct_gpu_arrays A, vectors<COLS> V)
+static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
+    segments(tct_gpu_arrays A, tct_product_vectors<COLS> V)
 {
     const int64_t first = A.segment_first[blockIdx.x];
     const int count = A.segment_count[blockIdx.x];
     double sum[COLS] = {0.0};
-    for (int k = threadIdx.x; k < count; k += THREADS) {
+    for (int k = threadIdx.x; k < count; k += TCT_PRODUCT_THREADS) {
         const int64_t at = first + k;
         const double v = tct_read_only(A.long_val + at);
         const int col = tct_read_only(A.long_col + at);
@@ -121,12 +123,13 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* A thread has a column of a row kept apart. */
 template <int DOTS, int COLS>
-static __global__ void __launch_bounds__(THREADS)
-    join(tct_gpu_arrays A, const __grid_constant__ vectors<COLS> V,
+static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
+    join(tct_gpu_arrays A, const __grid_constant__ tct_product_vectors<COLS> V,
          const __grid_constant__ tct_ending e)
 {
     double dot[DOTS] = {0.0};
-    for (int64_t i = threadIdx.x; i < COLS * A.long_rows; i += THREADS) {
+    for (int64_t i = threadIdx.x; i < COLS * A.long_rows;
+         i += TCT_PRODUCT_THREADS) {
         const int64_t l = i / COLS;
         const int j = (int)(i % COLS), row = A.long_row[l];
         double sum = 0.0;
@@ -142,11 +145,13 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 template <int DOTS, int COLS>
-static void long_rows(const tct_gpu_arrays &A, const vectors<COLS> &V,
+static void long_rows(const tct_gpu_arrays &A,
+                      const tct_product_vectors<COLS> &V,
                       const tct_gpu_launch *L)
 {
-    segments<<<(unsigned)A.segments, THREADS, 0, L->stream>>>(A, V);
-    join<DOTS><<<1, THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
+    segments<<<(unsigned)A.segments, TCT_PRODUCT_THREADS, 0, L->stream>>>(A, V);
+    join<DOTS>
+        <<<1, TCT_PRODUCT_THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
 }
 
 /* --- launch ----------------------------------------------------------------------- */
@@ -160,23 +165,23 @@ template <int B, int WALK, int COLS>
 static product_grid grid_of(const tct_gpu_arrays &A, const tct_gpu_launch *L)
 {
     constexpr int m = tct_walk<WALK>::m, limit = most<B, WALK, COLS>::warps;
-    const int blocks = L->sms * PER_SM;
+    const int blocks = L->sms * TCT_PRODUCT_PER_SM;
     const int parts = (int)((A.slices * B + m - 1) / m);
     /* a warp for each part, where there are few; but four a block */
     int warps = (parts + blocks - 1) / blocks;
     warps = warps < 4 ? 4 : warps < limit ? warps : limit;
-    return {parts, (unsigned)tct_grid(parts, warps, blocks),
+    return {parts, (unsigned)tct_blocks_for(parts, warps, blocks),
             (unsigned)warps * GPU_WAVE};
 }
 
 template <int B, int STORE, int WALK, int DOTS, int COLS>
 static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
-                       const vectors<COLS> &V)
+                       const tct_product_vectors<COLS> &V)
 {
     const tct_gpu_arrays &A = S->d;
     tct_ending e = tct_ending_of(L);
     if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
-    const float keep = tct_keep(S->base.base.matrix_bytes, L->l2_bytes);
+    const float keep = tct_l2_share(S->base.base.matrix_bytes, L->l2_bytes);
     const product_grid g = grid_of<B, WALK, COLS>(A, L);
     product<B, STORE, WALK, DOTS>
         <<<g.blocks, g.threads, 0, L->stream>>>(A, V, g.parts, keep, e);

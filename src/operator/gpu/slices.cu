@@ -4,7 +4,7 @@
 
 template <int B, int STORE, int COLS, int DOTS = 1>
 static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
-                  const vectors<COLS> &V)
+                  const tct_product_vectors<COLS> &V)
 {
     if constexpr (B == 1) {
         if (S->d.walk == GPU_JOINED)
@@ -17,7 +17,7 @@ static void start(const tct_gpu_slices *S, const tct_gpu_launch *L,
 
 template <int B>
 static void multiply_of(const tct_gpu_slices *S, const tct_gpu_launch *L,
-                        const vectors<1> &V)
+                        const tct_product_vectors<1> &V)
 {
     switch (S->d.store) {
     case GPU_F64: start<B, GPU_F64, 1>(S, L, V); break;
@@ -37,7 +37,7 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
                      const double *x, double *y)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<1> V = {{x}, {y}, nullptr, 1};
+    const tct_product_vectors<1> V = {{x}, {y}, nullptr, 1};
     switch (S->d.b) {
     case 1: multiply_of<1>(S, L, V); break;
     case 2: multiply_of<2>(S, L, V); break;
@@ -54,7 +54,7 @@ static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
                           const double *p, const double *r, double *s)
 {
     const tct_gpu_slices *S = slices_of(block);
-    const vectors<1> V = {{p}, {s}, r, 1};
+    const tct_product_vectors<1> V = {{p}, {s}, r, 1};
     const int b = S->d.b, store = S->d.store;
     if (b == 1 && store == GPU_F64) start<1, GPU_F64, 1, 3>(S, L, V);
     else if (b == 1 && store == GPU_DICT8) start<1, GPU_DICT8, 1, 3>(S, L, V);
@@ -66,7 +66,7 @@ static bool multiply_dots(const tct_gpu_block *block, const tct_gpu_launch *L,
 /* The kernel of two vectors in one pass: rows in every store that loses
  * nothing, blocks where values are fp64. NULL: the others take two passes. */
 typedef void pair_start(const tct_gpu_slices *, const tct_gpu_launch *,
-                        const vectors<2> &);
+                        const tct_product_vectors<2> &);
 static pair_start *pair_of(int b, int store)
 {
     switch (b * 16 + store) {

@@ -115,7 +115,7 @@ static __device__ inline void tct_fetch(const tct_gpu_arrays &A,
 
 /* Block columns of a batch, all of whose loads are under way before the first
  * is used. */
-template <int B, int COLS> struct tct_batch {
+template <int B, int COLS> struct tct_load_batch {
     static constexpr int size = COLS > 2   ? (B == 1 ? 4 : 1)
                                 : COLS > 1 ? (B == 1   ? 4
                                               : B <= 3 ? 2
@@ -154,7 +154,7 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
                                               const tct_gpu_slice &s, int u,
                                               uint64_t policy)
 {
-    typedef tct_batch<B, COLS> batch;
+    typedef tct_load_batch<B, COLS> batch;
     const int64_t slice = B == 1 ? u : u / B;
     const int lane = tct_lane(), g = tct_in_slice<B>(u) / B;
     const uint8_t *index = A.index + s.index;
@@ -293,7 +293,7 @@ tct_sum_runs(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
              int g, int64_t at, const tct_values<STORE, CHIP> &value,
              const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    constexpr int U = tct_batch<B, COLS>::runs, STEP = B * B * GPU_LANES;
+    constexpr int U = tct_load_batch<B, COLS>::runs, STEP = B * B * GPU_LANES;
     uint32_t w[4] = {h.w[0], h.w[1], 0, 0};
     for (int k0 = 0; k0 < s.width; k0 += GPU_WAVE) {
         const int end = s.width - k0 < GPU_WAVE ? s.width : k0 + GPU_WAVE;
@@ -408,7 +408,7 @@ tct_sum_joined(const tct_gpu_arrays &A, const tct_gpu_slice &s,
                const tct_head &h, const double *const (&x)[COLS],
                tct_sums<COLS> (&sum)[GPU_JOIN])
 {
-    typedef tct_batch<1, COLS> batch;
+    typedef tct_load_batch<1, COLS> batch;
     constexpr int U = WRITTEN ? batch::runs : batch::joined;
     __shared__ tct_joined_runs of_warp[TCT_JOINED_WARPS];
     tct_joined_runs &runs = of_warp[tct_warp()];
@@ -440,7 +440,7 @@ tct_sum_columns(const tct_gpu_arrays &A, const tct_gpu_slice &s,
                 const tct_values<STORE, CHIP> &value,
                 const double *const (&x)[COLS], tct_sums<COLS> &sum)
 {
-    typedef tct_batch<B, COLS> batch;
+    typedef tct_load_batch<B, COLS> batch;
     constexpr int F = NEAR ? batch::near : batch::far; /* columns of a fetch */
     constexpr int U = F < batch::size ? F : batch::size;
     const int length = (int)h.more[0], base = NEAR ? s.base : 0;
@@ -523,8 +523,8 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 
 /* Slices that are not joined come after the others, in a loop of their own that
  * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
-static __device__ inline tct_lanes tct_apart(const tct_gpu_arrays &A, int part,
-                                             bool there)
+static __device__ inline tct_lanes tct_unjoined(const tct_gpu_arrays &A,
+                                                int part, bool there)
 {
     const int64_t s = (int64_t)part * GPU_JOIN;
     return tct_ballot(there && s < A.slices &&

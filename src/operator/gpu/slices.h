@@ -37,7 +37,7 @@ tacit_status tct_gpu_slices_rounded(const tct_block *block, tacit_queue *q,
 /* The share of a matrix of `bytes` that is worth keeping in an L2 of `l2`
  * bytes from one product to the next; vectors need the rest. (Measured on an
  * H200 with 42 to 57 MB: 0.4 beats 0, 0.65 and more by 7 to 20 %.) */
-static inline float tct_keep(double bytes, size_t l2)
+static inline float tct_l2_share(double bytes, size_t l2)
 {
     const double share = bytes > 0.0 ? 0.4 * (double)l2 / bytes : 1.0;
     return share >= 1.0 ? 1.0f : share > 0.05 ? (float)share : 0.0f;

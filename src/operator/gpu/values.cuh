@@ -7,26 +7,26 @@
 #include "operator/gpu/slices.h"
 
 /* What the values of a store are in memory; GPU_F48 has a second array. */
-template <int STORE> struct tct_stored {
+template <int STORE> struct tct_store_type {
     typedef double type;
 };
-template <> struct tct_stored<GPU_F32> {
+template <> struct tct_store_type<GPU_F32> {
     typedef float type;
 };
-template <> struct tct_stored<GPU_DICT8> {
+template <> struct tct_store_type<GPU_DICT8> {
     typedef uint8_t type;
 };
-template <> struct tct_stored<GPU_DICT16> {
+template <> struct tct_store_type<GPU_DICT16> {
     typedef uint16_t type;
 };
-template <> struct tct_stored<GPU_F48> {
+template <> struct tct_store_type<GPU_F48> {
     typedef uint32_t type;
 };
 
 /* Where values are: in memory and, of the first `columns` block columns of a
  * part, in shared memory (CHIP). `dict` is in shared memory for GPU_DICT8. */
 template <int STORE, bool CHIP> struct tct_values {
-    typedef typename tct_stored<STORE>::type type;
+    typedef typename tct_store_type<STORE>::type type;
     const type *value;
     const uint16_t *low;
     const double *dict;
@@ -60,7 +60,7 @@ template <int STORE, bool CHIP>
 static __device__ inline tct_values<STORE, CHIP>
 tct_values_of(const tct_gpu_arrays &A, const double *dict, uint64_t policy)
 {
-    typedef typename tct_stored<STORE>::type type;
+    typedef typename tct_store_type<STORE>::type type;
     return {(const type *)A.value, A.value_low, dict, policy, nullptr, 0};
 }
 

@@ -275,7 +275,7 @@ static void slices_some(const tct_slices *B, int64_t chunk, int vectors,
 /* --- compressed rows --------------------------------------------------------- */
 
 /* One row in column order, from entry `at`, added to `sum`. */
-INLINE double row_sum(tct_csr_rows A, int64_t at, int64_t end, const double *x,
+INLINE double row_sum(tct_csr_view A, int64_t at, int64_t end, const double *x,
                       double sum)
 {
     for (; at < end; at++) sum = fused(A.val[at], x[A.col[at]], sum);
@@ -283,7 +283,7 @@ INLINE double row_sum(tct_csr_rows A, int64_t at, int64_t end, const double *x,
 }
 
 /* Four rows at a time: their sums do not wait for one another. */
-static void rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+static void rows(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y)
 {
     int64_t i = from;
@@ -310,7 +310,7 @@ static void rows(tct_csr_rows A, int64_t from, int64_t to, const double *x,
     for (; i < to; i++) y[i] = row_sum(A, A.ptr[i], A.ptr[i + 1], x, 0.0);
 }
 
-static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
+static void rows_pair(tct_csr_view A, int64_t from, int64_t to,
                       const double *x0, double *y0, const double *x1,
                       double *y1)
 {
@@ -320,7 +320,7 @@ static void rows_pair(tct_csr_rows A, int64_t from, int64_t to,
     }
 }
 
-static void rows_four(tct_csr_rows A, int64_t from, int64_t to,
+static void rows_four(tct_csr_view A, int64_t from, int64_t to,
                       const double *const *x, double *const *y)
 {
     const double *const x0 = x[0], *const x1 = x[1], *const x2 = x[2],
@@ -342,7 +342,7 @@ static void rows_four(tct_csr_rows A, int64_t from, int64_t to,
     }
 }
 
-static void rows_some(tct_csr_rows A, int64_t from, int64_t to, int vectors,
+static void rows_some(tct_csr_view A, int64_t from, int64_t to, int vectors,
                       const double *const *x, double *const *y)
 {
     if (vectors == 2) rows_pair(A, from, to, x[0], y[0], x[1], y[1]);

@@ -5,11 +5,11 @@
 #define TCT_OPERATOR_HOST_KERNELS_H
 #include "operator/host/slices.h"
 
-typedef struct tct_csr_rows { /* compressed rows, local columns */
+typedef struct tct_csr_view { /* compressed rows, local columns */
     const int64_t *ptr;
     const int32_t *col;
     const double *val;
-} tct_csr_rows;
+} tct_csr_view;
 
 typedef struct tct_kernels {
     /* Chunk `chunk` of y = B x; rows kept apart become 0. */
@@ -19,9 +19,9 @@ typedef struct tct_kernels {
     void (*slices_some)(const tct_slices *B, int64_t chunk, int vectors,
                         const double *const *x, double *const *y);
     /* Rows [from, to) of y = A x. */
-    void (*rows)(tct_csr_rows A, int64_t from, int64_t to, const double *x,
+    void (*rows)(tct_csr_view A, int64_t from, int64_t to, const double *x,
                  double *y);
-    void (*rows_some)(tct_csr_rows A, int64_t from, int64_t to, int vectors,
+    void (*rows_some)(tct_csr_view A, int64_t from, int64_t to, int vectors,
                       const double *const *x, double *const *y);
     /* (x, y) of n elements, always in the same order. */
     double (*dot)(int64_t n, const double *x, const double *y);

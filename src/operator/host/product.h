@@ -15,7 +15,7 @@ void tct_product(const tct_block *B, const tct_chunks *c, tct_chunk_fn fn,
                  double *dot);
 
 typedef struct tct_rows_work {
-    tct_csr_rows A;
+    tct_csr_view A;
     tct_panel x, y;
 } tct_rows_work;
 void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,

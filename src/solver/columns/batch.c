@@ -106,7 +106,7 @@ static void over(void *ctx, int column, tacit_status status,
 
 /* One column after the other. After an interrupt those that are left look at
  * their first guess, and that is all. */
-static tacit_status solve_in_turn(work *w, tct_batch *C)
+static tacit_status solve_in_turn(work *w, tct_column_batch *C)
 {
     const block *k = w->k;
     for (int j = C->first; j < k->columns; j++) {
@@ -124,7 +124,7 @@ static tacit_status solve_in_turn(work *w, tct_batch *C)
 }
 
 /* In blocks of equal size, as near as may be. */
-static tacit_status solve_in_step(work *w, tct_batch *C)
+static tacit_status solve_in_step(work *w, tct_column_batch *C)
 {
     const int places = tct_lockstep_places(w->k->S->lockstep);
     const int blocks = (w->k->columns + places - 1) / places;
@@ -147,14 +147,14 @@ static tacit_status solve_in_step(work *w, tct_batch *C)
 static tacit_status solve_columns(work *w)
 {
     block *k = w->k;
-    tct_batch C = {.B = k->B,
-                   .X = k->X,
-                   .B_stride = k->B_stride,
-                   .X_stride = k->X_stride,
-                   .stop = k->stop,
-                   .ctx = w,
-                   .listener = listener_of,
-                   .over = over};
+    tct_column_batch C = {.B = k->B,
+                          .X = k->X,
+                          .B_stride = k->B_stride,
+                          .X_stride = k->X_stride,
+                          .stop = k->stop,
+                          .ctx = w,
+                          .listener = listener_of,
+                          .over = over};
     C.stop.size = sizeof C.stop;
     C.stop.monitor = tell;
     for (int j = 0; j < k->columns; j++) w->listeners[j] = (listener){w, j};

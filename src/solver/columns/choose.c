@@ -69,13 +69,13 @@ static void *no_listener(void *ctx, int column)
 static double try_in_step(tacit_solver *S, int columns, const double *B,
                           size_t stride, double *x)
 {
-    const tct_batch C = {.columns = columns,
-                         .B = B,
-                         .B_stride = stride,
-                         .X = x,
-                         .stop = {.max_iterations = trial_of(S)},
-                         .over = ignore,
-                         .listener = no_listener};
+    const tct_column_batch C = {.columns = columns,
+                                .B = B,
+                                .B_stride = stride,
+                                .X = x,
+                                .stop = {.max_iterations = trial_of(S)},
+                                .over = ignore,
+                                .listener = no_listener};
     double seconds = 0.0;
     for (int run = 0; run < 2; run++) { /* the first warms up */
         q_fill(S->run.q, S->run.n, 0.0, x);

@@ -227,7 +227,7 @@ static void first_residuals(tct_lockstep *L)
 /* --- all of it ------------------------------------------------------------------- */
 
 /* b = 0 needs no place: its solution is 0. */
-static tacit_status enter(tct_lockstep *L, const tct_batch *C)
+static tacit_status enter(tct_lockstep *L, const tct_column_batch *C)
 {
     L->members = 0;
     for (int j = 0; j < C->columns; j++) {
@@ -259,7 +259,7 @@ static void describe(tacit_result *r, int columns)
              columns);
 }
 
-tacit_status tct_lockstep_run(tct_lockstep *L, const tct_batch *C)
+tacit_status tct_lockstep_run(tct_lockstep *L, const tct_column_batch *C)
 {
     const double start = tct_seconds();
     tct_begin_runs(L->S);

@@ -7,7 +7,7 @@
 typedef struct tct_lockstep tct_lockstep;
 
 /* Columns [first, first + columns) of panels, and who is told of them. */
-typedef struct tct_batch {
+typedef struct tct_column_batch {
     int first, columns;
     const double *B;
     double *X;
@@ -19,7 +19,7 @@ typedef struct tct_batch {
     /* What a column came to, with the message of this status. */
     void (*over)(void *ctx, int column, tacit_status status,
                  const tacit_result *result);
-} tct_batch;
+} tct_column_batch;
 
 /* Vectors for up to `places` columns at once, TCT_COLUMNS_MOST at most.
  * Collective. Borrows S.  Errors NO_MEMORY. */
@@ -29,7 +29,7 @@ void tct_lockstep_destroy(tct_lockstep **L);    /* of NULL, too */
 int tct_lockstep_places(const tct_lockstep *L); /* of NULL: 0 */
 /* Solve for C->columns columns, as many as there are places at most.
  * Collective. Errors as tacit_solver_run_block. */
-tacit_status tct_lockstep_run(tct_lockstep *L, const tct_batch *C);
+tacit_status tct_lockstep_run(tct_lockstep *L, const tct_column_batch *C);
 
 /* --- choose.c ------------------------------------------------------------------ */
 

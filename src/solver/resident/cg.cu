@@ -64,12 +64,12 @@ static __device__ inline void ghosts(const tct_resident_job &J,
                                      const tct_gang<true> &gang,
                                      uint64_t message, double beta)
 {
-    tct_ghosts<1>(*J.halo, near, gang, message,
-                  [&](int g, const double(&z)[1]) {
-                      double zxp[3] = {z[0], 0.0, near.ghost[0][g]};
-                      tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
-                      near.ghost[0][g] = zxp[2];
-                  });
+    tct_for_ghosts<1>(*J.halo, near, gang, message,
+                      [&](int g, const double(&z)[1]) {
+                          double zxp[3] = {z[0], 0.0, near.ghost[0][g]};
+                          tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
+                          near.ghost[0][g] = zxp[2];
+                      });
 }
 
 /* r = r - alpha t; (r, r), and with M (r, z), z = M r */
@@ -79,7 +79,7 @@ static __device__ inline void residual(const tct_resident_job &J, double alpha,
 {
     for (int i = 0; i < 1 + M; i++) sum[i] = 0.0;
     if constexpr (M)
-        tct_sweep<B, WALK, 3, 3, 0b111, 0b010>(
+        tct_sweep_thread<B, WALK, 3, 3, 0b111, 0b010>(
             J, {{&J.v[V_TMP], &J.v[V_RES], &J.v[V_DIA]}}, [&](double(&e)[3]) {
                 tct_pass_axpy_norm::at(e, -alpha, 0.0, &sum[0]);
                 double drz[3] = {e[2], e[1]};
@@ -96,7 +96,7 @@ static __device__ inline void directions(const tct_resident_job &J,
                                          double alpha, double beta)
 {
     if constexpr (M)
-        tct_sweep<B, WALK, 4, 3, 0b1111, 0b1010>(
+        tct_sweep_thread<B, WALK, 4, 3, 0b1111, 0b1010>(
             J, {{&J.v[V_RES], &J.v[V_SOL], &J.v[V_DIA], &J.v[V_DIR]}},
             [&](double(&e)[4]) {
                 double zxp[3] = {e[2] * e[0], e[1], e[3]};
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
             });
     int64_t k = 0;
     while (met != TCT_LATE) {
-        tct_ask(gang, k);
+        tct_poll_host(gang, k);
         pt[0] = product<B, STORE, WALK, PEERS>(J, A, ahead, near); /* t = A p           */
         tct_spent(TCT_ON_EDGES);
         met = tct_grid_sum(gang, pt);

@@ -132,7 +132,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     int64_t k = 0;
     /* clang-format off */
     while (met != TCT_LATE) {
-        tct_ask(gang, k);
+        tct_poll_host(gang, k);
         pt[0] = product<B, STORE, WALK>(J, A, ahead);  /* t = A p             */
         met = tct_grid_sum(gang, pt);
         if (met != TCT_GO) break;

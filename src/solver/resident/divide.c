@@ -31,9 +31,9 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     J->team = 1;
 }
 
-/* A warp waits for one batch of columns after the other (tct_batch), so that a part
- * takes as long as it has batches: fewer than four are not worth the meeting of a
- * team. A warp is kept for those who speak. */
+/* A warp waits for one batch of columns after the other (tct_load_batch), so that
+ * a part takes as long as it has batches: fewer than four are not worth the
+ * meeting of a team. A warp is kept for those who speak. */
 void tct_resident_share(tct_resident_job *J, int columns)
 {
     enum { BATCHES_LEAST = 4 };

@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
-                   size_t size)
+bool tct_peer_halo_fits(const tct_run *R, const tct_resident_kernel *K,
+                        char *reason, size_t size)
 {
     if (R->q->ranks == 1) return true;
     const char *why = tct_peer_why_not(R->q);
@@ -261,7 +261,7 @@ static tacit_status list_ghosts(const maker *m, const int32_t *place,
 
 /* --- all ------------------------------------------------------------------------ */
 
-void tct_halo_clear(tct_halo *H)
+void tct_peer_halo_clear(tct_peer_halo *H)
 {
     tct_resident_halo *h = &H->here;
     const void *const owned[] = {h->send_of, h->edge_of, h->ghost_of, h->send,
@@ -269,7 +269,7 @@ void tct_halo_clear(tct_halo *H)
     for (size_t i = 0; i < sizeof owned / sizeof *owned; i++)
         tct_gpu_release((void *)(uintptr_t)owned[i]);
     for (int k = 0; k < TCT_KEPT; k++) tct_gpu_release(h->kept[k]);
-    *H = (tct_halo){.there = NULL};
+    *H = (tct_peer_halo){.there = NULL};
 }
 
 static tacit_status make(maker *m, const tct_resident_job *J, int threads,
@@ -285,9 +285,10 @@ static tacit_status make(maker *m, const tct_resident_job *J, int threads,
     return status;
 }
 
-tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
-                           const tct_resident_kernel *K,
-                           const tct_resident_job *J, int blocks, int threads)
+tacit_status tct_peer_halo_make(tct_peer_halo *H, const tct_run *R,
+                                const tct_resident_kernel *K,
+                                const tct_resident_job *J, int blocks,
+                                int threads)
 {
     if (H->there && H->local == R->A->local && H->plan == R->exact->plan &&
         H->version == R->exact->version && H->kernel == K)
@@ -297,7 +298,7 @@ tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
                .B = (const tct_gpu_ghost *)(const void *)R->exact->ghost,
                .blocks = blocks,
                .sent = K->sent};
-    tct_halo_clear(H);
+    tct_peer_halo_clear(H);
     H->local = R->A->local;
     H->plan = R->exact->plan;
     H->version = R->exact->version;

@@ -110,7 +110,8 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
 
 /* A wait for what a peer sends: whoever has waited for too long tells the gang,
  * and then nobody waits any more. */
-static __device__ inline bool tct_is_over(const tct_gang<true> &g, tct_wait &w)
+static __device__ inline bool tct_wait_over(const tct_gang<true> &g,
+                                            tct_wait &w)
 {
     const tct_news news = tct_look_again(&w, {g.peers->limit_ns, nullptr});
     if (news == TCT_MISSED) g.told[TOLD_MISSED] = 1;
@@ -126,15 +127,15 @@ static __device__ inline int tct_copied_ahead(const tct_near &N)
     return min(N.ghosts, TCT_NEAR_BOXES / COLS);
 }
 static __device__ inline const tct_numbered *
-tct_box_of(const tct_resident_halo &H, const tct_near &N, int g,
-           uint64_t number)
+tct_ghost_box(const tct_resident_halo &H, const tct_near &N, int g,
+              uint64_t number)
 {
     return H.come[tct_half_of(number)] +
            (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
 /* Begin to copy what message `number`, of COLS values a ghost, has brought so
- * far: tct_ghosts asks for the rest. */
+ * far: tct_for_ghosts asks for the rest. */
 template <int COLS>
 static __device__ inline void tct_expect(const tct_resident_halo &H,
                                          tct_near &N, uint64_t number)
@@ -142,13 +143,13 @@ static __device__ inline void tct_expect(const tct_resident_halo &H,
     const int n = tct_copied_ahead<COLS>(N);
     for (int g = (int)threadIdx.x; g < n; g += N.team)
         for (int j = 0; j < COLS; j++)
-            tct_copy(&N.box[COLS * g + j], tct_box_of(H, N, g, number) + j);
+            tct_copy(&N.box[COLS * g + j], tct_ghost_box(H, N, g, number) + j);
 }
 
 /* Have all COLS values come? */
 template <int COLS>
-static __device__ inline bool tct_take(const tct_numbered *box, uint64_t number,
-                                       double (&v)[COLS])
+static __device__ inline bool
+tct_take_values(const tct_numbered *box, uint64_t number, double (&v)[COLS])
 {
     bool all = true;
     for (int j = 0; j < COLS; j++) {
@@ -162,19 +163,20 @@ static __device__ inline bool tct_take(const tct_numbered *box, uint64_t number,
  * ghost always by the same thread. */
 template <int COLS, class WORK>
 static __device__ inline void
-tct_ghosts(const tct_resident_halo &H, const tct_near &N,
-           const tct_gang<true> &gang, uint64_t number, const WORK &work)
+tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
+               const tct_gang<true> &gang, uint64_t number, const WORK &work)
 {
     const int ahead = tct_copied_ahead<COLS>(N);
     tct_await_copies();
     for (int g = (int)threadIdx.x; g < N.ghosts; g += N.team) {
         double v[COLS];
-        bool all = g < ahead && tct_take(&N.box[COLS * g], number, v);
+        bool all = g < ahead && tct_take_values(&N.box[COLS * g], number, v);
         for (tct_wait waited = {0, 0}; !all;) {
-            const tct_numbered *box = tct_box_of(H, N, g, number);
+            const tct_numbered *box = tct_ghost_box(H, N, g, number);
             tct_numbered got[COLS]; /* under way together */
             for (int j = 0; j < COLS; j++) got[j] = tct_numbered_seen(box + j);
-            all = tct_take(got, number, v) || tct_is_over(gang, waited);
+            all =
+                tct_take_values(got, number, v) || tct_wait_over(gang, waited);
         }
         work(g, v);
     }
@@ -247,8 +249,9 @@ tct_keep(const tct_resident_halo &H, const tct_near &N, tct_gang<true> &gang,
     tct_send<1>(N, number, [&](int, int slot, int64_t row, int thread) {
         return value(slot, row, thread);
     });
-    tct_ghosts<1>(H, N, gang, number,
-                  [&](int g, const double(&v)[1]) { N.ghost[n][g] = v[0]; });
+    tct_for_ghosts<1>(H, N, gang, number, [&](int g, const double(&v)[1]) {
+        N.ghost[n][g] = v[0];
+    });
     return tct_meet_all(gang);
 }
 

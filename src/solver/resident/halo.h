@@ -6,7 +6,7 @@
 #include "solver/resident/job.h"
 #include "solver/run.h"
 
-typedef struct tct_halo {
+typedef struct tct_peer_halo {
     tct_resident_halo *there; /* on the device; NULL: not made yet */
     tct_resident_halo here;
     /* what it is of */
@@ -14,16 +14,17 @@ typedef struct tct_halo {
     const struct tct_plan *plan;
     const tct_resident_kernel *kernel;
     int version;
-} tct_halo;
+} tct_peer_halo;
 
 /* Can the ranks of R have such kernels? If not, why. */
-bool tct_halo_fits(const tct_run *R, const tct_resident_kernel *K, char *reason,
-                   size_t size);
+bool tct_peer_halo_fits(const tct_run *R, const tct_resident_kernel *K,
+                        char *reason, size_t size);
 /* Bring `H` up to date for R's operator and the division of `J`.
  * Errors      NO_MEMORY, DEVICE. */
-tacit_status tct_halo_make(tct_halo *H, const tct_run *R,
-                           const tct_resident_kernel *K,
-                           const tct_resident_job *J, int blocks, int threads);
-void tct_halo_clear(tct_halo *H);
+tacit_status tct_peer_halo_make(tct_peer_halo *H, const tct_run *R,
+                                const tct_resident_kernel *K,
+                                const tct_resident_job *J, int blocks,
+                                int threads);
+void tct_peer_halo_clear(tct_peer_halo *H);
 
 #endif

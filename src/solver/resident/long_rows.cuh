@@ -20,8 +20,8 @@ struct tct_long_rows {
 
 /* Block that has the row at `place`, and the warp there (see tct_row, the other
  * way round). */
-static __device__ inline int tct_owner(const tct_resident_job &J, int m,
-                                       int place)
+static __device__ inline int tct_block_of_place(const tct_resident_job &J,
+                                                int m, int place)
 {
     const int part = place / GPU_LANES / m % J.round;
     return J.warp == 1 ? part / J.block : part % J.warp;
@@ -34,7 +34,7 @@ static __device__ inline int tct_warp_of(const tct_resident_job &J, int part)
 
 /* How many rows there are in the threads before this one, of `mine` in each;
  * every thread calls it. */
-static __device__ inline int tct_count_before(int mine)
+static __device__ inline int tct_block_scan(int mine)
 {
     __shared__ int warp[TCT_WARPS_MOST];
     const int lane = tct_lane(), w = tct_warp();
@@ -67,16 +67,17 @@ tct_find_long_rows(const tct_resident_job &J)
     const int to = min(rows, from + each);
     int mine = 0, others = 0;
     for (int i = from; i < to; i++) {
-        const int owner = tct_owner(J, m, tct_read_only(&J.A.long_place[i]));
+        const int owner =
+            tct_block_of_place(J, m, tct_read_only(&J.A.long_place[i]));
         mine += owner == (int)blockIdx.x;
         others += owner < (int)blockIdx.x;
     }
     atomicAdd(&first, others);
     atomicAdd(&count, mine);
-    int at = tct_count_before(mine); /* waits for all, too */
+    int at = tct_block_scan(mine); /* waits for all, too */
     for (int i = from; i < to; i++) {
         const int place = tct_read_only(&J.A.long_place[i]);
-        if (tct_owner(J, m, place) != (int)blockIdx.x) continue;
+        if (tct_block_of_place(J, m, place) != (int)blockIdx.x) continue;
         const int64_t k = J.A.long_ptr[i];
         const int n = (int)(J.A.long_ptr[i + 1] - k);
         J.A.long_own[first + at++] = {k, n, J.A.long_row[i], place};

@@ -42,10 +42,11 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
     tct_spent(TCT_ON_PRODUCT);
     if constexpr (PEERS) {
         if (threadIdx.x >= near.team) return;
-        tct_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
-                      [&](int g, const double(&v)[2]) {
-                          for (int j = 0; j < 2; j++) near.ghost[j][g] = v[j];
-                      });
+        tct_for_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
+                          [&](int g, const double(&v)[2]) {
+                              for (int j = 0; j < 2; j++)
+                                  near.ghost[j][g] = v[j];
+                          });
         tct_spent(TCT_ON_GHOSTS);
         tct_add_edges<2>(
             *J.halo, near,
@@ -80,7 +81,7 @@ update(const tct_resident_job &J, double alpha, double beta,
     constexpr unsigned moved = 0b110000; /* r s */
     constexpr unsigned writes = (pass::writes & ~moved) | (pass::writes & moved)
                                                               << 2;
-    tct_sweep<B, WALK, 8, 4, pass::reads, writes>(
+    tct_sweep_thread<B, WALK, 8, 4, pass::reads, writes>(
         J,
         tct_list<8>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP], &old[0],
                      &old[1], &now[0], &now[1]}},
@@ -99,7 +100,7 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      const tct_chip_vector (&now)[2],
                                      double (&sum)[5])
 {
-    tct_sweep<B, WALK, 9, 7, 0b001111111, 0b110110110>(
+    tct_sweep_thread<B, WALK, 9, 7, 0b001111111, 0b110110110>(
         J,
         tct_list<9>{{&J.v[V_AR], &J.v[V_DIR], &J.v[V_SOL], &J.v[V_AAP],
                      &J.v[V_RES], &J.v[V_AP], &J.v[V_DIA], &now[0], &now[1]}},
@@ -119,7 +120,7 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
 template <int B, int WALK>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
 {
-    tct_sweep<B, WALK, 3, 1, 0b111, 0>(
+    tct_sweep_thread<B, WALK, 3, 1, 0b111, 0>(
         J, tct_list<3>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP]}},
         [&](double(&e)[3]) {
             const double p = e[0], r = e[1], s = e[2];
@@ -134,7 +135,7 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[4])
 template <int B, int WALK>
 static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 {
-    tct_sweep<B, WALK, 6, 4, 0b001111, 0b110000>(
+    tct_sweep_thread<B, WALK, 6, 4, 0b001111, 0b110000>(
         J,
         tct_list<6>{{&J.v[V_DIR], &J.v[V_RES], &J.v[V_AP], &J.v[V_DIA],
                      &J.v[V_Z], &J.v[V_ST]}},
@@ -203,7 +204,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         if (gang.told[TOLD_MISSED]) met = TCT_LATE;
         if (gang.told[TOLD_ENOUGH] || met == TCT_LATE) break;
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
-        tct_ask(gang, k);
+        tct_poll_host(gang, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         tct_spent(TCT_ON_VECTORS);
         now = 1 - now;

@@ -20,8 +20,8 @@ enum { LATE_MOST = 16 }; /* iterations of blocks, until a look is posted */
 typedef struct {
     void *meeting; /* where its gang meets */
     double *second[TCT_SECOND_PLACES];
-    double *many;  /* sums of a block of iterations */
-    tct_halo halo; /* of several GPUs */
+    double *many;       /* sums of a block of iterations */
+    tct_peer_halo halo; /* of several GPUs */
     int blocks, slots;
     int vectors;    /* those that may be on the chip, and slots of them all */
     double on_chip; /* that are                                             */
@@ -116,7 +116,7 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
                  "only for a matrix, and this operator is a function");
         return NULL;
     }
-    if (!tct_halo_fits(R, K, reason, size)) return NULL;
+    if (!tct_peer_halo_fits(R, K, reason, size)) return NULL;
     const tct_gpu_slices *B = slices_of(R->A->local);
     if (!B) {
         snprintf(reason, size, "only for the formats sell32, sell and bsell");
@@ -167,7 +167,7 @@ static void resident_close(tct_run *R)
     residence *H = R->drive;
     if (!H) return;
     tct_gpu_release(H->meeting);
-    tct_halo_clear(&H->halo);
+    tct_peer_halo_clear(&H->halo);
     for (int i = 0; i < TCT_SECOND_PLACES; i++) q_free(R->q, H->second[i]);
     q_free(R->q, H->many);
     tct_free(H);
@@ -274,12 +274,12 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     if (K->sent > 0) tct_resident_share(J, K->sent);
     p->threads = threads_of(J, rows ? p->job.factor.rows.warps : 0, H->blocks);
     if (R->q->ranks > 1)
-        TRY(tct_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
+        TRY(tct_peer_halo_make(&H->halo, R, K, J, H->blocks, p->threads));
     J->halo = H->halo.there;
     place(R, K, p);
     const double chip = (double)J->chip_values * H->blocks;
-    J->keep = tct_keep(slices_of(R->A->local)->base.base.matrix_bytes - chip,
-                       g->l2_bytes);
+    J->keep = tct_l2_share(
+        slices_of(R->A->local)->base.base.matrix_bytes - chip, g->l2_bytes);
     H->slots = J->slots;
     return TACIT_OK;
 }

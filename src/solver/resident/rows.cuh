@@ -108,8 +108,9 @@ static __device__ inline void tct_sweep_slots(const tct_resident_job &J,
 /* All slots of this thread. */
 template <int B, int WALK, int N, int NCHIP, unsigned READS, unsigned WRITES,
           class WORK>
-static __device__ inline void
-tct_sweep(const tct_resident_job &J, const tct_list<N> &list, const WORK &work)
+static __device__ inline void tct_sweep_thread(const tct_resident_job &J,
+                                               const tct_list<N> &list,
+                                               const WORK &work)
 {
     int all = J.slots, any = 0; /* slots that are on the chip in each vector */
     for (int n = 0; n < NCHIP; n++) {
@@ -190,7 +191,7 @@ static __device__ inline tct_values<STORE, true>
 tct_values_at(const tct_resident_job &J, const tct_values<STORE, true> &all,
               int i, int from = 0)
 {
-    typedef typename tct_stored<STORE>::type type;
+    typedef typename tct_store_type<STORE>::type type;
     extern __shared__ double chip[];
     const int columns = J.chip_columns     ? J.chip_columns
                         : i < J.chip_parts ? J.A.widest
@@ -222,7 +223,7 @@ template <int B, int STORE, int WALK>
 static __device__ inline tct_values<STORE, true>
 tct_chip_fill(const tct_resident_job &J)
 {
-    typedef typename tct_stored<STORE>::type type;
+    typedef typename tct_store_type<STORE>::type type;
     extern __shared__ double chip[];
     __shared__ double table[STORE == GPU_DICT8 ? 256 : 1];
     const tct_values<STORE, true> all = tct_values_of<STORE, true>(
@@ -255,7 +256,7 @@ static __device__ inline tct_lanes tct_rounds_apart(const tct_resident_job &J,
 {
     const int mine = j + tct_lane();
     const int part = mine < J.rounds ? tct_part_in_round(J, mine) : -1;
-    return tct_apart(J.A, part, part >= 0);
+    return tct_unjoined(J.A, part, part >= 0);
 }
 
 /* What a warp knows of the parts to come: two slices, and the first columns of

@@ -43,7 +43,7 @@ product(const tct_resident_job &J, const tct_values<STORE, true> &A,
                 ps = fma(p[0][row], s[0], ps);
             });
     tct_spent(TCT_ON_EDGES);
-    tct_sweep<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
+    tct_sweep_thread<B, WALK, 3, 2 + M, M ? 0b111 : 0b011, 0>(
         J, tct_list<3>{{&J.v[V_RES], &J.v[V_AP], &J.v[V_DIA]}},
         [&](double(&e)[3]) {
             const double r = e[0], s = e[1];
@@ -77,7 +77,7 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
 {
     double sum[1 + M] = {0.0}; /* the product's sweep has it, with the others */
     if constexpr (M)
-        tct_sweep<B, WALK, 5, 4, 0b11111, 0b10101>(
+        tct_sweep_thread<B, WALK, 5, 4, 0b11111, 0b10101>(
             J,
             {{&J.v[V_RES], &J.v[V_AP], &J.v[V_SOL], &J.v[V_DIA], &J.v[V_DIR]}},
             [&](double(&e)[5]) {
@@ -100,7 +100,7 @@ static __device__ inline void
 ghosts(const tct_resident_job &J, const tct_near &near,
        const tct_gang<true> &gang, uint64_t message, double alpha, double beta)
 {
-    tct_ghosts<1>(
+    tct_for_ghosts<1>(
         *J.halo, near, gang, message, [&](int g, const double(&come)[1]) {
             double *const *kept = near.ghost;
             const double s = come[0], r = kept[KEPT_R][g], p = kept[KEPT_P][g];
@@ -194,7 +194,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c, M);             /* alpha, beta       */
         __syncthreads();
-        tct_ask(gang, k);
+        tct_poll_host(gang, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
         tct_spent(TCT_ON_VECTORS);
         if constexpr (PEERS) ghosts<M>(J, near, gang, message<M>(gang, k), c[C_ALPHA], c[C_BETA]);

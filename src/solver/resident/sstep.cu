@@ -438,7 +438,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     for (;;) {
         const int s = length_of(H.blocks, c);
         const tct_gram G = gram_of(H.blocks, s);
-        tct_ask(gang, k);
+        tct_poll_host(gang, k);
         begin<B, WALK, M>(W, &mine[0]);
         for (int j = 0; j < s && met != TCT_LATE; j++) {
             met = tct_grid_wait(gang);

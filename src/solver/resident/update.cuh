@@ -12,7 +12,7 @@ static __device__ inline void tct_update(const tct_resident_job &J,
                                          const tct_list<PASS::vectors> &list,
                                          double a, double b, double *s)
 {
-    tct_sweep<B, WALK, PASS::vectors, NCHIP, PASS::reads, PASS::writes>(
+    tct_sweep_thread<B, WALK, PASS::vectors, NCHIP, PASS::reads, PASS::writes>(
         J, list, [&](double(&e)[PASS::vectors]) { PASS::at(e, a, b, s); });
 }
 

@@ -64,7 +64,7 @@ static void fill_block(filler *f, int32_t k, bool up, int32_t from, int32_t to)
 static void fill_blocks(filler *f, int32_t k, bool up)
 {
     const tct_node *N = &f->d->plan->node[k];
-    const tct_share *h = &f->d->of[k];
+    const tct_ownership *h = &f->d->of[k];
     const int32_t end = up ? N->w : N->h, step = up ? h->cols : h->rows;
     for (int32_t from = 0, block = 0; from < end; from += step, block++)
         if (tct_in_block(f->d, h, block) == f->d->s->rank)
@@ -73,7 +73,7 @@ static void fill_blocks(filler *f, int32_t k, bool up)
 
 static void fill(filler *f)
 {
-    tct_share *of = f->d->of;
+    tct_ownership *of = f->d->of;
     f->count = f->d->plan->nodes;
     f->stored[0] = f->stored[1] = 0;
     fill_whole(f);

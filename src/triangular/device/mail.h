@@ -23,31 +23,37 @@
 #define TCT_TRIANGULAR_DEVICE_MAIL_H
 #include "triangular/device/turns.h"
 
-enum { TCT_MAIL_MOST = 16 /* processes of a grid */ };
+enum { TCT_PEER_SIGNALS_MOST = 16 /* processes of a grid */ };
 
 /* Phases of a run, whose letters are counted. */
-enum { TCT_MAIL_DOWN, TCT_MAIL_BETWEEN, TCT_MAIL_UP, TCT_MAIL_PHASES };
+enum {
+    TCT_PEER_SIGNALS_DOWN,
+    TCT_PEER_SIGNALS_BETWEEN,
+    TCT_PEER_SIGNALS_UP,
+    TCT_PEER_SIGNALS_PHASES
+};
 
-typedef struct tct_mail {
+typedef struct tct_peer_signals {
     int rank, ranks; /* this process of the grid, and how many there are    */
     int32_t counters, swapped; /* how many; the one that swaps add to       */
     const uint16_t *adds;      /* [counters] bit p: process p adds to it    */
     const uint16_t *waits;     /* [counters] ... has tasks that wait for it */
-    uint64_t *sent;            /* [TCT_MAIL_PHASES] letters so far          */
+    uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] letters so far  */
     /* In memory of each process: [ranks][counters] the last run of which all has been
      * added by the first; [ranks] runs that are over. */
-    uint64_t *came[TCT_MAIL_MOST], *over[TCT_MAIL_MOST];
-} tct_mail;
+    uint64_t *came[TCT_PEER_SIGNALS_MOST], *over[TCT_PEER_SIGNALS_MOST];
+} tct_peer_signals;
 
-TCT_BOTH int tct_mail_phase(int32_t swapped, int32_t upper, int32_t counter)
+TCT_BOTH int tct_peer_signals_phase(int32_t swapped, int32_t upper,
+                                    int32_t counter)
 {
-    return counter == swapped ? TCT_MAIL_BETWEEN
-           : counter < upper  ? TCT_MAIL_DOWN
-                              : TCT_MAIL_UP;
+    return counter == swapped ? TCT_PEER_SIGNALS_BETWEEN
+           : counter < upper  ? TCT_PEER_SIGNALS_DOWN
+                              : TCT_PEER_SIGNALS_UP;
 }
 
-TCT_LANE bool tct_mail_hear(const tct_round *R, const uint64_t *word,
-                            uint64_t number)
+TCT_LANE bool tct_peer_signals_hear(const tct_round *R, const uint64_t *word,
+                                    uint64_t number)
 {
     const tct_news news = tct_await_counter(
         word, number, (tct_limit){R->limit_ns, &R->turns->late});
@@ -56,32 +62,35 @@ TCT_LANE bool tct_mail_hear(const tct_round *R, const uint64_t *word,
 }
 
 /* Before the first task: all others are through with the last run. */
-TCT_LANE bool tct_mail_begin(const tct_round *R, const tct_mail *M)
+TCT_LANE bool tct_peer_signals_begin(const tct_round *R,
+                                     const tct_peer_signals *M)
 {
     const uint64_t *over = M->over[M->rank];
     const uint64_t before = tct_signal_seen(&over[M->rank]);
     for (int p = 0; p < M->ranks; p++)
-        if (!tct_mail_hear(R, &over[p], before)) return false;
+        if (!tct_peer_signals_hear(R, &over[p], before)) return false;
     return true;
 }
 
 /* Wait for what the task builds upon; false: in vain, or others have. */
-TCT_LANE bool tct_mail_await(const tct_round *R, const tct_mail *M,
-                             const tct_hand *w, const tct_task *t)
+TCT_LANE bool tct_peer_signals_await(const tct_round *R,
+                                     const tct_peer_signals *M,
+                                     const tct_hand *w, const tct_task *t)
 {
     if (t->wait < 0) return true;
     const uint64_t *came = M->came[M->rank] + t->wait;
     const unsigned from = M->adds[t->wait];
     for (int p = 0; p < M->ranks; p++)
         if (from >> p & 1 &&
-            !tct_mail_hear(R, came + (int64_t)p * M->counters, w->down))
+            !tct_peer_signals_hear(R, came + (int64_t)p * M->counters, w->down))
             return false;
     return true;
 }
 
 /* It is done: the last one that this process adds to a counter tells who waits. */
-TCT_LANE void tct_mail_done(const tct_round *R, const tct_mail *M,
-                            const tct_hand *w, const tct_task *t)
+TCT_LANE void tct_peer_signals_done(const tct_round *R,
+                                    const tct_peer_signals *M,
+                                    const tct_hand *w, const tct_task *t)
 {
     if (t->tell < 0) return;
     const uint64_t enough = w->down * R->due[t->tell];
@@ -97,12 +106,14 @@ TCT_LANE void tct_mail_done(const tct_round *R, const tct_mail *M,
     }
     if (letters > 0)
         (void)tct_signal_add(
-            &M->sent[tct_mail_phase(M->swapped, R->upper, t->tell)], letters);
+            &M->sent[tct_peer_signals_phase(M->swapped, R->upper, t->tell)],
+            letters);
 }
 
 /* A worker ends; the last one tells all that this run is over. */
-TCT_LANE void tct_mail_end(const tct_round *R, const tct_mail *M,
-                           const tct_hand *w, unsigned workers)
+TCT_LANE void tct_peer_signals_end(const tct_round *R,
+                                   const tct_peer_signals *M, const tct_hand *w,
+                                   unsigned workers)
 {
     if (!tct_turns_end(R, w, workers)) return;
     const uint64_t runs = tct_signal_seen(&M->over[M->rank][M->rank]) + 1;
@@ -114,8 +125,9 @@ TCT_LANE void tct_mail_end(const tct_round *R, const tct_mail *M,
 /* When all have ended and turns->late is set: the first task that waited in vain, and
  * for which process; -1: none did. What `R` points to, and `came` of this process, may
  * be copies. */
-static inline int32_t tct_mail_late(const tct_round *R, const tct_mail *M,
-                                    const uint64_t *came, int *process)
+static inline int32_t tct_peer_signals_late(const tct_round *R,
+                                            const tct_peer_signals *M,
+                                            const uint64_t *came, int *process)
 {
     for (int32_t k = R->begin; k < R->end; k++) {
         const tct_task *t = &R->task[k];

@@ -67,9 +67,9 @@ typedef struct tct_take {
 
 /* Nodes order[from] to order[to - 1], none of which builds upon another: those
  * before `alone` are small. */
-typedef struct tct_level {
+typedef struct tct_tri_level {
     int32_t from, alone, to;
-} tct_level;
+} tct_tri_level;
 
 /* Levels [from, to), those of leaves first. */
 typedef struct tct_branch {
@@ -118,7 +118,7 @@ typedef struct tct_tri_plan {
     int32_t *rest;  /* [rests] of those that take from more than two     */
     double *scale;  /* [rows] 1 / D, of kind LDLT; or NULL               */
     int32_t *order; /* [nodes] those in branches, level by level        */
-    tct_level *level;
+    tct_tri_level *level;
     tct_branch *branch;
     tct_cut cut[TCT_CUTS];
     double seconds;   /* it took                                       */

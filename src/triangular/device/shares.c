@@ -10,7 +10,7 @@ static const char *const what = "a part of a plan";
 static unsigned row_owners(const tct_dealer *d, int32_t k)
 {
     unsigned all = 0;
-    const tct_share *h = &d->of[k];
+    const tct_ownership *h = &d->of[k];
     const int32_t step = h->home >= 0 ? d->plan->node[k].h : h->rows;
     for (int32_t i = 0; i < d->plan->node[k].h; i += step)
         all |= tct_bit(tct_row_owner(d, k, i));
@@ -19,7 +19,7 @@ static unsigned row_owners(const tct_dealer *d, int32_t k)
 static unsigned col_owners(const tct_dealer *d, int32_t k)
 {
     unsigned all = 0;
-    const tct_share *h = &d->of[k];
+    const tct_ownership *h = &d->of[k];
     const int32_t step = h->home >= 0 ? d->plan->node[k].w : h->cols;
     for (int32_t j = 0; j < d->plan->node[k].w; j += step)
         all |= tct_bit(tct_col_owner(d, k, j));
@@ -67,8 +67,8 @@ static tacit_status find_large(tct_dealer *d)
         }
     }
     for (int32_t k = 0; k < plan->nodes && status >= 0; k++) {
-        tct_share *h = &d->of[k];
-        *h = (tct_share){.home = -1, .turn = -1};
+        tct_ownership *h = &d->of[k];
+        *h = (tct_ownership){.home = -1, .turn = -1};
         if (together[k] != (1 << TCT_CUTS) - 1) continue;
         h->turn = turn++;
         h->rows = block_of(step[k][0], TCT_BLOCK_ROWS);
@@ -172,7 +172,7 @@ static void count_values(const tct_dealer *d)
         const tct_node *N = &plan->node[k];
         for (int32_t i = 0; i < N->h; i++) {
             if (tct_row_owner(d, k, i) != s->rank) continue;
-            s->values[TCT_MAIL_DOWN] +=
+            s->values[TCT_PEER_SIGNALS_DOWN] +=
                 i < N->w
                     ? tct_others(s->to[N->first + i].y, s->rank)
                     : s->to_u[N->below + i - N->w] != s->rank && N->parent >= 0;
@@ -180,11 +180,12 @@ static void count_values(const tct_dealer *d)
         for (int32_t j = 0; j < N->w; j++) {
             const tct_readers *to = &s->to[N->first + j];
             if (d->swap_of[N->first + j] == s->rank)
-                s->values[TCT_MAIL_BETWEEN] += tct_others(to->sum, s->rank);
+                s->values[TCT_PEER_SIGNALS_BETWEEN] +=
+                    tct_others(to->sum, s->rank);
             if (tct_col_owner(d, k, j) != s->rank) continue;
-            s->values[TCT_MAIL_UP] += tct_others(to->x, s->rank);
+            s->values[TCT_PEER_SIGNALS_UP] += tct_others(to->x, s->rank);
             if (d->of[k].turn >= 0)
-                s->values[TCT_MAIL_DOWN] += tct_others(to->v, s->rank);
+                s->values[TCT_PEER_SIGNALS_DOWN] += tct_others(to->v, s->rank);
         }
     }
 }

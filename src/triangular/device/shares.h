@@ -6,18 +6,18 @@
 #include "triangular/device/spread.h"
 
 /* Whose a node is. */
-typedef struct tct_share {
+typedef struct tct_ownership {
     int32_t home;       /* has all of it; -1: it is in blocks          */
     int32_t turn;       /* K of spread.h; -1: a small node             */
     int32_t rows, cols; /* of a block, on the way down; on the way up  */
     int32_t down, up;   /* first of its blocks here, among nodes: those
                            of rows; of columns                         */
-} tct_share;
+} tct_ownership;
 
 typedef struct tct_dealer {
     tct_tri_plan *plan;
     tct_spread *s;
-    tct_share *of;         /* [nodes]                               */
+    tct_ownership *of;     /* [nodes]                               */
     int32_t *swap_of;      /* [rows] who swaps it; -1: it is no shared one */
     const int32_t *shared; /* [count] rows, as they are swapped     */
     int32_t count;
@@ -44,7 +44,7 @@ static inline int tct_others(unsigned readers, int sender)
 }
 
 /* Who has a block of a node in blocks. */
-static inline int tct_in_block(const tct_dealer *d, const tct_share *h,
+static inline int tct_in_block(const tct_dealer *d, const tct_ownership *h,
                                int32_t block)
 {
     const tct_spread *s = d->s;
@@ -54,12 +54,12 @@ static inline int tct_in_block(const tct_dealer *d, const tct_share *h,
 /* Who has row i of node k on the way down, and column j on the way up. */
 static inline int tct_row_owner(const tct_dealer *d, int32_t k, int32_t i)
 {
-    const tct_share *h = &d->of[k];
+    const tct_ownership *h = &d->of[k];
     return h->home >= 0 ? h->home : tct_in_block(d, h, i / h->rows);
 }
 static inline int tct_col_owner(const tct_dealer *d, int32_t k, int32_t j)
 {
-    const tct_share *h = &d->of[k];
+    const tct_ownership *h = &d->of[k];
     return h->home >= 0 ? h->home : tct_in_block(d, h, j / h->cols);
 }
 

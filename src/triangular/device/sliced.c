@@ -316,10 +316,10 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
  * so many behind it, before `end`. */
 typedef struct {
     int64_t at[TCT_SLICED_LANES], end[TCT_SLICED_LANES];
-} lanes;
+} lane_entries;
 
 static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
-                       int64_t slice, lanes *out)
+                       int64_t slice, lane_entries *out)
 {
     const int64_t first = slice * S->rows, left = S->n - first,
                   rows = left < S->rows ? left : S->rows;
@@ -336,7 +336,7 @@ static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
 
 /* All lanes of a cell, and then of the next: what they read is not near, but of many
  * lanes it is under way at once. */
-static void fill_columns(const tct_sliced_side *side, const lanes *of,
+static void fill_columns(const tct_sliced_side *side, const lane_entries *of,
                          int64_t step, int64_t cells, int32_t *col)
 {
     for (int64_t c = 0; c < cells; c++, col += TCT_SLICED_LANES)
@@ -346,7 +346,7 @@ static void fill_columns(const tct_sliced_side *side, const lanes *of,
         }
 }
 
-static void fill_values(const tct_sliced_side *side, const lanes *of,
+static void fill_values(const tct_sliced_side *side, const lane_entries *of,
                         int64_t step, int64_t cells, double *val)
 {
     for (int64_t c = 0; c < cells; c++, val += TCT_SLICED_LANES)
@@ -382,7 +382,7 @@ static void fill_slice(const tct_sliced *S, const tct_sliced_side *side,
 {
     const int64_t near = S->near * TCT_SLICED_LANES,
                   cells = side->cell[s + 1] - side->cell[s] - S->near;
-    lanes of;
+    lane_entries of;
     find_lanes(S, side, s, &of);
     if (col) {
         for (int64_t l = 0; l < near; l++) col[l] = -1;

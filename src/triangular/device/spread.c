@@ -41,7 +41,7 @@ static void add_task(tasklist *l, const tct_task *t, int process)
 /* What puts the right-hand side of a node in blocks together, cut where these end. */
 static void add_together(tasklist *l, const tct_task *t)
 {
-    const tct_share *h = &l->d->of[t->what];
+    const tct_ownership *h = &l->d->of[t->what];
     tct_task part = *t;
     for (int32_t from = -1 - t->from; from < t->to; from = part.to) {
         const int32_t end = (from / h->cols + 1) * h->cols;
@@ -55,7 +55,7 @@ static void add_together(tasklist *l, const tct_task *t)
 static void deal_task(tasklist *l, const tct_task *t, bool up)
 {
     const tct_tri_plan *plan = l->d->plan;
-    const tct_share *h = &l->d->of[t->what < 0 ? 0 : t->what];
+    const tct_ownership *h = &l->d->of[t->what < 0 ? 0 : t->what];
     if (t->what < 0) {
         const tct_branch *B = &plan->branch[-1 - t->what];
         const int32_t first = plan->order[plan->level[B->from].from];
@@ -136,8 +136,8 @@ static void count_letters(const tct_dealer *d)
     const tct_speakers *one = &d->s->cut[TCT_FOR_ONE];
     for (int32_t k = 0; k < tct_counters(n); k++)
         if (one->adds[k] & tct_bit(d->s->rank))
-            d->s->letters[tct_mail_phase(tct_counts_swapped(n),
-                                         tct_counts_up(n, 0), k)] +=
+            d->s->letters[tct_peer_signals_phase(tct_counts_swapped(n),
+                                                 tct_counts_up(n, 0), k)] +=
                 tct_others(one->waits[k], d->s->rank);
 }
 

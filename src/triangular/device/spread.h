@@ -49,7 +49,7 @@ typedef struct tct_spread {
     tct_speakers cut[TCT_CUTS];
     /* With one right-hand side, by phases of mail.h: what this process sends to others of
      * its grid. */
-    int64_t letters[TCT_MAIL_PHASES], values[TCT_MAIL_PHASES];
+    int64_t letters[TCT_PEER_SIGNALS_PHASES], values[TCT_PEER_SIGNALS_PHASES];
     uint64_t mark; /* of the tasks of all: alike on all processes of a grid */
 } tct_spread;
 

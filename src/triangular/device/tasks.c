@@ -134,8 +134,8 @@ static void list_levels(const weighing *W, place *all)
         const bool opens = i == 0 || all[i].branch != all[i - 1].branch;
         if (opens) plan->branch[all[i].branch].from = plan->levels;
         if (opens || all[i].height != all[i - 1].height)
-            plan->level[plan->levels++] = (tct_level){i, i, i};
-        tct_level *level = &plan->level[plan->levels - 1];
+            plan->level[plan->levels++] = (tct_tri_level){i, i, i};
+        tct_tri_level *level = &plan->level[plan->levels - 1];
         level->to = i + 1;
         if (!all[i].large) level->alone = i + 1;
         plan->branch[all[i].branch].to = plan->levels;
@@ -398,7 +398,7 @@ double tct_tri_plan_bytes(const tct_tri_plan *plan)
                    8.0 * (double)plan->slots +
                    (double)(plan->nodes + plan->blocks) * sizeof(tct_node) +
                    4.0 * (double)plan->nodes +
-                   (double)plan->levels * sizeof(tct_level) +
+                   (double)plan->levels * sizeof(tct_tri_level) +
                    (plan->scale ? 8.0 * (double)plan->rows : 0.0);
     for (int c = 0; c < TCT_CUTS; c++)
         bytes += ((double)plan->cut[c].down + plan->cut[c].between +

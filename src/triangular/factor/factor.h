@@ -32,7 +32,7 @@
 
 enum { TCT_LEAVES_MOST = 4096, TCT_WIDTH_USUAL = 128 };
 enum {
-    TCT_BLOCK_MOST = 6
+    TCT_COLOUR_BLOCK_MOST = 6
 }; /* rows with the same neighbours, coloured as one */
 enum {
     TCT_ROWS_MANY = 1000000

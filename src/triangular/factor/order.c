@@ -248,7 +248,7 @@ static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
  * others, and whoever solves may have them wait but once. */
 static int64_t find_block(const tct_graph *g, const int32_t *node)
 {
-    int64_t block = TCT_BLOCK_MOST;
+    int64_t block = TCT_COLOUR_BLOCK_MOST;
     while (block > 1 && !are_blocks(g, node, block)) block--;
     return block;
 }

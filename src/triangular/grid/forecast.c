@@ -9,7 +9,7 @@ typedef struct {
     const tct_grid *g;
     tct_group group;
     bool *has; /* [2 leaves - 1] nodes of the columns of the sweep */
-    int64_t (*sent)[TCT_PHASES];
+    int64_t (*sent)[TCT_TRSV_PHASES];
     tct_forecast *out;
 } count;
 
@@ -129,19 +129,19 @@ static void count_all(count *c, int64_t (*shares)[2])
         }
     }
     for (int r = 0; r < tct_grid_size(c->g); r++)
-        for (int k = 0; k < TCT_PHASES; k++)
+        for (int k = 0; k < TCT_TRSV_PHASES; k++)
             if (c->sent[r][k] > c->out->most[k])
                 c->out->most[k] = c->sent[r][k];
     count_entries(c->S, c->out);
 }
 
 tacit_status tct_foresee(const tct_pattern *S, const tct_grid *grid,
-                         int64_t (*sent)[TCT_PHASES], tct_forecast *out)
+                         int64_t (*sent)[TCT_TRSV_PHASES], tct_forecast *out)
 {
     static const char *const what = "a forecast of messages";
     const int size = tct_grid_size(grid);
     count c = {.S = S, .g = grid, .sent = sent, .out = out};
-    int64_t(*shares)[2] = NULL, (*mine)[TCT_PHASES] = NULL;
+    int64_t(*shares)[2] = NULL, (*mine)[TCT_TRSV_PHASES] = NULL;
     *out = (tct_forecast){.entries = 0.0};
     tacit_status status = tct_group_open(grid, &c.group);
     if (status >= 0) status = TCT_ALLOC(2 * S->leaves, what, &c.has);

@@ -45,9 +45,9 @@ static tacit_status foresee(tacit_trsv *T, const tct_shared_info *info)
     memcpy(f->letters, info->messages, sizeof f->letters);
     memcpy(f->width, info->values, sizeof f->width);
     memcpy(f->most, info->messages, sizeof f->most);
-    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_PHASES, f->letters));
-    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_PHASES, f->width));
-    return tct_reduce_i64(T->world, TCT_MAX, TCT_PHASES, f->most);
+    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_TRSV_PHASES, f->letters));
+    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_TRSV_PHASES, f->width));
+    return tct_reduce_i64(T->world, TCT_MAX, TCT_TRSV_PHASES, f->most);
 }
 
 static tacit_status build(tacit_trsv *T, const tct_deal *d,
@@ -126,9 +126,9 @@ void tct_trsv_gpu_describe(const tacit_trsv *T, tacit_trsv_info *info)
     const struct tct_trsv_gpu *g = T->gpu;
     info->comm = g->info.link;
     info->one_kernel = g->info.by_kernel || T->world->size == 1;
-    for (int k = 0; k < TCT_PHASES; k++)
+    for (int k = 0; k < TCT_TRSV_PHASES; k++)
         info->message_bytes[k] = 8.0 * (double)T->forecast.width[k];
-    for (int k = 0; k < TCT_PHASES; k++) {
+    for (int k = 0; k < TCT_TRSV_PHASES; k++) {
         info->sent[k] = g->info.letters[k];
         info->sent_bytes[k] = 8 * g->columns * g->info.values[k];
     }

@@ -216,19 +216,19 @@ void tct_trsv_plan_senders(const tct_trsv_plan *p, int ranks, int32_t *from);
 
 /* --- forecast.c, grid.c: what all ranks do ---------------------------------------------------- */
 
-enum { TCT_PHASES = 3 }; /* L, between grids, U */
+enum { TCT_TRSV_PHASES = 3 }; /* L, between grids, U */
 
 typedef struct tct_forecast {
-    int64_t letters[TCT_PHASES]; /* of all ranks                          */
-    int64_t width[TCT_PHASES];   /* columns of panels in them             */
-    int64_t most[TCT_PHASES];    /* letters that one rank sends, at most   */
-    double entries;              /* of L                                  */
-    double most_entries;         /* ... of a grid, at most                 */
+    int64_t letters[TCT_TRSV_PHASES]; /* of all ranks                        */
+    int64_t width[TCT_TRSV_PHASES];   /* columns of panels in them           */
+    int64_t most[TCT_TRSV_PHASES];    /* letters that one rank sends, at most */
+    double entries;                   /* of L                                */
+    double most_entries;              /* ... of a grid, at most              */
 } tct_forecast;
 
 /* `sent` [ranks][3], letters that each sends, may be NULL. Errors NO_MEMORY. */
 tacit_status tct_foresee(const tct_pattern *S, const tct_grid *grid,
-                         int64_t (*sent)[TCT_PHASES], tct_forecast *out);
+                         int64_t (*sent)[TCT_TRSV_PHASES], tct_forecast *out);
 
 /* What `scheme` on `size` ranks comes to; 0s of `extent` [3] are such that fewest
  * letters are foreseen for the factor `P`, dealt out as `map` says.

@@ -363,7 +363,7 @@ static void describe(const tacit_trsv *T, tacit_trsv_info *info)
         .bytes = T->bytes,
         .replication_bound =
             f->most_entries > 0.0 ? f->entries / f->most_entries : 1.0};
-    for (int k = 0; k < TCT_PHASES; k++) {
+    for (int k = 0; k < TCT_TRSV_PHASES; k++) {
         info->messages[k] = f->letters[k];
         info->message_bytes[k] =
             tct_letter_bytes(f->letters[k], f->width[k], 1);
@@ -427,7 +427,7 @@ static void store(const tacit_trsv *T, int64_t c, double *X, size_t ldx)
 tacit_status tct_trsv_solve(tacit_trsv *T, int columns, const double *B,
                             size_t ldb, double *X, size_t ldx, bool split)
 {
-    for (int k = 0; k < TCT_PHASES; k++) T->seconds[k] = 0.0;
+    for (int k = 0; k < TCT_TRSV_PHASES; k++) T->seconds[k] = 0.0;
     for (int j = 0; j < columns; j += T->columns) {
         const int left = columns - j;
         const int64_t c = left < T->columns ? left : T->columns;

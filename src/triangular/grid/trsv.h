@@ -40,7 +40,7 @@ struct tacit_trsv {
     int32_t *left, *ready;           /* [the most entries of a side] */
     double *scratch;
     double bytes;
-    double seconds[TCT_PHASES];
+    double seconds[TCT_TRSV_PHASES];
     tct_post *post;
     const tct_dense *dense;    /* of several columns ... */
     const tct_one_column *one; /* ... and of one         */

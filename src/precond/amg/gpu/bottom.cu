@@ -300,7 +300,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
         if (!fine) break;
     }
     leave(J, fine);
-    tct_end<0>(nullptr, e);
+    tct_kernel_end<0>(nullptr, e);
 }
 
 /* --- the start ------------------------------------------------------------------- */

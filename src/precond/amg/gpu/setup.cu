@@ -56,7 +56,7 @@ static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
                      const tct_amg_work *g)
 {
     const gpu_stream stream = stream_of(q);
-    const int blocks = tct_grid(n, THREADS, INT32_MAX);
+    const int blocks = tct_blocks_for(n, THREADS, INT32_MAX);
     if (task == TCT_AMG_look) look<<<blocks, THREADS, 0, stream>>>(*g, n);
     else do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
@@ -136,7 +136,7 @@ static void sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
     static_assert((int)TCT_AMG_STRETCHES <= (int)WIDE,
                   "one block has them all");
     const gpu_stream stream = stream_of(q);
-    const int stretches = tct_grid(n, LEAST, TCT_AMG_STRETCHES);
+    const int stretches = tct_blocks_for(n, LEAST, TCT_AMG_STRETCHES);
     add_stretches<<<stretches, WIDE, 0, stream>>>(*g, n);
     sum_stretches<<<1, WIDE, 0, stream>>>(*g, n, stretches);
     sum_numbers<<<stretches, WIDE, 0, stream>>>(*g, n);
@@ -202,7 +202,7 @@ static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
 {
     const gpu_stream stream = stream_of(q);
     const int blocks =
-        tct_grid(g->coarse, WARPS, (int64_t)PER_SM * tct_gpu_of(q)->sms);
+        tct_blocks_for(g->coarse, WARPS, (int64_t)PER_SM * tct_gpu_of(q)->sms);
     if (write) {
         merge_short<true><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
         merge_long<true><<<LONGS, THREADS, 0, stream>>>(*g);

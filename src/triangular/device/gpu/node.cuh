@@ -88,7 +88,7 @@ static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
     const int t = TEAM::thread();
     d_bring<1, TEAM, BATCH>(
         0, min(N.w, to), N.w, v, 1,
-        [&](const tct_places<BATCH> &at, tct_share<1>(&s)[BATCH]) {
+        [&](const tct_places<BATCH> &at, tct_pack<1>(&s)[BATCH]) {
             d_wanted<1>(J, N, together, at, s);
         });
     TEAM::sync();
@@ -100,7 +100,7 @@ static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
         const int end = min(N.w, base + ROWS * rows);
         tct_places<ROWS> at;
         tct_take take[ROWS];
-        tct_share<1> sum[ROWS];
+        tct_pack<1> sum[ROWS];
         const double *p[ROWS];
         double s[ROWS];
 #pragma unroll
@@ -136,7 +136,7 @@ static __device__ inline void d_add_rows(const tct_tri_job &J,
                                          double (&s)[TCT_ABREAST])
 {
     tct_places<TCT_AHEAD_UP> at;
-    tct_share<1> v[TCT_AHEAD_UP];
+    tct_pack<1> v[TCT_AHEAD_UP];
     double a[TCT_AHEAD_UP][TCT_ABREAST];
 #pragma unroll
     for (int b = 0; b < TCT_AHEAD_UP; b++) {
@@ -201,7 +201,7 @@ static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
             TEAM::sync();
         }
         if (part == 0 && lane < TCT_ABREAST && first + lane < to)
-            d_put_up<1>(J, N, first + lane, 0, tct_share<1>{{sum}});
+            d_put_up<1>(J, N, first + lane, 0, tct_pack<1>{{sum}});
     }
     TEAM::sync();
 }
@@ -210,7 +210,7 @@ static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
 
 /* C = A V on the way down, A = P; terms are its columns. */
 template <int STRIDE, class JOB> struct tct_down_side {
-    static constexpr int W = tct_width<STRIDE>;
+    static constexpr int W = tct_pack_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
     /* Terms that a thread reads at once, beside its corner: as registers allow. */
     static constexpr int AT_ONCE = 2;
@@ -221,7 +221,7 @@ template <int STRIDE, class JOB> struct tct_down_side {
     __device__ int last(int end) const { return min(N.w, end); }
     template <int BATCH>
     __device__ void terms(const tct_places<BATCH> &at,
-                          tct_share<W> (&v)[BATCH]) const
+                          tct_pack<W> (&v)[BATCH]) const
     {
         d_wanted<STRIDE>(J, N, together, at, v);
     }
@@ -232,21 +232,21 @@ template <int STRIDE, class JOB> struct tct_down_side {
     __device__ int64_t apart() const { return N.ld; }
     template <int BATCH>
     __device__ void add_rest(tct_places<BATCH> &at,
-                             tct_share<W> (&v)[BATCH]) const
+                             tct_pack<W> (&v)[BATCH]) const
     {
         tct_take t[BATCH];
         if (at.row[0] < N.w) return;
         d_takes(J, N, at, t);
         d_add_taken<STRIDE>(J, at, t, v);
     }
-    __device__ void put(int i, int n, const tct_share<W> &v) const
+    __device__ void put(int i, int n, const tct_pack<W> &v) const
     {
         d_put_down<STRIDE>(J, N, i, n, v);
     }
 };
 /* ... and up, A = P'; terms are its rows. */
 template <int STRIDE, class JOB> struct tct_up_side {
-    static constexpr int W = tct_width<STRIDE>;
+    static constexpr int W = tct_pack_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = false;
     static constexpr int AT_ONCE = 8;
     const JOB &J;
@@ -255,7 +255,7 @@ template <int STRIDE, class JOB> struct tct_up_side {
     __device__ int last(int) const { return N.h; }
     template <int BATCH>
     __device__ void terms(const tct_places<BATCH> &at,
-                          tct_share<W> (&v)[BATCH]) const
+                          tct_pack<W> (&v)[BATCH]) const
     {
         d_known<STRIDE>(J, N, at, v);
     }
@@ -265,10 +265,10 @@ template <int STRIDE, class JOB> struct tct_up_side {
     }
     __device__ int64_t apart() const { return 1; }
     template <int BATCH>
-    __device__ void add_rest(tct_places<BATCH> &, tct_share<W> (&)[BATCH]) const
+    __device__ void add_rest(tct_places<BATCH> &, tct_pack<W> (&)[BATCH]) const
     {
     }
-    __device__ void put(int i, int n, const tct_share<W> &v) const
+    __device__ void put(int i, int n, const tct_pack<W> &v) const
     {
         d_put_up<STRIDE>(J, N, i, n, v);
     }
@@ -277,7 +277,7 @@ template <int STRIDE, class JOB> struct tct_up_side {
 /* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and the
  * next one of each tile. */
 template <int TILES> struct tct_corner {
-    tct_share<2> c[2][TILES];
+    tct_pack<2> c[2][TILES];
 };
 
 /* Terms [k0, k0 + SLAB) up to `end` to shared memory. */
@@ -290,7 +290,7 @@ static __device__ inline void d_fill(const SIDE &S, int k0, int end,
     TEAM::sync();
     d_bring<STRIDE, TEAM, BATCH>(
         k0, TEAM::SLAB, end, slab, STRIDE + 4,
-        [&](const tct_places<BATCH> &at, tct_share<2>(&v)[BATCH]) {
+        [&](const tct_places<BATCH> &at, tct_pack<2>(&v)[BATCH]) {
             S.terms(at, v);
         });
     TEAM::sync();
@@ -363,7 +363,7 @@ static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
     for (int e = 0; e < 2 * TILES; e += BATCH) {
         const int i = first + TCT_SOLVE_TILE * (e / TILES) + lane / 4;
         tct_places<BATCH> at;
-        tct_share<2> v[BATCH];
+        tct_pack<2> v[BATCH];
         if (i >= to) continue;
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
@@ -451,7 +451,7 @@ d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
     d_bring<STRIDE, tct_block_team, BATCH>(
         from, to - from, to, x, STRIDE,
         [&](const tct_places<BATCH> &at,
-            tct_share<tct_width<STRIDE>>(&v)[BATCH]) {
+            tct_pack<tct_pack_width<STRIDE>>(&v)[BATCH]) {
             d_wanted<STRIDE>(J, N, false, at, v);
         });
 }

@@ -14,7 +14,7 @@ typedef struct tct_solver_turns {
     int blocks;
 } tct_solver_turns;
 
-struct tct_shared;
+struct tct_swaps;
 struct tct_spread_gpu;
 
 struct tacit_factor_solver {
@@ -22,10 +22,10 @@ struct tacit_factor_solver {
     tct_tri_plan plan; /* without its large arrays, once they are there */
     tct_tri_arrays a;
     tct_solver_turns cut[TCT_CUTS];
-    double seconds;            /* of a wait, at most                          */
-    int columns;               /* at once                                     */
-    int64_t all_rows;          /* of B and X                                  */
-    struct tct_shared *shared; /* with other ranks; NULL: nothing is          */
+    double seconds;           /* of a wait, at most                          */
+    int columns;              /* at once                                     */
+    int64_t all_rows;         /* of B and X                                  */
+    struct tct_swaps *shared; /* with other ranks; NULL: nothing is          */
     struct tct_spread_gpu
         *spread; /* over the ranks of a grid; NULL: it has one */
     tacit_factor_solver_info info;

@@ -76,7 +76,7 @@ extern "C" void tct_rows_launch(tacit_queue *q, const tct_rows_kernel *k,
 
 extern "C" void tct_rows_unset(tacit_queue *q, const tct_rows_kernel *k)
 {
-    clear<<<tct_grid(k->n, TCT_ROWS_THREADS, INT32_MAX), TCT_ROWS_THREADS, 0,
-            tct_gpu_of(q)->stream>>>(*k);
+    clear<<<tct_blocks_for(k->n, TCT_ROWS_THREADS, INT32_MAX), TCT_ROWS_THREADS,
+            0, tct_gpu_of(q)->stream>>>(*k);
     tct_gpu_ok(q, gpu_last_error(), "a triangular solve's memory");
 }

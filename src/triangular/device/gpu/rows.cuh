@@ -93,7 +93,7 @@ static __device__ inline bool tct_take_entries(tct_row_entries<AT_ONCE> &e,
 
 /* The sum of entries that have all been taken. */
 template <int AT_ONCE>
-static __device__ inline double tct_sum_entries(tct_row_entries<AT_ONCE> &e)
+static __device__ inline double tct_sum_taken(tct_row_entries<AT_ONCE> &e)
 {
 #pragma unroll
     for (int d = 1; d < AT_ONCE; d *= 2)
@@ -117,7 +117,7 @@ static __device__ inline tct_row_lane tct_row_lane_of(const tct_rows_kernel &K)
 }
 
 /* The sum of what the lanes of each row have, in a fixed tree, for its first lane. */
-static __device__ inline double tct_row_sum(double part, int lane, int lanes)
+static __device__ inline double tct_lanes_sum(double part, int lane, int lanes)
 {
     for (int d = 1; d < lanes; d *= 2) {
         const double other = tct_shuffle_down(part, d);
@@ -186,7 +186,7 @@ tct_row_close(const tct_rows_kernel &K, const tct_rows_side &S,
             if (!tct_is_unset(left)) own = nullptr;
         }
         if (open && tct_take_entries<AT_ONCE, NODES>(it.e, to) && !own) {
-            left -= tct_sum_entries<AT_ONCE>(it.e);
+            left -= tct_sum_taken<AT_ONCE>(it.e);
             k += AT_ONCE;
             open = k < it.cells.width;
             if (open) tct_load_entries<AT_ONCE>(S, it.cells, k, it.e);
@@ -194,7 +194,7 @@ tct_row_close(const tct_rows_kernel &K, const tct_rows_side &S,
         const tct_lanes under_way = tct_ballot(open);
         const bool ends = !found && !(under_way & l.node);
         if (tct_ballot(ends)) {
-            const double sum = tct_row_sum(left, l.lane, K.lanes);
+            const double sum = tct_lanes_sum(left, l.lane, K.lanes);
             const double x = NODES
                                  ? tct_row_node(K, l, it.near, it.inverse, sum)
                                  : it.inverse * sum;

@@ -9,7 +9,7 @@
 
 static const char *const what = "rows that ranks share";
 
-typedef struct tct_shared {
+typedef struct tct_swaps {
     tct_shared_rows rows; /* its rows are on the device */
     int each;             /* ranks of a grid            */
     bool by_kernel;

@@ -20,7 +20,7 @@ enum {
 typedef struct tct_tri_arrays {
     const tct_node *node;
     const int32_t *order;
-    const tct_level *level;
+    const tct_tri_level *level;
     const tct_branch *branch;
     const double *value, *upper; /* of L and of U'                     */
     const tct_take *take;
@@ -56,8 +56,9 @@ typedef struct tct_spread_side {
     const uint8_t *to_u;   /* [updates] */
     const tct_readers *to; /* [rows]    */
     /* As in tct_tri_arrays, of each process: this one's, too */
-    double *y[TCT_MAIL_MOST], *x[TCT_MAIL_MOST], *u[TCT_MAIL_MOST];
-    tct_mail mail;
+    double *y[TCT_PEER_SIGNALS_MOST], *x[TCT_PEER_SIGNALS_MOST],
+        *u[TCT_PEER_SIGNALS_MOST];
+    tct_peer_signals signals;
 } tct_spread_side;
 
 /* When the first task began; when all roots were there; behind these, when each

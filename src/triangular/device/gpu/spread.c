@@ -114,7 +114,7 @@ static layout lay_out(const tacit_factor_solver *S)
                   counters = tct_counters(S->plan.nodes),
                   stride = tct_tri_stride(S->columns);
     layout l = {.over = 0, .sent = each};
-    l.came[0] = l.sent + TCT_MAIL_PHASES;
+    l.came[0] = l.sent + TCT_PEER_SIGNALS_PHASES;
     l.came[1] = l.came[0] + each * counters;
     l.words = (l.came[1] + each * counters + 1) / 2 * 2;
     l.x = S->plan.rows * stride;
@@ -134,9 +134,9 @@ static void point_to(const tacit_factor_solver *S, int p, const layout *l,
         side->y[p] = values + l->y;
         side->x[p] = values + l->x;
         side->u[p] = values + l->u;
-        side->mail.over[p] = words + l->over;
-        side->mail.came[p] = words + l->came[c];
-        if (p == S->spread->s.rank) side->mail.sent = words + l->sent;
+        side->signals.over[p] = words + l->over;
+        side->signals.came[p] = words + l->came[c];
+        if (p == S->spread->s.rank) side->signals.sent = words + l->sent;
     }
 }
 
@@ -147,12 +147,12 @@ static void make_sides(const tacit_factor_solver *S)
         g->side[c] = (tct_spread_side){
             .to_u = g->to_u,
             .to = g->to,
-            .mail = {.rank = g->s.rank,
-                     .ranks = g->s.px * g->s.py,
-                     .counters = tct_counters(S->plan.nodes),
-                     .swapped = tct_counts_swapped(S->plan.nodes),
-                     .adds = g->speak[c][0],
-                     .waits = g->speak[c][1]}};
+            .signals = {.rank = g->s.rank,
+                        .ranks = g->s.px * g->s.py,
+                        .counters = tct_counters(S->plan.nodes),
+                        .swapped = tct_counts_swapped(S->plan.nodes),
+                        .adds = g->speak[c][0],
+                        .waits = g->speak[c][1]}};
 }
 
 tacit_status tct_spread_make(tacit_factor_solver *S)
@@ -223,11 +223,11 @@ tacit_status tct_spread_describe(const tacit_factor_solver *S,
                                  tct_shared_info *out)
 {
     const spread *g = S->spread;
-    uint64_t sent[TCT_MAIL_PHASES] = {0};
-    const uint64_t *from = g->side[0].mail.sent;
+    uint64_t sent[TCT_PEER_SIGNALS_PHASES] = {0};
+    const uint64_t *from = g->side[0].signals.sent;
     TRY(tct_gpu_status(gpu_memcpy(sent, from, sizeof sent, GPU_TO_HOST),
                        "letters of a triangular solve"));
-    for (int k = 0; k < TCT_MAIL_PHASES; k++) {
+    for (int k = 0; k < TCT_PEER_SIGNALS_PHASES; k++) {
         out->messages[k] = g->s.letters[k];
         out->values[k] = g->s.values[k];
         out->letters[k] = (int64_t)sent[k];
@@ -235,7 +235,7 @@ tacit_status tct_spread_describe(const tacit_factor_solver *S,
     for (int k = 0; k < g->rows.steps; k++) {
         const int32_t rows = swapped_in(g, k);
         out->swaps += rows > 0;
-        out->values[TCT_MAIL_BETWEEN] += rows;
+        out->values[TCT_PEER_SIGNALS_BETWEEN] += rows;
     }
     return TACIT_OK;
 }
@@ -249,7 +249,7 @@ tacit_status tct_spread_tell(const tacit_factor_solver *S, int c,
     const tct_round R = {.turns = &turns,
                          .task = cut->task,
                          .end = cut->down + cut->between + cut->up};
-    tct_mail M = g->side[c].mail;
+    tct_peer_signals M = g->side[c].signals;
     const size_t bytes =
         (size_t)M.ranks * (size_t)M.counters * sizeof(uint64_t);
     uint64_t *came = tct_alloc(bytes);
@@ -258,7 +258,7 @@ tacit_status tct_spread_tell(const tacit_factor_solver *S, int c,
         gpu_memcpy(came, M.came[M.rank], bytes, GPU_TO_HOST), what);
     int process = 0;
     M.adds = g->s.cut[c].adds;
-    const int32_t k = tct_mail_late(&R, &M, came, &process);
+    const int32_t k = tct_peer_signals_late(&R, &M, came, &process);
     tct_free(came);
     TRY(status);
     if (k < 0)

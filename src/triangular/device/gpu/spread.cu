@@ -12,22 +12,22 @@ struct tct_spread_job : tct_tri_job {
 
 static __device__ inline bool d_begin(const tct_spread_job &J)
 {
-    return tct_mail_begin(&J.round, &J.side.mail);
+    return tct_peer_signals_begin(&J.round, &J.side.signals);
 }
 static __device__ inline bool d_await(const tct_spread_job &J,
                                       const tct_hand &hand, const tct_task &t)
 {
-    return tct_mail_await(&J.round, &J.side.mail, &hand, &t);
+    return tct_peer_signals_await(&J.round, &J.side.signals, &hand, &t);
 }
 static __device__ inline void d_done(const tct_spread_job &J,
                                      const tct_hand &hand, const tct_task &t)
 {
-    tct_mail_done(&J.round, &J.side.mail, &hand, &t);
+    tct_peer_signals_done(&J.round, &J.side.signals, &hand, &t);
 }
 static __device__ inline void d_end(const tct_spread_job &J,
                                     const tct_hand &hand)
 {
-    tct_mail_end(&J.round, &J.side.mail, &hand, gridDim.x);
+    tct_peer_signals_end(&J.round, &J.side.signals, &hand, gridDim.x);
 }
 
 /* --- what is found ---------------------------------------------------------------- */
@@ -35,7 +35,7 @@ static __device__ inline void d_end(const tct_spread_job &J,
 /* To those vectors `at` whose process reads it. */
 template <int W>
 static __device__ inline void d_give(double *const *at, unsigned readers,
-                                     int64_t element, const tct_share<W> &v)
+                                     int64_t element, const tct_pack<W> &v)
 {
     for (; readers != 0; readers &= readers - 1)
         d_store(at[tct_first_lane(readers)] + element, v);
@@ -44,7 +44,7 @@ static __device__ inline void d_give(double *const *at, unsigned readers,
 template <int STRIDE, int W>
 static __device__ inline void d_put_down(const tct_spread_job &J,
                                          const tct_node &N, int i, int n,
-                                         tct_share<W> v)
+                                         tct_pack<W> v)
 {
     if (i >= N.w) {
         const int64_t update = N.below + i - N.w;
@@ -61,7 +61,7 @@ static __device__ inline void d_put_down(const tct_spread_job &J,
 template <int STRIDE, int W>
 static __device__ inline void d_put_up(const tct_spread_job &J,
                                        const tct_node &N, int i, int n,
-                                       tct_share<W> v)
+                                       tct_pack<W> v)
 {
     const int j = N.first + i;
     d_give(J.side.x, tct_read_only(&J.side.to[j].x), (int64_t)j * STRIDE + n,
@@ -73,14 +73,14 @@ template <int STRIDE>
 static __device__ inline void
 d_put_together(const tct_spread_job &J, const tct_node &N, int from, int to)
 {
-    constexpr int BATCH = 4, W = tct_width<STRIDE>;
+    constexpr int BATCH = 4, W = tct_pack_width<STRIDE>;
     const int first = N.first + from;
     d_each<STRIDE, tct_block_team, BATCH>(
         from, to - from, to,
-        [&](const tct_places<BATCH> &at, tct_share<W>(&v)[BATCH]) {
+        [&](const tct_places<BATCH> &at, tct_pack<W>(&v)[BATCH]) {
             d_wanted<STRIDE>(J, N, false, at, v);
         },
-        [&](int i, int n, const tct_share<W> &v) {
+        [&](int i, int n, const tct_pack<W> &v) {
             d_give(J.side.x, tct_read_only(&J.side.to[first + i].v),
                    (int64_t)(first + i) * STRIDE + n, v);
         });
@@ -96,7 +96,7 @@ static __device__ inline void d_put_sums(const tct_spread_job &J, int32_t from,
         const int64_t row = tct_read_only(&J.swap.row[from + e / STRIDE]);
         const int64_t element = row * STRIDE + e % STRIDE;
         d_give(J.side.y, tct_read_only(&J.side.to[row].sum), element,
-               tct_share<1>{{J.a.y[element]}});
+               tct_pack<1>{{J.a.y[element]}});
     }
 }
 

@@ -57,9 +57,9 @@ static __device__ void d_branch(const JOB &J, const tct_branch &B, bool up,
                                 const tct_nodes_ahead &ahead, double *room)
 {
     const int32_t first = J.a.level[B.from].from;
-    tct_level L = J.a.level[up ? B.to - 1 : B.from];
+    tct_tri_level L = J.a.level[up ? B.to - 1 : B.from];
     for (int32_t l = B.from; l < B.to; l++) {
-        tct_level next = L;
+        tct_tri_level next = L;
         if (l + 1 < B.to)
             next = J.a.level[up ? B.to - 2 - (l - B.from) : l + 1];
         for (int32_t k = L.from + tct_warp(); k < L.alone; k += TCT_SOLVE_WARPS)

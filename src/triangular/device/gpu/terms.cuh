@@ -8,23 +8,23 @@
 #include "triangular/device/gpu/solve.h"
 
 /* Columns of a row that go at once: one, or two that stand side by side. */
-template <int W> struct alignas(8 * W) tct_share {
+template <int W> struct alignas(8 * W) tct_pack {
     double v[W];
 };
 /* ... of which a row of STRIDE columns has as many as may be. */
-template <int STRIDE> static constexpr int tct_width = STRIDE == 1 ? 1 : 2;
+template <int STRIDE> static constexpr int tct_pack_width = STRIDE == 1 ? 1 : 2;
 
-template <int W> static __device__ inline tct_share<W> d_load(const double *p)
+template <int W> static __device__ inline tct_pack<W> d_load(const double *p)
 {
-    return *(const tct_share<W> *)p;
+    return *(const tct_pack<W> *)p;
 }
 template <int W>
-static __device__ inline void d_store(double *p, const tct_share<W> &s)
+static __device__ inline void d_store(double *p, const tct_pack<W> &s)
 {
-    *(tct_share<W> *)p = s;
+    *(tct_pack<W> *)p = s;
 }
 template <int W>
-static __device__ inline void d_add(tct_share<W> &to, const tct_share<W> &s)
+static __device__ inline void d_add(tct_pack<W> &to, const tct_pack<W> &s)
 {
 #pragma unroll
     for (int c = 0; c < W; c++) to.v[c] += s.v[c];
@@ -53,7 +53,7 @@ static __device__ inline void d_takes(const tct_tri_job &J, const tct_node &N,
 /* Those of the list for which `second` stands. */
 template <int STRIDE, int W>
 static __device__ inline void d_add_list(const tct_tri_job &J, int32_t second,
-                                         int n, tct_share<W> &v)
+                                         int n, tct_pack<W> &v)
 {
     const int32_t *rest = &J.a.rest[-2 - second];
     const int count = rest[0];
@@ -66,9 +66,9 @@ static __device__ inline void d_add_list(const tct_tri_job &J, int32_t second,
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_add_taken(const tct_tri_job &J, const tct_places<BATCH> &at,
-            const tct_take (&t)[BATCH], tct_share<W> (&v)[BATCH])
+            const tct_take (&t)[BATCH], tct_pack<W> (&v)[BATCH])
 {
-    tct_share<W> first[BATCH], second[BATCH];
+    tct_pack<W> first[BATCH], second[BATCH];
 #pragma unroll
     for (int b = 0; b < BATCH; b++) {
         first[b] = second[b] = {};
@@ -94,7 +94,7 @@ d_add_taken(const tct_tri_job &J, const tct_places<BATCH> &at,
 template <int W, int BATCH>
 static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
                                       const tct_places<BATCH> &at,
-                                      tct_share<W> (&v)[BATCH])
+                                      tct_pack<W> (&v)[BATCH])
 {
     int32_t place[BATCH];
 #pragma unroll
@@ -123,7 +123,7 @@ static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
-         const tct_places<BATCH> &at, tct_share<W> (&v)[BATCH])
+         const tct_places<BATCH> &at, tct_pack<W> (&v)[BATCH])
 {
     if (together) {
 #pragma unroll
@@ -145,7 +145,7 @@ d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
                                       const tct_places<BATCH> &at,
-                                      tct_share<W> (&v)[BATCH])
+                                      tct_pack<W> (&v)[BATCH])
 {
     const double *from[BATCH];
 #pragma unroll
@@ -168,7 +168,7 @@ static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
 /* y of row j is scaled so. */
 template <int W>
 static __device__ inline void d_scale(const tct_tri_job &J, int j,
-                                      tct_share<W> &v)
+                                      tct_pack<W> &v)
 {
     if (!J.a.scale) return;
 #pragma unroll
@@ -177,9 +177,8 @@ static __device__ inline void d_scale(const tct_tri_job &J, int j,
 
 /* `v` is row i of the product on the way down, with what it takes. */
 template <int STRIDE, int W>
-static __device__ inline void d_put_down(const tct_tri_job &J,
-                                         const tct_node &N, int i, int n,
-                                         tct_share<W> v)
+static __device__ inline void
+d_put_down(const tct_tri_job &J, const tct_node &N, int i, int n, tct_pack<W> v)
 {
     if (i >= N.w) {
         d_store(J.a.u + (N.below + i - N.w) * STRIDE + n, v);
@@ -193,7 +192,7 @@ static __device__ inline void d_put_down(const tct_tri_job &J,
 /* x of row j to where it is wanted of a solve. */
 template <int W>
 static __device__ inline void d_put_result(const tct_tri_job &J, int j, int n,
-                                           tct_share<W> v)
+                                           tct_pack<W> v)
 {
     const int32_t at = tct_read_only(&J.a.place[j]);
     if (at < 0) return;
@@ -206,7 +205,7 @@ static __device__ inline void d_put_result(const tct_tri_job &J, int j, int n,
 }
 template <int STRIDE, int W>
 static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
-                                       int i, int n, tct_share<W> v)
+                                       int i, int n, tct_pack<W> v)
 {
     const int j = N.first + i;
     d_store(J.a.x + (int64_t)j * STRIDE + n, v);
@@ -221,10 +220,10 @@ template <int STRIDE, class TEAM, int BATCH, class READ, class PUT>
 static __device__ inline void d_each(int from, int count, int end,
                                      const READ &read, const PUT &put)
 {
-    constexpr int W = tct_width<STRIDE>, EACH = STRIDE / W;
+    constexpr int W = tct_pack_width<STRIDE>, EACH = STRIDE / W;
     for (int e = TEAM::thread(); e < count * EACH; e += BATCH * TEAM::THREADS) {
         tct_places<BATCH> at;
-        tct_share<W> v[BATCH];
+        tct_pack<W> v[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {
             const int i = from + (e + b * TEAM::THREADS) / EACH;
@@ -247,7 +246,7 @@ static __device__ inline void d_bring(int from, int count, int end, double *to,
 {
     d_each<STRIDE, TEAM, BATCH>(
         from, count, end, read,
-        [&](int i, int n, const tct_share<tct_width<STRIDE>> &v) {
+        [&](int i, int n, const tct_pack<tct_pack_width<STRIDE>> &v) {
             d_store(to + (int64_t)i * ld + n, v);
         });
 }
