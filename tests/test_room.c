@@ -58,8 +58,9 @@ static void groups_of_version_2(void **state)
     assert_room(600000);
     put("sys/fs/cgroup/user.slice/job/memory.stat",
         "anon 100000\nfile 300000\ninactive_anon 7\nactive_anon 8\n"
-        "inactive_file 200000\nactive_file 50000\nslab_reclaimable 1000\n");
-    assert_room(851000);
+        "inactive_file 200000\nactive_file 50000\nslab_reclaimable 1000\n"
+        "file_mapped 1000\n");
+    assert_room(850000);
     put("sys/fs/cgroup/user.slice/memory.max", "700000\n");
     put("sys/fs/cgroup/user.slice/memory.current", "800000\n");
     assert_room(0); /* more is used than may be */

@@ -40,7 +40,8 @@ typedef struct {
     const char *type;  /* of the file system, in mountinfo */
     const char *usual; /* where it is mounted              */
     const char *limit, *now;
-    const char *given[3]; /* in memory.stat: what the system takes back */
+    const char *given[3]; /* in memory.stat: what the system takes back, ... */
+    const char *mapped;   /* ... but for this, of programs that run        */
 } hierarchy;
 
 static const hierarchy versions[] = {
@@ -48,12 +49,14 @@ static const hierarchy versions[] = {
      .usual = "/sys/fs/cgroup",
      .limit = "memory.max",
      .now = "memory.current",
-     .given = {"inactive_file ", "active_file ", "slab_reclaimable "}},
+     .given = {"inactive_file ", "active_file ", "slab_reclaimable "},
+     .mapped = "file_mapped "},
     {.type = "cgroup",
      .usual = "/sys/fs/cgroup/memory",
      .limit = "memory.limit_in_bytes",
      .now = "memory.usage_in_bytes",
-     .given = {"total_inactive_file ", "total_active_file ", NULL}}};
+     .given = {"total_inactive_file ", "total_active_file ", NULL},
+     .mapped = "total_mapped_file "}};
 
 /* Where a hierarchy is seen: which of its groups, and at which path. */
 typedef struct {
@@ -71,7 +74,7 @@ static bool number_of(const char *folder, const char *file, const char *key,
 
 static uint64_t room_of_group(const hierarchy *h, const char *folder)
 {
-    uint64_t limit = 0, now = 0, given = 0;
+    uint64_t limit = 0, now = 0, given = 0, mapped = 0;
     if (!number_of(folder, h->limit, "", &limit)) return UINT64_MAX;
     number_of(folder, h->now, "", &now);
     for (int i = 0; i < 3 && h->given[i]; i++) {
@@ -79,6 +82,8 @@ static uint64_t room_of_group(const hierarchy *h, const char *folder)
         number_of(folder, "memory.stat", h->given[i], &bytes);
         given += bytes;
     }
+    number_of(folder, "memory.stat", h->mapped, &mapped);
+    given -= least(given, mapped);
     now -= least(now, given);
     return limit - least(limit, now);
 }
@@ -183,12 +188,17 @@ uint64_t tct_room_of_groups(const char *root)
 
 /* --- all that limits ---------------------------------------------------------- */
 
+enum { KEPT_BACK = 16 };
+
 uint64_t tct_memory_of_machine(void)
 {
     uint64_t kib = 0, bytes = UINT64_MAX;
     if (tct_read_number("/proc/meminfo", "MemAvailable:", &kib))
         bytes = kib << 10;
-    return least(bytes, tct_room_of_groups(""));
+    /* the system takes some for itself, such as page tables, and small blocks are
+     * not asked for */
+    const uint64_t groups = tct_room_of_groups("");
+    return least(bytes, groups - groups / KEPT_BACK);
 }
 
 static uint64_t room_of_limit(int which, uint64_t pages)
@@ -202,14 +212,26 @@ static uint64_t room_of_limit(int which, uint64_t pages)
     return most - least(most, now);
 }
 
+/* What this process has been given and has not written to yet: nobody else counts
+ * it before that. */
+static uint64_t unwritten(uint64_t pages)
+{
+    const uint64_t given = tct_memory_used(),
+                   written = pages * (uint64_t)sysconf(_SC_PAGESIZE);
+    return given - least(given, written);
+}
+
 uint64_t tct_memory_available(void)
 {
-    unsigned long long all = 0, data = 0;
+    unsigned long long all = 0, resident = 0, shared = 0, data = 0;
     FILE *f = fopen("/proc/self/statm", "r");
-    if (f && fscanf(f, "%llu %*s %*s %*s %*s %llu", &all, &data) != 2)
-        all = data = 0;
+    if (f && fscanf(f, "%llu %llu %llu %*s %*s %llu", &all, &resident, &shared,
+                    &data) != 4)
+        all = resident = shared = data = 0;
     if (f) fclose(f);
+    const uint64_t machine = tct_memory_of_machine(),
+                   owed = unwritten(resident - least(resident, shared));
     return least(
-        tct_memory_of_machine(),
+        machine - least(machine, owed),
         least(room_of_limit(RLIMIT_AS, all), room_of_limit(RLIMIT_DATA, data)));
 }
