@@ -73,26 +73,16 @@ static bool go_on(tct_run *R, double norm_r)
     return go_on_by_itself(R, norm_r);
 }
 
-/* Is the quantity that broke down one that the method infers, or not finite? */
-static bool is_inferred(const tct_run *R)
-{
-    const tacit_result *r = R->result;
-    if (!isfinite(r->breakdown_value)) return tct_can_be_rescued(R);
-    return strcmp(r->breakdown_quantity, "r'Mr") == 0 ? R->now->inferred_precond
-                                                      : R->now->inferred;
-}
-
-/* A breakdown is the matrix's, or the preconditioner's, where the quantity was
- * formed and is more than rounding. */
+/* What breaks down in another method is asked of cg, which forms all quantities. A
+ * breakdown there is the matrix's, or the preconditioner's, where it is more than
+ * rounding. */
 static bool after_breakdown(tct_run *R, double norm_r)
 {
-    const bool of_M = strcmp(R->result->breakdown_quantity, "r'Mr") == 0;
-    if (!is_inferred(R) && !tct_is_by_rounding(R, norm_r)) return false;
     if (rescue(R, "a quantity is not positive")) {
-        while (of_M && R->now->inferred_precond && tct_can_be_rescued(R))
-            rescue(R, "M r is inferred");
+        while (rescue(R, "quantities are inferred")) continue;
         return true;
     }
+    if (!tct_is_by_rounding(R, norm_r)) return false;
     tct_forget_breakdown(R);
     has_gained(R, norm_r);
     return go_on_by_itself(R, norm_r);

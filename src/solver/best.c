@@ -5,8 +5,8 @@
 #include <math.h>
 #include <string.h>
 
-/* Of eps |A| |p|^2, or of |r| |M r|: what a quantity that is rounding's has. */
-static const double ROUNDING = 16.0, ROUNDING_PRECOND = 0x1p-40;
+/* Of |A| |p|^2, or of |r| |M r|: what a quantity that is rounding's has. */
+static const double ROUNDING = 0x1p-48, ROUNDING_PRECOND = 0x1p-40;
 /* Of what rounding allows: a residual as small as this may have broken down. */
 static const double NEAR = 1e3;
 
@@ -55,8 +55,7 @@ bool tct_is_by_rounding(tct_run *R, double norm_r)
     if (value == 0.0) return false;
     if (strcmp(result->breakdown_quantity, "r'Mr") == 0)
         return value <= ROUNDING_PRECOND * norm_r * sqrt(tct_norm2(R, R->z));
-    return value <=
-           ROUNDING * 0x1p-52 * R->exact->norm * tct_norm2(R, R->v[V_P]);
+    return value <= ROUNDING * R->exact->norm * tct_norm2(R, R->v[V_P]);
 }
 
 void tct_made(tct_run *R, const tct_method *method)

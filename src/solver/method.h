@@ -9,10 +9,9 @@ typedef struct tct_run tct_run;
 
 typedef struct tct_method {
     tacit_method about;
-    /* Is alpha's denominator, or M r, inferred from recurrences, so that a
-     * quantity that is not positive may be rounding's? Then it is formed before
-     * the solve is given up. */
-    bool inferred, inferred_precond;
+    /* Is alpha's denominator inferred from recurrences, so that one that is not
+     * positive may be rounding's? Then more bits do not help. */
+    bool inferred;
     /* Can it go on from r and p with its other vectors formed anew? */
     bool renews;
     /* Is p left as the last direction, not as the next one? */

@@ -47,6 +47,13 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     return TACIT_OK;
 }
 
+/* What is handed out where x has no residual that is a number. */
+static void take_zero(tct_run *R)
+{
+    q_fill(R->q, R->n, 0.0, R->x);
+    R->result->true_relative_residual = 1.0;
+}
+
 bool tct_run_starts(tct_run *R)
 {
     R->best = sqrt(R->rr);
@@ -59,6 +66,7 @@ bool tct_run_starts(tct_run *R)
         return true;
     }
     tct_broke_down(R, "||b - A x||", R->best);
+    take_zero(R);
     return false;
 }
 
@@ -140,11 +148,12 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
     int exponent = 0;
     if (!R->result->converged && !R->q->peers_know) end_without_solution(R);
     const bool within = tct_shift_back(R, &exponent);
+    if (!within) take_zero(R);
     leave(R);
     TRY(tct_agree(w, q_own_status(R->q)));
     TRY(tct_reduce_f64(w, TCT_MAX, 1, &seconds));
     fill_result(R, seconds);
-    if (within || !R->result->converged) return explain(R);
+    if (within) return explain(R);
     R->result->converged = false;
     R->result->stop = TACIT_STOP_BREAKDOWN;
     FAIL(TACIT_BREAKDOWN,

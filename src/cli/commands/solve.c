@@ -237,8 +237,8 @@ static tacit_status conclude(const cli *c, const cli_run *run)
     cli_explain(run, text, sizeof text);
     char *at = text + strlen(text);
     if (c->set.output)
-        snprintf(at, (size_t)(end - at), "; %s holds the best iterate",
-                 c->set.output);
+        snprintf(at, (size_t)(end - at), "; %s holds the %s iterate",
+                 c->set.output, c->set.pure ? "last" : "best");
     if (c->rank == 0) cli_complain(text);
     return run->status;
 }

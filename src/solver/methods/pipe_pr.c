@@ -101,7 +101,6 @@ const tct_method tct_method_pipe_pr = {
               .vectors = 5,
               .precond_vectors = 4},
     .inferred = true,
-    .inferred_precond = true,
     .renews = true,
     .rescue = &tct_method_single,
     .iterate = pipe_pr_iterate,

@@ -191,7 +191,6 @@ const tct_method tct_method_pipelined = {
               .first = 50},
     .inferred = true,
     .distrusted = true,
-    .inferred_precond = true,
     .leaves_last = true,
     .first = &tct_method_single,
     .rescue = &tct_method_single,

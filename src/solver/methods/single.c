@@ -81,7 +81,6 @@ const tct_method tct_method_single = {
               .scalars = 4,
               .vectors = 3,
               .precond_vectors = 2},
-    .inferred_precond = true,
     .rescue = &tct_method_cg,
     .persists = true,
     .iterate = single_iterate,
