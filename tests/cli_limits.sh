@@ -6,10 +6,12 @@
 cd "$work" || exit 1
 
 # kept LIMIT ARGUMENTS...: the program under `prlimit` solves, or ends with status 5
-# and one line; nothing else is said but warnings.
+# and one line; nothing else is said but warnings. A limit under which the program is
+# not even loaded tells nothing.
 kept() {
     limits=$1
     shift
+    prlimit "$limits" "$TACIT" --version >/dev/null 2>&1 || return 0
     timeout 20 prlimit "$limits" "$program" "$@" >out 2>err
     status=$?
     case $status in
