@@ -64,7 +64,7 @@ EOF
     program=./grouped
     export group
     OMP_NUM_THREADS=1
-    for matrix in poisson3d:300 random:1000000,20; do
+    for matrix in poisson3d:300 random:2000000,20; do
         kept --core=0 solve "$matrix" --max-iterations 5
         [ $status = 5 ] || complain "$matrix in a group of 300 MB: status $status"
         has err 'GiB'
