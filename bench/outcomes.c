@@ -101,7 +101,7 @@ static tacit_status solve(const problem *p, const char *method, double rtol,
     return status;
 }
 
-/* What cg came to at a tolerance. */
+/* The outcome of cg at a tolerance. */
 typedef struct {
     tacit_status status;
     int64_t iterations;

@@ -298,7 +298,7 @@ static void a_new_size_is_followed(void **state)
     close_direct(&d);
 }
 
-/* What is told is of the matrix and of x as they were given. */
+/* Messages speak of the matrix and of x as they were given. */
 static void sizes_are_told_as_they_were_given(void **state)
 {
     (void)state;

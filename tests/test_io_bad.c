@@ -477,7 +477,7 @@ static void petsc_values_of_another_kind(void **state)
         }
 }
 
-/* What stands behind an object is another one, or the end. */
+/* Behind an object stands another one, or the end. */
 static void petsc_goes_on(void **state)
 {
     (void)state;

@@ -81,7 +81,7 @@ static int64_t made(const tacit_result *r)
     return sum;
 }
 
-/* What is promised of `method` where cg came to `cg`. */
+/* The promises for `method` where cg ended with `cg`. */
 static void check(problem *p, const tacit_operator *M, const char *name,
                   const char *method, double rtol, tacit_status cg,
                   int64_t iterations, double allowed)

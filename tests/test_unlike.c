@@ -165,7 +165,7 @@ static double residual(const unlike *p, int j, const double *x)
 
 /* --- what is right ------------------------------------------------------------- */
 
-/* What is told of a column is true. */
+/* The result of a column is true. */
 static void check_honest(const unlike *p, int alone, int j, double rtol,
                          const char *what)
 {

@@ -212,7 +212,7 @@ static uint64_t room_of_limit(int which, uint64_t pages)
     return most - least(most, now);
 }
 
-/* What this process has been given and has not written to yet: nobody else counts
+/* Memory that this process has been given and has not written to: nothing counts
  * it before that. */
 static uint64_t unwritten(uint64_t pages)
 {

@@ -50,7 +50,7 @@ static long tasks(void)
     return stat("/proc/self/task", &all) == 0 ? (long)all.st_nlink : 0;
 }
 
-/* Who has been joined counts against the limits for some us more. */
+/* A joined thread counts against the limits for some us more. */
 static void wait_for_exits(long before)
 {
     const struct timespec while_ = {.tv_nsec = 50000};
@@ -97,7 +97,7 @@ int tct_threads_had(int count, size_t stack)
 /* --- OpenMP ----------------------------------------------------------------- */
 
 #ifdef _OPENMP
-/* What OMP_STACKSIZE says; 0: what is usual, as where it makes no sense. */
+/* The value of OMP_STACKSIZE; 0: the usual one, as where it makes no sense. */
 static size_t stack_of_openmp(void)
 {
     static const char units[] = "bkmg";

@@ -215,7 +215,7 @@ int tct_processors(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN); /* more than a set can hold */
 }
 
-/* What OMP_NUM_THREADS says, of a list its first; 0: nothing, or no number. */
+/* The first number of OMP_NUM_THREADS; 0: it is not set, or no number. */
 static long wished_threads(void)
 {
     const char *text = getenv("OMP_NUM_THREADS");

@@ -85,7 +85,7 @@ static void shift(const refinement *R, int by, double *v)
     }
 }
 
-/* What x is stored times: b is times 2^shift, and A times 2^-exponent. */
+/* The exponent of x as it is stored: b is times 2^shift, A times 2^-exponent. */
 static int shift_of_x(const refinement *R, const member *m)
 {
     return m->shift + R->A->exponent;

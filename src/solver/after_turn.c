@@ -73,8 +73,8 @@ static bool go_on(tct_run *R, double norm_r)
     return go_on_by_itself(R, norm_r);
 }
 
-/* What breaks down in another method is asked of cg, which forms all quantities. A
- * breakdown there is the matrix's, or the preconditioner's, where it is more than
+/* After a breakdown of another method cg goes on, which forms all quantities. A
+ * breakdown of cg is the matrix's, or the preconditioner's, where it is more than
  * rounding. */
 static bool after_breakdown(tct_run *R, double norm_r)
 {
@@ -96,7 +96,7 @@ static bool after_growth(tct_run *R)
     return false;
 }
 
-/* What the true residual, of norm `norm_r`, does not settle. */
+/* The true residual, of norm `norm_r`, does not meet the target. */
 bool tct_unsettled(tct_run *R, double norm_r)
 {
     if (R->why == TACIT_STOP_INTERRUPTED) return false;

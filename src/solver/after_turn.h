@@ -24,7 +24,7 @@ void tct_made(tct_run *R, const tct_method *method);
 
 /* --- after_turn.c --------------------------------------------------------------- */
 
-/* What a residual that diverges has of the best one. */
+/* A residual has diverged beyond so many times the best one. */
 #define TCT_GREW 1e12
 /* Of ||s||: the first bound of the drift that asks for a renewal. */
 #define TCT_DRIFT_MOST 3e-13

@@ -47,7 +47,7 @@ tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
     return TACIT_OK;
 }
 
-/* What is handed out where x has no residual that is a number. */
+/* x = 0, where x has no residual that is a number. */
 static void take_zero(tct_run *R)
 {
     q_fill(R->q, R->n, 0.0, R->x);
@@ -122,7 +122,7 @@ static tacit_status explain(const tct_run *R)
          limit);
 }
 
-/* What is handed out, and what rounding allows of it. */
+/* Hand out the best x, and note what rounding allows of it. */
 static void end_without_solution(tct_run *R)
 {
     tct_hand_out_best(R);

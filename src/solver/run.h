@@ -12,7 +12,7 @@
 #include "solver/method.h"
 
 enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };
-/* What every method has: r, p, one that is scratch between two calls of
+/* Vectors of every method: r, p, one that is scratch between two calls of
  * `iterate`, and the best x whose residual was recomputed. Where the solve
  * watches whether residuals stay orthogonal, r_0; where it may start over, x_0. */
 enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7, V_BEST = 8 };

@@ -6,7 +6,7 @@
 #define TCT_MATRIX_IO_ARRAYS_H
 #include "matrix/io/format.h"
 
-/* What an array of a file asks of what stands behind it. */
+/* An array of a file ends it, or another array follows. */
 typedef struct tct_array_end {
     /* May these bytes [count] follow? */
     bool (*follows)(const char *head, size_t count);

@@ -91,7 +91,7 @@ typedef struct {
     int64_t offset; /* of what follows the header */
 } header;
 
-/* What follows the id, of an object that begins at byte `at`. */
+/* The object that begins at byte `at`, behind its id. */
 static tacit_status read_sizes(const tct_input *in, int64_t at, header *h)
 {
     int64_t word[3] = {0};

@@ -100,7 +100,6 @@ const tct_method tct_method_pipe_pr = {
               .hidden = true,
               .vectors = 5,
               .precond_vectors = 4},
-    .inferred = true,
     .renews = true,
     .rescue = &tct_method_single,
     .iterate = pipe_pr_iterate,

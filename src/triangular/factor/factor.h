@@ -210,7 +210,7 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
                                     tacit_factor **out);
-/* What `value`, a pivot or a sum of its terms, is in the matrix as it was given. */
+/* `value`, a pivot or a sum of its terms, in the scale of the given matrix. */
 double tct_as_given(const tacit_factor *L, double value);
 /* "lu" */
 const char *tct_factor_kind_name(tacit_factor_kind kind);
