@@ -3,7 +3,7 @@
 #ifndef BENCH_FACTOR_H
 #define BENCH_FACTOR_H
 #include "matrix/matrix.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <stdio.h>
 #include <tacit/tacit.h>
 

@@ -8,10 +8,10 @@ usage: gpus.py --build FOLDER [--gpus 2] [--device cuda|host]
                [--small MATRIX ...] [--weak FAMILY:N] [--larger MATRIX=METHOD ...]
                [--iterations 300] [--runs 3] [--limit 120]
 
-FOLDER is a build's: its src/tacit, bench/loops and bench/gang are run, ranks by
+FOLDER is a build's: its src/tacit, bench/loops and bench/persistent are run, ranks by
 mpirun. b = 1, x0 = 0, no test of convergence. Tab-separated:
 
-  meetings   what bench/gang says of one GPU and of all
+  meetings   what bench/persistent says of one GPU and of all
   small      matrix, values (few: the fastest store; all: on cuda 64 bits each),
              ranks, link, loop, the fastest method, microseconds, ratio to one
              GPU's, true residual. Of bench/loops
@@ -132,7 +132,7 @@ def main():
     parts = a.parts.split(",")
     if "meetings" in parts:
         for ranks in 1, a.gpus:
-            print(run(a, ranks, [f"{a.build}/bench/gang"]), end="", flush=True)
+            print(run(a, ranks, [f"{a.build}/bench/persistent"]), end="", flush=True)
     if "small" in parts or "weak" in parts:
         print("matrix\tvalues\tranks\tlink\tloop\tmethod\tus\tratio\tresidual")
     for matrix in a.small if "small" in parts else []:

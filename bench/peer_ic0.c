@@ -15,7 +15,7 @@
 #include "baseline/peer_scalars.h"
 #include "matrix/matrix.h"
 #include "triangles.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

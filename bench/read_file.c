@@ -2,7 +2,7 @@
  * bench/read_file.c - read one matrix file; time and peak memory as JSON.
  *
  *     read_file FILE [--write FILE] */
-#include "matrix/io/io.h"
+#include "io/io.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -18,8 +18,8 @@
  * as many solves as take some 2 seconds, 5 at least. */
 #include "trsv_gpu.h"
 #include "triangles.h"
-#include "triangular/device/rows.h"
-#include "triangular/device/solver.h"
+#include "trisolve/gpu/rows.h"
+#include "trisolve/gpu/solver.h"
 #include <math.h>
 #include <string.h>
 #include <unistd.h>

@@ -3,7 +3,7 @@
 #ifndef BENCH_TRSV_GPU_H
 #define BENCH_TRSV_GPU_H
 #include "matrix/matrix.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <tacit/cuda.h>

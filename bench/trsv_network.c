@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/trsv_network.c - triangular solves on thousands of processes, simulated: each
- * has its plan (triangular/grid/plan.h), and letters take a time of
+ * has its plan (trisolve/grid/plan.h), and letters take a time of
  * latency + bytes / bandwidth, and each end of one some of its processor's.
  *
  *     trsv_network [-l LATENCY] [-b BANDWIDTH] [-o OVERHEAD] [-m MEMORY]
@@ -22,7 +22,7 @@
  * guess. Its speed-ups, measured, were up to 3.45 (s2D9pt2048), 1.87 (nlpkkt80) and
  * 1.13 (ldoor). */
 #include "matrix/matrix.h"
-#include "triangular/grid/plan.h"
+#include "trisolve/grid/plan.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# The module for NVSHMEM's own device calls (src/comm/gpu/nvshmem_module.cu), built
+# The module for NVSHMEM's own device calls (src/comm/link/gpu/nvshmem_module.cu), built
 # where NVSHMEM's headers and its device library are: nothing else needs them. Sets
 # TACIT_HAVE_NVSHMEM, and the target tacit_nvshmem_device. TACIT_NVSHMEM_HOME has
 # their include/ and lib/, as the environment's NVSHMEM_HOME, and as the Python

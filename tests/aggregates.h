@@ -3,8 +3,8 @@
 #ifndef TESTS_AGGREGATES_H
 #define TESTS_AGGREGATES_H
 #include "deals.h"
-#include "precond/amg/coarsen.h"
-#include "precond/amg/places.h"
+#include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/aggregation/numbering.h"
 
 static inline int64_t count_over(tacit_world *w, int64_t value)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/amg_twin.h - the tasks of set-up on a device (precond/amg/tasks.h), run
+ * tests/amg_twin.h - the tasks of set-up on a device (precond/amg/device/setup_tasks.h), run
  * on the host by one thread in an order of no meaning. */
 #ifndef TESTS_AMG_TWIN_H
 #define TESTS_AMG_TWIN_H
 #include "gpu.h"
 #include "mpi_main.h"
 #include "operator/layout/cells.h"
-#include "precond/amg/there.h"
+#include "precond/amg/device/device_setup.h"
 #include <stdlib.h>
 
 /* Numbers below `n`, each once, from one that is the k-th of a walk. */

@@ -7,7 +7,7 @@
  * THREADS: 3
  * PROCESSES: 3
  * DEVICE: each */
-#include "comm/world.h"
+#include "comm/world/world.h"
 #include "dealt.h"
 #include <float.h>
 #include <tacit/exchange.h>

@@ -3,7 +3,7 @@
  * making a matrix, and asking it whether it is symmetric and definite. */
 #ifndef TESTS_GALLERY_CHECK_H
 #define TESTS_GALLERY_CHECK_H
-#include "matrix/gallery.h"
+#include "gallery/gallery.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -2,7 +2,7 @@
  * tests/left_out.h - file formats that a build may do without. */
 #ifndef TESTS_LEFT_OUT_H
 #define TESTS_LEFT_OUT_H
-#include "matrix/io/io.h"
+#include "io/io.h"
 #include <string.h>
 #include <tacit/file.h>
 

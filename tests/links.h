@@ -4,8 +4,8 @@
  * the host, test_gpu_ranks.c of a GPU that the ranks share. */
 #ifndef TESTS_LINKS_H
 #define TESTS_LINKS_H
-#include "comm/link.h"
-#include "comm/plan.h"
+#include "comm/link/link.h"
+#include "comm/exchange/plan.h"
 #include "gpu.h"
 #include "methods.h"
 

@@ -4,7 +4,7 @@
  * single ones. test_panels.c asks it of the host, test_gpu_panels.c of a GPU. */
 #ifndef TESTS_PANELS_H
 #define TESTS_PANELS_H
-#include "comm/world.h"
+#include "comm/world/world.h"
 #include "gpu.h"
 #include <float.h>
 

@@ -3,7 +3,7 @@
  * a task. Rows of X are the factor's. */
 #ifndef TESTS_PLAN_HOST_H
 #define TESTS_PLAN_HOST_H
-#include "triangular/device/nodes.h"
+#include "trisolve/gpu/supernodes.h"
 
 /* The vectors of a solve with `columns` side by side. */
 typedef struct {

@@ -4,7 +4,7 @@
 #ifndef TESTS_REGISTRIES_H
 #define TESTS_REGISTRIES_H
 #include "gpu.h"
-#include "matrix/io/io.h"
+#include "io/io.h"
 
 /* What every row has. */
 typedef struct listed {

@@ -3,7 +3,8 @@
  * files that all ranks see: for the tests of the matrix. */
 #ifndef TESTS_ROWS_H
 #define TESTS_ROWS_H
-#include "matrix/directory.h"
+#include "comm/setup/directory.h"
+#include "matrix/ask_columns.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include <inttypes.h>

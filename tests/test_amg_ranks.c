@@ -4,7 +4,7 @@
  *
  * RUN: np=2,3,4
  * THREADS: 3 */
-#include "bottom_twin.h"
+#include "fused_twin.h"
 #include "decorated.h"
 #include "problem.h"
 #include <math.h>

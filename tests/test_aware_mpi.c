@@ -5,11 +5,11 @@
  *
  * RUN: np=2,3 */
 #define TEST_DEVICE "host"
-#include "comm/link.h"
-#include "comm/plan.h"
+#include "comm/link/link.h"
+#include "comm/exchange/plan.h"
 #include "gpu.h"
 #if TCT_HAVE_MPI
-#include "comm/mpi.h"
+#include "comm/world/mpi.h"
 #if __has_include(<mpi-ext.h>)
 #include <mpi-ext.h>
 #endif

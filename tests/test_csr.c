@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_csr.c - allocation and sorting of compressed sparse rows. */
-#include "matrix/csr.h"
+#include "sparse/csr.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>

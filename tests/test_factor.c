@@ -7,8 +7,8 @@
 #include "mpi_main.h"
 #include "problem.h"
 #include "said.h"
-#include "triangular/factor/dense.h"
-#include "triangular/factor/factor.h"
+#include "factor/dense.h"
+#include "factor/factor.h"
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>

@@ -8,7 +8,7 @@
 #include "matrix/matrix.h"
 #include "problem.h"
 #include "said.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <math.h>
 #include <time.h>
 #ifdef _OPENMP

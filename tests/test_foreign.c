@@ -6,7 +6,7 @@
 #include "base/base.h"
 #include "foreign.h"
 #include "io_files.h"
-#include "triangular/foreign/import.h"
+#include "factor/import/import.h"
 
 /* --- the tree ------------------------------------------------------------------- */
 

@@ -3,8 +3,8 @@
  * symmetry to the last bit, that they are positive definite, that it does not
  * matter who makes which rows, and what is said about bad names. */
 #include "gallery_check.h"
-#include "matrix/element.h"
-#include "matrix/gallery/recipe.h"
+#include "gallery/element.h"
+#include "gallery/recipe.h"
 
 /* --- counts --------------------------------------------------------------- */
 

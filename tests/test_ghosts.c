@@ -2,7 +2,7 @@
  * tests/test_ghosts.c - lists of numbers, sorted, each once, and where each of them
  * is: of planes of grids, spread, in heaps far apart, alike. */
 #include "base/base.h"
-#include "matrix/ghosts.h"
+#include "sparse/ghosts.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  *
  * LABEL: gpu */
 #include "gpu.h"
-#include "triangular/device/rows.h"
+#include "trisolve/gpu/rows.h"
 
 /* --- matrices ------------------------------------------------------------------ */
 

@@ -2,7 +2,7 @@
  * tests/test_io_bad.c - bad files: each gives its status and one sentence that
  * names the place, at once, with nothing left behind. */
 #include "io_world.h"
-#include "matrix/io/sink.h"
+#include "io/sink.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>

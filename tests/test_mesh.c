@@ -2,7 +2,7 @@
  * tests/test_mesh.c - finite elements on meshes from files: cubes that the test
  * writes, where integrals are known, and the real meshes of TACIT_MATRICES. */
 #include "gallery_check.h"
-#include "matrix/mesh.h"
+#include "gallery/mesh.h"
 #include <lzma.h>
 #include <unistd.h>
 #include <zlib.h>

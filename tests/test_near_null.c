@@ -7,8 +7,8 @@
 #include "bodies.h"
 #include "deals.h"
 #include "gpu.h"
-#include "precond/amg/near_null.h"
-#include "precond/amg/qr.h"
+#include "precond/amg/systems/near_null.h"
+#include "precond/amg/systems/qr.h"
 
 static double random_number(int64_t a, int64_t b)
 {

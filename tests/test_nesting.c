@@ -7,7 +7,7 @@
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "said.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <math.h>
 
 static tct_nesting nesting_of(const tct_graph *g, tct_rows_order order,

@@ -7,7 +7,7 @@
 #include "aggregates.h"
 #include "bodies.h"
 #include "gpu.h"
-#include "precond/amg/near_null.h"
+#include "precond/amg/systems/near_null.h"
 
 static double random_number(int64_t a, int64_t b)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_number.c - decimal to double and back, against the C library. */
-#include "matrix/io/number.h"
+#include "io/number.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_order.c - orders of the nodes of a graph. */
-#include "matrix/order.h"
+#include "graph/order.h"
 #include "patterns.h"
 
 #define OK(call) assert_int_equal(call, TACIT_OK)

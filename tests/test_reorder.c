@@ -5,7 +5,7 @@
  * LIMIT: 300
  * LABEL: slow */
 #include "changed.h"
-#include "matrix/mail.h"
+#include "comm/setup/alltoall.h"
 #include "operator/operator.h"
 #include "patterns.h"
 #include "problem.h"

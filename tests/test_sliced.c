@@ -4,8 +4,8 @@
  * Whoever makes them, and in how many pieces, they are the same. */
 #include "gpu.h"
 #include "matrix/matrix.h"
-#include "triangular/device/sliced.h"
-#include "triangular/factor/factor.h"
+#include "trisolve/gpu/level_slices.h"
+#include "factor/factor.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif

@@ -6,7 +6,7 @@
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "said.h"
-#include "triangular/factor/factor.h"
+#include "factor/factor.h"
 #include <math.h>
 #include <pthread.h>
 #ifdef _OPENMP

@@ -7,7 +7,7 @@
  * PROCESSES: 4 */
 #include "mpi_main.h"
 #include "said.h"
-#include "triangular/grid/trsv.h"
+#include "trisolve/grid/trsv.h"
 #include <math.h>
 
 /* A way is a scheme, block by block, or, from SCHEMES on, by subtrees. */

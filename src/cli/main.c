@@ -193,7 +193,7 @@ int main(int argc, char **argv)
 {
     cli c = {.rank = 0, .ranks = 1};
     signal(SIGXFSZ, SIG_IGN); /* ulimit -f: an error of the write */
-    /* nobody else uses NCCL here: comm/gpu/link_nccl.c */
+    /* nobody else uses NCCL here: comm/link/gpu/link_nccl.c */
     (void)setenv("NCCL_GRAPH_MIXING_SUPPORT", "0", 0);
     tacit_status status = open_world(&c, argc, argv);
     if (status >= 0 && !c.world) return run_ranks(&c);

@@ -109,7 +109,7 @@ typedef struct tct_device_ops {
     void (*record_free)(tacit_queue *q, void *record);
 } tct_device_ops;
 
-struct tct_plan;       /* comm/plan.h      */
+struct tct_plan;       /* comm/exchange/plan.h      */
 struct tct_gpu_launch; /* device/gpu/gpu.h */
 
 /* What a world knows of a rank that does not come: none is asked any more. */

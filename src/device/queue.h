@@ -54,7 +54,7 @@ struct tacit_queue {
                         ranks, 0 where a rank's device is no GPU             */
     const tct_link *link; /* messages go through links[via]                */
     int via;
-    tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link.h      */
+    tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link/link.h      */
     struct tct_plan *plans;              /* that are made                   */
     double *sum;  /* [TCT_SUM_MOST] scalars on their way by the CPU */
     tct_op begun; /* an exchange whose messages have not started, or none */
@@ -209,7 +209,7 @@ void q_free(tacit_queue *q, double *p);
 
 /* Until this is said of 0 bytes, memory of this thread on the device of `q` comes
  * out of slabs of so many, where that is faster: for set-up, which takes and gives
- * back many pieces (device/reserve.h). All that is enqueued on it is of `q`. */
+ * back many pieces (device/memory_pool.h). All that is enqueued on it is of `q`. */
 void q_reserve(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);

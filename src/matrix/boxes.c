@@ -8,7 +8,7 @@
  *        parts will do; where it is a cube, such as 27, boxes of a grid of
  *        3 x 3 x 3 would have a little less surface. */
 #include "matrix/matrix.h"
-#include "matrix/parallel.h"
+#include "sparse/parallel.h"
 #include <inttypes.h>
 
 /* --- layers ---------------------------------------------------------------------- */

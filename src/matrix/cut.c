@@ -6,9 +6,11 @@
  * counts the pairs (j, part), messages the pairs (part of j, part). Each rank
  * collects the pairs that it sees in sets; a pair's hash says which rank
  * counts it, so that none is counted twice. */
-#include "matrix/directory.h"
-#include "matrix/keyset.h"
-#include "matrix/mail.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "matrix/ask_columns.h"
+#include "sparse/keyset.h"
+#include "comm/setup/alltoall.h"
 
 typedef struct {
     const tacit_matrix *m;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/describe.c - statistics of a matrix, and the dense blocks in it. */
 #include "matrix/matrix.h"
-#include "matrix/parallel.h"
+#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 

@@ -2,9 +2,9 @@
  * matrix/matrix.c - matrices come to be: from the caller's rows, from a file,
  * or from the gallery. */
 #include "matrix/matrix.h"
-#include "matrix/gallery.h"
-#include "matrix/io/io.h"
-#include "matrix/io/sink.h"
+#include "gallery/gallery.h"
+#include "io/io.h"
+#include "io/sink.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * tct_redistribute. */
 #ifndef TCT_MATRIX_MATRIX_H
 #define TCT_MATRIX_MATRIX_H
-#include "comm/world.h"
-#include "matrix/csr.h"
+#include "comm/world/world.h"
+#include "sparse/csr.h"
 #include <tacit/matrix.h>
 
 struct tacit_matrix {

@@ -9,7 +9,7 @@
  * dense blocks, a node of the graph is a block of rows: the graph is smaller by
  * the square of the block, and no block is cut apart. A node weighs as much as
  * it has entries, so that parts have equal work. */
-#include "matrix/kway.h"
+#include "graph/kway.h"
 #include "matrix/multilevel/level.h"
 #include <inttypes.h>
 #include <string.h>

@@ -2,8 +2,9 @@
  * matrix/original_block.c - the dense blocks that a matrix had before its rows were
  * dealt out: a cut may have left the rows of a block to several ranks. Patterns are
  * compared by sums of hashed columns, which take them in any order. */
-#include "matrix/directory.h"
-#include "matrix/ghosts.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "sparse/ghosts.h"
 
 static const char *const what = "the blocks of rows that have moved";
 enum { LEAST = 2, MOST = 6 };

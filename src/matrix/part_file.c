@@ -2,9 +2,10 @@
  * matrix/part_file.c - the part of each row, from and into a text file with a
  * number a line, as METIS writes it. Rank 0 reads the file in pieces that belong
  * to one rank and sends each on its way. */
-#include "matrix/directory.h"
-#include "matrix/io/input.h"
-#include "matrix/io/sink.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "io/input.h"
+#include "io/sink.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/partition.c - the ways to cut rows into parts, by name. */
-#include "comm/ptscotch.h"
+#include "graph/ptscotch.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <string.h>

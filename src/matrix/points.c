@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/points.c - the points that rows displace, of a gallery matrix or of a
  * file, and the motions of a rigid body that they allow. */
-#include "matrix/directory.h"
-#include "matrix/io/io.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "io/io.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/ptscotch.c - a cut with few edges between parts by PT-Scotch: the rows,
  * or dense blocks of them, stay on their ranks while they are cut. */
-#include "comm/ptscotch.h"
+#include "graph/ptscotch.h"
 #include "matrix/multilevel/level.h"
 
 tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part)

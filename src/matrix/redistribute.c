@@ -5,8 +5,10 @@
  * from, and on each of them the present order. So what arrives from one rank
  * fills one stretch of the new arrays from front to back, no position is ever
  * sent, and the old arrays can be given back in the same pace. */
-#include "matrix/directory.h"
-#include "matrix/mail.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "matrix/ask_columns.h"
+#include "comm/setup/alltoall.h"
 
 typedef struct {
     tacit_matrix *m;

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/restore.c - a copy of a matrix in its original order: rows back on the
  * ranks that they were dealt to, rows and columns under their old numbers. */
-#include "matrix/directory.h"
-#include "matrix/mail.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "matrix/ask_columns.h"
+#include "comm/setup/alltoall.h"
 
 typedef struct {
     int64_t row, col; /* original */

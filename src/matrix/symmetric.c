@@ -6,7 +6,7 @@
  * one in row j that was not met yet: a cursor per row finds it without a
  * search, and what a cursor leaves behind has no partner.
  * Entries between ranks go to the owner of the partner, in rounds. */
-#include "matrix/mail.h"
+#include "comm/setup/alltoall.h"
 #include "matrix/matrix.h"
 #include <inttypes.h>
 #include <math.h>

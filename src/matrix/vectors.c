@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/vectors.c - vector files, which are in the original row order, for
  * rows that a partition may have moved. */
-#include "matrix/directory.h"
-#include "matrix/io/io.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "io/io.h"
 
 /* This rank's values in the original order: how many in a column, and memory
  * for them all. */

@@ -3,7 +3,7 @@
  * files of this folder that make it, multiply by it and give it new values. */
 #ifndef TCT_OPERATOR_ASSEMBLED_H
 #define TCT_OPERATOR_ASSEMBLED_H
-#include "comm/plan.h"
+#include "comm/exchange/plan.h"
 #include "operator/operator.h"
 #include "operator/pattern/split.h"
 

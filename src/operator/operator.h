@@ -5,7 +5,7 @@
  * a matrix: of this folder, operator/assembled.h) nobody sees more than this. */
 #ifndef TCT_OPERATOR_OPERATOR_H
 #define TCT_OPERATOR_OPERATOR_H
-#include "comm/world.h"
+#include "comm/world/world.h"
 #include "operator/format.h"
 #include "operator/pattern/order.h"
 #include <tacit/operator.h>
@@ -15,7 +15,7 @@
 typedef struct tct_resident_view {
     const double *diagonal; /* d [n] on the device, in the operator's order:
                                     y_i = d_i x_i                           */
-    const struct tct_rows *rows; /* y = (L L')^-1 x: triangular/device/rows.h */
+    const struct tct_rows *rows; /* y = (L L')^-1 x: trisolve/gpu/rows.h */
 } tct_resident_view;
 
 /* What an operator must do. An operator is linear unless it says that it varies,

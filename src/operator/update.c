@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/update.c - new values for the operator of a matrix, whose pattern must
  * be the old one. */
-#include "matrix/directory.h"
-#include "matrix/mail.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "comm/setup/alltoall.h"
 #include "operator/assembled.h"
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)

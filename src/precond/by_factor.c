@@ -2,7 +2,7 @@
  * precond/by_factor.c - what preconditioners that solve with a factor share: one
  * solve for all systems at once, which reads the factor once, and what they tell. */
 #include "precond/by_factor.h"
-#include "triangular/device/solver.h"
+#include "trisolve/gpu/solver.h"
 #include <stdio.h>
 
 /* The panels of an application stand as far apart as a solver's vectors. */

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/by_factor.h - the first member of a preconditioner that solves with a
- * factor (triangular/factor/factor.h), where the vectors are: of this rank's rows, or of
+ * factor (factor/factor.h), where the vectors are: of this rank's rows, or of
  * all, dealt out over a grid of the ranks. */
 #ifndef TCT_PRECOND_BY_FACTOR_H
 #define TCT_PRECOND_BY_FACTOR_H
 #include "precond/precond.h"
-#include "triangular/device/rows.h"
-#include "triangular/factor/factor.h"
-#include "triangular/grid/joint.h"
+#include "trisolve/gpu/rows.h"
+#include "factor/factor.h"
+#include "trisolve/grid/stream_solve.h"
 
 /* What an application of so many columns is called with. */
 typedef struct tct_for_columns {

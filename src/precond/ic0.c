@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has entries
- * where A has them and no others (triangular/factor/incomplete.c). Of several ranks each
+ * where A has them and no others (factor/incomplete.c). Of several ranks each
  * has that of its own rows and columns, or, if a grid is asked for, a part of that of
  * the whole matrix. */
 #include "matrix/matrix.h"

@@ -2,7 +2,7 @@
  * precond/same.c - is a matrix the one that an operator has? An operator keeps no
  * entries, but a product with random numbers says which row is another. */
 #include "matrix/matrix.h"
-#include "matrix/parallel.h"
+#include "sparse/parallel.h"
 #include "precond/precond.h"
 #include <float.h>
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/best.c - the best x so far, what rounding allows of a residual, and
  * which method made how many iterations. */
-#include "solver/after_turn.h"
+#include "solver/after_phase.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/run.c - how a run begins and ends: from b and x to a first residual, and
  * from the last one to the result. */
-#include "solver/after_turn.h"
+#include "solver/after_phase.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

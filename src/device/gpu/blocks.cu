@@ -2,7 +2,7 @@
  * device/gpu/blocks.cu - what stands between the sum of a block of iterations and
  * the next block: the small arithmetic, by one block of threads, and the update of
  * a panel in place, in one pass over it. */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 
 enum { THREADS = 256, BOTH_AT_LEAST = 2 /* blocks on a multiprocessor */ };
 

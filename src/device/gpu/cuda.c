@@ -3,7 +3,7 @@
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/record.h"
-#include "device/reserve.h"
+#include "device/memory_pool.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,7 +33,7 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
 
 /* --- memory ----------------------------------------------------------------- */
 
-/* What this thread's set-up has memory from (device/reserve.h), and the stream
+/* What this thread's set-up has memory from (device/memory_pool.h), and the stream
  * that all work on it is enqueued on, so that a piece may be taken again before
  * those who had it are through with it. */
 static _Thread_local struct {

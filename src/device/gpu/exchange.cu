@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/exchange.cu - what is sent is packed, what has landed is unpacked:
  * in messages the columns of an element stand side by side. */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 
 enum { THREADS = 256 };
 

@@ -5,7 +5,7 @@
  *
  * A sum has the same bits in every run: a block adds its stretch as tail.cuh
  * does, and a kernel of its own adds the stretches in a fixed order. */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 
 enum {
     THREADS = 256,

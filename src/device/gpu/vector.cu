@@ -4,7 +4,7 @@
  * as many blocks as there is work for, which streams faster than blocks that
  * stay; with sums the end of so many would cost more. */
 #include "device/gpu/pass.cuh"
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 
 enum { THREADS = 512, PER_SM = 4 };
 

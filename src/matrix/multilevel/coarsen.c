@@ -2,7 +2,7 @@
  * matrix/multilevel/coarsen.c - pairs of nodes become one: a node goes with the
  * neighbour to which it has the heaviest edge for their weights. */
 #include "matrix/multilevel/level.h"
-#include "matrix/parallel.h"
+#include "sparse/parallel.h"
 #include <stdlib.h>
 #include <string.h>
 

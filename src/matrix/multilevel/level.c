@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/multilevel/level.c - the finest graph, of the rows of a matrix. */
 #include "matrix/multilevel/level.h"
-#include "matrix/directory.h"
-#include "matrix/ghosts.h"
-#include "matrix/parallel.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "sparse/ghosts.h"
+#include "sparse/parallel.h"
 
 static const char *const what = "the graph";
 

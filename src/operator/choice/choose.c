@@ -7,7 +7,7 @@
  * cache, by reading the matrix itself. The sample is large enough that
  * branches cannot be learnt by heart. The formats take turns, so that a
  * disturbance hits all alike, and the least time of each counts. */
-#include "operator/choice/least.h"
+#include "operator/choice/min_of_n.h"
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>

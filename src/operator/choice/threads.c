@@ -5,7 +5,7 @@
  * gradients) are measured on all threads, on half of them, and so on down to
  * one. The numbers take turns, so that a disturbance hits all alike. */
 #include "operator/assembled.h"
-#include "operator/choice/least.h"
+#include "operator/choice/min_of_n.h"
 #include <stdio.h>
 
 enum { VECTORS = 4, NUMBERS_MOST = 12, ROUNDS_LEAST = 4, ROUNDS_MOST = 24 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/csr.cu - the product along the merge path: a block of threads
  * has a tile, a thread a few steps of it. */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 #include "operator/gpu/csr.h"
 
 enum {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/fill.cu - rows in a GPU's memory become slices, and slices rows: a
  * warp has a slice, a lane a row. */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 #include "operator/gpu/fill.h"
 #include "operator/layout/cells.h"
 

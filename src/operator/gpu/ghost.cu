@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/ghost.cu - y += B g, or -= alpha d (B g), and its share of
  * (x, y). */
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 #include "operator/gpu/ghost.h"
 
 enum { THREADS = 256 };

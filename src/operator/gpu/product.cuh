@@ -3,7 +3,7 @@
  * takes 32 rows, and others in turn. Rows kept apart follow in two small ones. */
 #ifndef TCT_OPERATOR_GPU_PRODUCT_CUH
 #define TCT_OPERATOR_GPU_PRODUCT_CUH
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 #include "operator/gpu/slices.cuh"
 
 enum { TCT_PRODUCT_THREADS = 256, TCT_PRODUCT_PER_SM = 2 };

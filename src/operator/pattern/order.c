@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/order.c - the rows of a rank in another order. */
 #include "operator/pattern/order.h"
-#include "matrix/csr.h"
-#include "matrix/order.h"
+#include "sparse/csr.h"
+#include "graph/order.h"
 #include "operator/host/slices.h"
 #include "operator/layout/slices_build.h"
 #include "operator/pattern/split.h"

@@ -26,7 +26,7 @@ bool tct_order_is_known(const char *name);
 bool tct_order_may_pay(const tacit_queue *q, const tct_local *A);
 
 /* Order the rows of `A`, dense blocks kept whole, by `name`.
- * Errors      NO_MEMORY, UNSUPPORTED (see matrix/order.h). */
+ * Errors      NO_MEMORY, UNSUPPORTED (see graph/order.h). */
 tacit_status tct_order_create(tacit_queue *q, const tct_local *A,
                               const char *name, tct_order **out);
 void tct_order_destroy(tacit_queue *q, tct_order **o);

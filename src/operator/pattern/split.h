@@ -3,7 +3,7 @@
  * those of other ranks. */
 #ifndef TCT_OPERATOR_PATTERN_SPLIT_H
 #define TCT_OPERATOR_PATTERN_SPLIT_H
-#include "matrix/csr.h"
+#include "sparse/csr.h"
 #include "operator/format.h"
 
 typedef struct tct_parts {

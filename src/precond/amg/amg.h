@@ -24,12 +24,12 @@
  *                 rim.h: what is between the devices of several ranks */
 #ifndef TCT_PRECOND_AMG_AMG_H
 #define TCT_PRECOND_AMG_AMG_H
-#include "comm/plan.h"
-#include "matrix/mail.h"
+#include "comm/exchange/plan.h"
+#include "comm/setup/alltoall.h"
 #include "matrix/matrix.h"
 #include "operator/operator.h"
-#include "precond/amg/halo.h"
-#include "precond/amg/near_null.h"
+#include "comm/setup/halo.h"
+#include "precond/amg/systems/near_null.h"
 #include "precond/precond.h"
 
 /* --- rows.c ------------------------------------------------------------------ */

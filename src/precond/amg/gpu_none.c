@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/gpu_none.c - what a device does of multigrid in a build without CUDA:
  * nothing. */
-#include "precond/amg/bottom.h"
-#include "precond/amg/kernels.h"
+#include "precond/amg/cycle/fused_coarse.h"
+#include "precond/amg/device/setup_kernels.h"
 
 const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
  * is small enough for its inverse, or grows no smaller. */
-#include "precond/amg/bottom.h"
-#include "precond/amg/coarsen.h"
-#include "precond/amg/there.h"
+#include "precond/amg/cycle/fused_coarse.h"
+#include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/device/device_setup.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -7,9 +7,10 @@
  * converges for large eigenvalues: of small ones, even below 0, each factor of
  * 2 S - S A S is positive. What rounding can cost is iterations, where the energy
  * w'A w of the smooth vector is of the size of what was rounded. */
-#include "matrix/directory.h"
-#include "matrix/ghosts.h"
-#include "matrix/parallel.h"
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "sparse/ghosts.h"
+#include "sparse/parallel.h"
 #include "precond/amg/amg.h"
 #include <math.h>
 #include <string.h>

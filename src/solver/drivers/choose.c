@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/drivers/choose.c - the loops, and which is fastest for a solver, with
  * which link: each pair that it can have runs some iterations. */
-#include "comm/link.h"
+#include "comm/link/link.h"
 #include "solver/solver.h"
 #include <string.h>
 

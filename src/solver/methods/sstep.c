@@ -23,7 +23,7 @@
  * resident a kernel makes the blocks (solver/resident/sstep.cu) but for those that
  * are conjugated twice. */
 #include "solver/sstep/sstep.h"
-#include "solver/after_turn.h"
+#include "solver/after_phase.h"
 #include <math.h>
 
 static const double NEAR =

@@ -3,7 +3,7 @@
  * what each would still need: from how fast its residuals fell at last or, before
  * it has iterated, from what its kind costs as a rule. */
 #include "matrix/matrix.h"
-#include "solver/preconds/race.h"
+#include "solver/preconds/autotune.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

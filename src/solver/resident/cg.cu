@@ -12,7 +12,7 @@
  *
  * A preconditioner M is a diagonal d here: z = M r is no vector but d r, formed
  * where it is needed. */
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"

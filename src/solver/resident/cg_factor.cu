@@ -12,11 +12,11 @@
  * A barrier orders what is read in an order other than it was stored in; within L and
  * L' rows wait for one another. A warp takes its slices as they are numbered, so the
  * first one that is missing is always some warp's next. */
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/factor.h"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
-#include "triangular/device/gpu/rows.cuh"
+#include "trisolve/gpu/kernels/rows.cuh"
 
 enum { V_RES, V_TMP, V_SOL, V_DIR };
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/factor.h - persistent kernels of methods whose preconditioner solves
- * with two triangles, row by row (triangular/device/rows.h). */
+ * with two triangles, row by row (trisolve/gpu/rows.h). */
 #ifndef TCT_SOLVER_RESIDENT_FACTOR_H
 #define TCT_SOLVER_RESIDENT_FACTOR_H
 #include "solver/resident/job.h"
-#include "triangular/device/gpu/rows.h"
+#include "trisolve/gpu/kernels/rows.h"
 
 /* What such a kernel is given: a kernel without it gets `job` alone. */
 typedef struct tct_factor_job {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/halo.c - lists of what blocks send and get. */
 #include "solver/resident/halo.h"
-#include "comm/gpu/peer.h"
-#include "comm/plan.h"
+#include "comm/link/gpu/peer.h"
+#include "comm/exchange/plan.h"
 #include "operator/gpu/ghost.h"
 #include <stdio.h>
 #include <string.h>

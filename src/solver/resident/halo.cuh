@@ -16,7 +16,7 @@
  * arithmetic on the same values, so the same bits. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_CUH
 #define TCT_SOLVER_RESIDENT_HALO_CUH
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/rows.cuh"
 
 /* What the first threads of a block send, its first rows with columns of others,

@@ -2,7 +2,7 @@
  * solver/resident/job.h - what a persistent kernel is given. */
 #ifndef TCT_SOLVER_RESIDENT_JOB_H
 #define TCT_SOLVER_RESIDENT_JOB_H
-#include "device/gpu/gang.h"
+#include "device/gpu/persistent_grid.h"
 #include "operator/gpu/slices.h"
 
 struct tct_method; /* solver.h: here it is but pointed to */

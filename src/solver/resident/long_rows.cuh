@@ -5,7 +5,7 @@
  * one that is very long. */
 #ifndef TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
 #define TCT_SOLVER_RESIDENT_LONG_ROWS_CUH
-#include "device/gpu/tail.cuh"
+#include "device/gpu/epilogue.cuh"
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 

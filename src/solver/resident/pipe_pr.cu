@@ -11,7 +11,7 @@
  * update forms z = d r and st = d s anew, and wt = M w and ut = M u are no
  * vectors. So z and st follow r and s, where those of loop host have recurrences
  * of their own: another rounding. */
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"

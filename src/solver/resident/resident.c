@@ -2,8 +2,8 @@
  * solver/resident/resident.c - start a persistent kernel and look on: how its
  * work is divided, and what stays on the chip. */
 #include "solver/resident/resident.h"
-#include "comm/gpu/peer.h"
-#include "comm/world.h"
+#include "comm/link/gpu/peer.h"
+#include "comm/world/world.h"
 #include "solver/resident/factor.h"
 #include "solver/resident/halo.h"
 #include "solver/resident/sstep.h"

@@ -7,7 +7,7 @@
  * A preconditioner M is a diagonal d here: z = M r and st = M s are no vectors
  * but d r and d s, formed where they are needed. So z follows r, where that of
  * loop host has a recurrence of its own: another rounding. */
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"

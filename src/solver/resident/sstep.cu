@@ -13,7 +13,7 @@
  * A column is a vector: of the panels, or one of those behind. All of them have
  * the same slots of a thread on the chip; what the matrix multiplies is in memory,
  * too. A preconditioner M is a diagonal d here. */
-#include "device/gpu/gang.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "device/gpu/pass.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"

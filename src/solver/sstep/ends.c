@@ -8,7 +8,7 @@
  * one that is 0.9 times as long as it should be costs a tenth. The largest Ritz
  * value of some steps is 0.98 to 1.00 times the largest eigenvalue; bounds from row
  * sums are 24 times too large for some matrices. */
-#include "solver/after_turn.h"
+#include "solver/after_phase.h"
 #include "solver/sstep/sstep.h"
 #include <math.h>
 

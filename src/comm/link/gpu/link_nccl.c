@@ -1,0 +1,378 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link/gpu/link_nccl.c - messages through NCCL, between GPUs of one machine or of
+ * several. The CPU enqueues them, and recordings have them.
+ *
+ * A sum: what each rank has is gathered by all, on the stream of the queue, and
+ * every rank adds it up in rank order.
+ *
+ *     queue    pack . event . local product ............ wait . unpack
+ *     apart             wait . group of sends and receives . event
+ *
+ * An exchange is one group on a second stream, which comes first where both want
+ * the GPU, beside the local product. Sums and exchanges have a communicator each:
+ * NCCL runs what is of one communicator in the order of the calls. One column
+ * lands where its ghosts belong.
+ *
+ * Recordings are replayed by the CPU, block by block: with a recording NCCL leaves
+ * nodes that wait for events, and a while node may have none. They are for users who
+ * launch something beside a recording that is under way, and cost microseconds. It
+ * leaves them out where the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in the
+ * program; no launch of this link is such a one (`settle`). (From 2.29 on NCCL takes
+ * that for a promise to record nothing, and with NCCL_DEBUG=INFO says that it is not
+ * kept; its sources, up to 2.30.7, do the same with it as before.)
+ *
+ * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
+ * one, and then `give_up`: what is under way is told to end. To abort says so at
+ * once, but then waits for recordings, so it has a thread of its own. */
+#include "comm/link/gpu/libnccl.h"
+#include "comm/link/gpu/nccl.h"
+#include "comm/link/link.h"
+#include "comm/world/device_map.h"
+#include "comm/exchange/plan.h"
+#include "device/gpu/fork.h"
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct { /* of a queue */
+    const tct_nccl_library *lib;
+    tct_nccl_comm *sums, *exchanges;
+    gpu_stream apart; /* of exchanges */
+    tct_nccl_sums sum;
+    bool over; /* given up: no call of NCCL's any more */
+    pthread_t aborting;
+    uint64_t launched; /* recordings, all of which are done */
+} nccl;
+
+typedef struct {     /* of a plan */
+    double *pack;    /* [columns * values], on the device       */
+    double *landing; /* [columns * ghosts], of several columns  */
+    bool speaks;     /* some channel has values                 */
+    tct_fork fork;   /* of the exchange under way               */
+} nccl_plan;
+
+static nccl *nccl_of(tacit_queue *q)
+{
+    return *tct_link_state(q);
+}
+
+static tacit_status status_of(const tct_nccl_library *lib, int result,
+                              const char *call)
+{
+    if (result == TCT_NCCL_OK) return TACIT_OK;
+    const char *more = lib->GetLastError(NULL);
+    FAIL(TACIT_COMM, "link nccl: %s: %s%s%s", call, lib->GetErrorString(result),
+         more && *more ? ": " : "", more ? more : "");
+}
+
+/* The same, noted in the queue. */
+static void note(tacit_queue *q, int result, const char *call)
+{
+    if (status_of(nccl_of(q)->lib, result, call) < 0)
+        q_fail(q, TACIT_COMM, "%s", tacit_error_message());
+}
+
+/* --- can it be had? ----------------------------------------------------------- */
+
+static bool nccl_probe(char *text, size_t size)
+{
+    return tct_device_cuda.available(text, size) &&
+           tct_nccl_load(text, size) != NULL;
+}
+
+static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
+{
+    const char *why = NULL;
+    if (q->device->kind != TCT_KIND_GPU) why = "needs --device cuda";
+    else if (q->ranks == 1) why = "for several ranks, not for one";
+    else if (q->world->ops->one_process)
+        why = "for ranks that are processes, not threads of one";
+    if (!why) return tct_nccl_load(reason, size) != NULL;
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+/* NCCL refuses ranks that share a GPU, or have slices of one, when some wait for
+ * others already. */
+static tacit_status check_ranks(tacit_queue *q)
+{
+    tct_rank_device *all = NULL;
+    tacit_status status = TCT_ALLOC(q->ranks, "a queue", &all);
+    status = tct_agree(q->world, status);
+    if (status >= 0) status = tct_device_map(q, all);
+    const int other =
+        status >= 0 ? tct_device_map_beside(all, q->ranks, q->rank) : -1;
+    tct_free(all);
+    if (other >= 0)
+        status = tacit_error_set(
+            TACIT_UNSUPPORTED,
+            "link nccl: ranks %d and %d share a GPU, which NCCL does not allow",
+            other < q->rank ? other : q->rank,
+            other < q->rank ? q->rank : other);
+    return tct_agree(q->world, status);
+}
+
+/* --- open, close ---------------------------------------------------------------- */
+
+/* Two communicators, which rank 0 names. Collective. */
+static tacit_status connect(tacit_queue *q, nccl *n)
+{
+    tct_nccl_id id[2];
+    memset(id, 0, sizeof id);
+    tacit_status status = TACIT_OK;
+    for (int i = 0; i < 2 && q->rank == 0 && status >= 0; i++)
+        status = status_of(n->lib, n->lib->GetUniqueId(&id[i]), "a name");
+    TRY(tct_agree(q->world, status));
+    TRY(tct_bcast(q->world, 0, sizeof id, id));
+    tct_nccl_comm **const comm[] = {&n->sums, &n->exchanges};
+    for (int i = 0; i < 2; i++) {
+        status = status_of(
+            n->lib, n->lib->CommInitRank(comm[i], q->ranks, id[i], q->rank),
+            "connecting");
+        TRY(tct_agree(q->world, status));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status open_device(tacit_queue *q, nccl *n)
+{
+    TRY(tct_fork_stream(&n->apart));
+    n->sum = (tct_nccl_sums){
+        .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
+    const size_t all = (size_t)q->ranks * TCT_NCCL_SLOTS * sizeof(double);
+    return tct_gpu_upload(NULL, all, &n->sum.all);
+}
+
+static int gather(const nccl *n, size_t each, gpu_stream stream)
+{
+    double *all = n->sum.all;
+    return n->lib->AllGather(all + (size_t)n->sum.rank * each, all, each,
+                             TCT_NCCL_DOUBLE, n->sums, stream);
+}
+
+/* NCCL makes connections when they are first used, which takes long, and must not
+ * be in a recording: use them now. */
+static tacit_status first_use(const nccl *n, int result)
+{
+    TRY(status_of(n->lib, result, "the first message"));
+    return tct_gpu_status(gpu_stream_sync(n->apart), "the first message");
+}
+
+static tacit_status nccl_open(tacit_queue *q)
+{
+    char reason[256] = "no memory for a queue";
+    nccl *n = tct_calloc(sizeof *n);
+    *tct_link_state(q) = n;
+    if (n) n->lib = tct_nccl_load(reason, sizeof reason);
+    tacit_status status = TACIT_OK;
+    if (!n || !n->lib)
+        status = tacit_error_set(n ? TACIT_UNSUPPORTED : TACIT_NO_MEMORY,
+                                 "link nccl: %s", reason);
+    TRY(tct_agree(q->world, status));
+    TRY(check_ranks(q));
+    TRY(tct_agree(q->world, open_device(q, n)));
+    TRY(connect(q, n));
+    return tct_agree(q->world,
+                     first_use(n, gather(n, TCT_NCCL_SLOTS, n->apart)));
+}
+
+/* The two at once: one waits for its kernels, which may wait for the other's. */
+static void *abort_both(void *state)
+{
+    const nccl *n = state;
+    (void)n->lib->GroupStart();
+    if (n->sums) (void)n->lib->CommAbort(n->sums);
+    if (n->exchanges) (void)n->lib->CommAbort(n->exchanges);
+    (void)n->lib->GroupEnd();
+    return NULL;
+}
+
+static void nccl_give_up(void *state)
+{
+    nccl *n = state;
+    if (n->over) return;
+    n->over = pthread_create(&n->aborting, NULL, abort_both, n) == 0;
+}
+
+/* No recording has messages any more: NCCL would wait for it. For all ranks it does
+ * wait: if one is known not to come, communicators stay until the process ends. */
+static void nccl_close(tacit_queue *q)
+{
+    nccl *n = nccl_of(q);
+    if (!n) return;
+    q->device->sync(q);
+    if (n->over) {
+        (void)pthread_join(n->aborting, NULL);
+    } else if (!q->desertion->noted) {
+        if (n->sums) (void)n->lib->CommDestroy(n->sums);
+        if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
+    }
+    if (n->apart) (void)gpu_stream_destroy(n->apart);
+    tct_gpu_release(n->sum.all);
+    tct_free(n);
+    *tct_link_state(q) =
+        NULL; /* the queue may look for it while others close */
+}
+
+/* --- exchanges ------------------------------------------------------------------ */
+
+/* Where a message of `columns` columns lands. */
+static double *landing_of(const tct_plan *plan, const nccl_plan *p, int columns)
+{
+    return columns == 1 ? plan->base.ghost : p->landing;
+}
+
+/* All messages of an exchange, at once: the k-th of a rank to another is the k-th
+ * that this one receives of it. Of nothing there is no message. */
+static int send_and_receive(const nccl *n, const tct_plan *plan,
+                            const nccl_plan *p, int columns)
+{
+    const tct_nccl_library *lib = n->lib;
+    double *landing = landing_of(plan, p, columns);
+    int result = lib->GroupStart();
+    for (int k = 0; k < plan->sends && result == TCT_NCCL_OK; k++) {
+        const tct_channel *c = &plan->send[k];
+        if (c->count > 0)
+            result = lib->Send(p->pack + columns * c->first,
+                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
+                               c->peer, n->exchanges, n->apart);
+    }
+    for (int k = 0; k < plan->recvs && result == TCT_NCCL_OK; k++) {
+        const tct_channel *c = &plan->recv[k];
+        if (c->count > 0)
+            result = lib->Recv(landing + columns * c->first,
+                               (size_t)(columns * c->count), TCT_NCCL_DOUBLE,
+                               c->peer, n->exchanges, n->apart);
+    }
+    const int end = lib->GroupEnd();
+    return result == TCT_NCCL_OK ? end : result;
+}
+
+static tacit_status open_plan(const tct_plan *plan, nccl_plan *p)
+{
+    const tct_exchange *e = &plan->base;
+    const size_t column = (size_t)e->columns * sizeof(double);
+    p->speaks = e->values > 0 || e->ghosts > 0;
+    TRY(tct_gpu_upload(NULL, column * (size_t)e->values, &p->pack));
+    if (e->columns > 1)
+        TRY(tct_gpu_upload(NULL, column * (size_t)e->ghosts, &p->landing));
+    return tct_fork_open(&p->fork, nccl_of(plan->q)->apart);
+}
+
+static tacit_status nccl_plan_open(tct_plan *plan)
+{
+    tacit_queue *q = plan->q;
+    const nccl *n = nccl_of(q);
+    nccl_plan *p = tct_calloc(sizeof *p);
+    *tct_plan_state(plan) = p;
+    tacit_status status =
+        p ? open_plan(plan, p)
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
+    q->device->sync(q); /* what was enqueued before is sent before */
+    TRY(tct_agree(q->world, status));
+    if (!p->speaks || n->over) return TACIT_OK;
+    return first_use(n, send_and_receive(n, plan, p, plan->base.columns));
+}
+
+static void nccl_plan_close(tct_plan *plan)
+{
+    nccl_plan *p = *tct_plan_state(plan);
+    if (!p) return;
+    plan->q->device->sync(plan->q);
+    tct_fork_close(&p->fork);
+    tct_gpu_release(p->pack);
+    tct_gpu_release(p->landing);
+    tct_free(p);
+}
+
+/* --- stream plane ----------------------------------------------------------------- */
+
+/* All of a sum is done at its end. */
+static void nccl_sum_begin(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    (void)op;
+}
+
+static void nccl_sum_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void nccl_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void nccl_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void sum(tacit_queue *q, const nccl *n, const tct_op *op,
+                const tct_gpu_launch *L)
+{
+    tct_nccl_collect(&n->sum, op, tct_gpu_flags(q), L);
+    note(q, gather(n, tct_nccl_slots(op), L->stream), "a sum");
+    tct_nccl_add(&n->sum, op, L);
+}
+
+static void begin(tacit_queue *q, const nccl *n, const tct_op *op,
+                  const tct_gpu_launch *L)
+{
+    const tct_plan *plan = tct_plan_of(op);
+    const nccl_plan *p = *tct_plan_state(plan);
+    if (!p->speaks) return;
+    if (plan->base.values > 0) tct_gpu_pack(op, p->pack, L);
+    /* also where this fails they are sent: others wait for them */
+    tct_gpu_ok(q, tct_fork_begin(&p->fork, L->stream), "an exchange");
+    note(q, send_and_receive(n, plan, p, op->x.columns), "an exchange");
+    tct_gpu_ok(q, tct_fork_end(&p->fork), "an exchange");
+}
+
+static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
+{
+    const tct_plan *plan = tct_plan_of(op);
+    const nccl_plan *p = *tct_plan_state(plan);
+    if (p->speaks)
+        tct_gpu_ok(q, tct_fork_join(&p->fork, L->stream), "an exchange");
+    if (op->x.columns > 1 && plan->base.ghosts > 0)
+        tct_gpu_unpack(op, p->landing, L);
+    else if (L->tail.count > 0) tct_gpu_tail(L);
+}
+
+/* Nothing is launched beside a recording that is under way: see above. */
+static void settle(tacit_queue *q, nccl *n)
+{
+    const uint64_t launched = tct_gpu_of(q)->launched;
+    if (n->launched != launched) q->device->sync(q);
+    n->launched = launched;
+}
+
+static void nccl_launch(tacit_queue *q, const tct_op *op,
+                        const tct_gpu_launch *L)
+{
+    nccl *n = nccl_of(q);
+    if (!tct_gpu_of(q)->capturing) settle(q, n);
+    if (n->over) return;
+    switch ((int)op->code) {
+    case TCT_SUM_END: sum(q, n, op, L); break;
+    case TCT_EXCHANGE_BEGIN: begin(q, n, op, L); break;
+    default: end(q, op, L);
+    }
+}
+
+const tct_link tct_link_nccl = {
+    TCT_LINK_OPS(nccl),
+    .summary = "NCCL, on the stream: recordings are replayed by the CPU",
+    .starter = TCT_BY_STREAM,
+    .dear = true,
+    .nodes = false,
+    .probe = nccl_probe,
+    .open = nccl_open,
+    .close = nccl_close,
+    .plan_open = nccl_plan_open,
+    .plan_close = nccl_plan_close,
+    .launch = nccl_launch,
+    .give_up = nccl_give_up,
+};

@@ -1,0 +1,516 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link/gpu/link_peer.c - links peer and nvshmem: messages started by kernels,
+ * between GPUs that reach each other's memory. Kernels are given addresses; what
+ * tells the two apart is where the memory comes from. Where some ranks of nvshmem
+ * are far the kernels are those of a module, which have calls for that. */
+#include "comm/link/gpu/libnvshmem.h"
+#include "comm/link/gpu/nvshmem_module.h"
+#include "comm/link/gpu/peer.h"
+#include "comm/link/link.h"
+#include "comm/exchange/plan.h"
+#include "comm/link/shared.h"
+#include "device/gpu/fork.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { COUNTER = 64, NODES = 12040 /* driver that has while nodes */ };
+
+typedef struct { /* of a queue */
+    tct_windows *windows;
+    const tct_nvshmem_module *calls; /* NULL: no rank is far from another */
+    tct_peer_window slots;
+    tct_peer_common common;
+    tct_peer_window gang_slots;
+    tct_gang_peers gang, *gang_there; /* the same on the device */
+    gpu_stream apart;                 /* for exchanges beside what follows */
+} peer;
+
+typedef struct { /* of a plan */
+    tct_peer_window window;
+    tct_peer_plan plan;
+    tct_peer_end *end; /* of the plan, on the host */
+    unsigned *tickets; /* [sends + recvs + 1], on the device */
+    tct_fork fork;
+} peer_plan;
+
+enum { SLOT = sizeof(tct_numbered) };
+
+static peer *peer_of(const tacit_queue *q)
+{
+    return *tct_link_state((tacit_queue *)(uintptr_t)q);
+}
+
+/* Why no queue like `q` can have such a link; NULL: it may. */
+static const char *why_not(const tacit_queue *q)
+{
+    if (q->device->kind != TCT_KIND_GPU) return "needs --device cuda";
+    if (q->ranks == 1) return "for several ranks, not for one";
+    if (q->world->ops->one_process)
+        return "for ranks that are processes, not threads of one";
+    if (q->ranks > TCT_PEERS_MOST) return "for no more than 16 ranks";
+    return NULL;
+}
+
+static bool peer_available(const tacit_queue *q, char *reason, size_t size)
+{
+    const char *why = why_not(q);
+    if (!why) return tct_can_share(q->world, reason, size);
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+static bool nvshmem_available(const tacit_queue *q, char *reason, size_t size)
+{
+    const char *why = why_not(q);
+    if (!why) return tct_nvshmem_load(reason, size) != NULL;
+    snprintf(reason, size, "%s", why);
+    return false;
+}
+
+static bool nvshmem_probe(char *text, size_t size)
+{
+    char module[256];
+    if (!tct_device_cuda.available(text, size) || !tct_nvshmem_load(text, size))
+        return false;
+    const bool far = tct_nvshmem_module_load(module, sizeof module) != NULL;
+    const size_t n = strlen(text);
+    snprintf(text + n, size - n,
+             far ? ", also between GPUs that do not reach each other's memory "
+                   "(loops host and graph)"
+                 : ", only between GPUs that reach each other's memory");
+    return true;
+}
+
+/* What paces a loop is the same on all ranks. */
+static tacit_status agree_on_nodes(tacit_queue *q)
+{
+    int version = 0;
+    (void)gpu_driver_version(&version);
+    int64_t least = version;
+    TRY(tct_reduce_i64(q->world, TCT_MIN, 1, &least));
+    tct_gpu_of(q)->by_node = least >= NODES;
+    return TACIT_OK;
+}
+
+/* The slots of meetings of gangs, on which nothing has been said yet. */
+static tacit_status open_gangs(tacit_queue *q, peer *p)
+{
+    const size_t slots =
+        (size_t)TCT_GANG_TURNS * (size_t)q->ranks * TCT_GANG_SLOTS;
+    const uint64_t none = 0;
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(p->windows, slots * SLOT, &p->gang_slots));
+    TRY(tct_allgather(q->world, sizeof *all, &p->gang_slots, all));
+    p->gang = (tct_gang_peers){.rank = q->rank, .ranks = q->ranks};
+    for (int r = 0; r < q->ranks; r++)
+        p->gang.slot[r] = tct_windows_at(p->windows, r, &all[r]);
+    tacit_status status = tct_gpu_upload(&none, sizeof none, &p->gang.number);
+    if (status >= 0)
+        status = tct_gpu_upload(&p->gang, sizeof p->gang, &p->gang_there);
+    return tct_agree(q->world, status);
+}
+
+/* Where all say their part of a sum, and this rank what goes to those that are
+ * far. Collective. */
+static tacit_status open_slots(tacit_queue *q, peer *p)
+{
+    const size_t bytes = tct_peer_slots(q->ranks) * SLOT +
+                         2 * (size_t)q->ranks * sizeof(uint64_t);
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(p->windows, bytes, &p->slots));
+    TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
+    for (int r = 0; r < q->ranks; r++) {
+        const bool far = tct_windows_far(p->windows, r);
+        p->common.far |= (uint32_t)far << r;
+        p->common.there[r] = tct_windows_at(p->windows, r, &all[r]);
+        p->common.slot[r] = tct_windows_at(p->windows, far ? q->rank : r,
+                                           &all[far ? q->rank : r]);
+    }
+    p->calls = tct_windows_calls(p->windows);
+    return TACIT_OK;
+}
+
+static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
+{
+    peer *p = tct_calloc(sizeof *p);
+    *tct_link_state(q) = p;
+    if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
+    TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
+    p->slots.arena = p->gang_slots.arena = -1;
+    TRY(tct_windows_open(q, source, &p->windows));
+    const tct_peer_state none = {0};
+    p->common = (tct_peer_common){
+        .rank = q->rank, .ranks = q->ranks, .outbox = tct_gpu_of(q)->outbox};
+    TRY(tct_agree(q->world,
+                  tct_gpu_upload(&none, sizeof none, &p->common.state)));
+    TRY(open_slots(q, p));
+    if (!p->calls) TRY(open_gangs(q, p));
+    TRY(tct_agree(q->world, tct_fork_stream(&p->apart)));
+    return agree_on_nodes(q);
+}
+
+static tacit_status peer_open(tacit_queue *q)
+{
+    return open_from(q, &tct_windows_ipc);
+}
+
+static tacit_status nvshmem_open(tacit_queue *q)
+{
+    return open_from(q, &tct_windows_nvshmem);
+}
+
+static void peer_close(tacit_queue *q)
+{
+    peer *p = peer_of(q);
+    if (!p) return;
+    q->device->sync(q);
+    if (p->apart) (void)gpu_stream_sync(p->apart); /* no end has followed */
+    tct_gpu_release(p->common.state);
+    tct_gpu_release(p->gang.number);
+    tct_gpu_release(p->gang_there);
+    if (p->apart) (void)gpu_stream_destroy(p->apart);
+    tct_windows_close(&p->windows);
+    tct_free(p);
+}
+
+/* --- plans ---------------------------------------------------------------------- */
+
+/* What one end of a channel tells the other: its counter, and of a receiver
+ * where messages go. */
+typedef struct {
+    tct_peer_window window;
+    int64_t counter, half[2], box[2];
+} end_at;
+
+static int64_t half_bytes(const tct_plan *plan, int64_t values)
+{
+    const int64_t bytes = plan->base.columns * values * (int64_t)sizeof(double);
+    return (bytes + COUNTER - 1) / COUNTER * COUNTER;
+}
+
+/* A window: two counters for each end, then two halves, then two of boxes, and
+ * two of what is sent to ranks that are far. */
+static int64_t half_at(const tct_plan *plan, int half)
+{
+    const int64_t ends = plan->sends + plan->recvs;
+    return COUNTER * ends + half * half_bytes(plan, plan->base.ghosts);
+}
+
+static int64_t box_at(const tct_plan *plan, int half)
+{
+    return half_at(plan, 2) + half * TCT_PEER_BOXES * SLOT * plan->base.ghosts;
+}
+
+static int64_t sent_at(const tct_plan *plan, int half)
+{
+    return box_at(plan, 2) + half * half_bytes(plan, plan->base.values);
+}
+
+static end_at describe_end(const tct_plan *plan, const peer_plan *p, int k)
+{
+    end_at e = {.window = p->window, .counter = COUNTER * k};
+    const tct_channel *c = &plan->recv[k - plan->sends];
+    for (int h = 0; h < 2 && k >= plan->sends; h++) {
+        e.half[h] = half_at(plan, h) +
+                    plan->base.columns * c->first * (int64_t)sizeof(double);
+        e.box[h] = box_at(plan, h) + TCT_PEER_BOXES * SLOT * c->first;
+    }
+    return e;
+}
+
+/* Each end learns of its other one: `mine` of the ends of one direction go to
+ * their peers, `theirs` of the other direction come, rank by rank and in the
+ * order that channels have. Collective. */
+static tacit_status trade(tct_plan *plan, int count, const tct_channel *channel,
+                          const end_at *mine, int others,
+                          const tct_channel *other, end_at *theirs)
+{
+    const int size = plan->q->ranks;
+    int64_t bytes[2][TCT_PEERS_MOST] = {{0}};
+    end_at *sorted = NULL, *come = NULL;
+    tacit_status status = TCT_ALLOC(count, "an exchange", &sorted);
+    if (status >= 0) status = TCT_ALLOC(others, "an exchange", &come);
+    status = tct_agree(plan->q->world, status);
+    for (int r = 0, at = 0; status >= 0 && r < size; r++)
+        for (int k = 0; k < count; k++)
+            if (channel[k].peer == r) {
+                sorted[at++] = mine[k];
+                bytes[0][r] += (int64_t)sizeof *mine;
+            }
+    for (int k = 0; k < others; k++)
+        bytes[1][other[k].peer] += (int64_t)sizeof *mine;
+    if (status >= 0)
+        status =
+            tct_alltoallv(plan->q->world, bytes[0], sorted, bytes[1], come);
+    for (int r = 0, at = 0; status >= 0 && r < size; r++)
+        for (int k = 0; k < others; k++)
+            if (other[k].peer == r) theirs[k] = come[at++];
+    TCT_FREE(sorted, come);
+    return tct_agree(plan->q->world, status);
+}
+
+/* All of an end that kernels need, in addresses of this process. */
+static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
+                         const end_at *own, const end_at *other)
+{
+    const tct_windows *W = peer_of(plan->q)->windows;
+    const bool sends = k < plan->sends;
+    const tct_channel *c =
+        sends ? &plan->send[k] : &plan->recv[k - plan->sends];
+    const end_at *receiver = sends ? other : own;
+    char *here = tct_windows_at(W, plan->q->rank, &own->window);
+    char *there = tct_windows_at(W, c->peer, &other->window);
+    char *window = sends ? there : here;
+    tct_peer_end e = {.peer = c->peer,
+                      .first = c->first,
+                      .count = c->count,
+                      .own = (uint64_t *)(void *)(here + own->counter),
+                      .other = (uint64_t *)(void *)(there + other->counter),
+                      .ticket = p->tickets + k};
+    for (int h = 0; h < 2; h++) {
+        e.half[h] = (double *)(void *)(window + receiver->half[h]);
+        e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
+        if (!sends || !tct_windows_far(W, c->peer)) continue;
+        e.there[h] = e.half[h];
+        e.half[h] = (double *)(void *)(here + sent_at(plan, h)) +
+                    plan->base.columns * c->first;
+    }
+    return e;
+}
+
+static tacit_status upload(const tct_plan *plan, peer_plan *p,
+                           const end_at *own, const end_at *other)
+{
+    const int ends = plan->sends + plan->recvs;
+    const uint64_t none = 0;
+    tct_peer_end *end = NULL;
+    unsigned *zero = tct_calloc((size_t)(ends + 1) * sizeof *zero);
+    tacit_status status = TCT_ALLOC(ends, "an exchange", &end);
+    if (!zero) status = TACIT_NO_MEMORY;
+    if (status >= 0)
+        status = tct_gpu_upload(zero, (size_t)(ends + 1) * sizeof *zero,
+                                &p->tickets);
+    for (int k = 0; status >= 0 && k < ends; k++)
+        end[k] = join(plan, p, k, &own[k], &other[k]);
+    if (status >= 0)
+        status = tct_gpu_upload(end, (size_t)ends * sizeof *end, &p->plan.end);
+    if (status >= 0)
+        status = tct_gpu_upload(&none, sizeof none, &p->plan.number);
+    p->plan.sends = plan->sends;
+    p->plan.recvs = plan->recvs;
+    p->plan.ticket = p->tickets + ends;
+    p->end = end;
+    tct_free(zero);
+    return status;
+}
+
+static int64_t most_of(const tct_channel *c, int count)
+{
+    int64_t most = 0;
+    for (int k = 0; k < count; k++)
+        if (c[k].count > most) most = c[k].count;
+    return most;
+}
+
+static tacit_status connect(tct_plan *plan, peer_plan *p)
+{
+    const int ends = plan->sends + plan->recvs, sends = plan->sends;
+    end_at *own = NULL, *other = NULL;
+    tacit_status status = TCT_ALLOC(ends, "an exchange", &own);
+    if (status >= 0) status = TCT_ALLOC(ends, "an exchange", &other);
+    status = tct_agree(plan->q->world, status);
+    for (int k = 0; status >= 0 && k < ends; k++)
+        own[k] = describe_end(plan, p, k);
+    if (status >= 0)
+        status = trade(plan, sends, plan->send, own, plan->recvs, plan->recv,
+                       other + sends);
+    if (status >= 0)
+        status = trade(plan, plan->recvs, plan->recv, own + sends, sends,
+                       plan->send, other);
+    if (status >= 0) status = upload(plan, p, own, other);
+    TCT_FREE(own, other);
+    return status;
+}
+
+static tacit_status peer_plan_open(tct_plan *plan)
+{
+    tacit_queue *q = plan->q;
+    peer_plan *p = tct_calloc(sizeof *p);
+    *tct_plan_state(plan) = p;
+    if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for an exchange");
+    TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
+    p->window.arena = -1;
+    p->plan.most_sent = most_of(plan->send, plan->sends);
+    p->plan.most_received = most_of(plan->recv, plan->recvs);
+    TRY(tct_windows_take(
+        peer_of(q)->windows,
+        (size_t)(peer_of(q)->calls ? sent_at(plan, 2) : box_at(plan, 2)),
+        &p->window));
+    TRY(tct_agree(q->world, tct_fork_open(&p->fork, peer_of(q)->apart)));
+    return connect(plan, p);
+}
+
+static void peer_plan_close(tct_plan *plan)
+{
+    peer_plan *p = *tct_plan_state(plan);
+    if (!p) return;
+    plan->q->device->sync(plan->q);
+    (void)gpu_stream_sync(peer_of(plan->q)->apart);
+    tct_windows_give(peer_of(plan->q)->windows, &p->window);
+    tct_gpu_release((void *)(uintptr_t)p->plan.end);
+    tct_gpu_release(p->plan.number);
+    tct_gpu_release(p->tickets);
+    tct_fork_close(&p->fork);
+    TCT_FREE(p->end, p);
+}
+
+/* --- stream plane ----------------------------------------------------------------- */
+
+/* All of a sum is done at its end, in one kernel. */
+static void peer_sum_begin(tacit_queue *q, const tct_op *op)
+{
+    (void)q;
+    (void)op;
+}
+
+static void peer_sum_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void peer_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+static void peer_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    q->device->run(q, op);
+}
+
+/* Messages go and come beside what follows, until the end: where this is recorded,
+ * or sending takes longer than the CPU does to say so. */
+static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
+{
+    enum { MANY = 4096 };
+    return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
+}
+
+/* At its begin it is sent and taken, at its end this is waited for. Also where a
+ * call fails all are made: others wait for them. */
+static gpu_error exchange_apart(const peer *p, const peer_plan *own,
+                                const tct_peer_kernels *K, const tct_op *op,
+                                const tct_gpu_launch *L)
+{
+    if (op->code == TCT_EXCHANGE_END) {
+        const gpu_error joined = tct_fork_join(&own->fork, L->stream);
+        if (L->tail.count > 0) tct_gpu_tail(L);
+        return joined;
+    }
+    tct_op take = *op;
+    tct_gpu_launch beside = *L;
+    take.code = TCT_EXCHANGE_END;
+    beside.stream = p->apart;
+    gpu_error error[4];
+    error[0] = tct_fork_begin(&own->fork, L->stream);
+    error[1] = K->exchange(&p->common, &own->plan, op, &beside);
+    error[2] = K->exchange(&p->common, &own->plan, &take, &beside);
+    error[3] = tct_fork_end(&own->fork);
+    for (int i = 0; i < 3; i++)
+        if (error[i] != GPU_OK) return error[i];
+    return error[3];
+}
+
+static gpu_error exchange(const tacit_queue *q, const tct_peer_kernels *K,
+                          const tct_op *op, const tct_gpu_launch *L)
+{
+    const tct_plan *plan = tct_plan_of(op);
+    const peer *p = peer_of(q);
+    const peer_plan *own = *tct_plan_state(plan);
+    return goes_apart(q, plan) ? exchange_apart(p, own, K, op, L)
+                               : K->exchange(&p->common, &own->plan, op, L);
+}
+
+static void peer_launch(tacit_queue *q, const tct_op *op,
+                        const tct_gpu_launch *L)
+{
+    peer *p = peer_of(q);
+    const tct_peer_kernels *K = p->calls ? &p->calls->kernels : &tct_peer_near;
+    gpu_error error;
+    p->common.limit_ns = (uint64_t)(1e9 * q->peer_seconds);
+    if (op->code == TCT_SUM_END) {
+        error = K->sum(&p->common, op, tct_gpu_flags(q), L);
+    } else {
+        error = exchange(q, K, op, L);
+    }
+    (void)tct_gpu_ok(q, error, tct_op_info_of(op)->text);
+}
+
+/* --- for kernels of a whole solve --------------------------------------------------- */
+
+const char *tct_peer_why_not(const tacit_queue *q)
+{
+    if (q->link->launch != peer_launch)
+        return "of several GPUs only with links peer and nvshmem";
+    if (peer_of(q)->calls)
+        return "of several GPUs only where all reach each other's memory, not "
+               "through NVSHMEM's calls";
+    return NULL;
+}
+
+const tct_gang_peers *tct_peer_gangs(tacit_queue *q)
+{
+    peer *p = peer_of(q);
+    const uint64_t limit = (uint64_t)(1e9 * q->peer_seconds);
+    if (p->gang.limit_ns == limit) return p->gang_there;
+    p->gang.limit_ns = limit;
+    if (!tct_gpu_ok(q,
+                    gpu_memcpy_async(p->gang_there, &p->gang, sizeof p->gang,
+                                     GPU_TO_DEVICE, tct_gpu_of(q)->stream),
+                    "setting up gangs"))
+        return NULL;
+    return p->gang_there;
+}
+
+tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
+                                  tct_peer_window *out, void **at)
+{
+    tct_windows *W = peer_of(q)->windows;
+    tct_peer_window all[TCT_PEERS_MOST];
+    TRY(tct_windows_take(W, bytes, out));
+    TRY(tct_allgather(q->world, sizeof *all, out, all));
+    for (int r = 0; r < q->ranks; r++) at[r] = tct_windows_at(W, r, &all[r]);
+    return TACIT_OK;
+}
+
+void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window)
+{
+    tct_windows_give(peer_of(q)->windows, window);
+}
+
+const tct_peer_end *tct_peer_ends(const tct_plan *plan)
+{
+    const peer_plan *p = *tct_plan_state(plan);
+    return p->end;
+}
+
+/* What the two have in common. */
+#define BY_STORES(link)                                                       \
+    .name = #link, .available = link##_available, .open = link##_open,        \
+    .close = peer_close, .starter = TCT_BY_KERNEL, .nodes = true,             \
+    .plan_open = peer_plan_open, .plan_close = peer_plan_close,               \
+    .sum_begin = peer_sum_begin, .sum_end = peer_sum_end,                     \
+    .exchange_begin = peer_exchange_begin, .exchange_end = peer_exchange_end, \
+    .launch = peer_launch
+
+const tct_link tct_link_peer = {
+    BY_STORES(peer),
+    .summary = "memory of GPUs of one machine, written by kernels",
+};
+
+const tct_link tct_link_nvshmem = {
+    BY_STORES(nvshmem),
+    .summary = "memory of NVSHMEM's on GPUs, written by kernels",
+    .dear = true,
+    .probe = nvshmem_probe,
+};

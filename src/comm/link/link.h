@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link/link.h - the links: how messages go between the ranks of a world, chosen
+ * when a queue is opened. One file each, one row here, first the best. */
+#ifndef TCT_COMM_LINK_LINK_H
+#define TCT_COMM_LINK_LINK_H
+#include "comm/world/world.h"
+
+#if TCT_HAVE_CUDA
+#define TCT_LINKS_GPU(X) X(peer) X(nccl) X(nvshmem)
+#else
+#define TCT_LINKS_GPU(X)
+#endif
+#if TCT_HAVE_MPI
+#define TCT_LINKS_MPI(X) X(mpi)
+#else
+#define TCT_LINKS_MPI(X)
+#endif
+#define TCT_LINKS(X) X(self) TCT_LINKS_GPU(X) X(shm) TCT_LINKS_MPI(X)
+#define X(name)      extern const tct_link tct_link_##name;
+TCT_LINKS(X)
+#undef X
+
+/* As tacit_queue_create; where `stream` is not NULL, on the user's stream that
+ * it points to. */
+tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
+                            void *const *stream, tacit_queue **out);
+
+/* Processors that this process may use. */
+int tct_processors(void);
+
+/* Where no link is named a queue opens each that it can have, and messages go
+ * through the first; who has found out which is the fastest takes that, and drops
+ * the others. Open links are those of q->links that are not NULL. All ranks do
+ * the same. */
+int tct_links_open(const tacit_queue *q); /* how many */
+void tct_link_take(tacit_queue *q, int i);
+/* Close link `i`, with what it keeps of plans. */
+void tct_link_drop(tacit_queue *q, int i);
+
+struct tct_plan;
+/* What each open link keeps of a plan of its queue. One that cannot is dropped,
+ * as long as there is another.
+ * Collective.  Errors as the link's. */
+tacit_status tct_links_plan_open(struct tct_plan *plan);
+void tct_links_plan_close(struct tct_plan *plan);
+
+#endif

@@ -1,0 +1,343 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link/link_shm.c - messages through memory that ranks of one machine share,
+ * started by the CPU: who sends writes where the other will read, and then a
+ * counter of the other's. No lock, no barrier, nothing is ever reset.
+ *
+ * A sum: each rank writes its scalars to all, and all add them in rank order, so
+ * that they have the same bits. There are two slots, used in turn: who writes
+ * sum e has read sum e - 1 of all, so that all are through with sum e - 2.
+ *
+ * An exchange: a message goes into one of two halves of the other's window, in
+ * turn. Neighbours need not be each other's, so whoever has taken a message says
+ * so in a counter of the sender's, who writes to a half when it is empty. */
+#include "comm/link/link.h"
+#include "comm/exchange/plan.h"
+#include "comm/link/shared.h"
+#include "device/protocol.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { LINE = 64, SLOT = 31 };
+/* Looks before another rank is given the processor: few where there are more
+ * threads than processors. */
+enum { LOOKS = 3000, LOOKS_CROWDED = 100 };
+
+typedef struct { /* on few lines of a cache: the first has seven scalars */
+    _Alignas(LINE) tct_counter ready;
+    double value[SLOT];
+} slot;
+
+/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind them,
+ * the rank that it waits for, from 1, if it has waited for long; or 0. */
+typedef struct {
+    tct_shared *memory;
+    double *mine; /* [TCT_SUM_MOST + 1] of the sum under way   */
+    uint64_t sums;
+    int looks;
+} shm;
+
+/* A rank's piece of a plan: this, a counter on a line of its own for each end of
+ * a channel (messages that were taken, of sends; that arrived, of receives),
+ * the ends themselves, and the two halves of its window. */
+typedef struct {
+    int64_t sends, ends;
+    int64_t half; /* bytes */
+} head;
+
+typedef struct { /* one end: where the other one is */
+    tct_counter *own, *other;
+    double *half[2]; /* of the receiver's window: where this message lies */
+} shm_end;
+
+typedef struct { /* of a plan */
+    tct_shared *memory;
+    shm_end *end; /* [sends + recvs] */
+    uint64_t exchanges;
+} shm_plan;
+
+static shm *shm_of(tacit_queue *q)
+{
+    return *tct_link_state(q);
+}
+
+static bool shm_available(const tacit_queue *q, char *reason, size_t size)
+{
+    if (q->ranks > 1) return tct_can_share(q->world, reason, size);
+    snprintf(reason, size, "for several ranks, not for one");
+    return false;
+}
+
+static tacit_status shm_open_queue(tacit_queue *q)
+{
+    shm *s = tct_calloc(sizeof *s);
+    tacit_status status = s ? TACIT_OK : TACIT_NO_MEMORY;
+    if (!s) tacit_error_set(status, "no memory for a queue");
+    *tct_link_state(q) = s;
+    if (s) status = TCT_ALLOC(TCT_SUM_MOST + 1, "a queue", &s->mine);
+    TRY(tct_agree(q->world, status));
+    const bool crowded = q->world->local_size * q->threads > tct_processors();
+    s->looks = crowded ? LOOKS_CROWDED : LOOKS;
+    return tct_shared_create(
+        q->world, 2 * (size_t)q->ranks * sizeof(slot) + LINE, &s->memory);
+}
+
+static void shm_close_queue(tacit_queue *q)
+{
+    shm *s = shm_of(q);
+    if (!s) return;
+    tct_shared_destroy(&s->memory);
+    TCT_FREE(s->mine, s);
+}
+
+/* --- waiting ------------------------------------------------------------------ */
+
+static int *waits_for(const tacit_queue *q, const shm *s, int rank)
+{
+    slot *all = tct_shared_of(s->memory, rank);
+    return (int *)(void *)(all + 2 * q->ranks);
+}
+
+static void tell(const tacit_queue *q, const shm *s, int value)
+{
+    __atomic_store_n(waits_for(q, s, q->rank), value, __ATOMIC_RELAXED);
+}
+
+/* Who keeps `rank` waiting, or the one that keeps him, and so on. */
+static int missing(const tacit_queue *q, const shm *s, int rank)
+{
+    for (int k = 0; k < q->ranks; k++) {
+        const int next =
+            __atomic_load_n(waits_for(q, s, rank), __ATOMIC_RELAXED) - 1;
+        if (next < 0 || next == q->rank) break;
+        rank = next;
+    }
+    return rank;
+}
+
+/* For rank `peer`: has it come? If not, the others still find whom this one has
+ * waited for. */
+static bool await_long(tacit_queue *q, const tct_counter *of, uint64_t value,
+                       int peer)
+{
+    const shm *s = shm_of(q);
+    tell(q, s, peer + 1);
+    if (!tct_await_for(q->world, of, value, q->peer_seconds)) {
+        q_desert(q, missing(q, s, peer), q->peer_seconds);
+        return false;
+    }
+    tell(q, s, 0);
+    return true;
+}
+
+static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
+                  int peer)
+{
+    return tct_spin(of, value, shm_of(q)->looks) ||
+           await_long(q, of, value, peer);
+}
+
+/* --- sums --------------------------------------------------------------------- */
+
+/* What rank `from` writes for sum `number` to rank `to`. */
+static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
+                     uint64_t number)
+{
+    slot *all = tct_shared_of(s->memory, to);
+    return all + tct_slot_at(2, q->ranks, 1, from, number);
+}
+
+/* As many scalars as a slot has room for. */
+static int write_slots(const tacit_queue *q, shm *s, int from, int count)
+{
+    const int n = count - from < SLOT ? count - from : SLOT;
+    s->sums++;
+    for (int k = 1; k <= q->ranks; k++) {
+        slot *to = slot_of(q, s, (q->rank + k) % q->ranks, q->rank, s->sums);
+        memcpy(to->value, s->mine + from, (size_t)n * sizeof(double));
+        tct_signal(&to->ready, s->sums);
+    }
+    return n;
+}
+
+static bool read_slots(tacit_queue *q, const shm *s, double *total, int n)
+{
+    for (int r = 0; r < q->ranks; r++) {
+        const slot *from = slot_of(q, s, q->rank, r, s->sums);
+        if (!await(q, &from->ready, s->sums, r)) return false;
+        for (int j = 0; j < n; j++)
+            total[j] = r == 0 ? from->value[j] : total[j] + from->value[j];
+    }
+    return true;
+}
+
+static void shm_sum_begin(tacit_queue *q, const tct_op *op)
+{
+    shm *s = shm_of(q);
+    memcpy(s->mine, op->out, (size_t)op->count * sizeof(double));
+    s->mine[op->count] = tct_flags_mine(q);
+    write_slots(q, s, 0, op->count + 1);
+}
+
+static void shm_sum_end(tacit_queue *q, const tct_op *op)
+{
+    shm *s = shm_of(q);
+    const int count = op->count + 1;
+    int n = count < SLOT ? count : SLOT;
+    for (int at = 0; at < count;) {
+        if (!read_slots(q, s, s->mine + at, n)) return;
+        at += n;
+        if (at < count) n = write_slots(q, s, at, count);
+    }
+    memcpy(op->out, s->mine, (size_t)op->count * sizeof(double));
+    tct_flags_agreed(q, s->mine[op->count]);
+}
+
+/* --- plans -------------------------------------------------------------------- */
+
+static int64_t lines(int64_t bytes)
+{
+    return (bytes + LINE - 1) / LINE * LINE;
+}
+
+static tct_counter *counter_of(head *h, int64_t end)
+{
+    return (tct_counter *)(void *)((char *)h + (1 + end) * LINE);
+}
+
+static tct_channel *ends_of(head *h)
+{
+    return (tct_channel *)(void *)counter_of(h, h->ends);
+}
+
+static double *half_of(head *h, int half)
+{
+    const int64_t list = lines(h->ends * (int64_t)sizeof(tct_channel));
+    return (double *)(void *)((char *)ends_of(h) + list + half * h->half);
+}
+
+static head *head_of(const shm_plan *p, int rank)
+{
+    return tct_shared_of(p->memory, rank);
+}
+
+/* Memory in which every rank says what its ends are. Collective. */
+static tacit_status share(tct_plan *plan, shm_plan *p)
+{
+    const int64_t ends = plan->sends + plan->recvs;
+    const int64_t column = plan->base.columns * (int64_t)sizeof(double);
+    const head own = {plan->sends, ends, lines(column * plan->base.ghosts)};
+    const int64_t list = lines(ends * (int64_t)sizeof(tct_channel));
+    tacit_world *w = plan->q->world;
+    const size_t bytes = (size_t)((1 + ends) * LINE + list + 2 * own.half);
+    TRY(tct_shared_create(w, bytes, &p->memory));
+    head *h = head_of(p, w->rank);
+    *h = own;
+    for (int k = 0; k < plan->sends; k++) ends_of(h)[k] = plan->send[k];
+    for (int k = 0; k < plan->recvs; k++)
+        ends_of(h)[plan->sends + k] = plan->recv[k];
+    return tct_agree(w, TACIT_OK); /* all have said it */
+}
+
+/* The end of `to` that is the other one of end `k` of `from`, the piece of
+ * `rank`: the n-th from one rank to another is the n-th of the other. */
+static int64_t other_end(head *from, int rank, int64_t k, head *to)
+{
+    const bool sends = k < from->sends;
+    const int peer = ends_of(from)[k].peer;
+    int64_t before = 0, at = sends ? to->sends : 0;
+    for (int64_t i = sends ? 0 : from->sends; i < k; i++)
+        before += ends_of(from)[i].peer == peer;
+    while (ends_of(to)[at].peer != rank || before-- > 0) at++;
+    return at;
+}
+
+static void join(tct_plan *plan, shm_plan *p)
+{
+    const int rank = plan->q->rank, columns = plan->base.columns;
+    head *h = head_of(p, rank);
+    for (int64_t k = 0; k < h->ends; k++) {
+        const bool sends = k < h->sends;
+        head *peer = head_of(p, ends_of(h)[k].peer);
+        const int64_t other = other_end(h, rank, k, peer);
+        const int64_t receive = sends ? other : k;
+        head *receiver = sends ? peer : h;
+        p->end[k].own = counter_of(h, k);
+        p->end[k].other = counter_of(peer, other);
+        for (int half = 0; half < 2; half++)
+            p->end[k].half[half] = half_of(receiver, half) +
+                                   columns * ends_of(receiver)[receive].first;
+    }
+}
+
+static tacit_status shm_plan_open(tct_plan *plan)
+{
+    shm_plan *p = tct_calloc(sizeof *p);
+    tacit_status status = p ? TACIT_OK : TACIT_NO_MEMORY;
+    if (!p) tacit_error_set(status, "no memory for an exchange");
+    *tct_plan_state(plan) = p;
+    if (p)
+        status = TCT_ALLOC(plan->sends + plan->recvs, "an exchange", &p->end);
+    TRY(tct_agree(plan->q->world, status));
+    TRY(share(plan, p));
+    join(plan, p);
+    return TACIT_OK;
+}
+
+static void shm_plan_close(tct_plan *plan)
+{
+    shm_plan *p = *tct_plan_state(plan);
+    if (!p) return;
+    tct_shared_destroy(&p->memory);
+    TCT_FREE(p->end, p);
+}
+
+/* --- exchanges ------------------------------------------------------------------ */
+
+static size_t bytes_of(const tct_channel *c, int columns)
+{
+    return (size_t)(columns * c->count) * sizeof(double);
+}
+
+static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
+{
+    const tct_plan *plan = tct_plan_of(op);
+    shm_plan *p = *tct_plan_state(plan);
+    const int columns = op->x.columns;
+    const uint64_t now = ++p->exchanges;
+    for (int k = 0; k < plan->sends; k++) {
+        const tct_channel *c = &plan->send[k];
+        const shm_end *e = &p->end[k];
+        if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
+        memcpy(e->half[tct_half_of(now)],
+               plan->base.shared.pack + columns * c->first,
+               bytes_of(c, columns));
+        tct_signal(e->other, now);
+    }
+}
+
+static void shm_exchange_end(tacit_queue *q, const tct_op *op)
+{
+    const tct_plan *plan = tct_plan_of(op);
+    const shm_plan *p = *tct_plan_state(plan);
+    const int columns = op->x.columns;
+    const uint64_t now = p->exchanges;
+    double *landing = tct_landing(q, &plan->base, columns);
+    for (int k = 0; k < plan->recvs; k++) {
+        const tct_channel *c = &plan->recv[k];
+        const shm_end *e = &p->end[plan->sends + k];
+        if (!await(q, e->own, now, c->peer)) return;
+        memcpy(landing + columns * c->first, e->half[tct_half_of(now)],
+               bytes_of(c, columns));
+        tct_signal(e->other, now);
+    }
+}
+
+const tct_link tct_link_shm = {
+    TCT_LINK_OPS(shm),
+    .summary = "shared memory of one machine, written by the CPU",
+    .starter = TCT_BY_CPU,
+    .open = shm_open_queue,
+    .close = shm_close_queue,
+    .plan_open = shm_plan_open,
+    .plan_close = shm_plan_close,
+};

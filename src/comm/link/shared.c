@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/link/shared.c - memory that ranks share: that of the process, or a segment of
+ * the machine's whose name, if it has one, is gone as soon as all have it. */
+#include "comm/link/shared.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { PAGE = 4096, NAMES = 100 /* that may be taken already */ };
+
+struct tct_shared {
+    char *at; /* pieces, one for each rank                    */
+    size_t piece, bytes;
+    atomic_int *users; /* in one process: who is last frees all        */
+};
+
+bool tct_can_share(const tacit_world *w, char *reason, size_t size)
+{
+    if (w->local_size == w->size) return true;
+    snprintf(reason, size, "the ranks are on several machines: %d of %d here",
+             w->local_size, w->size);
+    return false;
+}
+
+/* --- within a process ------------------------------------------------------- */
+
+static tacit_status share_heap(tacit_world *w, tct_shared *s)
+{
+    const bool first = w->rank == 0;
+    if (first) {
+        s->at = tct_calloc(s->bytes);
+        s->users = tct_alloc(sizeof *s->users);
+        if (s->users) atomic_init(s->users, w->size);
+    }
+    void *both[] = {s->at, s->users};
+    TRY(tct_bcast(w, 0, sizeof both, both));
+    if (!both[0] || !both[1]) { /* rank 0 frees what it has */
+        if (first) TCT_FREE(s->at, s->users);
+        s->at = NULL;
+        s->users = NULL;
+        FAIL(TACIT_NO_MEMORY, "no memory for messages");
+    }
+    s->at = both[0];
+    s->users = both[1];
+    return TACIT_OK;
+}
+
+/* --- between processes -------------------------------------------------------- */
+
+static tacit_status refuse(const char *what)
+{
+    FAIL(TACIT_IO, "shared memory: %s: %s", what, strerror(errno));
+}
+
+static tacit_status map(int fd, tct_shared *s)
+{
+    void *at = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    if (at == MAP_FAILED) return refuse("mmap");
+    s->at = at;
+    return TACIT_OK;
+}
+
+/* Memory of the system's, and how others find it as long as `fd` is open. */
+typedef struct {
+    bool has_name; /* of a segment; or it is an open file, and this its path */
+    char name[64];
+    int fd; /* of who has made it, or < 0 */
+} segment;
+
+static void name_segment(segment *g)
+{
+    static atomic_int segments;
+    for (int n = 0; g->fd < 0 && n < NAMES; n++) {
+        snprintf(g->name, sizeof g->name, "/tacit-%ld-%d", (long)getpid(),
+                 atomic_fetch_add(&segments, 1));
+        g->fd = shm_open(g->name, O_RDWR | O_CREAT | O_EXCL, S_IRUSR | S_IWUSR);
+        if (g->fd < 0 && errno != EEXIST) break;
+    }
+}
+
+static tacit_status make_segment(tct_shared *s, segment *g)
+{
+    if (g->has_name) name_segment(g);
+    else g->fd = memfd_create("tacit", MFD_CLOEXEC);
+    if (g->fd < 0) return refuse(g->has_name ? "shm_open" : "memfd_create");
+    if (!g->has_name)
+        snprintf(g->name, sizeof g->name, "/proc/%ld/fd/%d", (long)getpid(),
+                 g->fd);
+    /* taken now: where there is none later, that ends a process */
+    errno = posix_fallocate(g->fd, 0, (off_t)s->bytes);
+    return errno ? refuse("posix_fallocate") : map(g->fd, s);
+}
+
+static tacit_status open_segment(tct_shared *s, const segment *g)
+{
+    const int fd = g->has_name ? shm_open(g->name, O_RDWR, S_IRUSR | S_IWUSR)
+                               : open(g->name, O_RDWR | O_CLOEXEC);
+    if (fd < 0) return refuse(g->has_name ? "shm_open" : g->name);
+    const tacit_status status = map(fd, s);
+    close(fd);
+    return status;
+}
+
+/* One that has no name cannot be left behind, and /dev/shm may be small. */
+static tacit_status share_segment(tacit_world *w, tct_shared *s, bool has_name)
+{
+    segment g = {.has_name = has_name, .fd = -1};
+    tacit_status status = TACIT_OK;
+    if (w->rank == 0) status = make_segment(s, &g);
+    status = tct_agree(w, status);
+    if (status >= 0) status = tct_bcast(w, 0, sizeof g.name, g.name);
+    if (status >= 0 && w->rank > 0) status = open_segment(s, &g);
+    status = tct_agree(w, status);
+    if (g.fd >= 0 && has_name) shm_unlink(g.name);
+    if (g.fd >= 0) close(g.fd);
+    if (status < 0 && s->at) munmap(s->at, s->bytes);
+    if (status < 0) s->at = NULL;
+    return status;
+}
+
+static tacit_status share_segments(tacit_world *w, tct_shared *s)
+{
+    if (w->ops->siblings && share_segment(w, s, false) >= 0) return TACIT_OK;
+    return share_segment(w, s, true);
+}
+
+/* --- both -------------------------------------------------------------------- */
+
+tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
+{
+    int64_t most = (int64_t)bytes;
+    TRY(tct_reduce_i64(w, TCT_MAX, 1, &most));
+    tct_shared *s = tct_calloc(sizeof *s);
+    tacit_status status = s ? TACIT_OK : TACIT_NO_MEMORY;
+    if (!s) tacit_error_set(status, "no memory for messages");
+    status = tct_agree(w, status);
+    if (status < 0) {
+        tct_free(s);
+        return status;
+    }
+    s->piece = ((size_t)most + PAGE) / PAGE * PAGE;
+    s->bytes = s->piece * (size_t)w->size;
+    const bool here = w->size == 1 || w->ops->one_process;
+    status = tct_agree(w, here ? share_heap(w, s) : share_segments(w, s));
+    if (status < 0) tct_shared_destroy(&s);
+    else *out = s;
+    return status;
+}
+
+void *tct_shared_of(const tct_shared *s, int rank)
+{
+    return s->at + (size_t)rank * s->piece;
+}
+
+void tct_shared_destroy(tct_shared **shared)
+{
+    tct_shared *s = *shared;
+    if (!s) return;
+    if (!s->users && s->at) munmap(s->at, s->bytes);
+    else if (s->users && atomic_fetch_sub(s->users, 1) == 1)
+        TCT_FREE(s->at, s->users);
+    tct_free(s);
+    *shared = NULL;
+}
+
+/* --- waiting ------------------------------------------------------------------ */
+
+bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
+                   double seconds)
+{
+    tct_patience patience = {.limit = seconds};
+    while (!tct_signalled(of, value)) {
+        if (tct_is_over(&patience)) return false;
+        /* a rank that waits for a message of the set-up plane may need this */
+        if (w->ops->progress) w->ops->progress(w);
+        if (w->desertion.noted) return tct_signalled(of, value);
+        sched_yield();
+    }
+    return true;
+}
+
+void tct_await(tacit_world *w, const tct_counter *of, uint64_t value, int looks)
+{
+    if (!tct_spin(of, value, looks)) tct_await_for(w, of, value, 0.0);
+}

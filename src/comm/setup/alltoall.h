@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/setup/alltoall.h - items of one size for other ranks, traded in rounds of
+ * bounded size, so that memory does not grow with the matrix.
+ *
+ *     tct_mail_open(&mail, world, sizeof item, most);
+ *     for (bool more = true; more;) {
+ *         tct_mail_begin(&mail);
+ *         ... mail.to[rank]++ for each item, no more than mail.room
+ *         tct_mail_address(&mail);
+ *         ... *(item *)tct_mail_slot(&mail, rank) = ... in the same order
+ *         tct_mail_send(&mail);
+ *         ... mail.in holds mail.received items, from rank 0, 1, ...
+ *         tct_mail_answer(&mail);    // optional: mail.in, as changed, back
+ *         ... *(item *)tct_mail_slot(&mail, rank) in the same order again
+ *         tct_any(world, left > 0, &more);
+ *     }
+ *     tct_mail_close(&mail); */
+#ifndef TCT_COMM_SETUP_ALLTOALL_H
+#define TCT_COMM_SETUP_ALLTOALL_H
+#include "comm/world/world.h"
+
+typedef struct tct_mail {
+    tacit_world *world;
+    size_t item;        /* bytes of one item                       */
+    int64_t room;       /* items that a rank may send in one round */
+    int64_t *to, *from; /* [size] items to and from each rank      */
+    int64_t *next;      /* [size] where the next item goes         */
+    int64_t *bytes;     /* [3 size] scratch                        */
+    char *out;          /* [room]                                  */
+    char *in;           /* [size room], in rank order              */
+    int64_t received;   /* items in `in`                           */
+} tct_mail;
+
+/* Get ready to send items of `item` bytes; this rank has `most` of them.
+ * Collective.  Errors NO_MEMORY. */
+tacit_status tct_mail_open(tct_mail *mail, tacit_world *world, size_t item,
+                           int64_t most);
+/* Free what a (half-)opened mail holds. */
+void tct_mail_close(tct_mail *mail);
+
+void tct_mail_begin(tct_mail *mail);
+void tct_mail_address(tct_mail *mail);
+static inline void *tct_mail_slot(tct_mail *mail, int rank)
+{
+    return mail->out + mail->item * (size_t)mail->next[rank]++;
+}
+
+/* Trade one round; `answer` sends what was received back to its sender, and
+ * addresses the slots anew. Collective. */
+tacit_status tct_mail_send(tct_mail *mail);
+tacit_status tct_mail_answer(tct_mail *mail);
+
+/* Is `mine` true on any rank? Collective. */
+tacit_status tct_any(tacit_world *world, bool mine, bool *out);
+
+/* Trade one number with every rank: `from[r]` [size] is what rank r had in
+ * `to` [size] for this one; `scratch` [size]. Collective. */
+tacit_status tct_trade_numbers(tacit_world *world, const int64_t *to,
+                               int64_t *from, int64_t *scratch);
+
+#endif

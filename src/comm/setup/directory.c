@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/setup/directory.c - look up and set words that other ranks keep, by number.
+ * Nothing is sorted: questions go out in the order of their owners, and the
+ * answers come back in the same places. */
+#include "comm/setup/directory.h"
+#include "comm/setup/alltoall.h"
+#include <string.h>
+
+enum { WORD = 8 };
+
+/* Ask for the first numbers that fit in a round; `*asked` says how many. */
+static tacit_status ask_round(tct_mail *mail, const int64_t *starts,
+                              const char *table, int64_t count,
+                              const int64_t *numbers, char *answers,
+                              int64_t *asked)
+{
+    const int size = mail->world->size;
+    const int64_t mine = starts[mail->world->rank];
+    const int64_t n = count < mail->room ? count : mail->room;
+    tct_mail_begin(mail);
+    for (int64_t k = 0; k < n; k++)
+        mail->to[tct_owner(starts, size, numbers[k])]++;
+    tct_mail_address(mail);
+    for (int64_t k = 0; k < n; k++) {
+        const int owner = tct_owner(starts, size, numbers[k]);
+        memcpy(tct_mail_slot(mail, owner), &numbers[k], WORD);
+    }
+    TRY(tct_mail_send(mail));
+    for (int64_t k = 0; k < mail->received; k++) {
+        char *word = mail->in + WORD * k;
+        int64_t number;
+        memcpy(&number, word, WORD);
+        memcpy(word, table + WORD * (number - mine), WORD);
+    }
+    TRY(tct_mail_answer(mail));
+    for (int64_t k = 0; k < n; k++) {
+        const int owner = tct_owner(starts, size, numbers[k]);
+        memcpy(answers + WORD * k, tct_mail_slot(mail, owner), WORD);
+    }
+    *asked = n;
+    return TACIT_OK;
+}
+
+static tacit_status ask_all(tct_mail *mail, const int64_t *starts,
+                            const char *table, int64_t count,
+                            const int64_t *numbers, char *answers)
+{
+    int64_t done = 0, asked = 0;
+    for (bool more = true; more; done += asked) {
+        TRY(ask_round(mail, starts, table, count - done, numbers + done,
+                      answers + WORD * done, &asked));
+        TRY(tct_any(mail->world, done + asked < count, &more));
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_ask(tacit_world *world, const int64_t *starts,
+                     const void *table, int64_t count, const int64_t *numbers,
+                     void *answers)
+{
+    bool any;
+    TRY(tct_any(world, count > 0, &any));
+    if (!any) return TACIT_OK;
+    tct_mail mail;
+    tacit_status status = tct_mail_open(&mail, world, WORD, count);
+    if (status >= 0)
+        status = ask_all(&mail, starts, table, count, numbers, answers);
+    tct_mail_close(&mail);
+    return status;
+}
+
+/* Row after row they are a table of words. */
+tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
+                          int64_t width, const void *table, int64_t count,
+                          const int64_t *numbers, void *answers)
+{
+    const char *what = "rows of other ranks";
+    int64_t *first = NULL, *word = NULL;
+    tacit_status status = TCT_ALLOC(world->size + 1, what, &first);
+    if (status >= 0) status = TCT_ALLOC(count * width, what, &word);
+    status = tct_agree(world, status);
+    for (int r = 0; status >= 0 && r <= world->size; r++)
+        first[r] = starts[r] * width;
+    for (int64_t e = 0; status >= 0 && e < count * width; e++)
+        word[e] = numbers[e / width] * width + e % width;
+    if (status >= 0)
+        status = tct_ask(world, first, table, count * width, word, answers);
+    TCT_FREE(first, word);
+    return status;
+}
+
+typedef struct {
+    int64_t number;
+    char word[WORD];
+} letter;
+
+static tacit_status tell_round(tct_mail *mail, const int64_t *starts,
+                               char *table, int64_t n, const int64_t *numbers,
+                               const char *values)
+{
+    const int size = mail->world->size;
+    const int64_t mine = starts[mail->world->rank];
+    tct_mail_begin(mail);
+    for (int64_t k = 0; k < n; k++)
+        mail->to[tct_owner(starts, size, numbers[k])]++;
+    tct_mail_address(mail);
+    for (int64_t k = 0; k < n; k++) {
+        letter *l = tct_mail_slot(mail, tct_owner(starts, size, numbers[k]));
+        l->number = numbers[k];
+        memcpy(l->word, values + WORD * k, WORD);
+    }
+    TRY(tct_mail_send(mail));
+    const letter *in = (const letter *)(const void *)mail->in;
+    for (int64_t k = 0; k < mail->received; k++)
+        memcpy(table + WORD * (in[k].number - mine), in[k].word, WORD);
+    return TACIT_OK;
+}
+
+static tacit_status tell_all(tct_mail *mail, const int64_t *starts, char *table,
+                             int64_t count, const int64_t *numbers,
+                             const char *values)
+{
+    int64_t done = 0;
+    for (bool more = true; more;) {
+        const int64_t left = count - done;
+        const int64_t n = left < mail->room ? left : mail->room;
+        TRY(tell_round(mail, starts, table, n, numbers + done,
+                       values + WORD * done));
+        done += n;
+        TRY(tct_any(mail->world, done < count, &more));
+    }
+    return TACIT_OK;
+}
+
+tacit_status tct_tell(tacit_world *world, const int64_t *starts, void *table,
+                      int64_t count, const int64_t *numbers, const void *values)
+{
+    tct_mail mail;
+    tacit_status status = tct_mail_open(&mail, world, sizeof(letter), count);
+    if (status >= 0)
+        status = tell_all(&mail, starts, table, count, numbers, values);
+    tct_mail_close(&mail);
+    return status;
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/world/mpi.h - what a world of MPI processes and its link share. */
+#ifndef TCT_COMM_WORLD_MPI_H
+#define TCT_COMM_WORLD_MPI_H
+#include "comm/world/world.h"
+#include <mpi.h>
+
+enum { TCT_MPI_FEW = 8 };
+typedef struct tct_mpi {
+    MPI_Comm comm;           /* set-up plane and sums */
+    MPI_Comm halo;           /* exchanges             */
+    int plans;               /* opened so far         */
+    double few[TCT_MPI_FEW]; /* of a reduction that has a limit */
+} tct_mpi;
+
+static inline tct_mpi *tct_mpi_of(const tacit_world *w)
+{
+    return (tct_mpi *)w->state;
+}
+/* Is `w` a world of MPI processes? */
+bool tct_mpi_has(const tacit_world *w);
+
+/* What a call of MPI came to. */
+tacit_status tct_mpi_check(int code, const char *what);
+#define MPI_TRY(call) TRY(tct_mpi_check((call), #call))
+
+/* May messages lie in memory of GPUs, for all ranks? As the library of MPI says, or
+ * the variable TACIT_GPU_AWARE_MPI.
+ * Collective.  Errors INVALID (the variable), COMM. */
+tacit_status tct_mpi_settle(tacit_world *w, bool *out);
+/* The same of this rank alone, for people, into `text` [size]: a link's probe. */
+bool tct_mpi_about(char *text, size_t size);
+
+/* Wait for requests [n], as MPI_Waitall does, but no longer than the queue's
+ * patience: then it has deserted. Request k is of rank peers[k]; NULL: it is not
+ * known of whom. What MPI says. */
+int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request,
+                  const int *peers);
+
+#endif

@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/world/processes.c - starts the ranks of a world as processes of this machine,
+ * without MPI, and attends to them until all have ended.
+ *
+ * They are in process groups of their own: what is typed at a terminal comes to
+ * the attendant alone, who passes it on, to each once. The attendant notes in
+ * memory of all how each has ended; if it ends itself, the system kills them. */
+#include "comm/world/processes.h"
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+/* Between the death of a rank and the end of those that have not noticed. */
+static const double GRACE_SECONDS = 5.0;
+
+typedef struct {
+    int size, left;
+    tct_muster *muster; /* in `bytes` of memory */
+    size_t bytes;
+    pid_t *pid;      /* [size] 0: ended, or not started                     */
+    int lost;        /* the first rank that was killed, not from here; or -1 */
+    double deadline; /* of the others; 0: none                              */
+    int passed;      /* the last signal that was for all; 0: none           */
+    sigset_t taken, before;
+    struct sigaction child; /* what SIGCHLD did before */
+} start;
+
+/* --- signals ------------------------------------------------------------------ */
+
+static void send(const start *s, int signal_number)
+{
+    for (int r = 0; r < s->size; r++)
+        if (s->pid[r] > 0) kill(s->pid[r], signal_number);
+}
+
+/* To all at the same time: where one ends, on agreement with the others, it
+ * must not come too late for them. */
+static void pass_on(start *s, int signal_number)
+{
+    s->passed = signal_number;
+    send(s, SIGSTOP);
+    send(s, signal_number);
+    send(s, SIGCONT);
+}
+
+/* Ctrl-Z: as if they were one process. */
+static void suspend(const start *s)
+{
+    send(s, SIGSTOP);
+    raise(SIGSTOP);
+    send(s, SIGCONT);
+}
+
+/* Signals wait until they are asked for. */
+static void take_signals(start *s)
+{
+    static const int all[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+    struct sigaction stop, usual = {.sa_handler = SIG_DFL};
+    sigemptyset(&usual.sa_mask);
+    sigemptyset(&s->taken);
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        sigaddset(&s->taken, all[i]);
+    if (sigaction(SIGTSTP, NULL, &stop) == 0 && stop.sa_handler != SIG_IGN)
+        sigaddset(&s->taken, SIGTSTP);
+    sigprocmask(SIG_BLOCK, &s->taken, &s->before);
+    sigaction(SIGCHLD, &usual, &s->child); /* ignored, it tells nothing */
+}
+
+static void give_signals_back(const start *s)
+{
+    sigaction(SIGCHLD, &s->child, NULL);
+    sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+/* --- starting ------------------------------------------------------------------ */
+
+typedef struct {
+    tacit_rank_function *work;
+    void *ctx;
+    tacit_world *world;
+} task;
+
+/* Is rank `rank`. Does not return. */
+static void be(const start *s, const task *t, int rank, pid_t attendant)
+{
+    setpgid(0, 0);
+    signal(SIGTTIN, SIG_IGN); /* reading from a terminal fails, and ends not */
+    signal(SIGTTOU, SIG_IGN);
+    give_signals_back(s);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != attendant) _exit(1); /* who has ended before that */
+    tct_processes_join(t->world, rank);
+    const int status = t->work(t->world, t->ctx);
+    tacit_world_destroy(&(tacit_world *){t->world});
+    (void)fflush(NULL);
+    _exit(status);
+}
+
+static tacit_status start_all(start *s, const task *t)
+{
+    const pid_t attendant = getpid();
+    (void)fflush(NULL); /* or each would write what is in the buffers */
+    for (int r = 0; r < s->size; r++) {
+        const pid_t pid = fork();
+        if (pid == 0) be(s, t, r, attendant);
+        if (pid < 0)
+            FAIL(TACIT_NO_MEMORY, "process %d of %d could not be started: %s",
+                 r + 1, s->size, strerror(errno));
+        s->pid[r] = pid;
+        s->left++;
+    }
+    return TACIT_OK;
+}
+
+/* --- attending ----------------------------------------------------------------- */
+
+static void note_end(start *s, int rank, int how)
+{
+    tct_process_end *end = &s->muster->of[rank];
+    end->order = atomic_load(&s->muster->gone);
+    atomic_store(&end->how, 1 + how);
+    atomic_fetch_add(&s->muster->gone, 1);
+    s->pid[rank] = 0;
+    s->left--;
+    if (!WIFSIGNALED(how) || s->deadline > 0.0) return;
+    s->lost = rank;
+    s->deadline = tct_seconds() + GRACE_SECONDS;
+}
+
+static void collect(start *s)
+{
+    for (int r = 0; r < s->size; r++) {
+        int how = 0;
+        if (s->pid[r] > 0 && waitpid(s->pid[r], &how, WNOHANG) == s->pid[r])
+            note_end(s, r, how);
+    }
+}
+
+static bool must_end(const start *s)
+{
+    return atomic_load(&s->muster->aborted) > 0 ||
+           (s->deadline > 0.0 && tct_seconds() > s->deadline);
+}
+
+/* Until all have ended. */
+static void attend(start *s)
+{
+    const struct timespec while_ = {.tv_nsec = 100000000};
+    collect(s);
+    while (s->left > 0) {
+        const int signal_number = sigtimedwait(&s->taken, NULL, &while_);
+        if (signal_number == SIGTSTP) suspend(s);
+        else if (signal_number > 0 && signal_number != SIGCHLD)
+            pass_on(s, signal_number);
+        const bool over = must_end(s);
+        if (over && s->deadline == 0.0) s->deadline = tct_seconds();
+        collect(s);
+        if (over) send(s, SIGKILL);
+    }
+}
+
+/* What they came to together. */
+static tacit_status outcome(const start *s, int *worst_out)
+{
+    const int aborted = atomic_load(&s->muster->aborted);
+    char text[128];
+    int worst = aborted > 0 ? aborted - 1 : 0;
+    if (aborted == 0 && s->lost >= 0) {
+        const int how = tct_how(s->muster, s->lost);
+        tct_how_ended(s->lost, how, text, sizeof text);
+        FAIL(TACIT_COMM, "%s", text);
+    }
+    for (int r = 0; r < s->size && aborted == 0; r++) {
+        const int how = tct_how(s->muster, r);
+        if (WEXITSTATUS(how) > worst) worst = WEXITSTATUS(how);
+    }
+    *worst_out = worst;
+    return TACIT_OK;
+}
+
+/* --- all of it ------------------------------------------------------------------ */
+
+static tacit_status prepare(start *s, tacit_world **world)
+{
+    void *memory = mmap(NULL, s->bytes, PROT_READ | PROT_WRITE,
+                        MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        FAIL(TACIT_NO_MEMORY, "no memory for a world of %d processes: %s",
+             s->size, strerror(errno));
+    s->muster = memory;
+    TRY(TCT_ALLOC(s->size, "a world", &s->pid));
+    memset(s->pid, 0, (size_t)s->size * sizeof *s->pid);
+    return tct_processes_world(s->size, memory, world);
+}
+
+/* A world whose ranks are started, attended to, and gone. */
+static tacit_status live(start *s, const task *t, int *worst_out)
+{
+    take_signals(s);
+    tacit_status status = start_all(s, t);
+    if (status < 0) send(s, SIGKILL);
+    attend(s);
+    if (status >= 0) status = outcome(s, worst_out);
+    give_signals_back(s);
+    if (s->passed && s->lost >= 0 &&
+        WTERMSIG(tct_how(s->muster, s->lost)) == s->passed)
+        raise(s->passed); /* they have died of it, and so does this one */
+    return status;
+}
+
+tacit_status tacit_world_processes(int size, tacit_rank_function *work,
+                                   void *ctx, int *worst_out)
+{
+    REQUIRE(work != NULL && worst_out != NULL);
+    if (size < 1 || size > TCT_PROCESSES_MOST)
+        FAIL(TACIT_INVALID, "tacit_world_processes: %d ranks: expected 1 to %d",
+             size, TCT_PROCESSES_MOST);
+    start s = {.size = size, .lost = -1, .bytes = tct_processes_bytes(size)};
+    task t = {.work = work, .ctx = ctx};
+    tacit_status status = prepare(&s, &t.world);
+    if (status >= 0) status = live(&s, &t, worst_out);
+    tacit_world_destroy(&t.world);
+    if (s.muster) munmap(s.muster, s.bytes);
+    tct_free(s.pid);
+    return status;
+}

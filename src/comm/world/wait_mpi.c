@@ -1,0 +1,83 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * comm/world/wait_mpi.c - waiting for messages of MPI with a limit, and who it is that
+ * does not come. The rank that one waits for may itself be waiting for another:
+ * so when half of the time has passed it is asked, and answers while it waits.
+ * Who does not answer is the one. */
+#include "comm/world/mpi.h"
+
+enum { ASK_TAG = 3, ANSWER_TAG = 4 }; /* others: link_mpi.c, world_mpi.c */
+
+typedef struct {
+    int peer;    /* that this rank waits for                       */
+    int missing; /* that it waits for in the end, as far as known  */
+    int asked;   /* so many ranks; those in a circle would go round */
+} inquiry;
+
+static void answer(MPI_Comm comm, int peer)
+{
+    MPI_Status from;
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, ASK_TAG, comm, &there, &from);
+    if (!there) return;
+    MPI_Recv(NULL, 0, MPI_BYTE, from.MPI_SOURCE, ASK_TAG, comm,
+             MPI_STATUS_IGNORE);
+    MPI_Send(&peer, 1, MPI_INT, from.MPI_SOURCE, ANSWER_TAG, comm);
+}
+
+/* Ask `rank`, if there is one, whom it waits for. */
+static void ask(MPI_Comm comm, inquiry *i, int rank)
+{
+    i->missing = rank;
+    i->asked++;
+    if (rank >= 0) MPI_Send(NULL, 0, MPI_BYTE, rank, ASK_TAG, comm);
+}
+
+static void inquire(const tacit_queue *q, inquiry *i, int peer)
+{
+    const MPI_Comm comm = tct_mpi_of(q->world)->comm;
+    int there = 0, next = -1;
+    if (i->asked == 0 || i->peer != peer) {
+        *i = (inquiry){.peer = peer};
+        ask(comm, i, peer);
+        return;
+    }
+    if (i->missing < 0 || i->asked > q->ranks) return;
+    MPI_Iprobe(i->missing, ANSWER_TAG, comm, &there, MPI_STATUS_IGNORE);
+    if (!there) return;
+    MPI_Recv(&next, 1, MPI_INT, i->missing, ANSWER_TAG, comm,
+             MPI_STATUS_IGNORE);
+    if (next != q->rank) ask(comm, i, next);
+}
+
+/* Whose is the first request that has not ended? */
+static int peer_of(int n, const MPI_Request *request, const int *peers)
+{
+    for (int k = 0; k < n && peers; k++) {
+        int there = 1;
+        MPI_Request_get_status(request[k], &there, MPI_STATUS_IGNORE);
+        if (!there) return peers[k];
+    }
+    return -1;
+}
+
+int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request, const int *peers)
+{
+    const double limit = q->peer_seconds;
+    tct_patience patience = {.limit = limit};
+    inquiry found = {.peer = -1};
+    for (;;) {
+        int there = 0;
+        const int code = MPI_Testall(n, request, &there, MPI_STATUSES_IGNORE);
+        if (code != MPI_SUCCESS || there) return code;
+        const double before = patience.waited;
+        const bool over = tct_is_over(&patience);
+        if (patience.waited == before || patience.waited < limit / 8) continue;
+        const int peer = peer_of(n, request, peers);
+        if (over) {
+            q_desert(q, found.asked ? found.missing : peer, limit);
+            return MPI_SUCCESS;
+        }
+        answer(tct_mpi_of(q->world)->comm, peer);
+        if (patience.waited > limit / 2) inquire(q, &found, peer);
+    }
+}

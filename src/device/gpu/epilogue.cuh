@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/gpu/epilogue.cuh - how a kernel ends: sums in a fixed tree, then the
+ * scalar work that follows, done by the block that finishes last.
+ *
+ * A sum has the same bits in every run: each thread adds what it meets in
+ * order, threads are added in a tree over a warp and then over warps, and the
+ * last block adds the blocks in order. The number of blocks depends on the
+ * device and the matrix alone. */
+#ifndef TCT_DEVICE_GPU_EPILOGUE_CUH
+#define TCT_DEVICE_GPU_EPILOGUE_CUH
+#include "device/gpu/gpu.h"
+#include "device/gpu/lane.cuh"
+
+/* What a kernel gets of a launch. */
+struct tct_ending {
+    double *partial;
+    unsigned *ticket;
+    double *out;
+    bool keeps; /* sums of what is held; others clear them */
+    tct_tail tail;
+};
+
+static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
+{
+    return {L->partial, L->ticket, L->out, L->keeps, L->tail};
+}
+
+/* Post the scalars that decide; a batch goes to the host when it is full, and
+ * at once when the scalars have come to rest. */
+static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
+                                          uint64_t number, uint64_t batch)
+{
+    const double flags = o->flags;
+    const tct_posted now = {c[C_RR],
+                            c[C_BAD],
+                            c[C_BAD_VALUE],
+                            flags,
+                            c[C_UPDATES],
+                            number ^ (uint64_t)__double_as_longlong(c[C_RR]) ^
+                                (uint64_t)__double_as_longlong(c[C_BAD]) ^
+                                (uint64_t)__double_as_longlong(c[C_BAD_VALUE]) ^
+                                (uint64_t)__double_as_longlong(flags) ^
+                                (uint64_t)__double_as_longlong(c[C_UPDATES])};
+    const bool rest = tct_at_rest(c) || flags != 0.0;
+    o->posted[number % TCT_LOOKS] = now;
+    const uint64_t in_batch = number & (batch - 1);
+    if (!rest && in_batch != 0) return;
+    const uint64_t first = number - (in_batch ? in_batch : batch) + 1;
+    for (uint64_t i = first; i <= number; i++) {
+        const tct_posted p = o->posted[i % TCT_LOOKS];
+        tct_posted *to = &o->mailbox->posted[i % TCT_LOOKS];
+        tct_post_word(&to->rr, p.rr);
+        tct_post_word(&to->bad, p.bad);
+        tct_post_word(&to->bad_value, p.bad_value);
+        tct_post_word(&to->flags, p.flags);
+        tct_post_word(&to->updates, p.updates);
+        tct_post_word(&to->check, p.check);
+    }
+}
+static __device__ inline void tct_post_scalars(const double *c, tct_outbox *o)
+{
+    tct_post_as(c, o, ++o->looks, o->batch);
+}
+
+static __device__ inline void tct_tail_run(const tct_tail &t)
+{
+    for (int i = 0; i < t.count; i++)
+        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
+        else tct_post_scalars(t.c, t.outbox);
+}
+/* The same of system `j` of several, which have no looks. */
+static __device__ inline void tct_tail_run_of(const tct_tail &t, int j)
+{
+    for (int i = 0; i < t.count; i++)
+        tct_step_counted(t.action[i].step, t.c + j * TCT_SCALARS);
+}
+/* Whichever it is, by one thread. */
+static __device__ inline void tct_tail_run_all(const tct_tail &t)
+{
+    if (t.systems == 0) tct_tail_run(t);
+    for (int j = 0; j < t.systems; j++) tct_tail_run_of(t, j);
+}
+
+/* The sum of `v` over the warp, in lane 0: all of them step by step together. */
+template <int SUMS>
+static __device__ inline void tct_warp_sum(double (&v)[SUMS])
+{
+#pragma unroll
+    for (int d = GPU_WAVE / 2; d > 0; d >>= 1)
+#pragma unroll
+        for (int j = 0; j < SUMS; j++) v[j] += tct_shuffle_down(v[j], d);
+}
+
+/* The sum of `v` over the block, in thread 0. Every thread must call it, and
+ * wait for the others before it is called again. */
+template <int SUMS>
+static __device__ inline void tct_block_sum_once(double (&v)[SUMS])
+{
+    __shared__ double warp[TCT_WARPS_MOST][SUMS];
+    const int lane = tct_lane(), w = tct_warp();
+    tct_warp_sum(v);
+    if (lane == 0)
+        for (int j = 0; j < SUMS; j++) warp[w][j] = v[j];
+    __syncthreads();
+    if (w == 0) {
+        const int warps = (blockDim.x + GPU_WAVE - 1) / GPU_WAVE;
+        for (int j = 0; j < SUMS; j++)
+            v[j] = lane < warps ? warp[lane][j] : 0.0;
+        tct_warp_sum(v);
+    }
+}
+/* The same, without a wait. */
+template <int SUMS>
+static __device__ inline void tct_block_sum(double (&v)[SUMS])
+{
+    tct_block_sum_once(v);
+    __syncthreads();
+}
+
+/* The end of a kernel whose threads hold `v` [SUMS]; SUMS 0: no sums. Every
+ * thread of every block calls it, once. With `held` the sums stay as they
+ * were. With SYSTEMS the blocks of a row of the grid are those of a system. */
+template <int SUMS, bool SYSTEMS = false>
+static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
+                                             bool held = false)
+{
+    const int system = SYSTEMS ? (int)blockIdx.y : 0;
+    double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
+    __shared__ bool last;
+    if (SUMS == 0 && e.tail.count == 0) return;
+    double v[SUMS ? SUMS : 1] = {0.0};
+    for (int j = 0; j < SUMS; j++) v[j] = v_[j];
+    if (SUMS) tct_block_sum(v);
+    else __syncthreads();
+    if (threadIdx.x == 0) {
+        for (int j = 0; j < SUMS; j++) partial[blockIdx.x * SUMS + j] = v[j];
+        tct_fence();
+        last = atomicAdd(e.ticket + system, 1u) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (!last) return;
+    if (SUMS) {
+        tct_fence();
+        for (int j = 0; j < SUMS; j++) v[j] = 0.0;
+        for (unsigned b = threadIdx.x; b < gridDim.x; b += blockDim.x)
+#pragma unroll
+            for (int j = 0; j < SUMS; j++)
+                v[j] += tct_load_fresh(&partial[b * SUMS + j]);
+        tct_block_sum(v);
+    }
+    if (threadIdx.x != 0) return;
+    if (!held || !e.keeps)
+        for (int j = 0; j < SUMS; j++)
+            e.out[system * TCT_SCALARS + j] = held ? 0.0 : v[j];
+    if (SYSTEMS) tct_tail_run_of(e.tail, system);
+    else tct_tail_run(e.tail);
+    e.ticket[system] = 0;
+}
+
+/* A launch of `blocks` blocks at most, each element or warp visited in turn. */
+static inline int tct_blocks_for(int64_t work, int per_block, int64_t most)
+{
+    const int64_t blocks = (work + per_block - 1) / per_block;
+    return (int)(blocks < 1 ? 1 : blocks < most ? blocks : most);
+}
+
+#endif

@@ -1,0 +1,228 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * device/memory_pool.c - slabs, and which of their pieces are in use: of those that
+ * are not the smallest that is large enough is taken, and neighbours grow together
+ * again. */
+#include "device/memory_pool.h"
+#include <pthread.h>
+#include <stdint.h>
+#include <string.h>
+
+enum {
+    ALIGNED = 512,
+    PIECES = 256, /* of a slab, at most        */
+    SHARED = 2    /* a piece is no more of a slab than one part of so many */
+};
+
+typedef struct {
+    size_t at, bytes;
+    bool used;
+} piece;
+
+typedef struct slab {
+    struct slab *next;
+    const tct_reserve *owner; /* NULL: closed */
+    tct_reserve_source source;
+    char *memory;
+    size_t bytes;
+    bool shared;      /* by several pieces, if need be               */
+    int used, pieces; /* these are side by side, and are all of it */
+    piece piece[PIECES];
+} slab;
+
+struct tct_reserve {
+    tct_reserve_source source;
+    size_t slab;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static slab *slabs; /* of all reserves */
+
+/* --- pieces -------------------------------------------------------------------- */
+
+static void insert(slab *s, int k, piece p)
+{
+    memmove(s->piece + k + 1, s->piece + k, (size_t)(s->pieces - k) * sizeof p);
+    s->piece[k] = p;
+    s->pieces++;
+}
+
+static void erase(slab *s, int k)
+{
+    s->pieces--;
+    memmove(s->piece + k, s->piece + k + 1,
+            (size_t)(s->pieces - k) * sizeof *s->piece);
+}
+
+/* The first `bytes` of piece `k`. */
+static void *use(slab *s, int k, size_t bytes)
+{
+    piece *p = &s->piece[k];
+    const piece rest = {p->at + bytes, p->bytes - bytes, false};
+    p->used = true;
+    s->used++;
+    if (rest.bytes > 0 && s->pieces < PIECES) {
+        p->bytes = bytes;
+        insert(s, k + 1, rest);
+    }
+    return s->memory + s->piece[k].at;
+}
+
+static void disuse(slab *s, int k)
+{
+    s->piece[k].used = false;
+    s->used--;
+    if (k + 1 < s->pieces && !s->piece[k + 1].used) {
+        s->piece[k].bytes += s->piece[k + 1].bytes;
+        erase(s, k + 1);
+    }
+    if (k > 0 && !s->piece[k - 1].used) {
+        s->piece[k - 1].bytes += s->piece[k].bytes;
+        erase(s, k);
+    }
+}
+
+/* --- slabs ----------------------------------------------------------------------- */
+
+/* Is it to be a part of a slab? */
+static bool shares(const tct_reserve *r, size_t bytes)
+{
+    return bytes <= r->slab / SHARED;
+}
+
+/* The smallest piece of an open slab that is large enough; for what has a slab of
+ * its own, one of no more than twice the size. */
+static void *find(const tct_reserve *r, size_t bytes)
+{
+    const bool shared = shares(r, bytes);
+    slab *best = NULL;
+    int at = 0;
+    for (slab *s = slabs; s; s = s->next) {
+        if (s->owner != r || s->shared != shared) continue;
+        for (int k = 0; k < s->pieces; k++) {
+            const piece *p = &s->piece[k];
+            if (p->used || p->bytes < bytes) continue;
+            if (!shared && p->bytes / 2 > bytes) continue;
+            if (best && best->piece[at].bytes <= p->bytes) continue;
+            best = s;
+            at = k;
+        }
+    }
+    if (!best) return NULL;
+    return use(best, at, shared ? bytes : best->piece[at].bytes);
+}
+
+/* Take those slabs out of the list of which no piece is in use and whose owner is
+ * `r`. */
+static slab *cut_out(const tct_reserve *r)
+{
+    slab *out = NULL;
+    for (slab **at = &slabs; *at;) {
+        slab *s = *at;
+        if (s->owner != r || s->used > 0) {
+            at = &s->next;
+            continue;
+        }
+        *at = s->next;
+        s->next = out;
+        out = s;
+    }
+    return out;
+}
+
+static void free_all(slab *s)
+{
+    while (s) {
+        slab *next = s->next;
+        s->source.give(s->memory);
+        tct_free(s);
+        s = next;
+    }
+}
+
+/* A new slab of one piece, which is not in use. */
+static slab *make(const tct_reserve *r, size_t bytes, bool shared)
+{
+    slab *s = tct_calloc(sizeof *s);
+    if (!s) return NULL;
+    *s = (slab){
+        .owner = r, .source = r->source, .bytes = bytes, .shared = shared};
+    s->memory = r->source.take(bytes);
+    if (!s->memory) {
+        tct_free(s);
+        return NULL;
+    }
+    s->piece[s->pieces++] = (piece){0, bytes, false};
+    return s;
+}
+
+/* --- all --------------------------------------------------------------------------- */
+
+tct_reserve *tct_reserve_open(tct_reserve_source source, size_t bytes)
+{
+    tct_reserve *r = tct_calloc(sizeof *r);
+    if (r) *r = (tct_reserve){source, bytes};
+    return r;
+}
+
+void *tct_reserve_take(tct_reserve *r, size_t bytes)
+{
+    const size_t least = bytes > 0 ? bytes : 1;
+    const size_t all = (least + ALIGNED - 1) / ALIGNED * ALIGNED;
+    const bool shared = shares(r, all);
+    pthread_mutex_lock(&lock);
+    void *p = find(r, all);
+    pthread_mutex_unlock(&lock);
+    if (p) return p;
+    slab *s = make(r, shared ? r->slab : all, shared);
+    if (!s) { /* what is kept may be what is missing */
+        pthread_mutex_lock(&lock);
+        slab *unused = cut_out(r);
+        pthread_mutex_unlock(&lock);
+        free_all(unused);
+        s = make(r, all, shared);
+    }
+    if (!s) return NULL;
+    pthread_mutex_lock(&lock);
+    s->next = slabs;
+    slabs = s;
+    p = use(s, 0, all);
+    pthread_mutex_unlock(&lock);
+    return p;
+}
+
+/* The slab that has `p`. */
+static slab *slab_of(const void *p)
+{
+    slab *s = slabs;
+    while (s && (uintptr_t)p - (uintptr_t)s->memory >= s->bytes) s = s->next;
+    return s;
+}
+
+bool tct_reserve_give(const void *p)
+{
+    slab *unused = NULL;
+    pthread_mutex_lock(&lock);
+    slab *s = slab_of(p);
+    if (s) {
+        const size_t at = (size_t)((const char *)p - s->memory);
+        int k = 0;
+        while (k + 1 < s->pieces && s->piece[k].at < at) k++;
+        disuse(s, k);
+        if (!s->owner) unused = cut_out(NULL);
+    }
+    pthread_mutex_unlock(&lock);
+    free_all(unused);
+    return s != NULL;
+}
+
+void tct_reserve_close(tct_reserve *r)
+{
+    if (!r) return;
+    pthread_mutex_lock(&lock);
+    slab *unused = cut_out(r);
+    for (slab *s = slabs; s; s = s->next)
+        if (s->owner == r) s->owner = NULL;
+    pthread_mutex_unlock(&lock);
+    free_all(unused);
+    tct_free(r);
+}

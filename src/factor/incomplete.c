@@ -1,0 +1,355 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * factor/incomplete.c - factors with entries where the matrix has them [MV77],
+ * a panel a row, in an order of their own. Column j of L, and row j of U in its
+ * places, take off what the columns k before them do that have row j [LSC03]: those
+ * where row j of the matrix has an entry. */
+#include "sparse/parallel.h"
+#include "factor/dense.h"
+#include "factor/factor.h"
+#include "graph/levels.h"
+#include <inttypes.h>
+#include <math.h>
+
+static const char *const what = "an incomplete factor";
+
+/* Of all columns: where rows stand in the one at hand, from its first, -1: not in
+ * it; and how many of its rows, besides its own, each is through with. */
+typedef struct {
+    int32_t *place, *used; /* [rows] */
+} progress;
+
+/* --- where it has entries --------------------------------------------------------- */
+
+/* Rows of each column: its own, and those where row i of A, whose pattern is
+ * symmetric, has a column behind it. */
+static tacit_status count_rows(tacit_factor *L, const tct_entries *A)
+{
+    const tct_nesting *x = &L->order;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) {
+        int64_t count = 1;
+        for (int64_t k = A->ptr[x->old[i]]; k < A->ptr[x->old[i] + 1]; k++)
+            count += x->now[A->col[k]] > i;
+        L->row_start[i + 1] = count;
+    }
+    L->row_start[0] = 0;
+    for (int64_t i = 0; i < A->rows; i++)
+        L->row_start[i + 1] += L->row_start[i];
+    return TCT_ALLOC(L->row_start[A->rows], what, &L->row);
+}
+
+/* Entries [from, end) by row: most are few, and often they are. */
+static void sort_column(tacit_factor *L, int64_t from, int64_t end)
+{
+    for (int64_t gap = end - from; gap > 1;) {
+        gap = gap < 16 ? 1 : gap * 5 / 11;
+        for (int64_t e = from + gap; e < end; e++) {
+            const int32_t row = L->row[e];
+            const double value = L->value[e],
+                         upper = L->upper ? L->upper[e] : 0.0;
+            int64_t to = e;
+            for (; to - gap >= from && L->row[to - gap] > row; to -= gap) {
+                L->row[to] = L->row[to - gap];
+                L->value[to] = L->value[to - gap];
+                if (L->upper) L->upper[to] = L->upper[to - gap];
+            }
+            L->row[to] = row;
+            L->value[to] = value;
+            if (L->upper) L->upper[to] = upper;
+        }
+    }
+}
+
+/* Column i, and row i of U, as A has them, its diagonal 1 + shift times. */
+static void load_column(tacit_factor *L, const tct_entries *A, int64_t i)
+{
+    const int32_t old = L->order.old[i];
+    const int64_t from = L->row_start[i];
+    int64_t at = from + 1;
+    bool ascend = true;
+    L->row[from] = (int32_t)i;
+    L->value[from] = 0.0;
+    for (int64_t k = A->ptr[old]; k < A->ptr[old + 1]; k++) {
+        const int32_t j = L->order.now[A->col[k]];
+        if (j == i) L->value[from] = A->here[k] * (1.0 + L->info.shift);
+        if (j <= i) continue;
+        ascend = ascend && j > L->row[at - 1];
+        L->row[at] = j;
+        if (L->upper) L->upper[at] = A->here[k];
+        L->value[at++] = A->across[k];
+    }
+    if (L->upper) L->upper[from] = L->value[from];
+    if (!ascend) sort_column(L, from + 1, at);
+}
+
+static void load(tacit_factor *L, const tct_entries *A)
+{
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) load_column(L, A, i);
+}
+
+/* --- what it has there ------------------------------------------------------------- */
+
+/* The first of entries [at, end), sorted by row, that is not before `row`: by steps
+ * that double, and then by halves. */
+static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
+                        int32_t row)
+{
+    int64_t step = 1;
+    for (; step <= end - at && L->row[at + step - 1] < row; step *= 2)
+        at += step;
+    int64_t high = step <= end - at ? at + step - 1 : end;
+    while (at < high) {
+        const int64_t mid = at + (high - at) / 2;
+        if (L->row[mid] < row) at = mid + 1;
+        else high = mid;
+    }
+    return at;
+}
+
+/* As take_off, where column k is much longer than column j, such as that of a row
+ * which most others have entries in: the rows of column j are looked for in it, in
+ * their turn. */
+static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
+{
+    const double *u = L->upper ? L->upper : L->value;
+    const double l_jk = L->value[at], u_kj = u[at];
+    const int64_t last = L->row_start[k + 1];
+    int64_t count = 0;
+    for (int64_t to = L->row_start[j]; to < L->row_start[j + 1]; to++) {
+        at = find_row(L, at, last, L->row[to]);
+        if (at == last) break;
+        if (L->row[at] != L->row[to]) continue;
+        L->value[to] -= L->value[at] * u_kj;
+        if (L->upper) L->upper[to] -= L->upper[at] * l_jk;
+        count++;
+    }
+    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
+}
+
+/* What column k, which has row j at `at`, does to column j where that has entries,
+ * each at `place` [rows] from its first, others at -1. */
+static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
+                     const int32_t *place)
+{
+    const double *u = L->upper ? L->upper : L->value;
+    const double l_jk = L->value[at], u_kj = u[at];
+    const int64_t to = L->row_start[j];
+    int64_t count = 0;
+    for (int64_t e = at; e < L->row_start[k + 1]; e++) {
+        const int32_t here = place[L->row[e]];
+        if (here < 0) continue;
+        L->value[to + here] -= L->value[e] * u_kj;
+        if (L->upper) L->upper[to + here] -= L->upper[e] * l_jk;
+        count++;
+    }
+    L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
+}
+
+/* The pivot, which is left at the head of column j; can it be? `weight` is of the
+ * terms that were taken off `diagonal`. */
+static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
+{
+    static const double LEAST = 1e-8; /* of the diagonal */
+    const int64_t from = L->row_start[j], to = L->row_start[j + 1];
+    const double pivot = L->value[from];
+    if (!L->upper) {
+        if (!(pivot > LEAST * diagonal) || !isfinite(pivot)) return false;
+        L->value[from] = sqrt(pivot);
+        L->inverse[j] = 1.0 / L->value[from];
+        for (int64_t e = from + 1; e < to; e++) L->value[e] *= L->inverse[j];
+        return true;
+    }
+    if (!tct_divides(pivot) || fabs(pivot) < TCT_PIVOT_LEAST * weight)
+        return false;
+    tct_note_pivot(L, j, pivot, weight);
+    L->upper[from] = pivot;
+    L->value[from] = 1.0;
+    L->inverse[j] = 1.0 / pivot;
+    for (int64_t e = from + 1; e < to; e++) L->value[e] *= L->inverse[j];
+    return true;
+}
+
+/* Where row j stands in column k, which has come to it; -1: A has an entry on one
+ * side of its diagonal alone. */
+static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
+                       int64_t j)
+{
+    const int64_t end = L->row_start[k + 1];
+    int64_t at = L->row_start[k] + 1 + p->used[k];
+    while (at < end && L->row[at] < j) at++;
+    p->used[k] = (int32_t)(at - L->row_start[k] - 1);
+    return at < end && L->row[at] == j ? at : -1;
+}
+
+/* Column j; can its pivot be? A longer column is walked through, a much longer one
+ * searched: each entry of column j is met once, either way. */
+enum { MUCH = 16 };
+static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
+                        const progress *p, double *weight)
+{
+    const double *u = L->upper ? L->upper : L->value;
+    const int64_t from = L->row_start[j], to = L->row_start[j + 1];
+    const double diagonal = L->value[from];
+    const int32_t old = L->order.old[j];
+    *weight = 0.0;
+    for (int64_t e = from; e < to; e++)
+        p->place[L->row[e]] = (int32_t)(e - from);
+    for (int64_t i = A->ptr[old]; i < A->ptr[old + 1]; i++) {
+        const int32_t k = L->order.now[A->col[i]];
+        if (k >= j) continue;
+        const int64_t at = next_of(L, p, k, j);
+        if (at < 0) continue;
+        *weight += fabs(L->value[at] * u[at]);
+        if (L->row_start[k + 1] - at > MUCH * (to - from))
+            take_by_search(L, j, k, at);
+        else take_off(L, j, k, at, p->place);
+    }
+    for (int64_t e = from; e < to; e++) p->place[L->row[e]] = -1;
+    return divide(L, j, diagonal, *weight);
+}
+
+/* All columns; the one whose pivot cannot be, of terms of `weight`, or `rows`. */
+static int64_t find_values(tacit_factor *L, const tct_entries *A,
+                           const progress *p, double *weight)
+{
+    memset(p->place, 0xff, (size_t)A->rows * sizeof *p->place);
+    memset(p->used, 0, (size_t)A->rows * sizeof *p->used);
+    for (int64_t j = 0; j < A->rows; j++)
+        if (!find_column(L, A, j, p, weight)) return j;
+    return A->rows;
+}
+
+/* With the least shift of 0, 1e-3, 2e-3, 4e-3, ... that leaves all pivots
+ * positive; a diagonally dominant matrix is one, so there is an end. */
+static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
+                                    const progress *p, int64_t *failed)
+{
+    double *shift = &L->info.shift, weight = 0.0;
+    for (;;) {
+        L->info.flops = (double)(L->row_start[A->rows] - A->rows);
+        const int64_t bad = find_values(L, A, p, &weight);
+        *failed = bad == A->rows ? -1 : L->order.old[bad];
+        if (*failed < 0) break;
+        if (L->upper)
+            return tct_refuse_pivot(L, bad, L->value[L->row_start[bad]],
+                                    weight);
+        *shift = *shift > 0.0 ? 2.0 * *shift : 1e-3;
+        if (!isfinite(*shift))
+            FAIL(TACIT_INPUT,
+                 "factor ic0: row %" PRId64 " has entries that are too large",
+                 *failed + 1);
+        load(L, A);
+    }
+    if (*shift > 0.0)
+        tct_log(TCT_NOTE,
+                "factor ic0: the diagonal is taken %g times as large, so that "
+                "all pivots are positive",
+                1.0 + *shift);
+    tct_warn_of_pivots(L);
+    return TACIT_OK;
+}
+
+/* --- the factor --------------------------------------------------------------------- */
+
+/* Parents and tree nodes, and how many rows a column has. */
+static void describe(tacit_factor *L, int32_t levels)
+{
+    const int64_t n = L->info.rows;
+    tacit_factor_info *info = &L->info;
+    int64_t most = 0;
+    bool in_place = n > 0;
+    for (int k = 0; k < 2 * L->order.leaves - 1; k++) {
+        TCT_OMP(omp parallel for schedule(static) reduction(max : most) reduction(&& : in_place))
+        for (int64_t j = L->order.start[k]; j < L->order.start[k + 1]; j++) {
+            const int64_t below = L->row_start[j + 1] - L->row_start[j] - 1;
+            L->first[j] = j;
+            L->parent[j] = below > 0 ? L->row[L->row_start[j] + 1] : -1;
+            L->node[j] = L->order.node[k];
+            if (below > most) most = below;
+            in_place = in_place && L->order.old[j] == j;
+        }
+    }
+    L->most = most;
+    L->in_place = in_place;
+    L->first[n] = n;
+    info->depth = levels;
+    info->nonzeros = L->row_start[n];
+    info->stored = L->row_start[n] * (L->upper ? 2 : 1);
+    info->supernodes = info->panels = (int32_t)n;
+    info->leaves = L->order.leaves;
+    info->bytes = info->peak_bytes = 8.0 * (double)info->stored +
+                                     4.0 * (double)L->row_start[n] +
+                                     48.0 * (double)n;
+    info->dense = tct_dense_own.name;
+}
+
+static tacit_status open_arrays(tacit_factor *L, int64_t n)
+{
+    TRY(TCT_ALLOC(n + 1, what, &L->first));
+    TRY(TCT_ALLOC(n + 1, what, &L->row_start));
+    TRY(TCT_ALLOC(n, what, &L->parent));
+    TRY(TCT_ALLOC(n, what, &L->node));
+    return TCT_ALLOC(n, what, &L->inverse);
+}
+
+static tacit_status build(tacit_factor *L, const tct_entries *A,
+                          tct_rows_order order, int leaves, const progress *p,
+                          int64_t *failed)
+{
+    const tct_graph g = {A->rows, A->ptr, A->col};
+    const double start = tct_seconds();
+    TRY(tct_nesting_by(&g, order, leaves, &L->order));
+    const double ordered = tct_seconds();
+    TRY(open_arrays(L, A->rows));
+    TRY(count_rows(L, A));
+    TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->value));
+    if (tct_has_upper(L->panels.kind))
+        TRY(TCT_ALLOC(L->row_start[A->rows], what, &L->upper));
+    load(L, A);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) p->place[i] = 0;
+    describe(
+        L, tct_levels_find(A->rows, L->row_start, L->row, 1, false, p->place));
+    const double found = tct_seconds();
+    TRY(find_with_shift(L, A, p, failed));
+    L->info.order_seconds = ordered - start;
+    L->info.symbolic_seconds = found - ordered;
+    L->info.numeric_seconds = tct_seconds() - found;
+    tct_factor_show(L);
+    return TACIT_OK;
+}
+
+/* Half of the entries, once or twice, and what rows take. */
+static tacit_status foresee(const tct_entries *A, tacit_factor_kind kind)
+{
+    const double entry = tct_has_upper(kind) ? 10.0 : 6.0;
+    return tct_memory_require(
+        entry * (double)A->ptr[A->rows] + 84.0 * (double)A->rows, what);
+}
+
+tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
+                                   const char *order, int leaves,
+                                   tacit_factor **out, int64_t *failed)
+{
+    tct_rows_order found = TCT_ORDER_TOP_ND;
+    progress p = {.place = NULL};
+    int64_t none = -1;
+    if (!failed) failed = &none;
+    *failed = -1;
+    TRY(tct_rows_order_find(order, TCT_ORDER_TOP_ND, &found));
+    TRY(tct_check_leaves(leaves));
+    TRY(foresee(A, kind));
+    tacit_factor *L = tct_calloc(sizeof *L);
+    if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
+    L->panels.kind = kind;
+    L->info.rows = A->rows;
+    L->info.order = tct_rows_orders[found];
+    tacit_status status = TCT_ALLOC(A->rows, what, &p.place);
+    if (status >= 0) status = TCT_ALLOC(A->rows, what, &p.used);
+    if (status >= 0) status = build(L, A, found, leaves, &p, failed);
+    TCT_FREE(p.place, p.used);
+    if (status < 0) tacit_factor_destroy(&L);
+    else *out = L;
+    return status;
+}

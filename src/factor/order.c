@@ -1,0 +1,334 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * factor/order.c - nested dissection by METIS (Karypis and Kumar 1998), which
+ * deals out the top of the dissection as tree nodes, too; and orders that keep
+ * but this top, or nothing of it. */
+#include "graph/kway.h"
+#include "sparse/parallel.h"
+#include "factor/factor.h"
+#include <inttypes.h>
+
+static const char *const what = "the order of a factor";
+
+void tct_nesting_clear(tct_nesting *x)
+{
+    TCT_FREE(x->old, x->now, x->start, x->node);
+    *x = (tct_nesting){.leaves = 0};
+}
+
+/* --- the tree -------------------------------------------------------------- */
+
+/* Where METIS tells the size of heap node `i`: leaves first, the root last. */
+static int place_of(int leaves, int32_t i)
+{
+    int level = leaves;
+    while (i < level - 1) level /= 2;
+    return 2 * leaves - 2 * level + i - (level - 1);
+}
+
+/* Tree nodes below `i` and `i` itself, children first, from number `k` on. */
+static int32_t list_nodes(tct_nesting *x, const idx_t *sizes, int32_t i,
+                          int32_t k)
+{
+    if (i < x->leaves - 1) {
+        k = list_nodes(x, sizes, 2 * i + 1, k);
+        k = list_nodes(x, sizes, 2 * i + 2, k);
+    }
+    x->node[k] = i;
+    x->start[k + 1] = x->start[k] + sizes[place_of(x->leaves, i)];
+    return k + 1;
+}
+
+/* All rows in the root: right for any graph. */
+static void put_into_root(tct_nesting *x, int64_t rows)
+{
+    for (int k = 0; k < 2 * x->leaves - 1; k++) x->start[k] = 0;
+    x->start[2 * x->leaves - 1] = rows;
+}
+
+/* Do edges lead but up and down the tree? METIS sees to it, but for parts of
+ * next to no rows. */
+static bool is_nested(const tct_nesting *x, const tct_graph *g, int32_t *node)
+{
+    const int nodes = 2 * x->leaves - 1;
+    if (x->start[nodes] != g->nodes) return false;
+    for (int k = 0; k < nodes; k++)
+        for (int64_t i = x->start[k]; i < x->start[k + 1]; i++)
+            node[x->old[i]] = x->node[k];
+    for (int64_t i = 0; i < g->nodes; i++)
+        for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) {
+            const int32_t a = node[i], b = node[g->next[e]];
+            if (!tct_node_is_above(a < b ? a : b, a < b ? b : a)) return false;
+        }
+    return true;
+}
+
+/* --- METIS ------------------------------------------------------------------ */
+
+/* Its own arrays, without edges to oneself. */
+typedef struct {
+    idx_t *ptr, *next, *old, *now, *sizes;
+} dissection;
+
+static tacit_status check_count(const tct_graph *g)
+{
+    const int64_t n = g->nodes, entries = g->ptr[n];
+    if (n + entries <= IDX_MAX) return TACIT_OK;
+    FAIL(TACIT_UNSUPPORTED,
+         "this METIS counts in %d bits: %" PRId64 " rows with %" PRId64
+         " entries are too many to be ordered for a factor",
+         IDXTYPEWIDTH, n, entries);
+}
+
+static tacit_status prepare(const tct_graph *g, int leaves, dissection *d)
+{
+    const int64_t n = g->nodes, entries = g->ptr[n];
+    TRY(TCT_ALLOC(n + 1, what, &d->ptr));
+    TRY(TCT_ALLOC(entries, what, &d->next));
+    TRY(TCT_ALLOC(n, what, &d->old));
+    TRY(TCT_ALLOC(n, what, &d->now));
+    TRY(TCT_ALLOC(2 * leaves, what, &d->sizes));
+    memset(d->sizes, 0, 2 * (size_t)leaves * sizeof *d->sizes);
+    idx_t edges = 0;
+    for (int64_t i = 0; i < n; i++) {
+        d->ptr[i] = edges;
+        for (int64_t k = g->ptr[i]; k < g->ptr[i + 1]; k++)
+            if (g->next[k] != i) d->next[edges++] = g->next[k];
+    }
+    d->ptr[n] = edges;
+    return TACIT_OK;
+}
+
+tacit_status tct_metis_status(int met)
+{
+    if (met == METIS_ERROR_MEMORY)
+        FAIL(TACIT_NO_MEMORY, "no memory for METIS to order rows");
+    if (met != METIS_OK)
+        FAIL(TACIT_UNSUPPORTED, "METIS cannot order these rows (code %d)", met);
+    return TACIT_OK;
+}
+
+/* METIS puts rows that are alike together, so that there are fewer to part: where
+ * that leaves two thirds or less it takes the time to try twice, as it would by
+ * itself without leaves. */
+static idx_t tries_for(const tct_graph *g)
+{
+    int64_t alike = 0;
+    for (int64_t i = 1; i < g->nodes; i++)
+        alike += tct_rows_are_alike(g, i - 1, i);
+    return 3 * alike > g->nodes ? 2 : 1;
+}
+
+/* Without edges METIS has nothing to cut. */
+static tacit_status dissect(const tct_graph *g, int leaves, dissection *d)
+{
+    const idx_t n = (idx_t)g->nodes;
+    if (d->ptr[n] > 0)
+        return tct_metis_status(tct_dissect(n, d->ptr, d->next, leaves,
+                                            tries_for(g), d->old, d->now,
+                                            d->sizes));
+    for (idx_t i = 0; i < n; i++) d->old[i] = i;
+    return TACIT_OK;
+}
+
+static tacit_status nest(const tct_graph *g, dissection *d, tct_nesting *x)
+{
+    TRY(prepare(g, x->leaves, d));
+    TRY(dissect(g, x->leaves, d));
+    for (int64_t k = 0; k < g->nodes; k++) x->old[k] = (int32_t)d->old[k];
+    x->start[0] = 0;
+    list_nodes(x, d->sizes, 0, 0);
+    return TACIT_OK;
+}
+
+static tacit_status open_nesting(const tct_graph *g, int leaves,
+                                 tct_nesting *out)
+{
+    *out = (tct_nesting){.leaves = leaves};
+    TRY(TCT_ALLOC(g->nodes, what, &out->old));
+    TRY(TCT_ALLOC(g->nodes, what, &out->now));
+    TRY(TCT_ALLOC(2 * leaves, what, &out->start));
+    return TCT_ALLOC(2 * leaves - 1, what, &out->node);
+}
+
+static tacit_status nest_through(const tct_graph *g, tct_nesting *x)
+{
+    dissection d = {.ptr = NULL};
+    const tacit_status status = nest(g, &d, x);
+    TCT_FREE(d.ptr, d.next, d.old, d.now, d.sizes);
+    return status;
+}
+
+static tacit_status create(const tct_graph *g, bool through, int leaves,
+                           tct_nesting *out)
+{
+    const int level = g->nodes >= TCT_ROWS_MANY ? TCT_NOTE : TCT_DETAIL;
+    const double start = tct_seconds();
+    TRY(open_nesting(g, leaves, out));
+    TRY(check_count(g));
+    tct_log(level, "%" PRId64 " rows are ordered by METIS ...", g->nodes);
+    TRY(through ? nest_through(g, out) : tct_nesting_top(g, out));
+    if (!is_nested(out, g, out->now)) put_into_root(out, g->nodes);
+    for (int64_t k = 0; k < g->nodes; k++) out->now[out->old[k]] = (int32_t)k;
+    tct_log(level, "... which has taken %.3g s", tct_seconds() - start);
+    return TACIT_OK;
+}
+
+tacit_status tct_nesting_create(const tct_graph *g, int leaves,
+                                tct_nesting *out)
+{
+    return create(g, true, leaves, out);
+}
+
+/* --- orders that dissect the top alone, or nothing --------------------------- */
+
+const char *const tct_rows_orders[TCT_ORDERS] = {"nd", "top-nd", "natural",
+                                                 "multicolor"};
+
+tacit_status tct_rows_order_find(const char *name, tct_rows_order otherwise,
+                                 tct_rows_order *out)
+{
+    *out = otherwise;
+    if (!name || strcmp(name, "auto") == 0) return TACIT_OK;
+    for (int i = 0; i < TCT_ORDERS; i++)
+        if (strcmp(name, tct_rows_orders[i]) == 0) {
+            *out = (tct_rows_order)i;
+            return TACIT_OK;
+        }
+    const char *names[TCT_ORDERS];
+    memcpy(names, tct_rows_orders, sizeof names);
+    return tct_unknown("order of a factor", name, names, TCT_ORDERS);
+}
+
+tacit_status tct_check_leaves(int leaves)
+{
+    if (leaves >= 0 && leaves <= TCT_LEAVES_MOST && !(leaves & (leaves - 1)))
+        return TACIT_OK;
+    FAIL(TACIT_INVALID,
+         "leaves of a factor: expected a power of two up to %d, got %d",
+         TCT_LEAVES_MOST, leaves);
+}
+
+/* All rows in the root, as they are. */
+static void keep_order(tct_nesting *x, int64_t rows)
+{
+    int32_t i = 0;
+    for (int level = x->leaves; level > 0; level /= 2)
+        for (int32_t k = level - 1; k < 2 * level - 1; k++) x->node[i++] = k;
+    for (int64_t k = 0; k < rows; k++) x->old[k] = x->now[k] = (int32_t)k;
+    put_into_root(x, rows);
+}
+
+/* Have the `block` rows from j on the same neighbours, and one tree node? */
+static bool is_block(const tct_graph *g, const int32_t *node, int64_t j,
+                     int64_t block)
+{
+    const int64_t first = g->ptr[j], count = g->ptr[j + 1] - first;
+    for (int64_t i = j + 1; i < j + block; i++) {
+        const int64_t from = g->ptr[i];
+        if (node[i] != node[j] || g->ptr[i + 1] - from != count ||
+            memcmp(g->next + first, g->next + from,
+                   (size_t)count * sizeof *g->next) != 0)
+            return false;
+    }
+    return true;
+}
+
+/* Are all rows, `block` at a time, such ones? */
+static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
+{
+    bool are = g->nodes % block == 0;
+    const int64_t blocks = are ? g->nodes / block : 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
+    for (int64_t k = 0; k < blocks; k++)
+        are = are && is_block(g, node, k * block, block);
+    return are;
+}
+
+/* Rows that stay together, such as the unknowns of a point: they wait for the same
+ * others, and whoever solves may have them wait but once. */
+static int64_t find_block(const tct_graph *g, const int32_t *node)
+{
+    int64_t block = TCT_COLOUR_BLOCK_MOST;
+    while (block > 1 && !are_blocks(g, node, block)) block--;
+    return block;
+}
+
+/* For each row, in the old numbers, the least colour that none of its neighbours
+ * in its tree node has so far; how many there are. Rows of a block have one. */
+static int32_t colour_rows(const tct_graph *g, const int32_t *node,
+                           int32_t *mark, int32_t *colour)
+{
+    const int64_t block = find_block(g, node);
+    int32_t most = 0;
+    for (int64_t i = 0; i < g->nodes; i++) mark[i] = colour[i] = -1;
+    for (int64_t i = 0; i < g->nodes; i += block) {
+        int32_t c = 0;
+        for (int64_t e = g->ptr[i]; e < g->ptr[i + 1]; e++) {
+            const int32_t j = g->next[e];
+            if (node[j] == node[i] && colour[j] >= 0)
+                mark[colour[j]] = (int32_t)i;
+        }
+        while (mark[c] == i) c++;
+        for (int64_t k = 0; k < block; k++) colour[i + k] = c;
+        if (c >= most) most = c + 1;
+    }
+    return most;
+}
+
+/* Rows in turn, sorted by `key` [rows], of which there are `keys`, those alike in
+ * the order in which they come. */
+static tacit_status sort_by(int64_t rows, const int32_t *key, int64_t keys,
+                            const int32_t *from, int32_t *to)
+{
+    int64_t *at = NULL;
+    TRY(TCT_ALLOC(keys + 1, what, &at));
+    memset(at, 0, (size_t)(keys + 1) * sizeof *at);
+    for (int64_t i = 0; i < rows; i++) at[key[i] + 1]++;
+    for (int64_t c = 0; c < keys; c++) at[c + 1] += at[c];
+    for (int64_t k = 0; k < rows; k++) to[at[key[from[k]]]++] = from[k];
+    tct_free(at);
+    return TACIT_OK;
+}
+
+/* Rows of each tree node of `x` by colour, where that is wished, and then as they
+ * were. `work` [3 rows]. */
+static tacit_status arrange(const tct_graph *g, bool coloured, tct_nesting *x,
+                            int32_t *work)
+{
+    const int64_t n = g->nodes;
+    int32_t *node = work, *colour = work + n, *turn = colour + n;
+    for (int32_t k = 0; k < 2 * x->leaves - 1; k++)
+        for (int64_t i = x->start[k]; i < x->start[k + 1]; i++)
+            node[x->old[i]] = k;
+    for (int64_t i = 0; i < n; i++) turn[i] = (int32_t)i;
+    if (coloured) {
+        const int32_t colours = colour_rows(g, node, x->now, colour);
+        memcpy(x->now, turn, (size_t)n * sizeof *turn);
+        TRY(sort_by(n, colour, colours, x->now, turn));
+    }
+    TRY(sort_by(n, node, 2 * x->leaves - 1, turn, x->old));
+    for (int64_t k = 0; k < n; k++) x->now[x->old[k]] = (int32_t)k;
+    return TACIT_OK;
+}
+
+tacit_status tct_nesting_by(const tct_graph *g, tct_rows_order order,
+                            int leaves, tct_nesting *out)
+{
+    int32_t *work = NULL;
+    if (leaves == 0) leaves = 1;
+    if (order == TCT_ORDER_ND) return tct_nesting_create(g, leaves, out);
+    if (order == TCT_ORDER_NATURAL || leaves == 1) {
+        TRY(open_nesting(g, leaves, out));
+        keep_order(out, g->nodes);
+    } else {
+        TRY(create(g, false, leaves, out));
+    }
+    if (order == TCT_ORDER_NATURAL ||
+        (leaves == 1 && order == TCT_ORDER_TOP_ND))
+        return TACIT_OK;
+    TRY(TCT_ALLOC(3 * g->nodes, what, &work));
+    const tacit_status status =
+        arrange(g, order == TCT_ORDER_MULTICOLOR, out, work);
+    tct_free(work);
+    return status;
+}

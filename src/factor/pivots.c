@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * factor/pivots.c - what was lost where nothing was pivoted. Two things can go
+ * wrong: a pivot is the difference of much larger terms, so that of its digits none
+ * is left; or what is taken off others is so much larger than these that of theirs
+ * none is. The first is seen by a sum of magnitudes, the second by a solve; a limit on
+ * pivots themselves would depend on how rows are scaled. */
+#include "factor/factor.h"
+#include <inttypes.h>
+#include <math.h>
+
+static const char *const what = "the check of a factor's pivots";
+
+#define BACKWARD_LEAST 1e-6
+#define BACKWARD_SMALL 1e-10
+#define ADVICE                                                          \
+    "nothing is pivoted here: permute or scale the matrix so that its " \
+    "diagonal is safe, or shift it (--shift)"
+
+static int64_t original_of(const tacit_factor *L, int64_t row)
+{
+    return L->order.old ? L->order.old[row] : row;
+}
+
+/* --- pivots --------------------------------------------------------------------- */
+
+static double share_of(double pivot, double weight)
+{
+    return fabs(pivot) < weight ? fabs(pivot) / weight : 1.0;
+}
+
+bool tct_divides(double pivot)
+{
+    return isfinite(pivot) && isfinite(1.0 / pivot);
+}
+
+tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
+                              double weight)
+{
+    const char *kind = tct_factor_kind_name(L->panels.kind);
+    if (!tct_divides(pivot))
+        FAIL(TACIT_INPUT,
+             "factor %s: row %" PRId64 " comes to the pivot %g: the matrix is "
+             "singular, or " ADVICE,
+             kind, original_of(L, row) + 1, tct_as_given(L, pivot));
+    FAIL(TACIT_INPUT,
+         "factor %s: row %" PRId64 " comes to the pivot %g, which is but "
+         "rounding beside the terms of %g that it is the difference of: the "
+         "matrix is singular, or " ADVICE,
+         kind, original_of(L, row) + 1, tct_as_given(L, pivot),
+         tct_as_given(L, weight));
+}
+
+void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight)
+{
+    const double share = share_of(pivot, weight);
+    tacit_factor_info *info = &L->info;
+    if (info->least_share > 0.0 && info->least_share <= share) return;
+    info->least_share = share;
+    info->least_pivot = tct_as_given(L, pivot);
+    info->least_row = original_of(L, row);
+}
+
+void tct_warn_of_pivots(const tacit_factor *L)
+{
+    const tacit_factor_info *info = &L->info;
+    if (info->least_share == 0.0 || info->least_share >= TCT_PIVOT_SMALL)
+        return;
+    tct_log(TCT_WARN,
+            "factor %s: row %" PRId64 " comes to the pivot %g, %.1e of the "
+            "terms that it is the difference of: it has lost as many digits",
+            tct_factor_kind_name(L->panels.kind), info->least_row + 1,
+            info->least_pivot, info->least_share);
+}
+
+/* --- of panels ------------------------------------------------------------------- */
+
+typedef struct {
+    double *weight; /* [rows] of each pivot, the sum of |l_ik u_ki|, k < i */
+    double largest; /* multiplier                                          */
+    int64_t column; /* ... of this pivot                                   */
+} weights;
+
+static double pivot_of(const tacit_factor *L, int64_t column, int64_t at)
+{
+    return L->diagonal ? L->diagonal[column] : L->upper[at];
+}
+
+static void weigh_column(const tacit_factor *L, int32_t q, int64_t j,
+                         weights *w)
+{
+    const int64_t h = L->row_start[q + 1] - L->row_start[q];
+    const int64_t column = L->first[q] + j, at = L->value_start[q] + j * h;
+    const int32_t *row = L->row + L->row_start[q];
+    const double *l = L->value + at, *u = L->upper ? L->upper + at : l;
+    const double p = pivot_of(L, column, at + j), d = L->upper ? 1.0 : p;
+    double largest = 0.0;
+    for (int64_t i = j + 1; i < h; i++) {
+        w->weight[row[i]] += fabs(l[i] * (d * u[i]));
+        largest = fmax(largest, fabs(l[i]));
+        if (L->upper) largest = fmax(largest, fabs(u[i] / p));
+    }
+    if (largest <= w->largest) return;
+    w->largest = largest;
+    w->column = column;
+}
+
+/* Pivot `p` of column `c` is rounding: perhaps because that of another took off it
+ * far more than it was. */
+static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
+                           double p)
+{
+    if (w->largest * TCT_PIVOT_SMALL < 1.0 || w->column >= c)
+        return tct_refuse_pivot(L, c, p, w->weight[c]);
+    FAIL(TACIT_INPUT,
+         "factor %s: the pivot of row %" PRId64 " is 1 / %.1e of what it is to "
+         "eliminate, so that row %" PRId64 " comes to %g, which is but "
+         "rounding beside terms of %g: " ADVICE,
+         tct_factor_kind_name(L->panels.kind), original_of(L, w->column) + 1,
+         w->largest, original_of(L, c) + 1, tct_as_given(L, p),
+         tct_as_given(L, w->weight[c]));
+}
+
+static tacit_status judge_pivots(tacit_factor *L, const weights *w)
+{
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t at = L->value_start[q] + (c - L->first[q]) * (h + 1);
+            const double p = pivot_of(L, c, at);
+            if ((L->upper && !tct_divides(p)) ||
+                share_of(p, w->weight[c]) < TCT_PIVOT_LEAST)
+                return refuse(L, w, c, p);
+            tct_note_pivot(L, c, p, w->weight[c]);
+        }
+    }
+    tct_warn_of_pivots(L);
+    return TACIT_OK;
+}
+
+/* --- a solve ---------------------------------------------------------------------- */
+
+/* b = A x, size = |A| |x| */
+static void multiply(const tct_entries *A, const double *x, double *b,
+                     double *size)
+{
+    for (int64_t i = 0; i < A->rows; i++) {
+        b[i] = size[i] = 0.0;
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const double t = A->here[k] * x[A->col[k]];
+            b[i] += t;
+            size[i] += fabs(t);
+        }
+    }
+}
+
+/* The largest |b - A x| over |A| |x| + |b| [OP64], of an x found by the factor;
+ * `v` [4 rows]. */
+static double backward_error(const tacit_factor *L, const tct_entries *A,
+                             double *v, double *scratch)
+{
+    const int64_t n = A->rows;
+    double *b = v, *x = b + n, *got = x + n, *size = got + n, worst = 0.0;
+    for (int64_t i = 0; i < n; i++) x[i] = 0.5 + tct_uniform((uint64_t)i, 17);
+    multiply(A, x, b, size);
+    tct_factor_apply(L, NULL, NULL, 1, b, (size_t)n, x, (size_t)n, scratch);
+    multiply(A, x, got, size);
+    for (int64_t i = 0; i < n; i++) {
+        const double r = fabs(b[i] - got[i]) / (size[i] + fabs(b[i]));
+        if (!isfinite(size[i])) return INFINITY;
+        if (r > worst) worst = r; /* 0 / 0: an empty row has no error */
+    }
+    return worst;
+}
+
+static tacit_status judge_solve(tacit_factor *L, const weights *w)
+{
+    const double error = L->info.backward_error;
+    const char *kind = tct_factor_kind_name(L->panels.kind);
+    if (error < BACKWARD_SMALL) return TACIT_OK;
+    const int64_t row = original_of(L, w->column) + 1;
+    if (error < BACKWARD_LEAST) {
+        tct_log(TCT_WARN,
+                "factor %s: a solve leaves a residual of %.1e: the pivot of "
+                "row %" PRId64 " is 1 / %.1e of what it is to eliminate",
+                kind, error, row, w->largest);
+        return TACIT_OK;
+    }
+    FAIL(TACIT_INPUT,
+         "factor %s: a solve leaves a residual of %.1e: the pivot of row "
+         "%" PRId64 " is 1 / %.1e of what it is to eliminate, and " ADVICE,
+         kind, error, row, w->largest);
+}
+
+static tacit_status try_solve(tacit_factor *L, const tct_entries *A,
+                              const weights *w)
+{
+    double *v = NULL, *scratch = NULL;
+    tacit_status status = TCT_ALLOC(4 * A->rows, what, &v);
+    if (status >= 0)
+        status = TCT_ALLOC(tct_factor_scratch(L, 1, 1), what, &scratch);
+    if (status >= 0) {
+        L->info.backward_error = backward_error(L, A, v, scratch);
+        status = judge_solve(L, w);
+    }
+    TCT_FREE(v, scratch);
+    return status;
+}
+
+tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
+{
+    weights w = {.column = 0};
+    TRY(TCT_ALLOC(A->rows, what, &w.weight));
+    memset(w.weight, 0, (size_t)A->rows * sizeof *w.weight);
+    for (int32_t q = 0; q < L->info.panels; q++)
+        for (int64_t j = 0; j < L->first[q + 1] - L->first[q]; j++)
+            weigh_column(L, q, j, &w);
+    tacit_status status = judge_pivots(L, &w);
+    tct_free(w.weight);
+    if (status >= 0) status = try_solve(L, A, &w);
+    return status;
+}
+
+/* --- of L L' -------------------------------------------------------------------------- */
+
+/* Here the terms that a pivot is the difference of add up to the diagonal of A. */
+tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
+{
+    for (int32_t q = 0; q < L->info.panels; q++) {
+        const int64_t h = L->row_start[q + 1] - L->row_start[q];
+        for (int64_t c = L->first[q]; c < L->first[q + 1]; c++) {
+            const int64_t i = original_of(L, c);
+            const double l =
+                L->value[L->value_start[q] + (c - L->first[q]) * (h + 1)];
+            double a = 0.0;
+            for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+                if (A->col[k] == i) a = A->here[k];
+            if (share_of(l * l, a) >= TCT_PIVOT_LEAST) continue;
+            FAIL(TACIT_INPUT,
+                 "the matrix is singular, or not positive definite: its row "
+                 "%" PRId64 " comes to the pivot %g, which is but rounding "
+                 "beside its diagonal %g: shift it (--shift)",
+                 i + 1, tct_as_given(L, l * l), tct_as_given(L, a));
+        }
+    }
+    return TACIT_OK;
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * gallery/family.h - what the families share: reading their arguments,
+ * setting their sizes, and one constant per family file. */
+#ifndef TCT_GALLERY_FAMILY_H
+#define TCT_GALLERY_FAMILY_H
+#include "gallery/gallery.h"
+
+/* --- the registry: one row is one table at the bottom of a file ----------- */
+#define TCT_GALLERY(X) \
+    X(poisson1d)       \
+    X(poisson2d)       \
+    X(poisson3d)       \
+    X(poisson2d9)      \
+    X(poisson3d27)     \
+    X(anisotropic3d)   \
+    X(jump3d)          \
+    X(elasticity3d)    \
+    X(tet3d)           \
+    X(random)          \
+    X(mesh)            \
+    X(like)
+
+#define TCT_GALLERY_DECLARE(name) extern const tct_gallery tct_gallery_##name;
+TCT_GALLERY(TCT_GALLERY_DECLARE)
+#undef TCT_GALLERY_DECLARE
+
+/* --- arguments ------------------------------------------------------------ */
+enum { TCT_WORDS_MOST = 4, TCT_WORDS_TEXT = 128 };
+
+/* The text behind the colon, cut at its commas. */
+typedef struct tct_words {
+    const tct_gallery *family;
+    int count;
+    const char *word[TCT_WORDS_MOST];
+    char text[TCT_WORDS_TEXT];
+} tct_words;
+
+/* Cut `arguments` of `family` into `least` to `most` words. */
+tacit_status tct_words_cut(const tct_gallery *family, const char *arguments,
+                           int least, int most, tct_words *out);
+
+/* Word `k` as a whole number of at least `least`; `name` is its name in the
+ * usage. INPUT if it is one but beyond 64 bits, INVALID if it is none. */
+tacit_status tct_words_whole(const tct_words *w, int k, const char *name,
+                             int64_t least, int64_t *out);
+
+/* Word `k` as a positive, finite number. */
+tacit_status tct_words_positive(const tct_words *w, int k, const char *name,
+                                double *out);
+
+/* Word `k` as a seed: any whole number; 1 where it is left out. */
+tacit_status tct_words_seed(const tct_words *w, int k, uint64_t *out);
+
+/* Word `k` as the sides of a grid in `dims` dimensions: "N" for all of them
+ * or "NXxNY..."; sides beyond `dims` become 1. */
+tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
+                            int64_t n[3]);
+
+/* --- sizes ---------------------------------------------------------------- */
+
+/* Set `g->grid`, `g->rows` to `dof` times its points, and `g->widest`.
+ * Errors      INPUT where rows or entries do not fit in 64 bits. */
+tacit_status tct_gallery_size_grid(tct_gallery_matrix *g, const int64_t n[3],
+                                   int64_t dof, int64_t widest);
+
+/* Copy `bytes` at `data` to where `g` owns them. */
+tacit_status tct_gallery_keep(tct_gallery_matrix *g, const void *data,
+                              size_t bytes);
+
+#endif

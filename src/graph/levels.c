@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * graph/levels.c - rows that wait for one another, by levels. */
+#include "graph/levels.h"
+#include "sparse/parallel.h"
+#include <string.h>
+
+/* Of nodes of `block` rows, which the compiler knows where it is called. */
+static inline int32_t find(int64_t n, const int64_t *start, const int32_t *row,
+                           int32_t block, bool up, int32_t *level)
+{
+    int32_t most = -1;
+    for (int64_t k = 0; k < n; k++) {
+        const int64_t j = up ? n - 1 - k : k, node = j / block;
+        int32_t own = level[node];
+        for (int64_t e = start[j]; e < start[j + 1]; e++) {
+            const int32_t i = row[e] / block;
+            if (i == node) continue;
+            if (up && level[i] >= own) own = level[i] + 1;
+            if (!up && level[i] <= own) level[i] = own + 1;
+        }
+        level[node] = own;
+        if (own > most) most = own;
+    }
+    return most + 1;
+}
+
+int32_t tct_levels_find(int64_t n, const int64_t *start, const int32_t *row,
+                        int block, bool up, int32_t *level)
+{
+    if (block == 1) return find(n, start, row, 1, up, level);
+    return find(n, start, row, block, up, level);
+}
+
+/* Rows in as many pieces as pays: each has a count for every level. */
+static int64_t pieces_of(int64_t n, int32_t levels)
+{
+    const int64_t most = n / (4 * ((int64_t)levels + 1)),
+                  threads = tct_threads_most();
+    return most < 1 ? 1 : most < threads ? most : threads;
+}
+
+/* Where piece p of them puts its first row of each level: at[p levels + l]. */
+static void find_places(int64_t pieces, int32_t levels, int64_t *at,
+                        int64_t *first)
+{
+    int64_t before = 0;
+    for (int32_t l = 0; l < levels; l++) {
+        first[l] = before;
+        for (int64_t p = 0; p < pieces; p++) {
+            const int64_t count = at[p * levels + l];
+            at[p * levels + l] = before;
+            before += count;
+        }
+    }
+    first[levels] = before;
+}
+
+tacit_status tct_levels_sort(int64_t n, const int32_t *level, int32_t levels,
+                             int32_t *sorted, int64_t *first)
+{
+    const int64_t pieces = pieces_of(n, levels);
+    int64_t *at = NULL;
+    TRY(TCT_ALLOC(pieces * levels, "rows by level", &at));
+    TCT_OMP(omp parallel for schedule(static, 1))
+    for (int64_t p = 0; p < pieces; p++) {
+        int64_t *count = at + p * levels;
+        memset(count, 0, (size_t)levels * sizeof *count);
+        for (int64_t i = n * p / pieces; i < n * (p + 1) / pieces; i++)
+            count[level[i]]++;
+    }
+    find_places(pieces, levels, at, first);
+    TCT_OMP(omp parallel for schedule(static, 1))
+    for (int64_t p = 0; p < pieces; p++)
+        for (int64_t i = n * p / pieces; i < n * (p + 1) / pieces; i++)
+            sorted[at[p * levels + level[i]]++] = (int32_t)i;
+    tct_free(at);
+    return TACIT_OK;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * graph/ptscotch_none.c - cuts in a build without PT-Scotch. Who asks
+ * tacit_partitioner_at first never comes here. */
+#include "graph/ptscotch.h"
+
+tacit_status tct_ptscotch_cut(tacit_world *w, const tct_dealt_graph *g,
+                              int parts, int64_t *part)
+{
+    (void)w, (void)g, (void)parts, (void)part;
+    FAIL(TACIT_UNSUPPORTED, "cuts by PT-Scotch are %s", TCT_PTSCOTCH_MISSING);
+}

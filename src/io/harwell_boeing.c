@@ -1,0 +1,567 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * io/harwell_boeing.c - Harwell-Boeing and Rutherford-Boeing files: a
+ * matrix by columns, as Fortran wrote it.
+ *
+ *     title (72) key (8)
+ *     lines: all, pointers, indices, values, right-hand sides
+ *     type (such as RSA), rows, columns, entries
+ *     Fortran formats of pointers, indices and values, such as (16I5)
+ *     [right-hand sides: storage, their number, their entries]
+ *     pointers, indices, values [, right-hand sides, first guesses, solutions]
+ *
+ * Fields have fixed columns and may touch one another; an exponent is marked
+ * by D, E or only its sign; a number without a point has one as many digits
+ * from its end as the format says. The pointers and indices must be kept until
+ * the values come; what was used of them is given back. Read as a vector, a
+ * file is its first right-hand side, full or sparse, or its first guess; as
+ * vectors it is all of them.
+ * [DGL92] Duff, Grimes, Lewis, Users' guide for the Harwell-Boeing sparse
+ *         matrix collection (1992). [DGL97] same, Rutherford-Boeing (1997). */
+#include "io/format.h"
+#include "io/number.h"
+#include "io/text.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { BATCH = 1 << 15, WIDEST = 64 };
+
+/* One Fortran format: `repeat` fields of `width` characters in a line. */
+typedef struct {
+    int repeat, width, decimals, scale;
+    char letter;
+} layout;
+
+typedef struct {
+    tct_source base;
+    tct_input in;
+    tct_text *text;
+    layout pointer, index, value, rhs;
+    bool has_values;
+    char storage;       /* of right-hand sides: 'F' full, 'M' as the matrix */
+    bool has_guess;     /* for each of them */
+    int64_t sides;      /* how many, 0: none */
+    int64_t side_count; /* their entries, where they are sparse */
+    int64_t matrix_cols, matrix_stored;
+    /* The present line of fields. */
+    char *line;
+    size_t length;
+    int field;      /* the next one of this line */
+    int64_t *start; /* [cols + 1] from 0 */
+    int64_t *row;   /* [stored] from 0 */
+    int64_t done, col;
+    tct_entry *entry; /* [2 * BATCH] */
+    tct_part parts[TCT_PARTS];
+} boeing;
+
+/* --- fields ------------------------------------------------------------- */
+
+/* Where the present field stands, for messages. */
+static const char *place(const boeing *b, const layout *f, char *out, size_t n)
+{
+    snprintf(out, n, "%s:%lld:%d", b->in.path,
+             (long long)tct_text_line_number(b->text) - 1,
+             (b->field - 1) * f->width + 1);
+    return out;
+}
+
+/* The next field without its blanks, closed by zero bytes. */
+static tacit_status next_field(boeing *b, const layout *f, const char *what,
+                               char *out)
+{
+    if (b->field == f->repeat) {
+        TRY(tct_text_line(b->text, &b->line, &b->length));
+        b->field = 0;
+    }
+    if (!b->line)
+        FAIL(TACIT_INPUT, "%s:%lld: ends within the %s: it is cut short",
+             b->in.path, (long long)tct_text_line_number(b->text) - 1, what);
+    const size_t from = (size_t)(b->field * f->width);
+    const size_t to = from + (size_t)f->width;
+    size_t n = 0;
+    for (size_t k = from; k < to && k < b->length; k++)
+        if (b->line[k] != ' ' && b->line[k] != '\t') out[n++] = b->line[k];
+    memset(out + n, 0, TCT_SCAN_PAD);
+    b->field++;
+    char where[4200];
+    if (n == 0)
+        FAIL(TACIT_INPUT,
+             "%s: nothing stands where one of the %s should: the "
+             "file is cut short or does not follow its formats",
+             place(b, f, where, sizeof where), what);
+    return TACIT_OK;
+}
+
+static tacit_status next_int(boeing *b, const layout *f, const char *what,
+                             int64_t low, int64_t high, int64_t *out)
+{
+    char word[WIDEST + TCT_SCAN_PAD + 1], where[4200];
+    TRY(next_field(b, f, what, word));
+    const char *end = tct_scan_int(word, out);
+    if (!end || *end != '\0')
+        FAIL(TACIT_INPUT, "%s: '%s' among the %s is no whole number",
+             place(b, f, where, sizeof where), word, what);
+    if (*out < low || *out > high)
+        FAIL(TACIT_INPUT, "%s: %s among the %s is outside %lld to %lld",
+             place(b, f, where, sizeof where), word, what, (long long)low,
+             (long long)high);
+    return TACIT_OK;
+}
+
+/* Read `word` by Fortran's rules; false if it is no number. */
+static bool fortran_number(const layout *f, const char *word, double *out)
+{
+    char text[2 * WIDEST + TCT_SCAN_PAD] = {0};
+    int n = 0;
+    bool point = false, exponent = false;
+    if (strpbrk(word, "nN")) { /* nan, inf: refused by value */
+        const char *stop = tct_scan_double(word, out);
+        return stop && *stop == '\0';
+    }
+    for (const char *p = word; *p; p++) {
+        const bool letter = strchr("eEdDqQ", *p) != NULL;
+        const bool sign = *p == '+' || *p == '-';
+        point = point || *p == '.';
+        if (letter) exponent = true;
+        else if (sign && n > 0 && !exponent) {
+            text[n++] = 'e'; /* 1.5-103 */
+            exponent = true;
+        }
+        text[n++] = letter ? 'e' : *p;
+    }
+    int shift = point ? 0 : -f->decimals;
+    if (!exponent) shift -= f->scale;
+    if (shift != 0 && exponent) { /* join the two exponents */
+        char *e = strchr(text, 'e');
+        int64_t given;
+        const char *end = tct_scan_int(e + 1, &given);
+        if (!end || *end != '\0' || given > 100000 || given < -100000)
+            return false;
+        snprintf(e, 24, "e%lld", (long long)given + shift);
+    } else if (shift != 0) {
+        snprintf(text + n, 16, "e%d", shift);
+    }
+    const char *end = tct_scan_double(text, out);
+    return end && *end == '\0';
+}
+
+static tacit_status next_value(boeing *b, const layout *f, const char *what,
+                               double *out)
+{
+    char word[WIDEST + TCT_SCAN_PAD + 1], where[4200];
+    TRY(next_field(b, f, what, word));
+    if (!fortran_number(f, word, out))
+        FAIL(TACIT_INPUT, "%s: '%s' is no number",
+             place(b, f, where, sizeof where), word);
+    if (!isfinite(*out))
+        FAIL(TACIT_INPUT, "%s: the value %s is not finite: all values must be",
+             place(b, f, where, sizeof where), word);
+    return TACIT_OK;
+}
+
+/* Pass over `count` fields, which begin a line and end one. */
+static tacit_status skip_fields(boeing *b, const layout *f, const char *what,
+                                int64_t count)
+{
+    for (int64_t left = count; left > 0; left -= f->repeat) {
+        TRY(tct_text_line(b->text, &b->line, &b->length));
+        if (!b->line)
+            FAIL(TACIT_INPUT, "%s:%lld: ends within the %s: it is cut short",
+                 b->in.path, (long long)tct_text_line_number(b->text) - 1,
+                 what);
+    }
+    return TACIT_OK;
+}
+
+/* --- entries ------------------------------------------------------------ */
+
+static tacit_status read_pattern(boeing *b)
+{
+    const tct_source *s = &b->base;
+    TRY(TCT_ALLOC(s->cols + 1, "the pointers of a matrix", &b->start));
+    TRY(TCT_ALLOC(s->stored, "the indices of a matrix", &b->row));
+    b->field = b->pointer.repeat;
+    int64_t last = 1;
+    for (int64_t j = 0; j <= s->cols; j++) {
+        const int64_t low = j == s->cols ? s->stored + 1 : last;
+        const int64_t high = j == 0 ? 1 : s->stored + 1;
+        TRY(next_int(b, &b->pointer, "pointers", low, high, &last));
+        b->start[j] = last - 1;
+    }
+    b->field = b->index.repeat;
+    for (int64_t k = 0; k < s->stored; k++) {
+        TRY(next_int(b, &b->index, "row indices", 1, s->rows, &b->row[k]));
+        b->row[k]--;
+    }
+    b->field = b->value.repeat;
+    return TACIT_OK;
+}
+
+/* Give back what was used of the indices, from the page before. */
+static void release_used(boeing *b, int64_t from)
+{
+    const int64_t page = 4096 / (int64_t)sizeof *b->row;
+    const int64_t low = from > page ? from - page : 0;
+    tct_release_pages(b->row + low, (size_t)(b->done - low) * sizeof *b->row);
+}
+
+static tacit_status boeing_next(tct_source *base, tct_batch *out)
+{
+    boeing *b = (boeing *)base;
+    if (!b->start) TRY(read_pattern(b));
+    const int64_t from = b->done, left = base->stored - from;
+    const int64_t to = from + (left < BATCH ? left : BATCH);
+    tct_entry *e = b->entry;
+    for (; b->done < to; b->done++) {
+        while (b->start[b->col + 1] <= b->done) b->col++;
+        const int64_t i = b->row[b->done], j = b->col;
+        double val = 1;
+        if (b->has_values) TRY(next_value(b, &b->value, "values", &val));
+        *e++ = (tct_entry){i, j, val};
+        b->base.below |= i > j;
+        b->base.above |= i < j;
+        b->base.diagonal += i == j;
+        if (base->symmetric && i != j) *e++ = (tct_entry){j, i, val};
+    }
+    release_used(b, from);
+    tct_batch_split(out, b->parts, b->entry, e - b->entry);
+    return TACIT_OK;
+}
+
+static void boeing_close(tct_source *base)
+{
+    boeing *b = (boeing *)base;
+    tct_text_close(&b->text);
+    TCT_FREE(b->start, b->row, b->entry, b);
+}
+
+/* --- vectors ------------------------------------------------------------ */
+
+static const char sides[] = "right-hand sides", guesses[] = "first guesses";
+
+/* Go to the vector: behind the matrix, and for a guess behind what is solved
+ * for. */
+static tacit_status find_vector(boeing *b)
+{
+    TRY(skip_fields(b, &b->pointer, "pointers", b->matrix_cols + 1));
+    TRY(skip_fields(b, &b->index, "row indices", b->matrix_stored));
+    if (b->has_values)
+        TRY(skip_fields(b, &b->value, "values", b->matrix_stored));
+    if (!b->in.guess) return TACIT_OK;
+    if (b->storage == 'F')
+        return skip_fields(b, &b->rhs, sides, b->sides * b->base.rows);
+    TRY(skip_fields(b, &b->pointer, sides, b->sides + 1));
+    TRY(skip_fields(b, &b->index, sides, b->side_count));
+    return skip_fields(b, &b->rhs, sides, b->side_count);
+}
+
+/* The rows of the sparse right-hand sides into b->row, and where each of them
+ * ends into b->start. */
+static tacit_status read_sparse_rows(boeing *b)
+{
+    int64_t last = 1, row = 0;
+    const int64_t cols = b->base.cols;
+    TRY(TCT_ALLOC(cols + 1, "right-hand sides", &b->start));
+    b->field = b->pointer.repeat;
+    for (int64_t k = 0; k <= b->sides; k++) {
+        TRY(next_int(b, &b->pointer, sides, last, b->side_count + 1, &last));
+        if (k <= cols) b->start[k] = last - 1;
+    }
+    b->base.stored = b->start[cols];
+    TRY(TCT_ALLOC(b->base.stored, "right-hand sides", &b->row));
+    b->field = b->index.repeat;
+    for (int64_t k = 0; k < b->side_count; k++) {
+        TRY(next_int(b, &b->index, sides, 1, b->base.rows, &row));
+        if (k < b->base.stored) b->row[k] = row - 1;
+    }
+    return TACIT_OK;
+}
+
+static tacit_status vector_next(tct_source *base, tct_batch *out)
+{
+    boeing *b = (boeing *)base;
+    const bool sparse = b->storage == 'M' && !b->in.guess;
+    if (b->done == 0) {
+        TRY(find_vector(b));
+        if (sparse) TRY(read_sparse_rows(b));
+        b->field = b->rhs.repeat;
+    }
+    const int64_t left = base->stored - b->done;
+    const int64_t n = left < BATCH ? left : BATCH;
+    for (int64_t k = 0; k < n; k++, b->done++) {
+        double val = 0;
+        TRY(next_value(b, &b->rhs, b->in.guess ? guesses : sides, &val));
+        while (sparse && b->start[b->col + 1] <= b->done) b->col++;
+        b->entry[k] = sparse ? (tct_entry){b->row[b->done], b->col, val}
+                             : (tct_entry){b->done % base->rows,
+                                           b->done / base->rows, val};
+    }
+    tct_batch_split(out, b->parts, b->entry, n);
+    return TACIT_OK;
+}
+
+static tacit_status open_vector(boeing *b)
+{
+    if (b->in.guess ? !b->has_guess : b->sides == 0)
+        FAIL(TACIT_INPUT, "%s: holds a matrix without a %s: give another file",
+             b->in.path, b->in.guess ? "first guess" : "right-hand side");
+    if (b->sides > 1 && !b->in.many)
+        tct_log(TCT_WARN, "%s: the first of its %lld %s is used", b->in.path,
+                (long long)b->sides, b->in.guess ? guesses : sides);
+    b->matrix_cols = b->base.cols;
+    b->matrix_stored = b->base.stored;
+    b->base.cols = b->in.many ? b->sides : 1;
+    b->base.stored = b->base.most = b->base.rows * b->base.cols;
+    b->base.symmetric = false;
+    b->base.next = vector_next;
+    if (b->storage == 'M' && !b->in.guess) b->base.most = b->side_count;
+    const int64_t room = tct_stream_limit(b->in.stream);
+    const tct_source about = {.rows = b->base.rows,
+                              .cols = b->base.cols,
+                              .stored = b->base.most,
+                              .most = b->base.most};
+    return b->in.many ? tct_check_sizes(b->in.path, &b->in, &about, room)
+                      : TACIT_OK;
+}
+
+/* --- the header --------------------------------------------------------- */
+
+/* Whole numbers at the beginning of `p`; at most `most`. */
+static int count_ints(const char *p, const char *end, int64_t *out, int most)
+{
+    int n = 0;
+    while (p && n < most) {
+        while (p < end && (*p == ' ' || *p == '\t')) p++;
+        if (p >= end || *p < '0' || *p > '9') break;
+        p = tct_scan_int(p, &out[n]);
+        n += p != NULL;
+    }
+    return n;
+}
+
+/* Is this a type such as RSA, three letters? */
+static bool is_type(const char *p)
+{
+    return strchr("rcipqRCIPQ", p[0]) && strchr("suhzrSUHZR", p[1]) &&
+           strchr("aexpqAEXPQ", p[2]) && p[0] && p[1] && p[2];
+}
+
+/* The second line holds numbers, the third begins with a type. */
+static bool boeing_probe(const char *head, size_t count)
+{
+    char line[2][128] = {{0}};
+    const char *p = head, *end = head + count;
+    for (int k = 0; k < 3; k++) {
+        const char *stop = memchr(p, '\n', (size_t)(end - p));
+        if (!stop || stop - p > 400) return false;
+        if (k > 0)
+            memcpy(line[k - 1], p, stop - p < 100 ? (size_t)(stop - p) : 100);
+        p = stop + 1;
+    }
+    int64_t word[4];
+    return count_ints(line[0], line[0] + 100, word, 4) >= 3 &&
+           is_type(line[1]) &&
+           count_ints(line[1] + 3, line[1] + 100, word, 3) == 3;
+}
+
+static tacit_status header_line(boeing *b, char **line, size_t *length)
+{
+    TRY(tct_text_line(b->text, line, length));
+    if (*line) return TACIT_OK;
+    FAIL(TACIT_INPUT, "%s: ends within its header: it is cut short",
+         b->in.path);
+}
+
+static tacit_status parse_type(boeing *b, const char *type)
+{
+    const char field = (char)toupper(type[0]), kind = (char)toupper(type[1]);
+    const char *why = NULL;
+    if (toupper(type[2]) != 'A') why = "only assembled matrices are read";
+    if (kind == 'Z' || kind == 'H')
+        why = "only general and symmetric matrices are read";
+    if (field == 'C') why = "complex values: only real systems are solved here";
+    if (why) FAIL(TACIT_INPUT, "%s:3: type %.3s: %s", b->in.path, type, why);
+    b->base.symmetric = kind == 'S';
+    b->has_values = field == 'R' || field == 'I';
+    b->base.field = field == 'R'   ? TCT_FIELD_REAL
+                    : field == 'I' ? TCT_FIELD_INTEGER
+                                   : TCT_FIELD_PATTERN;
+    return TACIT_OK;
+}
+
+/* The number at `*p`, or `otherwise`. */
+static int small_int(const char **p, int otherwise)
+{
+    int value = 0;
+    if (!isdigit((unsigned char)**p)) return otherwise;
+    for (; isdigit((unsigned char)**p); ++*p)
+        if (value < 100000) value = 10 * value + (**p - '0');
+    return value;
+}
+
+/* (16I5), (1P,4D20.12), (3E26.18): the format at `*at`, moved behind it. */
+static bool parse_layout(const char **at, const char *letters, layout *f)
+{
+    char text[40];
+    int n = 0;
+    const char *p = strchr(*at, '(');
+    if (!p) return false;
+    for (p++; *p && *p != ')' && n < 36; p++)
+        if (*p != ' ') text[n++] = (char)toupper((unsigned char)*p);
+    if (*p != ')') return false;
+    *at = p + 1;
+    text[n] = '\0';
+    p = text;
+    const bool minus = *p == '-';
+    p += minus;
+    *f = (layout){.repeat = small_int(&p, 1)};
+    if (*p == 'P') {
+        p++;
+        f->scale = minus ? -f->repeat : f->repeat;
+        if (*p == ',') p++;
+        f->repeat = small_int(&p, 1);
+    } else if (minus) {
+        return false;
+    }
+    if (!*p || !strchr(letters, *p)) return false;
+    f->letter = *p++;
+    f->width = small_int(&p, 0);
+    if (*p == '.') {
+        p++;
+        f->decimals = f->letter == 'I' ? 0 : (small_int(&p, 0));
+        while (f->letter == 'I' && isdigit((unsigned char)*p)) p++;
+    }
+    if (*p == 'E') {
+        p++;
+        small_int(&p, 0);
+    }
+    return *p == '\0' && f->width > 0 && f->width <= WIDEST && f->repeat > 0 &&
+           f->repeat <= 4096 && f->scale > -100 && f->scale < 100 &&
+           f->decimals < 100;
+}
+
+static tacit_status parse_layouts(boeing *b, bool *sides_too)
+{
+    char *line;
+    size_t length;
+    TRY(header_line(b, &line, &length));
+    const char *p = line;
+    const bool ok = parse_layout(&p, "I", &b->pointer) &&
+                    parse_layout(&p, "I", &b->index) &&
+                    (!b->has_values || parse_layout(&p, "EDFGI", &b->value));
+    *sides_too = ok && parse_layout(&p, "EDFGI", &b->rhs);
+    if (ok) return TACIT_OK;
+    FAIL(TACIT_INPUT,
+         "%s:4: formats '%.72s' are not understood: such as "
+         "(16I5) (16I5) (4E20.12) are",
+         b->in.path, line);
+}
+
+/* Storage, first guesses, solutions; how many, and their entries if sparse. */
+static tacit_status parse_sides(boeing *b, bool understood)
+{
+    char *line;
+    size_t length;
+    int64_t count[2] = {0};
+    TRY(header_line(b, &line, &length));
+    b->storage = length > 0 ? (char)toupper((unsigned char)line[0]) : '\0';
+    b->has_guess = length > 1 && toupper((unsigned char)line[1]) == 'G';
+    const size_t letters = length < 3 ? length : 3;
+    const int n = count_ints(line + letters, line + length, count, 2);
+    const bool known = b->storage == 'F' || b->storage == 'M';
+    const bool sparse = b->storage == 'M';
+    const int64_t most = INT64_MAX / 64 / (b->base.rows > 0 ? b->base.rows : 1);
+    if (!known || n < 1 + sparse || count[0] < 1 || count[0] > most ||
+        count[1] > INT64_MAX / 64 || !understood) {
+        if (!b->in.vector) return TACIT_OK; /* the matrix can be read */
+        FAIL(TACIT_INPUT,
+             "%s:5: '%.40s' are no right-hand sides: F or M, their number and, "
+             "for M, their entries should stand here, and their format in the "
+             "line above",
+             b->in.path, line);
+    }
+    b->sides = count[0];
+    b->side_count = sparse ? count[1] : 0;
+    b->base.own_rhs = true;
+    return TACIT_OK;
+}
+
+static tacit_status parse_header(boeing *b)
+{
+    char *line;
+    size_t length;
+    int64_t cards[5] = {0}, size[3];
+    TRY(header_line(b, &line, &length));
+    TRY(header_line(b, &line, &length));
+    if (count_ints(line, line + length, cards, 5) < 3)
+        FAIL(TACIT_INPUT, "%s:2: the numbers of lines are missing", b->in.path);
+    TRY(header_line(b, &line, &length));
+    if (length < 3 || !is_type(line) ||
+        count_ints(line + 3, line + length, size, 3) < 3)
+        FAIL(TACIT_INPUT,
+             "%s:3: type, rows, columns and entries should stand "
+             "here",
+             b->in.path);
+    TRY(parse_type(b, line));
+    if (cards[3] == 0) b->has_values = false;
+    b->base.rows = size[0];
+    b->base.cols = size[1];
+    b->base.stored = size[2];
+    bool sides_too;
+    TRY(parse_layouts(b, &sides_too));
+    return cards[4] > 0 ? parse_sides(b, sides_too) : TACIT_OK;
+}
+
+static tacit_status check_header(boeing *b)
+{
+    tct_source *s = &b->base;
+    char where[4200];
+    snprintf(where, sizeof where, "%s:3", b->in.path);
+    if (s->symmetric && s->rows != s->cols)
+        FAIL(TACIT_INPUT,
+             "%s: a symmetric matrix of %lld x %lld: it must be "
+             "square",
+             where, (long long)s->rows, (long long)s->cols);
+    const int64_t limit = tct_stream_limit(b->in.stream);
+    if (s->cols > limit)
+        FAIL(TACIT_INPUT,
+             "%s: %lld columns are more than the file can hold: it "
+             "is cut short, or the header is wrong",
+             where, (long long)s->cols);
+    s->most =
+        s->symmetric && s->stored < INT64_MAX / 2 ? 2 * s->stored : s->stored;
+    return tct_check_sizes(where, &b->in, s, limit);
+}
+
+static tacit_status build(boeing *b)
+{
+    TRY(tct_text_open(b->in.path, b->in.stream, &b->text));
+    TRY(TCT_ALLOC(2 * BATCH, "a piece of a file", &b->entry));
+    TRY(parse_header(b));
+    TRY(check_header(b));
+    return b->in.vector ? open_vector(b) : TACIT_OK;
+}
+
+static tacit_status boeing_open(const tct_input *in, tct_source **out)
+{
+    boeing *b = tct_calloc(sizeof *b);
+    if (!b) FAIL(TACIT_NO_MEMORY, "%s: no memory to read it", in->path);
+    b->in = *in;
+    b->base.checked = true;
+    b->base.next = boeing_next;
+    b->base.close = boeing_close;
+    return tct_source_built(&b->base, build(b), out);
+}
+
+const tct_file_format tct_file_harwell_boeing = {
+    .about = {.name = "harwell-boeing",
+              .summary = "Harwell-Boeing or Rutherford-Boeing, assembled; its "
+                         "right-hand side",
+              .told_by = "a third line with a type such as RSA",
+              .reads_matrix = true,
+              .reads_vector = true,
+              .reads_vectors = true},
+    .probe = boeing_probe,
+    .guesses = true,
+    .open = boeing_open,
+};

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * io/text.h - a text file as lines, and as blocks of whole lines.
+ *
+ *     tct_text_open(path, stream, &t);
+ *     tct_text_line(t, &line, &length);       // a header, line by line
+ *     for (;;) {                              // then the bulk
+ *         tct_text_block(t, &begin, &end);
+ *         if (begin == end) break;
+ *         tct_text_ahead(t);                  // may run beside the parsing
+ *     }                                       // of [begin, end)
+ */
+#ifndef TCT_IO_TEXT_H
+#define TCT_IO_TEXT_H
+#include "io/stream.h"
+#include <string.h>
+
+enum { TCT_TEXT_BLOCK = 4 << 20 };
+
+typedef struct tct_text tct_text;
+
+/* Borrows `path` and `stream`: they must outlive it. */
+tacit_status tct_text_open(const char *path, tct_stream *stream,
+                           tct_text **out);
+
+/* The next line without its end, closed by a zero byte, valid until the next
+ * call; NULL at the end of the file. */
+tacit_status tct_text_line(tct_text *t, char **line, size_t *length);
+
+/* The next block: lines up to and with a line end (added to the last line of
+ * the file where missing), then TCT_SCAN_PAD zero bytes. A line longer than a
+ * block is cut at a blank. Empty at the end of the file. */
+tacit_status tct_text_block(tct_text *t, const char **begin, const char **end);
+
+/* Where a reader of blocks is. */
+typedef struct tct_text_place {
+    const char *at, *end; /* unread part of the block            */
+    const char *line;     /* where the present line began in it  */
+} tct_text_place;
+
+/* Go on to the next block. */
+static inline tacit_status tct_text_next(tct_text *t, tct_text_place *p)
+{
+    TRY(tct_text_block(t, &p->at, &p->end));
+    p->line = p->at;
+    return TACIT_OK;
+}
+
+/* Read the block after the present one, which stays as it is. */
+tacit_status tct_text_ahead(tct_text *t);
+
+/* The number of the next line, the first is 1. Blocks do not count their
+ * lines: whoever reads them says how many there were. */
+int64_t tct_text_line_number(const tct_text *t);
+void tct_text_count_lines(tct_text *t, int64_t lines);
+
+/* Fail with INPUT: the word at `at` in the line that begins at `line`, which is
+ * the next one to be counted, "... 'word' why". */
+tacit_status tct_text_bad_word(const tct_text *t, const char *line,
+                               const char *at, const char *why);
+
+void tct_text_close(tct_text **t);
+
+/* The line after that of `p`, NULL if there is none in [p, end). */
+static inline const char *tct_next_line(const char *p, const char *end)
+{
+    p = memchr(p, '\n', (size_t)(end - p));
+    return p ? p + 1 : NULL;
+}
+
+#endif

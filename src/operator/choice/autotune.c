@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/choice/autotune.c - on a GPU: which format is fastest for this matrix? The
+ * whole matrix is stored in each that fits, one after the other, and
+ * multiplied; the fastest is kept. A persistent kernel saves what launches cost
+ * an iteration. */
+#include "operator/format.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { RUNS = 3, PRODUCTS = 8 };
+
+static const char *const candidates[] = {"sell",      "sell/f64", "bsell",
+                                         "bsell/f64", "sell32",   "csr"};
+enum { CANDIDATES = sizeof candidates / sizeof *candidates };
+
+/* Loop graph takes so much longer than loop resident where little else counts:
+ * seconds an iteration, 3 to 6 us from 5,000 to 80,000 rows on an H200. */
+static const double LAUNCHES = 5e-6;
+static const double LAUNCH = 2e-6; /* another kernel of a product */
+
+/* What no cache holds takes the time of its bytes: more than so many times the
+ * least need not be tried. */
+static const double CACHE = 1e8, HOPELESS = 1.1;
+
+typedef struct {
+    tacit_queue *q;
+    double *x, *y;
+} course;
+
+/* Seconds of a product; < 0: the queue has failed. */
+static double once(const course *c, const tct_block *B)
+{
+    const double start = tct_seconds();
+    for (int k = 0; k < PRODUCTS; k++) q_multiply(c->q, B, c->x, c->y, NULL);
+    if (q_status(c->q) < 0) return -1.0;
+    return (tct_seconds() - start) / PRODUCTS;
+}
+
+/* ... the best of some runs. */
+static double run(const course *c, const tct_block *B)
+{
+    double best = -1.0;
+    if (q_status(c->q) < 0) return -1.0;
+    for (int i = -1; i < RUNS; i++) { /* the first warms up */
+        const double seconds = once(c, B);
+        if (seconds < 0.0) return -1.0;
+        if (i >= 0 && (best < 0.0 || seconds < best)) best = seconds;
+    }
+    return best;
+}
+
+/* The format of candidate `name`, and `A` as it is to be stored. */
+static const tct_format *find(const course *c, const tct_local *A,
+                              const char *name, tct_local *copy)
+{
+    char bare[16];
+    const char *slash = strchr(name, '/');
+    snprintf(bare, sizeof bare, "%.*s",
+             (int)(slash ? slash - name : (int)sizeof bare - 1), name);
+    *copy = *A;
+    copy->owned = false;
+    if (slash) copy->store = slash + 1;
+    return tct_format_find(c->q->device->name, bare);
+}
+
+/* Store `A` as `t` says and time it, unless it is hopeless beside `least` bytes
+ * (0: not known). UNSUPPORTED and NO_MEMORY are reasons not to take part. */
+static tacit_status enter(const course *c, tct_local *A, double least,
+                          tacit_trial *t, char *reason, size_t size,
+                          tct_block **out)
+{
+    tct_local copy;
+    const tct_format *f = find(c, A, t->format, &copy);
+    t->bytes = f->bytes(&copy, &t->reason);
+    if (t->bytes < 0.0) return TACIT_OK;
+    if (least > CACHE && t->bytes > HOPELESS * least) {
+        snprintf(reason, size, "not tried: %.2f times the bytes of another",
+                 t->bytes / least);
+        t->reason = reason;
+        return TACIT_OK;
+    }
+    const tacit_status status = f->create(&copy, c->q->team, out);
+    if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
+        snprintf(reason, size, "%s", tacit_error_message());
+        t->reason = reason;
+        return TACIT_OK;
+    }
+    TRY(status);
+    t->bytes = (*out)->matrix_bytes;
+    t->seconds = run(c, *out);
+    if (t->seconds < 0.0) return q_status(c->q);
+    return TACIT_OK;
+}
+
+static void drop(tct_block **B)
+{
+    if (*B) (*B)->ops->destroy(*B);
+    *B = NULL;
+}
+
+/* Few entries: the one of fewer bytes of two that a persistent kernel takes.
+ * Stores that save bytes save no time there. None if it cannot be. */
+static tacit_status take_small(const course *c, const tct_local *A,
+                               tacit_trial *trials, int *count,
+                               const char **winner, tct_block **out)
+{
+    static const char *const small[] = {"sell/f64", "bsell/f64"};
+    tct_local copy;
+    int best = 0;
+    if (A->ptr[A->rows] > TCT_GPU_SMALL || A->store) return TACIT_OK;
+    for (int i = 0; i < 2; i++) {
+        tacit_trial *t = &trials[i];
+        *t = (tacit_trial){.format = small[i]};
+        t->bytes = find(c, A, small[i], &copy)->bytes(&copy, &t->reason);
+        if (t->bytes >= 0.0) t->reason = "a small matrix: chosen by bytes";
+        if (t->bytes >= 0.0 && t->bytes < trials[0].bytes) best = i;
+    }
+    const tct_format *f = find(c, A, small[best], &copy);
+    if (trials[best].bytes < 0.0 || f->create(&copy, c->q->team, out) < 0 ||
+        !(*out)->persistent) {
+        drop(out);
+        return q_status(c->q);
+    }
+    *count = 2;
+    *winner = small[best];
+    return TACIT_OK;
+}
+
+/* Is candidate `i` another than the one before it, given the stores wished? */
+static bool takes_part(int i, const char *store, const tct_block *before)
+{
+    const char *slash = strchr(candidates[i], '/');
+    if (store && strcmp(store, "auto") != 0) /* one store for all */
+        return slash ? strcmp(slash + 1, store) == 0
+                     : !(i + 1 < CANDIDATES &&
+                         strchr(candidates[i + 1], '/') != NULL);
+    return !slash || (before && before->packed);
+}
+
+static tacit_status race(const course *c, tct_local *A, tacit_trial *trials,
+                         int *count, char (*reasons)[TCT_REASON],
+                         const char **winner, tct_block **out)
+{
+    tct_block *last = NULL;
+    const tct_block *before = NULL; /* `last` or, if that won, `*out` */
+    double best = 0.0, least = 0.0;
+    const char *wish = A->store;
+    for (int i = 0; i < CANDIDATES; i++) {
+        if (!takes_part(i, wish, before)) continue;
+        drop(&last);
+        tacit_trial *t = &trials[*count];
+        *t = (tacit_trial){.format = candidates[i]};
+        A->store = NULL;
+        const double start = tct_seconds();
+        const tacit_status status =
+            enter(c, A, least, t, reasons[*count], TCT_REASON, &last);
+        t->spent = tct_seconds() - start;
+        A->store = wish;
+        ++*count;
+        before = last;
+        if (status < 0) {
+            drop(&last);
+            return status;
+        }
+        if (!last) continue;
+        if (least == 0.0 || t->bytes < least) least = t->bytes;
+        const double saved =
+            last->persistent ? LAUNCHES + LAUNCH * (last->kernels - 1) : 0.0;
+        const double seconds = t->seconds - saved;
+        if (*out && seconds >= best) continue;
+        drop(out);
+        best = seconds;
+        *winner = t->format;
+        *out = last;
+        last = NULL;
+    }
+    drop(&last);
+    return TACIT_OK;
+}
+
+static tacit_status course_open(tacit_queue *q, int64_t rows, int64_t cols,
+                                course *out)
+{
+    *out = (course){.q = q};
+    TRY(tacit_queue_alloc(q, (size_t)cols, &out->x));
+    TRY(tacit_queue_alloc(q, (size_t)rows, &out->y));
+    q_fill(q, (size_t)cols, 1.0, out->x);
+    return TACIT_OK;
+}
+
+static void course_close(course *c)
+{
+    tacit_queue_free(c->q, &c->x);
+    tacit_queue_free(c->q, &c->y);
+}
+
+tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
+                               int count, double *seconds)
+{
+    course c;
+    tacit_status status = course_open(q, blocks[0]->rows, blocks[0]->cols, &c);
+    for (int i = -1; status >= 0 && i < RUNS; i++) /* the first warms up */
+        for (int k = 0; k < count; k++) {
+            const double t = once(&c, blocks[k]);
+            if (i <= 0 || t < seconds[k]) seconds[k] = t;
+        }
+    course_close(&c);
+    return status < 0 ? status : q_status(q);
+}
+
+tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
+                             int *count, char (*reasons)[TCT_REASON],
+                             const char **winner, tct_block **out)
+{
+    course c;
+    *count = 0;
+    *out = NULL;
+    *winner = NULL;
+    tacit_status status = course_open(q, A->rows, A->cols, &c);
+    if (status >= 0) status = take_small(&c, A, trials, count, winner, out);
+    if (status >= 0 && !*out)
+        status = race(&c, A, trials, count, reasons, winner, out);
+    course_close(&c);
+    if (status >= 0 && !*out)
+        status =
+            tacit_error_set(TACIT_NO_MEMORY, "no format could be tried: %s",
+                            *count && trials[0].reason ? trials[0].reason : "");
+    if (status < 0) drop(out);
+    return status;
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * operator/choice/min_of_n.h - the least of times that other programs disturb. A
+ * disturbance adds to a time, and by another amount each time: a least time
+ * that was met twice is believed. */
+#ifndef TCT_OPERATOR_CHOICE_MIN_OF_N_H
+#define TCT_OPERATOR_CHOICE_MIN_OF_N_H
+#include <stdbool.h>
+
+typedef struct tct_least {
+    int count;
+    double seconds, next; /* the least, and the one after it */
+} tct_least;
+
+static inline void tct_least_note(tct_least *l, double seconds)
+{
+    const bool less = l->count == 0 || seconds < l->seconds;
+    if (less) l->next = l->seconds;
+    if (l->count == 1 && !less) l->next = seconds;
+    if (l->count > 1 && !less && seconds < l->next) l->next = seconds;
+    if (less) l->seconds = seconds;
+    l->count++;
+}
+
+static inline bool tct_least_is_sure(const tct_least *l)
+{
+    return l->count > 1 && l->next <= 1.05 * l->seconds;
+}
+
+#endif

@@ -1,0 +1,521 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/aggregation/aggregate.c - aggregates by compatible weighted matching [DFV18]:
+ * rows in pairs, pairs in pairs, as often as is asked for.
+ *
+ * With W the diagonal matrix of the smooth vector w, and Q of ones where P is
+ * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
+ * rows and columns of B = W A W, and w is not needed any more. What a pair must
+ * hold together is the diagonal of W A W, added up.
+ *
+ * A pair is kept by the rank of its first row, to which the other row goes, so that
+ * each pass ends with a matrix of all ranks. Numbers of pairs are in the order of
+ * their first rows, as those of one rank are, unless rows have been given to ranks
+ * in another order: then each keeps the number that it would have (index). */
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "comm/setup/alltoall.h"
+#include "sparse/parallel.h"
+#include "sparse/compact.h"
+#include "precond/amg/aggregation/aggregation.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/aggregation/match.h"
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+static const char *const what = "aggregates of rows";
+const double tct_apart = 4.0, tct_joins = 0.1;
+
+typedef tct_aggregation aggregation;
+
+/* --- the diagonal ------------------------------------------------------------ */
+
+/* Of column `j`, counted from the first row. */
+static double w_of(const aggregation *g, int64_t j)
+{
+    if (j >= 0 && j < g->A->A.rows) return g->w[j];
+    return g->ghost_w[tct_ghost_place(&g->level.ghosts, j + g->A->A.first)];
+}
+
+/* Of a row of W A W. */
+typedef struct {
+    double diagonal, others; /* the sum of the absolute values of the others */
+} row_sums;
+
+static row_sums sum_row(const aggregation *g, int64_t i)
+{
+    const tct_csr *A = &g->A->A;
+    row_sums s = {0};
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        const double b = A->val[k] * (g->w ? g->w[i] * w_of(g, j) : 1.0);
+        if (j == i) s.diagonal = b;
+        else s.others += fabs(b);
+    }
+    return s;
+}
+
+/* That of W A W, 0 where a row belongs to no aggregate. */
+static void set_diagonal(const aggregation *g)
+{
+    const tct_csr *A = &g->A->A;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) {
+        const row_sums s = sum_row(g, i);
+        g->diag[i] = s.diagonal > tct_apart * s.others ? 0.0 : s.diagonal;
+    }
+}
+
+/* Of the pairs of `rows` rows. */
+static void add_up_diagonal(const aggregation *g, int64_t rows)
+{
+    const int64_t coarse = g->G->coarse;
+    double *const sum = g->G->weight; /* which has no other use so far */
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < rows; i++) {
+        const int32_t j = g->mate[i];
+        if (j >= i && g->up[i] < coarse)
+            sum[g->up[i]] = g->diag[i] + (j > i ? g->diag[j] : 0.0);
+    }
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < coarse; n++) g->diag[n] = sum[n];
+}
+
+/* What nothing holds to the rest of the matrix, as a part of it that is singular,
+ * is left out. */
+static void leave_out(const aggregation *g)
+{
+    const tct_csr *B = &g->G->B;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < B->rows; n++)
+        if (!(tct_csr_diagonal(B, n) > 0.0)) g->diag[n] = 0.0;
+}
+
+/* --- the order of rows --------------------------------------------------------- */
+
+/* The numbers that places have. */
+static void number_places(const aggregation *g, const tct_csr *A,
+                          const tct_halo *h)
+{
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < A->rows; i++) g->index[i] = A->first + i;
+    for (int64_t k = 0; k < h->ghosts.count; k++)
+        g->index[A->rows + k] = h->ghosts.id[k];
+}
+
+static tacit_status set_index(aggregation *g, const int64_t *index)
+{
+    const tct_csr *A = &g->A->A;
+    const int64_t places = A->rows + g->level.ghosts.count;
+    bool permuted = false;
+    if (!g->ordered) return TACIT_OK;
+    TCT_OMP(omp parallel for schedule(static) reduction(|| : permuted))
+    for (int64_t i = 0; i < A->rows; i++) {
+        g->index[i] = index ? index[i] : tct_original(g->A, i);
+        permuted = permuted || g->index[i] != A->first + i;
+    }
+    TRY(tct_any(g->A->world, permuted, &g->permuted));
+    g->ordered = g->permuted || !g->level.alone;
+    if (!g->permuted) {
+        number_places(g, A, &g->level);
+        return TACIT_OK;
+    }
+    TRY(tct_agree(g->A->world, TCT_ALLOC(places, what, &g->first_index)));
+    TRY(tct_halo_bring(&g->level, g->index, g->index + A->rows));
+    memcpy(g->first_index, g->index, (size_t)places * sizeof *g->index);
+    return TACIT_OK;
+}
+
+/* A pair has that of its first row: of the pairs of `rows` rows, in place. */
+static tacit_status lower_index(const aggregation *g, const tct_csr *A)
+{
+    if (!g->permuted) return TACIT_OK;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int32_t j = g->mate[i];
+        if (j < i || g->up[i] >= g->G->coarse) continue;
+        const bool lower = g->index[j] < g->index[i];
+        g->index[g->up[i]] = g->index[lower ? j : i];
+    }
+    return tct_places_close(g->A->world, A->global_rows, g->G->coarse,
+                            g->index);
+}
+
+/* --- passes ------------------------------------------------------------------- */
+
+static int64_t first_pair(const aggregation *g)
+{
+    return g->next[g->A->world->rank];
+}
+
+static int64_t pair_number(const aggregation *g, int32_t up)
+{
+    return tct_place_number(up, first_pair(g), g->G->coarse, &g->G->up_others);
+}
+
+/* Of a pass. */
+typedef struct {
+    const aggregation *g;
+    int64_t rows;
+} passing;
+
+/* Is row `i` the first of a pair that this rank keeps? */
+static bool is_first(const void *of, int64_t i)
+{
+    const passing *p = of;
+    const aggregation *g = p->g;
+    const int32_t j = g->mate[i];
+    return j >= i && (j < p->rows || g->index[j] > g->index[i]);
+}
+
+/* Row `i`, if it goes to a pair of another rank. */
+static int32_t is_given(const void *of, int64_t i)
+{
+    const passing *p = of;
+    const bool given = p->g->mate[i] >= p->rows && p->g->up[i] < 0;
+    return given ? (int32_t)i : -1;
+}
+
+/* Number the pairs that this rank keeps in the order of their first rows. */
+static void number_own(aggregation *g, int64_t rows)
+{
+    const passing p = {g, rows};
+    g->G->coarse = tct_enumerate(rows, is_first, &p, g->up);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < rows; i++) {
+        const int32_t j = g->mate[i];
+        if (j >= 0 && j < i) g->up[i] = g->up[j];
+    }
+}
+
+/* The numbers of ghosts' pairs, as far as ranks know them. */
+static tacit_status bring_numbers(const aggregation *g, const tct_halo *h)
+{
+    for (int64_t k = 0; k < h->shared; k++)
+        h->out[k] = pair_number(g, g->up[h->row[k]]);
+    return tct_halo_trade(h, 1, g->ghost_of);
+}
+
+/* Rows that go to a pair of another rank. */
+static tacit_status number_given(aggregation *g, int64_t rows)
+{
+    tct_aggregates *G = g->G;
+    const passing p = {g, rows};
+    int32_t *given = NULL;
+    int64_t *number = NULL;
+    TRY(TCT_ALLOC(rows, what, &given));
+    const int64_t count = tct_pick(rows, is_given, &p, given);
+    tacit_status status = TCT_ALLOC(count, what, &number);
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        number[k] = g->ghost_of[g->mate[given[k]] - rows];
+    if (status >= 0) status = tct_ghosts_of(count, number, NULL, &G->up_others);
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        g->up[given[k]] =
+            (int32_t)(G->coarse + tct_ghost_place(&G->up_others, number[k]));
+    TCT_FREE(given, number);
+    return status;
+}
+
+static tacit_status number_pairs(aggregation *g, int64_t rows,
+                                 const tct_halo *h)
+{
+    tacit_world *w = g->A->world;
+    tct_ghosts_clear(&g->G->up_others);
+    number_own(g, rows);
+    TRY(tct_places_starts(w, g->G->coarse, g->next));
+    if (h->alone) return TACIT_OK;
+    TRY(bring_numbers(g, h));
+    TRY(tct_agree(w, number_given(g, rows)));
+    return bring_numbers(g, h);
+}
+
+/* Pairs of `rows` rows, and those that rows of other ranks belong to. */
+static tacit_status list_pairs(const aggregation *g, int64_t rows,
+                               int64_t **number)
+{
+    const tct_ghosts *others = &g->G->others;
+    TRY(TCT_ALLOC(rows + others->count, what, number));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < rows; n++) (*number)[n] = pair_number(g, g->up[n]);
+    return TACIT_OK;
+}
+
+static tacit_status follow(aggregation *g, int64_t rows, int64_t *number)
+{
+    tct_aggregates *G = g->G;
+    tacit_world *w = g->A->world;
+    TRY(tct_ask(w, g->starts, number, G->others.count, G->others.id,
+                number + rows));
+    return tct_agree(w, tct_places_renumber(G->rows, G->of, rows, &G->others,
+                                            number, first_pair(g), G->coarse));
+}
+
+/* The level's rows to the pairs of `rows` rows. */
+static tacit_status go_up(aggregation *g, int64_t rows)
+{
+    tct_aggregates *G = g->G;
+    int64_t *number = NULL;
+    if (g->level.alone) {
+        TCT_OMP(omp parallel for schedule(static))
+        for (int64_t i = 0; i < G->rows; i++)
+            if (G->of[i] >= 0) G->of[i] = g->up[G->of[i]];
+        return TACIT_OK;
+    }
+    tacit_status status = tct_agree(g->A->world, list_pairs(g, rows, &number));
+    if (status >= 0) status = follow(g, rows, number);
+    tct_free(number);
+    return status;
+}
+
+static tacit_status begin_up(const aggregation *g)
+{
+    tct_aggregates *G = g->G;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < G->rows; i++) G->of[i] = g->up[i];
+    return tct_agree(
+        g->A->world,
+        tct_ghosts_of(G->up_others.count, G->up_others.id, NULL, &G->others));
+}
+
+static tacit_status add_up(aggregation *g, const tct_csr *A, const tct_halo *h,
+                           bool first)
+{
+    tct_aggregates *G = g->G;
+    tct_csr B;
+    TRY(tct_contract_all(
+        g->A->world, g->next,
+        &(tct_contraction){.A = A,
+                           .of = g->up,
+                           .weight = first ? g->w : NULL,
+                           .coarse = G->coarse,
+                           .first = first_pair(g),
+                           .all = g->next[g->A->world->size],
+                           .ghosts = &h->ghosts,
+                           .ghost_of = g->ghost_of,
+                           .ghost_weight = first && g->w ? g->ghost_w : NULL,
+                           .others = &G->up_others},
+        &B));
+    tct_csr_clear(&G->B);
+    G->B = B;
+    int64_t *const starts = g->starts;
+    g->starts = g->next;
+    g->next = starts;
+    return TACIT_OK;
+}
+
+/* Room for so many places, of which `kept` are known. */
+static tacit_status make_room(aggregation *g, int64_t places, int64_t kept)
+{
+    double *diag = NULL;
+    int64_t *index = NULL;
+    if (places > INT32_MAX)
+        FAIL(TACIT_UNSUPPORTED,
+             "preconditioner amg: %" PRId64 " rows on one rank: use more ranks",
+             places);
+    if (places <= g->room && g->diag) return TACIT_OK;
+    tacit_status status = TCT_ALLOC(places, what, &diag);
+    if (status >= 0 && g->ordered) status = TCT_ALLOC(places, what, &index);
+    if (status >= 0 && kept > 0)
+        memcpy(diag, g->diag, (size_t)kept * sizeof *diag);
+    if (status >= 0 && kept > 0 && index)
+        memcpy(index, g->index, (size_t)kept * sizeof *index);
+    TCT_FREE(g->diag, g->index, g->mate);
+    g->diag = diag;
+    g->index = index;
+    g->mate = NULL;
+    g->room = places;
+    TRY(status);
+    return TCT_ALLOC(places, what, &g->mate);
+}
+
+/* What other ranks' rows have to do with those of a pass. */
+static tacit_status make_ghost_room(aggregation *g, const tct_halo *h,
+                                    int64_t rows, int64_t kept)
+{
+    tct_free(g->ghost_of);
+    g->ghost_of = NULL;
+    TRY(TCT_ALLOC(h->ghosts.count, what, &g->ghost_of));
+    return make_room(g, rows + h->ghosts.count, kept);
+}
+
+/* On to B, of pairs. */
+static tacit_status open_pass(aggregation *g)
+{
+    const tct_csr *B = &g->G->B;
+    tct_halo *h = &g->G->halo;
+    tacit_world *w = g->A->world;
+    leave_out(g);
+    tct_halo_close(h);
+    TRY(tct_halo_of_columns(w, g->starts, B, h));
+    TRY(tct_agree(w, make_ghost_room(g, h, B->rows, B->rows)));
+    if (!g->ordered) return TACIT_OK;
+    TRY(tct_halo_bring(h, g->diag, g->diag + B->rows));
+    if (g->permuted) return tct_halo_bring(h, g->index, g->index + B->rows);
+    number_places(g, B, h);
+    return TACIT_OK;
+}
+
+static tacit_status pass(aggregation *g, bool first, bool last)
+{
+    const tct_csr A = first ? g->A->A : g->G->B;
+    const tct_halo *h = first ? &g->level : &g->G->halo;
+    tct_pairing p = {.A = &A,
+                     .halo = h,
+                     .starts = g->starts,
+                     .w = first ? g->w : NULL,
+                     .ghost_w = g->ghost_w,
+                     .diag = g->diag,
+                     .index = g->ordered ? g->index : NULL,
+                     .mate = g->mate,
+                     .limit = g->limit};
+    TRY(tct_match(&p));
+    g->limit = p.limit;
+    g->G->rounds += p.rounds;
+    TRY(number_pairs(g, A.rows, h));
+    TRY(first ? begin_up(g) : go_up(g, A.rows));
+    TRY(lower_index(g, &A));
+    if (last) return TACIT_OK;
+    add_up_diagonal(g, A.rows);
+    TRY(add_up(g, &A, h, first));
+    return open_pass(g);
+}
+
+/* --- what P has --------------------------------------------------------------- */
+
+static double w_at(const aggregation *g, int64_t i)
+{
+    return g->w ? g->w[i] : 1.0;
+}
+
+/* Of each aggregate the sum of the squares of w, of other ranks' rows, too. */
+static tacit_status sum_squares(const aggregation *g, const tct_halo *share)
+{
+    tct_aggregates *G = g->G;
+    double *sum = G->smooth;
+    for (int64_t n = 0; n < G->coarse + G->others.count; n++) sum[n] = 0.0;
+    for (int64_t i = 0; i < G->rows; i++)
+        if (G->of[i] >= 0) sum[G->of[i]] += w_at(g, i) * w_at(g, i);
+    TRY(tct_halo_return(share, sum + G->coarse));
+    for (int64_t k = 0; k < share->shared; k++) {
+        double part;
+        memcpy(&part, &share->out[k], sizeof part);
+        sum[share->row[k]] += part;
+    }
+    return tct_halo_bring(share, sum, sum + G->coarse);
+}
+
+static tacit_status weigh_with(const aggregation *g, const tct_halo *share)
+{
+    tct_aggregates *G = g->G;
+    const int64_t all = G->coarse + G->others.count;
+    TRY(tct_agree(g->A->world, TCT_ALLOC(all, what, &G->smooth)));
+    TRY(sum_squares(g, share));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < all; n++) G->smooth[n] = sqrt(G->smooth[n]);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < G->rows; i++)
+        G->weight[i] = G->of[i] < 0 ? 0.0 : w_at(g, i) / G->smooth[G->of[i]];
+    return TACIT_OK;
+}
+
+static tacit_status weigh(const aggregation *g)
+{
+    const tct_ghosts *others = &g->G->others;
+    tct_halo share;
+    tacit_status status =
+        tct_halo_of(g->A->world, g->next, others->count, others->id, &share);
+    if (status >= 0) status = weigh_with(g, &share);
+    tct_halo_close(&share);
+    return status;
+}
+
+/* --- all ------------------------------------------------------------------------ */
+
+static tacit_status allocate(aggregation *g)
+{
+    const tct_csr *A = &g->A->A;
+    const int size = g->A->world->size;
+    TRY(tct_matrix_require_entries(g->A));
+    g->ordered = size > 1;
+    g->G->rows = A->rows;
+    g->G->width = 1;
+    TRY(TCT_ALLOC(A->rows, what, &g->G->of));
+    TRY(TCT_ALLOC(A->rows, what, &g->G->weight));
+    TRY(TCT_ALLOC(A->rows, what, &g->up));
+    TRY(TCT_ALLOC(size + 1, what, &g->starts));
+    TRY(TCT_ALLOC(size + 1, what, &g->next));
+    memcpy(g->starts, g->A->starts, ((size_t)size + 1) * sizeof *g->starts);
+    return tct_check_diagonal(g->A, "preconditioner amg");
+}
+
+static tacit_status allocate_places(aggregation *g)
+{
+    TRY(TCT_ALLOC(g->level.ghosts.count, what, &g->ghost_w));
+    return make_ghost_room(g, &g->level, g->A->A.rows, 0);
+}
+
+static tacit_status open_level(aggregation *g, const int64_t *index)
+{
+    tacit_world *w = g->A->world;
+    const tct_csr *A = &g->A->A;
+    TRY(tct_agree(w, allocate(g)));
+    TRY(tct_halo_of_columns(w, g->starts, A, &g->level));
+    TRY(tct_agree(w, allocate_places(g)));
+    if (g->w) TRY(tct_halo_bring(&g->level, g->w, g->ghost_w));
+    set_diagonal(g);
+    TRY(tct_halo_bring(&g->level, g->diag, g->diag + A->rows));
+    return set_index(g, index);
+}
+
+static tacit_status aggregate(aggregation *g, const int64_t *index, int passes)
+{
+    tct_aggregates *G = g->G;
+    TRY(open_level(g, index));
+    for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
+    TRY(tct_join_alone(g));
+    G->up = g->up;
+    g->up = NULL;
+    TRY(weigh(g));
+    if (G->B.ptr) return TACIT_OK;
+    G->halo = g->level;
+    g->level = (tct_halo){.world = NULL};
+    return TACIT_OK;
+}
+
+tacit_status tct_aggregate(const tacit_matrix *A, const double *smooth,
+                           const int64_t *index, const tct_coarsening *how,
+                           tct_aggregates *out)
+{
+    enum { PASSES_MOST = 4 };
+    REQUIRE(how->passes >= 1 && how->passes <= PASSES_MOST);
+    TCT_THREADS_AT_MOST(A->world->threads);
+    tct_aggregates G = {0};
+    aggregation g = {.A = A, .w = smooth, .G = &G, .limit = tct_pair_limit};
+    tacit_status status =
+        tct_agree(A->world, aggregate(&g, index, how->passes));
+    tct_halo_close(&g.level);
+    TCT_FREE(g.ghost_w, g.first_index, g.starts, g.next, g.diag, g.index,
+             g.mate, g.up, g.ghost_of);
+    int64_t rounds = G.rounds;
+    if (status >= 0) status = tct_reduce_i64(A->world, TCT_MAX, 1, &rounds);
+    G.rounds = (int)rounds;
+    if (status < 0) tct_aggregates_free(&G);
+    else *out = G;
+    return status;
+}
+
+void tct_aggregates_forget(tct_aggregates *G)
+{
+    tct_csr_clear(&G->B);
+    tct_halo_close(&G->halo);
+    tct_ghosts_clear(&G->up_others);
+    tct_free(G->up);
+    G->up = NULL;
+}
+
+void tct_aggregates_free(tct_aggregates *G)
+{
+    tct_aggregates_forget(G);
+    tct_ghosts_clear(&G->others);
+    TCT_FREE(G->of, G->weight, G->smooth, G->index);
+    *G = (tct_aggregates){0};
+}

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/aggregation/match.c - rounds in which edges that are the heaviest at both ends
+ * become pairs.
+ *
+ * The logarithm does not change which edge is heavier, so that it is never
+ * taken: an edge is rated -2 b_ij / (d_i + d_j). Ratings are rounded to a few
+ * bits: those that differ by rounding errors only, or by too little to matter,
+ * are equal, and an edge's is the same at both ends.
+ *
+ * Of its heaviest edges a row looks at two: that to the row of the lowest and
+ * that to the row of the highest number, if these are before and behind it. An
+ * edge that is the highest of its lower end and the lowest of its higher one is
+ * a link. A row has at most two links, so that they form paths, and every second
+ * link of a path becomes a pair, from its beginning on. On a grid the paths are
+ * whole lines of points in the direction in which numbers are farthest apart:
+ * one round matches all of it, and pairs stand side by side.
+ *
+ * Where many edges are equally heavy at many rows, as between any two rows of a
+ * dense block, few of them are links. After a round that found few a row looks
+ * at one of its heaviest edges, by its hash. So rounds are O(log n).
+ *
+ * Numbers are those that rows would have on one rank, and what a row looks at it
+ * tells the ranks that have a column of it, as it does that it has a mate. So
+ * ranks do not change pairs. */
+#include "sparse/parallel.h"
+#include "sparse/compact.h"
+#include "precond/amg/aggregation/edges.h"
+#include "precond/amg/aggregation/chains.h"
+#include <string.h>
+
+enum { FEW = 8 }; /* rows of which no more than one was paired */
+
+typedef struct {
+    tct_pairing *p;
+    int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
+    tct_paths paths;        /* where rows have an index */
+    bool by_hash;           /* after a round that found few */
+    bool anew;              /* ... all rows look again */
+    int32_t *open; /* [count] rows that may yet find a mate, ascending */
+    int64_t count;
+} matching;
+
+/* Between the numbers that grids have, of 1.5 to 13, so that rounding does not
+ * tell their edges apart. */
+const double tct_pair_limit = 6.3;
+
+bool tct_match_loosens(int64_t all, int64_t alone, double *limit)
+{
+    const double too_many = 0.6, highest = 1e4;
+    if ((double)alone <= too_many * (double)all || *limit > highest)
+        return false;
+    *limit *= 2.0;
+    return true;
+}
+
+/* What -2 b / d of an edge is at least if its rating is `rating`, or a little
+ * less: so that most edges need no division. */
+static double at_least(uint32_t rating)
+{
+    const double nearly = 1.0 - 0x1p-20;
+    const uint32_t bits =
+        (rating << TCT_RATING_DROP) - ((uint32_t)1 << (TCT_RATING_DROP - 1));
+    float f;
+    memcpy(&f, &bits, sizeof f);
+    return nearly * (double)f;
+}
+
+/* What a row has seen stays right until one of the two finds a mate. */
+static bool has_seen(const matching *m, int64_t i)
+{
+    const int32_t *mate = m->p->mate;
+    const int32_t low = m->lower[i], high = m->upper[i];
+    return (low < 0 || mate[low] == low) && (high < 0 || mate[high] == high);
+}
+
+/* The place of column `j`, counted from A's first row. */
+static inline int64_t place_of(const tct_pairing *p, int64_t j)
+{
+    if (j >= 0 && j < p->A->rows) return j;
+    return p->A->rows + tct_ghost_place(&p->halo->ghosts, j + p->A->first);
+}
+
+static inline int64_t index_of(const tct_pairing *p, int64_t place)
+{
+    return p->index ? p->index[place] : place;
+}
+
+static inline double w_of(const tct_pairing *p, int64_t place)
+{
+    const int64_t rows = p->A->rows;
+    return place < rows ? p->w[place] : p->ghost_w[place - rows];
+}
+
+static void look(const matching *m, int64_t i)
+{
+    const tct_pairing *p = m->p;
+    const tct_csr *A = p->A;
+    const double own = p->diag[i];
+    const int64_t at = index_of(p, i);
+    int64_t low = i, high = i, lowest = at, highest = at;
+    uint32_t most = 1;
+    uint64_t most_hash = 0;
+    double enough = at_least(most);
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int64_t j = place_of(p, tct_csr_col(A, k) - A->first);
+        if (j == i) continue;
+        const double b = p->w ? p->w[i] * w_of(p, j) * A->val[k] : A->val[k];
+        if (!(b < 0.0) || p->mate[j] != j) continue;
+        const double d = own + p->diag[j];
+        if (-2.0 * b < enough * d) continue;
+        const uint32_t rating = tct_edge_rating(b, d);
+        if (rating < most || !tct_edge_holds(b, own, p->diag[j], p->limit))
+            continue;
+        if (rating > most) {
+            most = rating;
+            most_hash = 0;
+            enough = at_least(most);
+            low = high = i;
+            lowest = highest = at;
+        }
+        const int64_t number = index_of(p, j);
+        if (m->by_hash) {
+            const uint64_t hash = tct_edge_hash(at, number);
+            if (hash < most_hash) continue;
+            most_hash = hash;
+            low = high = j;
+            lowest = highest = number;
+        } else if (number < lowest) {
+            low = j;
+            lowest = number;
+        } else if (number > highest) {
+            high = j;
+            highest = number;
+        }
+    }
+    m->lower[i] = lowest < at ? (int32_t)low : -1;
+    m->upper[i] = highest > at ? (int32_t)high : -1;
+}
+
+/* Returns how many rows have found a mate. */
+static int64_t pair_links(matching *m)
+{
+    int32_t *mate = m->p->mate;
+    int64_t paired = 0;
+    for (int64_t k = 0; k < m->count; k++) {
+        const int32_t i = m->open[k], j = m->lower[i];
+        if (j < 0 || mate[j] != j || m->upper[j] != i) continue;
+        mate[i] = j;
+        mate[j] = i;
+        paired += 2;
+    }
+    return paired;
+}
+
+static int32_t still_open(const void *of, int64_t k)
+{
+    const matching *m = of;
+    const int32_t i = m->open[k];
+    const bool sees = m->lower[i] >= 0 || m->upper[i] >= 0;
+    return m->p->mate[i] == i && sees ? i : -1;
+}
+
+/* Rows that may still find a mate. */
+static void close_rows(matching *m)
+{
+    m->count = tct_pick(m->count, still_open, m, m->open);
+}
+
+static int32_t alone(const void *of, int64_t i)
+{
+    const matching *m = of;
+    return m->p->mate[i] == i ? (int32_t)i : -1;
+}
+
+/* Rows that are alone, of which none has looked. */
+static void open_rows(matching *m)
+{
+    m->count = tct_pick(m->p->A->rows, alone, m, m->open);
+    m->anew = true;
+    m->by_hash = false;
+}
+
+/* Of all ranks, unless each goes by itself. */
+static tacit_status sum(const matching *m, size_t count, int64_t *numbers)
+{
+    if (!m->p->index) return TACIT_OK;
+    return tct_reduce_i64(m->p->halo->world, TCT_SUM, count, numbers);
+}
+
+/* *paired: rows that have found a mate. */
+static tacit_status pair(matching *m, int64_t *paired)
+{
+    if (m->p->index)
+        return tct_paths_pair(&m->paths, m->open, m->count, paired);
+    *paired = pair_links(m);
+    return TACIT_OK;
+}
+
+/* `open` rows are, of all ranks. */
+static tacit_status run_rounds(matching *m, int64_t open)
+{
+    tct_pairing *p = m->p;
+    while (open > 0) {
+        TCT_OMP(omp parallel for schedule(static) if (m->count > TCT_SHORT))
+        for (int64_t k = 0; k < m->count; k++)
+            if (m->anew || !has_seen(m, m->open[k])) look(m, m->open[k]);
+        p->rounds++;
+        int64_t now[2] = {0}; /* rows that were paired, and those left */
+        TRY(pair(m, &now[0]));
+        close_rows(m);
+        now[1] = m->count;
+        TRY(sum(m, 2, now));
+        if (now[0] == 0 && m->by_hash) break;
+        m->anew = !m->by_hash && now[0] <= open / FEW;
+        m->by_hash = m->by_hash || m->anew;
+        open = now[1];
+    }
+    return TACIT_OK;
+}
+
+static tacit_status match(matching *m)
+{
+    tct_pairing *p = m->p;
+    const int64_t rows = p->A->rows, places = rows + p->halo->ghosts.count;
+    TCT_OMP(omp parallel for schedule(static) if (rows > TCT_SHORT))
+    for (int64_t i = 0; i < places; i++) {
+        p->mate[i] = p->diag[i] > 0.0 ? (int32_t)i : -1;
+        if (p->index && i < rows) m->lower[i] = m->upper[i] = -1;
+    }
+    open_rows(m);
+    p->rounds = 0;
+    int64_t all = m->count;
+    TRY(sum(m, 1, &all));
+    for (int64_t left = all;;) {
+        TRY(run_rounds(m, left));
+        open_rows(m);
+        left = m->count;
+        TRY(sum(m, 1, &left));
+        if (!tct_match_loosens(all, left, &p->limit)) return TACIT_OK;
+    }
+}
+
+tacit_status tct_match(tct_pairing *p)
+{
+    static const char *const what = "pairs of rows";
+    matching m = {.p = p};
+    tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
+    if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
+    if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);
+    if (status >= 0) status = tct_paths_open(p, m.lower, m.upper, &m.paths);
+    status = tct_agree(p->halo->world, status);
+    if (status >= 0) status = match(&m);
+    tct_paths_close(&m.paths);
+    TCT_FREE(m.lower, m.upper, m.open);
+    return status;
+}

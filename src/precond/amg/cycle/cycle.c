@@ -1,0 +1,205 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/cycle/cycle.c - M r, a cycle that begins with x = 0: smooth, visit the
+ * next level, smooth.
+ *
+ * [Br95] Braess, "Towards algebraic multigrid for elliptic problems of second
+ *        order", Computing 55 (1995): over-correction.
+ *
+ * With S symmetric, M = 2 S - S A S + (I - S A) w P M' P' (I - A S): symmetric,
+ * and positive definite where the smoother converges and M' is. In a W the next
+ * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear, and
+ * so M is not. */
+#include "precond/amg/amg.h"
+#include <stdio.h>
+#include <string.h>
+
+/* --- the cycle --------------------------------------------------------------- */
+
+static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                       const double *b, double *x)
+{
+    if (M->direct) tct_amg_coarsest_solve(&M->coarsest, q, b, x);
+    else tct_amg_smooth_zero(&L->smoother, q, b, x, L->smoother.y);
+}
+
+/* From next->b to next->x. */
+static void visit(const tct_amg *M, tacit_queue *q, const tct_amg_level *next)
+{
+    const tct_amg_level *last = &M->level[M->levels - 1];
+    const size_t n = (size_t)next->n;
+    if (M->bottom && next == &M->level[M->bottom_from]) {
+        q_multiply(q, M->bottom, next->b, next->x, NULL);
+        return;
+    }
+    if (next->c && next != last) tct_amg_kcycle(M, q, next);
+    else tct_amg_cycle(M, q, next, next->b, next->x, NULL);
+    if (!M->twice || next == last) return;
+    apply(next->A, q, next->x, next->b2); /* x' = x' + M' (b' - A' x') */
+    q_aypx(q, n, -1, NULL, next->b, next->b2);
+    tct_amg_cycle(M, q, next, next->b2, next->x2, NULL);
+    q_axpy(q, n, +1, NULL, next->x2, next->x);
+}
+
+void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
+                   const double *b, double *x, double *dot)
+{
+    const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
+    const tct_amg_moves *moves = &L->down.moves;
+    const tct_amg_shares *shares = &L->down.shares;
+    const tct_amg_smoother *S = &L->smoother;
+    const size_t n = (size_t)L->n;
+    double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
+    if (L == last) {
+        solve_last(M, q, L, b, x);
+        if (dot) q_dot(q, n, b, x, dot);
+        return;
+    }
+    tct_amg_smooth_zero(S, q, b, z, z == x ? S->y : x);
+    apply(L->A, q, z, S->t);
+    q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
+               L->e ? L->e : next->b);
+    tct_amg_add_shares(shares, q, L->e ? L->e : next->b);
+    if (L->e) tct_amg_send(moves->there, q, L->e, next->b);
+    visit(M, q, next);
+    if (L->e) tct_amg_send(moves->back, q, next->x, L->e);
+    tct_amg_spread(shares, q, L->e ? L->e : next->x);
+    q_prolong(q, n, L->down.sets.width, L->factor,
+              (const int32_t *)(const void *)L->down.of, L->down.weight,
+              L->e ? L->e : next->x, z);
+    tct_amg_smooth(S, q, b, x, dot);
+}
+
+static void amg_apply(const tacit_operator *M, tacit_queue *q, const double *x,
+                      double *y, double *dot)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    tct_amg_cycle(m, q, m->level, x, y, dot);
+}
+
+static void amg_destroy(tacit_operator *M)
+{
+    tct_amg_clear((tct_amg *)(void *)M);
+}
+
+static const tct_operator_ops amg_ops = {.name = "amg",
+                                         .dear = true,
+                                         .apply = amg_apply,
+                                         .for_systems = tct_amg_for_systems,
+                                         .columns = tct_amg_columns,
+                                         .renew = tct_amg_renew,
+                                         .destroy = amg_destroy};
+
+/* --- what was asked for ------------------------------------------------------ */
+
+typedef struct {
+    const char *name;
+    tct_amg_kind kind;
+    int degree; /* usual */
+} smoother_name;
+
+static const smoother_name smoothers[] = {{"chebyshev", TCT_CHEBYSHEV, 2},
+                                          {"jacobi", TCT_JACOBI, 2},
+                                          {"l1-jacobi", TCT_L1_JACOBI, 4}};
+enum { SMOOTHERS = sizeof smoothers / sizeof *smoothers };
+
+static const double RATIO = 8.0;
+
+/* Measured: where little is smoothed, more costs iterations. In a W the next
+ * level has made up for it. */
+double tct_amg_overcorrection(const tct_amg *M)
+{
+    if (M->twice) return 1.0;
+    return M->smoothing.degree > 1 ? 1.7 : 1.3;
+}
+
+static tacit_status set_smoother(tct_amg *M, const tacit_precond_options *o)
+{
+    const char *names[SMOOTHERS],
+        *wish = o->smoother ? o->smoother : "chebyshev";
+    const smoother_name *found = NULL;
+    for (int i = 0; i < SMOOTHERS; i++) {
+        names[i] = smoothers[i].name;
+        if (strcmp(names[i], wish) == 0) found = &smoothers[i];
+    }
+    if (!found) return tct_unknown("smoother", wish, names, SMOOTHERS);
+    if (o->degree < 0 || o->degree > TACIT_PRECOND_DEGREE_MOST)
+        FAIL(TACIT_INVALID, "degree of the smoother: expected 1 to %d, got %d",
+             TACIT_PRECOND_DEGREE_MOST, o->degree);
+    M->smoothing =
+        (tct_amg_smoothing){.kind = found->kind,
+                            .degree = o->degree ? o->degree : found->degree,
+                            .ratio = RATIO};
+    return TACIT_OK;
+}
+
+static tacit_status set_precision(tct_amg *M, const tacit_precond_options *o)
+{
+    static const char *const names[] = {[TCT_AUTO_BITS] = "auto",
+                                        [TCT_FLOATS] = "float",
+                                        [TCT_DOUBLES] = "double"};
+    const char *wish = o->precision ? o->precision : "auto";
+    for (int i = 0; i < 3; i++) {
+        M->precision = (tct_amg_precision)i;
+        if (strcmp(names[i], wish) == 0) return TACIT_OK;
+    }
+    return tct_unknown("precision", wish, names, 3);
+}
+
+static tacit_status set_cycle(tct_amg *M, const tacit_precond_options *o)
+{
+    static const char *const names[] = {"v", "w", "k"};
+    const char *wish = o->cycle ? o->cycle : "v";
+    M->twice = strcmp(wish, "w") == 0;
+    M->base.varies = strcmp(wish, "k") == 0;
+    M->krylov = M->base.varies ? TCT_AMG_KRYLOV : 0;
+    if (!M->twice && !M->krylov && strcmp(wish, "v") != 0)
+        return tct_unknown("cycle", wish, names, 3);
+    M->overcorrection = tct_amg_overcorrection(M);
+    if (o->levels < 0 || o->levels > TCT_AMG_LEVELS_MOST)
+        FAIL(TACIT_INVALID, "levels: expected 1 to %d, got %d",
+             TCT_AMG_LEVELS_MOST, o->levels);
+    M->levels_most = o->levels ? o->levels : TCT_AMG_LEVELS_MOST;
+    snprintf(M->detail, sizeof M->detail, "cycle %s, smoother %s(%d)", wish,
+             o->smoother ? o->smoother : "chebyshev", M->smoothing.degree);
+    return TACIT_OK;
+}
+
+static tacit_status set_wishes(tct_amg *M, const tacit_precond_options *options)
+{
+    TRY(set_smoother(M, options));
+    TRY(set_cycle(M, options));
+    return set_precision(M, options);
+}
+
+tacit_status tct_amg_create(const tacit_operator *A,
+                            const tct_precond_source *from,
+                            tacit_operator **out)
+{
+    tct_amg *M = tct_calloc(sizeof *M);
+    tacit_status status =
+        M ? TACIT_OK
+          : tacit_error_set(TACIT_NO_MEMORY, "no memory for a preconditioner");
+    if (M) {
+        *out = &M->base;
+        tct_precond_begin(&M->base, &amg_ops, A);
+        M->about.size = sizeof M->about;
+        status = set_wishes(M, &from->options);
+    }
+    TRY(tct_agree(A->world, status));
+    return tct_amg_build(M, A, from, NULL);
+}
+
+const tacit_precond_info *tct_amg_info(const tacit_operator *M)
+{
+    return M->ops == &amg_ops ? &((const tct_amg *)(const void *)M)->about
+                              : NULL;
+}
+
+const tacit_precond_level *tct_amg_level_at(const tacit_operator *M, int i)
+{
+    const tct_amg *m = (const tct_amg *)(const void *)M;
+    if (M->ops != &amg_ops || i < 0 || i >= m->about.levels) return NULL;
+    const int before = m->levels - 1;
+    return m->alone.M && i >= before ? &m->alone.M->level[i - before].about
+                                     : &m->level[i].about;
+}

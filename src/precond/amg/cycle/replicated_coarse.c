@@ -1,0 +1,176 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/cycle/replicated_coarse.c - the last levels of several ranks, wholly on each of them.
+ *
+ * Where a device has the last levels as one kernel (bottom.h), that takes as long
+ * as a few messages. So each rank has the first of these levels whole, on a line
+ * of its own beside the queue's, makes a hierarchy for it as one rank does, and
+ * visits it alone: the right-hand side of all ranks comes in one exchange, as that
+ * of an inverse does (coarsest.c), and nothing goes back. */
+#include "sparse/parallel.h"
+#include "precond/amg/cycle/fused_coarse.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *const what = "the last levels";
+
+/* --- the matrix ---------------------------------------------------------------- */
+
+/* A matrix and its smooth vector, on each rank. */
+typedef struct {
+    tct_csr A;
+    double *smooth; /* NULL: ones */
+} whole;
+
+static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
+{
+    const int64_t n = m->A.global_rows;
+    TRY(tct_csr_rows(&W->A, n, n, 0, n));
+    TRY(tct_csr_entries(&W->A, m->nonzeros));
+    return smooth ? TCT_ALLOC(n, what, &W->smooth) : TACIT_OK;
+}
+
+/* What each rank has in its place, to all ranks: rank r elements of `size` bytes from
+ * first[r] on.
+ * Collective. */
+static tacit_status share(tacit_world *w, const int64_t *first, size_t size,
+                          void *all)
+{
+    for (int r = 0; r < w->size; r++)
+        TRY(tct_bcast(w, r, (size_t)(first[r + 1] - first[r]) * size,
+                      (char *)all + (size_t)first[r] * size));
+    return TACIT_OK;
+}
+
+/* The first entry of each rank, [size + 1]. */
+static tacit_status count_entries(const tacit_matrix *m, int64_t **out)
+{
+    tacit_world *w = m->world;
+    const int64_t mine = tct_csr_nonzeros(&m->A);
+    TRY(tct_agree(w, TCT_ALLOC(w->size + 1, what, out)));
+    int64_t *first = *out;
+    first[0] = 0;
+    TRY(tct_allgather(w, sizeof mine, &mine, first + 1));
+    for (int r = 0; r < w->size; r++) first[r + 1] += first[r];
+    return TACIT_OK;
+}
+
+static void put_own(const tct_csr *A, int64_t at, tct_csr *all)
+{
+    for (int64_t i = 0; i < A->rows; i++)
+        all->ptr[A->first + i + 1] = at + A->ptr[i + 1];
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t k = 0; k < tct_csr_nonzeros(A); k++) {
+        tct_csr_set_col(all, at + k, tct_csr_col(A, k));
+        all->val[at + k] = A->val[k];
+    }
+}
+
+static tacit_status gather(const tacit_matrix *m, const double *smooth,
+                           whole *W)
+{
+    tacit_world *w = m->world;
+    tct_csr *all = &W->A;
+    const size_t rows = (size_t)m->A.rows;
+    int64_t *first = NULL;
+    tacit_status status = count_entries(m, &first);
+    if (status >= 0) {
+        put_own(&m->A, first[w->rank], all);
+        if (W->smooth && rows > 0)
+            memcpy(W->smooth + m->A.first, smooth, rows * sizeof *smooth);
+        status = share(w, m->starts, sizeof *all->ptr, all->ptr + 1);
+    }
+    if (status >= 0)
+        status = all->col64 ? share(w, first, sizeof *all->col64, all->col64)
+                            : share(w, first, sizeof *all->col32, all->col32);
+    if (status >= 0) status = share(w, first, sizeof *all->val, all->val);
+    if (status >= 0 && W->smooth)
+        status = share(w, m->starts, sizeof *smooth, W->smooth);
+    tct_free(first);
+    return status;
+}
+
+/* --- the hierarchy -------------------------------------------------------------- */
+
+/* Another line on the device of `q`, for this rank alone. */
+static tacit_status open_beside(const tacit_queue *q, tct_amg_alone *out)
+{
+    char spec[64];
+    if (q->device->ordinals)
+        snprintf(spec, sizeof spec, "%s(%d)", q->device->name, q->ordinal);
+    else snprintf(spec, sizeof spec, "%s", q->device->name);
+    TRY(tacit_world_self(&out->world));
+    return tacit_queue_create(out->world, spec, q->threads, &out->q);
+}
+
+/* Wishes what `M` does of the levels that M has not; the steps read doubles. */
+static tacit_status begin(const tct_amg *M, tct_amg_alone *out)
+{
+    tct_amg *R = tct_amg_like(M);
+    if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    R->base = (tacit_operator){.ops = NULL};
+    tct_precond_begin(&R->base, M->base.ops, out->A);
+    R->precision = TCT_DOUBLES;
+    R->given = false;
+    R->levels_most -= M->levels - 1;
+    R->part_of = M;
+    out->M = R;
+    return TACIT_OK;
+}
+
+/* The matrix of `W` is taken over. */
+static tacit_status build(const tct_amg *M, whole *W, tct_amg_alone *out)
+{
+    tacit_matrix *m = NULL;
+    TRY(open_beside(M->base.q, out));
+    tacit_status status = tct_matrix_adopt(out->world, TACIT_OK, &W->A, &m);
+    if (status >= 0) m->format = "galerkin";
+    if (status >= 0) status = tct_amg_operator_of(out->q, m, &out->A);
+    if (status >= 0) status = begin(M, out);
+    if (status >= 0) {
+        const tct_precond_source from = {
+            .matrix = m,
+            .options = {.node_rows = 1,
+                        .vectors = W->smooth ? 1 : 0,
+                        .near_null = W->smooth}};
+        status = tct_amg_build(out->M, out->A, &from, NULL);
+        out->M->part_of = NULL; /* which another one may take the place of */
+    }
+    tacit_matrix_destroy(&m);
+    if (status >= 0 && (!out->M->bottom || out->M->bottom_from > 0))
+        return tacit_error_set(TACIT_UNSUPPORTED, "they are not one kernel");
+    return status;
+}
+
+tacit_status tct_amg_alone_create(const tct_amg *M, const tacit_matrix *m,
+                                  const double *smooth, tct_amg_alone *out)
+{
+    tacit_world *w = m->world;
+    whole W = {.smooth = NULL};
+    bool without = false, any = false;
+    TRY(tct_any(w, smooth != NULL, &any));
+    tacit_status status = tct_agree(w, allocate(m, any, &W));
+    if (status >= 0) status = gather(m, smooth, &W);
+    if (status >= 0) {
+        status = build(M, &W, out);
+        without = status == TACIT_NO_MEMORY || status == TACIT_UNSUPPORTED;
+        if (without)
+            tct_log(TCT_DETAIL, "amg: the last levels are of all ranks: %s",
+                    tacit_error_message());
+        status = tct_agree(w, without ? TACIT_OK : status);
+    }
+    tct_csr_clear(&W.A);
+    tct_free(W.smooth);
+    if (status >= 0) status = tct_any(w, without, &without);
+    if (status < 0 || without) tct_amg_alone_free(out);
+    return status;
+}
+
+void tct_amg_alone_free(tct_amg_alone *alone)
+{
+    tacit_operator *M = alone->M ? &alone->M->base : NULL;
+    tacit_operator_destroy(&M);
+    tacit_operator_destroy(&alone->A);
+    tacit_queue_destroy(&alone->q);
+    tacit_world_destroy(&alone->world);
+    *alone = (tct_amg_alone){.M = NULL};
+}

@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/device/device_setup.c - set-up on a device, level by level: from an operator's rows,
+ * with what is between ranks, to operators, and to the host at last. */
+#include "sparse/parallel.h"
+#include "precond/amg/device/device_setup_impl.h"
+#include <stdlib.h>
+
+static const char *const what = "levels on a device";
+
+const tct_amg_kernels *tct_amg_kernels_instead;
+
+const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
+{
+    const char *wish = getenv("TACIT_AMG_SETUP");
+    if (wish && strcmp(wish, "host") == 0) return NULL;
+    return tct_amg_kernels_instead ? tct_amg_kernels_instead
+                                   : tct_amg_kernels_on(q);
+}
+
+/* Of each row of `A` into the room's vectors. */
+static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
+                              const double *beyond, double *diagonal,
+                              double *sum)
+{
+    tct_there_clear_state(t);
+    t->g.A = *A;
+    t->g.beyond = beyond;
+    t->g.vector = diagonal;
+    t->g.sums = sum;
+    tct_there_each(t, TCT_AMG_look_over, A->rows);
+    return tct_there_look(t);
+}
+
+/* The same, where nobody wants the vectors. */
+static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
+                             const double *beyond, tct_amg_state *about)
+{
+    TRY(look_over(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
+    *about = t->seen;
+    return TACIT_OK;
+}
+
+/* --- several ranks --------------------------------------------------------------- */
+
+static bool several(const tct_amg_there *t)
+{
+    return t->world->size > 1;
+}
+
+/* Sums over columns of other ranks, to the rows that have such. */
+static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
+                               int64_t rows, double **out)
+{
+    const int64_t count = r->of.A.rows;
+    double *sum = NULL, *list = NULL, *there = NULL;
+    tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
+    if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
+    for (int64_t k = 0; status >= 0 && k < count; k++) {
+        const tct_rim_sums s = tct_amg_rim_sum(r, k);
+        sum[k] = s.plain;
+        sum[count + k] = s.size;
+    }
+    if (status >= 0)
+        status = tct_amg_put(t->q, (size_t)count, r->of.row, &list);
+    if (status >= 0)
+        status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &there);
+    if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
+    for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
+        t->kernels->each(t->q, TCT_AMG_spread, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .listed = there + k * count,
+                                         .vector = *out + k * rows});
+    if (status >= 0) status = q_own_status(t->q);
+    tct_free(sum);
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &there);
+    return status;
+}
+
+/* Of `count` rows the aggregates, and what P has there: [2][count]. */
+static tacit_status pick(tct_amg_there *t, int64_t count, const int32_t *rows,
+                         double *out)
+{
+    double *list = NULL, *there = NULL;
+    tacit_status status = tct_amg_put(t->q, (size_t)count, rows, &list);
+    if (status >= 0)
+        status = tacit_queue_alloc(t->q, (size_t)(2 * count), &there);
+    if (status >= 0 && count > 0) {
+        t->kernels->each(t->q, TCT_AMG_pick, count,
+                         &(tct_amg_work){.list = (int32_t *)(void *)list,
+                                         .of = (int32_t *)(void *)t->down.of,
+                                         .scaled = t->down.weight,
+                                         .vector = there,
+                                         .listed = there + count});
+        q_get(t->q, (size_t)(2 * count), there, out);
+        status = q_own_status(t->q);
+    }
+    tacit_queue_free(t->q, &list);
+    tacit_queue_free(t->q, &there);
+    return status;
+}
+
+/* What the next level has between ranks. */
+static tacit_status coarsen_rim(tct_amg_there *t)
+{
+    const int64_t count = tct_amg_rim_asked(&t->rim);
+    int32_t *rows = NULL;
+    double *got = NULL;
+    tacit_status status = TCT_ALLOC(count, what, &rows);
+    if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
+    if (status >= 0) {
+        tct_amg_rim_ask(&t->rim, rows);
+        status = pick(t, count, rows, got);
+    }
+    status = tct_agree(t->world, status);
+    tct_amg_rim_clear(&t->rim_after);
+    if (status >= 0)
+        status = tct_amg_rim_next(&t->rim, got, got + count, t->C.rows,
+                                  &t->rim_after);
+    TCT_FREE(rows, got);
+    TRY(tct_agree(t->world, status));
+    tacit_queue_free(t->q, &t->beyond_after);
+    return put_beyond(t, &t->rim_after, t->C.rows, &t->beyond_after);
+}
+
+tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
+                                   tct_amg_size *next)
+{
+    *next = (tct_amg_size){.rounds = 0};
+    TRY(tct_agree(t->world, tct_there_coarsen_own(t, how, &next->rounds)));
+    tacit_status status = several(t) ? coarsen_rim(t) : TACIT_OK;
+    if (status >= 0) status = describe(t, &t->C, t->beyond_after, &t->after);
+    TRY(tct_agree(t->world, status));
+    int64_t of_all[] = {t->C.rows,
+                        t->C.entries + tct_csr_nonzeros(&t->rim_after.of.A),
+                        (int64_t)t->after.bad};
+    TRY(tct_reduce_i64(t->world, TCT_SUM, 3, of_all));
+    next->rows = t->C.rows;
+    next->all = of_all[0];
+    next->nonzeros = t->nonzeros_after = of_all[1];
+    next->positive = of_all[2] == 0;
+    return TACIT_OK;
+}
+
+/* --- a level ------------------------------------------------------------------------- */
+
+tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
+{
+    const size_t n = (size_t)t->A.rows;
+    *out = (tct_amg_rows){.there = t->q};
+    TRY(tacit_queue_alloc(t->q, n, &out->diagonal));
+    TRY(tacit_queue_alloc(t->q, n, &out->sum));
+    TRY(look_over(t, &t->A, t->beyond, out->diagonal, out->sum));
+    out->bound = t->seen.bound;
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
+{
+    const size_t n = (size_t)t->A.rows;
+    double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
+    tct_there_tidy(t);
+    tct_there_begin_level(t);
+    t->g.vector = t->g.diag;
+    t->g.sums = (double *)(void *)t->g.sum;
+    tct_there_each(t, TCT_AMG_energy, t->A.rows);
+    q_fill(t->q, n, 1.0, t->g.added);
+    q_dot(t->q, n, t->g.vector, t->g.added, &at[0]);
+    q_dot(t->q, n, t->g.sums, t->g.added, &at[1]);
+    q_get(t->q, 2, at, energy);
+    for (int64_t k = 0; k < t->rim.of.A.rows; k++) {
+        const tct_rim_sums s = tct_amg_rim_sum(&t->rim, k);
+        energy[0] += s.energy;
+        energy[1] += s.size;
+    }
+    TRY(tct_agree(t->world, q_own_status(t->q)));
+    TRY(tct_reduce_f64(t->world, TCT_SUM, 2, energy));
+    *out = tct_amg_floats_are_harmless(energy[0], energy[1]);
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
+{
+    *out = t->down;
+    t->down = (tct_amg_transfer){.ptr = NULL};
+    return TACIT_OK;
+}
+
+double *tct_amg_there_take(tct_amg_there *t)
+{
+    double *const matrix = t->matrix;
+    t->matrix = NULL;
+    return matrix;
+}
+
+void tct_amg_there_descend(tct_amg_there *t)
+{
+    tacit_queue_free(t->q, &t->matrix);
+    tacit_queue_free(t->q, &t->smooth);
+    tacit_queue_free(t->q, &t->beyond);
+    tct_amg_rim_clear(&t->rim);
+    t->matrix = t->coarse;
+    t->smooth = t->next;
+    t->beyond = t->beyond_after;
+    t->rim = t->rim_after;
+    t->nonzeros = t->nonzeros_after;
+    t->beyond_after = NULL;
+    t->rim_after = (tct_amg_rim){.w = NULL};
+    t->A = t->C;
+    t->about = t->after;
+    t->coarse = NULL;
+    t->next = NULL;
+}
+
+int64_t tct_amg_there_first(const tct_amg_there *t)
+{
+    return several(t) ? t->rim.of.starts[t->world->rank] : 0;
+}
+
+/* Else a matrix is stored times a power of 2. */
+static bool is_near_1(double size)
+{
+    enum { NEAR = 64 }; /* scale.c */
+    int exponent = 0;
+    (void)frexp(size, &exponent);
+    return abs(exponent) <= NEAR;
+}
+
+tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
+{
+    return tct_any(t->world,
+                   t->A.rows <= t->kernels->small || !is_near_1(t->about.size),
+                   out);
+}
+
+/* --- to and fro ----------------------------------------------------------------------- */
+
+static tacit_status get_rows(const tct_amg_there *t, tct_csr *out)
+{
+    tct_csr own = {0};
+    if (!several(t)) return tct_amg_csr_get(t->q, &t->A, out);
+    const int64_t *starts = t->rim.of.starts;
+    const int64_t all = starts[t->world->size];
+    tacit_status status = tct_amg_csr_get(t->q, &t->A, &own);
+    if (status >= 0)
+        status = tct_csr_rows(out, all, all, tct_amg_there_first(t), own.rows);
+    if (status >= 0)
+        status = tct_csr_entries(out, tct_csr_nonzeros(&own) +
+                                          tct_csr_nonzeros(&t->rim.of.A));
+    if (status >= 0) tct_amg_rim_join(&own, &t->rim, out);
+    tct_csr_clear(&own);
+    return status;
+}
+
+tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
+                                 double **smooth)
+{
+    tct_csr rows = {0};
+    double *w = NULL;
+    const size_t n = (size_t)t->A.rows;
+    tacit_status status = get_rows(t, &rows);
+    if (status >= 0 && t->smooth) {
+        status = TCT_ALLOC(n, "a matrix of aggregates", &w);
+        if (status >= 0) q_get(t->q, n, t->smooth, w);
+        if (status >= 0) status = q_own_status(t->q);
+    }
+    status = tct_matrix_adopt(t->world, status, &rows, matrix);
+    if (status < 0) tct_free(w);
+    else (*matrix)->format = "galerkin";
+    if (status >= 0) *smooth = w;
+    return status;
+}
+
+typedef struct {
+    double norm, size; /* the largest row sum of |a|, and the largest |a| */
+    int64_t longest;   /* row */
+} measures;
+
+static measures measure(const tct_csr *A)
+{
+    double norm = 0.0, size = 0.0;
+    int64_t longest = 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(max : norm, size, longest))
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t entries = A->ptr[i + 1] - A->ptr[i];
+        double sum = 0.0;
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            sum += fabs(A->val[k]);
+            size = fmax(size, fabs(A->val[k]));
+        }
+        norm = fmax(norm, sum);
+        longest = entries > longest ? entries : longest;
+    }
+    return (measures){norm, size, longest};
+}
+
+tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
+                               bool floats, tacit_operator **out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
+    const tacit_operator like = {.q = q, .world = m->world};
+    double *memory = NULL;
+    tct_amg_csr there;
+    if (!kernels || m->world->size > 1 || m->A.col64) return TACIT_UNSUPPORTED;
+    const measures of = measure(&m->A);
+    if (!is_near_1(of.size)) return TACIT_UNSUPPORTED;
+    tacit_status status = tct_amg_csr_put(q, &m->A, &memory, &there);
+    if (status >= 0)
+        status = kernels->store(&like, &there, of.norm, floats, out);
+    tacit_queue_free(q, &memory);
+    if (status >= 0) (*out)->info.row_max = of.longest;
+    return status == TACIT_NO_MEMORY ? TACIT_UNSUPPORTED : status;
+}
+
+/* What the device does not store as it is, the host does. */
+static tacit_status operator_by_host(tct_amg_there *t, tacit_operator **out)
+{
+    tacit_matrix *m = NULL;
+    double *smooth = NULL;
+    tacit_status status = tct_amg_there_bring(t, &m, &smooth);
+    if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
+    tacit_matrix_destroy(&m);
+    tct_free(smooth);
+    return status;
+}
+
+tacit_status tct_amg_there_operator(tct_amg_there *t,
+                                    const tacit_operator *finest, bool floats,
+                                    tacit_operator **out)
+{
+    tacit_operator *A = NULL;
+    t->g.A = t->A;
+    if (floats) tct_there_each(t, TCT_AMG_round, t->A.entries);
+    tacit_status status = tct_agree(
+        t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
+    if (status >= 0 && several(t))
+        status = tct_operator_add_rim(A, &t->rim.of, t->nonzeros, floats);
+    if (status < 0) tacit_operator_destroy(&A);
+    else *out = A;
+    return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
+}
+
+/* --- all ------------------------------------------------------------------------------- */
+
+/* So many entries of this rank's columns for each of others': else pairs within a
+ * rank are not what is strongly coupled. */
+enum { MOSTLY_OWN = 8 };
+
+/* Why set-up is left to the host; NULL: it is not. */
+static const char *reason(const tacit_operator *A, const tacit_matrix *m,
+                          const double *smooth, int64_t small)
+{
+    const bool alone = A->world->size == 1;
+    const int64_t beyond = A->ghost ? A->ghost->nonzeros : 0;
+    if (A->order) return "the operator has an order of its own";
+    if (A->exponent != 0) return "entries are far from 1";
+    if (m->A.rows > INT32_MAX / 2 || (alone && m->A.col64))
+        return "there are many rows";
+    if (m->A.rows <= small) return "the matrix is small";
+    if (A->info.row_max > TCT_AMG_LONG / 8) return "rows are long";
+    if (!alone && (smooth || !A->local))
+        return "there are several ranks, and a vector or an operator of the "
+               "user's";
+    if (beyond > 0 && beyond * MOSTLY_OWN > A->local->nonzeros)
+        return "many columns are of other ranks";
+    return NULL;
+}
+
+/* What the operator has on the device; *out false: it does not tell. */
+static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
+                              bool *out)
+{
+    int64_t entries = 0;
+    *out = t->kernels->count(A, t->g.count);
+    if (!*out) return TACIT_OK;
+    TRY(tct_there_find_sum(t, A->n, &entries));
+    *out = entries == A->local->nonzeros;
+    if (!*out) return TACIT_OK;
+    TRY(tct_amg_csr_open(t->q, A->n, entries, &t->matrix, &t->A));
+    t->g.out = t->A;
+    tct_there_each(t, TCT_AMG_starts, A->n + 1);
+    t->kernels->read(A, &t->A);
+    return q_own_status(t->q);
+}
+
+static tacit_status put_own(tct_amg_there *t, const tct_csr *A)
+{
+    tct_csr own = {0};
+    if (!several(t)) return tct_amg_csr_put(t->q, A, &t->matrix, &t->A);
+    tacit_status status = tct_amg_rim_without(A, &own);
+    if (status >= 0) status = tct_amg_csr_put(t->q, &own, &t->matrix, &t->A);
+    tct_csr_clear(&own);
+    return status;
+}
+
+static tacit_status build(tct_amg_there *t, const tacit_operator *A,
+                          const tacit_matrix *m, const double *smooth)
+{
+    const size_t room = tct_there_divide_room(NULL, A->n, &t->g);
+    bool there = false;
+    TRY(tacit_queue_alloc(t->q, room, &t->room));
+    tct_there_divide_room(t->room, A->n, &t->g);
+    TRY(read_rows(t, A, &there));
+    if (!there) TRY(put_own(t, &m->A));
+    t->nonzeros = m->nonzeros;
+    if (!smooth) return TACIT_OK;
+    TRY(tacit_queue_alloc(t->q, (size_t)A->n, &t->smooth));
+    q_put(t->q, (size_t)A->n, smooth, t->smooth);
+    return TACIT_OK;
+}
+
+/* What is between ranks, and of each row. */
+static tacit_status finish(tct_amg_there *t, const tacit_operator *A)
+{
+    bool bad = false;
+    tacit_status status = TACIT_OK;
+    if (several(t)) {
+        TRY(tct_amg_rim_open(A, &t->rim));
+        status = put_beyond(t, &t->rim, A->n, &t->beyond);
+    }
+    if (status >= 0) status = describe(t, &t->A, t->beyond, &t->about);
+    TRY(tct_agree(t->world, status));
+    TRY(tct_any(t->world, t->about.bad > 0, &bad));
+    if (bad) FAIL(TACIT_UNSUPPORTED, "a diagonal entry is not positive");
+    return TACIT_OK;
+}
+
+static bool host_may_try(tacit_status status)
+{
+    return status == TACIT_NO_MEMORY || status == TACIT_UNSUPPORTED;
+}
+
+/* All ranks do it, or none: then *why has a reason. */
+static tacit_status open_all(tct_amg_there *t, const tacit_operator *A,
+                             const tacit_matrix *m, const double *smooth,
+                             const char **why)
+{
+    tacit_status status = t ? build(t, A, m, smooth) : TACIT_OK;
+    bool left = false;
+    if (host_may_try(status)) *why = tacit_error_message();
+    TRY(tct_agree(A->world, host_may_try(status) ? TACIT_OK : status));
+    TRY(tct_any(A->world, *why != NULL, &left));
+    if (left && !*why) *why = "another rank has a reason";
+    if (left) return TACIT_OK;
+    status = finish(t, A);
+    if (!host_may_try(status)) return status;
+    *why = tacit_error_message();
+    return TACIT_OK;
+}
+
+tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
+                                const double *smooth, tct_amg_there **out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
+    tct_amg_there *t = NULL;
+    *out = NULL;
+    if (!kernels) return TACIT_OK;
+    const char *why = reason(A, m, smooth, kernels->small);
+    if (!why && !(t = tct_calloc(sizeof *t))) why = "there is no memory";
+    if (t) {
+        t->kernels = kernels;
+        t->q = A->q;
+        t->world = A->world;
+    }
+    const tacit_status status = open_all(t, A, m, smooth, &why);
+    if (why && A->world->rank == 0)
+        tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
+    if (status < 0 || why) tct_amg_there_close(&t);
+    *out = t;
+    return status;
+}
+
+void tct_amg_there_close(tct_amg_there **there)
+{
+    tct_amg_there *t = *there;
+    if (!t) return;
+    double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
+                            &t->smooth, &t->next,        &t->room,
+                            &t->beyond, &t->beyond_after};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+        tacit_queue_free(t->q, all[i]);
+    tct_amg_transfer_free(t->q, &t->down);
+    tct_amg_rim_clear(&t->rim);
+    tct_amg_rim_clear(&t->rim_after);
+    tct_free(t);
+    *there = NULL;
+}
+
+void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
+                          double factor, double *out)
+{
+    const tct_amg_work g = {
+        .factor = factor, .sums = (double *)(uintptr_t)of, .vector = out};
+    if (n > 0) tct_amg_kernels_of(q)->each(q, TCT_AMG_inverse, (int64_t)n, &g);
+}
+
+bool tct_amg_there_random(tacit_queue *q, size_t n, const double *inverse,
+                          double trace, double *out)
+{
+    const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
+    const tct_amg_work g = {.step = q->rank,
+                            .factor = trace,
+                            .sums = (double *)(uintptr_t)inverse,
+                            .vector = out};
+    if (kernels && n > 0) kernels->each(q, TCT_AMG_random, (int64_t)n, &g);
+    return kernels != NULL;
+}

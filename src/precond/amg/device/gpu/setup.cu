@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/device/gpu/setup.cu - set-up of multigrid on a GPU: a thread for each
+ * number of a task; sums; rows of aggregates, by a warp or a block each. Nothing
+ * waits for another block, and loops are as long as rows are.
+ *
+ * Compiled without fused multiply-adds: what comes out has the bits of the
+ * host. */
+#include "device/gpu/epilogue.cuh"
+#include "operator/gpu/fill.h"
+#include "operator/operator.h"
+#include "precond/amg/device/setup_kernels.h"
+
+enum {
+    THREADS = 256,
+    WIDE = 1024,
+    WARPS = 8,    /* of a block, with a row each            */
+    PER_SM = 16,  /* blocks of such, so that rows are shared out evenly */
+    LONGS = 1024, /* blocks for rows that take one            */
+    LEAST = 4096, /* numbers of a stretch, at least            */
+    SLIM = 6      /* blocks of slim tasks on a multiprocessor   */
+};
+
+static gpu_stream stream_of(tacit_queue *q)
+{
+    tct_gpu_flush(q);
+    return tct_gpu_of(q)->stream;
+}
+
+/* --- tasks ---------------------------------------------------------------------- */
+
+/* All in one kernel, since the driver loads a kernel when it is first used, which
+ * takes as long as the task on a large level. */
+static __global__ void __launch_bounds__(THREADS, SLIM)
+    do_task(const __grid_constant__ tct_amg_work g, tct_amg_task task,
+            int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i >= n) return;
+    switch (task) {
+#define X(name) \
+    case TCT_AMG_##name: tct_amg_task_##name(&g, i); break;
+        TCT_AMG_SLIM_TASKS(X)
+#undef X
+    default: break;
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS)
+    look(const __grid_constant__ tct_amg_work g, int64_t n)
+{
+    const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
+    if (i < n) tct_amg_task_look(&g, i);
+}
+
+static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
+                     const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    const int blocks = tct_blocks_for(n, THREADS, INT32_MAX);
+    if (task == TCT_AMG_look) look<<<blocks, THREADS, 0, stream>>>(*g, n);
+    else do_task<<<blocks, THREADS, 0, stream>>>(*g, task, n);
+    tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
+}
+
+/* --- sums ----------------------------------------------------------------------- */
+
+/* What threads before this one of a block of WIDE have of `v`, and all. */
+static __device__ int64_t before_in_block(int64_t v, int64_t *all)
+{
+    __shared__ int64_t of_warp[TCT_WARPS_MOST];
+    int64_t up_to = v, before = 0;
+    for (int d = 1; d < GPU_WAVE; d *= 2) {
+        const int64_t other = tct_shuffle_up(up_to, d);
+        if (tct_lane() >= d) up_to += other;
+    }
+    if (tct_lane() == GPU_WAVE - 1) of_warp[tct_warp()] = up_to;
+    __syncthreads();
+    *all = 0;
+    for (int w = 0; w < WIDE / GPU_WAVE; w++) {
+        if (w < tct_warp()) before += of_warp[w];
+        *all += of_warp[w];
+    }
+    __syncthreads(); /* it is used again */
+    return before + up_to - v;
+}
+
+/* A block has the numbers from its first to that of the next. */
+static __device__ inline int64_t stretch_from(int64_t n, int64_t block)
+{
+    return n / gridDim.x * block + n % gridDim.x * block / gridDim.x;
+}
+
+static __global__ void __launch_bounds__(WIDE)
+    add_stretches(const __grid_constant__ tct_amg_work g, int64_t n)
+{
+    const int64_t end = stretch_from(n, blockIdx.x + 1);
+    int64_t mine = 0, all;
+    for (int64_t k = stretch_from(n, blockIdx.x) + threadIdx.x; k < end;
+         k += WIDE)
+        mine += g.count[k];
+    before_in_block(mine, &all);
+    if (threadIdx.x == 0) g.partial[blockIdx.x] = all;
+}
+
+static __global__ void __launch_bounds__(WIDE)
+    sum_stretches(const __grid_constant__ tct_amg_work g, int64_t n,
+                  int stretches)
+{
+    const bool mine = (int)threadIdx.x < stretches;
+    int64_t all;
+    const int64_t before =
+        before_in_block(mine ? g.partial[threadIdx.x] : 0, &all);
+    if (mine) g.partial[threadIdx.x] = before;
+    if (threadIdx.x == 0) {
+        g.sum[n] = all;
+        g.state->total = (uint64_t)all;
+    }
+}
+
+static __global__ void __launch_bounds__(WIDE)
+    sum_numbers(const __grid_constant__ tct_amg_work g, int64_t n)
+{
+    const int64_t end = stretch_from(n, blockIdx.x + 1);
+    int64_t so_far = g.partial[blockIdx.x];
+    for (int64_t k = stretch_from(n, blockIdx.x); k < end; k += WIDE) {
+        const int64_t i = k + threadIdx.x;
+        int64_t all;
+        const int64_t before = before_in_block(i < end ? g.count[i] : 0, &all);
+        if (i < end) g.sum[i] = so_far + before;
+        so_far += all;
+    }
+}
+
+static void sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
+{
+    static_assert((int)TCT_AMG_STRETCHES <= (int)WIDE,
+                  "one block has them all");
+    const gpu_stream stream = stream_of(q);
+    const int stretches = tct_blocks_for(n, LEAST, TCT_AMG_STRETCHES);
+    add_stretches<<<stretches, WIDE, 0, stream>>>(*g, n);
+    sum_stretches<<<1, WIDE, 0, stream>>>(*g, n, stretches);
+    sum_numbers<<<stretches, WIDE, 0, stream>>>(*g, n);
+    tct_gpu_ok(q, gpu_last_error(), "a sum of multigrid's set-up");
+}
+
+/* --- rows of aggregates ------------------------------------------------------------ */
+
+template <bool WRITE>
+static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
+    merge_short(const __grid_constant__ tct_amg_work g)
+{
+    __shared__ double val[WARPS][TCT_AMG_SHORT];
+    __shared__ int32_t col[WARPS][TCT_AMG_SHORT];
+    __shared__ uint8_t mark[WARPS][TCT_AMG_SHORT];
+    const int lane = tct_lane(), w = tct_warp();
+    const tct_amg_entries e = {col[w], val[w], mark[w]};
+    const int64_t step = (int64_t)gridDim.x * WARPS;
+    for (int64_t n = (int64_t)blockIdx.x * WARPS + w; n < g.coarse; n += step) {
+        const int32_t length = g.length[n]; /* the same in all lanes */
+        if (length > TCT_AMG_SHORT || length == 0) continue;
+        tct_amg_gather(&g, n, lane, GPU_WAVE, &e);
+        tct_warp_sync();
+        int32_t marked = tct_amg_mark(length, lane, GPU_WAVE, &e);
+        tct_warp_sync();
+        if (WRITE) {
+            tct_amg_emit(&g, n, length, lane, GPU_WAVE, &e);
+        } else {
+            for (int d = GPU_WAVE / 2; d > 0; d /= 2)
+                marked += tct_shuffle_across(marked, d);
+            if (lane == 0) g.count[n] = marked;
+        }
+        tct_warp_sync(); /* the next row comes into the same memory */
+    }
+}
+
+template <bool WRITE>
+static __global__ void __launch_bounds__(THREADS)
+    merge_long(const __grid_constant__ tct_amg_work g)
+{
+    __shared__ double val[TCT_AMG_LONG];
+    __shared__ int32_t col[TCT_AMG_LONG];
+    __shared__ uint8_t mark[TCT_AMG_LONG];
+    __shared__ int32_t marks;
+    const int thread = (int)threadIdx.x;
+    const tct_amg_entries e = {col, val, mark};
+    const int64_t longs = (int64_t)g.state->longs;
+    for (int64_t k = blockIdx.x; k < longs; k += gridDim.x) {
+        const int64_t n = g.longs[k];
+        if (thread == 0) marks = 0;
+        tct_amg_gather(&g, n, thread, THREADS, &e);
+        __syncthreads();
+        const int32_t marked = tct_amg_mark(g.length[n], thread, THREADS, &e);
+        atomicAdd(&marks, marked);
+        __syncthreads();
+        if (WRITE) tct_amg_emit(&g, n, g.length[n], thread, THREADS, &e);
+        else if (thread == 0) g.count[n] = marks;
+        __syncthreads(); /* the next row comes into the same memory */
+    }
+}
+
+static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
+{
+    const gpu_stream stream = stream_of(q);
+    const int blocks =
+        tct_blocks_for(g->coarse, WARPS, (int64_t)PER_SM * tct_gpu_of(q)->sms);
+    if (write) {
+        merge_short<true><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
+        merge_long<true><<<LONGS, THREADS, 0, stream>>>(*g);
+    } else {
+        merge_short<false><<<blocks, WARPS * GPU_WAVE, 0, stream>>>(*g);
+        merge_long<false><<<LONGS, THREADS, 0, stream>>>(*g);
+    }
+    tct_gpu_ok(q, gpu_last_error(), "rows of multigrid's set-up");
+}
+
+/* --- operators ----------------------------------------------------------------------- */
+
+static bool count(const tacit_operator *A, int32_t *count)
+{
+    const tct_gpu_arrays *d = tct_rows_of_operator(A);
+    if (d) tct_gpu_count_rows(A->q, d, count);
+    return d != nullptr;
+}
+
+static void read(const tacit_operator *A, const tct_amg_csr *out)
+{
+    tct_gpu_read_rows(A->q, tct_rows_of_operator(A), out->ptr, out->col,
+                      out->val);
+}
+
+static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
+                          double norm, bool floats, tacit_operator **out)
+{
+    const tct_rows_there rows = {A->rows, A->entries, A->ptr,
+                                 A->col,  A->val,     floats};
+    return tct_operator_of_rows_there(finest, &rows, norm, out);
+}
+
+static const tct_amg_kernels kernels = {20000, run_each, sum_up, merge,
+                                        count, read,     store};
+
+extern "C" const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
+{
+    return q->device == &tct_device_cuda ? &kernels : nullptr;
+}

@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/device/interface_rows.c - rows with columns of other ranks, level by level. */
+#include "precond/amg/device/interface_rows.h"
+#include "sparse/parallel.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/aggregation/numbering.h"
+#include <string.h>
+
+static const char *const what = "rows with columns of other ranks";
+
+static tacit_status open_ones(int64_t count, double **out)
+{
+    TRY(TCT_ALLOC(count, what, out));
+    for (int64_t k = 0; k < count; k++) (*out)[k] = 1.0;
+    return TACIT_OK;
+}
+
+static tacit_status open_halo(tacit_world *w, tct_amg_rim *r)
+{
+    return tct_halo_of(w, r->of.starts, r->of.ghosts.count, r->of.ghosts.id,
+                       &r->halo);
+}
+
+tacit_status tct_amg_rim_open(const tacit_operator *A, tct_amg_rim *out)
+{
+    *out = (tct_amg_rim){.w = NULL};
+    tacit_status status = tct_rim_of(A, &out->of);
+    if (status >= 0) status = open_ones(out->of.A.rows, &out->w);
+    if (status >= 0) status = open_ones(out->of.ghosts.count, &out->beyond);
+    TRY(tct_agree(A->world, status));
+    return open_halo(A->world, out);
+}
+
+void tct_amg_rim_clear(tct_amg_rim *r)
+{
+    tct_rim_clear(&r->of);
+    tct_halo_close(&r->halo);
+    TCT_FREE(r->w, r->beyond);
+    *r = (tct_amg_rim){.w = NULL};
+}
+
+void tct_amg_rim_ask(const tct_amg_rim *r, int32_t *rows)
+{
+    const int64_t own = r->of.A.rows;
+    for (int64_t k = 0; k < own; k++) rows[k] = r->of.row[k];
+    for (int64_t k = 0; k < r->halo.shared; k++) rows[own + k] = r->halo.row[k];
+}
+
+tct_rim_sums tct_amg_rim_sum(const tct_amg_rim *r, int64_t k)
+{
+    const tct_csr *A = &r->of.A;
+    tct_rim_sums s = {0.0, 0.0, 0.0};
+    for (int64_t e = A->ptr[k]; e < A->ptr[k + 1]; e++) {
+        const int64_t g = tct_ghost_place(&r->of.ghosts, tct_csr_col(A, e));
+        const double part = A->val[e] * (r->w[k] * r->beyond[g]);
+        s.plain += fabs(A->val[e]);
+        s.size += fabs(part);
+        s.energy += part;
+    }
+    return s;
+}
+
+/* --- all columns of a row -------------------------------------------------------- */
+
+/* Entry `k` of a row of the result. */
+static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
+{
+    tct_csr_set_col(out, k, col);
+    out->val[k] = val;
+}
+
+/* Rows [from, last); row `edge` of the rim is the first that is not before. */
+static void join_rows(const tct_csr *own, const tct_amg_rim *r, int64_t from,
+                      int64_t last, int64_t edge, tct_csr *out)
+{
+    const tct_csr *R = &r->of.A;
+    int64_t at = own->ptr[from] + R->ptr[edge];
+    for (int64_t i = from; i < last; i++) {
+        const bool on = edge < R->rows && r->of.row[edge] == i;
+        int64_t k = on ? R->ptr[edge] : 0;
+        const int64_t end = on ? R->ptr[edge + 1] : 0;
+        for (; k < end && tct_csr_col(R, k) < out->first; k++)
+            put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        for (int64_t e = own->ptr[i]; e < own->ptr[i + 1]; e++)
+            put_entry(out, at++, out->first + tct_csr_col(own, e), own->val[e]);
+        for (; k < end; k++) put_entry(out, at++, tct_csr_col(R, k), R->val[k]);
+        edge += on;
+        out->ptr[i + 1] = at;
+    }
+}
+
+/* How many rows of the rim are before row `i`. */
+static int64_t edges_before(const tct_amg_rim *r, int64_t i)
+{
+    int64_t low = 0, high = r->of.A.rows;
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (r->of.row[mid] < i) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
+{
+    const int64_t rows = own->rows;
+    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++) {
+        const int64_t from = rows * t / pieces;
+        join_rows(own, r, from, rows * (t + 1) / pieces, edges_before(r, from),
+                  out);
+    }
+}
+
+tacit_status tct_amg_rim_without(const tct_csr *A, tct_csr *out)
+{
+    const int64_t n = A->rows;
+    TRY(tct_csr_rows(out, n, n, 0, n));
+    for (int64_t i = 0, own = 0; i < n; i++) {
+        for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+            const int64_t j = tct_csr_col(A, k) - A->first;
+            own += j >= 0 && j < n;
+        }
+        out->ptr[i + 1] = own;
+    }
+    TRY(tct_csr_entries(out, out->ptr[n]));
+    for (int64_t k = 0, own = 0; k < A->ptr[n]; k++) {
+        const int64_t j = tct_csr_col(A, k) - A->first;
+        if (j >= 0 && j < n) put_entry(out, own++, j, A->val[k]);
+    }
+    return TACIT_OK;
+}
+
+/* --- the next level -------------------------------------------------------------- */
+
+typedef struct {
+    const tct_amg_rim *r;
+    const double *group, *weight; /* [asked] */
+    int32_t *of;                  /* [rows] which row of the next rim, -1 */
+    int64_t *word;                /* [ghosts][2] what their owners say, or
+                                     [rows] */
+    int64_t *ghost_of;            /* [ghosts] */
+    int32_t *ghost_at;            /* [ghosts] which of the next rim's, -1 */
+    double *ghost_weight;
+} step;
+
+static tacit_status allocate(step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    const int64_t rows = r->of.A.rows, ghosts = r->of.ghosts.count;
+    TRY(TCT_ALLOC(r->halo.world->size + 1, what, &next->of.starts));
+    TRY(TCT_ALLOC(rows, what, &next->of.row));
+    TRY(TCT_ALLOC(rows, what, &next->w));
+    TRY(TCT_ALLOC(ghosts, what, &next->beyond));
+    TRY(TCT_ALLOC(rows, what, &s->of));
+    TRY(TCT_ALLOC(2 * ghosts + rows, what, &s->word));
+    TRY(TCT_ALLOC(ghosts, what, &s->ghost_of));
+    TRY(TCT_ALLOC(ghosts, what, &s->ghost_at));
+    return TCT_ALLOC(ghosts, what, &s->ghost_weight);
+}
+
+/* What columns of other ranks belong to, and what P has there. */
+static tacit_status trade(step *s, int64_t first)
+{
+    const tct_halo *h = &s->r->halo;
+    const int64_t own = s->r->of.A.rows;
+    for (int64_t k = 0; k < h->shared; k++) {
+        const int64_t n = (int64_t)s->group[own + k];
+        h->out[2 * k] = n < 0 ? -1 : first + n;
+        memcpy(&h->out[2 * k + 1], &s->weight[own + k], sizeof *s->weight);
+    }
+    TRY(tct_halo_trade(h, 2, s->word));
+    for (int64_t g = 0; g < h->ghosts.count; g++) {
+        s->ghost_of[g] = s->word[2 * g];
+        memcpy(&s->ghost_weight[g], &s->word[2 * g + 1],
+               sizeof *s->ghost_weight);
+    }
+    return TACIT_OK;
+}
+
+/* Those of `word` [count], which has them no more, that are not negative, ascending,
+ * each once; at[k] is where word[k] is then, -1: nowhere. */
+static tacit_status number(int64_t count, int64_t *word, int32_t *at,
+                           tct_ghosts *out)
+{
+    int64_t some = 0;
+    for (int64_t k = 0; k < count; k++) {
+        const int64_t id = word[k];
+        if (id >= 0) word[some++] = id;
+        at[k] = id >= 0 ? 0 : -1;
+    }
+    int32_t *place = NULL;
+    TRY(TCT_ALLOC(some, what, &place));
+    const tacit_status status = tct_ghosts_of(some, word, place, out);
+    some = 0;
+    for (int64_t k = 0; status >= 0 && k < count; k++)
+        if (at[k] == 0) at[k] = place[some++];
+    tct_free(place);
+    return status;
+}
+
+/* The aggregates of the rim's rows are rows of the next rim. */
+static tacit_status number_rows(step *s, tct_amg_rim *next, int64_t *count)
+{
+    const int64_t rows = s->r->of.A.rows;
+    tct_ghosts set;
+    for (int64_t k = 0; k < rows; k++) s->word[k] = (int64_t)s->group[k];
+    TRY(number(rows, s->word, s->of, &set));
+    for (int64_t n = 0; n < set.count; n++)
+        next->of.row[n] = (int32_t)set.id[n];
+    *count = set.count;
+    tct_ghosts_clear(&set);
+    return TACIT_OK;
+}
+
+/* P'A P of the rim; columns that belong to none are gone. */
+static tacit_status add_up(step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    const tacit_world *w = r->halo.world;
+    static const tct_ghosts none = {.count = 0};
+    const int64_t ghosts = r->of.ghosts.count;
+    int64_t coarse = 0;
+    TRY(number_rows(s, next, &coarse));
+    const tct_contraction c = {.A = &r->of.A,
+                               .of = s->of,
+                               .weight = s->weight,
+                               .coarse = coarse,
+                               .first = next->of.starts[w->rank],
+                               .all = next->of.starts[w->size],
+                               .ghosts = &r->of.ghosts,
+                               .ghost_of = s->ghost_of,
+                               .ghost_weight = s->ghost_weight,
+                               .others = &none};
+    TRY(tct_contract(&c, &next->of.A));
+    TRY(tct_csr_sort(&next->of.A, false, what));
+    for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
+    return number(ghosts, s->word, s->ghost_at, &next->of.ghosts);
+}
+
+/* P' of the smooth vector, of which P has w over that in each row. */
+static void carry(const step *s, tct_amg_rim *next)
+{
+    const tct_amg_rim *r = s->r;
+    for (int64_t k = 0; k < r->of.A.rows; k++)
+        if (s->of[k] >= 0) next->w[s->of[k]] = r->w[k] / s->weight[k];
+    for (int64_t g = 0; g < r->of.ghosts.count; g++)
+        if (s->ghost_at[g] >= 0)
+            next->beyond[s->ghost_at[g]] = r->beyond[g] / s->ghost_weight[g];
+}
+
+tacit_status tct_amg_rim_next(const tct_amg_rim *r, const double *group,
+                              const double *weight, int64_t coarse,
+                              tct_amg_rim *next)
+{
+    tacit_world *w = r->halo.world;
+    step s = {.r = r, .group = group, .weight = weight};
+    *next = (tct_amg_rim){.w = NULL};
+    tacit_status status = tct_agree(w, allocate(&s, next));
+    if (status >= 0) status = tct_places_starts(w, coarse, next->of.starts);
+    if (status >= 0) status = trade(&s, next->of.starts[w->rank]);
+    if (status >= 0) status = tct_agree(w, add_up(&s, next));
+    if (status >= 0) {
+        carry(&s, next);
+        status = open_halo(w, next);
+    }
+    TCT_FREE(s.of, s.word, s.ghost_of, s.ghost_at, s.ghost_weight);
+    return status;
+}

@@ -1,0 +1,663 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/device/setup_tasks.h - set-up in pieces that many threads can do at once, each
+ * for one row, aggregate or slice: what kernels of a device run, and what its
+ * tests run on the host. All that comes out has the bits of the functions of
+ * the host: aggregate.c, match.c, contract.c, rows.c.
+ *
+ * A task is a function of the work and of a number below its count; nothing in
+ * it waits, and its loops are as long as rows, aggregates or powers of two are.
+ * What several threads add to are integers, so that the order does not matter,
+ * or the largest of positive numbers.
+ *
+ * Links make paths (match.c), of which every second link becomes a pair, from
+ * the beginning on. A device cannot walk along a path; each row there keeps how
+ * far back it knows the path, and whether that is an even number of links or an
+ * odd one, in one word. A jump goes on from there to as far as that row knows.
+ * Words may be read before or after another thread has jumped: both are right. */
+#ifndef TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
+#define TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
+#include "base/base.h"
+#include "device/steps.h"
+#include "precond/amg/aggregation/edges.h"
+#include <string.h>
+
+/* --- what tasks work on ------------------------------------------------------- */
+
+/* A level's matrix, or that of a pass, on the device: of this rank's rows and
+ * columns, in no order but where it says so. */
+typedef struct tct_amg_csr {
+    int64_t rows, entries;
+    int64_t *ptr; /* [rows + 1] */
+    int32_t *col; /* [entries]  */
+    double *val;  /* [entries]  */
+} tct_amg_csr;
+
+enum {
+    TCT_AMG_HOPS = 8,        /* of a row in a jump: 9 times as far         */
+    TCT_AMG_JUMPS = 10,      /* 9^10 is more than rows                     */
+    TCT_AMG_FEW = 8,         /* rows of which no more than one was paired  */
+    TCT_AMG_SHORT = 256,     /* entries of an aggregate's rows, for a warp */
+    TCT_AMG_LONG = 3584,     /* ... and for a block; more is for the host  */
+    TCT_AMG_STRETCHES = 1024 /* that sums are made of                   */
+};
+
+/* All of 8 bytes; the host reads it as a whole. */
+typedef struct tct_amg_state {
+    uint64_t count, next, paired, by_hash, rounds, done, listed; /* matching */
+    uint64_t all, mates;             /* rows; those that have one            */
+    uint64_t far[TCT_AMG_JUMPS + 1]; /* is a jump asked for?             */
+    uint64_t longs, too_long;        /* aggregates                       */
+    uint64_t total;                  /* of the last sum                  */
+    uint64_t bad;                    /* rows whose diagonal is not > 0   */
+    double bound, norm, size; /* the largest of: sum |a| / d, sum |a|, |a| */
+} tct_amg_state;
+enum { TCT_AMG_STATE = sizeof(tct_amg_state) / sizeof(double) };
+
+/* What is NULL is not wanted, or not known yet. */
+typedef struct tct_amg_work {
+    tct_amg_csr A;   /* to coarsen                      */
+    tct_amg_csr out; /* its aggregates'                 */
+    const double *w; /* smooth vector, NULL: ones       */
+    double apart;    /* see aggregate.c                 */
+    double joins;    /* the same                        */
+    double limit;    /* see match.h                     */
+    double factor;   /* of an inverse                   */
+    int step;        /* of a jump, or of a pass         */
+    bool sorted;     /* columns of `out` ascend         */
+    bool pairs;      /* aggregates are `first` and its mate, else `list` */
+    int64_t coarse;
+    tct_amg_state *state;
+    double *diag, *added; /* [rows] see match.h; that of the next pass    */
+    int32_t *mate, *lower, *upper, *open, *other; /* [rows] of matching   */
+    uint32_t *link;                               /* [rows] */
+    int32_t *up;    /* [rows of A] the aggregate that a pass puts it in  */
+    int32_t *of;    /* [rows of the level] that of all passes            */
+    int32_t *first; /* [coarse] its first row                            */
+    int32_t *place; /* [coarse] the one that it joins, or itself         */
+    int32_t *count; /* [rows + 1] of anything, to be summed up in `sum`  */
+    int64_t *sum;   /* [rows + 1] */
+    int32_t *length, *longs; /* [coarse] entries of an aggregate's rows  */
+    const double *weight;    /* of rows and columns of A, NULL: ones */
+    const int32_t *group;    /* ... and their aggregates, -1: none */
+    int32_t *ptr, *list;     /* [coarse + 1], [rows] */
+    double *listed, *smooth, *scaled; /* of P: in the order of list, of
+                                         aggregates, of rows */
+    double *sums;                     /* [rows] of |a| */
+    const double *beyond; /* [rows] the same of columns of other ranks, with
+                             `w` where that is; NULL: there are none */
+    double *vector;       /* [rows] */
+    int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] of sums */
+} tct_amg_work;
+
+/* --- what several threads add to ------------------------------------------------ */
+
+TCT_BOTH uint64_t tct_amg_add(uint64_t *to, uint64_t v)
+{
+#ifdef __CUDA_ARCH__
+    return atomicAdd((unsigned long long *)to, (unsigned long long)v);
+#else
+    const uint64_t before = *to;
+    *to += v;
+    return before;
+#endif
+}
+
+TCT_BOTH int32_t tct_amg_add_one(int32_t *to)
+{
+#ifdef __CUDA_ARCH__
+    return atomicAdd(to, 1);
+#else
+    return (*to)++;
+#endif
+}
+
+/* Of numbers that are not negative: their bits are in the same order. What is
+ * no number counts as the largest. Most are not larger than what is there. */
+TCT_BOTH void tct_amg_largest_of(double *to, double v)
+{
+    const double here = *(const volatile double *)to;
+    if (fabs(v) <= here) return;
+#ifdef __CUDA_ARCH__
+    atomicMax((unsigned long long *)to,
+              (unsigned long long)__double_as_longlong(fabs(v)));
+#else
+    *to = fabs(v);
+#endif
+}
+
+/* What other threads may change meanwhile. */
+TCT_BOTH uint32_t tct_amg_fresh(const uint32_t *p)
+{
+    return *(const volatile uint32_t *)p;
+}
+
+/* --- rows -------------------------------------------------------------------------- */
+
+typedef struct tct_amg_sums {
+    double diagonal, others;
+} tct_amg_sums;
+
+/* aggregate.c: sum_row */
+TCT_BOTH tct_amg_sums tct_amg_sum_row(const tct_amg_csr *A, const double *w,
+                                      int64_t i)
+{
+    tct_amg_sums s = {0.0, 0.0};
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const int32_t j = A->col[k];
+        const double b = A->val[k] * (w ? w[i] * w[j] : 1.0);
+        if (j == i) s.diagonal = b;
+        else s.others += fabs(b);
+    }
+    return s;
+}
+
+TCT_BOTH void tct_amg_task_diagonal(const tct_amg_work *g, int64_t i)
+{
+    tct_amg_sums s = tct_amg_sum_row(&g->A, g->w, i);
+    if (g->beyond) s.others += g->beyond[i];
+    g->diag[i] = s.diagonal > g->apart * s.others ? 0.0 : s.diagonal;
+}
+
+/* rows.c: tct_amg_rows_of; and what an operator says of its matrix. */
+TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
+{
+    const tct_amg_csr *A = &g->A;
+    double d = 0.0, sum = 0.0, size = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const double a = fabs(A->val[k]);
+        if (A->col[k] == i) d = A->val[k];
+        sum += a;
+        if (!(a <= size)) size = a;
+    }
+    if (g->beyond) sum += g->beyond[i];
+    g->vector[i] = d;
+    g->sums[i] = sum;
+    if (!(d > 0.0)) tct_amg_add(&g->state->bad, 1);
+    tct_amg_largest_of(&g->state->bound, sum / d);
+    tct_amg_largest_of(&g->state->norm, sum);
+    tct_amg_largest_of(&g->state->size, size);
+}
+
+/* precision.c: of w'A w what row i has, and of |w|'|A| |w| */
+TCT_BOTH void tct_amg_task_energy(const tct_amg_work *g, int64_t i)
+{
+    const tct_amg_csr *A = &g->A;
+    double energy = 0.0, size = 0.0;
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++) {
+        const double ww = g->w ? g->w[i] * g->w[A->col[k]] : 1.0;
+        energy += A->val[k] * ww;
+        size += fabs(A->val[k] * ww);
+    }
+    g->vector[i] = energy;
+    g->sums[i] = size;
+}
+
+/* tct_amg_round, of entry k; no entry is too large for a float */
+TCT_BOTH void tct_amg_task_round(const tct_amg_work *g, int64_t k)
+{
+    g->A.val[k] = (double)(float)g->A.val[k];
+}
+
+/* smoother.c: put_inverse, of `sums` into `vector` */
+TCT_BOTH void tct_amg_task_inverse(const tct_amg_work *g, int64_t i)
+{
+    g->vector[i] = g->factor / g->sums[i];
+}
+
+/* --- matching: match.c ------------------------------------------------------------- */
+
+TCT_BOTH double tct_amg_b(const tct_amg_work *g, int64_t i, int64_t j, double a)
+{
+    return g->w ? g->w[i] * g->w[j] * a : a;
+}
+
+/* largest.c: put_random; `sums` is the inverse of D, `factor` its trace */
+TCT_BOTH void tct_amg_task_random(const tct_amg_work *g, int64_t i)
+{
+    const uint64_t rank = (uint64_t)g->step;
+    const uint64_t bits =
+        tct_amg_mix((uint64_t)i * 0x9E3779B97F4A7C15u ^ tct_amg_mix(rank));
+    g->vector[i] = ((double)(bits >> 11) * 0x1p-53 - 0.5) /
+                   (g->sums ? sqrt(g->sums[i] / g->factor) : 1.0);
+}
+
+/* All rows that may be matched, and once they are listed, those of the list;
+ * with another limit all that are alone. */
+TCT_BOTH void tct_amg_task_open(const tct_amg_work *g, int64_t i)
+{
+    const bool is = g->diag[i] > 0.0;
+    g->mate[i] = is ? (int32_t)i : -1;
+    g->lower[i] = g->upper[i] = -1;
+    if (is) tct_amg_add(&g->state->count, 1);
+}
+
+TCT_BOTH void tct_amg_task_opened(const tct_amg_work *g, int64_t i)
+{
+    (void)i;
+    g->state->done = g->state->count == 0;
+    g->state->all = g->state->count;
+}
+
+TCT_BOTH void tct_amg_task_reopen(const tct_amg_work *g, int64_t i)
+{
+    tct_amg_state *s = g->state;
+    (void)i;
+    s->count = s->all - s->mates;
+    s->done = s->count == 0;
+    s->by_hash = s->listed = 0;
+}
+
+/* Row `k` of a round; -1: none. */
+TCT_BOTH int32_t tct_amg_row_at(const tct_amg_work *g, int64_t k)
+{
+    const tct_amg_state *s = g->state;
+    if (s->done) return -1;
+    if (s->listed) return (uint64_t)k < s->count ? g->open[k] : -1;
+    return g->diag[k] > 0.0 && g->mate[k] == k ? (int32_t)k : -1;
+}
+
+/* The best so far of the edges that a row looks at. */
+typedef struct tct_amg_best {
+    int64_t low, high;
+    uint32_t most;
+    uint64_t hash;
+} tct_amg_best;
+
+TCT_BOTH void tct_amg_compare(tct_amg_best *b, int64_t i, int64_t j,
+                              uint32_t rating, bool by_hash)
+{
+    if (rating < b->most) return;
+    if (rating > b->most) {
+        b->most = rating;
+        b->hash = 0;
+        b->low = b->high = i;
+    }
+    if (by_hash) {
+        const uint64_t hash = tct_edge_hash(i, j);
+        if (hash < b->hash) return;
+        b->hash = hash;
+        b->low = b->high = j;
+    } else if (j < b->low) b->low = j;
+    else if (j > b->high) b->high = j;
+}
+
+TCT_BOTH uint32_t tct_amg_rate(const tct_amg_work *g, int64_t i, int64_t j,
+                               double a)
+{
+    const double b = tct_amg_b(g, i, j, a);
+    if (!tct_edge_holds(b, g->diag[i], g->diag[j], g->limit)) return 0;
+    return tct_edge_rating(b, g->diag[i] + g->diag[j]);
+}
+
+TCT_BOTH void tct_amg_task_look(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = tct_amg_row_at(g, k);
+    const tct_amg_csr *A = &g->A;
+    tct_amg_best b = {i, i, 1, 0};
+    if (i < 0) return;
+    for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+        const int32_t j = A->col[e];
+        if (j == i || g->mate[j] != j) continue;
+        tct_amg_compare(&b, i, j, tct_amg_rate(g, i, j, A->val[e]),
+                        g->state->by_hash != 0);
+    }
+    g->lower[i] = b.low < i ? (int32_t)b.low : -1;
+    g->upper[i] = b.high > i ? (int32_t)b.high : -1;
+}
+
+/* Two times the row that it knows of, and 1 if that is an odd number of links
+ * back. */
+TCT_BOTH void tct_amg_task_link(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = tct_amg_row_at(g, k);
+    if (i < 0) return;
+    const int32_t j = g->lower[i];
+    const bool linked = j >= 0 && g->upper[j] == i;
+    g->link[i] = linked ? 2 * (uint32_t)j + 1 : 2 * (uint32_t)i;
+}
+
+TCT_BOTH void tct_amg_task_jump(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = tct_amg_row_at(g, k);
+    if (i < 0 || (g->step > 0 && !g->state->far[g->step])) return;
+    uint32_t here = g->link[i];
+    for (int hop = 0; hop < TCT_AMG_HOPS; hop++) {
+        const uint32_t there = tct_amg_fresh(&g->link[here / 2]);
+        if (there / 2 == here / 2) { /* the beginning */
+            g->link[i] = here;
+            return;
+        }
+        here = (there & ~(uint32_t)1) | ((here ^ there) & 1);
+    }
+    g->link[i] = here;
+    g->state->far[g->step + 1] = 1;
+}
+
+TCT_BOTH void tct_amg_task_pair(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = tct_amg_row_at(g, k);
+    if (i < 0 || g->link[i] % 2 == 0) return;
+    const int32_t j = g->lower[i];
+    g->mate[i] = j;
+    g->mate[j] = i;
+    tct_amg_add(&g->state->paired, 2);
+}
+
+TCT_BOTH void tct_amg_task_keep(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = tct_amg_row_at(g, k);
+    if (i < 0 || g->mate[i] != i) return;
+    if (g->lower[i] < 0 && g->upper[i] < 0) return;
+    g->other[tct_amg_add(&g->state->next, 1)] = i;
+}
+
+/* The end of a round; `open` and `other` change places for the next. */
+TCT_BOTH void tct_amg_task_decide(const tct_amg_work *g, int64_t i)
+{
+    tct_amg_state *s = g->state;
+    (void)i;
+    if (s->done) return;
+    s->rounds++;
+    s->done = s->next == 0 || (s->paired == 0 && s->by_hash);
+    s->by_hash = s->by_hash || s->paired <= s->count / TCT_AMG_FEW;
+    s->mates += s->paired;
+    s->count = s->next;
+    s->listed = 1;
+    s->next = s->paired = 0;
+    for (int k = 0; k <= TCT_AMG_JUMPS; k++) s->far[k] = 0;
+}
+
+/* --- aggregates: aggregate.c --------------------------------------------------------- */
+
+TCT_BOTH void tct_amg_task_lead(const tct_amg_work *g, int64_t i)
+{
+    g->count[i] = g->mate[i] >= i;
+}
+
+TCT_BOTH void tct_amg_task_number(const tct_amg_work *g, int64_t i)
+{
+    const int32_t j = g->mate[i];
+    g->up[i] = j < 0 ? -1 : (int32_t)g->sum[j < i ? j : i];
+    if (j >= i) g->first[g->sum[i]] = (int32_t)i;
+}
+
+/* Of pair `n`, whose row of `out` is there: aggregate.c, add_up_diagonal. */
+TCT_BOTH void tct_amg_task_add_up(const tct_amg_work *g, int64_t n)
+{
+    const int32_t i = g->first[n], j = g->mate[i];
+    const bool is = tct_amg_sum_row(&g->out, NULL, n).diagonal > 0.0;
+    g->added[n] = !is ? 0.0 : g->diag[i] + (j > i ? g->diag[j] : 0.0);
+}
+
+/* Of a row of the level, after the pass `step`. */
+TCT_BOTH void tct_amg_task_go_up(const tct_amg_work *g, int64_t i)
+{
+    if (g->step == 0) g->of[i] = g->up[i];
+    else if (g->of[i] >= 0) g->of[i] = g->up[g->of[i]];
+}
+
+TCT_BOTH void tct_amg_task_none(const tct_amg_work *g, int64_t n)
+{
+    g->count[n] = 0;
+}
+
+TCT_BOTH void tct_amg_task_member(const tct_amg_work *g, int64_t i)
+{
+    if (g->of[i] >= 0) tct_amg_add_one(&g->count[g->of[i]]);
+}
+
+/* Where a row that is alone goes: better_place. All rows of one that is not write
+ * the same. */
+TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
+{
+    const tct_amg_csr *A = &g->A;
+    const int32_t n = g->of[i];
+    if (n < 0) return;
+    int32_t best = n;
+    const bool alone = g->count[n] == 1;
+    double most = g->joins * tct_amg_sum_row(A, g->w, i).diagonal;
+    for (int64_t k = A->ptr[i]; alone && k < A->ptr[i + 1]; k++) {
+        const int32_t j = A->col[k];
+        if (g->of[j] < 0 || g->count[g->of[j]] < 2) continue;
+        const double b = A->val[k] * (g->w ? g->w[i] * g->w[j] : 1.0);
+        if (-b <= most) continue;
+        most = -b;
+        best = g->of[j];
+    }
+    g->place[n] = best;
+}
+
+/* Is it still one? */
+TCT_BOTH void tct_amg_task_stays(const tct_amg_work *g, int64_t n)
+{
+    g->count[n] = g->place[n] == n;
+}
+
+TCT_BOTH void tct_amg_task_renumber(const tct_amg_work *g, int64_t i)
+{
+    if (g->of[i] >= 0) g->of[i] = (int32_t)g->sum[g->place[g->of[i]]];
+}
+
+TCT_BOTH void tct_amg_task_copy(const tct_amg_work *g, int64_t i)
+{
+    g->up[i] = g->of[i];
+}
+
+/* --- their rows ------------------------------------------------------------------------ */
+
+/* `sum` has where each begins, `count` how many are still to come. */
+TCT_BOTH void tct_amg_task_begin(const tct_amg_work *g, int64_t n)
+{
+    g->ptr[n] = (int32_t)g->sum[n];
+}
+
+TCT_BOTH void tct_amg_task_fill(const tct_amg_work *g, int64_t i)
+{
+    const int32_t n = g->of[i];
+    if (n >= 0) g->list[g->ptr[n] + tct_amg_add_one(&g->count[n])] = (int32_t)i;
+}
+
+/* Put `v` into the heap x[0, n) in place of x[at], below which it is one. */
+TCT_BOTH void tct_amg_sift(int32_t *x, int32_t n, int32_t at, int32_t v)
+{
+    for (int32_t below = 2 * at + 1; below < n; below = 2 * at + 1) {
+        if (below + 1 < n && x[below + 1] > x[below]) below++;
+        if (x[below] <= v) break;
+        x[at] = x[below];
+        at = below;
+    }
+    x[at] = v;
+}
+
+TCT_BOTH void tct_amg_sort(int32_t *x, int32_t n)
+{
+    for (int32_t at = n / 2 - 1; at >= 0; at--) tct_amg_sift(x, n, at, x[at]);
+    for (int32_t end = n - 1; end > 0; end--) {
+        const int32_t v = x[end];
+        x[end] = x[0];
+        tct_amg_sift(x, end, 0, v);
+    }
+}
+
+/* Its rows ascending. */
+TCT_BOTH void tct_amg_task_sort(const tct_amg_work *g, int64_t n)
+{
+    tct_amg_sort(g->list + g->ptr[n], g->ptr[n + 1] - g->ptr[n]);
+}
+
+/* What P has there: weigh. */
+TCT_BOTH void tct_amg_task_weigh(const tct_amg_work *g, int64_t n)
+{
+    const int32_t *list = g->list + g->ptr[n];
+    const int32_t members = g->ptr[n + 1] - g->ptr[n];
+    double sum = 0.0;
+    for (int32_t k = 0; k < members; k++) {
+        const double w = g->w ? g->w[list[k]] : 1.0;
+        sum += w * w;
+    }
+    g->smooth[n] = sqrt(sum);
+    for (int32_t k = 0; k < members; k++) {
+        const double w = g->w ? g->w[list[k]] : 1.0;
+        g->scaled[list[k]] = g->listed[g->ptr[n] + k] = w / g->smooth[n];
+    }
+}
+
+/* Rows of no aggregate. */
+TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
+{
+    if (g->of[i] < 0) g->scaled[i] = 0.0;
+}
+
+/* --- the matrix of aggregates: contract.c, galerkin.c ---------------------------------------------- */
+
+/* Of row list[k] the aggregate, and what P has there. */
+TCT_BOTH void tct_amg_task_pick(const tct_amg_work *g, int64_t k)
+{
+    const int32_t i = g->list[k];
+    g->vector[k] = (double)g->of[i];
+    g->listed[k] = g->scaled[i];
+}
+
+/* To row list[k] what `listed` has, to others nothing. */
+TCT_BOTH void tct_amg_task_spread(const tct_amg_work *g, int64_t k)
+{
+    g->vector[g->list[k]] = g->listed[k];
+}
+
+/* S^-1, of the last pass's rows */
+TCT_BOTH void tct_amg_task_scale(const tct_amg_work *g, int64_t k)
+{
+    g->vector[k] = g->group[k] < 0 ? 0.0 : 1.0 / g->smooth[g->group[k]];
+}
+
+TCT_BOTH int32_t tct_amg_members(const tct_amg_work *g, int64_t n)
+{
+    if (!g->pairs) return g->ptr[n + 1] - g->ptr[n];
+    return g->mate[g->first[n]] == g->first[n] ? 1 : 2;
+}
+
+TCT_BOTH int32_t tct_amg_member_at(const tct_amg_work *g, int64_t n, int32_t k)
+{
+    if (!g->pairs) return g->list[g->ptr[n] + k];
+    return k == 0 ? g->first[n] : g->mate[g->first[n]];
+}
+
+TCT_BOTH void tct_amg_task_measure(const tct_amg_work *g, int64_t n)
+{
+    const int32_t members = tct_amg_members(g, n);
+    int64_t length = 0;
+    for (int32_t k = 0; k < members; k++) {
+        const int32_t i = tct_amg_member_at(g, n, k);
+        length += g->A.ptr[i + 1] - g->A.ptr[i];
+    }
+    g->length[n] = length <= TCT_AMG_LONG ? (int32_t)length : 0;
+    g->count[n] = 0;
+    if (length > TCT_AMG_LONG) g->state->too_long = 1;
+    else if (length > TCT_AMG_SHORT)
+        g->longs[tct_amg_add(&g->state->longs, 1)] = (int32_t)n;
+}
+
+/* What the rows of an aggregate have, in the order of rows and entries: so many
+ * as `measure` says, 0 where it is too much. */
+typedef struct tct_amg_entries {
+    int32_t *col; /* -1: of no aggregate */
+    double *val;
+    uint8_t *mark; /* the first of its column */
+} tct_amg_entries;
+
+/* The part of thread `lane` of `lanes`; all must be through with a step before
+ * one begins with the next. */
+TCT_BOTH void tct_amg_gather(const tct_amg_work *g, int64_t n, int lane,
+                             int lanes, const tct_amg_entries *to)
+{
+    const int32_t members = g->length[n] > 0 ? tct_amg_members(g, n) : 0;
+    for (int32_t k = 0, at = 0; k < members; k++) {
+        const int32_t i = tct_amg_member_at(g, n, k);
+        const int64_t from = g->A.ptr[i];
+        const int32_t length = (int32_t)(g->A.ptr[i + 1] - from);
+        const double own = g->weight ? g->weight[i] : 1.0;
+        for (int32_t e = lane; e < length; e += lanes) {
+            const int32_t j = g->A.col[from + e];
+            const double value = own * g->A.val[from + e];
+            to->col[at + e] = g->group[j];
+            to->val[at + e] = g->weight ? value * g->weight[j] : value;
+        }
+        at += length;
+    }
+}
+
+/* How many of the marks are this thread's. */
+TCT_BOTH int32_t tct_amg_mark(int32_t length, int lane, int lanes,
+                              const tct_amg_entries *e)
+{
+    int32_t marked = 0;
+    for (int32_t s = lane; s < length; s += lanes) {
+        bool first = e->col[s] >= 0;
+        for (int32_t t = 0; t < s && first; t++) first = e->col[t] != e->col[s];
+        e->mark[s] = first;
+        marked += first;
+    }
+    return marked;
+}
+
+/* Into row `n` of `out`, whose `ptr` is known. */
+TCT_BOTH void tct_amg_emit(const tct_amg_work *g, int64_t n, int32_t length,
+                           int lane, int lanes, const tct_amg_entries *e)
+{
+    for (int32_t s = lane; s < length; s += lanes) {
+        if (!e->mark[s]) continue;
+        const int32_t col = e->col[s];
+        double sum = e->val[s];
+        int32_t before = 0;
+        for (int32_t t = 0; t < length; t++) {
+            if (t > s && e->col[t] == col) sum += e->val[t];
+            if (g->sorted ? e->mark[t] && e->col[t] < col : t < s && e->mark[t])
+                before++;
+        }
+        const int64_t at = g->out.ptr[n] + before;
+        g->out.col[at] = col;
+        g->out.val[at] = sum;
+    }
+}
+
+/* Rows of the result, of which `sum` has where they begin. */
+TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
+{
+    g->out.ptr[n] = g->sum[n];
+}
+
+/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows. One that
+ * reaches other ranks' columns is not alone. */
+TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
+{
+    const tct_amg_csr *C = &g->out;
+    const int64_t own = C->ptr[n];
+    double sum = 0.0;
+    if (C->ptr[n + 1] != own + 1 || C->col[own] != n) return;
+    for (int32_t k = g->ptr[n]; k < g->ptr[n + 1]; k++) {
+        const int32_t i = g->list[k];
+        const double w = g->weight[i];
+        if (g->beyond && g->beyond[i] != 0.0) return;
+        sum += w * tct_amg_sum_row(&g->A, NULL, i).diagonal * w;
+    }
+    if (tct_is_rounding(C->val[own], sum)) C->val[own] = sum;
+}
+
+/* X(task): in the order of this file, but the one that takes by far the most of a
+ * thread's memory. */
+/* clang-format off */
+#define TCT_AMG_SLIM_TASKS(X)                                                  \
+    X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
+    X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
+    X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
+    X(sort) X(weigh) X(weigh_none) X(pick) X(spread) X(scale) X(measure) X(starts) X(complete)
+#define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look)
+/* clang-format on */
+
+typedef enum tct_amg_task {
+#define X(name) TCT_AMG_##name,
+    TCT_AMG_TASKS(X)
+#undef X
+} tct_amg_task;
+
+#endif

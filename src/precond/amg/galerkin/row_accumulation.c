@@ -1,0 +1,289 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/galerkin/row_accumulation.c - row by row: what the rows of an aggregate have is
+ * looked up by column, of other ranks in a small table, and added up.
+ *
+ * How many entries that gives is known afterwards, and to count them first takes
+ * as long again. So there is room for all that could be; each thread fills its
+ * own piece of it from the front, so that no more memory is touched than is
+ * needed, and then takes it to where it belongs. */
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "sparse/parallel.h"
+
+static const char *const what = "a matrix of aggregates";
+
+/* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how many
+ * are in n. */
+static void count_members(int64_t rows, const int32_t *of, int64_t from,
+                          int64_t end, int64_t *next)
+{
+    for (int64_t n = from; n < end; n++) next[n + 1] = 0;
+    for (int64_t i = 0; i < rows; i++)
+        if (of[i] >= from && of[i] < end) next[of[i] + 1]++;
+}
+
+static void fill_members(int64_t rows, const int32_t *of, int64_t from,
+                         int64_t end, int64_t *next, int32_t *member)
+{
+    for (int64_t i = 0; i < rows; i++)
+        if (of[i] >= from && of[i] < end) member[next[of[i]]++] = (int32_t)i;
+}
+
+tacit_status tct_list_members(int64_t rows, const int32_t *of, int64_t coarse,
+                              tct_members *m)
+{
+    const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
+    TRY(TCT_ALLOC(coarse + 2, what, &m->begin));
+    TRY(TCT_ALLOC(rows, what, &m->member));
+    /* one place ahead, so that filling in moves each to where it belongs */
+    int64_t *next = m->begin + 1;
+    next[-1] = next[0] = 0;
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++)
+        count_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
+                      next);
+    for (int64_t n = 0; n < coarse; n++) next[n + 1] += next[n];
+    TCT_OMP(omp parallel for schedule(static) if (pieces > 1))
+    for (int t = 0; t < pieces; t++)
+        fill_members(rows, of, coarse * t / pieces, coarse * (t + 1) / pieces,
+                     next, m->member);
+    return TACIT_OK;
+}
+
+void tct_members_clear(tct_members *m)
+{
+    TCT_FREE(m->begin, m->member);
+    *m = (tct_members){.begin = NULL};
+}
+
+/* --- a row ------------------------------------------------------------------ */
+
+typedef struct {
+    int64_t col;
+    int64_t at;   /* its entry in the result                            */
+    uint32_t row; /* whose entry it is, counted from 1; of another: free */
+} slot;
+
+/* A thread's. */
+typedef struct {
+    int64_t *entry; /* [coarse] the last one in this column of this rank */
+    slot *table;    /* of other columns */
+    int bits;
+} lookup;
+
+/* Rows [first, last), in entries [from, end) of the result before they move, where
+ * there is room for all that could be, and in a row as many as `widest`. */
+typedef struct {
+    int64_t first, last;
+    int64_t from, end;
+    int64_t room, widest;
+} piece;
+
+typedef struct {
+    const tct_contraction *c;
+    tct_members m;
+    tct_csr *out;
+    int64_t room; /* of all pieces */
+    int pieces;
+    piece *piece;
+} contraction;
+
+static int64_t most_entries(const contraction *k, int64_t n)
+{
+    const int64_t *ptr = k->c->A->ptr;
+    int64_t sum = 0;
+    for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++)
+        sum += ptr[k->m.member[at] + 1] - ptr[k->m.member[at]];
+    if (k->c->more) sum += k->c->more->ptr[n + 1] - k->c->more->ptr[n];
+    return sum;
+}
+
+/* The slots for so many entries are two to the power of this: twice as many. */
+static int bits_for(int64_t entries)
+{
+    int bits = 2;
+    while ((INT64_C(1) << bits) < 2 * entries) bits++;
+    return bits;
+}
+
+/* The slot of `col` in row `n`; a free one if there is none yet. */
+static inline slot *find_slot(slot *table, int bits, int64_t n, int64_t col)
+{
+    const size_t mask = ((size_t)1 << bits) - 1;
+    size_t h =
+        (size_t)((uint64_t)col * UINT64_C(0x9E3779B97F4A7C15) >> (64 - bits));
+    while (table[h].row == (uint32_t)(n + 1) && table[h].col != col)
+        h = (h + 1) & mask;
+    return &table[h];
+}
+
+/* Adds to the entry `*at`, where that is one of the row that has entries from
+ * `from` to before `*end`; else it is a new one of column `col` at the end. */
+static inline void add(tct_csr *out, int64_t from, int64_t *end, int64_t *at,
+                       int64_t col, double value)
+{
+    if (*at >= from) {
+        out->val[*at] += value;
+        return;
+    }
+    *at = (*end)++;
+    tct_csr_set_col(out, *at, col);
+    out->val[*at] = value;
+}
+
+/* Of a column of the result, whoever has it; -1: of none. */
+static void add_column(const contraction *k, lookup *l, int64_t n, int64_t from,
+                       int64_t *end, int64_t col, double value)
+{
+    const tct_contraction *c = k->c;
+    const int64_t own = col - c->first;
+    if (col < 0) return;
+    if (own >= 0 && own < c->coarse) {
+        add(k->out, from, end, &l->entry[own], col, value);
+        return;
+    }
+    slot *s = find_slot(l->table, l->bits, n, col);
+    if (s->row != (uint32_t)(n + 1)) *s = (slot){col, -1, (uint32_t)(n + 1)};
+    add(k->out, from, end, &s->at, col, value);
+}
+
+int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight)
+{
+    const bool own = j >= 0 && j < c->A->rows;
+    const int64_t g = own ? j : tct_ghost_place(c->ghosts, j + c->A->first);
+    const double *weights = own ? c->weight : c->ghost_weight;
+    *weight = weights ? weights[g] : 1.0;
+    if (!own) return c->ghost_of[g];
+    if (c->of[j] < 0) return -1;
+    return c->of[j] < c->coarse ? c->first + c->of[j]
+                                : c->others->id[c->of[j] - c->coarse];
+}
+
+/* Row `n` from entry `from` of the result on; returns where it ends. */
+static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
+{
+    const tct_contraction *c = k->c;
+    const tct_csr *A = c->A, *more = c->more;
+    const double *weight = c->weight;
+    int64_t end = from;
+    l->bits = bits_for(most_entries(k, n));
+    for (int64_t at = k->m.begin[n]; at < k->m.begin[n + 1]; at++) {
+        const int64_t i = k->m.member[at];
+        const double own = weight ? weight[i] : 1.0;
+        for (int64_t e = A->ptr[i]; e < A->ptr[i + 1]; e++) {
+            const int64_t j = tct_csr_col(A, e) - A->first;
+            const double value = own * A->val[e];
+            if (j >= 0 && j < A->rows && (uint32_t)c->of[j] < c->coarse) {
+                add(k->out, from, &end, &l->entry[c->of[j]],
+                    c->first + c->of[j], weight ? value * weight[j] : value);
+            } else {
+                double w;
+                const int64_t col = tct_contracted(c, j, &w);
+                add_column(k, l, n, from, &end, col, value * w);
+            }
+        }
+    }
+    for (int64_t e = more ? more->ptr[n] : 0; more && e < more->ptr[n + 1]; e++)
+        add_column(k, l, n, from, &end, tct_csr_col(more, e), more->val[e]);
+    return end;
+}
+
+/* --- pieces ----------------------------------------------------------------- */
+
+static void divide(contraction *k)
+{
+    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
+    for (int t = 0; t < k->pieces; t++) {
+        piece p = {.first = k->out->rows * t / k->pieces,
+                   .last = k->out->rows * (t + 1) / k->pieces};
+        for (int64_t n = p.first; n < p.last; n++) {
+            const int64_t entries = most_entries(k, n);
+            p.room += entries;
+            if (entries > p.widest) p.widest = entries;
+        }
+        k->piece[t] = p;
+    }
+    for (int t = 0; t < k->pieces; t++) {
+        k->piece[t].from = k->room;
+        k->room += k->piece[t].room;
+    }
+}
+
+/* Returns whether there is no memory. */
+static bool fill(const contraction *k, piece *p)
+{
+    const int64_t coarse = k->c->coarse;
+    lookup l = {.entry = tct_alloc((size_t)coarse * sizeof *l.entry),
+                .table = tct_calloc(sizeof *l.table << bits_for(p->widest))};
+    const bool starved = !l.entry || !l.table;
+    for (int64_t n = 0; !starved && n < coarse; n++) l.entry[n] = -1;
+    p->end = p->from;
+    for (int64_t n = p->first; !starved && n < p->last; n++) {
+        const int64_t from = p->end;
+        p->end = add_up(k, n, from, &l);
+        k->out->ptr[n + 1] = p->end - from;
+    }
+    TCT_FREE(l.entry, l.table);
+    return starved;
+}
+
+static void copy_piece(const contraction *k, const piece *p, tct_csr *to)
+{
+    const tct_csr *from = k->out;
+    const int64_t at = from->ptr[p->first];
+    for (int64_t e = 0; e < p->end - p->from; e++) {
+        tct_csr_set_col(to, at + e, tct_csr_col(from, p->from + e));
+        to->val[at + e] = from->val[p->from + e];
+    }
+}
+
+/* The pieces, into memory of the right size, unless one of them nearly fills what
+ * there is. */
+static tacit_status move_together(const contraction *k)
+{
+    tct_csr *out = k->out, tight;
+    for (int64_t n = 0; n < out->rows; n++) out->ptr[n + 1] += out->ptr[n];
+    const int64_t entries = out->ptr[out->rows];
+    if (k->pieces == 1 && entries > k->room / 3) return TACIT_OK;
+    tight = *out;
+    tight.val = NULL;
+    tight.col32 = NULL;
+    tight.col64 = NULL;
+    const tacit_status status = tct_csr_entries(&tight, entries);
+    if (status < 0) TCT_FREE(tight.col32, tight.col64, tight.val);
+    TRY(status);
+    TCT_OMP(omp parallel for schedule(static) if (k->pieces > 1))
+    for (int t = 0; t < k->pieces; t++) copy_piece(k, &k->piece[t], &tight);
+    TCT_FREE(out->col32, out->col64, out->val);
+    *out = tight;
+    return TACIT_OK;
+}
+
+static tacit_status contract(contraction *k)
+{
+    const tct_contraction *c = k->c;
+    bool starved = false;
+    TRY(tct_csr_rows(k->out, c->all, c->all, c->first, c->coarse));
+    TRY(tct_list_members(c->A->rows, c->of, c->coarse, &k->m));
+    TRY(TCT_ALLOC(k->pieces, what, &k->piece));
+    divide(k);
+    TRY(tct_csr_entries(k->out, k->room));
+    TCT_OMP(omp parallel for schedule(static) reduction(|| : starved) if (k->pieces > 1))
+    for (int t = 0; t < k->pieces; t++)
+        starved = fill(k, &k->piece[t]) || starved;
+    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    return move_together(k);
+}
+
+tacit_status tct_contract(const tct_contraction *c, tct_csr *out)
+{
+    tct_csr B = {0};
+    contraction k = {.c = c,
+                     .out = &B,
+                     .pieces = c->A->rows > TCT_SHORT ? tct_threads_most() : 1};
+    const tacit_status status = contract(&k);
+    tct_members_clear(&k.m);
+    tct_free(k.piece);
+    if (status < 0) tct_csr_clear(&B);
+    else *out = B;
+    return status;
+}

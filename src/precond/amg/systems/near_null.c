@@ -1,0 +1,130 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/systems/near_null.c - smooth vectors as they are given, or known, and the
+ * nodes whose rows belong together. */
+#include "precond/amg/systems/near_null.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const what = "near-null vectors";
+
+/* --- nodes ------------------------------------------------------------------- */
+
+/* As told; by the points that the matrix knows; or by its pattern. */
+static tacit_status find_nodes(const tacit_matrix *m, int block,
+                               tct_near_null *B)
+{
+    enum { ROWS_ON_GRID = 3 };
+    if (block == 0 && m->elastic && !m->points) block = ROWS_ON_GRID;
+    if (block == 0 && !m->elastic) TRY(tct_matrix_original_block(m, &block));
+    return tct_near_null_nodes(m, block, B);
+}
+
+/* --- vectors ----------------------------------------------------------------- */
+
+/* From vectors one after the other, X [vectors][rows]. */
+static tacit_status take(const tacit_matrix *m, int vectors, const double *X,
+                         tct_near_null *B)
+{
+    const int64_t rows = m->A.rows;
+    TRY(TCT_ALLOC(rows * vectors, what, &B->value));
+    for (int64_t i = 0; i < rows; i++)
+        for (int j = 0; j < vectors; j++)
+            B->value[i * vectors + j] = X[j * rows + i];
+    B->vectors = vectors;
+    return TACIT_OK;
+}
+
+/* Each must have something, and nothing but numbers. */
+static tacit_status check_vectors(const tacit_matrix *m, int vectors,
+                                  const double *X)
+{
+    double most[TACIT_PRECOND_VECTORS_MOST] = {0.0};
+    for (int j = 0; j < vectors; j++)
+        for (int64_t i = 0; i < m->A.rows; i++) {
+            const double a = fabs(X[j * m->A.rows + i]);
+            if (!(a <= most[j])) most[j] = isfinite(a) ? a : HUGE_VAL;
+        }
+    TRY(tct_reduce_f64(m->world, TCT_MAX, (size_t)vectors, most));
+    for (int j = 0; j < vectors; j++) {
+        if (most[j] == 0.0)
+            FAIL(TACIT_INVALID,
+                 "near-null vector %d of %d is 0 everywhere: leave it out",
+                 j + 1, vectors);
+        if (!isfinite(most[j]))
+            FAIL(TACIT_INVALID,
+                 "near-null vector %d of %d has an element that is not finite",
+                 j + 1, vectors);
+    }
+    return TACIT_OK;
+}
+
+static tacit_status check_options(const tacit_matrix *m,
+                                  const tacit_precond_options *o)
+{
+    if (o->vectors < 0 || o->vectors > TACIT_PRECOND_VECTORS_MOST)
+        FAIL(TACIT_INVALID, "near-null vectors: expected 1 to %d, got %d",
+             TACIT_PRECOND_VECTORS_MOST, o->vectors);
+    if (o->node_rows < 0)
+        FAIL(TACIT_INVALID, "rows of a node: expected 1 or more, got %d",
+             o->node_rows);
+    if (o->vectors > 0 && !o->near_null && m->A.rows > 0)
+        FAIL(TACIT_INVALID, "near-null vectors: %d of them, but no address",
+             o->vectors);
+    if (o->node_rows > 0 && m->A.global_rows % o->node_rows != 0)
+        FAIL(TACIT_INVALID,
+             "%lld rows are not a multiple of %d, the rows of a node",
+             (long long)m->A.global_rows, o->node_rows);
+    return TACIT_OK;
+}
+
+static tacit_status build(const tacit_matrix *m, const tacit_precond_options *o,
+                          double **modes, tct_near_null *B)
+{
+    const double *X = o->near_null;
+    int vectors = o->vectors;
+    TRY(tct_agree(m->world, check_options(m, o)));
+    if (vectors > 0) TRY(tct_agree(m->world, check_vectors(m, vectors, X)));
+    if (vectors == 0 && o->node_rows != 1) {
+        TRY(tacit_matrix_rigid_body_modes(m, NULL, &vectors, modes));
+        X = *modes;
+    }
+    if (vectors == 0) return TACIT_OK;
+    if (vectors == 1 && o->node_rows == 1) B->nodes = m->A.rows;
+    else TRY(find_nodes(m, o->node_rows, B));
+    return tct_agree(m->world, take(m, vectors, X, B));
+}
+
+tacit_status tct_near_null_open(const tacit_matrix *m,
+                                const tacit_precond_options *options,
+                                tct_near_null *out)
+{
+    tct_near_null B = {.vectors = 0};
+    double *modes = NULL;
+    const tacit_status status = build(m, options, &modes, &B);
+    tacit_matrix_free_vectors(&modes);
+    if (status < 0) tct_near_null_clear(&B);
+    else *out = B;
+    return status;
+}
+
+tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
+                                const int64_t *index)
+{
+    const int k = B->vectors;
+    tct_near_null_clear(B);
+    *B = (tct_near_null){.vectors = k, .value = G->smooth, .nodes = G->coarse};
+    G->smooth = NULL;
+    TRY(TCT_ALLOC(B->nodes * k, what, &B->node));
+    for (int64_t i = 0; i < B->nodes * k; i++) B->node[i] = (int32_t)(i / k);
+    if (!index) return TACIT_OK;
+    TRY(TCT_ALLOC(B->nodes, what, &B->number));
+    for (int64_t n = 0; n < B->nodes; n++) B->number[n] = index[n * k] / k;
+    return TACIT_OK;
+}
+
+void tct_near_null_clear(tct_near_null *B)
+{
+    TCT_FREE(B->value, B->node, B->number);
+    tct_ghosts_clear(&B->others);
+    *B = (tct_near_null){.vectors = 0};
+}

@@ -1,0 +1,235 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/systems/node_rows.c - which rows are a node: those of numbers that are the
+ * same divided by `block`, or of one point of a mesh. Nodes are numbered as one rank
+ * would that has all rows, and a node is kept by the rank of its first row: a cut
+ * may leave other rows of it to others. */
+#include "comm/setup/directory.h"
+#include "matrix/matrix.h"
+#include "comm/setup/alltoall.h"
+#include "precond/amg/systems/near_null.h"
+#include "precond/amg/aggregation/numbering.h"
+#include <string.h>
+
+static const char *const what = "nodes of a matrix";
+
+typedef struct {
+    const tacit_matrix *m;
+    int64_t *word;  /* [rows] the node of each, and whether it is its first */
+    tct_ghosts own; /* nodes of which this rank has the first row           */
+    tct_ghosts
+        foreign;      /* ... of which it has others alone                     */
+    int64_t *present; /* [foreign] as ranks number them                       */
+    int64_t *starts;  /* [size + 1] so the first of each rank                 */
+    int64_t *share;   /* [size + 1] of a table of all nodes                   */
+    int64_t *table;   /* [share] how ranks number them                        */
+    int64_t *numbers; /* [own] the same of these                              */
+} search;
+
+static int64_t word_of(int64_t node, bool first)
+{
+    return 2 * node + first;
+}
+
+/* --- by points ------------------------------------------------------------------ */
+
+/* Of a row of a mesh, as m->points has it: where, and in which direction. */
+typedef struct {
+    int64_t rows; /* of the rank whose last one it is */
+    double at[4];
+} last_row;
+
+/* Directions ascend in a node. */
+static bool begins(const double *before, const double *row)
+{
+    return row[3] <= before[3] || memcmp(row, before, 3 * sizeof *row) != 0;
+}
+
+/* The last row of the ranks before this one; *any false: there is none. */
+static tacit_status row_before(const tacit_matrix *m, int64_t rows,
+                               double before[4], bool *any)
+{
+    last_row mine = {.rows = rows}, *all = NULL;
+    if (rows > 0) memcpy(mine.at, m->points + 4 * (rows - 1), sizeof mine.at);
+    *any = false;
+    TRY(tct_agree(m->world, TCT_ALLOC(m->world->size, what, &all)));
+    const tacit_status status =
+        tct_allgather(m->world, sizeof mine, &mine, all);
+    for (int r = 0; status >= 0 && r < m->world->rank; r++) {
+        if (all[r].rows == 0) continue;
+        memcpy(before, all[r].at, sizeof all[r].at);
+        *any = true;
+    }
+    tct_free(all);
+    return status;
+}
+
+/* Of the rows that this rank was dealt first, into `word`. */
+static tacit_status number_points(search *s, int64_t rows, int64_t *word)
+{
+    const double *point = s->m->points;
+    double before[4] = {0.0};
+    int64_t count = 0;
+    bool any = false;
+    TRY(row_before(s->m, rows, before, &any));
+    for (int64_t i = 0; i < rows; i++) {
+        const double *last = i > 0 ? point + 4 * (i - 1) : before;
+        const bool first = (i == 0 && !any) || begins(last, point + 4 * i);
+        count += first;
+        word[i] = word_of(count - 1, first);
+    }
+    TRY(tct_places_starts(s->m->world, count, s->starts));
+    for (int64_t i = 0; i < rows; i++)
+        word[i] += 2 * s->starts[s->m->world->rank];
+    return TACIT_OK;
+}
+
+static tacit_status by_points(search *s)
+{
+    const tacit_matrix *m = s->m;
+    const int rank = m->world->rank;
+    int64_t *dealt = NULL;
+    if (!m->dealt) return number_points(s, m->A.rows, s->word);
+    const int64_t rows = m->dealt[rank + 1] - m->dealt[rank];
+    tacit_status status = tct_agree(m->world, TCT_ALLOC(rows, what, &dealt));
+    if (status >= 0) status = number_points(s, rows, dealt);
+    if (status >= 0)
+        status =
+            tct_ask(m->world, m->dealt, dealt, m->A.rows, m->original, s->word);
+    tct_free(dealt);
+    return status;
+}
+
+static void by_block(search *s, int block)
+{
+    for (int64_t i = 0; i < s->m->A.rows; i++) {
+        const int64_t row = tct_original(s->m, i);
+        s->word[i] = word_of(row / block, row % block == 0);
+    }
+}
+
+/* --- who keeps a node ------------------------------------------------------------ */
+
+/* The place of `id`, -1: it is none of these. That of the row before was `last`. */
+static int64_t place_of(const tct_ghosts *g, int64_t id, int64_t last)
+{
+    for (int64_t p = last < 0 ? 0 : last; p <= last + 1 && p < g->count; p++)
+        if (g->id[p] == id) return p;
+    if (g->count == 0) return -1;
+    const int64_t p = tct_ghost_place(g, id);
+    return g->id[p] == id ? p : -1;
+}
+
+/* Of the rows' nodes those that are, or are not, kept here; `scratch` [rows]. */
+static tacit_status list_own(search *s, int64_t *scratch)
+{
+    int64_t count = 0;
+    for (int64_t i = 0; i < s->m->A.rows; i++)
+        if (s->word[i] % 2 == 1) scratch[count++] = s->word[i] / 2;
+    return tct_ghosts_of(count, scratch, NULL, &s->own);
+}
+
+static tacit_status list_foreign(search *s, int64_t *scratch)
+{
+    int64_t count = 0, last = -1;
+    for (int64_t i = 0; i < s->m->A.rows; i++) {
+        const int64_t at = place_of(&s->own, s->word[i] / 2, last);
+        if (at < 0) scratch[count++] = s->word[i] / 2;
+        else last = at;
+    }
+    return tct_ghosts_of(count, scratch, NULL, &s->foreign);
+}
+
+static tacit_status list_nodes(search *s)
+{
+    int64_t *scratch = NULL;
+    tacit_status status = TCT_ALLOC(s->m->A.rows, what, &scratch);
+    if (status >= 0) status = list_own(s, scratch);
+    if (status >= 0) status = list_foreign(s, scratch);
+    tct_free(scratch);
+    return status;
+}
+
+static tacit_status open_table(search *s)
+{
+    const tacit_world *w = s->m->world;
+    const int64_t all = s->starts[w->size];
+    TRY(TCT_ALLOC(w->size + 1, what, &s->share));
+    for (int r = 0; r <= w->size; r++) s->share[r] = tct_share(all, w->size, r);
+    TRY(TCT_ALLOC(s->share[w->rank + 1] - s->share[w->rank], what, &s->table));
+    TRY(TCT_ALLOC(s->foreign.count, what, &s->present));
+    TRY(TCT_ALLOC(s->own.count, what, &s->numbers));
+    for (int64_t n = 0; n < s->own.count; n++)
+        s->numbers[n] = s->starts[w->rank] + n;
+    return TACIT_OK;
+}
+
+/* How ranks number the nodes that others keep, where there are any. */
+static tacit_status ask(search *s)
+{
+    tacit_world *w = s->m->world;
+    bool any = false;
+    TRY(tct_any(w, s->foreign.count > 0, &any));
+    if (!any) return TACIT_OK;
+    TRY(tct_places_starts(w, s->own.count, s->starts));
+    TRY(tct_agree(w, open_table(s)));
+    TRY(tct_tell(w, s->share, s->table, s->own.count, s->own.id, s->numbers));
+    return tct_ask(w, s->share, s->table, s->foreign.count, s->foreign.id,
+                   s->present);
+}
+
+static tacit_status fill(const search *s, tct_near_null *B)
+{
+    int64_t last = -1;
+    B->nodes = s->own.count;
+    TRY(tct_ghosts_of(s->foreign.count, s->present, NULL, &B->others));
+    TRY(TCT_ALLOC(s->m->A.rows, what, &B->node));
+    for (int64_t i = 0; i < s->m->A.rows; i++) {
+        int64_t n = place_of(&s->own, s->word[i] / 2, last);
+        if (n >= 0) {
+            last = n;
+        } else {
+            const int64_t f = tct_ghost_place(&s->foreign, s->word[i] / 2);
+            n = B->nodes + tct_ghost_place(&B->others, s->present[f]);
+        }
+        B->node[i] = (int32_t)n;
+    }
+    return TACIT_OK;
+}
+
+/* --- all ------------------------------------------------------------------------ */
+
+static tacit_status allocate(search *s)
+{
+    const int64_t rows = s->m->A.rows;
+    if (rows > INT32_MAX)
+        FAIL(TACIT_UNSUPPORTED,
+             "preconditioner amg: %lld rows on one rank: use more ranks",
+             (long long)rows);
+    TRY(TCT_ALLOC(s->m->world->size + 1, what, &s->starts));
+    return TCT_ALLOC(rows, what, &s->word);
+}
+
+static tacit_status find(search *s, int block, tct_near_null *B)
+{
+    tacit_world *w = s->m->world;
+    TRY(tct_agree(w, allocate(s)));
+    if (block > 0) by_block(s, block);
+    else TRY(by_points(s));
+    TRY(tct_agree(w, list_nodes(s)));
+    TRY(ask(s));
+    TRY(tct_agree(w, fill(s, B)));
+    B->number = s->own.id;
+    s->own.id = NULL;
+    return TACIT_OK;
+}
+
+tacit_status tct_near_null_nodes(const tacit_matrix *m, int block,
+                                 tct_near_null *B)
+{
+    search s = {.m = m};
+    const tacit_status status = find(&s, block, B);
+    tct_ghosts_clear(&s.own);
+    tct_ghosts_clear(&s.foreign);
+    TCT_FREE(s.word, s.present, s.starts, s.share, s.table, s.numbers);
+    return status;
+}

@@ -1,0 +1,189 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/systems/nodes.c - aggregates of nodes: those of the graph of nodes, in
+ * which an edge weighs what the block of A has, by Frobenius's norm. Its matrix
+ * is a Laplacian, whose diagonal stays positive whatever is added up.
+ *
+ * What edges weigh is rounded to 24 bits: so they are alike where blocks are, in
+ * whatever order their squares were added up, and sums of a few are exact. */
+#include "sparse/parallel.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/systems/near_null.h"
+#include "precond/amg/aggregation/numbering.h"
+#include <math.h>
+#include <string.h>
+
+static const char *const what = "aggregates of nodes";
+
+/* Of the diagonal beyond the sum of its edges: a node whose edges are all within
+ * its aggregate still counts as one. */
+static const double BEYOND = 1e-3;
+
+typedef struct {
+    const tacit_matrix *A;
+    const tct_near_null *B;
+    int64_t *starts;   /* [size + 1] first node of each rank              */
+    double *square;    /* [entries of A]                                  */
+    int64_t *ghost_of; /* [columns of other ranks] nodes                   */
+    tct_csr N;         /* the graph, first with sums of squares           */
+    tct_halo cut;      /* nodes of others that own rows belong to         */
+    int64_t *number;   /* [nodes + others of B] the aggregate of each     */
+} condensation;
+
+static int64_t first_node(const condensation *c)
+{
+    return c->starts[c->A->world->rank];
+}
+
+/* --- the graph --------------------------------------------------------------- */
+
+static tacit_status open_graph(condensation *c)
+{
+    TRY(tct_matrix_require_entries(c->A));
+    TRY(tct_check_diagonal(c->A, "preconditioner amg"));
+    return TCT_ALLOC(c->A->world->size + 1, what, &c->starts);
+}
+
+static tacit_status make_squares(condensation *c, const tct_halo *columns)
+{
+    const tct_csr *A = &c->A->A;
+    const int64_t entries = A->ptr[A->rows];
+    TRY(TCT_ALLOC(columns->ghosts.count, what, &c->ghost_of));
+    TRY(TCT_ALLOC(entries, what, &c->square));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t e = 0; e < entries; e++) c->square[e] = A->val[e] * A->val[e];
+    return TACIT_OK;
+}
+
+/* Blocks' sums of squares: rows and columns of nodes are added up. */
+static tacit_status condense(condensation *c, const tct_halo *h)
+{
+    tacit_world *w = c->A->world;
+    const tct_near_null *B = c->B;
+    tct_csr squared = c->A->A;
+    squared.val = c->square;
+    for (int64_t k = 0; k < h->shared; k++)
+        h->out[k] = tct_place_number(B->node[h->row[k]], first_node(c),
+                                     B->nodes, &B->others);
+    TRY(tct_halo_trade(h, 1, c->ghost_of));
+    return tct_contract_all(w, c->starts,
+                            &(tct_contraction){.A = &squared,
+                                               .of = B->node,
+                                               .coarse = B->nodes,
+                                               .first = first_node(c),
+                                               .all = c->starts[w->size],
+                                               .ghosts = &h->ghosts,
+                                               .ghost_of = c->ghost_of,
+                                               .others = &B->others},
+                            &c->N);
+}
+
+static double norm(double squares)
+{
+    return tct_rounded(sqrt(squares));
+}
+
+/* From squares to what an edge weighs; each node has an entry of its own. */
+static void weigh_edges(tct_csr *N, int64_t n)
+{
+    double sum = 0.0;
+    int64_t own = N->ptr[n];
+    for (int64_t e = N->ptr[n]; e < N->ptr[n + 1]; e++) {
+        N->val[e] = -norm(N->val[e]);
+        if (tct_csr_col(N, e) == N->first + n) own = e;
+        else sum -= N->val[e];
+    }
+    N->val[own] = fmax(-N->val[own], (1.0 + BEYOND) * sum);
+}
+
+static tacit_status fill_graph(condensation *c, tct_halo *columns)
+{
+    tacit_world *w = c->A->world;
+    TRY(tct_agree(w, open_graph(c)));
+    TRY(tct_places_starts(w, c->B->nodes, c->starts));
+    TRY(tct_halo_of_columns(w, c->A->starts, &c->A->A, columns));
+    TRY(tct_agree(w, make_squares(c, columns)));
+    TRY(condense(c, columns));
+    TRY(tct_csr_sort(&c->N, false, what));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t n = 0; n < c->B->nodes; n++) weigh_edges(&c->N, n);
+    return TACIT_OK;
+}
+
+static tacit_status make_graph(condensation *c, tct_halo *columns,
+                               tacit_matrix **out)
+{
+    const tacit_status status = fill_graph(c, columns);
+    TCT_FREE(c->square, c->ghost_of);
+    return tct_matrix_adopt(c->A->world, status, &c->N, out);
+}
+
+/* --- from nodes to rows ------------------------------------------------------- */
+
+static tacit_status allocate(condensation *c, tct_aggregates *G)
+{
+    const tct_near_null *B = c->B;
+    TRY(TCT_ALLOC(B->nodes + B->others.count, what, &c->number));
+    TRY(TCT_ALLOC(G->rows, what, &G->of));
+    memcpy(G->of, B->node, (size_t)G->rows * sizeof *G->of);
+    return tct_ghosts_of(B->others.count, B->others.id, NULL, &G->others);
+}
+
+/* The numbers that the next level's rows would have on one rank. */
+static tacit_status expand_index(const tct_aggregates *N, tct_aggregates *G)
+{
+    const int64_t k = G->width;
+    if (!N->index) return TACIT_OK;
+    TRY(TCT_ALLOC(N->coarse * k, what, &G->index));
+    for (int64_t e = 0; e < N->coarse * k; e++)
+        G->index[e] = N->index[e / k] * k + e % k;
+    return TACIT_OK;
+}
+
+/* What the nodes of all ranks belong to, into G->of. */
+static tacit_status spread(condensation *c, const tct_aggregates *N,
+                           tct_aggregates *G)
+{
+    tacit_world *w = c->A->world;
+    const tct_near_null *B = c->B;
+    TRY(tct_agree(w, allocate(c, G)));
+    TRY(tct_halo_of(w, c->starts, B->others.count, B->others.id, &c->cut));
+    TRY(tct_places_starts(w, N->coarse, c->starts));
+    const int64_t first = first_node(c); /* aggregate, from now on */
+    for (int64_t n = 0; n < B->nodes; n++)
+        c->number[n] = tct_place_number(N->of[n], first, N->coarse, &N->others);
+    TRY(tct_halo_bring(&c->cut, c->number, c->number + B->nodes));
+    TRY(tct_agree(w, tct_places_renumber(G->rows, G->of, B->nodes, &G->others,
+                                         c->number, first, N->coarse)));
+    return tct_agree(w, expand_index(N, G));
+}
+
+static tacit_status aggregate(condensation *c, const tct_coarsening *how,
+                              tct_aggregates *N, tct_aggregates *G)
+{
+    tacit_matrix *graph = NULL;
+    TRY(make_graph(c, &G->halo, &graph));
+    const tacit_status status =
+        tct_aggregate(graph, NULL, c->B->number, how, N);
+    tacit_matrix_destroy(&graph);
+    TRY(status);
+    tct_aggregates_forget(N);
+    G->coarse = N->coarse;
+    G->rounds = N->rounds;
+    TRY(spread(c, N, G));
+    return tct_orthonormalize(c->A->world, c->B, G);
+}
+
+tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
+                                 const tct_coarsening *how, tct_aggregates *out)
+{
+    TCT_THREADS_AT_MOST(A->world->threads);
+    condensation c = {.A = A, .B = B};
+    tct_aggregates N = {0}, G = {.rows = A->A.rows, .width = B->vectors};
+    const tacit_status status = aggregate(&c, how, &N, &G);
+    tct_halo_close(&c.cut);
+    TCT_FREE(c.starts, c.number);
+    tct_aggregates_free(&N);
+    if (status < 0) tct_aggregates_free(&G);
+    else *out = G;
+    return status;
+}

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * precond/amg/systems/orthonormal.c - P of aggregates of nodes: Q of the QR factors of
+ * what their rows have of the smooth vectors. Where rows are other ranks' they come
+ * to the rank that keeps the aggregate, behind its own and in the order of ranks, and
+ * their rows of Q go back, with R. */
+#include "sparse/parallel.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "precond/amg/systems/near_null.h"
+#include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/systems/qr.h"
+#include <string.h>
+
+static const char *const what = "columns of aggregates";
+
+typedef struct {
+    tacit_world *world;
+    const tct_near_null *B;
+    tct_aggregates *G;
+    tct_members m;       /* rows of this rank, of others' aggregates, too    */
+    int64_t *starts;     /* [size + 1] first aggregate of each rank          */
+    tct_halo share;      /* of the others'                                   */
+    tct_halo_lists mine; /* of these, rows of B, or of Q, and R behind them  */
+    tct_halo_lists
+        theirs;     /* the same of rows of other ranks                  */
+    tct_members in; /* [coarse] which lists of `theirs` are of each     */
+} columns;
+
+static int64_t members(const tct_members *m, int64_t a)
+{
+    return m->begin[a + 1] - m->begin[a];
+}
+
+/* Rows of list `l` of `theirs`. */
+static int64_t rows_in(const columns *c, int32_t l)
+{
+    const int64_t k = c->B->vectors;
+    return (c->theirs.begin[l + 1] - c->theirs.begin[l]) / k - k;
+}
+
+/* --- an aggregate --------------------------------------------------------------- */
+
+static int64_t rows_of(const columns *c, int64_t a)
+{
+    int64_t rows = members(&c->m, a);
+    for (int64_t n = c->in.begin[a]; n < c->in.begin[a + 1]; n++)
+        rows += rows_in(c, c->in.member[n]);
+    return rows;
+}
+
+/* Copies rows of aggregate `a` that other ranks have, to `Q` or back. */
+static void copy_lists(const columns *c, int64_t a, double *Q, bool back)
+{
+    const int64_t k = c->B->vectors;
+    const double *R = c->G->smooth + a * k * k;
+    for (int64_t n = c->in.begin[a]; n < c->in.begin[a + 1]; n++) {
+        const int64_t words = rows_in(c, c->in.member[n]) * k;
+        const size_t bytes = (size_t)words * sizeof *Q;
+        double *list = c->theirs.word + c->theirs.begin[c->in.member[n]];
+        memcpy(back ? list : Q, back ? Q : list, bytes);
+        if (back) memcpy(list + words, R, (size_t)(k * k) * sizeof *R);
+        Q += words;
+    }
+}
+
+static void factor(const columns *c, int64_t a, double *Q)
+{
+    const int64_t k = c->B->vectors, own = members(&c->m, a);
+    const size_t bytes = (size_t)k * sizeof *Q;
+    const int32_t *row = c->m.member + c->m.begin[a];
+    for (int64_t r = 0; r < own; r++)
+        memcpy(Q + r * k, c->B->value + row[r] * k, bytes);
+    copy_lists(c, a, Q + own * k, false);
+    tct_qr(rows_of(c, a), (int)k, Q, c->G->smooth + a * k * k);
+    for (int64_t r = 0; r < own; r++)
+        memcpy(c->G->weight + row[r] * k, Q + r * k, bytes);
+    copy_lists(c, a, Q + own * k, true);
+}
+
+static tacit_status factor_all(const columns *c)
+{
+    int64_t most = 0;
+    bool starved = false;
+    for (int64_t a = 0; a < c->G->coarse; a++)
+        if (rows_of(c, a) > most) most = rows_of(c, a);
+    TCT_OMP(omp parallel reduction(|| : starved))
+    {
+        double *Q = tct_alloc((size_t)(most * c->B->vectors) * sizeof *Q);
+        starved = Q == NULL;
+        TCT_OMP(omp for schedule(static))
+        for (int64_t a = 0; a < c->G->coarse; a++)
+            if (Q) factor(c, a, Q);
+        tct_free(Q);
+    }
+    if (starved) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
+    return TACIT_OK;
+}
+
+/* --- several ranks --------------------------------------------------------------- */
+
+static tacit_status allocate(columns *c)
+{
+    tct_aggregates *G = c->G;
+    const int64_t k = c->B->vectors, all = G->coarse + G->others.count;
+    TRY(TCT_ALLOC(c->world->size + 1, what, &c->starts));
+    TRY(TCT_ALLOC(G->rows * k, what, &G->weight));
+    TRY(TCT_ALLOC(all * k * k, what, &G->smooth));
+    memset(G->weight, 0, (size_t)(G->rows * k) * sizeof *G->weight);
+    return tct_list_members(G->rows, G->of, all, &c->m);
+}
+
+/* What this rank has of other ranks' aggregates. */
+static tacit_status list_mine(columns *c)
+{
+    const int64_t k = c->B->vectors, others = c->G->others.count;
+    const int64_t *begin = c->m.begin + c->G->coarse;
+    TRY(TCT_ALLOC(others + 1, what, &c->mine.begin));
+    for (int64_t g = 0; g <= others; g++)
+        c->mine.begin[g] = (begin[g] - begin[0]) * k + g * k * k;
+    TRY(TCT_ALLOC(c->mine.begin[others], what, &c->mine.word));
+    memset(c->mine.word, 0,
+           (size_t)c->mine.begin[others] * sizeof *c->mine.word);
+    for (int64_t g = 0; g < others; g++)
+        for (int64_t n = begin[g]; n < begin[g + 1]; n++)
+            memcpy(c->mine.word + c->mine.begin[g] + (n - begin[g]) * k,
+                   c->B->value + c->m.member[n] * k,
+                   (size_t)k * sizeof *c->mine.word);
+    return TACIT_OK;
+}
+
+/* From what has come back. */
+static void take_back(const columns *c)
+{
+    const int64_t k = c->B->vectors, coarse = c->G->coarse;
+    const size_t bytes = (size_t)k * sizeof(double);
+    for (int64_t g = 0; g < c->G->others.count; g++) {
+        const double *list = c->mine.word + c->mine.begin[g];
+        for (int64_t n = c->m.begin[coarse + g]; n < c->m.begin[coarse + g + 1];
+             n++, list += k)
+            memcpy(c->G->weight + c->m.member[n] * k, list, bytes);
+        memcpy(c->G->smooth + (coarse + g) * k * k, list, bytes * (size_t)k);
+    }
+}
+
+static tacit_status make(columns *c)
+{
+    tacit_world *w = c->world;
+    const tct_aggregates *G = c->G;
+    TRY(tct_agree(w, allocate(c)));
+    TRY(tct_places_starts(w, G->coarse, c->starts));
+    TRY(tct_halo_of(w, c->starts, G->others.count, G->others.id, &c->share));
+    TRY(tct_agree(w, list_mine(c)));
+    TRY(tct_halo_return_lists(&c->share, &c->mine, &c->theirs));
+    TRY(tct_agree(
+        w, tct_list_members(c->share.shared, c->share.row, G->coarse, &c->in)));
+    TRY(tct_agree(w, factor_all(c)));
+    TRY(tct_halo_trade_lists(&c->share, &c->theirs, &c->mine));
+    take_back(c);
+    return TACIT_OK;
+}
+
+tacit_status tct_orthonormalize(tacit_world *world, const tct_near_null *B,
+                                tct_aggregates *G)
+{
+    columns c = {.world = world, .B = B, .G = G};
+    const tacit_status status = make(&c);
+    tct_members_clear(&c.m);
+    tct_members_clear(&c.in);
+    tct_halo_close(&c.share);
+    tct_halo_lists_clear(&c.mine);
+    tct_halo_lists_clear(&c.theirs);
+    tct_free(c.starts);
+    return status;
+}

@@ -1,0 +1,155 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/after_phase.c - a turn has ended and b - A x does not meet the target: does
+ * the method go on, does its rescue, or is that the end? */
+#include "solver/after_phase.h"
+#include <math.h>
+#include <string.h>
+
+enum { FUTILE_MOST = 3 };
+/* Iterations that vectors formed anew should last, and must. */
+enum { RENEWAL_LEAST = 200, RENEWAL_WORTH = 8, EARLY = 64 };
+
+static const double
+    WORSE = 10.0, /* of the best residual: better to go on from there */
+    LIMIT = 4.0,  /* of what rounding allows: nobody gets much further */
+    WIDER =
+        10.0, /* of the bound of the drift, until what r drifts from b - A x ... */
+    DRIFT_OF_GOAL = 0.01, /* ... is so much of the target                   */
+    APART_LAST = 1e-8,    /* of (p, s), after the first iterations            */
+    RENEWAL_ABOVE = 1e2;  /* times what rounding allows                     */
+
+bool tct_can_be_rescued(const tct_run *R)
+{
+    const tct_method *to = R->now->rescue;
+    return to && !R->pure &&
+           (!R->M || !R->M->varies || to->about.varying_precond);
+}
+
+/* Hand over to the method's rescue, if it has one that bears the preconditioner. */
+static bool rescue(tct_run *R, const char *why)
+{
+    if (!tct_can_be_rescued(R)) return false;
+    const tct_method *to = R->now->rescue;
+    tct_log(TCT_NOTE, "iteration %lld: %s in %s, so %s goes on",
+            (long long)R->k, why, R->now->about.name, to->about.name);
+    R->now = to;
+    R->result->rescued_by = to->about.name;
+    R->result->rescued_at = R->k;
+    R->futile = 0;
+    tct_forget_breakdown(R);
+    return true;
+}
+
+/* From the true residual, which `norm_r` is the norm of: has the turn gained? */
+static bool has_gained(tct_run *R, double norm_r)
+{
+    const bool gained = norm_r <= 0.5 * R->best;
+    R->result->restarts++;
+    R->futile = gained ? 0 : R->futile + 1;
+    if (norm_r < R->best) R->best = norm_r;
+    return gained;
+}
+
+/* The method itself goes on, unless turns in a row have gained nothing; then
+ * its rescue does, where rounding allows more. */
+static bool go_on_by_itself(tct_run *R, double norm_r)
+{
+    R->why = TACIT_STOP_STAGNATION;
+    if (R->futile < FUTILE_MOST) return true;
+    return norm_r > LIMIT * tct_allowed(R) &&
+           rescue(R, "the residual gets no smaller");
+}
+
+/* The recurrence met its goal and b - A x does not meet the target. */
+static bool go_on(tct_run *R, double norm_r)
+{
+    tct_log(TCT_NOTE,
+            "iteration %lld: the recurrence has ||r||/||b|| = %.3e, but "
+            "||b - A x||/||b|| = %.3e: going on with that",
+            (long long)R->k, sqrt(R->rr) / R->norm_b, norm_r / R->norm_b);
+    const bool gained = has_gained(R, norm_r);
+    if (R->now->distrusted || (!gained && !R->now->persists))
+        rescue(R, "the residual is wrong");
+    return go_on_by_itself(R, norm_r);
+}
+
+/* After a breakdown of another method cg goes on, which forms all quantities. A
+ * breakdown of cg is the matrix's, or the preconditioner's, where it is more than
+ * rounding. */
+static bool after_breakdown(tct_run *R, double norm_r)
+{
+    if (rescue(R, "a quantity is not positive")) {
+        while (rescue(R, "quantities are inferred")) continue;
+        return true;
+    }
+    if (!tct_is_by_rounding(R, norm_r)) return false;
+    tct_forget_breakdown(R);
+    has_gained(R, norm_r);
+    return go_on_by_itself(R, norm_r);
+}
+
+/* Nobody else can go on: A is singular, b outside its range, or worse. */
+static bool after_growth(tct_run *R)
+{
+    if (rescue(R, "the residual has grown without end")) return true;
+    tct_broke_down(R, "||r||", sqrt(R->rr));
+    return false;
+}
+
+/* The true residual, of norm `norm_r`, does not meet the target. */
+bool tct_unsettled(tct_run *R, double norm_r)
+{
+    if (R->why == TACIT_STOP_INTERRUPTED) return false;
+    switch ((int)R->end) {
+    case TURN_STALE:
+    case TURN_DRIFTED: return rescue(R, "rounding errors have grown too large");
+    case TURN_GREW: return after_growth(R);
+    case TURN_BROKEN: return after_breakdown(R, norm_r);
+    case TURN_MET: return go_on(R, norm_r);
+    default: return false;
+    }
+}
+
+/* Is x so much worse than the best one that going on from there is better? */
+bool tct_has_lost(const tct_run *R, double norm_r)
+{
+    const double most = R->result->restarts > 0 ? WORSE : TCT_GREW;
+    return isfinite(R->kept) && !(norm_r <= most * R->kept);
+}
+
+/* The drift has come to its bound, which is a pessimist's: where it lets a renewal
+ * last for few iterations only it is made wider, until what r drifts from b - A x
+ * is some of the target. */
+static bool is_worth_renewing(tct_run *R, double norm_r)
+{
+    const double last =
+        fmax(TCT_DRIFT_MOST, DRIFT_OF_GOAL * R->target / norm_r);
+    const int64_t lasted = R->k - R->renewed;
+    if (lasted < RENEWAL_LEAST) R->drift_most *= WIDER;
+    if (R->drift_most > last) R->drift_most = last;
+    return lasted >= RENEWAL_WORTH || R->drift_most < last;
+}
+
+/* Directions are no longer conjugate. In the first iterations another method loses
+ * little; later that costs more than going on until all digits are lost. */
+static bool is_late(tct_run *R)
+{
+    const bool late = R->k - R->begun > EARLY && R->apart_most < APART_LAST;
+    if (late) R->apart_most = APART_LAST;
+    return late;
+}
+
+bool tct_renew_vectors(tct_run *R)
+{
+    const double norm_r = sqrt(R->rr);
+    const bool stale = R->end == TURN_STALE, drifted = R->end == TURN_DRIFTED;
+    if (!R->now->renews || !(stale || drifted)) return false;
+    if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
+        return false;
+    R->rr = norm_r * norm_r;
+    if (stale ? !is_worth_renewing(R, norm_r) : !is_late(R)) return false;
+    R->renewed = R->k;
+    R->resumed = true;
+    R->result->replacements++;
+    return R->k < R->limit;
+}

@@ -1,0 +1,381 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/preconds/autotune.c - a solve by whichever preconditioner proves to be the
+ * fastest to the tolerance.
+ *
+ * A leg is a run with one of them. It ends where it would need much longer than
+ * another is foreseen to need; the other goes on from the x there is, so that of
+ * a leg only its search directions are lost: each makes the error smaller in the
+ * norm of A. What is foreseen is bounded by what one has had so far, so that who
+ * takes turns gets ever longer ones. Clocks decide on each rank and the sum of the
+ * next iteration tells all; between legs, times of the slowest rank. */
+#include "solver/preconds/autotune.h"
+#include "comm/setup/alltoall.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A leg ends where another would need so much less time: what is foreseen is not
+ * sure, and a start from x costs iterations. Once two have had their turn there is
+ * less that is new to learn: each leg more must promise more. */
+static const double MUCH = 1.5, MORE = 4.0;
+
+typedef struct {
+    tct_race *race;
+    tct_candidate *c;
+    const tacit_stop *stop; /* the user's */
+    int64_t before;         /* iterations of other legs */
+    double began, had;      /* ... and seconds of this one's */
+    double limit;           /* seconds that the leg may take, beside others */
+    double much;            /* ends it: this times the time of another      */
+    double least;           /* residual so far */
+    int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
+    double at[2];           /* the least residual then */
+    bool wished;            /* the user wished to stop */
+} leg;
+
+/* --- a leg --------------------------------------------------------------------- */
+
+static void note(leg *l, int64_t k, double residual)
+{
+    if (k == 0) l->at[0] = l->at[1] = l->least = residual;
+    l->least = fmin(l->least, residual);
+    if (k < 2 * l->mark[1]) return;
+    l->mark[0] = l->mark[1];
+    l->at[0] = l->at[1];
+    l->mark[1] = k;
+    l->at[1] = l->least;
+}
+
+/* Since the mark before the last one: at least half of the leg. */
+static void set_rate(leg *l, int64_t k, double seconds)
+{
+    const double each = seconds / (double)k;
+    const int64_t steps = k - l->mark[0];
+    l->c->rate =
+        steps > 0 ? log(l->at[0] / l->least) / (each * (double)steps) : 0.0;
+}
+
+/* Is there one who would do it in much less time? */
+static bool is_beaten(leg *l, int64_t k, double residual)
+{
+    tct_race *race = l->race;
+    const double seconds = tct_seconds() - l->began;
+    if (seconds > l->limit) return true;
+    if (k < 2) return false;
+    l->c->about.seconds = l->had + seconds;
+    l->c->about.iterations = k; /* it has iterated */
+    if (l->c->row->products == 0) race->iteration = seconds / (double)k;
+    set_rate(l, k, seconds);
+    const tct_candidate *other = tct_race_best(race, l->c, residual);
+    return other && tct_race_left(race, l->c, residual) >
+                        l->much * tct_race_left(race, other, residual);
+}
+
+static int watch(void *ctx, int64_t k, double residual)
+{
+    leg *l = ctx;
+    const tacit_stop *stop = l->stop;
+    if (stop->monitor && (k > 0 || l->before == 0) &&
+        stop->monitor(stop->monitor_ctx, l->before + k, residual))
+        l->wished = true;
+    note(l, k, residual);
+    if (k == 0)
+        l->race->target = l->race->S->run.target / l->race->S->run.norm_b;
+    return l->wished || is_beaten(l, k, residual);
+}
+
+static int64_t limit_of(const leg *l)
+{
+    enum { ITERATIONS_DEFAULT = 10000 };
+    const int64_t most =
+        l->stop->max_iterations ? l->stop->max_iterations : ITERATIONS_DEFAULT;
+    return most - l->c->about.iterations;
+}
+
+/* What this leg has come to, from numbers that all ranks have alike. */
+static void sum_up(leg *l, int64_t iterations, const tacit_result *result)
+{
+    tacit_precond_trial *about = &l->c->about;
+    about->iterations = iterations + result->iterations;
+    about->seconds = l->had + result->seconds;
+    about->reached = result->true_relative_residual;
+    if (result->iterations > 0) {
+        set_rate(l, result->iterations, result->seconds);
+        if (l->c->row->products == 0)
+            l->race->iteration = result->seconds / (double)result->iterations;
+    }
+}
+
+/* Why `c` cannot go on after a leg that ended so; NULL: it can. */
+static const char *why_not(tacit_status status)
+{
+    const bool over =
+        status == TACIT_NOT_CONVERGED || status == TACIT_BREAKDOWN;
+    return over ? tacit_error_message() : NULL;
+}
+
+/* Run `c` from x. What it came to, where INTERRUPTED is the user's wish or, in
+ * *beaten, another's turn. */
+static tacit_status run_leg(leg *l, const double *b, double *x,
+                            tacit_result *result, bool *beaten)
+{
+    tacit_solver *S = l->race->S;
+    tacit_precond_trial *about = &l->c->about;
+    const int64_t iterations = about->iterations;
+    tacit_stop stop = *l->stop;
+    stop.size = sizeof stop;
+    stop.monitor = watch;
+    stop.monitor_ctx = l;
+    stop.max_iterations = limit_of(l);
+    l->began = tct_seconds();
+    l->had = about->seconds;
+    l->mark[1] = 1;
+    *result = (tacit_result){.size = sizeof *result};
+    const tacit_status status = tacit_solver_run(S, b, x, &stop, result);
+    if (status < 0) return status;
+    sum_up(l, iterations, result);
+    if (status > 0)
+        snprintf(l->race->sentence, sizeof l->race->sentence, "%s",
+                 tacit_error_message());
+    if (why_not(status)) tct_race_leave(l->c, why_not(status));
+    bool wished = false;
+    TRY(tct_any(S->run.q->world, l->wished, &wished));
+    *beaten = status == TACIT_INTERRUPTED && !wished;
+    return status;
+}
+
+static void tell(const tct_race *race, const tct_candidate *c)
+{
+    if (race->S->run.q->world->rank != 0) return;
+    tct_log(TCT_DETAIL,
+            "precond %s: %lld iterations in %.2f ms, set up in %.2f ms, "
+            "||r|| / ||b|| is %.2e",
+            c->about.name, (long long)c->about.iterations,
+            1e3 * c->about.seconds, 1e3 * c->about.setup_seconds,
+            c->about.reached);
+}
+
+/* --- the first solve ------------------------------------------------------------ */
+
+/* Those of a leg are added to those of the solve. */
+static void add_up(tacit_result *total, const tacit_result *more)
+{
+    const tacit_result before = *total;
+    *total = *more;
+    total->iterations += before.iterations;
+    total->seconds += before.seconds;
+    total->restarts += before.restarts;
+    total->replacements += before.replacements;
+    total->extra_products += before.extra_products;
+    total->reliable_updates += before.reliable_updates;
+}
+
+/* Is it the matrix that is not positive definite? No preconditioner helps. */
+static bool is_hopeless(tacit_status status, const tacit_result *result)
+{
+    return status == TACIT_BREAKDOWN && result->breakdown_quantity &&
+           strcmp(result->breakdown_quantity, "r'Mr") != 0;
+}
+
+/* Legs, until one has solved or all are out; *last is the last one, NULL: none
+ * could be made. */
+static tacit_status solve(tct_race *race, const double *b, double *x,
+                          const tacit_stop *stop, tacit_result *total,
+                          tct_candidate **last)
+{
+    tacit_status status = TACIT_UNSUPPORTED; /* and why is said last */
+    double residual = 1.0;
+    tct_candidate *c = tct_race_best(race, NULL, residual);
+    double much = MUCH;
+    for (int legs = 0; c; legs++) {
+        bool beaten = false;
+        tacit_result result;
+        leg l = {.race = race,
+                 .c = c,
+                 .stop = stop,
+                 .before = total->iterations,
+                 .limit = HUGE_VAL,
+                 .much = much};
+        TRY(tct_race_take(race, c));
+        if (legs > 0) much *= MORE;
+        if (tct_is_in(c)) {
+            *last = c;
+            status = run_leg(&l, b, x, &result, &beaten);
+            if (status < 0) return status;
+            tell(race, c);
+            add_up(total, &result);
+            residual = result.true_relative_residual;
+            if (is_hopeless(status, &result)) return status;
+            if (tct_is_in(c) && !beaten) {
+                c->about.alone = legs == 0 && status == TACIT_OK;
+                c->about.solve_seconds = result.seconds;
+                return status;
+            }
+        }
+        c = tct_race_best(race, beaten ? c : NULL, residual);
+    }
+    return status;
+}
+
+/* --- for the solves to come ------------------------------------------------------ */
+
+/* Would `c`, which has not solved alone, save time in the solves to come? */
+static bool may_be_faster(const tct_race *race, const tct_candidate *c,
+                          const tct_candidate *best)
+{
+    const double more = (double)(race->wish.solves - 1);
+    return tct_is_in(c) && !c->about.alone &&
+           tct_race_left(race, c, race->target) <
+               more * tct_race_whole(race, best);
+}
+
+/* Solve with `c` from 0 as well, for as long as with `best`. */
+static tacit_status solve_again(tct_race *race, tct_candidate *c,
+                                const tct_candidate *best, const double *b,
+                                double *x, const tacit_stop *user)
+{
+    tacit_stop stop = *user;
+    bool beaten = false;
+    tacit_result result;
+    leg l = {.race = race,
+             .c = c,
+             .stop = &stop,
+             .limit = tct_race_whole(race, best),
+             .much = MUCH};
+    stop.monitor = NULL; /* of the first solve */
+    TRY(tct_race_take(race, c));
+    if (!tct_is_in(c)) return TACIT_OK;
+    q_fill(race->S->run.q, race->S->run.n, 0.0, x);
+    const tacit_status status = run_leg(&l, b, x, &result, &beaten);
+    if (status < 0) return status;
+    tell(race, c);
+    if (beaten) tct_race_leave(c, "another solves faster");
+    c->about.alone = status == TACIT_OK;
+    c->about.solve_seconds = result.seconds;
+    return TACIT_OK;
+}
+
+static tacit_status try_others(tct_race *race, const double *b,
+                               const tacit_stop *stop, tct_candidate **best)
+{
+    tacit_queue *q = race->S->run.q;
+    double *x = NULL;
+    tacit_status status =
+        tct_agree(q->world, tacit_queue_alloc(q, race->S->run.n, &x));
+    if (status == TACIT_NO_MEMORY) return TACIT_OK;
+    for (int i = 0; status >= 0 && i < race->count; i++) {
+        tct_candidate *c = &race->candidate[i];
+        if (c == *best || !may_be_faster(race, c, *best)) continue;
+        status = solve_again(race, c, *best, b, x, stop);
+        if (status >= 0 && tct_is_in(c) &&
+            tct_race_whole(race, c) < tct_race_whole(race, *best))
+            *best = c;
+    }
+    tacit_queue_free(q, &x);
+    return status;
+}
+
+/* --- all of it -------------------------------------------------------------------- */
+
+/* `c` is what the solver has from now on. */
+static tacit_status keep(tct_race *race, tct_candidate *c)
+{
+    tacit_solver *S = race->S;
+    if (S->run.M != c->M) TRY(tct_race_take(race, c));
+    S->own_M = c->M;
+    c->M = NULL;
+    c->about.picked = true;
+    for (int i = 0; i < race->count; i++) {
+        tct_candidate *o = &race->candidate[i];
+        if (!o->about.alone && o->about.iterations > 0)
+            o->about.solve_seconds = tct_race_whole(race, o);
+        if (o != c && tct_is_in(o))
+            tct_race_leave(o, o->driver ? "another is foreseen to be faster"
+                                        : "not tried: it would save no time, "
+                                          "or not much");
+    }
+    return TACIT_OK;
+}
+
+static tacit_status race_all(tct_race *race, const double *b, double *x,
+                             const tacit_stop *stop, tacit_result *total)
+{
+    tct_candidate *c = NULL;
+    TRY(tct_race_enter(race));
+    const tacit_status status = solve(race, b, x, stop, total, &c);
+    if (status < 0 || !c) return status;
+    if (status == TACIT_OK && race->wish.solves > 1)
+        TRY(try_others(race, b, stop, &c));
+    TRY(keep(race, c));
+    if (status == TACIT_OK) return status;
+    return tacit_error_set(status, "%s", race->sentence);
+}
+
+static tacit_status begin(tacit_solver *S, const tacit_precond_race *wish)
+{
+    tct_race *race = tct_calloc(sizeof *race);
+    if (!race) FAIL(TACIT_NO_MEMORY, "no memory for a race of preconditioners");
+    tct_free(S->race);
+    S->race = race;
+    race->S = S;
+    if (wish)
+        TRY(tct_read_sized("tacit_precond_race", wish, &race->wish,
+                           sizeof race->wish));
+    if (race->wish.solves < 0)
+        FAIL(TACIT_INVALID, "solves: expected 1 or more, got %lld",
+             (long long)race->wish.solves);
+    if (race->wish.solves == 0) race->wish.solves = 1;
+    if (!race->wish.loop) race->wish.loop = S->driver->about.name;
+    return TACIT_OK;
+}
+
+/* What the solver had does not count. */
+static tacit_status drop_old(tacit_solver *S)
+{
+    TRY(tacit_solver_set_precond(S, NULL));
+    tacit_operator_destroy(&S->own_M);
+    return TACIT_OK;
+}
+
+tacit_status tacit_solver_race(tacit_solver *solver,
+                               const tacit_precond_race *wish, const double *b,
+                               double *x, const tacit_stop *stop,
+                               tacit_result *result)
+{
+    REQUIRE(solver != NULL && result != NULL);
+    if (solver->running)
+        FAIL(TACIT_INVALID, "%s: a run of this solver is under way", __func__);
+    tacit_solver *S = solver;
+    q_enter(S->run.q);
+    tacit_stop own = S->wanted;
+    tacit_result total = {.breakdown_iteration = -1};
+    tacit_status status = tct_check_sized("tacit_result", result);
+    if (stop && status >= 0)
+        status = tct_read_sized("tacit_stop", stop, &own, sizeof own);
+    if (status >= 0) status = begin(S, wish);
+    TRY(tct_agree(S->run.q->world, status));
+    status = drop_old(S);
+    if (status >= 0) status = race_all(S->race, b, x, &own, &total);
+    if (status < 0) { /* of the queue as a rule */
+        const char *sentence = tacit_error_message();
+        (void)tacit_solver_set_precond(S, NULL);
+        tct_race_free(S->race);
+        return tacit_error_set(status, "%s", sentence);
+    }
+    tct_race_free(S->race);
+    total.size = sizeof total;
+    tct_write_sized(&total, sizeof total, result);
+    return status;
+}
+
+const tacit_precond_trial *tacit_solver_trial_at(const tacit_solver *solver,
+                                                 int i)
+{
+    const tct_race *race = solver ? solver->race : NULL;
+    return race && i >= 0 && i < race->count ? &race->candidate[i].about : NULL;
+}
+
+const tacit_operator *tacit_solver_precond(const tacit_solver *solver)
+{
+    return solver ? solver->run.M : NULL;
+}

@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * solver/restart.c - between two turns of a method's text: is the system solved,
+ * who goes on, and how far?
+ *
+ * A recurrence decides only when to look. Whether the system is solved is
+ * decided by b - A x, recomputed. If the recurrence was wrong, the solve goes
+ * on with the true residual, along the direction that it had, until three turns
+ * in a row have not halved it. If a method's recurrences are too inaccurate for
+ * the matrix, its rescue takes over in the same way; the last rescue is cg,
+ * which infers nothing. A pure run has none of this: it is one turn.
+ *
+ * [Pa80] Paige, "Accuracy and effectiveness of the Lanczos algorithm for the
+ *        symmetric eigenproblem", Linear Algebra Appl. 34 (1980): orthogonality
+ *        is lost towards what has converged, and not before. */
+#include "solver/after_phase.h"
+#include <math.h>
+
+static const double
+    ROUNDING = 0x1p-52, /* a recurrence that has made this of 1 knows nothing */
+    ANOTHER = 0.1, /* what a turn tries that goes on where one was wrong  */
+    FIRST_LOST = 1e-12, /* orthogonality with which a method may take over    */
+    GREW_LAST = 1e30;   /* as TCT_GREW, where nobody else can go on           */
+
+/* --- a turn begins ------------------------------------------------------------ */
+
+void tct_first_turn(tct_run *R)
+{
+    const tct_method *first = R->pure ? NULL : R->method->first;
+    R->now = first ? first : R->method;
+    R->resumed = false;
+    R->futile = 0;
+    R->begun = 0;
+    R->renewed = 0;
+    R->drift_most = TCT_DRIFT_MOST;
+    R->apart_most = TCT_APART_MOST;
+    R->ref_rr = R->rr;
+    if (R->v[V_REF]) q_copy(R->q, R->n, R->v[V_R], R->v[V_REF]);
+    if (R->v[V_REF] && R->M) { /* r stays orthogonal to M r_0 */
+        apply(R->M, R->q, R->v[V_R], R->v[V_REF]);
+        R->ref_rr = tct_norm2(R, R->v[V_REF]);
+    }
+    tct_low_begin(R);
+}
+
+/* The last iteration of the one who comes first, if it is his turn; else 0. */
+static int64_t first_until(const tct_run *R)
+{
+    const bool first = R->now == R->method->first && !R->result->rescued_by;
+    return first ? R->begun + R->method->about.first : 0;
+}
+
+void tct_begin_turn(tct_run *R)
+{
+    const double norm_r = sqrt(R->rr);
+    const double most =
+        (tct_can_be_rescued(R) ? TCT_GREW : GREW_LAST) * R->best;
+    R->block = R->cycle = 0;
+    R->goal = R->pure ? R->target : fmax(R->target, ROUNDING * norm_r);
+    if (R->result->restarts > 0) R->goal = fmax(R->target, ANOTHER * norm_r);
+    R->most = R->limit;
+    if (first_until(R)) R->most = first_until(R);
+    if (tct_is_low(R)) {
+        R->goal = fmax(R->goal, tct_low_goal(R));
+        if (R->low.mark < R->most) R->most = R->low.mark;
+    }
+    if (R->most > R->limit) R->most = R->limit;
+    double c[TCT_SCALARS] = {[C_RR] = R->rr,
+                             [C_ALPHA] = 1.0,
+                             [C_TARGET2] = R->goal * R->goal,
+                             [C_NORM] = R->M ? 0.0 : R->exact->norm,
+                             [C_DRIFT_MOST] = R->pure ? 0.0 : R->drift_most,
+                             [C_APART_MOST] = R->apart_most,
+                             [C_REF_RR] = R->ref_rr,
+                             [C_SIGMA] = R->sigma,
+                             [C_RR_MOST] = R->pure ? 0.0 : most * most};
+    q_put(R->q, TCT_SCALARS, c, R->c);
+    R->end = TURN_ON;
+    R->why = TACIT_STOP_MAX_ITERATIONS;
+}
+
+/* --- a turn has ended ------------------------------------------------------------ */
+
+bool tct_decided(tct_run *R, double norm_r)
+{
+    R->result->true_relative_residual = norm_r / R->norm_b;
+    if (!(norm_r <= R->target)) return false;
+    R->result->converged = true;
+    tct_forget_breakdown(R);
+    R->why = R->target > R->stop.rtol * R->norm_b ? TACIT_STOP_ATOL
+                                                  : TACIT_STOP_RTOL;
+    return true;
+}
+
+/* The first iterations are over: may the method itself take over? */
+static void hand_over(tct_run *R)
+{
+    const double rr = R->rr;
+    const double lost = tct_dot(R, R->v[V_R], R->v[V_REF]);
+    if (fabs(lost) <= FIRST_LOST * sqrt(rr) * sqrt(R->ref_rr)) {
+        R->now = R->method;
+        return;
+    }
+    R->result->rescued_by = R->now->about.name;
+    R->result->rescued_at = R->k;
+    tct_log(TCT_NOTE,
+            "iteration %lld: residuals are no longer orthogonal (%.1e), so %s "
+            "goes on in place of %s",
+            (long long)R->k, fabs(lost) / sqrt(rr) / sqrt(R->ref_rr),
+            R->now->about.name, R->method->about.name);
+}
+
+static bool at_mark(const tct_run *R)
+{
+    return R->end == TURN_MARK && R->most < R->limit;
+}
+
+/* What is done at marks and in low precision. */
+static void half_time(tct_run *R, bool mark, bool low)
+{
+    R->resumed = mark;
+    if (mark && first_until(R) && R->k >= first_until(R)) hand_over(R);
+    if (low) tct_low_turn(R);
+    if (R->q->stop_agreed) R->why = TACIT_STOP_INTERRUPTED;
+}
+
+/* The recurrence alone has ended. */
+static void end_pure(tct_run *R)
+{
+    if (R->end == TURN_MET || R->end == TURN_DRIFTED)
+        R->why = TACIT_STOP_STAGNATION;
+}
+
+bool tct_next_turn(tct_run *R)
+{
+    const bool mark = at_mark(R);
+    const bool broken = R->end == TURN_BROKEN && !R->now->inferred;
+    const bool low = tct_is_low(R) && (mark || R->end == TURN_MET || broken);
+    tct_made(R, R->now);
+    if (!R->pure && tct_renew_vectors(R)) return true;
+    if (mark || low) {
+        half_time(R, mark, low);
+        if (R->q->peers_know || R->result->converged) return false;
+        if (!R->q->stop_agreed && R->k < R->limit) return true;
+    }
+    tct_residual(R, R->v[V_R]);
+    double norm_r = sqrt(tct_norm2(R, R->v[V_R]));
+    if (R->q->peers_know || tct_decided(R, norm_r)) return false;
+    if (R->pure) {
+        end_pure(R);
+        return false;
+    }
+    tct_keep_best(R, norm_r);
+    if (!tct_unsettled(R, norm_r) || R->q->peers_know) return false;
+    if (R->k >= R->limit) {
+        R->why = TACIT_STOP_MAX_ITERATIONS;
+        return false;
+    }
+    if (tct_has_lost(R, norm_r)) {
+        norm_r = tct_go_back_to_best(R);
+        R->futile += R->futile == 0;
+    }
+    if (R->q->peers_know) return false;
+    if (!isfinite(norm_r)) {
+        tct_broke_down(R, "||b - A x||", norm_r);
+        return false;
+    }
+    R->low.start = norm_r;
+    R->rr = norm_r * norm_r;
+    R->resumed = false; /* what led nowhere is not kept */
+    if (R->futile == 0) tct_along(R, norm_r);
+    return !R->q->peers_know;
+}

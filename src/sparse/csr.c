@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse/csr.c - allocation of compressed sparse rows, refused in time, and
+ * the sorting of rows that came in any order. */
+#include "sparse/csr.h"
+#include "sparse/parallel.h"
+#include <string.h>
+
+/* Columns take 32 bits where every one of them, and their number, fits. */
+static bool narrow(int64_t global_cols)
+{
+    return global_cols <= INT32_MAX;
+}
+
+tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
+                          int64_t first, int64_t rows)
+{
+    REQUIRE(A != NULL && A->ptr == NULL);
+    REQUIRE(first >= 0 && rows >= 0 && global_rows >= 0 && global_cols >= 0);
+    REQUIRE(first <= global_rows - rows);
+    TRY(tct_memory_require(8.0 * ((double)rows + 1.0), "the rows of a matrix"));
+    int64_t *ptr = NULL;
+    TRY(TCT_ALLOC(rows + 1, "the rows of a matrix", &ptr));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i <= rows; i++) ptr[i] = 0;
+    *A = (tct_csr){.global_rows = global_rows,
+                   .global_cols = global_cols,
+                   .first = first,
+                   .rows = rows,
+                   .ptr = ptr};
+    return TACIT_OK;
+}
+
+tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros)
+{
+    REQUIRE(A != NULL && A->ptr != NULL && nonzeros >= 0);
+    REQUIRE(A->col32 == NULL && A->col64 == NULL && A->val == NULL);
+    const bool is_narrow = narrow(A->global_cols);
+    const double each = sizeof(double) + (is_narrow ? 4.0 : 8.0);
+    TRY(tct_memory_require(each * (double)nonzeros, "the matrix"));
+    TRY(TCT_ALLOC(nonzeros, "the values of a matrix", &A->val));
+    if (is_narrow)
+        TRY(TCT_ALLOC(nonzeros, "the columns of a matrix", &A->col32));
+    else TRY(TCT_ALLOC(nonzeros, "the columns of a matrix", &A->col64));
+    return TACIT_OK;
+}
+
+void tct_csr_clear(tct_csr *A)
+{
+    if (!A) return;
+    TCT_FREE(A->ptr, A->col32, A->col64, A->val);
+    *A = (tct_csr){0};
+}
+
+/* --- sorting -------------------------------------------------------------- */
+
+typedef struct {
+    int64_t col;
+    double val;
+} entry;
+
+/* Stable merge sort of `a` [n], with `b` [n] to work in. Short runs by
+ * insertion: most rows are short. */
+static void sort_entries(entry *a, entry *b, int64_t n)
+{
+    enum { SHORT = 24 };
+    if (n <= SHORT) {
+        for (int64_t i = 1; i < n; i++) {
+            const entry e = a[i];
+            int64_t k = i;
+            for (; k > 0 && a[k - 1].col > e.col; k--) a[k] = a[k - 1];
+            a[k] = e;
+        }
+        return;
+    }
+    const int64_t half = n / 2;
+    sort_entries(a, b, half);
+    sort_entries(a + half, b + half, n - half);
+    memcpy(b, a, (size_t)n * sizeof *b);
+    int64_t i = 0, j = half;
+    for (int64_t k = 0; k < n; k++)
+        a[k] = j >= n || (i < half && b[i].col <= b[j].col) ? b[i++] : b[j++];
+}
+
+static bool ascending(const tct_csr *A, int64_t from, int64_t to)
+{
+    bool ok = true;
+    for (int64_t k = from + 1; k < to; k++)
+        ok = ok && tct_csr_col(A, k - 1) < tct_csr_col(A, k);
+    return ok;
+}
+
+/* Sort row `i`; returns whether an entry stands twice in it. */
+static bool sort_row(tct_csr *A, int64_t i, entry *work)
+{
+    const int64_t from = A->ptr[i], n = A->ptr[i + 1] - from;
+    if (ascending(A, from, from + n)) return false;
+    for (int64_t k = 0; k < n; k++)
+        work[k] = (entry){tct_csr_col(A, from + k), A->val[from + k]};
+    sort_entries(work, work + n, n);
+    bool twice = false;
+    for (int64_t k = 0; k < n; k++) {
+        tct_csr_set_col(A, from + k, work[k].col);
+        A->val[from + k] = work[k].val;
+        twice = twice || (k > 0 && work[k].col == work[k - 1].col);
+    }
+    return twice;
+}
+
+/* Sort all rows; `*twice` is the first row with an entry that stands twice,
+ * `A->rows` if there is none. */
+static tacit_status sort_rows(tct_csr *A, int64_t *twice)
+{
+    int64_t widest = 0, first = A->rows;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t n = A->ptr[i + 1] - A->ptr[i];
+        if (n > widest) widest = n;
+    }
+    bool starved = false;
+    TCT_OMP(omp parallel reduction(min : first) reduction(|| : starved))
+    {
+        entry *work = tct_alloc(2 * (size_t)widest * sizeof *work);
+        starved = work == NULL;
+        TCT_OMP(omp for schedule(static))
+        for (int64_t i = 0; i < A->rows; i++)
+            if (work && sort_row(A, i, work) && i < first) first = i;
+        tct_free(work);
+    }
+    if (starved)
+        FAIL(TACIT_NO_MEMORY, "no memory to sort rows of %lld entries",
+             (long long)widest);
+    *twice = first;
+    return TACIT_OK;
+}
+
+/* Add up neighbours with the same column, in the order in which they came,
+ * and close the gaps. */
+static void sum_twice_entries(tct_csr *A)
+{
+    int64_t out = 0, from = 0;
+    for (int64_t i = 0; i < A->rows; i++) {
+        const int64_t to = A->ptr[i + 1], start = out;
+        for (int64_t k = from; k < to; k++) {
+            const int64_t col = tct_csr_col(A, k);
+            if (out > start && tct_csr_col(A, out - 1) == col) {
+                A->val[out - 1] += A->val[k];
+                continue;
+            }
+            tct_csr_set_col(A, out, col);
+            A->val[out++] = A->val[k];
+        }
+        from = to;
+        A->ptr[i + 1] = out;
+    }
+}
+
+tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where)
+{
+    REQUIRE(A != NULL && A->ptr != NULL);
+    int64_t row = 0;
+    TRY(sort_rows(A, &row));
+    if (row == A->rows) return TACIT_OK;
+    if (sum_twice) {
+        sum_twice_entries(A);
+        return TACIT_OK;
+    }
+    int64_t k = A->ptr[row] + 1;
+    while (tct_csr_col(A, k) != tct_csr_col(A, k - 1)) k++;
+    FAIL(TACIT_INPUT,
+         "%s: the entry in row %lld, column %lld stands twice "
+         "(counting from 1): remove one of them",
+         where, (long long)(A->first + row + 1),
+         (long long)(tct_csr_col(A, k) + 1));
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse/csr.h - the rows that one rank owns, in compressed sparse rows. */
+#ifndef TCT_SPARSE_CSR_H
+#define TCT_SPARSE_CSR_H
+#include "base/base.h"
+
+/* Rows [first, first + rows) of a global_rows x global_cols matrix. Columns
+ * are global, ascending and unique in each row; stored in 32 bits where they
+ * fit (exactly one of col32, col64 is set once there are entries). */
+typedef struct tct_csr {
+    int64_t global_rows, global_cols;
+    int64_t first, rows;
+    int64_t *ptr;   /* [rows + 1]    */
+    int32_t *col32; /* [ptr[rows]]   */
+    int64_t *col64; /* [ptr[rows]]   */
+    double *val;    /* [ptr[rows]]   */
+} tct_csr;
+
+static inline int64_t tct_csr_col(const tct_csr *A, int64_t k)
+{
+    return A->col32 ? A->col32[k] : A->col64[k];
+}
+static inline void tct_csr_set_col(tct_csr *A, int64_t k, int64_t col)
+{
+    if (A->col32) A->col32[k] = (int32_t)col;
+    else A->col64[k] = col;
+}
+static inline int64_t tct_csr_nonzeros(const tct_csr *A)
+{
+    return A->ptr ? A->ptr[A->rows] : 0;
+}
+/* What row `i` of this rank has on the diagonal; 0: nothing. */
+static inline double tct_csr_diagonal(const tct_csr *A, int64_t i)
+{
+    for (int64_t k = A->ptr[i]; k < A->ptr[i + 1]; k++)
+        if (tct_csr_col(A, k) == A->first + i) return A->val[k];
+    return 0.0;
+}
+
+/* Set the sizes of an empty `A` and allocate `ptr` (cleared).
+ * Errors      NO_MEMORY. */
+tacit_status tct_csr_rows(tct_csr *A, int64_t global_rows, int64_t global_cols,
+                          int64_t first, int64_t rows);
+
+/* Allocate columns and values for `nonzeros` entries, not touched, so that the
+ * threads that fill them place them.
+ * Errors      NO_MEMORY, said before anything is allocated. */
+tacit_status tct_csr_entries(tct_csr *A, int64_t nonzeros);
+
+/* Sort the columns of each row, adding up entries that stand twice when
+ * `sum_twice`; otherwise the first entry that stands twice is an INPUT error.
+ * `where` names the matrix in the message. */
+tacit_status tct_csr_sort(tct_csr *A, bool sum_twice, const char *where);
+
+/* Add `shift` to the diagonal of `A`, which is square; a row that stores none
+ * gets one. `where` names the matrix in messages.
+ * Memory      a second copy, if a row lacks its diagonal.
+ * Errors      INPUT (a sum that is not finite, naming the row), NO_MEMORY. */
+tacit_status tct_csr_shift(tct_csr *A, double shift, const char *where);
+
+/* Entries that are stored but zero: how many; forget them. */
+int64_t tct_csr_count_zeros(const tct_csr *A);
+void tct_csr_drop_zeros(tct_csr *A);
+
+/* Free the arrays and clear `A`. */
+void tct_csr_clear(tct_csr *A);
+
+#endif

@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * sparse/ghosts.h - columns of a rank's rows that other ranks own. */
+#ifndef TCT_SPARSE_GHOSTS_H
+#define TCT_SPARSE_GHOSTS_H
+#include "sparse/csr.h"
+
+typedef struct tct_ghosts {
+    int64_t count;
+    int64_t *id; /* [count] ascending */
+} tct_ghosts;
+
+/* Those of the rows of `A` that are in blocks [first, last) of `block` rows and
+ * columns each, where a block's pattern is that of its first row: the blocks.
+ * Errors      NO_MEMORY. */
+tacit_status tct_ghosts_find(const tct_csr *A, int block, int64_t first,
+                             int64_t last, tct_ghosts *out);
+/* `ids` [count] ascending, each once; where each of them is then into `place`
+ * [count], OPTIONAL.
+ * Errors      NO_MEMORY. */
+tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, int32_t *place,
+                           tct_ghosts *out);
+void tct_ghosts_clear(tct_ghosts *g);
+
+/* The place of `id`, which is one of them: looked for from where it were if they
+ * lay evenly, as those of a grid nearly do, in steps that double. */
+static inline int64_t tct_ghost_place(const tct_ghosts *g, int64_t id)
+{
+    int64_t low = 0, high = g->count - 1;
+    if (high <= 0 || id <= g->id[0]) return 0;
+    if (id >= g->id[high]) return high;
+    int64_t at = (int64_t)((double)(id - g->id[0]) * (double)high /
+                           (double)(g->id[high] - g->id[0]));
+    if (g->id[at] < id) {
+        for (int64_t step = 1; at < high && g->id[at] < id; step *= 2) {
+            low = at + 1;
+            at += step;
+        }
+        if (at < high) high = at;
+    } else {
+        for (int64_t step = 1; at > low && g->id[at] >= id; step *= 2) {
+            high = at;
+            at -= step;
+        }
+        if (at >= low) low = at;
+    }
+    while (low < high) {
+        const int64_t mid = low + (high - low) / 2;
+        if (g->id[mid] < id) low = mid + 1;
+        else high = mid;
+    }
+    return low;
+}
+
+#endif

@@ -1,0 +1,506 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trisolve/gpu/kernels/node.cuh - a node, by a team: a block, or a warp that has small
+ * ones to itself. Values of P are read in runs along its columns, both ways.
+ *
+ * For one right-hand side lanes stand along rows, and sum over columns (down), or
+ * hold four columns each and sum over rows (up). Several are a product of dense
+ * matrices on the tensor cores: a warp has TCT_TILE rows of the result, and all of
+ * its columns; what it is multiplied by lies in shared memory, a slab at a time.
+ *
+ * JOB is tct_tri_job, or one that has more and puts what is found elsewhere, too. */
+#ifndef TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
+#define TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
+#include "trisolve/gpu/kernels/terms.cuh"
+
+/* --- teams --------------------------------------------------------------------- */
+
+struct tct_warp_team {
+    static constexpr int THREADS = GPU_WAVE, SLAB = TCT_SOLVE_TILE;
+    static __device__ int thread() { return tct_lane(); }
+    static __device__ void sync() { tct_warp_sync(); }
+};
+struct tct_block_team {
+    static constexpr int THREADS = TCT_SOLVE_THREADS,
+                         SLAB = TCT_SOLVE_TILE * TCT_SOLVE_WARPS;
+    static __device__ int thread() { return (int)threadIdx.x; }
+    static __device__ void sync() { __syncthreads(); }
+};
+
+/* Doubles of shared memory: right-hand sides of one column and parts of sums, or a
+ * slab. A warp has its share of the first, and of a slab. */
+static constexpr int TCT_ROOM_PARTS = TCT_NODE_WIDTH;
+static constexpr int TCT_ROOM = TCT_NODE_WIDTH + TCT_SOLVE_THREADS;
+static_assert(TCT_ALONE_WIDTH * TCT_SOLVE_WARPS <= TCT_NODE_WIDTH, "shares");
+
+/* --- one column --------------------------------------------------------------------- */
+
+/* The `s` of threads that are a multiple of `rows` apart, a power of two: to those
+ * before `rows`. */
+template <class TEAM>
+static __device__ inline double d_add_parts(double s, int rows, double *parts)
+{
+    const int t = TEAM::thread(), span = max(rows, GPU_WAVE), at = t % rows;
+    for (int d = rows; d < GPU_WAVE; d *= 2) s += tct_shuffle_across(s, d);
+    if (span == TEAM::THREADS) return s;
+    if (t % span < rows) parts[t / span * rows + at] = s;
+    TEAM::sync();
+    if (t < rows)
+        for (int k = 1; k < TEAM::THREADS / span; k++)
+            s += parts[k * rows + at];
+    TEAM::sync();
+    return s;
+}
+
+/* s += columns group, group + groups, ... before `end` of P, of each row of which p
+ * has the first, times v; a thread waits for AHEAD of each at once. */
+template <int ROWS, int AHEAD>
+static __device__ inline void
+d_add_columns(const double *const (&p)[ROWS], int64_t step, int group,
+              int groups, int end, const double *v, double (&s)[ROWS])
+{
+    int64_t at = 0;
+    for (int j = group; j < end; j += AHEAD * groups, at += AHEAD * step) {
+        double a[ROWS][AHEAD];
+#pragma unroll
+        for (int b = 0; b < AHEAD; b++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                a[r][b] = j + b * groups < end
+                              ? tct_read_only(p[r] + at + b * step)
+                              : 0.0;
+#pragma unroll
+        for (int b = 0; b < AHEAD; b++)
+#pragma unroll
+            for (int r = 0; r < ROWS; r++)
+                if (j + b * groups < end) s[r] += a[r][b] * v[j + b * groups];
+    }
+}
+
+/* Rows [from, to) of P v. */
+template <class TEAM, class JOB>
+static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
+                                  int to, bool together, double *v,
+                                  double *parts)
+{
+    constexpr bool ALONE = TEAM::THREADS == GPU_WAVE;
+    constexpr int BATCH = ALONE ? 2 : 4, ROWS = ALONE ? 2 : 1,
+                  AHEAD = ALONE ? 4 : 8;
+    const int t = TEAM::thread();
+    d_bring<1, TEAM, BATCH>(
+        0, min(N.w, to), N.w, v, 1,
+        [&](const tct_places<BATCH> &at, tct_pack<1>(&s)[BATCH]) {
+            d_wanted<1>(J, N, together, at, s);
+        });
+    TEAM::sync();
+    int rows = TCT_SOLVE_TILE;
+    while (rows < to - from && rows < TEAM::THREADS) rows *= 2;
+    const int group = t / rows, groups = TEAM::THREADS / rows;
+    const int64_t step = (int64_t)groups * N.ld;
+    for (int base = from; base < to; base += ROWS * rows) {
+        const int end = min(N.w, base + ROWS * rows);
+        tct_places<ROWS> at;
+        tct_take take[ROWS];
+        tct_pack<1> sum[ROWS];
+        const double *p[ROWS];
+        double s[ROWS];
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int i = base + r * rows + t % rows;
+            at.row[r] = group == 0 && i < to && i >= N.w ? i : -1;
+            at.n[r] = 0;
+            p[r] = J.a.value + N.value + min(i, to - 1) + (int64_t)group * N.ld;
+            sum[r].v[0] = s[r] = 0.0;
+        }
+        d_takes(J, N, at, take);
+        d_add_taken<1>(J, at, take, sum);
+        d_add_columns<ROWS, AHEAD>(p, step, group, groups, end, v, s);
+#pragma unroll
+        for (int r = 0; r < ROWS; r++) {
+            const int i = base + r * rows + t % rows;
+            sum[r].v[0] += d_add_parts<TEAM>(s[r], rows, parts);
+            if (group == 0 && i < to) d_put_down<1>(J, N, i, 0, sum[r]);
+        }
+    }
+    TEAM::sync();
+}
+
+enum {
+    TCT_ABREAST = 4, /* columns that a warp sums over at once */
+    TCT_AHEAD_UP = 2 /* ... and rows of each that it waits for at once */
+};
+
+/* Rows i, i + stride, ... of columns p, times what is known, to s. */
+static __device__ inline void d_add_rows(const tct_tri_job &J,
+                                         const tct_node &N, int i, int stride,
+                                         const double *const (&p)[TCT_ABREAST],
+                                         double (&s)[TCT_ABREAST])
+{
+    tct_places<TCT_AHEAD_UP> at;
+    tct_pack<1> v[TCT_AHEAD_UP];
+    double a[TCT_AHEAD_UP][TCT_ABREAST];
+#pragma unroll
+    for (int b = 0; b < TCT_AHEAD_UP; b++) {
+        at.row[b] = i + b * stride < N.h ? i + b * stride : -1;
+        at.n[b] = 0;
+#pragma unroll
+        for (int c = 0; c < TCT_ABREAST; c++)
+            a[b][c] = at.row[b] < 0 ? 0.0 : tct_read_only(p[c] + at.row[b]);
+    }
+    d_known<1>(J, N, at, v);
+#pragma unroll
+    for (int b = 0; b < TCT_AHEAD_UP; b++)
+#pragma unroll
+        for (int c = 0; c < TCT_ABREAST; c++) s[c] += a[b][c] * v[b].v[0];
+}
+
+/* The sum over lanes of s[c] to lane c. */
+static __device__ inline double d_add_lanes(const double (&s)[TCT_ABREAST])
+{
+    static_assert(TCT_ABREAST == 4, "halved twice");
+    const int lane = tct_lane();
+    const bool high = lane & 16, odd = lane & 8;
+    double two[2], one;
+#pragma unroll
+    for (int c = 0; c < 2; c++)
+        two[c] = (high ? s[2 + c] : s[c]) +
+                 tct_shuffle_across(high ? s[c] : s[2 + c], 16);
+    one =
+        (odd ? two[1] : two[0]) + tct_shuffle_across(odd ? two[0] : two[1], 8);
+#pragma unroll
+    for (int d = 4; d > 0; d /= 2) one += tct_shuffle_across(one, d);
+    return tct_shuffle(one, lane % TCT_ABREAST * 8);
+}
+
+/* Columns [from, to) of P, each times what is known. */
+template <class TEAM, class JOB>
+static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
+                                int to, double *parts)
+{
+    constexpr int WARPS = TEAM::THREADS / GPU_WAVE;
+    const int t = TEAM::thread(), lane = tct_lane(), warp = t / GPU_WAVE;
+    int abreast = 1; /* warps with columns of their own; others share rows */
+    while (abreast < WARPS && abreast * TCT_ABREAST < to - from) abreast *= 2;
+    const int part = warp / abreast, stride = WARPS / abreast * GPU_WAVE;
+    for (int base = from; base < to; base += abreast * TCT_ABREAST) {
+        const int first = base + warp % abreast * TCT_ABREAST;
+        const double *p[TCT_ABREAST];
+        double s[TCT_ABREAST] = {0.0};
+#pragma unroll
+        for (int c = 0; c < TCT_ABREAST; c++)
+            p[c] = J.a.upper + N.value + (int64_t)min(first + c, to - 1) * N.ld;
+        const int begin = first / TCT_ABREAST * TCT_ABREAST;
+        for (int i = begin + part * GPU_WAVE + lane; i < N.h;
+             i += TCT_AHEAD_UP * stride)
+            d_add_rows(J, N, i, stride, p, s);
+        double sum = d_add_lanes(s);
+        if (abreast < WARPS) {
+            if (lane < TCT_ABREAST) parts[warp * TCT_ABREAST + lane] = sum;
+            TEAM::sync();
+            for (int k = warp + abreast; part == 0 && k < WARPS; k += abreast)
+                if (lane < TCT_ABREAST) sum += parts[k * TCT_ABREAST + lane];
+            TEAM::sync();
+        }
+        if (part == 0 && lane < TCT_ABREAST && first + lane < to)
+            d_put_up<1>(J, N, first + lane, 0, tct_pack<1>{{sum}});
+    }
+    TEAM::sync();
+}
+
+/* --- several ------------------------------------------------------------------------- */
+
+/* C = A V on the way down, A = P; terms are its columns. */
+template <int STRIDE, class JOB> struct tct_down_side {
+    static constexpr int W = tct_pack_width<STRIDE>;
+    static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
+    /* Terms that a thread reads at once, beside its corner: as registers allow. */
+    static constexpr int AT_ONCE = 2;
+    const JOB &J;
+    const tct_node &N;
+    bool together;
+    __device__ int first(int) const { return 0; }
+    __device__ int last(int end) const { return min(N.w, end); }
+    template <int BATCH>
+    __device__ void terms(const tct_places<BATCH> &at,
+                          tct_pack<W> (&v)[BATCH]) const
+    {
+        d_wanted<STRIDE>(J, N, together, at, v);
+    }
+    __device__ const double *matrix(int i, int) const
+    {
+        return J.a.value + N.value + min(i, N.h - 1);
+    }
+    __device__ int64_t apart() const { return N.ld; }
+    template <int BATCH>
+    __device__ void add_rest(tct_places<BATCH> &at,
+                             tct_pack<W> (&v)[BATCH]) const
+    {
+        tct_take t[BATCH];
+        if (at.row[0] < N.w) return;
+        d_takes(J, N, at, t);
+        d_add_taken<STRIDE>(J, at, t, v);
+    }
+    __device__ void put(int i, int n, const tct_pack<W> &v) const
+    {
+        d_put_down<STRIDE>(J, N, i, n, v);
+    }
+};
+/* ... and up, A = P'; terms are its rows. */
+template <int STRIDE, class JOB> struct tct_up_side {
+    static constexpr int W = tct_pack_width<STRIDE>;
+    static constexpr bool FROM_THE_FIRST = false;
+    static constexpr int AT_ONCE = 8;
+    const JOB &J;
+    const tct_node &N;
+    __device__ int first(int base) const { return base / TCT_TILE * TCT_TILE; }
+    __device__ int last(int) const { return N.h; }
+    template <int BATCH>
+    __device__ void terms(const tct_places<BATCH> &at,
+                          tct_pack<W> (&v)[BATCH]) const
+    {
+        d_known<STRIDE>(J, N, at, v);
+    }
+    __device__ const double *matrix(int i, int to) const
+    {
+        return J.a.upper + N.value + (int64_t)min(i, to - 1) * N.ld;
+    }
+    __device__ int64_t apart() const { return 1; }
+    template <int BATCH>
+    __device__ void add_rest(tct_places<BATCH> &, tct_pack<W> (&)[BATCH]) const
+    {
+    }
+    __device__ void put(int i, int n, const tct_pack<W> &v) const
+    {
+        d_put_up<STRIDE>(J, N, i, n, v);
+    }
+};
+
+/* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and the
+ * next one of each tile. */
+template <int TILES> struct tct_corner {
+    tct_pack<2> c[2][TILES];
+};
+
+/* Terms [k0, k0 + SLAB) up to `end` to shared memory. */
+template <class SIDE, class TEAM, int TILES>
+static __device__ inline void d_fill(const SIDE &S, int k0, int end,
+                                     double *slab)
+{
+    constexpr int STRIDE = TILES * TCT_SOLVE_TILE,
+                  BATCH = TILES < SIDE::AT_ONCE ? TILES : SIDE::AT_ONCE;
+    TEAM::sync();
+    d_bring<STRIDE, TEAM, BATCH>(
+        k0, TEAM::SLAB, end, slab, STRIDE + 4,
+        [&](const tct_places<BATCH> &at, tct_pack<2>(&v)[BATCH]) {
+            S.terms(at, v);
+        });
+    TEAM::sync();
+}
+
+/* Add the products of the terms that this warp has of a slab: `some` from `k` on,
+ * which stand at `slab`. */
+template <class SIDE, int QUADS, int TILES>
+static __device__ inline void
+d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
+            int end, const double *slab, tct_corner<TILES> &C)
+{
+    constexpr int LD = TILES * TCT_SOLVE_TILE + 4;
+    const int lane = tct_lane(), i = lane / 4, j = lane % 4;
+    const int64_t apart = S.apart();
+    some = min(some, end - k);
+    for (int base = 0; base < some; base += 4 * QUADS) {
+        double a[2][QUADS];
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            const int at = base + 4 * q + j;
+            a[0][q] = a[1][q] = 0.0;
+            if (at >= some) continue;
+            a[0][q] = tct_read_only(A0 + (k + at) * apart);
+            a[1][q] = tct_read_only(A1 + (k + at) * apart);
+        }
+#pragma unroll
+        for (int q = 0; q < QUADS; q++) {
+            if (base + 4 * q >= some) continue;
+            const double *row = slab + (base + 4 * q + j) * LD + i;
+#pragma unroll
+            for (int n = 0; n < TILES; n++) {
+                const double b = row[n * TCT_SOLVE_TILE];
+                tct_multiply_tile(C.c[0][n].v, a[0][q], b);
+                tct_multiply_tile(C.c[1][n].v, a[1][q], b);
+            }
+        }
+    }
+}
+
+/* Warps that share a tile of rows: the sum to the first. */
+template <class TEAM, int TILES>
+static __device__ inline void d_add_corners(int warp, int tiles, double *room,
+                                            tct_corner<TILES> &C)
+{
+    constexpr int WARPS = TEAM::THREADS / GPU_WAVE, EACH = 4 * TILES;
+    for (int half = WARPS / 2; half >= tiles; half /= 2) {
+        double *at = room + warp % half * EACH * GPU_WAVE + tct_lane();
+        TEAM::sync();
+        if (warp >= half && warp < 2 * half)
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                at[e * GPU_WAVE] = C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2];
+        TEAM::sync();
+        if (warp < half)
+#pragma unroll
+            for (int e = 0; e < EACH; e++)
+                C.c[e / 2 / TILES][e / 2 % TILES].v[e % 2] += at[e * GPU_WAVE];
+    }
+}
+
+/* With what is added to it. */
+template <class SIDE, int TILES>
+static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
+                                           const tct_corner<TILES> &C)
+{
+    constexpr int BATCH = TILES < 4 ? TILES : 4;
+    const int lane = tct_lane();
+#pragma unroll
+    for (int e = 0; e < 2 * TILES; e += BATCH) {
+        const int i = first + TCT_SOLVE_TILE * (e / TILES) + lane / 4;
+        tct_places<BATCH> at;
+        tct_pack<2> v[BATCH];
+        if (i >= to) continue;
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) {
+            at.row[b] = i;
+            at.n[b] = (e % TILES + b) * TCT_SOLVE_TILE + lane % 4 * 2;
+            v[b] = C.c[e / TILES][e % TILES + b];
+        }
+        S.add_rest(at, v);
+#pragma unroll
+        for (int b = 0; b < BATCH; b++) S.put(i, at.n[b], v[b]);
+    }
+}
+
+/* Rows [from, to) of the product. */
+template <class SIDE, class TEAM, int TILES>
+static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
+{
+    constexpr int WARPS = TEAM::THREADS / GPU_WAVE, QUADS = WARPS == 1 ? 2 : 4;
+    const int warp = TEAM::thread() / GPU_WAVE, lane = tct_lane();
+    int tiles = 1; /* at once; warps beyond share their terms */
+    while (tiles < WARPS && tiles * TCT_TILE < to - from) tiles *= 2;
+    const int some = TEAM::SLAB * tiles / WARPS, mine = warp / tiles * some;
+    const bool kept = SIDE::FROM_THE_FIRST && tiles == WARPS &&
+                      S.last(to) <= TEAM::SLAB; /* one slab is all of them */
+    if (kept) d_fill<SIDE, TEAM, TILES>(S, 0, S.last(to), room);
+    for (int base = from; base < to; base += tiles * TCT_TILE) {
+        const int first = base + warp % tiles * TCT_TILE;
+        const int end = S.last(min(to, base + tiles * TCT_TILE));
+        const double *A0 = S.matrix(first + lane / 4, to),
+                     *A1 = S.matrix(first + lane / 4 + TCT_SOLVE_TILE, to);
+        tct_corner<TILES> C = {};
+        for (int k = S.first(base); k < end; k += TEAM::SLAB) {
+            if (!kept) d_fill<SIDE, TEAM, TILES>(S, k, end, room);
+            d_add_terms<SIDE, QUADS>(S, A0, A1, k + mine, some, end,
+                                     room + mine * (TILES * TCT_SOLVE_TILE + 4),
+                                     C);
+        }
+        d_add_corners<TEAM>(warp, tiles, room, C);
+        if (warp < tiles) d_put_corner(S, first, to, C);
+    }
+    TEAM::sync();
+}
+
+/* --- a node ---------------------------------------------------------------------------- */
+
+/* Rows, or columns, [from, to) of it. TILES 0: one right-hand side. */
+template <class TEAM, int TILES, class JOB>
+static __device__ void d_part(const JOB &J, const tct_node &N, bool up,
+                              int from, int to, bool together, double *room)
+{
+    constexpr int STRIDE = TILES == 0 ? 1 : TILES * TCT_SOLVE_TILE;
+    constexpr bool ALONE = TEAM::THREADS == GPU_WAVE;
+    if constexpr (TILES == 0) {
+        double *parts = room + TCT_ROOM_PARTS;
+        double *v = ALONE ? room + tct_warp() * TCT_ALONE_WIDTH : room;
+        if (up) d_up_one<TEAM>(J, N, from, to, parts);
+        else d_down_one<TEAM>(J, N, from, to, together, v, parts);
+    } else {
+        double *slab =
+            ALONE ? room + tct_warp() * TEAM::SLAB * (STRIDE + 4) : room;
+        if (up)
+            d_multiply<tct_up_side<STRIDE, JOB>, TEAM, TILES>({J, N}, from, to,
+                                                              slab);
+        else
+            d_multiply<tct_down_side<STRIDE, JOB>, TEAM, TILES>(
+                {J, N, together}, from, to, slab);
+    }
+}
+
+/* All of it. */
+template <class TEAM, int TILES, class JOB>
+static __device__ inline void d_node(const JOB &J, const tct_node &N, bool up,
+                                     double *room)
+{
+    d_part<TEAM, TILES>(J, N, up, 0, up ? N.w : N.h, false, room);
+}
+
+/* Rows [from, to) of its right-hand side. */
+template <int STRIDE>
+static __device__ inline void
+d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
+{
+    double *x = J.a.x + (int64_t)(N.first + from) * STRIDE;
+    constexpr int BATCH = 4;
+    d_bring<STRIDE, tct_block_team, BATCH>(
+        from, to - from, to, x, STRIDE,
+        [&](const tct_places<BATCH> &at,
+            tct_pack<tct_pack_width<STRIDE>>(&v)[BATCH]) {
+            d_wanted<STRIDE>(J, N, false, at, v);
+        });
+}
+
+/* --- what will be read, while others still work on what is waited for --------------- */
+
+template <class TEAM>
+static __device__ inline void d_expect_run(const void *from, int64_t bytes)
+{
+    constexpr int LINE = 128;
+    for (int64_t at = (int64_t)TEAM::thread() * LINE; at < bytes;
+         at += TEAM::THREADS * LINE)
+        tct_prefetch((const char *)from + at);
+}
+template <class TEAM>
+static __device__ inline void
+d_expect_columns(const tct_node &N, const double *P, int from, int to)
+{
+    d_expect_run<TEAM>(P + N.value + (int64_t)from * N.ld,
+                       (int64_t)(to - from) * N.ld * 8);
+}
+template <class TEAM>
+static __device__ inline void d_expect(const tct_tri_job &J, const tct_node &N,
+                                       bool up, int from, int to)
+{
+    if (up) {
+        d_expect_columns<TEAM>(N, J.a.upper, from, to);
+        d_expect_run<TEAM>(J.a.row + N.below, (int64_t)(N.h - N.w) * 4);
+        return;
+    }
+    const bool all = to - from == N.h; /* also what it is multiplied by */
+    const int top = from < 0 ? -1 - from : from;
+    const int wanted = from < 0 ? to - top : all ? N.w : 0;
+    if (!N.leaf)
+        d_expect_run<TEAM>(J.a.take + N.slot + top, (int64_t)(to - top) * 8);
+    for (int e = TEAM::thread(); e < wanted * J.columns; e += TEAM::THREADS)
+        tct_prefetch(
+            &J.B[max(tct_read_only(&J.a.place[N.first + top + e % wanted]), 0) +
+                 e / wanted * J.ldb]);
+    if (from < 0) return;
+    if (all) {
+        d_expect_columns<TEAM>(N, J.a.value, 0, N.w);
+        return;
+    }
+    const double *p = J.a.value + N.value + from;
+    const int lines = (to - from + 2 * TCT_TILE - 1) / (2 * TCT_TILE);
+    for (int e = TEAM::thread(); e < lines * min(N.w, to); e += TEAM::THREADS)
+        tct_prefetch(p + (int64_t)(e / lines) * N.ld +
+                     e % lines * 2 * TCT_TILE);
+}
+
+#endif

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trisolve/gpu/level_slices.c - the rows of L and of L' by level, and in slices. What takes
+ * one thread, the levels, is found while the others turn L' over. */
+#include "trisolve/gpu/level_slices.h"
+#include "base/base.h"
+#include "sparse/parallel.h"
+#include "graph/levels.h"
+#include <string.h>
+
+static const char *const what = "rows of a triangular matrix";
+
+/* Entries of a row that a lane has, as a rule at most. */
+enum { ENTRIES_OF_LANE = 8 };
+
+/* --- L' by rows, the columns of panels ------------------------------------------ */
+
+static bool has_single_columns(const tacit_factor_panels *P)
+{
+    return P->panels == P->rows &&
+           (P->row_start == P->value_start ||
+            memcmp(P->row_start, P->value_start,
+                   ((size_t)P->panels + 1) * sizeof *P->row_start) == 0);
+}
+
+/* Column j of panel K into `col` and `val`; how many entries. */
+static int64_t copy_column(const tacit_factor_panels *P, int32_t K, int64_t j,
+                           int32_t *col, double *val)
+{
+    const int64_t h = P->row_start[K + 1] - P->row_start[K],
+                  k = j - P->first[K];
+    const int32_t *row = P->row + P->row_start[K];
+    const double *from = P->value + P->value_start[K] + k * h;
+    int64_t count = 0;
+    for (int64_t i = k; i < h; i++) {
+        if (i > k && from[i] == 0.0) continue;
+        col[count] = row[i];
+        val[count++] = from[i];
+    }
+    return count;
+}
+
+static tacit_status copy_panels(const tacit_factor_panels *P, tct_sliced *S)
+{
+    int64_t *ptr = NULL;
+    int32_t *col = NULL;
+    double *val = NULL;
+    TRY(TCT_ALLOC(P->rows + 1, what, &ptr));
+    S->up.ptr = S->own[0] = ptr;
+    TRY(TCT_ALLOC(P->value_start[P->panels], what, &col));
+    S->up.col = S->own[1] = col;
+    TRY(TCT_ALLOC(P->value_start[P->panels], what, &val));
+    S->up.val = S->own[2] = val;
+    ptr[0] = 0;
+    for (int32_t K = 0; K < P->panels; K++)
+        for (int64_t j = P->first[K]; j < P->first[K + 1]; j++)
+            ptr[j + 1] =
+                ptr[j] + copy_column(P, K, j, col + ptr[j], val + ptr[j]);
+    return TACIT_OK;
+}
+
+static tacit_status take_panels(const tacit_factor_panels *P, tct_sliced *S)
+{
+    S->up.skip = 1;
+    if (!has_single_columns(P)) return copy_panels(P, S);
+    S->up.ptr = P->row_start;
+    S->up.col = P->row;
+    S->up.val = P->value;
+    return TACIT_OK;
+}
+
+/* --- nodes ----------------------------------------------------------------------- */
+
+/* Do the `block` rows from `first` on wait for one another and for the same others? Then
+ * columns have the rows of the next one, and themselves. */
+static bool is_node(const tct_sliced_side *U, int64_t first, int block)
+{
+    for (int64_t j = first; j + 1 < first + block; j++) {
+        const int64_t from = U->ptr[j] + 1, next = U->ptr[j + 1],
+                      count = next - from;
+        if (U->ptr[j + 2] - next != count ||
+            memcmp(U->col + from, U->col + next,
+                   (size_t)count * sizeof *U->col) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool are_nodes(const tct_sliced *S, int block)
+{
+    bool are = S->n % block == 0;
+    const int64_t nodes = are ? S->n / block : 0;
+    TCT_OMP(omp parallel for schedule(static) reduction(&& : are))
+    for (int64_t k = 0; k < nodes; k++)
+        are = are && is_node(&S->up, k * block, block);
+    return are;
+}
+
+static int find_block(const tct_sliced *S)
+{
+    int block = TCT_NODE_MOST;
+    while (block > 1 && !are_nodes(S, block)) block--;
+    return block;
+}
+
+/* --- L by rows --------------------------------------------------------------------- */
+
+/* The rows of L in ranges, one for a thread, each of which goes through the columns
+ * by itself, so that each row gets its columns ascending. Of a block of columns it
+ * is known which rows they have. */
+enum { BLOCK = 4096 };
+typedef struct {
+    const tct_sliced *S;
+    int64_t ranges, blocks;
+    int32_t *low, *high; /* [blocks] */
+    int64_t *ptr;        /* of L     */
+    int32_t *col;
+    double *val;
+} turn;
+
+static void see_blocks(turn *t)
+{
+    const tct_sliced_side *U = &t->S->up;
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t b = 0; b < t->blocks; b++) {
+        const int64_t first = b * BLOCK, last = first + BLOCK,
+                      end = last < t->S->n ? last : t->S->n;
+        t->low[b] = INT32_MAX;
+        t->high[b] = -1;
+        for (int64_t j = first; j < end; j++) {
+            const int64_t from = U->ptr[j] + 1, to = U->ptr[j + 1];
+            if (from == to) continue;
+            if (U->col[from] < t->low[b]) t->low[b] = U->col[from];
+            if (U->col[to - 1] > t->high[b]) t->high[b] = U->col[to - 1];
+        }
+    }
+}
+
+/* Of range r: how many entries each row has, or, where there is room for them, the
+ * entries themselves; ptr[i + 1] goes from the first to behind the last of row i. */
+static void turn_range(const turn *t, int64_t r, bool fills)
+{
+    const tct_sliced_side *U = &t->S->up;
+    const int64_t n = t->S->n, low = n * r / t->ranges,
+                  high = n * (r + 1) / t->ranges;
+    int64_t *next = t->ptr + 1;
+    for (int64_t i = low; i < high && !fills; i++) next[i] = 0;
+    for (int64_t b = 0; b < t->blocks; b++) {
+        if (t->high[b] < low || t->low[b] >= high) continue;
+        const int64_t last = (b + 1) * BLOCK, end = last < high ? last : high;
+        for (int64_t j = b * BLOCK; j < end; j++)
+            for (int64_t e = U->ptr[j] + 1; e < U->ptr[j + 1]; e++) {
+                const int32_t i = U->col[e];
+                if (i < low) continue;
+                if (i >= high) break;
+                const int64_t at = next[i]++;
+                if (!fills) continue;
+                t->col[at] = (int32_t)j;
+                t->val[at] = U->val[e];
+            }
+    }
+}
+
+/* Counts become places. */
+static void add_counts(const turn *t)
+{
+    int64_t before = 0;
+    for (int64_t i = 0; i < t->S->n; i++) {
+        const int64_t count = t->ptr[i + 1];
+        t->ptr[i + 1] = before;
+        before += count;
+    }
+}
+
+/* Levels of both sides' nodes into `level` [2][n], and L by rows. */
+static void turn_over(const turn *t, int32_t *levels, int32_t *level)
+{
+    const tct_sliced_side *U = &t->S->up;
+    const int64_t n = t->S->n;
+    const int block = t->S->block;
+    TCT_OMP(omp parallel)
+    TCT_OMP(omp single)
+    {
+        TCT_OMP(omp task)
+        levels[0] = tct_levels_find(n, U->ptr, U->col, block, false, level);
+        TCT_OMP(omp task)
+        levels[1] = tct_levels_find(n, U->ptr, U->col, block, true, level + n);
+        for (int fills = 0; fills < 2; fills++) {
+            TCT_OMP(omp taskgroup)
+            for (int64_t r = 0; r < t->ranges; r++) {
+                TCT_OMP(omp task)
+                turn_range(t, r, fills);
+            }
+            if (!fills) add_counts(t);
+        }
+    }
+}
+
+static tacit_status turn_and_level(tct_sliced *S, turn *t, int32_t *level)
+{
+    const int64_t entries = S->up.ptr[S->n] - S->n;
+    int32_t levels[2];
+    TRY(TCT_ALLOC(t->blocks, what, &t->low));
+    TRY(TCT_ALLOC(t->blocks, what, &t->high));
+    TRY(TCT_ALLOC(S->n + 1, what, &t->ptr));
+    S->down.ptr = S->own[3] = t->ptr;
+    TRY(TCT_ALLOC(entries, what, &t->col));
+    S->down.col = S->own[4] = t->col;
+    TRY(TCT_ALLOC(entries, what, &t->val));
+    S->down.val = S->own[5] = t->val;
+    t->ptr[0] = 0;
+    see_blocks(t);
+    turn_over(t, levels, level);
+    S->down.levels = levels[0];
+    S->up.levels = levels[1];
+    return TACIT_OK;
+}
+
+/* --- slices ------------------------------------------------------------------------ */
+
+/* Entries of row i besides those in its own node, which are its last ones in L and
+ * its first ones in L'. */
+typedef struct {
+    int64_t first, length;
+} entries;
+
+static inline entries entries_of(const tct_sliced *S,
+                                 const tct_sliced_side *side, int64_t i)
+{
+    int64_t first = side->ptr[i] + side->skip, end = side->ptr[i + 1];
+    if (S->block == 1) return (entries){first, end - first};
+    const int64_t node = i - i % S->block;
+    while (side->skip && first < end && side->col[first] < node + S->block)
+        first++;
+    while (!side->skip && end > first && side->col[end - 1] >= node) end--;
+    return (entries){first, end - first};
+}
+
+/* As many lanes a row as see to it that an entry, in the mean, stands in a row whose
+ * lanes have their part of it at once; nodes get those that would have none. */
+static void choose_lanes(tct_sliced *S)
+{
+    const int most = TCT_SLICED_LANES / S->block;
+    double squares = 0.0, count = 0.0;
+    TCT_OMP(omp parallel for reduction(+ : squares, count))
+    for (int64_t i = 0; i < S->n; i++) { /* whole numbers: in any order */
+        const double length = (double)entries_of(S, &S->down, i).length;
+        squares += length * length;
+        count += length;
+    }
+    const double mean = count > 0.0 ? squares / count : 0.0;
+    int lanes = 1;
+    while (2 * lanes <= most &&
+           (ENTRIES_OF_LANE * lanes < mean || lanes < S->block - 1))
+        lanes *= 2;
+    const int nodes = most / lanes;
+    S->lanes = most / nodes;
+    S->rows = nodes * S->block;
+    S->near = S->block > 1;
+    S->slices = (S->n + S->rows - 1) / S->rows;
+}
+
+/* Cells of a slice. */
+static int64_t width_of(const tct_sliced *S, const tct_sliced_side *side,
+                        int64_t slice)
+{
+    const int64_t first = slice * S->rows;
+    int64_t most = 0;
+    for (int64_t p = first; p < first + S->rows && p < S->n; p++) {
+        const int64_t length = entries_of(S, side, side->row[p]).length;
+        if (length > most) most = length;
+    }
+    return S->near + (most + S->lanes - 1) / S->lanes;
+}
+
+/* Nodes by level, and their rows as they wait for one another. */
+static tacit_status sort_rows(const tct_sliced *S, const int32_t *level,
+                              tct_sliced_side *side)
+{
+    const int64_t block = S->block, nodes = S->n / block;
+    int64_t *first = NULL;
+    TRY(TCT_ALLOC((int64_t)side->levels + 1, what, &first));
+    /* nodes to `position`, which is found last */
+    const tacit_status status =
+        tct_levels_sort(nodes, level, side->levels,
+                        block > 1 ? side->position : side->row, first);
+    tct_free(first);
+    TRY(status);
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = 0; p < (block > 1 ? S->n : 0); p++) {
+        const int64_t o = p % block;
+        side->row[p] = (int32_t)(side->position[p / block] * block +
+                                 (side->skip ? block - 1 - o : o));
+    }
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t p = 0; p < S->n; p++)
+        side->position[side->row[p]] = (int32_t)p;
+    return TACIT_OK;
+}
+
+static tacit_status cut(const tct_sliced *S, const int32_t *level,
+                        tct_sliced_side *side)
+{
+    TRY(TCT_ALLOC(S->n, what, &side->row));
+    TRY(TCT_ALLOC(S->n, what, &side->position));
+    TRY(TCT_ALLOC(S->slices + 1, what, &side->cell));
+    TRY(sort_rows(S, level, side));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t s = 0; s < S->slices; s++)
+        side->cell[s + 1] = width_of(S, side, s);
+    side->cell[0] = 0;
+    for (int64_t s = 0; s < S->slices; s++) side->cell[s + 1] += side->cell[s];
+    return TACIT_OK;
+}
+
+/* Where the lanes of a slice have their entries: each has one of `at`, and every
+ * so many behind it, before `end`. */
+typedef struct {
+    int64_t at[TCT_SLICED_LANES], end[TCT_SLICED_LANES];
+} lane_entries;
+
+static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
+                       int64_t slice, lane_entries *out)
+{
+    const int64_t first = slice * S->rows, left = S->n - first,
+                  rows = left < S->rows ? left : S->rows;
+    int l = 0;
+    for (int64_t r = 0; r < rows; r++) {
+        const entries far = entries_of(S, side, side->row[first + r]);
+        for (int k = 0; k < S->lanes; k++, l++) {
+            out->at[l] = far.first + k;
+            out->end[l] = far.first + far.length;
+        }
+    }
+    for (; l < TCT_SLICED_LANES; l++) out->at[l] = out->end[l] = 0;
+}
+
+/* All lanes of a cell, and then of the next: what they read is not near, but of many
+ * lanes it is under way at once. */
+static void fill_columns(const tct_sliced_side *side, const lane_entries *of,
+                         int64_t step, int64_t cells, int32_t *col)
+{
+    for (int64_t c = 0; c < cells; c++, col += TCT_SLICED_LANES)
+        for (int l = 0; l < TCT_SLICED_LANES; l++) {
+            const int64_t e = of->at[l] + c * step;
+            col[l] = e < of->end[l] ? side->position[side->col[e]] : -1;
+        }
+}
+
+static void fill_values(const tct_sliced_side *side, const lane_entries *of,
+                        int64_t step, int64_t cells, double *val)
+{
+    for (int64_t c = 0; c < cells; c++, val += TCT_SLICED_LANES)
+        for (int l = 0; l < TCT_SLICED_LANES; l++) {
+            const int64_t e = of->at[l] + c * step;
+            val[l] = e < of->end[l] ? side->val[e] : 0.0;
+        }
+}
+
+/* What the rows of a slice have of those before them in their nodes, into its first
+ * cell. */
+static void fill_near(const tct_sliced *S, const tct_sliced_side *side,
+                      int64_t slice, double *val)
+{
+    const int64_t from = slice * S->rows;
+    for (int l = 0; l < TCT_SLICED_LANES; l++) val[l] = 0.0;
+    for (int64_t p = from; p < from + S->rows && p < S->n; p++) {
+        const int64_t i = side->row[p], head = side->row[p - p % S->block];
+        const entries far = entries_of(S, side, i);
+        const int64_t behind = far.first + far.length,
+                      first = side->skip ? side->ptr[i] + 1 : behind,
+                      end = side->skip ? far.first : side->ptr[i + 1];
+        double *own = val + (p - from) * S->lanes;
+        for (int64_t e = first; e < end; e++) {
+            const int64_t off = side->col[e] - head;
+            own[off < 0 ? -off : off] = side->val[e];
+        }
+    }
+}
+
+static void fill_slice(const tct_sliced *S, const tct_sliced_side *side,
+                       int64_t s, int32_t *col, double *val)
+{
+    const int64_t near = S->near * TCT_SLICED_LANES,
+                  cells = side->cell[s + 1] - side->cell[s] - S->near;
+    lane_entries of;
+    find_lanes(S, side, s, &of);
+    if (col) {
+        for (int64_t l = 0; l < near; l++) col[l] = -1;
+        fill_columns(side, &of, S->lanes, cells, col + near);
+    }
+    if (val) {
+        if (S->near) fill_near(S, side, s, val);
+        fill_values(side, &of, S->lanes, cells, val + near);
+    }
+}
+
+void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
+                     int64_t from, int64_t end, int32_t *col, double *val)
+{
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t s = from; s < end; s++) {
+        const int64_t at =
+            (side->cell[s] - side->cell[from]) * TCT_SLICED_LANES;
+        fill_slice(S, side, s, col ? col + at : NULL, val ? val + at : NULL);
+    }
+}
+
+/* --- both ---------------------------------------------------------------------------- */
+
+static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
+                          int32_t **level)
+{
+    TRY(take_panels(P, S));
+    S->block = find_block(S);
+    TRY(TCT_ALLOC(2 * S->n, what, level));
+    TCT_OMP(omp parallel for schedule(static))
+    for (int64_t i = 0; i < 2 * S->n; i++) (*level)[i] = 0;
+    TRY(turn_and_level(S, t, *level));
+    choose_lanes(S);
+    TRY(cut(S, *level, &S->down));
+    return cut(S, *level + S->n, &S->up);
+}
+
+tacit_status tct_sliced_open(const tacit_factor_panels *P, tct_sliced *out)
+{
+    const int64_t n = P->rows;
+    turn t = {.S = out,
+              .ranges = tct_threads_most(),
+              .blocks = (n + BLOCK - 1) / BLOCK};
+    int32_t *level = NULL;
+    *out = (tct_sliced){.n = n};
+    const tacit_status status = build(P, out, &t, &level);
+    TCT_FREE(t.low, t.high, level);
+    return status;
+}
+
+void tct_sliced_close(tct_sliced *S)
+{
+    TCT_FREE(S->down.row, S->down.position, S->down.cell, S->up.row,
+             S->up.position, S->up.cell);
+    tct_free_each(sizeof S->own / sizeof *S->own, S->own);
+    *S = (tct_sliced){.n = 0};
+}

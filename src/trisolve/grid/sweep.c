@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that letters drive, and
+ * what goes between grids. The columns of an element of a vector stand side by side.
+ *
+ * In a sweep a rank tells what it hears, multiplies by its blocks, and counts for
+ * each sum what is still to come: blocks, and letters of those below it in the group.
+ * A sum that is complete goes up, or, at the owner, is solved with, and then told. */
+#include "trisolve/grid/trsv.h"
+
+typedef struct { /* of a letter: what it is, so that no other is taken for it */
+    int32_t panel, is_sum;
+    uint64_t round;
+} head;
+_Static_assert(sizeof(head) == TCT_LETTER_HEAD * sizeof(double), "a head");
+
+typedef struct {
+    tacit_trsv *T;
+    const tct_sweep *s;
+    const tct_holding *H;
+    const double *value; /* L, or U' */
+    int64_t c;           /* columns at once */
+    bool down;           /* L */
+    int box;
+    const tct_side *tell, *add; /* who hears of solutions, who makes sums */
+    int64_t tell_at, add_at;    /* their letters */
+    int32_t ready;              /* entries of `add` in T->ready */
+    int64_t coming;             /* letters                      */
+} sweep;
+
+/* --- letters ---------------------------------------------------------------- */
+
+static double *letter_of(const sweep *w, const tct_side *side, int32_t k)
+{
+    const int64_t at = side == w->tell ? w->tell_at : w->add_at;
+    return (double *)(void *)w->T->post->room + at + TCT_LETTER_HEAD * k +
+           w->c * side->width[k];
+}
+static double *values_of(const sweep *w, const tct_side *side, int32_t k)
+{
+    return letter_of(w, side, k) + TCT_LETTER_HEAD;
+}
+static int64_t width_of(const tct_side *side, int32_t k)
+{
+    return side->width[k + 1] - side->width[k];
+}
+static int64_t bytes_of(int64_t width, int64_t c)
+{
+    return (TCT_LETTER_HEAD + width * c) * (int64_t)sizeof(double);
+}
+
+static void address(const tct_post *p, double *letter, int32_t panel,
+                    bool is_sum)
+{
+    const head h = {panel, is_sum, p->round};
+    memcpy(letter, &h, sizeof h);
+}
+
+/* Entry k of `side` to those ranks [count]. */
+static tacit_status send(const sweep *w, const tct_side *side, int32_t k,
+                         int32_t count, const int32_t *to)
+{
+    double *letter = letter_of(w, side, k);
+    const int64_t bytes = bytes_of(width_of(side, k), w->c);
+    address(w->T->post, letter, side->panel[k], side == w->add);
+    for (int32_t n = 0; n < count; n++)
+        TRY(tct_post_send(w->T->post, w->box, to[n], letter, bytes));
+    return TACIT_OK;
+}
+
+static int32_t find(const tct_side *side, int32_t K)
+{
+    int32_t low = 0, high = side->count;
+    while (low < high) {
+        const int32_t mid = low + (high - low) / 2;
+        if (side->panel[mid] < K) low = mid + 1;
+        else high = mid;
+    }
+    return low < side->count && side->panel[low] == K ? low : -1;
+}
+
+static tacit_status refuse(const tct_letter *l)
+{
+    const head *h = l->data;
+    FAIL(TACIT_COMM,
+         "a triangular solve got a letter of %lld bytes for panel %d from rank "
+         "%d that is not for it: do all ranks solve with as many right-hand "
+         "sides?",
+         (long long)l->bytes, (int)h->panel, l->from);
+}
+
+/* --- arithmetic ------------------------------------------------------------------ */
+
+/* t = -L y of all rows that this rank has of a column */
+static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
+                     const double *y, double *t)
+{
+    const int64_t c = w->c;
+    if (c == 1) w->T->one->multiply(m, n, L, m, y, t);
+    else w->T->dense->subtract(true, c, m, n, y, c, L, m, 0.0, t, c);
+}
+
+/* s = s - L' x of them */
+static void multiply_transposed(const sweep *w, int64_t m, int64_t n,
+                                const double *L, const double *x, double *s)
+{
+    const int64_t c = w->c;
+    if (c == 1) w->T->one->multiply_transposed(m, n, L, m, x, s);
+    else w->T->dense->subtract(false, c, n, m, x, c, L, m, 1.0, s, c);
+}
+
+static void solve_diagonal(const sweep *w, int64_t n, const double *L,
+                           double *x)
+{
+    if (w->c == 1) w->T->one->solve(!w->down, n, L, n, x);
+    else w->T->dense->solve(w->down, w->c, n, L, n, x, w->c);
+}
+
+/* --- solutions and sums -------------------------------------------------------------- */
+
+static void count_down(sweep *w, int32_t r)
+{
+    if (--w->T->left[r] == 0) w->T->ready[w->ready++] = r;
+}
+
+/* L: the sums of rows, from y of column k */
+static void apply_column(sweep *w, int32_t k)
+{
+    const tct_sweep *s = w->s;
+    const int64_t c = w->c, m = s->rows[k + 1] - s->rows[k];
+    const int32_t *offset = s->offset + s->rows[k];
+    double *t = w->T->scratch;
+    if (m == 0) return; /* BLAS refuses a matrix of no rows: its stride is 0 */
+    multiply(w, m, width_of(&s->col, k), w->value + w->H->below_at[k],
+             values_of(w, w->tell, k), t);
+    for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
+         n++) {
+        const int32_t b = s->col.block[n], r = s->block_row[b];
+        double *sum = values_of(w, w->add, r);
+        for (int64_t i = s->first[b]; i < s->first[b] + s->height[b]; i++)
+            for (int64_t j = 0; j < c; j++)
+                sum[offset[i] * c + j] += t[i * c + j];
+        count_down(w, r);
+    }
+}
+
+/* U: the sum of column k, once x of all its rows is known */
+static void gather_column(const sweep *w, int32_t k)
+{
+    const tct_sweep *s = w->s;
+    const int64_t c = w->c, m = s->rows[k + 1] - s->rows[k];
+    const int32_t *offset = s->offset + s->rows[k];
+    double *t = w->T->scratch;
+    if (m == 0) return;
+    for (int32_t n = s->col.block_start[k]; n < s->col.block_start[k + 1];
+         n++) {
+        const int32_t b = s->col.block[n];
+        const double *x = values_of(w, w->tell, s->block_row[b]);
+        for (int64_t i = s->first[b]; i < s->first[b] + s->height[b]; i++)
+            for (int64_t j = 0; j < c; j++) t[i * c + j] = x[offset[i] * c + j];
+    }
+    multiply_transposed(w, m, width_of(&s->col, k),
+                        w->value + w->H->below_at[k], t,
+                        values_of(w, w->add, k));
+}
+
+/* Solution k of `tell` is known here: those below hear of it, and it is used. */
+static tacit_status spread(sweep *w, int32_t k)
+{
+    const tct_side *t = w->tell;
+    TRY(send(w, t, k, t->below_start[k + 1] - t->below_start[k],
+             t->below + t->below_start[k]));
+    if (w->down) apply_column(w, k);
+    for (int32_t n = t->block_start[k]; n < t->block_start[k + 1] && !w->down;
+         n++)
+        count_down(w, w->s->block_col[t->block[n]]);
+    return TACIT_OK;
+}
+
+static double *own_of(const sweep *w, int32_t own)
+{
+    return w->T->v + w->c * w->T->plan.own_width[own];
+}
+
+/* Sum r of `add` is complete. Of a row that is not of this sweep it waits at the
+ * owner, with b. */
+static tacit_status conclude(sweep *w, int32_t r)
+{
+    const tct_side *a = w->add;
+    if (!w->down) gather_column(w, r);
+    if (a->above[r] >= 0) return send(w, a, r, 1, &a->above[r]);
+    const int64_t n = width_of(a, r);
+    const double *sum = values_of(w, a, r);
+    double *v = own_of(w, a->own[r]);
+    const double *D =
+        w->T->D ? w->T->D + w->T->plan.own_width[a->own[r]] : NULL;
+    for (int64_t i = 0; i < n && D && !w->down; i++)
+        for (int64_t j = 0; j < w->c; j++) v[i * w->c + j] /= D[i];
+    for (int64_t i = 0; i < n * w->c; i++) v[i] += sum[i];
+    const int32_t twin = a->twin[r];
+    if (twin < 0) return TACIT_OK;
+    const int32_t col = w->down ? twin : r;
+    solve_diagonal(w, n, w->value + w->H->diagonal[col], v);
+    memcpy(values_of(w, w->tell, twin), v, (size_t)(n * w->c) * sizeof *v);
+    return spread(w, twin);
+}
+
+static tacit_status take(sweep *w)
+{
+    tct_letter l;
+    TRY(tct_post_take(w->T->post, w->box, &l));
+    const head *h = l.data;
+    const double *from = (const double *)l.data + TCT_LETTER_HEAD;
+    const tct_side *side = h->is_sum ? w->add : w->tell;
+    const int32_t k = find(side, h->panel);
+    if (k < 0 || h->round != w->T->post->round ||
+        l.bytes != bytes_of(width_of(side, k), w->c))
+        return refuse(&l);
+    const int64_t n = width_of(side, k) * w->c;
+    const bool is_sum = h->is_sum;
+    double *to = values_of(w, side, k);
+    for (int64_t i = 0; i < n && is_sum; i++) to[i] += from[i];
+    if (!is_sum) memcpy(to, from, (size_t)n * sizeof *to);
+    tct_post_drop(w->T->post, &l);
+    if (!is_sum) return spread(w, k);
+    count_down(w, k);
+    return TACIT_OK;
+}
+
+/* --- a sweep -------------------------------------------------------------------------- */
+
+/* Sums begin at 0; those of nothing are complete. */
+static void begin(sweep *w)
+{
+    const tct_side *a = w->add;
+    for (int32_t r = 0; r < a->count; r++) {
+        memset(values_of(w, a, r), 0,
+               (size_t)(width_of(a, r) * w->c) * sizeof(double));
+        w->T->left[r] = a->block_start[r + 1] - a->block_start[r] +
+                        a->below_start[r + 1] - a->below_start[r];
+        if (w->T->left[r] == 0) w->T->ready[w->ready++] = r;
+    }
+}
+
+/* U: x of panels that are not of this sweep is known. */
+static tacit_status tell_known(sweep *w)
+{
+    const tct_side *t = w->tell;
+    for (int32_t k = 0; k < t->count && !w->down; k++) {
+        if (t->above[k] >= 0 || t->twin[k] >= 0) continue;
+        memcpy(values_of(w, t, k), own_of(w, t->own[k]),
+               (size_t)(width_of(t, k) * w->c) * sizeof(double));
+        TRY(spread(w, k));
+    }
+    return TACIT_OK;
+}
+
+static tacit_status run_sweep(tacit_trsv *T, const tct_stage *step, int64_t c)
+{
+    const tct_sweep *s = &T->plan.sweep[step->sweep];
+    const tct_holding *H = &T->holding[step->sweep];
+    const bool down = step->kind == TCT_SWEEP_L;
+    const int box = tct_box_of(step->kind, step->height);
+    sweep w = {.T = T,
+               .s = s,
+               .H = H,
+               .value = down || !H->upper ? H->value : H->upper,
+               .c = c,
+               .down = down,
+               .box = box,
+               .tell = down ? &s->col : &s->row,
+               .add = down ? &s->row : &s->col,
+               .tell_at = down ? H->col_at[0] : H->row_at[1],
+               .add_at = down ? H->row_at[0] : H->col_at[1],
+               .coming = T->plan.in[box]};
+    begin(&w);
+    TRY(tell_known(&w));
+    for (;;) {
+        while (w.ready > 0) TRY(conclude(&w, T->ready[--w.ready]));
+        if (w.coming-- == 0) return TACIT_OK;
+        TRY(take(&w));
+    }
+}
+
+/* --- between grids ---------------------------------------------------------------------- */
+
+/* `from` of c columns into own panel k: added, or instead of what is there. */
+static void put(tacit_trsv *T, int32_t k, int64_t c, bool adds,
+                const double *from)
+{
+    const int64_t *at = T->plan.own_width;
+    double *v = T->v + c * at[k];
+    for (int64_t i = 0; i < c * (at[k + 1] - at[k]); i++)
+        v[i] = adds ? v[i] + from[i] : from[i];
+}
+
+static tacit_status send_between(tacit_trsv *T, const tct_stage *step, int box,
+                                 int64_t c)
+{
+    const tct_trsv_plan *p = &T->plan;
+    double *letter = (double *)(void *)T->post->room + T->between[box];
+    const bool each = p->grid.by_height;
+    int64_t width = 0;
+    for (int32_t k = 0; k < p->owns; k++) {
+        if (p->own_height[k] <= step->height) continue;
+        const int64_t w = p->own_width[k + 1] - p->own_width[k];
+        if (each) width = 0;
+        memcpy(letter + TCT_LETTER_HEAD + c * width, T->v + c * p->own_width[k],
+               (size_t)(c * w) * sizeof *letter);
+        width += w;
+        if (!each) continue;
+        address(T->post, letter, p->own[k], false);
+        TRY(tct_post_send(T->post, box, step->peer, letter, bytes_of(w, c)));
+        letter += TCT_LETTER_HEAD + c * w;
+    }
+    if (each) return TACIT_OK;
+    address(T->post, letter, -1, false);
+    return tct_post_send(T->post, box, step->peer, letter, bytes_of(width, c));
+}
+
+/* All panels above its height come in one letter, or one after the other, from
+ * one sender and so in this order. */
+static tacit_status take_between(tacit_trsv *T, const tct_stage *step, int box,
+                                 int64_t c)
+{
+    const tct_trsv_plan *p = &T->plan;
+    const bool each = p->grid.by_height;
+    tct_letter l = {.data = NULL};
+    int64_t at = TCT_LETTER_HEAD;
+    for (int32_t k = 0; k < p->owns; k++) {
+        if (p->own_height[k] <= step->height) continue;
+        if (each || !l.data) {
+            TRY(tct_post_take(T->post, box, &l));
+            const head *h = l.data;
+            if (h->round != T->post->round ||
+                h->panel != (each ? p->own[k] : -1))
+                return refuse(&l);
+            at = TCT_LETTER_HEAD;
+        }
+        const int64_t end = at + c * (p->own_width[k + 1] - p->own_width[k]);
+        if (end * (int64_t)sizeof(double) > l.bytes) return refuse(&l);
+        put(T, k, c, step->kind == TCT_ADD_UP, (const double *)l.data + at);
+        at = end;
+        if (each) tct_post_drop(T->post, &l);
+    }
+    if (!each) tct_post_drop(T->post, &l);
+    return TACIT_OK;
+}
+
+static tacit_status run_between(tacit_trsv *T, const tct_stage *step, int64_t c)
+{
+    const int box = tct_box_of(step->kind, step->height);
+    return step->sends ? send_between(T, step, box, c)
+                       : take_between(T, step, box, c);
+}
+
+/* --- a round ------------------------------------------------------------------------------ */
+
+static int phase_of(int kind)
+{
+    return kind == TCT_SWEEP_L ? 0 : kind == TCT_SWEEP_U ? 2 : 1;
+}
+
+tacit_status tct_trsv_round(tacit_trsv *T, int64_t c)
+{
+    TRY(tct_post_begin(T->post));
+    T->dense->begin(1);
+    tacit_status status = TACIT_OK;
+    double before = tct_seconds();
+    for (int k = 0; k < T->plan.steps && status >= 0; k++) {
+        const tct_stage *step = &T->plan.step[k];
+        const bool sweeps =
+            step->kind == TCT_SWEEP_L || step->kind == TCT_SWEEP_U;
+        status = sweeps ? run_sweep(T, step, c) : run_between(T, step, c);
+        const double now = tct_seconds();
+        T->seconds[phase_of(step->kind)] += now - before;
+        before = now;
+    }
+    T->dense->end();
+    return status;
+}

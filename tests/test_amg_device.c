@@ -1,0 +1,428 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_amg_device.c - set-up of multigrid as a device does it, by tasks that
+ * are run on the host in any order: level for level what the host makes, and a
+ * cycle with the same bits.
+ *
+ * RUN: np=1 */
+#include "amg_twin.h"
+#include "gpu.h"
+#include "matrix/matrix.h"
+#include "operator/layout/slices_build.h"
+
+typedef struct {
+    tacit_queue *q;
+    tacit_matrix *m;
+    tacit_operator *A;
+} problem;
+
+static void open_problem(problem *p, tacit_matrix *m)
+{
+    p->m = m;
+    p->q = open_queue("host");
+    OK(tacit_operator_create(p->q, p->m, "sell@none", &p->A));
+}
+
+static void close_problem(problem *p)
+{
+    tacit_operator_destroy(&p->A);
+    tacit_matrix_destroy(&p->m);
+    tacit_queue_destroy(&p->q);
+}
+
+/* Levels told of as made elsewhere, and as left to the host. */
+static int told_there, told_left;
+
+static void listen(void *ctx, int level, const char *text)
+{
+    (void)ctx;
+    (void)level;
+    told_there += strstr(text, "on the device") != NULL;
+    told_left += strstr(text, "the host makes") != NULL;
+}
+
+/* With doubles, unless something else is asked for. */
+static tacit_operator *make(const problem *p, const tct_amg_kernels *kernels,
+                            const tacit_precond_options *wishes)
+{
+    tacit_precond_options o = {.size = sizeof o};
+    tacit_operator *M = NULL;
+    if (wishes) o = *wishes;
+    if (!o.precision) o.precision = "double";
+    told_there = told_left = 0;
+    tct_amg_kernels_instead = kernels;
+    OK(tacit_precond_create_of(p->A, p->m, "amg", &o, &M));
+    tct_amg_kernels_instead = NULL;
+    return M;
+}
+
+static void expect_same_levels(const tacit_operator *here,
+                               const tacit_operator *there, const char *what)
+{
+    tacit_precond_info a = {.size = sizeof a}, b = {.size = sizeof b};
+    OK(tacit_precond_describe(here, &a));
+    OK(tacit_precond_describe(there, &b));
+    assert_int_equal(a.levels, b.levels);
+    assert_string_equal(a.end, b.end);
+    assert_true(a.bytes == b.bytes);
+    for (int i = 0; i < a.levels; i++) {
+        const tacit_precond_level *h = tacit_precond_level_at(here, i);
+        const tacit_precond_level *t = tacit_precond_level_at(there, i);
+        if (h->rows != t->rows || h->nonzeros != t->nonzeros ||
+            h->largest != t->largest || strcmp(h->format, t->format) != 0)
+            fail_msg("%s, level %d: %d rows, %d entries, %.17g; %d, %d, %.17g "
+                     "there",
+                     what, i, (int)h->rows, (int)h->nonzeros, h->largest,
+                     (int)t->rows, (int)t->nonzeros, t->largest);
+    }
+}
+
+/* To that tolerance; 0: to the same bits. */
+static void expect_same_cycle(const problem *p, const tacit_operator *here,
+                              const tacit_operator *there, const char *what,
+                              double tolerance)
+{
+    const size_t n = (size_t)tacit_operator_local_rows(p->A);
+    double *x = random_vector(n, 7);
+    double *y = image_of(here, p->q, n, x), *z = image_of(there, p->q, n, x);
+    const double away = distance_of(n, y, z) / norm_of(n, y);
+    if (!(tolerance > 0.0 ? away <= tolerance : same_bits(y, z, n)))
+        fail_msg("%s: %g away", what, away);
+    free(x);
+    free(y);
+    free(z);
+}
+
+/* `least` levels at least are made there. */
+static void expect_same(tacit_matrix *m, const char *what,
+                        const tacit_precond_options *o, int least)
+{
+    problem p;
+    open_problem(&p, m);
+    tacit_operator *here = make(&p, NULL, o);
+    assert_int_equal(told_there, 0);
+    tacit_operator *there = make(&p, &twin_kernels, o);
+    if (told_there < least)
+        fail_msg("%s: only %d levels there", what, told_there);
+    expect_same_levels(here, there, what);
+    expect_same_cycle(&p, here, there, what, 0.0);
+    tacit_operator_destroy(&here);
+    tacit_operator_destroy(&there);
+    close_problem(&p);
+}
+
+static void levels_are_those_of_the_host(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        int least;
+    } matrices[] = {{"poisson3d:24", 2},          {"poisson3d:23", 2},
+                    {"poisson2d:121", 2},         {"jump3d:20,1e4,1", 2},
+                    {"anisotropic3d:21,0.01", 2}, {"tet3d:18,1", 2}};
+    for (size_t i = 0; i < sizeof matrices / sizeof *matrices; i++)
+        expect_same(gallery_matrix(matrices[i].name), matrices[i].name, NULL,
+                    matrices[i].least);
+}
+
+/* Any smooth vector, none of it 0. */
+static void so_they_are_with_a_smooth_vector(void **state)
+{
+    (void)state;
+    tacit_matrix *m = gallery_matrix("jump3d:20,1e3,1");
+    const size_t n = (size_t)m->A.rows;
+    double *w = random_vector(n, 11);
+    for (size_t i = 0; i < n; i++) w[i] += 1.5;
+    const tacit_precond_options o = {
+        .size = sizeof o, .vectors = 1, .near_null = w};
+    expect_same(m, "a smooth vector", &o, 1);
+    free(w);
+}
+
+/* Of a matrix that the finest level keeps as it is, whose coarser ones have any
+ * values. */
+static void so_they_are_with_floats(void **state)
+{
+    (void)state;
+    static const char *const precisions[] = {"float", "auto"};
+    for (int k = 0; k < 2; k++) {
+        tacit_matrix *m = gallery_matrix("poisson3d:24");
+        const size_t n = (size_t)m->A.rows;
+        double *w = random_vector(n, 13);
+        for (size_t i = 0; i < n; i++) w[i] += 1.5;
+        const tacit_precond_options o = {.size = sizeof o,
+                                         .vectors = 1,
+                                         .near_null = w,
+                                         .precision = precisions[k]};
+        expect_same(m, precisions[k], &o, 2);
+        free(w);
+    }
+}
+
+static void so_they_are_with_other_wishes(void **state)
+{
+    (void)state;
+    static const char *const smoothers[] = {"chebyshev", "jacobi", "l1-jacobi"};
+    for (int s = 0; s < 3; s++) {
+        const tacit_precond_options o = {.size = sizeof o,
+                                         .cycle = s == 1 ? "w" : "v",
+                                         .smoother = smoothers[s],
+                                         .degree = 3 - s,
+                                         .levels = s == 2 ? 2 : 0};
+        expect_same(gallery_matrix("poisson3d:22"), smoothers[s], &o, 1);
+    }
+    const tacit_precond_options rows = {.size = sizeof rows, .node_rows = 1};
+    expect_same(gallery_matrix("elasticity3d:12"), "rows of nodes", &rows, 1);
+}
+
+/* New values for levels that were made there: aggregates and all. */
+static void new_values_make_them_anew(void **state)
+{
+    (void)state;
+    problem p;
+    open_problem(&p, gallery_matrix("jump3d:20,1e4,1"));
+    const size_t n = (size_t)tacit_operator_local_rows(p.A);
+    double *x = random_vector(n, 3);
+    tacit_operator *M = make(&p, &twin_kernels, NULL);
+    tacit_matrix *m = gallery_matrix("jump3d:20,1e4,2");
+    OK(tacit_operator_update(p.A, m));
+    tct_amg_kernels_instead = &twin_kernels;
+    told_there = 0;
+    OK(tacit_precond_update(M, m));
+    tct_amg_kernels_instead = NULL;
+    assert_true(told_there > 1);
+    tacit_matrix_destroy(&p.m);
+    p.m = m;
+    tacit_operator *fresh = make(&p, NULL, NULL);
+    expect_same_levels(fresh, M, "new values");
+    double *y = image_of(fresh, p.q, n, x), *z = image_of(M, p.q, n, x);
+    assert_true(same_bits(y, z, n));
+    tacit_operator_destroy(&M);
+    const tacit_precond_options o = {
+        .size = sizeof o, .vectors = 1, .near_null = x};
+    M = make(&p, &twin_kernels, &o);
+    EXPECT(TACIT_UNSUPPORTED, tacit_precond_update(M, m));
+    free(x);
+    free(y);
+    free(z);
+    tacit_operator_destroy(&fresh);
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
+/* --- the rows of an operator ---------------------------------------------------- */
+
+/* The rows of `m` once more, to be freed; col32 are those of one rank. */
+static tct_local rows_of(const tacit_matrix *m)
+{
+    return (tct_local){.rows = m->A.rows,
+                       .cols = m->A.rows,
+                       .ptr = m->A.ptr,
+                       .col = m->A.col32,
+                       .val = m->A.val};
+}
+
+/* Read back from slices of each kind, there are the same rows. */
+static void slices_are_rows_again(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *matrix, *store;
+        tct_gpu_kinds kinds;
+    } slices[] = {{"poisson3d:23", "f64", GPU_ONLY_FAR},
+                  {"poisson3d:23", "dict8", GPU_ANY_KIND},
+                  {"poisson3d:22", "auto", GPU_ANY_KIND},
+                  {"jump3d:20,1e4,1", "f64", GPU_ANY_KIND},
+                  {"tet3d:18,1", "auto", GPU_ANY_KIND},
+                  {"elasticity3d:12", "f64", GPU_ANY_KIND}};
+    const tacit_precond_options by_row = {.size = sizeof by_row,
+                                          .node_rows = 1};
+    for (size_t i = 0; i < sizeof slices / sizeof *slices; i++) {
+        tct_gpu_arrays host;
+        tct_gpu_about about;
+        tacit_matrix *m = gallery_matrix(slices[i].matrix);
+        const tct_local rows = rows_of(m);
+        OK(tct_gpu_slices_build(&rows, 1, slices[i].kinds, slices[i].store,
+                                &host, &about));
+        assert_int_equal(host.long_rows, 0);
+        twin_slices = &host;
+        expect_same(m, slices[i].matrix, &by_row, 1);
+        twin_slices = NULL;
+        tct_gpu_slices_build_free(&host);
+    }
+}
+
+/* --- patterns that are hard ----------------------------------------------------- */
+
+static double line(int64_t i, int64_t j)
+{
+    return i == j ? 2.0 : -1.0;
+}
+
+/* Rows of a dense block each, which edges by hash take apart; some stand for
+ * themselves, and some hang on a large neighbour. */
+static int in_blocks(int64_t n, int64_t i, int64_t *col)
+{
+    enum { BLOCK = 23 };
+    int count = 0;
+    if (i % 40 == 0) {
+        col[0] = i;
+        return 1;
+    }
+    for (int64_t j = i / BLOCK * BLOCK; j < n && j < (i / BLOCK + 1) * BLOCK;
+         j++)
+        if (j % 40 != 0) col[count++] = j;
+    return count;
+}
+static double blocks(int64_t i, int64_t j)
+{
+    return i == j ? 25.0 : i % 7 == 0 || j % 7 == 0 ? -1e-3 : -1.0;
+}
+
+/* A wheel: all rows hang on a few hubs. */
+static int on_wheel(int64_t n, int64_t i, int64_t *col)
+{
+    enum { HUBS = 12 };
+    int count = 0;
+    if (i < HUBS) {
+        for (int64_t j = i; j < n; j += HUBS) col[count++] = j;
+        return count;
+    }
+    col[count++] = i % HUBS;
+    col[count++] = i;
+    return count;
+}
+static double wheel(int64_t i, int64_t j)
+{
+    return i == j ? (i < 12 ? 400.0 : 1.5) : -1.0;
+}
+
+/* Lines of the Laplacian of a graph that nothing holds to each other. */
+enum { LINE = 37 };
+static int in_lines(int64_t n, int64_t i, int64_t *col)
+{
+    int count = 0;
+    for (int64_t j = i - 1; j <= i + 1; j++)
+        if (j >= 0 && j < n && j / LINE == i / LINE) col[count++] = j;
+    return count;
+}
+static double lines(int64_t i, int64_t j)
+{
+    const double before = i % LINE == 0 ? 0.0 : 1.1 + (double)(i % 7);
+    const double behind =
+        i % LINE == LINE - 1 ? 0.0 : 1.1 + (double)((i + 1) % 7);
+    return i == j ? before + behind : j < i ? -before : -behind;
+}
+
+static int on_diagonal(int64_t n, int64_t i, int64_t *col)
+{
+    (void)n;
+    col[0] = i;
+    return 1;
+}
+
+static void patterns_that_are_hard_come_out_alike(void **state)
+{
+    (void)state;
+    expect_same(matrix_of(3000, on_diagonal, line), "a diagonal", NULL, 0);
+    expect_same(matrix_of(19683, neighbours_on_line, line), "a line", NULL, 2);
+    expect_same(matrix_of(12000, in_blocks, blocks), "blocks", NULL, 1);
+    expect_same(matrix_of(LINE * 500, in_lines, lines), "lines", NULL, 2);
+    expect_same(matrix_of(3000, on_wheel, wheel), "a wheel", NULL, 0);
+}
+
+/* The same, where rows that hang on a hub have others that they do not depend
+ * on: the hub's aggregate has more entries than a block of threads takes. */
+static int on_tyre(int64_t n, int64_t i, int64_t *col)
+{
+    enum { HUBS = 12, NEAR = 4 * HUBS };
+    if (i < HUBS) return on_wheel(n, i, col);
+    int count = 1;
+    col[0] = i % HUBS;
+    for (int64_t j = i - NEAR; j <= i + NEAR; j += HUBS)
+        if (j >= HUBS && j < n) col[count++] = j;
+    return count;
+}
+static double tyre(int64_t i, int64_t j)
+{
+    return i >= 12 && j >= 12 && i != j ? 1e-3 : wheel(i, j);
+}
+
+static void rows_that_are_too_long_are_left_to_the_host(void **state)
+{
+    (void)state;
+    expect_same(matrix_of(4800, on_tyre, tyre), "a tyre", NULL, 0);
+    assert_int_equal(told_left, 1);
+    assert_int_equal(told_there, 0);
+}
+
+/* A level that the host makes, as small ones are, is stored by the device if that
+ * takes it as it is. */
+static void levels_of_the_host_are_stored_there(void **state)
+{
+    (void)state;
+    tct_amg_kernels kernels = twin_kernels;
+    kernels.small = 5000;
+    for (int far = 0; far < 2; far++) {
+        problem p;
+        tacit_matrix *m = gallery_matrix("poisson3d:24");
+        for (int64_t k = 0; k < m->A.ptr[m->A.rows]; k++)
+            m->A.val[k] *= far ? 0x1p100 : 1.0;
+        open_problem(&p, m);
+        tacit_operator *here = make(&p, &kernels, NULL);
+        twin_stored = 0;
+        tacit_operator *there = make(&p, &kernels, NULL);
+        assert_int_equal(twin_stored > 0, !far);
+        twin_stored = -1;
+        const tacit_precond_level *L = tacit_precond_level_at(there, 1);
+        assert_int_equal(strcmp(L->format, "csr") == 0, !far);
+        expect_same_cycle(&p, here, there, "poisson3d:24", 1e-14);
+        tacit_operator_destroy(&here);
+        tacit_operator_destroy(&there);
+        close_problem(&p);
+    }
+}
+
+static void it_is_left_to_the_host_on_request(void **state)
+{
+    (void)state;
+    problem p;
+    open_problem(&p, gallery_matrix("poisson3d:12"));
+    assert_int_equal(setenv("TACIT_AMG_SETUP", "host", 1), 0);
+    tacit_operator *M = make(&p, &twin_kernels, NULL);
+    assert_int_equal(told_there, 0);
+    assert_int_equal(unsetenv("TACIT_AMG_SETUP"), 0);
+    tacit_operator_destroy(&M);
+    close_problem(&p);
+}
+
+/* Whichever allocation fails, M is made by the host or not at all, and nothing is
+ * left behind. */
+static void memory_that_is_not_there_is_missed(void **state)
+{
+    (void)state;
+    problem p;
+    open_problem(&p, gallery_matrix("poisson3d:12"));
+    tct_amg_kernels_instead = &twin_kernels;
+    expect_missed(p.A, p.m);
+    tct_amg_kernels_instead = NULL;
+    close_problem(&p);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(levels_are_those_of_the_host),
+        cmocka_unit_test(so_they_are_with_other_wishes),
+        cmocka_unit_test(so_they_are_with_a_smooth_vector),
+        cmocka_unit_test(so_they_are_with_floats),
+        cmocka_unit_test(new_values_make_them_anew),
+        cmocka_unit_test(slices_are_rows_again),
+        cmocka_unit_test(patterns_that_are_hard_come_out_alike),
+        cmocka_unit_test(rows_that_are_too_long_are_left_to_the_host),
+        cmocka_unit_test(levels_of_the_host_are_stored_there),
+        cmocka_unit_test(it_is_left_to_the_host_on_request),
+        cmocka_unit_test(memory_that_is_not_there_is_missed),
+    };
+    tacit_set_log(listen, NULL);
+    TEST_MPI_MAIN(tests);
+}

@@ -1,0 +1,178 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_memory_pool.c - memory of set-up in slabs: pieces never overlap whatever
+ * comes and goes, few slabs are asked for, all go back once nobody uses them, and
+ * where there is no memory there is none.
+ */
+#include "device/memory_pool.h"
+#include "mpi_main.h"
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLAB = 1 << 16 };
+
+/* What slabs are made of here. */
+static int held, asked;
+static size_t most;
+
+static void *take(size_t bytes)
+{
+    void *p =
+        bytes <= most ? aligned_alloc(4096, (bytes + 4095) & ~4095u) : NULL;
+    asked++;
+    held += p != NULL;
+    return p;
+}
+
+static void give(void *p)
+{
+    assert_non_null(p);
+    held--;
+    free(p);
+}
+
+static const tct_reserve_source source = {take, give};
+
+static tct_reserve *open_reserve(void)
+{
+    most = SIZE_MAX / 2;
+    asked = 0;
+    assert_int_equal(held, 0);
+    tct_reserve *r = tct_reserve_open(source, SLAB);
+    assert_non_null(r);
+    return r;
+}
+
+/* --- pieces ------------------------------------------------------------------- */
+
+enum { HELD = 60 };
+typedef struct {
+    unsigned char *at;
+    size_t bytes;
+    unsigned char mark;
+} held_piece;
+
+static void check_marks(const held_piece *p)
+{
+    for (size_t k = 0; k < p->bytes; k++)
+        if (p->at[k] != p->mark)
+            fail_msg("byte %zu of a piece of %zu has changed", k, p->bytes);
+}
+
+/* All that is in use keeps what is written into it; sizes are small, half a slab,
+ * and several slabs. */
+static void pieces_do_not_overlap(void **state)
+{
+    (void)state;
+    tct_reserve *r = open_reserve();
+    held_piece all[HELD] = {{NULL, 0, 0}};
+    uint64_t seed = 5;
+    for (int i = 0; i < 4000; i++) {
+        seed = seed * 6364136223846793005u + 1442695040888963407u;
+        held_piece *p = &all[(seed >> 33) % HELD];
+        if (p->at) {
+            check_marks(p);
+            assert_true(tct_reserve_give(p->at));
+            p->at = NULL;
+            continue;
+        }
+        static const size_t largest[] = {64, 5000, SLAB / 2 + 700, 3 * SLAB};
+        p->bytes = 1 + (seed >> 20) % largest[(seed >> 50) % 4];
+        p->at = tct_reserve_take(r, p->bytes);
+        p->mark = (unsigned char)i;
+        assert_non_null(p->at);
+        assert_int_equal((uintptr_t)p->at % 512, 0);
+        memset(p->at, p->mark, p->bytes);
+    }
+    tct_reserve_close(r);
+    for (int i = 0; i < HELD; i++) {
+        if (!all[i].at) continue;
+        check_marks(&all[i]);
+        assert_true(tct_reserve_give(all[i].at));
+    }
+    assert_int_equal(held, 0);
+}
+
+/* What was given back is taken again, and no slab is asked for. */
+static void pieces_are_taken_again(void **state)
+{
+    (void)state;
+    tct_reserve *r = open_reserve();
+    for (int i = 0; i < 500; i++) {
+        void *a = tct_reserve_take(r, 20000), *b = tct_reserve_take(r, 30000);
+        void *c = tct_reserve_take(r, 5 * SLAB - (size_t)i);
+        assert_true(tct_reserve_give(i % 2 ? a : b));
+        assert_true(tct_reserve_give(i % 2 ? b : a));
+        assert_true(tct_reserve_give(c));
+    }
+    assert_int_equal(asked, 2);
+    tct_reserve_close(r);
+    assert_int_equal(held, 0);
+}
+
+/* A small piece does not keep what a large one had. */
+static void large_pieces_are_not_shared(void **state)
+{
+    (void)state;
+    tct_reserve *r = open_reserve();
+    void *large = tct_reserve_take(r, 100 * SLAB);
+    assert_true(tct_reserve_give(large));
+    void *small = tct_reserve_take(r, 100);
+    void *less = tct_reserve_take(r, 10 * SLAB);
+    assert_int_equal(held, 3);
+    assert_true(tct_reserve_give(less));
+    tct_reserve_close(r);
+    assert_int_equal(held, 1);
+    assert_true(tct_reserve_give(small));
+    assert_int_equal(held, 0);
+}
+
+/* --- what is of none ------------------------------------------------------------ */
+
+static void others_are_left_alone(void **state)
+{
+    (void)state;
+    int mine = 0;
+    tct_reserve *r = open_reserve(), *other = tct_reserve_open(source, SLAB);
+    void *p = tct_reserve_take(r, 100), *q = tct_reserve_take(other, 100);
+    assert_false(tct_reserve_give(&mine));
+    tct_reserve_close(other);
+    assert_int_equal(held, 2);
+    assert_true(tct_reserve_give(q));
+    assert_int_equal(held, 1);
+    assert_false(tct_reserve_give(q));
+    assert_true(tct_reserve_give(p));
+    assert_int_equal(held, 1); /* it is open */
+    tct_reserve_close(r);
+    assert_int_equal(held, 0);
+    tct_reserve_close(NULL);
+}
+
+/* What is kept goes back before memory is refused. */
+static void no_memory_is_said(void **state)
+{
+    (void)state;
+    tct_reserve *r = open_reserve();
+    void *p = tct_reserve_take(r, SLAB);
+    assert_true(tct_reserve_give(p));
+    most = 1024; /* no slab, but a piece */
+    p = tct_reserve_take(r, 900);
+    assert_non_null(p);
+    assert_int_equal(held, 1);
+    assert_null(tct_reserve_take(r, 2000));
+    assert_true(tct_reserve_give(p));
+    tct_reserve_close(r);
+    assert_int_equal(held, 0);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(pieces_do_not_overlap),
+        cmocka_unit_test(pieces_are_taken_again),
+        cmocka_unit_test(large_pieces_are_not_shared),
+        cmocka_unit_test(others_are_left_alone),
+        cmocka_unit_test(no_memory_is_said),
+    };
+    TEST_MPI_MAIN(tests);
+}

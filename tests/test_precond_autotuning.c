@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: BSD-3-Clause
+ * tests/test_precond_autotuning.c - preconditioners that race: one wins and stays, each
+ * is told of, and whatever the clocks say the system is solved.
+ *
+ * RUN: np=1,3
+ * THREADS: 2 */
+#include "gpu.h"
+#include "matrix/matrix.h"
+#include "problem.h"
+#include "solver/preconds/autotune.h"
+#include <math.h>
+#include <string.h>
+
+/* `m` is taken over; b = 1. */
+static void open_race(problem *p, tacit_matrix *m, const char *format,
+                      const char *method)
+{
+    *p = (problem){.m = m, .result.size = sizeof p->result};
+    p->q = open_queue("host");
+    OK(tacit_operator_create(p->q, m, format, &p->A));
+    OK(tacit_solver_create(p->q, p->A, method, &p->s));
+    p->n = (size_t)tacit_operator_local_rows(p->A);
+    OK(tacit_queue_alloc(p->q, p->n, &p->b));
+    OK(tacit_queue_alloc(p->q, p->n, &p->x));
+    OK(tacit_queue_fill(p->q, p->n, 1.0, p->b));
+    OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
+}
+
+static tacit_precond_race race_of(const problem *p, int64_t solves)
+{
+    return (tacit_precond_race){
+        .size = sizeof(tacit_precond_race), .matrix = p->m, .solves = solves};
+}
+
+static tacit_status solve(problem *p, const tacit_precond_race *race,
+                          double rtol)
+{
+    const tacit_stop stop = {.size = sizeof stop, .rtol = rtol};
+    OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
+    return tacit_solver_race(p->s, race, p->b, p->x, &stop, &p->result);
+}
+
+static const tacit_precond_trial *trial_of(const problem *p, const char *name)
+{
+    const tacit_precond_trial *t;
+    for (int i = 0; (t = tacit_solver_trial_at(p->s, i)) != NULL; i++)
+        if (strcmp(t->name, name) == 0) return t;
+    fail_msg("no trial of %s", name);
+    return NULL;
+}
+
+/* One was picked, which the solver has; the others have a reason; iterations
+ * add up. Returns its name. */
+static const char *expect_one(const problem *p)
+{
+    const tacit_precond_trial *t, *picked = NULL;
+    int64_t iterations = 0;
+    int count = 0;
+    for (; (t = tacit_solver_trial_at(p->s, count)) != NULL; count++) {
+        assert_true(t->picked == !t->reason);
+        assert_true(!t->picked || !picked);
+        if (t->picked) picked = t;
+        iterations += t->iterations;
+    }
+    assert_non_null(picked);
+    assert_non_null(tacit_precond_at(count - 1));
+    assert_null(tacit_precond_at(count));
+    assert_true(iterations >= p->result.iterations);
+    tacit_precond_info info = {.size = sizeof info, .name = "none"};
+    if (tacit_solver_precond(p->s))
+        OK(tacit_precond_describe(tacit_solver_precond(p->s), &info));
+    assert_string_equal(info.name, picked->name);
+    return picked->name;
+}
+
+static void every_method_is_solved_and_keeps_the_winner(void **state)
+{
+    (void)state;
+    for (int j = 0; tacit_method_at(j); j++) {
+        problem p;
+        open_race(&p, gallery_matrix("jump3d:10,1e4,1"), "auto",
+                  tacit_method_at(j)->name);
+        const tacit_precond_race race = race_of(&p, 1);
+        OK(solve(&p, &race, 1e-9));
+        assert_true(p.result.converged);
+        assert_true(p.result.true_relative_residual <= 1e-9);
+        expect_one(&p);
+        assert_string_equal(trial_of(&p, "none")->reason,
+                            "the diagonal is not constant, and jacobi costs "
+                            "next to nothing");
+        tacit_matrix_drop_entries(p.m); /* what was made stays */
+        const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-9};
+        OK(tacit_queue_fill(p.q, p.n, 0.0, p.x));
+        OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+        assert_true(p.result.true_relative_residual <= 1e-9);
+        close_problem(&p);
+    }
+}
+
+/* Solved before another could be set up: as if there had been no race. */
+static void what_is_easy_costs_nothing_more(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, gallery_matrix("poisson3d:12"), "auto", "cg");
+    const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-6};
+    OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
+    const int64_t plain = p.result.iterations;
+    const tacit_precond_race race = race_of(&p, 1);
+    OK(solve(&p, &race, 1e-6));
+    assert_int_equal(p.result.iterations, plain);
+    assert_string_equal(expect_one(&p), "none");
+    assert_int_equal(trial_of(&p, "amg")->iterations, 0);
+    assert_true(trial_of(&p, "none")->alone);
+    assert_non_null(strstr(trial_of(&p, "jacobi")->reason, "constant"));
+    close_problem(&p);
+}
+
+/* While it solved: its time is until then. */
+static bool was_given_up(const tacit_precond_trial *t)
+{
+    return t->reason && strcmp(t->reason, "another solves faster") == 0;
+}
+
+/* Of very many solves the set-up is nothing, and amg solves faster. */
+static void many_solves_are_worth_a_set_up(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, gallery_matrix("jump3d:24,1e6,1"), "auto", "cg");
+    const tacit_precond_race race = race_of(&p, 1000000);
+    OK(solve(&p, &race, 1e-9));
+    assert_true(p.result.true_relative_residual <= 1e-9);
+    const char *name = expect_one(&p);
+    const tacit_precond_trial *amg = trial_of(&p, "amg"),
+                              *jacobi = trial_of(&p, "jacobi");
+    assert_true(amg->iterations > 0 && amg->setup_seconds > 0.0);
+    assert_true(jacobi->iterations > 0);
+    const bool faster =
+        was_given_up(jacobi) ||
+        (!was_given_up(amg) && amg->solve_seconds < jacobi->solve_seconds);
+    assert_string_equal(name, faster ? "amg" : "jacobi");
+    close_problem(&p);
+}
+
+/* All rows on rank 0. */
+static tacit_matrix *matrix_on_first(int64_t n, const double *diagonal)
+{
+    const int64_t rows = tacit_world_rank(test_world()) == 0 ? n : 0;
+    int64_t ptr[41];
+    tacit_matrix *m = NULL;
+    for (int64_t i = 0; i <= n; i++) ptr[i] = i;
+    OK(tacit_matrix_from_rows(test_world(), n, rows ? 0 : n, rows, ptr, ptr,
+                              diagonal, &m));
+    return m;
+}
+
+/* Who cannot be made is left out, and says why; what is not positive definite
+ * ends as without a race. */
+static void who_cannot_be_made_says_why(void **state)
+{
+    (void)state;
+    problem p;
+    double d[40];
+    for (int i = 0; i < 40; i++) d[i] = i == 4 ? 0.0 : 1.0 + i % 3;
+    open_race(&p, matrix_on_first(40, d), "csr@none", "cg");
+    tacit_precond_race race = race_of(&p, 1000000);
+    const tacit_status status = solve(&p, &race, 1e-6);
+    assert_true(status == TACIT_BREAKDOWN || status == TACIT_NOT_CONVERGED);
+    assert_non_null(strstr(tacit_error_message(), "iteration"));
+    assert_non_null(strstr(trial_of(&p, "jacobi")->reason, "diagonal"));
+    assert_null(strstr(trial_of(&p, "none")->reason, "row 5"));
+    close_problem(&p);
+
+    open_race(&p, gallery_matrix("jump3d:8,1e3,1"), "auto", "cg");
+    race.matrix = NULL;
+    OK(solve(&p, &race, 1e-8));
+    assert_string_equal(expect_one(&p), "jacobi");
+    assert_non_null(strstr(trial_of(&p, "amg")->reason, "entries"));
+    tacit_matrix_drop_entries(p.m);
+    race.matrix = p.m;
+    OK(solve(&p, &race, 1e-8));
+    assert_string_equal(expect_one(&p), "jacobi");
+    close_problem(&p);
+}
+
+static double left_for(const char *name, double rate)
+{
+    const tct_race race = {.target = 1e-8, .wish.solves = 1};
+    tct_candidate c = {.about = {.iterations = 9, .seconds = 1.0},
+                       .driver = &tct_driver_host,
+                       .rate = rate};
+    for (int i = 0; tct_precond_at(i); i++)
+        if (strcmp(tct_precond_at(i)->about.name, name) == 0)
+            c.row = tct_precond_at(i);
+    return tct_race_left(&race, &c, 1.0);
+}
+
+/* What is foreseen of who comes nearer is what it needs; who stands still may do
+ * so for some times what it has had, and a dear one for more of them. */
+static void who_stands_still_is_trusted_for_a_while(void **state)
+{
+    (void)state;
+    const double two = log(1e8) / 2.0;
+    assert_true(fabs(left_for("jacobi", two) - 2.0) < 1e-12);
+    assert_true(fabs(left_for("amg", two) - 2.0) < 1e-12);
+    assert_true(left_for("jacobi", 0.0) > 2.0);
+    assert_true(left_for("amg", 0.0) > 2.0 * left_for("jacobi", 0.0));
+    assert_true(left_for("amg", 0.0) < 100.0);
+}
+
+/* --- who looks on ---------------------------------------------------------------- */
+
+typedef struct {
+    int64_t last, stop_at;
+} onlooker;
+
+static int count_up(void *ctx, int64_t k, double residual)
+{
+    onlooker *o = ctx;
+    assert_true(k > o->last); /* one that starts anew is not told of */
+    assert_true(residual >= 0.0);
+    o->last = k;
+    return k == o->stop_at && tacit_world_rank(test_world()) == 0;
+}
+
+static void monitors_see_one_count_and_may_stop(void **state)
+{
+    (void)state;
+    for (int64_t stop_at = -1; stop_at <= 150; stop_at += 151) {
+        problem p;
+        open_race(&p, gallery_matrix("jump3d:20,1e8,1"), "auto", "cg");
+        onlooker o = {.last = -1, .stop_at = stop_at < 0 ? -1 : 7};
+        const tacit_stop stop = {.size = sizeof stop,
+                                 .rtol = 1e-9,
+                                 .monitor = count_up,
+                                 .monitor_ctx = &o};
+        const tacit_precond_race race = race_of(&p, 1000000);
+        EXPECT(stop_at < 0 ? TACIT_OK : TACIT_INTERRUPTED,
+               tacit_solver_race(p.s, &race, p.b, p.x, &stop, &p.result));
+        assert_int_equal(o.last, p.result.iterations);
+        assert_true(stop_at < 0 || o.last < 12);
+        close_problem(&p);
+    }
+}
+
+static void what_makes_no_sense_is_refused(void **state)
+{
+    (void)state;
+    problem p;
+    open_race(&p, gallery_matrix("jump3d:10,1e4,1"), "auto", "cg");
+    tacit_precond_race race = race_of(&p, -1);
+    EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));
+    race.solves = 1;
+    race.loop = "grahp";
+    EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));
+    race.loop = NULL;
+    race.loop = "graph"; /* which the host has not, for none of them */
+    EXPECT(TACIT_UNSUPPORTED, solve(&p, &race, 1e-6));
+    assert_non_null(strstr(tacit_error_message(), "graph"));
+    race.loop = NULL;
+    race.size = 0;
+    EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));
+    assert_null(tacit_solver_precond(p.s));
+    OK(solve(&p, NULL, 1e-6)); /* and it still works */
+    assert_string_equal(expect_one(&p), "jacobi");
+    close_problem(&p);
+}
+
+/* Whichever allocation fails on the last rank: all know, nothing is left behind,
+ * and amg alone may be done without. */
+static void memory_that_is_not_there_is_missed_by_all(void **state)
+{
+    (void)state;
+    const bool mine =
+        tacit_world_rank(test_world()) + 1 == tacit_world_size(test_world());
+    if (test_shares_allocations(__func__)) return;
+    problem p;
+    open_race(&p, gallery_matrix("jump3d:16,1e8,1"), "csr@none", "cg");
+    const tacit_precond_race race = race_of(&p, 1000000);
+    OK(solve(&p, &race, 1e-8));
+    int missed = 0, without = 0;
+    for (long k = 1; k < 400; k += k < 20 ? 1 : 37) {
+        if (mine) tct_memory_fail_at(k);
+        const tacit_status status = solve(&p, &race, 1e-8);
+        tct_memory_fail_at(0);
+        if (status < 0) EXPECT(TACIT_NO_MEMORY, status);
+        else assert_true(p.result.true_relative_residual <= 1e-8);
+        missed += status < 0;
+        const char *why = status < 0 ? NULL : trial_of(&p, "amg")->reason;
+        without += why && strstr(why, "memory") != NULL;
+    }
+    assert_true(missed > 0 && without > 0);
+    OK(solve(&p, &race, 1e-8));
+    close_problem(&p);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_method_is_solved_and_keeps_the_winner),
+        cmocka_unit_test(what_is_easy_costs_nothing_more),
+        cmocka_unit_test(many_solves_are_worth_a_set_up),
+        cmocka_unit_test(who_cannot_be_made_says_why),
+        cmocka_unit_test(who_stands_still_is_trusted_for_a_while),
+        cmocka_unit_test(monitors_see_one_count_and_may_stop),
+        cmocka_unit_test(what_makes_no_sense_is_refused),
+        cmocka_unit_test(memory_that_is_not_there_is_missed_by_all),
+    };
+    TEST_MPI_MAIN(tests);
+}
