@@ -243,12 +243,12 @@ static tacit_factor_kind kind_of(const char *name)
 
 int main(int argc, char **argv)
 {
-    int runs = 3, bad = 0, letter;
+    int runs = 3, bad = 0, message;
     tacit_factor_options o = {.size = sizeof o};
-    while ((letter = getopt(argc, argv, "r:w:k:")) != -1) {
-        if (letter == 'r') runs = atoi(optarg);
-        else if (letter == 'w') o.width = atoi(optarg);
-        else if (letter == 'k') o.kind = kind_of(optarg);
+    while ((message = getopt(argc, argv, "r:w:k:")) != -1) {
+        if (message == 'r') runs = atoi(optarg);
+        else if (message == 'w') o.width = atoi(optarg);
+        else if (message == 'k') o.kind = kind_of(optarg);
         else runs = 0;
     }
     if (runs < 1 || runs > RUNS_MOST || optind == argc) {

@@ -2,8 +2,8 @@
  * bench/factor.h - what is measured of a factor, and who is asked. */
 #ifndef BENCH_FACTOR_H
 #define BENCH_FACTOR_H
-#include "matrix/matrix.h"
 #include "factor/factor.h"
+#include "matrix/matrix.h"
 #include <stdio.h>
 #include <tacit/tacit.h>
 

@@ -13,9 +13,9 @@
  * b = 1, x = 0. Prints tab-separated, after a line of headings: matrix, order, who,
  * iterations, ms a solve (median of RUNS, 5), us an iteration, true residual. */
 #include "baseline/peer_scalars.h"
+#include "factor/factor.h"
 #include "matrix/matrix.h"
 #include "triangles.h"
-#include "factor/factor.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -465,11 +465,11 @@ int main(int argc, char **argv)
     const char *given = NULL;
     wishes w = {.rtol = 1e-8, .runs = 5};
     tacit_world *world = NULL;
-    int letter;
-    while ((letter = getopt(argc, argv, "r:n:o:")) != -1) {
-        if (letter == 'r') w.rtol = atof(optarg);
-        else if (letter == 'n') w.runs = atoi(optarg);
-        else if (letter == 'o') given = optarg;
+    int message;
+    while ((message = getopt(argc, argv, "r:n:o:")) != -1) {
+        if (message == 'r') w.rtol = atof(optarg);
+        else if (message == 'n') w.runs = atoi(optarg);
+        else if (message == 'o') given = optarg;
         else w.runs = 0;
     }
     if (w.runs < 1 || w.runs > RUNS_MOST || optind == argc) {

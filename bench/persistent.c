@@ -2,7 +2,7 @@
  * bench/persistent.c - what it costs the blocks of persistent kernels to meet, on one
  * GPU or several: a sum inside a kernel, and a message of 8 bytes one way.
  *
- *     [mpirun -np N] gang [-n TIMES] [-t THREADS]
+ *     [mpirun -np N] persistent grid [-n TIMES] [-t THREADS]
  *
  * Prints tab-separated: what, ranks, blocks of a GPU, sums, microseconds each. */
 #include "comm/link/gpu/peer.h"
@@ -27,14 +27,15 @@ typedef struct {
 
 static tacit_status start(const bench *b, const void *code, int blocks)
 {
-    bench_gang_job J = {.gang = tct_gang_job_of(b->q, b->room, b->c, 0),
-                        .times = b->times,
-                        .out = b->out};
-    if (b->q->ranks > 1 && !(J.gang.peers = tct_peer_gangs(b->q)))
+    bench_persistent_job J = {.grid =
+                                  tct_persistent_job_of(b->q, b->room, b->c, 0),
+                              .times = b->times,
+                              .out = b->out};
+    if (b->q->ranks > 1 && !(J.grid.peers = tct_peer_gangs(b->q)))
         return q_status(b->q);
-    (void)tct_gang_start(
-        b->q, &J.gang,
-        &(tct_gang_kernel){
+    (void)tct_persistent_start(
+        b->q, &J.grid,
+        &(tct_persistent_kernel){
             .code = code, .job = &J, .blocks = blocks, .threads = b->threads});
     return q_status(b->q);
 }
@@ -61,7 +62,7 @@ static tacit_status all(bench *b)
     static const int sums[] = {0, 1, 2, 4, 5};
     const int sms = tct_gpu_of(b->q)->sms;
     const bool peers = b->q->ranks > 1;
-    TRY(tct_gpu_upload(NULL, tct_gang_bytes(sms), &b->room));
+    TRY(tct_gpu_upload(NULL, tct_persistent_bytes(sms), &b->room));
     TRY(tacit_queue_alloc(b->q, 2, &b->out));
     TRY(tacit_queue_alloc(b->q, TCT_SCALARS, &b->c));
     q_fill(b->q, 2, 0.0, b->out);

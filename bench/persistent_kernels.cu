@@ -4,13 +4,14 @@
 #include "persistent_kernels.h"
 
 template <int SUMS, bool PEERS>
-static __device__ inline tct_met meet(tct_gang<PEERS> &gang, double &wrong)
+static __device__ inline tct_barrier_status
+meet(tct_persistent_grid<PEERS> &grid, double &wrong)
 {
-    if constexpr (SUMS == 0) return tct_grid_wait(gang);
+    if constexpr (SUMS == 0) return tct_grid_wait(grid);
     double v[SUMS ? SUMS : 1];
-    const int ranks = PEERS ? gang.peers->ranks : 1;
+    const int ranks = PEERS ? grid.peers->ranks : 1;
     for (int j = 0; j < SUMS; j++) v[j] = threadIdx.x + j;
-    const tct_met met = tct_grid_sum(gang, v);
+    const tct_barrier_status met = tct_grid_sum(grid, v);
     const double n = blockDim.x, blocks = (double)ranks * gridDim.x;
     for (int j = 0; j < SUMS; j++)
         if (v[j] != blocks * (n * (n - 1) / 2 + n * j)) wrong += 1.0;
@@ -18,38 +19,38 @@ static __device__ inline tct_met meet(tct_gang<PEERS> &gang, double &wrong)
 }
 
 template <int SUMS, bool PEERS>
-static __global__ void meeting(const __grid_constant__ bench_gang_job J)
+static __global__ void meeting(const __grid_constant__ bench_persistent_job J)
 {
     __shared__ double c[TCT_SCALARS];
-    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    tct_persistent_grid<PEERS> grid = tct_persistent_open<PEERS>(J.grid, c);
     double wrong = 0.0;
-    tct_met met = tct_meet_all(gang);
+    tct_barrier_status met = tct_barrier_all(grid);
     const uint64_t start = tct_nanoseconds();
     for (int64_t i = 0; met != TCT_LATE && i < J.times; i++)
-        met = meet<SUMS>(gang, wrong);
+        met = meet<SUMS>(grid, wrong);
     if (blockIdx.x == 0 && threadIdx.x == 0) {
         J.out[0] = (double)(tct_nanoseconds() - start) / (double)J.times;
         J.out[1] = wrong;
     }
-    tct_conclude(gang, c, met != TCT_LATE, 0);
+    tct_conclude(grid, c, met != TCT_LATE, 0);
 }
 
 /* In a slot that sums leave free. */
-static __global__ void pong(const __grid_constant__ bench_gang_job J)
+static __global__ void pong(const __grid_constant__ bench_persistent_job J)
 {
     __shared__ double c[TCT_SCALARS];
-    tct_gang<true> gang = tct_gang_open<true>(J.gang, c);
-    const tct_gang_peers &P = *gang.peers;
-    const int slot = TCT_GANG_SLOTS - 1;
-    tct_met met = tct_meet_all(gang);
+    tct_persistent_grid<true> grid = tct_persistent_open<true>(J.grid, c);
+    const tct_persistent_peers &P = *grid.peers;
+    const int slot = TCT_PERSISTENT_SLOTS - 1;
+    tct_barrier_status met = tct_barrier_all(grid);
     double wrong = 0.0;
     if (threadIdx.x == 0 && P.rank < 2) {
         tct_numbered *to = P.slot[1 - P.rank] + slot;
         const uint64_t start = tct_nanoseconds();
-        for (int64_t i = 1; i <= J.times && !gang.told[TOLD_MISSED]; i++) {
-            const uint64_t number = tct_message(gang, i);
+        for (int64_t i = 1; i <= J.times && !grid.told[FLAG_MISSED]; i++) {
+            const uint64_t number = tct_message(grid, i);
             if (P.rank == 0) tct_numbered_send(to, (double)i, number);
-            if (tct_hear_rank(gang, P.slot[P.rank] + slot, 1 - P.rank,
+            if (tct_hear_rank(grid, P.slot[P.rank] + slot, 1 - P.rank,
                               number) != (double)i)
                 wrong += 1.0;
             if (P.rank == 1) tct_numbered_send(to, (double)i, number);
@@ -58,8 +59,8 @@ static __global__ void pong(const __grid_constant__ bench_gang_job J)
         J.out[1] = wrong;
     }
     __syncthreads();
-    gang.epoch += (uint32_t)J.times; /* no more messages than meetings */
-    tct_conclude(gang, c, met != TCT_LATE, 0);
+    grid.epoch += (uint32_t)J.times; /* no more messages than meetings */
+    tct_conclude(grid, c, met != TCT_LATE, 0);
 }
 
 template <bool PEERS> static const void *meeting_of(int sums)

@@ -384,15 +384,15 @@ void measure_cudss(const problem *p)
 
 int main(int argc, char **argv)
 {
-    int columns = 50, letter;
+    int columns = 50, message;
     bool theirs = true, direct = false;
     tacit_world *w = NULL;
     tacit_factor_options how = {.size = sizeof how};
-    while ((letter = getopt(argc, argv, "c:sdi:")) != -1) {
-        if (letter == 'c') columns = atoi(optarg);
-        else if (letter == 's') theirs = false;
-        else if (letter == 'd') direct = true;
-        else if (letter == 'i') how.order = optarg;
+    while ((message = getopt(argc, argv, "c:sdi:")) != -1) {
+        if (message == 'c') columns = atoi(optarg);
+        else if (message == 's') theirs = false;
+        else if (message == 'd') direct = true;
+        else if (message == 'i') how.order = optarg;
         else columns = 0;
     }
     if (columns < 1 || columns > 64 || optind == argc ||

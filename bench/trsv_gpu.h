@@ -2,8 +2,8 @@
  * bench/trsv_gpu.h - what is solved on a GPU, and how long it takes. */
 #ifndef BENCH_TRSV_GPU_H
 #define BENCH_TRSV_GPU_H
-#include "matrix/matrix.h"
 #include "factor/factor.h"
+#include "matrix/matrix.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <tacit/cuda.h>

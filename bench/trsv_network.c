@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * bench/trsv_network.c - triangular solves on thousands of processes, simulated: each
- * has its plan (trisolve/grid/plan.h), and letters take a time of
+ * has its plan (trisolve/grid/plan.h), and messages take a time of
  * latency + bytes / bandwidth, and each end of one some of its processor's.
  *
  *     trsv_network [-l LATENCY] [-b BANDWIDTH] [-o OVERHEAD] [-m MEMORY]
  *                  [-L LEAVES] [-w WIDEST] [-p RANKS,...] [-z PZ,...]
  *                  MATRIX...
  *
- * Of a process: it takes letters in the order in which they come, one after the
+ * Of a process: it takes messages in the order in which they come, one after the
  * other; blocks cost their bytes over MEMORY [bytes/s]; nothing is lost in the
- * network, where no letter waits for another. No values are made. Prints
+ * network, where no message waits for another. No values are made. Prints
  * tab-separated: matrix, ranks, grid, seconds of 3d, baseline3d (without trees, as its
- * authors ran it, but driven by letters), the baseline with panels in order above the
+ * authors ran it, but driven by messages), the baseline with panels in order above the
  * leaves (as in their code), p2p, 2d on as many ranks (with trees), both baselines and
- * 2d over 3d, and letters of 3d and the baselines.
+ * 2d over 3d, and messages of 3d and the baselines.
  *
  * The defaults are to be like the machine of "Unified communication optimization
  * strategies ..." [LG23], Cray XC40: 1.3 us and, of a node's 8 GB/s for 32 ranks,
@@ -128,21 +128,21 @@ static void pattern_free(pattern *p)
     free(p->node);
 }
 
-/* --- letters on their way ------------------------------------------------------ */
+/* --- messages on their way ------------------------------------------------------ */
 
 typedef struct {
     double time;
     int32_t to, panel;
     int16_t box;
     bool is_sum;
-} letter;
+} message;
 
 typedef struct { /* the earliest first */
-    letter *at;
+    message *at;
     int64_t count, room;
 } heap;
 
-static void push(heap *h, letter l)
+static void push(heap *h, message l)
 {
     if (h->count == h->room) {
         h->room = h->room ? 2 * h->room : 1024;
@@ -155,9 +155,9 @@ static void push(heap *h, letter l)
     h->at[k] = l;
 }
 
-static letter pop(heap *h)
+static message pop(heap *h)
 {
-    const letter top = h->at[0], last = h->at[--h->count];
+    const message top = h->at[0], last = h->at[--h->count];
     int64_t k = 0;
     for (int64_t n = 1; n < h->count; n = 2 * k + 1) {
         if (n + 1 < h->count && h->at[n + 1].time < h->at[n].time) n++;
@@ -178,7 +178,7 @@ typedef struct {
     int64_t coming;
     int32_t *left, *ready;
     int32_t readies;
-    heap early; /* letters of later stages */
+    heap early; /* messages of later stages */
 } process;
 
 typedef struct {
@@ -186,7 +186,7 @@ typedef struct {
     const tct_grid *grid;
     process *all;
     heap sky;
-    int64_t letters;
+    int64_t messages_sent;
     int *
         waiting; /* [pz] processes that are about to go in order; NULL: none do */
 } network;
@@ -195,13 +195,13 @@ static void send(network *n, process *p, int to, int box, int32_t panel,
                  bool is_sum, int64_t width)
 {
     p->now += overhead;
-    n->letters++;
-    push(&n->sky, (letter){.time = p->now + latency +
-                                   tct_letter_bytes(1, width, 1) / bandwidth,
-                           .to = to,
-                           .panel = panel,
-                           .box = (int16_t)box,
-                           .is_sum = is_sum});
+    n->messages_sent++;
+    push(&n->sky, (message){.time = p->now + latency +
+                                    tct_message_bytes(1, width, 1) / bandwidth,
+                            .to = to,
+                            .panel = panel,
+                            .box = (int16_t)box,
+                            .is_sum = is_sum});
 }
 
 static const tct_stage *stage_of(const process *p)
@@ -210,7 +210,7 @@ static const tct_stage *stage_of(const process *p)
 }
 static int box_of(const process *p)
 {
-    return tct_box_of(stage_of(p)->kind, stage_of(p)->height);
+    return tct_tag_of(stage_of(p)->kind, stage_of(p)->height);
 }
 static bool is_sweep(const tct_stage *s)
 {
@@ -313,7 +313,7 @@ static void send_between(network *n, process *p)
         send(n, p, stage_of(p)->peer, box, -1, false, width);
 }
 
-static void take(network *n, process *p, const letter *l)
+static void take(network *n, process *p, const message *l)
 {
     if (l->time > p->now) p->now = l->time;
     p->now += overhead;
@@ -353,7 +353,7 @@ static process *in_line(const line *l, int k)
 }
 static void hand(network *n, process *from, process *to, int64_t width)
 {
-    n->letters++;
+    n->messages_sent++;
     from->now += overhead;
     const double then = from->now + latency + 8.0 * (double)width / bandwidth;
     to->now = (then > to->now ? then : to->now) + overhead;
@@ -452,7 +452,7 @@ static void go_on(network *n, process *p, bool begins)
             else if (s->sends) send_between(n, p);
             heap later = {.at = NULL};
             while (p->early.count > 0) {
-                const letter l = pop(&p->early);
+                const message l = pop(&p->early);
                 if (l.box == box) take(n, p, &l);
                 else push(&later, l);
             }
@@ -477,7 +477,7 @@ static int32_t most_entries(const tct_trsv_plan *p)
 
 /* Seconds from the first rank's beginning to the last one's end. */
 static double simulate(const tct_pattern *S, const tct_grid *g, bool ordered,
-                       int64_t *letters)
+                       int64_t *messages_sent)
 {
     const int size = tct_grid_size(g);
     network n = {.S = S, .grid = g, .all = calloc((size_t)size, sizeof *n.all)};
@@ -497,7 +497,7 @@ static double simulate(const tct_pattern *S, const tct_grid *g, bool ordered,
     }
     for (int r = 0; r < size; r++) go_on(&n, &n.all[r], true);
     while (n.sky.count > 0) {
-        const letter l = pop(&n.sky);
+        const message l = pop(&n.sky);
         process *p = &n.all[l.to];
         if (p->stage < p->plan.steps && l.box == box_of(p)) {
             take(&n, p, &l);
@@ -517,7 +517,7 @@ static double simulate(const tct_pattern *S, const tct_grid *g, bool ordered,
         free(p->ready);
         free(p->early.at);
     }
-    *letters = n.letters;
+    *messages_sent = n.messages_sent;
     free(n.sky.at);
     free(n.all);
     free(n.waiting);
@@ -537,14 +537,14 @@ static tacit_status compare(const char *name, const pattern *p, int size,
 {
     tct_pattern S;
     enum { OURS, BASELINE, ORDERED, FLAT, SCHEMES };
-    int64_t letters[SCHEMES];
+    int64_t messages_sent[SCHEMES];
     double seconds[SCHEMES];
     tct_grid g = grid_of(size, pz);
     TRY(tct_pattern_create(&p->P, pz, &S));
     for (int k = 0; k < SCHEMES; k++) {
         g.by_height = k == BASELINE || k == ORDERED;
         g.flat = k != OURS;
-        seconds[k] = simulate(&S, &g, k == ORDERED, &letters[k]);
+        seconds[k] = simulate(&S, &g, k == ORDERED, &messages_sent[k]);
     }
     tct_pattern_clear(&S);
     if (pz == 1) *two = seconds[OURS];
@@ -553,7 +553,8 @@ static tacit_status compare(const char *name, const pattern *p, int size,
     printf("\t%.4g\t%.2f\t%.2f\t%.2f\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n",
            *two, seconds[BASELINE] / seconds[OURS],
            seconds[ORDERED] / seconds[OURS], *two / seconds[OURS],
-           letters[OURS], letters[BASELINE], letters[ORDERED]);
+           messages_sent[OURS], messages_sent[BASELINE],
+           messages_sent[ORDERED]);
     fflush(stdout);
     return TACIT_OK;
 }
@@ -574,16 +575,16 @@ int main(int argc, char **argv)
 {
     enum { MOST = 16 };
     int ranks[MOST] = {64, 256, 1024, 2048}, sizes = 4,
-        pz[MOST] = {1, 4, 16, 32}, pzs = 4, leaves = 32, letter_ = 0;
-    while ((letter_ = getopt(argc, argv, "l:b:o:m:L:p:w:z:")) != -1) {
-        if (letter_ == 'l') latency = atof(optarg);
-        else if (letter_ == 'b') bandwidth = atof(optarg);
-        else if (letter_ == 'o') overhead = atof(optarg);
-        else if (letter_ == 'm') memory = atof(optarg);
-        else if (letter_ == 'L') leaves = atoi(optarg);
-        else if (letter_ == 'w') widest = atoi(optarg);
-        else if (letter_ == 'p') sizes = numbers(optarg, MOST, ranks);
-        else if (letter_ == 'z') pzs = numbers(optarg, MOST, pz);
+        pz[MOST] = {1, 4, 16, 32}, pzs = 4, leaves = 32, message_ = 0;
+    while ((message_ = getopt(argc, argv, "l:b:o:m:L:p:w:z:")) != -1) {
+        if (message_ == 'l') latency = atof(optarg);
+        else if (message_ == 'b') bandwidth = atof(optarg);
+        else if (message_ == 'o') overhead = atof(optarg);
+        else if (message_ == 'm') memory = atof(optarg);
+        else if (message_ == 'L') leaves = atoi(optarg);
+        else if (message_ == 'w') widest = atoi(optarg);
+        else if (message_ == 'p') sizes = numbers(optarg, MOST, ranks);
+        else if (message_ == 'z') pzs = numbers(optarg, MOST, pz);
         else return 1;
     }
     printf("matrix\tranks\tgrid\t3d\tbaseline\tin order\tp2p\t2d\tbaseline/3d\t"

@@ -48,7 +48,8 @@ static inline double *numbers_of(const tacit_matrix *A, const tct_aggregates *G)
 {
     int64_t starts[5] = {0};
     double *mine = zeros(A->A.rows);
-    assert_int_equal(tct_places_starts(A->world, G->coarse, starts), TACIT_OK);
+    assert_int_equal(tct_numbering_starts(A->world, G->coarse, starts),
+                     TACIT_OK);
     const int64_t first = starts[A->world->rank];
     for (int64_t k = 0; k < G->others.count; k++) {
         const int64_t n = G->others.id[k];
@@ -69,7 +70,7 @@ static inline double *numbers_of(const tacit_matrix *A, const tct_aggregates *G)
 static inline double *indices_of(tacit_world *w, const tct_aggregates *G)
 {
     int64_t starts[5] = {0};
-    assert_int_equal(tct_places_starts(w, G->coarse, starts), TACIT_OK);
+    assert_int_equal(tct_numbering_starts(w, G->coarse, starts), TACIT_OK);
     double *index = zeros(starts[w->size]);
     for (int64_t n = 0; n < G->coarse; n++) {
         const int64_t number = starts[w->rank] + n;

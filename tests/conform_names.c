@@ -135,7 +135,7 @@ static void check_misspelt(asked *a, const struct registry *r, const char *word)
         fail_msg("%s '%s': %s does not help", r->what, word, message);
 }
 
-/* `name` with one letter left out, put in, changed, or changed with the next. */
+/* `name` with one message left out, put in, changed, or changed with the next. */
 static void check_misspellings(asked *a, const struct registry *r,
                                const char *name)
 {

@@ -260,8 +260,8 @@ static bool makes_alpha(tct_step step)
     sound_block(1, c);
     const double alpha = c[C_ALPHA];
     tct_step_run(step, c);
-    return c[C_ALPHA] != alpha && step != STEP_ALONG && step != STEP_K_FIRST &&
-           step != STEP_K_SECOND;
+    return c[C_ALPHA] != alpha && step != STEP_RESTART &&
+           step != STEP_K_FIRST && step != STEP_K_SECOND;
 }
 
 static void check_words(const struct step_row *r, const double *c,

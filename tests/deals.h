@@ -13,7 +13,7 @@ static inline uint64_t mixed(uint64_t seed, int64_t i)
 /* How rows are dealt out before a test. */
 typedef enum { AS_THEY_COME, AT_RANDOM, TO_THE_LAST, TO_ALL_BUT_0, DEALS } deal;
 
-static inline void deal_out(tacit_matrix *m, deal how)
+static inline void distribute(tacit_matrix *m, deal how)
 {
     const int size = tacit_world_size(test_world());
     int32_t *part = calloc((size_t)m->A.rows + 1, sizeof *part);

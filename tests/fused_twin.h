@@ -119,7 +119,7 @@ static const double *columns_of(const tct_block *B)
     return inverse;
 }
 
-static const tct_amg_bottom_kernels twins = {.dense = columns_of,
-                                             .create = keep_steps};
+static const tct_amg_fused_kernels twins = {.dense = columns_of,
+                                            .create = keep_steps};
 
 #endif

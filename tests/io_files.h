@@ -373,8 +373,8 @@ static inline void petsc_values(petsc_file *p, const double *x, int count)
     }
 }
 
-/* Objects, a letter each: m is [4 0 1; 0 5 0; 1 0 6], v (-2, 1, 3), i an index
- * set; any other letter is a byte of its own. */
+/* Objects, a message each: m is [4 0 1; 0 5 0; 1 0 6], v (-2, 1, 3), i an index
+ * set; any other message is a byte of its own. */
 static inline void put_petsc(const char *path, const char *objects, int index,
                              int value)
 {

@@ -4,8 +4,8 @@
  * the host, test_gpu_ranks.c of a GPU that the ranks share. */
 #ifndef TESTS_LINKS_H
 #define TESTS_LINKS_H
-#include "comm/link/link.h"
 #include "comm/exchange/plan.h"
+#include "comm/link/link.h"
 #include "gpu.h"
 #include "methods.h"
 

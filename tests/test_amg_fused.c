@@ -23,9 +23,9 @@ static void open_pair(pair *p, const char *matrix,
     OK(tacit_operator_create(p->q, p->m, "sell@none", &p->A));
     p->n = (size_t)tacit_operator_local_rows(p->A);
     OK(tacit_precond_create_of(p->A, p->m, "amg", o, &p->launches));
-    tct_amg_bottom_instead = &twins;
+    tct_amg_fused_instead = &twins;
     OK(tacit_precond_create_of(p->A, p->m, "amg", o, &p->steps));
-    tct_amg_bottom_instead = NULL;
+    tct_amg_fused_instead = NULL;
 }
 
 static void close_pair(pair *p)
@@ -107,9 +107,9 @@ static void they_follow_new_values(void **state)
             p.m->A.val[e] *= factors[k];
         OK(tacit_operator_update(p.A, p.m));
         OK(tacit_precond_update(p.launches, p.m));
-        tct_amg_bottom_instead = &twins;
+        tct_amg_fused_instead = &twins;
         OK(tacit_precond_update(p.steps, p.m));
-        tct_amg_bottom_instead = NULL;
+        tct_amg_fused_instead = NULL;
         expect_same(&p, "new values", true);
     }
     close_pair(&p);
@@ -153,9 +153,9 @@ static void memory_that_is_not_there_is_missed(void **state)
     (void)state;
     pair p;
     open_pair(&p, "poisson3d:16", NULL);
-    tct_amg_bottom_instead = &twins;
+    tct_amg_fused_instead = &twins;
     expect_missed(p.A, p.m);
-    tct_amg_bottom_instead = NULL;
+    tct_amg_fused_instead = NULL;
     close_pair(&p);
 }
 

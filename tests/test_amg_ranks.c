@@ -4,8 +4,8 @@
  *
  * RUN: np=2,3,4
  * THREADS: 3 */
-#include "fused_twin.h"
 #include "decorated.h"
+#include "fused_twin.h"
 #include "problem.h"
 #include <math.h>
 
@@ -130,11 +130,11 @@ static void few_ranks_keep_small_levels(void **state)
 
 /* M is made, or made anew for other values, by a device that has them as one
  * kernel. */
-static void with_twins(tct_amg_bottom_kernels const *kernels)
+static void with_twins(tct_amg_fused_kernels const *kernels)
 {
     double all = 1.0; /* ranks may be threads */
     OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &all));
-    tct_amg_bottom_instead = kernels;
+    tct_amg_fused_instead = kernels;
     OK(tacit_world_reduce(test_world(), TACIT_SUM, 1, &all));
 }
 

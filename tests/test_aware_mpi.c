@@ -5,8 +5,8 @@
  *
  * RUN: np=2,3 */
 #define TEST_DEVICE "host"
-#include "comm/link/link.h"
 #include "comm/exchange/plan.h"
+#include "comm/link/link.h"
 #include "gpu.h"
 #if TCT_HAVE_MPI
 #include "comm/world/mpi.h"
@@ -81,22 +81,22 @@ static void run_here(tacit_queue *q, const tct_op *op)
     close_memory(true);
 }
 
-static void apart_flush(tacit_queue *q)
+static void side_flush(tacit_queue *q)
 {
     if (!holding) return;
     holding = false;
     run_here(q, &held);
 }
 
-static void apart_mark(tacit_queue *q)
+static void side_mark(tacit_queue *q)
 {
-    apart_flush(q);
+    side_flush(q);
     launched = 0;
 }
 
-static void apart_run(tacit_queue *q, const tct_op *op)
+static void side_run(tacit_queue *q, const tct_op *op)
 {
-    apart_flush(q);
+    side_flush(q);
     if (op->code == TCT_GET || op->code == TCT_PUT) {
         run_here(q, op);
         return;
@@ -105,22 +105,22 @@ static void apart_run(tacit_queue *q, const tct_op *op)
     holding = true;
 }
 
-static void *apart_alloc(tacit_queue *q, size_t bytes)
+static void *side_alloc(tacit_queue *q, size_t bytes)
 {
-    apart_flush(q);
+    side_flush(q);
     return map(bytes, false);
 }
 
-static void *apart_alloc_shared(tacit_queue *q, size_t bytes)
+static void *side_alloc_shared(tacit_queue *q, size_t bytes)
 {
-    apart_flush(q);
+    side_flush(q);
     return map(bytes, true);
 }
 
-static void apart_free(tacit_queue *q, void *p)
+static void side_free(tacit_queue *q, void *p)
 {
     region *r = region_of(p);
-    apart_flush(q);
+    side_flush(q);
     assert_non_null(r);
     munmap(r->at, r->bytes);
     r->at = NULL;
@@ -185,16 +185,16 @@ int MPI_Testall(int n, MPI_Request *request, int *there, MPI_Status *statuses)
 /* --- queues ------------------------------------------------------------------------ */
 
 /* A queue whose device is apart, with link mpi, opened for it. */
-static tacit_status open_apart(tacit_world *w, tacit_queue **out)
+static tacit_status open_side_stream(tacit_world *w, tacit_queue **out)
 {
     apart = tct_device_host;
-    apart.alloc = apart_alloc;
-    apart.free = apart_free;
-    apart.alloc_shared = apart_alloc_shared;
-    apart.free_shared = apart_free;
-    apart.run = apart_run;
-    apart.flush = apart.sync = apart.reach = apart_flush;
-    apart.mark = apart_mark;
+    apart.alloc = side_alloc;
+    apart.free = side_free;
+    apart.alloc_shared = side_alloc_shared;
+    apart.free_shared = side_free;
+    apart.run = side_run;
+    apart.flush = apart.sync = apart.reach = side_flush;
+    apart.mark = side_mark;
     in_shared = on_device = idle = asked = 0;
     tacit_queue *q = NULL;
     OK(tacit_queue_create(w, "host@mpi", 1, &q));
@@ -237,7 +237,7 @@ static bool is_asked_for(void)
 static void expect_choice(bool wanted)
 {
     tacit_queue *q = NULL;
-    OK(open_apart(test_world(), &q));
+    OK(open_side_stream(test_world(), &q));
     assert_int_equal(q->links[q->via].on_device, wanted);
     assert_string_equal(tacit_queue_link_detail(q),
                         wanted ? "GPU-aware" : "through memory of the host");
@@ -247,7 +247,7 @@ static void expect_choice(bool wanted)
 static void expect_refusal(const char *word)
 {
     tacit_queue *q = NULL;
-    EXPECT(TACIT_INVALID, open_apart(test_world(), &q));
+    EXPECT(TACIT_INVALID, open_side_stream(test_world(), &q));
     assert_null(q);
     assert_non_null(strstr(tacit_error_message(), WISH));
     assert_non_null(strstr(tacit_error_message(), word));
@@ -428,7 +428,7 @@ static void check_messages(tacit_world *w)
         tacit_queue *q = NULL;
         wish(aware ? "yes" : "no", aware ? "yes" : "no");
         reaches = aware;
-        OK(open_apart(w, &q));
+        OK(open_side_stream(w, &q));
         check_ring(q);
         check_sum(q);
         assert_int_equal(on_device, aware ? 2 * COLUMNS : 0);
@@ -499,7 +499,7 @@ static void solves_have_the_same_bits(void **state)
         double *x = NULL;
         wish(aware ? "yes" : "no", aware ? "yes" : "no");
         reaches = aware;
-        OK(open_apart(test_world(), &q));
+        OK(open_side_stream(test_world(), &q));
         solve(q, &x);
         assert_true(same_bits(x, plain, n));
         assert_int_equal(idle, 0);
@@ -522,7 +522,7 @@ static void what_may_still_come_has_its_memory(void **state)
     OK(tacit_world_split(test_world(), 0, &w));
     wish("yes", "yes");
     reaches = true;
-    OK(open_apart(w, &q));
+    OK(open_side_stream(w, &q));
     q->peer_seconds = 0.3;
     tct_plan *plan = ring(q);
     double *x = poisoned_vector(q, COLUMNS * N);
@@ -539,7 +539,7 @@ static void what_may_still_come_has_its_memory(void **state)
     tacit_queue_destroy(&q);
     wish(NULL, NULL);
     OK(tct_agree(test_world(), TACIT_OK));
-    w->desertion.noted = true; /* rank 0 does not free what they share */
+    w->lost_rank.noted = true; /* rank 0 does not free what they share */
     tacit_world_destroy(&w);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_blocks.c - a link by kernels in which threads are the blocks: on each
- * rank a gang of threads runs the text that the kernels of link peer and of
+ * rank a persistent grid of threads runs the text that the kernels of link peer and of
  * resident loops run (device/protocol.h), over windows in memory that the ranks
  * share. Where the ranks are threads as well ThreadSanitizer sees all of it.
  *
@@ -18,7 +18,7 @@ enum {
     MOST = 7, /* elements of a channel */
     WIDTH = 5 /* values of a sum       */
 };
-static const uint64_t PATIENCE_NS = UINT64_C(60000000000);
+static const uint64_t TIMEOUT_NS = UINT64_C(60000000000);
 
 /* --- windows ------------------------------------------------------------------- */
 
@@ -48,17 +48,17 @@ typedef struct {
     tct_shared *memory;
     pthread_mutex_t lock;
     char wrong[200]; /* "": nothing is */
-} gang;
+} grid;
 
 typedef struct {
-    gang *g;
+    grid *g;
     int block;
     uint64_t calls; /* of wander */
-    void (*work)(gang *g, int block, uint64_t *calls);
+    void (*work)(grid *g, int block, uint64_t *calls);
     pthread_t thread;
 } block;
 
-static void blame(gang *g, const char *format, ...)
+static void blame(grid *g, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
@@ -69,13 +69,13 @@ static void blame(gang *g, const char *format, ...)
 }
 
 /* What did not come will not: nobody waits any more, and all runs dry. */
-static void give_up(gang *g, const char *what, uint64_t number, int rank)
+static void give_up(grid *g, const char *what, uint64_t number, int rank)
 {
     __atomic_store_n(&g->gone, 1, __ATOMIC_RELAXED);
     blame(g, "%s %d: waited for rank %d in vain", what, (int)number, rank);
 }
 
-static void open_gang(gang *g, int seed, int rounds)
+static void open_persistent(grid *g, int seed, int rounds)
 {
     memset(g, 0, sizeof *g);
     g->rank = tacit_world_rank(test_world());
@@ -83,7 +83,7 @@ static void open_gang(gang *g, int seed, int rounds)
     assert_true(g->ranks <= RANKS);
     g->seed = seed;
     g->rounds = rounds;
-    g->limit = (tct_limit){PATIENCE_NS, &g->gone};
+    g->limit = (tct_limit){TIMEOUT_NS, &g->gone};
     OK(tct_shared_create(test_world(), sizeof(window), &g->memory));
     for (int r = 0; r < g->ranks; r++) {
         g->at[r] = tct_shared_of(g->memory, r);
@@ -94,7 +94,7 @@ static void open_gang(gang *g, int seed, int rounds)
     pthread_mutex_init(&g->lock, NULL);
 }
 
-static void close_gang(gang *g)
+static void close_persistent(grid *g)
 {
     OK(tct_agree(test_world(), TACIT_OK));
     pthread_barrier_destroy(&g->launch);
@@ -109,7 +109,7 @@ static void *be_block(void *arg)
     return NULL;
 }
 
-static void run_blocks(gang *g, void (*work)(gang *, int, uint64_t *))
+static void run_blocks(grid *g, void (*work)(grid *, int, uint64_t *))
 {
     block b[BLOCKS];
     for (int k = 0; k < BLOCKS; k++) {
@@ -121,7 +121,7 @@ static void run_blocks(gang *g, void (*work)(gang *, int, uint64_t *))
 }
 
 /* Be late now and then. */
-static void wander(const gang *g, int b, uint64_t *calls)
+static void wander(const grid *g, int b, uint64_t *calls)
 {
     const uint64_t who = (uint64_t)(g->seed * 1000 + g->rank * BLOCKS + b);
     const uint64_t dice = tct_mix(who * 1000003u + ++*calls);
@@ -130,7 +130,7 @@ static void wander(const gang *g, int b, uint64_t *calls)
 }
 
 /* A kernel begins when all blocks of the one before have ended. */
-static void next_kernel(gang *g)
+static void next_kernel(grid *g)
 {
     pthread_barrier_wait(&g->launch);
 }
@@ -158,7 +158,7 @@ static double value_at(uint64_t number, int r, int s, int k, int i)
     for (int peer = 0; peer < (g)->ranks; peer++) \
         for (int k = 0; k < channels((g)->seed, from, to); k++)
 
-static void put(gang *g, int b, uint64_t *calls)
+static void put(grid *g, int b, uint64_t *calls)
 {
     const int me = g->rank;
     const uint64_t number = g->exchanges + 1;
@@ -169,7 +169,7 @@ static void put(gang *g, int b, uint64_t *calls)
         if (tct_await_room(&own->taken, number, g->limit) != TCT_CAME)
             give_up(g, "room for message", number, to);
         wander(g, b, calls);
-        double *half = other->half[tct_half_of(number)];
+        double *half = other->half[tct_buffer_of(number)];
         for (int i = b; i < elements(g->seed, me, to, k); i += BLOCKS)
             half[i] = value_at(number, me, to, k, i);
         tct_part_done(&g->sent[to][k], BLOCKS, &other->arrived, number);
@@ -180,7 +180,7 @@ static void put(gang *g, int b, uint64_t *calls)
     g->exchanges = number;
 }
 
-static void take(gang *g, int b, uint64_t *calls)
+static void take(grid *g, int b, uint64_t *calls)
 {
     const int me = g->rank;
     const uint64_t number = g->exchanges;
@@ -191,7 +191,7 @@ static void take(gang *g, int b, uint64_t *calls)
         if (tct_await_message(&own->arrived, number, g->limit) != TCT_CAME)
             give_up(g, "message", number, from);
         wander(g, b, calls);
-        const double *half = own->half[tct_half_of(number)];
+        const double *half = own->half[tct_buffer_of(number)];
         for (int i = b; i < elements(g->seed, from, me, k); i += BLOCKS)
             if (half[i] != value_at(number, from, me, k, i))
                 blame(g, "element %d of message %d from rank %d is %.17g", i,
@@ -207,7 +207,7 @@ static double term(uint64_t number, int rank, int i)
 {
     return tct_uniform(number, (uint64_t)(rank * 100 + i)) - 0.5;
 }
-static double sum_of_terms(const gang *g, uint64_t number, int i)
+static double sum_of_terms(const grid *g, uint64_t number, int i)
 {
     double total = 0.0;
     for (int r = 0; r < g->ranks; r++)
@@ -215,17 +215,17 @@ static double sum_of_terms(const gang *g, uint64_t number, int i)
     return total;
 }
 
-static void expect_total(gang *g, tct_news news, double got, uint64_t number,
-                         int i, int missing)
+static void expect_total(grid *g, tct_wait_status status, double got,
+                         uint64_t number, int i, int missing)
 {
-    if (news != TCT_CAME) give_up(g, "sum", number, missing);
+    if (status != TCT_CAME) give_up(g, "sum", number, missing);
     else if (got != sum_of_terms(g, number, i))
         blame(g, "value %d of sum %d is %.17g, not %.17g", i, (int)number, got,
               sum_of_terms(g, number, i));
 }
 
 /* The threads of one block, as this kernel has but one. */
-static void sum(gang *g, int b, uint64_t *calls)
+static void sum(grid *g, int b, uint64_t *calls)
 {
     const tct_slots S = {g->rank, g->ranks, 2, WIDTH, g->sum};
     const uint64_t number = g->sums + 1;
@@ -235,9 +235,9 @@ static void sum(gang *g, int b, uint64_t *calls)
         int missing = -1;
         wander(g, b, calls);
         tct_say(S, i, number, mine, g->ranks - 1);
-        const tct_news news =
+        const tct_wait_status status =
             tct_total(S, i, number, &mine, g->limit, &total, &missing);
-        expect_total(g, news, total, number, i, missing);
+        expect_total(g, status, total, number, i, missing);
     }
     tct_fence_all();
     if (!tct_is_last(&g->ticket, BLOCKS)) return;
@@ -249,7 +249,7 @@ static void sum(gang *g, int b, uint64_t *calls)
 
 /* As a solver does it, with a sum between in every `sums`-th round; 0: never. A
  * rank that only sends is as far ahead then as windows let it be. */
-static void iterate(gang *g, int b, uint64_t *calls, int sums)
+static void iterate(grid *g, int b, uint64_t *calls, int sums)
 {
     for (int round = 1; round <= g->rounds; round++) {
         next_kernel(g);
@@ -260,15 +260,15 @@ static void iterate(gang *g, int b, uint64_t *calls, int sums)
         take(g, b, calls);
     }
 }
-static void exchanges_alone(gang *g, int b, uint64_t *calls)
+static void exchanges_alone(grid *g, int b, uint64_t *calls)
 {
     iterate(g, b, calls, 0);
 }
-static void exchanges_and_sums(gang *g, int b, uint64_t *calls)
+static void exchanges_and_sums(grid *g, int b, uint64_t *calls)
 {
     iterate(g, b, calls, g->seed % 3 + 1);
 }
-static void sums_alone(gang *g, int b, uint64_t *calls)
+static void sums_alone(grid *g, int b, uint64_t *calls)
 {
     for (int round = 1; round <= g->rounds; round++) {
         next_kernel(g);
@@ -280,35 +280,35 @@ static void messages_arrive_whole(void **state)
 {
     (void)state;
     for (int seed = 1; seed <= 8; seed++) {
-        gang g;
-        open_gang(&g, seed, 300);
+        grid g;
+        open_persistent(&g, seed, 300);
         run_blocks(&g, seed % 2 ? exchanges_alone : exchanges_and_sums);
         assert_int_equal(g.exchanges, g.rounds);
-        close_gang(&g);
+        close_persistent(&g);
     }
 }
 
 static void sums_are_in_rank_order(void **state)
 {
     (void)state;
-    gang g;
-    open_gang(&g, 3, 2000);
+    grid g;
+    open_persistent(&g, 3, 2000);
     run_blocks(&g, sums_alone);
     assert_int_equal(g.sums, g.rounds);
-    close_gang(&g);
+    close_persistent(&g);
 }
 
 /* --- a kernel that stays ----------------------------------------------------------- */
 
 /* What block b stores at all ranks before meeting `epoch`, and what all blocks
  * must see after it. */
-static void send_ghosts(gang *g, int b, uint32_t epoch)
+static void send_ghosts(grid *g, int b, uint32_t epoch)
 {
     for (int r = 0; r < g->ranks; r++)
         g->at[r]->ghost[epoch & 1][g->rank][b] =
             value_at(epoch, g->rank, r, b, 0);
 }
-static void expect_ghosts(gang *g, uint32_t epoch)
+static void expect_ghosts(grid *g, uint32_t epoch)
 {
     for (int r = 0; r < g->ranks; r++)
         for (int b = 0; b < BLOCKS; b++)
@@ -321,7 +321,7 @@ static void expect_ghosts(gang *g, uint32_t epoch)
 }
 
 /* What block b, as each in turn, brings of its rank's term. */
-static void leave(gang *g, int b, uint32_t epoch)
+static void leave(grid *g, int b, uint32_t epoch)
 {
     const bool mine = epoch % BLOCKS == (uint32_t)b;
     tct_fence_all(); /* what this block has stored before */
@@ -329,16 +329,15 @@ static void leave(gang *g, int b, uint32_t epoch)
 }
 
 /* A block of each rank adds up what all its blocks left, and says it. */
-static void collect(gang *g, tct_slots S, uint32_t epoch)
+static void collect(grid *g, tct_slots S, uint32_t epoch)
 {
     double mine = 0.0;
     for (int b = 0; b < BLOCKS; b++) {
         struct tct_numbered got;
         tct_wait w = {0, 0};
         do {
-            got = tct_numbered_seen(&g->part[b]);
-        } while (got.number != epoch &&
-                 tct_look_again(&w, g->limit) == TCT_NOT_YET);
+            got = tct_numbered_value(&g->part[b]);
+        } while (got.number != epoch && tct_poll(&w, g->limit) == TCT_NOT_YET);
         if (got.number != epoch) return; /* all miss what is not said */
         mine += got.value;
     }
@@ -346,38 +345,38 @@ static void collect(gang *g, tct_slots S, uint32_t epoch)
     tct_say(S, 0, epoch, mine, g->ranks);
 }
 
-/* All gangs: as tct_grid_sum of gang.cuh, but for the fences: here plain values go
+/* All persistent grids: as tct_grid_sum of persistent grid.cuh, but for the fences: here plain values go
  * to peers, there numbered ones alone. */
-static tct_met sum_up(gang *g, int b, uint32_t epoch)
+static tct_barrier_status sum_up(grid *g, int b, uint32_t epoch)
 {
     const tct_slots S = {g->rank, g->ranks, 4, WIDTH, g->meeting};
     double total;
     int missing = -1;
     leave(g, b, epoch);
     if (b == (int)(epoch / 2 % BLOCKS)) collect(g, S, epoch);
-    const tct_news news =
+    const tct_wait_status status =
         tct_total(S, 0, epoch, NULL, g->limit, &total, &missing);
-    expect_total(g, news, total, epoch, 0, missing);
-    return news == TCT_CAME ? TCT_GO : TCT_LATE;
+    expect_total(g, status, total, epoch, 0, missing);
+    return status == TCT_CAME ? TCT_GO : TCT_LATE;
 }
 
-/* Meetings of all gangs, with sums, and of each alone, by its counter, take turns.
+/* Meetings of all persistent grids, with sums, and of each alone, by its counter, take turns.
  * Block 0 wishes the end at one of the latter. */
-static void stay(gang *g, int b, uint64_t *calls)
+static void stay(grid *g, int b, uint64_t *calls)
 {
     const uint32_t last = (uint32_t)g->rounds;
     for (uint32_t epoch = 1; epoch <= last; epoch++) {
         const bool alone = epoch % 2 == 0;
         const bool end = alone && epoch >= last - 20;
-        tct_met met;
+        tct_barrier_status met;
         if (!alone) send_ghosts(g, b, epoch / 2);
         wander(g, b, calls);
-        met = alone
-                  ? tct_await_blocks(&g->counter,
-                                     tct_come_to(&g->counter, epoch / 2,
-                                                 b == 0 && epoch == last - 20),
-                                     BLOCKS, epoch / 2, PATIENCE_NS)
-                  : sum_up(g, b, epoch);
+        met = alone ? tct_await_blocks(
+                          &g->counter,
+                          tct_barrier_arrive_at(&g->counter, epoch / 2,
+                                                b == 0 && epoch == last - 20),
+                          BLOCKS, epoch / 2, TIMEOUT_NS)
+                    : sum_up(g, b, epoch);
         if (met == TCT_LATE) return;
         if (met != (end ? TCT_END : TCT_GO))
             blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
@@ -388,23 +387,23 @@ static void stay(gang *g, int b, uint64_t *calls)
 static void gangs_meet(void **state)
 {
     (void)state;
-    gang g;
-    open_gang(&g, 5, 4000);
+    grid g;
+    open_persistent(&g, 5, 4000);
     run_blocks(&g, stay);
-    close_gang(&g);
+    close_persistent(&g);
 }
 
 /* Block 0 wishes the end, and may be at that meeting while others still look at
  * the counter for the one before. */
-static void wish_the_end(gang *g, int b, uint64_t *calls)
+static void wish_the_end(grid *g, int b, uint64_t *calls)
 {
     enum { MEETINGS = 6 };
     (void)calls;
     for (uint32_t epoch = 1; epoch <= MEETINGS; epoch++) {
         const bool wish = b == 0 && epoch == MEETINGS / 2;
-        const tct_met met =
-            tct_await_blocks(&g->counter, tct_come_to(&g->counter, epoch, wish),
-                             BLOCKS, epoch, PATIENCE_NS);
+        const tct_barrier_status met = tct_await_blocks(
+            &g->counter, tct_barrier_arrive_at(&g->counter, epoch, wish),
+            BLOCKS, epoch, TIMEOUT_NS);
         if (met != (epoch < MEETINGS / 2 ? TCT_GO : TCT_END))
             blame(g, "block %d: meeting %d ended with %d", b, (int)epoch, met);
     }
@@ -413,13 +412,13 @@ static void wish_the_end(gang *g, int b, uint64_t *calls)
 static void all_end_at_the_same_meeting(void **state)
 {
     (void)state;
-    gang g;
-    open_gang(&g, 7, 0);
+    grid g;
+    open_persistent(&g, 7, 0);
     for (int again = 0; again < 1000; again++) {
         g.counter = 0;
         run_blocks(&g, wish_the_end);
     }
-    close_gang(&g);
+    close_persistent(&g);
 }
 
 /* --- who does not come -------------------------------------------------------------- */
@@ -427,10 +426,10 @@ static void all_end_at_the_same_meeting(void **state)
 static void lost_ranks_are_named(void **state)
 {
     (void)state;
-    gang g;
+    grid g;
     double total, mine = 1.0;
     int missing = -1;
-    open_gang(&g, 1, 0);
+    open_persistent(&g, 1, 0);
     const int lost = g.ranks - 1;
     const tct_slots S = {g.rank, g.ranks, 2, WIDTH, g.sum};
     const tct_limit soon = {20000000, &g.gone};
@@ -446,24 +445,25 @@ static void lost_ranks_are_named(void **state)
                      TCT_MISSED);
     assert_int_equal(tct_await_message(&w->of[0][0][0].arrived, 1, soon),
                      TCT_MISSED);
-    assert_int_equal(tct_await_blocks(&g.counter,
-                                      tct_come_to(&g.counter, 1, false), 2, 1,
-                                      soon.ns),
-                     TCT_LATE);
+    assert_int_equal(
+        tct_await_blocks(&g.counter,
+                         tct_barrier_arrive_at(&g.counter, 1, false), 2, 1,
+                         soon.ns),
+        TCT_LATE);
     g.gone = 1; /* and from now on nobody is waited for */
     assert_int_equal(
         tct_await_message(&w->of[0][0][0].arrived, 1, (tct_limit){0, &g.gone}),
         TCT_GONE);
-    close_gang(&g);
+    close_persistent(&g);
 }
 
 /* Who knows of a failure waits for nobody: that is seen, not waited for. */
 static void who_goes_on_alone_is_seen(void **state)
 {
     (void)state;
-    gang g;
+    grid g;
     double out;
-    open_gang(&g, 1, 0);
+    open_persistent(&g, 1, 0);
     const int ahead = g.ranks - 1;
     const tct_slots S = {g.rank, g.ranks, 2, WIDTH, g.sum};
     const tct_limit soon = {20000000, &g.gone};
@@ -476,7 +476,7 @@ static void who_goes_on_alone_is_seen(void **state)
         assert_int_equal(tct_hear(S, ahead, 0, 3, soon, &out), TCT_CAME);
         assert_true(out == 3.0);
     }
-    close_gang(&g);
+    close_persistent(&g);
 }
 
 int main(int argc, char **argv)

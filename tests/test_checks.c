@@ -28,7 +28,7 @@ typedef struct {
 
 /* Of the queue of a test. */
 static struct {
-    tct_seen box[LOOKS];
+    tct_sample box[LOOKS];
     int made, taken, replays;
     record *recording, *playing;
     int64_t due;
@@ -37,15 +37,15 @@ static struct {
 static void run_one(tacit_queue *q, const tct_op *op)
 {
     const double *c = op->out;
-    if (op->code != TCT_LOOK) {
+    if (op->code != TCT_SAMPLE) {
         tct_device_host.run(q, op);
         return;
     }
     assert_true(line.made - line.taken < LOOKS);
-    line.box[line.made++ % LOOKS] = (tct_seen){.rr = c[C_RR],
-                                               .bad = c[C_BAD],
-                                               .bad_value = c[C_BAD_VALUE],
-                                               .updates = c[C_UPDATES]};
+    line.box[line.made++ % LOOKS] = (tct_sample){.rr = c[C_RR],
+                                                 .bad = c[C_BAD],
+                                                 .bad_value = c[C_BAD_VALUE],
+                                                 .updates = c[C_UPDATES]};
 }
 
 static void line_run(tacit_queue *q, const tct_op *op)
@@ -71,7 +71,7 @@ static void play(tacit_queue *q)
     }
 }
 
-static bool line_seen(tacit_queue *q, tct_seen *out)
+static bool line_seen(tacit_queue *q, tct_sample *out)
 {
     play(q);
     if (line.taken == line.made) return false;

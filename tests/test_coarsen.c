@@ -149,7 +149,7 @@ static void coarse_matrices_are_products(void **state)
         for (deal how = 0; how < DEALS; how++)
             for (int passes = 1; passes <= 4; passes += 1 + (how > 0)) {
                 tacit_matrix *m = open_matrix(gallery[g]);
-                deal_out(m, how);
+                distribute(m, how);
                 check_levels(m, NULL, passes);
             }
 }
@@ -197,7 +197,7 @@ static void assert_as_alone(const char *name, deal how, int passes,
                             const tct_aggregates *one)
 {
     tacit_matrix *m = open_matrix(name);
-    deal_out(m, how);
+    distribute(m, how);
     tct_aggregates G = aggregate(m, NULL, passes);
     double *number = numbers_of(m, &G), *index = indices_of(m->world, &G);
     double *has = in_order(m, number, index);
@@ -240,7 +240,7 @@ static void pairs_stand_side_by_side(void **state)
     enum { N = 101 };
     for (deal how = 0; how < DEALS; how++) {
         tacit_matrix *m = make(line_row, N);
-        deal_out(m, how);
+        distribute(m, how);
         tct_aggregates G = aggregate(m, NULL, 1);
         double *number = numbers_of(m, &G), *index = indices_of(m->world, &G);
         double *has = in_order(m, number, index);
@@ -311,7 +311,7 @@ static void rounds_are_few(void **state)
     assert_few_rounds(open_matrix("jump3d:20,1e4,1"), 32, 5.0);
     assert_few_rounds(make(clique_row, 20 * DENSE), 30, 7.5);
     tacit_matrix *m = open_matrix("poisson3d:30");
-    deal_out(m, AT_RANDOM);
+    distribute(m, AT_RANDOM);
     assert_few_rounds(m, 3, 7.9);
 }
 
@@ -413,7 +413,7 @@ static void a_diagonal_must_be_positive(void **state)
     assert_message("row 58 has -3 on the diagonal");
     tacit_matrix_destroy(&m);
     m = make(pieces_row, 100);
-    deal_out(m, AT_RANDOM);
+    distribute(m, AT_RANDOM);
     assert_int_equal(tct_aggregate(m, NULL, NULL, &thrice, &G), TACIT_INPUT);
     assert_message("has 0 on the diagonal");
     assert_null(G.of);

@@ -33,7 +33,7 @@ static void open_many(many *p, const char *spec, int threads,
     double *host =
         random_vector(MOST * p->stride, 3 + tacit_world_rank(test_world()));
     p->X = device_vector(p->q, MOST * p->stride, host);
-    p->Y = poisoned_vector(p->q, MOST * p->stride + TCT_SYSTEMS_SCALARS);
+    p->Y = poisoned_vector(p->q, MOST * p->stride + TCT_BATCH_SCALARS);
     free(host);
 }
 
@@ -51,13 +51,13 @@ static void close_many(many *p)
 static double *images(const many *p, int columns, bool together)
 {
     double *dots = p->Y + MOST * p->stride;
-    const size_t all = MOST * p->stride + TCT_SYSTEMS_SCALARS;
+    const size_t all = MOST * p->stride + TCT_BATCH_SCALARS;
     OK(tacit_queue_fill(p->q, all, -7.0, p->Y));
-    if (together) q_systems(p->q, columns, p->stride);
+    if (together) q_batch(p->q, columns, p->stride);
     for (int j = 0; j < (together ? 1 : columns); j++)
         apply_dot(p->M, p->q, p->X + (size_t)j * p->stride,
                   p->Y + (size_t)j * p->stride, dots + j * TCT_SCALARS);
-    q_systems(p->q, 0, 0);
+    q_batch(p->q, 0, 0);
     OK(q_status(p->q));
     return host_copy(p->q, all, p->Y);
 }
@@ -65,7 +65,7 @@ static double *images(const many *p, int columns, bool together)
 static void expect_same(const many *p, int columns, const char *what)
 {
     double *alone = images(p, columns, false), *got = images(p, columns, true);
-    if (!same_bits(alone, got, MOST * p->stride + TCT_SYSTEMS_SCALARS))
+    if (!same_bits(alone, got, MOST * p->stride + TCT_BATCH_SCALARS))
         fail_msg("%s: %d columns have not the bits of one alone", what,
                  columns);
     free(alone);
@@ -108,9 +108,9 @@ static void columns_have_the_bits_of_one_alone(void **state)
             for (int columns = 2; columns <= MOST; columns += 2) {
                 OK(tct_operator_columns(p.A, columns));
                 OK(tct_operator_columns(p.M, columns));
-                q_systems(p.q, columns, p.stride);
-                assert_true(p.M->ops->for_systems(p.M, p.q));
-                q_systems(p.q, 0, 0);
+                q_batch(p.q, columns, p.stride);
+                assert_true(p.M->ops->for_batch(p.M, p.q));
+                q_batch(p.q, 0, 0);
                 for (int k = 1; k <= columns; k++)
                     expect_same(&p, k, cases[i].matrix);
             }

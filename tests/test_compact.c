@@ -49,9 +49,9 @@ static void check(int64_t count, unsigned share)
     const choice c = {share, from};
     for (int64_t k = 0; k < count; k++) from[k] = (int32_t)(3 * k + 1);
     from[count] = list[count] = number[count] = -7;
-    const int64_t listed = tct_pick(count, picked, &c, list);
+    const int64_t listed = tct_compact(count, picked, &c, list);
     assert_int_equal(tct_enumerate(count, is_picked, &c, number), listed);
-    const int64_t in_place = tct_pick(count, picked, &c, from);
+    const int64_t in_place = tct_compact(count, picked, &c, from);
     assert_int_equal(in_place, listed);
     int64_t n = 0;
     for (int64_t k = 0; k < count; k++) {

@@ -74,12 +74,12 @@ static void slices_of_a_gpu_are_devices(void **state)
     expect(all, 5, 4, 3, "a");
     assert_int_equal(tct_device_map_shared(all, 5, 0), 4);
     assert_int_equal(tct_device_map_shared(all, 5, 1), -1);
-    assert_int_equal(tct_device_map_beside(all, 5, 1), 0);
-    assert_int_equal(tct_device_map_beside(all, 5, 2), -1);
-    assert_int_equal(tct_device_map_beside(all, 5, 3), -1);
-    assert_int_equal(tct_device_map_beside(all, 5, 4), 0);
+    assert_int_equal(tct_device_map_same_gpu(all, 5, 1), 0);
+    assert_int_equal(tct_device_map_same_gpu(all, 5, 2), -1);
+    assert_int_equal(tct_device_map_same_gpu(all, 5, 3), -1);
+    assert_int_equal(tct_device_map_same_gpu(all, 5, 4), 0);
     const tct_rank_device hosts[] = {at("a", ""), at("a", "")};
-    assert_int_equal(tct_device_map_beside(hosts, 2, 0), -1);
+    assert_int_equal(tct_device_map_same_gpu(hosts, 2, 0), -1);
 }
 
 static void processors_are_nobodys_own(void **state)

@@ -28,13 +28,13 @@ typedef struct process {
     int number, z;
     tct_factor_part part;
     tct_tri_plan plan;
-    tct_spread spread;
+    tct_distribution spread;
     plan_solve s;
     double *X, *first; /* [rows columns] what it writes; of the first run */
     bool same;
     tct_round round;
     tct_peer_signals signals;
-    tct_swap swap;
+    tct_doubling swap;
     double *memory;   /* of its swaps */
     uint64_t *signal; /* of these, and what `signals` has of this process */
     uint64_t *came, *over, sent[TCT_PEER_SIGNALS_PHASES];
@@ -73,9 +73,9 @@ static int cut_of(const problem *P)
 
 static void make_plans(problem *P)
 {
-    tct_deal d;
+    tct_factor_distribution d;
     tct_pattern S;
-    OK(tct_deal_open(test_world(), &P->P, &d));
+    OK(tct_factor_distribution_open(test_world(), &P->P, &d));
     OK(tct_pattern_create(&P->P, P->pz, &S));
     for (int r = 0; r < P->count; r++) {
         process *p = &P->p[r];
@@ -85,13 +85,13 @@ static void make_plans(problem *P)
         const tct_shared_rows *rows = &p->part.rows;
         const int32_t shared = rows->steps > 0 ? rows->count[0] : 0;
         OK(tct_tri_plan_create(&p->part.P, PLANNED, &p->plan));
-        OK(tct_tri_plan_swaps(&p->plan, shared));
-        OK(tct_tri_plan_spread(&p->plan, P->px, P->py, r % each, rows->row,
-                               shared, &p->spread));
+        OK(tct_tri_plan_doubling(&p->plan, shared));
+        OK(tct_tri_plan_distribute(&p->plan, P->px, P->py, r % each, rows->row,
+                                   shared, &p->spread));
         assert_true(p->spread.mark == P->p[r - r % each].spread.mark);
     }
     tct_pattern_clear(&S);
-    tct_deal_close(&d);
+    tct_factor_distribution_close(&d);
 }
 
 /* What the host of a process makes before its kernel runs. */
@@ -115,7 +115,7 @@ static void make_solve(problem *P, process *p)
                         .u = vector_of(plan->updates * c, 0)};
     p->X = vector_of(n, 0);
     p->first = vector_of(n, 0);
-    p->round = (tct_round){.turns = calloc(1, sizeof(tct_turns)),
+    p->round = (tct_round){.queue = calloc(1, sizeof(tct_task_queue)),
                            .task = cut->task,
                            .counter = words(tct_counters(plan->nodes)),
                            .due = cut->due,
@@ -123,7 +123,7 @@ static void make_solve(problem *P, process *p)
                            .end = cut->down + cut->between + cut->up,
                            .passes = TCT_DOWN | TCT_UP,
                            .limit_ns = UINT64_C(60000000000)};
-    assert_non_null(p->round.turns);
+    assert_non_null(p->round.queue);
     p->came = words((int64_t)MOST * tct_counters(plan->nodes));
     p->over = words(MOST);
 }
@@ -131,7 +131,7 @@ static void make_solve(problem *P, process *p)
 static void connect_signals(problem *P, process *p)
 {
     const int each = P->px * P->py;
-    const tct_speakers *speak = &p->spread.cut[cut_of(P)];
+    const tct_producers *speak = &p->spread.cut[cut_of(P)];
     p->signals =
         (tct_peer_signals){.rank = p->number % each,
                            .ranks = each,
@@ -158,17 +158,17 @@ static void connect_swaps(problem *P)
         if (needs > room) room = needs;
         if (some > pieces) pieces = some;
     }
-    const int64_t halves = 2 * TCT_SWAPS_MOST;
+    const int64_t halves = 2 * TCT_DOUBLING_STEPS_MOST;
     for (int r = 0; r < P->count; r++) {
         P->p[r].memory = vector_of(halves * room, 0);
         P->p[r].signal = words(halves * pieces);
     }
     for (int r = 0; r < P->count; r++) {
         process *p = &P->p[r];
-        p->swap = (tct_swap){.steps = p->part.rows.steps,
-                             .row = p->part.rows.row,
-                             .room = room,
-                             .pieces = pieces};
+        p->swap = (tct_doubling){.steps = p->part.rows.steps,
+                                 .row = p->part.rows.row,
+                                 .room = room,
+                                 .pieces = pieces};
         for (int k = 0; k < p->swap.steps; k++) {
             const process *q = &P->p[(p->z ^ 1 << k) * each + p->number % each];
             p->swap.count[k] = p->part.rows.count[k];
@@ -217,14 +217,14 @@ static void close_problem(problem *P)
                              p->s.u,
                              p->X,
                              p->first,
-                             p->round.turns,
+                             p->round.queue,
                              p->round.counter,
                              p->came,
                              p->over,
                              p->memory,
                              p->signal};
         for (size_t k = 0; k < sizeof all / sizeof *all; k++) free(all[k]);
-        tct_spread_clear(&p->spread);
+        tct_distribution_clear(&p->spread);
         tct_tri_plan_clear(&p->plan);
         tct_factor_part_clear(&p->part);
     }
@@ -265,7 +265,7 @@ static void give(process *p, int which, int64_t row, unsigned readers,
 static void give_rows(process *p, const tct_node *N, int32_t from, int32_t to,
                       bool up)
 {
-    const tct_spread *S = &p->spread;
+    const tct_distribution *S = &p->spread;
     const int c = p->s.columns;
     for (int32_t i = from < 0 ? -1 - from : from; i < to; i++) {
         const int64_t row = N->first + i, below = N->below + i - N->w;
@@ -299,19 +299,19 @@ static void pass(process *p, const tct_task *t, bool up)
     }
 }
 
-/* As d_swap of trisolve/gpu/kernels/tasks.cuh. */
+/* As d_doubling of trisolve/gpu/kernels/tasks.cuh. */
 static bool swap_piece(process *p, uint64_t number, const tct_task *t)
 {
-    const tct_swap *S = &p->swap;
+    const tct_doubling *S = &p->swap;
     const int c = p->s.columns;
     for (int k = 0; k < S->steps && S->count[k] > t->from; k++) {
         const int32_t end = t->to < S->count[k] ? t->to : S->count[k];
-        double *to = tct_swap_half(S, S->there[k], number);
-        const double *from = tct_swap_half(S, S->here[k], number);
+        double *to = tct_doubling_buffer(S, S->there[k], number);
+        const double *from = tct_doubling_buffer(S, S->here[k], number);
         for (int64_t e = (int64_t)t->from * c; e < (int64_t)end * c; e++)
             to[e] = p->s.y[(int64_t)S->row[e / c] * c + e % c];
-        tct_swap_tell(S, k, t->what, number);
-        if (!tct_swap_await(&p->round, S, k, t->what, number)) return false;
+        tct_doubling_signal(S, k, t->what, number);
+        if (!tct_doubling_await(&p->round, S, k, t->what, number)) return false;
         for (int64_t e = (int64_t)t->from * c; e < (int64_t)end * c; e++)
             p->s.y[(int64_t)S->row[e / c] * c + e % c] += from[e];
     }
@@ -349,10 +349,10 @@ static void *work(void *arg)
     const int32_t up = cut->down + cut->between;
     uint64_t call = 0;
     tct_task t;
-    tct_hand hand = tct_turns_begin(&p->round);
+    tct_worker_state hand = tct_task_queue_begin(&p->round);
     for (bool go = tct_peer_signals_begin(&p->round, &p->signals); go;) {
         wander(w, call++);
-        const int32_t k = tct_turns_next(&p->round, &hand, &t);
+        const int32_t k = tct_task_queue_next(&p->round, &hand, &t);
         if (k < 0 || !tct_peer_signals_await(&p->round, &p->signals, &hand, &t))
             break;
         wander(w, call++);
@@ -406,7 +406,7 @@ static void run_all(problem *P)
 /* --- tests --------------------------------------------------------------------------- */
 
 /* Each row is one process's of each grid that has it, and the host's; what was sent is
- * what was foreseen. */
+ * what was predicted. */
 static void expect_solution(const problem *P, const char *name)
 {
     double off = 0.0, norm = 0.0;
@@ -426,7 +426,7 @@ static void expect_solution(const problem *P, const char *name)
         if (!p->same)
             fail_msg("%s: process %d has other bits in another run", name, r);
         for (int k = 0; k < TCT_PEER_SIGNALS_PHASES; k++) {
-            assert_int_equal(p->sent[k], RUNS * p->spread.letters[k]);
+            assert_int_equal(p->sent[k], RUNS * p->spread.messages_sent[k]);
             if (c == 1)
                 assert_int_equal(p->values[k], RUNS * p->spread.values[k]);
         }
@@ -477,7 +477,7 @@ static double *bits_on(tacit_factor_kind kind, const int grid[3],
         const process *p = &P->p[r];
         *stored += (double)p->plan.stored;
         assert_true((p->plan.blocks > 0) == (P->px > 1));
-        assert_true(P->count > 1 || p->spread.letters[0] == 0);
+        assert_true(P->count > 1 || p->spread.messages_sent[0] == 0);
         for (int64_t i = 0; i < p->plan.rows; i++)
             if (p->spread.mine[i]) x[p->part.global[i]] = p->first[i];
     }
@@ -520,11 +520,11 @@ static void who_waits_in_vain_says_for_whom(void **state)
     int other = -1;
     p->round.limit_ns = 100000000;
     run_once(p, 0);
-    assert_true(p->round.turns->late != 0);
+    assert_true(p->round.queue->late != 0);
     assert_true(
         tct_peer_signals_late(&p->round, &p->signals, p->came, &other) >= 0);
     assert_int_equal(other, 1);
-    assert_true(p->round.turns->left == 0 && p->round.turns->ticket == 0);
+    assert_true(p->round.queue->left == 0 && p->round.queue->ticket == 0);
     close_problem(P);
 }
 
@@ -540,7 +540,7 @@ static void nobody_begins_before_all_have_ended(void **state)
     p->over[0] = 3;
     p->over[1] = 2;
     run_once(p, 0);
-    assert_true(p->round.turns->late != 0);
+    assert_true(p->round.queue->late != 0);
     for (int32_t k = 0; k < tct_counters(p->plan.nodes); k++)
         assert_true(p->round.counter[k] == 0 && p->came[k] == 0);
     assert_true(
@@ -559,14 +559,14 @@ static void no_memory_is_an_error_and_no_leak(void **state)
     int failures = 0;
     for (; status != TACIT_OK; failures++) {
         tct_tri_plan plan;
-        tct_spread s;
+        tct_distribution s;
         OK(tct_tri_plan_create(&P->P, PLANNED, &plan));
-        OK(tct_tri_plan_swaps(&plan, 0));
+        OK(tct_tri_plan_doubling(&plan, 0));
         tct_memory_fail_at(failures + 1);
-        status = tct_tri_plan_spread(&plan, 2, 1, 0, NULL, 0, &s);
+        status = tct_tri_plan_distribute(&plan, 2, 1, 0, NULL, 0, &s);
         tct_memory_fail_at(0);
         if (status != TACIT_OK) assert_int_equal(status, TACIT_NO_MEMORY);
-        else tct_spread_clear(&s);
+        else tct_distribution_clear(&s);
         tct_tri_plan_clear(&plan);
         assert_int_equal(tct_memory_blocks(), before);
     }

@@ -28,7 +28,7 @@ typedef struct rank {
     tct_tri_plan plan;
     plan_solve s;
     tct_round round;
-    tct_swap swap;
+    tct_doubling swap;
     double *memory; /* of its swaps */
     uint64_t *signal;
     double *first; /* x of the first run: later ones have the same bits */
@@ -65,20 +65,20 @@ static void open_factor(problem *p, const char *name, int leaves)
 
 static void make_parts(problem *p)
 {
-    tct_deal d;
+    tct_factor_distribution d;
     tct_pattern S;
-    OK(tct_deal_open(test_world(), &p->P, &d));
+    OK(tct_factor_distribution_open(test_world(), &p->P, &d));
     OK(tct_pattern_create(&p->P, p->ranks, &S));
     for (int z = 0; z < p->ranks; z++) {
         rank *r = &p->rank[z];
         *r = (rank){.of = p, .number = z};
         OK(tct_factor_part_create(&d, &S, z, &r->part));
         OK(tct_tri_plan_create(&r->part.P, 16, &r->plan));
-        OK(tct_tri_plan_swaps(&r->plan,
-                              p->ranks > 1 ? r->part.rows.count[0] : 0));
+        OK(tct_tri_plan_doubling(&r->plan,
+                                 p->ranks > 1 ? r->part.rows.count[0] : 0));
     }
     tct_pattern_clear(&S);
-    tct_deal_close(&d);
+    tct_factor_distribution_close(&d);
 }
 
 /* What the host of a rank makes before its kernel runs. */
@@ -99,7 +99,7 @@ static void make_solve(problem *p, rank *r)
                         .x = vector_of(n, 0),
                         .u = vector_of(plan->updates * c, 0)};
     r->round = (tct_round){
-        .turns = calloc(1, sizeof(tct_turns)),
+        .queue = calloc(1, sizeof(tct_task_queue)),
         .task = cut->task,
         .counter = calloc((size_t)tct_counters(plan->nodes), sizeof(uint64_t)),
         .due = cut->due,
@@ -107,7 +107,7 @@ static void make_solve(problem *p, rank *r)
         .end = cut->down + cut->between + cut->up,
         .passes = TCT_DOWN | TCT_UP,
         .limit_ns = UINT64_C(60000000000)};
-    assert_true(r->round.turns && r->round.counter);
+    assert_true(r->round.queue && r->round.counter);
     r->first = vector_of(n, 0);
     r->same = true;
 }
@@ -125,7 +125,7 @@ static void connect(problem *p)
         if (cut->between > pieces) pieces = cut->between;
     }
     for (int z = 0; z < p->ranks; z++) {
-        const int64_t halves = 2 * TCT_SWAPS_MOST;
+        const int64_t halves = 2 * TCT_DOUBLING_STEPS_MOST;
         p->rank[z].memory = vector_of(halves * room, 0);
         p->rank[z].signal =
             calloc((size_t)(halves * (pieces + 1)), sizeof(uint64_t));
@@ -133,10 +133,10 @@ static void connect(problem *p)
     }
     for (int z = 0; z < p->ranks; z++) {
         rank *r = &p->rank[z];
-        r->swap = (tct_swap){.steps = r->part.rows.steps,
-                             .row = r->part.rows.row,
-                             .room = room,
-                             .pieces = pieces};
+        r->swap = (tct_doubling){.steps = r->part.rows.steps,
+                                 .row = r->part.rows.row,
+                                 .room = room,
+                                 .pieces = pieces};
         for (int k = 0; k < r->swap.steps; k++) {
             const rank *other = &p->rank[z ^ 1 << k];
             r->swap.count[k] = r->part.rows.count[k];
@@ -174,7 +174,7 @@ static void close_problem(problem *p)
         free(r->s.y);
         free(r->s.x);
         free(r->s.u);
-        free(r->round.turns);
+        free(r->round.queue);
         free(r->round.counter);
         free(r->memory);
         free(r->signal);
@@ -191,19 +191,19 @@ static void close_problem(problem *p)
 
 /* --- a kernel by threads ----------------------------------------------------------- */
 
-/* As d_swap of trisolve/gpu/kernels/tasks.cuh. */
+/* As d_doubling of trisolve/gpu/kernels/tasks.cuh. */
 static bool swap_piece(const rank *r, uint64_t number, const tct_task *t)
 {
-    const tct_swap *S = &r->swap;
+    const tct_doubling *S = &r->swap;
     const int c = r->s.columns;
     for (int k = 0; k < S->steps && S->count[k] > t->from; k++) {
         const int32_t end = t->to < S->count[k] ? t->to : S->count[k];
-        double *to = tct_swap_half(S, S->there[k], number);
-        const double *from = tct_swap_half(S, S->here[k], number);
+        double *to = tct_doubling_buffer(S, S->there[k], number);
+        const double *from = tct_doubling_buffer(S, S->here[k], number);
         for (int64_t e = (int64_t)t->from * c; e < (int64_t)end * c; e++)
             to[e] = r->s.y[(int64_t)S->row[e / c] * c + e % c];
-        tct_swap_tell(S, k, t->what, number);
-        if (!tct_swap_await(&r->round, S, k, t->what, number)) return false;
+        tct_doubling_signal(S, k, t->what, number);
+        if (!tct_doubling_await(&r->round, S, k, t->what, number)) return false;
         for (int64_t e = (int64_t)t->from * c; e < (int64_t)end * c; e++)
             r->s.y[(int64_t)S->row[e / c] * c + e % c] += from[e];
     }
@@ -236,16 +236,16 @@ static void *work(void *arg)
     const int32_t up = cut->down + cut->between;
     uint64_t call = 0;
     tct_task t;
-    tct_hand hand = tct_turns_begin(&r->round);
+    tct_worker_state hand = tct_task_queue_begin(&r->round);
     for (;;) {
         wander(w, call++);
-        const int32_t k = tct_turns_next(&r->round, &hand, &t);
-        if (k < 0 || !tct_turns_await(&r->round, &hand, &t)) break;
+        const int32_t k = tct_task_queue_next(&r->round, &hand, &t);
+        if (k < 0 || !tct_task_queue_await(&r->round, &hand, &t)) break;
         if (k < cut->down || k >= up) do_task(&r->s, &t, k >= up);
         else if (!swap_piece(r, hand.down, &t)) break;
-        tct_turns_done(&r->round, &t);
+        tct_task_queue_done(&r->round, &t);
     }
-    tct_turns_end(&r->round, &hand, WORKERS);
+    tct_task_queue_end(&r->round, &hand, WORKERS);
     return NULL;
 }
 
@@ -359,7 +359,7 @@ static void who_waits_in_vain_says_for_whom(void **state)
     (void)state;
     problem *p = open_problem("poisson2d:30", 4, 4, 1);
     for (int z = 0; z < 4; z++) p->rank[z].round.limit_ns = 100000000;
-    const tct_turns *T = p->rank[1].round.turns;
+    const tct_task_queue *T = p->rank[1].round.queue;
     run_once(&p->rank[1], 0);
     assert_true(T->late != 0);
     assert_int_equal(T->missing, 1); /* step 0: rank 0 */

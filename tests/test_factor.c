@@ -4,11 +4,11 @@
  *
  * RUN: np=1 */
 #include "base/base.h"
+#include "factor/dense.h"
+#include "factor/factor.h"
 #include "mpi_main.h"
 #include "problem.h"
 #include "said.h"
-#include "factor/dense.h"
-#include "factor/factor.h"
 #include <math.h>
 #ifdef _OPENMP
 #include <omp.h>

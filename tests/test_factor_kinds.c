@@ -4,11 +4,11 @@
  * of rows and what they cost in iterations; several columns at once.
  *
  * RUN: np=1 */
+#include "factor/factor.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "problem.h"
 #include "said.h"
-#include "factor/factor.h"
 #include <math.h>
 #include <time.h>
 #ifdef _OPENMP
@@ -745,12 +745,12 @@ static void columns_go_at_once(void **state)
         OK(tacit_queue_alloc(q, stride * COLUMNS, &y));
         OK(tacit_queue_alloc(q, stride, &z));
         for (size_t k = 0; k < stride * COLUMNS; k++) x[k] = noise((int)k, 3);
-        q_systems(q, COLUMNS, stride);
-        assert_false(M->ops->for_systems(M, q));
+        q_batch(q, COLUMNS, stride);
+        assert_false(M->ops->for_batch(M, q));
         OK(tct_operator_columns(M, COLUMNS));
-        assert_true(M->ops->for_systems(M, q));
+        assert_true(M->ops->for_batch(M, q));
         apply(M, q, x, y);
-        q_systems(q, 0, 0);
+        q_batch(q, 0, 0);
         for (int c = 0; c < COLUMNS; c++) {
             apply(M, q, x + (size_t)c * stride, z);
             OK(q_status(q));

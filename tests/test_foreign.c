@@ -4,9 +4,9 @@
  *
  * DEVICE: each */
 #include "base/base.h"
+#include "factor/import/import.h"
 #include "foreign.h"
 #include "io_files.h"
-#include "factor/import/import.h"
 
 /* --- the tree ------------------------------------------------------------------- */
 

@@ -2,9 +2,9 @@
  * tests/test_gallery.c - gallery matrices made by formula: their counts, their
  * symmetry to the last bit, that they are positive definite, that it does not
  * matter who makes which rows, and what is said about bad names. */
-#include "gallery_check.h"
 #include "gallery/element.h"
 #include "gallery/recipe.h"
+#include "gallery_check.h"
 
 /* --- counts --------------------------------------------------------------- */
 

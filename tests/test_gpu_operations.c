@@ -323,19 +323,19 @@ static void steps_are_those_of_the_host(void **state)
 }
 
 /* Look `k`: (r, r) is n k^2, and now and then something is bad. */
-static void enqueue_look(bench_t *t, int64_t k)
+static void enqueue_sample(bench_t *t, int64_t k)
 {
     q_fill(t->q, t->n, (double)k, t->v[0]);
     if (k % 3 == 0) q_fill(t->q, 1, (double)k, &t->c[C_BAD_VALUE]);
     if (k % 2 == 0) q_norm(t->q, t->n, t->v[0], &t->c[C_RR]);
     else q_dot(t->q, t->n, t->v[0], t->v[0], &t->c[C_RR]);
-    q_look(t->q, t->c);
+    q_sample(t->q, t->c);
 }
 
-static void take_look(bench_t *t, int64_t k)
+static void take_sample(bench_t *t, int64_t k)
 {
-    tct_seen c = {NAN, NAN, NAN, NAN, NAN};
-    if (!q_seen(t->q, &c)) fail_msg("look %lld does not come", (long long)k);
+    tct_sample c = {NAN, NAN, NAN, NAN, NAN};
+    if (!q_sampled(t->q, &c)) fail_msg("look %lld does not come", (long long)k);
     if (c.rr != (double)t->n * (double)(k * k) ||
         c.bad_value != (double)(k / 3 * 3) || c.bad != 0.0)
         fail_msg("look %lld says %.17g, %g, %g", (long long)k, c.rr, c.bad,
@@ -353,26 +353,26 @@ static void looks_come_in_order(void **state)
     }
     /* how many looks are ahead when one is taken; past the end of the ring */
     static const int64_t leads[] = {1, 2, 3, 10, 4000, 1, 17};
-    tct_seen none;
+    tct_sample none;
     int64_t made = 0, taken = 0;
-    assert_false(q_seen(t.q, &none));
+    assert_false(q_sampled(t.q, &none));
     for (size_t l = 0; l < sizeof leads / sizeof *leads; l++) {
         const int64_t last = made + 1500 + leads[l];
         while (made < last) {
             while (made < taken + leads[l] && made < last)
-                enqueue_look(&t, ++made);
-            take_look(&t, ++taken);
+                enqueue_sample(&t, ++made);
+            take_sample(&t, ++taken);
         }
-        while (taken < made) take_look(&t, ++taken);
-        assert_false(q_seen(t.q, &none)); /* no more, and said at once */
+        while (taken < made) take_sample(&t, ++taken);
+        assert_false(q_sampled(t.q, &none)); /* no more, and said at once */
     }
     /* a look without anything before it, and two at once */
     OK(q_status(t.q));
-    q_look(t.q, t.c);
-    q_look(t.q, t.c);
-    take_look(&t, made);
-    take_look(&t, made);
-    assert_false(q_seen(t.q, &none));
+    q_sample(t.q, t.c);
+    q_sample(t.q, t.c);
+    take_sample(&t, made);
+    take_sample(&t, made);
+    assert_false(q_sampled(t.q, &none));
     OK(q_status(t.q));
     close_bench(&t);
 }

@@ -2,7 +2,7 @@
  * tests/test_gpu_trsv_ranks.c - triangular solves with a factor in parts, on the GPUs
  * of several ranks: by kernels that swap what these share, and by messages between
  * two kernels, against the host's solves; of several in a grid, with the bits of one
- * GPU; the same bits every time; messages as foreseen; what is refused.
+ * GPU; the same bits every time; messages as predicted; what is refused.
  *
  * RUN: np=1,2,4
  * LABEL: gpu */
@@ -175,7 +175,7 @@ static void ranks_solve_with_messages_between(void **state)
     check_on(by_host(), "poisson3d:17", TACIT_FACTOR_LDLT);
 }
 
-/* All ranks together send what was foreseen. */
+/* All ranks together send what was predicted. */
 static void check_messages(const tacit_trsv *T, const int grid[3],
                            int64_t launches)
 {

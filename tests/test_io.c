@@ -640,7 +640,7 @@ static void metis_star(void **state)
     tct_csr_clear(&A);
 }
 
-/* Fields that touch, D exponents, exponents without a letter, no point. */
+/* Fields that touch, D exponents, exponents without a message, no point. */
 static void boeing_fields(void **state)
 {
     (void)state;

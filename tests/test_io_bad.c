@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_io_bad.c - bad files: each gives its status and one sentence that
  * names the place, at once, with nothing left behind. */
-#include "io_world.h"
 #include "io/sink.h"
+#include "io_world.h"
 #include <dirent.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -133,7 +133,7 @@ static void coarse_graphs_keep_weights_and_cuts(void **state)
     for (int g = 0; g < GIVEN; g++)
         for (deal how = 0; how < DEALS; how++) {
             tacit_matrix *m = make(given[g].row, given[g].n);
-            deal_out(m, how);
+            distribute(m, how);
             check_levels(m, INT32_MAX, !given[g].one_way);
             check_levels(m, 9, false);
             check_levels(m, 1, false); /* nothing may be joined */
@@ -186,7 +186,7 @@ static void refining_never_cuts_more(void **state)
             for (int parts = 2; parts < 8; parts += 3) {
                 tct_level level;
                 tacit_matrix *m = make(given[g].row, given[g].n);
-                deal_out(m, how);
+                distribute(m, how);
                 assert_int_equal(tct_level_open(m, 1, &level), TACIT_OK);
                 int64_t *part = new_words(&level);
                 for (int64_t n = 0; n < level.nodes; n++)
@@ -231,7 +231,7 @@ static quality cut(const tacit_matrix *m, int parts,
 static void compare(const char *name, deal how, int64_t coarse, double worse)
 {
     tacit_matrix *m = open_matrix(name);
-    deal_out(m, how);
+    distribute(m, how);
     for (int parts = 2; parts <= 8; parts *= 2) {
         const quality own = cut(m, parts, &by_metis);
         const quality by_levels =
@@ -277,7 +277,7 @@ static void rows_move_as_they_were_cut(void **state)
         for (deal how = 0; how < DEALS; how++)
             for (int64_t coarse = 0; coarse < 100; coarse += 40) {
                 tacit_matrix *m = make(given[g].row, given[g].n);
-                deal_out(m, how);
+                distribute(m, how);
                 int block = 0, after = 0;
                 assert_int_equal(tct_matrix_block(m, &block), TACIT_OK);
                 int32_t *part = calloc((size_t)m->A.rows + 1, sizeof *part);

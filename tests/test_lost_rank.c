@@ -156,7 +156,7 @@ static void the_late_are_missed_between_solves(void **state)
     }
 }
 
-/* Triangular solves are driven by letters: who waits for one does not know from whom
+/* Triangular solves are driven by messages: who waits for one does not know from whom
  * it comes first. Of a factor from rank 0 a rank begins to solve too late. */
 static void lose_solver(const int grid[3], int lost)
 {
@@ -178,7 +178,7 @@ static void lose_solver(const int grid[3], int lost)
         OK(tacit_factor_view(F, &P));
     }
     OK(tacit_trsv_create(p.world, rank == 0 ? &P : NULL, &o, &T));
-    T->post->limit = 0.6; /* others may be late on a busy machine */
+    T->active->limit = 0.6; /* others may be late on a busy machine */
     double B[400], X[400];
     for (int i = 0; i < 400; i++) B[i] = 1.0;
     OK(tacit_trsv_solve(T, 1, B, 400, X, 400));
@@ -222,10 +222,10 @@ static void the_lost_are_missed_where_all_meet(void **state)
     char name[64], said[96];
     double sum = 1.0;
     OK(tacit_world_split(test_world(), 0, &w));
-    w->patience = 30.0;
+    w->timeout = 30.0;
     OK(tct_reduce_f64(w, TCT_SUM, 1, &sum));
     assert_true(sum == lost + 1);
-    if (!late) w->patience = PATIENCE;
+    if (!late) w->timeout = PATIENCE;
     else usleep((useconds_t)(1e6 * SILENCE));
     const double start = tct_seconds();
     if (late) {

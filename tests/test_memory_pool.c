@@ -31,14 +31,14 @@ static void give(void *p)
     free(p);
 }
 
-static const tct_reserve_source source = {take, give};
+static const tct_memory_pool_source source = {take, give};
 
-static tct_reserve *open_reserve(void)
+static tct_memory_pool *open_memory_pool(void)
 {
     most = SIZE_MAX / 2;
     asked = 0;
     assert_int_equal(held, 0);
-    tct_reserve *r = tct_reserve_open(source, SLAB);
+    tct_memory_pool *r = tct_memory_pool_open(source, SLAB);
     assert_non_null(r);
     return r;
 }
@@ -64,7 +64,7 @@ static void check_marks(const held_piece *p)
 static void pieces_do_not_overlap(void **state)
 {
     (void)state;
-    tct_reserve *r = open_reserve();
+    tct_memory_pool *r = open_memory_pool();
     held_piece all[HELD] = {{NULL, 0, 0}};
     uint64_t seed = 5;
     for (int i = 0; i < 4000; i++) {
@@ -72,23 +72,23 @@ static void pieces_do_not_overlap(void **state)
         held_piece *p = &all[(seed >> 33) % HELD];
         if (p->at) {
             check_marks(p);
-            assert_true(tct_reserve_give(p->at));
+            assert_true(tct_memory_pool_give(p->at));
             p->at = NULL;
             continue;
         }
         static const size_t largest[] = {64, 5000, SLAB / 2 + 700, 3 * SLAB};
         p->bytes = 1 + (seed >> 20) % largest[(seed >> 50) % 4];
-        p->at = tct_reserve_take(r, p->bytes);
+        p->at = tct_memory_pool_take(r, p->bytes);
         p->mark = (unsigned char)i;
         assert_non_null(p->at);
         assert_int_equal((uintptr_t)p->at % 512, 0);
         memset(p->at, p->mark, p->bytes);
     }
-    tct_reserve_close(r);
+    tct_memory_pool_close(r);
     for (int i = 0; i < HELD; i++) {
         if (!all[i].at) continue;
         check_marks(&all[i]);
-        assert_true(tct_reserve_give(all[i].at));
+        assert_true(tct_memory_pool_give(all[i].at));
     }
     assert_int_equal(held, 0);
 }
@@ -97,16 +97,17 @@ static void pieces_do_not_overlap(void **state)
 static void pieces_are_taken_again(void **state)
 {
     (void)state;
-    tct_reserve *r = open_reserve();
+    tct_memory_pool *r = open_memory_pool();
     for (int i = 0; i < 500; i++) {
-        void *a = tct_reserve_take(r, 20000), *b = tct_reserve_take(r, 30000);
-        void *c = tct_reserve_take(r, 5 * SLAB - (size_t)i);
-        assert_true(tct_reserve_give(i % 2 ? a : b));
-        assert_true(tct_reserve_give(i % 2 ? b : a));
-        assert_true(tct_reserve_give(c));
+        void *a = tct_memory_pool_take(r, 20000),
+             *b = tct_memory_pool_take(r, 30000);
+        void *c = tct_memory_pool_take(r, 5 * SLAB - (size_t)i);
+        assert_true(tct_memory_pool_give(i % 2 ? a : b));
+        assert_true(tct_memory_pool_give(i % 2 ? b : a));
+        assert_true(tct_memory_pool_give(c));
     }
     assert_int_equal(asked, 2);
-    tct_reserve_close(r);
+    tct_memory_pool_close(r);
     assert_int_equal(held, 0);
 }
 
@@ -114,16 +115,16 @@ static void pieces_are_taken_again(void **state)
 static void large_pieces_are_not_shared(void **state)
 {
     (void)state;
-    tct_reserve *r = open_reserve();
-    void *large = tct_reserve_take(r, 100 * SLAB);
-    assert_true(tct_reserve_give(large));
-    void *small = tct_reserve_take(r, 100);
-    void *less = tct_reserve_take(r, 10 * SLAB);
+    tct_memory_pool *r = open_memory_pool();
+    void *large = tct_memory_pool_take(r, 100 * SLAB);
+    assert_true(tct_memory_pool_give(large));
+    void *small = tct_memory_pool_take(r, 100);
+    void *less = tct_memory_pool_take(r, 10 * SLAB);
     assert_int_equal(held, 3);
-    assert_true(tct_reserve_give(less));
-    tct_reserve_close(r);
+    assert_true(tct_memory_pool_give(less));
+    tct_memory_pool_close(r);
     assert_int_equal(held, 1);
-    assert_true(tct_reserve_give(small));
+    assert_true(tct_memory_pool_give(small));
     assert_int_equal(held, 0);
 }
 
@@ -133,35 +134,37 @@ static void others_are_left_alone(void **state)
 {
     (void)state;
     int mine = 0;
-    tct_reserve *r = open_reserve(), *other = tct_reserve_open(source, SLAB);
-    void *p = tct_reserve_take(r, 100), *q = tct_reserve_take(other, 100);
-    assert_false(tct_reserve_give(&mine));
-    tct_reserve_close(other);
+    tct_memory_pool *r = open_memory_pool(),
+                    *other = tct_memory_pool_open(source, SLAB);
+    void *p = tct_memory_pool_take(r, 100),
+         *q = tct_memory_pool_take(other, 100);
+    assert_false(tct_memory_pool_give(&mine));
+    tct_memory_pool_close(other);
     assert_int_equal(held, 2);
-    assert_true(tct_reserve_give(q));
+    assert_true(tct_memory_pool_give(q));
     assert_int_equal(held, 1);
-    assert_false(tct_reserve_give(q));
-    assert_true(tct_reserve_give(p));
+    assert_false(tct_memory_pool_give(q));
+    assert_true(tct_memory_pool_give(p));
     assert_int_equal(held, 1); /* it is open */
-    tct_reserve_close(r);
+    tct_memory_pool_close(r);
     assert_int_equal(held, 0);
-    tct_reserve_close(NULL);
+    tct_memory_pool_close(NULL);
 }
 
 /* What is kept goes back before memory is refused. */
 static void no_memory_is_said(void **state)
 {
     (void)state;
-    tct_reserve *r = open_reserve();
-    void *p = tct_reserve_take(r, SLAB);
-    assert_true(tct_reserve_give(p));
+    tct_memory_pool *r = open_memory_pool();
+    void *p = tct_memory_pool_take(r, SLAB);
+    assert_true(tct_memory_pool_give(p));
     most = 1024; /* no slab, but a piece */
-    p = tct_reserve_take(r, 900);
+    p = tct_memory_pool_take(r, 900);
     assert_non_null(p);
     assert_int_equal(held, 1);
-    assert_null(tct_reserve_take(r, 2000));
-    assert_true(tct_reserve_give(p));
-    tct_reserve_close(r);
+    assert_null(tct_memory_pool_take(r, 2000));
+    assert_true(tct_memory_pool_give(p));
+    tct_memory_pool_close(r);
     assert_int_equal(held, 0);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_mesh.c - finite elements on meshes from files: cubes that the test
  * writes, where integrals are known, and the real meshes of TACIT_MATRICES. */
-#include "gallery_check.h"
 #include "gallery/mesh.h"
+#include "gallery_check.h"
 #include <lzma.h>
 #include <unistd.h>
 #include <zlib.h>
@@ -128,7 +128,7 @@ static void write_tetrahedron(const cube *c, FILE *f, const int from[3],
 
 static void write_elements(const cube *c)
 {
-    static const int turns[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+    static const int queue[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     char name[128];
     paper p;
@@ -138,7 +138,7 @@ static void write_elements(const cube *c)
     for (int k = 0; k < 6 * n * n * n; k++) {
         const int cell = k / 6;
         const int from[3] = {cell % n, cell / n % n, cell / n / n};
-        write_tetrahedron(c, f, from, turns[k % 6], k + c->origin);
+        write_tetrahedron(c, f, from, queue[k % 6], k + c->origin);
     }
     snprintf(name, sizeof name, "%s.ele%s", c->name, c->packing);
     paper_save(&p, f, in_folder(name));

@@ -100,7 +100,7 @@ static int64_t resting_rows_of(const char *name, deal how, int64_t *rows)
     tacit_matrix *m = open_matrix(name);
     double *modes = NULL;
     int columns = 0;
-    deal_out(m, how);
+    distribute(m, how);
     OK(tacit_matrix_rigid_body_modes(m, NULL, &columns, &modes));
     assert_int_equal(columns, 6);
     *rows = m->A.global_rows;
@@ -144,7 +144,7 @@ static void points_come_from_files(void **state)
             at += snprintf(text + at, sizeof text - (size_t)at, "%d\n", x[d]);
         }
     const char *path = temporary("points.mtx", text);
-    deal_out(m, AT_RANDOM);
+    distribute(m, AT_RANDOM);
     double *known = NULL, *read = NULL;
     int columns = 0;
     OK(tacit_matrix_rigid_body_modes(m, NULL, &columns, &known));

@@ -4,10 +4,10 @@
  * node has not moved. What is said of a factor before its rows are ordered.
  *
  * RUN: np=1 */
+#include "factor/factor.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "said.h"
-#include "factor/factor.h"
 #include <math.h>
 
 static tct_nesting nesting_of(const tct_graph *g, tct_rows_order order,
@@ -213,9 +213,9 @@ static void what_no_order_saves_is_refused(void **state)
     const tct_graph g = {3, ptr, NULL};
     (void)state;
     REFUSES(TACIT_NO_MEMORY, "at least 4.19e+06 GiB of memory, whatever",
-            tct_factor_foresee(&g, TACIT_FACTOR_LLT, TCT_ORDER_ND));
+            tct_factor_predict(&g, TACIT_FACTOR_LLT, TCT_ORDER_ND));
     REFUSES(TACIT_NO_MEMORY, "at least 8.39e+06 GiB of memory, whatever",
-            tct_factor_foresee(&g, TACIT_FACTOR_LU, TCT_ORDER_NATURAL));
+            tct_factor_predict(&g, TACIT_FACTOR_LU, TCT_ORDER_NATURAL));
 }
 
 int main(int argc, char **argv)

@@ -143,7 +143,7 @@ static double value_at(uint64_t number, int from, int to, int i)
 
 static void put(sender *s, int seed, uint64_t number)
 {
-    const int h = tct_half_of(number);
+    const int h = tct_buffer_of(number);
     for (int to = 0; to < s->ranks; to++) {
         if (!speaks(seed, s->rank, to)) continue;
         channel_end *own = &s->at[s->rank]->of[s->rank][to];
@@ -160,7 +160,7 @@ static void put(sender *s, int seed, uint64_t number)
 
 static void take(sender *s, int seed, uint64_t number)
 {
-    const int h = tct_half_of(number);
+    const int h = tct_buffer_of(number);
     for (int from = 0; from < s->ranks; from++) {
         if (!speaks(seed, from, s->rank)) continue;
         channel_end *own = &s->at[s->rank]->of[from][s->rank];

@@ -39,7 +39,7 @@ static tct_near_null near_null(const tacit_matrix *m, int node_rows,
 static int64_t first_of(int64_t count)
 {
     int64_t starts[5] = {0};
-    OK(tct_places_starts(test_world(), count, starts));
+    OK(tct_numbering_starts(test_world(), count, starts));
     return starts[tacit_world_rank(test_world())];
 }
 
@@ -269,7 +269,7 @@ static void coarse_matrices_are_products(void **state)
     for (int i = 0; i < CASES; i++)
         for (deal how = 0; how < DEALS; how++) {
             tacit_matrix *m = open_matrix(name_of(i, body));
-            deal_out(m, how);
+            distribute(m, how);
             check_two_levels(m, cases[i].node_rows, cases[i].vectors);
         }
     discard_body();
@@ -379,7 +379,7 @@ static void aggregates_are_those_of_one_rank(void **state)
         assert_true(one.coarse[0] > 0);
         for (deal how = 0; how < DEALS; how++) {
             tacit_matrix *m = open_matrix(name_of(i, body));
-            deal_out(m, how);
+            distribute(m, how);
             levels L = levels_of(m, cases[i].node_rows, cases[i].vectors);
             assert_same_levels(&L, &one, name_of(i, body), how);
             forget(&L);
@@ -399,7 +399,7 @@ static void no_memory_leaves_nothing_behind(void **state)
     const bool mine =
         tacit_world_rank(test_world()) == tacit_world_size(test_world()) - 1;
     tacit_matrix *m = open_matrix("elasticity3d:4");
-    deal_out(m, AT_RANDOM);
+    distribute(m, AT_RANDOM);
     const size_t blocks = tct_memory_blocks();
     tacit_status status = TACIT_NO_MEMORY;
     long k = 1;

@@ -169,8 +169,8 @@ static void blocks_are_known_wherever_rows_are(void **state)
             int before = 0, block = 0;
             assert_int_equal(tct_matrix_block(m, &before), TACIT_OK);
             assert_int_equal(before, rows[k].block);
-            deal_out(m, how);
-            deal_out(m, AT_RANDOM);
+            distribute(m, how);
+            distribute(m, AT_RANDOM);
             assert_int_equal(tct_matrix_original_block(m, &block), TACIT_OK);
             assert_int_equal(block, before);
             tacit_matrix_destroy(&m);

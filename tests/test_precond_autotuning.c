@@ -26,7 +26,7 @@ static void open_race(problem *p, tacit_matrix *m, const char *format,
     OK(tacit_queue_fill(p->q, p->n, 0.0, p->x));
 }
 
-static tacit_precond_race race_of(const problem *p, int64_t solves)
+static tacit_precond_race autotuning_of(const problem *p, int64_t solves)
 {
     return (tacit_precond_race){
         .size = sizeof(tacit_precond_race), .matrix = p->m, .solves = solves};
@@ -80,7 +80,7 @@ static void every_method_is_solved_and_keeps_the_winner(void **state)
         problem p;
         open_race(&p, gallery_matrix("jump3d:10,1e4,1"), "auto",
                   tacit_method_at(j)->name);
-        const tacit_precond_race race = race_of(&p, 1);
+        const tacit_precond_race race = autotuning_of(&p, 1);
         OK(solve(&p, &race, 1e-9));
         assert_true(p.result.converged);
         assert_true(p.result.true_relative_residual <= 1e-9);
@@ -106,7 +106,7 @@ static void what_is_easy_costs_nothing_more(void **state)
     const tacit_stop stop = {.size = sizeof stop, .rtol = 1e-6};
     OK(tacit_solver_run(p.s, p.b, p.x, &stop, &p.result));
     const int64_t plain = p.result.iterations;
-    const tacit_precond_race race = race_of(&p, 1);
+    const tacit_precond_race race = autotuning_of(&p, 1);
     OK(solve(&p, &race, 1e-6));
     assert_int_equal(p.result.iterations, plain);
     assert_string_equal(expect_one(&p), "none");
@@ -128,7 +128,7 @@ static void many_solves_are_worth_a_set_up(void **state)
     (void)state;
     problem p;
     open_race(&p, gallery_matrix("jump3d:24,1e6,1"), "auto", "cg");
-    const tacit_precond_race race = race_of(&p, 1000000);
+    const tacit_precond_race race = autotuning_of(&p, 1000000);
     OK(solve(&p, &race, 1e-9));
     assert_true(p.result.true_relative_residual <= 1e-9);
     const char *name = expect_one(&p);
@@ -164,7 +164,7 @@ static void who_cannot_be_made_says_why(void **state)
     double d[40];
     for (int i = 0; i < 40; i++) d[i] = i == 4 ? 0.0 : 1.0 + i % 3;
     open_race(&p, matrix_on_first(40, d), "csr@none", "cg");
-    tacit_precond_race race = race_of(&p, 1000000);
+    tacit_precond_race race = autotuning_of(&p, 1000000);
     const tacit_status status = solve(&p, &race, 1e-6);
     assert_true(status == TACIT_BREAKDOWN || status == TACIT_NOT_CONVERGED);
     assert_non_null(strstr(tacit_error_message(), "iteration"));
@@ -186,18 +186,18 @@ static void who_cannot_be_made_says_why(void **state)
 
 static double left_for(const char *name, double rate)
 {
-    const tct_race race = {.target = 1e-8, .wish.solves = 1};
+    const tct_autotuning race = {.target = 1e-8, .wish.solves = 1};
     tct_candidate c = {.about = {.iterations = 9, .seconds = 1.0},
                        .driver = &tct_driver_host,
                        .rate = rate};
     for (int i = 0; tct_precond_at(i); i++)
         if (strcmp(tct_precond_at(i)->about.name, name) == 0)
             c.row = tct_precond_at(i);
-    return tct_race_left(&race, &c, 1.0);
+    return tct_autotuning_left(&race, &c, 1.0);
 }
 
-/* What is foreseen of who comes nearer is what it needs; who stands still may do
- * so for some times what it has had, and a dear one for more of them. */
+/* What is predicted of who comes nearer is what it needs; who stands still may do
+ * so for some times what it has had, and a expensive one for more of them. */
 static void who_stands_still_is_trusted_for_a_while(void **state)
 {
     (void)state;
@@ -235,7 +235,7 @@ static void monitors_see_one_count_and_may_stop(void **state)
                                  .rtol = 1e-9,
                                  .monitor = count_up,
                                  .monitor_ctx = &o};
-        const tacit_precond_race race = race_of(&p, 1000000);
+        const tacit_precond_race race = autotuning_of(&p, 1000000);
         EXPECT(stop_at < 0 ? TACIT_OK : TACIT_INTERRUPTED,
                tacit_solver_race(p.s, &race, p.b, p.x, &stop, &p.result));
         assert_int_equal(o.last, p.result.iterations);
@@ -249,7 +249,7 @@ static void what_makes_no_sense_is_refused(void **state)
     (void)state;
     problem p;
     open_race(&p, gallery_matrix("jump3d:10,1e4,1"), "auto", "cg");
-    tacit_precond_race race = race_of(&p, -1);
+    tacit_precond_race race = autotuning_of(&p, -1);
     EXPECT(TACIT_INVALID, solve(&p, &race, 1e-6));
     race.solves = 1;
     race.loop = "grahp";
@@ -277,7 +277,7 @@ static void memory_that_is_not_there_is_missed_by_all(void **state)
     if (test_shares_allocations(__func__)) return;
     problem p;
     open_race(&p, gallery_matrix("jump3d:16,1e8,1"), "csr@none", "cg");
-    const tacit_precond_race race = race_of(&p, 1000000);
+    const tacit_precond_race race = autotuning_of(&p, 1000000);
     OK(solve(&p, &race, 1e-8));
     int missed = 0, without = 0;
     for (long k = 1; k < 400; k += k < 20 ? 1 : 37) {

@@ -50,7 +50,7 @@ static void cuts_are_nearly_those_of_metis(void **state)
     for (int k = 0; k < 2; k++)
         for (deal how = AS_THEY_COME; how < DEALS; how++) {
             tacit_matrix *m = open_matrix(names[k]);
-            deal_out(m, how);
+            distribute(m, how);
             for (int parts = 2; parts <= 8; parts *= 2) {
                 const tacit_partition_info metis = cut(m, "metis", parts),
                                            own = cut(m, "ptscotch", parts);
@@ -74,7 +74,7 @@ static void rows_move_as_they_were_cut(void **state)
         for (deal how = AS_THEY_COME; how < DEALS && !given[g].one_way; how++) {
             tacit_matrix *m = make(given[g].row, given[g].n);
             int block = 0, after = 0;
-            deal_out(m, how);
+            distribute(m, how);
             assert_int_equal(tct_matrix_block(m, &block), TACIT_OK);
             assert_int_equal(tacit_matrix_partition(m, "ptscotch", NULL),
                              TACIT_OK);

@@ -17,7 +17,7 @@ typedef struct {
 
 typedef struct {
     tacit_stop known;
-    int64_t patience;
+    int64_t timeout;
     void *later;
 } new_stop;
 

@@ -2,10 +2,10 @@
  * tests/test_sliced.c - rows of L and L' in slices, as a GPU solves with them: a solve
  * on the host goes through them in their order, and comes to what the factor says.
  * Whoever makes them, and in how many pieces, they are the same. */
+#include "factor/factor.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
 #include "trisolve/gpu/level_slices.h"
-#include "factor/factor.h"
 #ifdef _OPENMP
 #include <omp.h>
 #endif

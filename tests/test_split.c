@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_split.c - the rows of a rank divided into its own columns and those
  * of others, by teams of threads, against the entries one by one. */
-#include "sparse/csr.h"
 #include "operator/pattern/split.h"
+#include "sparse/csr.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdlib.h>

@@ -3,10 +3,10 @@
  * thread, and right; the subtrees that threads take; two solves at once.
  *
  * RUN: np=1 */
+#include "factor/factor.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "said.h"
-#include "factor/factor.h"
 #include <math.h>
 #include <pthread.h>
 #ifdef _OPENMP

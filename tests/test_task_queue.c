@@ -7,11 +7,11 @@
  *
  * RUN: np=1 */
 #include "base/base.h"
+#include "factor/factor.h"
 #include "matrix/matrix.h"
 #include "mpi_main.h"
 #include "plan_host.h"
 #include "said.h"
-#include "factor/factor.h"
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -117,19 +117,19 @@ static void *work(void *arg)
     uint64_t call = 0;
     tct_task t;
     wander(w, call++); /* whoever comes first */
-    tct_hand hand = tct_turns_begin(&S->round);
+    tct_worker_state hand = tct_task_queue_begin(&S->round);
     for (;;) {
         wander(w, call++);
-        const int32_t k = tct_turns_next(&S->round, &hand, &t);
+        const int32_t k = tct_task_queue_next(&S->round, &hand, &t);
         if (k < 0) break;
         wander(w, call++);
-        if (!tct_turns_await(&S->round, &hand, &t)) break;
+        if (!tct_task_queue_await(&S->round, &hand, &t)) break;
         wander(w, call++);
         do_task(&S->s, &t, k >= S->down);
         wander(w, call++);
-        tct_turns_done(&S->round, &t);
+        tct_task_queue_done(&S->round, &t);
     }
-    tct_turns_end(&S->round, &hand, (unsigned)S->workers);
+    tct_task_queue_end(&S->round, &hand, (unsigned)S->workers);
     return NULL;
 }
 
@@ -166,7 +166,7 @@ static solve open_solve(const tct_tri_plan *plan, int columns)
                .workers = 3,
                .tardy = true};
     const size_t counters = (size_t)tct_counters(plan->nodes);
-    S.round = (tct_round){.turns = calloc(1, sizeof(tct_turns)),
+    S.round = (tct_round){.queue = calloc(1, sizeof(tct_task_queue)),
                           .task = cut->task,
                           .counter = calloc(counters, sizeof(uint64_t)),
                           .due = cut->due,
@@ -174,7 +174,7 @@ static solve open_solve(const tct_tri_plan *plan, int columns)
                           .end = cut->down + cut->up,
                           .passes = TCT_DOWN | TCT_UP,
                           .limit_ns = UINT64_C(60000000000)};
-    assert_true(S.round.turns && S.round.counter);
+    assert_true(S.round.queue && S.round.counter);
     return S;
 }
 
@@ -184,7 +184,7 @@ static void close_solve(solve *S)
     free(S->s.y);
     free(S->s.x);
     free(S->s.u);
-    free(S->round.turns);
+    free(S->round.queue);
     free(S->round.counter);
 }
 
@@ -214,7 +214,7 @@ static void check_solution(const factor *f, const solve *S)
 /* Counters are those of so many passes, and the rest is as it was. */
 static void check_turns(const solve *S, uint64_t down, uint64_t up)
 {
-    const tct_turns *T = S->round.turns;
+    const tct_task_queue *T = S->round.queue;
     assert_true(T->down == down && T->up == up);
     assert_true(T->left == 0 && T->ticket == 0 && T->late == 0);
     for (int32_t k = 0; k < tct_counters(S->s.plan->nodes); k++)
@@ -303,12 +303,12 @@ static void a_wait_in_vain_ends_all_and_is_named(void **state)
     due[t[k].wait]++;
     S.round.limit_ns = 20000000;
     run(&S);
-    const tct_turns *T = S.round.turns;
-    const int32_t late = tct_turns_late(&S.round);
+    const tct_task_queue *T = S.round.queue;
+    const int32_t late = tct_task_queue_late(&S.round);
     assert_true(T->late == 1 && T->left == 0);
     assert_true(late >= 0 && late <= k && t[late].wait == t[k].wait);
     due[t[k].wait]--; /* and then it goes on from the beginning */
-    memset(S.round.turns, 0, sizeof *T);
+    memset(S.round.queue, 0, sizeof *T);
     memset(S.round.counter, 0,
            (size_t)tct_counters(plan.nodes) * sizeof(uint64_t));
     S.round.limit_ns = UINT64_C(60000000000);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_trsv.c - triangular solves on grids of processes: the same x as one
- * process, as many messages as foreseen, in whatever order they come.
+ * process, as many messages as predicted, in whatever order they come.
  *
  * RUN: np=1,2,3,4
  * THREADS: 4,12
@@ -343,7 +343,7 @@ static void any_split_of_b_gives_the_same(void **state)
     problem_free(&p);
 }
 
-/* --- letters ---------------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------------- */
 
 /* A thousand, one after the other, without a word between them, each rank now and
  * then late. */
@@ -362,7 +362,7 @@ static void solves_follow_one_another(void **state)
             tacit_trsv *T = trsv_of(
                 &p.P, (k ? 0 : TACIT_TRSV_BASELINE3D) + (g[1] > 1) * SCHEMES, g,
                 1);
-            T->post->delays = 1 + (uint64_t)rank_of();
+            T->active->delays = 1 + (uint64_t)rank_of();
             memset(mean, 0, all * sizeof *mean);
             for (int round = 0; round < ROUNDS; round++) {
                 memset(p.got, 0, all * sizeof *p.got);
@@ -396,7 +396,7 @@ static int log2_of(int n)
     return n < 2 ? 0 : 1 + log2_of(n / 2);
 }
 
-/* What was sent in two solves is twice what was foreseen of one. */
+/* What was sent in two solves is twice what was predicted of one. */
 static tacit_trsv_info expect_counts(const problem *p, int way, const int g[3])
 {
     tacit_trsv *T = trsv_of(&p->P, way, g, 1);
@@ -452,12 +452,12 @@ static void messages_are_as_foreseen(void **state)
     problem_free(&p);
 }
 
-/* In `from` rank r has its letters, none of its own; into `told` [boxes][size] what each
+/* In `from` rank r has its messages, none of its own; into `told` [boxes][size] what each
  * sends by what all hear, into `sends` by its plan. */
 static void expect_senders(const tct_trsv_plan *plan, int r, int size,
                            const int32_t *from, int64_t *told, int64_t *sends)
 {
-    for (int b = 0; b < TCT_TRSV_BOXES; b++) {
+    for (int b = 0; b < TCT_TRSV_TAGS; b++) {
         int64_t all = 0;
         for (int k = 0; k < size; k++) {
             all += from[b * size + k];
@@ -468,7 +468,7 @@ static void expect_senders(const tct_trsv_plan *plan, int r, int size,
     }
 }
 
-/* Of ranks that are not there: each letter that one sends another waits for. */
+/* Of ranks that are not there: each message that one sends another waits for. */
 static void plans_of_many_ranks_agree(void **state)
 {
     (void)state;
@@ -481,17 +481,17 @@ static void plans_of_many_ranks_agree(void **state)
         const int size = g[0] * g[1] * g[2];
         tct_grid grid;
         tct_pattern S;
-        tct_forecast f;
+        tct_message_count f;
         if (s == TACIT_TRSV_2D && g[2] > 1) continue;
-        int64_t in[TCT_TRSV_BOXES] = {0}, out[TCT_TRSV_BOXES] = {0}, widths = 0,
+        int64_t in[TCT_TRSV_TAGS] = {0}, out[TCT_TRSV_TAGS] = {0}, widths = 0,
                 all = 0, most = 0;
         int64_t(*sent)[TCT_TRSV_PHASES] =
             tct_alloc((size_t)size * sizeof *sent);
         OK(tct_grid_for(&p.P, (tacit_trsv_scheme)s, map, g, size, &grid));
         OK(tct_pattern_create(&p.P, g[2], &S));
         if (map == TACIT_TRSV_SUBTREE) OK(tct_pattern_map(&S, g[0] * g[1]));
-        OK(tct_foresee(&S, &grid, sent, &f));
-        const size_t pairs = (size_t)size * TCT_TRSV_BOXES;
+        OK(tct_predict_messages(&S, &grid, sent, &f));
+        const size_t pairs = (size_t)size * TCT_TRSV_TAGS;
         int32_t *from = tct_alloc(pairs * sizeof *from);
         int64_t *told = tct_calloc(pairs * sizeof *told),
                 *sends = tct_alloc(pairs * sizeof *sends);
@@ -501,7 +501,7 @@ static void plans_of_many_ranks_agree(void **state)
             OK(tct_trsv_plan_create(&S, &grid, r, &plan));
             tct_trsv_plan_senders(&plan, size, from);
             expect_senders(&plan, r, size, from, told, sends);
-            for (int b = 0; b < TCT_TRSV_BOXES; b++) {
+            for (int b = 0; b < TCT_TRSV_TAGS; b++) {
                 in[b] += plan.in[b];
                 out[b] += plan.out[b];
                 mine += plan.out[b];
@@ -520,7 +520,8 @@ static void plans_of_many_ranks_agree(void **state)
         TCT_FREE(from, told, sends);
         assert_true(s == TACIT_TRSV_P2P ? map || g[0] < 4 || most > 2
                                         : most <= 2);
-        assert_true(all == f.letters[0] + f.letters[1] + f.letters[2]);
+        assert_true(all == f.messages_sent[0] + f.messages_sent[1] +
+                               f.messages_sent[2]);
         assert_true(widths == f.width[0] + f.width[1] + f.width[2]);
         tct_pattern_clear(&S);
         tct_free(sent);

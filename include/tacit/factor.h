@@ -3,7 +3,7 @@
  * and incomplete ones.
  *
  *     tacit_factor *F = NULL;
- *     tacit_factor_create(matrix, NULL, &F);      // order, foresee, factor
+ *     tacit_factor_create(matrix, NULL, &F);      // order, predict, factor
  *     tacit_factor_solve(F, columns, B, ldb, X, ldx);
  *     tacit_factor_destroy(&F);
  *
@@ -120,7 +120,7 @@ typedef struct tacit_factor_options {
  * loops do it, which take longer, and a warning says so (tacit_set_log).
  * Threads     as many as tacit_world_set_threads allows; the values of IC0 and ILU0
  *             are found by one.
- * Memory      foreseen before any arithmetic is done, and refused if it is not
+ * Memory      predicted before any arithmetic is done, and refused if it is not
  *             free; what no order saves is before rows are ordered. With a million
  *             rows or more, which METIS takes minutes for, an estimate is told
  *             first: a note, or a warning if so much is not free (tacit_set_log).
@@ -153,7 +153,7 @@ typedef struct tacit_factor_info {
     int leaves;         /* of the tree above                                 */
     double flops;       /* of the factorization, those on stored zeros, too  */
     double bytes;       /* of the factor                                     */
-    double peak_bytes;  /* ... and of what its making took besides, foreseen */
+    double peak_bytes;  /* ... and of what its making took besides, predicted */
     double order_seconds, symbolic_seconds, numeric_seconds;
     const char *dense; /* whose dense operations: "OpenBLAS", "LAPACK", "own" */
     tacit_factor_kind kind;

@@ -48,7 +48,7 @@ typedef struct tacit_factor_columns {
 
 /* Copy a factor into panels. `options` as for tacit_factor_create; width is that
  * of panels, which the caller's columns do not say.
- * Memory      the panels with such zeros, foreseen first; of kinds LU and ILU0 a copy
+ * Memory      the panels with such zeros, predicted first; of kinds LU and ILU0 a copy
  *             of U besides while it runs.
  * Cost        a few looks at each entry.
  * Errors      INVALID (options; arrays that are missing or do not belong to the

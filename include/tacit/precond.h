@@ -306,7 +306,7 @@ typedef struct tacit_precond_race {
  *
  * Candidates are none, where the diagonal is constant, or else jacobi, and all
  * others of tacit_precond_at that can be made, but ic0. The cheapest begins. What each
- * still needs is foreseen: from how fast its residuals have fallen of late, but
+ * still needs is predicted: from how fast its residuals have fallen of late, but
  * at most 6 times what it has had, amg 20 times; before it was tried, from what
  * its kind costs as a rule, in sweeps over the entries of the matrix, of which
  * some are timed, and in iterations without. Who would need half as long again
@@ -339,7 +339,7 @@ typedef struct tacit_precond_trial {
     int64_t iterations;
     double reached;       /* ||b - A x|| / ||b|| after the last of them       */
     double solve_seconds; /* of a solve with it alone; 0: it has not iterated */
-    bool alone;           /* ... which was measured, not foreseen             */
+    bool alone; /* ... which was measured, not predicted             */
 } tacit_precond_trial;
 
 /* Trial `i`, NULL past the end, so without a race. Owned by `solver`, until it

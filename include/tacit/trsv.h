@@ -73,7 +73,7 @@ typedef struct tacit_trsv_options {
     size_t size; /* of this struct, set by the caller: status.h               */
     tacit_trsv_scheme scheme;
     int grid[3]; /* Px, Py, Pz; 0s: the grid for which fewest messages are
-                    foreseen; with `queue` 1, 1 and as many as ranks           */
+                    predicted; with `queue` 1, 1 and as many as ranks           */
     int columns; /* right-hand sides at once, at most; 1; with `queue` up to 64 */
     tacit_queue
         *queue; /* on the GPUs of the ranks of `world`: solve there; NULL:
@@ -138,7 +138,7 @@ typedef struct tacit_trsv_info {
     double bytes;          /* of this rank's blocks, vectors and lists       */
     /* One solve with one right-hand side, or as many as are had at once: in L,
      * between grids, in U. */
-    int64_t messages[3];      /* foreseen, of all ranks                      */
+    int64_t messages[3];      /* predicted, of all ranks                      */
     double message_bytes[3];  /* ... with one right-hand side                */
     int64_t most_messages[3]; /* ... that one rank sends, at most            */
     int64_t sent[3];          /* by this rank, all solves so far             */

@@ -114,17 +114,17 @@ double tct_seconds(void); /* monotonic clock [s] */
  * last)? Asked at every look in vain; few of them read the clock, and what has
  * passed between two counts for a second at most, since a process that was
  * stopped, perhaps with all the others, has not waited. */
-typedef struct tct_patience {
+typedef struct tct_timeout {
     double limit;
     double waited, last; /* the rest is 0 at first */
     unsigned looks;
-} tct_patience;
-bool tct_is_over(tct_patience *p);
+} tct_timeout;
+bool tct_is_over(tct_timeout *p);
 /* How long to wait for a rank, for `limit`: what TACIT_PATIENCE says, or what is
  * long enough for one that was kept from its processor, and short enough for who
  * pays for the others.
  * Errors      INVALID (the variable). */
-tacit_status tct_read_patience(double *seconds);
+tacit_status tct_read_timeout(double *seconds);
 
 /* `value` with the 24 bits of a float, but the range of doubles: nothing
  * overflows, and nothing becomes 0. */

@@ -14,7 +14,7 @@ double tct_seconds(void)
     return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
 }
 
-bool tct_is_over(tct_patience *p)
+bool tct_is_over(tct_timeout *p)
 {
     enum { LOOKS = 128 };
     if (p->limit <= 0.0 || ++p->looks % LOOKS > 0) return false;
@@ -24,7 +24,7 @@ bool tct_is_over(tct_patience *p)
     return p->waited >= p->limit;
 }
 
-tacit_status tct_read_patience(double *seconds)
+tacit_status tct_read_timeout(double *seconds)
 {
     static const double LIMIT = 60.0;
     const char *wish = getenv("TACIT_PATIENCE");

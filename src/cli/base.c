@@ -8,8 +8,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many letters to add, to leave out or to change, from one to the other. */
-static size_t letters_between(const char *a, const char *b)
+/* How many messages to add, to leave out or to change, from one to the other. */
+static size_t messages_between(const char *a, const char *b)
 {
     enum { MOST = 64 };
     size_t d[MOST][MOST]; /* of their beginnings */
@@ -31,7 +31,7 @@ const char *cli_nearest(const char *word, const char *const *names,
     const char *best = NULL;
     size_t far = strlen(word) / 2 + 2; /* further away is no help */
     for (size_t i = 0; i < count; i++) {
-        const size_t d = letters_between(word, names[i]);
+        const size_t d = messages_between(word, names[i]);
         if (d >= far) continue;
         far = d;
         best = names[i];

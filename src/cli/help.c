@@ -44,8 +44,8 @@ static void describe(const cli_option *o, bool all, char *text, size_t size)
 static void print_option(FILE *to, const cli_option *o)
 {
     char head[80], text[512];
-    snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->letter ? '-' : ' ',
-             o->letter ? o->letter : ' ', o->letter ? ", " : "  ", o->name,
+    snprintf(head, sizeof head, "%c%c%s--%s%s%s", o->message ? '-' : ' ',
+             o->message ? o->message : ' ', o->message ? ", " : "  ", o->name,
              o->value ? " " : "", o->value ? o->value : "");
     int column = fprintf(to, "  %s", head);
     if (column >= INDENT) {
@@ -130,7 +130,7 @@ static void roff_option(FILE *to, const cli_option *o)
 {
     char text[512];
     fputs(".TP\n", to);
-    if (o->letter) fprintf(to, "\\fB\\-%c\\fR, ", o->letter);
+    if (o->message) fprintf(to, "\\fB\\-%c\\fR, ", o->message);
     fputs("\\fB\\-\\-", to);
     roff(to, o->name);
     fputs("\\fR", to);

@@ -39,8 +39,8 @@ enum {
         ON_RUNS = ON_solve | ON_compare,
     ON_MATRIX = ON_RUNS | ON_info | ON_convert | ON_partition | ON_factor |
                 ON_trsv | ON_bench,
-    ON_SPREAD = ON_RUNS | ON_bench, /* rows may move between ranks */
-    ON_THREADED = ON_SPREAD | ON_info | ON_factor | ON_devices,
+    ON_DISTRIBUTED = ON_RUNS | ON_bench, /* rows may move between ranks */
+    ON_THREADED = ON_DISTRIBUTED | ON_info | ON_factor | ON_devices,
     ON_RESULTS =
         ON_RUNS | ON_info | ON_devices | ON_partition | ON_factor | ON_trsv,
     ON_ALL = (1 << CLI_COMMAND_COUNT) - 1
@@ -50,24 +50,24 @@ enum {
 
 /* clang-format off */
 static const cli_option table[] = {
-/* group, name, letter, kind, commands, where, value,
+/* group, name, message, kind, commands, where, value,
  * help, axis, least, most, initial */
 {"The path", "method", 0, CLI_CHOICE, ON_RUNS, AT(method), "NAME",
  "what is computed (solve: cg; compare: all)", &cli_axis_method, 0, 0, 0},
-{"The path", "loop", 0, CLI_CHOICE, ON_SPREAD, AT(loop), "NAME",
+{"The path", "loop", 0, CLI_CHOICE, ON_DISTRIBUTED, AT(loop), "NAME",
  "who drives the iteration (auto)", &cli_axis_loop, 0, 0, 0},
 {"The path", "comm", 0, CLI_CHOICE, ON_ALL & ~ON_help, AT(comm), "NAME",
  "who starts a message (auto)", &cli_axis_comm, 0, 0, 0},
 {"The path", "device", 0, CLI_CHOICE, ON_THREADED | ON_trsv, AT(device), "NAME",
  "where it runs (auto: a GPU if there is one)", &cli_axis_device, 0, 0, 0},
-{"The path", "format", 0, CLI_TEXT, ON_SPREAD, AT(format), "NAME",
+{"The path", "format", 0, CLI_TEXT, ON_DISTRIBUTED, AT(format), "NAME",
  "local block (solve: auto, measured at set-up; compare, bench: all); on cuda "
  "also sell32, and NAME/STORE says how values are kept, STORE being auto, f64, "
  "f32, dict8 or dict16, none of which loses a bit",
  &cli_axis_format, 0, 0, 0},
 {"The path", "precision", 0, CLI_CHOICE, ON_RUNS, AT(precision), "NAME",
  "of the matrix values (double)", &cli_axis_precision, 0, 0, 0},
-{"The path", "reorder", 0, CLI_CHOICE, ON_SPREAD, AT(reorder), "NAME",
+{"The path", "reorder", 0, CLI_CHOICE, ON_DISTRIBUTED, AT(reorder), "NAME",
  "rows within a rank while it computes; files keep the matrix's order (auto: "
  "rcm where that is measured to be faster)", &cli_axis_order, 0, 0, 0},
 {"The path", "precond", 0, CLI_CHOICE, ON_RUNS | ON_info, AT(precond), "NAME",
@@ -147,13 +147,13 @@ static const cli_option table[] = {
  "who does what, and who tells whom (3d)", &cli_axis_scheme, 0, 0, 0},
 {"Processes", "map", 0, CLI_CHOICE, ON_trsv, AT(map), "NAME",
  "whose block is whose, within each of the grids (cyclic)", &cli_axis_map, 0, 0, 0},
-{"Processes", "ranks", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(ranks), "N",
+{"Processes", "ranks", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(ranks), "N",
  "start N processes on this machine, without mpirun; --comm mpi is not for "
  "them", NULL, 1, 4096, 0},
-{"Processes", "gpus", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(gpus), "N",
+{"Processes", "gpus", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(gpus), "N",
  "as --ranks N --device cuda: a process for each of N GPUs of this machine",
  NULL, 1, 4096, 0},
-{"Processes", "oversubscribe", 0, CLI_FLAG, ON_SPREAD | ON_trsv, AT(oversubscribe), NULL,
+{"Processes", "oversubscribe", 0, CLI_FLAG, ON_DISTRIBUTED | ON_trsv, AT(oversubscribe), NULL,
  "let several processes have one GPU, also with --comm peer: slow, for tests",
  NULL, 0, 0, 0},
 
@@ -181,18 +181,18 @@ static const cli_option table[] = {
  "definite (0)", NULL, -HUGE_VAL, HUGE_VAL, 0},
 {"The problem", "drop-zeros", 0, CLI_FLAG, ON_MATRIX, AT(drop_zeros), NULL,
  "forget entries that are stored but zero", NULL, 0, 0, 0},
-{"The problem", "partition", 0, CLI_READ, ON_SPREAD, AT(partition), "FILE",
+{"The problem", "partition", 0, CLI_READ, ON_DISTRIBUTED, AT(partition), "FILE",
  "the rank of each row, a number a line, as METIS writes it", NULL, 0, 0, 0},
-{"The problem", "partitioner", 0, CLI_CHOICE, ON_SPREAD | ON_partition,
+{"The problem", "partitioner", 0, CLI_CHOICE, ON_DISTRIBUTED | ON_partition,
  AT(partitioner), "NAME",
  "metis for files and irregular galleries, contiguous otherwise; the command "
  "partition: metis", &cli_axis_partitioner, 0, 0, 0},
 {"The problem", "parts", 'n', CLI_INT, ON_partition, AT(parts), "PARTS",
  "how many parts to cut the rows into", NULL, 1, 1 << 24, 0},
 
-{"Measuring", "warmup", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(warmup), "N",
+{"Measuring", "warmup", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(warmup), "N",
  "runs before the first that counts (solve: 0; others: 1)", NULL, 0, 1e6, -1},
-{"Measuring", "repeat", 0, CLI_INT, ON_SPREAD | ON_trsv, AT(repeat), "N",
+{"Measuring", "repeat", 0, CLI_INT, ON_DISTRIBUTED | ON_trsv, AT(repeat), "N",
  "runs that count (solve: 1, trsv: 3, the best is reported; compare: 3, bench: "
  "15, the median is)", NULL, 1, 1e6, -1},
 {"Measuring", "all", 0, CLI_FLAG, ON_compare, AT(every), NULL,
@@ -353,12 +353,12 @@ static tacit_status take_long(parser *p, const char *word)
 }
 
 /* -v, -qv, -o FILE, -oFILE */
-static tacit_status take_letters(parser *p, const char *word)
+static tacit_status take_messages(parser *p, const char *word)
 {
     for (const char *c = word + 1; *c; c++) {
         const cli_option *o;
         for (int i = 0; (o = cli_option_at(p->set->command, i)) != NULL; i++)
-            if (o->letter == *c) break;
+            if (o->message == *c) break;
         if (!o) return unknown_option(p->set->command, word);
         const bool wants = o->kind != CLI_FLAG && o->kind != CLI_COUNT;
         TRY(take_value(p, o, wants && c[1] ? c + 1 : NULL));
@@ -390,7 +390,7 @@ static tacit_status take_word(parser *p)
         p->only_operands = true;
         return TACIT_OK;
     }
-    return word[1] == '-' ? take_long(p, word) : take_letters(p, word);
+    return word[1] == '-' ? take_long(p, word) : take_messages(p, word);
 }
 
 static tacit_status find_command(const char *word, const cli_command **out)

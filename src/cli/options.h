@@ -133,7 +133,7 @@ typedef enum {
 typedef struct cli_option {
     const char *group; /* heading in the help */
     const char *name;  /* without its dashes  */
-    char letter;       /* 0: none             */
+    char message;      /* 0: none             */
     cli_kind kind;
     unsigned commands; /* bits: which take it */
     size_t offset;     /* into cli_settings   */

@@ -50,9 +50,9 @@ struct tct_block { /* first member of every format's struct */
 
 /* What a look finds: the scalars that decide whether to go on, the flags of the
  * sum before it, and where steps count them the updates of x before it. */
-typedef struct tct_seen {
+typedef struct tct_sample {
     double rr, bad, bad_value, flags, updates;
-} tct_seen;
+} tct_sample;
 
 /* What formats tell devices apart by: there may be several of a kind. */
 typedef enum { TCT_KIND_HOST, TCT_KIND_GPU } tct_device_kind;
@@ -79,8 +79,8 @@ typedef struct tct_device_ops {
     void (*enter)(tacit_queue *q);
     void *(*alloc)(tacit_queue *q, size_t bytes);
     void (*free)(tacit_queue *q, void *p);
-    /* See q_reserve. OPTIONAL */
-    void (*reserve)(tacit_queue *q, size_t slab);
+    /* See q_memory_pool. OPTIONAL */
+    void (*pool)(tacit_queue *q, size_t slab);
     void (*run)(tacit_queue *q, const tct_op *op);
     void (*sync)(tacit_queue *q);
     /* Start all that was enqueued. OPTIONAL */
@@ -94,7 +94,7 @@ typedef struct tct_device_ops {
     /* The rest is OPTIONAL, of a device that runs behind the CPU. */
     /* The oldest look that was not taken yet: waits for it; false if none is
      * to come or the queue has failed. */
-    bool (*seen)(tacit_queue *q, tct_seen *out);
+    bool (*seen)(tacit_queue *q, tct_sample *out);
     /* How many looks the host may be behind, by what one in vain costs. */
     int (*lag)(tacit_queue *q, size_t n);
     /* See q_tell. */
@@ -113,16 +113,16 @@ struct tct_plan;       /* comm/exchange/plan.h      */
 struct tct_gpu_launch; /* device/gpu/gpu.h */
 
 /* What a world knows of a rank that does not come: none is asked any more. */
-typedef struct tct_desertion {
+typedef struct tct_lost_rank {
     bool noted;
     int rank; /* < 0: not known which */
     char why[96];
     /* Notes what is known of it without waiting. OPTIONAL */
     void (*look)(tacit_world *w);
-} tct_desertion;
+} tct_lost_rank;
 
 /* Note that `rank` (< 0: another one) has not come for `seconds`. */
-void tct_desert(tct_desertion *d, int rank, double seconds);
+void tct_desert(tct_lost_rank *d, int rank, double seconds);
 
 /* Who starts a message, and so which loops can have it. */
 typedef enum tct_starter {
@@ -145,7 +145,8 @@ typedef struct tct_link {
     const char *name;
     const char *summary; /* one line for `tacit devices` */
     tct_starter starter;
-    bool dear; /* to open: not where one is open already that the device starts,
+    bool
+        expensive; /* to open: not where one is open already that the device starts,
                   unless it is named */
     bool nodes; /* its messages may stand in a while node */
     /* Has this machine what it needs besides the device? What there is ("NCCL

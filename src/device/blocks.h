@@ -5,7 +5,7 @@
  *
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
  *        systems", J. Comput. Appl. Math. 25 (1989), as in the s-step paper's
- *        algorithms 3 and 6, whose letters these are.
+ *        algorithms 3 and 6, whose messages these are.
  *
  * Directions P that are kept are conjugate and of length 1, P' A P = I, the last one
  * first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1 L^-T the new ones
@@ -98,11 +98,11 @@ typedef struct tct_blocks_desk {
 #ifdef __CUDA_ARCH__
 #define TCT_EACH(i, n) \
     for (int i = (int)threadIdx.x; i < (n); i += (int)blockDim.x)
-#define TCT_MEET() __syncthreads()
-#define TCT_ONE    if (threadIdx.x == 0)
+#define TCT_BARRIER() __syncthreads()
+#define TCT_ONE       if (threadIdx.x == 0)
 #else
 #define TCT_EACH(i, n) for (int i = 0; i < (n); i++)
-#define TCT_MEET()     ((void)0)
+#define TCT_BARRIER()  ((void)0)
 #define TCT_ONE        if (1)
 #endif
 
@@ -126,7 +126,7 @@ TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
         const int j = t / most, i = t % most;
         D->C[j][i] = i < n ? G[j * rows + i] : 0.0;
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(t, s * s)
     {
         const int i = t / s, j = t % s;
@@ -142,7 +142,7 @@ TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
         for (int k = 0; k < n; k++) g -= D->C[j][k] * r[k];
         D->g[j] = g;
     }
-    TCT_MEET();
+    TCT_BARRIER();
 }
 
 /* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r; by the s-step
@@ -179,7 +179,7 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
             t += D->t[j] * B->alpha[n - 1 - (i - j)] * B->sigma;
         D->t[i] = -t / (B->alpha[n - 1] * B->sigma);
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(t, s * B->most)
     {
         const int j = t / B->most, i = t % B->most;
@@ -188,7 +188,7 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
             if (k + j + 1 >= n) c += B->inverse[i][k] * D->t[k + j + 1 - n];
         D->C[j][i] = B->sigma * c;
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(t, s * s)
     {
         const int i = t / s, j = t % s;
@@ -199,7 +199,7 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
         D->W[i][j] = w;
         if (i == 0) D->g[j] = blocks_moment(B, formed, sums, j);
     }
-    TCT_MEET();
+    TCT_BARRIER();
 }
 
 /* --- W = S L L' S ------------------------------------------------------------------ */
@@ -212,16 +212,16 @@ TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
            step_finite(D->W[usable][usable]))
         usable++;
     TCT_EACH(i, usable) D->scale[i] = sqrt(D->W[i][i]);
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(t, usable * usable)
     {
         const int i = t / usable, j = t % usable;
         D->X[i][j] = i == j ? 1.0 / D->scale[i] : 0.0;
         if (i != j) D->W[i][j] /= D->scale[i] * D->scale[j];
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(i, usable) D->W[i][i] = 1.0;
-    TCT_MEET();
+    TCT_BARRIER();
     return usable;
 }
 
@@ -236,7 +236,7 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
     for (; k < usable; k++) {
         const double pivot = D->W[k][k];
         const double one_over = 1.0 / sqrt(pivot);
-        TCT_MEET();
+        TCT_BARRIER();
         if (!(pivot > least)) break;
         if (pivot < lowest) lowest = pivot;
         TCT_EACH(i, usable)
@@ -244,14 +244,14 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
             if (i > k) D->W[i][k] *= one_over; /* column k of L */
             else D->X[k][i] *= one_over;
         }
-        TCT_MEET();
+        TCT_BARRIER();
         TCT_EACH(t, (usable - 1 - k) * usable)
         {
             const int i = k + 1 + t / usable, j = t % usable;
             if (j <= k) D->X[i][j] -= D->W[i][k] * D->X[k][j];
             else if (j <= i) D->W[i][j] -= D->W[i][k] * D->W[j][k];
         }
-        TCT_MEET();
+        TCT_BARRIER();
     }
     TCT_ONE D->least = lowest;
     return k;
@@ -287,13 +287,13 @@ TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
         D->h[i] = 0.0;
         for (int j = 0; j <= i; j++) D->h[i] += D->X[i][j] * D->g[j];
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_EACH(i, taken) /* alpha = T h */
     {
         D->alpha[i] = 0.0;
         for (int j = i; j < taken; j++) D->alpha[i] += D->X[j][i] * D->h[j];
     }
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_ONE
     {
         const double *mo =
@@ -306,7 +306,7 @@ TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
         }
         D->sound = B->moments ? D->n : tct_blocks_sound(D->n, mo, energy);
     }
-    TCT_MEET();
+    TCT_BARRIER();
 }
 
 #define TCT_BLOCKS_SHORTER 1e-6 /* pivots that say how many come next */
@@ -366,7 +366,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
     const int kept = blocks_least(keep, taken + D->n);
     TCT_EACH(t, rows * (B->most + 1))
     B->mix[t] = blocks_mixed(B, D, kept, t / rows, t % rows);
-    TCT_MEET(); /* of `inverse` as it was */
+    TCT_BARRIER(); /* of `inverse` as it was */
     TCT_EACH(t, taken * taken)
     B->inverse[t / taken][t % taken] = D->X[t / taken][t % taken];
     TCT_EACH(i, taken) B->alpha[i] = D->alpha[i];
@@ -477,12 +477,12 @@ TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
         D->n = B->n;
         D->cancelled = 0;
     }
-    TCT_MEET();
+    TCT_BARRIER();
     if (D->s == 0) return;
     blocks_solve(B, formed, sums, D);
     const int alone =
         D->taken == 0 && D->n > 0 && !B->moments && (again || !D->cancelled);
-    TCT_MEET();
+    TCT_BARRIER();
     TCT_ONE if (again || !D->cancelled)
     {
         const int lost = D->sound == 0 && D->n > 0 && D->s == 1;
@@ -492,10 +492,10 @@ TCT_BOTH void blocks_decide(tct_blocks *B, int formed, int again, double *sums,
             B->again++;
         }
     }
-    TCT_MEET();
+    TCT_BARRIER();
     if (alone) blocks_solve(B, formed, sums, D);
     TCT_ONE blocks_settle(B, again, c, D);
-    TCT_MEET();
+    TCT_BARRIER();
     if (D->goes) blocks_conclude(B, formed, D);
 }
 

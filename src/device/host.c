@@ -197,11 +197,11 @@ static void run_one(tacit_queue *q, const tct_op *op)
     case TCT_GET: memcpy(op->host, op->v[0], op->n * sizeof(double)); break;
     case TCT_PUT: memcpy(op->v[0], op->host, op->n * sizeof(double)); break;
     case TCT_STEP:
-        if (op->systems.count > 0) tct_step_counted(op->step, op->out);
+        if (op->batch.count > 0) tct_step_counted(op->step, op->out);
         else tct_step_run(op->step, op->out);
         break;
     case TCT_BLOCKS: run_blocks(op); break;
-    case TCT_LOOK: break; /* a host's scalars are read at once */
+    case TCT_SAMPLE: break; /* a host's scalars are read at once */
     case TCT_MULTIPLY:
     case TCT_MULTIPLY_DOT:
     case TCT_MULTIPLY_DOTS:
@@ -225,7 +225,7 @@ static void host_run(tacit_queue *q, const tct_op *op)
 {
     const bool together = op->code == TCT_MULTIPLY_PASS;
     if (together) run_one(q, op);
-    for (int j = 0; j < tct_op_systems(op) && !together; j++) {
+    for (int j = 0; j < tct_op_batch(op) && !together; j++) {
         const tct_op one = tct_op_system(op, j);
         run_one(q, &one);
     }

@@ -20,8 +20,8 @@ typedef struct {
 
 typedef struct slab {
     struct slab *next;
-    const tct_reserve *owner; /* NULL: closed */
-    tct_reserve_source source;
+    const tct_memory_pool *owner; /* NULL: closed */
+    tct_memory_pool_source source;
     char *memory;
     size_t bytes;
     bool shared;      /* by several pieces, if need be               */
@@ -29,8 +29,8 @@ typedef struct slab {
     piece piece[PIECES];
 } slab;
 
-struct tct_reserve {
-    tct_reserve_source source;
+struct tct_memory_pool {
+    tct_memory_pool_source source;
     size_t slab;
 };
 
@@ -84,14 +84,14 @@ static void disuse(slab *s, int k)
 /* --- slabs ----------------------------------------------------------------------- */
 
 /* Is it to be a part of a slab? */
-static bool shares(const tct_reserve *r, size_t bytes)
+static bool shares(const tct_memory_pool *r, size_t bytes)
 {
     return bytes <= r->slab / SHARED;
 }
 
 /* The smallest piece of an open slab that is large enough; for what has a slab of
  * its own, one of no more than twice the size. */
-static void *find(const tct_reserve *r, size_t bytes)
+static void *find(const tct_memory_pool *r, size_t bytes)
 {
     const bool shared = shares(r, bytes);
     slab *best = NULL;
@@ -113,7 +113,7 @@ static void *find(const tct_reserve *r, size_t bytes)
 
 /* Take those slabs out of the list of which no piece is in use and whose owner is
  * `r`. */
-static slab *cut_out(const tct_reserve *r)
+static slab *cut_out(const tct_memory_pool *r)
 {
     slab *out = NULL;
     for (slab **at = &slabs; *at;) {
@@ -140,7 +140,7 @@ static void free_all(slab *s)
 }
 
 /* A new slab of one piece, which is not in use. */
-static slab *make(const tct_reserve *r, size_t bytes, bool shared)
+static slab *make(const tct_memory_pool *r, size_t bytes, bool shared)
 {
     slab *s = tct_calloc(sizeof *s);
     if (!s) return NULL;
@@ -157,14 +157,15 @@ static slab *make(const tct_reserve *r, size_t bytes, bool shared)
 
 /* --- all --------------------------------------------------------------------------- */
 
-tct_reserve *tct_reserve_open(tct_reserve_source source, size_t bytes)
+tct_memory_pool *tct_memory_pool_open(tct_memory_pool_source source,
+                                      size_t bytes)
 {
-    tct_reserve *r = tct_calloc(sizeof *r);
-    if (r) *r = (tct_reserve){source, bytes};
+    tct_memory_pool *r = tct_calloc(sizeof *r);
+    if (r) *r = (tct_memory_pool){source, bytes};
     return r;
 }
 
-void *tct_reserve_take(tct_reserve *r, size_t bytes)
+void *tct_memory_pool_take(tct_memory_pool *r, size_t bytes)
 {
     const size_t least = bytes > 0 ? bytes : 1;
     const size_t all = (least + ALIGNED - 1) / ALIGNED * ALIGNED;
@@ -198,7 +199,7 @@ static slab *slab_of(const void *p)
     return s;
 }
 
-bool tct_reserve_give(const void *p)
+bool tct_memory_pool_give(const void *p)
 {
     slab *unused = NULL;
     pthread_mutex_lock(&lock);
@@ -215,7 +216,7 @@ bool tct_reserve_give(const void *p)
     return s != NULL;
 }
 
-void tct_reserve_close(tct_reserve *r)
+void tct_memory_pool_close(tct_memory_pool *r)
 {
     if (!r) return;
     pthread_mutex_lock(&lock);

@@ -10,20 +10,21 @@
 #include "base/base.h"
 
 /* Whose memory it is; take(bytes) NULL: there is none. */
-typedef struct tct_reserve_source {
+typedef struct tct_memory_pool_source {
     void *(*take)(size_t bytes);
     void (*give)(void *p);
-} tct_reserve_source;
+} tct_memory_pool_source;
 
-typedef struct tct_reserve tct_reserve;
+typedef struct tct_memory_pool tct_memory_pool;
 
 /* Slabs have `bytes`; NULL: there is no memory. One thread takes. */
-tct_reserve *tct_reserve_open(tct_reserve_source source, size_t bytes);
+tct_memory_pool *tct_memory_pool_open(tct_memory_pool_source source,
+                                      size_t bytes);
 /* `bytes`, aligned as slabs are and to 512; NULL: there is none. */
-void *tct_reserve_take(tct_reserve *r, size_t bytes);
+void *tct_memory_pool_take(tct_memory_pool *r, size_t bytes);
 /* Give back what any reserve had; false: `p` is of none. By any thread. */
-bool tct_reserve_give(const void *p);
+bool tct_memory_pool_give(const void *p);
 /* NULL is fine. */
-void tct_reserve_close(tct_reserve *r);
+void tct_memory_pool_close(tct_memory_pool *r);
 
 #endif

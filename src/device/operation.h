@@ -29,7 +29,7 @@
     X(MULTIPLY_ADD, "ghost product", 0, 0, 0, 0, 0, 0)   /* y x g d      */ \
     X(STEP, "scalar step", 0, 0, 0, 0, 0, 0)                                \
     X(BLOCKS, "step of blocks", 0, 0, 0, 0, 0, 0)                           \
-    X(LOOK, "look", 0, 0, 0, 0, 0, 0)                                       \
+    X(SAMPLE, "look", 0, 0, 0, 0, 0, 0)                                     \
     X(SUM_BEGIN, "sum begin", 0, 0, 0, 0, 0, 0)                             \
     X(SUM_END, "sum end", 0, 0, 0, 0, 0, 0)                                 \
     X(EXCHANGE_BEGIN, "exchange begin", 0, 0, 0, 0, 0, 0)                   \
@@ -67,7 +67,7 @@ enum {
     /* scalars of a sum over ranks: the whole product of two panels */
     TCT_SUM_MOST = TCT_COLUMNS_MOST * TCT_COLUMNS_MOST,
     /* scalars of as many systems as there may be at once */
-    TCT_SYSTEMS_SCALARS = TCT_COLUMNS_MOST * TCT_SCALARS
+    TCT_BATCH_SCALARS = TCT_COLUMNS_MOST * TCT_SCALARS
 };
 
 typedef struct tct_op_info {
@@ -148,7 +148,7 @@ typedef struct tct_call_log {
 
 /* Operations that are enqueued to be run again and again. */
 typedef struct tct_recording {
-    bool sketch;  /* it is but counted: never run                         */
+    bool dry_run; /* it is but counted: never run                         */
     double *c;    /* the scalars that say when all has come to rest       */
     int looks;    /* it has so many; known at its end                     */
     void *device; /* what the device made of it; NULL: nothing, or failed */
@@ -158,12 +158,12 @@ typedef struct tct_recording {
 /* A pass, a step or a sum may be of several systems at once: of the vectors that
  * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. On
  * the host also a product with a pass behind it, a restriction, a prolongation. */
-typedef struct tct_systems {
+typedef struct tct_system_batch {
     int count; /* 0: one alone, whose steps do not count updates */
     size_t stride;
     unsigned shared; /* bit k: vector k is the same for all; on the host
                         TCT_SHARED_SCALARS: alpha and beta are, too */
-} tct_systems;
+} tct_system_batch;
 enum { TCT_SHARED_SCALARS = 1 << 30 };
 
 /* How far apart vectors of n elements stand: with room for a scalar behind each,
@@ -204,7 +204,7 @@ typedef struct tct_op {
     tct_step step;              /* of a scalar step                     */
     tct_blocks_step block_step; /* ... of a step of blocks, on these, ... */
     tct_blocks *blocks;
-    tct_systems systems;      /* of what may be of several            */
+    tct_system_batch batch;   /* of what may be of several            */
     tct_recording *recording; /* of RECORD_BEGIN to REPLAYED          */
     int64_t times;            /* looks of REPLAY; replays of REPLAYED */
     void *host;               /* host memory of GET and PUT; of CALL  */
@@ -214,9 +214,9 @@ typedef struct tct_op {
 /* What is known of an operation, or of the pass that it is. */
 const tct_op_info *tct_op_info_of(const tct_op *op);
 
-static inline int tct_op_systems(const tct_op *op)
+static inline int tct_op_batch(const tct_op *op)
 {
-    return op->systems.count > 1 ? op->systems.count : 1;
+    return op->batch.count > 1 ? op->batch.count : 1;
 }
 /* The operation on system `j` alone. */
 tct_op tct_op_system(const tct_op *op, int j);

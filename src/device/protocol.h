@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/protocol.h - how ranks speak through memory that all of them reach: one
- * text for kernels (link peer, gangs), for the CPU (link shm), and for threads
+ * text for kernels (link peer, persistent grids), for the CPU (link shm), and for threads
  * that stand for blocks, where ThreadSanitizer sees it (tests/test_blocks.c).
  *
  * Messages and sums are numbered from 1 on; numbers only grow, there is no lock,
@@ -38,7 +38,7 @@
 enum { TCT_POLLS_PER_CLOCK = 512 };
 
 /* How a wait goes. */
-typedef enum tct_news {
+typedef enum tct_wait_status {
     TCT_CAME,
     TCT_NOT_YET,
     TCT_MISSED, /* not within the limit                  */
@@ -46,7 +46,7 @@ typedef enum tct_news {
                    caller knows                          */
     TCT_AHEAD   /* the other one has gone on without this
                    one, as those do who know of a failure */
-} tct_news;
+} tct_wait_status;
 
 typedef struct tct_limit {
     uint64_t ns;          /* of a wait; 0: none                            */
@@ -59,9 +59,9 @@ typedef struct tct_wait { /* all 0 at first */
 } tct_wait;
 
 /* After a look in vain. */
-TCT_LANE tct_news tct_look_again(tct_wait *w, tct_limit L)
+TCT_LANE tct_wait_status tct_poll(tct_wait *w, tct_limit L)
 {
-    tct_between_looks();
+    tct_between_checks();
     if (++w->looks % TCT_POLLS_PER_CLOCK) return TCT_NOT_YET;
     if (L.gone && tct_load_fresh(L.gone) != 0) return TCT_GONE;
     const uint64_t now = tct_nanoseconds();
@@ -70,13 +70,13 @@ TCT_LANE tct_news tct_look_again(tct_wait *w, tct_limit L)
 }
 
 /* Wait until the counter has come to `value`. */
-TCT_LANE tct_news tct_await_counter(const uint64_t *counter, uint64_t value,
-                                    tct_limit L)
+TCT_LANE tct_wait_status tct_await_counter(const uint64_t *counter,
+                                           uint64_t value, tct_limit L)
 {
     tct_wait w = {0, 0};
-    while (tct_signal_seen(counter) < value) {
-        const tct_news news = tct_look_again(&w, L);
-        if (news != TCT_NOT_YET) return news;
+    while (tct_signal_value(counter) < value) {
+        const tct_wait_status status = tct_poll(&w, L);
+        if (status != TCT_NOT_YET) return status;
     }
     return TCT_CAME;
 }
@@ -84,7 +84,7 @@ TCT_LANE tct_news tct_await_counter(const uint64_t *counter, uint64_t value,
 /* --- channels ----------------------------------------------------------------- */
 
 /* The half of a window in which message `number` lies. */
-TCT_BOTH int tct_half_of(uint64_t number)
+TCT_BOTH int tct_buffer_of(uint64_t number)
 {
     return (int)(number & 1);
 }
@@ -95,14 +95,14 @@ TCT_BOTH uint64_t tct_taken_before(uint64_t number)
 }
 
 /* Wait until message `number` may be stored; until it has arrived. */
-TCT_LANE tct_news tct_await_room(const uint64_t *taken, uint64_t number,
-                                 tct_limit L)
+TCT_LANE tct_wait_status tct_await_room(const uint64_t *taken, uint64_t number,
+                                        tct_limit L)
 {
     const uint64_t before = tct_taken_before(number);
     return before == 0 ? TCT_CAME : tct_await_counter(taken, before, L);
 }
-TCT_LANE tct_news tct_await_message(const uint64_t *arrived, uint64_t number,
-                                    tct_limit L)
+TCT_LANE tct_wait_status tct_await_message(const uint64_t *arrived,
+                                           uint64_t number, tct_limit L)
 {
     return tct_await_counter(arrived, number, L);
 }
@@ -160,28 +160,28 @@ TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
 }
 
 /* Wait for value i of rank `from`. */
-TCT_LANE tct_news tct_hear(tct_slots S, int from, int i, uint64_t number,
-                           tct_limit L, double *out)
+TCT_LANE tct_wait_status tct_hear(tct_slots S, int from, int i, uint64_t number,
+                                  tct_limit L, double *out)
 {
     const size_t at = tct_slot_at(S.turns, S.ranks, S.width, from, number);
     const struct tct_numbered *slot = S.of[S.rank] + at + i;
     tct_wait w = {0, 0};
     for (;;) {
-        const struct tct_numbered got = tct_numbered_seen(slot);
+        const struct tct_numbered got = tct_numbered_value(slot);
         *out = got.value;
         if (got.number == number) return TCT_CAME;
         if (got.number > number) return TCT_AHEAD;
-        const tct_news news = tct_look_again(&w, L);
-        if (news != TCT_NOT_YET) return news;
+        const tct_wait_status status = tct_poll(&w, L);
+        if (status != TCT_NOT_YET) return status;
     }
 }
 
 /* The sum of value i over ranks, in their order; this one's is `*mine`, or, if
  * that is NULL, what it has said to itself. `missing` is set where the end is
  * not TCT_CAME. */
-TCT_LANE tct_news tct_total(tct_slots S, int i, uint64_t number,
-                            const double *mine, tct_limit L, double *total,
-                            int *missing)
+TCT_LANE tct_wait_status tct_total(tct_slots S, int i, uint64_t number,
+                                   const double *mine, tct_limit L,
+                                   double *total, int *missing)
 {
     *total = 0.0;
     for (int r = 0; r < S.ranks; r++) {
@@ -189,9 +189,9 @@ TCT_LANE tct_news tct_total(tct_slots S, int i, uint64_t number,
         if (mine && r == S.rank) {
             part = *mine;
         } else {
-            const tct_news news = tct_hear(S, r, i, number, L, &part);
+            const tct_wait_status status = tct_hear(S, r, i, number, L, &part);
             *missing = r;
-            if (news != TCT_CAME) return news;
+            if (status != TCT_CAME) return status;
         }
         *total = r == 0 ? part : *total + part;
     }
@@ -201,17 +201,18 @@ TCT_LANE tct_news tct_total(tct_slots S, int i, uint64_t number,
 /* --- blocks that meet ------------------------------------------------------------ */
 
 /* How a meeting of all blocks ended. */
-typedef enum tct_met {
+typedef enum tct_barrier_status {
     TCT_GO,
     TCT_END, /* the host wants the loop to end */
     TCT_LATE /* a block did not come in time, and all have to end */
-} tct_met;
+} tct_barrier_status;
 
 /* One thread of each block: add 1 to the counter, at their meeting number `epoch`;
  * what it is then. One block may add, once, that the end is wanted: in the upper
  * half, as the number of this meeting, since a block that is slow to leave the
  * one before may see the counter as it is now. */
-TCT_LANE uint64_t tct_come_to(uint64_t *counter, uint32_t epoch, bool end)
+TCT_LANE uint64_t tct_barrier_arrive_at(uint64_t *counter, uint32_t epoch,
+                                        bool end)
 {
     const uint64_t mine = end ? 1 + ((uint64_t)epoch << 32) : 1;
     return tct_signal_add(counter, mine) + mine;
@@ -225,16 +226,16 @@ TCT_BOTH bool tct_all_came(uint64_t counter, uint32_t blocks, uint32_t epoch)
 }
 
 /* ... and wait for all blocks; the counter was `seen` before. */
-TCT_LANE tct_met tct_await_blocks(const uint64_t *counter, uint64_t seen,
-                                  uint32_t blocks, uint32_t epoch,
-                                  uint64_t limit_ns)
+TCT_LANE tct_barrier_status tct_await_blocks(const uint64_t *counter,
+                                             uint64_t seen, uint32_t blocks,
+                                             uint32_t epoch, uint64_t limit_ns)
 {
     uint64_t start = 0;
     for (unsigned i = 1;; i++) {
         const uint32_t wish = (uint32_t)(seen >> 32);
         if (tct_all_came(seen, blocks, epoch))
             return wish != 0 && wish <= epoch ? TCT_END : TCT_GO;
-        tct_between_looks();
+        tct_between_checks();
         seen = tct_signal_read(counter);
         if (i % TCT_POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();

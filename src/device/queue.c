@@ -51,11 +51,11 @@ tct_op tct_op_system(const tct_op *op, int j)
 {
     tct_op one = *op;
     const ptrdiff_t scalars = (ptrdiff_t)j * TCT_SCALARS;
-    one.systems = (tct_systems){.count = op->systems.count > 0};
+    one.batch = (tct_system_batch){.count = op->batch.count > 0};
     for (int k = 0; k < TCT_OP_VECTORS; k++)
-        if (one.v[k] && !(op->systems.shared >> k & 1))
-            one.v[k] += (size_t)j * op->systems.stride;
-    const bool own = !(op->systems.shared & TCT_SHARED_SCALARS);
+        if (one.v[k] && !(op->batch.shared >> k & 1))
+            one.v[k] += (size_t)j * op->batch.stride;
+    const bool own = !(op->batch.shared & TCT_SHARED_SCALARS);
     if (one.alpha && own) one.alpha += scalars;
     if (one.beta && own) one.beta += scalars;
     if (one.out) one.out += scalars;
@@ -74,7 +74,7 @@ void q_fail(tacit_queue *q, tacit_status status, const char *format, ...)
     q->failed = status;
 }
 
-void tct_desert(tct_desertion *d, int rank, double seconds)
+void tct_desert(tct_lost_rank *d, int rank, double seconds)
 {
     char who[32] = "another rank";
     if (d->noted) return;
@@ -87,14 +87,14 @@ void tct_desert(tct_desertion *d, int rank, double seconds)
 
 void q_desert(tacit_queue *q, int rank, double seconds)
 {
-    tct_desert(q->desertion, rank, seconds);
-    q_fail(q, TACIT_COMM, "%s", q->desertion->why);
+    tct_desert(q->lost_rank, rank, seconds);
+    q_fail(q, TACIT_COMM, "%s", q->lost_rank->why);
     q->peers_know = true;
 }
 
 bool q_is_deserted(tacit_queue *q)
 {
-    const tct_desertion *d = q->desertion;
+    const tct_lost_rank *d = q->lost_rank;
     if (!d->noted && d->look) d->look(q->world);
     if (d->noted) q_desert(q, d->rank, 0.0);
     return d->noted;
@@ -175,7 +175,7 @@ static void go_ahead(tacit_queue *q)
 /* Bring the scalars of a sum, system by system, into q->sum, or back. */
 static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
 {
-    for (int j = 0; j < tct_op_systems(op); j++)
+    for (int j = 0; j < tct_op_batch(op); j++)
         q->device->run(q, &(tct_op){.code = code,
                                     .n = (size_t)op->count,
                                     .v = {op->out + j * TCT_SCALARS},
@@ -187,7 +187,7 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 {
     tct_op here = *op;
     here.out = q->sum;
-    here.count = op->count * tct_op_systems(op);
+    here.count = op->count * tct_op_batch(op);
     if (op->code == TCT_SUM_BEGIN) {
         move_scalars(q, op, TCT_GET);
         q->device->sync(q);
@@ -203,7 +203,7 @@ static void sum_apart(tacit_queue *q, const tct_op *op)
 static void sum(tacit_queue *q, const tct_op *op)
 {
     const bool by_device = q->link->launch != NULL;
-    if (is_apart(q) || (q->ranks > 1 && tct_op_systems(op) > 1 && !by_device))
+    if (is_apart(q) || (q->ranks > 1 && tct_op_batch(op) > 1 && !by_device))
         sum_apart(q, op);
     else if (op->code == TCT_SUM_BEGIN) q->link->sum_begin(q, op);
     else q->link->sum_end(q, op);
@@ -214,10 +214,10 @@ static void call(tacit_queue *q, const tct_op *op)
 {
     if (q->device->flush) q->device->flush(q);
     tct_start_messages(q);
-    const tct_systems systems = q->systems; /* its words are for one */
-    q->systems = (tct_systems){0};
+    const tct_system_batch batch = q->batch; /* its words are for one */
+    q->batch = (tct_system_batch){0};
     const tacit_status status = op->call(op->host, q, op->v[0], op->v[1]);
-    q->systems = systems;
+    q->batch = batch;
     if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
@@ -269,12 +269,12 @@ static void record(tacit_queue *q, const tct_op *op)
     tct_recording *r = op->recording;
     switch ((int)op->code) {
     case TCT_RECORD_BEGIN:
-        if (r->sketch) q->sketching = true;
+        if (r->dry_run) q->in_dry_run = true;
         else if (q->failed == TACIT_OK) q->device->record_begin(q);
         break;
     case TCT_RECORD_END:
-        if (!r->sketch) r->device = q->device->record_end(q, r->looks, r->c);
-        q->sketching = false;
+        if (!r->dry_run) r->device = q->device->record_end(q, r->looks, r->c);
+        q->in_dry_run = false;
         break;
     case TCT_REPLAY: q->device->replay(q, r->device, op->times); break;
     default: break; /* for those who count */
@@ -286,11 +286,11 @@ static bool is_record(const tct_op *op)
     return op->code >= TCT_RECORD_BEGIN && op->code <= TCT_REPLAYED;
 }
 
-static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
+static void base_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
 {
     (void)self;
     if (is_record(op)) record(q, op);
-    if (is_record(op) || q->sketching) return;
+    if (is_record(op) || q->in_dry_run) return;
     if (q->peers_know) return; /* every rank stands still */
     switch ((int)op->code) {
     case TCT_SUM_BEGIN:
@@ -300,35 +300,35 @@ static void line_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
     case TCT_EXCHANGE_END: end_exchange(q, op); break;
     default:
         if (q->failed == TACIT_OK || op->code == TCT_GET ||
-            (op->code == TCT_LOOK && q_goes_on(q)))
+            (op->code == TCT_SAMPLE && q_goes_on(q)))
             q->device->run(q, op); /* sums are the same on every rank */
     }
 }
 
-static void line_sync(tct_layer *self, tacit_queue *q)
+static void base_sync(tct_layer *self, tacit_queue *q)
 {
     (void)self;
     q->device->sync(q);
 }
 
-static void *line_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
+static void *base_alloc(tct_layer *self, tacit_queue *q, size_t bytes)
 {
     (void)self;
     return q->device->alloc(q, bytes);
 }
 
-static void line_free(tct_layer *self, tacit_queue *q, void *p)
+static void base_free(tct_layer *self, tacit_queue *q, void *p)
 {
     (void)self;
     q->device->free(q, p);
 }
 
-static const tct_layer_ops line_ops = {
+static const tct_layer_ops base_ops = {
     .about = {.name = "line"},
-    .submit = line_submit,
-    .sync = line_sync,
-    .alloc = line_alloc,
-    .free = line_free,
+    .submit = base_submit,
+    .sync = base_sync,
+    .alloc = base_alloc,
+    .free = base_free,
 };
 
 void tct_below_submit(tct_layer *self, tacit_queue *q, const tct_op *op)
@@ -481,7 +481,7 @@ tacit_status tct_device_identify(const char *device, int place,
 
 static tacit_status build(tacit_queue *q, const char *spec)
 {
-    TRY(tct_read_patience(&q->peer_seconds));
+    TRY(tct_read_timeout(&q->peer_seconds));
     const char *colon = strrchr(spec, ':');
     const char *name = colon ? colon + 1 : spec;
     TRY(parse_device(q, name));
@@ -498,7 +498,7 @@ static tacit_status build(tacit_queue *q, const char *spec)
     TRY(q->device->open(q));
     q->sum = tct_alloc_shared(q, TCT_SUM_MOST * sizeof *q->sum);
     if (!q->sum) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
-    TRY(push_layer(q, &line_ops, ""));
+    TRY(push_layer(q, &base_ops, ""));
     return push_decorators(q, spec, name);
 }
 
@@ -608,9 +608,9 @@ void q_free(tacit_queue *q, double *p)
 }
 
 /* Other ranks may reach memory by its handle, which is that of a slab. */
-void q_reserve(tacit_queue *q, size_t slab)
+void q_memory_pool(tacit_queue *q, size_t slab)
 {
-    if (q->device->reserve && q->ranks == 1) q->device->reserve(q, slab);
+    if (q->device->pool && q->ranks == 1) q->device->pool(q, slab);
 }
 
 tacit_status tacit_queue_alloc(tacit_queue *queue, size_t n, double **out)

@@ -48,14 +48,15 @@ struct tacit_queue {
     void *stream;
     tacit_world *world;
     struct tct_use *uses;     /* runs under way: operator/operator.h       */
-    tct_desertion *desertion; /* the world's                              */
+    tct_lost_rank *lost_rank; /* the world's                              */
     double peer_seconds;      /* another rank's longest silence; 0: no limit */
-    double patience; /* the same between kernels of a solve: the least of all
+    double timeout; /* the same between kernels of a solve: the least of all
                         ranks, 0 where a rank's device is no GPU             */
     const tct_link *link; /* messages go through links[via]                */
     int via;
-    tct_open_link links[TCT_LINKS_MOST]; /* that are open: comm/link/link.h      */
-    struct tct_plan *plans;              /* that are made                   */
+    tct_open_link
+        links[TCT_LINKS_MOST]; /* that are open: comm/link/link.h      */
+    struct tct_plan *plans;    /* that are made                   */
     double *sum;  /* [TCT_SUM_MOST] scalars on their way by the CPU */
     tct_op begun; /* an exchange whose messages have not started, or none */
     int rank, ranks;
@@ -66,11 +67,11 @@ struct tacit_queue {
     bool by_peer;           /* it was another rank's                          */
     bool stop_wanted;       /* this rank's monitor wants to stop              */
     bool stop_agreed;       /* a sum has carried that to every rank           */
-    bool sketching;         /* operations are counted, not run                */
+    bool in_dry_run;        /* operations are counted, not run                */
     double answer_seconds;  /* a GPU's longest silence; then it has failed */
     double barrier_seconds; /* ... and wait of a persistent kernel's block */
     char why[512];          /* the message of the failure                     */
-    tct_systems systems;    /* that the words are for                         */
+    tct_system_batch batch; /* that the words are for                         */
     tct_call_log *log;      /* of the function that is being called, or NULL  */
     int freed;              /* exchanges of users that are no more            */
     tacit_tally *tally;     /* of the count layer, NULL without one           */
@@ -186,13 +187,13 @@ void q_refuse(tacit_queue *q, const tct_op *op);
  * doubles apart and whose scalars TCT_SCALARS: each is given those of the first.
  * Passes, steps, sums and products with operators can be so. 0: for one alone,
  * as at first. */
-void q_systems(tacit_queue *q, int count, size_t stride);
+void q_batch(tacit_queue *q, int count, size_t stride);
 
 /* The vectors of all systems, of which `x` is the first. */
 static inline tct_panel q_panel(const tacit_queue *q, const double *x)
 {
-    const int count = q->systems.count;
-    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->systems.stride,
+    const int count = q->batch.count;
+    return (tct_panel){(double *)(uintptr_t)x, (ptrdiff_t)q->batch.stride,
                        count > 1 ? count : 1};
 }
 
@@ -210,7 +211,7 @@ void q_free(tacit_queue *q, double *p);
 /* Until this is said of 0 bytes, memory of this thread on the device of `q` comes
  * out of slabs of so many, where that is faster: for set-up, which takes and gives
  * back many pieces (device/memory_pool.h). All that is enqueued on it is of `q`. */
-void q_reserve(tacit_queue *q, size_t slab);
+void q_memory_pool(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
 void q_put(tacit_queue *q, size_t n, const double *host, double *x);
@@ -335,18 +336,18 @@ void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
               double *sums, double *c);
 
 /* Enqueue a look at the scalar block `c`; the looks that were enqueued are
- * taken in order with q_seen, which waits; false if there is none. Only for
+ * taken in order with q_sampled, which waits; false if there is none. Only for
  * devices with `seen`. */
-void q_look(tacit_queue *q, double *c);
-bool q_seen(tacit_queue *q, tct_seen *out);
+void q_sample(tacit_queue *q, double *c);
+bool q_sampled(tacit_queue *q, tct_sample *out);
 
 /* What is enqueued between begin and end is recorded into `r`, whose c, or
- * sketch, is set, and not run; it counts as nothing until it is replayed. Only
+ * dry run, is set, and not run; it counts as nothing until it is replayed. Only
  * for devices with `replay`, but for sketches. */
 void q_record_begin(tacit_queue *q, tct_recording *r);
 void q_record_end(tacit_queue *q, tct_recording *r);
 /* Run it again and again, in whole replays, until at most `looks` looks have
- * been made or, sooner, the scalars have come to rest: q_seen takes them and
+ * been made or, sooner, the scalars have come to rest: q_sampled takes them and
  * keeps it going. 0 looks: start nothing more. */
 void q_replay(tacit_queue *q, tct_recording *r, int64_t looks);
 /* It has been run so many times: for those who count. */

@@ -27,7 +27,7 @@ static inline void tct_signal_send(uint64_t *signal, uint64_t v)
 {
     __atomic_store_n(signal, v, __ATOMIC_RELEASE);
 }
-static inline uint64_t tct_signal_seen(const uint64_t *signal)
+static inline uint64_t tct_signal_value(const uint64_t *signal)
 {
     return __atomic_load_n(signal, __ATOMIC_ACQUIRE);
 }
@@ -107,7 +107,7 @@ static inline void tct_numbered_send(struct tct_numbered *to, double value,
                                : __tsan_memory_order_relaxed);
 }
 static inline struct tct_numbered
-tct_numbered_seen(const struct tct_numbered *of)
+tct_numbered_value(const struct tct_numbered *of)
 {
     struct tct_numbered both;
     const __tsan_atomic128 bits =
@@ -124,7 +124,7 @@ static inline void tct_numbered_send(struct tct_numbered *to, double value,
     __atomic_store_n(&to->number, number, __ATOMIC_RELEASE);
 }
 static inline struct tct_numbered
-tct_numbered_seen(const struct tct_numbered *of)
+tct_numbered_value(const struct tct_numbered *of)
 {
     struct tct_numbered got;
     got.number = __atomic_load_n(&of->number, __ATOMIC_ACQUIRE);
@@ -135,7 +135,7 @@ tct_numbered_seen(const struct tct_numbered *of)
 
 /* --- waiting ---------------------------------------------------------------------- */
 
-static inline void tct_between_looks(void)
+static inline void tct_between_checks(void)
 {
     sched_yield();
 }

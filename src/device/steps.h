@@ -50,7 +50,7 @@ enum {
     C_REF_RR,    /* (r_0, r_0)                                      */
     C_SIGMA,     /* what b is multiplied by                         */
     C_RHO,       /* (p, s), flexible; 0 at a start                  */
-    C_UPDATES,   /* of x, where steps count them; see tct_seen      */
+    C_UPDATES,   /* of x, where steps count them; see tct_sample      */
     C_RR_MOST,   /* (r, r) beyond it has diverged; 0: no bound      */
     C_DRIFT_MOST, /* pipe-pr: of ||s||, what the drift may come to; 0: no watch */
     C_APART_MOST, /* pipe-pr: of (p, s), its difference to (r, s)   */
@@ -86,7 +86,7 @@ typedef enum tct_bad {
     X(PIPELINED_M, pipelined(c, 1))                                        \
     X(LOST, lost(c, 0)) /* is r still orthogonal to r_0?      */           \
     X(LOST_M, lost(c, 1))                                                  \
-    X(ALONG, along(c))     /* go on along a given p, which is sound */     \
+    X(RESTART, restart(c)) /* go on along a given p, which is sound */     \
     X(K_FIRST, k_first(c)) /* Notay and Vassilevski 2008 */                \
     X(K_SECOND, k_second(c))
 
@@ -248,7 +248,7 @@ TCT_BOTH void step_pipe_pr(double *c, int m)
 
 /* Along a p that does not come from the recurrence before: alpha makes the
  * error least along p, beta makes the next direction conjugate to it. */
-TCT_BOTH void step_along(double *c)
+TCT_BOTH void step_restart(double *c)
 {
     c[C_ALPHA] = c[C_RP] / c[C_MU];
     c[C_BETA] = (c[C_ALPHA] * c[C_SS] - c[C_RS]) / c[C_MU];
@@ -285,7 +285,7 @@ TCT_BOTH void step_k_second(double *c)
 TCT_BOTH int step_is_alpha(tct_step step)
 {
     return step != STEP_CG_BETA && step != STEP_CG_BETA_M &&
-           step != STEP_LOST && step != STEP_LOST_M && step != STEP_ALONG &&
+           step != STEP_LOST && step != STEP_LOST_M && step != STEP_RESTART &&
            step != STEP_K_FIRST && step != STEP_K_SECOND;
 }
 

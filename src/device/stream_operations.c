@@ -10,16 +10,16 @@ static double *in(const double *x)
 }
 
 /* Those of the queue, to which vector `k` is common. */
-static tct_systems sharing(const tacit_queue *q, int k)
+static tct_system_batch sharing(const tacit_queue *q, int k)
 {
-    tct_systems s = q->systems;
+    tct_system_batch s = q->batch;
     s.shared |= 1U << k;
     return s;
 }
 
-void q_systems(tacit_queue *q, int count, size_t stride)
+void q_batch(tacit_queue *q, int count, size_t stride)
 {
-    q->systems = (tct_systems){.count = count, .stride = stride};
+    q->batch = (tct_system_batch){.count = count, .stride = stride};
 }
 
 static const int pass_vectors[TCT_PASS_COUNT] = {
@@ -39,7 +39,7 @@ void q_run_pass(tacit_queue *q, tct_pass pass, size_t n, double sign,
                  .alpha = alpha,
                  .beta = beta,
                  .out = out,
-                 .systems = q->systems};
+                 .batch = q->batch};
     for (int k = 0; k < pass_vectors[pass]; k++) op.v[k] = in(v[k]);
     q_submit(q, &op);
 }
@@ -88,7 +88,7 @@ void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                           .n = (size_t)(G->count * G->width),
                           .sets = G,
                           .v = {in(b), in(t), in(w), y},
-                          .systems = sharing(q, 2)});
+                          .batch = sharing(q, 2)});
 }
 
 void q_prolong(tacit_queue *q, size_t n, int width, double sign,
@@ -100,15 +100,14 @@ void q_prolong(tacit_queue *q, size_t n, int width, double sign,
                           .sign = sign,
                           .index = of,
                           .v = {in(x), in(w), y},
-                          .systems = sharing(q, 1)});
+                          .batch = sharing(q, 1)});
 }
 
 void q_step(tacit_queue *q, tct_step step, double *c)
 {
-    q_submit(q, &(tct_op){.code = TCT_STEP,
-                          .step = step,
-                          .out = c,
-                          .systems = q->systems});
+    q_submit(
+        q,
+        &(tct_op){.code = TCT_STEP, .step = step, .out = c, .batch = q->batch});
 }
 
 void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
@@ -122,12 +121,12 @@ void q_blocks(tacit_queue *q, tct_blocks_step step, tct_blocks *B, int formed,
                           .out = c});
 }
 
-void q_look(tacit_queue *q, double *c)
+void q_sample(tacit_queue *q, double *c)
 {
-    q_submit(q, &(tct_op){.code = TCT_LOOK, .out = c});
+    q_submit(q, &(tct_op){.code = TCT_SAMPLE, .out = c});
 }
 
-bool q_seen(tacit_queue *q, tct_seen *out)
+bool q_sampled(tacit_queue *q, tct_sample *out)
 {
     if (q->failed != TACIT_OK && !q_goes_on(q)) return false;
     if (!q->device->seen(q, out)) return false;
@@ -174,7 +173,7 @@ static void sum(tacit_queue *q, tct_opcode code, int count, double *data,
                           .count = count,
                           .out = data,
                           .at_once = at_once,
-                          .systems = q->systems});
+                          .batch = q->batch});
 }
 
 void q_sum_begin(tacit_queue *q, int count, double *data)
@@ -246,7 +245,7 @@ void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
                  .block = B,
                  .x = q_panel(q, x),
                  .out = out,
-                 .systems = q->systems};
+                 .batch = q->batch};
     for (int k = 0; k < pass_vectors[pass]; k++) op.v[k] = in(v[k]);
     q_submit(q, &op);
 }

@@ -28,7 +28,7 @@ enum {
  * processor has it back after 3 ms and more. */
 static const double MAKE_WAY = 20e-6;  /* without work: let others run   */
 static const double SLEEP = 200e-6;    /* without work: sleep            */
-static const double PATIENCE = 100e-6; /* the caller: sleep              */
+static const double TIMEOUT = 100e-6;  /* the caller: sleep              */
 static const double REST = 0.5e-3;     /* of a thread in the way: least, */
 static const double REST_IDLE = 16e-3; /* most if it had no work,        */
 static const double REST_MOST = 1.0;   /* and most                       */
@@ -250,7 +250,7 @@ static bool await(seat *s, job *j)
 static void make_up(seat *s, double since)
 {
     if (since == 0.0 || !was_displaced(s)) return;
-    const double lost = PATIENCE + tct_seconds() - since;
+    const double lost = TIMEOUT + tct_seconds() - since;
     const double most = 4.0 * lost * s->team->size;
     withdraw(s, lost, most < REST_MOST ? most : REST_MOST);
 }
@@ -297,7 +297,7 @@ static void wait_for_the_others(tct_team *t)
         tct_relax();
         if (n % LOOKS) continue;
         const double now = tct_seconds();
-        if (end == 0.0) end = now + PATIENCE;
+        if (end == 0.0) end = now + TIMEOUT;
         if (now < end) continue;
         pthread_mutex_lock(&t->lock);
         atomic_store(&t->since, now);

@@ -192,7 +192,7 @@ static void fill_lists(const maker *m)
     }
 }
 
-double tct_branches_foresee(int64_t rows, int32_t panels, int64_t listed)
+double tct_branches_predict(int64_t rows, int32_t panels, int64_t listed)
 {
     return 8.0 * (double)listed + 40.0 * (double)panels + 4.0 * (double)rows;
 }

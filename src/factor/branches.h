@@ -24,8 +24,8 @@ typedef struct tct_branches {
  * Errors      NO_MEMORY. */
 tacit_status tct_branches_create(const tacit_factor_panels *P,
                                  tct_branches *out);
-/* Bytes that this takes at most, foreseen by rows, panels, and rows of all panels. */
-double tct_branches_foresee(int64_t rows, int32_t panels, int64_t listed);
+/* Bytes that this takes at most, predicted by rows, panels, and rows of all panels. */
+double tct_branches_predict(int64_t rows, int32_t panels, int64_t listed);
 void tct_branches_clear(tct_branches *B);
 
 static inline int64_t tct_branches_rows(const tct_branches *B)

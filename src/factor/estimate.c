@@ -138,7 +138,7 @@ static double least_bytes(double rows, double entries, int sides,
     return order == TCT_ORDER_ND ? fmax(values, metis) : values;
 }
 
-tacit_status tct_factor_foresee(const tct_graph *g, tacit_factor_kind kind,
+tacit_status tct_factor_predict(const tct_graph *g, tacit_factor_kind kind,
                                 tct_rows_order order)
 {
     static const int64_t SAMPLE_MOST = 200000;

@@ -274,14 +274,14 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
     TRY(tct_rows_order_find(o->order, TCT_ORDER_ND, &order));
     L->info.order = tct_rows_orders[order];
     L->panels.kind = o->kind;
-    TRY(tct_factor_foresee(&g, o->kind, order));
+    TRY(tct_factor_predict(&g, o->kind, order));
     TRY(tct_nesting_by(&g, order, o->leaves, &L->order));
     clock_in(&start, &L->info.order_seconds);
     TRY(tct_fronts_create(&g, &L->order, F));
     TRY(tct_factor_outline(L, F, o->width));
     TRY(tct_factor_require_memory(
         L, A, L->info.bytes,
-        tct_branches_foresee(F->rows, L->info.panels,
+        tct_branches_predict(F->rows, L->info.panels,
                              L->row_start[L->info.panels])));
     TRY(tct_factor_list_rows(L, F));
     clock_in(&start, &L->info.symbolic_seconds);

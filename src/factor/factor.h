@@ -24,9 +24,9 @@
  *         sides", Numer. Math. 6 (1964). */
 #ifndef TCT_FACTOR_FACTOR_H
 #define TCT_FACTOR_FACTOR_H
-#include "sparse/csr.h"
-#include "graph/order.h"
 #include "factor/sweeps.h"
+#include "graph/order.h"
+#include "sparse/csr.h"
 #include <stdatomic.h>
 #include <tacit/factor.h>
 
@@ -126,7 +126,7 @@ bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j);
  * for what a factor of `g` needs in any order? And, for an order by METIS of so many
  * rows, a word about what it is likely to need.
  * Errors      NO_MEMORY. */
-tacit_status tct_factor_foresee(const tct_graph *g, tacit_factor_kind kind,
+tacit_status tct_factor_predict(const tct_graph *g, tacit_factor_kind kind,
                                 tct_rows_order order);
 /* Entries of L in an order by METIS, as an estimate from `sample` of the rows.
  * Errors      as tct_nesting_create. */
@@ -236,7 +236,7 @@ tacit_status tct_factor_branch(tacit_factor *L);
 tacit_status tct_factor_require_memory(const tacit_factor *L,
                                        const tct_entries *A, double own,
                                        double more);
-/* The values of L, of `A`; memory for them is foreseen first.
+/* The values of L, of `A`; memory for them is predicted first.
  * Errors      INPUT (a pivot that cannot be), NO_MEMORY. */
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A);

@@ -3,10 +3,10 @@
  * a panel a row, in an order of their own. Column j of L, and row j of U in its
  * places, take off what the columns k before them do that have row j [LSC03]: those
  * where row j of the matrix has an entry. */
-#include "sparse/parallel.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
 #include "graph/levels.h"
+#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 
@@ -321,7 +321,7 @@ static tacit_status build(tacit_factor *L, const tct_entries *A,
 }
 
 /* Half of the entries, once or twice, and what rows take. */
-static tacit_status foresee(const tct_entries *A, tacit_factor_kind kind)
+static tacit_status predict(const tct_entries *A, tacit_factor_kind kind)
 {
     const double entry = tct_has_upper(kind) ? 10.0 : 6.0;
     return tct_memory_require(
@@ -339,7 +339,7 @@ tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
     *failed = -1;
     TRY(tct_rows_order_find(order, TCT_ORDER_TOP_ND, &found));
     TRY(tct_check_leaves(leaves));
-    TRY(foresee(A, kind));
+    TRY(predict(A, kind));
     tacit_factor *L = tct_calloc(sizeof *L);
     if (!L) FAIL(TACIT_NO_MEMORY, "no memory for a factor");
     L->panels.kind = kind;

@@ -8,9 +8,9 @@
  * of the children lie on top of one while that of the parent goes to the other.
  * Subtrees of about the same work are done by threads of ours, each with stacks of
  * its own; what is above them by threads of the BLAS. */
-#include "sparse/parallel.h"
 #include "factor/eliminate.h"
 #include "factor/factor.h"
+#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -326,7 +326,7 @@ static int by_flops(const void *a, const void *b)
 }
 
 /* How high the stacks of a task grow. */
-static void foresee_stacks(const numeric *N, task *t)
+static void predict_stacks(const numeric *N, task *t)
 {
     const tct_fronts *F = N->F;
     int64_t now[2] = {0, 0};
@@ -340,7 +340,7 @@ static void foresee_stacks(const numeric *N, task *t)
 }
 
 /* Subtrees for each thread; for one, the whole forest. */
-static tacit_status deal_out(numeric *N)
+static tacit_status distribute(numeric *N)
 {
     const tct_fronts *F = N->F;
     double *flops = NULL;
@@ -366,7 +366,7 @@ static tacit_status deal_out(numeric *N)
         TCT_FREE(flops, fronts);
         TRY(status);
     }
-    for (int i = 0; i < N->count; i++) foresee_stacks(N, &N->tasks[i]);
+    for (int i = 0; i < N->count; i++) predict_stacks(N, &N->tasks[i]);
     return TACIT_OK;
 }
 
@@ -374,7 +374,7 @@ static tacit_status deal_out(numeric *N)
 
 /* Squares that are on no stack, at most: those of all tasks, before what is above
  * them is done, and then. */
-static double foresee_above(const numeric *N)
+static double predict_above(const numeric *N)
 {
     const tct_fronts *F = N->F;
     double now = 0.0, most = 0.0;
@@ -392,7 +392,7 @@ static double foresee_above(const numeric *N)
 }
 
 /* Values besides L's that are there at one time, at most. */
-static double foresee(const numeric *N)
+static double predict(const numeric *N)
 {
     const double places = (double)N->F->rows / 2.0; /* as values */
     double stacks = 0.0;
@@ -402,7 +402,7 @@ static double foresee(const numeric *N)
             most = fmax(most, (double)N->tasks[i].stack[side]);
         stacks += most;
     }
-    return foresee_above(N) +
+    return predict_above(N) +
            (double)N->threads * (stacks + places + (double)N->scaled);
 }
 
@@ -425,7 +425,7 @@ static tacit_status require_memory(numeric *N)
     const double own =
                      sizeof(double) *
                      (double)(info->stored + (N->scaled > 0 ? info->rows : 0)),
-                 more = sizeof(double) * foresee(N);
+                 more = sizeof(double) * predict(N);
     info->peak_bytes = info->bytes + more;
     return tct_factor_require_memory(N->L, N->A, own, more);
 }
@@ -549,7 +549,7 @@ static tacit_status open_numeric(numeric *N)
     TRY(TCT_ALLOC(fronts + 1, what, &N->tasks)); /* of no fronts, too */
     list_children(N);
     N->scaled = N->L->panels.kind == TACIT_FACTOR_LDLT ? most_scaled(N) : 0;
-    return deal_out(N);
+    return distribute(N);
 }
 
 static tacit_status run(numeric *N)

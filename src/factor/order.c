@@ -2,9 +2,9 @@
  * factor/order.c - nested dissection by METIS (Karypis and Kumar 1998), which
  * deals out the top of the dissection as tree nodes, too; and orders that keep
  * but this top, or nothing of it. */
+#include "factor/factor.h"
 #include "graph/kway.h"
 #include "sparse/parallel.h"
-#include "factor/factor.h"
 #include <inttypes.h>
 
 static const char *const what = "the order of a factor";

@@ -3,8 +3,8 @@
  * graph in two, by METIS (Karypis and Kumar 1998), then those of either side, until
  * there are as many leaves as are asked for. Rows that follow one another and have
  * the same neighbours, such as those of a point, are parted as one node. */
-#include "graph/kway.h"
 #include "factor/factor.h"
+#include "graph/kway.h"
 
 static const char *const what = "the top of an order";
 

@@ -6,11 +6,12 @@
 #include <math.h>
 #include <string.h>
 
-tacit_status tct_words_cut(const tct_gallery *family, const char *arguments,
-                           int least, int most, tct_words *out)
+tacit_status tct_gallery_spec_cut(const tct_gallery *family,
+                                  const char *arguments, int least, int most,
+                                  tct_gallery_spec *out)
 {
-    tct_words *w = out;
-    *w = (tct_words){.family = family};
+    tct_gallery_spec *w = out;
+    *w = (tct_gallery_spec){.family = family};
     const size_t length = strlen(arguments);
     if (length == 0)
         FAIL(TACIT_INVALID, "%s has no arguments (usage: %s)",
@@ -19,7 +20,8 @@ tacit_status tct_words_cut(const tct_gallery *family, const char *arguments,
         FAIL(TACIT_INVALID,
              "%s: more than %d characters of arguments "
              "(usage: %s)",
-             family->about.name, TCT_WORDS_TEXT - 1, family->about.usage);
+             family->about.name, TCT_GALLERY_SPEC_TEXT - 1,
+             family->about.usage);
     memcpy(w->text, arguments, length + 1);
     int commas = 0;
     for (const char *c = arguments; *c; c++) commas += *c == ',';
@@ -41,7 +43,7 @@ static bool all_digits(const char *text)
 }
 
 /* `text` is word `k` or a part of it. */
-static tacit_status whole(const tct_words *w, const char *text,
+static tacit_status whole(const tct_gallery_spec *w, const char *text,
                           const char *name, int64_t least, int64_t *out)
 {
     int64_t value;
@@ -62,14 +64,15 @@ static tacit_status whole(const tct_words *w, const char *text,
     return TACIT_OK;
 }
 
-tacit_status tct_words_whole(const tct_words *w, int k, const char *name,
-                             int64_t least, int64_t *out)
+tacit_status tct_gallery_spec_whole(const tct_gallery_spec *w, int k,
+                                    const char *name, int64_t least,
+                                    int64_t *out)
 {
     return whole(w, w->word[k], name, least, out);
 }
 
-tacit_status tct_words_positive(const tct_words *w, int k, const char *name,
-                                double *out)
+tacit_status tct_gallery_spec_positive(const tct_gallery_spec *w, int k,
+                                       const char *name, double *out)
 {
     double value;
     if (!tct_parse_double(w->word[k], &value))
@@ -84,7 +87,8 @@ tacit_status tct_words_positive(const tct_words *w, int k, const char *name,
     return TACIT_OK;
 }
 
-tacit_status tct_words_seed(const tct_words *w, int k, uint64_t *out)
+tacit_status tct_gallery_spec_seed(const tct_gallery_spec *w, int k,
+                                   uint64_t *out)
 {
     int64_t value = 1;
     if (k < w->count) TRY(whole(w, w->word[k], "SEED", INT64_MIN, &value));
@@ -92,15 +96,15 @@ tacit_status tct_words_seed(const tct_words *w, int k, uint64_t *out)
     return TACIT_OK;
 }
 
-tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
-                            int64_t n[3])
+tacit_status tct_gallery_spec_grid(const tct_gallery_spec *w, int k, int dims,
+                                   int64_t least, int64_t n[3])
 {
     static const char *const side_name[] = {"NX", "NY", "NZ"};
     if (dims == 1) {
         n[1] = n[2] = 1;
         return whole(w, w->word[k], "N", least, &n[0]);
     }
-    char text[TCT_WORDS_TEXT];
+    char text[TCT_GALLERY_SPEC_TEXT];
     memcpy(text, w->word[k], strlen(w->word[k]) + 1);
     char *rest = text;
     const char *side[3] = {NULL, NULL, NULL};

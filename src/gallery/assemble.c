@@ -33,7 +33,7 @@ static bool has_node(const tct_fem_part *p, int64_t v)
     return v >= p->node && v < p->node + p->nodes;
 }
 
-static void deal_elements(tct_fem_part *p)
+static void distribute_elements(tct_fem_part *p)
 {
     const tct_mesh *m = &p->fem->mesh;
     const int64_t refs = m->elements * m->corners;
@@ -65,7 +65,7 @@ tacit_status tct_fem_part_create(const tct_fem *fem, int64_t first,
     p->node = node;
     p->nodes = nodes;
     p->element = p->start + nodes + 1;
-    deal_elements(p);
+    distribute_elements(p);
     *out = p;
     return TACIT_OK;
 }

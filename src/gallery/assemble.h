@@ -3,9 +3,9 @@
  * of them, without the rest. Rows are the free components, node by node. */
 #ifndef TCT_GALLERY_ASSEMBLE_H
 #define TCT_GALLERY_ASSEMBLE_H
-#include "sparse/csr.h"
 #include "gallery/element.h"
 #include "gallery/mesh.h"
+#include "sparse/csr.h"
 
 typedef struct tct_fem {
     tct_mesh mesh;

@@ -191,10 +191,10 @@ static void middle_stencil(const bricks *b, tct_stencil *s)
 static tacit_status elasticity3d_open(const char *arguments,
                                       tct_gallery_matrix *g)
 {
-    tct_words w;
+    tct_gallery_spec w;
     tct_stencil s = {.dof = 3};
-    TRY(tct_words_cut(&tct_gallery_elasticity3d, arguments, 1, 1, &w));
-    TRY(tct_words_grid(&w, 0, 3, 1, s.n));
+    TRY(tct_gallery_spec_cut(&tct_gallery_elasticity3d, arguments, 1, 1, &w));
+    TRY(tct_gallery_spec_grid(&w, 0, 3, 1, s.n));
     const int64_t two[3] = {2, 2, 2};
     TRY(bricks_open(g, 1, two, 0.0));
     middle_stencil(g->data, &s);

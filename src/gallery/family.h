@@ -25,36 +25,39 @@ TCT_GALLERY(TCT_GALLERY_DECLARE)
 #undef TCT_GALLERY_DECLARE
 
 /* --- arguments ------------------------------------------------------------ */
-enum { TCT_WORDS_MOST = 4, TCT_WORDS_TEXT = 128 };
+enum { TCT_GALLERY_SPEC_MOST = 4, TCT_GALLERY_SPEC_TEXT = 128 };
 
 /* The text behind the colon, cut at its commas. */
-typedef struct tct_words {
+typedef struct tct_gallery_spec {
     const tct_gallery *family;
     int count;
-    const char *word[TCT_WORDS_MOST];
-    char text[TCT_WORDS_TEXT];
-} tct_words;
+    const char *word[TCT_GALLERY_SPEC_MOST];
+    char text[TCT_GALLERY_SPEC_TEXT];
+} tct_gallery_spec;
 
 /* Cut `arguments` of `family` into `least` to `most` words. */
-tacit_status tct_words_cut(const tct_gallery *family, const char *arguments,
-                           int least, int most, tct_words *out);
+tacit_status tct_gallery_spec_cut(const tct_gallery *family,
+                                  const char *arguments, int least, int most,
+                                  tct_gallery_spec *out);
 
 /* Word `k` as a whole number of at least `least`; `name` is its name in the
  * usage. INPUT if it is one but beyond 64 bits, INVALID if it is none. */
-tacit_status tct_words_whole(const tct_words *w, int k, const char *name,
-                             int64_t least, int64_t *out);
+tacit_status tct_gallery_spec_whole(const tct_gallery_spec *w, int k,
+                                    const char *name, int64_t least,
+                                    int64_t *out);
 
 /* Word `k` as a positive, finite number. */
-tacit_status tct_words_positive(const tct_words *w, int k, const char *name,
-                                double *out);
+tacit_status tct_gallery_spec_positive(const tct_gallery_spec *w, int k,
+                                       const char *name, double *out);
 
 /* Word `k` as a seed: any whole number; 1 where it is left out. */
-tacit_status tct_words_seed(const tct_words *w, int k, uint64_t *out);
+tacit_status tct_gallery_spec_seed(const tct_gallery_spec *w, int k,
+                                   uint64_t *out);
 
 /* Word `k` as the sides of a grid in `dims` dimensions: "N" for all of them
  * or "NXxNY..."; sides beyond `dims` become 1. */
-tacit_status tct_words_grid(const tct_words *w, int k, int dims, int64_t least,
-                            int64_t n[3]);
+tacit_status tct_gallery_spec_grid(const tct_gallery_spec *w, int k, int dims,
+                                   int64_t least, int64_t n[3]);
 
 /* --- sizes ---------------------------------------------------------------- */
 

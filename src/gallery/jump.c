@@ -63,17 +63,17 @@ static double spread_ground(const tct_edges *e, const int64_t x[3])
 
 static tacit_status jump3d_open(const char *arguments, tct_gallery_matrix *g)
 {
-    tct_words w;
+    tct_gallery_spec w;
     tct_edges e = {.dof = 1,
                    .arms = 3,
                    .arm = tct_arms_star,
                    .hole = -1,
                    .edge = coin_edge,
                    .ground = coin_ground};
-    TRY(tct_words_cut(&tct_gallery_jump3d, arguments, 2, 3, &w));
-    TRY(tct_words_grid(&w, 0, 3, 1, e.n));
-    TRY(tct_words_positive(&w, 1, "RATIO", &e.par));
-    TRY(tct_words_seed(&w, 2, &e.seed));
+    TRY(tct_gallery_spec_cut(&tct_gallery_jump3d, arguments, 2, 3, &w));
+    TRY(tct_gallery_spec_grid(&w, 0, 3, 1, e.n));
+    TRY(tct_gallery_spec_positive(&w, 1, "RATIO", &e.par));
+    TRY(tct_gallery_spec_seed(&w, 2, &e.seed));
     return tct_edges_open(g, &e);
 }
 

@@ -102,13 +102,13 @@ static tacit_status unknown(const char *name)
 
 static tacit_status like_open(const char *arguments, tct_gallery_matrix *g)
 {
-    tct_words w;
-    TRY(tct_words_cut(&tct_gallery_like, arguments, 1, 2, &w));
+    tct_gallery_spec w;
+    TRY(tct_gallery_spec_cut(&tct_gallery_like, arguments, 1, 2, &w));
     const tct_recipe *r = find(w.word[0]);
     if (!r) return unknown(w.word[0]);
     int64_t n[3];
     memcpy(n, r->size, sizeof n);
-    if (w.count > 1) TRY(tct_words_grid(&w, 1, r->dims, 2, n));
+    if (w.count > 1) TRY(tct_gallery_spec_grid(&w, 1, r->dims, 2, n));
     return r->open(r, n, g);
 }
 

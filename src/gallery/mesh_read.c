@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * gallery/mesh_read.c - TetGen's text files: a line of counts, then a line for
  * each node or element, begun by its number; # begins a comment. */
+#include "gallery/mesh.h"
 #include "io/number.h"
 #include "io/text.h"
-#include "gallery/mesh.h"
 #include <math.h>
 #include <stdio.h>
 #include <unistd.h>

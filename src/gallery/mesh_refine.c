@@ -43,7 +43,7 @@ static int64_t sort_unique(int32_t *v, int64_t n)
 }
 
 /* Deal all edges to their lower ends, as often as they are met. */
-static void deal_edges(const tct_mesh *m, edge_list *list)
+static void distribute_edges(const tct_mesh *m, edge_list *list)
 {
     int64_t *start = list->start;
     int32_t low, high;
@@ -70,7 +70,7 @@ static tacit_status find_edges(const tct_mesh *m, edge_list *list)
     TRY(tct_memory_require(bytes, "refining a mesh"));
     TRY(TCT_ALLOC(m->nodes + 1, "the edges of a mesh", &list->start));
     TRY(TCT_ALLOC(EDGES * m->elements, "the edges of a mesh", &list->upper));
-    deal_edges(m, list);
+    distribute_edges(m, list);
     int64_t *kept = NULL;
     TRY(TCT_ALLOC(m->nodes, "the edges of a mesh", &kept));
     TCT_OMP(omp parallel for schedule(static))

@@ -11,10 +11,10 @@ static tacit_status open_box(const tct_gallery *family, const char *arguments,
                              tct_gallery_matrix *g, int dims, double centre,
                              double corner)
 {
-    tct_words w;
-    TRY(tct_words_cut(family, arguments, 1, 1, &w));
+    tct_gallery_spec w;
+    TRY(tct_gallery_spec_cut(family, arguments, 1, 1, &w));
     tct_stencil s = {.dof = 1};
-    TRY(tct_words_grid(&w, 0, dims, 1, s.n));
+    TRY(tct_gallery_spec_grid(&w, 0, dims, 1, s.n));
     tct_stencil_box(&s, dims, centre, sides, corner);
     return tct_stencil_open(g, &s);
 }
@@ -49,12 +49,12 @@ static tacit_status poisson3d27_open(const char *arguments,
 static tacit_status anisotropic3d_open(const char *arguments,
                                        tct_gallery_matrix *g)
 {
-    tct_words w;
+    tct_gallery_spec w;
     double eps;
     tct_stencil s = {.dof = 1};
-    TRY(tct_words_cut(&tct_gallery_anisotropic3d, arguments, 2, 2, &w));
-    TRY(tct_words_grid(&w, 0, 3, 1, s.n));
-    TRY(tct_words_positive(&w, 1, "EPS", &eps));
+    TRY(tct_gallery_spec_cut(&tct_gallery_anisotropic3d, arguments, 2, 2, &w));
+    TRY(tct_gallery_spec_grid(&w, 0, 3, 1, s.n));
+    TRY(tct_gallery_spec_positive(&w, 1, "EPS", &eps));
     const double side[3] = {-1.0, -1.0, -eps};
     tct_stencil_box(&s, 3, 4.0 + 2.0 * eps, side, 0.0);
     return tct_stencil_open(g, &s);

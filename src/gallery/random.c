@@ -100,13 +100,13 @@ static const tct_gallery_maker random_maker = {.row = random_row};
 
 static tacit_status random_open(const char *arguments, tct_gallery_matrix *g)
 {
-    tct_words w;
+    tct_gallery_spec w;
     random_graph t = {.bits = {1, 1}};
     int64_t degree;
-    TRY(tct_words_cut(&tct_gallery_random, arguments, 2, 3, &w));
-    TRY(tct_words_whole(&w, 0, "N", 1, &t.rows));
-    TRY(tct_words_whole(&w, 1, "DEGREE", 0, &degree));
-    TRY(tct_words_seed(&w, 2, &t.seed));
+    TRY(tct_gallery_spec_cut(&tct_gallery_random, arguments, 2, 3, &w));
+    TRY(tct_gallery_spec_whole(&w, 0, "N", 1, &t.rows));
+    TRY(tct_gallery_spec_whole(&w, 1, "DEGREE", 0, &degree));
+    TRY(tct_gallery_spec_seed(&w, 2, &t.seed));
     if (degree > DEGREE_MOST)
         FAIL(TACIT_INVALID,
              "random: DEGREE = %lld, expected %d or less "

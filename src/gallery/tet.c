@@ -424,12 +424,12 @@ static const tct_gallery_maker tet_maker = {
 
 static tacit_status tet3d_open(const char *arguments, tct_gallery_matrix *g)
 {
-    tct_words w;
+    tct_gallery_spec w;
     int64_t n;
     uint64_t seed;
-    TRY(tct_words_cut(&tct_gallery_tet3d, arguments, 1, 2, &w));
-    TRY(tct_words_whole(&w, 0, "N", 2, &n));
-    TRY(tct_words_seed(&w, 1, &seed));
+    TRY(tct_gallery_spec_cut(&tct_gallery_tet3d, arguments, 1, 2, &w));
+    TRY(tct_gallery_spec_whole(&w, 0, "N", 2, &n));
+    TRY(tct_gallery_spec_seed(&w, 1, &seed));
     if (n > SIDE_MOST)
         FAIL(TACIT_INPUT,
              "tet3d: N = %lld, expected %d or less: its nodes do "

@@ -31,11 +31,11 @@ static double jumping(const tct_edges *e, int64_t x, int64_t y, int half)
 static double beside(const tct_edges *e, const int64_t x[3], int arm,
                      weight_fn weight)
 {
-    enum { ALONG_X, ALONG_Y, DIAGONAL };
+    enum { RESTART_X, RESTART_Y, DIAGONAL };
     switch (arm) {
-    case ALONG_X:
+    case RESTART_X:
         return weight(e, x[0], x[1] - 1, UPPER) + weight(e, x[0], x[1], LOWER);
-    case ALONG_Y:
+    case RESTART_Y:
         return weight(e, x[0] - 1, x[1], LOWER) + weight(e, x[0], x[1], UPPER);
     default: return weight(e, x[0], x[1], LOWER) + weight(e, x[0], x[1], UPPER);
     }

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum {
-    STARTS = 3,    /* searches for a node on the rim, at most */
+    STARTS = 3,    /* searches for a node on the interface, at most */
     FEW = 64,      /* neighbours that are sorted by insertion */
     PART = 8192,   /* nodes of a part                         */
     REFINE = 2,    /* METIS's sweeps                          */
@@ -97,7 +97,7 @@ static int32_t least_degree(const search *s, int64_t from, int64_t to)
 }
 
 /* A node far from others: as long as the levels get more. */
-static int32_t find_rim(const search *s, int32_t start)
+static int32_t find_interface(const search *s, int32_t start)
 {
     int64_t most = 0;
     for (int i = 0; i < STARTS; i++) {
@@ -134,7 +134,7 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
     int64_t done = 0;
     for (int64_t i = 0; status >= 0 && i < g->nodes; i++) {
         if (s.seen[i]) continue;
-        const int32_t start = find_rim(&s, (int32_t)i);
+        const int32_t start = find_interface(&s, (int32_t)i);
         done += go_through(&s, start, true, order + done).nodes;
         if (s.seen[i]) continue; /* edges go one way: the rest is seen from i */
         done += go_through(&s, (int32_t)i, true, order + done).nodes;

@@ -23,7 +23,7 @@ typedef struct tct_graph {
 } tct_graph;
 
 /* order[k], k < nodes, is the node that comes as number k: breadth first from a
- * node on the rim [GL79], neighbours by degree [CM69], all backwards [Ge71].
+ * node on the interface [GL79], neighbours by degree [CM69], all backwards [Ge71].
  * Part after part of a graph that is not connected. Edges that go one way only
  * are followed that way.
  * Cost        at most five passes over the edges.

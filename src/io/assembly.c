@@ -182,7 +182,7 @@ static void count_part(void *ctx, int p)
         counts[(part->entries[k].row - a->first) >> a->row_shift]++;
 }
 
-static void deal_part(void *ctx, int p)
+static void distribute_part(void *ctx, int p)
 {
     const work *j = ctx;
     const tct_assembly *a = j->a;
@@ -231,7 +231,7 @@ tacit_status tct_assembly_add(tct_assembly *a, const tct_batch *batch)
         for (int p = 0; p < parts; p++)
             TRY(reserve(a, &a->bucket[b], a->counts[p * a->buckets + b],
                         &a->cursors[p * a->buckets + b]));
-    tct_crew_defer(a->crew, parts, deal_part, &a->work);
+    tct_crew_defer(a->crew, parts, distribute_part, &a->work);
     return TACIT_OK;
 }
 

@@ -29,7 +29,7 @@ enum { BATCH = 1 << 15, WIDEST = 64 };
 /* One Fortran format: `repeat` fields of `width` characters in a line. */
 typedef struct {
     int repeat, width, decimals, scale;
-    char letter;
+    char message;
 } layout;
 
 typedef struct {
@@ -119,15 +119,15 @@ static bool fortran_number(const layout *f, const char *word, double *out)
         return stop && *stop == '\0';
     }
     for (const char *p = word; *p; p++) {
-        const bool letter = strchr("eEdDqQ", *p) != NULL;
+        const bool message = strchr("eEdDqQ", *p) != NULL;
         const bool sign = *p == '+' || *p == '-';
         point = point || *p == '.';
-        if (letter) exponent = true;
+        if (message) exponent = true;
         else if (sign && n > 0 && !exponent) {
             text[n++] = 'e'; /* 1.5-103 */
             exponent = true;
         }
-        text[n++] = letter ? 'e' : *p;
+        text[n++] = message ? 'e' : *p;
     }
     int shift = point ? 0 : -f->decimals;
     if (!exponent) shift -= f->scale;
@@ -339,7 +339,7 @@ static int count_ints(const char *p, const char *end, int64_t *out, int most)
     return n;
 }
 
-/* Is this a type such as RSA, three letters? */
+/* Is this a type such as RSA, three messages? */
 static bool is_type(const char *p)
 {
     return strchr("rcipqRCIPQ", p[0]) && strchr("suhzrSUHZR", p[1]) &&
@@ -400,7 +400,7 @@ static int small_int(const char **p, int otherwise)
 }
 
 /* (16I5), (1P,4D20.12), (3E26.18): the format at `*at`, moved behind it. */
-static bool parse_layout(const char **at, const char *letters, layout *f)
+static bool parse_layout(const char **at, const char *messages_sent, layout *f)
 {
     char text[40];
     int n = 0;
@@ -423,13 +423,13 @@ static bool parse_layout(const char **at, const char *letters, layout *f)
     } else if (minus) {
         return false;
     }
-    if (!*p || !strchr(letters, *p)) return false;
-    f->letter = *p++;
+    if (!*p || !strchr(messages_sent, *p)) return false;
+    f->message = *p++;
     f->width = small_int(&p, 0);
     if (*p == '.') {
         p++;
-        f->decimals = f->letter == 'I' ? 0 : (small_int(&p, 0));
-        while (f->letter == 'I' && isdigit((unsigned char)*p)) p++;
+        f->decimals = f->message == 'I' ? 0 : (small_int(&p, 0));
+        while (f->message == 'I' && isdigit((unsigned char)*p)) p++;
     }
     if (*p == 'E') {
         p++;
@@ -466,8 +466,8 @@ static tacit_status parse_sides(boeing *b, bool understood)
     TRY(header_line(b, &line, &length));
     b->storage = length > 0 ? (char)toupper((unsigned char)line[0]) : '\0';
     b->has_guess = length > 1 && toupper((unsigned char)line[1]) == 'G';
-    const size_t letters = length < 3 ? length : 3;
-    const int n = count_ints(line + letters, line + length, count, 2);
+    const size_t messages_sent = length < 3 ? length : 3;
+    const int n = count_ints(line + messages_sent, line + length, count, 2);
     const bool known = b->storage == 'F' || b->storage == 'M';
     const bool sparse = b->storage == 'M';
     const int64_t most = INT64_MAX / 64 / (b->base.rows > 0 ? b->base.rows : 1);

@@ -184,12 +184,12 @@ static double from_many(const char *p, const char *end, int64_t e)
     return by_strtod(p, end, e);
 }
 
-/* Read e+12, D-3; false if a letter is followed by no number. */
+/* Read e+12, D-3; false if a message is followed by no number. */
 static bool scan_exponent(const char **at, int64_t *e)
 {
     const char *p = *at;
-    const char letter = (char)(*p | 0x20);
-    if (letter != 'e' && letter != 'd') return true;
+    const char message = (char)(*p | 0x20);
+    if (message != 'e' && message != 'd') return true;
     p++;
     const bool minus = *p == '-';
     p += minus || *p == '+';

@@ -6,11 +6,11 @@
  * counts the pairs (j, part), messages the pairs (part of j, part). Each rank
  * collects the pairs that it sees in sets; a pair's hash says which rank
  * counts it, so that none is counted twice. */
-#include "comm/setup/directory.h"
-#include "matrix/matrix.h"
-#include "matrix/ask_columns.h"
-#include "sparse/keyset.h"
 #include "comm/setup/alltoall.h"
+#include "comm/setup/directory.h"
+#include "matrix/ask_columns.h"
+#include "matrix/matrix.h"
+#include "sparse/keyset.h"
 
 typedef struct {
     const tacit_matrix *m;
@@ -86,38 +86,38 @@ static int counter(int64_t key, int size)
 }
 
 /* Slots [*from, end) of `set` that a round has room for go out. */
-static void pack(const tct_keyset *set, tct_mail *mail, int64_t *from)
+static void pack(const tct_keyset *set, tct_alltoall *alltoall, int64_t *from)
 {
-    const int size = mail->world->size;
+    const int size = alltoall->world->size;
     int64_t end = *from, n = 0;
-    tct_mail_begin(mail);
+    tct_alltoall_begin(alltoall);
     for (; end < set->room; end++) {
         if (set->slot[end] < 0) continue;
-        if (n++ == mail->room) break;
-        mail->to[counter(set->slot[end], size)]++;
+        if (n++ == alltoall->room) break;
+        alltoall->to[counter(set->slot[end], size)]++;
     }
-    tct_mail_address(mail);
+    tct_alltoall_address(alltoall);
     for (int64_t k = *from; k < end; k++) {
         if (set->slot[k] < 0) continue;
         const int rank = counter(set->slot[k], size);
-        *(int64_t *)tct_mail_slot(mail, rank) = set->slot[k];
+        *(int64_t *)tct_alltoall_slot(alltoall, rank) = set->slot[k];
     }
     *from = end;
 }
 
-static tacit_status unite(const tct_keyset *set, tct_mail *mail,
+static tacit_status unite(const tct_keyset *set, tct_alltoall *alltoall,
                           tct_keyset *all)
 {
     int64_t at = 0;
     for (bool more = true; more;) {
-        pack(set, mail, &at);
-        TRY(tct_mail_send(mail));
-        const int64_t *in = (const int64_t *)(const void *)mail->in;
+        pack(set, alltoall, &at);
+        TRY(tct_alltoall_send(alltoall));
+        const int64_t *in = (const int64_t *)(const void *)alltoall->in;
         tacit_status status = TACIT_OK;
-        for (int64_t k = 0; status >= 0 && k < mail->received; k++)
+        for (int64_t k = 0; status >= 0 && k < alltoall->received; k++)
             status = tct_keyset_add(all, in[k]);
-        TRY(tct_agree(mail->world, status));
-        TRY(tct_any(mail->world, at < set->room, &more));
+        TRY(tct_agree(alltoall->world, status));
+        TRY(tct_any(alltoall->world, at < set->room, &more));
     }
     return TACIT_OK;
 }
@@ -126,14 +126,14 @@ static tacit_status unite(const tct_keyset *set, tct_mail *mail,
 static tacit_status count_keys(tacit_world *w, tct_keyset *set, int64_t *out)
 {
     tct_keyset all = {0};
-    tct_mail mail = {0};
+    tct_alltoall alltoall = {0};
     tacit_status status = TACIT_OK;
     if (w->size > 1) {
-        status = tct_mail_open(&mail, w, sizeof(int64_t), set->count);
-        if (status >= 0) status = unite(set, &mail, &all);
+        status = tct_alltoall_open(&alltoall, w, sizeof(int64_t), set->count);
+        if (status >= 0) status = unite(set, &alltoall, &all);
     }
     *out = w->size > 1 ? all.count : set->count;
-    tct_mail_close(&mail);
+    tct_alltoall_close(&alltoall);
     tct_keyset_clear(&all);
     tct_keyset_clear(set);
     TRY(status);

@@ -3,9 +3,9 @@
  * number a line, as METIS writes it. Rank 0 reads the file in pieces that belong
  * to one rank and sends each on its way. */
 #include "comm/setup/directory.h"
-#include "matrix/matrix.h"
 #include "io/input.h"
 #include "io/sink.h"
+#include "matrix/matrix.h"
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  * matrix/points.c - the points that rows displace, of a gallery matrix or of a
  * file, and the motions of a rigid body that they allow. */
 #include "comm/setup/directory.h"
-#include "matrix/matrix.h"
 #include "io/io.h"
+#include "matrix/matrix.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

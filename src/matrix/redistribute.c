@@ -5,10 +5,10 @@
  * from, and on each of them the present order. So what arrives from one rank
  * fills one stretch of the new arrays from front to back, no position is ever
  * sent, and the old arrays can be given back in the same pace. */
-#include "comm/setup/directory.h"
-#include "matrix/matrix.h"
-#include "matrix/ask_columns.h"
 #include "comm/setup/alltoall.h"
+#include "comm/setup/directory.h"
+#include "matrix/ask_columns.h"
+#include "matrix/matrix.h"
 
 typedef struct {
     tacit_matrix *m;
@@ -182,29 +182,29 @@ static void skip_empty_rows(const tct_csr *A, span *sp)
     while (sp->i < A->rows && A->ptr[sp->i + 1] <= sp->k) sp->i++;
 }
 
-static void pack(const move *v, tct_mail *mail, span sp)
+static void pack(const move *v, tct_alltoall *alltoall, span sp)
 {
     const tct_csr *A = &v->m->A;
     span s = sp;
-    tct_mail_begin(mail);
+    tct_alltoall_begin(alltoall);
     for (; s.k < s.end; s.k++) {
         skip_empty_rows(A, &s);
-        mail->to[v->part[s.i]]++;
+        alltoall->to[v->part[s.i]]++;
     }
-    tct_mail_address(mail);
+    tct_alltoall_address(alltoall);
     for (s = sp; s.k < s.end; s.k++) {
         skip_empty_rows(A, &s);
-        entry *e = tct_mail_slot(mail, v->part[s.i]);
+        entry *e = tct_alltoall_slot(alltoall, v->part[s.i]);
         *e = (entry){tct_csr_col(A, s.k), A->val[s.k]};
     }
 }
 
 /* Append what came from each rank to its stretch of the new rows. */
-static void unpack(move *v, const tct_mail *mail)
+static void unpack(move *v, const tct_alltoall *alltoall)
 {
-    const entry *in = (const entry *)(const void *)mail->in;
-    for (int r = 0; r < mail->world->size; r++)
-        for (int64_t n = 0; n < mail->from[r]; n++, in++) {
+    const entry *in = (const entry *)(const void *)alltoall->in;
+    for (int r = 0; r < alltoall->world->size; r++)
+        for (int64_t n = 0; n < alltoall->from[r]; n++, in++) {
             const int64_t k = v->next[r]++;
             tct_csr_set_col(&v->B, k, in->col);
             v->B.val[k] = in->val;
@@ -219,36 +219,37 @@ static void give_back(tct_csr *A, int64_t from, int64_t to)
     else if (A->col64) tct_release_pages(A->col64 + from, n * sizeof *A->col64);
 }
 
-static tacit_status send_entries(move *v, tct_mail *mail)
+static tacit_status send_entries(move *v, tct_alltoall *alltoall)
 {
     tct_csr *A = &v->m->A;
     const int64_t nonzeros = tct_csr_nonzeros(A);
     int64_t row = 0; /* where each rank's stretch begins */
-    for (int r = 0; r < mail->world->size; r++) {
+    for (int r = 0; r < alltoall->world->size; r++) {
         v->next[r] = v->B.ptr[row];
         row += v->from[r];
     }
     span sp = {0};
     for (bool more = true; more;) {
-        sp.end = nonzeros - sp.k > mail->room ? sp.k + mail->room : nonzeros;
-        pack(v, mail, sp);
+        sp.end =
+            nonzeros - sp.k > alltoall->room ? sp.k + alltoall->room : nonzeros;
+        pack(v, alltoall, sp);
         give_back(A, sp.k, sp.end);
         sp.k = sp.end;
         skip_empty_rows(A, &sp);
-        TRY(tct_mail_send(mail));
-        unpack(v, mail);
-        TRY(tct_any(mail->world, sp.k < nonzeros, &more));
+        TRY(tct_alltoall_send(alltoall));
+        unpack(v, alltoall);
+        TRY(tct_any(alltoall->world, sp.k < nonzeros, &more));
     }
     return TACIT_OK;
 }
 
 static tacit_status move_entries(move *v)
 {
-    tct_mail mail;
-    tacit_status status = tct_mail_open(&mail, v->m->world, sizeof(entry),
-                                        tct_csr_nonzeros(&v->m->A));
-    if (status >= 0) status = send_entries(v, &mail);
-    tct_mail_close(&mail);
+    tct_alltoall alltoall;
+    tacit_status status = tct_alltoall_open(
+        &alltoall, v->m->world, sizeof(entry), tct_csr_nonzeros(&v->m->A));
+    if (status >= 0) status = send_entries(v, &alltoall);
+    tct_alltoall_close(&alltoall);
     return status;
 }
 

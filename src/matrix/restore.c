@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/restore.c - a copy of a matrix in its original order: rows back on the
  * ranks that they were dealt to, rows and columns under their old numbers. */
-#include "comm/setup/directory.h"
-#include "matrix/matrix.h"
-#include "matrix/ask_columns.h"
 #include "comm/setup/alltoall.h"
+#include "comm/setup/directory.h"
+#include "matrix/ask_columns.h"
+#include "matrix/matrix.h"
 
 typedef struct {
     int64_t row, col; /* original */
@@ -13,7 +13,7 @@ typedef struct {
 
 typedef struct {
     const tacit_matrix *m;
-    tct_mail mail;
+    tct_alltoall alltoall;
     int64_t *cols;    /* [batch] original columns of entries from `from` on */
     int64_t *scratch; /* [batch] */
     int64_t *next;    /* [B.rows] where each row's next entry goes */
@@ -22,7 +22,7 @@ typedef struct {
 
 static void finish(restore *v)
 {
-    tct_mail_close(&v->mail);
+    tct_alltoall_close(&v->alltoall);
     TCT_FREE(v->cols, v->scratch, v->next);
     tct_csr_clear(&v->B);
 }
@@ -73,22 +73,23 @@ static tacit_status send_some(restore *v, int64_t from, int64_t at, int64_t end,
 {
     const tacit_matrix *m = v->m;
     const int size = m->world->size;
-    tct_mail_begin(&v->mail);
+    tct_alltoall_begin(&v->alltoall);
     int64_t i = *row;
     for (int64_t k = at; k < end; k++) {
         while (m->A.ptr[i + 1] <= k) i++;
-        v->mail.to[tct_owner(m->dealt, size, m->original[i])]++;
+        v->alltoall.to[tct_owner(m->dealt, size, m->original[i])]++;
     }
-    tct_mail_address(&v->mail);
+    tct_alltoall_address(&v->alltoall);
     for (int64_t k = at; k < end; k++) {
         while (m->A.ptr[*row + 1] <= k) ++*row;
         const int64_t own = m->original[*row];
-        entry *e = tct_mail_slot(&v->mail, tct_owner(m->dealt, size, own));
+        entry *e =
+            tct_alltoall_slot(&v->alltoall, tct_owner(m->dealt, size, own));
         *e = (entry){own, v->cols[k - from], m->A.val[k]};
     }
-    TRY(tct_mail_send(&v->mail));
-    const entry *in = (const entry *)(const void *)v->mail.in;
-    for (int64_t k = 0; k < v->mail.received; k++) {
+    TRY(tct_alltoall_send(&v->alltoall));
+    const entry *in = (const entry *)(const void *)v->alltoall.in;
+    for (int64_t k = 0; k < v->alltoall.received; k++) {
         const int64_t to = v->next[in[k].row - v->B.first]++;
         tct_csr_set_col(&v->B, to, in[k].col);
         v->B.val[to] = in[k].val;
@@ -112,7 +113,7 @@ static tacit_status send_all(restore *v)
         TRY(tct_ask_columns(m, from, to, m->original, v->cols, v->scratch));
         int64_t at = from;
         for (bool rest = true; rest;) {
-            const int64_t end = least(at + v->mail.room, to);
+            const int64_t end = least(at + v->alltoall.room, to);
             TRY(send_some(v, from, at, end, &row));
             at = end;
             TRY(tct_any(m->world, at < to, &rest));
@@ -128,7 +129,7 @@ static tacit_status make_entries(restore *v)
     const tacit_matrix *m = v->m;
     const int64_t nonzeros = tct_csr_nonzeros(&m->A);
     const int64_t batch = least(nonzeros, TCT_COLUMN_BATCH);
-    TRY(tct_mail_open(&v->mail, m->world, sizeof(entry), nonzeros));
+    TRY(tct_alltoall_open(&v->alltoall, m->world, sizeof(entry), nonzeros));
     tacit_status status = TCT_ALLOC(batch, "original columns", &v->cols);
     if (status >= 0) status = TCT_ALLOC(batch, "columns", &v->scratch);
     TRY(tct_agree(m->world, status));

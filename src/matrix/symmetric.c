@@ -151,7 +151,8 @@ typedef struct {
     int64_t i, k, end;
 } span;
 
-static void choose(const tacit_matrix *m, const tct_mail *mail, span *sp)
+static void choose(const tacit_matrix *m, const tct_alltoall *alltoall,
+                   span *sp)
 {
     const tct_csr *A = &m->A;
     const int64_t nonzeros = tct_csr_nonzeros(A);
@@ -159,12 +160,12 @@ static void choose(const tacit_matrix *m, const tct_mail *mail, span *sp)
     for (sp->end = sp->k; sp->end < nonzeros; sp->end++) {
         const int64_t j = tct_csr_col(A, sp->end);
         if (tct_is_local(m, j)) continue;
-        if (n++ == mail->room) break;
-        mail->to[tct_owner(m->starts, m->world->size, j)]++;
+        if (n++ == alltoall->room) break;
+        alltoall->to[tct_owner(m->starts, m->world->size, j)]++;
     }
 }
 
-static void fill(const tacit_matrix *m, tct_mail *mail, span *sp)
+static void fill(const tacit_matrix *m, tct_alltoall *alltoall, span *sp)
 {
     const tct_csr *A = &m->A;
     int64_t known = -1; /* the row whose diagonal is d */
@@ -176,31 +177,31 @@ static void fill(const tacit_matrix *m, tct_mail *mail, span *sp)
         if (known != sp->i) d = diagonal(A, sp->i);
         known = sp->i;
         const int owner = tct_owner(m->starts, m->world->size, j);
-        question *q = tct_mail_slot(mail, owner);
+        question *q = tct_alltoall_slot(alltoall, owner);
         *q = (question){A->first + sp->i, j, tct_original(m, sp->i),
                         A->val[sp->k], d};
     }
 }
 
-static tacit_status ask_all(search *s, tct_mail *mail)
+static tacit_status ask_all(search *s, tct_alltoall *alltoall)
 {
     span sp = {0};
     for (bool more = true; more;) {
-        tct_mail_begin(mail);
-        choose(s->m, mail, &sp);
-        tct_mail_address(mail);
-        fill(s->m, mail, &sp);
-        TRY(tct_mail_send(mail));
-        const question *in = (const question *)(const void *)mail->in;
-        for (int64_t k = 0; k < mail->received; k++) look_up(s, &in[k]);
-        TRY(tct_any(mail->world, sp.k < tct_csr_nonzeros(&s->m->A), &more));
+        tct_alltoall_begin(alltoall);
+        choose(s->m, alltoall, &sp);
+        tct_alltoall_address(alltoall);
+        fill(s->m, alltoall, &sp);
+        TRY(tct_alltoall_send(alltoall));
+        const question *in = (const question *)(const void *)alltoall->in;
+        for (int64_t k = 0; k < alltoall->received; k++) look_up(s, &in[k]);
+        TRY(tct_any(alltoall->world, sp.k < tct_csr_nonzeros(&s->m->A), &more));
     }
     return TACIT_OK;
 }
 
 static tacit_status search_between(search *s)
 {
-    tct_mail mail;
+    tct_alltoall alltoall;
     int64_t away = 0;
     for (int64_t k = 0; k < tct_csr_nonzeros(&s->m->A); k++)
         away += !tct_is_local(s->m, tct_csr_col(&s->m->A, k));
@@ -208,9 +209,9 @@ static tacit_status search_between(search *s)
     TRY(tct_any(s->m->world, away > 0, &any));
     if (!any) return TACIT_OK;
     tacit_status status =
-        tct_mail_open(&mail, s->m->world, sizeof(question), away);
-    if (status >= 0) status = ask_all(s, &mail);
-    tct_mail_close(&mail);
+        tct_alltoall_open(&alltoall, s->m->world, sizeof(question), away);
+    if (status >= 0) status = ask_all(s, &alltoall);
+    tct_alltoall_close(&alltoall);
     return status;
 }
 

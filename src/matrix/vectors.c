@@ -2,8 +2,8 @@
  * matrix/vectors.c - vector files, which are in the original row order, for
  * rows that a partition may have moved. */
 #include "comm/setup/directory.h"
-#include "matrix/matrix.h"
 #include "io/io.h"
+#include "matrix/matrix.h"
 
 /* This rank's values in the original order: how many in a column, and memory
  * for them all. */

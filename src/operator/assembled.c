@@ -29,18 +29,17 @@ void tct_assembled_dots(const tct_assembled *A, const tct_block *local,
 }
 
 /* The pass `all` of systems [first, first + count), with one exchange. */
-static void pass_systems(const tct_assembled *A, const tct_block *local,
-                         tacit_queue *q, const tct_op *all, int first,
-                         int count)
+static void pass_batch(const tct_assembled *A, const tct_block *local,
+                       tacit_queue *q, const tct_op *all, int first, int count)
 {
     tct_exchange *e = &A->plan->base;
     const tct_panel x = tct_columns(&all->x, first, count);
     const tct_op of = tct_op_system(all, first);
     q_exchange_begin(q, e, x);
-    if (all->systems.count > 1) q->systems.count = count;
+    if (all->batch.count > 1) q->batch.count = count;
     q_multiply_pass(q, local, x.at, all->pass, of.alpha, of.beta,
                     (const double *const *)of.v, of.out);
-    q->systems = all->systems;
+    q->batch = all->batch;
     q_exchange_end(q, e, count);
     for (int j = 0; A->ghost && j < count; j++) {
         const tct_op one = tct_op_system(all, first + j);
@@ -63,13 +62,12 @@ bool tct_assembled_pass(const tct_assembled *A, const tct_block *local,
                   .beta = beta,
                   .out = out,
                   .x = q_panel(q, x),
-                  .systems = q->systems};
+                  .batch = q->batch};
     enum { VECTORS = 5 }; /* of relax and of smooth */
     for (int k = 0; k < VECTORS; k++) all.v[k] = (double *)(uintptr_t)v[k];
-    const int systems = all.x.columns, most = A->plan->base.columns;
-    for (int j = 0; j < systems; j += most)
-        pass_systems(A, local, q, &all, j,
-                     systems - j < most ? systems - j : most);
+    const int batch = all.x.columns, most = A->plan->base.columns;
+    for (int j = 0; j < batch; j += most)
+        pass_batch(A, local, q, &all, j, batch - j < most ? batch - j : most);
     return true;
 }
 

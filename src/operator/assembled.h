@@ -99,10 +99,10 @@ void tct_stored_clear(tct_stored *S);
 /* The views of low precision that `wish` asks for, "" for none: "low32",
  * "low48", or of "mixed" (both) and "mixed48" those that are faster than the
  * block of A, which is there. */
-tacit_status tct_low_store(tct_assembled *A, const char *wish,
-                           tct_local *local);
+tacit_status tct_reduced_store(tct_assembled *A, const char *wish,
+                               tct_local *local);
 /* Their blocks with the values of `local`, which has A's pattern. */
-tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local);
+tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local);
 
 /* --- choice/threads.c ---------------------------------------------------- */
 

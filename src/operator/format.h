@@ -117,9 +117,10 @@ enum { TCT_GPU_SMALL = 100000 };
  * Errors      NO_MEMORY, DEVICE. */
 tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
                                int count, double *seconds);
-tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
-                             int *count, char (*reasons)[TCT_REASON],
-                             const char **winner, tct_block **out);
+tacit_status tct_format_autotune(tacit_queue *q, tct_local *A,
+                                 tacit_trial *trials, int *count,
+                                 char (*reasons)[TCT_REASON],
+                                 const char **winner, tct_block **out);
 
 /* Measure the formats on a sample of A's rows (all of them if there are few)
  * and return the fastest. `trials` [TCT_TRIALS_MOST], `*count` of them set. */

@@ -7,7 +7,7 @@
 
 static const char *const what = "rows with columns of other ranks";
 
-static tacit_status copy_starts(const tct_assembled *A, tct_rim *out)
+static tacit_status copy_starts(const tct_assembled *A, tct_interface_rows *out)
 {
     const size_t count = (size_t)A->base.world->size + 1;
     TRY(TCT_ALLOC(count, what, &out->starts));
@@ -15,7 +15,8 @@ static tacit_status copy_starts(const tct_assembled *A, tct_rim *out)
     return TACIT_OK;
 }
 
-tacit_status tct_rim_of(const tacit_operator *base, tct_rim *out)
+tacit_status tct_interface_rows_of(const tacit_operator *base,
+                                   tct_interface_rows *out)
 {
     static const int64_t none[1] = {0};
     const tct_assembled *A = tct_assembled_of(base);
@@ -23,7 +24,7 @@ tacit_status tct_rim_of(const tacit_operator *base, tct_rim *out)
     const int64_t *ptr = B ? B->ptr : none;
     const int64_t rows = B ? B->rows : 0, entries = ptr[rows];
     const tacit_world *w = base->world;
-    *out = (tct_rim){.row = NULL};
+    *out = (tct_interface_rows){.row = NULL};
     TRY(copy_starts(A, out));
     const int64_t all = out->starts[w->size];
     TRY(tct_csr_rows(&out->A, all, all, out->starts[w->rank], rows));
@@ -43,62 +44,65 @@ tacit_status tct_rim_of(const tacit_operator *base, tct_rim *out)
     return TACIT_OK;
 }
 
-void tct_rim_clear(tct_rim *rim)
+void tct_interface_rows_clear(tct_interface_rows *interface)
 {
-    tct_csr_clear(&rim->A);
-    tct_ghosts_clear(&rim->ghosts);
-    TCT_FREE(rim->row, rim->starts);
-    *rim = (tct_rim){.row = NULL};
+    tct_csr_clear(&interface->A);
+    tct_ghosts_clear(&interface->ghosts);
+    TCT_FREE(interface->row, interface->starts);
+    *interface = (tct_interface_rows){.row = NULL};
 }
 
 /* --- given ------------------------------------------------------------------- */
 
-static tacit_status fill(const tct_rim *rim, bool floats, tct_parts *out)
+static tacit_status fill(const tct_interface_rows *interface, bool floats,
+                         tct_parts *out)
 {
-    const tct_csr *R = &rim->A;
+    const tct_csr *R = &interface->A;
     const int64_t entries = tct_csr_nonzeros(R);
-    TRY(TCT_ALLOC(rim->ghosts.count, what, &out->ghost_id));
+    TRY(TCT_ALLOC(interface->ghosts.count, what, &out->ghost_id));
     TRY(TCT_ALLOC(R->rows, what, &out->ghost_row));
     TRY(TCT_ALLOC(R->rows + 1, what, &out->ghost_ptr));
     TRY(TCT_ALLOC(entries, what, &out->ghost_col));
     TRY(TCT_ALLOC(entries, what, &out->ghost_val));
-    out->ghosts = rim->ghosts.count;
+    out->ghosts = interface->ghosts.count;
     out->ghost_rows = R->rows;
     for (int64_t g = 0; g < out->ghosts; g++)
-        out->ghost_id[g] = rim->ghosts.id[g];
+        out->ghost_id[g] = interface->ghosts.id[g];
     for (int64_t i = 0; i <= R->rows; i++) out->ghost_ptr[i] = R->ptr[i];
-    for (int64_t i = 0; i < R->rows; i++) out->ghost_row[i] = rim->row[i];
+    for (int64_t i = 0; i < R->rows; i++) out->ghost_row[i] = interface->row[i];
     for (int64_t k = 0; k < entries; k++) {
         out->ghost_col[k] =
-            (int32_t)tct_ghost_place(&rim->ghosts, tct_csr_col(R, k));
+            (int32_t)tct_ghost_place(&interface->ghosts, tct_csr_col(R, k));
         out->ghost_val[k] = floats ? tct_rounded(R->val[k]) : R->val[k];
     }
     return TACIT_OK;
 }
 
-static tacit_status give(tct_assembled *A, const tct_rim *rim, bool floats)
+static tacit_status give(tct_assembled *A, const tct_interface_rows *interface,
+                         bool floats)
 {
     tct_parts parts = {.ghosts = 0};
     tct_free(A->starts);
     A->starts = NULL;
     const size_t count = (size_t)A->base.world->size + 1;
     TRY(TCT_ALLOC(count, what, &A->starts));
-    memcpy(A->starts, rim->starts, count * sizeof *A->starts);
-    if (rim->ghosts.count == 0) return TACIT_OK;
-    tacit_status status = fill(rim, floats, &parts);
+    memcpy(A->starts, interface->starts, count * sizeof *A->starts);
+    if (interface->ghosts.count == 0) return TACIT_OK;
+    tacit_status status = fill(interface, floats, &parts);
     if (status >= 0) status = tct_store_ghosts(A, &parts);
     tct_parts_clear(&parts);
     return status;
 }
 
-tacit_status tct_operator_add_rim(tacit_operator *base, const tct_rim *rim,
-                                  int64_t nonzeros, bool floats)
+tacit_status tct_operator_add_interface(tacit_operator *base,
+                                        const tct_interface_rows *interface,
+                                        int64_t nonzeros, bool floats)
 {
     tct_assembled *A = tct_assembled_of(base);
     tacit_world *w = base->world;
-    base->info.rows = rim->starts[w->size];
+    base->info.rows = interface->starts[w->size];
     base->info.nonzeros = nonzeros;
-    TRY(tct_agree(w, give(A, rim, floats)));
+    TRY(tct_agree(w, give(A, interface, floats)));
     TRY(tct_assembled_plan(A, 2));
     tct_assembled_describe(A);
     return tct_assembled_describe_exchange(A);

@@ -5,8 +5,8 @@
 
 static bool is_block(const tacit_operator *A, const tacit_queue *q)
 {
-    if (q->systems.count <= 1) return false;
-    return !A->ops->for_systems || !A->ops->for_systems(A, q);
+    if (q->batch.count <= 1) return false;
+    return !A->ops->for_batch || !A->ops->for_batch(A, q);
 }
 
 void apply(const tacit_operator *A, tacit_queue *q, const double *x, double *y)
@@ -29,7 +29,7 @@ void apply_dot(const tacit_operator *A, tacit_queue *q, const double *x,
 void apply_dots(const tacit_operator *A, tacit_queue *q, const double *p,
                 const double *r, double *s, double *out)
 {
-    if (A->ops->apply_dots && q->systems.count <= 1) {
+    if (A->ops->apply_dots && q->batch.count <= 1) {
         A->ops->apply_dots(A, q, p, r, s, out);
         return;
     }
@@ -53,7 +53,7 @@ void apply_pass(const tacit_operator *A, tacit_queue *q, const double *x,
 void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
                 double *y0, const double *x1, double *y1)
 {
-    if (q->systems.count <= 1) {
+    if (q->batch.count <= 1) {
         apply_block(A, q, tct_pair(x0, x1), tct_pair(y0, y1));
         return;
     }
@@ -65,11 +65,11 @@ void apply_pair(const tacit_operator *A, tacit_queue *q, const double *x0,
 static void apply_columns_alone(const tacit_operator *A, tacit_queue *q,
                                 tct_panel X, tct_panel Y)
 {
-    const tct_systems all = q->systems;
-    q->systems = (tct_systems){0};
+    const tct_system_batch all = q->batch;
+    q->batch = (tct_system_batch){0};
     for (int j = 0; j < X.columns; j++)
         A->ops->apply(A, q, tct_column(&X, j), tct_column(&Y, j), NULL);
-    q->systems = all;
+    q->batch = all;
 }
 
 void apply_block(const tacit_operator *A, tacit_queue *q, tct_panel X,
@@ -111,9 +111,9 @@ tacit_status tacit_operator_apply(const tacit_operator *A, const double *x,
     q_enter(A->q);
     const tct_order *o = A->order;
     const size_t n = (size_t)A->n;
-    if (o) tct_order_enter(o, A->q, n, x, o->x);
+    if (o) tct_order_permute_in(o, A->q, n, x, o->x);
     apply(A, A->q, o ? o->x : x, o ? o->y : y);
-    if (o) tct_order_leave(o, A->q, n, o->y, y);
+    if (o) tct_order_permute_out(o, A->q, n, o->y, y);
     tct_unscale(A, A->q, y);
     return q_status(A->q);
 }

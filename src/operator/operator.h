@@ -27,10 +27,10 @@ typedef struct tct_operator_ops {
                   double *y, double *dot);
     /* May `apply` be called where words are for several systems, as those of `q`
      * now are? OPTIONAL: it may not */
-    bool (*for_systems)(const tacit_operator *A, const tacit_queue *q);
+    bool (*for_batch)(const tacit_operator *A, const tacit_queue *q);
     /* Of a preconditioner: does an application take as long as some iterations
      * without? Then few are tried, and few begun in vain. */
-    bool dear;
+    bool expensive;
     /* ... and several systems at once so much less than one after the other that
      * none of it needs to be timed? */
     bool together;
@@ -114,9 +114,9 @@ bool tct_is_used(const tacit_operator *A);
 tacit_status tct_refuse_use(const tacit_operator *A, const char *function);
 
 /* Is `M`, NULL for none, what an iteration takes its time for? */
-static inline bool tct_is_dear(const tacit_operator *M)
+static inline bool tct_is_expensive(const tacit_operator *M)
 {
-    return M && M->ops->dear;
+    return M && M->ops->expensive;
 }
 
 /* y = A x, A being what is stored, x and y in its order: here and below. */

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/update.c - new values for the operator of a matrix, whose pattern must
  * be the old one. */
+#include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
-#include "comm/setup/alltoall.h"
 #include "operator/assembled.h"
 
 static tacit_status into_order(const tct_order *o, tct_parts *parts)
@@ -37,7 +37,7 @@ static tacit_status refill(tct_assembled *A, tct_csr *rows,
     }
     if (found->row >= 0 && A->order) found->row = A->order->old[found->row];
     if (found->row >= 0) found->row += first;
-    if (status >= 0) status = tct_low_refill(A, &parts.local);
+    if (status >= 0) status = tct_reduced_refill(A, &parts.local);
     if (status >= 0 && A->ghost)
         status = tct_ghost_refill(A->ghost, A->ghost_there, &parts);
     if (status >= 0 && A->diagonal)

@@ -28,17 +28,17 @@ void tct_by_factor_apply(const tacit_operator *base, tacit_queue *q,
                          const double *x, double *y, double *dot)
 {
     tct_by_factor *M = (tct_by_factor *)(uintptr_t)base;
-    const int columns = q->systems.count > 1 ? q->systems.count : 1;
-    if (M->J) tct_joint_apply(M->J, columns, x, y);
+    const int columns = q->batch.count > 1 ? q->batch.count : 1;
+    if (M->J) tct_stream_solve_apply(M->J, columns, x, y);
     else q_call(q, solve, &M->call[columns], x, y);
     if (dot) q_dot(q, (size_t)base->n, x, y, dot);
 }
 
-bool tct_by_factor_for_systems(const tacit_operator *base, const tacit_queue *q)
+bool tct_by_factor_for_batch(const tacit_operator *base, const tacit_queue *q)
 {
     const tct_by_factor *M = (const tct_by_factor *)(const void *)base;
-    return q->systems.count <= M->columns &&
-           q->systems.stride == tct_stride((size_t)base->n);
+    return q->batch.count <= M->columns &&
+           q->batch.stride == tct_stride((size_t)base->n);
 }
 
 tct_resident_view tct_by_factor_view(const tacit_operator *base)
@@ -71,7 +71,7 @@ tacit_status tct_by_factor_columns(tacit_operator *base, int columns)
     const bool less = columns == 1;
     if (less ? M->columns == 1 : columns <= M->columns) return TACIT_OK;
     if (M->J) {
-        TRY(tct_joint_columns(M->J, columns));
+        TRY(tct_stream_solve_columns(M->J, columns));
         if (!less) M->columns = columns;
         return TACIT_OK;
     }
@@ -175,8 +175,8 @@ tacit_status tct_by_factor_options(tct_by_factor *M,
     if (!asked && alone) return TACIT_OK;
     if (!asked) grid[0] = grid[1] = 1;
     TRY(check_grid(M, grid, who));
-    M->parts =
-        grid[2] ? grid[2] : tct_joint_parts(M->base.world->size, M->leaves);
+    M->parts = grid[2] ? grid[2]
+                       : tct_stream_solve_parts(M->base.world->size, M->leaves);
     if (M->leaves == 0) M->leaves = M->parts;
     return TACIT_OK;
 }
@@ -186,7 +186,7 @@ void tct_by_factor_close(tct_by_factor *M)
     tacit_factor_solver_destroy(&M->S);
     tct_rows_destroy(&M->R);
     tacit_factor_destroy(&M->F);
-    tct_joint_destroy(&M->J);
+    tct_stream_solve_destroy(&M->J);
     TCT_FREE(M->place, M->scratch);
     M->place = NULL;
     M->scratch = NULL;

@@ -4,9 +4,9 @@
  * all, dealt out over a grid of the ranks. */
 #ifndef TCT_PRECOND_BY_FACTOR_H
 #define TCT_PRECOND_BY_FACTOR_H
+#include "factor/factor.h"
 #include "precond/precond.h"
 #include "trisolve/gpu/rows.h"
-#include "factor/factor.h"
 #include "trisolve/grid/stream_solve.h"
 
 /* What an application of so many columns is called with. */
@@ -17,11 +17,11 @@ typedef struct tct_for_columns {
 
 typedef struct tct_by_factor {
     tacit_operator base;
-    const char *order; /* of the factor's rows, one of tct_rows_orders */
-    int leaves;        /* of its tree, 0: 1                            */
-    int parts;         /* over which it is dealt out; 0: it is not     */
-    tacit_factor *F;   /* of this rank; NULL: there is J                */
-    tct_joint *J;      /* ... of all                                    */
+    const char *order;   /* of the factor's rows, one of tct_rows_orders */
+    int leaves;          /* of its tree, 0: 1                            */
+    int parts;           /* over which it is dealt out; 0: it is not     */
+    tacit_factor *F;     /* of this rank; NULL: there is J                */
+    tct_stream_solve *J; /* ... of all                                    */
     int32_t *place;  /* [n] where the factor's rows are in the operator's order;
                         NULL: where its `original` says                       */
     double *scratch; /* of a solve with `columns` right-hand sides            */
@@ -63,14 +63,15 @@ typedef tacit_status tct_factor_maker(tct_by_factor *M,
  * Collective.
  * Memory      on rank 0 the matrix and its factor, until that is dealt out.
  * Errors      as `make` on rank 0; NO_MEMORY, UNSUPPORTED (2^31 rows), COMM. */
-tacit_status tct_by_factor_deal(tct_by_factor *M, const tacit_matrix *matrix,
-                                int exponent, tct_factor_maker *make);
+tacit_status tct_by_factor_distribute(tct_by_factor *M,
+                                      const tacit_matrix *matrix, int exponent,
+                                      tct_factor_maker *make);
 
 /* --- for the table of operations ---------------------------------------------- */
 
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);
-bool tct_by_factor_for_systems(const tacit_operator *M, const tacit_queue *q);
+bool tct_by_factor_for_batch(const tacit_operator *M, const tacit_queue *q);
 tct_resident_view tct_by_factor_view(const tacit_operator *M);
 tacit_status tct_by_factor_columns(tacit_operator *M, int columns);
 void tct_by_factor_destroy(tacit_operator *M);

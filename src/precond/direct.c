@@ -61,7 +61,7 @@ static tacit_status factor_whole(tct_by_factor *M, const tacit_matrix *m)
 static tacit_status build(direct *D, const tacit_matrix *m)
 {
     tct_by_factor *M = &D->base;
-    if (M->parts > 0) return tct_by_factor_deal(M, m, 0, factor_whole);
+    if (M->parts > 0) return tct_by_factor_distribute(M, m, 0, factor_whole);
     TRY(factor_whole(M, m));
     return tct_by_factor_open(M, M->base.order);
 }
@@ -79,11 +79,11 @@ static tacit_status direct_renew(tacit_operator *base,
 }
 
 static const tct_operator_ops direct_ops = {.name = "direct",
-                                            .dear = true,
+                                            .expensive = true,
                                             .together = true,
                                             .apply = tct_by_factor_apply,
-                                            .for_systems =
-                                                tct_by_factor_for_systems,
+                                            .for_batch =
+                                                tct_by_factor_for_batch,
                                             .columns = tct_by_factor_columns,
                                             .renew = direct_renew,
                                             .destroy = tct_by_factor_destroy};

@@ -124,7 +124,7 @@ static tacit_status make(tct_by_factor *M, const tacit_operator *A,
     const source from = {matrix, A->order, A->exponent};
     TRY(tct_agree(A->world, tct_check_diagonal(matrix, what)));
     if (M->parts > 0)
-        return tct_by_factor_deal(M, matrix, A->exponent, factor_whole);
+        return tct_by_factor_distribute(M, matrix, A->exponent, factor_whole);
     TRY(factor(M, &from));
     return tct_by_factor_open(M, NULL);
 }
@@ -142,8 +142,7 @@ static tacit_status ic0_renew(tacit_operator *base, const tacit_matrix *matrix)
 
 static const tct_operator_ops ic0_ops = {.name = "ic0",
                                          .apply = tct_by_factor_apply,
-                                         .for_systems =
-                                             tct_by_factor_for_systems,
+                                         .for_batch = tct_by_factor_for_batch,
                                          .columns = tct_by_factor_columns,
                                          .resident_view = tct_by_factor_view,
                                          .renew = ic0_renew,

@@ -13,13 +13,13 @@ static void jacobi_apply(const tacit_operator *M, tacit_queue *q,
 {
     const jacobi *J = (const jacobi *)(const void *)M;
     const size_t n = (size_t)M->n;
-    q->systems.shared = 1; /* the diagonal is that of all */
+    q->batch.shared = 1; /* the diagonal is that of all */
     q_pass(q, times, n, (NULL, NULL), (J->inverse, x, y),
            dot ? dot : &J->inverse[n]);
-    q->systems.shared = 0;
+    q->batch.shared = 0;
 }
 
-static bool jacobi_for_systems(const tacit_operator *M, const tacit_queue *q)
+static bool jacobi_for_batch(const tacit_operator *M, const tacit_queue *q)
 {
     (void)M;
     (void)q;
@@ -61,7 +61,7 @@ static tacit_status invert(const tacit_operator *A, double *d)
 
 static tacit_status invert_diagonal(const tacit_operator *A, double **out)
 {
-    TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_SYSTEMS_SCALARS, out));
+    TRY(tacit_queue_alloc(A->q, (size_t)A->n + TCT_BATCH_SCALARS, out));
     TRY(tct_operator_diagonal(A, *out));
     return invert(A, *out);
 }
@@ -82,7 +82,7 @@ static tacit_status jacobi_renew(tacit_operator *M, const tacit_matrix *matrix)
 
 static const tct_operator_ops jacobi_ops = {.name = "jacobi",
                                             .apply = jacobi_apply,
-                                            .for_systems = jacobi_for_systems,
+                                            .for_batch = jacobi_for_batch,
                                             .resident_view = jacobi_view,
                                             .renew = jacobi_renew,
                                             .destroy = jacobi_destroy};

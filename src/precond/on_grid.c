@@ -51,8 +51,8 @@ static tacit_status tell(tct_by_factor *M)
 
 static void describe(tct_by_factor *M)
 {
-    tct_joint_info info;
-    tct_joint_describe(M->J, &info);
+    tct_stream_solve_info info;
+    tct_stream_solve_describe(M->J, &info);
     M->about = (tacit_precond_info){.size = sizeof M->about,
                                     .name = M->base.ops->name,
                                     .detail = M->detail,
@@ -64,8 +64,9 @@ static void describe(tct_by_factor *M)
                                     .message_bytes = 8.0 * (double)info.values};
 }
 
-tacit_status tct_by_factor_deal(tct_by_factor *M, const tacit_matrix *matrix,
-                                int exponent, tct_factor_maker *make)
+tacit_status tct_by_factor_distribute(tct_by_factor *M,
+                                      const tacit_matrix *matrix, int exponent,
+                                      tct_factor_maker *make)
 {
     tacit_world *w = M->base.world;
     tct_csr A = {0};
@@ -81,12 +82,13 @@ tacit_status tct_by_factor_deal(tct_by_factor *M, const tacit_matrix *matrix,
     status = tct_agree(w, status);
     if (status >= 0) status = tell(M);
     if (status >= 0)
-        status = tct_joint_create(M->base.q, M->F ? &M->F->panels : NULL,
-                                  M->parts, matrix, M->base.order, &M->J);
+        status =
+            tct_stream_solve_create(M->base.q, M->F ? &M->F->panels : NULL,
+                                    M->parts, matrix, M->base.order, &M->J);
     tacit_factor_destroy(&M->F);
     TRY(status);
     describe(M);
-    if (M->columns > 1) TRY(tct_joint_columns(M->J, M->columns));
+    if (M->columns > 1) TRY(tct_stream_solve_columns(M->J, M->columns));
     if (M->columns < 1) M->columns = 1;
     return TACIT_OK;
 }

@@ -92,7 +92,7 @@ static tacit_status prepare(const tacit_operator *A, const char *name,
 }
 
 /* Is there memory for `p` of this rank's rows of `m`? Said before it is begun. */
-static tacit_status foresee(const tct_precond *p, const tacit_matrix *m)
+static tacit_status predict(const tct_precond *p, const tacit_matrix *m)
 {
     char what[64];
     if (!m || !(p->entry_bytes > 0.0)) return TACIT_OK;
@@ -122,7 +122,7 @@ tacit_status tacit_precond_create_of(const tacit_operator *A,
     tct_precond_source from;
     tacit_operator *M = NULL;
     tacit_status status = prepare(A, name, matrix, options, &found, &from);
-    if (status >= 0) status = foresee(found, matrix);
+    if (status >= 0) status = predict(found, matrix);
     TRY(tct_agree(A->world, status));
     if (found->create)
         status = tct_agree(A->world, found->create(A, &from, &M));
@@ -164,7 +164,7 @@ static tacit_status check_source(const tacit_operator *M,
             "make it anew",
             M->ops->name);
     TRY(tct_precond_same(M->made_for, matrix));
-    return tct_agree(M->world, foresee(row, matrix));
+    return tct_agree(M->world, predict(row, matrix));
 }
 
 tacit_status tacit_precond_update(tacit_operator *M, const tacit_matrix *matrix)
@@ -191,11 +191,11 @@ tacit_status tct_precond_follow(const tacit_operator *M)
     if (!M || !M->made_for || M->made_of == M->made_for->values)
         return TACIT_OK;
     tacit_world *w = M->world;
-    const double patience = w->patience;
-    w->patience = 0.0; /* some rank may have more to do than others */
+    const double timeout = w->timeout;
+    w->timeout = 0.0; /* some rank may have more to do than others */
     const tacit_status status =
         tacit_precond_update((tacit_operator *)(uintptr_t)M, NULL);
-    w->patience = patience;
+    w->timeout = timeout;
     return status;
 }
 

@@ -66,13 +66,13 @@ static void measure(const refinement *R, double *panel, double *norm)
 
 static void enter(const refinement *R, const double *from, double *to)
 {
-    if (R->A->order) tct_order_enter(R->A->order, R->q, R->n, from, to);
+    if (R->A->order) tct_order_permute_in(R->A->order, R->q, R->n, from, to);
     else q_copy(R->q, R->n, from, to);
 }
 
 static void leave(const refinement *R, const double *from, double *to)
 {
-    if (R->A->order) tct_order_leave(R->A->order, R->q, R->n, from, to);
+    if (R->A->order) tct_order_permute_out(R->A->order, R->q, R->n, from, to);
     else q_copy(R->q, R->n, from, to);
 }
 
@@ -196,11 +196,11 @@ static void form_residuals(const refinement *R, double *norm)
 static void correct(const refinement *R)
 {
     const tct_operator_ops *ops = R->M->ops;
-    if (R->columns > 1) q_systems(R->q, R->columns, R->stride);
+    if (R->columns > 1) q_batch(R->q, R->columns, R->stride);
     const bool together =
-        R->columns > 1 && ops->for_systems && ops->for_systems(R->M, R->q);
+        R->columns > 1 && ops->for_batch && ops->for_batch(R->M, R->q);
     if (together) apply(R->M, R->q, R->r, R->z);
-    q_systems(R->q, 0, 0);
+    q_batch(R->q, 0, 0);
     for (int j = 0; j < R->columns; j++) {
         if (R->m[j].over) continue;
         double *z = column(R, R->z, j);

@@ -2,8 +2,8 @@
  * precond/same.c - is a matrix the one that an operator has? An operator keeps no
  * entries, but a product with random numbers says which row is another. */
 #include "matrix/matrix.h"
-#include "sparse/parallel.h"
 #include "precond/precond.h"
+#include "sparse/parallel.h"
 #include <float.h>
 #include <math.h>
 

@@ -101,11 +101,12 @@ bool tct_unsettled(tct_run *R, double norm_r)
 {
     if (R->why == TACIT_STOP_INTERRUPTED) return false;
     switch ((int)R->end) {
-    case TURN_STALE:
-    case TURN_DRIFTED: return rescue(R, "rounding errors have grown too large");
-    case TURN_GREW: return after_growth(R);
-    case TURN_BROKEN: return after_breakdown(R, norm_r);
-    case TURN_MET: return go_on(R, norm_r);
+    case PHASE_STALE:
+    case PHASE_DRIFTED:
+        return rescue(R, "rounding errors have grown too large");
+    case PHASE_GREW: return after_growth(R);
+    case PHASE_BROKEN: return after_breakdown(R, norm_r);
+    case PHASE_MET: return go_on(R, norm_r);
     default: return false;
     }
 }
@@ -142,7 +143,7 @@ static bool is_late(tct_run *R)
 bool tct_renew_vectors(tct_run *R)
 {
     const double norm_r = sqrt(R->rr);
-    const bool stale = R->end == TURN_STALE, drifted = R->end == TURN_DRIFTED;
+    const bool stale = R->end == PHASE_STALE, drifted = R->end == PHASE_DRIFTED;
     if (!R->now->renews || !(stale || drifted)) return false;
     if (norm_r <= RENEWAL_ABOVE * tct_allowed(R) || R->q->peers_know)
         return false;

@@ -61,7 +61,7 @@ bool tct_is_by_rounding(tct_run *R, double norm_r)
 void tct_made(tct_run *R, const tct_method *method)
 {
     tacit_made *made = R->result->made;
-    const int64_t k = R->end == TURN_BROKEN ? R->k - 1 : R->k;
+    const int64_t k = R->end == PHASE_BROKEN ? R->k - 1 : R->k;
     const int64_t iterations = k - R->made;
     int i = 0;
     if (iterations <= 0) return;

@@ -39,7 +39,7 @@ double tct_norm2(tct_run *R, const double *v)
 void tct_broke_down(tct_run *R, const char *quantity, double value)
 {
     R->why = TACIT_STOP_BREAKDOWN;
-    R->end = TURN_BROKEN;
+    R->end = PHASE_BROKEN;
     R->result->breakdown_iteration = R->k;
     R->result->breakdown_quantity = quantity;
     R->result->breakdown_value = value;
@@ -48,7 +48,7 @@ void tct_broke_down(tct_run *R, const char *quantity, double value)
 void tct_forget_breakdown(tct_run *R)
 {
     R->why = TACIT_STOP_MAX_ITERATIONS;
-    if (R->end == TURN_BROKEN) R->end = TURN_MARK;
+    if (R->end == PHASE_BROKEN) R->end = PHASE_MARK;
     R->result->breakdown_iteration = -1;
     R->result->breakdown_quantity = NULL;
     R->result->breakdown_value = 0.0;
@@ -64,13 +64,13 @@ void tct_tell_monitor(tct_run *R)
     q_enter(R->q);
 }
 
-static const char *broken(const tct_seen *c)
+static const char *broken(const tct_sample *c)
 {
     if (c->bad == BAD_CURVATURE) return "p'Ap";
     return c->bad == BAD_PRECOND ? "r'Mr" : NULL;
 }
 
-bool tct_judge(tct_run *R, const tct_seen *c)
+bool tct_judge(tct_run *R, const tct_sample *c)
 {
     R->rr = c->rr;
     if (R->block) R->k = R->since + (int64_t)c->updates;
@@ -82,14 +82,14 @@ bool tct_judge(tct_run *R, const tct_seen *c)
     tct_tell_monitor(R);
     R->why =
         R->q->stop_agreed ? TACIT_STOP_INTERRUPTED : TACIT_STOP_MAX_ITERATIONS;
-    R->end = TURN_ON;
+    R->end = PHASE_ON;
     /* of what is less the text holds still (step_sound) */
-    if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = TURN_MET;
-    else if (c->bad == BAD_DRIFT) R->end = TURN_DRIFTED;
-    else if (c->bad == BAD_STALE) R->end = TURN_STALE;
-    else if (c->bad == BAD_GROWTH) R->end = TURN_GREW;
-    else if (R->q->stop_agreed) R->end = TURN_STOPPED;
-    else if (R->k >= R->most) R->end = TURN_MARK;
-    else if (c->bad == BAD_PAUSE) R->end = TURN_PAUSED;
-    return R->end != TURN_ON;
+    if (R->rr <= R->goal * R->goal || R->rr < TCT_RR_LEAST) R->end = PHASE_MET;
+    else if (c->bad == BAD_DRIFT) R->end = PHASE_DRIFTED;
+    else if (c->bad == BAD_STALE) R->end = PHASE_STALE;
+    else if (c->bad == BAD_GROWTH) R->end = PHASE_GREW;
+    else if (R->q->stop_agreed) R->end = PHASE_STOPPED;
+    else if (R->k >= R->most) R->end = PHASE_MARK;
+    else if (c->bad == BAD_PAUSE) R->end = PHASE_PAUSED;
+    return R->end != PHASE_ON;
 }

@@ -52,7 +52,7 @@ static tacit_status build(tacit_solver *S)
     }
     if (R->exact->order) {
         TRY(tacit_queue_alloc(R->q, R->n, &R->own_b));
-        TRY(tacit_queue_alloc(R->q, R->n, &R->own_x));
+        TRY(tacit_queue_alloc(R->q, R->n, &R->permuted_x));
     }
     if (R->method->open) TRY(R->method->open(R));
     return tacit_queue_alloc(R->q, TCT_SCALARS, &R->c);
@@ -160,7 +160,7 @@ void tacit_solver_destroy(tacit_solver **solver)
     tacit_operator_destroy(&S->own_M);
     tct_free(S->race);
     q_free(R->q, R->own_b);
-    q_free(R->q, R->own_x);
+    q_free(R->q, R->permuted_x);
     q_free(R->q, R->c);
     tct_free(S);
     *solver = NULL;

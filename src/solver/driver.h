@@ -39,10 +39,10 @@ static inline void tct_iterate(tct_run *R)
 /* --- drivers/host.c --------------------------------------------------------- */
 
 /* The look of a device that runs behind the CPU. */
-bool tct_look_behind(tct_run *R);
+bool tct_check_lagged(tct_run *R);
 /* Take the looks that are ahead but for `leave`, and judge them. True if the
  * turn has ended: R->k then is the iteration of the look that says so. */
-bool tct_take_looks(tct_run *R, int leave);
+bool tct_take_samples(tct_run *R, int leave);
 /* A turn whose text looks by `look`. */
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R));
 

@@ -25,7 +25,7 @@ enum {
     EARLY = 64,         /* what shows by then is cheap to mend            */
     ROUNDED_32_48 = -12 /* a float has 24 bits, half a 48-bit value 36  */
 };
-static const double LEG_FIRST = 0.1, LEG_LEAST = 1e-4,
+static const double TRIAL_FIRST = 0.1, TRIAL_LEAST = 1e-4,
                     ABOVE_DRIFT =
                         30.0, /* a leg ends so far above the drift          */
     PROGRESS = 0.5,           /* what a leg must at least make of 1         */
@@ -39,21 +39,21 @@ static const double LEG_FIRST = 0.1, LEG_LEAST = 1e-4,
 
 static void begin(tct_run *R, double norm_r)
 {
-    R->low = (tct_low){.since = R->k,
-                       .mark = R->k + FIRST_MARK,
-                       .start = norm_r,
-                       .leg = LEG_FIRST};
+    R->low = (tct_reduced){.since = R->k,
+                           .mark = R->k + FIRST_MARK,
+                           .start = norm_r,
+                           .leg = TRIAL_FIRST};
     R->result->bits = R->A->bits;
 }
 
-void tct_low_begin(tct_run *R)
+void tct_mixed_begin(tct_run *R)
 {
     R->A = R->exact->low ? R->exact->low : R->exact;
     if (R->v[V_GUESS]) q_copy(R->q, R->n, R->x, R->v[V_GUESS]);
     begin(R, sqrt(R->rr));
 }
 
-double tct_low_goal(const tct_run *R)
+double tct_mixed_goal(const tct_run *R)
 {
     return R->low.leg * R->low.start;
 }
@@ -78,7 +78,8 @@ static bool holds(tct_run *R, double norm_r, double drift)
                         : is_early(R)    ? DRIFT_48
                                          : DRIFT_48_LATE;
     if (!(drift <= most * R->target)) return false;
-    if (R->end == TURN_MET && !(norm_r < PROGRESS * R->low.start)) return false;
+    if (R->end == PHASE_MET && !(norm_r < PROGRESS * R->low.start))
+        return false;
     return drift <= DRIFT_LEAST * R->target || !is_delicate(R);
 }
 
@@ -114,7 +115,7 @@ static void take_more_bits(tct_run *R, double norm_r, double drift)
         R->resumed = false;
     } else {
         q_axpy(R->q, R->n, +1, NULL, R->v[V_T], r);
-        tct_along(R, norm_r);
+        tct_restart_step(R, norm_r);
     }
     begin(R, sqrt(R->rr));
 }
@@ -123,21 +124,21 @@ static void take_more_bits(tct_run *R, double norm_r, double drift)
  * drifted away from it. */
 static void go_on(tct_run *R, double norm_r, double drift)
 {
-    const bool met = R->end == TURN_MET;
+    const bool met = R->end == PHASE_MET;
     const bool update = met && drift > DRIFT_LEAST * R->target;
-    R->low.leg =
-        fmin(LEG_FIRST, fmax(LEG_LEAST, ABOVE_DRIFT * drift / R->low.start));
+    R->low.leg = fmin(TRIAL_FIRST,
+                      fmax(TRIAL_LEAST, ABOVE_DRIFT * drift / R->low.start));
     if (update) {
         R->result->reliable_updates++;
         q_axpy(R->q, R->n, +1, NULL, R->v[V_T], R->v[V_R]);
     }
     R->resumed = true;
     if (update || R->now->leaves_last)
-        tct_along(R, update ? norm_r : sqrt(R->rr));
+        tct_restart_step(R, update ? norm_r : sqrt(R->rr));
     if (met) R->low.start = sqrt(R->rr);
 }
 
-void tct_low_turn(tct_run *R)
+void tct_mixed_phase(tct_run *R)
 {
     const double rr = R->rr;
     double *t = R->v[V_T];
@@ -147,7 +148,7 @@ void tct_low_turn(tct_run *R)
     q_axpy(R->q, R->n, -1, NULL, R->v[V_R], t); /* t = b - A x - r */
     const double drift = sqrt(tct_norm2(R, t));
     R->rr = rr;
-    if (R->end == TURN_BROKEN || !holds(R, norm_r, drift))
+    if (R->end == PHASE_BROKEN || !holds(R, norm_r, drift))
         take_more_bits(R, norm_r, drift);
     else go_on(R, norm_r, drift);
     while (R->low.mark <= R->k) R->low.mark += R->low.mark - R->low.since;

@@ -23,7 +23,7 @@ static const double
 
 /* --- a turn begins ------------------------------------------------------------ */
 
-void tct_first_turn(tct_run *R)
+void tct_first_phase(tct_run *R)
 {
     const tct_method *first = R->pure ? NULL : R->method->first;
     R->now = first ? first : R->method;
@@ -39,7 +39,7 @@ void tct_first_turn(tct_run *R)
         apply(R->M, R->q, R->v[V_R], R->v[V_REF]);
         R->ref_rr = tct_norm2(R, R->v[V_REF]);
     }
-    tct_low_begin(R);
+    tct_mixed_begin(R);
 }
 
 /* The last iteration of the one who comes first, if it is his turn; else 0. */
@@ -49,7 +49,7 @@ static int64_t first_until(const tct_run *R)
     return first ? R->begun + R->method->about.first : 0;
 }
 
-void tct_begin_turn(tct_run *R)
+void tct_begin_phase(tct_run *R)
 {
     const double norm_r = sqrt(R->rr);
     const double most =
@@ -59,8 +59,8 @@ void tct_begin_turn(tct_run *R)
     if (R->result->restarts > 0) R->goal = fmax(R->target, ANOTHER * norm_r);
     R->most = R->limit;
     if (first_until(R)) R->most = first_until(R);
-    if (tct_is_low(R)) {
-        R->goal = fmax(R->goal, tct_low_goal(R));
+    if (tct_is_reduced(R)) {
+        R->goal = fmax(R->goal, tct_mixed_goal(R));
         if (R->low.mark < R->most) R->most = R->low.mark;
     }
     if (R->most > R->limit) R->most = R->limit;
@@ -74,7 +74,7 @@ void tct_begin_turn(tct_run *R)
                              [C_SIGMA] = R->sigma,
                              [C_RR_MOST] = R->pure ? 0.0 : most * most};
     q_put(R->q, TCT_SCALARS, c, R->c);
-    R->end = TURN_ON;
+    R->end = PHASE_ON;
     R->why = TACIT_STOP_MAX_ITERATIONS;
 }
 
@@ -111,34 +111,35 @@ static void hand_over(tct_run *R)
 
 static bool at_mark(const tct_run *R)
 {
-    return R->end == TURN_MARK && R->most < R->limit;
+    return R->end == PHASE_MARK && R->most < R->limit;
 }
 
 /* What is done at marks and in low precision. */
-static void half_time(tct_run *R, bool mark, bool low)
+static void restart_policy(tct_run *R, bool mark, bool low)
 {
     R->resumed = mark;
     if (mark && first_until(R) && R->k >= first_until(R)) hand_over(R);
-    if (low) tct_low_turn(R);
+    if (low) tct_mixed_phase(R);
     if (R->q->stop_agreed) R->why = TACIT_STOP_INTERRUPTED;
 }
 
 /* The recurrence alone has ended. */
 static void end_pure(tct_run *R)
 {
-    if (R->end == TURN_MET || R->end == TURN_DRIFTED)
+    if (R->end == PHASE_MET || R->end == PHASE_DRIFTED)
         R->why = TACIT_STOP_STAGNATION;
 }
 
-bool tct_next_turn(tct_run *R)
+bool tct_next_phase(tct_run *R)
 {
     const bool mark = at_mark(R);
-    const bool broken = R->end == TURN_BROKEN && !R->now->inferred;
-    const bool low = tct_is_low(R) && (mark || R->end == TURN_MET || broken);
+    const bool broken = R->end == PHASE_BROKEN && !R->now->inferred;
+    const bool low =
+        tct_is_reduced(R) && (mark || R->end == PHASE_MET || broken);
     tct_made(R, R->now);
     if (!R->pure && tct_renew_vectors(R)) return true;
     if (mark || low) {
-        half_time(R, mark, low);
+        restart_policy(R, mark, low);
         if (R->q->peers_know || R->result->converged) return false;
         if (!R->q->stop_agreed && R->k < R->limit) return true;
     }
@@ -167,6 +168,6 @@ bool tct_next_turn(tct_run *R)
     R->low.start = norm_r;
     R->rr = norm_r * norm_r;
     R->resumed = false; /* what led nowhere is not kept */
-    if (R->futile == 0) tct_along(R, norm_r);
+    if (R->futile == 0) tct_restart_step(R, norm_r);
     return !R->q->peers_know;
 }

@@ -20,7 +20,7 @@ static void form_sums(tct_run *R)
     q_dot(q, R->n, R->z, s, &c[C_RS]);
 }
 
-void tct_along(tct_run *R, double norm_r)
+void tct_restart_step(tct_run *R, double norm_r)
 {
     tacit_queue *q = R->q;
     double *c = R->c, *r = R->v[V_R], *p = R->v[V_P], *s = R->v[V_T];
@@ -34,7 +34,7 @@ void tct_along(tct_run *R, double norm_r)
     q_sum(q, 5, &c[C_RR]);
     q_get(q, TCT_SCALARS, c, host);
     if (q->peers_know || !(host[C_MU] > 0.0) || !isfinite(host[C_MU])) return;
-    q_step(q, STEP_ALONG, c);
+    q_step(q, STEP_RESTART, c);
     q_axpy(q, R->n, +1, &c[C_ALPHA], p, R->x);             /* x = x + alpha p */
     q_axpy_norm(q, R->n, -1, &c[C_ALPHA], s, r, &c[C_RR]); /* r = r - alpha s */
     if (R->M) apply(R->M, q, r, R->z);

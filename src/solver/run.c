@@ -13,21 +13,21 @@ static void enter(tct_run *R, const double *b, double *x)
 {
     const tct_order *o = R->exact->order;
     R->b = R->own_b ? R->own_b : b;
-    R->x = R->own_x ? R->own_x : x;
-    R->home = x;
+    R->x = R->permuted_x ? R->permuted_x : x;
+    R->user_x = x;
     if (!R->own_b) return;
-    if (o) tct_order_enter(o, R->q, R->n, b, R->own_b);
+    if (o) tct_order_permute_in(o, R->q, R->n, b, R->own_b);
     else q_copy(R->q, R->n, b, R->own_b);
-    if (o) tct_order_enter(o, R->q, R->n, x, R->own_x);
-    else q_copy(R->q, R->n, x, R->own_x);
+    if (o) tct_order_permute_in(o, R->q, R->n, x, R->permuted_x);
+    else q_copy(R->q, R->n, x, R->permuted_x);
 }
 
 static void leave(const tct_run *R)
 {
     const tct_order *o = R->exact->order;
-    if (!R->own_x) return;
-    if (o) tct_order_leave(o, R->q, R->n, R->own_x, R->home);
-    else q_copy(R->q, R->n, R->own_x, R->home);
+    if (!R->permuted_x) return;
+    if (o) tct_order_permute_out(o, R->q, R->n, R->permuted_x, R->user_x);
+    else q_copy(R->q, R->n, R->permuted_x, R->user_x);
 }
 
 tacit_status tct_run_begin(tct_run *R, const double *b, double *x,
@@ -62,7 +62,7 @@ bool tct_run_starts(tct_run *R)
     if (tct_decided(R, R->best)) return false;
     if (isfinite(R->best)) {
         tct_keep_best(R, R->best);
-        tct_first_turn(R);
+        tct_first_phase(R);
         return true;
     }
     tct_broke_down(R, "||b - A x||", R->best);
@@ -164,7 +164,7 @@ tacit_status tct_run_conclude(tct_run *R, double seconds)
 
 tacit_status tct_run_zero(tct_run *R)
 {
-    q_fill(R->q, R->n, 0.0, R->home);
+    q_fill(R->q, R->n, 0.0, R->user_x);
     R->result->converged = true;
     R->result->stop = TACIT_STOP_RTOL;
     return tct_agree(R->exact->world, q_own_status(R->q));

@@ -19,24 +19,24 @@ enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7, V_BEST = 8 };
 
 /* How a turn has ended. */
 typedef enum tct_end {
-    TURN_ON,      /* it has not                          */
-    TURN_MET,     /* the recurrence has met its goal     */
-    TURN_DRIFTED, /* BAD_DRIFT                           */
-    TURN_STALE,   /* BAD_STALE                           */
-    TURN_GREW,    /* BAD_GROWTH                          */
-    TURN_BROKEN,  /* a breakdown: the result says which  */
-    TURN_MARK,    /* after as many iterations as it may  */
-    TURN_STOPPED, /* a monitor wished it                 */
-    TURN_PAUSED   /* not yet: the text is to be called again, BAD_PAUSE */
+    PHASE_ON,      /* it has not                          */
+    PHASE_MET,     /* the recurrence has met its goal     */
+    PHASE_DRIFTED, /* BAD_DRIFT                           */
+    PHASE_STALE,   /* BAD_STALE                           */
+    PHASE_GREW,    /* BAD_GROWTH                          */
+    PHASE_BROKEN,  /* a breakdown: the result says which  */
+    PHASE_MARK,    /* after as many iterations as it may  */
+    PHASE_STOPPED, /* a monitor wished it                 */
+    PHASE_PAUSED   /* not yet: the text is to be called again, BAD_PAUSE */
 } tct_end;
 
 /* What low precision has come to in a run: low.c. */
-typedef struct tct_low {
+typedef struct tct_reduced {
     int64_t since; /* iteration at which this precision began */
     int64_t mark;  /* when to look at the drift next          */
     double start;  /* ||r|| when the leg began                */
     double leg;    /* what the leg makes of 1                 */
-} tct_low;
+} tct_reduced;
 
 struct tct_run {
     /* what a method's text has */
@@ -70,9 +70,9 @@ struct tct_run {
     const tct_method *method;
     const tacit_operator *exact; /* A, or A in full precision */
     const double *b;
-    double *own_b, *own_x; /* b and x are copied to; NULL: the user's */
-    double *home;          /* where x goes at the end                     */
-    double sigma;          /* what b is multiplied by: 2^i */
+    double *own_b, *permuted_x; /* b and x are copied to; NULL: the user's */
+    double *user_x; /* where x goes at the end                     */
+    double sigma;   /* what b is multiplied by: 2^i */
     int shift;
     tacit_stop stop;
     int64_t limit;         /* of iterations */
@@ -92,7 +92,7 @@ struct tct_run {
     double drift_most;     /* of ||s||, that asks for the next    */
     double apart_most;     /* of (p, s), that says it is too late */
     int64_t made;          /* iterations that result->made has    */
-    tct_low low;
+    tct_reduced low;
     tacit_stop_reason why; /* it would end here */
 
     /* the turn */
@@ -116,14 +116,14 @@ static inline bool tct_done(tct_run *R)
     return R->look(R);
 }
 /* What a look at iteration R->k says: has the turn ended? */
-bool tct_judge(tct_run *R, const tct_seen *c);
+bool tct_judge(tct_run *R, const tct_sample *c);
 /* Has the turn ended so that the scalars on the device hold still? Updates that
  * were enqueued behind that look then have done nothing. */
 static inline bool tct_is_held(const tct_run *R)
 {
-    return R->end == TURN_MET || R->end == TURN_DRIFTED ||
-           R->end == TURN_STALE || R->end == TURN_GREW ||
-           R->end == TURN_BROKEN || R->end == TURN_PAUSED;
+    return R->end == PHASE_MET || R->end == PHASE_DRIFTED ||
+           R->end == PHASE_STALE || R->end == PHASE_GREW ||
+           R->end == PHASE_BROKEN || R->end == PHASE_PAUSED;
 }
 /* r = sigma b - A x into `r`; the first does not count as an extra product. */
 void tct_form_residual(tct_run *R, double *r);
@@ -141,7 +141,7 @@ void tct_forget_breakdown(tct_run *R);
 
 /* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
  * iteration. R->resumed is false where p is of no use, or there is no time. */
-void tct_along(tct_run *R, double norm_r);
+void tct_restart_step(tct_run *R, double norm_r);
 
 /* --- range.c ------------------------------------------------------------------- */
 
@@ -156,25 +156,25 @@ bool tct_shift_back(tct_run *R, int *exponent);
 /* --- low.c --------------------------------------------------------------------- */
 
 /* Begin a run, with r in v[V_R], in the lowest precision that there is. */
-void tct_low_begin(tct_run *R);
-static inline bool tct_is_low(const tct_run *R)
+void tct_mixed_begin(tct_run *R);
+static inline bool tct_is_reduced(const tct_run *R)
 {
     return R->A != R->exact;
 }
 /* How far the recurrence may go from now on, and until which iteration. */
-double tct_low_goal(const tct_run *R);
+double tct_mixed_goal(const tct_run *R);
 /* A turn in low precision has come to its goal, a mark or a breakdown: go on
  * from the true residual where that is needed, or with more bits. */
-void tct_low_turn(tct_run *R);
+void tct_mixed_phase(tct_run *R);
 
 /* --- turn.c -------------------------------------------------------------------- */
 
 /* Begin a run: whose turn is the first? */
-void tct_first_turn(tct_run *R);
+void tct_first_phase(tct_run *R);
 /* Goal and limit of the turn that begins, with ||r||^2 = R->rr. */
-void tct_begin_turn(tct_run *R);
+void tct_begin_phase(tct_run *R);
 /* A turn has ended: is there another one? */
-bool tct_next_turn(tct_run *R);
+bool tct_next_phase(tct_run *R);
 /* Does b - A x, of norm `norm_r`, meet the target? */
 bool tct_decided(tct_run *R, double norm_r);
 

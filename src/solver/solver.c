@@ -27,9 +27,9 @@ static bool overlap(const double *b, const double *x, size_t n)
 void tct_begin_runs(tacit_solver *S)
 {
     tacit_queue *q = S->run.q;
-    /* a block is as dear as its iterations */
-    const bool dear = S->run.method->blocks || tct_is_dear(S->run.M);
-    const size_t rows = dear ? SIZE_MAX : S->most_rows;
+    /* a block is as expensive as its iterations */
+    const bool expensive = S->run.method->blocks || tct_is_expensive(S->run.M);
+    const size_t rows = expensive ? SIZE_MAX : S->most_rows;
     S->run.lag = q->device->lag ? q->device->lag(q, rows) : 0;
     q->stop_wanted = q->stop_agreed = false;
 }
@@ -44,9 +44,9 @@ static tacit_status iterate(tct_run *R, const tct_driver *driver)
     R->rr = tct_norm2(R, R->v[V_R]);
     bool more = tct_run_starts(R);
     while (more) {
-        tct_begin_turn(R);
+        tct_begin_phase(R);
         driver->iterate(R);
-        more = !R->q->peers_know && tct_next_turn(R);
+        more = !R->q->peers_know && tct_next_phase(R);
     }
     describe_loop(R, driver);
     return tct_run_conclude(R, tct_seconds() - start);
@@ -107,9 +107,9 @@ tacit_status tacit_solver_run(tacit_solver *solver, const double *b, double *x,
                             .loop = solver->driver->about.name};
     tct_solver_uses uses;
     tct_solver_begin(solver, &uses);
-    const double before = tct_be_patient(w, solver->run.q->patience);
+    const double before = tct_be_patient(w, solver->run.q->timeout);
     status = run(solver, b, x, &own, &came_to);
-    w->patience = before;
+    w->timeout = before;
     tct_solver_end(solver, &uses);
     tct_write_sized(&came_to, sizeof came_to, result);
     return status;

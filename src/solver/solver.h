@@ -10,7 +10,8 @@ struct tacit_solver {
     bool running;
     size_t most_rows;      /* of a rank: what paces all                  */
     tacit_operator *own_M; /* made by the setting "precond", or by a race */
-    struct tct_race *race; /* the last one; NULL: there was none          */
+    struct tct_autotuning
+        *race; /* the last one; NULL: there was none          */
     struct tct_lockstep *lockstep; /* for columns; NULL: one after the other */
     int alone_columns; /* with so many, one after the other was faster    */
     tct_run run;

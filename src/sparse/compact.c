@@ -14,7 +14,8 @@ static int pieces_of(int64_t count)
     return threads < PIECES_MOST ? threads : PIECES_MOST;
 }
 
-int64_t tct_pick(int64_t count, tct_pick_fn pick, const void *of, int32_t *out)
+int64_t tct_compact(int64_t count, tct_compact_fn pick, const void *of,
+                    int32_t *out)
 {
     int64_t picked[PIECES_MOST];
     const int pieces = pieces_of(count);

@@ -92,7 +92,7 @@ static void add_options(const cli *c, named_list *all)
         const bool x0 = o->offset == offsetof(cli_settings, x0);
         if (!text || (rhs && cli_is_rhs_word(text))) continue;
         if (x0 && cli_is_own(text)) continue;
-        if (o->letter) snprintf(said, sizeof said, "-%c", o->letter);
+        if (o->message) snprintf(said, sizeof said, "-%c", o->message);
         else snprintf(said, sizeof said, "--%s", o->name);
         add(all, said, text, o->kind == CLI_WRITE);
     }

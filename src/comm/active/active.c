@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active.c - letters: which kind of post a world has, and what all have in
+ * comm/active/active.c - messages: which kind of post a world has, and what all have in
  * common. */
 #include "comm/active/active.h"
 #include "comm/link/shared.h"
@@ -8,9 +8,9 @@
 #include "comm/world/mpi.h"
 #endif
 
-static tacit_status count_from(tct_post *p, const int32_t *from)
+static tacit_status count_from(tct_active *p, const int32_t *from)
 {
-    const int64_t count = (int64_t)p->boxes * p->world->size;
+    const int64_t count = (int64_t)p->tags * p->world->size;
     TRY(TCT_ALLOC(count, "letters", &p->from));
     TRY(TCT_ALLOC(count, "letters", &p->taken));
     for (int64_t i = 0; i < count; i++) {
@@ -20,52 +20,52 @@ static tacit_status count_from(tct_post *p, const int32_t *from)
     return TACIT_OK;
 }
 
-static tacit_status choose(tct_post *p)
+static tacit_status choose(tct_active *p)
 {
     char reason[160];
-    TRY(tct_read_patience(&p->limit));
+    TRY(tct_read_timeout(&p->limit));
 #if TCT_HAVE_MPI
     if (tct_mpi_has(p->world)) {
-        p->ops = &tct_post_mpi;
+        p->ops = &tct_active_mpi;
         return TACIT_OK;
     }
 #endif
     if (!tct_can_share(p->world, reason, sizeof reason))
         FAIL(TACIT_UNSUPPORTED, "letters between ranks: %s", reason);
-    p->ops = &tct_post_shared;
+    p->ops = &tct_active_shared;
     return TACIT_OK;
 }
 
-tacit_status tct_post_open(tacit_world *world, const tct_post_needs *needs,
-                           tct_post **out)
+tacit_status tct_active_open(tacit_world *world, const tct_active_needs *needs,
+                             tct_active **out)
 {
-    tct_post *p = tct_calloc(sizeof *p);
+    tct_active *p = tct_calloc(sizeof *p);
     tacit_status status = p ? TACIT_OK : TACIT_NO_MEMORY;
     if (!p) tacit_error_set(status, "no memory for letters");
     else {
         p->world = world;
-        p->boxes = needs->boxes;
+        p->tags = needs->tags;
         status = choose(p);
         if (status >= 0) status = count_from(p, needs->from);
     }
     status = tct_agree(world, status);
     if (status >= 0) status = p->ops->open(p, needs);
-    if (status < 0) tct_post_close(&p);
+    if (status < 0) tct_active_close(&p);
     else *out = p;
     return status;
 }
 
-void tct_post_close(tct_post **post)
+void tct_active_close(tct_active **active)
 {
-    tct_post *p = *post;
+    tct_active *p = *active;
     if (!p) return;
     if (p->ops && p->state) p->ops->close(p);
     TCT_FREE(p->from, p->taken, p);
-    *post = NULL;
+    *active = NULL;
 }
 
 /* One time in 64, for up to 200 us. */
-static void dawdle(tct_post *p)
+static void dawdle(tct_active *p)
 {
     if (!p->delays) return;
     p->delays = tct_mix(p->delays + (uint64_t)p->world->rank) | 1;
@@ -74,31 +74,31 @@ static void dawdle(tct_post *p)
     nanosleep(&(struct timespec){.tv_nsec = ns}, NULL);
 }
 
-tacit_status tct_post_begin(tct_post *p)
+tacit_status tct_active_begin(tct_active *p)
 {
     TRY(p->ops->settle(p));
     p->round++;
     return TACIT_OK;
 }
 
-tacit_status tct_post_send(tct_post *p, int box, int to, const void *data,
-                           int64_t bytes)
+tacit_status tct_active_send(tct_active *p, int tag, int to, const void *data,
+                             int64_t bytes)
 {
     dawdle(p);
-    p->letters[box]++;
-    p->bytes[box] += bytes;
-    return p->ops->send(p, box, to, data, bytes);
+    p->messages_sent[tag]++;
+    p->bytes[tag] += bytes;
+    return p->ops->send(p, tag, to, data, bytes);
 }
 
-tacit_status tct_post_take(tct_post *p, int box, tct_letter *out)
+tacit_status tct_active_take(tct_active *p, int tag, tct_active_message *out)
 {
     dawdle(p);
-    TRY(p->ops->take(p, box, out));
-    p->taken[(int64_t)box * p->world->size + out->from]++;
+    TRY(p->ops->take(p, tag, out));
+    p->taken[(int64_t)tag * p->world->size + out->from]++;
     return TACIT_OK;
 }
 
-void tct_post_drop(tct_post *p, const tct_letter *letter)
+void tct_active_drop(tct_active *p, const tct_active_message *message)
 {
-    p->ops->drop(p, letter);
+    p->ops->drop(p, message);
 }

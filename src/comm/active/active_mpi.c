@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active_mpi.c - letters through MPI, on a communicator of their own: the tag
+ * comm/active/active_mpi.c - messages through MPI, on a communicator of their own: the tag
  * is the box and the parity of the round, and any rank may be the sender.
  *
  * Who waits for long asks the ranks for which it does for whom they wait; those who
  * wait, too, answer, and are followed. Who does not answer is the one. */
-#include "comm/world/mpi.h"
 #include "comm/active/active.h"
+#include "comm/world/mpi.h"
 #include <limits.h>
 #include <sched.h>
 
 enum { LOOKS = 500 /* before it lets others have its processor */ };
 enum { NO_BOX = -1 /* until others have what this rank has sent */ };
-enum { ASK_TAG = 2 * TCT_POST_BOXES, ANSWER_TAG };
+enum { ASK_TAG = 2 * TCT_ACTIVE_TAGS, ANSWER_TAG };
 
 typedef enum { UNKNOWN, ASKED, WAITS } word; /* of a rank */
 
@@ -23,18 +23,18 @@ typedef struct {
     int32_t inquiry; /* the last one                                         */
     char *word;      /* [ranks] what is known in it                          */
     char *list;      /* its number, and [ranks] 1: that one is waited for    */
-    char *in;        /* [longest] the letter that was taken */
+    char *in;        /* [longest] the message that was taken */
     char *room;      /* the post's */
     int longest;
 } office;
 
-static int tag_of(const tct_post *p, int box)
+static int tag_of(const tct_active *p, int tag)
 {
-    return (int)(p->round % 2) * p->boxes + box;
+    return (int)(p->round % 2) * p->tags + tag;
 }
 
-static tacit_status allocate(tct_post *p, office *o,
-                             const tct_post_needs *needs)
+static tacit_status allocate(tct_active *p, office *o,
+                             const tct_active_needs *needs)
 {
     if (needs->longest > INT_MAX)
         FAIL(TACIT_UNSUPPORTED,
@@ -54,7 +54,7 @@ static tacit_status allocate(tct_post *p, office *o,
     return TACIT_OK;
 }
 
-static tacit_status mpi_open(tct_post *p, const tct_post_needs *needs)
+static tacit_status mpi_open(tct_active *p, const tct_active_needs *needs)
 {
     office *o = tct_calloc(sizeof *o);
     tacit_status status = o ? TACIT_OK : TACIT_NO_MEMORY;
@@ -73,8 +73,8 @@ static tacit_status mpi_open(tct_post *p, const tct_post_needs *needs)
 /* --- waiting ------------------------------------------------------------------ */
 
 typedef struct {
-    tct_patience patience;
-    int box;
+    tct_timeout timeout;
+    int tag;
     bool asks;
 } vigil;
 
@@ -83,13 +83,13 @@ static char *listed(const office *o)
     return o->list + sizeof o->inquiry;
 }
 
-static void list_due(const tct_post *p, int box)
+static void list_due(const tct_active *p, int tag)
 {
     const office *o = p->state;
     char *due = listed(o);
     for (int r = 0; r < p->world->size; r++)
-        due[r] = box != NO_BOX && tct_post_is_due(p, box, r);
-    for (int64_t k = 0; k < o->requests && box == NO_BOX; k++) {
+        due[r] = tag != NO_BOX && tct_active_is_due(p, tag, r);
+    for (int64_t k = 0; k < o->requests && tag == NO_BOX; k++) {
         int there = 1;
         MPI_Request_get_status(o->request[k], &there, MPI_STATUS_IGNORE);
         if (!there) due[o->to[k]] = 1;
@@ -97,7 +97,7 @@ static void list_due(const tct_post *p, int box)
 }
 
 /* A question of another rank. */
-static void answer(const tct_post *p, int box)
+static void answer(const tct_active *p, int tag)
 {
     const office *o = p->state;
     MPI_Status from;
@@ -106,13 +106,13 @@ static void answer(const tct_post *p, int box)
     if (!there) return;
     MPI_Recv(o->list, sizeof o->inquiry, MPI_BYTE, from.MPI_SOURCE, ASK_TAG,
              o->comm, MPI_STATUS_IGNORE);
-    list_due(p, box);
+    list_due(p, tag);
     MPI_Send(o->list, (int)sizeof o->inquiry + p->world->size, MPI_BYTE,
              from.MPI_SOURCE, ANSWER_TAG, o->comm);
 }
 
 /* Those in the list of whom nothing is known. */
-static void ask_listed(const tct_post *p)
+static void ask_listed(const tct_active *p)
 {
     office *o = p->state;
     for (int r = 0; r < p->world->size; r++) {
@@ -123,7 +123,7 @@ static void ask_listed(const tct_post *p)
     }
 }
 
-static void inquire(const tct_post *p, vigil *v)
+static void inquire(const tct_active *p, vigil *v)
 {
     office *o = p->state;
     MPI_Status from;
@@ -132,7 +132,7 @@ static void inquire(const tct_post *p, vigil *v)
         v->asks = true;
         o->inquiry++;
         memset(o->word, UNKNOWN, (size_t)p->world->size);
-        list_due(p, v->box);
+        list_due(p, v->tag);
         ask_listed(p);
     }
     MPI_Iprobe(MPI_ANY_SOURCE, ANSWER_TAG, o->comm, &there, &from);
@@ -144,7 +144,7 @@ static void inquire(const tct_post *p, vigil *v)
     ask_listed(p);
 }
 
-static int missing(const tct_post *p)
+static int missing(const tct_active *p)
 {
     const office *o = p->state;
     for (int r = 0; r < p->world->size; r++)
@@ -153,23 +153,23 @@ static int missing(const tct_post *p)
 }
 
 /* After a look in vain. */
-static tacit_status look_again(const tct_post *p, vigil *v)
+static tacit_status look_again(const tct_active *p, vigil *v)
 {
-    const double before = v->patience.waited, limit = v->patience.limit;
-    const bool over = tct_is_over(&v->patience);
+    const double before = v->timeout.waited, limit = v->timeout.limit;
+    const bool over = tct_is_over(&v->timeout);
     sched_yield();
-    if (v->patience.waited == before || before < limit / 8.0) return TACIT_OK;
-    answer(p, v->box);
+    if (v->timeout.waited == before || before < limit / 8.0) return TACIT_OK;
+    answer(p, v->tag);
     if (before > limit / 2.0) inquire(p, v);
-    if (over) tct_desert(&p->world->desertion, missing(p), limit);
+    if (over) tct_desert(&p->world->lost_rank, missing(p), limit);
     return tct_complete(p->world);
 }
 
 /* Until requests [n] have ended. */
-static tacit_status await_all(const tct_post *p, int box, int n,
+static tacit_status await_all(const tct_active *p, int tag, int n,
                               MPI_Request *request)
 {
-    vigil v = {.patience = {.limit = p->limit}, .box = box};
+    vigil v = {.timeout = {.limit = p->limit}, .tag = tag};
     for (int there = 0;;) {
         MPI_TRY(MPI_Testall(n, request, &there, MPI_STATUSES_IGNORE));
         if (there) return TACIT_OK;
@@ -177,23 +177,23 @@ static tacit_status await_all(const tct_post *p, int box, int n,
     }
 }
 
-/* Until there is a letter in `box`. */
-static tacit_status await(const tct_post *p, int box, MPI_Status *from)
+/* Until there is a message in `box`. */
+static tacit_status await(const tct_active *p, int tag, MPI_Status *from)
 {
     const office *o = p->state;
-    const int tag = tag_of(p, box);
-    vigil v = {.patience = {.limit = p->limit}, .box = box};
+    const int mpi_tag = tag_of(p, tag);
+    vigil v = {.timeout = {.limit = p->limit}, .tag = tag};
     int there = 0;
     for (int n = 0;; n += n < LOOKS) {
-        MPI_TRY(MPI_Iprobe(MPI_ANY_SOURCE, tag, o->comm, &there, from));
+        MPI_TRY(MPI_Iprobe(MPI_ANY_SOURCE, mpi_tag, o->comm, &there, from));
         if (there) return TACIT_OK;
         if (n == LOOKS) TRY(look_again(p, &v));
     }
 }
 
-/* --- letters -------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------- */
 
-static tacit_status mpi_settle(tct_post *p)
+static tacit_status mpi_settle(tct_active *p)
 {
     office *o = p->state;
     TRY(await_all(p, NO_BOX, (int)o->requests, o->request));
@@ -201,50 +201,51 @@ static tacit_status mpi_settle(tct_post *p)
     return TACIT_OK;
 }
 
-static tacit_status mpi_send(tct_post *p, int box, int to, const void *data,
+static tacit_status mpi_send(tct_active *p, int tag, int to, const void *data,
                              int64_t bytes)
 {
     office *o = p->state;
     o->to[o->requests] = to;
     return tct_mpi_check(MPI_Isend(data, (int)bytes, MPI_BYTE, to,
-                                   tag_of(p, box), o->comm,
+                                   tag_of(p, tag), o->comm,
                                    &o->request[o->requests++]),
                          "MPI_Isend");
 }
 
-static tacit_status mpi_take(tct_post *p, int box, tct_letter *out)
+static tacit_status mpi_take(tct_active *p, int tag, tct_active_message *out)
 {
     const office *o = p->state;
     MPI_Status from;
     MPI_Request coming;
     int bytes = 0;
-    TRY(await(p, box, &from));
+    TRY(await(p, tag, &from));
     MPI_TRY(MPI_Get_count(&from, MPI_BYTE, &bytes));
     MPI_TRY(MPI_Irecv(o->in, o->longest, MPI_BYTE, from.MPI_SOURCE,
-                      tag_of(p, box), o->comm, &coming));
-    TRY(await_all(p, box, 1, &coming));
-    *out = (tct_letter){.data = o->in, .bytes = bytes, .from = from.MPI_SOURCE};
+                      tag_of(p, tag), o->comm, &coming));
+    TRY(await_all(p, tag, 1, &coming));
+    *out = (tct_active_message){
+        .data = o->in, .bytes = bytes, .from = from.MPI_SOURCE};
     return TACIT_OK;
 }
 
-static void mpi_drop(tct_post *p, const tct_letter *letter)
+static void mpi_drop(tct_active *p, const tct_active_message *message)
 {
     (void)p;
-    (void)letter;
+    (void)message;
 }
 
-static void mpi_close(tct_post *p)
+static void mpi_close(tct_active *p)
 {
     office *o = p->state;
     if (o->comm != MPI_COMM_NULL) mpi_settle(p);
     /* freeing is collective: where a rank does not come MPI keeps it, and what it
      * may still read and write */
-    if (p->world->desertion.noted) return;
+    if (p->world->lost_rank.noted) return;
     if (o->comm != MPI_COMM_NULL) MPI_Comm_free(&o->comm);
     TCT_FREE(o->request, o->to, o->word, o->list, o->in, o->room, o);
 }
 
-const tct_post_ops tct_post_mpi = {
+const tct_active_ops tct_active_mpi = {
     .name = "mpi",
     .open = mpi_open,
     .settle = mpi_settle,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active_shared.c - letters between ranks that share memory. A letter stays
+ * comm/active/active_shared.c - messages between ranks that share memory. A message stays
  * where its sender has written it; into the receiver's box goes a note of where.
  * Who sends draws the number of a note, so that a box needs no lock; it has as many
  * notes as come in a round, and one of each parity of rounds.
  *
  * A rank's piece of the memory: what the others must know of it, its boxes [2][boxes]
  * one after the other, and its room. */
-#include "comm/link/link.h"
 #include "comm/active/active.h"
+#include "comm/link/link.h"
 #include "comm/link/shared.h"
 
 enum { LINE = 64, LOOKS = 2000, LOOKS_CROWDED = 50 };
@@ -23,25 +23,25 @@ typedef struct {
     uint64_t drawn; /* numbers of notes */
     int64_t most;   /* notes            */
     int64_t first;  /* byte of the piece where they lie */
-} box_head;
+} tag_head;
 
 typedef struct {
-    _Alignas(LINE) tct_counter taken; /* letters of this rank, by all others */
+    _Alignas(LINE) tct_counter taken; /* messages of this rank, by all others */
     /* What others look at who have waited for too long. */
-    _Alignas(LINE) uint64_t read; /* letters that this rank has dropped ...  */
+    _Alignas(LINE) uint64_t read; /* messages that this rank has dropped ...  */
     uint64_t each;                /* ... and those of a round                */
     uint64_t waits;               /* 1: it does, and ...                     */
     int64_t due;                  /* byte of the piece from which on [ranks]
                                      bytes say for whom                      */
     _Alignas(LINE) int64_t room;  /* byte of the piece where it begins       */
-    box_head box[2 * TCT_POST_BOXES];
+    tag_head tag[2 * TCT_ACTIVE_TAGS];
 } piece;
 
 typedef struct {
     tct_shared *memory;
     piece *own;
     uint64_t sent;
-    uint64_t seen[2 * TCT_POST_BOXES]; /* notes of each box */
+    uint64_t seen[2 * TCT_ACTIVE_TAGS]; /* notes of each box */
     int looks;
     int *list; /* [ranks] */
 } office;
@@ -51,15 +51,15 @@ static piece *piece_of(const office *o, int rank)
     return tct_shared_of(o->memory, rank);
 }
 
-static int box_at(const tct_post *p, int box)
+static int tag_at(const tct_active *p, int tag)
 {
-    return (int)(p->round % 2) * p->boxes + box;
+    return (int)(p->round % 2) * p->tags + tag;
 }
 
-static note *note_of(piece *q, int box, uint64_t number)
+static note *note_of(piece *q, int tag, uint64_t number)
 {
-    note *all = (note *)(void *)((char *)q + q->box[box].first);
-    return &all[(number - 1) % (uint64_t)q->box[box].most];
+    note *all = (note *)(void *)((char *)q + q->tag[tag].first);
+    return &all[(number - 1) % (uint64_t)q->tag[tag].most];
 }
 
 static size_t lines(size_t bytes)
@@ -68,22 +68,22 @@ static size_t lines(size_t bytes)
 }
 
 /* Where boxes and room lie: into `q`, unless that is NULL; bytes in all. */
-static size_t lay_out(const tct_post_needs *needs, int ranks, piece *q)
+static size_t lay_out(const tct_active_needs *needs, int ranks, piece *q)
 {
     size_t at = lines(sizeof(piece));
     if (q) q->due = (int64_t)at;
     at += lines((size_t)ranks);
-    for (int k = 0; k < 2 * needs->boxes; k++) {
-        const int64_t most = needs->in[k % needs->boxes];
-        if (q) q->box[k] = (box_head){.most = most, .first = (int64_t)at};
-        if (q && k < needs->boxes) q->each += (uint64_t)most;
+    for (int k = 0; k < 2 * needs->tags; k++) {
+        const int64_t most = needs->in[k % needs->tags];
+        if (q) q->tag[k] = (tag_head){.most = most, .first = (int64_t)at};
+        if (q && k < needs->tags) q->each += (uint64_t)most;
         at += lines((size_t)most * sizeof(note));
     }
     if (q) q->room = (int64_t)at;
     return at + needs->room;
 }
 
-static tacit_status shared_open(tct_post *p, const tct_post_needs *needs)
+static tacit_status shared_open(tct_active *p, const tct_active_needs *needs)
 {
     office *o = tct_calloc(sizeof *o);
     tacit_status status = o ? TACIT_OK : TACIT_NO_MEMORY;
@@ -103,7 +103,7 @@ static tacit_status shared_open(tct_post *p, const tct_post_needs *needs)
 
 /* --- waiting ------------------------------------------------------------------ */
 
-enum { NO_BOX = -1 }; /* until the others have read this rank's letters */
+enum { NO_BOX = -1 }; /* until the others have read this rank's messages */
 
 static char *due_of(piece *q)
 {
@@ -111,14 +111,14 @@ static char *due_of(piece *q)
 }
 
 /* For whom this rank waits, where all can see it. */
-static void tell(const tct_post *p, int box)
+static void tell(const tct_active *p, int tag)
 {
     const office *o = p->state;
     for (int r = 0; r < p->world->size; r++) {
         const piece *q = piece_of(o, r);
-        const bool due = box == NO_BOX
-                             ? tct_signal_seen(&q->read) < p->round * q->each
-                             : tct_post_is_due(p, box, r);
+        const bool due = tag == NO_BOX
+                             ? tct_signal_value(&q->read) < p->round * q->each
+                             : tct_active_is_due(p, tag, r);
         __atomic_store_n(&due_of(o->own)[r], due && q != o->own,
                          __ATOMIC_RELAXED);
     }
@@ -127,7 +127,7 @@ static void tell(const tct_post *p, int box)
 
 /* The first that is waited for by this rank, or by one that this waits for, and so
  * on, and does not wait itself; -1: there is none. */
-static int missing(const tct_post *p)
+static int missing(const tct_active *p)
 {
     const office *o = p->state;
     const int ranks = p->world->size;
@@ -140,7 +140,7 @@ static int missing(const tct_post *p)
             if (known || !__atomic_load_n(&due_of(piece_of(o, o->list[k]))[r],
                                           __ATOMIC_RELAXED))
                 continue;
-            if (!tct_signal_seen(&piece_of(o, r)->waits)) return r;
+            if (!tct_signal_value(&piece_of(o, r)->waits)) return r;
             o->list[listed++] = r;
         }
     return -1;
@@ -148,39 +148,39 @@ static int missing(const tct_post *p)
 
 /* Others hear of a wait that takes long; where it has been in vain they still see
  * for whom. */
-static tacit_status await(tct_post *p, const tct_counter *of, uint64_t value,
-                          int box)
+static tacit_status await(tct_active *p, const tct_counter *of, uint64_t value,
+                          int tag)
 {
     const office *o = p->state;
     const double silent = p->limit / 8.0;
     if (tct_spin(of, value, o->looks)) return TACIT_OK;
     if (tct_await_for(p->world, of, value, silent)) return TACIT_OK;
     TRY(tct_complete(p->world));
-    tell(p, box);
+    tell(p, tag);
     if (!tct_await_for(p->world, of, value, p->limit - silent)) {
-        if (!p->world->desertion.noted)
-            tct_desert(&p->world->desertion, missing(p), p->limit);
+        if (!p->world->lost_rank.noted)
+            tct_desert(&p->world->lost_rank, missing(p), p->limit);
         return tct_complete(p->world);
     }
     tct_signal_send(&o->own->waits, 0);
     return TACIT_OK;
 }
 
-static tacit_status shared_settle(tct_post *p)
+static tacit_status shared_settle(tct_active *p)
 {
     const office *o = p->state;
     return await(p, &o->own->taken, o->sent, NO_BOX);
 }
 
-/* --- letters -------------------------------------------------------------------- */
+/* --- messages -------------------------------------------------------------------- */
 
-static tacit_status shared_send(tct_post *p, int box, int to, const void *data,
-                                int64_t bytes)
+static tacit_status shared_send(tct_active *p, int tag, int to,
+                                const void *data, int64_t bytes)
 {
     office *o = p->state;
     piece *q = piece_of(o, to);
-    const int at = box_at(p, box);
-    const uint64_t number = tct_signal_add(&q->box[at].drawn, 1) + 1;
+    const int at = tag_at(p, tag);
+    const uint64_t number = tct_signal_add(&q->tag[at].drawn, 1) + 1;
     note *n = note_of(q, at, number);
     n->at = (const char *)data - p->room;
     n->bytes = bytes;
@@ -190,37 +190,37 @@ static tacit_status shared_send(tct_post *p, int box, int to, const void *data,
     return TACIT_OK;
 }
 
-static tacit_status shared_take(tct_post *p, int box, tct_letter *out)
+static tacit_status shared_take(tct_active *p, int tag, tct_active_message *out)
 {
     office *o = p->state;
-    const int at = box_at(p, box);
+    const int at = tag_at(p, tag);
     const uint64_t number = ++o->seen[at];
     const note *n = note_of(o->own, at, number);
-    TRY(await(p, &n->ready, number, box));
+    TRY(await(p, &n->ready, number, tag));
     const piece *q = piece_of(o, (int)n->from);
-    *out = (tct_letter){.data = (const char *)q + q->room + n->at,
-                        .bytes = n->bytes,
-                        .from = (int)n->from};
+    *out = (tct_active_message){.data = (const char *)q + q->room + n->at,
+                                .bytes = n->bytes,
+                                .from = (int)n->from};
     return TACIT_OK;
 }
 
-static void shared_drop(tct_post *p, const tct_letter *letter)
+static void shared_drop(tct_active *p, const tct_active_message *message)
 {
     const office *o = p->state;
     tct_signal_send(&o->own->read, o->own->read + 1);
-    tct_signal_add(&piece_of(o, letter->from)->taken.value, 1);
+    tct_signal_add(&piece_of(o, message->from)->taken.value, 1);
 }
 
-static void shared_close(tct_post *p)
+static void shared_close(tct_active *p)
 {
     office *o = p->state;
-    /* its letters lie here; on an error the others do not wait for them */
+    /* its messages lie here; on an error the others do not wait for them */
     if (o->own && p->round > 0 && shared_settle(p) < 0) o->own = NULL;
     tct_shared_destroy(&o->memory);
     TCT_FREE(o->list, o);
 }
 
-const tct_post_ops tct_post_shared = {
+const tct_active_ops tct_active_shared = {
     .name = "shm",
     .open = shared_open,
     .settle = shared_settle,

@@ -191,7 +191,7 @@ static tacit_status open_links(tacit_queue *q, const char *name)
                 : strcmp(links[i]->name, name) != 0)
             continue;
         known = true;
-        if (any && links[i]->dear && has_device_link(q)) continue;
+        if (any && links[i]->expensive && has_device_link(q)) continue;
         if (!is_available(q, links[i], reason, sizeof reason)) continue;
         const tacit_status status = open_link(q, i);
         if (status >= 0) continue;
@@ -272,10 +272,10 @@ static tacit_status build(const tacit_queue *who, const char *spec,
 }
 
 /* Where the CPU starts all messages of a solve their limits are enough. */
-static tacit_status agree_on_patience(tacit_queue *q)
+static tacit_status agree_on_timeout(tacit_queue *q)
 {
-    q->patience = q->device->replay ? q->peer_seconds : 0.0;
-    return tct_reduce_f64(q->world, TCT_MIN, 1, &q->patience);
+    q->timeout = q->device->replay ? q->peer_seconds : 0.0;
+    return tct_reduce_f64(q->world, TCT_MIN, 1, &q->timeout);
 }
 
 tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
@@ -286,7 +286,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
     if (threads == 0) threads = world->threads;
     const tacit_queue who = {
         .world = world,
-        .desertion = &world->desertion,
+        .lost_rank = &world->lost_rank,
         .rank = world->rank,
         .ranks = world->size,
         .one_process = world->size == 1 || world->ops->one_process,
@@ -296,7 +296,7 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
         .stream = stream ? *stream : NULL,
         .threads = threads > 0 ? threads : default_threads(world)};
     tacit_status status = tct_agree(world, build(&who, spec, at, &q));
-    if (status >= 0) status = agree_on_patience(q);
+    if (status >= 0) status = agree_on_timeout(q);
     if (status >= 0) status = open_links(q, at ? at + 1 : "auto");
     status = tct_agree(world, status);
     if (status < 0) tacit_queue_destroy(&q);

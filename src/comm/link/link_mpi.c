@@ -14,8 +14,8 @@
  * What can be waited for with a limit is: exchanges, sums over few ranks, and
  * those with other work in between. A sum over many ranks at once is MPI's best,
  * which blocks. */
-#include "comm/world/mpi.h"
 #include "comm/exchange/plan.h"
+#include "comm/world/mpi.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -72,7 +72,7 @@ static void mpi_close(tacit_queue *q)
 {
     mpi_sum *s = *tct_link_state(q);
     if (!s) return;
-    /* after a desertion a message may still come into this */
+    /* after a lost rank a message may still come into this */
     const bool lost =
         s->request[0] != MPI_REQUEST_NULL || s->request[1] != MPI_REQUEST_NULL;
     if (!lost) TCT_FREE(s->mine, s->all);
@@ -152,7 +152,7 @@ static void let_go(tct_plan *plan, MPI_Request *request)
 {
     int there = 1;
     if (*request == MPI_REQUEST_NULL) return;
-    if (plan->q->desertion->noted)
+    if (plan->q->lost_rank->noted)
         MPI_Request_get_status(*request, &there, MPI_STATUS_IGNORE);
     if (there) MPI_Request_free(request);
     else plan->lost = true;
@@ -187,7 +187,7 @@ static void gather(tacit_queue *q, mpi_sum *s, int n)
     const int size = q->ranks;
     s->first = q->rank;
     memcpy(s->all, s->mine, (size_t)n * sizeof(double));
-    for (int have = 1; have < size && !q->desertion->noted; have *= 2) {
+    for (int have = 1; have < size && !q->lost_rank->noted; have *= 2) {
         const int more = have < size - have ? have : size - have;
         const int from = (q->rank + have) % size;
         const int to = (q->rank + size - have) % size;
@@ -229,7 +229,7 @@ static void mpi_sum_end(tacit_queue *q, const tct_op *op)
     const int n = op->count + 1;
     if (!op->at_once)
         note(q, tct_mpi_await(q, 1, s->request, NULL), "a sum over ranks");
-    if (q->desertion->noted) return;
+    if (q->lost_rank->noted) return;
     const int parts = q->ranks > ORDERED_UP_TO ? 1 : q->ranks;
     for (int j = 0; j < n; j++) {
         double total = 0.0;

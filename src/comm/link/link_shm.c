@@ -10,8 +10,8 @@
  * An exchange: a message goes into one of two halves of the other's window, in
  * turn. Neighbours need not be each other's, so whoever has taken a message says
  * so in a counter of the sender's, who writes to a half when it is empty. */
-#include "comm/link/link.h"
 #include "comm/exchange/plan.h"
+#include "comm/link/link.h"
 #include "comm/link/shared.h"
 #include "device/protocol.h"
 #include <stdio.h>
@@ -308,7 +308,7 @@ static void shm_exchange_begin(tacit_queue *q, const tct_op *op)
         const tct_channel *c = &plan->send[k];
         const shm_end *e = &p->end[k];
         if (!await(q, e->own, tct_taken_before(now), c->peer)) return;
-        memcpy(e->half[tct_half_of(now)],
+        memcpy(e->half[tct_buffer_of(now)],
                plan->base.shared.pack + columns * c->first,
                bytes_of(c, columns));
         tct_signal(e->other, now);
@@ -326,7 +326,7 @@ static void shm_exchange_end(tacit_queue *q, const tct_op *op)
         const tct_channel *c = &plan->recv[k];
         const shm_end *e = &p->end[plan->sends + k];
         if (!await(q, e->own, now, c->peer)) return;
-        memcpy(landing + columns * c->first, e->half[tct_half_of(now)],
+        memcpy(landing + columns * c->first, e->half[tct_buffer_of(now)],
                bytes_of(c, columns));
         tct_signal(e->other, now);
     }

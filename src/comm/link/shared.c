@@ -173,12 +173,12 @@ void tct_shared_destroy(tct_shared **shared)
 bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
                    double seconds)
 {
-    tct_patience patience = {.limit = seconds};
+    tct_timeout timeout = {.limit = seconds};
     while (!tct_signalled(of, value)) {
-        if (tct_is_over(&patience)) return false;
+        if (tct_is_over(&timeout)) return false;
         /* a rank that waits for a message of the set-up plane may need this */
         if (w->ops->progress) w->ops->progress(w);
-        if (w->desertion.noted) return tct_signalled(of, value);
+        if (w->lost_rank.noted) return tct_signalled(of, value);
         sched_yield();
     }
     return true;

@@ -30,7 +30,7 @@ static inline void tct_signal(tct_counter *to, uint64_t value)
 }
 static inline bool tct_signalled(const tct_counter *of, uint64_t value)
 {
-    return tct_signal_seen(&of->value) >= value;
+    return tct_signal_value(&of->value) >= value;
 }
 /* Look for it `looks` times, at most: has it come? */
 static inline bool tct_spin(const tct_counter *of, uint64_t value, int looks)

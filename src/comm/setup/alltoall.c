@@ -4,48 +4,48 @@
 
 enum { INBOX_BYTES = 16 << 20, LEAST_ROOM = 64 };
 
-static tacit_status allocate(tct_mail *mail)
+static tacit_status allocate(tct_alltoall *alltoall)
 {
-    const size_t size = (size_t)mail->world->size;
-    const size_t room = (size_t)mail->room * mail->item;
-    TRY(TCT_ALLOC(size, "a mail round", &mail->to));
-    TRY(TCT_ALLOC(size, "a mail round", &mail->from));
-    TRY(TCT_ALLOC(size, "a mail round", &mail->next));
-    TRY(TCT_ALLOC(3 * size, "a mail round", &mail->bytes));
-    TRY(TCT_ALLOC(room, "a mail round", &mail->out));
-    TRY(TCT_ALLOC(size * room, "a mail round", &mail->in));
+    const size_t size = (size_t)alltoall->world->size;
+    const size_t room = (size_t)alltoall->room * alltoall->item;
+    TRY(TCT_ALLOC(size, "a mail round", &alltoall->to));
+    TRY(TCT_ALLOC(size, "a mail round", &alltoall->from));
+    TRY(TCT_ALLOC(size, "a mail round", &alltoall->next));
+    TRY(TCT_ALLOC(3 * size, "a mail round", &alltoall->bytes));
+    TRY(TCT_ALLOC(room, "a mail round", &alltoall->out));
+    TRY(TCT_ALLOC(size * room, "a mail round", &alltoall->in));
     return TACIT_OK;
 }
 
-tacit_status tct_mail_open(tct_mail *mail, tacit_world *world, size_t item,
-                           int64_t most)
+tacit_status tct_alltoall_open(tct_alltoall *alltoall, tacit_world *world,
+                               size_t item, int64_t most)
 {
-    *mail = (tct_mail){.world = world, .item = item};
+    *alltoall = (tct_alltoall){.world = world, .item = item};
     TRY(tct_reduce_i64(world, TCT_MAX, 1, &most));
-    mail->room = INBOX_BYTES / (int64_t)item / world->size;
-    if (mail->room < LEAST_ROOM) mail->room = LEAST_ROOM;
-    if (mail->room > most) mail->room = most;
-    return tct_agree(world, allocate(mail));
+    alltoall->room = INBOX_BYTES / (int64_t)item / world->size;
+    if (alltoall->room < LEAST_ROOM) alltoall->room = LEAST_ROOM;
+    if (alltoall->room > most) alltoall->room = most;
+    return tct_agree(world, allocate(alltoall));
 }
 
-void tct_mail_close(tct_mail *mail)
+void tct_alltoall_close(tct_alltoall *alltoall)
 {
-    TCT_FREE(mail->to, mail->from, mail->next, mail->bytes, mail->out,
-             mail->in);
-    *mail = (tct_mail){0};
+    TCT_FREE(alltoall->to, alltoall->from, alltoall->next, alltoall->bytes,
+             alltoall->out, alltoall->in);
+    *alltoall = (tct_alltoall){0};
 }
 
-void tct_mail_begin(tct_mail *mail)
+void tct_alltoall_begin(tct_alltoall *alltoall)
 {
-    for (int r = 0; r < mail->world->size; r++) mail->to[r] = 0;
+    for (int r = 0; r < alltoall->world->size; r++) alltoall->to[r] = 0;
 }
 
-void tct_mail_address(tct_mail *mail)
+void tct_alltoall_address(tct_alltoall *alltoall)
 {
     int64_t at = 0;
-    for (int r = 0; r < mail->world->size; r++) {
-        mail->next[r] = at;
-        at += mail->to[r];
+    for (int r = 0; r < alltoall->world->size; r++) {
+        alltoall->next[r] = at;
+        at += alltoall->to[r];
     }
 }
 
@@ -56,26 +56,28 @@ tacit_status tct_trade_numbers(tacit_world *world, const int64_t *to,
     return tct_alltoallv(world, scratch, to, scratch, from);
 }
 
-tacit_status tct_mail_send(tct_mail *mail)
+tacit_status tct_alltoall_send(tct_alltoall *alltoall)
 {
-    const int size = mail->world->size;
-    int64_t *send = mail->bytes, *recv = mail->bytes + size;
-    TRY(tct_trade_numbers(mail->world, mail->to, mail->from,
-                          mail->bytes + 2 * size));
-    mail->received = 0;
+    const int size = alltoall->world->size;
+    int64_t *send = alltoall->bytes, *recv = alltoall->bytes + size;
+    TRY(tct_trade_numbers(alltoall->world, alltoall->to, alltoall->from,
+                          alltoall->bytes + 2 * size));
+    alltoall->received = 0;
     for (int r = 0; r < size; r++) {
-        send[r] = mail->to[r] * (int64_t)mail->item;
-        recv[r] = mail->from[r] * (int64_t)mail->item;
-        mail->received += mail->from[r];
+        send[r] = alltoall->to[r] * (int64_t)alltoall->item;
+        recv[r] = alltoall->from[r] * (int64_t)alltoall->item;
+        alltoall->received += alltoall->from[r];
     }
-    return tct_alltoallv(mail->world, send, mail->out, recv, mail->in);
+    return tct_alltoallv(alltoall->world, send, alltoall->out, recv,
+                         alltoall->in);
 }
 
-tacit_status tct_mail_answer(tct_mail *mail)
+tacit_status tct_alltoall_answer(tct_alltoall *alltoall)
 {
-    const int64_t *out = mail->bytes, *in = mail->bytes + mail->world->size;
-    tct_mail_address(mail);
-    return tct_alltoallv(mail->world, in, mail->in, out, mail->out);
+    const int64_t *out = alltoall->bytes,
+                  *in = alltoall->bytes + alltoall->world->size;
+    tct_alltoall_address(alltoall);
+    return tct_alltoallv(alltoall->world, in, alltoall->in, out, alltoall->out);
 }
 
 tacit_status tct_any(tacit_world *world, bool mine, bool *out)

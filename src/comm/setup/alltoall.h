@@ -2,24 +2,24 @@
  * comm/setup/alltoall.h - items of one size for other ranks, traded in rounds of
  * bounded size, so that memory does not grow with the matrix.
  *
- *     tct_mail_open(&mail, world, sizeof item, most);
+ *     tct_alltoall_open(&mail, world, sizeof item, most);
  *     for (bool more = true; more;) {
- *         tct_mail_begin(&mail);
+ *         tct_alltoall_begin(&mail);
  *         ... mail.to[rank]++ for each item, no more than mail.room
- *         tct_mail_address(&mail);
- *         ... *(item *)tct_mail_slot(&mail, rank) = ... in the same order
- *         tct_mail_send(&mail);
+ *         tct_alltoall_address(&mail);
+ *         ... *(item *)tct_alltoall_slot(&mail, rank) = ... in the same order
+ *         tct_alltoall_send(&mail);
  *         ... mail.in holds mail.received items, from rank 0, 1, ...
- *         tct_mail_answer(&mail);    // optional: mail.in, as changed, back
- *         ... *(item *)tct_mail_slot(&mail, rank) in the same order again
+ *         tct_alltoall_answer(&mail);    // optional: mail.in, as changed, back
+ *         ... *(item *)tct_alltoall_slot(&mail, rank) in the same order again
  *         tct_any(world, left > 0, &more);
  *     }
- *     tct_mail_close(&mail); */
+ *     tct_alltoall_close(&mail); */
 #ifndef TCT_COMM_SETUP_ALLTOALL_H
 #define TCT_COMM_SETUP_ALLTOALL_H
 #include "comm/world/world.h"
 
-typedef struct tct_mail {
+typedef struct tct_alltoall {
     tacit_world *world;
     size_t item;        /* bytes of one item                       */
     int64_t room;       /* items that a rank may send in one round */
@@ -29,26 +29,26 @@ typedef struct tct_mail {
     char *out;          /* [room]                                  */
     char *in;           /* [size room], in rank order              */
     int64_t received;   /* items in `in`                           */
-} tct_mail;
+} tct_alltoall;
 
 /* Get ready to send items of `item` bytes; this rank has `most` of them.
  * Collective.  Errors NO_MEMORY. */
-tacit_status tct_mail_open(tct_mail *mail, tacit_world *world, size_t item,
-                           int64_t most);
+tacit_status tct_alltoall_open(tct_alltoall *alltoall, tacit_world *world,
+                               size_t item, int64_t most);
 /* Free what a (half-)opened mail holds. */
-void tct_mail_close(tct_mail *mail);
+void tct_alltoall_close(tct_alltoall *alltoall);
 
-void tct_mail_begin(tct_mail *mail);
-void tct_mail_address(tct_mail *mail);
-static inline void *tct_mail_slot(tct_mail *mail, int rank)
+void tct_alltoall_begin(tct_alltoall *alltoall);
+void tct_alltoall_address(tct_alltoall *alltoall);
+static inline void *tct_alltoall_slot(tct_alltoall *alltoall, int rank)
 {
-    return mail->out + mail->item * (size_t)mail->next[rank]++;
+    return alltoall->out + alltoall->item * (size_t)alltoall->next[rank]++;
 }
 
 /* Trade one round; `answer` sends what was received back to its sender, and
  * addresses the slots anew. Collective. */
-tacit_status tct_mail_send(tct_mail *mail);
-tacit_status tct_mail_answer(tct_mail *mail);
+tacit_status tct_alltoall_send(tct_alltoall *alltoall);
+tacit_status tct_alltoall_answer(tct_alltoall *alltoall);
 
 /* Is `mine` true on any rank? Collective. */
 tacit_status tct_any(tacit_world *world, bool mine, bool *out);

@@ -9,47 +9,47 @@
 enum { WORD = 8 };
 
 /* Ask for the first numbers that fit in a round; `*asked` says how many. */
-static tacit_status ask_round(tct_mail *mail, const int64_t *starts,
+static tacit_status ask_round(tct_alltoall *alltoall, const int64_t *starts,
                               const char *table, int64_t count,
                               const int64_t *numbers, char *answers,
                               int64_t *asked)
 {
-    const int size = mail->world->size;
-    const int64_t mine = starts[mail->world->rank];
-    const int64_t n = count < mail->room ? count : mail->room;
-    tct_mail_begin(mail);
+    const int size = alltoall->world->size;
+    const int64_t mine = starts[alltoall->world->rank];
+    const int64_t n = count < alltoall->room ? count : alltoall->room;
+    tct_alltoall_begin(alltoall);
     for (int64_t k = 0; k < n; k++)
-        mail->to[tct_owner(starts, size, numbers[k])]++;
-    tct_mail_address(mail);
+        alltoall->to[tct_owner(starts, size, numbers[k])]++;
+    tct_alltoall_address(alltoall);
     for (int64_t k = 0; k < n; k++) {
         const int owner = tct_owner(starts, size, numbers[k]);
-        memcpy(tct_mail_slot(mail, owner), &numbers[k], WORD);
+        memcpy(tct_alltoall_slot(alltoall, owner), &numbers[k], WORD);
     }
-    TRY(tct_mail_send(mail));
-    for (int64_t k = 0; k < mail->received; k++) {
-        char *word = mail->in + WORD * k;
+    TRY(tct_alltoall_send(alltoall));
+    for (int64_t k = 0; k < alltoall->received; k++) {
+        char *word = alltoall->in + WORD * k;
         int64_t number;
         memcpy(&number, word, WORD);
         memcpy(word, table + WORD * (number - mine), WORD);
     }
-    TRY(tct_mail_answer(mail));
+    TRY(tct_alltoall_answer(alltoall));
     for (int64_t k = 0; k < n; k++) {
         const int owner = tct_owner(starts, size, numbers[k]);
-        memcpy(answers + WORD * k, tct_mail_slot(mail, owner), WORD);
+        memcpy(answers + WORD * k, tct_alltoall_slot(alltoall, owner), WORD);
     }
     *asked = n;
     return TACIT_OK;
 }
 
-static tacit_status ask_all(tct_mail *mail, const int64_t *starts,
+static tacit_status ask_all(tct_alltoall *alltoall, const int64_t *starts,
                             const char *table, int64_t count,
                             const int64_t *numbers, char *answers)
 {
     int64_t done = 0, asked = 0;
     for (bool more = true; more; done += asked) {
-        TRY(ask_round(mail, starts, table, count - done, numbers + done,
+        TRY(ask_round(alltoall, starts, table, count - done, numbers + done,
                       answers + WORD * done, &asked));
-        TRY(tct_any(mail->world, done + asked < count, &more));
+        TRY(tct_any(alltoall->world, done + asked < count, &more));
     }
     return TACIT_OK;
 }
@@ -61,11 +61,11 @@ tacit_status tct_ask(tacit_world *world, const int64_t *starts,
     bool any;
     TRY(tct_any(world, count > 0, &any));
     if (!any) return TACIT_OK;
-    tct_mail mail;
-    tacit_status status = tct_mail_open(&mail, world, WORD, count);
+    tct_alltoall alltoall;
+    tacit_status status = tct_alltoall_open(&alltoall, world, WORD, count);
     if (status >= 0)
-        status = ask_all(&mail, starts, table, count, numbers, answers);
-    tct_mail_close(&mail);
+        status = ask_all(&alltoall, starts, table, count, numbers, answers);
+    tct_alltoall_close(&alltoall);
     return status;
 }
 
@@ -92,42 +92,43 @@ tacit_status tct_ask_rows(tacit_world *world, const int64_t *starts,
 typedef struct {
     int64_t number;
     char word[WORD];
-} letter;
+} message;
 
-static tacit_status tell_round(tct_mail *mail, const int64_t *starts,
+static tacit_status tell_round(tct_alltoall *alltoall, const int64_t *starts,
                                char *table, int64_t n, const int64_t *numbers,
                                const char *values)
 {
-    const int size = mail->world->size;
-    const int64_t mine = starts[mail->world->rank];
-    tct_mail_begin(mail);
+    const int size = alltoall->world->size;
+    const int64_t mine = starts[alltoall->world->rank];
+    tct_alltoall_begin(alltoall);
     for (int64_t k = 0; k < n; k++)
-        mail->to[tct_owner(starts, size, numbers[k])]++;
-    tct_mail_address(mail);
+        alltoall->to[tct_owner(starts, size, numbers[k])]++;
+    tct_alltoall_address(alltoall);
     for (int64_t k = 0; k < n; k++) {
-        letter *l = tct_mail_slot(mail, tct_owner(starts, size, numbers[k]));
+        message *l =
+            tct_alltoall_slot(alltoall, tct_owner(starts, size, numbers[k]));
         l->number = numbers[k];
         memcpy(l->word, values + WORD * k, WORD);
     }
-    TRY(tct_mail_send(mail));
-    const letter *in = (const letter *)(const void *)mail->in;
-    for (int64_t k = 0; k < mail->received; k++)
+    TRY(tct_alltoall_send(alltoall));
+    const message *in = (const message *)(const void *)alltoall->in;
+    for (int64_t k = 0; k < alltoall->received; k++)
         memcpy(table + WORD * (in[k].number - mine), in[k].word, WORD);
     return TACIT_OK;
 }
 
-static tacit_status tell_all(tct_mail *mail, const int64_t *starts, char *table,
-                             int64_t count, const int64_t *numbers,
+static tacit_status tell_all(tct_alltoall *alltoall, const int64_t *starts,
+                             char *table, int64_t count, const int64_t *numbers,
                              const char *values)
 {
     int64_t done = 0;
     for (bool more = true; more;) {
         const int64_t left = count - done;
-        const int64_t n = left < mail->room ? left : mail->room;
-        TRY(tell_round(mail, starts, table, n, numbers + done,
+        const int64_t n = left < alltoall->room ? left : alltoall->room;
+        TRY(tell_round(alltoall, starts, table, n, numbers + done,
                        values + WORD * done));
         done += n;
-        TRY(tct_any(mail->world, done < count, &more));
+        TRY(tct_any(alltoall->world, done < count, &more));
     }
     return TACIT_OK;
 }
@@ -135,10 +136,11 @@ static tacit_status tell_all(tct_mail *mail, const int64_t *starts, char *table,
 tacit_status tct_tell(tacit_world *world, const int64_t *starts, void *table,
                       int64_t count, const int64_t *numbers, const void *values)
 {
-    tct_mail mail;
-    tacit_status status = tct_mail_open(&mail, world, sizeof(letter), count);
+    tct_alltoall alltoall;
+    tacit_status status =
+        tct_alltoall_open(&alltoall, world, sizeof(message), count);
     if (status >= 0)
-        status = tell_all(&mail, starts, table, count, numbers, values);
-    tct_mail_close(&mail);
+        status = tell_all(&alltoall, starts, table, count, numbers, values);
+    tct_alltoall_close(&alltoall);
     return status;
 }

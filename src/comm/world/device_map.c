@@ -60,7 +60,7 @@ int tct_device_map_shared(const tct_rank_device *all, int ranks, int rank)
     return first_other(all, ranks, rank, is_same);
 }
 
-int tct_device_map_beside(const tct_rank_device *all, int ranks, int rank)
+int tct_device_map_same_gpu(const tct_rank_device *all, int ranks, int rank)
 {
     return first_other(all, ranks, rank, is_beside);
 }

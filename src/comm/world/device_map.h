@@ -21,7 +21,7 @@ tacit_status tct_device_map(tacit_queue *q, tct_rank_device *all);
 int tct_device_map_shared(const tct_rank_device *all, int ranks, int rank);
 
 /* The first rank that has the same GPU, be it another slice of it (MIG). */
-int tct_device_map_beside(const tct_rank_device *all, int ranks, int rank);
+int tct_device_map_same_gpu(const tct_rank_device *all, int ranks, int rank);
 
 /* The machine with the most ranks that have no device of their own, the first of
  * them; that of rank 0 if there is none. */

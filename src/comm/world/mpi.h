@@ -32,7 +32,7 @@ tacit_status tct_mpi_settle(tacit_world *w, bool *out);
 bool tct_mpi_about(char *text, size_t size);
 
 /* Wait for requests [n], as MPI_Waitall does, but no longer than the queue's
- * patience: then it has deserted. Request k is of rank peers[k]; NULL: it is not
+ * patience: then it has lost a rank. Request k is of rank peers[k]; NULL: it is not
  * known of whom. What MPI says. */
 int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request,
                   const int *peers);

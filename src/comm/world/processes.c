@@ -21,7 +21,7 @@ static const double GRACE_SECONDS = 5.0;
 
 typedef struct {
     int size, left;
-    tct_muster *muster; /* in `bytes` of memory */
+    tct_process_table *process_table; /* in `bytes` of memory */
     size_t bytes;
     pid_t *pid;      /* [size] 0: ended, or not started                     */
     int lost;        /* the first rank that was killed, not from here; or -1 */
@@ -122,10 +122,10 @@ static tacit_status start_all(start *s, const task *t)
 
 static void note_end(start *s, int rank, int how)
 {
-    tct_process_end *end = &s->muster->of[rank];
-    end->order = atomic_load(&s->muster->gone);
+    tct_process_end *end = &s->process_table->of[rank];
+    end->order = atomic_load(&s->process_table->gone);
     atomic_store(&end->how, 1 + how);
-    atomic_fetch_add(&s->muster->gone, 1);
+    atomic_fetch_add(&s->process_table->gone, 1);
     s->pid[rank] = 0;
     s->left--;
     if (!WIFSIGNALED(how) || s->deadline > 0.0) return;
@@ -144,7 +144,7 @@ static void collect(start *s)
 
 static bool must_end(const start *s)
 {
-    return atomic_load(&s->muster->aborted) > 0 ||
+    return atomic_load(&s->process_table->aborted) > 0 ||
            (s->deadline > 0.0 && tct_seconds() > s->deadline);
 }
 
@@ -168,16 +168,16 @@ static void attend(start *s)
 /* What they came to together. */
 static tacit_status outcome(const start *s, int *worst_out)
 {
-    const int aborted = atomic_load(&s->muster->aborted);
+    const int aborted = atomic_load(&s->process_table->aborted);
     char text[128];
     int worst = aborted > 0 ? aborted - 1 : 0;
     if (aborted == 0 && s->lost >= 0) {
-        const int how = tct_how(s->muster, s->lost);
+        const int how = tct_how(s->process_table, s->lost);
         tct_how_ended(s->lost, how, text, sizeof text);
         FAIL(TACIT_COMM, "%s", text);
     }
     for (int r = 0; r < s->size && aborted == 0; r++) {
-        const int how = tct_how(s->muster, r);
+        const int how = tct_how(s->process_table, r);
         if (WEXITSTATUS(how) > worst) worst = WEXITSTATUS(how);
     }
     *worst_out = worst;
@@ -193,7 +193,7 @@ static tacit_status prepare(start *s, tacit_world **world)
     if (memory == MAP_FAILED)
         FAIL(TACIT_NO_MEMORY, "no memory for a world of %d processes: %s",
              s->size, strerror(errno));
-    s->muster = memory;
+    s->process_table = memory;
     TRY(TCT_ALLOC(s->size, "a world", &s->pid));
     memset(s->pid, 0, (size_t)s->size * sizeof *s->pid);
     return tct_processes_world(s->size, memory, world);
@@ -209,7 +209,7 @@ static tacit_status live(start *s, const task *t, int *worst_out)
     if (status >= 0) status = outcome(s, worst_out);
     give_signals_back(s);
     if (s->passed && s->lost >= 0 &&
-        WTERMSIG(tct_how(s->muster, s->lost)) == s->passed)
+        WTERMSIG(tct_how(s->process_table, s->lost)) == s->passed)
         raise(s->passed); /* they have died of it, and so does this one */
     return status;
 }
@@ -226,7 +226,7 @@ tacit_status tacit_world_processes(int size, tacit_rank_function *work,
     tacit_status status = prepare(&s, &t.world);
     if (status >= 0) status = live(&s, &t, worst_out);
     tacit_world_destroy(&t.world);
-    if (s.muster) munmap(s.muster, s.bytes);
+    if (s.process_table) munmap(s.process_table, s.bytes);
     tct_free(s.pid);
     return status;
 }

@@ -15,19 +15,19 @@ typedef struct tct_process_end {
     int order;      /* so many had ended before             */
 } tct_process_end;
 
-typedef struct tct_muster {
+typedef struct tct_process_table {
     atomic_int aborted;   /* 1 + the exit status with which one ends all */
     atomic_int gone;      /* so many have ended                          */
     tct_process_end of[]; /* [size]                                      */
-} tct_muster;
+} tct_process_table;
 
-static inline int tct_how(tct_muster *m, int number) /* < 0: it runs */
+static inline int tct_how(tct_process_table *m, int number) /* < 0: it runs */
 {
     return atomic_load(&m->of[number].how) - 1;
 }
 
 /* Bytes of memory that a world of `size` ranks needs; it begins with the
- * muster. */
+ * process table. */
 size_t tct_processes_bytes(int size);
 
 /* The world in such memory, which is zeroed, shared with processes to come, and

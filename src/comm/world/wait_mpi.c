@@ -63,21 +63,21 @@ static int peer_of(int n, const MPI_Request *request, const int *peers)
 int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request, const int *peers)
 {
     const double limit = q->peer_seconds;
-    tct_patience patience = {.limit = limit};
+    tct_timeout timeout = {.limit = limit};
     inquiry found = {.peer = -1};
     for (;;) {
         int there = 0;
         const int code = MPI_Testall(n, request, &there, MPI_STATUSES_IGNORE);
         if (code != MPI_SUCCESS || there) return code;
-        const double before = patience.waited;
-        const bool over = tct_is_over(&patience);
-        if (patience.waited == before || patience.waited < limit / 8) continue;
+        const double before = timeout.waited;
+        const bool over = tct_is_over(&timeout);
+        if (timeout.waited == before || timeout.waited < limit / 8) continue;
         const int peer = peer_of(n, request, peers);
         if (over) {
             q_desert(q, found.asked ? found.missing : peer, limit);
             return MPI_SUCCESS;
         }
         answer(tct_mpi_of(q->world)->comm, peer);
-        if (patience.waited > limit / 2) inquire(q, &found, peer);
+        if (timeout.waited > limit / 2) inquire(q, &found, peer);
     }
 }

@@ -62,10 +62,10 @@ tacit_status tacit_world_set_patience(tacit_world *world, double seconds)
 {
     REQUIRE(world != NULL && isfinite(seconds));
     tacit_status status = TACIT_OK;
-    if (seconds < 0.0) status = tct_read_patience(&seconds);
+    if (seconds < 0.0) status = tct_read_timeout(&seconds);
     TRY(tct_agree(world, status));
     TRY(tct_reduce_f64(world, TCT_MIN, 1, &seconds));
-    world->patience = seconds;
+    world->timeout = seconds;
     return TACIT_OK;
 }
 

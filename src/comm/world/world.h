@@ -52,8 +52,8 @@ struct tacit_world {
     int threads;        /* of this process, at most; 0: as many as there are
                        processors for it */
     int runs;           /* under way: operator/operator.h */
-    tct_desertion desertion; /* a queue has noted it */
-    double patience; /* how long reductions of a few numbers wait for a rank;
+    tct_lost_rank lost_rank; /* a queue has noted it */
+    double timeout; /* how long reductions of a few numbers wait for a rank;
                         0: for ever. The same on all ranks, or all 0 */
 };
 
@@ -72,7 +72,7 @@ static inline double tct_take_f64(tct_reduction op, double a, double b)
 /* OK, or COMM if a rank is known not to come: nobody waits for it again. */
 static inline tacit_status tct_complete(const tacit_world *w)
 {
-    if (w->desertion.noted) FAIL(TACIT_COMM, "%s", w->desertion.why);
+    if (w->lost_rank.noted) FAIL(TACIT_COMM, "%s", w->lost_rank.why);
     return TACIT_OK;
 }
 
@@ -114,8 +114,8 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
  * before. */
 static inline double tct_be_patient(tacit_world *w, double seconds)
 {
-    const double before = w->patience;
-    if (seconds > 0.0) w->patience = seconds;
+    const double before = w->timeout;
+    if (seconds > 0.0) w->timeout = seconds;
     return before;
 }
 

@@ -23,15 +23,15 @@ static tacit_status reduce_soon(tacit_world *w, MPI_Datatype type, MPI_Op op,
                                 size_t count, void *data)
 {
     tct_mpi *s = tct_mpi_of(w);
-    tct_patience patience = {.limit = w->patience};
+    tct_timeout timeout = {.limit = w->timeout};
     MPI_Request request;
     memcpy(s->few, data, count * sizeof *s->few);
     MPI_TRY(MPI_Iallreduce(MPI_IN_PLACE, s->few, (int)count, type, op, s->comm,
                            &request));
     for (int there = 0; !there;) {
         MPI_TRY(MPI_Test(&request, &there, MPI_STATUS_IGNORE));
-        if (there || !tct_is_over(&patience)) continue;
-        tct_desert(&w->desertion, -1, w->patience);
+        if (there || !tct_is_over(&timeout)) continue;
+        tct_desert(&w->lost_rank, -1, w->timeout);
         return tct_complete(w);
     }
     memcpy(data, s->few, count * sizeof *s->few);
@@ -43,7 +43,7 @@ static tacit_status mpi_reduce(tacit_world *w, tct_type type, tct_reduction op,
 {
     static const MPI_Op operations[] = {MPI_SUM, MPI_MIN, MPI_MAX};
     const MPI_Datatype number = type == TCT_I64 ? MPI_INT64_T : MPI_DOUBLE;
-    if (w->patience > 0.0 && count <= TCT_MPI_FEW)
+    if (w->timeout > 0.0 && count <= TCT_MPI_FEW)
         return reduce_soon(w, number, operations[op], count, data);
     return tct_mpi_check(MPI_Allreduce(MPI_IN_PLACE, data, (int)count, number,
                                        operations[op], tct_mpi_of(w)->comm),
@@ -133,7 +133,7 @@ static void mpi_abort(tacit_world *w, int exit_code)
 static void mpi_destroy(tacit_world *w)
 {
     tct_mpi *s = w->state;
-    if (w->desertion.noted) return; /* freeing is collective: MPI keeps them */
+    if (w->lost_rank.noted) return; /* freeing is collective: MPI keeps them */
     MPI_Comm_free(&s->comm);
     MPI_Comm_free(&s->halo);
     tct_free(s);

@@ -9,8 +9,8 @@
  *
  * A meeting to which a rank cannot come any more, since its process has ended,
  * fails on all others at once (COMM). */
-#include "comm/world/processes.h"
 #include "comm/link/shared.h"
+#include "comm/world/processes.h"
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -46,7 +46,7 @@ typedef struct {
 } member;
 
 typedef struct {
-    tct_muster *muster;
+    tct_process_table *process_table;
     tct_shared *memory; /* a part's own; of all it is there to the end */
     unsigned turn;
     member of[]; /* [size] */
@@ -76,13 +76,14 @@ static int find_ended(const tacit_world *w, bool killed)
 {
     const crew *c = crew_of(w);
     int first = -1, order = INT_MAX;
-    if (atomic_load(&c->muster->gone) == 0) return -1;
+    if (atomic_load(&c->process_table->gone) == 0) return -1;
     for (int r = 0; r < w->size; r++) {
-        const int number = c->of[r].number, how = tct_how(c->muster, number);
+        const int number = c->of[r].number,
+                  how = tct_how(c->process_table, number);
         if (how < 0 || (killed && !WIFSIGNALED(how))) continue;
-        if (c->muster->of[number].order > order) continue;
+        if (c->process_table->of[number].order > order) continue;
         first = r;
-        order = c->muster->of[number].order;
+        order = c->process_table->of[number].order;
     }
     return first;
 }
@@ -91,8 +92,8 @@ static int find_ended(const tacit_world *w, bool killed)
 static void note_ended(tacit_world *w, int rank)
 {
     const crew *c = crew_of(w);
-    tct_desertion *d = &w->desertion;
-    tct_how_ended(rank, tct_how(c->muster, c->of[rank].number), d->why,
+    tct_lost_rank *d = &w->lost_rank;
+    tct_how_ended(rank, tct_how(c->process_table, c->of[rank].number), d->why,
                   sizeof d->why);
     d->rank = rank;
     d->noted = true;
@@ -101,7 +102,7 @@ static void note_ended(tacit_world *w, int rank)
 /* Who has left in good order may have left before its last message was read. */
 static void look_for_killed(tacit_world *w)
 {
-    const int rank = w->desertion.noted ? -1 : find_ended(w, true);
+    const int rank = w->lost_rank.noted ? -1 : find_ended(w, true);
     if (rank >= 0) note_ended(w, rank);
 }
 
@@ -132,7 +133,7 @@ static tacit_status meet(tacit_world *w)
     enum { MOST = 5000 };
     crew *c = crew_of(w);
     door *d = c->of[0].door;
-    tct_patience patience = {.limit = w->patience};
+    tct_timeout timeout = {.limit = w->timeout};
     const unsigned meeting = atomic_load(&d->meetings);
     atomic_store(&c->of[w->rank].door->came, ++c->turn);
     if (atomic_fetch_add(&d->here, 1) + 1 == w->size) {
@@ -145,9 +146,9 @@ static tacit_status meet(tacit_world *w)
             note_ended(w, ended);
             return tct_complete(w);
         }
-        const int missing = tct_is_over(&patience) ? find_missing(w) : -1;
+        const int missing = tct_is_over(&timeout) ? find_missing(w) : -1;
         if (missing >= 0) {
-            tct_desert(&w->desertion, missing, w->patience);
+            tct_desert(&w->lost_rank, missing, w->timeout);
             return tct_complete(w);
         }
         nap(n);
@@ -285,7 +286,7 @@ static tacit_status processes_alltoallv(tacit_world *w,
 static void processes_abort(tacit_world *w, int exit_code)
 {
     int none = 0;
-    atomic_compare_exchange_strong(&crew_of(w)->muster->aborted, &none,
+    atomic_compare_exchange_strong(&crew_of(w)->process_table->aborted, &none,
                                    1 + exit_code);
     _exit(exit_code);
 }
@@ -308,10 +309,10 @@ static const tct_world_ops processes_ops = {
     .progress = look_for_killed,
 };
 
-static crew *crew_new(tct_muster *muster, int size)
+static crew *crew_new(tct_process_table *process_table, int size)
 {
     crew *c = tct_calloc(sizeof *c + (size_t)size * sizeof(member));
-    if (c) c->muster = muster;
+    if (c) c->process_table = process_table;
     return c;
 }
 
@@ -327,7 +328,7 @@ static tacit_status world_of(crew *c, int rank, int size, tacit_world **out)
 {
     const tacit_status status = tct_world_new(&processes_ops, c, rank, size,
                                               (const int[]){rank, size}, out);
-    if (status >= 0) (*out)->desertion.look = look_for_killed;
+    if (status >= 0) (*out)->lost_rank.look = look_for_killed;
     else tct_shared_destroy(&c->memory);
     if (status < 0) tct_free(c);
     return status;
@@ -342,7 +343,7 @@ static tacit_status divide(tacit_world *w, const int *colours,
     int rank = 0, size = 0;
     tct_shared *memory = NULL;
     TRY(tct_shared_create(w, PIECE, &memory));
-    crew *c = mine < 0 ? NULL : crew_new(all->muster, w->size);
+    crew *c = mine < 0 ? NULL : crew_new(all->process_table, w->size);
     if (!c) {
         tct_shared_destroy(&memory);
         if (mine < 0) return TACIT_OK;
@@ -370,23 +371,23 @@ static tacit_status processes_split(tacit_world *w, int colour,
 
 /* --- before they are started ------------------------------------------------------ */
 
-static size_t muster_bytes(int size)
+static size_t process_table_bytes(int size)
 {
     const size_t bytes =
-        sizeof(tct_muster) + (size_t)size * sizeof(tct_process_end);
+        sizeof(tct_process_table) + (size_t)size * sizeof(tct_process_end);
     return (bytes + PAGE - 1) / PAGE * PAGE;
 }
 
 size_t tct_processes_bytes(int size)
 {
-    return muster_bytes(size) + (size_t)size * PIECE;
+    return process_table_bytes(size) + (size_t)size * PIECE;
 }
 
 tacit_status tct_processes_world(int size, void *memory, tacit_world **out)
 {
     crew *c = crew_new(memory, size);
     if (!c) FAIL(TACIT_NO_MEMORY, "no memory for a world");
-    char *piece = (char *)memory + muster_bytes(size);
+    char *piece = (char *)memory + process_table_bytes(size);
     for (int r = 0; r < size; r++, piece += PIECE) add_member(c, r, r, piece);
     return world_of(c, 0, size, out);
 }

@@ -25,7 +25,7 @@ static int times_of(const tct_op *op)
     const bool small = op->code == TCT_GRAM || op->code == TCT_COMBINE;
     if (small) return columns * op->y.columns;
     if (op->code == TCT_MIX) return columns * (op->y.columns + 1);
-    return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_systems(op);
+    return op->code == TCT_MULTIPLY_BLOCK ? columns : tct_op_batch(op);
 }
 
 /* Trotter et al., section 4.1.4, for m rows and k non-zeros. */
@@ -58,7 +58,7 @@ static int moved_by(const tct_op *op)
  * but one of a row, and in a restriction what is summed. */
 static double bytes_between(const tct_op *op)
 {
-    const int times = tct_op_systems(op);
+    const int times = tct_op_batch(op);
     if (op->code == TCT_PROLONG)
         return times * (4.0 + 8.0 * op->count) * (double)op->n;
     if (op->code != TCT_RESTRICT) return 0.0;
@@ -82,11 +82,11 @@ tct_work tct_op_work(const tct_op *op)
 static void count_op(tacit_tally *t, const tct_op *op)
 {
     switch ((int)op->code) {
-    case TCT_LOOK:
+    case TCT_SAMPLE:
     case TCT_GET:
     case TCT_PUT: break; /* set-up and scalars */
     case TCT_SUM_END:
-        add(&t->reduce, 1, 0.0, 8.0 * op->count * tct_op_systems(op));
+        add(&t->reduce, 1, 0.0, 8.0 * op->count * tct_op_batch(op));
         break;
     case TCT_EXCHANGE_END:
         add(&t->exchange, 1, 0.0,

@@ -37,7 +37,7 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
  * that all work on it is enqueued on, so that a piece may be taken again before
  * those who had it are through with it. */
 static _Thread_local struct {
-    tct_reserve *from; /* NULL: nothing */
+    tct_memory_pool *from; /* NULL: nothing */
     gpu_stream stream;
 } reserved;
 
@@ -56,7 +56,7 @@ static void runtime_free(void *p)
 
 static void *device_alloc(size_t bytes)
 {
-    return reserved.from ? tct_reserve_take(reserved.from, bytes)
+    return reserved.from ? tct_memory_pool_take(reserved.from, bytes)
                          : runtime_alloc(bytes);
 }
 
@@ -66,11 +66,11 @@ static gpu_error settle(void)
     return reserved.from ? gpu_stream_sync(reserved.stream) : GPU_OK;
 }
 
-static void cuda_reserve(tacit_queue *q, size_t slab)
+static void cuda_memory_pool(tacit_queue *q, size_t slab)
 {
-    const tct_reserve_source runtime = {runtime_alloc, runtime_free};
-    tct_reserve_close(reserved.from);
-    reserved.from = slab > 0 ? tct_reserve_open(runtime, slab) : NULL;
+    const tct_memory_pool_source runtime = {runtime_alloc, runtime_free};
+    tct_memory_pool_close(reserved.from);
+    reserved.from = slab > 0 ? tct_memory_pool_open(runtime, slab) : NULL;
     reserved.stream = tct_gpu_of(q)->stream;
 }
 
@@ -94,7 +94,7 @@ tacit_status tct_gpu_upload(const void *from, size_t bytes, void *out)
 
 void tct_gpu_release(void *p)
 {
-    if (p && !tct_reserve_give(p)) runtime_free(p);
+    if (p && !tct_memory_pool_give(p)) runtime_free(p);
 }
 
 tacit_status tct_gpu_require(double bytes, const char *what)
@@ -151,7 +151,7 @@ static bool is_late(tacit_queue *q)
 /* Seconds that this GPU may be silent for. Where kernels wait for another rank
  * without a limit of their own, that is the limit of such a wait; those that have
  * one are to say it first. */
-static double patience_of(const tacit_queue *q)
+static double timeout_of(const tacit_queue *q)
 {
     if (q->ranks == 1) return q->answer_seconds;
     if (q->peer_seconds <= 0.0) return INFINITY;
@@ -204,7 +204,7 @@ static gpu_error finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
     gpu_error state = GPU_NOT_READY;
-    const double limit = patience_of(q), often = fmin(limit / 8, 0.5);
+    const double limit = timeout_of(q), often = fmin(limit / 8, 0.5);
     waiting w = {.looked = tct_seconds()};
     uint64_t looks = g->mailbox->looks;
     if (!q->link || !q->link->give_up || q->peer_seconds <= 0.0)
@@ -272,7 +272,7 @@ static tct_gpu_launch launch_of(const tacit_queue *q, double *out)
                             .ticket = g->ticket,
                             .out = out,
                             .keeps = q->rank == 0,
-                            .tail = g->tail,
+                            .epilogue = g->epilogue,
                             .l2_bytes = g->l2_bytes};
 }
 
@@ -289,7 +289,7 @@ static void multiply_dots(const tct_gpu_block *B, const tct_gpu_launch *L,
     if (B->gpu->multiply_dots && B->gpu->multiply_dots(B, L, v[0], v[2], v[1]))
         return;
     tct_gpu_launch product = *L, dots = *L;
-    product.tail.count = 0;
+    product.epilogue.count = 0;
     dots.out = L->out + 1;
     B->gpu->multiply(B, &product, v[0], v[1]);
     tct_gpu_vector(
@@ -309,7 +309,7 @@ static void multiply_block(const tct_gpu_block *B, const tct_gpu_launch *L,
     }
     for (int j = 0; j < columns; j++) {
         tct_gpu_launch part = *L;
-        if (j + 1 < columns) part.tail.count = 0;
+        if (j + 1 < columns) part.epilogue.count = 0;
         B->gpu->multiply(B, &part, tct_column(&op->x, j),
                          tct_column(&op->y, j));
     }
@@ -324,9 +324,9 @@ static void launch(tacit_queue *q)
     tct_gpu_launch L = launch_of(q, op->out);
     switch ((int)op->code) {
     case TCT_STEP:
-    case TCT_LOOK:
+    case TCT_SAMPLE:
         L.out = NULL;
-        tct_gpu_tail(&L);
+        tct_gpu_epilogue(&L);
         break;
     case TCT_SUM_END:
     case TCT_EXCHANGE_BEGIN:
@@ -365,7 +365,7 @@ static void hold(tacit_queue *q, const tct_op *op)
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
     g->held = *op;
-    g->tail = (tct_tail){.outbox = g->outbox, .systems = op->systems.count};
+    g->epilogue = (tct_epilogue){.outbox = g->outbox, .batch = op->batch.count};
     g->holding = true;
 }
 
@@ -375,15 +375,15 @@ static void follow(tacit_queue *q, const tct_op *op)
     tct_gpu *g = tct_gpu_of(q);
     /* what sends has no tail */
     const bool fits = g->holding && g->held.code != TCT_EXCHANGE_BEGIN &&
-                      g->tail.count < TCT_TAIL_MOST &&
-                      g->tail.systems == op->systems.count &&
-                      (g->tail.count == 0 || g->tail.c == op->out);
+                      g->epilogue.count < TCT_EPILOGUE_MOST &&
+                      g->epilogue.batch == op->batch.count &&
+                      (g->epilogue.count == 0 || g->epilogue.c == op->out);
     if (!fits) hold(q, op);
-    g->tail.c = op->out;
-    g->tail.action[g->tail.count].kind =
-        op->code == TCT_LOOK ? TAIL_LOOK : TAIL_STEP;
-    g->tail.action[g->tail.count++].step = op->step;
-    if (op->code == TCT_LOOK && !g->capturing) g->made++;
+    g->epilogue.c = op->out;
+    g->epilogue.action[g->epilogue.count].kind =
+        op->code == TCT_SAMPLE ? EPILOGUE_SAMPLE : EPILOGUE_STEP;
+    g->epilogue.action[g->epilogue.count++].step = op->step;
+    if (op->code == TCT_SAMPLE && !g->capturing) g->made++;
 }
 
 /* A sum over no elements is 0. */
@@ -395,7 +395,7 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
                             : (size_t)tct_op_info_of(op)->sums;
     if (sums == 0 || !op->out) return;
     tct_gpu_flush(q);
-    for (int j = 0; j < tct_op_systems(op); j++)
+    for (int j = 0; j < tct_op_batch(op); j++)
         tct_gpu_ok(q,
                    gpu_memset_async(op->out + j * TCT_SCALARS, 0,
                                     sums * sizeof(double), g->stream),
@@ -428,7 +428,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
 {
     switch ((int)op->code) {
     case TCT_STEP:
-    case TCT_LOOK: follow(q, op); break;
+    case TCT_SAMPLE: follow(q, op); break;
     case TCT_BLOCKS: hold(q, op); break;
     case TCT_SUM_END:
     case TCT_EXCHANGE_BEGIN:
@@ -471,10 +471,10 @@ static uint64_t bits_of(double v)
 
 /* Is look `number` in the box? */
 static bool arrived(const volatile tct_posted *box, uint64_t number,
-                    tct_seen *out)
+                    tct_sample *out)
 {
-    const volatile tct_posted *p = &box[number % TCT_LOOKS];
-    const tct_seen s = {p->rr, p->bad, p->bad_value, p->flags, p->updates};
+    const volatile tct_posted *p = &box[number % TCT_SAMPLES];
+    const tct_sample s = {p->rr, p->bad, p->bad_value, p->flags, p->updates};
     const uint64_t check = p->check;
     if (check != (number ^ bits_of(s.rr) ^ bits_of(s.bad) ^
                   bits_of(s.bad_value) ^ bits_of(s.flags) ^ bits_of(s.updates)))
@@ -484,13 +484,14 @@ static bool arrived(const volatile tct_posted *box, uint64_t number,
 }
 
 /* Nothing runs: are there looks that did not fill a batch? */
-static bool collect(tacit_queue *q, tct_seen *out)
+static bool collect(tacit_queue *q, tct_sample *out)
 {
     tct_gpu *g = tct_gpu_of(q);
     if (arrived(g->mailbox->posted, g->taken + 1, out)) return true;
-    const size_t at = (size_t)((g->taken + 1) % TCT_LOOKS);
-    const size_t left = TCT_LOOKS - at;
-    const size_t count = left < (size_t)g->batch ? left : (size_t)g->batch;
+    const size_t at = (size_t)((g->taken + 1) % TCT_SAMPLES);
+    const size_t left = TCT_SAMPLES - at;
+    const size_t count =
+        left < (size_t)g->sample_batch ? left : (size_t)g->sample_batch;
     if (!tct_gpu_ok(q,
                     gpu_memcpy_async((void *)(uintptr_t)&g->mailbox->posted[at],
                                      &g->outbox->posted[at],
@@ -503,12 +504,12 @@ static bool collect(tacit_queue *q, tct_seen *out)
 }
 
 /* Wait for the next look, starting more replays while there are any due. */
-static bool cuda_seen(tacit_queue *q, tct_seen *out)
+static bool cuda_sampled(tacit_queue *q, tct_sample *out)
 {
     enum { SPINS = 256 };
     tct_gpu *g = tct_gpu_of(q);
     tct_gpu_flush(q);
-    const double limit = patience_of(q);
+    const double limit = timeout_of(q);
     waiting w = {.looked = tct_seconds()};
     for (;;) {
         bool found = false;
@@ -543,16 +544,17 @@ static bool cuda_seen(tacit_queue *q, tct_seen *out)
 static int cuda_lag(tacit_queue *q, size_t n)
 {
     tct_gpu *g = tct_gpu_of(q);
-    const int batch = n < 300000 ? 16 : n < 3000000 ? 4 : 1;
-    if (batch == g->batch) return batch;
-    const uint64_t word = (uint64_t)batch;
+    const int sample_batch = n < 300000 ? 16 : n < 3000000 ? 4 : 1;
+    if (sample_batch == g->sample_batch) return sample_batch;
+    const uint64_t word = (uint64_t)sample_batch;
     cuda_sync(q);
-    if (tct_gpu_ok(
-            q, gpu_memcpy(&g->outbox->batch, &word, sizeof word, GPU_TO_DEVICE),
-            "setting up looks") &&
+    if (tct_gpu_ok(q,
+                   gpu_memcpy(&g->outbox->sample_batch, &word, sizeof word,
+                              GPU_TO_DEVICE),
+                   "setting up looks") &&
         tct_gpu_ok(q, gpu_stream_sync(NULL), "setting up looks"))
-        g->batch = batch;
-    return batch;
+        g->sample_batch = sample_batch;
+    return sample_batch;
 }
 
 /* Kernels are running, and the stream is theirs. */
@@ -659,10 +661,10 @@ static tacit_status open_memory(tct_gpu *g)
     TRY(tct_gpu_status(gpu_host_pointer(&box, g->mailbox, 0),
                        "host memory for the GPU"));
     g->mailbox_gpu = box;
-    g->batch = 1;
+    g->sample_batch = 1;
     tct_outbox *outbox = tct_calloc(sizeof *outbox);
     if (!outbox) FAIL(TACIT_NO_MEMORY, "no memory for a queue");
-    outbox->batch = 1;
+    outbox->sample_batch = 1;
     outbox->mailbox = g->mailbox_gpu;
     const tacit_status status =
         tct_gpu_upload(outbox, sizeof *outbox, &g->outbox);
@@ -746,7 +748,7 @@ const tct_device_ops tct_device_cuda = {
     .enter = cuda_enter,
     .alloc = cuda_alloc,
     .free = cuda_free,
-    .reserve = cuda_reserve,
+    .pool = cuda_memory_pool,
     .run = cuda_run,
     .sync = cuda_sync,
     .flush = tct_gpu_flush,
@@ -755,7 +757,7 @@ const tct_device_ops tct_device_cuda = {
     .free_shared = cuda_free_shared,
     .mark = tct_gpu_mark,
     .reach = tct_gpu_reach,
-    .seen = cuda_seen,
+    .seen = cuda_sampled,
     .lag = cuda_lag,
     .tell = cuda_tell,
     .record_begin = tct_record_begin,

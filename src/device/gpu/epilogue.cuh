@@ -17,18 +17,19 @@ struct tct_ending {
     unsigned *ticket;
     double *out;
     bool keeps; /* sums of what is held; others clear them */
-    tct_tail tail;
+    tct_epilogue epilogue;
 };
 
 static inline tct_ending tct_ending_of(const tct_gpu_launch *L)
 {
-    return {L->partial, L->ticket, L->out, L->keeps, L->tail};
+    return {L->partial, L->ticket, L->out, L->keeps, L->epilogue};
 }
 
 /* Post the scalars that decide; a batch goes to the host when it is full, and
  * at once when the scalars have come to rest. */
-static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
-                                          uint64_t number, uint64_t batch)
+static __device__ inline void tct_active_as(const double *c, tct_outbox *o,
+                                            uint64_t number,
+                                            uint64_t sample_batch)
 {
     const double flags = o->flags;
     const tct_posted now = {c[C_RR],
@@ -42,43 +43,44 @@ static __device__ inline void tct_post_as(const double *c, tct_outbox *o,
                                 (uint64_t)__double_as_longlong(flags) ^
                                 (uint64_t)__double_as_longlong(c[C_UPDATES])};
     const bool rest = tct_at_rest(c) || flags != 0.0;
-    o->posted[number % TCT_LOOKS] = now;
-    const uint64_t in_batch = number & (batch - 1);
+    o->posted[number % TCT_SAMPLES] = now;
+    const uint64_t in_batch = number & (sample_batch - 1);
     if (!rest && in_batch != 0) return;
-    const uint64_t first = number - (in_batch ? in_batch : batch) + 1;
+    const uint64_t first = number - (in_batch ? in_batch : sample_batch) + 1;
     for (uint64_t i = first; i <= number; i++) {
-        const tct_posted p = o->posted[i % TCT_LOOKS];
-        tct_posted *to = &o->mailbox->posted[i % TCT_LOOKS];
-        tct_post_word(&to->rr, p.rr);
-        tct_post_word(&to->bad, p.bad);
-        tct_post_word(&to->bad_value, p.bad_value);
-        tct_post_word(&to->flags, p.flags);
-        tct_post_word(&to->updates, p.updates);
-        tct_post_word(&to->check, p.check);
+        const tct_posted p = o->posted[i % TCT_SAMPLES];
+        tct_posted *to = &o->mailbox->posted[i % TCT_SAMPLES];
+        tct_active_word(&to->rr, p.rr);
+        tct_active_word(&to->bad, p.bad);
+        tct_active_word(&to->bad_value, p.bad_value);
+        tct_active_word(&to->flags, p.flags);
+        tct_active_word(&to->updates, p.updates);
+        tct_active_word(&to->check, p.check);
     }
 }
-static __device__ inline void tct_post_scalars(const double *c, tct_outbox *o)
+static __device__ inline void tct_active_scalars(const double *c, tct_outbox *o)
 {
-    tct_post_as(c, o, ++o->looks, o->batch);
+    tct_active_as(c, o, ++o->looks, o->sample_batch);
 }
 
-static __device__ inline void tct_tail_run(const tct_tail &t)
+static __device__ inline void tct_epilogue_run(const tct_epilogue &t)
 {
     for (int i = 0; i < t.count; i++)
-        if (t.action[i].kind == TAIL_STEP) tct_step_run(t.action[i].step, t.c);
-        else tct_post_scalars(t.c, t.outbox);
+        if (t.action[i].kind == EPILOGUE_STEP)
+            tct_step_run(t.action[i].step, t.c);
+        else tct_active_scalars(t.c, t.outbox);
 }
 /* The same of system `j` of several, which have no looks. */
-static __device__ inline void tct_tail_run_of(const tct_tail &t, int j)
+static __device__ inline void tct_epilogue_run_of(const tct_epilogue &t, int j)
 {
     for (int i = 0; i < t.count; i++)
         tct_step_counted(t.action[i].step, t.c + j * TCT_SCALARS);
 }
 /* Whichever it is, by one thread. */
-static __device__ inline void tct_tail_run_all(const tct_tail &t)
+static __device__ inline void tct_epilogue_run_all(const tct_epilogue &t)
 {
-    if (t.systems == 0) tct_tail_run(t);
-    for (int j = 0; j < t.systems; j++) tct_tail_run_of(t, j);
+    if (t.batch == 0) tct_epilogue_run(t);
+    for (int j = 0; j < t.batch; j++) tct_epilogue_run_of(t, j);
 }
 
 /* The sum of `v` over the warp, in lane 0: all of them step by step together. */
@@ -127,7 +129,7 @@ static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
     const int system = SYSTEMS ? (int)blockIdx.y : 0;
     double *const partial = e.partial + (size_t)system * gridDim.x * SUMS;
     __shared__ bool last;
-    if (SUMS == 0 && e.tail.count == 0) return;
+    if (SUMS == 0 && e.epilogue.count == 0) return;
     double v[SUMS ? SUMS : 1] = {0.0};
     for (int j = 0; j < SUMS; j++) v[j] = v_[j];
     if (SUMS) tct_block_sum(v);
@@ -152,8 +154,8 @@ static __device__ inline void tct_kernel_end(double *v_, const tct_ending &e,
     if (!held || !e.keeps)
         for (int j = 0; j < SUMS; j++)
             e.out[system * TCT_SCALARS + j] = held ? 0.0 : v[j];
-    if (SYSTEMS) tct_tail_run_of(e.tail, system);
-    else tct_tail_run(e.tail);
+    if (SYSTEMS) tct_epilogue_run_of(e.epilogue, system);
+    else tct_epilogue_run(e.epilogue);
     e.ticket[system] = 0;
 }
 

@@ -19,9 +19,9 @@ extern "C" {
 #endif
 
 enum {
-    TCT_TAIL_MOST = 4,
+    TCT_EPILOGUE_MOST = 4,
     TCT_BLOCKS_MOST = 32768, /* of any kernel that sums  */
-    TCT_LOOKS = 4096         /* posted and not yet taken */
+    TCT_SAMPLES = 4096       /* posted and not yet taken */
 };
 
 /* One look, valid if check == number ^ the bits of the others: it crosses to
@@ -32,7 +32,7 @@ typedef struct tct_posted {
 } tct_posted;
 
 typedef struct tct_mailbox { /* of the host, as the device sees it too */
-    tct_posted posted[TCT_LOOKS];
+    tct_posted posted[TCT_SAMPLES];
     volatile uint64_t limit; /* loops on the device end at this look */
     /* what kernels that speak with other ranks have to say: the flags of a sum,
      * where there are any, and 1 + the rank that did not come */
@@ -43,27 +43,27 @@ typedef struct tct_mailbox { /* of the host, as the device sees it too */
 } tct_mailbox;
 
 typedef struct tct_outbox { /* of the device */
-    tct_posted posted[TCT_LOOKS];
-    uint64_t looks; /* so far                                       */
-    uint64_t batch; /* looks that go to the host at once: 1, 2, 4.. */
-    double mine;    /* flags that the host has for the next sum     */
-    double flags;   /* of all ranks, in the last sum                */
+    tct_posted posted[TCT_SAMPLES];
+    uint64_t looks;        /* so far                                       */
+    uint64_t sample_batch; /* looks that go to the host at once: 1, 2, 4.. */
+    double mine;           /* flags that the host has for the next sum     */
+    double flags;          /* of all ranks, in the last sum                */
     tct_mailbox *mailbox;
 } tct_outbox;
 
-typedef enum { TAIL_STEP, TAIL_LOOK } tct_tail_kind;
+typedef enum { EPILOGUE_STEP, EPILOGUE_SAMPLE } tct_epilogue_kind;
 
 /* What the last block of a kernel does, in order. */
-typedef struct tct_tail {
+typedef struct tct_epilogue {
     int count;
     struct {
-        tct_tail_kind kind;
+        tct_epilogue_kind kind;
         tct_step step;
-    } action[TCT_TAIL_MOST];
+    } action[TCT_EPILOGUE_MOST];
     double *c;          /* the scalar block of all actions, of the first */
-    int systems;        /* ... of so many; 0: one, that does not count   */
+    int batch;          /* ... of so many; 0: one, that does not count   */
     tct_outbox *outbox; /* of looks                        */
-} tct_tail;
+} tct_epilogue;
 
 /* What a kernel launch needs besides its data. `out` NULL: nothing is summed,
  * or (in a kernel that can sum or not) nothing is wanted. */
@@ -75,7 +75,7 @@ typedef struct tct_gpu_launch {
     double *out;
     bool keeps; /* this is rank 0: sums of what is held stay, so that a sum over
                    ranks has them once */
-    tct_tail tail;
+    tct_epilogue epilogue;
     size_t l2_bytes;
 } tct_gpu_launch;
 
@@ -118,7 +118,7 @@ typedef struct tct_gpu {
     tct_outbox *outbox;       /* device                            */
     tct_mailbox *mailbox;     /* host                              */
     tct_mailbox *mailbox_gpu; /* the same, as the device sees it   */
-    int batch;                /* looks that are posted at once     */
+    int sample_batch;         /* looks that are posted at once     */
     gpu_stream aside;         /* for what the host has to say meanwhile */
     gpu_event mark;           /* the device's `mark`                    */
     bool by_node;             /* of several ranks: all have while nodes,
@@ -126,7 +126,7 @@ typedef struct tct_gpu {
     uint64_t made, taken;     /* looks enqueued, looks read        */
     bool holding;             /* `held` has not been launched yet  */
     tct_op held;
-    tct_tail tail;
+    tct_epilogue epilogue;
     bool capturing;
     void *playing;     /* the recording under way, or NULL */
     uint64_t launched; /* recordings                       */
@@ -188,7 +188,7 @@ void tct_gpu_panel(const tct_op *op, const tct_gpu_launch *L);
 void tct_gpu_blocks(const tct_op *op, const tct_gpu_launch *L);
 void tct_gpu_mix(const tct_op *op, const tct_gpu_launch *L);
 /* The tail alone. */
-void tct_gpu_tail(const tct_gpu_launch *L);
+void tct_gpu_epilogue(const tct_gpu_launch *L);
 
 #ifdef __cplusplus
 }

@@ -240,7 +240,7 @@ static __device__ inline void tct_signal_send(uint64_t *signal, uint64_t v)
     asm volatile("st.release.sys.global.u64 [%0], %1;" ::"l"(signal), "l"(v)
                  : "memory");
 }
-static __device__ inline uint64_t tct_signal_seen(const uint64_t *signal)
+static __device__ inline uint64_t tct_signal_value(const uint64_t *signal)
 {
     uint64_t v;
     asm volatile("ld.acquire.sys.global.u64 %0, [%1];"
@@ -269,7 +269,7 @@ static __device__ inline void tct_numbered_send(tct_numbered *to, double value,
                  "l"(__double_as_longlong(value)), "l"(number)
                  : "memory");
 }
-static __device__ inline tct_numbered tct_numbered_seen(const tct_numbered *of)
+static __device__ inline tct_numbered tct_numbered_value(const tct_numbered *of)
 {
     uint64_t value, number;
     asm volatile("{\n"
@@ -296,7 +296,7 @@ static __device__ inline void tct_renew(unsigned *ticket)
 
 /* Store a word for the host, without a fence: at once, but in any order with
  * others as the host sees them. */
-template <class T> static __device__ inline void tct_post_word(T *to, T v)
+template <class T> static __device__ inline void tct_active_word(T *to, T v)
 {
     *(volatile T *)to = v;
 }
@@ -304,7 +304,7 @@ template <class T> static __device__ inline void tct_post_word(T *to, T v)
 /* --- the clock -------------------------------------------------------------------- */
 
 /* A processor would be given to others here. */
-static __device__ inline void tct_between_looks() {}
+static __device__ inline void tct_between_checks() {}
 
 static __device__ inline uint64_t tct_nanoseconds()
 {

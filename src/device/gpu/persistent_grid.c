@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/persistent_grid.c - the host's side of a gang. */
+ * device/gpu/persistent_grid.c - the host's side of a persistent grid. */
 #include "device/gpu/persistent_grid.h"
 #include <stdio.h>
 #include <string.h>
 
 enum { COUNTER = 128 /* bytes that the counter has for itself */ };
 
-bool tct_gang_fits(const tacit_queue *q)
+bool tct_persistent_fits(const tacit_queue *q)
 {
     int can = 0;
     (void)gpu_get_attribute(&can, GPU_ATTRIBUTE_COOPERATIVE,
@@ -14,15 +14,15 @@ bool tct_gang_fits(const tacit_queue *q)
     return can != 0;
 }
 
-static size_t bytes_to_meet(int blocks)
+static size_t bytes_of_barrier(int blocks)
 {
     return COUNTER +
-           (size_t)2 * TCT_GANG_SUMS * (size_t)blocks * sizeof(double);
+           (size_t)2 * TCT_PERSISTENT_SUMS * (size_t)blocks * sizeof(double);
 }
 
-size_t tct_gang_bytes(int blocks)
+size_t tct_persistent_bytes(int blocks)
 {
-    return bytes_to_meet(blocks) +
+    return bytes_of_barrier(blocks) +
            TCT_CLOCKS * (size_t)blocks * sizeof(tct_spending);
 }
 
@@ -35,12 +35,13 @@ static void add_spending(tct_spending *sum, const tct_spending *more)
     sum->ns += more->ns;
 }
 
-void tct_gang_spending(const void *room, int blocks, char *text, size_t size)
+void tct_persistent_spending(const void *room, int blocks, char *text,
+                             size_t size)
 {
     static const char *const of[TCT_PHASES] = {"product", "ghosts",  "edges",
                                                "vectors", "sending", "barrier",
                                                "sum",     "ranks"};
-    const char *from = (const char *)room + bytes_to_meet(blocks);
+    const char *from = (const char *)room + bytes_of_barrier(blocks);
     tct_spending sum = {.rounds = 0}, one;
     uint64_t all = 0;
     text[0] = '\0';
@@ -60,35 +61,36 @@ void tct_gang_spending(const void *room, int blocks, char *text, size_t size)
 
 /* --- to start one -------------------------------------------------------------- */
 
-int tct_gang_threads(int blocks)
+int tct_persistent_threads(int blocks)
 {
     return (blocks + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
 }
 
-tct_gang_job tct_gang_job_of(const tacit_queue *q, void *room, double *c,
-                             int64_t most)
+tct_persistent_job tct_persistent_job_of(const tacit_queue *q, void *room,
+                                         double *c, int64_t most)
 {
     const tct_gpu *g = tct_gpu_of(q);
-    return (tct_gang_job){.counter = room,
-                          .sums = (double *)room + COUNTER / sizeof(double),
-                          .c = c,
-                          .outbox = g->outbox,
-                          .looks = g->taken,
-                          .most = most,
-                          .limit_ns = (uint64_t)(1e9 * q->barrier_seconds),
-                          .batch = g->batch};
+    return (tct_persistent_job){
+        .counter = room,
+        .sums = (double *)room + COUNTER / sizeof(double),
+        .c = c,
+        .outbox = g->outbox,
+        .looks = g->taken,
+        .most = most,
+        .limit_ns = (uint64_t)(1e9 * q->barrier_seconds),
+        .sample_batch = g->sample_batch};
 }
 
-bool tct_gang_start(tacit_queue *q, const tct_gang_job *G,
-                    const tct_gang_kernel *K)
+bool tct_persistent_start(tacit_queue *q, const tct_persistent_job *G,
+                          const tct_persistent_kernel *K)
 {
     tct_gpu *g = tct_gpu_of(q);
     void *arguments[] = {K->job};
     tct_gpu_flush(q);
     g->mailbox->limit = UINT64_MAX;
     g->made += (uint64_t)G->most;
-    gpu_error e =
-        gpu_memset_async(G->counter, 0, tct_gang_bytes(K->blocks), g->stream);
+    gpu_error e = gpu_memset_async(G->counter, 0,
+                                   tct_persistent_bytes(K->blocks), g->stream);
     if (e == GPU_OK)
         e = gpu_function_attribute(K->code, GPU_DYNAMIC_SHARED, (int)K->shared);
     if (e == GPU_OK)
@@ -98,7 +100,7 @@ bool tct_gang_start(tacit_queue *q, const tct_gang_job *G,
     return tct_gpu_ok(q, e, "starting a persistent kernel");
 }
 
-void tct_gang_end(tacit_queue *q)
+void tct_persistent_end(tacit_queue *q)
 {
     tct_gpu_of(q)->mailbox->limit = 0;
 }

@@ -9,48 +9,50 @@
  * of value and epoch that all blocks poll take 2.4 us on an H200, this 1.6, and
  * 0.95 without sums.)
  *
- * With gangs of other GPUs sums go without the counter, and without a fence, which
+ * With persistent grids of other GPUs sums go without the counter, and without a fence, which
  * would wait for what was stored to a peer before: each block leaves a box of value
  * and meeting, one warp adds up those of a sum, and says it to all. So nothing else
  * that blocks have stored is seen after such a sum, only after a wait. */
 #ifndef TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #define TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #include "device/gpu/clock.cuh"
-#include "device/gpu/persistent_grid.h"
 #include "device/gpu/epilogue.cuh"
+#include "device/gpu/persistent_grid.h"
 #include "device/protocol.h"
 
 /* What one thread of a block tells the others. */
 enum {
-    TOLD_MET,    /* how the last meeting ended                   */
-    TOLD_WISH,   /* 1: this block wishes the end; 2: it said so  */
-    TOLD_FLAG,   /* a rank of several has a flag                 */
-    TOLD_MISSED, /* what a peer had to say has not come          */
-    TOLD_ENOUGH, /* the loop is to end, where one thread decides */
-    TCT_TOLD
+    FLAG_MET,    /* how the last meeting ended                   */
+    FLAG_WISH,   /* 1: this block wishes the end; 2: it said so  */
+    FLAG_RANK,   /* a rank of several has a flag                 */
+    FLAG_MISSED, /* what a peer had to say has not come          */
+    FLAG_ENOUGH, /* the loop is to end, where one thread decides */
+    TCT_FLAGS
 };
 
-/* What all threads of a block know of the meetings; with PEERS there are gangs of
+/* What all threads of a block know of the meetings; with PEERS there are persistent grids of
  * other GPUs. */
-template <bool PEERS> struct tct_gang {
-    const tct_gang_job &job;
-    uint32_t epoch;              /* meetings so far */
-    uint32_t waits;              /* ... by the counter: with PEERS not all */
-    int *told;                   /* shared, [TCT_TOLD] */
-    const tct_gang_peers *peers; /* shared, as is what follows: with PEERS */
-    const uint64_t *before;      /* meetings of all gangs before this kernel */
+template <bool PEERS> struct tct_persistent_grid {
+    const tct_persistent_job &job;
+    uint32_t epoch; /* meetings so far */
+    uint32_t waits; /* ... by the counter: with PEERS not all */
+    int *told;      /* shared, [TCT_FLAGS] */
+    const tct_persistent_peers
+        *peers; /* shared, as is what follows: with PEERS */
+    const uint64_t
+        *before; /* meetings of all persistent grids before this kernel */
 };
 /* The scalars of the solve come to `c`, which each block has to itself: thread 0
  * does the steps, in every block the same. */
 template <bool PEERS>
-static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
-                                                       double *c)
+static __device__ inline tct_persistent_grid<PEERS>
+tct_persistent_open(const tct_persistent_job &job, double *c)
 {
-    __shared__ int told[TCT_TOLD];
-    tct_gang<PEERS> g = {job, 0, 0, told, nullptr, nullptr};
-    if (threadIdx.x < TCT_TOLD) told[threadIdx.x] = 0;
+    __shared__ int told[TCT_FLAGS];
+    tct_persistent_grid<PEERS> g = {job, 0, 0, told, nullptr, nullptr};
+    if (threadIdx.x < TCT_FLAGS) told[threadIdx.x] = 0;
     if constexpr (PEERS) { /* loads from memory would delay each meeting */
-        __shared__ tct_gang_peers peers;
+        __shared__ tct_persistent_peers peers;
         __shared__ uint64_t before;
         g.peers = &peers;
         g.before = &before;
@@ -65,23 +67,26 @@ static __device__ inline tct_gang<PEERS> tct_gang_open(const tct_gang_job &job,
     return g;
 }
 template <bool PEERS>
-static __device__ inline uint32_t tct_counted(const tct_gang<PEERS> &g)
+static __device__ inline uint32_t
+tct_counted(const tct_persistent_grid<PEERS> &g)
 {
     return PEERS ? g.waits : g.epoch;
 }
 /* Thread 0: come to the meeting; what its counter is then. */
 template <bool PEERS>
-static __device__ inline uint64_t tct_come(tct_gang<PEERS> &g)
+static __device__ inline uint64_t
+tct_barrier_arrive(tct_persistent_grid<PEERS> &g)
 {
-    const bool end = g.told[TOLD_WISH] == 1;
-    if (end) g.told[TOLD_WISH] = 2;
-    return tct_come_to(g.job.counter, tct_counted(g), end);
+    const bool end = g.told[FLAG_WISH] == 1;
+    if (end) g.told[FLAG_WISH] = 2;
+    return tct_barrier_arrive_at(g.job.counter, tct_counted(g), end);
 }
 /* ... and wait until all blocks have. */
 template <bool PEERS>
-static __device__ inline void tct_meet(tct_gang<PEERS> &g, uint64_t seen)
+static __device__ inline void tct_barrier_wait(tct_persistent_grid<PEERS> &g,
+                                               uint64_t seen)
 {
-    g.told[TOLD_MET] = tct_await_blocks(g.job.counter, seen, gridDim.x,
+    g.told[FLAG_MET] = tct_await_blocks(g.job.counter, seen, gridDim.x,
                                         tct_counted(g), g.job.limit_ns);
 }
 
@@ -95,30 +100,32 @@ static __device__ inline bool tct_is_last_warp()
 /* Wait for all blocks; what they wrote before is visible after. Every thread
  * calls it. */
 template <bool PEERS>
-static __device__ inline tct_met tct_grid_wait(tct_gang<PEERS> &g)
+static __device__ inline tct_barrier_status
+tct_grid_wait(tct_persistent_grid<PEERS> &g)
 {
     g.epoch++;
     g.waits++;
     __syncthreads();
-    if (threadIdx.x == 0) tct_meet(g, tct_come(g));
+    if (threadIdx.x == 0) tct_barrier_wait(g, tct_barrier_arrive(g));
     __syncthreads();
     tct_spent(TCT_ON_BARRIER);
-    return (tct_met)g.told[TOLD_MET];
+    return (tct_barrier_status)g.told[FLAG_MET];
 }
 
-/* --- all gangs ------------------------------------------------------------------- */
+/* --- all persistent grids ------------------------------------------------------------------- */
 
 /* The number of this meeting, which grows from kernel to kernel. */
-static __device__ inline uint64_t tct_meeting(const tct_gang<true> &g)
+static __device__ inline uint64_t
+tct_meeting(const tct_persistent_grid<true> &g)
 {
     return *g.before + g.epoch;
 }
 /* Where rank `from` says its sum `j` of this meeting, in the slots of any rank. */
-static __device__ inline size_t tct_said_at(const tct_gang<true> &g, int from,
-                                            int j)
+static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
+                                            int from, int j)
 {
-    return tct_slot_at(TCT_GANG_TURNS, g.peers->ranks, TCT_GANG_SLOTS, from,
-                       tct_meeting(g)) +
+    return tct_slot_at(TCT_PERSISTENT_PHASES, g.peers->ranks,
+                       TCT_PERSISTENT_SLOTS, from, tct_meeting(g)) +
            j;
 }
 
@@ -127,22 +134,22 @@ static __device__ inline size_t tct_said_at(const tct_gang<true> &g, int from,
  *
  * What rank `rank` says in a slot, when it has come; else it is told to the
  * host that it is missing. */
-static __device__ inline double tct_hear_rank(const tct_gang<true> &g,
-                                              const tct_numbered *from,
-                                              int rank, uint64_t number)
+static __device__ inline double
+tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
+              int rank, uint64_t number)
 {
-    const tct_gang_peers &P = *g.peers;
+    const tct_persistent_peers &P = *g.peers;
     uint64_t start = 0;
     for (unsigned i = 1;; i++) {
-        const tct_numbered got = tct_numbered_seen(from);
+        const tct_numbered got = tct_numbered_value(from);
         if (got.number == number) return got.value;
         if (i % TCT_POLLS_PER_CLOCK) continue;
         const uint64_t now = tct_nanoseconds();
         if (start == 0) start = now;
         if (P.limit_ns == 0 || now - start <= P.limit_ns) continue;
-        tct_post_word((uint64_t *)&g.job.outbox->mailbox->missing,
-                      1 + (uint64_t)rank);
-        g.told[TOLD_MISSED] = 1;
+        tct_active_word((uint64_t *)&g.job.outbox->mailbox->missing,
+                        1 + (uint64_t)rank);
+        g.told[FLAG_MISSED] = 1;
         return 0.0;
     }
 }
@@ -152,34 +159,34 @@ template <int WIDTH> using tct_said = double[TCT_GANGS_MOST][WIDTH];
 
 /* Thread `i` of some: one of these. */
 template <int WIDTH>
-static __device__ inline void tct_listen(const tct_gang<true> &g, int i,
-                                         tct_said<WIDTH> &said)
+static __device__ inline void tct_listen(const tct_persistent_grid<true> &g,
+                                         int i, tct_said<WIDTH> &said)
 {
-    const tct_gang_peers &P = *g.peers;
+    const tct_persistent_peers &P = *g.peers;
     const int rank = i / WIDTH, j = i % WIDTH;
     said[rank][j] = tct_hear_rank(g, P.slot[P.rank] + tct_said_at(g, rank, j),
                                   rank, tct_meeting(g));
 }
 /* Over all ranks, in their order: the same bits in all blocks. */
 template <int WIDTH>
-static __device__ inline double tct_heard(const tct_gang<true> &g, int j,
-                                          const tct_said<WIDTH> &said)
+static __device__ inline double tct_heard(const tct_persistent_grid<true> &g,
+                                          int j, const tct_said<WIDTH> &said)
 {
     double sum = said[0][j];
     for (int r = 1; r < g.peers->ranks; r++) sum += said[r][j];
     return sum;
 }
 /* One thread: of the flags. */
-static __device__ inline void tct_take_flags(const tct_gang<true> &g,
+static __device__ inline void tct_take_flags(const tct_persistent_grid<true> &g,
                                              double flags)
 {
     if (flags == 0.0) return;
-    g.told[TOLD_FLAG] = 1;
+    g.told[FLAG_RANK] = 1;
     if (blockIdx.x == 0) g.job.outbox->flags = flags;
 }
 
 template <int SUMS>
-static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
+static __device__ inline void tct_rank_sum(const tct_persistent_grid<true> &g,
                                            double (&v)[SUMS])
 {
     __shared__ tct_said<SUMS + 1> said;
@@ -191,10 +198,10 @@ static __device__ inline void tct_rank_sum(const tct_gang<true> &g,
     if (threadIdx.x == 0) tct_take_flags(g, tct_heard<SUMS + 1>(g, SUMS, said));
 }
 
-/* Where the blocks of this GPU leave sum `j` for other gangs: who leaves another
+/* Where the blocks of this GPU leave sum `j` for other persistent grids: who leaves another
  * there has heard what came of the one before. */
-static __device__ inline tct_numbered *tct_boxes_of(const tct_gang<true> &g,
-                                                    int j)
+static __device__ inline tct_numbered *
+tct_boxes_of(const tct_persistent_grid<true> &g, int j)
 {
     return (tct_numbered *)g.job.sums + j * gridDim.x;
 }
@@ -202,9 +209,9 @@ static __device__ inline tct_numbered *tct_boxes_of(const tct_gang<true> &g,
 /* The sum of what the `n` blocks of `from` have left, each lane's of every
  * GPU_WAVE-th; `box` [n] is shared memory, since registers are for others. False:
  * one of them did not come. */
-static __device__ inline bool tct_hear_blocks(const tct_gang<true> &g,
-                                              const tct_numbered *from, int n,
-                                              tct_numbered *box, double *sum)
+static __device__ inline bool
+tct_hear_blocks(const tct_persistent_grid<true> &g, const tct_numbered *from,
+                int n, tct_numbered *box, double *sum)
 {
     tct_wait w = {0, 0};
     for (;;) {
@@ -219,7 +226,7 @@ static __device__ inline bool tct_hear_blocks(const tct_gang<true> &g,
         }
         if (all) *sum += v;
         if (all) return true;
-        if (tct_look_again(&w, {g.peers->limit_ns, nullptr}) == TCT_MISSED)
+        if (tct_poll(&w, {g.peers->limit_ns, nullptr}) == TCT_MISSED)
             return false;
     }
 }
@@ -230,11 +237,12 @@ static __device__ inline bool tct_hear_blocks(const tct_gang<true> &g,
  * was heard cannot come before a load that all had done before they spoke. (As a
  * part of the kernel it would make that spill: pipe-pr takes 8 % longer.) */
 template <int SUMS>
-static __device__ __noinline__ void tct_collect(const tct_gang<true> &g)
+static __device__ __noinline__ void
+tct_collect(const tct_persistent_grid<true> &g)
 {
-    enum { AT_ONCE = (TCT_GANG_SUMS + 1) * GPU_WAVE };
+    enum { AT_ONCE = (TCT_PERSISTENT_SUMS + 1) * GPU_WAVE };
     __shared__ tct_numbered box[AT_ONCE];
-    const tct_gang_peers &P = *g.peers;
+    const tct_persistent_peers &P = *g.peers;
     const int blocks = gridDim.x, lane = tct_lane();
     const int warps = blocks > GPU_WAVE ? 1 : (int)blockDim.x / GPU_WAVE;
     const int w = (int)blockDim.x / GPU_WAVE - 1 - tct_warp();
@@ -258,35 +266,35 @@ static __device__ __noinline__ void tct_collect(const tct_gang<true> &g)
 
 /* Has a rank failed, or does one wish to stop? All know, after the same look. */
 template <bool PEERS>
-static __device__ inline bool tct_flagged(const tct_gang<PEERS> &g)
+static __device__ inline bool tct_flagged(const tct_persistent_grid<PEERS> &g)
 {
-    return PEERS && g.told[TOLD_FLAG] != 0;
+    return PEERS && g.told[FLAG_RANK] != 0;
 }
 
 struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* What block `block` left at this meeting: [TCT_GANG_SUMS] sums, two a load. */
-static __device__ inline tct_two *tct_left_by(const tct_gang<false> &g,
-                                              int block)
+/* What block `block` left at this meeting: [TCT_PERSISTENT_SUMS] sums, two a load. */
+static __device__ inline tct_two *
+tct_left_by(const tct_persistent_grid<false> &g, int block)
 {
     const unsigned turn = (g.epoch & 1) * gridDim.x;
-    return (tct_two *)g.job.sums + (turn + block) * (TCT_GANG_SUMS / 2);
+    return (tct_two *)g.job.sums + (turn + block) * (TCT_PERSISTENT_SUMS / 2);
 }
 
 /* Wait for all blocks of this GPU, while sums are collected; nobody waits for the
  * warp that does. */
 template <int SUMS>
-static __device__ inline void tct_meet_and_collect(tct_gang<true> &g,
-                                                   uint64_t seen)
+static __device__ inline void
+tct_barrier_and_collect(tct_persistent_grid<true> &g, uint64_t seen)
 {
     enum { OTHERS = 2, THIS = 3 };
     const int threads = blockDim.x;
     const bool apart =
         gridDim.x > SUMS && blockIdx.x <= SUMS && threads > GPU_WAVE;
     tct_collect<SUMS>(g);
-    if (threadIdx.x == 0) tct_meet(g, seen);
+    if (threadIdx.x == 0) tct_barrier_wait(g, seen);
     if (!apart) {
         __syncthreads();
     } else if (tct_is_last_warp()) {
@@ -299,8 +307,8 @@ static __device__ inline void tct_meet_and_collect(tct_gang<true> &g,
 
 /* Thread 0: leave the sums of this block. */
 template <int SUMS, bool PEERS>
-static __device__ inline void tct_leave_sums(const tct_gang<PEERS> &g,
-                                             const double (&v)[SUMS])
+static __device__ inline void
+tct_leave_sums(const tct_persistent_grid<PEERS> &g, const double (&v)[SUMS])
 {
     if constexpr (PEERS) {
 #pragma unroll
@@ -320,35 +328,36 @@ static __device__ inline void tct_leave_sums(const tct_gang<PEERS> &g,
  * others. It sees what the block has stored; what it stores itself others see
  * only after the next meeting, if it is not numbered. */
 template <int SUMS, bool PEERS, class WORK>
-static __device__ inline tct_met
-tct_grid_leave(tct_gang<PEERS> &g, double (&v)[SUMS], const WORK &meanwhile)
+static __device__ inline tct_barrier_status
+tct_grid_leave(tct_persistent_grid<PEERS> &g, double (&v)[SUMS],
+               const WORK &meanwhile)
 {
-    static_assert(SUMS <= TCT_GANG_SUMS, "there is room for no more");
+    static_assert(SUMS <= TCT_PERSISTENT_SUMS, "there is room for no more");
     uint64_t seen = 0;
     g.epoch++;
     g.waits++;
     tct_block_sum_once(v);
     if (threadIdx.x == 0) {
         tct_leave_sums(g, v);
-        seen = tct_come(g);
+        seen = tct_barrier_arrive(g);
     }
     tct_spent(TCT_ON_SUM);
     meanwhile();
     tct_spent(TCT_ON_SENDING);
     if constexpr (PEERS) {
-        tct_meet_and_collect<SUMS>(g, seen);
+        tct_barrier_and_collect<SUMS>(g, seen);
     } else {
-        if (threadIdx.x == 0) tct_meet(g, seen);
+        if (threadIdx.x == 0) tct_barrier_wait(g, seen);
         __syncthreads();
     }
     tct_spent(TCT_ON_BARRIER);
-    return (tct_met)g.told[TOLD_MET];
+    return (tct_barrier_status)g.told[FLAG_MET];
 }
 
 /* What all threads bring, added up from what blocks left at the meeting. */
 template <int SUMS>
-static __device__ inline void tct_block_total(const tct_gang<false> &g,
-                                              double (&v)[SUMS])
+static __device__ inline void
+tct_block_total(const tct_persistent_grid<false> &g, double (&v)[SUMS])
 {
     __shared__ alignas(16) double part[TCT_WARPS_MOST][SUMS]; /* two a load */
     const int lane = tct_lane(), w = tct_warp();
@@ -375,22 +384,22 @@ static __device__ inline void tct_block_total(const tct_gang<false> &g,
     }
 }
 
-/* Wait for all blocks, of all gangs, and add up what all threads bring in `v`
+/* Wait for all blocks, of all persistent grids, and add up what all threads bring in `v`
  * [SUMS]: the same bits in every thread. `meanwhile` as above. */
 template <int SUMS, class WORK = tct_nothing>
-static __device__ inline tct_met tct_grid_sum(tct_gang<false> &g,
-                                              double (&v)[SUMS],
-                                              const WORK &meanwhile = WORK())
+static __device__ inline tct_barrier_status
+tct_grid_sum(tct_persistent_grid<false> &g, double (&v)[SUMS],
+             const WORK &meanwhile = WORK())
 {
-    const tct_met met = tct_grid_leave(g, v, meanwhile);
+    const tct_barrier_status barrier = tct_grid_leave(g, v, meanwhile);
     tct_block_total(g, v);
     tct_spent(TCT_ON_SUM);
-    return met;
+    return barrier;
 }
 template <int SUMS, class WORK = tct_nothing>
-static __device__ inline tct_met tct_grid_sum(tct_gang<true> &g,
-                                              double (&v)[SUMS],
-                                              const WORK &meanwhile = WORK())
+static __device__ inline tct_barrier_status
+tct_grid_sum(tct_persistent_grid<true> &g, double (&v)[SUMS],
+             const WORK &meanwhile = WORK())
 {
     g.epoch++;
     tct_block_sum_once(v);
@@ -401,14 +410,14 @@ static __device__ inline tct_met tct_grid_sum(tct_gang<true> &g,
     tct_collect<SUMS>(g);
     tct_rank_sum(g, v);
     tct_spent(TCT_ON_RANKS);
-    return g.told[TOLD_MISSED] ? TCT_LATE : TCT_GO;
+    return g.told[FLAG_MISSED] ? TCT_LATE : TCT_GO;
 }
 
 /* Instead, so that the others need not wait: after tct_grid_leave one warp adds up
- * what was left, of all gangs, into the block's scalars from `to` on. The others
- * know it when the block has met, or that it is TOLD_MISSED. */
+ * what was left, of all persistent grids, into the block's scalars from `to` on. The others
+ * know it when the block has met, or that it is FLAG_MISSED. */
 template <int SUMS>
-static __device__ inline void tct_warp_total(const tct_gang<true> &g,
+static __device__ inline void tct_warp_total(const tct_persistent_grid<true> &g,
                                              double *to)
 {
     __shared__ tct_said<SUMS + 1> said;
@@ -421,8 +430,8 @@ static __device__ inline void tct_warp_total(const tct_gang<true> &g,
     tct_warp_sync();
 }
 template <int SUMS>
-static __device__ inline void tct_warp_total(const tct_gang<false> &g,
-                                             double *to)
+static __device__ inline void
+tct_warp_total(const tct_persistent_grid<false> &g, double *to)
 {
     constexpr int PAIRS = (SUMS + 1) / 2, AT_ONCE = 288 / PAIRS;
     __shared__ tct_two left[AT_ONCE][PAIRS]; /* registers are for others */
@@ -449,41 +458,42 @@ static __device__ inline void tct_warp_total(const tct_gang<false> &g,
 
 /* Number of message `i` (from 1) of this kernel, if there are no more of them than
  * meetings: it grows from message to message and from kernel to kernel. */
-static __device__ inline uint64_t tct_message(const tct_gang<true> &g,
-                                              int64_t i)
+static __device__ inline uint64_t
+tct_message(const tct_persistent_grid<true> &g, int64_t i)
 {
     return *g.before + (uint64_t)i;
 }
 
-/* Wait for all blocks, of all gangs. */
+/* Wait for all blocks, of all persistent grids. */
 template <bool PEERS>
-static __device__ inline tct_met tct_meet_all(tct_gang<PEERS> &g)
+static __device__ inline tct_barrier_status
+tct_barrier_all(tct_persistent_grid<PEERS> &g)
 {
-    const tct_met met = tct_grid_wait(g);
+    const tct_barrier_status barrier = tct_grid_wait(g);
     double none[1] = {0.0};
-    return PEERS && met != TCT_LATE ? tct_grid_sum(g, none) : met;
+    return PEERS && barrier != TCT_LATE ? tct_grid_sum(g, none) : barrier;
 }
 
 /* Block 0 posts looks, and leaves the scalars in memory at the end. */
 template <bool PEERS>
-static __device__ inline void tct_scalars_store(const tct_gang<PEERS> &g,
-                                                const double *c)
+static __device__ inline void
+tct_scalars_store(const tct_persistent_grid<PEERS> &g, const double *c)
 {
     if (blockIdx.x == 0 && threadIdx.x < TCT_SCALARS)
         g.job.c[threadIdx.x] = c[threadIdx.x];
 }
 /* Sum as tct_grid_sum, into the block's scalars from `to` on. */
 template <int SUMS, bool PEERS, class WORK = tct_nothing>
-static __device__ inline tct_met tct_scalars_sum(tct_gang<PEERS> &g,
-                                                 double (&v)[SUMS], double *to,
-                                                 const WORK &meanwhile = WORK())
+static __device__ inline tct_barrier_status
+tct_scalars_sum(tct_persistent_grid<PEERS> &g, double (&v)[SUMS], double *to,
+                const WORK &meanwhile = WORK())
 {
-    const tct_met met = tct_grid_sum(g, v, meanwhile);
-    if (met == TCT_LATE) return met;
+    const tct_barrier_status barrier = tct_grid_sum(g, v, meanwhile);
+    if (barrier == TCT_LATE) return barrier;
     if (threadIdx.x == 0)
         for (int i = 0; i < SUMS; i++) to[i] = v[i];
     __syncthreads();
-    return met;
+    return barrier;
 }
 /* The thread that posts looks: of block 0, in its last warp. */
 static __device__ inline bool tct_is_speaker()
@@ -493,22 +503,22 @@ static __device__ inline bool tct_is_speaker()
 /* Look `k` (from 1) of this kernel; the scalars must not change before the next
  * barrier. */
 template <bool PEERS>
-static __device__ inline void tct_look(const tct_gang<PEERS> &g,
-                                       const double *c, int64_t k)
+static __device__ inline void tct_check(const tct_persistent_grid<PEERS> &g,
+                                        const double *c, int64_t k)
 {
     if (tct_is_speaker())
-        tct_post_as(c, g.job.outbox, g.job.looks + k, g.job.batch);
+        tct_active_as(c, g.job.outbox, g.job.looks + k, g.job.sample_batch);
 }
 /* The end, in time or (not `fine`) because a block did not come. */
 template <bool PEERS>
-static __device__ inline void tct_conclude(const tct_gang<PEERS> &g, double *c,
-                                           bool fine, int64_t looks)
+static __device__ inline void tct_conclude(const tct_persistent_grid<PEERS> &g,
+                                           double *c, bool fine, int64_t looks)
 {
     __syncthreads();
-    tct_clock_stop(g.job.sums + 2 * TCT_GANG_SUMS * gridDim.x);
+    tct_clock_stop(g.job.sums + 2 * TCT_PERSISTENT_SUMS * gridDim.x);
     if (!fine && threadIdx.x == 0) c[C_BAD] = BAD_TIME;
     __syncthreads();
-    if (!fine) tct_look(g, c, ++looks);
+    if (!fine) tct_check(g, c, ++looks);
     if (tct_is_speaker()) g.job.outbox->looks = g.job.looks + looks;
     if (PEERS && blockIdx.x == 0 && threadIdx.x == 0)
         *g.job.peers->number = *g.before + g.epoch;
@@ -518,12 +528,13 @@ static __device__ inline void tct_conclude(const tct_gang<PEERS> &g, double *c,
 /* Does the host want the loop to end? Asked by one thread, now and then since
  * the answer takes microseconds; told to all by the next meeting. */
 template <bool PEERS>
-static __device__ inline void tct_poll_host(tct_gang<PEERS> &g, int64_t k)
+static __device__ inline void tct_poll_host(tct_persistent_grid<PEERS> &g,
+                                            int64_t k)
 {
     if (PEERS) return; /* flags say it to all ranks */
-    if (tct_is_speaker() && k % g.job.batch == 0 && g.told[TOLD_WISH] == 0 &&
-        g.job.outbox->mailbox->limit == 0)
-        g.told[TOLD_WISH] = 1;
+    if (tct_is_speaker() && k % g.job.sample_batch == 0 &&
+        g.told[FLAG_WISH] == 0 && g.job.outbox->mailbox->limit == 0)
+        g.told[FLAG_WISH] = 1;
 }
 
 #endif

@@ -170,7 +170,7 @@ bool tct_record_go_on(tacit_queue *q, bool idle)
     if (!r->chosen && !node && g->made - r->first >= (uint64_t)trial)
         return false; /* let it run dry, the node's turn comes then */
     int64_t looks = P;
-    if (node) looks = r->chosen ? whole(r, TCT_LOOKS / 2) : trial;
+    if (node) looks = r->chosen ? whole(r, TCT_SAMPLES / 2) : trial;
     if (looks > r->due) looks = whole(r, r->due);
     start(q, r, looks);
     return true;

@@ -3,8 +3,8 @@
  * two elements a load, all loads before the first store. Without sums there are
  * as many blocks as there is work for, which streams faster than blocks that
  * stay; with sums the end of so many would cost more. */
-#include "device/gpu/pass.cuh"
 #include "device/gpu/epilogue.cuh"
+#include "device/gpu/pass.cuh"
 
 enum { THREADS = 512, PER_SM = 4 };
 
@@ -69,13 +69,13 @@ template <class PASS, bool SYSTEMS>
 __global__ void __launch_bounds__(THREADS, PASS::vectors <= 3 ? PER_SM : 1)
     run(vectors<PASS> V, size_t n, size_t pairs, double sign,
         const double *alpha, const double *beta, const double *held,
-        tct_systems systems, const __grid_constant__ tct_ending ending)
+        tct_system_batch batch, const __grid_constant__ tct_ending ending)
 {
     if (SYSTEMS) {
         const size_t j = blockIdx.y, scalars = j * TCT_SCALARS;
 #pragma unroll
         for (int k = 0; k < PASS::vectors; k++)
-            if (!(systems.shared >> k & 1)) V.v[k] += j * systems.stride;
+            if (!(batch.shared >> k & 1)) V.v[k] += j * batch.stride;
         if (alpha) alpha += scalars;
         if (beta) beta += scalars;
         if (held) held += scalars;
@@ -106,17 +106,17 @@ static void start(const tct_op *op, const tct_gpu_launch *L)
         V.v[k] = op->v[k];
         if ((PASS::reads | PASS::writes) >> k & 1) bits |= (uintptr_t)op->v[k];
     }
-    const int systems = tct_op_systems(op);
-    const bool counted = op->systems.count > 0;
-    if (systems > 1) bits |= op->systems.stride * sizeof(double);
+    const int batch = tct_op_batch(op);
+    const bool counted = op->batch.count > 0;
+    if (batch > 1) bits |= op->batch.stride * sizeof(double);
     const size_t pairs = bits % 16 == 0 ? op->n / 2 : 0;
     const double *held = PASS::held ? op->alpha - C_ALPHA + C_HELD : nullptr;
     const int grid =
         tct_blocks_for((int64_t)(pairs ? pairs : op->n), THREADS,
                        PASS::sums ? (int64_t)L->sms * PER_SM : INT32_MAX);
     const auto kernel = counted ? run<PASS, true> : run<PASS, false>;
-    kernel<<<dim3((unsigned)grid, (unsigned)systems), THREADS, 0, L->stream>>>(
-        V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->systems,
+    kernel<<<dim3((unsigned)grid, (unsigned)batch), THREADS, 0, L->stream>>>(
+        V, op->n, pairs, op->sign, op->alpha, op->beta, held, op->batch,
         tct_ending_of(L));
 }
 
@@ -203,18 +203,18 @@ extern "C" void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L)
     }
 }
 
-static __global__ void tail_alone(const __grid_constant__ tct_tail t)
+static __global__ void epilogue_alone(const __grid_constant__ tct_epilogue t)
 {
-    tct_tail_run(t);
+    tct_epilogue_run(t);
 }
-static __global__ void tails_alone(const __grid_constant__ tct_tail t)
+static __global__ void epilogues_alone(const __grid_constant__ tct_epilogue t)
 {
-    tct_tail_run_of(t, (int)threadIdx.x);
+    tct_epilogue_run_of(t, (int)threadIdx.x);
 }
 
-extern "C" void tct_gpu_tail(const tct_gpu_launch *L)
+extern "C" void tct_gpu_epilogue(const tct_gpu_launch *L)
 {
-    const int systems = L->tail.systems;
-    if (systems == 0) tail_alone<<<1, 1, 0, L->stream>>>(L->tail);
-    else tails_alone<<<1, (unsigned)systems, 0, L->stream>>>(L->tail);
+    const int batch = L->epilogue.batch;
+    if (batch == 0) epilogue_alone<<<1, 1, 0, L->stream>>>(L->epilogue);
+    else epilogues_alone<<<1, (unsigned)batch, 0, L->stream>>>(L->epilogue);
 }

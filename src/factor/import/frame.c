@@ -133,7 +133,7 @@ static tacit_status frame(tacit_factor *L, tct_fronts *F,
     L->panels.kind = kind;
     TRY(tct_factor_outline(L, F, o->width));
     TRY(tct_memory_require(
-        L->info.bytes + tct_branches_foresee(F->rows, L->info.panels,
+        L->info.bytes + tct_branches_predict(F->rows, L->info.panels,
                                              L->row_start[L->info.panels]),
         what));
     TRY(tct_factor_list_rows(L, F));

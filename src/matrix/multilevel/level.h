@@ -12,7 +12,7 @@
  *
  *     level 0    the rows, or dense blocks of them
  *       |  ^     down: neighbours on one rank become one node (coarsen.c)
- *       v  |     up: the parts of the coarse nodes, and nodes on the rim of a
+ *       v  |     up: the parts of the coarse nodes, and nodes on the interface of a
  *     level k    part move (refine.c)
  *        cut     small enough for one rank: by METIS (matrix/metis.c)
  *

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/refine.c - nodes on the rim of a part move to another where
+ * matrix/multilevel/refine.c - nodes on the interface of a part move to another where
  * that cuts fewer edges.
  *
  * Ranks move nodes at the same time. In one sweep nodes move to parts of higher

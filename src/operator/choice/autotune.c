@@ -208,9 +208,10 @@ tacit_status tct_time_products(tacit_queue *q, tct_block *const *blocks,
     return status < 0 ? status : q_status(q);
 }
 
-tacit_status tct_format_race(tacit_queue *q, tct_local *A, tacit_trial *trials,
-                             int *count, char (*reasons)[TCT_REASON],
-                             const char **winner, tct_block **out)
+tacit_status tct_format_autotune(tacit_queue *q, tct_local *A,
+                                 tacit_trial *trials, int *count,
+                                 char (*reasons)[TCT_REASON],
+                                 const char **winner, tct_block **out)
 {
     course c;
     *count = 0;

@@ -24,7 +24,7 @@ enum {
     EVICT_PIECE = 1 << 14 /* values */
 };
 static const double CACHE_BYTES = 32e6; /* if the system does not say */
-static const double PATIENCE = 2e-3; /* seconds, until all threads are there */
+static const double TIMEOUT = 2e-3; /* seconds, until all threads are there */
 
 /* --- sample ----------------------------------------------------------------- */
 
@@ -169,9 +169,9 @@ static void race(sampling *const *of, tct_block *const *blocks, int count,
                  tacit_trial *trials)
 {
     const int runs = of[0]->cold ? COLD_RUNS : WARM_RUNS;
-    tct_least least[TCT_TRIALS_MOST] = {{.count = 0}};
+    tct_min_of_n least[TCT_TRIALS_MOST] = {{.count = 0}};
     bool sure = false;
-    tct_team_assemble(of[0]->team, PATIENCE);
+    tct_team_assemble(of[0]->team, TIMEOUT);
     for (int run = -1; run < (sure ? runs : MORE * runs); run++) {
         sure = true;
         for (int i = 0; i < count; i++) {
@@ -179,9 +179,9 @@ static void race(sampling *const *of, tct_block *const *blocks, int count,
             if (of[i]->cold) evict(of[i]);
             const double t = scale_of(of[i]) * once(of[i], blocks[i]);
             if (run < 0) continue; /* the first warms up */
-            tct_least_note(&least[i], t);
+            tct_min_of_n_note(&least[i], t);
             trials[i].seconds = least[i].seconds;
-            sure = sure && tct_least_is_sure(&least[i]);
+            sure = sure && tct_min_of_n_is_sure(&least[i]);
         }
     }
 }

@@ -6,12 +6,12 @@
 #define TCT_OPERATOR_CHOICE_MIN_OF_N_H
 #include <stdbool.h>
 
-typedef struct tct_least {
+typedef struct tct_min_of_n {
     int count;
     double seconds, next; /* the least, and the one after it */
-} tct_least;
+} tct_min_of_n;
 
-static inline void tct_least_note(tct_least *l, double seconds)
+static inline void tct_min_of_n_note(tct_min_of_n *l, double seconds)
 {
     const bool less = l->count == 0 || seconds < l->seconds;
     if (less) l->next = l->seconds;
@@ -21,7 +21,7 @@ static inline void tct_least_note(tct_least *l, double seconds)
     l->count++;
 }
 
-static inline bool tct_least_is_sure(const tct_least *l)
+static inline bool tct_min_of_n_is_sure(const tct_min_of_n *l)
 {
     return l->count > 1 && l->next <= 1.05 * l->seconds;
 }

@@ -110,7 +110,7 @@ static tacit_status add(const tct_assembled *A, const char *store, int bits,
                       low, out);
 }
 
-tacit_status tct_low_refill(const tct_assembled *A, const tct_local *local)
+tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local)
 {
     for (tacit_operator *low = A->base.low; low; low = low->low)
         TRY(view_of(low)->format->refill(view_of(low)->block, local));
@@ -208,7 +208,8 @@ static tacit_status drop_slow(tct_assembled *A)
     return TACIT_OK;
 }
 
-tacit_status tct_low_store(tct_assembled *A, const char *wish, tct_local *local)
+tacit_status tct_reduced_store(tct_assembled *A, const char *wish,
+                               tct_local *local)
 {
     const bool mixed = strcmp(wish, "mixed") == 0;
     const bool chosen = mixed || strcmp(wish, "mixed48") == 0;

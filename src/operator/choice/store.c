@@ -139,8 +139,8 @@ static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
     local->store = wish->store[0] ? wish->store : NULL;
     if (strcmp(wish->format, "auto") == 0) {
         TRY(TCT_ALLOC(TCT_TRIALS_MOST, "the choice of a format", &S->reasons));
-        TRY(tct_format_race(q, local, S->trials, &S->trial_count, S->reasons,
-                            &winner, &S->block));
+        TRY(tct_format_autotune(q, local, S->trials, &S->trial_count,
+                                S->reasons, &winner, &S->block));
         snprintf(S->name, sizeof S->name, "%s", winner);
     } else {
         snprintf(S->name, sizeof S->name, "%s%s%s", wish->format,
@@ -251,7 +251,7 @@ tacit_status tct_store_blocks(tct_assembled *A, const char *format,
     base->local = A->stored.block;
     base->order = A->order;
     if (status >= 0) tell_trials(base->world->rank, &A->stored);
-    if (status >= 0) status = tct_low_store(A, wish.low, &parts.local);
+    if (status >= 0) status = tct_reduced_store(A, wish.low, &parts.local);
     if (status >= 0) status = keep_diagonal(A, &parts.local);
     if (status >= 0) status = tct_store_ghosts(A, &parts);
     tct_parts_clear(&parts);

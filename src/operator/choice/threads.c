@@ -9,7 +9,7 @@
 #include <stdio.h>
 
 enum { VECTORS = 4, NUMBERS_MOST = 12, ROUNDS_LEAST = 4, ROUNDS_MOST = 24 };
-static const double PATIENCE = 4e-3; /* seconds, for threads that rest */
+static const double TIMEOUT = 4e-3; /* seconds, for threads that rest */
 
 /* Bytes of an iteration: below, one thread without measuring; and above so many
  * a thread, all. */
@@ -19,7 +19,7 @@ static const double HOPELESS = 1.5; /* need not be measured on             */
 
 typedef struct {
     int threads;
-    tct_least time;
+    tct_min_of_n time;
     bool out;
 } number;
 
@@ -94,8 +94,8 @@ static bool measure(rig *r, number *numbers, int count, int round)
         number *n = &numbers[i];
         if (n->out) continue;
         once(r, n->threads); /* calls the threads */
-        tct_least_note(&n->time, once(r, n->threads));
-        sure = sure && tct_least_is_sure(&n->time);
+        tct_min_of_n_note(&n->time, once(r, n->threads));
+        sure = sure && tct_min_of_n_is_sure(&n->time);
     }
     const double best = best_of(numbers, count);
     for (int i = 0; i < count && round > 1; i++)
@@ -121,7 +121,7 @@ static int by_measuring(rig *r)
     int count = 0;
     for (int t = r->q->threads; t > 0 && count < NUMBERS_MOST; t /= 2)
         numbers[count++] = (number){.threads = t};
-    const double until = tct_seconds() + PATIENCE;
+    const double until = tct_seconds() + TIMEOUT;
     for (int round = 0; round < ROUNDS_MOST; round++) {
         tct_team_assemble(r->q->team, until - tct_seconds());
         if (measure(r, numbers, count, round) && round + 1 >= ROUNDS_LEAST)

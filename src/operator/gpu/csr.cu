@@ -229,7 +229,7 @@ static void multiply(const tct_gpu_block *block, const tct_gpu_launch *L,
     const tct_gpu_csr_arrays &d = B->d;
     if (d.tiles > 0 && d.floats) start_tiles<float>(B, L, x, y);
     else if (d.tiles > 0) start_tiles<double>(B, L, x, y);
-    if (!L->out && L->tail.count == 0 && d.carries == 0) return;
+    if (!L->out && L->epilogue.count == 0 && d.carries == 0) return;
     const int64_t longs = d.carries - d.shorts;
     const int64_t work = d.tiles + longs * THREADS;
     const int grid =

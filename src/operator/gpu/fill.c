@@ -12,7 +12,7 @@ static const double PADDED = 1.5; /* cells for each entry, at most */
 
 typedef struct {
     tacit_queue *q;
-    const tct_rows_there *rows;
+    const tct_device_rows *rows;
     tct_gpu_slices *S;
     tct_slice_need *need, *need_there; /* [slices] */
     tct_gpu_slice *slice;              /* [slices] */
@@ -101,7 +101,7 @@ static void tell(tct_gpu_slices *S)
              value == 4 ? "floats" : "doubles");
 }
 
-static tacit_status make_slices(tacit_queue *q, const tct_rows_there *rows,
+static tacit_status make_slices(tacit_queue *q, const tct_device_rows *rows,
                                 tct_block **out)
 {
     tct_gpu_slices *S = tct_calloc(sizeof *S);
@@ -131,7 +131,7 @@ static tacit_status make_slices(tacit_queue *q, const tct_rows_there *rows,
     return status;
 }
 
-static tacit_status build(tct_assembled *A, const tct_rows_there *rows)
+static tacit_status build(tct_assembled *A, const tct_device_rows *rows)
 {
     tacit_operator *base = &A->base;
     tacit_operator_info *info = &base->info;
@@ -148,9 +148,9 @@ static tacit_status build(tct_assembled *A, const tct_rows_there *rows)
     return TACIT_OK;
 }
 
-tacit_status tct_operator_of_rows_there(const tacit_operator *like,
-                                        const tct_rows_there *rows, double norm,
-                                        tacit_operator **out)
+tacit_status tct_operator_of_device_rows(const tacit_operator *like,
+                                         const tct_device_rows *rows,
+                                         double norm, tacit_operator **out)
 {
     tct_assembled *A = tct_calloc(sizeof *A);
     if (!A) FAIL(TACIT_NO_MEMORY, "no memory for an operator");

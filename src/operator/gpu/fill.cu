@@ -18,7 +18,7 @@ static __device__ inline int64_t slice_of_warp()
 }
 
 static __global__ void __launch_bounds__(THREADS)
-    survey(tct_rows_there A, int64_t slices, tct_slice_need *need,
+    survey(tct_device_rows A, int64_t slices, tct_slice_need *need,
            uint16_t *length)
 {
     const int64_t s = slice_of_warp(), i = row_of_lane(s);
@@ -42,7 +42,7 @@ static __global__ void __launch_bounds__(THREADS)
 /* Columns as cells.h has them. */
 template <class V>
 static __global__ void __launch_bounds__(THREADS)
-    fill(tct_rows_there A, tct_gpu_arrays d, uint8_t *index, V *value)
+    fill(tct_device_rows A, tct_gpu_arrays d, uint8_t *index, V *value)
 {
     const int64_t s = slice_of_warp(), i = row_of_lane(s);
     if (s >= d.slices) return;
@@ -101,7 +101,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 /* --- launches ------------------------------------------------------------------- */
 
-extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_rows_there *rows,
+extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_device_rows *rows,
                                     int64_t slices, tct_slice_need *need,
                                     uint16_t *length)
 {
@@ -111,7 +111,7 @@ extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_rows_there *rows,
     tct_gpu_ok(q, gpu_last_error(), "rows for slices");
 }
 
-extern "C" void tct_gpu_fill_slices(tacit_queue *q, const tct_rows_there *rows,
+extern "C" void tct_gpu_fill_slices(tacit_queue *q, const tct_device_rows *rows,
                                     const tct_gpu_arrays *d, uint8_t *index,
                                     void *value)
 {

@@ -11,21 +11,21 @@ extern "C" {
 #endif
 
 /* Of a square matrix of one rank; columns of a row ascend. */
-typedef struct tct_rows_there {
+typedef struct tct_device_rows {
     int64_t rows, entries;
     const int64_t *ptr; /* [rows + 1] */
     const int32_t *col; /* [entries]  */
     const double *val;  /* [entries]  */
     bool floats;        /* which they are: 32 bits of each are stored */
-} tct_rows_there;
+} tct_device_rows;
 
 /* On the queue of `like`; `norm` is the largest row sum of |a|, and entries are
  * not so far from 1 that they would be stored times a power of 2. It cannot be
  * updated, and does not tell its diagonal.
  * Errors      UNSUPPORTED (rows of too different lengths), NO_MEMORY, DEVICE. */
-tacit_status tct_operator_of_rows_there(const tacit_operator *like,
-                                        const tct_rows_there *rows, double norm,
-                                        tacit_operator **out);
+tacit_status tct_operator_of_device_rows(const tacit_operator *like,
+                                         const tct_device_rows *rows,
+                                         double norm, tacit_operator **out);
 
 /* The slices of `A`, if they have all of its rows as they were given, but for columns
  * of other ranks; NULL: they do not. */
@@ -40,12 +40,12 @@ typedef struct tct_slice_need {
 } tct_slice_need;
 
 /* Of each slice [slices], and how long each lane is [32 slices]. */
-void tct_gpu_survey_rows(tacit_queue *q, const tct_rows_there *rows,
+void tct_gpu_survey_rows(tacit_queue *q, const tct_device_rows *rows,
                          int64_t slices, tct_slice_need *need,
                          uint16_t *length);
 /* The columns and values of all slices, of SLICE_NEAR and SLICE_FAR; values are
  * those of GPU_F64 or GPU_F32. */
-void tct_gpu_fill_slices(tacit_queue *q, const tct_rows_there *rows,
+void tct_gpu_fill_slices(tacit_queue *q, const tct_device_rows *rows,
                          const tct_gpu_arrays *d, uint8_t *index, void *value);
 /* The values of `from`, which are doubles, as the floats of `to`, whose slices
  * are the same: those of SLICE_CONST are rounded where they are. */

@@ -141,7 +141,7 @@ static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
     tct_block_sum(dot);
     if (threadIdx.x != 0) return;
     for (int j = 0; COLS == 1 && e.out && j < DOTS; j++) e.out[j] += dot[j];
-    tct_tail_run(e.tail);
+    tct_epilogue_run(e.epilogue);
 }
 
 template <int DOTS, int COLS>
@@ -180,7 +180,7 @@ static void start_with(const tct_gpu_slices *S, const tct_gpu_launch *L,
 {
     const tct_gpu_arrays &A = S->d;
     tct_ending e = tct_ending_of(L);
-    if (A.long_rows > 0) e.tail.count = 0; /* done by `join` */
+    if (A.long_rows > 0) e.epilogue.count = 0; /* done by `join` */
     const float keep = tct_l2_share(S->base.base.matrix_bytes, L->l2_bytes);
     const product_grid g = grid_of<B, WALK, COLS>(A, L);
     product<B, STORE, WALK, DOTS>

@@ -97,7 +97,7 @@ static void multiply_columns(const tct_gpu_block *block,
         const tct_panel x = tct_columns(X, j, taken);
         const tct_panel y = tct_columns(Y, j, taken);
         tct_gpu_launch part = *L;
-        if (taken < left) part.tail.count = 0;
+        if (taken < left) part.epilogue.count = 0;
         if (taken == 1) multiply(block, &part, x.at, y.at);
         else if (taken == 2 && pair)
             pair(

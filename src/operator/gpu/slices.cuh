@@ -42,8 +42,8 @@ enum { TCT_JOINED_WARPS = 24 };
  *
  * The slice's eight words are loaded by eight lanes, one each; all share them
  * by shuffles when their time comes. Past the end they are 0: width 0. */
-static __device__ inline uint32_t tct_words_at(const tct_gpu_arrays &A,
-                                               int64_t s)
+static __device__ inline uint32_t tct_gallery_spec_at(const tct_gpu_arrays &A,
+                                                      int64_t s)
 {
     const int lane = tct_lane();
     static_assert(sizeof(tct_gpu_slice) == 32, "eight words");
@@ -538,7 +538,7 @@ tct_two_apart(const tct_gpu_arrays &A, int part,
 {
     for (int m = 0; m < GPU_JOIN; m++) {
         const int u = part * GPU_JOIN + m;
-        const tct_gpu_slice s = tct_slice_of(tct_words_at(A, u));
+        const tct_gpu_slice s = tct_slice_of(tct_gallery_spec_at(A, u));
         const tct_head h =
             tct_head_of<1, COLS, GPU_RUNS>(A, s, u, value.policy);
         const tct_sums<COLS> sum =
@@ -553,8 +553,8 @@ template <int B, int WALK>
 static __device__ inline uint32_t tct_part_words(const tct_gpu_arrays &A,
                                                  int part)
 {
-    return tct_words_at(A,
-                        part < 0 ? -1 : (int64_t)part * tct_walk<WALK>::m / B);
+    return tct_gallery_spec_at(
+        A, part < 0 ? -1 : (int64_t)part * tct_walk<WALK>::m / B);
 }
 template <int B, int COLS, int WALK>
 static __device__ inline tct_head

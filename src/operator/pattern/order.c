@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/pattern/order.c - the rows of a rank in another order. */
 #include "operator/pattern/order.h"
-#include "sparse/csr.h"
 #include "graph/order.h"
 #include "operator/host/slices.h"
 #include "operator/layout/slices_build.h"
 #include "operator/pattern/split.h"
+#include "sparse/csr.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -322,14 +322,14 @@ tacit_status tct_order_ghosts(const tct_order *o, tct_parts *parts)
     return status;
 }
 
-void tct_order_enter(const tct_order *o, tacit_queue *q, size_t n,
-                     const double *x, double *y)
+void tct_order_permute_in(const tct_order *o, tacit_queue *q, size_t n,
+                          const double *x, double *y)
 {
     q_gather(q, n, (const int32_t *)(const void *)o->enter, x, y);
 }
 
-void tct_order_leave(const tct_order *o, tacit_queue *q, size_t n,
-                     const double *x, double *y)
+void tct_order_permute_out(const tct_order *o, tacit_queue *q, size_t n,
+                           const double *x, double *y)
 {
     q_gather(q, n, (const int32_t *)(const void *)o->leave, x, y);
 }

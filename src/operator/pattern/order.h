@@ -40,9 +40,9 @@ tacit_status tct_order_move(const tct_order *o, tct_local *A);
 tacit_status tct_order_ghosts(const tct_order *o, struct tct_parts *parts);
 
 /* Into the order, and out of it: y of x. */
-void tct_order_enter(const tct_order *o, tacit_queue *q, size_t n,
-                     const double *x, double *y);
-void tct_order_leave(const tct_order *o, tacit_queue *q, size_t n,
-                     const double *x, double *y);
+void tct_order_permute_in(const tct_order *o, tacit_queue *q, size_t n,
+                          const double *x, double *y);
+void tct_order_permute_out(const tct_order *o, tacit_queue *q, size_t n,
+                           const double *x, double *y);
 
 #endif

@@ -3,8 +3,8 @@
  * those of other ranks. */
 #ifndef TCT_OPERATOR_PATTERN_SPLIT_H
 #define TCT_OPERATOR_PATTERN_SPLIT_H
-#include "sparse/csr.h"
 #include "operator/format.h"
+#include "sparse/csr.h"
 
 typedef struct tct_parts {
     tct_local local;

@@ -21,14 +21,14 @@
  *     alone.c     ... of which each rank has all
  *     coarsen.h   which rows make an aggregate
  *     there.h     all that but the last levels, where a device has the vectors;
- *                 rim.h: what is between the devices of several ranks */
+ *                 interface.h: what is between the devices of several ranks */
 #ifndef TCT_PRECOND_AMG_AMG_H
 #define TCT_PRECOND_AMG_AMG_H
 #include "comm/exchange/plan.h"
 #include "comm/setup/alltoall.h"
+#include "comm/setup/halo.h"
 #include "matrix/matrix.h"
 #include "operator/operator.h"
-#include "comm/setup/halo.h"
 #include "precond/amg/systems/near_null.h"
 #include "precond/precond.h"
 
@@ -109,7 +109,7 @@ void tct_amg_smoother_free(tacit_queue *q, tct_amg_smoother *S);
 void tct_amg_coefficients(const tct_amg_smoother *S, double *c);
 
 /* Of two vectors that take turns, the one `steps` before x. */
-static inline double *tct_amg_turn(int steps, double *x, double *y)
+static inline double *tct_amg_phase(int steps, double *x, double *y)
 {
     return steps % 2 ? y : x;
 }
@@ -126,8 +126,8 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
 /* The largest eigenvalue of D^-1 A, `inverse` being D^-1 [n] on the device, from
  * below, as some steps of Lanczos's method find it; 0 where A is not positive.
  * Collective. */
-tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
-                             double *out);
+tacit_status tct_amg_spectral_bound(const tacit_operator *A,
+                                    const double *inverse, double *out);
 /* Some steps of cg with the cycle from `L` on, M: the largest eigenvalue of M A,
  * and by how much the square of the error's norm of A has become smaller.
  * Collective.  Errors NO_MEMORY, whatever the queue has met. */
@@ -140,10 +140,10 @@ tacit_status tct_amg_try(const struct tct_amg *M, const struct tct_amg_level *L,
 
 /* From the ranks that have made the rows of a level to those that keep them, and
  * back. The rows keep their numbers. */
-typedef struct tct_amg_moves {
+typedef struct tct_amg_redistribution {
     int64_t *from, *to; /* [ranks + 1] first row of each; NULL: rows stay */
     tct_plan *there, *back;
-} tct_amg_moves;
+} tct_amg_redistribution;
 
 /* Move the rows of `m`, of which `width` stay together, to fewer ranks where each
  * has few entries; what is `small`, to be inverted, to all; unless a rank got more
@@ -151,16 +151,18 @@ typedef struct tct_amg_moves {
  * empty before, and to be freed, also after an error.
  * Collective.  Errors as tct_redistribute. */
 tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
-                          const int64_t *as, tct_amg_moves *out);
+                          const int64_t *as, tct_amg_redistribution *out);
 /* The same for what *values has, `words` of each row, made anew.
  * Collective.  Errors NO_MEMORY. */
-tacit_status tct_amg_move_values(tacit_world *w, const tct_amg_moves *moves,
+tacit_status tct_amg_move_values(tacit_world *w,
+                                 const tct_amg_redistribution *redistribution,
                                  int words, double **values);
 /* Plan messages of as many vectors at once.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_amg_moves_columns(tct_amg_moves *moves, tacit_queue *q,
-                                   int columns);
-void tct_amg_moves_free(tct_amg_moves *moves);
+tacit_status
+tct_amg_redistribution_columns(tct_amg_redistribution *redistribution,
+                               tacit_queue *q, int columns);
+void tct_amg_redistribution_free(tct_amg_redistribution *redistribution);
 /* y = x, on other ranks */
 void tct_amg_send(tct_plan *plan, tacit_queue *q, const double *x, double *y);
 
@@ -170,7 +172,7 @@ struct tct_aggregates;
 
 /* Of a vector of aggregates [made + sent]: sums of rows whose aggregates other
  * ranks keep stand behind those of the aggregates that this rank keeps. */
-typedef struct tct_amg_shares {
+typedef struct tct_amg_remote {
     int width;     /* elements of an aggregate                                */
     int64_t made;  /* elements of the aggregates that this rank keeps         */
     tct_halo halo; /* of the others that it has rows of; without a world there
@@ -180,30 +182,30 @@ typedef struct tct_amg_shares {
     double *ptr, *list,
         *of; /* numbers; of[made]: the set of each, -1         */
     double *ones, *zeros, *sum;
-} tct_amg_shares;
+} tct_amg_remote;
 
 /* `out` is empty before, and to be freed, also after an error.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_amg_shares_create(tacit_queue *q,
+tacit_status tct_amg_remote_create(tacit_queue *q,
                                    const struct tct_aggregates *G,
-                                   tct_amg_shares *out);
-void tct_amg_shares_free(tacit_queue *q, tct_amg_shares *S);
+                                   tct_amg_remote *out);
+void tct_amg_remote_free(tacit_queue *q, tct_amg_remote *S);
 /* Elements that go to other ranks, and that come in. */
-static inline int64_t tct_amg_sent(const tct_amg_shares *S)
+static inline int64_t tct_amg_sent(const tct_amg_remote *S)
 {
     return S->halo.ghosts.count * S->width;
 }
-static inline int64_t tct_amg_received(const tct_amg_shares *S)
+static inline int64_t tct_amg_received(const tct_amg_remote *S)
 {
     return S->halo.shared * S->width;
 }
-/* As tct_amg_moves_columns. */
-tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
+/* As tct_amg_redistribution_columns. */
+tacit_status tct_amg_remote_columns(tct_amg_remote *S, tacit_queue *q,
                                     int columns);
 /* Add shares to the aggregates of `v`, on the ranks that keep these; and give to
  * shares what their aggregates have. */
-void tct_amg_add_shares(const tct_amg_shares *S, tacit_queue *q, double *v);
-void tct_amg_spread(const tct_amg_shares *S, tacit_queue *q, double *v);
+void tct_amg_add_remote(const tct_amg_remote *S, tacit_queue *q, double *v);
+void tct_amg_scatter(const tct_amg_remote *S, tacit_queue *q, double *v);
 
 /* --- transfer.c -------------------------------------------------------------- */
 
@@ -213,8 +215,9 @@ typedef struct tct_amg_transfer {
     tct_sets sets;
     double *ptr, *list, *of; /* numbers on the device   */
     double *weight, *listed; /* of the rows; in the order of `list` */
-    tct_amg_shares shares;   /* behind those that this rank keeps   */
-    tct_amg_moves moves;     /* of aggregates' rows                 */
+    tct_amg_remote remote;   /* behind those that this rank keeps   */
+    tct_amg_redistribution
+        redistribution; /* of aggregates' rows                 */
 } tct_amg_transfer;
 
 /* All but `shares` and `moves`.
@@ -240,21 +243,22 @@ void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 struct tct_amg;
 
 /* The last levels of all ranks on this one, and its own line for them. */
-typedef struct tct_amg_alone {
+typedef struct tct_amg_replicated {
     tacit_world *world; /* this rank alone */
     tacit_queue *q;
     tacit_operator *A;
     struct tct_amg *M; /* whose `bottom` is all of it; NULL: there are none */
-} tct_amg_alone;
+} tct_amg_replicated;
 
 /* From the level on whose matrix is `m`, SPD, with what is `smooth` there [rows]
  * (NULL on all ranks: ones). out->M is NULL where they cannot be had. `out` is
  * empty before, and after an error.
  * Collective.  Errors INPUT, DEVICE, COMM, NO_MEMORY. */
-tacit_status tct_amg_alone_create(const struct tct_amg *M,
-                                  const tacit_matrix *m, const double *smooth,
-                                  tct_amg_alone *out);
-void tct_amg_alone_free(tct_amg_alone *alone);
+tacit_status tct_amg_replicated_create(const struct tct_amg *M,
+                                       const tacit_matrix *m,
+                                       const double *smooth,
+                                       tct_amg_replicated *out);
+void tct_amg_replicated_free(tct_amg_replicated *alone);
 
 /* --- coarsest.c -------------------------------------------------------------- */
 
@@ -284,7 +288,7 @@ tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
 /* By the visit of `alone`, which outlives it.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_amg_coarsest_visit(tacit_queue *q, const tacit_matrix *m,
-                                    const tct_amg_alone *alone,
+                                    const tct_amg_replicated *alone,
                                     tct_amg_coarsest *out);
 void tct_amg_coarsest_free(tacit_queue *q, tct_amg_coarsest *C);
 /* Let solves be of `columns` systems.  Collective.  Errors NO_MEMORY, COMM. */
@@ -327,7 +331,8 @@ typedef struct tct_amg {
     tct_amg_level level[TCT_AMG_LEVELS_MOST];
     bool direct; /* the last level is solved by `coarsest` */
     tct_amg_coarsest coarsest;
-    tct_amg_alone alone; /* the last level, and those behind it; or nothing */
+    tct_amg_replicated
+        alone; /* the last level, and those behind it; or nothing */
     const struct tct_amg *part_of; /* while it is made: of all ranks, with all
                                       levels in `bottom`, for its queue */
     bool twice;                    /* cycle W */
@@ -336,17 +341,17 @@ typedef struct tct_amg {
     tct_amg_smoothing smoothing;
     int levels_most;
     tct_amg_precision precision;
-    int columns;       /* that a cycle may be of                           */
-    double *panel;     /* where t, y, b and x of all levels are; NULL: each by
+    int columns;      /* that a cycle may be of                           */
+    double *panel;    /* where t, y, b and x of all levels are; NULL: each by
                       itself, of one column                              */
-    int vectors;       /* near-null, of P; 0: a row has one element of it */
-    bool given;        /* smooth vectors are others than ones             */
-    bool there;        /* a device has made levels                        */
-    bool loose;        /* no row of the last level depends on another     */
-    const char *why;   /* there is no other level; NULL: the last is small */
-    tct_block *bottom; /* its product is a visit to level `bottom_from`, from
+    int vectors;      /* near-null, of P; 0: a row has one element of it */
+    bool given;       /* smooth vectors are others than ones             */
+    bool there;       /* a device has made levels                        */
+    bool loose;       /* no row of the last level depends on another     */
+    const char *why;  /* there is no other level; NULL: the last is small */
+    tct_block *fused; /* its product is a visit to level `fused_from`, from
                           b to x; NULL: each operation is enqueued */
-    int bottom_from;
+    int fused_from;
     tacit_precond_info about;
     size_t asked; /* of `detail`, what was asked for */
     char detail[160], end[96];
@@ -388,10 +393,10 @@ void tct_amg_clear(tct_amg *M);
 
 /* --- columns.c --------------------------------------------------------------- */
 
-/* See tct_operator_columns and for_systems of tct_operator_ops. On a GPU cycles
+/* See tct_operator_columns and for_batch of tct_operator_ops. On a GPU cycles
  * are of one column, and so is cycle K, which has scalars of its own. */
 tacit_status tct_amg_columns(tacit_operator *M, int columns);
-bool tct_amg_for_systems(const tacit_operator *M, const tacit_queue *q);
+bool tct_amg_for_batch(const tacit_operator *M, const tacit_queue *q);
 /* Before levels are freed: what they have in panels. */
 void tct_amg_columns_clear(tct_amg *M);
 

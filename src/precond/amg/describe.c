@@ -15,9 +15,9 @@ static double bytes_of(const tct_amg *M, const tct_amg_level *L)
     if (L->down.of)
         bytes += 4.0 * (double)L->down.sets.count +
                  (8.0 + 16.0 * L->down.sets.width) * (double)L->n;
-    if (L->down.shares.there)
-        bytes += 12.0 * (double)L->down.shares.made +
-                 36.0 * (double)tct_amg_received(&L->down.shares);
+    if (L->down.remote.there)
+        bytes += 12.0 * (double)L->down.remote.made +
+                 36.0 * (double)tct_amg_received(&L->down.remote);
     if (L->kept) bytes += 8.0 * (double)L->n + 12.0 * (double)L->about.nonzeros;
     if (!L->A) bytes += M->coarsest.block->matrix_bytes;
     return bytes;

@@ -10,7 +10,7 @@ const tct_amg_kernels *tct_amg_kernels_on(const tacit_queue *q)
     return NULL;
 }
 
-const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q)
+const tct_amg_fused_kernels *tct_amg_fused_on(const tacit_queue *q)
 {
     (void)q;
     return NULL;

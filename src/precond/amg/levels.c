@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/levels.c - the hierarchy: a level after the other, until the rest
  * is small enough for its inverse, or grows no smaller. */
-#include "precond/amg/cycle/fused_coarse.h"
 #include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/cycle/fused_coarse.h"
 #include "precond/amg/device/device_setup.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,7 +39,7 @@ typedef struct {
     double *smooth;          /* [its rows], NULL: ones */
     int64_t *index;          /* [its rows], see tct_aggregate */
     tct_near_null near;      /* ... or several vectors */
-    tct_amg_there *there;    /* what a device has of it; NULL: all is here */
+    tct_amg_device *there;   /* what a device has of it; NULL: all is here */
     int64_t rows, all, nonzeros; /* of the level: this rank's rows, all's */
     double entries;              /* of all levels */
     bool loose;                  /* no row depends on another */
@@ -50,7 +50,7 @@ typedef struct {
 typedef struct {
     tct_aggregates G;
     tacit_matrix *matrix;
-    tct_amg_moves moves; /* of its rows */
+    tct_amg_redistribution redistribution; /* of its rows */
     int64_t rows, all, nonzeros;
     int rounds;
     bool positive, found;
@@ -68,7 +68,8 @@ static int64_t room_of(const growth *g)
 {
     if (is_finest(g)) return g->rows;
     const tct_amg_transfer *above = &g->M->level[g->M->levels - 2].down;
-    return g->rows + (above->moves.to ? 0 : tct_amg_sent(&above->shares));
+    return g->rows +
+           (above->redistribution.to ? 0 : tct_amg_sent(&above->remote));
 }
 
 static tacit_status open_level(growth *g, tct_amg_level *L)
@@ -76,7 +77,7 @@ static tacit_status open_level(growth *g, tct_amg_level *L)
     tacit_queue *q = g->A->q;
     const size_t n = (size_t)g->rows;
     L->n = g->rows;
-    L->first = g->m ? g->m->A.first : tct_amg_there_first(g->there);
+    L->first = g->m ? g->m->A.first : tct_amg_device_first(g->there);
     L->room = room_of(g);
     L->about = (tacit_precond_level){.rows = g->all, .nonzeros = g->nonzeros};
     g->entries += (double)g->nonzeros;
@@ -95,7 +96,7 @@ static tacit_status set_floats(growth *g)
     const bool several = g->near.value != NULL;
     g->floats = g->M->precision == TCT_FLOATS;
     if (g->M->precision != TCT_AUTO_BITS) return TACIT_OK;
-    if (g->there) return tct_amg_there_floats(g->there, &g->floats);
+    if (g->there) return tct_amg_device_floats(g->there, &g->floats);
     return tct_amg_floats_will_do(g->m, several ? g->near.value : g->smooth,
                                   several ? g->near.vectors : 1, &g->floats);
 }
@@ -126,7 +127,7 @@ static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
     enum { FLOATS, DOUBLES, ON_HOST, ROWS, ALL };
     const bool gpu = q->device->kind == TCT_KIND_GPU;
     tacit_status status =
-        blocks ? TACIT_UNSUPPORTED : tct_amg_there_put(q, m, floats, out);
+        blocks ? TACIT_UNSUPPORTED : tct_amg_device_put(q, m, floats, out);
     int i = ROWS;
     if (blocks) i = !gpu ? ON_HOST : floats ? FLOATS : DOUBLES;
     for (; i < ALL && status == TACIT_UNSUPPORTED; i++)
@@ -145,7 +146,7 @@ static tacit_status make_coarse(growth *g, tct_amg_level *L)
     if (g->floats && !g->there) tct_amg_round(g->own);
     const tacit_status status =
         g->there
-            ? tct_amg_there_operator(g->there, g->A, g->floats, &L->own)
+            ? tct_amg_device_operator(g->there, g->A, g->floats, &L->own)
             : make_here(g->A->q, g->m, g->near.vectors > 1, g->floats, &L->own);
     if (status < 0) return status;
     L->A = L->own;
@@ -158,7 +159,7 @@ static tacit_status make_coarse(growth *g, tct_amg_level *L)
 static tacit_status find_rows(growth *g, const tct_amg_level *L,
                               tct_amg_rows *out)
 {
-    if (g->there) return tct_amg_there_rows(g->there, out);
+    if (g->there) return tct_amg_device_rows(g->there, out);
     return tct_amg_rows_of(g->m, L->A->order, L->exponent, out);
 }
 
@@ -173,7 +174,7 @@ static tacit_status make_smoother(growth *g, tct_amg_level *L,
         status = tct_amg_smoother_create(L->A, &rows, how, &L->smoother);
     tct_amg_rows_free(&rows);
     L->about.largest = L->smoother.largest;
-    if (status >= 0 && !g->there) status = tct_amg_bottom_keep(g->M, g->m, L);
+    if (status >= 0 && !g->there) status = tct_amg_fused_keep(g->M, g->m, L);
     return status;
 }
 
@@ -220,7 +221,7 @@ static tacit_status make_alone(growth *g, tct_amg_level *L)
 {
     const double start = tct_seconds();
     tct_amg *M = g->M;
-    TRY(tct_amg_alone_create(M, g->m, g->smooth, &M->alone));
+    TRY(tct_amg_replicated_create(M, g->m, g->smooth, &M->alone));
     if (!M->alone.M) return TACIT_OK;
     TRY(tct_amg_coarsest_visit(g->A->q, g->m, &M->alone, &M->coarsest));
     if (!g->as) /* what its levels have found to be better */
@@ -268,10 +269,10 @@ static void set_size(growth *g, const tacit_matrix *m)
 static tacit_status leave_device(growth *g)
 {
     if (!g->m) {
-        TRY(tct_amg_there_bring(g->there, &g->own, &g->smooth));
+        TRY(tct_amg_device_bring(g->there, &g->own, &g->smooth));
         set_size(g, g->own);
     }
-    tct_amg_there_close(&g->there);
+    tct_amg_device_close(&g->there);
     return TACIT_OK;
 }
 
@@ -279,8 +280,8 @@ static tacit_status leave_device(growth *g)
 static tacit_status leave_if_done(growth *g)
 {
     bool done = false;
-    TRY(tct_amg_there_is_done(g->there, &done));
-    if (!done && !tct_amg_bottom_for_each(g->M, g->all, g->nonzeros))
+    TRY(tct_amg_device_is_done(g->there, &done));
+    if (!done && !tct_amg_fused_for_each(g->M, g->all, g->nonzeros))
         return TACIT_OK;
     return leave_device(g);
 }
@@ -350,11 +351,11 @@ static tacit_status coarsen_here(const growth *g, next_level *next)
 }
 
 /* Where the device is not up to it the host is. */
-static tacit_status coarsen_there(growth *g, next_level *next)
+static tacit_status coarsen_on_device(growth *g, next_level *next)
 {
     tct_amg_size size;
     const tacit_status status =
-        tct_amg_there_coarsen(g->there, &pairwise, &size);
+        tct_amg_device_coarsen(g->there, &pairwise, &size);
     if (status == TACIT_UNSUPPORTED || status == TACIT_NO_MEMORY) {
         tct_log(TCT_DETAIL, "amg: the host makes the other levels: %s",
                 tacit_error_message());
@@ -373,14 +374,15 @@ static tacit_status coarsen_there(growth *g, next_level *next)
 static tacit_status move(growth *g, next_level *next)
 {
     const int64_t *as =
-        g->as ? g->as->level[g->M->levels - 1].down.moves.to : NULL;
+        g->as ? g->as->level[g->M->levels - 1].down.redistribution.to : NULL;
     if (g->as && !as) return TACIT_OK;
     if (!is_small(g, next->all) &&
-        tct_amg_bottom_for_each(g->M, next->all, next->nonzeros))
+        tct_amg_fused_for_each(g->M, next->all, next->nonzeros))
         return TACIT_OK;
     TRY(tct_amg_move(next->matrix, next->G.width, is_small(g, next->all),
-                     g->M->base.n, as, &next->moves));
-    if (!g->as) TRY(tct_amg_moves_columns(&next->moves, g->A->q, 1));
+                     g->M->base.n, as, &next->redistribution));
+    if (!g->as)
+        TRY(tct_amg_redistribution_columns(&next->redistribution, g->A->q, 1));
     next->rows = next->matrix->A.rows;
     return TACIT_OK;
 }
@@ -405,7 +407,7 @@ static tacit_status coarsen(growth *g, next_level *next, const char **why)
         return TACIT_OK;
     }
     TCT_THREADS_AT_MOST(threads_for(g));
-    TRY(g->there ? coarsen_there(g, next) : coarsen_here(g, next));
+    TRY(g->there ? coarsen_on_device(g, next) : coarsen_here(g, next));
     *why = judge(g, next);
     next->found = *why == NULL;
     return next->found && next->matrix ? move(g, next) : TACIT_OK;
@@ -415,16 +417,16 @@ static tacit_status make_transfer(growth *g, next_level *next, tct_amg_level *L)
 {
     const tct_aggregates *G = &next->G;
     g->M->there = g->M->there || g->there;
-    if (g->there) return tct_amg_there_transfer(g->there, &L->down);
+    if (g->there) return tct_amg_device_transfer(g->there, &L->down);
     TRY(copy_smooth(G->smooth, smooth_of(G), &L->smooth));
     if (g->as) {
         L->down = g->as->level[g->M->levels - 1].down;
     } else {
         TRY(tct_amg_transfer_create(g->A->q, L->A->order, G, &L->down));
-        L->down.moves = next->moves;
-        next->moves = (tct_amg_moves){.to = NULL};
+        L->down.redistribution = next->redistribution;
+        next->redistribution = (tct_amg_redistribution){.to = NULL};
     }
-    if (!L->down.moves.to) return TACIT_OK;
+    if (!L->down.redistribution.to) return TACIT_OK;
     return tacit_queue_alloc(g->A->q, (size_t)tct_amg_restricted(&L->down),
                              &L->e);
 }
@@ -453,12 +455,13 @@ static tacit_status finish(growth *g, tct_amg_level *L, const char *why)
 /* What is smooth there, to the ranks that keep its rows. */
 static tacit_status move_smooth(const growth *g, next_level *next)
 {
-    const tct_amg_moves *moves = &g->M->level[g->M->levels - 1].down.moves;
+    const tct_amg_redistribution *redistribution =
+        &g->M->level[g->M->levels - 1].down.redistribution;
     tct_aggregates *G = &next->G;
-    TRY(tct_amg_move_values(g->A->world, moves, G->width, &G->smooth));
+    TRY(tct_amg_move_values(g->A->world, redistribution, G->width, &G->smooth));
     if (G->index) {
         double *words = (double *)(void *)G->index; /* as long as these */
-        TRY(tct_amg_move_values(g->A->world, moves, 1, &words));
+        TRY(tct_amg_move_values(g->A->world, redistribution, 1, &words));
         G->index = (int64_t *)(void *)words;
     }
     G->coarse = next->rows / G->width;
@@ -473,12 +476,12 @@ static tacit_status descend(growth *g, next_level *next)
     g->nonzeros = next->nonzeros;
     if (g->there) {
         tct_amg_level *L = &g->M->level[g->M->levels - 1];
-        if (L->exponent == 0 && tct_amg_bottom_wants(g->M, L))
-            L->kept = tct_amg_there_take(g->there);
+        if (L->exponent == 0 && tct_amg_fused_wants(g->M, L))
+            L->kept = tct_amg_device_take(g->there);
         g->m = NULL;
         tct_free(g->smooth); /* that of the next level is there */
         g->smooth = NULL;
-        tct_amg_there_descend(g->there);
+        tct_amg_device_descend(g->there);
         return leave_if_done(g);
     }
     TRY(move_smooth(g, next));
@@ -519,7 +522,7 @@ static tacit_status make_level(growth *g, tct_amg_level *L, next_level *next,
     tell_level(g, L, next->rounds, seconds, tct_seconds() - start);
     TRY(tct_agree(g->A->world, make_transfer(g, next, L)));
     if (g->as || g->there) return TACIT_OK;
-    return tct_amg_shares_create(g->A->q, &next->G, &L->down.shares);
+    return tct_amg_remote_create(g->A->q, &next->G, &L->down.remote);
 }
 
 /* One level; *more: another follows. */
@@ -532,7 +535,7 @@ static tacit_status add_level(growth *g, bool *more)
     *more = false;
     TRY(tct_agree(g->A->world, open_level(g, L)));
     if (is_small(g, g->all)) TRY(make_inverse(g, L));
-    else if (!is_finest(g) && tct_amg_bottom_for_each(M, g->all, g->nonzeros))
+    else if (!is_finest(g) && tct_amg_fused_for_each(M, g->all, g->nonzeros))
         TRY(make_alone(g, L));
     if (M->direct) return TACIT_OK;
     const double start = tct_seconds();
@@ -546,7 +549,7 @@ static tacit_status add_level(growth *g, bool *more)
     if (*more) status = tct_agree(g->A->world, descend(g, &next));
     tacit_matrix_destroy(&next.matrix);
     tct_aggregates_free(&next.G);
-    tct_amg_moves_free(&next.moves);
+    tct_amg_redistribution_free(&next.redistribution);
     return status;
 }
 
@@ -633,10 +636,10 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     tacit_status status =
         as ? recall_smooth(&g) : open_smooth(&g, &from->options);
     if (status >= 0 && !as && g.near.vectors == 0)
-        status = tct_amg_there_open(A, from->matrix, g.smooth, &g.there);
+        status = tct_amg_device_open(A, from->matrix, g.smooth, &g.there);
     tell(&g, "opened", start);
     while (status >= 0 && more) status = add_level(&g, &more);
-    tct_amg_there_close(&g.there);
+    tct_amg_device_close(&g.there);
     tacit_matrix_destroy(&g.own);
     TCT_FREE(g.smooth, g.index);
     tct_near_null_clear(&g.near);
@@ -645,7 +648,7 @@ static tacit_status build(tct_amg *M, const tacit_operator *A,
     start = tct_seconds();
     if (!as) TRY(overcorrect(M, threads)); /* else it is as theirs is */
     tell(&g, "factor of corrections found", start);
-    TRY(tct_amg_bottom_create(M));
+    TRY(tct_amg_fused_create(M));
     return tct_amg_describe(M);
 }
 
@@ -660,9 +663,9 @@ static size_t slab_for(int64_t rows)
 tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from, const tct_amg *as)
 {
-    q_reserve(A->q, slab_for(A->n));
+    q_memory_pool(A->q, slab_for(A->n));
     const tacit_status status = build(M, A, from, as);
-    q_reserve(A->q, 0);
+    q_memory_pool(A->q, 0);
     return status;
 }
 
@@ -670,7 +673,7 @@ void tct_amg_clear(tct_amg *M)
 {
     tacit_queue *q = M->base.q;
     tct_amg_columns_clear(M);
-    tct_amg_bottom_clear(M);
+    tct_amg_fused_clear(M);
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
         double **const vectors[] = {&L->b, &L->x, &L->b2, &L->x2, &L->c, &L->e};
@@ -682,5 +685,5 @@ void tct_amg_clear(tct_amg *M)
         tacit_operator_destroy(&L->own);
     }
     tct_amg_coarsest_free(q, &M->coarsest);
-    tct_amg_alone_free(&M->alone);
+    tct_amg_replicated_free(&M->alone);
 }

@@ -9,9 +9,9 @@
  * w'A w of the smooth vector is of the size of what was rounded. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
+#include "precond/amg/amg.h"
 #include "sparse/ghosts.h"
 #include "sparse/parallel.h"
-#include "precond/amg/amg.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/rows.c - what a smoother must know of a level's rows; and numbers
  * of rows on the device. */
-#include "sparse/parallel.h"
-#include "precond/amg/amg.h"
 #include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/amg.h"
+#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 

@@ -69,7 +69,7 @@ static void take_place(tct_lockstep *L, int place)
         R->y[i] = place_of(L, KIND_Y + i, place);
     R->own_b = place_of(L, KIND_B, place);
     R->b = R->own_b;
-    R->own_x = R->x = place_of(L, KIND_X, place);
+    R->permuted_x = R->x = place_of(L, KIND_X, place);
     R->c = L->c + place * TCT_SCALARS;
     R->result = &L->m[place].result;
 }
@@ -106,9 +106,9 @@ static bool judge(member *m, const double *c)
 {
     const bool failed = c[C_BAD] == BAD_CURVATURE || c[C_BAD] == BAD_PRECOND;
     m->run.k = m->begun + (int64_t)c[C_UPDATES] + (failed ? 1 : 0);
-    return tct_judge(&m->run, &(tct_seen){.rr = c[C_RR],
-                                          .bad = c[C_BAD],
-                                          .bad_value = c[C_BAD_VALUE]});
+    return tct_judge(&m->run, &(tct_sample){.rr = c[C_RR],
+                                            .bad = c[C_BAD],
+                                            .bad_value = c[C_BAD_VALUE]});
 }
 
 /* The member takes its scalars along: b - A x is formed with its own sigma. */
@@ -135,17 +135,17 @@ static bool look(tct_run *text)
     if (q->peers_know) return true;
     const int before = L->active;
     bool ended[TCT_COLUMNS_MOST];
-    q_systems(q, 0, 0);
+    q_batch(q, 0, 0);
     for (int j = 0; j < before; j++) ended[j] = judge(&L->m[j], c[j]);
     for (int j = before - 1; j >= 0; j--) /* from behind: who comes is judged */
         if (ended[j]) let_go(L, j, c);
     if (L->active < before) q_put(q, (size_t)before * TCT_SCALARS, c[0], L->c);
-    q_systems(q, L->active, L->stride);
+    q_batch(q, L->active, L->stride);
     L->due = next_look(L);
     return L->active == 0;
 }
 
-static void turn(tct_lockstep *L, int count)
+static void phase(tct_lockstep *L, int count)
 {
     L->active = count;
     for (int j = 0; j < count; j++) L->m[j].begun = L->m[j].run.k;
@@ -156,9 +156,9 @@ static void turn(tct_lockstep *L, int count)
     L->text.result = &L->aside;
     L->aside = (tacit_result){0};
     L->due = next_look(L);
-    q_systems(L->text.q, count, L->stride);
+    q_batch(L->text.q, count, L->stride);
     tct_iterate(&L->text);
-    q_systems(L->text.q, 0, 0);
+    q_batch(L->text.q, 0, 0);
 }
 
 /* --- from turn to turn --------------------------------------------------------- */
@@ -185,11 +185,11 @@ static void iterate(tct_lockstep *L)
     const tacit_queue *q = L->S->run.q;
     for (int count = gather(L); count > 0 && !q->peers_know;
          count = gather(L)) {
-        for (int j = 0; j < count; j++) tct_begin_turn(&L->m[j].run);
+        for (int j = 0; j < count; j++) tct_begin_phase(&L->m[j].run);
         if (count == 1) L->S->driver->iterate(&L->m[0].run);
-        else turn(L, count);
+        else phase(L, count);
         for (int j = 0; j < count; j++)
-            L->m[j].over = q->peers_know || !tct_next_turn(&L->m[j].run);
+            L->m[j].over = q->peers_know || !tct_next_phase(&L->m[j].run);
     }
 }
 
@@ -209,13 +209,13 @@ static void first_residuals(tct_lockstep *L)
     q_put(q, scalars, c[0], L->c);
     tct_run *R = &L->m[0].run;
     double *r = R->v[V_R];
-    q_systems(q, L->members, L->stride);
+    q_batch(q, L->members, L->stride);
     apply(R->exact, q, R->x, r);
     q_scale(q, n, -1.0, r);
     q_axpy(q, n, +1.0, &R->c[C_SIGMA], R->b, r);
     q_norm(q, n, r, &R->c[C_RR]);
     q_sum(q, 1, &R->c[C_RR]);
-    q_systems(q, 0, 0);
+    q_batch(q, 0, 0);
     q_get(q, scalars, L->c, c[0]);
     for (int j = 0; j < L->members; j++) {
         L->m[j].result.extra_products++;

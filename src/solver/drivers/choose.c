@@ -5,7 +5,7 @@
 #include "solver/solver.h"
 #include <string.h>
 
-enum { TRIAL = 60, DEAR = 12, WARM = 2 }; /* iterations */
+enum { TRIAL = 60, EXPENSIVE = 12, WARM = 2 }; /* iterations */
 enum { BLOCKS = 4 }; /* times as many, where looks stand for blocks */
 /* Where iterations take longer, links of one starter hardly differ; and seconds
  * that a trial of them may take. */
@@ -151,13 +151,13 @@ static bool is_worth_a_try(const tct_run *R, const tct_driver *D)
 }
 
 /* Of a device that has all loops. */
-static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
-                               pair *best)
+static tacit_status autotune_loops(tacit_solver *S, const double *b, double *x,
+                                   pair *best)
 {
     const bool small = is_small(S);
     const tacit_queue *q = S->run.q;
     const int each = S->run.method->blocks ? BLOCKS : 1;
-    const int trial = tct_is_dear(S->run.M) ? DEAR : each * TRIAL;
+    const int trial = tct_is_expensive(S->run.M) ? EXPENSIVE : each * TRIAL;
     for (int i = 0; i < TCT_LINKS_MOST; i++)
         for (int d = small ? DRIVERS - 1 : 0; d < DRIVERS; d++)
             if (q->links[i].link && is_worth_a_try(&S->run, drivers[d]))
@@ -167,8 +167,8 @@ static tacit_status race_loops(tacit_solver *S, const double *b, double *x,
 }
 
 /* Of one that has loop host, so that iterations may take long. */
-static tacit_status race_links(tacit_solver *S, const double *b, double *x,
-                               pair *best)
+static tacit_status autotune_links(tacit_solver *S, const double *b, double *x,
+                                   pair *best)
 {
     const tacit_queue *q = S->run.q;
     TRY(race(S, *best, WARM, b, x, best));
@@ -203,8 +203,8 @@ static tacit_status choose(tacit_solver *S)
     status = tct_agree(q->world, status);
     if (status == TACIT_OK) q_fill(q, R->n, 1.0, b);
     if (status == TACIT_OK)
-        status = q->device->replay ? race_loops(S, b, x, &best)
-                                   : race_links(S, b, x, &best);
+        status = q->device->replay ? autotune_loops(S, b, x, &best)
+                                   : autotune_links(S, b, x, &best);
     (void)tct_drive_by(S, &tct_driver_host); /* recordings are of b and x */
     tacit_queue_free(q, &b);
     tacit_queue_free(q, &x);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 10, DEAR = 1, WARM = 2 };
+enum { ITERATIONS = 10, EXPENSIVE = 1, WARM = 2 };
 
 /* A recording, and what it is of. */
 typedef struct {
@@ -34,7 +34,7 @@ static int period(const tct_run *R)
     const int every = R->now->about.replace_every;
     if (R->cycle > 0) return R->cycle;
     if (every) return every;
-    return tct_is_dear(R->M) ? DEAR : ITERATIONS;
+    return tct_is_expensive(R->M) ? EXPENSIVE : ITERATIONS;
 }
 
 static bool is_recorded(const tct_run *R)
@@ -89,12 +89,12 @@ static bool replay(tct_run *R)
     tacit_queue *q = R->q;
     const int P = G->made.looks;
     int64_t looks = 0;
-    tct_seen c;
-    if (tct_take_looks(R, 0)) return true;
+    tct_sample c;
+    if (tct_take_samples(R, 0)) return true;
     if (looks_left(R) < P) return R->k >= R->most;
     q_replay(q, &G->made, looks_left(R));
     bool done = false;
-    while (q_seen(q, &c)) {
+    while (q_sampled(q, &c)) {
         if (done && tct_is_held(R)) continue;
         looks++;
         if (!R->block) R->k++;
@@ -114,7 +114,7 @@ static bool replay(tct_run *R)
 static bool look_recording(tct_run *R)
 {
     graph *G = R->drive;
-    q_look(R->q, R->c);
+    q_sample(R->q, R->c);
     if (++G->recorded < period(R)) return false;
     end_record(R);
     return !G->made.device || replay(R); /* without one the queue has failed */
@@ -124,12 +124,12 @@ static bool look(tct_run *R)
 {
     graph *G = R->drive;
     if (G->recording) return look_recording(R);
-    if (tct_look_behind(R)) return true;
+    if (tct_check_lagged(R)) return true;
     if (R->cycle < 0 || looks_left(R) < period(R)) return false;
     /* also where there is a recording: the same solve then has the same bits */
     if (++G->looks <= WARM) return false;
     if (is_recorded(R)) return replay(R);
-    if (tct_take_looks(R, 0)) return true;
+    if (tct_take_samples(R, 0)) return true;
     begin_record(R);
     return false;
 }

@@ -7,12 +7,12 @@
  * still once the target is met. */
 #include "solver/driver.h"
 
-bool tct_take_looks(tct_run *R, int leave)
+bool tct_take_samples(tct_run *R, int leave)
 {
-    tct_seen c;
+    tct_sample c;
     const int64_t k = R->k;
     while (R->ahead > leave) {
-        if (!q_seen(R->q, &c)) /* the queue has failed: do all know? */
+        if (!q_sampled(R->q, &c)) /* the queue has failed: do all know? */
             return R->q->peers_know || R->q->ranks == 1 || q_goes_on(R->q);
         R->ahead--;
         if (!R->block) R->k = k - R->ahead;
@@ -27,44 +27,44 @@ bool tct_take_looks(tct_run *R, int leave)
     return false;
 }
 
-bool tct_look_behind(tct_run *R)
+bool tct_check_lagged(tct_run *R)
 {
-    q_look(R->q, R->c);
+    q_sample(R->q, R->c);
     /* who has failed takes part in messages until all know */
     if (R->q->failed != TACIT_OK && R->q->ranks > 1 && !q_goes_on(R->q))
         return R->q->peers_know;
     R->ahead++;
     const bool last =
         R->k >= R->most || (R->q->failed != TACIT_OK && !q_goes_on(R->q));
-    return tct_take_looks(R, last ? 0 : R->lag) || last;
+    return tct_take_samples(R, last ? 0 : R->lag) || last;
 }
 
-static bool look_at_once(tct_run *R)
+static bool check_at_once(tct_run *R)
 {
     double c[TCT_SCALARS] = {0};
     q_get(R->q, TCT_SCALARS, R->c, c);
     if (R->q->peers_know) return true; /* a rank has failed */
-    return tct_judge(R, &(tct_seen){.rr = c[C_RR],
-                                    .bad = c[C_BAD],
-                                    .bad_value = c[C_BAD_VALUE],
-                                    .updates = c[C_UPDATES]});
+    return tct_judge(R, &(tct_sample){.rr = c[C_RR],
+                                      .bad = c[C_BAD],
+                                      .bad_value = c[C_BAD_VALUE],
+                                      .updates = c[C_UPDATES]});
 }
 
 void tct_iterate_text(tct_run *R, bool (*look)(tct_run *R))
 {
-    tct_seen c;
+    tct_sample c;
     R->look = look;
     do {
         R->ahead = 0;
         tct_iterate(R);
-        while (R->ahead > 0 && q_seen(R->q, &c)) R->ahead--; /* they hold */
+        while (R->ahead > 0 && q_sampled(R->q, &c)) R->ahead--; /* they hold */
         R->ahead = 0;
-    } while (R->end == TURN_PAUSED && R->q->failed == TACIT_OK);
+    } while (R->end == PHASE_PAUSED && R->q->failed == TACIT_OK);
 }
 
 static void host_iterate(tct_run *R)
 {
-    tct_iterate_text(R, R->q->device->seen ? tct_look_behind : look_at_once);
+    tct_iterate_text(R, R->q->device->seen ? tct_check_lagged : check_at_once);
 }
 
 const tct_driver tct_driver_host = {

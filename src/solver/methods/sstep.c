@@ -119,19 +119,19 @@ static void sstep_iterate(tct_run *R)
     tct_sstep *S = R->own;
     const int lag = R->lag;
     if (R->k == 0) q_copy(R->q, R->n, R->x, R->v[TCT_SSTEP_FIRST]);
-    if (tct_is_low(R)) {
+    if (tct_is_reduced(R)) {
         tct_method_cg.iterate(R);
         tct_made(R, &tct_method_cg);
         return;
     }
     if (R->block > 0) tct_sstep_go_on(R);
     else tct_sstep_begin(R);
-    R->lag = tct_is_dear(R->M) ? 0 : lag;
+    R->lag = tct_is_expensive(R->M) ? 0 : lag;
     while (!S->ended && !ends_here(R)) {
         if (R->take_blocks && !S->twice) take_blocks(R);
         else block(R);
     }
-    if (R->end != TURN_PAUSED) tct_sstep_end(R);
+    if (R->end != PHASE_PAUSED) tct_sstep_end(R);
     R->lag = lag;
 }
 

@@ -3,9 +3,9 @@
  * fastest to the tolerance.
  *
  * A leg is a run with one of them. It ends where it would need much longer than
- * another is foreseen to need; the other goes on from the x there is, so that of
+ * another is predicted to need; the other goes on from the x there is, so that of
  * a leg only its search directions are lost: each makes the error smaller in the
- * norm of A. What is foreseen is bounded by what one has had so far, so that who
+ * norm of A. What is predicted is bounded by what one has had so far, so that who
  * takes turns gets ever longer ones. Clocks decide on each rank and the sum of the
  * next iteration tells all; between legs, times of the slowest rank. */
 #include "solver/preconds/autotune.h"
@@ -14,13 +14,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* A leg ends where another would need so much less time: what is foreseen is not
+/* A leg ends where another would need so much less time: what is predicted is not
  * sure, and a start from x costs iterations. Once two have had their turn there is
  * less that is new to learn: each leg more must promise more. */
 static const double MUCH = 1.5, MORE = 4.0;
 
 typedef struct {
-    tct_race *race;
+    tct_autotuning *race;
     tct_candidate *c;
     const tacit_stop *stop; /* the user's */
     int64_t before;         /* iterations of other legs */
@@ -31,11 +31,11 @@ typedef struct {
     int64_t mark[2];        /* iterations: 2^i, 2^(i + 1) */
     double at[2];           /* the least residual then */
     bool wished;            /* the user wished to stop */
-} leg;
+} trial;
 
 /* --- a leg --------------------------------------------------------------------- */
 
-static void note(leg *l, int64_t k, double residual)
+static void note(trial *l, int64_t k, double residual)
 {
     if (k == 0) l->at[0] = l->at[1] = l->least = residual;
     l->least = fmin(l->least, residual);
@@ -47,7 +47,7 @@ static void note(leg *l, int64_t k, double residual)
 }
 
 /* Since the mark before the last one: at least half of the leg. */
-static void set_rate(leg *l, int64_t k, double seconds)
+static void set_rate(trial *l, int64_t k, double seconds)
 {
     const double each = seconds / (double)k;
     const int64_t steps = k - l->mark[0];
@@ -56,9 +56,9 @@ static void set_rate(leg *l, int64_t k, double seconds)
 }
 
 /* Is there one who would do it in much less time? */
-static bool is_beaten(leg *l, int64_t k, double residual)
+static bool is_beaten(trial *l, int64_t k, double residual)
 {
-    tct_race *race = l->race;
+    tct_autotuning *race = l->race;
     const double seconds = tct_seconds() - l->began;
     if (seconds > l->limit) return true;
     if (k < 2) return false;
@@ -66,14 +66,14 @@ static bool is_beaten(leg *l, int64_t k, double residual)
     l->c->about.iterations = k; /* it has iterated */
     if (l->c->row->products == 0) race->iteration = seconds / (double)k;
     set_rate(l, k, seconds);
-    const tct_candidate *other = tct_race_best(race, l->c, residual);
-    return other && tct_race_left(race, l->c, residual) >
-                        l->much * tct_race_left(race, other, residual);
+    const tct_candidate *other = tct_autotuning_best(race, l->c, residual);
+    return other && tct_autotuning_left(race, l->c, residual) >
+                        l->much * tct_autotuning_left(race, other, residual);
 }
 
 static int watch(void *ctx, int64_t k, double residual)
 {
-    leg *l = ctx;
+    trial *l = ctx;
     const tacit_stop *stop = l->stop;
     if (stop->monitor && (k > 0 || l->before == 0) &&
         stop->monitor(stop->monitor_ctx, l->before + k, residual))
@@ -84,7 +84,7 @@ static int watch(void *ctx, int64_t k, double residual)
     return l->wished || is_beaten(l, k, residual);
 }
 
-static int64_t limit_of(const leg *l)
+static int64_t limit_of(const trial *l)
 {
     enum { ITERATIONS_DEFAULT = 10000 };
     const int64_t most =
@@ -93,7 +93,7 @@ static int64_t limit_of(const leg *l)
 }
 
 /* What this leg has come to, from numbers that all ranks have alike. */
-static void sum_up(leg *l, int64_t iterations, const tacit_result *result)
+static void sum_up(trial *l, int64_t iterations, const tacit_result *result)
 {
     tacit_precond_trial *about = &l->c->about;
     about->iterations = iterations + result->iterations;
@@ -116,8 +116,8 @@ static const char *why_not(tacit_status status)
 
 /* Run `c` from x. What it came to, where INTERRUPTED is the user's wish or, in
  * *beaten, another's turn. */
-static tacit_status run_leg(leg *l, const double *b, double *x,
-                            tacit_result *result, bool *beaten)
+static tacit_status run_trial(trial *l, const double *b, double *x,
+                              tacit_result *result, bool *beaten)
 {
     tacit_solver *S = l->race->S;
     tacit_precond_trial *about = &l->c->about;
@@ -137,14 +137,14 @@ static tacit_status run_leg(leg *l, const double *b, double *x,
     if (status > 0)
         snprintf(l->race->sentence, sizeof l->race->sentence, "%s",
                  tacit_error_message());
-    if (why_not(status)) tct_race_leave(l->c, why_not(status));
+    if (why_not(status)) tct_candidate_drop(l->c, why_not(status));
     bool wished = false;
     TRY(tct_any(S->run.q->world, l->wished, &wished));
     *beaten = status == TACIT_INTERRUPTED && !wished;
     return status;
 }
 
-static void tell(const tct_race *race, const tct_candidate *c)
+static void tell(const tct_autotuning *race, const tct_candidate *c)
 {
     if (race->S->run.q->world->rank != 0) return;
     tct_log(TCT_DETAIL,
@@ -179,40 +179,40 @@ static bool is_hopeless(tacit_status status, const tacit_result *result)
 
 /* Legs, until one has solved or all are out; *last is the last one, NULL: none
  * could be made. */
-static tacit_status solve(tct_race *race, const double *b, double *x,
+static tacit_status solve(tct_autotuning *race, const double *b, double *x,
                           const tacit_stop *stop, tacit_result *total,
                           tct_candidate **last)
 {
     tacit_status status = TACIT_UNSUPPORTED; /* and why is said last */
     double residual = 1.0;
-    tct_candidate *c = tct_race_best(race, NULL, residual);
+    tct_candidate *c = tct_autotuning_best(race, NULL, residual);
     double much = MUCH;
-    for (int legs = 0; c; legs++) {
+    for (int trials = 0; c; trials++) {
         bool beaten = false;
         tacit_result result;
-        leg l = {.race = race,
-                 .c = c,
-                 .stop = stop,
-                 .before = total->iterations,
-                 .limit = HUGE_VAL,
-                 .much = much};
-        TRY(tct_race_take(race, c));
-        if (legs > 0) much *= MORE;
+        trial l = {.race = race,
+                   .c = c,
+                   .stop = stop,
+                   .before = total->iterations,
+                   .limit = HUGE_VAL,
+                   .much = much};
+        TRY(tct_autotuning_take(race, c));
+        if (trials > 0) much *= MORE;
         if (tct_is_in(c)) {
             *last = c;
-            status = run_leg(&l, b, x, &result, &beaten);
+            status = run_trial(&l, b, x, &result, &beaten);
             if (status < 0) return status;
             tell(race, c);
             add_up(total, &result);
             residual = result.true_relative_residual;
             if (is_hopeless(status, &result)) return status;
             if (tct_is_in(c) && !beaten) {
-                c->about.alone = legs == 0 && status == TACIT_OK;
+                c->about.alone = trials == 0 && status == TACIT_OK;
                 c->about.solve_seconds = result.seconds;
                 return status;
             }
         }
-        c = tct_race_best(race, beaten ? c : NULL, residual);
+        c = tct_autotuning_best(race, beaten ? c : NULL, residual);
     }
     return status;
 }
@@ -220,42 +220,42 @@ static tacit_status solve(tct_race *race, const double *b, double *x,
 /* --- for the solves to come ------------------------------------------------------ */
 
 /* Would `c`, which has not solved alone, save time in the solves to come? */
-static bool may_be_faster(const tct_race *race, const tct_candidate *c,
+static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
                           const tct_candidate *best)
 {
     const double more = (double)(race->wish.solves - 1);
     return tct_is_in(c) && !c->about.alone &&
-           tct_race_left(race, c, race->target) <
-               more * tct_race_whole(race, best);
+           tct_autotuning_left(race, c, race->target) <
+               more * tct_autotuning_whole(race, best);
 }
 
 /* Solve with `c` from 0 as well, for as long as with `best`. */
-static tacit_status solve_again(tct_race *race, tct_candidate *c,
+static tacit_status solve_again(tct_autotuning *race, tct_candidate *c,
                                 const tct_candidate *best, const double *b,
                                 double *x, const tacit_stop *user)
 {
     tacit_stop stop = *user;
     bool beaten = false;
     tacit_result result;
-    leg l = {.race = race,
-             .c = c,
-             .stop = &stop,
-             .limit = tct_race_whole(race, best),
-             .much = MUCH};
+    trial l = {.race = race,
+               .c = c,
+               .stop = &stop,
+               .limit = tct_autotuning_whole(race, best),
+               .much = MUCH};
     stop.monitor = NULL; /* of the first solve */
-    TRY(tct_race_take(race, c));
+    TRY(tct_autotuning_take(race, c));
     if (!tct_is_in(c)) return TACIT_OK;
     q_fill(race->S->run.q, race->S->run.n, 0.0, x);
-    const tacit_status status = run_leg(&l, b, x, &result, &beaten);
+    const tacit_status status = run_trial(&l, b, x, &result, &beaten);
     if (status < 0) return status;
     tell(race, c);
-    if (beaten) tct_race_leave(c, "another solves faster");
+    if (beaten) tct_candidate_drop(c, "another solves faster");
     c->about.alone = status == TACIT_OK;
     c->about.solve_seconds = result.seconds;
     return TACIT_OK;
 }
 
-static tacit_status try_others(tct_race *race, const double *b,
+static tacit_status try_others(tct_autotuning *race, const double *b,
                                const tacit_stop *stop, tct_candidate **best)
 {
     tacit_queue *q = race->S->run.q;
@@ -268,7 +268,7 @@ static tacit_status try_others(tct_race *race, const double *b,
         if (c == *best || !may_be_faster(race, c, *best)) continue;
         status = solve_again(race, c, *best, b, x, stop);
         if (status >= 0 && tct_is_in(c) &&
-            tct_race_whole(race, c) < tct_race_whole(race, *best))
+            tct_autotuning_whole(race, c) < tct_autotuning_whole(race, *best))
             *best = c;
     }
     tacit_queue_free(q, &x);
@@ -278,30 +278,32 @@ static tacit_status try_others(tct_race *race, const double *b,
 /* --- all of it -------------------------------------------------------------------- */
 
 /* `c` is what the solver has from now on. */
-static tacit_status keep(tct_race *race, tct_candidate *c)
+static tacit_status keep(tct_autotuning *race, tct_candidate *c)
 {
     tacit_solver *S = race->S;
-    if (S->run.M != c->M) TRY(tct_race_take(race, c));
+    if (S->run.M != c->M) TRY(tct_autotuning_take(race, c));
     S->own_M = c->M;
     c->M = NULL;
     c->about.picked = true;
     for (int i = 0; i < race->count; i++) {
         tct_candidate *o = &race->candidate[i];
         if (!o->about.alone && o->about.iterations > 0)
-            o->about.solve_seconds = tct_race_whole(race, o);
+            o->about.solve_seconds = tct_autotuning_whole(race, o);
         if (o != c && tct_is_in(o))
-            tct_race_leave(o, o->driver ? "another is foreseen to be faster"
-                                        : "not tried: it would save no time, "
-                                          "or not much");
+            tct_candidate_drop(o, o->driver
+                                      ? "another is foreseen to be faster"
+                                      : "not tried: it would save no time, "
+                                        "or not much");
     }
     return TACIT_OK;
 }
 
-static tacit_status race_all(tct_race *race, const double *b, double *x,
-                             const tacit_stop *stop, tacit_result *total)
+static tacit_status autotune_all(tct_autotuning *race, const double *b,
+                                 double *x, const tacit_stop *stop,
+                                 tacit_result *total)
 {
     tct_candidate *c = NULL;
-    TRY(tct_race_enter(race));
+    TRY(tct_autotuning_begin(race));
     const tacit_status status = solve(race, b, x, stop, total, &c);
     if (status < 0 || !c) return status;
     if (status == TACIT_OK && race->wish.solves > 1)
@@ -313,7 +315,7 @@ static tacit_status race_all(tct_race *race, const double *b, double *x,
 
 static tacit_status begin(tacit_solver *S, const tacit_precond_race *wish)
 {
-    tct_race *race = tct_calloc(sizeof *race);
+    tct_autotuning *race = tct_calloc(sizeof *race);
     if (!race) FAIL(TACIT_NO_MEMORY, "no memory for a race of preconditioners");
     tct_free(S->race);
     S->race = race;
@@ -355,14 +357,14 @@ tacit_status tacit_solver_race(tacit_solver *solver,
     if (status >= 0) status = begin(S, wish);
     TRY(tct_agree(S->run.q->world, status));
     status = drop_old(S);
-    if (status >= 0) status = race_all(S->race, b, x, &own, &total);
+    if (status >= 0) status = autotune_all(S->race, b, x, &own, &total);
     if (status < 0) { /* of the queue as a rule */
         const char *sentence = tacit_error_message();
         (void)tacit_solver_set_precond(S, NULL);
-        tct_race_free(S->race);
+        tct_autotuning_free(S->race);
         return tacit_error_set(status, "%s", sentence);
     }
-    tct_race_free(S->race);
+    tct_autotuning_free(S->race);
     total.size = sizeof total;
     tct_write_sized(&total, sizeof total, result);
     return status;
@@ -371,7 +373,7 @@ tacit_status tacit_solver_race(tacit_solver *solver,
 const tacit_precond_trial *tacit_solver_trial_at(const tacit_solver *solver,
                                                  int i)
 {
-    const tct_race *race = solver ? solver->race : NULL;
+    const tct_autotuning *race = solver ? solver->race : NULL;
     return race && i >= 0 && i < race->count ? &race->candidate[i].about : NULL;
 }
 

@@ -23,36 +23,38 @@ static inline bool tct_is_in(const tct_candidate *c)
 
 enum { TCT_CANDIDATES = 8 };
 
-typedef struct tct_race {
+typedef struct tct_autotuning {
     tacit_solver *S;
     tacit_precond_race wish;
     tct_candidate candidate[TCT_CANDIDATES];
     int count;
     char sentence[TCT_REFUSAL]; /* of the last leg that did not solve         */
-    double target;    /* ||r|| / ||b||                                        */
-    double sweep;     /* seconds of the host for all entries of the matrix    */
-    double iteration; /* seconds of one without a dear preconditioner         */
-} tct_race;
+    double target; /* ||r|| / ||b||                                        */
+    double sweep;  /* seconds of the host for all entries of the matrix    */
+    double
+        iteration; /* seconds of one without a expensive preconditioner         */
+} tct_autotuning;
 
 /* --- candidates.c ---------------------------------------------------------- */
 
 /* Who takes part, and why others do not.
  * Collective.  Errors DEVICE, COMM. */
-tacit_status tct_race_enter(tct_race *race);
+tacit_status tct_autotuning_begin(tct_autotuning *race);
 /* Let `c` precondition the solver's runs; it is out where it cannot be made.
  * Collective.  Errors INVALID (options), DEVICE, COMM. */
-tacit_status tct_race_take(tct_race *race, tct_candidate *c);
+tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c);
 /* It is out. */
-void tct_race_leave(tct_candidate *c, const char *why);
+void tct_candidate_drop(tct_candidate *c, const char *why);
 /* Seconds until `c` has solved all that is to be solved, with ||r|| / ||b|| at
  * `residual` in the first solve; those of one solve from x = 0. */
-double tct_race_left(const tct_race *race, const tct_candidate *c,
-                     double residual);
-double tct_race_whole(const tct_race *race, const tct_candidate *c);
+double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
+                           double residual);
+double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c);
 /* Who else has least left; NULL: nobody. */
-tct_candidate *tct_race_best(tct_race *race, const tct_candidate *besides,
-                             double residual);
+tct_candidate *tct_autotuning_best(tct_autotuning *race,
+                                   const tct_candidate *besides,
+                                   double residual);
 /* The preconditioners are freed. */
-void tct_race_free(tct_race *race);
+void tct_autotuning_free(tct_autotuning *race);
 
 #endif

@@ -8,11 +8,11 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What is foreseen of one that has iterated is at most so many times the time
+/* What is predicted of one that has iterated is at most so many times the time
  * that it has had: residuals of cg may stand still for long, and fall then; with
- * a dear one they do so for less long. */
-static const double TRUST = 6.0, TRUST_DEAR = 20.0;
-/* Iterations in which a dear one makes 1 / e of a residual, as a rule. */
+ * a expensive one they do so for less long. */
+static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
+/* Iterations in which a expensive one makes 1 / e of a residual, as a rule. */
 static const double EACH = 1.4;
 /* Where the target is 0. */
 static const double LEAST = 1e-16;
@@ -20,43 +20,44 @@ static const double LEAST = 1e-16;
  * so many: what is small has levels, too. */
 static const double OF_ROW = 8.0, OF_ALL = 2e4;
 
-/* --- what is foreseen -------------------------------------------------------- */
+/* --- what is predicted -------------------------------------------------------- */
 
 /* Seconds from ||r|| / ||b|| at `residual`. */
-static double solve_from(const tct_race *race, const tct_candidate *c,
+static double solve_from(const tct_autotuning *race, const tct_candidate *c,
                          double residual)
 {
     const double need = fmax(log(residual / fmax(race->target, LEAST)), 0.0);
     if (c->about.iterations == 0)
         return race->iteration * (1.0 + c->row->products) * EACH * need;
-    const double trust = c->row->products > 0.0 ? TRUST_DEAR : TRUST;
+    const double trust = c->row->products > 0.0 ? TRUST_EXPENSIVE : TRUST;
     const double most = trust * c->about.seconds;
     return need < c->rate * most ? need / c->rate : most;
 }
 
-double tct_race_whole(const tct_race *race, const tct_candidate *c)
+double tct_autotuning_whole(const tct_autotuning *race, const tct_candidate *c)
 {
     return c->about.alone ? c->about.solve_seconds : solve_from(race, c, 1.0);
 }
 
-double tct_race_left(const tct_race *race, const tct_candidate *c,
-                     double residual)
+double tct_autotuning_left(const tct_autotuning *race, const tct_candidate *c,
+                           double residual)
 {
     const double setup = c->driver ? 0.0 : c->row->sweeps * race->sweep;
     const double more = (double)(race->wish.solves - 1);
     return setup + solve_from(race, c, residual) +
-           more * tct_race_whole(race, c);
+           more * tct_autotuning_whole(race, c);
 }
 
-tct_candidate *tct_race_best(tct_race *race, const tct_candidate *besides,
-                             double residual)
+tct_candidate *tct_autotuning_best(tct_autotuning *race,
+                                   const tct_candidate *besides,
+                                   double residual)
 {
     tct_candidate *best = NULL;
     for (int i = 0; i < race->count; i++) {
         tct_candidate *c = &race->candidate[i];
         if (c == besides || !tct_is_in(c)) continue;
-        if (!best || tct_race_left(race, c, residual) <
-                         tct_race_left(race, best, residual))
+        if (!best || tct_autotuning_left(race, c, residual) <
+                         tct_autotuning_left(race, best, residual))
             best = c;
     }
     return best;
@@ -64,7 +65,7 @@ tct_candidate *tct_race_best(tct_race *race, const tct_candidate *besides,
 
 /* --- who takes part ---------------------------------------------------------- */
 
-void tct_race_leave(tct_candidate *c, const char *why)
+void tct_candidate_drop(tct_candidate *c, const char *why)
 {
     snprintf(c->reason, sizeof c->reason, "%s", why);
     c->about.reason = c->reason;
@@ -141,7 +142,7 @@ static double time_entry(const tct_csr *A)
 }
 
 /* With the threads that the operator is worth. */
-static tacit_status measure_sweep(tct_race *race)
+static tacit_status measure_sweep(tct_autotuning *race)
 {
     const tacit_matrix *m = race->wish.matrix;
     race->sweep = HUGE_VAL;
@@ -160,7 +161,7 @@ static bool is_called(const tct_precond *row, const char *name)
 }
 
 /* Why `row` takes no part; NULL: it does. Of none and jacobi one does. */
-static const char *why_out(const tct_race *race, const tct_precond *row,
+static const char *why_out(const tct_autotuning *race, const tct_precond *row,
                            bool constant)
 {
     if (row->about.reason) return row->about.reason;
@@ -175,7 +176,7 @@ static const char *why_out(const tct_race *race, const tct_precond *row,
     return NULL;
 }
 
-tacit_status tct_race_enter(tct_race *race)
+tacit_status tct_autotuning_begin(tct_autotuning *race)
 {
     const tct_precond *row;
     bool constant = false;
@@ -188,7 +189,7 @@ tacit_status tct_race_enter(tct_race *race)
         const char *why = why_out(race, row, constant);
         c->row = row;
         c->about.name = row->about.name;
-        if (why) tct_race_leave(c, why);
+        if (why) tct_candidate_drop(c, why);
     }
     return measure_sweep(race);
 }
@@ -196,7 +197,7 @@ tacit_status tct_race_enter(tct_race *race)
 /* --- making them ------------------------------------------------------------- */
 
 /* There is no diagonal to divide by: none takes its part. */
-static void fall_back(tct_race *race, const tct_candidate *c)
+static void fall_back(tct_autotuning *race, const tct_candidate *c)
 {
     if (!is_called(c->row, "jacobi")) return;
     for (int i = 0; i < race->count; i++)
@@ -204,7 +205,7 @@ static void fall_back(tct_race *race, const tct_candidate *c)
             race->candidate[i].about.reason = NULL;
 }
 
-static tacit_status precondition(tct_race *race, tct_candidate *c)
+static tacit_status precondition(tct_autotuning *race, tct_candidate *c)
 {
     tacit_solver *S = race->S;
     TRY(tct_drive_by(S, &tct_driver_host)); /* which suits all */
@@ -217,7 +218,7 @@ static tacit_status precondition(tct_race *race, tct_candidate *c)
     return tacit_solver_set_loop(S, race->wish.loop);
 }
 
-tacit_status tct_race_take(tct_race *race, tct_candidate *c)
+tacit_status tct_autotuning_take(tct_autotuning *race, tct_candidate *c)
 {
     tacit_world *world = race->S->run.q->world;
     const double start = tct_seconds();
@@ -225,7 +226,7 @@ tacit_status tct_race_take(tct_race *race, tct_candidate *c)
     double seconds = tct_seconds() - start;
     if (status == TACIT_INPUT || status == TACIT_UNSUPPORTED ||
         status == TACIT_NO_MEMORY) {
-        tct_race_leave(c, tacit_error_message());
+        tct_candidate_drop(c, tacit_error_message());
         fall_back(race, c);
     } else if (status < 0) {
         return status;
@@ -236,7 +237,7 @@ tacit_status tct_race_take(tct_race *race, tct_candidate *c)
     return TACIT_OK;
 }
 
-void tct_race_free(tct_race *race)
+void tct_autotuning_free(tct_autotuning *race)
 {
     for (int i = 0; i < race->count; i++)
         tacit_operator_destroy(&race->candidate[i].M);

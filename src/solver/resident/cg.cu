@@ -6,7 +6,7 @@
  * another block or carries a sum that everything after it needs; cg has no
  * fewer.
  *
- * With peers no meeting of all gangs follows the last message that a kernel reads. The
+ * With peers no meeting of all persistent grids follows the last message that a kernel reads. The
  * next kernel's first may take the same box: it starts when ranks have agreed on the
  * host (is_well in resident.c), each after its own kernel.
  *
@@ -61,10 +61,10 @@ static __device__ inline void send(const tct_resident_job &J,
 /* p = z + beta p of ghosts */
 static __device__ inline void ghosts(const tct_resident_job &J,
                                      const tct_near &near,
-                                     const tct_gang<true> &gang,
+                                     const tct_persistent_grid<true> &grid,
                                      uint64_t message, double beta)
 {
-    tct_for_ghosts<1>(*J.halo, near, gang, message,
+    tct_for_ghosts<1>(*J.halo, near, grid, message,
                       [&](int g, const double(&z)[1]) {
                           double zxp[3] = {z[0], 0.0, near.ghost[0][g]};
                           tct_pass_cg_update::at(zxp, 0.0, beta, nullptr);
@@ -112,8 +112,8 @@ static __device__ inline void directions(const tct_resident_job &J,
 /* p = z, unless it is there already, and all of it: then with M rz = (r, z), z
  * being in t for once */
 template <int B, int WALK, bool M, bool PEERS>
-static __device__ inline tct_met begin(const tct_resident_job &J,
-                                       tct_gang<PEERS> &gang, double *c)
+static __device__ inline tct_barrier_status
+begin(const tct_resident_job &J, tct_persistent_grid<PEERS> &grid, double *c)
 {
     if constexpr (M) {
         double rz[1] = {0.0};
@@ -122,14 +122,14 @@ static __device__ inline tct_met begin(const tct_resident_job &J,
         if (!J.resumed)
             tct_update<B, WALK, 1, tct_pass_copy>(
                 J, {{&J.v[V_TMP], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
-        const tct_met met = tct_grid_sum(gang, rz);
+        const tct_barrier_status barrier = tct_grid_sum(grid, rz);
         if (threadIdx.x == 0) c[C_RZ] = rz[0];
-        return met;
+        return barrier;
     } else {
         if (!J.resumed)
             tct_update<B, WALK, 1, tct_pass_copy>(
                 J, {{&J.v[V_RES], &J.v[V_DIR]}}, 1.0, 0.0, nullptr);
-        return tct_grid_wait(gang);
+        return tct_grid_wait(grid);
     }
 }
 
@@ -142,24 +142,24 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     double pt[1], rr[1 + M];
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     __shared__ tct_near_if<PEERS> near;
-    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    tct_persistent_grid<PEERS> grid = tct_persistent_open<PEERS>(J.grid, c);
     if constexpr (PEERS) tct_near_fill(*J.halo, near, blockDim.x);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
-    tct_met met = begin<B, WALK, M>(J, gang, c);          /* p = z, rz = (r, z)*/
+    tct_barrier_status barrier = begin<B, WALK, M>(J, grid, c);          /* p = z, rz = (r, z)*/
     if constexpr (PEERS)
-        if (met != TCT_LATE)
-            met = tct_keep(*J.halo, near, gang, 0, 1, [&](int, int64_t row, int) {
+        if (barrier != TCT_LATE)
+            barrier = tct_keep(*J.halo, near, grid, 0, 1, [&](int, int64_t row, int) {
                 return J.v[V_DIR].memory[row];
             });
     int64_t k = 0;
-    while (met != TCT_LATE) {
-        tct_poll_host(gang, k);
+    while (barrier != TCT_LATE) {
+        tct_poll_host(grid, k);
         pt[0] = product<B, STORE, WALK, PEERS>(J, A, ahead, near); /* t = A p           */
         tct_spent(TCT_ON_EDGES);
-        met = tct_grid_sum(gang, pt);
-        if (met != TCT_GO) break;
+        barrier = tct_grid_sum(grid, pt);
+        if (barrier != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                             /* pt = (p, t)       */
             step_cg_alpha(c, M);                         /* alpha = rz / pt   */
@@ -167,28 +167,28 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         residual<B, WALK, M>(J, c[C_ALPHA], rr);          /* r = r - alpha t   */
         tct_spent(TCT_ON_VECTORS);
-        met = tct_grid_sum(gang, rr, [&] {
-            if constexpr (PEERS) send<M>(J, near, tct_message(gang, k + 2));
+        barrier = tct_grid_sum(grid, rr, [&] {
+            if constexpr (PEERS) send<M>(J, near, tct_message(grid, k + 2));
         });
-        if (met == TCT_LATE) break;
+        if (barrier == TCT_LATE) break;
         if (threadIdx.x == 0) {
             for (int i = 0; i < 1 + M; i++)
                 c[C_RR + i] = rr[i];                     /* rr = (r, r), rz'  */
             step_cg_beta(c, M);                          /* beta = rz' / rz   */
         }
         __syncthreads();
-        tct_look(gang, c, ++k);
-        if constexpr (PEERS) tct_expect<1>(*J.halo, near, tct_message(gang, k + 1));
+        tct_check(grid, c, ++k);
+        if constexpr (PEERS) tct_expect<1>(*J.halo, near, tct_message(grid, k + 1));
         directions<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]); /* x = x + alpha p   */
         tct_spent(TCT_ON_VECTORS);
-        if constexpr (PEERS) ghosts(J, near, gang, tct_message(gang, k + 1), c[C_BETA]); /* p = z + beta p    */
+        if constexpr (PEERS) ghosts(J, near, grid, tct_message(grid, k + 1), c[C_BETA]); /* p = z + beta p    */
         tct_spent(TCT_ON_GHOSTS);
-        if (k >= J.gang.most || tct_at_rest(c) || tct_flagged(gang)) break;
-        met = tct_grid_wait(gang);
+        if (k >= J.grid.most || tct_at_rest(c) || tct_flagged(grid)) break;
+        barrier = tct_grid_wait(grid);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
-    tct_conclude(gang, c, met != TCT_LATE, k);
+    tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
 template <bool M, bool PEERS> struct cg_kernels {

@@ -126,16 +126,16 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     double pt[1], rr[2];
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    tct_gang<false> gang = tct_gang_open<false>(J.gang, c);
+    tct_persistent_grid<false> grid = tct_persistent_open<false>(J.grid, c);
     part mine = part_of(F.rows);
-    tct_met met = TCT_GO;
+    tct_barrier_status barrier = TCT_GO;
     int64_t k = 0;
     /* clang-format off */
-    while (met != TCT_LATE) {
-        tct_poll_host(gang, k);
+    while (barrier != TCT_LATE) {
+        tct_poll_host(grid, k);
         pt[0] = product<B, STORE, WALK>(J, A, ahead);  /* t = A p             */
-        met = tct_grid_sum(gang, pt);
-        if (met != TCT_GO) break;
+        barrier = tct_grid_sum(grid, pt);
+        if (barrier != TCT_GO) break;
         if (threadIdx.x == 0) {
             c[C_PT] = pt[0];                           /* pt = (p, t)         */
             step_cg_alpha(c, 1);                       /* alpha = rz / pt     */
@@ -143,24 +143,24 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         __syncthreads();
         down<NODES>(F, mine, c[C_ALPHA], rr);          /* r = r - alpha t     */
         tct_spent(TCT_ON_VECTORS);
-        met = tct_grid_sum(gang, rr);
-        if (met == TCT_LATE) break;
+        barrier = tct_grid_sum(grid, rr);
+        if (barrier == TCT_LATE) break;
         if (threadIdx.x == 0) {
             c[C_RR] = rr[0];                           /* rr = (r, r)         */
             c[C_RZ] = rr[1];                           /* rz' = (w, w)        */
             step_cg_beta(c, 1);                        /* beta = rz' / rz     */
         }
         __syncthreads();
-        tct_look(gang, c, ++k);
+        tct_check(grid, c, ++k);
         up<NODES>(F, mine, c[C_ALPHA], c[C_BETA]);     /* x = x + alpha p,
                                                           p = z + beta p      */
         tct_spent(TCT_ON_VECTORS);
-        if (k >= J.gang.most || tct_at_rest(c)) break;
-        met = tct_grid_wait(gang);
+        if (k >= J.grid.most || tct_at_rest(c)) break;
+        barrier = tct_grid_wait(grid);
     }
     /* clang-format on */
     if (blockIdx.x == 0 && threadIdx.x == 0) *F.rows.solves = mine.solves;
-    tct_conclude(gang, c, met != TCT_LATE, k);
+    tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
 template <bool NODES> struct factor_kernels {

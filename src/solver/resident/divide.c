@@ -26,8 +26,8 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     J->slots = J->rounds * m;
     /* With peers the rows at the edge are dealt out to many blocks. */
     J->round = blocks * J->tile;
-    J->block = J->gang.peers ? 1 : J->tile;
-    J->warp = J->gang.peers ? blocks : 1;
+    J->block = J->grid.peers ? 1 : J->tile;
+    J->warp = J->grid.peers ? blocks : 1;
     J->team = 1;
 }
 
@@ -84,7 +84,7 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     const int line = threads * (int)sizeof(double);
     size_t own = SHARED_SPARE;
     if (J->A.walk == GPU_JOINED) own += RUNS_SPARE;
-    if (J->gang.peers) own += PEERS_SPARE;
+    if (J->grid.peers) own += PEERS_SPARE;
     own += (size_t)in_front * sizeof(double);
     J->desk = edges;
     const size_t most = shared_bytes - own, some = most - CACHE_SPARE;

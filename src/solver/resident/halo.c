@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * solver/resident/halo.c - lists of what blocks send and get. */
 #include "solver/resident/halo.h"
-#include "comm/link/gpu/peer.h"
 #include "comm/exchange/plan.h"
+#include "comm/link/gpu/peer.h"
 #include "operator/gpu/ghost.h"
 #include <stdio.h>
 #include <string.h>
@@ -28,7 +28,7 @@ typedef struct {
     const tct_plan *plan;
     const tct_gpu_ghost *B; /* NULL: no row has columns of others */
     int blocks, sent;
-    tct_resident_home *sends,
+    tct_resident_place_of_rows *sends,
         *edges;              /* of rows that are sent, that have such */
     int32_t *index, *row;    /* which these are                       */
     tct_resident_edge *edge; /* in the order of blocks, which begin   */
@@ -48,13 +48,13 @@ static tacit_status download(const void *from, size_t bytes, void *out)
 }
 
 /* The places of the rows `row` [n], which is on the device, to the host. */
-static tacit_status look_up(const tct_resident_home *place, int64_t n,
+static tacit_status look_up(const tct_resident_place_of_rows *place, int64_t n,
                             const int32_t *row, gpu_stream stream,
-                            tct_resident_home **out)
+                            tct_resident_place_of_rows **out)
 {
-    tct_resident_home *there = NULL;
+    tct_resident_place_of_rows *there = NULL;
     TRY(tct_gpu_upload(NULL, (size_t)n * sizeof *there, &there));
-    tct_resident_look_up(place, n, row, stream, there);
+    tct_resident_find(place, n, row, stream, there);
     tacit_status status =
         tct_gpu_status(gpu_stream_sync(stream), "placing rows");
     if (status >= 0) status = download(there, (size_t)n * sizeof *there, out);
@@ -67,7 +67,7 @@ static tacit_status find_places(maker *m, const tct_resident_job *J,
 {
     const gpu_stream stream = tct_gpu_of(m->R->q)->stream;
     const int64_t values = m->plan->base.values, rows = m->B ? m->B->d.rows : 0;
-    tct_resident_home *place = NULL;
+    tct_resident_place_of_rows *place = NULL;
     TRY(tct_gpu_upload(NULL, m->R->n * sizeof *place, &place));
     tct_resident_homes(J, m->blocks, threads, stream, place);
     tacit_status status =
@@ -87,8 +87,8 @@ static tacit_status find_places(maker *m, const tct_resident_job *J,
 
 /* of[b] is where the rows of block b begin, of [blocks + 1]; at[i] where row i
  * stands: in the order that they have, block by block. */
-static tacit_status sort(const tct_resident_home *place, int64_t n, int blocks,
-                         int32_t **of, int32_t **at)
+static tacit_status sort(const tct_resident_place_of_rows *place, int64_t n,
+                         int blocks, int32_t **of, int32_t **at)
 {
     TRY(TCT_ALLOC(blocks + 2, "a persistent kernel", of));
     TRY(TCT_ALLOC(n, "a persistent kernel", at));

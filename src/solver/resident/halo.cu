@@ -7,7 +7,7 @@ enum { THREADS = 256 };
 
 template <int B, int WALK>
 static __global__ void places(const __grid_constant__ tct_resident_job J,
-                              tct_resident_home *place)
+                              tct_resident_place_of_rows *place)
 {
     for (int t = 0; t < J.slots; t++) {
         const int64_t row = tct_row<B, WALK>(J, t);
@@ -17,14 +17,15 @@ static __global__ void places(const __grid_constant__ tct_resident_job J,
     }
 }
 
-static __global__ void look_up(const tct_resident_home *place, int64_t n,
-                               const int32_t *row, tct_resident_home *to)
+static __global__ void look_up(const tct_resident_place_of_rows *place,
+                               int64_t n, const int32_t *row,
+                               tct_resident_place_of_rows *to)
 {
     const int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x;
     if (i < n) to[i] = place[row[i]];
 }
 
-typedef void (*kernel)(tct_resident_job, tct_resident_home *);
+typedef void (*kernel)(tct_resident_job, tct_resident_place_of_rows *);
 
 static kernel kernel_for(int b, int walk)
 {
@@ -42,15 +43,16 @@ static kernel kernel_for(int b, int walk)
 
 extern "C" void tct_resident_homes(const tct_resident_job *J, int blocks,
                                    int threads, gpu_stream stream,
-                                   tct_resident_home *place)
+                                   tct_resident_place_of_rows *place)
 {
     const kernel of_blocks = kernel_for(J->A.b, J->A.walk);
     of_blocks<<<blocks, threads, 0, stream>>>(*J, place);
 }
 
-extern "C" void tct_resident_look_up(const tct_resident_home *place, int64_t n,
-                                     const int32_t *row, gpu_stream stream,
-                                     tct_resident_home *to)
+extern "C" void tct_resident_find(const tct_resident_place_of_rows *place,
+                                  int64_t n, const int32_t *row,
+                                  gpu_stream stream,
+                                  tct_resident_place_of_rows *to)
 {
     const unsigned blocks = (unsigned)((n + THREADS - 1) / THREADS);
     if (n > 0) look_up<<<blocks, THREADS, 0, stream>>>(place, n, row, to);

@@ -3,7 +3,7 @@
  * GPUs, and its rows with columns of theirs.
  *
  * A value goes to a box of the peer, with the number of its message, at a meeting
- * of all gangs that the method has anyway, for a sum: when the block has come, and
+ * of all persistent grids that the method has anyway, for a sum: when the block has come, and
  * waits for others. (Before it, the block would come when the peer has its values:
  * 1 us later.) It is read after the meeting, when it has come: mostly it has. The
  * message after the next one takes the same box: between the two there is such a
@@ -108,14 +108,14 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* A wait for what a peer sends: whoever has waited for too long tells the gang,
+/* A wait for what a peer sends: whoever has waited for too long tells the persistent grid,
  * and then nobody waits any more. */
-static __device__ inline bool tct_wait_over(const tct_gang<true> &g,
+static __device__ inline bool tct_wait_over(const tct_persistent_grid<true> &g,
                                             tct_wait &w)
 {
-    const tct_news news = tct_look_again(&w, {g.peers->limit_ns, nullptr});
-    if (news == TCT_MISSED) g.told[TOLD_MISSED] = 1;
-    return news == TCT_MISSED || *(volatile int *)&g.told[TOLD_MISSED] != 0;
+    const tct_wait_status status = tct_poll(&w, {g.peers->limit_ns, nullptr});
+    if (status == TCT_MISSED) g.told[FLAG_MISSED] = 1;
+    return status == TCT_MISSED || *(volatile int *)&g.told[FLAG_MISSED] != 0;
 }
 
 /* --- ghosts ------------------------------------------------------------------ */
@@ -130,7 +130,7 @@ static __device__ inline const tct_numbered *
 tct_ghost_box(const tct_resident_halo &H, const tct_near &N, int g,
               uint64_t number)
 {
-    return H.come[tct_half_of(number)] +
+    return H.come[tct_buffer_of(number)] +
            (g < TCT_NEAR_GHOSTS ? N.near_place[g] : tct_read_only(&N.place[g]));
 }
 
@@ -164,7 +164,8 @@ tct_take_values(const tct_numbered *box, uint64_t number, double (&v)[COLS])
 template <int COLS, class WORK>
 static __device__ inline void
 tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
-               const tct_gang<true> &gang, uint64_t number, const WORK &work)
+               const tct_persistent_grid<true> &grid, uint64_t number,
+               const WORK &work)
 {
     const int ahead = tct_copied_ahead<COLS>(N);
     tct_await_copies();
@@ -174,9 +175,9 @@ tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
         for (tct_wait waited = {0, 0}; !all;) {
             const tct_numbered *box = tct_ghost_box(H, N, g, number);
             tct_numbered got[COLS]; /* under way together */
-            for (int j = 0; j < COLS; j++) got[j] = tct_numbered_seen(box + j);
+            for (int j = 0; j < COLS; j++) got[j] = tct_numbered_value(box + j);
             all =
-                tct_take_values(got, number, v) || tct_wait_over(gang, waited);
+                tct_take_values(got, number, v) || tct_wait_over(grid, waited);
         }
         work(g, v);
     }
@@ -196,7 +197,7 @@ static __device__ inline void tct_send(const tct_near &N, uint64_t number,
         const tct_resident_send s = i < TCT_NEAR ? N.near_send[i] : N.send[i];
         const int thread = s.at & ((1 << TCT_THREAD_BITS) - 1);
         for (int j = 0; j < COLS; j++)
-            tct_numbered_send(&s.to[tct_half_of(number)][j],
+            tct_numbered_send(&s.to[tct_buffer_of(number)][j],
                               value(j, s.at >> TCT_THREAD_BITS, s.row, thread),
                               number);
     }
@@ -240,19 +241,19 @@ static __device__ inline void tct_add_edges(const tct_resident_halo &H,
 /* Keep value(slot, row, thread) of the owners of all ghosts as their vector n:
  * message `i` of this kernel. */
 template <class VALUE>
-static __device__ inline tct_met
-tct_keep(const tct_resident_halo &H, const tct_near &N, tct_gang<true> &gang,
-         int n, int64_t i, const VALUE &value)
+static __device__ inline tct_barrier_status
+tct_keep(const tct_resident_halo &H, const tct_near &N,
+         tct_persistent_grid<true> &grid, int n, int64_t i, const VALUE &value)
 {
-    const uint64_t number = tct_message(gang, i);
+    const uint64_t number = tct_message(grid, i);
     __syncthreads();
     tct_send<1>(N, number, [&](int, int slot, int64_t row, int thread) {
         return value(slot, row, thread);
     });
-    tct_for_ghosts<1>(H, N, gang, number, [&](int g, const double(&v)[1]) {
+    tct_for_ghosts<1>(H, N, grid, number, [&](int g, const double(&v)[1]) {
         N.ghost[n][g] = v[0];
     });
-    return tct_meet_all(gang);
+    return tct_barrier_all(grid);
 }
 
 #endif

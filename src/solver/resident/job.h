@@ -27,9 +27,9 @@ enum { TCT_CHIP_VECTORS = 9, TCT_SECOND_PLACES = 2, TCT_KEPT = 3 };
 enum { TCT_IS_X = -1, TCT_IS_DIAGONAL = -2, TCT_IS_Z = -3, TCT_IS_Y = -4 };
 
 /* Where a row of this GPU lives. */
-typedef struct tct_resident_home {
+typedef struct tct_resident_place_of_rows {
     int32_t block, at; /* at: slot << TCT_THREAD_BITS | thread */
-} tct_resident_home;
+} tct_resident_place_of_rows;
 enum { TCT_THREAD_BITS = 10 };
 
 /* A row that a peer needs: where it lives in this block, and where its value
@@ -46,7 +46,7 @@ typedef struct tct_resident_edge {
     int32_t count, near; /* entries; the first one's place on the chip */
 } tct_resident_edge;
 
-/* What a gang has to do with those of other GPUs; on the device. Lists are in the
+/* What a persistent grid has to do with those of other GPUs; on the device. Lists are in the
  * order of blocks, whose parts begin at `.._of` [blocks + 1]. */
 typedef struct tct_resident_halo {
     const int32_t *send_of, *edge_of, *ghost_of;
@@ -70,7 +70,7 @@ typedef struct tct_resident_job {
     int team, desk;          /* warps that share a part, where there is but one
                                 round; doubles of the chip before what they add
                                 up                                    */
-    tct_gang_job gang;       /* here: in front or at the end, kernels spill */
+    tct_persistent_job grid; /* here: in front or at the end, kernels spill */
     float keep;              /* share of the matrix for the L2 to keep  */
     bool resumed;
     bool poison;       /* fill shared memory with NaN first      */
@@ -124,11 +124,11 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, int entries, size_t shared_bytes);
 /* Where the rows of `J` live: place[row], on the device. */
 void tct_resident_homes(const tct_resident_job *J, int blocks, int threads,
-                        gpu_stream stream, tct_resident_home *place);
+                        gpu_stream stream, tct_resident_place_of_rows *place);
 /* to[i] = place[row[i]] */
-void tct_resident_look_up(const tct_resident_home *place, int64_t n,
-                          const int32_t *row, gpu_stream stream,
-                          tct_resident_home *to);
+void tct_resident_find(const tct_resident_place_of_rows *place, int64_t n,
+                       const int32_t *row, gpu_stream stream,
+                       tct_resident_place_of_rows *to);
 #ifdef __cplusplus
 }
 #endif

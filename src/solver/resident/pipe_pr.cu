@@ -26,13 +26,13 @@ template <int B, int STORE, int WALK, bool PEERS>
 static __device__ inline void
 products(const tct_resident_job &J, const tct_values<STORE, true> &A,
          tct_ahead &ahead, tct_near_if<PEERS> &near,
-         const tct_gang<PEERS> &gang, int64_t k, const double *s,
+         const tct_persistent_grid<PEERS> &grid, int64_t k, const double *s,
          const double *r)
 {
     const double *const x[2] = {s, r};
     if constexpr (PEERS)
         if (threadIdx.x < near.team)
-            tct_expect<2>(*J.halo, near, tct_message(gang, k));
+            tct_expect<2>(*J.halo, near, tct_message(grid, k));
     tct_multiply<B, STORE, WALK>(
         J, A, ahead, x,
         [&](int t, int64_t row, const tct_sums<2> &sum, int thread) {
@@ -42,7 +42,7 @@ products(const tct_resident_job &J, const tct_values<STORE, true> &A,
     tct_spent(TCT_ON_PRODUCT);
     if constexpr (PEERS) {
         if (threadIdx.x >= near.team) return;
-        tct_for_ghosts<2>(*J.halo, near, gang, tct_message(gang, k),
+        tct_for_ghosts<2>(*J.halo, near, grid, tct_message(grid, k),
                           [&](int g, const double(&v)[2]) {
                               for (int j = 0; j < 2; j++)
                                   near.ghost[j][g] = v[j];
@@ -154,16 +154,16 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
 
 /* The last warp: rr, rz, mu, ... of all; alpha and beta, unless that is the end */
 template <bool M, bool PEERS>
-static __device__ inline void scalars(const tct_resident_job &J,
-                                      const tct_gang<PEERS> &gang, tct_met met,
-                                      int64_t k, double *c)
+static __device__ inline void
+scalars(const tct_resident_job &J, const tct_persistent_grid<PEERS> &grid,
+        tct_barrier_status barrier, int64_t k, double *c)
 {
-    tct_warp_total<4 + M>(gang, &c[C_RR]);
+    tct_warp_total<4 + M>(grid, &c[C_RR]);
     if (tct_lane() != 0) return;
-    tct_look(gang, c, k);
-    if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END ||
-        tct_flagged(gang))
-        gang.told[TOLD_ENOUGH] = 1;
+    tct_check(grid, c, k);
+    if (k >= J.grid.most || tct_at_rest(c) || barrier == TCT_END ||
+        tct_flagged(grid))
+        grid.told[FLAG_ENOUGH] = 1;
     else step_pipe_pr(c, M);
 }
 
@@ -176,35 +176,35 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     tct_ahead ahead = tct_look_ahead<B, WALK, 2>(J, A.policy);
     double sum[4 + M] = {0.0};
     __shared__ tct_near_if<PEERS> near;
-    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    tct_persistent_grid<PEERS> grid = tct_persistent_open<PEERS>(J.grid, c);
     if constexpr (PEERS)
         tct_near_fill(*J.halo, near, min((int)blockDim.x, J.tile * GPU_WAVE));
     /* r and s, or z and st, in the places that take turns */
     const tct_chip_vector place[2][2] = {
         {J.v[M ? V_Z : V_RES], J.v[M ? V_ST : V_AP]},
         {{J.second[0], 0, 0}, {J.second[1], 0, 0}}};
-    tct_met met = TCT_GO;
+    tct_barrier_status barrier = TCT_GO;
     int now = 0;
     tct_chip_load<B, WALK>(J, J.v[V_DIR], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_AP], J.v[V_DIA]);
     begin<B, WALK>(J, sum);
     /* clang-format off */
     int64_t k = 0;
-    while (met != TCT_LATE) {
-        met = tct_grid_leave(gang, sum, [&] {
-            if constexpr (PEERS) send(near, tct_message(gang, k + 1), place[now]);
+    while (barrier != TCT_LATE) {
+        barrier = tct_grid_leave(grid, sum, [&] {
+            if constexpr (PEERS) send(near, tct_message(grid, k + 1), place[now]);
         });
-        if (met == TCT_LATE) break;
+        if (barrier == TCT_LATE) break;
         ++k;
-        if (tct_is_last_warp()) scalars<M>(J, gang, met, k, c); /* alpha, beta */
-        products<B, STORE, WALK, PEERS>(J, A, ahead, near, gang, k, place[now][1].memory,
+        if (tct_is_last_warp()) scalars<M>(J, grid, barrier, k, c); /* alpha, beta */
+        products<B, STORE, WALK, PEERS>(J, A, ahead, near, grid, k, place[now][1].memory,
                            place[now][0].memory);
         __syncthreads();
         tct_spent(TCT_ON_RANKS);
-        if (gang.told[TOLD_MISSED]) met = TCT_LATE;
-        if (gang.told[TOLD_ENOUGH] || met == TCT_LATE) break;
+        if (grid.told[FLAG_MISSED]) barrier = TCT_LATE;
+        if (grid.told[FLAG_ENOUGH] || barrier == TCT_LATE) break;
         for (int i = 0; i < 4 + M; i++) sum[i] = 0.0;
-        tct_poll_host(gang, k);
+        tct_poll_host(grid, k);
         update<B, WALK>(J, c[C_ALPHA], c[C_BETA], place[now], place[1 - now], sum);
         tct_spent(TCT_ON_VECTORS);
         now = 1 - now;
@@ -218,7 +218,7 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
         for (int i = 0; a >= 0 && i < 2; i++)
             place[0][i].memory[a] = place[1][i].memory[a];
     }
-    tct_conclude(gang, c, met != TCT_LATE, k);
+    tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
 template <bool M, bool PEERS> struct pipe_pr_kernels {

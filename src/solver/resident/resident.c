@@ -14,11 +14,11 @@ static const tct_resident_kernel *const kernels[] = {
     tct_resident_cg, tct_resident_single, tct_resident_pipe_pr,
     tct_resident_sstep};
 
-enum { LOOKS_AT_ONCE = TCT_LOOKS - 64 };
+enum { SAMPLES_AT_ONCE = TCT_SAMPLES - 64 };
 enum { LATE_MOST = 16 }; /* iterations of blocks, until a look is posted */
 
 typedef struct {
-    void *meeting; /* where its gang meets */
+    void *meeting; /* where its persistent grid meets */
     double *second[TCT_SECOND_PLACES];
     double *many;       /* sums of a block of iterations */
     tct_peer_halo halo; /* of several GPUs */
@@ -141,7 +141,7 @@ static const void *code_for(const tct_run *R, char *reason, size_t size)
 
 static bool resident_fits(const tct_run *R, char *reason, size_t size)
 {
-    if (tct_gang_fits(R->q)) return code_for(R, reason, size) != NULL;
+    if (tct_persistent_fits(R->q)) return code_for(R, reason, size) != NULL;
     snprintf(reason, size, "this GPU has no cooperative launch");
     return false;
 }
@@ -153,7 +153,7 @@ static tacit_status resident_open(tct_run *R)
     TRY(TCT_ALLOC(1, "a persistent kernel", &H));
     memset(H, 0, sizeof *H);
     R->drive = H;
-    TRY(tct_gpu_upload(NULL, tct_gang_bytes(tct_gpu_of(R->q)->sms),
+    TRY(tct_gpu_upload(NULL, tct_persistent_bytes(tct_gpu_of(R->q)->sms),
                        &H->meeting));
     for (int i = 0; K && i < K->places; i++)
         TRY(tacit_queue_alloc(R->q, R->n, &H->second[i]));
@@ -192,12 +192,12 @@ static void fill_job(const tct_run *R, const tct_resident_kernel *K,
     const tct_gpu_slices *B = slices_of(R->A->local);
     /* M w and M u are no vectors in a kernel */
     double *const *second = R->M ? R->y + 1 : H->second;
-    *J = (tct_resident_job){.gang =
-                                tct_gang_job_of(R->q, H->meeting, R->c, most),
-                            .A = B->d,
-                            .resumed = R->resumed,
-                            .poison = tct_gpu_poisons(),
-                            .second = {second[0], second[1]}};
+    *J = (tct_resident_job){
+        .grid = tct_persistent_job_of(R->q, H->meeting, R->c, most),
+        .A = B->d,
+        .resumed = R->resumed,
+        .poison = tct_gpu_poisons(),
+        .second = {second[0], second[1]}};
     for (int v = 0; v < TCT_CHIP_VECTORS; v++)
         J->v[v].memory = vector_of(R, K->from[v]);
 }
@@ -216,7 +216,7 @@ typedef struct {
 /* Of `blocks` blocks, of which all together need so many warps. */
 static int threads_of(const tct_resident_job *J, int warps, int blocks)
 {
-    const int pollers = tct_gang_threads(blocks);
+    const int pollers = tct_persistent_threads(blocks);
     int threads = GPU_WAVE * J->tile * J->team;
     const int solvers = (warps + blocks - 1) / blocks;
     if (solvers > J->tile) threads = GPU_WAVE * solvers;
@@ -238,8 +238,8 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
     H->on_chip = 0.0;
     if (K->method->blocks) {
         tct_sstep_job_fill(R, H->many, view_of(R->M).diagonal, W);
-        while (W->J.gang.batch > 1 && W->J.gang.batch * W->most > LATE_MOST)
-            W->J.gang.batch /= 2;
+        while (W->J.grid.batch > 1 && W->J.grid.batch * W->most > LATE_MOST)
+            W->J.grid.batch /= 2;
         H->vectors = tct_sstep_columns(W->most, R->M != NULL);
         p->shared = tct_resident_place_columns(W, H->vectors, p->threads, room);
         H->on_chip = (double)H->vectors * W->slots;
@@ -261,13 +261,13 @@ static tacit_status make_plan(const tct_run *R, int64_t most, plan *p)
     tct_resident_job *J = &p->job.J;
     fill_job(R, K, most, J);
     if (rows) p->job.factor.rows = *tct_rows_kernel_of(rows);
-    if (R->q->ranks > 1 && !(J->gang.peers = tct_peer_gangs(R->q)))
+    if (R->q->ranks > 1 && !(J->grid.peers = tct_peer_gangs(R->q)))
         return q_own_status(R->q);
     /* some blocks wait for peers while the others are at the barrier */
     if (R->q->ranks > 1)
-        J->gang.limit_ns =
+        J->grid.limit_ns =
             R->q->peer_seconds > 0.0
-                ? J->gang.limit_ns + (uint64_t)(1e9 * R->q->peer_seconds)
+                ? J->grid.limit_ns + (uint64_t)(1e9 * R->q->peer_seconds)
                 : UINT64_MAX;
     H->blocks = g->sms;
     tct_resident_divide(J, H->blocks);
@@ -309,13 +309,13 @@ static bool launch(const tct_run *R, int64_t most)
         R->q->failed == TACIT_OK ? make_plan(R, most, &p) : TACIT_OK;
     if (status < 0) q_fail(R->q, status, "%s", tacit_error_message());
     return is_well(R->q) &&
-           tct_gang_start(
-               R->q, &p.job.J.gang,
-               &(tct_gang_kernel){.code = code_for(R, reason, sizeof reason),
-                                  .job = &p.job,
-                                  .blocks = H->blocks,
-                                  .threads = p.threads,
-                                  .shared = p.shared});
+           tct_persistent_start(R->q, &p.job.J.grid,
+                                &(tct_persistent_kernel){
+                                    .code = code_for(R, reason, sizeof reason),
+                                    .job = &p.job,
+                                    .blocks = H->blocks,
+                                    .threads = p.threads,
+                                    .shared = p.shared});
 }
 
 /* Is there a kernel for what R has come to: its rescue, another precision? Of
@@ -340,11 +340,11 @@ static bool has_kernel(const tct_run *R)
 typedef struct {
     tct_recording part[2];
     int looks;
-} sketch;
+} dry_run;
 
-static bool look_sketched(tct_run *R)
+static bool check_dry_run(tct_run *R)
 {
-    sketch *s = R->drive;
+    dry_run *s = R->drive;
     q_record_end(R->q, &s->part[s->looks]);
     if (s->looks++ > 0) return true;
     q_record_begin(R->q, &s->part[1]);
@@ -354,11 +354,11 @@ static bool look_sketched(tct_run *R)
 static void count_iterations(const tct_run *R, int64_t iterations)
 {
     if (!R->q->tally || iterations <= 0) return;
-    sketch s = {.part = {{.sketch = true}, {.sketch = true}}};
+    dry_run s = {.part = {{.dry_run = true}, {.dry_run = true}}};
     tacit_result aside = {0};
     tct_run copy = *R;
     copy.drive = &s;
-    copy.look = look_sketched;
+    copy.look = check_dry_run;
     copy.result = &aside;
     q_record_begin(R->q, &s.part[0]);
     tct_iterate(&copy);
@@ -369,7 +369,7 @@ static void say_spending(const tct_run *R)
 {
     char text[256];
     const residence *H = R->drive;
-    tct_gang_spending(H->meeting, H->blocks, text, sizeof text);
+    tct_persistent_spending(H->meeting, H->blocks, text, sizeof text);
     if (text[0])
         tct_log(TCT_NOTE, "rank %d, %s: us an iteration: %s", R->q->rank,
                 R->now->about.name, text);
@@ -404,14 +404,14 @@ static void run_kernel(tct_run *R)
     const int64_t first = R->k;
     const bool look_first = K->look_first;
     bool done = false;
-    tct_seen c;
+    tct_sample c;
     enqueue_start(R, K);
     while (!done) {
         int64_t looks = R->most - R->k + (look_first ? 1 : 0);
-        if (looks > LOOKS_AT_ONCE) looks = LOOKS_AT_ONCE;
+        if (looks > SAMPLES_AT_ONCE) looks = SAMPLES_AT_ONCE;
         if (looks <= 0 || !launch(R, looks)) break;
         int64_t seen = 0;
-        while (q_seen(R->q, &c)) {
+        while (q_sampled(R->q, &c)) {
             if (done && tct_is_held(R)) continue;
             if (seen++ > 0 || !look_first) R->k++;
             if (c.bad == BAD_TIME) {
@@ -424,15 +424,15 @@ static void run_kernel(tct_run *R)
             }
             if (tct_judge(R, &c)) {
                 done = true;
-                tct_gang_end(R->q);
+                tct_persistent_end(R->q);
             } else if (R->q->stop_wanted || R->q->failed != TACIT_OK) {
                 q_tell(R->q);
-                tct_gang_end(R->q);
+                tct_persistent_end(R->q);
             }
         }
         g->made = g->taken;
         R->resumed = true; /* more looks than fit at once: go on */
-        if (R->block) tct_sstep_told(R);
+        if (R->block) tct_sstep_flags(R);
     }
     say_what_is_late(R);
     say_spending(R);
@@ -442,7 +442,7 @@ static void run_kernel(tct_run *R)
 /* The text has begun blocks. */
 static void run_blocks(tct_run *R)
 {
-    if (!tct_take_looks(R, 0)) run_kernel(R);
+    if (!tct_take_samples(R, 0)) run_kernel(R);
 }
 
 static void resident_iterate(tct_run *R)
@@ -450,7 +450,7 @@ static void resident_iterate(tct_run *R)
     const bool has = has_kernel(R);
     if (has && R->now->blocks) {
         R->take_blocks = run_blocks;
-        tct_iterate_text(R, tct_look_behind);
+        tct_iterate_text(R, tct_check_lagged);
         R->take_blocks = NULL;
     } else if (has) {
         run_kernel(R);

@@ -6,7 +6,7 @@
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
  * block is a round. The first rounds of vectors, and values of the matrix where
- * there is room left, live in shared memory. How blocks meet is gang.cuh's. */
+ * there is room left, live in shared memory. How blocks meet is persistent grid.cuh's. */
 #ifndef TCT_SOLVER_RESIDENT_ROWS_CUH
 #define TCT_SOLVER_RESIDENT_ROWS_CUH
 #include "operator/gpu/slices.cuh"

@@ -98,10 +98,11 @@ static __device__ inline void update(const tct_resident_job &J, double alpha,
 template <bool M>
 static __device__ inline void
 ghosts(const tct_resident_job &J, const tct_near &near,
-       const tct_gang<true> &gang, uint64_t message, double alpha, double beta)
+       const tct_persistent_grid<true> &grid, uint64_t message, double alpha,
+       double beta)
 {
     tct_for_ghosts<1>(
-        *J.halo, near, gang, message, [&](int g, const double(&come)[1]) {
+        *J.halo, near, grid, message, [&](int g, const double(&come)[1]) {
             double *const *kept = near.ghost;
             const double s = come[0], r = kept[KEPT_R][g], p = kept[KEPT_P][g];
             double sum[1 + M] = {0.0};
@@ -122,19 +123,20 @@ ghosts(const tct_resident_job &J, const tct_near &near,
 
 /* What peers need to know of this GPU's rows at the start, and it of theirs. */
 template <bool M>
-static __device__ inline tct_met
-keep(const tct_resident_job &J, const tct_near &near, tct_gang<true> &gang)
+static __device__ inline tct_barrier_status
+keep(const tct_resident_job &J, const tct_near &near,
+     tct_persistent_grid<true> &grid)
 {
-    tct_met met =
-        tct_keep(*J.halo, near, gang, KEPT_P, 1,
+    tct_barrier_status barrier =
+        tct_keep(*J.halo, near, grid, KEPT_P, 1,
                  [&](int, int64_t row, int) { return J.v[V_DIR].memory[row]; });
-    if (met == TCT_LATE) return met;
-    met = tct_keep(*J.halo, near, gang, KEPT_R, 2,
-                   [&](int t, int64_t row, int thread) {
-                       return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
-                   });
-    if (!M || met == TCT_LATE) return met;
-    return tct_keep(*J.halo, near, gang, KEPT_DIA, 3,
+    if (barrier == TCT_LATE) return barrier;
+    barrier = tct_keep(
+        *J.halo, near, grid, KEPT_R, 2, [&](int t, int64_t row, int thread) {
+            return *tct_at(J.v[V_RES], t, row, TCT_EITHER, thread);
+        });
+    if (!M || barrier == TCT_LATE) return barrier;
+    return tct_keep(*J.halo, near, grid, KEPT_DIA, 3,
                     [&](int t, int64_t row, int thread) {
                         return *tct_at(J.v[V_DIA], t, row, TCT_EITHER, thread);
                     });
@@ -142,10 +144,10 @@ keep(const tct_resident_job &J, const tct_near &near, tct_gang<true> &gang)
 
 /* The number of the message of iteration `k`, behind those that keep. */
 template <bool M, bool PEERS>
-static __device__ inline uint64_t message(const tct_gang<PEERS> &gang,
-                                          int64_t k)
+static __device__ inline uint64_t
+message(const tct_persistent_grid<PEERS> &grid, int64_t k)
 {
-    if constexpr (PEERS) return tct_message(gang, 2 + M + k);
+    if constexpr (PEERS) return tct_message(grid, 2 + M + k);
     return 0;
 }
 
@@ -171,39 +173,39 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     double sum[4 + M];
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
     __shared__ tct_near_if<PEERS> near;
-    tct_gang<PEERS> gang = tct_gang_open<PEERS>(J.gang, c);
+    tct_persistent_grid<PEERS> grid = tct_persistent_open<PEERS>(J.grid, c);
     if constexpr (PEERS) tct_near_fill(*J.halo, near, blockDim.x);
     tct_chip_load<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
     if (M) tct_chip_load<B, WALK>(J, J.v[V_DIA]);
     /* clang-format off */
     if (!J.resumed) begin<B, WALK, M>(J);                 /* p = z             */
-    tct_met met = tct_grid_wait(gang);
+    tct_barrier_status barrier = tct_grid_wait(grid);
     if constexpr (PEERS)
-        if (met != TCT_LATE) met = keep<M>(J, near, gang);
+        if (barrier != TCT_LATE) barrier = keep<M>(J, near, grid);
     int64_t k = 0;
-    while (met != TCT_LATE) {
+    while (barrier != TCT_LATE) {
         product<B, STORE, WALK, M, PEERS>(J, A, ahead, near, sum); /* s = A p        */
         tct_spent(TCT_ON_VECTORS);
-        met = tct_scalars_sum(gang, sum, &c[C_RR], [&] {  /* rr, rz, mu, ...   */
-            if constexpr (PEERS) send(J, near, message<M>(gang, k + 1));
+        barrier = tct_scalars_sum(grid, sum, &c[C_RR], [&] {  /* rr, rz, mu, ...   */
+            if constexpr (PEERS) send(J, near, message<M>(grid, k + 1));
         });
-        if (met == TCT_LATE) break;
-        tct_look(gang, c, ++k);
-        if constexpr (PEERS) tct_expect<1>(*J.halo, near, message<M>(gang, k));
-        if (k >= J.gang.most || tct_at_rest(c) || met == TCT_END || tct_flagged(gang)) break;
+        if (barrier == TCT_LATE) break;
+        tct_check(grid, c, ++k);
+        if constexpr (PEERS) tct_expect<1>(*J.halo, near, message<M>(grid, k));
+        if (k >= J.grid.most || tct_at_rest(c) || barrier == TCT_END || tct_flagged(grid)) break;
         __syncthreads();
         if (threadIdx.x == 0) step_pr(c, M);             /* alpha, beta       */
         __syncthreads();
-        tct_poll_host(gang, k);
+        tct_poll_host(grid, k);
         update<B, WALK, M>(J, c[C_ALPHA], c[C_BETA]);
         tct_spent(TCT_ON_VECTORS);
-        if constexpr (PEERS) ghosts<M>(J, near, gang, message<M>(gang, k), c[C_ALPHA], c[C_BETA]);
+        if constexpr (PEERS) ghosts<M>(J, near, grid, message<M>(grid, k), c[C_ALPHA], c[C_BETA]);
         tct_spent(TCT_ON_GHOSTS);
-        met = tct_grid_wait(gang);
+        barrier = tct_grid_wait(grid);
     }
     /* clang-format on */
     tct_chip_store<B, WALK>(J, J.v[V_RES], J.v[V_SOL]);
-    tct_conclude(gang, c, met != TCT_LATE, k);
+    tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
 template <bool M, bool PEERS> struct single_kernels {

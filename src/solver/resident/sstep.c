@@ -3,7 +3,7 @@
 #include "solver/resident/sstep.h"
 #include "solver/sstep/sstep.h"
 
-_Static_assert((int)TCT_SSTEP_TOLD <= TCT_SSTEP_OPENING * TCT_SSTEP_NOTED,
+_Static_assert((int)TCT_SSTEP_FLAGS <= TCT_SSTEP_OPENING * TCT_SSTEP_NOTED,
                "it is told where the opening was noted");
 
 void tct_sstep_job_fill(const tct_run *R, double *many, const double *diagonal,
@@ -28,12 +28,12 @@ void tct_sstep_job_fill(const tct_run *R, double *many, const double *diagonal,
     for (int i = 1; i < 3; i++) W->own[TCT_COLUMN_Y + i] = R->y[i - 1];
 }
 
-void tct_sstep_told(tct_run *R)
+void tct_sstep_flags(tct_run *R)
 {
     tct_sstep *S = R->own;
-    double told[TCT_SSTEP_TOLD] = {0};
-    q_get(R->q, TCT_SSTEP_TOLD, S->noted, told);
+    double told[TCT_SSTEP_FLAGS] = {0};
+    q_get(R->q, TCT_SSTEP_FLAGS, S->noted, told);
     S->since = TCT_SSTEP_RENEW; /* not known: now, unless the text goes on */
-    tct_sstep_made(R, &told[TOLD_MADE], (int)told[TOLD_RENEWED],
-                   R->end == TURN_ON ? 0 : (int)told[TOLD_LENGTH]);
+    tct_sstep_made(R, &told[FLAG_MADE], (int)told[FLAG_RENEWED],
+                   R->end == PHASE_ON ? 0 : (int)told[FLAG_LENGTH]);
 }

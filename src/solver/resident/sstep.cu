@@ -13,8 +13,8 @@
  * A column is a vector: of the panels, or one of those behind. All of them have
  * the same slots of a thread on the chip; what the matrix multiplies is in memory,
  * too. A preconditioner M is a diagonal d here. */
-#include "device/gpu/persistent_grid.cuh"
 #include "device/gpu/pass.cuh"
+#include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/kernels.cuh"
 #include "solver/resident/rows.cuh"
 #include "solver/resident/sstep.h"
@@ -251,8 +251,8 @@ static __device__ inline void sum_block(const tct_sstep_job &W, tct_gram G)
 /* All sums of all blocks, as the text has them, into `sums`; `mine` are of each
  * thread. */
 template <int B, int WALK>
-static __device__ inline tct_met
-sum_all(const tct_sstep_job &W, tct_gram G, tct_gang<false> &gang,
+static __device__ inline tct_barrier_status
+sum_all(const tct_sstep_job &W, tct_gram G, tct_persistent_grid<false> &grid,
         double (&mine)[RENEWED_TOO], double *sums)
 {
     const int count = SUM_GRAM + G.rows * G.columns, blocks = (int)gridDim.x;
@@ -262,8 +262,8 @@ sum_all(const tct_sstep_job &W, tct_gram G, tct_gang<false> &gang,
         for (int i = 0; i < RENEWED_TOO; i++) leave(W, SUM_RR + i, mine[i]);
     sum_block<B, WALK>(W, G);
     tct_spent(TCT_ON_SUM);
-    tct_met met = tct_grid_wait(gang);
-    if (met == TCT_LATE) return met;
+    tct_barrier_status barrier = tct_grid_wait(grid);
+    if (barrier == TCT_LATE) return barrier;
     const int step = (int)(blockDim.x / GPU_WAVE) * blocks;
     for (int e = tct_warp() * blocks + (int)blockIdx.x; e < count; e += step) {
         double v[1] = {0.0};
@@ -272,11 +272,11 @@ sum_all(const tct_sstep_job &W, tct_gram G, tct_gang<false> &gang,
         tct_warp_sum(v);
         if (tct_lane() == 0) tct_store_through(&total[e], v[0]);
     }
-    met = tct_grid_wait(gang);
+    barrier = tct_grid_wait(grid);
     TCT_EACH(e, count) sums[e] = tct_load_fresh(&total[e]);
     __syncthreads();
     tct_spent(TCT_ON_SUM);
-    return met;
+    return barrier;
 }
 
 /* --- the updates -------------------------------------------------------------------- */
@@ -372,7 +372,7 @@ static __device__ inline void replace(const tct_sstep_job &W, double sigma,
 /* What the small arithmetic needs; its desk is free when the updates begin. */
 struct tct_sstep_here {
     tct_blocks blocks;
-    double sums[TCT_SSTEP_SUMS], told[TCT_SSTEP_TOLD];
+    double sums[TCT_SSTEP_SUMS], told[TCT_SSTEP_FLAGS];
     union alignas(16) {
         tct_blocks_desk desk;
         tct_mixing mix;
@@ -403,7 +403,7 @@ static __device__ inline void open(const tct_sstep_job &W, tct_sstep_here &H)
     double *to = (double *)&H.blocks;
     const double *from = (const double *)W.B;
     TCT_EACH(i, (int)(sizeof H.blocks / sizeof *to)) to[i] = from[i];
-    TCT_EACH(i, TCT_SSTEP_TOLD) H.told[i] = 0.0;
+    TCT_EACH(i, TCT_SSTEP_FLAGS) H.told[i] = 0.0;
     __syncthreads();
 }
 static __device__ inline void close(const tct_sstep_job &W,
@@ -414,7 +414,7 @@ static __device__ inline void close(const tct_sstep_job &W,
     if (blockIdx.x != 0) return;
     TCT_EACH(i, (int)(sizeof H.blocks / sizeof *from))
     ((double *)W.B)[i] = from[i];
-    TCT_EACH(i, TCT_SSTEP_TOLD) W.told[i] = H.told[i];
+    TCT_EACH(i, TCT_SSTEP_FLAGS) W.told[i] = H.told[i];
     if (threadIdx.x == 0) W.sums[SUM_DRIFT] = 0.0;
 }
 
@@ -427,10 +427,10 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     const tct_resident_job &J = W.J;
     const tct_values<STORE, true> A = tct_chip_fill<B, STORE, WALK>(J);
     tct_ahead ahead = tct_look_ahead<B, WALK, 1>(J, A.policy);
-    tct_gang<false> gang = tct_gang_open<false>(J.gang, c);
+    tct_persistent_grid<false> grid = tct_persistent_open<false>(J.grid, c);
     const bool first = blockIdx.x == 0 && threadIdx.x == 0;
     double mine[RENEWED_TOO] = {0.0, first ? W.sums[SUM_DRIFT] : 0.0};
-    tct_met met = TCT_GO;
+    tct_barrier_status barrier = TCT_GO;
     int since = W.since;
     int64_t k = 0;
     open(W, H);
@@ -438,41 +438,41 @@ static __global__ void __launch_bounds__(TCT_THREADS_MOST(WALK), 1)
     for (;;) {
         const int s = length_of(H.blocks, c);
         const tct_gram G = gram_of(H.blocks, s);
-        tct_poll_host(gang, k);
+        tct_poll_host(grid, k);
         begin<B, WALK, M>(W, &mine[0]);
-        for (int j = 0; j < s && met != TCT_LATE; j++) {
-            met = tct_grid_wait(gang);
+        for (int j = 0; j < s && barrier != TCT_LATE; j++) {
+            barrier = tct_grid_wait(grid);
             product<B, STORE, WALK, M>(W, A, ahead, H.blocks, j, s);
         }
-        if (met == TCT_LATE) break;
+        if (barrier == TCT_LATE) break;
         __syncthreads();
-        met = sum_all<B, WALK>(W, G, gang, mine, H.sums);
-        if (met == TCT_LATE) break;
-        decide(H, met == TCT_END ? BLOCKS_LOOK : BLOCKS_DECIDE, s, c);
-        tct_look(gang, c, ++k);
+        barrier = sum_all<B, WALK>(W, G, grid, mine, H.sums);
+        if (barrier == TCT_LATE) break;
+        decide(H, barrier == TCT_END ? BLOCKS_LOOK : BLOCKS_DECIDE, s, c);
+        tct_check(grid, c, ++k);
         if (threadIdx.x == 0) {
-            H.told[TOLD_LENGTH] = s;
-            H.told[TOLD_MADE + s - 1] += 1.0;
+            H.told[FLAG_LENGTH] = s;
+            H.told[FLAG_MADE + s - 1] += 1.0;
         }
-        if (met == TCT_END || c[C_HELD] != 0.0) break;
+        if (barrier == TCT_END || c[C_HELD] != 0.0) break;
         take_steps<B, WALK>(W, H.blocks, s, H.mix);
         mine[0] = mine[1] = 0.0;
         since += H.blocks.taken;
-        if (k >= J.gang.most) break;
+        if (k >= J.grid.most) break;
         if (since < W.renew_every || H.blocks.moments || H.blocks.drifted)
             continue;
         tct_chip_store<B, WALK>(J, column(W, own(W, TCT_COLUMN_X)));
-        met = tct_grid_wait(gang);
-        if (met == TCT_LATE) break;
+        barrier = tct_grid_wait(grid);
+        if (barrier == TCT_LATE) break;
         product<B, STORE, WALK, M>(W, A, ahead, H.blocks, -1, s);
         __syncthreads();
         replace<B, WALK>(W, c[C_SIGMA], H.blocks.renew, &mine[1]);
-        if (threadIdx.x == 0) H.told[TOLD_RENEWED] += 1.0;
+        if (threadIdx.x == 0) H.told[FLAG_RENEWED] += 1.0;
         since = 0;
     }
     store<B, WALK>(W);
     close(W, H);
-    tct_conclude(gang, c, met != TCT_LATE, k);
+    tct_conclude(grid, c, barrier != TCT_LATE, k);
 }
 
 /* For few formats: of those that take long to compile it takes longest. */

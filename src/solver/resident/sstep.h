@@ -17,14 +17,14 @@ enum { TCT_COLUMNS_OWN = TCT_COLUMN_Y + 3 };
 enum { TCT_SSTEP_SHARED = 18432, TCT_SSTEP_DESK = 128 };
 
 /* What the kernel tells of itself, of each length of a block how many it made. */
-enum { TOLD_RENEWED, TOLD_LENGTH, TOLD_MADE };
-enum { TCT_SSTEP_TOLD = TOLD_MADE + TCT_SSTEP_MOST };
+enum { FLAG_RENEWED, FLAG_LENGTH, FLAG_MADE };
+enum { TCT_SSTEP_FLAGS = FLAG_MADE + TCT_SSTEP_MOST };
 
 typedef struct tct_sstep_job {
     tct_resident_job J; /* first: what serves all kernels asks for it */
     tct_blocks *B;      /* as blocks have left it, and leave it       */
     double *sums;       /* what is left in SUM_DRIFT                  */
-    double *told;       /* [TCT_SSTEP_TOLD], at the end               */
+    double *told;       /* [TCT_SSTEP_FLAGS], at the end               */
     double *many;       /* room for [TCT_SSTEP_SUMS][blocks + 1] sums */
     const double *b;
     int most, renew_every; /* as of tct_blocks; iterations                */
@@ -56,7 +56,7 @@ static inline int tct_sstep_columns(int most, int M)
 void tct_sstep_job_fill(const struct tct_run *R, double *many,
                         const double *diagonal, tct_sstep_job *W);
 /* What the kernel has told goes to the run. */
-void tct_sstep_told(struct tct_run *R);
+void tct_sstep_flags(struct tct_run *R);
 #ifdef __cplusplus
 }
 #endif

@@ -43,7 +43,7 @@ void tct_sstep_renew(tct_run *R)
 static void count(tct_run *R, int s, bool taken, int64_t times)
 {
     const tct_sstep *S = R->own;
-    tct_recording of = {.sketch = true};
+    tct_recording of = {.dry_run = true};
     if (!R->q->tally || times == 0) return;
     q_record_begin(R->q, &of);
     if (s > 0) {

@@ -93,7 +93,7 @@ void tct_sstep_length(tct_run *R, bool twice)
     const int every = (TCT_SSTEP_RENEW + S->s - 1) / S->s;
     S->twice = twice;
     R->block = S->s;
-    R->cycle = S->prompt || twice ? -1 : tct_is_dear(R->M) ? 1 : every;
+    R->cycle = S->prompt || twice ? -1 : tct_is_expensive(R->M) ? 1 : every;
 }
 
 /* From here on looks stand for blocks. */
@@ -171,8 +171,8 @@ void tct_sstep_end(tct_run *R)
 {
     const tct_sstep *S = R->own;
     double *p = R->v[V_P];
-    if (R->end == TURN_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
-    if (R->end == TURN_DRIFTED) {
+    if (R->end == PHASE_DRIFTED || S->host.moments) q_fill(R->q, R->n, 0.0, p);
+    if (R->end == PHASE_DRIFTED) {
         if (R->k - R->begun <= EARLY && R->rr > TCT_BLOCKS_GAINED * R->ref_rr)
             q_copy(R->q, R->n, R->v[TCT_SSTEP_FIRST], R->x);
     } else if (R->block > 0 && !S->host.moments) {

@@ -7,7 +7,7 @@ static const char *const what = "a part of a plan";
 /* Where what this process has of P goes: [0] for the way down, [1] up, which is the same
  * where U = L'; NULL: only how long that is. */
 typedef struct {
-    const tct_dealer *d;
+    const tct_distributor *d;
     double *to[2];
     const double *from[2];
     int64_t stored[2];
@@ -89,7 +89,7 @@ static void fill(filler *f)
 /* A tile of rows is read to its end, which may be behind the block. */
 enum { BEHIND = TCT_TILE * TCT_TILES };
 
-tacit_status tct_take_blocks(const tct_dealer *d)
+tacit_status tct_take_blocks(const tct_distributor *d)
 {
     tct_tri_plan *plan = d->plan;
     filler f = {.d = d,

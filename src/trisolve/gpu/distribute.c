@@ -4,28 +4,28 @@
 
 static const char *const what = "a part of a plan";
 
-void tct_spread_clear(tct_spread *s)
+void tct_distribution_clear(tct_distribution *s)
 {
     for (int c = 0; c < TCT_CUTS; c++)
         TCT_FREE(s->cut[c].adds, s->cut[c].waits);
     TCT_FREE(s->to_u, s->to, s->mine);
-    *s = (tct_spread){.rank = 0};
+    *s = (tct_distribution){.rank = 0};
 }
 
 /* --- tasks ------------------------------------------------------------------------------- */
 
 /* Of one cut, this process's; NULL: only how many. */
 typedef struct {
-    const tct_dealer *d;
+    const tct_distributor *d;
     tct_task *task;
     int32_t count;
-    tct_speakers *speak;
+    tct_producers *speak;
     uint32_t *due;
 } tasklist;
 
 static void add_task(tasklist *l, const tct_task *t, int process)
 {
-    tct_speakers *speak = l->speak;
+    tct_producers *speak = l->speak;
     if (l->task) {
         if (t->wait >= 0) speak->waits[t->wait] |= (uint16_t)tct_bit(process);
         if (t->tell >= 0) speak->adds[t->tell] |= (uint16_t)tct_bit(process);
@@ -52,7 +52,7 @@ static void add_together(tasklist *l, const tct_task *t)
 }
 
 /* A task of the passes. */
-static void deal_task(tasklist *l, const tct_task *t, bool up)
+static void distribute_task(tasklist *l, const tct_task *t, bool up)
 {
     const tct_tri_plan *plan = l->d->plan;
     const tct_ownership *h = &l->d->of[t->what < 0 ? 0 : t->what];
@@ -74,14 +74,14 @@ static void deal_task(tasklist *l, const tct_task *t, bool up)
 
 /* Swaps, numbered anew as all ranks of this place in their grids do; one at least, of
  * no rows, with which each process comes from one pass to the other. */
-static void deal_swaps(tasklist *l, const tct_cut *cut)
+static void distribute_doubling(tasklist *l, const tct_cut *cut)
 {
-    const tct_dealer *d = l->d;
+    const tct_distributor *d = l->d;
     unsigned have = 0;
     int32_t number = 0;
     tct_task t = {.what = 0};
     for (int32_t i = cut->down; i < cut->down + cut->between; i++) {
-        const int p = cut->task[i].from / TCT_SWAP_ROWS % tct_processes(d);
+        const int p = cut->task[i].from / TCT_DOUBLING_ROWS % tct_processes(d);
         t = cut->task[i];
         t.what = number;
         number += p == d->s->rank;
@@ -95,33 +95,34 @@ static void deal_swaps(tasklist *l, const tct_cut *cut)
 }
 
 /* All of them; how many are of each kind. */
-static void deal_tasks(tasklist *l, const tct_cut *cut, int32_t *count)
+static void distribute_tasks(tasklist *l, const tct_cut *cut, int32_t *count)
 {
     const int32_t up = cut->down + cut->between;
     l->count = 0;
-    for (int32_t i = 0; i < cut->down; i++) deal_task(l, &cut->task[i], false);
+    for (int32_t i = 0; i < cut->down; i++)
+        distribute_task(l, &cut->task[i], false);
     count[0] = l->count;
-    deal_swaps(l, cut);
+    distribute_doubling(l, cut);
     count[1] = l->count;
     for (int32_t i = 0; i < cut->up; i++)
-        deal_task(l, &cut->task[up + i], true);
+        distribute_task(l, &cut->task[up + i], true);
     count[2] = l->count;
 }
 
-static tacit_status deal_cut(const tct_dealer *d, int c)
+static tacit_status distribute_cut(const tct_distributor *d, int c)
 {
     const int32_t counters = tct_counters(d->plan->nodes);
     tct_cut *cut = &d->plan->cut[c];
-    tct_speakers *speak = &d->s->cut[c];
+    tct_producers *speak = &d->s->cut[c];
     tasklist l = {.d = d, .speak = speak, .due = cut->due};
     int32_t count[3];
     TRY(TCT_ALLOC(counters, what, &speak->adds));
     TRY(TCT_ALLOC(counters, what, &speak->waits));
     for (int32_t k = 0; k < counters; k++) speak->adds[k] = speak->waits[k] = 0;
-    deal_tasks(&l, cut, count);
+    distribute_tasks(&l, cut, count);
     TRY(TCT_ALLOC(l.count, what, &l.task));
     memset(cut->due, 0, (size_t)counters * sizeof *cut->due);
-    deal_tasks(&l, cut, count);
+    distribute_tasks(&l, cut, count);
     TCT_FREE(cut->task);
     cut->task = l.task;
     cut->down = count[0];
@@ -130,20 +131,20 @@ static tacit_status deal_cut(const tct_dealer *d, int c)
     return TACIT_OK;
 }
 
-static void count_letters(const tct_dealer *d)
+static void count_messages(const tct_distributor *d)
 {
     const int32_t n = d->plan->nodes;
-    const tct_speakers *one = &d->s->cut[TCT_FOR_ONE];
+    const tct_producers *one = &d->s->cut[TCT_FOR_ONE];
     for (int32_t k = 0; k < tct_counters(n); k++)
         if (one->adds[k] & tct_bit(d->s->rank))
-            d->s->letters[tct_peer_signals_phase(tct_counts_swapped(n),
-                                                 tct_counts_up(n, 0), k)] +=
+            d->s->messages_sent[tct_peer_signals_phase(
+                tct_counts_swapped(n), tct_counts_up(n, 0), k)] +=
                 tct_others(one->waits[k], d->s->rank);
 }
 
 /* --- all --------------------------------------------------------------------------------- */
 
-static uint64_t mark_of(const tct_dealer *d)
+static uint64_t mark_of(const tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
     uint64_t mark = tct_mix((uint64_t)plan->nodes);
@@ -164,33 +165,34 @@ static uint64_t mark_of(const tct_dealer *d)
     return mark;
 }
 
-static tacit_status deal(tct_dealer *d)
+static tacit_status deal(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
-    tct_spread *s = d->s;
+    tct_distribution *s = d->s;
     TRY(TCT_ALLOC(plan->updates, what, &s->to_u));
     TRY(TCT_ALLOC(plan->rows, what, &s->to));
     TRY(TCT_ALLOC(plan->rows, what, &s->mine));
     TRY(TCT_ALLOC(plan->nodes, what, &d->of));
-    TRY(TCT_ALLOC(plan->rows, what, &d->swap_of));
+    TRY(TCT_ALLOC(plan->rows, what, &d->doubling_of));
     memset(s->to_u, s->rank, (size_t)plan->updates);
-    TRY(tct_find_shares(d));
+    TRY(tct_find_ownership(d));
     s->mark = mark_of(d);
     TRY(tct_take_blocks(d)); /* it says which blocks tasks are of */
-    for (int c = 0; c < TCT_CUTS; c++) TRY(deal_cut(d, c));
-    count_letters(d);
+    for (int c = 0; c < TCT_CUTS; c++) TRY(distribute_cut(d, c));
+    count_messages(d);
     return TACIT_OK;
 }
 
-tacit_status tct_tri_plan_spread(tct_tri_plan *plan, int px, int py, int rank,
-                                 const int32_t *shared, int32_t count,
-                                 tct_spread *out)
+tacit_status tct_tri_plan_distribute(tct_tri_plan *plan, int px, int py,
+                                     int rank, const int32_t *shared,
+                                     int32_t count, tct_distribution *out)
 {
-    *out = (tct_spread){.px = px, .py = py, .rank = rank};
-    tct_dealer d = {.plan = plan, .s = out, .shared = shared, .count = count};
+    *out = (tct_distribution){.px = px, .py = py, .rank = rank};
+    tct_distributor d = {
+        .plan = plan, .s = out, .shared = shared, .count = count};
     if (plan->nodes == 0) return TACIT_OK;
     const tacit_status status = deal(&d);
-    TCT_FREE(d.of, d.swap_of);
-    if (status < 0) tct_spread_clear(out);
+    TCT_FREE(d.of, d.doubling_of);
+    if (status < 0) tct_distribution_clear(out);
     return status;
 }

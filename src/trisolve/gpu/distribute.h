@@ -37,28 +37,29 @@ typedef struct tct_readers {
 } tct_readers;
 
 /* Of one cut, who speaks of a counter: as in mail.h. */
-typedef struct tct_speakers {
+typedef struct tct_producers {
     uint16_t *adds, *waits; /* [tct_counters] */
-} tct_speakers;
+} tct_producers;
 
-typedef struct tct_spread {
+typedef struct tct_distribution {
     int px, py, rank;
     uint8_t *to_u;   /* [updates] the process that reads each   */
     tct_readers *to; /* [rows]                                  */
     bool *mine;      /* [rows] this one reads its b, and writes its x */
-    tct_speakers cut[TCT_CUTS];
+    tct_producers cut[TCT_CUTS];
     /* With one right-hand side, by phases of mail.h: what this process sends to others of
      * its grid. */
-    int64_t letters[TCT_PEER_SIGNALS_PHASES], values[TCT_PEER_SIGNALS_PHASES];
+    int64_t messages_sent[TCT_PEER_SIGNALS_PHASES],
+        values[TCT_PEER_SIGNALS_PHASES];
     uint64_t mark; /* of the tasks of all: alike on all processes of a grid */
-} tct_spread;
+} tct_distribution;
 
-/* Of `plan`, which has its swaps (tct_tri_plan_swaps) of the `shared` rows [count], what
+/* Of `plan`, which has its swaps (tct_tri_plan_doubling) of the `shared` rows [count], what
  * process `rank` = x py + y has; plan->cut[].due is then what its own tasks add.
  * Errors      NO_MEMORY. */
-tacit_status tct_tri_plan_spread(tct_tri_plan *plan, int px, int py, int rank,
-                                 const int32_t *shared, int32_t count,
-                                 tct_spread *out);
-void tct_spread_clear(tct_spread *s);
+tacit_status tct_tri_plan_distribute(tct_tri_plan *plan, int px, int py,
+                                     int rank, const int32_t *shared,
+                                     int32_t count, tct_distribution *out);
+void tct_distribution_clear(tct_distribution *s);
 
 #endif

@@ -3,8 +3,8 @@
  * one thread, the levels, is found while the others turn L' over. */
 #include "trisolve/gpu/level_slices.h"
 #include "base/base.h"
-#include "sparse/parallel.h"
 #include "graph/levels.h"
+#include "sparse/parallel.h"
 #include <string.h>
 
 static const char *const what = "rows of a triangular matrix";

@@ -7,7 +7,7 @@ static const char *const what = "a part of a plan";
 /* --- whose ------------------------------------------------------------------------ */
 
 /* All that have rows of it; that have columns. */
-static unsigned row_owners(const tct_dealer *d, int32_t k)
+static unsigned row_owners(const tct_distributor *d, int32_t k)
 {
     unsigned all = 0;
     const tct_ownership *h = &d->of[k];
@@ -16,7 +16,7 @@ static unsigned row_owners(const tct_dealer *d, int32_t k)
         all |= tct_bit(tct_row_owner(d, k, i));
     return all;
 }
-static unsigned col_owners(const tct_dealer *d, int32_t k)
+static unsigned col_owners(const tct_distributor *d, int32_t k)
 {
     unsigned all = 0;
     const tct_ownership *h = &d->of[k];
@@ -48,7 +48,7 @@ static int32_t block_of(const int32_t *steps, int32_t least)
 
 /* In which cuts the right-hand side of a node is put together by tasks of their own, and
  * so it has several of rows: large nodes are those of which this is so in all. */
-static tacit_status find_large(tct_dealer *d)
+static tacit_status find_large(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
     int8_t *together = NULL;
@@ -82,7 +82,7 @@ static tacit_status find_large(tct_dealer *d)
 /* --- small nodes and branches --------------------------------------------------------- */
 
 /* The process in whose stretch the middle of what is below a node lies. */
-static int32_t stretch_of(const tct_dealer *d, const double *before,
+static int32_t stretch_of(const tct_distributor *d, const double *before,
                           int32_t lowest, int32_t k)
 {
     const double all = before[d->plan->nodes];
@@ -91,7 +91,8 @@ static int32_t stretch_of(const tct_dealer *d, const double *before,
     return at < tct_processes(d) ? at : tct_processes(d) - 1;
 }
 
-static void find_homes(const tct_dealer *d, double *before, int32_t *lowest)
+static void find_homes(const tct_distributor *d, double *before,
+                       int32_t *lowest)
 {
     const tct_tri_plan *plan = d->plan;
     before[0] = 0.0;
@@ -120,7 +121,7 @@ static void find_homes(const tct_dealer *d, double *before, int32_t *lowest)
 /* --- who reads --------------------------------------------------------------------------- */
 
 /* Who gathers what `take` says is process p. */
-static void read_by(const tct_dealer *d, const tct_take *t, int p)
+static void read_by(const tct_distributor *d, const tct_take *t, int p)
 {
     const tct_tri_plan *plan = d->plan;
     if (t->first >= 0) d->s->to_u[t->first] = (uint8_t)p;
@@ -130,17 +131,17 @@ static void read_by(const tct_dealer *d, const tct_take *t, int p)
     for (int32_t n = 1; n <= rest[0]; n++) d->s->to_u[rest[n]] = (uint8_t)p;
 }
 
-static void find_swaps(const tct_dealer *d)
+static void find_swaps(const tct_distributor *d)
 {
-    for (int64_t i = 0; i < d->plan->rows; i++) d->swap_of[i] = -1;
+    for (int64_t i = 0; i < d->plan->rows; i++) d->doubling_of[i] = -1;
     for (int32_t i = 0; i < d->count; i++)
-        d->swap_of[d->shared[i]] = i / TCT_SWAP_ROWS % tct_processes(d);
+        d->doubling_of[d->shared[i]] = i / TCT_DOUBLING_ROWS % tct_processes(d);
 }
 
-static void find_readers(const tct_dealer *d)
+static void find_readers(const tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
-    tct_spread *s = d->s;
+    tct_distribution *s = d->s;
     for (int64_t i = 0; i < plan->rows; i++) s->to[i] = (tct_readers){.v = 0};
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
@@ -150,10 +151,10 @@ static void find_readers(const tct_dealer *d)
                     i < N->w ? tct_col_owner(d, k, i) : tct_row_owner(d, k, i));
         for (int32_t j = 0; j < N->w; j++) {
             tct_readers *to = &s->to[N->first + j];
-            const int swap = d->swap_of[N->first + j];
+            const int doubling = d->doubling_of[N->first + j];
             to->v = (uint16_t)rows;
             to->sum = (uint16_t)cols;
-            to->y = (uint16_t)(swap < 0 ? cols : tct_bit(swap));
+            to->y = (uint16_t)(doubling < 0 ? cols : tct_bit(doubling));
             s->mine[N->first + j] = tct_col_owner(d, k, j) == s->rank;
         }
         for (int32_t i = 0; i < N->h - N->w; i++) {
@@ -164,10 +165,10 @@ static void find_readers(const tct_dealer *d)
 }
 
 /* What this process stores at others. */
-static void count_values(const tct_dealer *d)
+static void count_values(const tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
-    tct_spread *s = d->s;
+    tct_distribution *s = d->s;
     for (int32_t k = 0; k < plan->nodes; k++) {
         const tct_node *N = &plan->node[k];
         for (int32_t i = 0; i < N->h; i++) {
@@ -179,7 +180,7 @@ static void count_values(const tct_dealer *d)
         }
         for (int32_t j = 0; j < N->w; j++) {
             const tct_readers *to = &s->to[N->first + j];
-            if (d->swap_of[N->first + j] == s->rank)
+            if (d->doubling_of[N->first + j] == s->rank)
                 s->values[TCT_PEER_SIGNALS_BETWEEN] +=
                     tct_others(to->sum, s->rank);
             if (tct_col_owner(d, k, j) != s->rank) continue;
@@ -190,7 +191,7 @@ static void count_values(const tct_dealer *d)
     }
 }
 
-static tacit_status place_small(const tct_dealer *d)
+static tacit_status place_small(const tct_distributor *d)
 {
     double *before = NULL;  /* values of small nodes before each       */
     int32_t *lowest = NULL; /* of those below it, and itself */
@@ -201,7 +202,7 @@ static tacit_status place_small(const tct_dealer *d)
     return status;
 }
 
-tacit_status tct_find_shares(tct_dealer *d)
+tacit_status tct_find_ownership(tct_distributor *d)
 {
     TRY(find_large(d));
     TRY(place_small(d));

@@ -14,17 +14,17 @@ typedef struct tct_ownership {
                            of rows; of columns                         */
 } tct_ownership;
 
-typedef struct tct_dealer {
+typedef struct tct_distributor {
     tct_tri_plan *plan;
-    tct_spread *s;
+    tct_distribution *s;
     tct_ownership *of;     /* [nodes]                               */
-    int32_t *swap_of;      /* [rows] who swaps it; -1: it is no shared one */
+    int32_t *doubling_of;  /* [rows] who swaps it; -1: it is no shared one */
     const int32_t *shared; /* [count] rows, as they are swapped     */
     int32_t count;
-} tct_dealer;
+} tct_distributor;
 
 /* Of the grid. */
-static inline int tct_processes(const tct_dealer *d)
+static inline int tct_processes(const tct_distributor *d)
 {
     return d->s->px * d->s->py;
 }
@@ -44,20 +44,20 @@ static inline int tct_others(unsigned readers, int sender)
 }
 
 /* Who has a block of a node in blocks. */
-static inline int tct_in_block(const tct_dealer *d, const tct_ownership *h,
+static inline int tct_in_block(const tct_distributor *d, const tct_ownership *h,
                                int32_t block)
 {
-    const tct_spread *s = d->s;
+    const tct_distribution *s = d->s;
     return (block + h->turn) % s->px * s->py + h->turn % s->py;
 }
 
 /* Who has row i of node k on the way down, and column j on the way up. */
-static inline int tct_row_owner(const tct_dealer *d, int32_t k, int32_t i)
+static inline int tct_row_owner(const tct_distributor *d, int32_t k, int32_t i)
 {
     const tct_ownership *h = &d->of[k];
     return h->home >= 0 ? h->home : tct_in_block(d, h, i / h->rows);
 }
-static inline int tct_col_owner(const tct_dealer *d, int32_t k, int32_t j)
+static inline int tct_col_owner(const tct_distributor *d, int32_t k, int32_t j)
 {
     const tct_ownership *h = &d->of[k];
     return h->home >= 0 ? h->home : tct_in_block(d, h, j / h->cols);
@@ -65,9 +65,9 @@ static inline int tct_col_owner(const tct_dealer *d, int32_t k, int32_t j)
 
 /* Whose each node is, and who reads what.
  * Errors NO_MEMORY. */
-tacit_status tct_find_shares(tct_dealer *d);
+tacit_status tct_find_ownership(tct_distributor *d);
 /* Instead of the values of `d->plan` those that this process has.
  * Errors NO_MEMORY. */
-tacit_status tct_take_blocks(const tct_dealer *d);
+tacit_status tct_take_blocks(const tct_distributor *d);
 
 #endif

@@ -7,9 +7,9 @@
  * which has its own in the order in which the plan has all. A task waits for one
  * counter, and adds to one, as in turns.h; here each process counts what its own tasks
  * add. The worker that adds the last of a run sends the run's number to all processes
- * that have tasks which wait for that counter, one letter each; who waits has heard from
- * all that add. Who hears of a letter sees what was stored by all on whom the sender
- * built, wherever it was stored: so values go first, each to who reads it, and letters
+ * that have tasks which wait for that counter, one message each; who waits has heard from
+ * all that add. Who hears of a message sees what was stored by all on whom the sender
+ * built, wherever it was stored: so values go first, each to who reads it, and messages
  * have none.
  *
  * Of the first task of all that is not done everything it waits for is done and told,
@@ -25,7 +25,7 @@
 
 enum { TCT_PEER_SIGNALS_MOST = 16 /* processes of a grid */ };
 
-/* Phases of a run, whose letters are counted. */
+/* Phases of a run, whose messages are counted. */
 enum {
     TCT_PEER_SIGNALS_DOWN,
     TCT_PEER_SIGNALS_BETWEEN,
@@ -38,7 +38,7 @@ typedef struct tct_peer_signals {
     int32_t counters, swapped; /* how many; the one that swaps add to       */
     const uint16_t *adds;      /* [counters] bit p: process p adds to it    */
     const uint16_t *waits;     /* [counters] ... has tasks that wait for it */
-    uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] letters so far  */
+    uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] messages so far  */
     /* In memory of each process: [ranks][counters] the last run of which all has been
      * added by the first; [ranks] runs that are over. */
     uint64_t *came[TCT_PEER_SIGNALS_MOST], *over[TCT_PEER_SIGNALS_MOST];
@@ -55,10 +55,10 @@ TCT_BOTH int tct_peer_signals_phase(int32_t swapped, int32_t upper,
 TCT_LANE bool tct_peer_signals_hear(const tct_round *R, const uint64_t *word,
                                     uint64_t number)
 {
-    const tct_news news = tct_await_counter(
-        word, number, (tct_limit){R->limit_ns, &R->turns->late});
-    if (news == TCT_MISSED) tct_signal_send(&R->turns->late, 1);
-    return news == TCT_CAME;
+    const tct_wait_status status = tct_await_counter(
+        word, number, (tct_limit){R->limit_ns, &R->queue->late});
+    if (status == TCT_MISSED) tct_signal_send(&R->queue->late, 1);
+    return status == TCT_CAME;
 }
 
 /* Before the first task: all others are through with the last run. */
@@ -66,7 +66,7 @@ TCT_LANE bool tct_peer_signals_begin(const tct_round *R,
                                      const tct_peer_signals *M)
 {
     const uint64_t *over = M->over[M->rank];
-    const uint64_t before = tct_signal_seen(&over[M->rank]);
+    const uint64_t before = tct_signal_value(&over[M->rank]);
     for (int p = 0; p < M->ranks; p++)
         if (!tct_peer_signals_hear(R, &over[p], before)) return false;
     return true;
@@ -75,7 +75,8 @@ TCT_LANE bool tct_peer_signals_begin(const tct_round *R,
 /* Wait for what the task builds upon; false: in vain, or others have. */
 TCT_LANE bool tct_peer_signals_await(const tct_round *R,
                                      const tct_peer_signals *M,
-                                     const tct_hand *w, const tct_task *t)
+                                     const tct_worker_state *w,
+                                     const tct_task *t)
 {
     if (t->wait < 0) return true;
     const uint64_t *came = M->came[M->rank] + t->wait;
@@ -90,33 +91,34 @@ TCT_LANE bool tct_peer_signals_await(const tct_round *R,
 /* It is done: the last one that this process adds to a counter tells who waits. */
 TCT_LANE void tct_peer_signals_done(const tct_round *R,
                                     const tct_peer_signals *M,
-                                    const tct_hand *w, const tct_task *t)
+                                    const tct_worker_state *w,
+                                    const tct_task *t)
 {
     if (t->tell < 0) return;
     const uint64_t enough = w->down * R->due[t->tell];
     if (tct_signal_add(&R->counter[t->tell], 1) + 1 != enough) return;
     const int64_t at = (int64_t)M->rank * M->counters + t->tell;
     const unsigned to = M->waits[t->tell];
-    uint64_t letters = 0;
+    uint64_t messages_sent = 0;
     tct_fence_all();
     for (int p = 0; p < M->ranks; p++) {
         if (!(to >> p & 1)) continue;
         tct_signal_send(M->came[p] + at, w->down);
-        letters += p != M->rank;
+        messages_sent += p != M->rank;
     }
-    if (letters > 0)
+    if (messages_sent > 0)
         (void)tct_signal_add(
             &M->sent[tct_peer_signals_phase(M->swapped, R->upper, t->tell)],
-            letters);
+            messages_sent);
 }
 
 /* A worker ends; the last one tells all that this run is over. */
 TCT_LANE void tct_peer_signals_end(const tct_round *R,
-                                   const tct_peer_signals *M, const tct_hand *w,
-                                   unsigned workers)
+                                   const tct_peer_signals *M,
+                                   const tct_worker_state *w, unsigned workers)
 {
-    if (!tct_turns_end(R, w, workers)) return;
-    const uint64_t runs = tct_signal_seen(&M->over[M->rank][M->rank]) + 1;
+    if (!tct_task_queue_end(R, w, workers)) return;
+    const uint64_t runs = tct_signal_value(&M->over[M->rank][M->rank]) + 1;
     tct_fence_all();
     for (int p = 0; p < M->ranks; p++)
         tct_signal_send(&M->over[p][M->rank], runs);
@@ -134,7 +136,7 @@ static inline int32_t tct_peer_signals_late(const tct_round *R,
         for (*process = 0; t->wait >= 0 && *process < M->ranks; ++*process)
             if (M->adds[t->wait] >> *process & 1 &&
                 came[(int64_t)*process * M->counters + t->wait] <
-                    R->turns->down)
+                    R->queue->down)
                 return k;
     }
     return -1;

@@ -22,47 +22,49 @@
 #define TCT_TRISOLVE_GPU_RECURSIVE_DOUBLING_H
 #include "trisolve/gpu/task_queue.h"
 
-enum { TCT_SWAPS_MOST = 12 /* log2 TCT_LEAVES_MOST */ };
+enum { TCT_DOUBLING_STEPS_MOST = 12 /* log2 TCT_LEAVES_MOST */ };
 
-typedef struct tct_swap {
+typedef struct tct_doubling {
     int steps;
-    int32_t count[TCT_SWAPS_MOST]; /* rows of step k: the first of ... */
-    const int32_t *row;            /* [count[0]] of the factor         */
-    int64_t room;                  /* values of a half                 */
-    int32_t pieces;                /* ... and its numbers              */
+    int32_t
+        count[TCT_DOUBLING_STEPS_MOST]; /* rows of step k: the first of ... */
+    const int32_t *row;                 /* [count[0]] of the factor         */
+    int64_t room;                       /* values of a half                 */
+    int32_t pieces;                     /* ... and its numbers              */
     /* Of step k, [2][room] and [2][pieces], memory of the other rank's and of this
      * one's: what is sent, and the run of which a piece is. */
-    double *there[TCT_SWAPS_MOST], *here[TCT_SWAPS_MOST];
-    uint64_t *told[TCT_SWAPS_MOST], *heard[TCT_SWAPS_MOST];
-} tct_swap;
+    double *there[TCT_DOUBLING_STEPS_MOST], *here[TCT_DOUBLING_STEPS_MOST];
+    uint64_t *told[TCT_DOUBLING_STEPS_MOST], *heard[TCT_DOUBLING_STEPS_MOST];
+} tct_doubling;
 
 /* Where the values of run `number` begin. */
-TCT_BOTH double *tct_swap_half(const tct_swap *S, double *at, uint64_t number)
+TCT_BOTH double *tct_doubling_buffer(const tct_doubling *S, double *at,
+                                     uint64_t number)
 {
-    return at + tct_half_of(number) * S->room;
+    return at + tct_buffer_of(number) * S->room;
 }
 
 /* All values of a piece are stored, as the worker knows: the other rank may read
  * them in step `k`. */
-TCT_LANE void tct_swap_tell(const tct_swap *S, int k, int32_t piece,
-                            uint64_t number)
+TCT_LANE void tct_doubling_signal(const tct_doubling *S, int k, int32_t piece,
+                                  uint64_t number)
 {
     tct_fence_all();
-    tct_signal_send(S->told[k] + tct_half_of(number) * S->pieces + piece,
+    tct_signal_send(S->told[k] + tct_buffer_of(number) * S->pieces + piece,
                     number);
 }
 
 /* Wait for those of the other rank; false: in vain, or others have waited so. */
-TCT_LANE bool tct_swap_await(const tct_round *R, const tct_swap *S, int k,
-                             int32_t piece, uint64_t number)
+TCT_LANE bool tct_doubling_await(const tct_round *R, const tct_doubling *S,
+                                 int k, int32_t piece, uint64_t number)
 {
-    const tct_news news =
-        tct_await_counter(S->heard[k] + tct_half_of(number) * S->pieces + piece,
-                          number, (tct_limit){R->limit_ns, &R->turns->late});
-    if (news == TCT_CAME) return true;
+    const tct_wait_status status = tct_await_counter(
+        S->heard[k] + tct_buffer_of(number) * S->pieces + piece, number,
+        (tct_limit){R->limit_ns, &R->queue->late});
+    if (status == TCT_CAME) return true;
     /* who waits for the swaps may have given up before this one */
-    tct_signal_send(&R->turns->missing, 1 + (uint64_t)k);
-    if (news == TCT_MISSED) tct_signal_send(&R->turns->late, 1);
+    tct_signal_send(&R->queue->missing, 1 + (uint64_t)k);
+    if (status == TCT_MISSED) tct_signal_send(&R->queue->late, 1);
     return false;
 }
 

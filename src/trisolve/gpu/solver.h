@@ -3,8 +3,8 @@
  * tacit_factor_solver. */
 #ifndef TCT_TRISOLVE_GPU_SOLVER_H
 #define TCT_TRISOLVE_GPU_SOLVER_H
-#include "trisolve/gpu/supernodes.h"
 #include "trisolve/gpu/recursive_doubling.h"
+#include "trisolve/gpu/supernodes.h"
 #include <tacit/factor.h>
 
 /* As tacit_factor_solver_create; row k of the factor is row place[k] of B and X,
@@ -19,7 +19,7 @@ tacit_status tct_factor_solver_new(tacit_queue *q, const tacit_factor_panels *P,
 typedef struct tct_shared_rows {
     int64_t all_rows; /* of B and X, and of scalings */
     int steps;        /* log2 of the ranks           */
-    int32_t count[TCT_SWAPS_MOST];
+    int32_t count[TCT_DOUBLING_STEPS_MOST];
     const int32_t *row; /* [count[0]] among those of the part */
 } tct_shared_rows;
 
@@ -29,10 +29,11 @@ typedef struct tct_shared_info {
     double seconds[3];   /* of the last one                                */
     int64_t messages[3]; /* that this rank sends in one                    */
     int64_t values[3];   /* ... of one column, in them, or stored before   */
-    int64_t letters[3];  /* so far, as it has counted them, ...            */
-    int64_t swaps;       /* ... and these of messages[1] in each: not counted */
-    const char *link;    /* by which they go                                 */
-    bool by_kernel;      /* the one kernel of a solve sends them              */
+    int64_t
+        messages_sent[3]; /* so far, as it has counted them, ...            */
+    int64_t doublings; /* ... and these of messages[1] in each: not counted */
+    const char *link;  /* by which they go                                 */
+    bool by_kernel;    /* the one kernel of a solve sends them              */
 } tct_shared_info;
 
 /* As tct_factor_solver_new for the part `P` of each rank of `q`, which are in grids of px x

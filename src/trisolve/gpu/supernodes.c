@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/gpu/supernodes.c - a plan from a factor: nodes, what their rows gather, P. */
 #include "trisolve/gpu/supernodes.h"
-#include "sparse/parallel.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
+#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 

@@ -38,12 +38,12 @@
 #include <tacit/factor.h>
 
 enum {
-    TCT_NODE_WIDTH = 4096, /* columns of a node                         */
-    TCT_ALONE_WIDTH = 64,  /* of one that a warp does by itself, ...    */
-    TCT_ALONE_SIZE = 2048, /* ... and its values                        */
-    TCT_TILE = 16,         /* rows, or columns, that a warp multiplies  */
-    TCT_TILES = 8,         /* ... in a block                            */
-    TCT_SWAP_ROWS = 512    /* that are swapped by a task, at most       */
+    TCT_NODE_WIDTH = 4096,  /* columns of a node                         */
+    TCT_ALONE_WIDTH = 64,   /* of one that a warp does by itself, ...    */
+    TCT_ALONE_SIZE = 2048,  /* ... and its values                        */
+    TCT_TILE = 16,          /* rows, or columns, that a warp multiplies  */
+    TCT_TILES = 8,          /* ... in a block                            */
+    TCT_DOUBLING_ROWS = 512 /* that are swapped by a task, at most       */
 };
 #define TCT_PLAN_CONDITION 1e6
 
@@ -143,6 +143,6 @@ double tct_tri_plan_bytes(const tct_tri_plan *plan);
 tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers);
 /* Between the passes `rows` rows are swapped with other ranks (swap.h): tasks for
  * that, one at least, and who goes up waits for them. Once. Errors NO_MEMORY. */
-tacit_status tct_tri_plan_swaps(tct_tri_plan *plan, int32_t rows);
+tacit_status tct_tri_plan_doubling(tct_tri_plan *plan, int32_t rows);
 
 #endif

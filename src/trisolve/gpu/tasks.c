@@ -22,7 +22,7 @@ enum {
     SHARED_BY = 2,  /* a right-hand side that more tasks want is put together */
     TOGETHER = 512, /* ... by so many rows each                           */
     TOGETHER_OF_MANY = 32,
-    SWAP_ROWS_OF_MANY = 32 /* as TCT_SWAP_ROWS for one column */
+    DOUBLING_ROWS_OF_MANY = 32 /* as TCT_DOUBLING_ROWS for one column */
 };
 
 typedef struct {
@@ -384,11 +384,12 @@ static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
     return TACIT_OK;
 }
 
-tacit_status tct_tri_plan_swaps(tct_tri_plan *plan, int32_t rows)
+tacit_status tct_tri_plan_doubling(tct_tri_plan *plan, int32_t rows)
 {
     if (plan->nodes == 0) return TACIT_OK;
-    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, TCT_SWAP_ROWS));
-    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows, SWAP_ROWS_OF_MANY);
+    TRY(add_swaps(plan, &plan->cut[TCT_FOR_ONE], rows, TCT_DOUBLING_ROWS));
+    return add_swaps(plan, &plan->cut[TCT_FOR_MANY], rows,
+                     DOUBLING_ROWS_OF_MANY);
 }
 
 double tct_tri_plan_bytes(const tct_tri_plan *plan)

@@ -6,10 +6,10 @@ static const char *const what = "a factor from rank 0";
 
 enum { PIECE = 1 << 22 }; /* values at once, or a panel */
 
-void tct_deal_close(tct_deal *d)
+void tct_factor_distribution_close(tct_factor_distribution *d)
 {
     tct_free_each(sizeof d->got / sizeof *d->got, d->got);
-    *d = (tct_deal){.world = NULL};
+    *d = (tct_factor_distribution){.world = NULL};
 }
 
 /* --- the pattern ------------------------------------------------------------- */
@@ -38,7 +38,7 @@ static int list_parts(tacit_factor_panels *P, part out[11])
 }
 
 /* Array `k` from rank 0; one that it has not nobody has. */
-static tacit_status send_part(tct_deal *d, part x, int k)
+static tacit_status send_part(tct_factor_distribution *d, part x, int k)
 {
     int64_t there = *x.array != NULL;
     tacit_status status = TACIT_OK;
@@ -52,7 +52,7 @@ static tacit_status send_part(tct_deal *d, part x, int k)
     return tct_bcast(d->world, 0, x.bytes, (void *)(uintptr_t)*x.array);
 }
 
-static tacit_status send_pattern(tct_deal *d)
+static tacit_status send_pattern(tct_factor_distribution *d)
 {
     tacit_factor_panels *P = &d->P, all = d->P;
     TRY(tct_bcast(d->world, 0, sizeof all, &all));
@@ -103,7 +103,7 @@ static int64_t pattern_hash(const tacit_factor_panels *P)
 }
 
 /* Two factors of one matrix need not be the same. */
-static tacit_status compare(const tct_deal *d)
+static tacit_status compare(const tct_factor_distribution *d)
 {
     const int64_t mine = pattern_hash(&d->P);
     int64_t both[2] = {mine, -mine};
@@ -114,11 +114,12 @@ static tacit_status compare(const tct_deal *d)
          "rank 0, and NULL on the others");
 }
 
-tacit_status tct_deal_open(tacit_world *world,
-                           const tacit_factor_panels *panels, tct_deal *out)
+tacit_status tct_factor_distribution_open(tacit_world *world,
+                                          const tacit_factor_panels *panels,
+                                          tct_factor_distribution *out)
 {
     int64_t have = panels != NULL;
-    *out = (tct_deal){.world = world};
+    *out = (tct_factor_distribution){.world = world};
     tacit_status status = take_own(panels, &out->P);
     if (status >= 0 && !panels && world->rank == 0)
         status = tacit_error_set(TACIT_INVALID,
@@ -152,8 +153,9 @@ static int64_t longest_piece(const tacit_factor_panels *P)
     return most;
 }
 
-static tacit_status send_values(const tct_deal *d, bool has_upper,
-                                double *buffer, tct_deal_function *take,
+static tacit_status send_values(const tct_factor_distribution *d,
+                                bool has_upper, double *buffer,
+                                tct_factor_distribution_function *take,
                                 void *ctx)
 {
     const tacit_factor_panels *P = &d->P;
@@ -175,8 +177,10 @@ static tacit_status send_values(const tct_deal *d, bool has_upper,
     return TACIT_OK;
 }
 
-tacit_status tct_deal_values(const tct_deal *d, tct_deal_function *take,
-                             void *ctx)
+tacit_status
+tct_factor_distribution_values(const tct_factor_distribution *d,
+                               tct_factor_distribution_function *take,
+                               void *ctx)
 {
     const tacit_factor_panels *P = &d->P;
     const bool has_upper =

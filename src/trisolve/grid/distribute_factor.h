@@ -6,25 +6,29 @@
 #include "comm/world/world.h"
 #include "factor/factor.h"
 
-typedef struct tct_deal {
+typedef struct tct_factor_distribution {
     tacit_world *world;
     bool each;             /* rank has it; only rank 0 does        */
     tacit_factor_panels P; /* arrays of values: NULL, but where it is */
     void *got[11];         /* what this rank has got, or NULL      */
-} tct_deal;
+} tct_factor_distribution;
 
 /* The pattern of `panels`, NULL on ranks that are to get it, on all.
  * Collective.  Errors as tacit_factor_check, INVALID, NO_MEMORY, COMM. */
-tacit_status tct_deal_open(tacit_world *world,
-                           const tacit_factor_panels *panels, tct_deal *out);
-void tct_deal_close(tct_deal *d);
+tacit_status tct_factor_distribution_open(tacit_world *world,
+                                          const tacit_factor_panels *panels,
+                                          tct_factor_distribution *out);
+void tct_factor_distribution_close(tct_factor_distribution *d);
 
 /* Take panels [from, end): `value` and `upper` (NULL: there is none) begin with
  * those of the first. */
-typedef void tct_deal_function(void *ctx, int32_t from, int32_t end,
-                               const double *value, const double *upper);
+typedef void tct_factor_distribution_function(void *ctx, int32_t from,
+                                              int32_t end, const double *value,
+                                              const double *upper);
 /* All values, in pieces that follow one another. Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_deal_values(const tct_deal *d, tct_deal_function *take,
-                             void *ctx);
+tacit_status
+tct_factor_distribution_values(const tct_factor_distribution *d,
+                               tct_factor_distribution_function *take,
+                               void *ctx);
 
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/grid/grid.c - the grid of processes: as it was asked for, or the one for which
- * fewest letters are foreseen. */
+ * fewest messages are predicted. */
 #include "trisolve/grid/plan.h"
 
 static tacit_status check(const int e[3], int size, int leaves,
@@ -40,7 +40,7 @@ static tct_grid grid_of(tacit_trsv_scheme scheme, const int e[3])
 }
 
 /* The best of the grids with `pz` of them, into `out` if it is better than the
- * `least` letters known so far. */
+ * `least` messages known so far. */
 static tacit_status try_grids(const tacit_factor_panels *P,
                               tacit_trsv_scheme scheme, tacit_trsv_map map,
                               const int asked[3], int size, int pz,
@@ -57,11 +57,12 @@ static tacit_status try_grids(const tacit_factor_panels *P,
             (asked[1] && asked[1] != e[1]))
             continue;
         const tct_grid g = grid_of(scheme, e);
-        tct_forecast f;
-        status = tct_foresee(&S, &g, NULL, &f);
-        const int64_t letters = f.letters[0] + f.letters[1] + f.letters[2];
-        if (status < 0 || (*least >= 0 && letters >= *least)) continue;
-        *least = letters;
+        tct_message_count f;
+        status = tct_predict_messages(&S, &g, NULL, &f);
+        const int64_t messages_sent =
+            f.messages_sent[0] + f.messages_sent[1] + f.messages_sent[2];
+        if (status < 0 || (*least >= 0 && messages_sent >= *least)) continue;
+        *least = messages_sent;
         *out = g;
     }
     tct_pattern_clear(&S);

@@ -149,7 +149,7 @@ static void spread(const mapper *m, const leaf *l)
     }
 }
 
-static void deal_out(const mapper *m, int32_t node)
+static void distribute(const mapper *m, int32_t node)
 {
     const tct_pattern *S = m->S;
     leaf l = {.panel = S->member + S->member_start[node],
@@ -179,7 +179,7 @@ static void map(const mapper *m)
         m->high[K] = -1;
         S->home[K] = -1;
     }
-    for (int z = 0; z < S->leaves; z++) deal_out(m, tct_node_at(S, z, 0));
+    for (int z = 0; z < S->leaves; z++) distribute(m, tct_node_at(S, z, 0));
 }
 
 tacit_status tct_pattern_map(tct_pattern *S, int processes)

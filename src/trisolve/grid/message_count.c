@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/message_count.c - the letters of all ranks, counted from their groups. */
+ * trisolve/grid/message_count.c - the messages of all ranks, counted from their groups. */
 #include "trisolve/grid/plan.h"
 
 enum { DOWN, BETWEEN, UP };
@@ -10,7 +10,7 @@ typedef struct {
     tct_group group;
     bool *has; /* [2 leaves - 1] nodes of the columns of the sweep */
     int64_t (*sent)[TCT_TRSV_PHASES];
-    tct_forecast *out;
+    tct_message_count *out;
 } count;
 
 /* The group of a column or row, of a panel `w` wide: one way each tells those below
@@ -21,7 +21,7 @@ static void count_group(count *c, bool column, int z, int64_t w)
     const int first_rank = z * c->g->px * c->g->py;
     for (int phase = DOWN; phase <= UP; phase += UP) {
         const bool tells = column == (phase == DOWN);
-        c->out->letters[phase] += t->count - 1;
+        c->out->messages_sent[phase] += t->count - 1;
         c->out->width[phase] += (t->count - 1) * w;
         for (int i = 0; i < t->count; i++) {
             int first, end;
@@ -80,12 +80,12 @@ static void count_between(count *c, int z, int low, int64_t (*shares)[2])
     share(c, z, low, shares);
     const int each = c->g->px * c->g->py;
     for (int k = 0; k < each; k++) {
-        const int64_t letters =
+        const int64_t messages_sent =
             c->g->by_height ? shares[k][0] : shares[k][0] > 0;
-        c->out->letters[BETWEEN] += 2 * letters;
+        c->out->messages_sent[BETWEEN] += 2 * messages_sent;
         c->out->width[BETWEEN] += 2 * shares[k][1];
-        c->sent[z * each + k][BETWEEN] += letters;
-        c->sent[(z + (1 << low)) * each + k][BETWEEN] += letters;
+        c->sent[z * each + k][BETWEEN] += messages_sent;
+        c->sent[(z + (1 << low)) * each + k][BETWEEN] += messages_sent;
     }
 }
 
@@ -104,7 +104,7 @@ static double entries_of(const tct_pattern *S, int32_t node)
     return sum;
 }
 
-static void count_entries(const tct_pattern *S, tct_forecast *out)
+static void count_entries(const tct_pattern *S, tct_message_count *out)
 {
     for (int n = 0; n < 2 * S->leaves - 1; n++)
         out->entries += entries_of(S, n);
@@ -135,14 +135,15 @@ static void count_all(count *c, int64_t (*shares)[2])
     count_entries(c->S, c->out);
 }
 
-tacit_status tct_foresee(const tct_pattern *S, const tct_grid *grid,
-                         int64_t (*sent)[TCT_TRSV_PHASES], tct_forecast *out)
+tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
+                                  int64_t (*sent)[TCT_TRSV_PHASES],
+                                  tct_message_count *out)
 {
     static const char *const what = "a forecast of messages";
     const int size = tct_grid_size(grid);
     count c = {.S = S, .g = grid, .sent = sent, .out = out};
     int64_t(*shares)[2] = NULL, (*mine)[TCT_TRSV_PHASES] = NULL;
-    *out = (tct_forecast){.entries = 0.0};
+    *out = (tct_message_count){.entries = 0.0};
     tacit_status status = tct_group_open(grid, &c.group);
     if (status >= 0) status = TCT_ALLOC(2 * S->leaves, what, &c.has);
     if (status >= 0) status = TCT_ALLOC(grid->px * grid->py, what, &shares);

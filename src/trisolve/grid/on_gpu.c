@@ -39,18 +39,18 @@ static tacit_status list_rows(tacit_trsv *T, const tct_factor_part *s)
 }
 
 /* Messages of one solve: of all ranks, and of the one that sends most. */
-static tacit_status foresee(tacit_trsv *T, const tct_shared_info *info)
+static tacit_status predict(tacit_trsv *T, const tct_shared_info *info)
 {
-    tct_forecast *f = &T->forecast;
-    memcpy(f->letters, info->messages, sizeof f->letters);
+    tct_message_count *f = &T->message_count;
+    memcpy(f->messages_sent, info->messages, sizeof f->messages_sent);
     memcpy(f->width, info->values, sizeof f->width);
     memcpy(f->most, info->messages, sizeof f->most);
-    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_TRSV_PHASES, f->letters));
+    TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_TRSV_PHASES, f->messages_sent));
     TRY(tct_reduce_i64(T->world, TCT_SUM, TCT_TRSV_PHASES, f->width));
     return tct_reduce_i64(T->world, TCT_MAX, TCT_TRSV_PHASES, f->most);
 }
 
-static tacit_status build(tacit_trsv *T, const tct_deal *d,
+static tacit_status build(tacit_trsv *T, const tct_factor_distribution *d,
                           const tct_pattern *S)
 {
     tct_factor_part part;
@@ -69,10 +69,11 @@ static tacit_status build(tacit_trsv *T, const tct_deal *d,
     T->bytes = about.bytes;
     TRY(tct_agree(T->world,
                   tct_factor_solver_shared(T->gpu->S, &T->gpu->info)));
-    return foresee(T, &T->gpu->info);
+    return predict(T, &T->gpu->info);
 }
 
-tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q, const tct_deal *d,
+tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q,
+                               const tct_factor_distribution *d,
                                const int extent[3])
 {
     tct_grid grid;
@@ -88,7 +89,8 @@ tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q, const tct_deal *d,
     q_enter(q);
     T->plan.grid = grid;
     status = tct_pattern_create(&d->P, grid.pz, &S);
-    if (status >= 0) status = tct_foresee(&S, &grid, NULL, &T->forecast);
+    if (status >= 0)
+        status = tct_predict_messages(&S, &grid, NULL, &T->message_count);
     status = tct_agree(T->world, status);
     if (status >= 0) status = build(T, d, &S);
     tct_pattern_clear(&S);
@@ -127,10 +129,10 @@ void tct_trsv_gpu_describe(const tacit_trsv *T, tacit_trsv_info *info)
     info->comm = g->info.link;
     info->one_kernel = g->info.by_kernel || T->world->size == 1;
     for (int k = 0; k < TCT_TRSV_PHASES; k++)
-        info->message_bytes[k] = 8.0 * (double)T->forecast.width[k];
+        info->message_bytes[k] = 8.0 * (double)T->message_count.width[k];
     for (int k = 0; k < TCT_TRSV_PHASES; k++) {
-        info->sent[k] = g->info.letters[k];
+        info->sent[k] = g->info.messages_sent[k];
         info->sent_bytes[k] = 8 * g->columns * g->info.values[k];
     }
-    info->sent[1] += g->launches * g->info.swaps;
+    info->sent[1] += g->launches * g->info.doublings;
 }

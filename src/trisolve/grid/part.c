@@ -202,13 +202,15 @@ static tacit_status make_alone(maker *m)
     return TACIT_OK;
 }
 
-tacit_status tct_factor_part_create(const tct_deal *d, const tct_pattern *S,
-                                    int z, tct_factor_part *out)
+tacit_status tct_factor_part_create(const tct_factor_distribution *d,
+                                    const tct_pattern *S, int z,
+                                    tct_factor_part *out)
 {
     *out = (tct_factor_part){.place = NULL};
     maker m = {.S = S, .z = z, .out = out};
     tacit_status status = tct_agree(d->world, make_alone(&m));
-    if (status >= 0) status = tct_deal_values(d, take_panels, &m);
+    if (status >= 0)
+        status = tct_factor_distribution_values(d, take_panels, &m);
     TCT_FREE(m.panel, m.row);
     if (status < 0) tct_factor_part_clear(out);
     return status;

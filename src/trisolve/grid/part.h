@@ -23,9 +23,10 @@ typedef struct tct_factor_part {
 } tct_factor_part;
 
 /* Part `z` of the factor `d`, whose tree has the leaves of `S`.
- * Collective.  Errors as tct_deal_values, NO_MEMORY. */
-tacit_status tct_factor_part_create(const tct_deal *d, const tct_pattern *S,
-                                    int z, tct_factor_part *out);
+ * Collective.  Errors as tct_factor_distribution_values, NO_MEMORY. */
+tacit_status tct_factor_part_create(const tct_factor_distribution *d,
+                                    const tct_pattern *S, int z,
+                                    tct_factor_part *out);
 void tct_factor_part_clear(tct_factor_part *s);
 
 #endif

@@ -229,10 +229,10 @@ static tacit_status make_blocks(const maker *m, tct_sweep *s)
     return sort_blocks(s->blocks, s->block_row, &s->row);
 }
 
-/* --- letters ------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------------------ */
 
-static void count_letters(tct_trsv_plan *p, const tct_side *side, int tells,
-                          int adds)
+static void count_messages(tct_trsv_plan *p, const tct_side *side, int tells,
+                           int adds)
 {
     for (int32_t k = 0; k < side->count; k++) {
         const int64_t w = side->width[k + 1] - side->width[k];
@@ -260,10 +260,10 @@ static tacit_status make_sweep(maker *m, int low, int high)
     find_twins(p, &s->col, &s->row);
     find_twins(p, &s->row, &s->col);
     TRY(make_blocks(m, s));
-    const int down = tct_box_of(TCT_SWEEP_L, low),
-              up = tct_box_of(TCT_SWEEP_U, low);
-    count_letters(p, &s->col, down, up);
-    count_letters(p, &s->row, up, down);
+    const int down = tct_tag_of(TCT_SWEEP_L, low),
+              up = tct_tag_of(TCT_SWEEP_U, low);
+    count_messages(p, &s->col, down, up);
+    count_messages(p, &s->row, up, down);
     return TACIT_OK;
 }
 
@@ -296,7 +296,7 @@ static void add_step(tct_trsv_plan *p, tct_stage step)
 /* Between grids that differ in bit `low`: what both have is of the nodes above. */
 static void add_between(tct_trsv_plan *p, int kind, int low)
 {
-    const int bit = 1 << low, box = tct_box_of(kind, low);
+    const int bit = 1 << low, tag = tct_tag_of(kind, low);
     if (p->z % bit != 0) return;
     const bool higher = p->z & bit;
     const bool sends = higher == (kind == TCT_ADD_UP);
@@ -308,9 +308,9 @@ static void add_between(tct_trsv_plan *p, int kind, int low)
         width += p->own_width[k + 1] - p->own_width[k];
     }
     if (panels == 0) return;
-    const int64_t letters = p->grid.by_height ? panels : 1;
-    (sends ? p->out : p->in)[box] = letters;
-    if (sends) p->out_width[box] = width;
+    const int64_t messages_sent = p->grid.by_height ? panels : 1;
+    (sends ? p->out : p->in)[tag] = messages_sent;
+    if (sends) p->out_width[tag] = width;
     else if (!p->grid.by_height && width > p->longest) p->longest = width;
     for (int32_t k = 0; k < p->owns && p->grid.by_height; k++)
         if (p->own_width[k + 1] - p->own_width[k] > p->longest)

@@ -143,13 +143,13 @@ static inline void tct_group_below(const tct_group *t, int i, int *first,
 
 /* --- plan.c: what one rank does ----------------------------------------------------- */
 
-/* Kinds of step, and the boxes of its letters: one for each kind and height. */
+/* Kinds of step, and the boxes of its messages: one for each kind and height. */
 enum { TCT_SWEEP_L, TCT_ADD_UP, TCT_PASS_ON, TCT_SWEEP_U, TCT_STAGE_KINDS };
 enum {
     TCT_HEIGHTS = 13, /* log2 TCT_LEAVES_MOST + 1 */
-    TCT_TRSV_BOXES = TCT_STAGE_KINDS * TCT_HEIGHTS
+    TCT_TRSV_TAGS = TCT_STAGE_KINDS * TCT_HEIGHTS
 };
-static inline int tct_box_of(int kind, int height)
+static inline int tct_tag_of(int kind, int height)
 {
     return kind * TCT_HEIGHTS + height;
 }
@@ -202,9 +202,9 @@ typedef struct tct_trsv_plan {
     int32_t *own;       /* [owns] panels, ascending                     */
     int64_t *own_width; /* [owns + 1] columns of those before           */
     int8_t *own_height; /* [owns] of their tree nodes                   */
-    int64_t in[TCT_TRSV_BOXES], out[TCT_TRSV_BOXES]; /* letters        */
-    int64_t out_width[TCT_TRSV_BOXES]; /* columns of panels in those sent */
-    int64_t longest; /* columns of panels in a letter, at most          */
+    int64_t in[TCT_TRSV_TAGS], out[TCT_TRSV_TAGS]; /* messages        */
+    int64_t out_width[TCT_TRSV_TAGS]; /* columns of panels in those sent */
+    int64_t longest; /* columns of panels in a message, at most          */
 } tct_trsv_plan;
 
 /* Of rank `rank`. Errors NO_MEMORY. */
@@ -214,24 +214,26 @@ void tct_trsv_plan_clear(tct_trsv_plan *p);
 /* From whom p->in come, into `from` [boxes][ranks]. */
 void tct_trsv_plan_senders(const tct_trsv_plan *p, int ranks, int32_t *from);
 
-/* --- forecast.c, grid.c: what all ranks do ---------------------------------------------------- */
+/* --- message-count model.c, grid.c: what all ranks do ---------------------------------------------------- */
 
 enum { TCT_TRSV_PHASES = 3 }; /* L, between grids, U */
 
-typedef struct tct_forecast {
-    int64_t letters[TCT_TRSV_PHASES]; /* of all ranks                        */
-    int64_t width[TCT_TRSV_PHASES];   /* columns of panels in them           */
-    int64_t most[TCT_TRSV_PHASES];    /* letters that one rank sends, at most */
-    double entries;                   /* of L                                */
-    double most_entries;              /* ... of a grid, at most              */
-} tct_forecast;
+typedef struct tct_message_count {
+    int64_t messages_sent
+        [TCT_TRSV_PHASES];          /* of all ranks                        */
+    int64_t width[TCT_TRSV_PHASES]; /* columns of panels in them           */
+    int64_t most[TCT_TRSV_PHASES];  /* messages that one rank sends, at most */
+    double entries;                 /* of L                                */
+    double most_entries;            /* ... of a grid, at most              */
+} tct_message_count;
 
-/* `sent` [ranks][3], letters that each sends, may be NULL. Errors NO_MEMORY. */
-tacit_status tct_foresee(const tct_pattern *S, const tct_grid *grid,
-                         int64_t (*sent)[TCT_TRSV_PHASES], tct_forecast *out);
+/* `sent` [ranks][3], messages that each sends, may be NULL. Errors NO_MEMORY. */
+tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
+                                  int64_t (*sent)[TCT_TRSV_PHASES],
+                                  tct_message_count *out);
 
 /* What `scheme` on `size` ranks comes to; 0s of `extent` [3] are such that fewest
- * letters are foreseen for the factor `P`, dealt out as `map` says.
+ * messages are predicted for the factor `P`, dealt out as `map` says.
  * Errors      INVALID, NO_MEMORY. */
 tacit_status tct_grid_for(const tacit_factor_panels *P,
                           tacit_trsv_scheme scheme, tacit_trsv_map map,
@@ -245,13 +247,13 @@ static inline tacit_status tct_grid_of(const tacit_factor_panels *P,
     return tct_grid_for(P, scheme, TACIT_TRSV_CYCLIC, extent, size, out);
 }
 
-/* Bytes of `letters` with `width` columns of panels, for `columns` right-hand
+/* Bytes of `messages` with `width` columns of panels, for `columns` right-hand
  * sides. */
-enum { TCT_LETTER_HEAD = 2 }; /* doubles: panel, kind, round */
-static inline double tct_letter_bytes(int64_t letters, int64_t width,
-                                      int columns)
+enum { TCT_MESSAGE_HEAD = 2 }; /* doubles: panel, kind, round */
+static inline double tct_message_bytes(int64_t messages_sent, int64_t width,
+                                       int columns)
 {
-    return 8.0 * (double)(TCT_LETTER_HEAD * letters + width * columns);
+    return 8.0 * (double)(TCT_MESSAGE_HEAD * messages_sent + width * columns);
 }
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan_senders.c - from whom the letters of a rank's plan come. */
+ * trisolve/grid/plan_senders.c - from whom the messages of a rank's plan come. */
 #include "trisolve/grid/plan.h"
 
 /* Of one side: in the box of solutions, and in that of sums [ranks]. */
@@ -15,19 +15,19 @@ static void count_side(const tct_side *side, int32_t *tells, int32_t *adds)
 
 void tct_trsv_plan_senders(const tct_trsv_plan *p, int ranks, int32_t *from)
 {
-    for (int64_t i = 0; i < (int64_t)ranks * TCT_TRSV_BOXES; i++) from[i] = 0;
+    for (int64_t i = 0; i < (int64_t)ranks * TCT_TRSV_TAGS; i++) from[i] = 0;
     for (int k = 0; k < p->sweeps; k++) {
         const tct_sweep *s = &p->sweep[k];
-        int32_t *down = from + (int64_t)ranks * tct_box_of(TCT_SWEEP_L, s->low),
-                *up = from + (int64_t)ranks * tct_box_of(TCT_SWEEP_U, s->low);
+        int32_t *down = from + (int64_t)ranks * tct_tag_of(TCT_SWEEP_L, s->low),
+                *up = from + (int64_t)ranks * tct_tag_of(TCT_SWEEP_U, s->low);
         count_side(&s->col, down, up);
         count_side(&s->row, up, down);
     }
     for (int k = 0; k < p->steps; k++) {
         const tct_stage *step = &p->step[k];
         if (step->kind == TCT_SWEEP_L || step->kind == TCT_SWEEP_U) continue;
-        const int box = tct_box_of(step->kind, step->height);
+        const int tag = tct_tag_of(step->kind, step->height);
         if (!step->sends)
-            from[(int64_t)ranks * box + step->peer] = (int32_t)p->in[box];
+            from[(int64_t)ranks * tag + step->peer] = (int32_t)p->in[tag];
     }
 }

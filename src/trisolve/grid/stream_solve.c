@@ -14,11 +14,11 @@ enum { STEPS = 13 }; /* log2 TCT_LEAVES_MOST + 1 */
 
 /* What a function of an application is called with. */
 typedef struct {
-    struct tct_joint *J;
+    struct tct_stream_solve *J;
     int columns;
 } call;
 
-struct tct_joint {
+struct tct_stream_solve {
     tacit_queue *q;
     int64_t n; /* rows of this rank's vectors */
     int parts, steps;
@@ -35,10 +35,10 @@ struct tct_joint {
     double *at;     /* [columns] panels of `mine`, as they go back */
     double *shared; /* ... of part.rows.count[0]                 */
     call call[TCT_COLUMNS_MOST + 1];
-    tct_joint_info info;
+    tct_stream_solve_info info;
 };
 
-int tct_joint_parts(int size, int leaves)
+int tct_stream_solve_parts(int size, int leaves)
 {
     int parts = 1;
     const int most = leaves > 0 && leaves < size ? leaves : size;
@@ -53,7 +53,7 @@ static tacit_status go_down(void *ctx, tacit_queue *q, const double *x,
 {
     (void)x, (void)y;
     const call *of = ctx;
-    const tct_joint *J = of->J;
+    const tct_stream_solve *J = of->J;
     const int64_t c = of->columns, n = J->mine, shared = J->part.rows.count[0];
     const double *from = J->in->base.ghost;
     if (q->failed != TACIT_OK) return TACIT_OK;
@@ -74,7 +74,7 @@ static tacit_status go_up(void *ctx, tacit_queue *q, const double *x, double *y)
 {
     (void)x, (void)y;
     const call *of = ctx;
-    const tct_joint *J = of->J;
+    const tct_stream_solve *J = of->J;
     const int64_t c = of->columns, n = J->mine, shared = J->part.rows.count[0];
     if (q->failed != TACIT_OK) return TACIT_OK;
     for (int64_t i = 0; i < shared; i++)
@@ -103,8 +103,8 @@ static tacit_status take_home(void *ctx, tacit_queue *q, const double *x,
     return TACIT_OK;
 }
 
-static void exchange(tct_joint *J, tct_plan *p, int columns, const double *x,
-                     size_t stride)
+static void exchange(tct_stream_solve *J, tct_plan *p, int columns,
+                     const double *x, size_t stride)
 {
     const tct_panel X = {(double *)(uintptr_t)x, (ptrdiff_t)stride, columns};
     q_exchange_begin(J->q, &p->base, X);
@@ -113,7 +113,7 @@ static void exchange(tct_joint *J, tct_plan *p, int columns, const double *x,
 
 /* Of what two parts share: the higher one's is added to the lower one's, or is
  * replaced by that. */
-static void share(tct_joint *J, tct_plan *p, int columns, bool adds)
+static void share(tct_stream_solve *J, tct_plan *p, int columns, bool adds)
 {
     const size_t stride = (size_t)J->part.rows.count[0],
                  n = (size_t)p->base.ghosts;
@@ -127,12 +127,13 @@ static void share(tct_joint *J, tct_plan *p, int columns, bool adds)
     }
 }
 
-void tct_joint_apply(tct_joint *J, int columns, const double *x, double *y)
+void tct_stream_solve_apply(tct_stream_solve *J, int columns, const double *x,
+                            double *y)
 {
     tacit_queue *q = J->q;
     call *with = &J->call[columns];
-    const tct_systems systems = q->systems; /* of other strides than here */
-    q->systems = (tct_systems){0};
+    const tct_system_batch batch = q->batch; /* of other strides than here */
+    q->batch = (tct_system_batch){0};
     exchange(J, J->in, columns, x, tct_stride((size_t)J->n));
     q_call(q, go_down, with, NULL, NULL);
     for (int k = 0; k < J->steps; k++) share(J, J->up[k], columns, true);
@@ -140,7 +141,7 @@ void tct_joint_apply(tct_joint *J, int columns, const double *x, double *y)
     q_call(q, go_up, with, NULL, NULL);
     exchange(J, J->back, columns, J->at, (size_t)J->mine);
     q_call(q, take_home, with, NULL, y);
-    q->systems = systems;
+    q->batch = batch;
 }
 
 /* --- room ---------------------------------------------------------------------------- */
@@ -156,13 +157,13 @@ static void free_room(tacit_queue *q, room *r)
     tacit_queue_free(q, &r->shared);
 }
 
-static int64_t rows_of_room(const tct_joint *J)
+static int64_t rows_of_room(const tct_stream_solve *J)
 {
     return tct_sweeps_rows(&J->sweeps) +
            tct_sweeps_scratch(&J->sweeps, tct_team_size(J->q->team));
 }
 
-static tacit_status make_room(const tct_joint *J, int columns, room *out)
+static tacit_status make_room(const tct_stream_solve *J, int columns, room *out)
 {
     const size_t c = (size_t)columns, shared = (size_t)J->part.rows.count[0];
     const size_t all = (size_t)rows_of_room(J);
@@ -200,7 +201,7 @@ static tacit_status widen(tct_plan **p, int columns, tct_plan **old)
     return TACIT_OK;
 }
 
-static tacit_status widen_all(tct_joint *J, int columns)
+static tacit_status widen_all(tct_stream_solve *J, int columns)
 {
     tct_plan **all[2 * STEPS + 2] = {&J->in, &J->back}, *old[2 * STEPS + 2];
     int count = 2, done = 0;
@@ -222,7 +223,7 @@ static tacit_status widen_all(tct_joint *J, int columns)
     return status;
 }
 
-tacit_status tct_joint_columns(tct_joint *J, int columns)
+tacit_status tct_stream_solve_columns(tct_stream_solve *J, int columns)
 {
     room r = {.v = NULL};
     if (columns <= J->columns) return TACIT_OK;
@@ -256,7 +257,7 @@ static int by_number(const void *a, const void *b)
 }
 
 /* Rows that begin here, by original number, into number [mine]. */
-static void list_mine(tct_joint *J, int64_t *number)
+static void list_mine(tct_stream_solve *J, int64_t *number)
 {
     int64_t count = 0;
     for (int64_t i = 0; i < J->part.P.rows; i++) {
@@ -289,7 +290,7 @@ static tacit_status look_up(const tacit_matrix *m, int64_t count,
 }
 
 /* Rows in the order in which they come: by their numbers. */
-static void sort_mine(tct_joint *J, int64_t *number, place *all)
+static void sort_mine(tct_stream_solve *J, int64_t *number, place *all)
 {
     for (int64_t i = 0; i < J->mine; i++)
         all[i] = (place){number[i], J->row[i]};
@@ -301,7 +302,7 @@ static void sort_mine(tct_joint *J, int64_t *number, place *all)
 }
 
 /* What came from a rank goes back to it. */
-static tacit_status plan_back(tct_joint *J)
+static tacit_status plan_back(tct_stream_solve *J)
 {
     const tct_plan *in = J->in;
     int32_t *index = NULL;
@@ -313,7 +314,7 @@ static tacit_status plan_back(tct_joint *J)
     return status;
 }
 
-static tacit_status plan_ways(tct_joint *J, const tacit_matrix *m,
+static tacit_status plan_ways(tct_stream_solve *J, const tacit_matrix *m,
                               const tct_order *order)
 {
     int64_t *number = NULL;
@@ -340,7 +341,8 @@ static tacit_status plan_ways(tct_joint *J, const tacit_matrix *m,
 
 /* Parts that differ in bit `k`, and in none below it: the higher one sends, or the
  * lower one, all that they share. */
-static tacit_status plan_step(tct_joint *J, int k, bool up, tct_plan **out)
+static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
+                              tct_plan **out)
 {
     const int z = J->q->rank, bit = 1 << k;
     const bool takes_part = z < J->parts && z % bit == 0, high = z & bit;
@@ -357,7 +359,7 @@ static tacit_status plan_step(tct_joint *J, int k, bool up, tct_plan **out)
     return status;
 }
 
-static tacit_status plan_all(tct_joint *J, const tacit_matrix *m,
+static tacit_status plan_all(tct_stream_solve *J, const tacit_matrix *m,
                              const tct_order *order)
 {
     TRY(plan_ways(J, m, order));
@@ -379,16 +381,17 @@ static void take_nothing(void *ctx, int32_t from, int32_t end,
 }
 
 /* This rank's part; one that has none takes part in dealing all the same. */
-static tacit_status take_part(tct_joint *J, const tct_deal *d,
+static tacit_status take_part(tct_stream_solve *J,
+                              const tct_factor_distribution *d,
                               const tct_pattern *S)
 {
     if (J->q->rank < J->parts)
         return tct_factor_part_create(d, S, J->q->rank, &J->part);
     TRY(tct_agree(d->world, TACIT_OK));
-    return tct_deal_values(d, take_nothing, NULL);
+    return tct_factor_distribution_values(d, take_nothing, NULL);
 }
 
-static tacit_status find_pivots(tct_joint *J)
+static tacit_status find_pivots(tct_stream_solve *J)
 {
     const tacit_factor_panels *P = &J->part.P;
     if (!tct_is_incomplete(P->kind) || P->rows != P->panels)
@@ -400,7 +403,7 @@ static tacit_status find_pivots(tct_joint *J)
     return TACIT_OK;
 }
 
-static tacit_status plan_sweeps(tct_joint *J)
+static tacit_status plan_sweeps(tct_stream_solve *J)
 {
     const tacit_factor_panels *P = &J->part.P;
     if (P->panels > 0) TRY(find_pivots(J));
@@ -417,7 +420,8 @@ static tacit_status plan_sweeps(tct_joint *J)
 }
 
 /* Of all ranks. */
-static tacit_status take_stock(tct_joint *J, const tacit_factor_panels *whole)
+static tacit_status take_stock(tct_stream_solve *J,
+                               const tacit_factor_panels *whole)
 {
     const tacit_factor_panels *P = &J->part.P;
     const int64_t stored = P->panels ? P->value_start[P->panels] : 0;
@@ -435,16 +439,16 @@ static tacit_status take_stock(tct_joint *J, const tacit_factor_panels *whole)
                      between, values, stored, (int64_t)bytes};
     TRY(tct_reduce_i64(J->q->world, TCT_SUM, sizeof sum / sizeof *sum, sum));
     const double all = (double)whole->value_start[whole->panels];
-    J->info = (tct_joint_info){.parts = J->parts,
-                               .messages = sum[0],
-                               .between = sum[1],
-                               .values = sum[2],
-                               .bytes = (double)sum[4],
-                               .replication = (double)sum[3] / all};
+    J->info = (tct_stream_solve_info){.parts = J->parts,
+                                      .messages = sum[0],
+                                      .between = sum[1],
+                                      .values = sum[2],
+                                      .bytes = (double)sum[4],
+                                      .replication = (double)sum[3] / all};
     return TACIT_OK;
 }
 
-static tacit_status build(tct_joint *J, const tct_deal *d,
+static tacit_status build(tct_stream_solve *J, const tct_factor_distribution *d,
                           const tacit_matrix *m, const tct_order *order)
 {
     tacit_world *w = J->q->world;
@@ -465,12 +469,14 @@ static tacit_status build(tct_joint *J, const tct_deal *d,
     return take_stock(J, &d->P);
 }
 
-tacit_status tct_joint_create(tacit_queue *q, const tacit_factor_panels *panels,
-                              int parts, const tacit_matrix *m,
-                              const tct_order *order, tct_joint **out)
+tacit_status tct_stream_solve_create(tacit_queue *q,
+                                     const tacit_factor_panels *panels,
+                                     int parts, const tacit_matrix *m,
+                                     const tct_order *order,
+                                     tct_stream_solve **out)
 {
-    tct_deal d = {.world = NULL};
-    tct_joint *J = tct_calloc(sizeof *J);
+    tct_factor_distribution d = {.world = NULL};
+    tct_stream_solve *J = tct_calloc(sizeof *J);
     tacit_status status = TACIT_OK;
     if (!J) status = tacit_error_set(TACIT_NO_MEMORY, "no memory for %s", what);
     if (J) {
@@ -481,17 +487,18 @@ tacit_status tct_joint_create(tacit_queue *q, const tacit_factor_panels *panels,
         for (int c = 0; c <= TCT_COLUMNS_MOST; c++) J->call[c] = (call){J, c};
     }
     status = tct_agree(q->world, status);
-    if (status >= 0) status = tct_deal_open(q->world, panels, &d);
+    if (status >= 0)
+        status = tct_factor_distribution_open(q->world, panels, &d);
     if (status >= 0) status = build(J, &d, m, order);
-    tct_deal_close(&d);
-    if (status < 0) tct_joint_destroy(&J);
+    tct_factor_distribution_close(&d);
+    if (status < 0) tct_stream_solve_destroy(&J);
     else *out = J;
     return status;
 }
 
-void tct_joint_destroy(tct_joint **joint)
+void tct_stream_solve_destroy(tct_stream_solve **solve)
 {
-    tct_joint *J = *joint;
+    tct_stream_solve *J = *solve;
     if (!J) return;
     room r = {J->v, J->at, J->shared};
     free_room(J->q, &r);
@@ -504,10 +511,11 @@ void tct_joint_destroy(tct_joint **joint)
     tct_factor_part_clear(&J->part);
     tct_branches_clear(&J->branches);
     TCT_FREE(J->inverse, J->row, J);
-    *joint = NULL;
+    *solve = NULL;
 }
 
-void tct_joint_describe(const tct_joint *J, tct_joint_info *out)
+void tct_stream_solve_describe(const tct_stream_solve *J,
+                               tct_stream_solve_info *out)
 {
     *out = J->info;
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that letters drive, and
+ * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that messages drive, and
  * what goes between grids. The columns of an element of a vector stand side by side.
  *
  * In a sweep a rank tells what it hears, multiplies by its blocks, and counts for
- * each sum what is still to come: blocks, and letters of those below it in the group.
+ * each sum what is still to come: blocks, and messages of those below it in the group.
  * A sum that is complete goes up, or, at the owner, is solved with, and then told. */
 #include "trisolve/grid/trsv.h"
 
-typedef struct { /* of a letter: what it is, so that no other is taken for it */
+typedef struct
+{ /* of a message: what it is, so that no other is taken for it */
     int32_t panel, is_sum;
     uint64_t round;
 } head;
-_Static_assert(sizeof(head) == TCT_LETTER_HEAD * sizeof(double), "a head");
+_Static_assert(sizeof(head) == TCT_MESSAGE_HEAD * sizeof(double), "a head");
 
 typedef struct {
     tacit_trsv *T;
@@ -20,24 +21,24 @@ typedef struct {
     const double *value; /* L, or U' */
     int64_t c;           /* columns at once */
     bool down;           /* L */
-    int box;
+    int tag;
     const tct_side *tell, *add; /* who hears of solutions, who makes sums */
-    int64_t tell_at, add_at;    /* their letters */
+    int64_t tell_at, add_at;    /* their messages */
     int32_t ready;              /* entries of `add` in T->ready */
-    int64_t coming;             /* letters                      */
+    int64_t coming;             /* messages                      */
 } sweep;
 
-/* --- letters ---------------------------------------------------------------- */
+/* --- messages ---------------------------------------------------------------- */
 
-static double *letter_of(const sweep *w, const tct_side *side, int32_t k)
+static double *message_of(const sweep *w, const tct_side *side, int32_t k)
 {
     const int64_t at = side == w->tell ? w->tell_at : w->add_at;
-    return (double *)(void *)w->T->post->room + at + TCT_LETTER_HEAD * k +
+    return (double *)(void *)w->T->active->room + at + TCT_MESSAGE_HEAD * k +
            w->c * side->width[k];
 }
 static double *values_of(const sweep *w, const tct_side *side, int32_t k)
 {
-    return letter_of(w, side, k) + TCT_LETTER_HEAD;
+    return message_of(w, side, k) + TCT_MESSAGE_HEAD;
 }
 static int64_t width_of(const tct_side *side, int32_t k)
 {
@@ -45,25 +46,25 @@ static int64_t width_of(const tct_side *side, int32_t k)
 }
 static int64_t bytes_of(int64_t width, int64_t c)
 {
-    return (TCT_LETTER_HEAD + width * c) * (int64_t)sizeof(double);
+    return (TCT_MESSAGE_HEAD + width * c) * (int64_t)sizeof(double);
 }
 
-static void address(const tct_post *p, double *letter, int32_t panel,
+static void address(const tct_active *p, double *message, int32_t panel,
                     bool is_sum)
 {
     const head h = {panel, is_sum, p->round};
-    memcpy(letter, &h, sizeof h);
+    memcpy(message, &h, sizeof h);
 }
 
 /* Entry k of `side` to those ranks [count]. */
 static tacit_status send(const sweep *w, const tct_side *side, int32_t k,
                          int32_t count, const int32_t *to)
 {
-    double *letter = letter_of(w, side, k);
+    double *message = message_of(w, side, k);
     const int64_t bytes = bytes_of(width_of(side, k), w->c);
-    address(w->T->post, letter, side->panel[k], side == w->add);
+    address(w->T->active, message, side->panel[k], side == w->add);
     for (int32_t n = 0; n < count; n++)
-        TRY(tct_post_send(w->T->post, w->box, to[n], letter, bytes));
+        TRY(tct_active_send(w->T->active, w->tag, to[n], message, bytes));
     return TACIT_OK;
 }
 
@@ -78,7 +79,7 @@ static int32_t find(const tct_side *side, int32_t K)
     return low < side->count && side->panel[low] == K ? low : -1;
 }
 
-static tacit_status refuse(const tct_letter *l)
+static tacit_status refuse(const tct_active_message *l)
 {
     const head *h = l->data;
     FAIL(TACIT_COMM,
@@ -206,13 +207,13 @@ static tacit_status conclude(sweep *w, int32_t r)
 
 static tacit_status take(sweep *w)
 {
-    tct_letter l;
-    TRY(tct_post_take(w->T->post, w->box, &l));
+    tct_active_message l;
+    TRY(tct_active_take(w->T->active, w->tag, &l));
     const head *h = l.data;
-    const double *from = (const double *)l.data + TCT_LETTER_HEAD;
+    const double *from = (const double *)l.data + TCT_MESSAGE_HEAD;
     const tct_side *side = h->is_sum ? w->add : w->tell;
     const int32_t k = find(side, h->panel);
-    if (k < 0 || h->round != w->T->post->round ||
+    if (k < 0 || h->round != w->T->active->round ||
         l.bytes != bytes_of(width_of(side, k), w->c))
         return refuse(&l);
     const int64_t n = width_of(side, k) * w->c;
@@ -220,7 +221,7 @@ static tacit_status take(sweep *w)
     double *to = values_of(w, side, k);
     for (int64_t i = 0; i < n && is_sum; i++) to[i] += from[i];
     if (!is_sum) memcpy(to, from, (size_t)n * sizeof *to);
-    tct_post_drop(w->T->post, &l);
+    tct_active_drop(w->T->active, &l);
     if (!is_sum) return spread(w, k);
     count_down(w, k);
     return TACIT_OK;
@@ -259,19 +260,19 @@ static tacit_status run_sweep(tacit_trsv *T, const tct_stage *step, int64_t c)
     const tct_sweep *s = &T->plan.sweep[step->sweep];
     const tct_holding *H = &T->holding[step->sweep];
     const bool down = step->kind == TCT_SWEEP_L;
-    const int box = tct_box_of(step->kind, step->height);
+    const int tag = tct_tag_of(step->kind, step->height);
     sweep w = {.T = T,
                .s = s,
                .H = H,
                .value = down || !H->upper ? H->value : H->upper,
                .c = c,
                .down = down,
-               .box = box,
+               .tag = tag,
                .tell = down ? &s->col : &s->row,
                .add = down ? &s->row : &s->col,
                .tell_at = down ? H->col_at[0] : H->row_at[1],
                .add_at = down ? H->row_at[0] : H->col_at[1],
-               .coming = T->plan.in[box]};
+               .coming = T->plan.in[tag]};
     begin(&w);
     TRY(tell_known(&w));
     for (;;) {
@@ -293,64 +294,66 @@ static void put(tacit_trsv *T, int32_t k, int64_t c, bool adds,
         v[i] = adds ? v[i] + from[i] : from[i];
 }
 
-static tacit_status send_between(tacit_trsv *T, const tct_stage *step, int box,
+static tacit_status send_between(tacit_trsv *T, const tct_stage *step, int tag,
                                  int64_t c)
 {
     const tct_trsv_plan *p = &T->plan;
-    double *letter = (double *)(void *)T->post->room + T->between[box];
+    double *message = (double *)(void *)T->active->room + T->between[tag];
     const bool each = p->grid.by_height;
     int64_t width = 0;
     for (int32_t k = 0; k < p->owns; k++) {
         if (p->own_height[k] <= step->height) continue;
         const int64_t w = p->own_width[k + 1] - p->own_width[k];
         if (each) width = 0;
-        memcpy(letter + TCT_LETTER_HEAD + c * width, T->v + c * p->own_width[k],
-               (size_t)(c * w) * sizeof *letter);
+        memcpy(message + TCT_MESSAGE_HEAD + c * width,
+               T->v + c * p->own_width[k], (size_t)(c * w) * sizeof *message);
         width += w;
         if (!each) continue;
-        address(T->post, letter, p->own[k], false);
-        TRY(tct_post_send(T->post, box, step->peer, letter, bytes_of(w, c)));
-        letter += TCT_LETTER_HEAD + c * w;
+        address(T->active, message, p->own[k], false);
+        TRY(tct_active_send(T->active, tag, step->peer, message,
+                            bytes_of(w, c)));
+        message += TCT_MESSAGE_HEAD + c * w;
     }
     if (each) return TACIT_OK;
-    address(T->post, letter, -1, false);
-    return tct_post_send(T->post, box, step->peer, letter, bytes_of(width, c));
+    address(T->active, message, -1, false);
+    return tct_active_send(T->active, tag, step->peer, message,
+                           bytes_of(width, c));
 }
 
-/* All panels above its height come in one letter, or one after the other, from
+/* All panels above its height come in one message, or one after the other, from
  * one sender and so in this order. */
-static tacit_status take_between(tacit_trsv *T, const tct_stage *step, int box,
+static tacit_status take_between(tacit_trsv *T, const tct_stage *step, int tag,
                                  int64_t c)
 {
     const tct_trsv_plan *p = &T->plan;
     const bool each = p->grid.by_height;
-    tct_letter l = {.data = NULL};
-    int64_t at = TCT_LETTER_HEAD;
+    tct_active_message l = {.data = NULL};
+    int64_t at = TCT_MESSAGE_HEAD;
     for (int32_t k = 0; k < p->owns; k++) {
         if (p->own_height[k] <= step->height) continue;
         if (each || !l.data) {
-            TRY(tct_post_take(T->post, box, &l));
+            TRY(tct_active_take(T->active, tag, &l));
             const head *h = l.data;
-            if (h->round != T->post->round ||
+            if (h->round != T->active->round ||
                 h->panel != (each ? p->own[k] : -1))
                 return refuse(&l);
-            at = TCT_LETTER_HEAD;
+            at = TCT_MESSAGE_HEAD;
         }
         const int64_t end = at + c * (p->own_width[k + 1] - p->own_width[k]);
         if (end * (int64_t)sizeof(double) > l.bytes) return refuse(&l);
         put(T, k, c, step->kind == TCT_ADD_UP, (const double *)l.data + at);
         at = end;
-        if (each) tct_post_drop(T->post, &l);
+        if (each) tct_active_drop(T->active, &l);
     }
-    if (!each) tct_post_drop(T->post, &l);
+    if (!each) tct_active_drop(T->active, &l);
     return TACIT_OK;
 }
 
 static tacit_status run_between(tacit_trsv *T, const tct_stage *step, int64_t c)
 {
-    const int box = tct_box_of(step->kind, step->height);
-    return step->sends ? send_between(T, step, box, c)
-                       : take_between(T, step, box, c);
+    const int tag = tct_tag_of(step->kind, step->height);
+    return step->sends ? send_between(T, step, tag, c)
+                       : take_between(T, step, tag, c);
 }
 
 /* --- a round ------------------------------------------------------------------------------ */
@@ -362,7 +365,7 @@ static int phase_of(int kind)
 
 tacit_status tct_trsv_round(tacit_trsv *T, int64_t c)
 {
-    TRY(tct_post_begin(T->post));
+    TRY(tct_active_begin(T->active));
     T->dense->begin(1);
     tacit_status status = TACIT_OK;
     double before = tct_seconds();

@@ -126,18 +126,18 @@ static tacit_status allocate_rows(tacit_trsv *T, const tct_pattern *S)
     return status;
 }
 
-/* --- letters ----------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------- */
 
-/* Where the letters of a side lie, from double `at` on; where the next ones may. */
+/* Where the messages of a side lie, from double `at` on; where the next ones may. */
 static int64_t place(const tct_side *side, int columns, int64_t *at,
                      int64_t from)
 {
     *at = from;
-    return from + TCT_LETTER_HEAD * side->count +
+    return from + TCT_MESSAGE_HEAD * side->count +
            columns * side->width[side->count];
 }
 
-static int64_t place_letters(tacit_trsv *T)
+static int64_t place_messages(tacit_trsv *T)
 {
     const tct_trsv_plan *p = &T->plan;
     int64_t at = 0;
@@ -151,31 +151,31 @@ static int64_t place_letters(tacit_trsv *T)
     for (int k = 0; k < p->steps; k++) {
         const tct_stage *step = &p->step[k];
         if (step->kind != TCT_ADD_UP && step->kind != TCT_PASS_ON) continue;
-        const int box = tct_box_of(step->kind, step->height);
-        T->between[box] = at;
-        at += TCT_LETTER_HEAD * p->out[box] + T->columns * p->out_width[box];
+        const int tag = tct_tag_of(step->kind, step->height);
+        T->between[tag] = at;
+        at += TCT_MESSAGE_HEAD * p->out[tag] + T->columns * p->out_width[tag];
     }
     return at;
 }
 
-static tacit_status open_post(tacit_trsv *T)
+static tacit_status open_active(tacit_trsv *T)
 {
-    tct_post_needs needs = {.boxes = TCT_TRSV_BOXES};
-    for (int b = 0; b < TCT_TRSV_BOXES; b++) {
+    tct_active_needs needs = {.tags = TCT_TRSV_TAGS};
+    for (int b = 0; b < TCT_TRSV_TAGS; b++) {
         needs.in[b] = T->plan.in[b];
         needs.out += T->plan.out[b];
     }
-    needs.room = (size_t)place_letters(T) * sizeof(double);
-    needs.longest = (size_t)tct_letter_bytes(1, T->plan.longest, T->columns);
+    needs.room = (size_t)place_messages(T) * sizeof(double);
+    needs.longest = (size_t)tct_message_bytes(1, T->plan.longest, T->columns);
     T->bytes += (double)needs.room;
     const int ranks = T->world->size;
     int32_t *from = NULL;
     tacit_status status =
-        TCT_ALLOC((int64_t)ranks * TCT_TRSV_BOXES, what, &from);
+        TCT_ALLOC((int64_t)ranks * TCT_TRSV_TAGS, what, &from);
     if (status >= 0) tct_trsv_plan_senders(&T->plan, ranks, from);
     needs.from = from;
     status = tct_agree(T->world, status);
-    if (status >= 0) status = tct_post_open(T->world, &needs, &T->post);
+    if (status >= 0) status = tct_active_open(T->world, &needs, &T->active);
     tct_free(from);
     return status;
 }
@@ -233,7 +233,7 @@ static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
     TRY(tct_pattern_create(P, grid->pz, S));
     if (T->map == TACIT_TRSV_SUBTREE)
         TRY(tct_pattern_map(S, grid->px * grid->py));
-    TRY(tct_foresee(S, grid, NULL, &T->forecast));
+    TRY(tct_predict_messages(S, grid, NULL, &T->message_count));
     TRY(tct_trsv_plan_create(S, grid, T->world->rank, &T->plan));
     TRY(make_holdings(T, has_upper));
     TRY(allocate_rows(T, S));
@@ -241,7 +241,8 @@ static tacit_status plan_alone(tacit_trsv *T, const tacit_factor_panels *P,
     return measure_depth(T, P);
 }
 
-static tacit_status build(tacit_trsv *T, const tct_deal *d, const int extent[3])
+static tacit_status build(tacit_trsv *T, const tct_factor_distribution *d,
+                          const int extent[3])
 {
     tct_grid grid;
     tct_pattern S = {.leaves = 0};
@@ -249,10 +250,11 @@ static tacit_status build(tacit_trsv *T, const tct_deal *d, const int extent[3])
                                          T->world->size, &grid)));
     tacit_status status = tct_agree(T->world, plan_alone(T, &d->P, &grid, &S));
     taker t = {.T = T, .P = &d->P};
-    if (status >= 0) status = tct_deal_values(d, take_panels, &t);
+    if (status >= 0)
+        status = tct_factor_distribution_values(d, take_panels, &t);
     tct_pattern_clear(&S);
     TRY(status);
-    return open_post(T);
+    return open_active(T);
 }
 
 static tacit_status check_options(const tacit_world *world,
@@ -310,15 +312,15 @@ tacit_status tacit_trsv_create(tacit_world *world,
     REQUIRE(world != NULL && out != NULL);
     tacit_trsv_options o;
     tacit_trsv *T = NULL;
-    tct_deal d = {.world = NULL};
+    tct_factor_distribution d = {.world = NULL};
     tacit_status status = tct_agree(world, start(world, options, &o, &T));
-    if (status >= 0) status = tct_deal_open(world, panels, &d);
+    if (status >= 0) status = tct_factor_distribution_open(world, panels, &d);
     if (status >= 0)
         status = o.queue ? tct_trsv_gpu_open(T, o.queue, &d, o.grid)
                          : build(T, &d, o.grid);
     if (status >= 0 && o.queue)
         status = tct_agree(world, measure_depth(T, &d.P));
-    tct_deal_close(&d);
+    tct_factor_distribution_close(&d);
     if (status < 0) tacit_trsv_destroy(&T);
     else *out = T;
     return status;
@@ -329,7 +331,7 @@ void tacit_trsv_destroy(tacit_trsv **trsv)
     tacit_trsv *T = trsv ? *trsv : NULL;
     if (!T) return;
     tct_trsv_gpu_close(T);
-    tct_post_close(&T->post);
+    tct_active_close(&T->active);
     for (int k = 0; k < T->plan.sweeps && T->holding; k++)
         TCT_FREE(T->holding[k].below_at, T->holding[k].diagonal,
                  T->holding[k].value, T->holding[k].upper);
@@ -351,28 +353,28 @@ tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
 static void describe(const tacit_trsv *T, tacit_trsv_info *info)
 {
     static const int phase[] = {0, 1, 1, 2}; /* of kinds of step */
-    const tct_post *post = T->post;          /* NULL: on a GPU   */
-    const tct_forecast *f = &T->forecast;
+    const tct_active *active = T->active;    /* NULL: on a GPU   */
+    const tct_message_count *f = &T->message_count;
     *info = (tacit_trsv_info){
         .scheme = T->scheme,
         .map = T->map,
         .grid = {T->plan.grid.px, T->plan.grid.py, T->plan.grid.pz},
-        .comm = post && T->world->size > 1 ? post->ops->name : "self",
+        .comm = active && T->world->size > 1 ? active->ops->name : "self",
         .panels = T->panels,
         .depth = T->depth,
         .bytes = T->bytes,
         .replication_bound =
             f->most_entries > 0.0 ? f->entries / f->most_entries : 1.0};
     for (int k = 0; k < TCT_TRSV_PHASES; k++) {
-        info->messages[k] = f->letters[k];
+        info->messages[k] = f->messages_sent[k];
         info->message_bytes[k] =
-            tct_letter_bytes(f->letters[k], f->width[k], 1);
+            tct_message_bytes(f->messages_sent[k], f->width[k], 1);
         info->most_messages[k] = f->most[k];
         info->seconds[k] = T->seconds[k];
     }
-    for (int b = 0; post && b < TCT_TRSV_BOXES; b++) {
-        info->sent[phase[b / TCT_HEIGHTS]] += post->letters[b];
-        info->sent_bytes[phase[b / TCT_HEIGHTS]] += post->bytes[b];
+    for (int b = 0; active && b < TCT_TRSV_TAGS; b++) {
+        info->sent[phase[b / TCT_HEIGHTS]] += active->messages_sent[b];
+        info->sent_bytes[phase[b / TCT_HEIGHTS]] += active->bytes[b];
     }
     if (T->gpu) tct_trsv_gpu_describe(T, info);
 }

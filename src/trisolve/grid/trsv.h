@@ -16,14 +16,14 @@ typedef struct tct_holding {
     int64_t *diagonal; /* [col.count] -1: not its own */
     double *value, *upper;
     int64_t values;
-    /* Letters, [0] of L, [1] of U, by side: doubles of the post's room. */
+    /* Messages, [0] of L, [1] of U, by side: doubles of the post's room. */
     int64_t col_at[2], row_at[2];
 } tct_holding;
 
 struct tacit_trsv {
     tacit_world *world;
     tct_trsv_plan plan;
-    tct_forecast forecast;
+    tct_message_count message_count;
     tacit_trsv_scheme scheme;
     tacit_trsv_map map;
     int64_t all_rows; /* of the factor */
@@ -36,12 +36,12 @@ struct tacit_trsv {
     double *row_scale, *col_scale; /* [own_width]; NULL */
     int64_t *row;                  /* [rows] those that it reads and writes */
     int64_t rows;
-    int64_t between[TCT_TRSV_BOXES]; /* room of what goes between grids */
-    int32_t *left, *ready;           /* [the most entries of a side] */
+    int64_t between[TCT_TRSV_TAGS]; /* room of what goes between grids */
+    int32_t *left, *ready;          /* [the most entries of a side] */
     double *scratch;
     double bytes;
     double seconds[TCT_TRSV_PHASES];
-    tct_post *post;
+    tct_active *active;
     const tct_dense *dense;    /* of several columns ... */
     const tct_one_column *one; /* ... and of one         */
     struct tct_trsv_gpu *gpu; /* has what solves; NULL: the host does, with what
@@ -57,7 +57,8 @@ tacit_status tct_trsv_round(tacit_trsv *T, int64_t c);
 
 /* With the factor `d` on the GPUs of `q`; `extent` as tct_grid_of.
  * Collective.  Errors as tacit_trsv_create. */
-tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q, const tct_deal *d,
+tacit_status tct_trsv_gpu_open(tacit_trsv *T, tacit_queue *q,
+                               const tct_factor_distribution *d,
                                const int extent[3]);
 void tct_trsv_gpu_close(tacit_trsv *T);
 tacit_status tct_trsv_gpu_solve(tacit_trsv *T, int columns, const double *B,

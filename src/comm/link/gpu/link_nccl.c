@@ -24,11 +24,11 @@
  * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
  * one, and then `give_up`: what is under way is told to end. To abort says so at
  * once, but then waits for recordings, so it has a thread of its own. */
+#include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnccl.h"
 #include "comm/link/gpu/nccl.h"
 #include "comm/link/link.h"
 #include "comm/world/device_map.h"
-#include "comm/exchange/plan.h"
 #include "device/gpu/fork.h"
 #include <pthread.h>
 #include <stdio.h>
@@ -101,7 +101,7 @@ static tacit_status check_ranks(tacit_queue *q)
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_device_map(q, all);
     const int other =
-        status >= 0 ? tct_device_map_beside(all, q->ranks, q->rank) : -1;
+        status >= 0 ? tct_device_map_same_gpu(all, q->ranks, q->rank) : -1;
     tct_free(all);
     if (other >= 0)
         status = tacit_error_set(
@@ -203,7 +203,7 @@ static void nccl_close(tacit_queue *q)
     q->device->sync(q);
     if (n->over) {
         (void)pthread_join(n->aborting, NULL);
-    } else if (!q->desertion->noted) {
+    } else if (!q->lost_rank->noted) {
         if (n->sums) (void)n->lib->CommDestroy(n->sums);
         if (n->exchanges) (void)n->lib->CommDestroy(n->exchanges);
     }
@@ -338,7 +338,7 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
         tct_gpu_ok(q, tct_fork_join(&p->fork, L->stream), "an exchange");
     if (op->x.columns > 1 && plan->base.ghosts > 0)
         tct_gpu_unpack(op, p->landing, L);
-    else if (L->tail.count > 0) tct_gpu_tail(L);
+    else if (L->tail.count > 0) tct_gpu_epilogue(L);
 }
 
 /* Nothing is launched beside a recording that is under way: see above. */
@@ -366,7 +366,7 @@ const tct_link tct_link_nccl = {
     TCT_LINK_OPS(nccl),
     .summary = "NCCL, on the stream: recordings are replayed by the CPU",
     .starter = TCT_BY_STREAM,
-    .dear = true,
+    .expensive = true,
     .nodes = false,
     .probe = nccl_probe,
     .open = nccl_open,

@@ -3,11 +3,11 @@
  * between GPUs that reach each other's memory. Kernels are given addresses; what
  * tells the two apart is where the memory comes from. Where some ranks of nvshmem
  * are far the kernels are those of a module, which have calls for that. */
+#include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/peer.h"
 #include "comm/link/link.h"
-#include "comm/exchange/plan.h"
 #include "comm/link/shared.h"
 #include "device/gpu/fork.h"
 #include <stdio.h>
@@ -20,9 +20,9 @@ typedef struct { /* of a queue */
     const tct_nvshmem_module *calls; /* NULL: no rank is far from another */
     tct_peer_window slots;
     tct_peer_common common;
-    tct_peer_window gang_slots;
-    tct_gang_peers gang, *gang_there; /* the same on the device */
-    gpu_stream apart;                 /* for exchanges beside what follows */
+    tct_peer_window persistent_slots;
+    tct_persistent_peers grid, *grid_fits; /* the same on the device */
+    gpu_stream apart; /* for exchanges beside what follows */
 } peer;
 
 typedef struct { /* of a plan */
@@ -92,21 +92,21 @@ static tacit_status agree_on_nodes(tacit_queue *q)
     return TACIT_OK;
 }
 
-/* The slots of meetings of gangs, on which nothing has been said yet. */
+/* The slots of meetings of persistent grids, on which nothing has been said yet. */
 static tacit_status open_gangs(tacit_queue *q, peer *p)
 {
     const size_t slots =
-        (size_t)TCT_GANG_TURNS * (size_t)q->ranks * TCT_GANG_SLOTS;
+        (size_t)TCT_PERSISTENT_PHASES * (size_t)q->ranks * TCT_PERSISTENT_SLOTS;
     const uint64_t none = 0;
     tct_peer_window all[TCT_PEERS_MOST];
-    TRY(tct_windows_take(p->windows, slots * SLOT, &p->gang_slots));
-    TRY(tct_allgather(q->world, sizeof *all, &p->gang_slots, all));
-    p->gang = (tct_gang_peers){.rank = q->rank, .ranks = q->ranks};
+    TRY(tct_windows_take(p->windows, slots * SLOT, &p->persistent_slots));
+    TRY(tct_allgather(q->world, sizeof *all, &p->persistent_slots, all));
+    p->grid = (tct_persistent_peers){.rank = q->rank, .ranks = q->ranks};
     for (int r = 0; r < q->ranks; r++)
-        p->gang.slot[r] = tct_windows_at(p->windows, r, &all[r]);
-    tacit_status status = tct_gpu_upload(&none, sizeof none, &p->gang.number);
+        p->grid.slot[r] = tct_windows_at(p->windows, r, &all[r]);
+    tacit_status status = tct_gpu_upload(&none, sizeof none, &p->grid.number);
     if (status >= 0)
-        status = tct_gpu_upload(&p->gang, sizeof p->gang, &p->gang_there);
+        status = tct_gpu_upload(&p->grid, sizeof p->grid, &p->grid_fits);
     return tct_agree(q->world, status);
 }
 
@@ -120,7 +120,7 @@ static tacit_status open_slots(tacit_queue *q, peer *p)
     TRY(tct_windows_take(p->windows, bytes, &p->slots));
     TRY(tct_allgather(q->world, sizeof *all, &p->slots, all));
     for (int r = 0; r < q->ranks; r++) {
-        const bool far = tct_windows_far(p->windows, r);
+        const bool far = tct_windows_no_p2p(p->windows, r);
         p->common.far |= (uint32_t)far << r;
         p->common.there[r] = tct_windows_at(p->windows, r, &all[r]);
         p->common.slot[r] = tct_windows_at(p->windows, far ? q->rank : r,
@@ -136,7 +136,7 @@ static tacit_status open_from(tacit_queue *q, const tct_window_source *source)
     *tct_link_state(q) = p;
     if (!p) tacit_error_set(TACIT_NO_MEMORY, "no memory for a queue");
     TRY(tct_agree(q->world, p ? TACIT_OK : TACIT_NO_MEMORY));
-    p->slots.arena = p->gang_slots.arena = -1;
+    p->slots.arena = p->persistent_slots.arena = -1;
     TRY(tct_windows_open(q, source, &p->windows));
     const tct_peer_state none = {0};
     p->common = (tct_peer_common){
@@ -166,8 +166,8 @@ static void peer_close(tacit_queue *q)
     q->device->sync(q);
     if (p->apart) (void)gpu_stream_sync(p->apart); /* no end has followed */
     tct_gpu_release(p->common.state);
-    tct_gpu_release(p->gang.number);
-    tct_gpu_release(p->gang_there);
+    tct_gpu_release(p->grid.number);
+    tct_gpu_release(p->grid_fits);
     if (p->apart) (void)gpu_stream_destroy(p->apart);
     tct_windows_close(&p->windows);
     tct_free(p);
@@ -270,7 +270,7 @@ static tct_peer_end join(const tct_plan *plan, const peer_plan *p, int k,
     for (int h = 0; h < 2; h++) {
         e.half[h] = (double *)(void *)(window + receiver->half[h]);
         e.box[h] = (tct_numbered *)(void *)(window + receiver->box[h]);
-        if (!sends || !tct_windows_far(W, c->peer)) continue;
+        if (!sends || !tct_windows_no_p2p(W, c->peer)) continue;
         e.there[h] = e.half[h];
         e.half[h] = (double *)(void *)(here + sent_at(plan, h)) +
                     plan->base.columns * c->first;
@@ -404,7 +404,7 @@ static gpu_error exchange_apart(const peer *p, const peer_plan *own,
 {
     if (op->code == TCT_EXCHANGE_END) {
         const gpu_error joined = tct_fork_join(&own->fork, L->stream);
-        if (L->tail.count > 0) tct_gpu_tail(L);
+        if (L->tail.count > 0) tct_gpu_epilogue(L);
         return joined;
     }
     tct_op take = *op;
@@ -458,18 +458,18 @@ const char *tct_peer_why_not(const tacit_queue *q)
     return NULL;
 }
 
-const tct_gang_peers *tct_peer_gangs(tacit_queue *q)
+const tct_persistent_peers *tct_peer_gangs(tacit_queue *q)
 {
     peer *p = peer_of(q);
     const uint64_t limit = (uint64_t)(1e9 * q->peer_seconds);
-    if (p->gang.limit_ns == limit) return p->gang_there;
-    p->gang.limit_ns = limit;
+    if (p->grid.limit_ns == limit) return p->grid_fits;
+    p->grid.limit_ns = limit;
     if (!tct_gpu_ok(q,
-                    gpu_memcpy_async(p->gang_there, &p->gang, sizeof p->gang,
+                    gpu_memcpy_async(p->grid_fits, &p->grid, sizeof p->grid,
                                      GPU_TO_DEVICE, tct_gpu_of(q)->stream),
                     "setting up gangs"))
         return NULL;
-    return p->gang_there;
+    return p->grid_fits;
 }
 
 tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
@@ -511,6 +511,6 @@ const tct_link tct_link_peer = {
 const tct_link tct_link_nvshmem = {
     BY_STORES(nvshmem),
     .summary = "memory of NVSHMEM's on GPUs, written by kernels",
-    .dear = true,
+    .expensive = true,
     .probe = nvshmem_probe,
 };

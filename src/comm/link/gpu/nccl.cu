@@ -24,7 +24,7 @@ static __global__ void __launch_bounds__(THREADS)
 
 static __global__ void __launch_bounds__(THREADS)
     add(const __grid_constant__ tct_nccl_sums S, double *out, int count, int n,
-        const __grid_constant__ tct_tail tail)
+        const __grid_constant__ tct_epilogue tail)
 {
     for (int i = threadIdx.x; i <= n; i += blockDim.x) {
         double total = S.all[i];
@@ -35,11 +35,11 @@ static __global__ void __launch_bounds__(THREADS)
         } else {
             S.outbox->flags = total;
             if (total != 0.0)
-                tct_post_word((double *)&S.outbox->mailbox->flags, total);
+                tct_active_word((double *)&S.outbox->mailbox->flags, total);
         }
     }
     __syncthreads();
-    if (threadIdx.x == 0) tct_tail_run_all(tail);
+    if (threadIdx.x == 0) tct_epilogue_run_all(tail);
 }
 
 /* One block, of as many warps as have something to do. */
@@ -52,7 +52,7 @@ static int threads_of(int n)
 extern "C" void tct_nccl_collect(const tct_nccl_sums *S, const tct_op *op,
                                  double flags, const tct_gpu_launch *L)
 {
-    const int n = op->count * tct_op_systems(op);
+    const int n = op->count * tct_op_batch(op);
     collect<<<1, threads_of(n), 0, L->stream>>>(*S, op->out, op->count, n,
                                                 flags);
 }
@@ -60,6 +60,6 @@ extern "C" void tct_nccl_collect(const tct_nccl_sums *S, const tct_op *op,
 extern "C" void tct_nccl_add(const tct_nccl_sums *S, const tct_op *op,
                              const tct_gpu_launch *L)
 {
-    const int n = op->count * tct_op_systems(op);
+    const int n = op->count * tct_op_batch(op);
     add<<<1, threads_of(n), 0, L->stream>>>(*S, op->out, op->count, n, L->tail);
 }

@@ -23,7 +23,7 @@ extern "C" {
 /* What each rank has for the sum `op`. */
 static inline size_t tct_nccl_slots(const tct_op *op)
 {
-    return (size_t)(op->count * tct_op_systems(op)) + 1;
+    return (size_t)(op->count * tct_op_batch(op)) + 1;
 }
 
 /* Put what this rank has, with its flags, into its place of S->all. */

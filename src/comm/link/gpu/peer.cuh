@@ -44,8 +44,8 @@ static __device__ void give_up(const tct_peer_common &C, int peer)
     if (C.state->gone == 0) {
         C.state->gone = 1 + (uint64_t)peer;
         C.outbox->flags = 1.0;
-        tct_post_word((uint64_t *)&C.outbox->mailbox->missing,
-                      1 + (uint64_t)peer);
+        tct_active_word((uint64_t *)&C.outbox->mailbox->missing,
+                        1 + (uint64_t)peer);
         tct_fence_all();
     }
 }
@@ -76,10 +76,10 @@ static __device__ inline double total_of(const tct_peer_common &C, double mine,
     const tct_slots S = slots_of(C);
     double total;
     int missing;
-    const tct_news news =
+    const tct_wait_status status =
         tct_total(S, i, number, &mine, limit_of(C), &total, &missing);
-    if (news == TCT_MISSED) give_up(C, missing);
-    return news == TCT_AHEAD ? mine + 1.0 : total;
+    if (status == TCT_MISSED) give_up(C, missing);
+    return status == TCT_AHEAD ? mine + 1.0 : total;
 }
 
 /* Where `slot` is a rank's: the number of the sum that `from` has put there, in
@@ -108,9 +108,10 @@ static __device__ inline void trade_with_far(const tct_peer_common &C,
                      put_of(C, C.there[r], C.rank, number), number, r);
     if (from < C.ranks && is_far<FAR>(C, from)) {
         uint64_t *signal = put_of(C, C.slot[C.rank], from, number);
-        const tct_news news = tct_await_counter(signal, number, limit_of(C));
-        if (news == TCT_CAME) FAR::came(signal, number);
-        if (news == TCT_MISSED) give_up(C, from);
+        const tct_wait_status status =
+            tct_await_counter(signal, number, limit_of(C));
+        if (status == TCT_CAME) FAR::came(signal, number);
+        if (status == TCT_MISSED) give_up(C, from);
     }
     __syncthreads();
 }
@@ -131,7 +132,8 @@ static __device__ inline double *scalar_of(const summed &s, int i)
 template <class FAR>
 static __global__ void __launch_bounds__(SUM_THREADS)
     sum(const __grid_constant__ tct_peer_common C,
-        const __grid_constant__ summed s, const __grid_constant__ tct_tail tail)
+        const __grid_constant__ summed s,
+        const __grid_constant__ tct_epilogue tail)
 {
     const uint64_t number = C.state->sums + 1;
     const int n = s.count * s.systems;
@@ -154,7 +156,7 @@ static __global__ void __launch_bounds__(SUM_THREADS)
         } else {
             C.outbox->flags = total;
             if (total != 0.0)
-                tct_post_word((double *)&C.outbox->mailbox->flags, total);
+                tct_active_word((double *)&C.outbox->mailbox->flags, total);
             if (tct_flags_say_failed(total)) C.state->gone = NOBODY;
         }
     }
@@ -162,14 +164,14 @@ static __global__ void __launch_bounds__(SUM_THREADS)
     if (threadIdx.x != 0) return;
     C.state->sums = number;
     if (C.state->gone != 0 && C.state->gone != NOBODY) C.outbox->flags = 1.0;
-    tct_tail_run_all(tail);
+    tct_epilogue_run_all(tail);
 }
 
 template <class FAR>
 static gpu_error launch_sum(const tct_peer_common *C, const tct_op *op,
                             double flags, const tct_gpu_launch *L)
 {
-    const summed s = {op->out, op->count, tct_op_systems(op), flags};
+    const summed s = {op->out, op->count, tct_op_batch(op), flags};
     const int n = s.count * s.systems + 1;
     const int most = (n + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
     const int block = most > SUM_THREADS ? SUM_THREADS : most;
@@ -187,7 +189,7 @@ static __device__ inline void announce(const tct_peer_common &C,
                                        const tct_peer_end &e, uint64_t number,
                                        size_t bytes)
 {
-    const int half = tct_half_of(number);
+    const int half = tct_buffer_of(number);
     uint64_t *const counter = e.other + half;
     __shared__ bool last;
     __syncthreads();
@@ -214,7 +216,7 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     const uint64_t number = *P.number + 1;
     if ((int)blockIdx.y < P.sends) {
         const tct_peer_end &e = P.end[blockIdx.y];
-        const int h = tct_half_of(number);
+        const int h = tct_buffer_of(number);
         const int32_t *const row = index + e.first;
         const int64_t count = e.count;
         if (threadIdx.x == 0 &&
@@ -239,17 +241,19 @@ template <class FAR>
 static __device__ inline void await(const tct_peer_common &C,
                                     const tct_peer_end &e, uint64_t number)
 {
-    uint64_t *const counter = e.own + tct_half_of(number);
-    const tct_news news = tct_await_message(counter, number, limit_of(C));
-    if (news == TCT_CAME && is_far<FAR>(C, e.peer)) FAR::came(counter, number);
-    if (news == TCT_MISSED) give_up(C, e.peer);
+    uint64_t *const counter = e.own + tct_buffer_of(number);
+    const tct_wait_status status =
+        tct_await_message(counter, number, limit_of(C));
+    if (status == TCT_CAME && is_far<FAR>(C, e.peer))
+        FAR::came(counter, number);
+    if (status == TCT_MISSED) give_up(C, e.peer);
 }
 
 template <class FAR>
 static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     take(const __grid_constant__ tct_peer_common C,
          const __grid_constant__ tct_peer_plan P, int columns, double *ghost,
-         int64_t ghosts, const __grid_constant__ tct_tail tail)
+         int64_t ghosts, const __grid_constant__ tct_epilogue tail)
 {
     const uint64_t number = *P.number;
     if ((int)blockIdx.y < P.recvs) {
@@ -258,7 +262,7 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
         const int64_t count = e.count;
         if (threadIdx.x == 0) await<FAR>(C, e, number);
         __syncthreads();
-        const double *const half = e.half[tct_half_of(number)];
+        const double *const half = e.half[tct_buffer_of(number)];
         for (int64_t i = (int64_t)blockIdx.x * TCT_PEER_THREADS + threadIdx.x;
              i < count; i += (int64_t)gridDim.x * TCT_PEER_THREADS)
             for (int j = 0; j < columns; j++)
@@ -268,7 +272,8 @@ static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     __syncthreads();
     if (threadIdx.x != 0) return;
     tct_fence();
-    if (tct_is_last(P.ticket, gridDim.x * gridDim.y)) tct_tail_run_all(tail);
+    if (tct_is_last(P.ticket, gridDim.x * gridDim.y))
+        tct_epilogue_run_all(tail);
 }
 
 template <class FAR>

@@ -75,9 +75,9 @@ extern "C" {
 /* Why kernels of `q` do not store into memory of its peers; NULL: they do, and
  * have what follows. */
 const char *tct_peer_why_not(const tacit_queue *q);
-/* The gangs of the ranks of `q`, on the device; NULL (and a failed queue) where
+/* The persistent grids of the ranks of `q`, on the device; NULL (and a failed queue) where
  * there are none. */
-const tct_gang_peers *tct_peer_gangs(tacit_queue *q);
+const tct_persistent_peers *tct_peer_gangs(tacit_queue *q);
 /* A window of `bytes` of each rank of such a queue, zeroed, and where that of each is
  * here, into `at` [ranks].
  * Collective.  Errors as tct_windows_take. */

@@ -4,7 +4,7 @@
 #include "device/gpu/gpu.h"
 #include <string.h>
 
-tacit_status tct_reach_apart(const tacit_queue *q, const tct_rank_device *all)
+tacit_status tct_reach_p2p(const tacit_queue *q, const tct_rank_device *all)
 {
     const int other = tct_device_map_shared(all, q->ranks, q->rank);
     if (other < 0) return TACIT_OK;

@@ -6,7 +6,7 @@
 
 /* Has this rank of `q` a GPU for itself? Does that reach those of the other ranks
  * on its machine? Errors UNSUPPORTED: no, with the name of the link. */
-tacit_status tct_reach_apart(const tacit_queue *q, const tct_rank_device *all);
+tacit_status tct_reach_p2p(const tacit_queue *q, const tct_rank_device *all);
 tacit_status tct_reach_others(const tacit_queue *q, const tct_rank_device *all);
 
 #endif

@@ -143,7 +143,7 @@ const struct tct_nvshmem_module *tct_windows_calls(const tct_windows *W)
     return W->source->calls ? W->source->calls() : NULL;
 }
 
-bool tct_windows_far(const tct_windows *W, int rank)
+bool tct_windows_no_p2p(const tct_windows *W, int rank)
 {
     return W->arenas > 0 && !W->arena[0].at[rank];
 }

@@ -66,7 +66,7 @@ void tct_windows_give(tct_windows *W, const tct_peer_window *window);
 
 /* What speaks to ranks that are far; NULL: none is. After the first window. */
 const struct tct_nvshmem_module *tct_windows_calls(const tct_windows *W);
-bool tct_windows_far(const tct_windows *W, int rank);
+bool tct_windows_no_p2p(const tct_windows *W, int rank);
 
 /* Where window `w` of `rank` is in this process; of a rank that is far, where it
  * would be if this rank's arena were that one's, which such calls take. */

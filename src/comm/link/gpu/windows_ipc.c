@@ -17,7 +17,7 @@ static const double CLOSE_SECONDS = 5.0;
 static tacit_status check_place(const tacit_queue *q,
                                 const tct_rank_device *all)
 {
-    if (!q->world->oversubscribe) TRY(tct_reach_apart(q, all));
+    if (!q->world->oversubscribe) TRY(tct_reach_p2p(q, all));
     return tct_reach_others(q, all);
 }
 
@@ -87,7 +87,7 @@ static bool close_all(const tacit_queue *q, const tct_shared *closed)
     for (int r = 0; r < q->ranks; r++)
         tct_signal(closed_of(closed, r, q->rank), 1);
     const double start = tct_seconds();
-    while (!all_closed(q, closed) && !q->desertion->noted &&
+    while (!all_closed(q, closed) && !q->lost_rank->noted &&
            tct_seconds() - start < CLOSE_SECONDS)
         sched_yield();
     return all_closed(q, closed);

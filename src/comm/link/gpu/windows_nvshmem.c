@@ -158,7 +158,7 @@ static tacit_status nvshmem_open(tacit_queue *q, void **state)
     tacit_status status = TACIT_OK;
     if (!job.lib)
         status = tacit_error_set(TACIT_UNSUPPORTED, "link nvshmem: %s", reason);
-    if (status >= 0) status = tct_reach_apart(q, all);
+    if (status >= 0) status = tct_reach_p2p(q, all);
     TRY(tct_agree(q->world, status));
     TRY(look_around(q, all, &near));
     int64_t begun = job.begun;

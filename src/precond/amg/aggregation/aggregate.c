@@ -11,14 +11,14 @@
  * each pass ends with a matrix of all ranks. Numbers of pairs are in the order of
  * their first rows, as those of one rank are, unless rows have been given to ranks
  * in another order: then each keeps the number that it would have (index). */
+#include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
-#include "comm/setup/alltoall.h"
-#include "sparse/parallel.h"
-#include "sparse/compact.h"
 #include "precond/amg/aggregation/aggregation.h"
-#include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/aggregation/match.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "sparse/compact.h"
+#include "sparse/parallel.h"
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -136,8 +136,8 @@ static tacit_status lower_index(const aggregation *g, const tct_csr *A)
         const bool lower = g->index[j] < g->index[i];
         g->index[g->up[i]] = g->index[lower ? j : i];
     }
-    return tct_places_close(g->A->world, A->global_rows, g->G->coarse,
-                            g->index);
+    return tct_numbering_close(g->A->world, A->global_rows, g->G->coarse,
+                               g->index);
 }
 
 /* --- passes ------------------------------------------------------------------- */
@@ -203,7 +203,7 @@ static tacit_status number_given(aggregation *g, int64_t rows)
     int32_t *given = NULL;
     int64_t *number = NULL;
     TRY(TCT_ALLOC(rows, what, &given));
-    const int64_t count = tct_pick(rows, is_given, &p, given);
+    const int64_t count = tct_compact(rows, is_given, &p, given);
     tacit_status status = TCT_ALLOC(count, what, &number);
     for (int64_t k = 0; status >= 0 && k < count; k++)
         number[k] = g->ghost_of[g->mate[given[k]] - rows];
@@ -221,7 +221,7 @@ static tacit_status number_pairs(aggregation *g, int64_t rows,
     tacit_world *w = g->A->world;
     tct_ghosts_clear(&g->G->up_others);
     number_own(g, rows);
-    TRY(tct_places_starts(w, g->G->coarse, g->next));
+    TRY(tct_numbering_starts(w, g->G->coarse, g->next));
     if (h->alone) return TACIT_OK;
     TRY(bring_numbers(g, h));
     TRY(tct_agree(w, number_given(g, rows)));
@@ -245,7 +245,8 @@ static tacit_status follow(aggregation *g, int64_t rows, int64_t *number)
     tacit_world *w = g->A->world;
     TRY(tct_ask(w, g->starts, number, G->others.count, G->others.id,
                 number + rows));
-    return tct_agree(w, tct_places_renumber(G->rows, G->of, rows, &G->others,
+    return tct_agree(w,
+                     tct_numbering_renumber(G->rows, G->of, rows, &G->others,
                                             number, first_pair(g), G->coarse));
 }
 
@@ -281,7 +282,7 @@ static tacit_status add_up(aggregation *g, const tct_csr *A, const tct_halo *h,
 {
     tct_aggregates *G = g->G;
     tct_csr B;
-    TRY(tct_contract_all(
+    TRY(tct_accumulate_all(
         g->A->world, g->next,
         &(tct_contraction){.A = A,
                            .of = g->up,
@@ -471,7 +472,7 @@ static tacit_status aggregate(aggregation *g, const int64_t *index, int passes)
     tct_aggregates *G = g->G;
     TRY(open_level(g, index));
     for (int k = 0; k < passes; k++) TRY(pass(g, k == 0, k == passes - 1));
-    TRY(tct_join_alone(g));
+    TRY(tct_absorb_singletons(g));
     G->up = g->up;
     g->up = NULL;
     TRY(weigh(g));

@@ -28,6 +28,6 @@ typedef struct tct_aggregation {
 
 /* Rows that are the only ones of their aggregates, to others.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_join_alone(tct_aggregation *g);
+tacit_status tct_absorb_singletons(tct_aggregation *g);
 
 #endif

@@ -8,10 +8,10 @@
  * links away. Who asks for the word of the row before, and goes on from the row
  * that it names, has twice as far to see each time. */
 #include "precond/amg/aggregation/chains.h"
-#include "comm/setup/directory.h"
 #include "comm/setup/alltoall.h"
-#include "sparse/parallel.h"
+#include "comm/setup/directory.h"
 #include "sparse/compact.h"
+#include "sparse/parallel.h"
 
 static const char *const what = "paths of pairs";
 
@@ -35,26 +35,26 @@ static int64_t known(bool odd)
     return odd ? -2 : -1;
 }
 
-tacit_status tct_paths_open(tct_pairing *p, const int32_t *lower,
-                            const int32_t *upper, tct_paths *t)
+tacit_status tct_chains_open(tct_pairing *p, const int32_t *lower,
+                             const int32_t *upper, tct_chains *t)
 {
-    *t = (tct_paths){.p = p, .lower = lower, .upper = upper};
+    *t = (tct_chains){.p = p, .lower = lower, .upper = upper};
     if (!p->index) return TACIT_OK;
     TRY(TCT_ALLOC(2 * p->halo->ghosts.count, what, &t->theirs));
     TRY(TCT_ALLOC(p->A->rows, what, &t->head));
     return TCT_ALLOC(p->A->rows, what, &t->word);
 }
 
-void tct_paths_close(tct_paths *t)
+void tct_chains_close(tct_chains *t)
 {
     TCT_FREE(t->theirs, t->word, t->head);
-    *t = (tct_paths){.p = NULL};
+    *t = (tct_chains){.p = NULL};
 }
 
 /* --- links ---------------------------------------------------------------------- */
 
 /* The other end of the link from row `i` to a lower row; -1: there is none. */
-static int64_t link_down(const tct_paths *t, int64_t i)
+static int64_t link_down(const tct_chains *t, int64_t i)
 {
     const int64_t j = t->lower[i], g = j - t->p->A->rows;
     if (j < 0) return -1;
@@ -63,7 +63,7 @@ static int64_t link_down(const tct_paths *t, int64_t i)
     return both ? j : -1;
 }
 
-static int64_t link_up(const tct_paths *t, int64_t i)
+static int64_t link_up(const tct_chains *t, int64_t i)
 {
     const int64_t j = t->upper[i], g = j - t->p->A->rows;
     if (j < 0) return -1;
@@ -72,13 +72,13 @@ static int64_t link_up(const tct_paths *t, int64_t i)
     return both ? j : -1;
 }
 
-static int64_t index_of(const tct_paths *t, int32_t place)
+static int64_t index_of(const tct_chains *t, int32_t place)
 {
     return place < 0 ? -1 : t->p->index[place];
 }
 
 /* What others' rows look at. */
-static tacit_status bring_choices(const tct_paths *t)
+static tacit_status bring_choices(const tct_chains *t)
 {
     const tct_halo *h = t->p->halo;
     for (int64_t k = 0; k < h->shared; k++) {
@@ -89,7 +89,7 @@ static tacit_status bring_choices(const tct_paths *t)
 }
 
 /* Which of them have a mate by now. */
-static tacit_status bring_mates(const tct_paths *t)
+static tacit_status bring_mates(const tct_chains *t)
 {
     const tct_halo *h = t->p->halo;
     int32_t *mate = t->p->mate;
@@ -105,7 +105,7 @@ static tacit_status bring_mates(const tct_paths *t)
 
 /* Pair the rows of a piece from its head on, which is an odd number of links from
  * the path's beginning or not; returns how many have a mate. */
-static int64_t pair_piece(tct_paths *t, int64_t head, bool odd)
+static int64_t pair_piece(tct_chains *t, int64_t head, bool odd)
 {
     const int64_t rows = t->p->A->rows;
     int64_t paired = 0;
@@ -124,7 +124,7 @@ static int64_t pair_piece(tct_paths *t, int64_t head, bool odd)
 }
 
 /* To the end of a piece. */
-static void find_tail(const tct_paths *t, piece *s)
+static void find_tail(const tct_chains *t, piece *s)
 {
     const int64_t rows = t->p->A->rows;
     int64_t up;
@@ -134,13 +134,13 @@ static void find_tail(const tct_paths *t, piece *s)
         s->tail = (int32_t)up;
 }
 
-static void keep_word(const tct_paths *t, const piece *s, int64_t number)
+static void keep_word(const tct_chains *t, const piece *s, int64_t number)
 {
     t->word[s->tail] = 2 * number + (s->odd == s->even);
 }
 
 typedef struct {
-    const tct_paths *t;
+    const tct_chains *t;
     const int32_t *open;
 } looking;
 
@@ -153,18 +153,18 @@ static int32_t comes_from_others(const void *of, int64_t k)
 }
 
 /* Lists the heads of such pieces. */
-static tacit_status open_pieces(const tct_paths *t, const int32_t *open,
+static tacit_status open_pieces(const tct_chains *t, const int32_t *open,
                                 int64_t count, pieces *s)
 {
     const looking l = {t, open};
-    s->count = tct_pick(count, comes_from_others, &l, t->head);
+    s->count = tct_compact(count, comes_from_others, &l, t->head);
     TRY(TCT_ALLOC(s->count, what, &s->piece));
     TRY(TCT_ALLOC(s->count, what, &s->number));
     return TCT_ALLOC(s->count, what, &s->answer);
 }
 
 /* Pair what begins here. No two paths have a row in common. */
-static int64_t begin(tct_paths *t, const int32_t *open, int64_t count)
+static int64_t begin(tct_chains *t, const int32_t *open, int64_t count)
 {
     int64_t paired = 0;
     TCT_OMP(omp parallel for schedule(static) reduction(+ : paired) if (count > TCT_SHORT))
@@ -175,7 +175,7 @@ static int64_t begin(tct_paths *t, const int32_t *open, int64_t count)
 }
 
 /* What does not begin here asks the row before it. */
-static void ask_before(tct_paths *t, pieces *s)
+static void ask_before(tct_chains *t, pieces *s)
 {
     const int64_t rows = t->p->A->rows;
     for (int64_t k = 0; k < s->count; k++) {
@@ -188,7 +188,7 @@ static void ask_before(tct_paths *t, pieces *s)
 }
 
 /* What the words of rows before them say to pieces. */
-static int64_t go_on(tct_paths *t, pieces *s)
+static int64_t go_on(tct_chains *t, pieces *s)
 {
     int64_t paired = 0, left = 0;
     for (int64_t k = 0; k < s->count; k++) {
@@ -208,7 +208,7 @@ static int64_t go_on(tct_paths *t, pieces *s)
     return paired;
 }
 
-static tacit_status pair_pieces(tct_paths *t, const int32_t *open,
+static tacit_status pair_pieces(tct_chains *t, const int32_t *open,
                                 int64_t count, pieces *s, int64_t *paired)
 {
     tacit_world *w = t->p->halo->world;
@@ -223,8 +223,8 @@ static tacit_status pair_pieces(tct_paths *t, const int32_t *open,
     }
 }
 
-tacit_status tct_paths_pair(tct_paths *t, const int32_t *open, int64_t count,
-                            int64_t *paired)
+tacit_status tct_chains_pair(tct_chains *t, const int32_t *open, int64_t count,
+                             int64_t *paired)
 {
     pieces s = {.count = 0};
     tacit_status status = bring_choices(t);

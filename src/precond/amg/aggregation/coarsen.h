@@ -10,8 +10,8 @@
  *     ... and again, with coarse and G.smooth = P' w */
 #ifndef TCT_PRECOND_AMG_AGGREGATION_COARSEN_H
 #define TCT_PRECOND_AMG_AGGREGATION_COARSEN_H
-#include "matrix/matrix.h"
 #include "comm/setup/halo.h"
+#include "matrix/matrix.h"
 
 /* Row i belongs to aggregate of[i] (-1: to none), and P has weight[i] there:
  * columns of P are orthonormal. Aggregates are of rows of any ranks; each is kept,

@@ -22,10 +22,10 @@
  * Numbers are those that rows would have on one rank, and what a row looks at it
  * tells the ranks that have a column of it, as it does that it has a mate. So
  * ranks do not change pairs. */
-#include "sparse/parallel.h"
-#include "sparse/compact.h"
-#include "precond/amg/aggregation/edges.h"
 #include "precond/amg/aggregation/chains.h"
+#include "precond/amg/aggregation/edges.h"
+#include "sparse/compact.h"
+#include "sparse/parallel.h"
 #include <string.h>
 
 enum { FEW = 8 }; /* rows of which no more than one was paired */
@@ -33,7 +33,7 @@ enum { FEW = 8 }; /* rows of which no more than one was paired */
 typedef struct {
     tct_pairing *p;
     int32_t *lower, *upper; /* [rows] those that a row looks at, -1: none */
-    tct_paths paths;        /* where rows have an index */
+    tct_chains chains;      /* where rows have an index */
     bool by_hash;           /* after a round that found few */
     bool anew;              /* ... all rows look again */
     int32_t *open; /* [count] rows that may yet find a mate, ascending */
@@ -163,7 +163,7 @@ static int32_t still_open(const void *of, int64_t k)
 /* Rows that may still find a mate. */
 static void close_rows(matching *m)
 {
-    m->count = tct_pick(m->count, still_open, m, m->open);
+    m->count = tct_compact(m->count, still_open, m, m->open);
 }
 
 static int32_t alone(const void *of, int64_t i)
@@ -175,7 +175,7 @@ static int32_t alone(const void *of, int64_t i)
 /* Rows that are alone, of which none has looked. */
 static void open_rows(matching *m)
 {
-    m->count = tct_pick(m->p->A->rows, alone, m, m->open);
+    m->count = tct_compact(m->p->A->rows, alone, m, m->open);
     m->anew = true;
     m->by_hash = false;
 }
@@ -191,7 +191,7 @@ static tacit_status sum(const matching *m, size_t count, int64_t *numbers)
 static tacit_status pair(matching *m, int64_t *paired)
 {
     if (m->p->index)
-        return tct_paths_pair(&m->paths, m->open, m->count, paired);
+        return tct_chains_pair(&m->chains, m->open, m->count, paired);
     *paired = pair_links(m);
     return TACIT_OK;
 }
@@ -247,10 +247,10 @@ tacit_status tct_match(tct_pairing *p)
     tacit_status status = TCT_ALLOC(p->A->rows, what, &m.lower);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.upper);
     if (status >= 0) status = TCT_ALLOC(p->A->rows, what, &m.open);
-    if (status >= 0) status = tct_paths_open(p, m.lower, m.upper, &m.paths);
+    if (status >= 0) status = tct_chains_open(p, m.lower, m.upper, &m.chains);
     status = tct_agree(p->halo->world, status);
     if (status >= 0) status = match(&m);
-    tct_paths_close(&m.paths);
+    tct_chains_close(&m.chains);
     TCT_FREE(m.lower, m.upper, m.open);
     return status;
 }

@@ -44,9 +44,9 @@ static int32_t place_of(int64_t number, int64_t first, int64_t now,
                          : now + tct_ghost_place(others, number));
 }
 
-tacit_status tct_places_renumber(int64_t rows, int32_t *of, int64_t coarse,
-                                 tct_ghosts *others, const int64_t *number,
-                                 int64_t first, int64_t now)
+tacit_status tct_numbering_renumber(int64_t rows, int32_t *of, int64_t coarse,
+                                    tct_ghosts *others, const int64_t *number,
+                                    int64_t first, int64_t now)
 {
     const int64_t count = coarse + others->count;
     tct_ghosts fresh;
@@ -67,8 +67,8 @@ tacit_status tct_places_renumber(int64_t rows, int32_t *of, int64_t coarse,
     return status;
 }
 
-tacit_status tct_places_starts(tacit_world *world, int64_t count,
-                               int64_t *starts)
+tacit_status tct_numbering_starts(tacit_world *world, int64_t count,
+                                  int64_t *starts)
 {
     starts[0] = 0;
     TRY(tct_allgather(world, sizeof count, &count, starts + 1));
@@ -110,7 +110,7 @@ static tacit_status close_all(closing *c, int64_t below, int64_t count,
     const int64_t mine = c->share[w->rank + 1] - c->share[w->rank];
     int64_t has = 0;
     for (int64_t k = 0; k < mine; k++) has += c->place[k];
-    TRY(tct_places_starts(w, has, c->starts));
+    TRY(tct_numbering_starts(w, has, c->starts));
     int64_t at = c->starts[w->rank];
     for (int64_t k = 0; k < mine; k++) {
         const int64_t here = c->place[k];
@@ -120,8 +120,8 @@ static tacit_status close_all(closing *c, int64_t below, int64_t count,
     return tct_ask(w, c->share, c->place, count, number, number);
 }
 
-tacit_status tct_places_close(tacit_world *world, int64_t below, int64_t count,
-                              int64_t *number)
+tacit_status tct_numbering_close(tacit_world *world, int64_t below,
+                                 int64_t count, int64_t *number)
 {
     closing c = {.world = world};
     const tacit_status status = close_all(&c, below, count, number);

@@ -17,19 +17,19 @@ static inline int64_t tct_place_number(int64_t of, int64_t first,
 /* Aggregate n becomes number[n] among all [coarse + others]: those from `first` to
  * before first + now are this rank's. `of` [rows] and `others` are made so.
  * Errors      NO_MEMORY. */
-tacit_status tct_places_renumber(int64_t rows, int32_t *of, int64_t coarse,
-                                 tct_ghosts *others, const int64_t *number,
-                                 int64_t first, int64_t now);
+tacit_status tct_numbering_renumber(int64_t rows, int32_t *of, int64_t coarse,
+                                    tct_ghosts *others, const int64_t *number,
+                                    int64_t first, int64_t now);
 
 /* The first of each rank [size + 1], of as many as each has.
  * Collective.  Errors COMM. */
-tacit_status tct_places_starts(tacit_world *world, int64_t count,
-                               int64_t *starts);
+tacit_status tct_numbering_starts(tacit_world *world, int64_t count,
+                                  int64_t *starts);
 
 /* The k-th of all numbers becomes k. `number` [count] are below `below`, and each
  * is on one rank, once.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_places_close(tacit_world *world, int64_t below, int64_t count,
-                              int64_t *number);
+tacit_status tct_numbering_close(tacit_world *world, int64_t below,
+                                 int64_t count, int64_t *number);
 
 #endif

@@ -4,8 +4,8 @@
  * coefficient beside large ones does, it goes with that one; else it would be there
  * on all levels. */
 #include "comm/setup/directory.h"
-#include "sparse/parallel.h"
 #include "precond/amg/aggregation/aggregation.h"
+#include "sparse/parallel.h"
 
 static const char *const what = "aggregates of rows";
 
@@ -167,8 +167,8 @@ static tacit_status renumber_up(joining *j, int64_t first, int64_t count)
     for (int64_t k = 0; k < up->count; k++)
         number[G->coarse + k] =
             j->place[G->coarse + tct_ghost_place(&G->others, up->id[k])];
-    return tct_places_renumber(G->B.rows, j->g->up, G->coarse, &G->up_others,
-                               number, first, count);
+    return tct_numbering_renumber(G->B.rows, j->g->up, G->coarse, &G->up_others,
+                                  number, first, count);
 }
 
 /* The numbers that those that are left would have on one rank, if they have
@@ -190,8 +190,8 @@ static tacit_status renumber(joining *j, int64_t count)
     const int64_t first = j->starts[j->g->A->world->rank];
     TRY(keep_index(j, count));
     TRY(renumber_up(j, first, count));
-    TRY(tct_places_renumber(G->rows, G->of, G->coarse, &G->others, j->place,
-                            first, count));
+    TRY(tct_numbering_renumber(G->rows, G->of, G->coarse, &G->others, j->place,
+                               first, count));
     G->coarse = count;
     return TACIT_OK;
 }
@@ -204,18 +204,18 @@ static tacit_status join(joining *j)
     TRY(find_targets(j));
     find_places(j);
     const int64_t count = number_left(j);
-    TRY(tct_places_starts(w, count, j->starts));
+    TRY(tct_numbering_starts(w, count, j->starts));
     TRY(follow(j));
     TRY(tct_agree(w, renumber(j, count)));
     if (g->permuted)
-        TRY(tct_places_close(w, g->next[w->size], count, g->G->index));
+        TRY(tct_numbering_close(w, g->next[w->size], count, g->G->index));
     int64_t *const starts = g->next;
     g->next = j->starts;
     j->starts = starts;
     return TACIT_OK;
 }
 
-tacit_status tct_join_alone(tct_aggregation *g)
+tacit_status tct_absorb_singletons(tct_aggregation *g)
 {
     joining j = {.g = g, .first = g->next[g->A->world->rank]};
     const tacit_status status = join(&j);

@@ -5,10 +5,10 @@
  * matrix is singular, what rounding leaves of the sum is as large in all rows then,
  * and so next to nothing to the matrix. */
 #include "device/isa.h"
-#include "sparse/parallel.h"
-#include "precond/amg/amg.h"
 #include "precond/amg/aggregation/edges.h"
+#include "precond/amg/amg.h"
 #include "precond/amg/eliminate.h"
+#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -271,14 +271,14 @@ tacit_status tct_amg_coarsest_create(tacit_queue *q, const tacit_matrix *m,
 }
 
 tacit_status tct_amg_coarsest_visit(tacit_queue *q, const tacit_matrix *m,
-                                    const tct_amg_alone *alone,
+                                    const tct_amg_replicated *alone,
                                     tct_amg_coarsest *out)
 {
     const tct_amg_level *first = alone->M->level;
     *out = (tct_amg_coarsest){.rows = m->A.rows,
                               .bits = 64,
                               .exponent = first->exponent,
-                              .block = alone->M->bottom,
+                              .block = alone->M->fused,
                               .all = first->b,
                               .visited = first->x};
     TRY(tct_agree(m->world, copy_starts(q, m, &out->starts)));
@@ -324,8 +324,8 @@ static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
     const size_t n = (size_t)C->rows, ghosts = (size_t)e->ghosts;
     const size_t before = ghosts > 0 ? (size_t)C->starts[q->rank] : 0;
     const tct_panel all = {C->all, (ptrdiff_t)(n + ghosts), b.columns};
-    const tct_systems systems = q->systems;
-    q->systems = (tct_systems){0};
+    const tct_system_batch batch = q->batch;
+    q->batch = (tct_system_batch){0};
     q_exchange_begin(q, e, b);
     for (int j = 0; j < b.columns; j++)
         q_copy(q, n, tct_column(&b, j), tct_column(&all, j) + before);
@@ -336,7 +336,7 @@ static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
         q_copy(q, before, ghost, to);
         q_copy(q, ghosts - before, ghost + before, to + before + n);
     }
-    q->systems = systems;
+    q->batch = batch;
     return all;
 }
 

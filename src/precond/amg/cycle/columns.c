@@ -88,8 +88,9 @@ static tacit_status widen_exchanges(tct_amg *M, int columns)
     for (int l = 0; l < M->levels; l++) {
         tct_amg_level *L = &M->level[l];
         if (L->own) TRY(tct_operator_columns(L->own, columns));
-        TRY(tct_amg_moves_columns(&L->down.moves, M->base.q, columns));
-        TRY(tct_amg_shares_columns(&L->down.shares, M->base.q, columns));
+        TRY(tct_amg_redistribution_columns(&L->down.redistribution, M->base.q,
+                                           columns));
+        TRY(tct_amg_remote_columns(&L->down.remote, M->base.q, columns));
     }
     return tct_amg_coarsest_columns(&M->coarsest, M->base.q, columns);
 }
@@ -110,11 +111,11 @@ tacit_status tct_amg_columns(tacit_operator *base, int columns)
     return less && status == TACIT_NO_MEMORY ? TACIT_OK : status;
 }
 
-bool tct_amg_for_systems(const tacit_operator *base, const tacit_queue *q)
+bool tct_amg_for_batch(const tacit_operator *base, const tacit_queue *q)
 {
     const tct_amg *M = (const tct_amg *)(const void *)base;
-    return q->systems.count <= M->columns &&
-           q->systems.stride == tct_stride((size_t)base->n);
+    return q->batch.count <= M->columns &&
+           q->batch.stride == tct_stride((size_t)base->n);
 }
 
 void tct_amg_columns_clear(tct_amg *M)

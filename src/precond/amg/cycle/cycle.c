@@ -27,8 +27,8 @@ static void visit(const tct_amg *M, tacit_queue *q, const tct_amg_level *next)
 {
     const tct_amg_level *last = &M->level[M->levels - 1];
     const size_t n = (size_t)next->n;
-    if (M->bottom && next == &M->level[M->bottom_from]) {
-        q_multiply(q, M->bottom, next->b, next->x, NULL);
+    if (M->fused && next == &M->level[M->fused_from]) {
+        q_multiply(q, M->fused, next->b, next->x, NULL);
         return;
     }
     if (next->c && next != last) tct_amg_kcycle(M, q, next);
@@ -44,11 +44,11 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                    const double *b, double *x, double *dot)
 {
     const tct_amg_level *last = &M->level[M->levels - 1], *next = L + 1;
-    const tct_amg_moves *moves = &L->down.moves;
-    const tct_amg_shares *shares = &L->down.shares;
+    const tct_amg_redistribution *redistribution = &L->down.redistribution;
+    const tct_amg_remote *remote = &L->down.remote;
     const tct_amg_smoother *S = &L->smoother;
     const size_t n = (size_t)L->n;
-    double *const z = tct_amg_turn(S->how.degree, x, S->y); /* x so far */
+    double *const z = tct_amg_phase(S->how.degree, x, S->y); /* x so far */
     if (L == last) {
         solve_last(M, q, L, b, x);
         if (dot) q_dot(q, n, b, x, dot);
@@ -58,11 +58,11 @@ void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
     apply(L->A, q, z, S->t);
     q_restrict(q, &L->down.sets, L->down.listed, b, S->t,
                L->e ? L->e : next->b);
-    tct_amg_add_shares(shares, q, L->e ? L->e : next->b);
-    if (L->e) tct_amg_send(moves->there, q, L->e, next->b);
+    tct_amg_add_remote(remote, q, L->e ? L->e : next->b);
+    if (L->e) tct_amg_send(redistribution->there, q, L->e, next->b);
     visit(M, q, next);
-    if (L->e) tct_amg_send(moves->back, q, next->x, L->e);
-    tct_amg_spread(shares, q, L->e ? L->e : next->x);
+    if (L->e) tct_amg_send(redistribution->back, q, next->x, L->e);
+    tct_amg_scatter(remote, q, L->e ? L->e : next->x);
     q_prolong(q, n, L->down.sets.width, L->factor,
               (const int32_t *)(const void *)L->down.of, L->down.weight,
               L->e ? L->e : next->x, z);
@@ -82,9 +82,9 @@ static void amg_destroy(tacit_operator *M)
 }
 
 static const tct_operator_ops amg_ops = {.name = "amg",
-                                         .dear = true,
+                                         .expensive = true,
                                          .apply = amg_apply,
-                                         .for_systems = tct_amg_for_systems,
+                                         .for_batch = tct_amg_for_batch,
                                          .columns = tct_amg_columns,
                                          .renew = tct_amg_renew,
                                          .destroy = amg_destroy};

@@ -18,19 +18,18 @@ enum { ROWS_MOST = 50000, STEPS_MOST = 1024 };
  * of a GPU has room for. */
 enum { ROWS_FOR_EACH = 500000, ENTRIES_FOR_EACH = 1 << 22 };
 
-const tct_amg_bottom_kernels *tct_amg_bottom_instead;
+const tct_amg_fused_kernels *tct_amg_fused_instead;
 
-static const tct_amg_bottom_kernels *kernels_of(const tacit_queue *q)
+static const tct_amg_fused_kernels *kernels_of(const tacit_queue *q)
 {
     const char *wish = getenv("TACIT_AMG_COARSE");
     if (wish && strcmp(wish, "launches") == 0) return NULL;
-    return tct_amg_bottom_instead ? tct_amg_bottom_instead
-                                  : tct_amg_bottom_on(q);
+    return tct_amg_fused_instead ? tct_amg_fused_instead : tct_amg_fused_on(q);
 }
 
 /* --- matrices ---------------------------------------------------------------- */
 
-bool tct_amg_bottom_wants(const tct_amg *M, const tct_amg_level *L)
+bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 {
     return (M->part_of || L != M->level) &&
            L->n <= (M->part_of ? ROWS_FOR_EACH : ROWS_MOST) &&
@@ -38,19 +37,19 @@ bool tct_amg_bottom_wants(const tct_amg *M, const tct_amg_level *L)
            M->krylov == 0 && M->vectors == 0 && kernels_of(M->base.q);
 }
 
-bool tct_amg_bottom_for_each(const tct_amg *M, int64_t rows, int64_t entries)
+bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries)
 {
     return M->base.world->size > 1 && rows <= ROWS_FOR_EACH &&
            entries <= ENTRIES_FOR_EACH && M->krylov == 0 && M->vectors == 0 &&
            kernels_of(M->base.q);
 }
 
-tacit_status tct_amg_bottom_keep(const tct_amg *M, const tacit_matrix *m,
-                                 tct_amg_level *L)
+tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,
+                                tct_amg_level *L)
 {
     tacit_queue *q = M->base.q;
     tct_amg_csr A;
-    if (!tct_amg_bottom_wants(M, L) || m->A.col64 || L->A->order)
+    if (!tct_amg_fused_wants(M, L) || m->A.col64 || L->A->order)
         return TACIT_OK;
     const tacit_status status = tct_amg_csr_put(q, &m->A, &L->kept, &A);
     if (status == TACIT_NO_MEMORY) return TACIT_OK;
@@ -130,9 +129,9 @@ static tct_amg_step *smooth_zero(script *s, const tct_amg_level *L,
                                         .b = b,
                                         .out = x});
     for (int k = 1; k < degree; k++) {
-        const double *now = k == 1 ? b : tct_amg_turn(degree - k, x, y);
+        const double *now = k == 1 ? b : tct_amg_phase(degree - k, x, y);
         last = smooth_step(s, L, k, k == 1, b, now,
-                           tct_amg_turn(degree - k - 1, x, y));
+                           tct_amg_phase(degree - k - 1, x, y));
         if (k == 1) last->scale = S->d;
         if (k == 2 && last->before) {
             last->before = b;
@@ -149,8 +148,8 @@ static tct_amg_step *smooth(script *s, const tct_amg_level *L, const double *b,
     double *const y = L->smoother.y;
     tct_amg_step *last = NULL;
     for (int k = 0; k < degree; k++)
-        last = smooth_step(s, L, k, k == 0, b, tct_amg_turn(degree - k, x, y),
-                           tct_amg_turn(degree - k - 1, x, y));
+        last = smooth_step(s, L, k, k == 0, b, tct_amg_phase(degree - k, x, y),
+                           tct_amg_phase(degree - k - 1, x, y));
     return last;
 }
 
@@ -191,7 +190,7 @@ static tct_amg_step *cycle(script *s, const tct_amg_level *L, const double *b,
                            double *x)
 {
     const tct_amg_smoother *S = &L->smoother;
-    double *const z = tct_amg_turn(S->how.degree, x, S->y);
+    double *const z = tct_amg_phase(S->how.degree, x, S->y);
     if (L == &s->M->level[s->M->levels - 1]) return solve_last(s, L, b, x);
     smooth_zero(s, L, b, z, z == x ? S->y : x);
     restrict_residual(s, L, b, z, L[1].b);
@@ -251,7 +250,7 @@ static tct_block add_up(const script *s, int64_t n)
     return about;
 }
 
-static tacit_status create(tct_amg *M, const tct_amg_bottom_kernels *kernels,
+static tacit_status create(tct_amg *M, const tct_amg_fused_kernels *kernels,
                            int from)
 {
     script s = {.M = M};
@@ -267,9 +266,9 @@ static tacit_status create(tct_amg *M, const tct_amg_bottom_kernels *kernels,
     const tct_amg_steps steps = {s.step, s.count, add_up(&s, M->level[from].n)};
     if (status >= 0)
         status = kernels->create(M->part_of ? M->part_of->base.q : M->base.q,
-                                 &steps, &M->bottom);
+                                 &steps, &M->fused);
     tct_free(s.step);
-    if (status >= 0) M->bottom_from = from;
+    if (status >= 0) M->fused_from = from;
     return status;
 }
 
@@ -277,16 +276,16 @@ static tacit_status create(tct_amg *M, const tct_amg_bottom_kernels *kernels,
 static void tell(tct_amg *M)
 {
     const size_t used = strlen(M->detail);
-    if (M->bottom || M->alone.M)
+    if (M->fused || M->alone.M)
         snprintf(M->detail + used, sizeof M->detail - used,
                  ", one kernel from level %d on%s",
-                 M->bottom ? M->bottom_from : M->levels - 1,
-                 M->bottom ? "" : ", on each rank");
+                 M->fused ? M->fused_from : M->levels - 1,
+                 M->fused ? "" : ", on each rank");
 }
 
-tacit_status tct_amg_bottom_create(tct_amg *M)
+tacit_status tct_amg_fused_create(tct_amg *M)
 {
-    const tct_amg_bottom_kernels *kernels = kernels_of(M->base.q);
+    const tct_amg_fused_kernels *kernels = kernels_of(M->base.q);
     const int from = first_of(M);
     tacit_status status = TACIT_OK;
     M->asked = strlen(M->detail);
@@ -298,15 +297,15 @@ tacit_status tct_amg_bottom_create(tct_amg *M)
     }
     tell(M);
     for (int l = 0; l < M->levels; l++)
-        if (!M->bottom || l < from)
+        if (!M->fused || l < from)
             tacit_queue_free(M->base.q, &M->level[l].kept);
     return status;
 }
 
-void tct_amg_bottom_clear(tct_amg *M)
+void tct_amg_fused_clear(tct_amg *M)
 {
-    if (M->bottom) M->bottom->ops->destroy(M->bottom);
-    M->bottom = NULL;
+    if (M->fused) M->fused->ops->destroy(M->fused);
+    M->fused = NULL;
     for (int l = 0; l < M->levels; l++)
         tacit_queue_free(M->base.q, &M->level[l].kept);
 }

@@ -49,7 +49,7 @@ typedef struct tct_amg_steps {
 } tct_amg_steps;
 
 /* What a device does of it. */
-typedef struct tct_amg_bottom_kernels {
+typedef struct tct_amg_fused_kernels {
     /* The inverse that `B` has, row after row, where steps can read it, for as
      * long as `B` is there; NULL: it is not stored so. */
     const double *(*dense)(const tct_block *B);
@@ -57,26 +57,26 @@ typedef struct tct_amg_bottom_kernels {
      * Errors      UNSUPPORTED (saying why), NO_MEMORY, DEVICE. */
     tacit_status (*create)(tacit_queue *q, const tct_amg_steps *steps,
                            tct_block **out);
-} tct_amg_bottom_kernels;
+} tct_amg_fused_kernels;
 
 /* Those of the device of `q`; NULL: it has none. amg/gpu/bottom.c, or gpu_none.c. */
-const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q);
+const tct_amg_fused_kernels *tct_amg_fused_on(const tacit_queue *q);
 /* What tests have in its place; NULL: nothing. */
-extern const tct_amg_bottom_kernels *tct_amg_bottom_instead;
+extern const tct_amg_fused_kernels *tct_amg_fused_instead;
 
 /* Would level `L`, which follows another, be one of them? Not where the environment
  * has TACIT_AMG_COARSE=launches. */
-bool tct_amg_bottom_wants(const tct_amg *M, const tct_amg_level *L);
+bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L);
 /* Would this be the first of them on each rank alone (alone.c), where ranks have
  * `rows` rows and `entries` entries together? */
-bool tct_amg_bottom_for_each(const tct_amg *M, int64_t rows, int64_t entries);
+bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries);
 /* Keep its matrix `m`, as its operator stores it, if it is wanted and there is
  * memory for it.  Errors DEVICE. */
-tacit_status tct_amg_bottom_keep(const tct_amg *M, const tacit_matrix *m,
-                                 tct_amg_level *L);
+tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,
+                                tct_amg_level *L);
 /* M->bottom from those levels that are kept, and whose factors are known; what
  * cannot be had is done without.  Errors DEVICE. */
-tacit_status tct_amg_bottom_create(tct_amg *M);
-void tct_amg_bottom_clear(tct_amg *M);
+tacit_status tct_amg_fused_create(tct_amg *M);
+void tct_amg_fused_clear(tct_amg *M);
 
 #endif

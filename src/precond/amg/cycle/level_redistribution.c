@@ -94,18 +94,18 @@ static tacit_status choose(const tacit_matrix *m, int width, bool small,
 }
 
 tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
-                          const int64_t *as, tct_amg_moves *out)
+                          const int64_t *as, tct_amg_redistribution *out)
 {
     const int size = m->world->size;
     int32_t *part = NULL;
-    bool moves = as != NULL;
+    bool redistribution = as != NULL;
     if (size == 1) return TACIT_OK;
     tacit_status status = copy_starts(size, m->starts, &out->from);
     if (status >= 0) status = copy_starts(size, as, &out->to);
     TRY(tct_agree(m->world, status));
-    if (!as) TRY(choose(m, width, small, room, out->to, &moves));
-    if (!moves) {
-        tct_amg_moves_free(out);
+    if (!as) TRY(choose(m, width, small, room, out->to, &redistribution));
+    if (!redistribution) {
+        tct_amg_redistribution_free(out);
         return TACIT_OK;
     }
     status = tct_agree(m->world, find_parts(m, out->to, &part));
@@ -115,32 +115,36 @@ tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
 }
 
 /* The same for `words` of each row. */
-static tacit_status tell(tacit_world *w, const tct_amg_moves *moves, int words,
-                         const double *value, int64_t *starts, int64_t *number,
-                         double *out)
+static tacit_status tell(tacit_world *w,
+                         const tct_amg_redistribution *redistribution,
+                         int words, const double *value, int64_t *starts,
+                         int64_t *number, double *out)
 {
-    const int64_t first = moves->from[w->rank] * words;
-    const int64_t count = rows_of(moves->from, w->rank) * words;
-    for (int r = 0; r <= w->size; r++) starts[r] = moves->to[r] * words;
+    const int64_t first = redistribution->from[w->rank] * words;
+    const int64_t count = rows_of(redistribution->from, w->rank) * words;
+    for (int r = 0; r <= w->size; r++)
+        starts[r] = redistribution->to[r] * words;
     for (int64_t k = 0; k < count; k++) number[k] = first + k;
     return tct_tell(w, starts, out, count, number, value);
 }
 
-tacit_status tct_amg_move_values(tacit_world *w, const tct_amg_moves *moves,
+tacit_status tct_amg_move_values(tacit_world *w,
+                                 const tct_amg_redistribution *redistribution,
                                  int words, double **values)
 {
     int64_t *starts = NULL, *number = NULL;
     double *moved = NULL;
-    if (!moves->to) return TACIT_OK;
+    if (!redistribution->to) return TACIT_OK;
     tacit_status status = copy_starts(w->size, NULL, &starts);
     if (status >= 0)
-        status =
-            TCT_ALLOC(rows_of(moves->from, w->rank) * words, what, &number);
+        status = TCT_ALLOC(rows_of(redistribution->from, w->rank) * words, what,
+                           &number);
     if (status >= 0)
-        status = TCT_ALLOC(rows_of(moves->to, w->rank) * words, what, &moved);
+        status = TCT_ALLOC(rows_of(redistribution->to, w->rank) * words, what,
+                           &moved);
     status = tct_agree(w, status);
     if (status >= 0)
-        status = tell(w, moves, words, *values, starts, number, moved);
+        status = tell(w, redistribution, words, *values, starts, number, moved);
     TCT_FREE(starts, number);
     if (status >= 0) {
         tct_free(*values);
@@ -191,30 +195,34 @@ static tacit_status plan(tacit_queue *q, const int64_t *from, const int64_t *to,
     return status;
 }
 
-tacit_status tct_amg_moves_columns(tct_amg_moves *moves, tacit_queue *q,
-                                   int columns)
+tacit_status
+tct_amg_redistribution_columns(tct_amg_redistribution *redistribution,
+                               tacit_queue *q, int columns)
 {
     tct_plan *there = NULL, *back = NULL;
-    if (!moves->to) return TACIT_OK;
-    tacit_status status = plan(q, moves->from, moves->to, columns, &there);
-    if (status >= 0) status = plan(q, moves->to, moves->from, columns, &back);
+    if (!redistribution->to) return TACIT_OK;
+    tacit_status status =
+        plan(q, redistribution->from, redistribution->to, columns, &there);
+    if (status >= 0)
+        status =
+            plan(q, redistribution->to, redistribution->from, columns, &back);
     if (status < 0) {
         tct_plan_destroy(&there);
         return status;
     }
-    tct_plan_destroy(&moves->there);
-    tct_plan_destroy(&moves->back);
-    moves->there = there;
-    moves->back = back;
+    tct_plan_destroy(&redistribution->there);
+    tct_plan_destroy(&redistribution->back);
+    redistribution->there = there;
+    redistribution->back = back;
     return TACIT_OK;
 }
 
-void tct_amg_moves_free(tct_amg_moves *moves)
+void tct_amg_redistribution_free(tct_amg_redistribution *redistribution)
 {
-    tct_plan_destroy(&moves->there);
-    tct_plan_destroy(&moves->back);
-    TCT_FREE(moves->from, moves->to);
-    *moves = (tct_amg_moves){.to = NULL};
+    tct_plan_destroy(&redistribution->there);
+    tct_plan_destroy(&redistribution->back);
+    TCT_FREE(redistribution->from, redistribution->to);
+    *redistribution = (tct_amg_redistribution){.to = NULL};
 }
 
 void tct_amg_send(tct_plan *p, tacit_queue *q, const double *x, double *y)
@@ -222,11 +230,11 @@ void tct_amg_send(tct_plan *p, tacit_queue *q, const double *x, double *y)
     tct_exchange *e = &p->base;
     const size_t n = (size_t)e->ghosts;
     const tct_panel from = q_panel(q, x), to = q_panel(q, y);
-    const tct_systems systems = q->systems;
-    q->systems = (tct_systems){0};
+    const tct_system_batch batch = q->batch;
+    q->batch = (tct_system_batch){0};
     q_exchange_begin(q, e, from);
     q_exchange_end(q, e, from.columns);
     for (int j = 0; j < from.columns; j++)
         q_copy(q, n, e->ghost + (size_t)j * n, tct_column(&to, j));
-    q->systems = systems;
+    q->batch = batch;
 }

@@ -3,9 +3,9 @@
  * ranks restricts to a share of its own, behind the aggregates that it keeps; shares
  * go to the rank that keeps the aggregate, which adds them up in the order of ranks,
  * and what comes back to an aggregate goes to all that have a share of it. */
-#include "precond/amg/amg.h"
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/amg.h"
 #include <string.h>
 
 static const char *const what = "aggregates of several ranks";
@@ -20,39 +20,39 @@ typedef struct {
     double *zeros;       /* [shares]             */
 } lists;
 
-static tacit_status open_lists(int64_t made, int64_t shares, lists *l)
+static tacit_status open_lists(int64_t made, int64_t remote, lists *l)
 {
-    const int64_t most = made > shares ? made : shares;
+    const int64_t most = made > remote ? made : remote;
     *l = (lists){.of = NULL};
     TRY(TCT_ALLOC(made, what, &l->of));
     TRY(TCT_ALLOC(made + 1, what, &l->ptr));
-    TRY(TCT_ALLOC(shares, what, &l->list));
+    TRY(TCT_ALLOC(remote, what, &l->list));
     TRY(TCT_ALLOC(most, what, &l->ones));
-    TRY(TCT_ALLOC(shares, what, &l->zeros));
+    TRY(TCT_ALLOC(remote, what, &l->zeros));
     for (int64_t k = 0; k < most; k++) l->ones[k] = 1.0;
-    for (int64_t k = 0; k < shares; k++) l->zeros[k] = 0.0;
+    for (int64_t k = 0; k < remote; k++) l->zeros[k] = 0.0;
     return TACIT_OK;
 }
 
 /* The element that what comes in `k`-th is added to. */
-static int64_t target_of(const tct_amg_shares *S, int64_t k)
+static int64_t target_of(const tct_amg_remote *S, int64_t k)
 {
     return (int64_t)S->halo.row[k / S->width] * S->width + k % S->width;
 }
 
 /* Returns how many sets there are. */
-static int64_t fill_lists(const tct_amg_shares *S, lists *l)
+static int64_t fill_lists(const tct_amg_remote *S, lists *l)
 {
     const int64_t made = S->made, received = tct_amg_received(S);
     int64_t sets = 0, end = 0;
     for (int64_t n = 0; n < made; n++) l->of[n] = 0;
     for (int64_t k = 0; k < received; k++) l->of[target_of(S, k)]++;
     for (int64_t n = 0; n < made; n++) {
-        const int32_t shares = l->of[n];
-        l->of[n] = shares > 0 ? (int32_t)sets : -1;
-        if (shares == 0) continue;
+        const int32_t remote = l->of[n];
+        l->of[n] = remote > 0 ? (int32_t)sets : -1;
+        if (remote == 0) continue;
         l->ptr[sets++] = (int32_t)end;
-        end += shares;
+        end += remote;
     }
     for (int64_t k = 0; k < received; k++)
         l->list[l->ptr[l->of[target_of(S, k)]]++] = (int32_t)k;
@@ -61,23 +61,23 @@ static int64_t fill_lists(const tct_amg_shares *S, lists *l)
     return sets;
 }
 
-static tacit_status put_lists(tacit_queue *q, const lists *l, tct_amg_shares *S)
+static tacit_status put_lists(tacit_queue *q, const lists *l, tct_amg_remote *S)
 {
-    const size_t made = (size_t)S->made, shares = (size_t)tct_amg_received(S);
-    const size_t most = made > shares ? made : shares;
+    const size_t made = (size_t)S->made, remote = (size_t)tct_amg_received(S);
+    const size_t most = made > remote ? made : remote;
     S->sets.width = 1;
     S->sets.elements = tct_amg_received(S);
     TRY(tct_amg_put(q, (size_t)S->sets.count + 1, l->ptr, &S->ptr));
-    TRY(tct_amg_put(q, shares, l->list, &S->list));
+    TRY(tct_amg_put(q, remote, l->list, &S->list));
     TRY(tct_amg_put(q, made, l->of, &S->of));
     TRY(tct_amg_put_values(q, most, l->ones, &S->ones));
-    TRY(tct_amg_put_values(q, shares, l->zeros, &S->zeros));
+    TRY(tct_amg_put_values(q, remote, l->zeros, &S->zeros));
     S->sets.ptr = (const int32_t *)(const void *)S->ptr;
     S->sets.list = (const int32_t *)(const void *)S->list;
     return tacit_queue_alloc(q, (size_t)S->sets.count, &S->sum);
 }
 
-static tacit_status list_shares(tacit_queue *q, tct_amg_shares *S)
+static tacit_status list_shares(tacit_queue *q, tct_amg_remote *S)
 {
     lists l;
     tacit_status status = open_lists(S->made, tct_amg_received(S), &l);
@@ -124,7 +124,7 @@ static tacit_status plan(tacit_queue *q, int width, const int64_t *to,
 }
 
 /* Shares stand behind the aggregates. */
-static tacit_status plan_there(const tct_amg_shares *S, tacit_queue *q,
+static tacit_status plan_there(const tct_amg_remote *S, tacit_queue *q,
                                int columns, tct_plan **out)
 {
     const tct_halo *h = &S->halo;
@@ -140,7 +140,7 @@ static tacit_status plan_there(const tct_amg_shares *S, tacit_queue *q,
 }
 
 /* What aggregates have goes to whoever has shares of them. */
-static tacit_status plan_back(const tct_amg_shares *S, tacit_queue *q,
+static tacit_status plan_back(const tct_amg_remote *S, tacit_queue *q,
                               int columns, tct_plan **out)
 {
     const tct_halo *h = &S->halo;
@@ -156,7 +156,7 @@ static tacit_status plan_back(const tct_amg_shares *S, tacit_queue *q,
     return status;
 }
 
-tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
+tacit_status tct_amg_remote_columns(tct_amg_remote *S, tacit_queue *q,
                                     int columns)
 {
     tct_plan *there = NULL, *back = NULL;
@@ -177,9 +177,9 @@ tacit_status tct_amg_shares_columns(tct_amg_shares *S, tacit_queue *q,
 /* --- open and close -------------------------------------------------------------- */
 
 static tacit_status open_shares(tacit_queue *q, const tct_aggregates *G,
-                                int64_t *starts, tct_amg_shares *S)
+                                int64_t *starts, tct_amg_remote *S)
 {
-    TRY(tct_places_starts(q->world, G->coarse, starts));
+    TRY(tct_numbering_starts(q->world, G->coarse, starts));
     TRY(tct_halo_of(q->world, starts, G->others.count, G->others.id, &S->halo));
     if (S->halo.alone) {
         tct_halo_close(&S->halo);
@@ -188,11 +188,11 @@ static tacit_status open_shares(tacit_queue *q, const tct_aggregates *G,
     S->width = G->width;
     S->made = G->coarse * G->width;
     TRY(tct_agree(q->world, list_shares(q, S)));
-    return tct_amg_shares_columns(S, q, 1);
+    return tct_amg_remote_columns(S, q, 1);
 }
 
-tacit_status tct_amg_shares_create(tacit_queue *q, const tct_aggregates *G,
-                                   tct_amg_shares *out)
+tacit_status tct_amg_remote_create(tacit_queue *q, const tct_aggregates *G,
+                                   tct_amg_remote *out)
 {
     int64_t *starts = NULL;
     if (q->ranks == 1) return TACIT_OK;
@@ -203,7 +203,7 @@ tacit_status tct_amg_shares_create(tacit_queue *q, const tct_aggregates *G,
     return status;
 }
 
-void tct_amg_shares_free(tacit_queue *q, tct_amg_shares *S)
+void tct_amg_remote_free(tacit_queue *q, tct_amg_remote *S)
 {
     double **const all[] = {&S->ptr,  &S->list,  &S->of,
                             &S->ones, &S->zeros, &S->sum};
@@ -216,14 +216,14 @@ void tct_amg_shares_free(tacit_queue *q, tct_amg_shares *S)
 
 /* --- there and back -------------------------------------------------------------- */
 
-void tct_amg_add_shares(const tct_amg_shares *S, tacit_queue *q, double *v)
+void tct_amg_add_remote(const tct_amg_remote *S, tacit_queue *q, double *v)
 {
     if (!S->there) return;
     tct_exchange *e = &S->there->base;
     const size_t n = (size_t)e->ghosts;
     const tct_panel x = q_panel(q, v);
-    const tct_systems systems = q->systems;
-    q->systems = (tct_systems){0};
+    const tct_system_batch batch = q->batch;
+    q->batch = (tct_system_batch){0};
     q_exchange_begin(q, e, x);
     q_exchange_end(q, e, x.columns);
     for (int j = 0; j < x.columns; j++) {
@@ -233,10 +233,10 @@ void tct_amg_add_shares(const tct_amg_shares *S, tacit_queue *q, double *v)
                   (const int32_t *)(const void *)S->of, S->ones, S->sum,
                   tct_column(&x, j));
     }
-    q->systems = systems;
+    q->batch = batch;
 }
 
-void tct_amg_spread(const tct_amg_shares *S, tacit_queue *q, double *v)
+void tct_amg_scatter(const tct_amg_remote *S, tacit_queue *q, double *v)
 {
     if (S->back) tct_amg_send(S->back, q, v, v + S->made);
 }

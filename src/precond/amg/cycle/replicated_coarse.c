@@ -6,8 +6,8 @@
  * of its own beside the queue's, makes a hierarchy for it as one rank does, and
  * visits it alone: the right-hand side of all ranks comes in one exchange, as that
  * of an inverse does (coarsest.c), and nothing goes back. */
-#include "sparse/parallel.h"
 #include "precond/amg/cycle/fused_coarse.h"
+#include "sparse/parallel.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -92,7 +92,7 @@ static tacit_status gather(const tacit_matrix *m, const double *smooth,
 /* --- the hierarchy -------------------------------------------------------------- */
 
 /* Another line on the device of `q`, for this rank alone. */
-static tacit_status open_beside(const tacit_queue *q, tct_amg_alone *out)
+static tacit_status open_beside(const tacit_queue *q, tct_amg_replicated *out)
 {
     char spec[64];
     if (q->device->ordinals)
@@ -103,7 +103,7 @@ static tacit_status open_beside(const tacit_queue *q, tct_amg_alone *out)
 }
 
 /* Wishes what `M` does of the levels that M has not; the steps read doubles. */
-static tacit_status begin(const tct_amg *M, tct_amg_alone *out)
+static tacit_status begin(const tct_amg *M, tct_amg_replicated *out)
 {
     tct_amg *R = tct_amg_like(M);
     if (!R) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
@@ -118,7 +118,7 @@ static tacit_status begin(const tct_amg *M, tct_amg_alone *out)
 }
 
 /* The matrix of `W` is taken over. */
-static tacit_status build(const tct_amg *M, whole *W, tct_amg_alone *out)
+static tacit_status build(const tct_amg *M, whole *W, tct_amg_replicated *out)
 {
     tacit_matrix *m = NULL;
     TRY(open_beside(M->base.q, out));
@@ -136,13 +136,14 @@ static tacit_status build(const tct_amg *M, whole *W, tct_amg_alone *out)
         out->M->part_of = NULL; /* which another one may take the place of */
     }
     tacit_matrix_destroy(&m);
-    if (status >= 0 && (!out->M->bottom || out->M->bottom_from > 0))
+    if (status >= 0 && (!out->M->fused || out->M->fused_from > 0))
         return tacit_error_set(TACIT_UNSUPPORTED, "they are not one kernel");
     return status;
 }
 
-tacit_status tct_amg_alone_create(const tct_amg *M, const tacit_matrix *m,
-                                  const double *smooth, tct_amg_alone *out)
+tacit_status tct_amg_replicated_create(const tct_amg *M, const tacit_matrix *m,
+                                       const double *smooth,
+                                       tct_amg_replicated *out)
 {
     tacit_world *w = m->world;
     whole W = {.smooth = NULL};
@@ -161,16 +162,16 @@ tacit_status tct_amg_alone_create(const tct_amg *M, const tacit_matrix *m,
     tct_csr_clear(&W.A);
     tct_free(W.smooth);
     if (status >= 0) status = tct_any(w, without, &without);
-    if (status < 0 || without) tct_amg_alone_free(out);
+    if (status < 0 || without) tct_amg_replicated_free(out);
     return status;
 }
 
-void tct_amg_alone_free(tct_amg_alone *alone)
+void tct_amg_replicated_free(tct_amg_replicated *alone)
 {
     tacit_operator *M = alone->M ? &alone->M->base : NULL;
     tacit_operator_destroy(&M);
     tacit_operator_destroy(&alone->A);
     tacit_queue_destroy(&alone->q);
     tacit_world_destroy(&alone->world);
-    *alone = (tct_amg_alone){.M = NULL};
+    *alone = (tct_amg_replicated){.M = NULL};
 }

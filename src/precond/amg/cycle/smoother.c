@@ -11,13 +11,13 @@
  * and the product has the step behind it. Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
  * what the cycle needs to be positive definite, it is up to some 1.2 upper. In
  * l1-jacobi D has the row sums of |a|: it never overshoots. */
-#include "sparse/parallel.h"
 #include "precond/amg/device/device_setup.h"
+#include "sparse/parallel.h"
 
 /* Coefficients, and sums that nobody wants. */
 enum {
     COEFFICIENTS = TCT_AMG_COEFFICIENTS,
-    C_ROOM = COEFFICIENTS + TCT_SYSTEMS_SCALARS
+    C_ROOM = COEFFICIENTS + TCT_BATCH_SCALARS
 };
 
 /* What a step has in common for all systems: d, alpha and beta. */
@@ -37,32 +37,32 @@ static void step(const tct_amg_smoother *S, tacit_queue *q, int k, bool first,
     const int alone = k == 0 ? 0 : S->how.degree;
     const double *c = S->c + 2 * (!chebyshev ? 0 : first ? alone : k);
     const double *const v[] = {S->d, S->t, b, now, next};
-    double *const unwanted = q->systems.count > 1 ? S->c + COEFFICIENTS : NULL;
-    q->systems.shared = SHARED;
+    double *const unwanted = q->batch.count > 1 ? S->c + COEFFICIENTS : NULL;
+    q->batch.shared = SHARED;
     apply_pass(S->A, q, now, chebyshev && !first ? PASS_smooth : PASS_relax, c,
                c + 1, v, dot ? dot : unwanted);
-    q->systems.shared = 0;
+    q->batch.shared = 0;
 }
 
 /* All steps from `from` on, two vectors by turns, so that the last one's result
- * is `x`; what they begin with is tct_amg_turn(S->how.degree - from, x, y). */
+ * is `x`; what they begin with is tct_amg_phase(S->how.degree - from, x, y). */
 static void steps(const tct_amg_smoother *S, tacit_queue *q, int from,
                   const double *b, double *x, double *y, double *dot)
 {
     const int degree = S->how.degree;
     for (int k = from; k < degree; k++)
-        step(S, q, k, k == from, b, tct_amg_turn(degree - k, x, y),
-             tct_amg_turn(degree - k - 1, x, y), k + 1 < degree ? NULL : dot);
+        step(S, q, k, k == from, b, tct_amg_phase(degree - k, x, y),
+             tct_amg_phase(degree - k - 1, x, y), k + 1 < degree ? NULL : dot);
 }
 
 void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
                          const double *b, double *x, double *y)
 {
-    double *const first = tct_amg_turn(S->how.degree - 1, x, y);
-    q->systems.shared = SHARED;
+    double *const first = tct_amg_phase(S->how.degree - 1, x, y);
+    q->batch.shared = SHARED;
     q_pass(q, times, (size_t)S->A->n, (NULL, NULL), (S->d, b, first),
            S->c + COEFFICIENTS);
-    q->systems.shared = 0;
+    q->batch.shared = 0;
     steps(S, q, 1, b, x, y, NULL);
 }
 
@@ -111,7 +111,7 @@ static tacit_status put_inverse(const tct_amg_smoother *S,
     const size_t n = (size_t)S->A->n;
     double *host = NULL;
     if (rows->there) {
-        tct_amg_there_invert(S->A->q, n, of, factor, S->d);
+        tct_amg_device_invert(S->A->q, n, of, factor, S->d);
         return q_own_status(S->A->q);
     }
     TRY(TCT_ALLOC(n, "a smoother", &host));
@@ -137,7 +137,7 @@ static tacit_status find_largest(tct_amg_smoother *S, double bound)
 {
     double found = 0.0;
     TRY(tct_reduce_f64(S->A->world, TCT_MAX, 1, &bound));
-    TRY(tct_amg_largest(S->A, S->d, &found));
+    TRY(tct_amg_spectral_bound(S->A, S->d, &found));
     found *= S->how.kind == TCT_CHEBYSHEV ? MARGIN : 1.0;
     S->largest = found > 0.0 && found < bound ? found : bound;
     return TACIT_OK;

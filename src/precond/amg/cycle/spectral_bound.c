@@ -2,8 +2,8 @@
  * precond/amg/cycle/spectral_bound.c - some steps of conjugate gradients with a right-hand side
  * of random numbers, and D^-1 or the levels from one on as preconditioner M: they
  * know the largest eigenvalue of M A, and how much nearer they have come. */
-#include "sparse/parallel.h"
 #include "precond/amg/device/device_setup.h"
+#include "sparse/parallel.h"
 #include <math.h>
 
 enum { STEPS = 12, STEPS_OF_LEVELS = 6 };
@@ -65,7 +65,7 @@ static tacit_status put_random(const run *s, double *r)
     const size_t n = (size_t)A->n;
     const bool here = s->L && A->q->ranks > 1;
     double *host = NULL;
-    if (!here && tct_amg_there_random(A->q, n, s->inverse, s->trace, r))
+    if (!here && tct_amg_device_random(A->q, n, s->inverse, s->trace, r))
         return TACIT_OK;
     TRY(TCT_ALLOC(A->n, "random numbers", &host));
     if (s->inverse) q_get(A->q, n, s->inverse, host);
@@ -154,8 +154,8 @@ static tacit_status start(run *s)
     return status;
 }
 
-tacit_status tct_amg_largest(const tacit_operator *A, const double *inverse,
-                             double *out)
+tacit_status tct_amg_spectral_bound(const tacit_operator *A,
+                                    const double *inverse, double *out)
 {
     run s = {.A = A, .inverse = inverse, .most = STEPS};
     TRY(start(&s));

@@ -6,10 +6,10 @@
  * 12 bytes a row besides vectors, and 8 for each further column, half of what a
  * block of rows would, and P' takes r as the difference that it is, so that it is
  * never stored. */
-#include "sparse/parallel.h"
-#include "precond/amg/amg.h"
 #include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/amg.h"
 #include "precond/amg/galerkin/row_accumulation.h"
+#include "sparse/parallel.h"
 #include <string.h>
 
 typedef struct {
@@ -120,9 +120,9 @@ tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
     int32_t *of = NULL;
     double *weight = NULL;
     *G = (tct_aggregates){.rows = rows,
-                          .coarse = T->sets.count - T->shares.halo.ghosts.count,
+                          .coarse = T->sets.count - T->remote.halo.ghosts.count,
                           .width = T->sets.width};
-    const tct_ghosts *others = &T->shares.halo.ghosts;
+    const tct_ghosts *others = &T->remote.halo.ghosts;
     tacit_status status =
         tct_ghosts_of(others->count, others->id, NULL, &G->others);
     if (status >= 0) status = TCT_ALLOC(rows, "a preconditioner", &of);
@@ -146,6 +146,6 @@ void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T)
     double **const all[] = {&T->ptr, &T->list, &T->of, &T->weight, &T->listed};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(q, all[i]);
-    tct_amg_shares_free(q, &T->shares);
-    tct_amg_moves_free(&T->moves);
+    tct_amg_remote_free(q, &T->remote);
+    tct_amg_redistribution_free(&T->redistribution);
 }

@@ -23,7 +23,7 @@ static void *carve(carving *c, int64_t count, size_t size)
     return at;
 }
 
-size_t tct_there_divide_room(double *room, int64_t n, tct_amg_work *g)
+size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g)
 {
     carving c = {.room = room};
     int32_t **const numbers[] = {&g->mate,  &g->lower,  &g->upper, &g->open,
@@ -41,14 +41,14 @@ size_t tct_there_divide_room(double *room, int64_t n, tct_amg_work *g)
 }
 
 /* The pieces of the room are where `divide_room` has put them. */
-void tct_there_tidy(tct_amg_there *t)
+void tct_amg_device_tidy(tct_amg_device *t)
 {
     t->g = (tct_amg_work){.w = t->smooth};
-    tct_there_divide_room(t->room, t->A.rows, &t->g);
+    tct_amg_device_divide_room(t->room, t->A.rows, &t->g);
 }
 
 /* The work on the level's own matrix. */
-void tct_there_begin_level(tct_amg_there *t)
+void tct_amg_device_begin_level(tct_amg_device *t)
 {
     t->g.A = t->A;
     t->g.w = t->smooth;
@@ -57,16 +57,16 @@ void tct_there_begin_level(tct_amg_there *t)
 /* --- a pass ------------------------------------------------------------------------ */
 
 /* How far back each row of a path begins: see tasks.h. */
-static void enqueue_round(tct_amg_there *t, int64_t n)
+static void enqueue_round(tct_amg_device *t, int64_t n)
 {
     tct_amg_work *g = &t->g;
-    tct_there_each(t, TCT_AMG_look, n);
-    tct_there_each(t, TCT_AMG_link, n);
+    tct_amg_device_each(t, TCT_AMG_look, n);
+    tct_amg_device_each(t, TCT_AMG_link, n);
     for (g->step = 0; g->step < TCT_AMG_JUMPS; g->step++)
-        tct_there_each(t, TCT_AMG_jump, n);
-    tct_there_each(t, TCT_AMG_pair, n);
-    tct_there_each(t, TCT_AMG_keep, n);
-    tct_there_each(t, TCT_AMG_decide, 1);
+        tct_amg_device_each(t, TCT_AMG_jump, n);
+    tct_amg_device_each(t, TCT_AMG_pair, n);
+    tct_amg_device_each(t, TCT_AMG_keep, n);
+    tct_amg_device_each(t, TCT_AMG_decide, 1);
     int32_t *const open = g->open;
     g->open = g->other;
     g->other = open;
@@ -74,14 +74,14 @@ static void enqueue_round(tct_amg_there *t, int64_t n)
 
 /* A round pairs a row, or it is the last but one: they end. Pairs are counted
  * before each look, since it is mostly the last. */
-static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
+static tacit_status run_rounds(tct_amg_device *t, int64_t rows)
 {
     int64_t n = rows;
     for (int64_t most = rows + 2; most > 0; most -= ROUNDS) {
         for (int k = 0; k < ROUNDS; k++) enqueue_round(t, n);
-        tct_there_each(t, TCT_AMG_lead, rows);
-        tct_there_sum_up(t, rows);
-        TRY(tct_there_look(t));
+        tct_amg_device_each(t, TCT_AMG_lead, rows);
+        tct_amg_device_sum_up(t, rows);
+        TRY(tct_amg_device_inspect(t));
         if (t->seen.done) break;
         n = (int64_t)t->seen.count;
     }
@@ -89,17 +89,17 @@ static tacit_status run_rounds(tct_amg_there *t, int64_t rows)
 }
 
 /* Rows in pairs, or alone: so many. */
-static tacit_status match(tct_amg_there *t, int *rounds, int64_t *pairs)
+static tacit_status match(tct_amg_device *t, int *rounds, int64_t *pairs)
 {
     const int64_t rows = t->g.A.rows;
     const tct_amg_state *s = &t->seen;
-    tct_there_clear_state(t);
-    tct_there_each(t, TCT_AMG_open, rows);
-    tct_there_each(t, TCT_AMG_opened, 1);
+    tct_amg_device_clear_state(t);
+    tct_amg_device_each(t, TCT_AMG_open, rows);
+    tct_amg_device_each(t, TCT_AMG_opened, 1);
     TRY(run_rounds(t, rows));
     while (tct_match_loosens((int64_t)s->all, (int64_t)(s->all - s->mates),
                              &t->g.limit)) {
-        tct_there_each(t, TCT_AMG_reopen, 1);
+        tct_amg_device_each(t, TCT_AMG_reopen, 1);
         TRY(run_rounds(t, rows));
     }
     *rounds += (int)s->rounds;
@@ -108,39 +108,39 @@ static tacit_status match(tct_amg_there *t, int *rounds, int64_t *pairs)
 }
 
 /* The rows of `out`, in new memory. */
-static tacit_status contract(tct_amg_there *t, double **memory)
+static tacit_status contract(tct_amg_device *t, double **memory)
 {
     tct_amg_work *g = &t->g;
     int64_t entries = 0;
-    tct_there_clear_state(t);
-    tct_there_each(t, TCT_AMG_measure, g->coarse);
+    tct_amg_device_clear_state(t);
+    tct_amg_device_each(t, TCT_AMG_measure, g->coarse);
     t->kernels->merge(t->q, false, g);
-    TRY(tct_there_find_sum(t, g->coarse, &entries));
+    TRY(tct_amg_device_find_sum(t, g->coarse, &entries));
     if (t->seen.too_long)
         FAIL(TACIT_UNSUPPORTED, "rows of more than %d entries", TCT_AMG_LONG);
     TRY(tct_amg_csr_open(t->q, g->coarse, entries, memory, &g->out));
-    tct_there_each(t, TCT_AMG_starts, g->coarse + 1);
+    tct_amg_device_each(t, TCT_AMG_starts, g->coarse + 1);
     t->kernels->merge(t->q, true, g);
     return TACIT_OK;
 }
 
 /* Rows in pairs; *memory is that of their matrix, unless they are the last. */
-static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
-                         int *rounds)
+static tacit_status pass(tct_amg_device *t, int step, bool last,
+                         double **memory, int *rounds)
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = g->A.rows;
     TRY(match(t, rounds, &g->coarse));
-    tct_there_each(t, TCT_AMG_number, rows);
+    tct_amg_device_each(t, TCT_AMG_number, rows);
     g->step = step;
-    tct_there_each(t, TCT_AMG_go_up, t->A.rows);
+    tct_amg_device_each(t, TCT_AMG_go_up, t->A.rows);
     if (last) return TACIT_OK;
     g->pairs = true;
     g->sorted = false;
     g->weight = g->w;
     g->group = g->up;
     TRY(contract(t, memory));
-    tct_there_each(t, TCT_AMG_add_up, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_add_up, g->coarse);
     double *const diag = g->diag;
     g->diag = g->added;
     g->added = diag;
@@ -150,13 +150,13 @@ static tacit_status pass(tct_amg_there *t, int step, bool last, double **memory,
 }
 
 /* The last one's matrix stays, and where its rows go to, `up`. */
-static tacit_status passes(tct_amg_there *t, int count, int *rounds)
+static tacit_status passes(tct_amg_device *t, int count, int *rounds)
 {
     tacit_status status = TACIT_OK;
     t->g.apart = tct_apart;
     t->g.limit = tct_pair_limit;
     t->g.beyond = t->beyond ? t->beyond + t->A.rows : NULL;
-    tct_there_each(t, TCT_AMG_diagonal, t->A.rows);
+    tct_amg_device_each(t, TCT_AMG_diagonal, t->A.rows);
     for (int k = 0; status >= 0 && k < count; k++) {
         double *memory = NULL;
         status = pass(t, k, k == count - 1, &memory, rounds);
@@ -171,28 +171,28 @@ static tacit_status passes(tct_amg_there *t, int count, int *rounds)
 /* --- aggregates --------------------------------------------------------------------- */
 
 /* Rows that are alone go to others, and those left are numbered again. */
-static tacit_status join_alone(tct_amg_there *t)
+static tacit_status absorb_singletons(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = t->A.rows;
     int32_t *const of = g->of;
     g->joins = tct_joins;
     g->place = g->lower;
-    tct_there_each(t, TCT_AMG_none, g->coarse);
-    tct_there_each(t, TCT_AMG_member, rows);
-    tct_there_each(t, TCT_AMG_place, rows);
-    tct_there_each(t, TCT_AMG_stays, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_none, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_member, rows);
+    tct_amg_device_each(t, TCT_AMG_place, rows);
+    tct_amg_device_each(t, TCT_AMG_stays, g->coarse);
     int64_t count = 0;
-    TRY(tct_there_find_sum(t, g->coarse, &count));
-    tct_there_each(t, TCT_AMG_renumber, rows);
+    TRY(tct_amg_device_find_sum(t, g->coarse, &count));
+    tct_amg_device_each(t, TCT_AMG_renumber, rows);
     g->of = g->up;
-    tct_there_each(t, TCT_AMG_renumber, t->B.rows);
+    tct_amg_device_each(t, TCT_AMG_renumber, t->B.rows);
     g->of = of;
     g->coarse = count;
     return TACIT_OK;
 }
 
-static tacit_status open_transfer(tct_amg_there *t)
+static tacit_status open_transfer(tct_amg_device *t)
 {
     tct_amg_transfer *T = &t->down;
     const size_t rows = (size_t)t->A.rows, coarse = (size_t)t->g.coarse;
@@ -209,7 +209,7 @@ static tacit_status open_transfer(tct_amg_there *t)
 }
 
 /* The `rows` of each aggregate as `of` says, ascending. */
-static void list_members(tct_amg_there *t, int64_t rows, int32_t *of,
+static void list_members(tct_amg_device *t, int64_t rows, int32_t *of,
                          int32_t *ptr, int32_t *list)
 {
     tct_amg_work *g = &t->g;
@@ -217,18 +217,18 @@ static void list_members(tct_amg_there *t, int64_t rows, int32_t *of,
     g->of = of;
     g->ptr = ptr;
     g->list = list;
-    tct_there_each(t, TCT_AMG_none, g->coarse);
-    tct_there_each(t, TCT_AMG_member, rows);
-    tct_there_sum_up(t, g->coarse);
-    tct_there_each(t, TCT_AMG_begin, g->coarse + 1);
-    tct_there_each(t, TCT_AMG_none, g->coarse);
-    tct_there_each(t, TCT_AMG_fill, rows);
-    tct_there_each(t, TCT_AMG_sort, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_none, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_member, rows);
+    tct_amg_device_sum_up(t, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_begin, g->coarse + 1);
+    tct_amg_device_each(t, TCT_AMG_none, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_fill, rows);
+    tct_amg_device_each(t, TCT_AMG_sort, g->coarse);
     g->of = was;
 }
 
 /* P, and the smooth vector of the next level. */
-static tacit_status make_p(tct_amg_there *t)
+static tacit_status make_p(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
     const int64_t rows = t->A.rows;
@@ -239,20 +239,20 @@ static tacit_status make_p(tct_amg_there *t)
     g->smooth = t->next;
     list_members(t, rows, g->of, (int32_t *)(void *)t->down.ptr,
                  (int32_t *)(void *)t->down.list);
-    TRY(tct_there_look(t));
+    TRY(tct_amg_device_inspect(t));
     t->down.sets.elements = (int64_t)t->seen.total;
-    tct_there_each(t, TCT_AMG_weigh, g->coarse);
-    tct_there_each(t, TCT_AMG_weigh_none, rows);
+    tct_amg_device_each(t, TCT_AMG_weigh, g->coarse);
+    tct_amg_device_each(t, TCT_AMG_weigh_none, rows);
     t->down.sets.ptr = g->ptr;
     t->down.sets.list = g->list;
     g->up = (int32_t *)(void *)t->down.of;
-    tct_there_each(t, TCT_AMG_copy, rows);
+    tct_amg_device_each(t, TCT_AMG_copy, rows);
     g->up = up;
     return TACIT_OK;
 }
 
 /* P' A P: S^-1 (Q' B Q) S^-1 or, of a single pass, from A. */
-static tacit_status galerkin(tct_amg_there *t)
+static tacit_status galerkin(tct_amg_device *t)
 {
     tct_amg_work *g = &t->g;
     tacit_queue_free(t->q, &t->coarse);
@@ -265,7 +265,7 @@ static tacit_status galerkin(tct_amg_there *t)
         g->weight = g->vector = g->diag;
         g->group = g->up;
         list_members(t, t->B.rows, g->up, g->first, g->upper);
-        tct_there_each(t, TCT_AMG_scale, t->B.rows);
+        tct_amg_device_each(t, TCT_AMG_scale, t->B.rows);
     }
     TRY(contract(t, &t->coarse));
     tacit_queue_free(t->q, &t->pass);
@@ -274,20 +274,20 @@ static tacit_status galerkin(tct_amg_there *t)
     g->weight = t->down.weight;
     g->ptr = (int32_t *)(void *)t->down.ptr;
     g->list = (int32_t *)(void *)t->down.list;
-    tct_there_each(t, TCT_AMG_complete, t->C.rows);
+    tct_amg_device_each(t, TCT_AMG_complete, t->C.rows);
     return TACIT_OK;
 }
 
 /* --- all -------------------------------------------------------------------------- */
 
-tacit_status tct_there_coarsen_own(tct_amg_there *t, const tct_coarsening *how,
-                                   int *rounds)
+tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
+                                        const tct_coarsening *how, int *rounds)
 {
-    tct_there_tidy(t);
-    tct_there_begin_level(t);
+    tct_amg_device_tidy(t);
+    tct_amg_device_begin_level(t);
     TRY(passes(t, how->passes, rounds));
-    tct_there_begin_level(t);
-    TRY(join_alone(t));
+    tct_amg_device_begin_level(t);
+    TRY(absorb_singletons(t));
     TRY(make_p(t));
     return galerkin(t);
 }

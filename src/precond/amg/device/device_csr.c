@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_csr.c - a matrix in the memory of a device: one piece, brought
  * there and back. */
-#include "sparse/parallel.h"
 #include "precond/amg/device/device_setup.h"
+#include "sparse/parallel.h"
 
 tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
                               double **memory, tct_amg_csr *out)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/device_setup.c - set-up on a device, level by level: from an operator's rows,
  * with what is between ranks, to operators, and to the host at last. */
-#include "sparse/parallel.h"
 #include "precond/amg/device/device_setup_impl.h"
+#include "sparse/parallel.h"
 #include <stdlib.h>
 
 static const char *const what = "levels on a device";
@@ -18,21 +18,21 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q)
 }
 
 /* Of each row of `A` into the room's vectors. */
-static tacit_status look_over(tct_amg_there *t, const tct_amg_csr *A,
+static tacit_status look_over(tct_amg_device *t, const tct_amg_csr *A,
                               const double *beyond, double *diagonal,
                               double *sum)
 {
-    tct_there_clear_state(t);
+    tct_amg_device_clear_state(t);
     t->g.A = *A;
     t->g.beyond = beyond;
     t->g.vector = diagonal;
     t->g.sums = sum;
-    tct_there_each(t, TCT_AMG_look_over, A->rows);
-    return tct_there_look(t);
+    tct_amg_device_each(t, TCT_AMG_look_over, A->rows);
+    return tct_amg_device_inspect(t);
 }
 
 /* The same, where nobody wants the vectors. */
-static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
+static tacit_status describe(tct_amg_device *t, const tct_amg_csr *A,
                              const double *beyond, tct_amg_state *about)
 {
     TRY(look_over(t, A, beyond, t->g.diag, (double *)(void *)t->g.sum));
@@ -42,13 +42,13 @@ static tacit_status describe(tct_amg_there *t, const tct_amg_csr *A,
 
 /* --- several ranks --------------------------------------------------------------- */
 
-static bool several(const tct_amg_there *t)
+static bool several(const tct_amg_device *t)
 {
     return t->world->size > 1;
 }
 
 /* Sums over columns of other ranks, to the rows that have such. */
-static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
+static tacit_status put_beyond(tct_amg_device *t, const tct_amg_interface *r,
                                int64_t rows, double **out)
 {
     const int64_t count = r->of.A.rows;
@@ -56,7 +56,7 @@ static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
     tacit_status status = tacit_queue_alloc(t->q, (size_t)(2 * rows), out);
     if (status >= 0) status = TCT_ALLOC(2 * count, what, &sum);
     for (int64_t k = 0; status >= 0 && k < count; k++) {
-        const tct_rim_sums s = tct_amg_rim_sum(r, k);
+        const tct_interface_sums s = tct_amg_interface_sum(r, k);
         sum[k] = s.plain;
         sum[count + k] = s.size;
     }
@@ -66,7 +66,7 @@ static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
         status = tct_amg_put_values(t->q, (size_t)(2 * count), sum, &there);
     if (status >= 0) q_fill(t->q, (size_t)(2 * rows), 0.0, *out);
     for (int k = 0; status >= 0 && count > 0 && k < 2; k++)
-        t->kernels->each(t->q, TCT_AMG_spread, count,
+        t->kernels->each(t->q, TCT_AMG_scatter, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
                                          .listed = there + k * count,
                                          .vector = *out + k * rows});
@@ -78,7 +78,7 @@ static tacit_status put_beyond(tct_amg_there *t, const tct_amg_rim *r,
 }
 
 /* Of `count` rows the aggregates, and what P has there: [2][count]. */
-static tacit_status pick(tct_amg_there *t, int64_t count, const int32_t *rows,
+static tacit_status pick(tct_amg_device *t, int64_t count, const int32_t *rows,
                          double *out)
 {
     double *list = NULL, *there = NULL;
@@ -86,7 +86,7 @@ static tacit_status pick(tct_amg_there *t, int64_t count, const int32_t *rows,
     if (status >= 0)
         status = tacit_queue_alloc(t->q, (size_t)(2 * count), &there);
     if (status >= 0 && count > 0) {
-        t->kernels->each(t->q, TCT_AMG_pick, count,
+        t->kernels->each(t->q, TCT_AMG_collect, count,
                          &(tct_amg_work){.list = (int32_t *)(void *)list,
                                          .of = (int32_t *)(void *)t->down.of,
                                          .scaled = t->down.weight,
@@ -101,39 +101,40 @@ static tacit_status pick(tct_amg_there *t, int64_t count, const int32_t *rows,
 }
 
 /* What the next level has between ranks. */
-static tacit_status coarsen_rim(tct_amg_there *t)
+static tacit_status coarsen_interface(tct_amg_device *t)
 {
-    const int64_t count = tct_amg_rim_asked(&t->rim);
+    const int64_t count = tct_amg_interface_asked(&t->interface);
     int32_t *rows = NULL;
     double *got = NULL;
     tacit_status status = TCT_ALLOC(count, what, &rows);
     if (status >= 0) status = TCT_ALLOC(2 * count, what, &got);
     if (status >= 0) {
-        tct_amg_rim_ask(&t->rim, rows);
+        tct_amg_interface_ask(&t->interface, rows);
         status = pick(t, count, rows, got);
     }
     status = tct_agree(t->world, status);
-    tct_amg_rim_clear(&t->rim_after);
+    tct_amg_interface_clear(&t->interface_after);
     if (status >= 0)
-        status = tct_amg_rim_next(&t->rim, got, got + count, t->C.rows,
-                                  &t->rim_after);
+        status = tct_amg_interface_next(&t->interface, got, got + count,
+                                        t->C.rows, &t->interface_after);
     TCT_FREE(rows, got);
     TRY(tct_agree(t->world, status));
     tacit_queue_free(t->q, &t->beyond_after);
-    return put_beyond(t, &t->rim_after, t->C.rows, &t->beyond_after);
+    return put_beyond(t, &t->interface_after, t->C.rows, &t->beyond_after);
 }
 
-tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
-                                   tct_amg_size *next)
+tacit_status tct_amg_device_coarsen(tct_amg_device *t,
+                                    const tct_coarsening *how,
+                                    tct_amg_size *next)
 {
     *next = (tct_amg_size){.rounds = 0};
-    TRY(tct_agree(t->world, tct_there_coarsen_own(t, how, &next->rounds)));
-    tacit_status status = several(t) ? coarsen_rim(t) : TACIT_OK;
+    TRY(tct_agree(t->world, tct_amg_device_coarsen_own(t, how, &next->rounds)));
+    tacit_status status = several(t) ? coarsen_interface(t) : TACIT_OK;
     if (status >= 0) status = describe(t, &t->C, t->beyond_after, &t->after);
     TRY(tct_agree(t->world, status));
-    int64_t of_all[] = {t->C.rows,
-                        t->C.entries + tct_csr_nonzeros(&t->rim_after.of.A),
-                        (int64_t)t->after.bad};
+    int64_t of_all[] = {
+        t->C.rows, t->C.entries + tct_csr_nonzeros(&t->interface_after.of.A),
+        (int64_t)t->after.bad};
     TRY(tct_reduce_i64(t->world, TCT_SUM, 3, of_all));
     next->rows = t->C.rows;
     next->all = of_all[0];
@@ -144,7 +145,7 @@ tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
 
 /* --- a level ------------------------------------------------------------------------- */
 
-tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
+tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out)
 {
     const size_t n = (size_t)t->A.rows;
     *out = (tct_amg_rows){.there = t->q};
@@ -155,21 +156,21 @@ tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out)
     return TACIT_OK;
 }
 
-tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
+tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out)
 {
     const size_t n = (size_t)t->A.rows;
     double energy[2] = {0.0, 0.0}, *at = (double *)(void *)t->g.partial;
-    tct_there_tidy(t);
-    tct_there_begin_level(t);
+    tct_amg_device_tidy(t);
+    tct_amg_device_begin_level(t);
     t->g.vector = t->g.diag;
     t->g.sums = (double *)(void *)t->g.sum;
-    tct_there_each(t, TCT_AMG_energy, t->A.rows);
+    tct_amg_device_each(t, TCT_AMG_energy, t->A.rows);
     q_fill(t->q, n, 1.0, t->g.added);
     q_dot(t->q, n, t->g.vector, t->g.added, &at[0]);
     q_dot(t->q, n, t->g.sums, t->g.added, &at[1]);
     q_get(t->q, 2, at, energy);
-    for (int64_t k = 0; k < t->rim.of.A.rows; k++) {
-        const tct_rim_sums s = tct_amg_rim_sum(&t->rim, k);
+    for (int64_t k = 0; k < t->interface.of.A.rows; k++) {
+        const tct_interface_sums s = tct_amg_interface_sum(&t->interface, k);
         energy[0] += s.energy;
         energy[1] += s.size;
     }
@@ -179,42 +180,42 @@ tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out)
     return TACIT_OK;
 }
 
-tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out)
+tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out)
 {
     *out = t->down;
     t->down = (tct_amg_transfer){.ptr = NULL};
     return TACIT_OK;
 }
 
-double *tct_amg_there_take(tct_amg_there *t)
+double *tct_amg_device_take(tct_amg_device *t)
 {
     double *const matrix = t->matrix;
     t->matrix = NULL;
     return matrix;
 }
 
-void tct_amg_there_descend(tct_amg_there *t)
+void tct_amg_device_descend(tct_amg_device *t)
 {
     tacit_queue_free(t->q, &t->matrix);
     tacit_queue_free(t->q, &t->smooth);
     tacit_queue_free(t->q, &t->beyond);
-    tct_amg_rim_clear(&t->rim);
+    tct_amg_interface_clear(&t->interface);
     t->matrix = t->coarse;
     t->smooth = t->next;
     t->beyond = t->beyond_after;
-    t->rim = t->rim_after;
+    t->interface = t->interface_after;
     t->nonzeros = t->nonzeros_after;
     t->beyond_after = NULL;
-    t->rim_after = (tct_amg_rim){.w = NULL};
+    t->interface_after = (tct_amg_interface){.w = NULL};
     t->A = t->C;
     t->about = t->after;
     t->coarse = NULL;
     t->next = NULL;
 }
 
-int64_t tct_amg_there_first(const tct_amg_there *t)
+int64_t tct_amg_device_first(const tct_amg_device *t)
 {
-    return several(t) ? t->rim.of.starts[t->world->rank] : 0;
+    return several(t) ? t->interface.of.starts[t->world->rank] : 0;
 }
 
 /* Else a matrix is stored times a power of 2. */
@@ -226,7 +227,7 @@ static bool is_near_1(double size)
     return abs(exponent) <= NEAR;
 }
 
-tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
+tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
 {
     return tct_any(t->world,
                    t->A.rows <= t->kernels->small || !is_near_1(t->about.size),
@@ -235,25 +236,25 @@ tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out)
 
 /* --- to and fro ----------------------------------------------------------------------- */
 
-static tacit_status get_rows(const tct_amg_there *t, tct_csr *out)
+static tacit_status get_rows(const tct_amg_device *t, tct_csr *out)
 {
     tct_csr own = {0};
     if (!several(t)) return tct_amg_csr_get(t->q, &t->A, out);
-    const int64_t *starts = t->rim.of.starts;
+    const int64_t *starts = t->interface.of.starts;
     const int64_t all = starts[t->world->size];
     tacit_status status = tct_amg_csr_get(t->q, &t->A, &own);
     if (status >= 0)
-        status = tct_csr_rows(out, all, all, tct_amg_there_first(t), own.rows);
+        status = tct_csr_rows(out, all, all, tct_amg_device_first(t), own.rows);
     if (status >= 0)
         status = tct_csr_entries(out, tct_csr_nonzeros(&own) +
-                                          tct_csr_nonzeros(&t->rim.of.A));
-    if (status >= 0) tct_amg_rim_join(&own, &t->rim, out);
+                                          tct_csr_nonzeros(&t->interface.of.A));
+    if (status >= 0) tct_amg_interface_absorb(&own, &t->interface, out);
     tct_csr_clear(&own);
     return status;
 }
 
-tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
-                                 double **smooth)
+tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
+                                  double **smooth)
 {
     tct_csr rows = {0};
     double *w = NULL;
@@ -294,8 +295,8 @@ static measures measure(const tct_csr *A)
     return (measures){norm, size, longest};
 }
 
-tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
-                               bool floats, tacit_operator **out)
+tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
+                                bool floats, tacit_operator **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
     const tacit_operator like = {.q = q, .world = m->world};
@@ -313,28 +314,29 @@ tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
 }
 
 /* What the device does not store as it is, the host does. */
-static tacit_status operator_by_host(tct_amg_there *t, tacit_operator **out)
+static tacit_status operator_by_host(tct_amg_device *t, tacit_operator **out)
 {
     tacit_matrix *m = NULL;
     double *smooth = NULL;
-    tacit_status status = tct_amg_there_bring(t, &m, &smooth);
+    tacit_status status = tct_amg_device_bring(t, &m, &smooth);
     if (status >= 0) status = tct_amg_operator_of(t->q, m, out);
     tacit_matrix_destroy(&m);
     tct_free(smooth);
     return status;
 }
 
-tacit_status tct_amg_there_operator(tct_amg_there *t,
-                                    const tacit_operator *finest, bool floats,
-                                    tacit_operator **out)
+tacit_status tct_amg_device_operator(tct_amg_device *t,
+                                     const tacit_operator *finest, bool floats,
+                                     tacit_operator **out)
 {
     tacit_operator *A = NULL;
     t->g.A = t->A;
-    if (floats) tct_there_each(t, TCT_AMG_round, t->A.entries);
+    if (floats) tct_amg_device_each(t, TCT_AMG_round, t->A.entries);
     tacit_status status = tct_agree(
         t->world, t->kernels->store(finest, &t->A, t->about.norm, floats, &A));
     if (status >= 0 && several(t))
-        status = tct_operator_add_rim(A, &t->rim.of, t->nonzeros, floats);
+        status = tct_operator_add_interface(A, &t->interface.of, t->nonzeros,
+                                            floats);
     if (status < 0) tacit_operator_destroy(&A);
     else *out = A;
     return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
@@ -367,39 +369,39 @@ static const char *reason(const tacit_operator *A, const tacit_matrix *m,
 }
 
 /* What the operator has on the device; *out false: it does not tell. */
-static tacit_status read_rows(tct_amg_there *t, const tacit_operator *A,
+static tacit_status read_rows(tct_amg_device *t, const tacit_operator *A,
                               bool *out)
 {
     int64_t entries = 0;
     *out = t->kernels->count(A, t->g.count);
     if (!*out) return TACIT_OK;
-    TRY(tct_there_find_sum(t, A->n, &entries));
+    TRY(tct_amg_device_find_sum(t, A->n, &entries));
     *out = entries == A->local->nonzeros;
     if (!*out) return TACIT_OK;
     TRY(tct_amg_csr_open(t->q, A->n, entries, &t->matrix, &t->A));
     t->g.out = t->A;
-    tct_there_each(t, TCT_AMG_starts, A->n + 1);
+    tct_amg_device_each(t, TCT_AMG_starts, A->n + 1);
     t->kernels->read(A, &t->A);
     return q_own_status(t->q);
 }
 
-static tacit_status put_own(tct_amg_there *t, const tct_csr *A)
+static tacit_status put_own(tct_amg_device *t, const tct_csr *A)
 {
     tct_csr own = {0};
     if (!several(t)) return tct_amg_csr_put(t->q, A, &t->matrix, &t->A);
-    tacit_status status = tct_amg_rim_without(A, &own);
+    tacit_status status = tct_amg_interface_without(A, &own);
     if (status >= 0) status = tct_amg_csr_put(t->q, &own, &t->matrix, &t->A);
     tct_csr_clear(&own);
     return status;
 }
 
-static tacit_status build(tct_amg_there *t, const tacit_operator *A,
+static tacit_status build(tct_amg_device *t, const tacit_operator *A,
                           const tacit_matrix *m, const double *smooth)
 {
-    const size_t room = tct_there_divide_room(NULL, A->n, &t->g);
+    const size_t room = tct_amg_device_divide_room(NULL, A->n, &t->g);
     bool there = false;
     TRY(tacit_queue_alloc(t->q, room, &t->room));
-    tct_there_divide_room(t->room, A->n, &t->g);
+    tct_amg_device_divide_room(t->room, A->n, &t->g);
     TRY(read_rows(t, A, &there));
     if (!there) TRY(put_own(t, &m->A));
     t->nonzeros = m->nonzeros;
@@ -410,13 +412,13 @@ static tacit_status build(tct_amg_there *t, const tacit_operator *A,
 }
 
 /* What is between ranks, and of each row. */
-static tacit_status finish(tct_amg_there *t, const tacit_operator *A)
+static tacit_status finish(tct_amg_device *t, const tacit_operator *A)
 {
     bool bad = false;
     tacit_status status = TACIT_OK;
     if (several(t)) {
-        TRY(tct_amg_rim_open(A, &t->rim));
-        status = put_beyond(t, &t->rim, A->n, &t->beyond);
+        TRY(tct_amg_interface_open(A, &t->interface));
+        status = put_beyond(t, &t->interface, A->n, &t->beyond);
     }
     if (status >= 0) status = describe(t, &t->A, t->beyond, &t->about);
     TRY(tct_agree(t->world, status));
@@ -431,7 +433,7 @@ static bool host_may_try(tacit_status status)
 }
 
 /* All ranks do it, or none: then *why has a reason. */
-static tacit_status open_all(tct_amg_there *t, const tacit_operator *A,
+static tacit_status open_all(tct_amg_device *t, const tacit_operator *A,
                              const tacit_matrix *m, const double *smooth,
                              const char **why)
 {
@@ -448,11 +450,11 @@ static tacit_status open_all(tct_amg_there *t, const tacit_operator *A,
     return TACIT_OK;
 }
 
-tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
-                                const double *smooth, tct_amg_there **out)
+tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
+                                 const double *smooth, tct_amg_device **out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(A->q);
-    tct_amg_there *t = NULL;
+    tct_amg_device *t = NULL;
     *out = NULL;
     if (!kernels) return TACIT_OK;
     const char *why = reason(A, m, smooth, kernels->small);
@@ -465,14 +467,14 @@ tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
     const tacit_status status = open_all(t, A, m, smooth, &why);
     if (why && A->world->rank == 0)
         tct_log(TCT_DETAIL, "amg: the host makes the levels: %s", why);
-    if (status < 0 || why) tct_amg_there_close(&t);
+    if (status < 0 || why) tct_amg_device_close(&t);
     *out = t;
     return status;
 }
 
-void tct_amg_there_close(tct_amg_there **there)
+void tct_amg_device_close(tct_amg_device **there)
 {
-    tct_amg_there *t = *there;
+    tct_amg_device *t = *there;
     if (!t) return;
     double **const all[] = {&t->matrix, &t->coarse,      &t->pass,
                             &t->smooth, &t->next,        &t->room,
@@ -480,22 +482,22 @@ void tct_amg_there_close(tct_amg_there **there)
     for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         tacit_queue_free(t->q, all[i]);
     tct_amg_transfer_free(t->q, &t->down);
-    tct_amg_rim_clear(&t->rim);
-    tct_amg_rim_clear(&t->rim_after);
+    tct_amg_interface_clear(&t->interface);
+    tct_amg_interface_clear(&t->interface_after);
     tct_free(t);
     *there = NULL;
 }
 
-void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
-                          double factor, double *out)
+void tct_amg_device_invert(tacit_queue *q, size_t n, const double *of,
+                           double factor, double *out)
 {
     const tct_amg_work g = {
         .factor = factor, .sums = (double *)(uintptr_t)of, .vector = out};
     if (n > 0) tct_amg_kernels_of(q)->each(q, TCT_AMG_inverse, (int64_t)n, &g);
 }
 
-bool tct_amg_there_random(tacit_queue *q, size_t n, const double *inverse,
-                          double trace, double *out)
+bool tct_amg_device_random(tacit_queue *q, size_t n, const double *inverse,
+                           double trace, double *out)
 {
     const tct_amg_kernels *kernels = tct_amg_kernels_of(q);
     const tct_amg_work g = {.step = q->rank,

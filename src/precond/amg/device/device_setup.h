@@ -3,15 +3,15 @@
  * aggregates and theirs in the memory of a device, so that the host has but
  * numbers of rows and entries to look at. On one rank it comes to the same bits as the
  * host (tasks.h), for which small levels are left. On several, aggregates are of rows
- * of one rank, and the host has what is between ranks (rim.h): all words are
+ * of one rank, and the host has what is between ranks (interface.h): all words are
  * collective then.
  *
  *     open(A, m) ... coarsen ... make the level ... descend ...
  *     ... bring: the rest is the host's ... close */
 #ifndef TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_H
 #define TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_H
-#include "precond/amg/amg.h"
 #include "precond/amg/aggregation/coarsen.h"
+#include "precond/amg/amg.h"
 #include "precond/amg/device/setup_kernels.h"
 
 /* A matrix in one piece of memory. */
@@ -50,14 +50,14 @@ const tct_amg_kernels *tct_amg_kernels_of(const tacit_queue *q);
 /* What tests have in their place; NULL: nothing. */
 extern const tct_amg_kernels *tct_amg_kernels_instead;
 
-typedef struct tct_amg_there tct_amg_there;
+typedef struct tct_amg_device tct_amg_device;
 
 /* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a reason
  * that the log tells.
  * Errors      DEVICE. */
-tacit_status tct_amg_there_open(const tacit_operator *A, const tacit_matrix *m,
-                                const double *smooth, tct_amg_there **out);
-void tct_amg_there_close(tct_amg_there **there);
+tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
+                                 const double *smooth, tct_amg_device **out);
+void tct_amg_device_close(tct_amg_device **there);
 
 /* How large the next level is, once `coarsen` has made it. */
 typedef struct tct_amg_size {
@@ -67,41 +67,42 @@ typedef struct tct_amg_size {
 } tct_amg_size;
 
 /* Errors      UNSUPPORTED (rows too long), NO_MEMORY: the host may try. */
-tacit_status tct_amg_there_coarsen(tct_amg_there *t, const tct_coarsening *how,
-                                   tct_amg_size *next);
+tacit_status tct_amg_device_coarsen(tct_amg_device *t,
+                                    const tct_coarsening *how,
+                                    tct_amg_size *next);
 /* Of the level at hand, as amg.h says of the host's; with `floats` its values
  * are rounded for good. */
-tacit_status tct_amg_there_floats(tct_amg_there *t, bool *out);
-tacit_status tct_amg_there_operator(tct_amg_there *t,
-                                    const tacit_operator *finest, bool floats,
-                                    tacit_operator **out);
-tacit_status tct_amg_there_rows(tct_amg_there *t, tct_amg_rows *out);
+tacit_status tct_amg_device_floats(tct_amg_device *t, bool *out);
+tacit_status tct_amg_device_operator(tct_amg_device *t,
+                                     const tacit_operator *finest, bool floats,
+                                     tacit_operator **out);
+tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out);
 /* P to the next level, which `coarsen` has found. */
-tacit_status tct_amg_there_transfer(tct_amg_there *t, tct_amg_transfer *out);
+tacit_status tct_amg_device_transfer(tct_amg_device *t, tct_amg_transfer *out);
 /* The memory of the matrix of the level at hand, which is the caller's from now
  * on; there is nothing left to do then but to descend. */
-double *tct_amg_there_take(tct_amg_there *t);
+double *tct_amg_device_take(tct_amg_device *t);
 /* On to the next level. */
-void tct_amg_there_descend(tct_amg_there *t);
+void tct_amg_device_descend(tct_amg_device *t);
 /* The number among all of this rank's first row of the level at hand. */
-int64_t tct_amg_there_first(const tct_amg_there *t);
+int64_t tct_amg_device_first(const tct_amg_device *t);
 /* Is the level at hand for the host: small, or to be stored times a power of 2? */
-tacit_status tct_amg_there_is_done(const tct_amg_there *t, bool *out);
+tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out);
 /* The matrix of the level at hand, and its smooth vector (NULL: ones). */
-tacit_status tct_amg_there_bring(tct_amg_there *t, tacit_matrix **matrix,
-                                 double **smooth);
+tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
+                                  double **smooth);
 
 /* Without a level: the operator of rows of the host's, all of which one rank has, as
  * the device stores them, its values `floats` if they are; UNSUPPORTED, of which
  * nothing is said: the host is to make it. */
-tacit_status tct_amg_there_put(tacit_queue *q, const tacit_matrix *m,
-                               bool floats, tacit_operator **out);
+tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
+                                bool floats, tacit_operator **out);
 /* factor / of [n] into `out`; random numbers as largest.c has them, if the device of
  * `q` makes any; `inverse` is NULL, or D^-1 [n]
  * with its trace. */
-void tct_amg_there_invert(tacit_queue *q, size_t n, const double *of,
-                          double factor, double *out);
-bool tct_amg_there_random(tacit_queue *q, size_t n, const double *inverse,
-                          double trace, double *out);
+void tct_amg_device_invert(tacit_queue *q, size_t n, const double *of,
+                           double factor, double *out);
+bool tct_amg_device_random(tacit_queue *q, size_t n, const double *inverse,
+                           double trace, double *out);
 
 #endif

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/device/interface_rows.c - rows with columns of other ranks, level by level. */
 #include "precond/amg/device/interface_rows.h"
-#include "sparse/parallel.h"
-#include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/galerkin/row_accumulation.h"
+#include "sparse/parallel.h"
 #include <string.h>
 
 static const char *const what = "rows with columns of other ranks";
@@ -15,41 +15,42 @@ static tacit_status open_ones(int64_t count, double **out)
     return TACIT_OK;
 }
 
-static tacit_status open_halo(tacit_world *w, tct_amg_rim *r)
+static tacit_status open_halo(tacit_world *w, tct_amg_interface *r)
 {
     return tct_halo_of(w, r->of.starts, r->of.ghosts.count, r->of.ghosts.id,
                        &r->halo);
 }
 
-tacit_status tct_amg_rim_open(const tacit_operator *A, tct_amg_rim *out)
+tacit_status tct_amg_interface_open(const tacit_operator *A,
+                                    tct_amg_interface *out)
 {
-    *out = (tct_amg_rim){.w = NULL};
-    tacit_status status = tct_rim_of(A, &out->of);
+    *out = (tct_amg_interface){.w = NULL};
+    tacit_status status = tct_interface_rows_of(A, &out->of);
     if (status >= 0) status = open_ones(out->of.A.rows, &out->w);
     if (status >= 0) status = open_ones(out->of.ghosts.count, &out->beyond);
     TRY(tct_agree(A->world, status));
     return open_halo(A->world, out);
 }
 
-void tct_amg_rim_clear(tct_amg_rim *r)
+void tct_amg_interface_clear(tct_amg_interface *r)
 {
-    tct_rim_clear(&r->of);
+    tct_interface_rows_clear(&r->of);
     tct_halo_close(&r->halo);
     TCT_FREE(r->w, r->beyond);
-    *r = (tct_amg_rim){.w = NULL};
+    *r = (tct_amg_interface){.w = NULL};
 }
 
-void tct_amg_rim_ask(const tct_amg_rim *r, int32_t *rows)
+void tct_amg_interface_ask(const tct_amg_interface *r, int32_t *rows)
 {
     const int64_t own = r->of.A.rows;
     for (int64_t k = 0; k < own; k++) rows[k] = r->of.row[k];
     for (int64_t k = 0; k < r->halo.shared; k++) rows[own + k] = r->halo.row[k];
 }
 
-tct_rim_sums tct_amg_rim_sum(const tct_amg_rim *r, int64_t k)
+tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k)
 {
     const tct_csr *A = &r->of.A;
-    tct_rim_sums s = {0.0, 0.0, 0.0};
+    tct_interface_sums s = {0.0, 0.0, 0.0};
     for (int64_t e = A->ptr[k]; e < A->ptr[k + 1]; e++) {
         const int64_t g = tct_ghost_place(&r->of.ghosts, tct_csr_col(A, e));
         const double part = A->val[e] * (r->w[k] * r->beyond[g]);
@@ -69,9 +70,9 @@ static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
     out->val[k] = val;
 }
 
-/* Rows [from, last); row `edge` of the rim is the first that is not before. */
-static void join_rows(const tct_csr *own, const tct_amg_rim *r, int64_t from,
-                      int64_t last, int64_t edge, tct_csr *out)
+/* Rows [from, last); row `edge` of the interface is the first that is not before. */
+static void join_rows(const tct_csr *own, const tct_amg_interface *r,
+                      int64_t from, int64_t last, int64_t edge, tct_csr *out)
 {
     const tct_csr *R = &r->of.A;
     int64_t at = own->ptr[from] + R->ptr[edge];
@@ -89,8 +90,8 @@ static void join_rows(const tct_csr *own, const tct_amg_rim *r, int64_t from,
     }
 }
 
-/* How many rows of the rim are before row `i`. */
-static int64_t edges_before(const tct_amg_rim *r, int64_t i)
+/* How many rows of the interface are before row `i`. */
+static int64_t edges_before(const tct_amg_interface *r, int64_t i)
 {
     int64_t low = 0, high = r->of.A.rows;
     while (low < high) {
@@ -101,7 +102,8 @@ static int64_t edges_before(const tct_amg_rim *r, int64_t i)
     return low;
 }
 
-void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
+void tct_amg_interface_absorb(const tct_csr *own, const tct_amg_interface *r,
+                              tct_csr *out)
 {
     const int64_t rows = own->rows;
     const int pieces = rows > TCT_SHORT ? tct_threads_most() : 1;
@@ -113,7 +115,7 @@ void tct_amg_rim_join(const tct_csr *own, const tct_amg_rim *r, tct_csr *out)
     }
 }
 
-tacit_status tct_amg_rim_without(const tct_csr *A, tct_csr *out)
+tacit_status tct_amg_interface_without(const tct_csr *A, tct_csr *out)
 {
     const int64_t n = A->rows;
     TRY(tct_csr_rows(out, n, n, 0, n));
@@ -135,19 +137,19 @@ tacit_status tct_amg_rim_without(const tct_csr *A, tct_csr *out)
 /* --- the next level -------------------------------------------------------------- */
 
 typedef struct {
-    const tct_amg_rim *r;
+    const tct_amg_interface *r;
     const double *group, *weight; /* [asked] */
-    int32_t *of;                  /* [rows] which row of the next rim, -1 */
-    int64_t *word;                /* [ghosts][2] what their owners say, or
+    int32_t *of;       /* [rows] which row of the next interface, -1 */
+    int64_t *word;     /* [ghosts][2] what their owners say, or
                                      [rows] */
-    int64_t *ghost_of;            /* [ghosts] */
-    int32_t *ghost_at;            /* [ghosts] which of the next rim's, -1 */
+    int64_t *ghost_of; /* [ghosts] */
+    int32_t *ghost_at; /* [ghosts] which of the next interface's, -1 */
     double *ghost_weight;
 } step;
 
-static tacit_status allocate(step *s, tct_amg_rim *next)
+static tacit_status allocate(step *s, tct_amg_interface *next)
 {
-    const tct_amg_rim *r = s->r;
+    const tct_amg_interface *r = s->r;
     const int64_t rows = r->of.A.rows, ghosts = r->of.ghosts.count;
     TRY(TCT_ALLOC(r->halo.world->size + 1, what, &next->of.starts));
     TRY(TCT_ALLOC(rows, what, &next->of.row));
@@ -200,8 +202,9 @@ static tacit_status number(int64_t count, int64_t *word, int32_t *at,
     return status;
 }
 
-/* The aggregates of the rim's rows are rows of the next rim. */
-static tacit_status number_rows(step *s, tct_amg_rim *next, int64_t *count)
+/* The aggregates of the interface's rows are rows of the next interface. */
+static tacit_status number_rows(step *s, tct_amg_interface *next,
+                                int64_t *count)
 {
     const int64_t rows = s->r->of.A.rows;
     tct_ghosts set;
@@ -214,10 +217,10 @@ static tacit_status number_rows(step *s, tct_amg_rim *next, int64_t *count)
     return TACIT_OK;
 }
 
-/* P'A P of the rim; columns that belong to none are gone. */
-static tacit_status add_up(step *s, tct_amg_rim *next)
+/* P'A P of the interface; columns that belong to none are gone. */
+static tacit_status add_up(step *s, tct_amg_interface *next)
 {
-    const tct_amg_rim *r = s->r;
+    const tct_amg_interface *r = s->r;
     const tacit_world *w = r->halo.world;
     static const tct_ghosts none = {.count = 0};
     const int64_t ghosts = r->of.ghosts.count;
@@ -233,16 +236,16 @@ static tacit_status add_up(step *s, tct_amg_rim *next)
                                .ghost_of = s->ghost_of,
                                .ghost_weight = s->ghost_weight,
                                .others = &none};
-    TRY(tct_contract(&c, &next->of.A));
+    TRY(tct_accumulate_rows(&c, &next->of.A));
     TRY(tct_csr_sort(&next->of.A, false, what));
     for (int64_t g = 0; g < ghosts; g++) s->word[g] = s->ghost_of[g];
     return number(ghosts, s->word, s->ghost_at, &next->of.ghosts);
 }
 
 /* P' of the smooth vector, of which P has w over that in each row. */
-static void carry(const step *s, tct_amg_rim *next)
+static void carry(const step *s, tct_amg_interface *next)
 {
-    const tct_amg_rim *r = s->r;
+    const tct_amg_interface *r = s->r;
     for (int64_t k = 0; k < r->of.A.rows; k++)
         if (s->of[k] >= 0) next->w[s->of[k]] = r->w[k] / s->weight[k];
     for (int64_t g = 0; g < r->of.ghosts.count; g++)
@@ -250,15 +253,15 @@ static void carry(const step *s, tct_amg_rim *next)
             next->beyond[s->ghost_at[g]] = r->beyond[g] / s->ghost_weight[g];
 }
 
-tacit_status tct_amg_rim_next(const tct_amg_rim *r, const double *group,
-                              const double *weight, int64_t coarse,
-                              tct_amg_rim *next)
+tacit_status tct_amg_interface_next(const tct_amg_interface *r,
+                                    const double *group, const double *weight,
+                                    int64_t coarse, tct_amg_interface *next)
 {
     tacit_world *w = r->halo.world;
     step s = {.r = r, .group = group, .weight = weight};
-    *next = (tct_amg_rim){.w = NULL};
+    *next = (tct_amg_interface){.w = NULL};
     tacit_status status = tct_agree(w, allocate(&s, next));
-    if (status >= 0) status = tct_places_starts(w, coarse, next->of.starts);
+    if (status >= 0) status = tct_numbering_starts(w, coarse, next->of.starts);
     if (status >= 0) status = trade(&s, next->of.starts[w->rank]);
     if (status >= 0) status = tct_agree(w, add_up(&s, next));
     if (status >= 0) {

@@ -113,7 +113,7 @@ TCT_BOTH int32_t tct_amg_add_one(int32_t *to)
 
 /* Of numbers that are not negative: their bits are in the same order. What is
  * no number counts as the largest. Most are not larger than what is there. */
-TCT_BOTH void tct_amg_largest_of(double *to, double v)
+TCT_BOTH void tct_amg_spectral_bound_of(double *to, double v)
 {
     const double here = *(const volatile double *)to;
     if (fabs(v) <= here) return;
@@ -173,9 +173,9 @@ TCT_BOTH void tct_amg_task_look_over(const tct_amg_work *g, int64_t i)
     g->vector[i] = d;
     g->sums[i] = sum;
     if (!(d > 0.0)) tct_amg_add(&g->state->bad, 1);
-    tct_amg_largest_of(&g->state->bound, sum / d);
-    tct_amg_largest_of(&g->state->norm, sum);
-    tct_amg_largest_of(&g->state->size, size);
+    tct_amg_spectral_bound_of(&g->state->bound, sum / d);
+    tct_amg_spectral_bound_of(&g->state->norm, sum);
+    tct_amg_spectral_bound_of(&g->state->size, size);
 }
 
 /* precision.c: of w'A w what row i has, and of |w|'|A| |w| */
@@ -511,7 +511,7 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
 /* --- the matrix of aggregates: contract.c, galerkin.c ---------------------------------------------- */
 
 /* Of row list[k] the aggregate, and what P has there. */
-TCT_BOTH void tct_amg_task_pick(const tct_amg_work *g, int64_t k)
+TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
 {
     const int32_t i = g->list[k];
     g->vector[k] = (double)g->of[i];
@@ -519,7 +519,7 @@ TCT_BOTH void tct_amg_task_pick(const tct_amg_work *g, int64_t k)
 }
 
 /* To row list[k] what `listed` has, to others nothing. */
-TCT_BOTH void tct_amg_task_spread(const tct_amg_work *g, int64_t k)
+TCT_BOTH void tct_amg_task_scatter(const tct_amg_work *g, int64_t k)
 {
     g->vector[g->list[k]] = g->listed[k];
 }
@@ -650,7 +650,7 @@ TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
     X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \
     X(link) X(jump) X(pair) X(keep) X(decide) X(lead) X(number) \
     X(add_up) X(go_up) X(none) X(member) X(place) X(stays) X(renumber) X(copy) X(begin) X(fill)   \
-    X(sort) X(weigh) X(weigh_none) X(pick) X(spread) X(scale) X(measure) X(starts) X(complete)
+    X(sort) X(weigh) X(weigh_none) X(collect) X(scatter) X(scale) X(measure) X(starts) X(complete)
 #define TCT_AMG_TASKS(X) TCT_AMG_SLIM_TASKS(X) X(look)
 /* clang-format on */
 

@@ -5,8 +5,8 @@
  * own weights into the block. Of an aggregate that another rank keeps the blocks
  * of what rows are here go to that rank (block_shares.c), which adds them to its own. */
 #include "precond/amg/galerkin/block_galerkin.h"
-#include "sparse/parallel.h"
 #include "precond/amg/aggregation/edges.h"
+#include "sparse/parallel.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,7 +264,7 @@ static range own_aggregates(const galerkin *g)
     return (range){0, g->G->coarse, g->ptr + 1};
 }
 
-static range shares(const galerkin *g)
+static range remote(const galerkin *g)
 {
     return (range){g->G->coarse, tct_block_sets(g), g->mine.begin + 1};
 }
@@ -302,7 +302,7 @@ static int64_t widest_of(range r)
 
 static tacit_status multiply_shares(galerkin *g)
 {
-    const range r = shares(g);
+    const range r = remote(g);
     if (r.first == r.last) return tct_block_make_room(g);
     TRY(go_through(g, r, 0));
     const int64_t widest = widest_of(r);

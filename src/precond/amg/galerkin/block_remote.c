@@ -2,8 +2,8 @@
  * precond/amg/galerkin/block_remote.c - of a product in blocks what goes between ranks: the
  * aggregates of columns, rows of P, and rows of blocks of aggregates that other ranks
  * keep. */
-#include "precond/amg/galerkin/block_galerkin.h"
 #include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/galerkin/block_galerkin.h"
 #include <string.h>
 
 static const char *const what = "a matrix of aggregates";
@@ -56,13 +56,13 @@ static int64_t keep_others(const tct_block_product *g, int64_t count,
 static tacit_status list_others(tct_block_product *g)
 {
     const int64_t ghosts = g->G->halo.ghosts.count;
-    const int64_t shares = g->G->others.count;
-    int64_t count = ghosts + shares, *number = NULL;
+    const int64_t remote = g->G->others.count;
+    int64_t count = ghosts + remote, *number = NULL;
     TRY(TCT_ALLOC(count + list_theirs(g, NULL), what, &number));
     memcpy(number, g->ghost_of, (size_t)ghosts * sizeof *number);
-    if (shares > 0)
+    if (remote > 0)
         memcpy(number + ghosts, g->G->others.id,
-               (size_t)shares * sizeof *number);
+               (size_t)remote * sizeof *number);
     count += list_theirs(g, number + count);
     count = keep_others(g, count, number);
     tct_ghosts_clear(&g->others);
@@ -109,7 +109,7 @@ tacit_status tct_block_open(tct_block_product *g)
     const tct_aggregates *G = g->G;
     const tct_halo *h = &G->halo;
     TRY(tct_agree(w, allocate(g)));
-    TRY(tct_places_starts(w, G->coarse, g->starts));
+    TRY(tct_numbering_starts(w, G->coarse, g->starts));
     TRY(tct_halo_of(w, g->starts, G->others.count, G->others.id, &g->share));
     TRY(tct_agree(w, allocate_ghosts(g)));
     for (int64_t k = 0; k < h->shared; k++)
@@ -122,13 +122,13 @@ tacit_status tct_block_open(tct_block_product *g)
 
 tacit_status tct_block_make_room(tct_block_product *g)
 {
-    const int64_t shares = g->G->others.count;
+    const int64_t remote = g->G->others.count;
     const int64_t words = 1 + (int64_t)g->G->width * g->G->width;
     int64_t *begin = g->mine.begin;
     begin[0] = 0;
-    for (int64_t s = 0; s < shares; s++)
+    for (int64_t s = 0; s < remote; s++)
         begin[s + 1] = begin[s] + begin[s + 1] * words;
-    return TCT_ALLOC(begin[shares], what, &g->mine.word);
+    return TCT_ALLOC(begin[remote], what, &g->mine.word);
 }
 
 tacit_status tct_block_trade(tct_block_product *g)

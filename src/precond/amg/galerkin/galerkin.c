@@ -6,9 +6,9 @@
  * P' A P = S^-1 (Q' B Q) S^-1, with Q of the last one (aggregate.c). */
 #include "comm/setup/alltoall.h"
 #include "precond/amg/aggregation/coarsen.h"
-#include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/aggregation/edges.h"
 #include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/galerkin/row_accumulation.h"
 
 static const char *const what = "a matrix of aggregates";
 
@@ -62,7 +62,7 @@ static tacit_status ask(galerkin *g)
 {
     const tct_aggregates *G = g->G;
     const tct_halo *h = &G->halo;
-    TRY(tct_places_starts(g->A->world, G->coarse, g->starts));
+    TRY(tct_numbering_starts(g->A->world, G->coarse, g->starts));
     const int64_t first = g->starts[g->A->world->rank];
     for (int64_t k = 0; k < h->shared; k++)
         h->out[k] = tct_place_number(aggregates_of(g)[h->row[k]], first,
@@ -95,15 +95,15 @@ static tacit_status add_diagonals(const galerkin *g, tct_csr *D, tct_csr *out)
     tacit_world *w = g->A->world;
     const tct_aggregates *G = g->G;
     TRY(tct_agree(w, diagonal_of(&g->A->A, D)));
-    return tct_contract_all(w, g->starts,
-                            &(tct_contraction){.A = D,
-                                               .of = G->of,
-                                               .weight = G->weight,
-                                               .coarse = G->coarse,
-                                               .first = g->starts[w->rank],
-                                               .all = g->starts[w->size],
-                                               .others = &G->others},
-                            out);
+    return tct_accumulate_all(w, g->starts,
+                              &(tct_contraction){.A = D,
+                                                 .of = G->of,
+                                                 .weight = G->weight,
+                                                 .coarse = G->coarse,
+                                                 .first = g->starts[w->rank],
+                                                 .all = g->starts[w->size],
+                                                 .others = &G->others},
+                              out);
 }
 
 /* Rows that are alone in `C` (edges.h). */
@@ -141,7 +141,7 @@ static tacit_status multiply(galerkin *g, tct_csr *out)
                                .ghost_of = g->ghost_of,
                                .ghost_weight = g->ghost_weight,
                                .others = others_of(g)};
-    TRY(tct_contract_all(w, g->starts, &c, out));
+    TRY(tct_accumulate_all(w, g->starts, &c, out));
     TRY(tct_agree(w, tct_csr_sort(out, false, what)));
     return complete(g, out);
 }

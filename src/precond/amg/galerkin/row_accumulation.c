@@ -274,7 +274,7 @@ static tacit_status contract(contraction *k)
     return move_together(k);
 }
 
-tacit_status tct_contract(const tct_contraction *c, tct_csr *out)
+tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out)
 {
     tct_csr B = {0};
     contraction k = {.c = c,

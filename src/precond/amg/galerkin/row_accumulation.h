@@ -42,7 +42,7 @@ int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight);
  *             and copied where it is much too much; 8 bytes a row of `out`
  *             and thread.
  * Errors      NO_MEMORY. */
-tacit_status tct_contract(const tct_contraction *c, tct_csr *out);
+tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out);
 
 /* --- merge.c ------------------------------------------------------------------ */
 
@@ -51,7 +51,7 @@ tacit_status tct_contract(const tct_contraction *c, tct_csr *out);
  * looked at.
  * Memory      24 bytes for each entry of such a row, on both ranks.
  * Collective.  Errors NO_MEMORY, COMM. */
-tacit_status tct_contract_all(tacit_world *world, const int64_t *starts,
-                              const tct_contraction *c, tct_csr *out);
+tacit_status tct_accumulate_all(tacit_world *world, const int64_t *starts,
+                                const tct_contraction *c, tct_csr *out);
 
 #endif

@@ -120,17 +120,17 @@ static tacit_status merge(merging *m, tct_csr *out)
 {
     bool any = false;
     TRY(tct_any(m->world, m->c->others->count > 0, &any));
-    if (!any) return tct_contract(m->c, out);
+    if (!any) return tct_accumulate_rows(m->c, out);
     TRY(tct_agree(m->world, count_entries(m)));
     TRY(trade(m));
     TRY(list_rows(m));
     tct_contraction with = *m->c;
     with.more = &m->more;
-    return tct_contract(&with, out);
+    return tct_accumulate_rows(&with, out);
 }
 
-tacit_status tct_contract_all(tacit_world *world, const int64_t *starts,
-                              const tct_contraction *c, tct_csr *out)
+tacit_status tct_accumulate_all(tacit_world *world, const int64_t *starts,
+                                const tct_contraction *c, tct_csr *out)
 {
     merging m = {.world = world, .starts = starts, .c = c};
     *out = (tct_csr){0};

@@ -57,7 +57,7 @@ tacit_status tct_near_null_nodes(const tacit_matrix *m, int block,
  * aggregate has of it; G's smooth vectors are R, and its index that of the next
  * level's rows.
  * Collective.
- * Memory      8 bytes for each entry of `A`, and what tct_contract_all and, of the
+ * Memory      8 bytes for each entry of `A`, and what tct_accumulate_all and, of the
  *             graph, tct_aggregate take.
  * Errors      as tct_aggregate. */
 tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,

@@ -3,11 +3,11 @@
  * same divided by `block`, or of one point of a mesh. Nodes are numbered as one rank
  * would that has all rows, and a node is kept by the rank of its first row: a cut
  * may leave other rows of it to others. */
+#include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
-#include "comm/setup/alltoall.h"
-#include "precond/amg/systems/near_null.h"
 #include "precond/amg/aggregation/numbering.h"
+#include "precond/amg/systems/near_null.h"
 #include <string.h>
 
 static const char *const what = "nodes of a matrix";
@@ -77,7 +77,7 @@ static tacit_status number_points(search *s, int64_t rows, int64_t *word)
         count += first;
         word[i] = word_of(count - 1, first);
     }
-    TRY(tct_places_starts(s->m->world, count, s->starts));
+    TRY(tct_numbering_starts(s->m->world, count, s->starts));
     for (int64_t i = 0; i < rows; i++)
         word[i] += 2 * s->starts[s->m->world->rank];
     return TACIT_OK;
@@ -170,7 +170,7 @@ static tacit_status ask(search *s)
     bool any = false;
     TRY(tct_any(w, s->foreign.count > 0, &any));
     if (!any) return TACIT_OK;
-    TRY(tct_places_starts(w, s->own.count, s->starts));
+    TRY(tct_numbering_starts(w, s->own.count, s->starts));
     TRY(tct_agree(w, open_table(s)));
     TRY(tct_tell(w, s->share, s->table, s->own.count, s->own.id, s->numbers));
     return tct_ask(w, s->share, s->table, s->foreign.count, s->foreign.id,

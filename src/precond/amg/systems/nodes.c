@@ -5,10 +5,10 @@
  *
  * What edges weigh is rounded to 24 bits: so they are alike where blocks are, in
  * whatever order their squares were added up, and sums of a few are exact. */
-#include "sparse/parallel.h"
+#include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
-#include "precond/amg/aggregation/numbering.h"
+#include "sparse/parallel.h"
 #include <math.h>
 #include <string.h>
 
@@ -65,16 +65,16 @@ static tacit_status condense(condensation *c, const tct_halo *h)
         h->out[k] = tct_place_number(B->node[h->row[k]], first_node(c),
                                      B->nodes, &B->others);
     TRY(tct_halo_trade(h, 1, c->ghost_of));
-    return tct_contract_all(w, c->starts,
-                            &(tct_contraction){.A = &squared,
-                                               .of = B->node,
-                                               .coarse = B->nodes,
-                                               .first = first_node(c),
-                                               .all = c->starts[w->size],
-                                               .ghosts = &h->ghosts,
-                                               .ghost_of = c->ghost_of,
-                                               .others = &B->others},
-                            &c->N);
+    return tct_accumulate_all(w, c->starts,
+                              &(tct_contraction){.A = &squared,
+                                                 .of = B->node,
+                                                 .coarse = B->nodes,
+                                                 .first = first_node(c),
+                                                 .all = c->starts[w->size],
+                                                 .ghosts = &h->ghosts,
+                                                 .ghost_of = c->ghost_of,
+                                                 .others = &B->others},
+                              &c->N);
 }
 
 static double norm(double squares)
@@ -99,7 +99,7 @@ static tacit_status fill_graph(condensation *c, tct_halo *columns)
 {
     tacit_world *w = c->A->world;
     TRY(tct_agree(w, open_graph(c)));
-    TRY(tct_places_starts(w, c->B->nodes, c->starts));
+    TRY(tct_numbering_starts(w, c->B->nodes, c->starts));
     TRY(tct_halo_of_columns(w, c->A->starts, &c->A->A, columns));
     TRY(tct_agree(w, make_squares(c, columns)));
     TRY(condense(c, columns));
@@ -147,12 +147,13 @@ static tacit_status spread(condensation *c, const tct_aggregates *N,
     const tct_near_null *B = c->B;
     TRY(tct_agree(w, allocate(c, G)));
     TRY(tct_halo_of(w, c->starts, B->others.count, B->others.id, &c->cut));
-    TRY(tct_places_starts(w, N->coarse, c->starts));
+    TRY(tct_numbering_starts(w, N->coarse, c->starts));
     const int64_t first = first_node(c); /* aggregate, from now on */
     for (int64_t n = 0; n < B->nodes; n++)
         c->number[n] = tct_place_number(N->of[n], first, N->coarse, &N->others);
     TRY(tct_halo_bring(&c->cut, c->number, c->number + B->nodes));
-    TRY(tct_agree(w, tct_places_renumber(G->rows, G->of, B->nodes, &G->others,
+    TRY(tct_agree(w,
+                  tct_numbering_renumber(G->rows, G->of, B->nodes, &G->others,
                                          c->number, first, N->coarse)));
     return tct_agree(w, expand_index(N, G));
 }

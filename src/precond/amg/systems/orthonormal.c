@@ -3,11 +3,11 @@
  * what their rows have of the smooth vectors. Where rows are other ranks' they come
  * to the rank that keeps the aggregate, behind its own and in the order of ranks, and
  * their rows of Q go back, with R. */
-#include "sparse/parallel.h"
+#include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
-#include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/systems/qr.h"
+#include "sparse/parallel.h"
 #include <string.h>
 
 static const char *const what = "columns of aggregates";
@@ -146,7 +146,7 @@ static tacit_status make(columns *c)
     tacit_world *w = c->world;
     const tct_aggregates *G = c->G;
     TRY(tct_agree(w, allocate(c)));
-    TRY(tct_places_starts(w, G->coarse, c->starts));
+    TRY(tct_numbering_starts(w, G->coarse, c->starts));
     TRY(tct_halo_of(w, c->starts, G->others.count, G->others.id, &c->share));
     TRY(tct_agree(w, list_mine(c)));
     TRY(tct_halo_return_lists(&c->share, &c->mine, &c->theirs));

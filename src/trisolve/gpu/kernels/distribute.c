@@ -8,12 +8,12 @@
 
 static const char *const what = "a solver of several GPUs";
 
-typedef struct tct_spread_gpu {
-    tct_spread s;
+typedef struct tct_distribution_gpu {
+    tct_distribution s;
     int first; /* rank of the grid's first process */
     tct_shared_rows rows;
     tct_peer_window window;
-    tct_spread_side side[TCT_CUTS];
+    tct_distribution_side side[TCT_CUTS];
     /* On the device, what `side` has of this process: */
     uint8_t *to_u;
     tct_readers *to;
@@ -53,8 +53,8 @@ static tacit_status refuse(const tacit_factor_solver *S, int px, int py)
          px, py, tacit_queue_link(S->q), S->q->ranks);
 }
 
-tacit_status tct_spread_open(tacit_factor_solver *S,
-                             const tct_shared_rows *rows, int px, int py)
+tacit_status tct_distribution_open(tacit_factor_solver *S,
+                                   const tct_shared_rows *rows, int px, int py)
 {
     spread *g = S->spread = tct_calloc(sizeof *g);
     const int each = px * py;
@@ -65,9 +65,9 @@ tacit_status tct_spread_open(tacit_factor_solver *S,
         g->first = S->q->rank / each * each;
         g->rows = *rows;
         g->rows.row = NULL;
-        status =
-            tct_tri_plan_spread(&S->plan, px, py, S->q->rank % each, rows->row,
-                                rows->steps > 0 ? rows->count[0] : 0, &g->s);
+        status = tct_tri_plan_distribute(
+            &S->plan, px, py, S->q->rank % each, rows->row,
+            rows->steps > 0 ? rows->count[0] : 0, &g->s);
     }
     TRY(tct_agree(S->q->world, status));
     return check_marks(S, px, py);
@@ -93,7 +93,7 @@ static tacit_status send_lists(tacit_factor_solver *S)
     TRY(SEND(S, g->s.to_u, p->updates, &g->to_u));
     TRY(SEND(S, g->s.to, p->rows, &g->to));
     for (int c = 0; c < TCT_CUTS; c++) {
-        const tct_speakers *speak = &g->s.cut[c];
+        const tct_producers *speak = &g->s.cut[c];
         const int32_t counters = tct_counters(p->nodes);
         TRY(SEND(S, speak->adds, counters, &g->speak[c][0]));
         TRY(SEND(S, speak->waits, counters, &g->speak[c][1]));
@@ -109,7 +109,7 @@ typedef struct {
 
 static layout lay_out(const tacit_factor_solver *S)
 {
-    const tct_spread *s = &S->spread->s;
+    const tct_distribution *s = &S->spread->s;
     const int64_t each = (int64_t)s->px * s->py,
                   counters = tct_counters(S->plan.nodes),
                   stride = tct_tri_stride(S->columns);
@@ -130,7 +130,7 @@ static void point_to(const tacit_factor_solver *S, int p, const layout *l,
     uint64_t *words = at;
     double *values = (double *)(void *)(words + l->words);
     for (int c = 0; c < TCT_CUTS; c++) {
-        tct_spread_side *side = &S->spread->side[c];
+        tct_distribution_side *side = &S->spread->side[c];
         side->y[p] = values + l->y;
         side->x[p] = values + l->x;
         side->u[p] = values + l->u;
@@ -144,7 +144,7 @@ static void make_sides(const tacit_factor_solver *S)
 {
     spread *g = S->spread;
     for (int c = 0; c < TCT_CUTS; c++)
-        g->side[c] = (tct_spread_side){
+        g->side[c] = (tct_distribution_side){
             .to_u = g->to_u,
             .to = g->to,
             .signals = {.rank = g->s.rank,
@@ -155,7 +155,7 @@ static void make_sides(const tacit_factor_solver *S)
                         .waits = g->speak[c][1]}};
 }
 
-tacit_status tct_spread_make(tacit_factor_solver *S)
+tacit_status tct_distribution_make(tacit_factor_solver *S)
 {
     spread *g = S->spread;
     void *at[TCT_PEERS_MOST];
@@ -167,14 +167,14 @@ tacit_status tct_spread_make(tacit_factor_solver *S)
     make_sides(S);
     for (int p = 0; p < g->s.px * g->s.py; p++)
         point_to(S, p, &l, at[g->first + p]);
-    const tct_spread_side *side = &g->side[0];
+    const tct_distribution_side *side = &g->side[0];
     S->a.y = side->y[g->s.rank];
     S->a.x = side->x[g->s.rank];
     S->a.u = side->u[g->s.rank];
     return TACIT_OK;
 }
 
-void tct_spread_close(tacit_factor_solver *S)
+void tct_distribution_close(tacit_factor_solver *S)
 {
     spread *g = S->spread;
     if (!g) return;
@@ -186,7 +186,7 @@ void tct_spread_close(tacit_factor_solver *S)
         tct_gpu_release(g->speak[c][0]);
         tct_gpu_release(g->speak[c][1]);
     }
-    tct_spread_clear(&g->s);
+    tct_distribution_clear(&g->s);
     tct_free(g);
     S->spread = NULL;
 }
@@ -198,20 +198,20 @@ const bool *tct_factor_solver_mine(const tacit_factor_solver *S)
     return S->spread ? S->spread->s.mine : NULL;
 }
 
-tacit_status tct_spread_run(const tacit_factor_solver *S,
-                            const tct_tri_job *job)
+tacit_status tct_distribution_run(const tacit_factor_solver *S,
+                                  const tct_tri_job *job)
 {
     const int c = tct_solver_cut(job->columns);
-    return tct_gpu_status(tct_spread_launch(job, &S->spread->side[c],
-                                            S->cut[c].blocks,
-                                            tct_gpu_of(S->q)->stream),
+    return tct_gpu_status(tct_distribution_launch(job, &S->spread->side[c],
+                                                  S->cut[c].blocks,
+                                                  tct_gpu_of(S->q)->stream),
                           "starting a triangular solve");
 }
 
 /* Of the shared rows those that this process swaps in step k. */
 static int32_t swapped_in(const spread *g, int k)
 {
-    const int32_t each = TCT_SWAP_ROWS, many = g->s.px * g->s.py;
+    const int32_t each = TCT_DOUBLING_ROWS, many = g->s.px * g->s.py;
     int32_t sum = 0;
     for (int32_t from = g->s.rank * each; from < g->rows.count[k];
          from += many * each)
@@ -219,8 +219,8 @@ static int32_t swapped_in(const spread *g, int k)
     return sum;
 }
 
-tacit_status tct_spread_describe(const tacit_factor_solver *S,
-                                 tct_shared_info *out)
+tacit_status tct_distribution_describe(const tacit_factor_solver *S,
+                                       tct_shared_info *out)
 {
     const spread *g = S->spread;
     uint64_t sent[TCT_PEER_SIGNALS_PHASES] = {0};
@@ -228,25 +228,25 @@ tacit_status tct_spread_describe(const tacit_factor_solver *S,
     TRY(tct_gpu_status(gpu_memcpy(sent, from, sizeof sent, GPU_TO_HOST),
                        "letters of a triangular solve"));
     for (int k = 0; k < TCT_PEER_SIGNALS_PHASES; k++) {
-        out->messages[k] = g->s.letters[k];
+        out->messages[k] = g->s.messages_sent[k];
         out->values[k] = g->s.values[k];
-        out->letters[k] = (int64_t)sent[k];
+        out->messages_sent[k] = (int64_t)sent[k];
     }
     for (int k = 0; k < g->rows.steps; k++) {
         const int32_t rows = swapped_in(g, k);
-        out->swaps += rows > 0;
+        out->doublings += rows > 0;
         out->values[TCT_PEER_SIGNALS_BETWEEN] += rows;
     }
     return TACIT_OK;
 }
 
-tacit_status tct_spread_tell(const tacit_factor_solver *S, int c,
-                             const tct_turns *T)
+tacit_status tct_distribution_signal(const tacit_factor_solver *S, int c,
+                                     const tct_task_queue *T)
 {
     const spread *g = S->spread;
     const tct_cut *cut = &S->plan.cut[c];
-    tct_turns turns = *T;
-    const tct_round R = {.turns = &turns,
+    tct_task_queue queue = *T;
+    const tct_round R = {.queue = &queue,
                          .task = cut->task,
                          .end = cut->down + cut->between + cut->up};
     tct_peer_signals M = g->side[c].signals;

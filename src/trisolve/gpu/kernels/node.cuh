@@ -88,7 +88,7 @@ static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
     const int t = TEAM::thread();
     d_bring<1, TEAM, BATCH>(
         0, min(N.w, to), N.w, v, 1,
-        [&](const tct_places<BATCH> &at, tct_pack<1>(&s)[BATCH]) {
+        [&](const tct_numbering<BATCH> &at, tct_pack<1>(&s)[BATCH]) {
             d_wanted<1>(J, N, together, at, s);
         });
     TEAM::sync();
@@ -98,7 +98,7 @@ static __device__ void d_down_one(const JOB &J, const tct_node &N, int from,
     const int64_t step = (int64_t)groups * N.ld;
     for (int base = from; base < to; base += ROWS * rows) {
         const int end = min(N.w, base + ROWS * rows);
-        tct_places<ROWS> at;
+        tct_numbering<ROWS> at;
         tct_take take[ROWS];
         tct_pack<1> sum[ROWS];
         const double *p[ROWS];
@@ -135,7 +135,7 @@ static __device__ inline void d_add_rows(const tct_tri_job &J,
                                          const double *const (&p)[TCT_ABREAST],
                                          double (&s)[TCT_ABREAST])
 {
-    tct_places<TCT_AHEAD_UP> at;
+    tct_numbering<TCT_AHEAD_UP> at;
     tct_pack<1> v[TCT_AHEAD_UP];
     double a[TCT_AHEAD_UP][TCT_ABREAST];
 #pragma unroll
@@ -220,7 +220,7 @@ template <int STRIDE, class JOB> struct tct_down_side {
     __device__ int first(int) const { return 0; }
     __device__ int last(int end) const { return min(N.w, end); }
     template <int BATCH>
-    __device__ void terms(const tct_places<BATCH> &at,
+    __device__ void terms(const tct_numbering<BATCH> &at,
                           tct_pack<W> (&v)[BATCH]) const
     {
         d_wanted<STRIDE>(J, N, together, at, v);
@@ -231,7 +231,7 @@ template <int STRIDE, class JOB> struct tct_down_side {
     }
     __device__ int64_t apart() const { return N.ld; }
     template <int BATCH>
-    __device__ void add_rest(tct_places<BATCH> &at,
+    __device__ void add_rest(tct_numbering<BATCH> &at,
                              tct_pack<W> (&v)[BATCH]) const
     {
         tct_take t[BATCH];
@@ -254,7 +254,7 @@ template <int STRIDE, class JOB> struct tct_up_side {
     __device__ int first(int base) const { return base / TCT_TILE * TCT_TILE; }
     __device__ int last(int) const { return N.h; }
     template <int BATCH>
-    __device__ void terms(const tct_places<BATCH> &at,
+    __device__ void terms(const tct_numbering<BATCH> &at,
                           tct_pack<W> (&v)[BATCH]) const
     {
         d_known<STRIDE>(J, N, at, v);
@@ -265,7 +265,8 @@ template <int STRIDE, class JOB> struct tct_up_side {
     }
     __device__ int64_t apart() const { return 1; }
     template <int BATCH>
-    __device__ void add_rest(tct_places<BATCH> &, tct_pack<W> (&)[BATCH]) const
+    __device__ void add_rest(tct_numbering<BATCH> &,
+                             tct_pack<W> (&)[BATCH]) const
     {
     }
     __device__ void put(int i, int n, const tct_pack<W> &v) const
@@ -290,7 +291,7 @@ static __device__ inline void d_fill(const SIDE &S, int k0, int end,
     TEAM::sync();
     d_bring<STRIDE, TEAM, BATCH>(
         k0, TEAM::SLAB, end, slab, STRIDE + 4,
-        [&](const tct_places<BATCH> &at, tct_pack<2>(&v)[BATCH]) {
+        [&](const tct_numbering<BATCH> &at, tct_pack<2>(&v)[BATCH]) {
             S.terms(at, v);
         });
     TEAM::sync();
@@ -362,7 +363,7 @@ static __device__ inline void d_put_corner(const SIDE &S, int first, int to,
 #pragma unroll
     for (int e = 0; e < 2 * TILES; e += BATCH) {
         const int i = first + TCT_SOLVE_TILE * (e / TILES) + lane / 4;
-        tct_places<BATCH> at;
+        tct_numbering<BATCH> at;
         tct_pack<2> v[BATCH];
         if (i >= to) continue;
 #pragma unroll
@@ -450,7 +451,7 @@ d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
     constexpr int BATCH = 4;
     d_bring<STRIDE, tct_block_team, BATCH>(
         from, to - from, to, x, STRIDE,
-        [&](const tct_places<BATCH> &at,
+        [&](const tct_numbering<BATCH> &at,
             tct_pack<tct_pack_width<STRIDE>>(&v)[BATCH]) {
             d_wanted<STRIDE>(J, N, false, at, v);
         });

@@ -6,27 +6,27 @@
 #include "trisolve/gpu/solver.h"
 
 /* Of one cut, on the device. */
-typedef struct tct_solver_turns {
+typedef struct tct_solver_task_queue {
     tct_task *task;
     uint32_t *due;
     uint64_t *counter;
-    tct_turns *turns;
+    tct_task_queue *queue;
     int blocks;
-} tct_solver_turns;
+} tct_solver_task_queue;
 
 struct tct_swaps;
-struct tct_spread_gpu;
+struct tct_distribution_gpu;
 
 struct tacit_factor_solver {
     tacit_queue *q;
     tct_tri_plan plan; /* without its large arrays, once they are there */
     tct_tri_arrays a;
-    tct_solver_turns cut[TCT_CUTS];
+    tct_solver_task_queue cut[TCT_CUTS];
     double seconds;           /* of a wait, at most                          */
     int columns;              /* at once                                     */
     int64_t all_rows;         /* of B and X                                  */
     struct tct_swaps *shared; /* with other ranks; NULL: nothing is          */
-    struct tct_spread_gpu
+    struct tct_distribution_gpu
         *spread; /* over the ranks of a grid; NULL: it has one */
     tacit_factor_solver_info info;
 };
@@ -69,19 +69,19 @@ tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing);
 
 /* Spreads the plan, with its swaps of the `rows`, over the px py ranks of each grid.
  * Collective.  Errors as tct_factor_solver_share. */
-tacit_status tct_spread_open(tacit_factor_solver *S,
-                             const tct_shared_rows *rows, int px, int py);
+tacit_status tct_distribution_open(tacit_factor_solver *S,
+                                   const tct_shared_rows *rows, int px, int py);
 /* Once the plan is on the device: memory that others reach, and where theirs is.
  * Collective. */
-tacit_status tct_spread_make(tacit_factor_solver *S);
-void tct_spread_close(tacit_factor_solver *S);
-/* What was made, with letters so far. */
-tacit_status tct_spread_describe(const tacit_factor_solver *S,
-                                 tct_shared_info *out);
-tacit_status tct_spread_run(const tacit_factor_solver *S,
-                            const tct_tri_job *job);
+tacit_status tct_distribution_make(tacit_factor_solver *S);
+void tct_distribution_close(tacit_factor_solver *S);
+/* What was made, with messages so far. */
+tacit_status tct_distribution_describe(const tacit_factor_solver *S,
+                                       tct_shared_info *out);
+tacit_status tct_distribution_run(const tacit_factor_solver *S,
+                                  const tct_tri_job *job);
 /* Which task of cut `c` has waited in vain, and for whom: fails with that. */
-tacit_status tct_spread_tell(const tacit_factor_solver *S, int c,
-                             const tct_turns *T);
+tacit_status tct_distribution_signal(const tacit_factor_solver *S, int c,
+                                     const tct_task_queue *T);
 
 #endif

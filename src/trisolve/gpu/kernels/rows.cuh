@@ -8,7 +8,7 @@
 
 /* Looks at what is not there between two looks at the clock; no row waits for so
  * many nanoseconds. */
-enum { TCT_ROWS_LOOKS = 1 << 12 };
+enum { TCT_ROWS_CHECKS = 1 << 12 };
 static const uint64_t TCT_ROWS_LIMIT = 5000000000;
 
 /* No arithmetic makes it: a NaN that it makes has no sign. */
@@ -31,9 +31,9 @@ struct tct_row_wait {
 
 static __device__ inline void tct_row_look(tct_row_wait &w)
 {
-    if (++w.looks % TCT_ROWS_LOOKS != 0) return;
+    if (++w.looks % TCT_ROWS_CHECKS != 0) return;
     const uint64_t now = tct_nanoseconds();
-    if (w.looks == TCT_ROWS_LOOKS) w.since = now;
+    if (w.looks == TCT_ROWS_CHECKS) w.since = now;
     if (now - w.since > TCT_ROWS_LIMIT) *w.late = 1;
     w.over = *w.late != 0;
 }

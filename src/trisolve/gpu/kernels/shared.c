@@ -16,9 +16,9 @@ typedef struct tct_swaps {
     int last; /* cut of the last solve */
     /* By the kernel: of each cut */
     tct_peer_window window[TCT_CUTS];
-    tct_swap swap[TCT_CUTS];
+    tct_doubling doubling[TCT_CUTS];
     /* By messages: of each step */
-    tacit_exchange *step[TCT_SWAPS_MOST];
+    tacit_exchange *step[TCT_DOUBLING_STEPS_MOST];
     double *packed; /* [columns count[0]] */
     /* Times, of each of two kernels: room for all of both cuts */
     uint64_t *stamp[2];
@@ -41,7 +41,7 @@ static tacit_status begin(tacit_factor_solver *S, shared *s,
                        (count > 0 ? count : 1) * sizeof *rows->row,
                        &s->rows.row));
     if (!s->by_kernel && rows->steps > 0) return TACIT_OK;
-    return tct_tri_plan_swaps(&S->plan, (int32_t)count);
+    return tct_tri_plan_doubling(&S->plan, (int32_t)count);
 }
 
 tacit_status tct_shared_open(tacit_factor_solver *S,
@@ -64,14 +64,14 @@ static int partner(const tacit_factor_solver *S, int k)
 }
 
 /* Memory of all steps of one cut: [steps][2][room] values, then as many numbers. */
-static tacit_status make_swap(tacit_factor_solver *S, int c)
+static tacit_status make_doubling(tacit_factor_solver *S, int c)
 {
     shared *s = S->shared;
-    tct_swap *w = &s->swap[c];
+    tct_doubling *w = &s->doubling[c];
     const int stride = c == TCT_FOR_ONE ? 1 : tct_tri_stride(S->columns);
     int64_t most[2] = {0, S->plan.cut[c].between};
     void *at[TCT_PEERS_MOST];
-    *w = (tct_swap){.steps = s->rows.steps, .row = s->rows.row};
+    *w = (tct_doubling){.steps = s->rows.steps, .row = s->rows.row};
     memcpy(w->count, s->rows.count, sizeof w->count);
     if (w->steps == 0) return TACIT_OK;
     most[0] = (int64_t)w->count[0] * stride;
@@ -145,7 +145,7 @@ tacit_status tct_shared_make(tacit_factor_solver *S)
     const shared *s = S->shared;
     TRY(tct_agree(S->q->world, make_stamps(S)));
     if (!s->by_kernel) return s->rows.steps > 0 ? make_steps(S) : TACIT_OK;
-    for (int c = 0; c < TCT_CUTS; c++) TRY(make_swap(S, c));
+    for (int c = 0; c < TCT_CUTS; c++) TRY(make_doubling(S, c));
     return TACIT_OK;
 }
 
@@ -153,7 +153,7 @@ void tct_shared_close(tacit_factor_solver *S)
 {
     shared *s = S->shared;
     if (!s) return;
-    for (int k = 0; k < TCT_SWAPS_MOST; k++)
+    for (int k = 0; k < TCT_DOUBLING_STEPS_MOST; k++)
         tacit_exchange_destroy(&s->step[k]);
     for (int c = 0; c < TCT_CUTS; c++)
         if (s->window[c].arena >= 0) tct_peer_give_window(S->q, &s->window[c]);
@@ -174,8 +174,8 @@ static tacit_status run(const tacit_factor_solver *S, tct_tri_job *job,
     if (S->plan.rows == 0) return TACIT_OK;
     job->shared = true;
     job->stamp = s->stamp[stamp];
-    job->swap = s->swap[s->last];
-    return S->spread ? tct_spread_run(S, job) : tct_solver_launch(S, job);
+    job->doubling = s->doubling[s->last];
+    return S->spread ? tct_distribution_run(S, job) : tct_solver_launch(S, job);
 }
 
 /* y of what is shared, added up in as many steps as the kernel's. */
@@ -278,11 +278,11 @@ tacit_status tct_factor_solver_shared(const tacit_factor_solver *S,
             "times of a triangular solve");
     if (status >= 0) read_times(S, at, at + s->stamps, out->seconds);
     for (int k = 0; k < s->rows.steps && !S->spread; k++) {
-        out->swaps += s->rows.count[k] > 0;
+        out->doublings += s->rows.count[k] > 0;
         out->values[1] += s->rows.count[k];
     }
-    if (status >= 0 && S->spread) status = tct_spread_describe(S, out);
-    out->messages[1] += out->swaps;
+    if (status >= 0 && S->spread) status = tct_distribution_describe(S, out);
+    out->messages[1] += out->doublings;
     tct_free(at);
     return status;
 }

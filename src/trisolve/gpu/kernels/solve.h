@@ -4,9 +4,9 @@
 #ifndef TCT_TRISOLVE_GPU_KERNELS_SOLVE_H
 #define TCT_TRISOLVE_GPU_KERNELS_SOLVE_H
 #include "device/gpu/gpu.h"
-#include "trisolve/gpu/supernodes.h"
 #include "trisolve/gpu/distribute.h"
 #include "trisolve/gpu/recursive_doubling.h"
+#include "trisolve/gpu/supernodes.h"
 
 enum {
     TCT_SOLVE_THREADS = 256, /* of a block */
@@ -47,19 +47,19 @@ typedef struct tct_tri_job {
     /* Of a solve that ranks share, which has kernels of its own: */
     bool shared;
     int32_t between; /* tasks that swap, after those of the pass down      */
-    tct_swap swap;
+    tct_doubling doubling;
     uint64_t *stamp; /* [TCT_STAMPS + between + blocks] times: below       */
 } tct_tri_job;
 
 /* Of a solve whose tasks are dealt out to the processes of a grid (spread.h), besides. */
-typedef struct tct_spread_side {
+typedef struct tct_distribution_side {
     const uint8_t *to_u;   /* [updates] */
     const tct_readers *to; /* [rows]    */
     /* As in tct_tri_arrays, of each process: this one's, too */
     double *y[TCT_PEER_SIGNALS_MOST], *x[TCT_PEER_SIGNALS_MOST],
         *u[TCT_PEER_SIGNALS_MOST];
     tct_peer_signals signals;
-} tct_spread_side;
+} tct_distribution_side;
 
 /* When the first task began; when all roots were there; behind these, when each
  * piece was swapped, and when each block ended. */
@@ -94,9 +94,10 @@ gpu_error tct_tri_add(const tct_tri_pack *p, int32_t some, const double *from,
 gpu_error tct_tri_occupancy(int columns, int *blocks);
 gpu_error tct_tri_launch(const tct_tri_job *job, int blocks, gpu_stream stream);
 /* The same of a spread solve. */
-gpu_error tct_spread_occupancy(int columns, int *blocks);
-gpu_error tct_spread_launch(const tct_tri_job *job, const tct_spread_side *side,
-                            int blocks, gpu_stream stream);
+gpu_error tct_distribution_occupancy(int columns, int *blocks);
+gpu_error tct_distribution_launch(const tct_tri_job *job,
+                                  const tct_distribution_side *side, int blocks,
+                                  gpu_stream stream);
 #ifdef __cplusplus
 }
 #endif

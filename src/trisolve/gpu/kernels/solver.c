@@ -8,7 +8,7 @@
 
 static const char *const what = "a solver of factors";
 
-enum { PATIENCE_SECONDS = 10 };
+enum { TIMEOUT_SECONDS = 10 };
 
 /* --- to the device --------------------------------------------------------------- */
 
@@ -80,7 +80,7 @@ static tacit_status clear(const tacit_factor_solver *S, int c)
                                         counters * sizeof(uint64_t), stream),
                        "clearing memory"));
     return tct_gpu_status(
-        gpu_memset_async(S->cut[c].turns, 0, sizeof(tct_turns), stream),
+        gpu_memset_async(S->cut[c].queue, 0, sizeof(tct_task_queue), stream),
         "clearing memory");
 }
 
@@ -89,19 +89,19 @@ static tacit_status send_tasks(tacit_factor_solver *S, int c)
     const tct_cut *from = &S->plan.cut[c];
     const int64_t counters = tct_counters(S->plan.nodes);
     const int columns = c == TCT_FOR_ONE ? 1 : S->columns;
-    tct_solver_turns *to = &S->cut[c];
+    tct_solver_task_queue *to = &S->cut[c];
     TRY(send(S, from->task, (int64_t)from->down + from->between + from->up,
              sizeof *to->task, &to->task));
     TRY(send(S, from->due, counters, sizeof *to->due, &to->due));
     TRY(tct_gpu_upload(NULL, (size_t)counters * sizeof *to->counter,
                        &to->counter));
-    TRY(tct_gpu_upload(NULL, sizeof *to->turns, &to->turns));
+    TRY(tct_gpu_upload(NULL, sizeof *to->queue, &to->queue));
     S->info.bytes += 8.0 * (double)counters;
     if (columns > 1 || c == TCT_FOR_ONE)
-        TRY(tct_gpu_status(S->spread
-                               ? tct_spread_occupancy(columns, &to->blocks)
-                               : tct_tri_occupancy(columns, &to->blocks),
-                           "its kernel"));
+        TRY(tct_gpu_status(
+            S->spread ? tct_distribution_occupancy(columns, &to->blocks)
+                      : tct_tri_occupancy(columns, &to->blocks),
+            "its kernel"));
     to->blocks *= tct_gpu_of(S->q)->sms;
     return clear(S, c);
 }
@@ -218,7 +218,7 @@ static tacit_status begin(tacit_queue *q, const tacit_factor_panels *P,
     if (!S) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     S->q = q;
     S->columns = o.columns ? o.columns : 1;
-    S->seconds = o.seconds > 0.0 ? o.seconds : PATIENCE_SECONDS;
+    S->seconds = o.seconds > 0.0 ? o.seconds : TIMEOUT_SECONDS;
     S->all_rows = panels->rows;
     *out = S;
     return TACIT_OK;
@@ -256,12 +256,13 @@ tacit_status tct_factor_solver_share(
     }
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_shared_open(S, rows, px * py);
-    if (status >= 0 && px * py > 1) status = tct_spread_open(S, rows, px, py);
+    if (status >= 0 && px * py > 1)
+        status = tct_distribution_open(S, rows, px, py);
     if (status >= 0) status = upload(S, &panels, place);
     if (status >= 0) status = finish(S);
     status = tct_agree(q->world, status);
     if (status >= 0) status = tct_shared_make(S);
-    if (status >= 0 && px * py > 1) status = tct_spread_make(S);
+    if (status >= 0 && px * py > 1) status = tct_distribution_make(S);
     if (status < 0) tacit_factor_solver_destroy(&S);
     else *out = S;
     return status;
@@ -288,7 +289,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
     q_enter(S->q);
     (void)gpu_stream_sync(tct_gpu_of(S->q)->stream);
     tct_shared_close(S);
-    tct_spread_close(S);
+    tct_distribution_close(S);
     const tct_tri_arrays *a = &S->a;
     const void *const all[] = {a->node,  a->order,     a->level,     a->branch,
                                a->value, a->upper,     a->row,       a->take,
@@ -299,7 +300,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
         release(S->cut[c].task);
         release(S->cut[c].due);
         release(S->cut[c].counter);
-        release(S->cut[c].turns);
+        release(S->cut[c].queue);
     }
     tct_tri_plan_clear(&S->plan);
     tct_free(S);
@@ -314,7 +315,7 @@ tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
 {
     const int c = tct_solver_cut(columns);
     const int32_t down = S->plan.cut[c].down + S->plan.cut[c].between;
-    const tct_solver_turns *t = &S->cut[c];
+    const tct_solver_task_queue *t = &S->cut[c];
     const tct_cut *cut = &S->plan.cut[c];
     tct_tri_job job = {.a = S->a,
                        .B = B,
@@ -326,7 +327,7 @@ tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                        .between = cut->between,
                        .together = tct_counts_together(S->plan.nodes, 0)};
     if (!job.a.upper) job.a.upper = job.a.value;
-    job.round = (tct_round){.turns = t->turns,
+    job.round = (tct_round){.queue = t->queue,
                             .task = t->task,
                             .counter = t->counter,
                             .due = t->due,
@@ -388,25 +389,25 @@ int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k)
 }
 
 /* What a wait in vain has left of the `counters`, in one sentence. */
-static tacit_status tell_late(const tacit_factor_solver *S, int c, tct_turns *T,
-                              uint64_t *counters)
+static tacit_status tell_late(const tacit_factor_solver *S, int c,
+                              tct_task_queue *T, uint64_t *counters)
 {
     const tct_tri_plan *p = &S->plan;
     const tct_cut *cut = &p->cut[c];
-    const tct_round R = {.turns = T,
+    const tct_round R = {.queue = T,
                          .task = cut->task,
                          .counter = counters,
                          .due = cut->due,
                          .upper = tct_counts_up(p->nodes, 0),
                          .end = cut->down + cut->between + cut->up};
-    const int32_t k = tct_turns_late(&R);
+    const int32_t k = tct_task_queue_late(&R);
     if (T->missing && (k < 0 || k >= cut->down + cut->between))
         return tct_shared_tell(S, T->missing);
     if (k < 0)
         FAIL(TACIT_DEVICE,
              "a triangular solve on the GPU has not ended in %g s", S->seconds);
     const tct_task *t = &cut->task[k];
-    const uint64_t enough = tct_turns_enough(&R, T->down, T->up, t);
+    const uint64_t enough = tct_task_queue_enough(&R, T->down, T->up, t);
     FAIL(TACIT_DEVICE,
          "a triangular solve on the GPU: on the way %s panel %" PRId32
          " waited %g s for panels %s it, of whose %" PRIu32 " tasks %" PRIu64
@@ -421,15 +422,15 @@ static tacit_status look_after(const tacit_factor_solver *S, int c)
 {
     const gpu_stream stream = tct_gpu_of(S->q)->stream;
     const size_t bytes = (size_t)tct_counters(S->plan.nodes) * sizeof(uint64_t);
-    tct_turns T;
+    tct_task_queue T;
     TRY(tct_gpu_status(
-        gpu_memcpy_async(&T, S->cut[c].turns, sizeof T, GPU_TO_HOST, stream),
+        gpu_memcpy_async(&T, S->cut[c].queue, sizeof T, GPU_TO_HOST, stream),
         "a triangular solve"));
     TRY(tct_gpu_status(gpu_stream_sync(stream), "a triangular solve"));
     if (!T.late) return TACIT_OK;
     if (S->spread)
         return T.missing ? tct_shared_tell(S, T.missing)
-                         : tct_spread_tell(S, c, &T);
+                         : tct_distribution_signal(S, c, &T);
     uint64_t *counters = tct_alloc(bytes);
     if (!counters) FAIL(TACIT_NO_MEMORY, "no memory for %s", what);
     tacit_status status = tct_gpu_status(

@@ -13,19 +13,20 @@ static __device__ inline bool d_begin(const tct_tri_job &)
 {
     return true;
 }
-static __device__ inline bool d_await(const tct_tri_job &J,
-                                      const tct_hand &hand, const tct_task &t)
+static __device__ inline bool
+d_await(const tct_tri_job &J, const tct_worker_state &hand, const tct_task &t)
 {
-    return tct_turns_await(&J.round, &hand, &t);
+    return tct_task_queue_await(&J.round, &hand, &t);
 }
-static __device__ inline void d_done(const tct_tri_job &J, const tct_hand &,
-                                     const tct_task &t)
+static __device__ inline void
+d_done(const tct_tri_job &J, const tct_worker_state &, const tct_task &t)
 {
-    tct_turns_done(&J.round, &t);
+    tct_task_queue_done(&J.round, &t);
 }
-static __device__ inline void d_end(const tct_tri_job &J, const tct_hand &hand)
+static __device__ inline void d_end(const tct_tri_job &J,
+                                    const tct_worker_state &hand)
 {
-    (void)tct_turns_end(&J.round, &hand, gridDim.x);
+    (void)tct_task_queue_end(&J.round, &hand, gridDim.x);
 }
 /* y of shared rows [from, to) is added up where it is read. */
 template <int STRIDE>
@@ -88,7 +89,7 @@ static __device__ inline void d_expect_branch(const tct_tri_job &J,
 
 /* A task of thread 0's, for all of the block; waits in between: false, in vain. */
 template <int TILES, class JOB>
-static __device__ inline bool d_task(const JOB &J, const tct_hand &hand,
+static __device__ inline bool d_task(const JOB &J, const tct_worker_state &hand,
                                      const tct_task &t, bool up, double *room)
 {
     __shared__ bool fine;
@@ -118,12 +119,12 @@ static __device__ inline bool d_task(const JOB &J, const tct_hand &hand,
 
 /* A piece with all ranks that have it, one after the other. */
 template <int STRIDE, class JOB>
-static __device__ bool d_swap(const JOB &J, const tct_hand &hand,
-                              const tct_task &t)
+static __device__ bool d_doubling(const JOB &J, const tct_worker_state &hand,
+                                  const tct_task &t)
 {
     __shared__ bool fine;
     __shared__ uint64_t number;
-    const tct_swap &S = J.swap;
+    const tct_doubling &S = J.doubling;
     const auto y = [&](int e) -> double & {
         const int64_t row = tct_read_only(&S.row[t.from + e / STRIDE]);
         return J.a.y[row * STRIDE + e % STRIDE];
@@ -137,16 +138,17 @@ static __device__ bool d_swap(const JOB &J, const tct_hand &hand,
     for (int k = 0; fine && k < S.steps && S.count[k] > t.from; k++) {
         const int64_t at = (int64_t)t.from * STRIDE;
         const int values = (min(t.to, S.count[k]) - t.from) * STRIDE;
-        double *const to = tct_swap_half(&S, S.there[k], number) + at;
+        double *const to = tct_doubling_buffer(&S, S.there[k], number) + at;
         for (int e = threadIdx.x; e < values; e += TCT_SOLVE_THREADS)
             to[e] = y(e);
         __syncthreads();
         if (threadIdx.x == 0) {
-            tct_swap_tell(&S, k, t.what, number);
-            fine = tct_swap_await(&J.round, &S, k, t.what, number);
+            tct_doubling_signal(&S, k, t.what, number);
+            fine = tct_doubling_await(&J.round, &S, k, t.what, number);
         }
         __syncthreads();
-        const double *const from = tct_swap_half(&S, S.here[k], number) + at;
+        const double *const from =
+            tct_doubling_buffer(&S, S.here[k], number) + at;
         for (int e = threadIdx.x; fine && e < values; e += TCT_SOLVE_THREADS)
             y(e) += tct_load_fresh(&from[e]);
     }
@@ -165,25 +167,26 @@ static __device__ inline void d_solve(const JOB &J)
     __shared__ tct_task task;
     __shared__ int32_t number;
     const tct_round &R = J.round;
-    tct_hand hand = {0, 0, 0};
+    tct_worker_state hand = {0, 0, 0};
     bool begins = true;
     const int32_t up = SHARED ? J.down + J.between : J.down;
     if (threadIdx.x == 0) {
-        hand = tct_turns_begin(&R);
+        hand = tct_task_queue_begin(&R);
         if (SHARED && hand.next == 0)
             J.stamp[TCT_STAMP_BEGIN] = tct_nanoseconds();
         begins = d_begin(J);
     }
     for (;;) {
         if (threadIdx.x == 0)
-            number = begins ? tct_turns_next(&R, &hand, &task) : -1;
+            number = begins ? tct_task_queue_next(&R, &hand, &task) : -1;
         __syncthreads();
         const int32_t k = number;
         if (k < 0) break;
         const tct_task t = task;
         if (SHARED && k >= J.down && k < up) {
-            if (!d_swap < TILES == 0 ? 1
-                                     : TILES * TCT_SOLVE_TILE > (J, hand, t))
+            if (!d_doubling < TILES == 0
+                    ? 1
+                    : TILES * TCT_SOLVE_TILE > (J, hand, t))
                 break;
         } else if (!d_task<TILES>(J, hand, t, k >= up, room)) {
             break;

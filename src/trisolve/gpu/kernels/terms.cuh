@@ -31,7 +31,7 @@ static __device__ inline void d_add(tct_pack<W> &to, const tct_pack<W> &s)
 }
 
 /* BATCH rows of a node, -1: none, and the first column of each share. */
-template <int BATCH> struct tct_places {
+template <int BATCH> struct tct_numbering {
     int row[BATCH], n[BATCH];
 };
 
@@ -40,7 +40,7 @@ template <int BATCH> struct tct_places {
 /* What rows take; nothing where there is none. */
 template <int BATCH>
 static __device__ inline void d_takes(const tct_tri_job &J, const tct_node &N,
-                                      const tct_places<BATCH> &at,
+                                      const tct_numbering<BATCH> &at,
                                       tct_take (&t)[BATCH])
 {
 #pragma unroll
@@ -65,7 +65,7 @@ static __device__ inline void d_add_list(const tct_tri_job &J, int32_t second,
 /* To v what the rows take, in the order of children. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
-d_add_taken(const tct_tri_job &J, const tct_places<BATCH> &at,
+d_add_taken(const tct_tri_job &J, const tct_numbering<BATCH> &at,
             const tct_take (&t)[BATCH], tct_pack<W> (&v)[BATCH])
 {
     tct_pack<W> first[BATCH], second[BATCH];
@@ -93,7 +93,7 @@ d_add_taken(const tct_tri_job &J, const tct_places<BATCH> &at,
 /* Its right-hand side. */
 template <int W, int BATCH>
 static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
-                                      const tct_places<BATCH> &at,
+                                      const tct_numbering<BATCH> &at,
                                       tct_pack<W> (&v)[BATCH])
 {
     int32_t place[BATCH];
@@ -123,7 +123,7 @@ static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
-         const tct_places<BATCH> &at, tct_pack<W> (&v)[BATCH])
+         const tct_numbering<BATCH> &at, tct_pack<W> (&v)[BATCH])
 {
     if (together) {
 #pragma unroll
@@ -144,7 +144,7 @@ d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
 /* ... and on the way up. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
-                                      const tct_places<BATCH> &at,
+                                      const tct_numbering<BATCH> &at,
                                       tct_pack<W> (&v)[BATCH])
 {
     const double *from[BATCH];
@@ -222,7 +222,7 @@ static __device__ inline void d_each(int from, int count, int end,
 {
     constexpr int W = tct_pack_width<STRIDE>, EACH = STRIDE / W;
     for (int e = TEAM::thread(); e < count * EACH; e += BATCH * TEAM::THREADS) {
-        tct_places<BATCH> at;
+        tct_numbering<BATCH> at;
         tct_pack<W> v[BATCH];
 #pragma unroll
         for (int b = 0; b < BATCH; b++) {

@@ -42,11 +42,11 @@ static int divide(tct_amg_step *step, int count, int most)
     }
     const int blocks = least_of(warps, FEW, most);
     for (int i = 0; i < count; i++)
-        step[i].warps = least_of(warps_for(&step[i]), blocks, TCT_BOTTOM_WARPS);
+        step[i].warps = least_of(warps_for(&step[i]), blocks, TCT_FUSED_WARPS);
     return blocks;
 }
 
-static tacit_status build(tct_gpu_bottom *S, const tct_amg_steps *steps)
+static tacit_status build(tct_gpu_fused *S, const tct_amg_steps *steps)
 {
     const size_t count = (size_t)steps->count;
     const uint64_t zeros[2] = {0, 0};
@@ -61,36 +61,36 @@ static tacit_status build(tct_gpu_bottom *S, const tct_amg_steps *steps)
     return tct_gpu_upload(zeros, sizeof zeros, &S->counter);
 }
 
-static void bottom_destroy(tct_block *B)
+static void fused_destroy(tct_block *B)
 {
-    tct_gpu_bottom *S = (tct_gpu_bottom *)(void *)B;
+    tct_gpu_fused *S = (tct_gpu_fused *)(void *)B;
     if (!S) return;
     tct_gpu_release(S->step);
     tct_gpu_release(S->counter);
     tct_free(S);
 }
 
-static const tct_gpu_block_ops gpu_ops = {.multiply = tct_gpu_bottom_multiply};
+static const tct_gpu_block_ops gpu_ops = {.multiply = tct_gpu_fused_multiply};
 static const tct_block_ops block_ops = {.name = "one kernel",
-                                        .destroy = bottom_destroy};
+                                        .destroy = fused_destroy};
 
-static tacit_status bottom_create(tacit_queue *q, const tct_amg_steps *steps,
-                                  tct_block **out)
+static tacit_status fused_create(tacit_queue *q, const tct_amg_steps *steps,
+                                 tct_block **out)
 {
-    if (!tct_gang_fits(q))
+    if (!tct_persistent_fits(q))
         FAIL(TACIT_UNSUPPORTED, "this GPU has no cooperative launch");
-    tct_gpu_bottom *S = tct_calloc(sizeof *S);
+    tct_gpu_fused *S = tct_calloc(sizeof *S);
     if (!S) FAIL(TACIT_NO_MEMORY, "no memory for the steps of a cycle");
     S->base = (tct_gpu_block){.base = steps->about, .gpu = &gpu_ops};
     S->base.base.ops = &block_ops;
     S->q = q;
     const tacit_status status = build(S, steps);
-    if (status < 0) bottom_destroy(&S->base.base);
+    if (status < 0) fused_destroy(&S->base.base);
     else *out = &S->base.base;
     return status;
 }
 
-static const double *bottom_dense(const tct_block *B)
+static const double *fused_dense(const tct_block *B)
 {
     const tct_gpu_csr *C = (const tct_gpu_csr *)(const void *)B;
     const bool is = C->base.gpu == &tct_gpu_csr_ops && !C->d.floats &&
@@ -98,9 +98,9 @@ static const double *bottom_dense(const tct_block *B)
     return is ? C->d.val : NULL;
 }
 
-const tct_amg_bottom_kernels *tct_amg_bottom_on(const tacit_queue *q)
+const tct_amg_fused_kernels *tct_amg_fused_on(const tacit_queue *q)
 {
-    static const tct_amg_bottom_kernels gpu = {.dense = bottom_dense,
-                                               .create = bottom_create};
+    static const tct_amg_fused_kernels gpu = {.dense = fused_dense,
+                                              .create = fused_create};
     return q->device == &tct_device_cuda ? &gpu : NULL;
 }

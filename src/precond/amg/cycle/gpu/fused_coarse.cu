@@ -7,14 +7,14 @@
  * another. So what no step writes, where rows begin and their first entries, is
  * loaded while the blocks come together. The order of each sum depends on the
  * matrix and the device alone. */
+#include "device/gpu/epilogue.cuh"
 #include "device/gpu/lane.cuh"
 #include "device/gpu/late.h"
-#include "device/gpu/epilogue.cuh"
 #include "device/protocol.h"
 #include "precond/amg/cycle/gpu/fused_coarse.h"
 
 enum {
-    THREADS = TCT_BOTTOM_WARPS * GPU_WAVE,
+    THREADS = TCT_FUSED_WARPS * GPU_WAVE,
     AT_ONCE = 4, /* entries of a lane whose loads are under way together */
     RING = 3,    /* steps in shared memory: the one at hand, and two to come */
     WORDS = sizeof(tct_amg_step) / sizeof(uint64_t)
@@ -22,7 +22,7 @@ enum {
 static_assert(sizeof(tct_amg_step) % sizeof(uint64_t) == 0, "of whole words");
 static_assert(WORDS <= THREADS, "a thread each");
 
-typedef struct bottom_job {
+typedef struct fused_job {
     const tct_amg_step *step; /* [count] */
     int count;
     uint64_t *counter; /* of meetings: 0 at the start, and again at the end */
@@ -30,7 +30,7 @@ typedef struct bottom_job {
     double *x; /* what all steps come to */
     tct_mailbox *mailbox;
     uint64_t limit_ns; /* of a wait */
-} bottom_job;
+} fused_job;
 
 /* --- a row --------------------------------------------------------------------- */
 
@@ -241,7 +241,7 @@ static __device__ inline void do_sets(const tct_amg_step &s, ahead &a)
 
 /* Step number `i` into its place of the ring; others may read it behind the next
  * barrier of the block. */
-static __device__ inline void bring(const bottom_job &J, int i,
+static __device__ inline void bring(const fused_job &J, int i,
                                     tct_amg_step *ring)
 {
     if (i < J.count && threadIdx.x < WORDS)
@@ -251,14 +251,14 @@ static __device__ inline void bring(const bottom_job &J, int i,
 
 /* Wait for all blocks, the `number`-th time, and look ahead meanwhile; false: one
  * did not come. */
-static __device__ inline bool meet(const bottom_job &J, int number,
+static __device__ inline bool meet(const fused_job &J, int number,
                                    const tct_amg_step &next, ahead &a)
 {
     __shared__ bool came;
     uint64_t seen = 0;
     __syncthreads();
     if (threadIdx.x == 0)
-        seen = tct_come_to(J.counter, (uint32_t)number, false);
+        seen = tct_barrier_arrive_at(J.counter, (uint32_t)number, false);
     a = look_ahead(next);
     if (threadIdx.x == 0)
         came = tct_await_blocks(J.counter, seen, gridDim.x, (uint32_t)number,
@@ -269,19 +269,19 @@ static __device__ inline bool meet(const bottom_job &J, int number,
 
 /* The last block leaves the counter as it was; where one was late the host is told,
  * and what came out is no number. */
-static __device__ inline void leave(const bottom_job &J, bool fine)
+static __device__ inline void leave(const fused_job &J, bool fine)
 {
     if (threadIdx.x != 0) return;
     if (!fine) {
         J.x[0] = __longlong_as_double(-1);
-        tct_post_word((uint64_t *)&J.mailbox->missing, TCT_MISSING_BLOCK);
+        tct_active_word((uint64_t *)&J.mailbox->missing, TCT_MISSING_BLOCK);
         tct_fence_all();
     }
     if (tct_is_last(J.ticket, gridDim.x)) *J.counter = 0;
 }
 
 static __global__ void __launch_bounds__(THREADS, 1)
-    all_steps(const __grid_constant__ bottom_job J,
+    all_steps(const __grid_constant__ fused_job J,
               const __grid_constant__ tct_ending e)
 {
     __shared__ alignas(16) tct_amg_step ring[RING];
@@ -305,19 +305,19 @@ static __global__ void __launch_bounds__(THREADS, 1)
 
 /* --- the start ------------------------------------------------------------------- */
 
-extern "C" void tct_gpu_bottom_multiply(const tct_gpu_block *B,
-                                        const tct_gpu_launch *L,
-                                        const double *x, double *y)
+extern "C" void tct_gpu_fused_multiply(const tct_gpu_block *B,
+                                       const tct_gpu_launch *L, const double *x,
+                                       double *y)
 {
-    const tct_gpu_bottom *S = (const tct_gpu_bottom *)(const void *)B;
+    const tct_gpu_fused *S = (const tct_gpu_fused *)(const void *)B;
     (void)x; /* steps know where it is */
-    bottom_job job = {S->step,
-                      S->count,
-                      S->counter,
-                      (unsigned *)(S->counter + 1),
-                      y,
-                      tct_gpu_of(S->q)->mailbox_gpu,
-                      (uint64_t)(1e9 * S->q->barrier_seconds)};
+    fused_job job = {S->step,
+                     S->count,
+                     S->counter,
+                     (unsigned *)(S->counter + 1),
+                     y,
+                     tct_gpu_of(S->q)->mailbox_gpu,
+                     (uint64_t)(1e9 * S->q->barrier_seconds)};
     tct_ending ending = tct_ending_of(L);
     void *arguments[] = {&job, &ending};
     /* what it says is what the queue asks for next */

@@ -6,12 +6,12 @@
 #include "device/gpu/gpu.h"
 #include "precond/amg/cycle/fused_coarse.h"
 
-enum { TCT_BOTTOM_WARPS = 32 /* of a block */ };
+enum { TCT_FUSED_WARPS = 32 /* of a block */ };
 
 /* Of a step the first `warps` warps of each block have items: a warp 32 / lanes rows
  * side by side, lanes being 2^shift, or a set, of which it has as many rows at a
  * time. */
-typedef struct tct_gpu_bottom {
+typedef struct tct_gpu_fused {
     tct_gpu_block base; /* first member */
     tacit_queue *q;
     tct_amg_step *step; /* [count] on the device */
@@ -19,14 +19,14 @@ typedef struct tct_gpu_bottom {
     uint64_t
         *counter; /* of meetings, on the device; behind it a ticket: both are
                           0 between kernels */
-} tct_gpu_bottom;
+} tct_gpu_fused;
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 /* See tct_gpu_block_ops; `x` and `y` are those of the steps. */
-void tct_gpu_bottom_multiply(const tct_gpu_block *B, const tct_gpu_launch *L,
-                             const double *x, double *y);
+void tct_gpu_fused_multiply(const tct_gpu_block *B, const tct_gpu_launch *L,
+                            const double *x, double *y);
 #ifdef __cplusplus
 }
 #endif

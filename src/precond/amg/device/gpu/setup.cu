@@ -231,9 +231,9 @@ static void read(const tacit_operator *A, const tct_amg_csr *out)
 static tacit_status store(const tacit_operator *finest, const tct_amg_csr *A,
                           double norm, bool floats, tacit_operator **out)
 {
-    const tct_rows_there rows = {A->rows, A->entries, A->ptr,
-                                 A->col,  A->val,     floats};
-    return tct_operator_of_rows_there(finest, &rows, norm, out);
+    const tct_device_rows rows = {A->rows, A->entries, A->ptr,
+                                  A->col,  A->val,     floats};
+    return tct_operator_of_device_rows(finest, &rows, norm, out);
 }
 
 static const tct_amg_kernels kernels = {20000, run_each, sum_up, merge,
