@@ -12,8 +12,8 @@ times, b = 1, x0 = 0, until ||b - A x|| <= rtol ||b||. A line has the medians of
 set-up (of the preconditioner alone: a matrix's own is not in it) and of the
 solve in seconds, iterations, the true residual, and peak memory summed over the
 ranks. Geometric means of amg over the better of BoomerAMG's two settings and
-over GAMG follow. Without matrices: those of docs/performance.md, of which the files are in
-$TACIT_MATRICES.
+over GAMG follow. Without matrices: those of docs/performance/amg.md, whose files
+are in $TACIT_MATRICES.
 
 --hard N: all symmetric positive definite matrices of $TACIT_MATRICES for which
 cg needs more than N iterations instead, with and without preconditioner; how

@@ -184,7 +184,7 @@ TACIT_API tacit_status tacit_precond_create_of(
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
  * Memory      as tacit_precond_create_of, while the old levels, but not their P,
  *             stay until the new ones are there.
- * Cost        of amg: set-up but for pairs and P; see docs/numerics.md.
+ * Cost        of amg: set-up but for pairs and P; see docs/performance/amg.md.
  * Errors      INVALID (`M` is an operator of another kind, or one of the run that is
  *             under way, as in its monitor; one of the matrix without
  *             `matrix`; `matrix` is not what the operator has, naming a row),
