@@ -17,7 +17,8 @@
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
  * positive definite; for method flexible it may change from one application to the
  * next, where it says so (`varies`) and other methods refuse it. Solves stop on the residual of A x = b, as without.
- * On a GPU loops host and graph take any, loop resident jacobi alone.
+ * On a GPU loops host and graph take any; loop resident takes jacobi and, on one
+ * GPU with method cg, ic0 (`resident` of tacit_precond_at).
  *
  * Threads     as their world: see tacit/world.h. */
 #ifndef TACIT_PRECOND_H
@@ -29,11 +30,15 @@ TACIT_BEGIN_DECLS
 typedef struct tacit_precond {
     const char *name; /* "jacobi" */
     const char *summary;
-    const char *reason; /* why this build has it not; NULL: it has */
-    bool of_matrix;     /* it is made of the entries of the matrix, too: by
+    const char *reason;   /* why this build has it not; NULL: it has */
+    bool of_matrix;       /* it is made of the entries of the matrix, too: by
                            tacit_precond_create_of                          */
-    bool when_named;    /* it may take far more time and memory than others:
+    bool when_named;      /* it may take far more time and memory than others:
                            no race tries it, and whoever wants it names it   */
+    const char *resident; /* methods of which loop resident has kernels with it:
+                             "cg, single"; NULL: none. Loops host and graph take
+                             it with every method                            */
+    bool one_gpu; /* ... and these are for one GPU alone                 */
 } tacit_precond;
 
 /* Preconditioner `i`, NULL past the end. Owned by the library. */
@@ -109,7 +114,7 @@ typedef struct tacit_precond_options {
  * it is for every method with loops host and graph, and on one GPU for cg with loop
  * resident.
  *
- * amg pairs strongly coupled rows of a rank three times over, so that a level
+ * amg pairs strongly coupled rows, of any ranks, three times over, so that a level
  * has about an eighth of the rows of the one before, down to some hundred rows,
  * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
  * symmetric and positive definite: for every method, with loops host and graph.

@@ -144,8 +144,8 @@ typedef struct tacit_setting {
  *   pure             off (its first value), or on: the method's published
  *                    recurrence alone, without another method's start or rescue,
  *                    replacements and restarts; sstep then has basis monomial
- *   precond          none (its first value) or jacobi; amg needs the matrix, too:
- *                    tacit/precond.h
+ *   precond          none (its first value) or jacobi; ic0, amg and direct need
+ *                    the matrix, too: tacit/precond.h
  *   rtol             of a run whose tacit_stop is NULL: 1e-6,
  *   atol             0,
  *   max-iterations   and 10000 at first */
@@ -195,7 +195,7 @@ TACIT_API const tacit_method *tacit_method_find(const char *name);
 
 /* What loop resident has kernels for with the method called `name`: barriers,
  * formats and how they store values, without and with a preconditioner, into
- * `text` [size], 512 are enough; false if it has none. */
+ * `text` [size], 768 are enough; false if it has none. */
 TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
 
 /* A solver of `method` for `A`:
@@ -210,8 +210,9 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  * What breaks down in another method, or stagnates above what rounding allows, cg
  * goes on with. Links of GPUs hide reductions in loop resident alone.
  *   sstep      after Chronopoulos and Gear 1989: 1 reduction for s iterations,
- *              in blocks in a Chebyshev basis, loop host alone; cg before them,
- *              single where it is too inaccurate
+ *              in blocks in a Chebyshev basis; cg before them, single where it
+ *              is too inaccurate. Every loop, resident on one GPU; "auto" leaves
+ *              loop graph out
  * Collective.  Borrows `queue` and `A`: they must outlive the solver.
  * Errors      INVALID (unknown method, with the nearest known one),
  *             NO_MEMORY. */

@@ -131,6 +131,7 @@ typedef struct tacit_link {
     const char *name; /* "self", "peer", "nccl", "nvshmem", "shm", "mpi" */
     const char *summary;
     const char *reason; /* why this build has it not; NULL: it has */
+    const char *loops;  /* that can have it: "host, graph" */
 } tacit_link;
 
 /* Link `i`, NULL past the end. Owned by the library. */

@@ -5,15 +5,24 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Methods that have a persistent kernel with a diagonal. */
+#define DIAGONAL "cg, single, pipe-pr, sstep"
+
 static const tct_precond preconds[] = {
-    {.about = {.name = "none", .summary = "no preconditioner"}},
-    {.about = {.name = "jacobi", .summary = "the diagonal"},
+    {.about = {.name = "none",
+               .summary = "no preconditioner",
+               .resident = DIAGONAL}},
+    {.about = {.name = "jacobi",
+               .summary = "the diagonal",
+               .resident = DIAGONAL},
      .create = tct_jacobi_create},
     {.about = {.name = "ic0",
                .summary =
                    "incomplete Cholesky factor, of a rank's rows or, over a "
                    "grid, of all",
-               .of_matrix = true},
+               .of_matrix = true,
+               .resident = "cg",
+               .one_gpu = true},
      .create = tct_ic0_create,
      .entry_bytes = 18.0,
      .row_bytes = 92.0},

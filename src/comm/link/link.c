@@ -16,23 +16,24 @@ static const tct_link *const links[] = {
 #undef X
 };
 static const tacit_link rows[] = {
-    {"self", "one process", NULL},
+    {"self", "one process", NULL, "host, graph, resident"},
     {"peer",
      "a kernel starts every message, into memory of another GPU of this "
      "machine",
-     TCT_NO_CUDA},
+     TCT_NO_CUDA, "host, graph, resident"},
     {"nccl",
      "the stream starts every message, through NCCL; a recording is replayed "
      "by the CPU",
-     TCT_NO_CUDA},
+     TCT_NO_CUDA, "host, graph"},
     {"nvshmem",
      "a kernel starts every message, into memory of another GPU that NVSHMEM "
      "gives, or by NVSHMEM's calls",
-     TCT_NO_CUDA},
+     TCT_NO_CUDA, "host, graph, resident"},
     {"shm", "the CPU starts every message, through memory that the ranks share",
-     NULL},
+     NULL, "host"},
     {"mpi", "the CPU starts every message, through MPI",
-     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI"}};
+     TCT_HAVE_MPI ? NULL : "not in this build: configured without MPI",
+     "host"}};
 enum {
     LINKS = sizeof links / sizeof *links,
     ROWS = sizeof rows / sizeof *rows /* with those that this build lacks */
