@@ -233,13 +233,15 @@ static void of_gpus(FILE *f, const char *page)
 
 static void write_page(FILE *f, const char *page)
 {
-    fputs("# What there is\n"
-          "The program `doc_tables` makes this page from the lists of the "
-          "library. After a change of a list:\n"
-          "`doc_tables docs/guide/tables.md > new && mv new "
-          "docs/guide/tables.md`. `tacit devices` shows what one build and "
-          "one\nmachine have of it, with the reason for each thing that is "
-          "missing; `tacit info gallery` lists the matrices.\n",
+    fputs("# Tables\n"
+          "The program `doc_tables`, built with the tests, makes this page "
+          "from the lists of the library:\n"
+          "`build/host/tests/doc_tables docs/guide/tables.md >new && mv new "
+          "docs/guide/tables.md`. A build with CUDA\n"
+          "also makes the formats and kernels of GPUs. `tacit devices` shows "
+          "what one build and one machine have, with\n"
+          "the reason for what is missing; `tacit info gallery` lists the "
+          "generated matrices.\n",
           f);
     methods(f);
     loops(f);
@@ -280,7 +282,7 @@ static int compare(const char *page, const char *ought)
         }
     if (page[i] == ought[i]) return 0;
     printf("docs/guide/tables.md:%d is out of date; it ought to be:\n%.*s\n"
-           "run: doc_tables docs/guide/tables.md > new && mv new "
+           "run: doc_tables docs/guide/tables.md >new && mv new "
            "docs/guide/tables.md\n",
            line, (int)strcspn(ought + start, "\n"), ought + start);
     return 1;
