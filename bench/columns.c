@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/columns.c - time of a system and iteration, for many right-hand sides at
- * once and for one alone.
+ * bench/columns.c - time of a system and iteration, for many right-hand sides
+ * at once and for one alone.
  *
  *     columns [-d DEVICE] [-f FORMAT] [-m METHOD] [-c PRECOND] [-n ITERATIONS]
  *             [-r RUNS] [-T THREADS] [-s SECONDS] MATRIX...
  *
- * Each run does ITERATIONS from x = 0, for 1, 2, 4, 8 and 16 right-hand sides of
- * random numbers; runs of all numbers take turns. Prints tab-separated: matrix,
- * format, method, right-hand sides, microseconds per system and iteration
- * (median of the runs; SECONDS is wall, or processor, where others work), how many times less that is than for one alone, the
- * bound (m + v) / (m / k + v) for m bytes of the matrix and v of vectors in an
- * iteration alone, the share of it, and how they were driven. */
+ * Each run does ITERATIONS from x = 0, for 1, 2, 4, 8 and 16 right-hand sides
+ * of random numbers; runs of all numbers take turns. Prints tab-separated:
+ * matrix, format, method, right-hand sides, microseconds per system and
+ * iteration (median of the runs; SECONDS is wall, or processor, where others
+ * work), how many times less that is than for one alone, the bound (m + v) / (m
+ * / k + v) for m bytes of the matrix and v of vectors in an iteration alone,
+ * the share of it, and how they were driven. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

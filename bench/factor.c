@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/factor.c - processor time and memory of a factor, and of solves with it,
- * beside SuperLU_DIST's where that is, and CHOLMOD's supernodal one, in the same
- * order, in builds configured with -DTACIT_CHOLMOD=ON (that module of CHOLMOD is GPL:
- * such a program is to measure with, not to be passed on).
+ * bench/factor.c - processor time and memory of a factor, and of solves with
+ * it, beside SuperLU_DIST's where that is, and CHOLMOD's supernodal one, in the
+ * same order, in builds configured with -DTACIT_CHOLMOD=ON (that module of
+ * CHOLMOD is GPL: such a program is to measure with, not to be passed on).
  *
  *     OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 factor [-r RUNS] [-w WIDTH]
  *         [-k llt|ldlt|lu] MATRIX...
  *
- * Each run is a process of its own, in turns. Prints tab-separated medians: matrix,
- * whose, rows, entries of L (SuperLU_DIST: values of L and U with their indices, in
- * doubles), panels or supernodes, flops of the factorization; seconds of order,
- * symbolic and numeric part (SuperLU_DIST: all in one, with a solve), of a solve with
- * 1 and with 50 right-hand sides, the median of 5; bytes of memory beyond the matrix,
- * at most and afterwards, and ||b - A x|| / ||b||. Of CHOLMOD and SuperLU_DIST the
- * order is ours; superlu_dist+inv has DiagInv. For the same BLAS let TACIT_LAPACK be
- * their liblapack.so.3. */
+ * Each run is a process of its own, in turns. Prints tab-separated medians:
+ * matrix, whose, rows, entries of L (SuperLU_DIST: values of L and U with their
+ * indices, in doubles), panels or supernodes, flops of the factorization;
+ * seconds of order, symbolic and numeric part (SuperLU_DIST: all in one, with a
+ * solve), of a solve with 1 and with 50 right-hand sides, the median of 5;
+ * bytes of memory beyond the matrix, at most and afterwards, and ||b - A x|| /
+ * ||b||. Of CHOLMOD and SuperLU_DIST the order is ours; superlu_dist+inv has
+ * DiagInv. For the same BLAS let TACIT_LAPACK be their liblapack.so.3. */
 #include "factor.h"
 #include <math.h>
 #include <stdlib.h>
@@ -91,7 +91,7 @@ tacit_status own_order(const tacit_matrix *m, tct_nesting *out)
     return TACIT_OK;
 }
 
-/* --- ours ------------------------------------------------------------------------ */
+/* --- ours ----------------------------------------------------------------- */
 
 /* Order and pattern once more, by themselves. */
 static tacit_status time_pattern(const tacit_matrix *m, outcome *out)
@@ -152,7 +152,7 @@ static tacit_status ours(const tacit_matrix *m, const tacit_factor_options *o,
     return TACIT_OK;
 }
 
-/* --- runs --------------------------------------------------------------------------- */
+/* --- runs ----------------------------------------------------------------- */
 
 static const struct {
     const char *name;

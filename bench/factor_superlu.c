@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/factor_superlu.c - SuperLU_DIST's factors in our order, which it post-orders
- * once more, on one process. */
+ * bench/factor_superlu.c - SuperLU_DIST's factors in our order, which it
+ * post-orders once more, on one process. */
 #include "factor.h"
 #include <superlu_ddefs.h>
 
@@ -80,8 +80,8 @@ static tacit_status time_solves(const tct_csr *A, theirs *t, int columns,
     return TACIT_OK;
 }
 
-/* Factoring is one call with the first solve, which sets up others, too; that of one
- * column is left in what the factor takes. */
+/* Factoring is one call with the first solve, which sets up others, too; that
+ * of one column is left in what the factor takes. */
 static tacit_status measure(const tacit_matrix *m, theirs *t, outcome *out)
 {
     double *b = random_vectors(m->A.rows);

@@ -5,19 +5,20 @@
  *     [mpirun -np N] loops [-d DEVICE[@LINK]] [-f FORMAT,...] [-m METHOD,...]
  *           [-l LOOP,...] [-n ITERATIONS] [-r RUNS] [-t RTOL] MATRIX...
  *
- * Of several ranks, each with a contiguous part, the slowest counts. A METHOD may
- * have its steps, sstep:4.
+ * Of several ranks, each with a contiguous part, the slowest counts. A METHOD
+ * may have its steps, sstep:4.
  *
  * A run is as many solves from x = 0 as it takes to do ITERATIONS. RTOL is 0
  * unless told, but no solve goes as far as rounding allows, where it would look
- * at b - A x time and again: where one that warms up ends before ITERATIONS, the
- * others do half of what it did. In mixed precision (-f FORMAT+mixed) give an
- * RTOL: for 0, any solve takes more bits.
+ * at b - A x time and again: where one that warms up ends before ITERATIONS,
+ * the others do half of what it did. In mixed precision (-f FORMAT+mixed) give
+ * an RTOL: for 0, any solve takes more bits.
  *
  * Prints tab-separated: matrix, rows, nonzeros, format, method, loop, its
- * detail, ranks and their link, iterations of a solve, its true residual, microseconds per iteration (median of the
- * runs), bytes really moved per second over copy bandwidth, bits of the matrix's
- * values at the end of a solve, what the format did. */
+ * detail, ranks and their link, iterations of a solve, its true residual,
+ * microseconds per iteration (median of the runs), bytes really moved per
+ * second over copy bandwidth, bits of the matrix's values at the end of a
+ * solve, what the format did. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/peer_ic0.c - conjugate gradients with IC(0) on a GPU: the library's loops
- * beside the same on cuSPARSE (SpMV, SpSV) and cuBLAS, with the same factor.
+ * bench/peer_ic0.c - conjugate gradients with IC(0) on a GPU: the library's
+ * loops beside the same on cuSPARSE (SpMV, SpSV) and cuBLAS, with the same
+ * factor.
  *
  *     peer_ic0 [-r RTOL] [-n RUNS] [-o ORDER] MATRIX...
  *
- * ORDER, of the factor's rows: natural, top-nd, nd, multicolor; both natural and
- * multicolor unless given. The peers' matrix is in that order, too, so that nothing
- * is gathered; analysis and the choice between the two algorithms of the product are
- * outside. Scalars stay on the device, updates divide them themselves, and what the
- * host looks at is copied behind other work: on two streams, or as graphs of an
- * iteration each, of which one is under way while the host looks at the one before.
- * b = 1, x = 0. Prints tab-separated, after a line of headings: matrix, order, who,
- * iterations, ms a solve (median of RUNS, 5), us an iteration, true residual. */
+ * ORDER, of the factor's rows: natural, top-nd, nd, multicolor; both natural
+ * and multicolor unless given. The peers' matrix is in that order, too, so that
+ * nothing is gathered; analysis and the choice between the two algorithms of
+ * the product are outside. Scalars stay on the device, updates divide them
+ * themselves, and what the host looks at is copied behind other work: on two
+ * streams, or as graphs of an iteration each, of which one is under way while
+ * the host looks at the one before. b = 1, x = 0. Prints tab-separated, after a
+ * line of headings: matrix, order, who, iterations, ms a solve (median of RUNS,
+ * 5), us an iteration, true residual. */
 #include "baseline/peer_scalars.h"
 #include "factor/factor.h"
 #include "matrix/matrix.h"
@@ -80,7 +82,7 @@ static void print(const wishes *w, const char *who, outcome o, double *took)
     fflush(stdout);
 }
 
-/* --- the library's ------------------------------------------------------------------ */
+/* --- the library's -------------------------------------------------------- */
 
 static void ours(tacit_world *world, const wishes *w, tacit_matrix *m)
 {
@@ -124,9 +126,10 @@ static void ours(tacit_world *world, const wishes *w, tacit_matrix *m)
     tacit_queue_destroy(&q);
 }
 
-/* --- the peers': set-up --------------------------------------------------------------- */
+/* --- the peers': set-up --------------------------------------------------- */
 
-/* Scalars on the device; those of odd iterations and of even ones take turns. */
+/* Scalars on the device; those of odd iterations and of even ones take
+ * turns. */
 enum { S_PT, S_RR, S_RZ = S_RR + 2, S_ONE = S_RZ + 2, S_COUNT };
 
 typedef struct {
@@ -325,7 +328,7 @@ static void close_peer(peer *p)
     CUDA(cudaStreamDestroy(p->copies));
 }
 
-/* --- the peers': conjugate gradients ----------------------------------------------------- */
+/* --- the peers': conjugate gradients -------------------------------------- */
 
 /* z = M r, (r, z) into `to`. */
 static void precondition(peer *p, double *to)

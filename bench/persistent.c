@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/persistent.c - what it costs the blocks of persistent kernels to meet, on one
- * GPU or several: a sum inside a kernel, and a message of 8 bytes one way.
+ * bench/persistent.c - what it costs the blocks of persistent kernels to meet,
+ * on one GPU or several: a sum inside a kernel, and a message of 8 bytes one
+ * way.
  *
  *     [mpirun -np N] persistent grid [-n TIMES] [-t THREADS]
  *
- * Prints tab-separated: what, ranks, blocks of a GPU, sums, microseconds each. */
+ * Prints tab-separated: what, ranks, blocks of a GPU, sums, microseconds
+ * each. */
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "device/queue.h"

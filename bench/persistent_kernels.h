@@ -14,10 +14,11 @@ typedef struct bench_persistent_job {
 extern "C" {
 #endif
 /* A kernel that meets `times` times, with `sums` (0, of this GPU alone, 1 to 5)
- * that go along; of a persistent grid of several GPUs if `peers`. NULL: none. */
+ * that go along; of a persistent grid of several GPUs if `peers`. NULL:
+ * none. */
 const void *bench_meeting(int sums, bool peers);
-/* One that throws a numbered value to and fro between ranks 0 and 1; out is half
- * of a time. */
+/* One that throws a numbered value to and fro between ranks 0 and 1; out is
+ * half of a time. */
 const void *bench_pong(void);
 #ifdef __cplusplus
 }

@@ -166,7 +166,7 @@ static tacit_status get_matrix(const char *name, tct_local *A)
     return open_matrix(name, A);
 }
 
-/* --- measuring -------------------------------------------------------------- */
+/* --- measuring ------------------------------------------------------------ */
 
 typedef struct {
     double *a, *b, *c;

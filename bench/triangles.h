@@ -20,7 +20,8 @@ static inline void triangle_free(triangle *t)
     free(t->val);
 }
 
-/* L' from the panels, without the zeros that they store: a column of L is a row. */
+/* L' from the panels, without the zeros that they store: a column of L is a
+ * row. */
 static inline triangle upper_of(const tacit_factor_panels *P)
 {
     triangle t = {.entries = 0};

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/trsv_cudss.c - cuDSS beside the solves of trsv_gpu: its own order and factor
- * of the same matrix, and the phase of its solve, from device to device. */
+ * bench/trsv_cudss.c - cuDSS beside the solves of trsv_gpu: its own order and
+ * factor of the same matrix, and the phase of its solve, from device to
+ * device. */
 #include "trsv_gpu.h"
 #include <cudss.h>
 

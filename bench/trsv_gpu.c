@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/trsv_gpu.c - triangular solves on a GPU, beside cuSPARSE's SpSV and SpSM with
- * the same permuted factor.
+ * bench/trsv_gpu.c - triangular solves on a GPU, beside cuSPARSE's SpSV and
+ * SpSM with the same permuted factor.
  *
  *     trsv_gpu [-c COLUMNS] [-s] [-d] [-i ORDER] MATRIX...
  *
  * -s: without cuSPARSE; -d: cuDSS alone (a build with -DTACIT_CUDSS_HOME), which
- * orders and factors for itself: a solve, analysis, factor, entries, residual; -i:
- * of the incomplete factor IC(0), its rows in ORDER (natural, top-nd, nd,
- * multicolor), by rows and with one right-hand side.
- * Prints tab-separated rows, first of each matrix what it is: rows, entries of L,
- * values stored in the plan, tasks, depth, condition, seconds of the factor, of the
- * plan (inversion) and of its upload; then for 1 and for COLUMNS (50) right-hand
- * sides milliseconds of L and U together, of L and of U, from device to device by
- * events: the median of 100 after 10 to warm up, and the first and last decile; GB/s
- * of the values, read twice; and ||b - A x|| / ||b||. Of cuSPARSE: analysis, and L, U
- * and both, L and L' stored as rows each, without the zeros that panels store, in
- * as many solves as take some 2 seconds, 5 at least. */
+ * orders and factors for itself: a solve, analysis, factor, entries, residual;
+ * -i: of the incomplete factor IC(0), its rows in ORDER (natural, top-nd, nd,
+ * multicolor), by rows and with one right-hand side. Prints tab-separated rows,
+ * first of each matrix what it is: rows, entries of L, values stored in the
+ * plan, tasks, depth, condition, seconds of the factor, of the plan (inversion)
+ * and of its upload; then for 1 and for COLUMNS (50) right-hand sides
+ * milliseconds of L and U together, of L and of U, from device to device by
+ * events: the median of 100 after 10 to warm up, and the first and last decile;
+ * GB/s of the values, read twice; and ||b - A x|| / ||b||. Of cuSPARSE:
+ * analysis, and L, U and both, L and L' stored as rows each, without the zeros
+ * that panels store, in as many solves as take some 2 seconds, 5 at least. */
 #include "trsv_gpu.h"
 #include "triangles.h"
 #include "trisolve/gpu/rows.h"
@@ -43,7 +43,7 @@ void *to_device(const void *from, size_t bytes)
     return p;
 }
 
-/* --- a matrix, its factor, vectors ------------------------------------------------- */
+/* --- a matrix, its factor, vectors ---------------------------------------- */
 
 double residual_of(const problem *p, const double *b, const double *x)
 {
@@ -89,7 +89,7 @@ static void close_problem(problem *p)
     tacit_matrix_destroy(&p->m);
 }
 
-/* --- time ----------------------------------------------------------------------------- */
+/* --- time ----------------------------------------------------------------- */
 
 static int by_value(const void *a, const void *b)
 {
@@ -123,7 +123,7 @@ spread time_of(cudaStream_t stream, job j, int warm, int runs)
     return spread_of(ms, runs);
 }
 
-/* --- ours ------------------------------------------------------------------------------- */
+/* --- ours ----------------------------------------------------------------- */
 
 typedef struct {
     const problem *p;
@@ -193,7 +193,7 @@ static void measure(const problem *p, double factor_seconds)
     }
 }
 
-/* --- by rows ------------------------------------------------------------------------------ */
+/* --- by rows -------------------------------------------------------------- */
 
 typedef struct {
     const problem *p;
@@ -240,7 +240,7 @@ static void measure_rows(const problem *p)
     tct_rows_destroy(&r.R);
 }
 
-/* --- cuSPARSE's --------------------------------------------------------------------------- */
+/* --- cuSPARSE's ----------------------------------------------------------- */
 
 #if BENCH_CUSPARSE
 static void sparse_ok(cusparseStatus_t e, int line)

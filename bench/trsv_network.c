@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * bench/trsv_network.c - triangular solves on thousands of processes, simulated: each
- * has its plan (trisolve/grid/plan.h), and messages take a time of
- * latency + bytes / bandwidth, and each end of one some of its processor's.
+ * bench/trsv_network.c - triangular solves on thousands of processes,
+ * simulated: each has its plan (trisolve/grid/plan.h), and messages take a time
+ * of latency + bytes / bandwidth, and each end of one some of its processor's.
  *
  *     trsv_network [-l LATENCY] [-b BANDWIDTH] [-o OVERHEAD] [-m MEMORY]
  *                  [-L LEAVES] [-w WIDEST] [-p RANKS,...] [-z PZ,...]
  *                  MATRIX...
  *
- * Of a process: it takes messages in the order in which they come, one after the
- * other; blocks cost their bytes over MEMORY [bytes/s]; nothing is lost in the
- * network, where no message waits for another. No values are made. Prints
- * tab-separated: matrix, ranks, grid, seconds of 3d, baseline3d (without trees, as its
- * authors ran it, but driven by messages), the baseline with panels in order above the
- * leaves (as in their code), p2p, 2d on as many ranks (with trees), both baselines and
- * 2d over 3d, and messages of 3d and the baselines.
+ * Of a process: it takes messages in the order in which they come, one after
+ * the other; blocks cost their bytes over MEMORY [bytes/s]; nothing is lost in
+ * the network, where no message waits for another. No values are made. Prints
+ * tab-separated: matrix, ranks, grid, seconds of 3d, baseline3d (without trees,
+ * as its authors ran it, but driven by messages), the baseline with panels in
+ * order above the leaves (as in their code), p2p, 2d on as many ranks (with
+ * trees), both baselines and 2d over 3d, and messages of 3d and the baselines.
  *
- * The defaults are to be like the machine of "Unified communication optimization
- * strategies ..." [LG23], Cray XC40: 1.3 us and, of a node's 8 GB/s for 32 ranks,
- * 0.25 GB/s (Alverson et al., "Cray XC series network", Cray 2012);
- * 68 GB/s a socket for 16 cores (E5-2698v3), 4.2 GB/s; the overhead of 0.4 us is a
- * guess. Its speed-ups, measured, were up to 3.45 (s2D9pt2048), 1.87 (nlpkkt80) and
- * 1.13 (ldoor). */
+ * The defaults are to be like the machine of "Unified communication
+ * optimization strategies ..." [LG23], Cray XC40: 1.3 us and, of a node's 8
+ * GB/s for 32 ranks, 0.25 GB/s (Alverson et al., "Cray XC series network", Cray
+ * 2012); 68 GB/s a socket for 16 cores (E5-2698v3), 4.2 GB/s; the overhead of
+ * 0.4 us is a guess. Its speed-ups, measured, were up to 3.45 (s2D9pt2048),
+ * 1.87 (nlpkkt80) and 1.13 (ldoor). */
 #include "matrix/matrix.h"
 #include "trisolve/grid/plan.h"
 #include <inttypes.h>
@@ -35,7 +35,7 @@ static int widest = TCT_WIDTH_USUAL;
 static double latency = 1.3e-6, bandwidth = 0.25e9, overhead = 0.4e-6,
               memory = 4.2e9;
 
-/* --- panels, without values -------------------------------------------------- */
+/* --- panels, without values ----------------------------------------------- */
 
 typedef struct {
     tacit_factor_panels P;
@@ -128,7 +128,7 @@ static void pattern_free(pattern *p)
     free(p->node);
 }
 
-/* --- messages on their way ------------------------------------------------------ */
+/* --- messages on their way ------------------------------------------------ */
 
 typedef struct {
     double time;
@@ -169,7 +169,7 @@ static message pop(heap *h)
     return top;
 }
 
-/* --- a process -------------------------------------------------------------------- */
+/* --- a process ------------------------------------------------------------ */
 
 typedef struct {
     tct_trsv_plan plan;
@@ -326,9 +326,10 @@ static void take(network *n, process *p, const message *l)
 }
 
 /* --- panels in order ---------------------------------------------------------------
- * Above the leaves the authors' code of [SLV19] takes the panels of a node in their
- * order, each with a blocking sum over all of a process row and a blocking broadcast
- * over all of a process column, whether they have blocks there or not. */
+ * Above the leaves the authors' code of [SLV19] takes the panels of a node in
+ * their order, each with a blocking sum over all of a process row and a
+ * blocking broadcast over all of a process column, whether they have blocks
+ * there or not. */
 
 /* Processes of a row or a column of a grid, from `root` on. */
 typedef struct {
@@ -463,7 +464,7 @@ static void go_on(network *n, process *p, bool begins)
     }
 }
 
-/* --- a solve ------------------------------------------------------------------------ */
+/* --- a solve -------------------------------------------------------------- */
 
 static int32_t most_entries(const tct_trsv_plan *p)
 {

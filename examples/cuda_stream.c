@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * examples/cuda_stream.c - beside a program's own work on a GPU: its stream, its
- * memory.
+ * examples/cuda_stream.c - beside a program's own work on a GPU: its stream,
+ * its memory.
  *
  *     cc cuda_stream.c -o cuda_stream $(pkg-config --cflags --libs tacit) \
  *         -I/usr/local/cuda/include -L/usr/local/cuda/lib64 -lcudart -lm
  *
  * The chain of springs of serial_arrays.c. Its arrays go to the device, the
- * solution comes back, and only who reads it on the host waits for the stream. */
+ * solution comes back, and only who reads it on the host waits for the
+ * stream. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * examples/new_values.c - one process, one pattern, values that change: what was
- * set up for the first values is given the next.
+ * examples/new_values.c - one process, one pattern, values that change: what
+ * was set up for the first values is given the next.
  *
  *     cc new_values.c -o new_values $(pkg-config --cflags --libs tacit) -lm
  *
  * Heat in a cube whose conductivity depends on its temperature u, which is 0
- * outside: -div (1 + u^2) grad u = f. Each round takes the conductivity from the u
- * of the one before, and the program checks that u comes to rest. */
+ * outside: -div (1 + u^2) grad u = f. Each round takes the conductivity from
+ * the u of the one before, and the program checks that u comes to rest. */
 #include <math.h>
 #include <stdio.h>
 #include <tacit/tacit.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/aggregates.h - aggregates of all ranks, in vectors that each rank has. */
+ * tests/aggregates.h - aggregates of all ranks, in vectors that each rank
+ * has. */
 #ifndef TESTS_AGGREGATES_H
 #define TESTS_AGGREGATES_H
 #include "deals.h"

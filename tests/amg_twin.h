@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/amg_twin.h - the tasks of set-up on a device (precond/amg/device/setup_tasks.h), run
- * on the host by one thread in an order of no meaning. */
+ * tests/amg_twin.h - the tasks of set-up on a device
+ * (precond/amg/device/setup_tasks.h), run on the host by one thread in an order
+ * of no meaning. */
 #ifndef TESTS_AMG_TWIN_H
 #define TESTS_AMG_TWIN_H
 #include "gpu.h"
@@ -19,8 +20,8 @@ static inline int64_t twin_order(int64_t n, int64_t k)
     return n - 1 - k;
 }
 
-/* Jumps as if all threads had read before the first of them wrote, which is when
- * they get least far along a path. */
+/* Jumps as if all threads had read before the first of them wrote, which is
+ * when they get least far along a path. */
 static inline void twin_jump(int64_t n, const tct_amg_work *g)
 {
     const size_t bytes = (size_t)g->A.rows * sizeof *g->link;
@@ -90,7 +91,8 @@ static inline void twin_merge(tacit_queue *q, bool write, const tct_amg_work *g)
     }
 }
 
-/* Slices of the matrix at hand, as a GPU would have them; NULL: there are none. */
+/* Slices of the matrix at hand, as a GPU would have them; NULL: there are
+ * none. */
 static const tct_gpu_arrays *twin_slices;
 
 static inline bool twin_count(const tacit_operator *A, int32_t *count)

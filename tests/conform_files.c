@@ -8,7 +8,7 @@
 #include "dealt.h"
 #include <float.h>
 
-/* --- names --------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 typedef struct {
     const tacit_file_format *f;
@@ -42,7 +42,7 @@ static double extreme(int seed, int64_t i, int64_t j)
     return number(seed, i, j) * pow(10.0, (double)(r % 601) - 300.0);
 }
 
-/* --- there and back ------------------------------------------------------------ */
+/* --- there and back ------------------------------------------------------- */
 
 /* Rows of `m` that are not as `f` says; the last of an entry in another value
  * alone counts in `values`. */
@@ -186,7 +186,7 @@ static void formats_refuse_what_they_cannot_hold(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- cut short ----------------------------------------------------------------- */
+/* --- cut short ------------------------------------------------------------ */
 
 /* Where files are cut: at so many places, and anywhere near the end; at fewer
  * where each costs messages. */

@@ -12,8 +12,8 @@
 static const int64_t sizes[] = {1, 3, 7, 8, 9, 31, 33, 64, 65, 130};
 enum { SIZES = sizeof sizes / sizeof *sizes };
 
-/* "sell@rcm": format `f` and, in turn, one of the orders, and on a GPU values as
- * they are; false past the end. */
+/* "sell@rcm": format `f` and, in turn, one of the orders, and on a GPU values
+ * as they are; false past the end. */
 static bool wish_at(int f, int turn, char out[48])
 {
     const tacit_format *format = tacit_format_at(TEST_DEVICE, f);
@@ -26,7 +26,7 @@ static bool wish_at(int f, int turn, char out[48])
     return format != NULL;
 }
 
-/* --- a case -------------------------------------------------------------------- */
+/* --- a case --------------------------------------------------------------- */
 
 typedef struct {
     formula f;
@@ -89,7 +89,7 @@ static double *global_vector(const matrix_case *t)
     return x;
 }
 
-/* --- products ------------------------------------------------------------------ */
+/* --- products ------------------------------------------------------------- */
 
 /* y = A x of global row `i`, and the sum of its terms' sizes. */
 static long double exact_row(const formula *f, int64_t i, long double *size)
@@ -218,7 +218,7 @@ static void panels_are_so_many_products(void **state)
     every_case(check_panels, 5);
 }
 
-/* --- new values ---------------------------------------------------------------- */
+/* --- new values ----------------------------------------------------------- */
 
 static double *product_of(const matrix_case *t)
 {
@@ -289,7 +289,7 @@ static void updates_are_as_good_as_new(void **state)
     every_case(check_update, 3);
 }
 
-/* --- what is known of them ----------------------------------------------------- */
+/* --- what is known of them ------------------------------------------------ */
 
 static void check_facts(matrix_case *t)
 {
@@ -355,7 +355,7 @@ static void vectors_that_overlap_are_refused(void **state)
     every_case(check_overlap, 5);
 }
 
-/* --- decorators ---------------------------------------------------------------- */
+/* --- decorators ----------------------------------------------------------- */
 
 static void be_silent(void *ctx, int level, const char *text)
 {

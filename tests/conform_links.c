@@ -12,7 +12,7 @@
 #include <float.h>
 #include <tacit/exchange.h>
 
-/* --- every link ---------------------------------------------------------------- */
+/* --- every link ----------------------------------------------------------- */
 
 typedef void (*check_fn)(tacit_queue *q);
 
@@ -61,7 +61,7 @@ static void expect_everybodys(const double *x, int count)
     }
 }
 
-/* --- sums ---------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 /* Of all magnitudes; with `odd` some are not finite. */
 static double term(int rank, int k, bool odd)
@@ -126,7 +126,7 @@ static void sums_are_everybodys(void **state)
     every_link(check_sums);
 }
 
-/* --- exchanges ----------------------------------------------------------------- */
+/* --- exchanges ------------------------------------------------------------ */
 
 enum { N = 23, LEAD = N + 2, COLUMNS = 5, CHANNELS = 3, MOST = 6 };
 
@@ -372,7 +372,7 @@ static void lists_that_do_not_fit_are_refused(void **state)
     every_link(check_bad_lists);
 }
 
-/* --- flags --------------------------------------------------------------------- */
+/* --- flags ---------------------------------------------------------------- */
 
 /* One rank fails, before or between: messages still go out, and with the next
  * sum all know why. */
@@ -437,8 +437,8 @@ static void wishes_are_everybodys(void **state)
     every_link(check_wishes);
 }
 
-/* All but one know of the last rank that it will not come, and close what they have
- * while it sleeps. A world of their own, which is of no use any more. */
+/* All but one know of the last rank that it will not come, and close what they
+ * have while it sleeps. A world of their own, which is of no use any more. */
 static void close_without_the_last(tacit_world *w, const char *link)
 {
     const int last = tacit_world_size(w) - 1;

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_methods.c - every method with every preconditioner in every loop
- * that can be had: how runs begin and end, what their results say, and that
- * neither decorators nor the run before change a bit.
+ * tests/conform_methods.c - every method with every preconditioner in every
+ * loop that can be had: how runs begin and end, what their results say, and
+ * that neither decorators nor the run before change a bit.
  *
  * RUN: np=1,3
  * DEVICE: each */
 #include "dealt.h"
 #include "decorated.h"
 
-/* --- problems ------------------------------------------------------------------ */
+/* --- problems ------------------------------------------------------------- */
 
 typedef struct {
     char what[160];
@@ -93,7 +93,7 @@ static tacit_matrix *grid(void)
     return gallery_matrix("poisson2d:9x7");
 }
 
-/* --- runs ---------------------------------------------------------------------- */
+/* --- runs ----------------------------------------------------------------- */
 
 static tacit_status solve(problem *p, double rtol, int64_t most)
 {
@@ -143,7 +143,7 @@ static void check_result(problem *p, tacit_status status)
     if (status != TACIT_OK) assert_true(strlen(tacit_error_message()) > 20);
 }
 
-/* --- beginnings ---------------------------------------------------------------- */
+/* --- beginnings ----------------------------------------------------------- */
 
 static int count_calls(void *ctx, int64_t iteration, double residual)
 {
@@ -205,7 +205,7 @@ static void exact_guesses_stay(void **state)
     everywhere(TEST_DEVICE, grid, check_exact);
 }
 
-/* --- ends ---------------------------------------------------------------------- */
+/* --- ends ----------------------------------------------------------------- */
 
 static void check_limits(problem *p)
 {
@@ -341,7 +341,7 @@ static void bad_calls_are_refused(void **state)
     everywhere(TEST_DEVICE, grid, check_bad_b);
 }
 
-/* --- the same bits ------------------------------------------------------------- */
+/* --- the same bits -------------------------------------------------------- */
 
 /* x of b = 1 from 0, and after how many iterations. */
 static double *solution(problem *p, int64_t *iterations)
@@ -475,7 +475,7 @@ static void decorators_change_no_bit(void **state)
     }
 }
 
-/* --- small systems ------------------------------------------------------------- */
+/* --- small systems -------------------------------------------------------- */
 
 /* 4 on the diagonal, and -1 beside it, of 1 to 7 rows, some ranks without. */
 static int small_case;

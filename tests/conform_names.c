@@ -8,7 +8,7 @@
 #include <ctype.h>
 #include <limits.h>
 
-/* --- rows ---------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 static bool is_line(const char *text)
 {
@@ -73,7 +73,7 @@ static void lists_end(void **state)
     assert_null(tacit_format_at(NULL, 0));
 }
 
-/* --- asking by name ------------------------------------------------------------ */
+/* --- asking by name ------------------------------------------------------- */
 
 /* A row is known by its name, and one that is not to be had says why. */
 static void rows_are_known_by_their_names(void **state)
@@ -135,7 +135,8 @@ static void check_misspelt(asked *a, const struct registry *r, const char *word)
         fail_msg("%s '%s': %s does not help", r->what, word, message);
 }
 
-/* `name` with one message left out, put in, changed, or changed with the next. */
+/* `name` with one message left out, put in, changed, or changed with the
+ * next. */
 static void check_misspellings(asked *a, const struct registry *r,
                                const char *name)
 {
@@ -170,7 +171,8 @@ static void misspelt_names_are_told_the_right_one(void **state)
     close_asked(&a);
 }
 
-/* Far from every name, with what formats or paths are made of, and very long. */
+/* Far from every name, with what formats or paths are made of, and very
+ * long. */
 static void no_word_does_harm(void **state)
 {
     (void)state;
@@ -197,7 +199,7 @@ static void no_word_does_harm(void **state)
     close_asked(&a);
 }
 
-/* --- settings ------------------------------------------------------------------ */
+/* --- settings ------------------------------------------------------------- */
 
 static void settings_refuse_what_makes_no_sense(void **state)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_partitions.c - matrices by formula whose rows are cut up at random,
- * so that ranks have any number of rows and any neighbours: products and solves
- * through every link and loop that can be had, against what the formula says.
+ * tests/conform_partitions.c - matrices by formula whose rows are cut up at
+ * random, so that ranks have any number of rows and any neighbours: products
+ * and solves through every link and loop that can be had, against what the
+ * formula says.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
@@ -9,7 +10,7 @@
 #include "dealt.h"
 #include "methods.h"
 
-/* --- matrices ------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 /* Rows have one of 8 colours each, and entries where their colours meet: which
  * ranks are neighbours is as random as the colours. In stretches, neighbouring
@@ -56,7 +57,7 @@ static int64_t row_in_full(const graph *g, int64_t i, int64_t *cols,
     return count;
 }
 
-/* --- partitions ------------------------------------------------------------------- */
+/* --- partitions ----------------------------------------------------------- */
 
 /* Where rank `rank` begins: cuts anywhere, some twice, some at an end. */
 static int64_t cut_at(const graph *g, int rank)
@@ -141,7 +142,7 @@ static void expect_near(const sample *s, tacit_queue *q, const double *v,
     free(got);
 }
 
-/* --- products and solves ------------------------------------------------------------ */
+/* --- products and solves -------------------------------------------------- */
 
 static void check_product(const sample *s, tacit_queue *q, tacit_operator *A)
 {

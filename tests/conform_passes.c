@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/conform_passes.c - every pass, bit for bit where arithmetic is exact and
- * the same whoever works and watches; every scalar step on blocks of whatever
- * scalars there may be; the ways between levels; every operation's name.
+ * tests/conform_passes.c - every pass, bit for bit where arithmetic is exact
+ * and the same whoever works and watches; every scalar step on blocks of
+ * whatever scalars there may be; the ways between levels; every operation's
+ * name.
  *
  * DEVICE: each */
 #include "decorated.h"
@@ -9,7 +10,7 @@
 #include "pass_rows.h"
 #include <float.h>
 
-/* --- passes, where arithmetic is exact ----------------------------------------- */
+/* --- passes, where arithmetic is exact ------------------------------------ */
 
 enum { ROOM = 12, GUARD = 5 }; /* vectors, elements around them */
 
@@ -121,7 +122,7 @@ static void passes_are_exact(void **state)
     }
 }
 
-/* --- the same bits, whoever works and watches ---------------------------------- */
+/* --- the same bits, whoever works and watches ----------------------------- */
 
 static uint64_t hash_of(uint64_t hash, tacit_queue *q, size_t n,
                         const double *v)
@@ -207,7 +208,7 @@ static void passes_have_the_same_bits_everywhere(void **state)
         }
 }
 
-/* --- steps --------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------- */
 
 static const struct step_row {
     const char *name;
@@ -308,7 +309,8 @@ static void steps_are_pure_and_keep_to_their_words(void **state)
         }
 }
 
-/* alpha is 0 wherever it must not be anything else, and a number where it may. */
+/* alpha is 0 wherever it must not be anything else, and a number where it
+ * may. */
 static void check_alpha(const struct step_row *r, const double *c,
                         const double *was)
 {
@@ -418,7 +420,7 @@ static void steps_are_the_same_on_the_device(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- between levels ------------------------------------------------------------- */
+/* --- between levels ------------------------------------------------------- */
 
 /* Element i belongs to set i * 7 mod sets, every eleventh to none. */
 static int32_t set_of(size_t i, size_t sets)
@@ -552,7 +554,7 @@ static void levels_are_gone_between_as_they_say(void **state)
     }
 }
 
-/* --- operations ---------------------------------------------------------------- */
+/* --- operations ----------------------------------------------------------- */
 
 static void operations_have_names_of_their_own(void **state)
 {

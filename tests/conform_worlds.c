@@ -26,7 +26,7 @@ static int64_t draw(int a, int b, int c, int below)
                      (uint64_t)below);
 }
 
-/* --- set-up plane -------------------------------------------------------------- */
+/* --- set-up plane --------------------------------------------------------- */
 
 static int64_t reduced(tct_reduction op, int64_t a, int64_t b)
 {
@@ -123,7 +123,7 @@ static void the_first_error_is_everybodys(void **state)
     }
 }
 
-/* --- parts --------------------------------------------------------------------- */
+/* --- parts ---------------------------------------------------------------- */
 
 static void parts_are_those_of_a_colour(void **state)
 {
@@ -180,10 +180,10 @@ static void worlds_of_threads_have_a_size(void **state)
     }
 }
 
-/* --- shared memory --------------------------------------------------------------- */
+/* --- shared memory -------------------------------------------------------- */
 
-/* A number goes round, through a counter of each rank: who sees the counter sees
- * what was written before it. */
+/* A number goes round, through a counter of each rank: who sees the counter
+ * sees what was written before it. */
 static void what_is_signalled_is_there(void **state)
 {
     (void)state;
@@ -225,9 +225,10 @@ static void segments_come_and_go(void **state)
     }
 }
 
-/* --- several links at once --------------------------------------------------------- */
+/* --- several links at once ------------------------------------------------ */
 
-/* Who solves with a link, and with the one that a race leaves, gets the same. */
+/* Who solves with a link, and with the one that a race leaves, gets the
+ * same. */
 static void the_fastest_link_is_left(void **state)
 {
     (void)state;

@@ -5,7 +5,7 @@
 #define TESTS_DEALT_H
 #include "gpu.h"
 
-/* --- entries ------------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------- */
 
 typedef enum shape {
     NO_ENTRY,
@@ -60,7 +60,7 @@ static inline int64_t row_of(const formula *f, int64_t i, int64_t *cols,
     return count;
 }
 
-/* --- ranks --------------------------------------------------------------------- */
+/* --- ranks ---------------------------------------------------------------- */
 
 typedef enum deal { EVENLY, TO_THE_LAST, TO_THE_FIRST, RAGGED, DEALS } deal;
 
@@ -107,7 +107,7 @@ static inline int64_t original(const tacit_matrix *m, int64_t i)
     return rows ? rows[i] : tacit_matrix_first_row(m) + i;
 }
 
-/* --- files --------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------- */
 
 /* A path that all ranks know; four answers are valid at a time. */
 static inline const char *shared_path(const char *name)

@@ -41,7 +41,7 @@ static void heading(FILE *f, const char *title, const char *columns)
     fputc('\n', f);
 }
 
-/* --- what a solver iterates by ---------------------------------------------- */
+/* --- what a solver iterates by -------------------------------------------- */
 
 /* "2", or of several iterations that share a sum "1 in 8". */
 static const char *sums_of(const tacit_method *m)
@@ -123,7 +123,7 @@ static void preconditioners(FILE *f)
     fputs("\nLoop host runs on every device, the others on a GPU.\n", f);
 }
 
-/* --- what a matrix is kept in ------------------------------------------------ */
+/* --- what a matrix is kept in --------------------------------------------- */
 
 static void formats(FILE *f, const char *device)
 {
@@ -194,7 +194,7 @@ static void decorators(FILE *f)
         fprintf(f, "| `%s` | %s |\n", d->name, d->summary);
 }
 
-/* --- what a build with CUDA alone knows --------------------------------------- */
+/* --- what a build with CUDA alone knows ----------------------------------- */
 
 static void kernels(FILE *f)
 {
@@ -229,7 +229,7 @@ static void of_gpus(FILE *f, const char *page)
     fputs(CUDA_ENDS, f);
 }
 
-/* --- the page ----------------------------------------------------------------- */
+/* --- the page ------------------------------------------------------------- */
 
 static void write_page(FILE *f, const char *page)
 {

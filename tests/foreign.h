@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/foreign.h - factors as others have them, and whether what comes of them is
- * the same and solves alike, on TEST_DEVICE. */
+ * tests/foreign.h - factors as others have them, and whether what comes of them
+ * is the same and solves alike, on TEST_DEVICE. */
 #ifndef TESTS_FOREIGN_H
 #define TESTS_FOREIGN_H
 #include "base/base.h"
@@ -10,8 +10,8 @@
 #include <omp.h>
 #endif
 
-/* Small matrices, of which threads, ours and SuperLU_DIST's, would wait for each other
- * most of the time. */
+/* Small matrices, of which threads, ours and SuperLU_DIST's, would wait for
+ * each other most of the time. */
 static inline void one_thread(void)
 {
 #ifdef _OPENMP
@@ -41,7 +41,7 @@ static inline tacit_factor_panels view_of(const tacit_factor *F)
     return P;
 }
 
-/* --- triangles ------------------------------------------------------------------- */
+/* --- triangles ------------------------------------------------------------ */
 
 /* The columns of a factor, which can be written to. */
 typedef struct {
@@ -103,7 +103,8 @@ static inline lists lists_from(const double *L, const double *U,
     return l;
 }
 
-/* L (or, of `value` = upper, U') of panels as a dense matrix, column by column. */
+/* L (or, of `value` = upper, U') of panels as a dense matrix, column by
+ * column. */
 static inline double *dense_of(const tacit_factor_panels *P,
                                const double *value)
 {
@@ -119,8 +120,8 @@ static inline double *dense_of(const tacit_factor_panels *P,
     return L;
 }
 
-/* Our own factor L L' as any kind: L D^-1/2, D, and D L' of D, the squares of what is
- * on L's diagonal. */
+/* Our own factor L L' as any kind: L D^-1/2, D, and D L' of D, the squares of
+ * what is on L's diagonal. */
 static inline lists lists_of(const tacit_factor *F, tacit_factor_kind kind)
 {
     const tacit_factor_panels P = view_of(F);
@@ -162,7 +163,7 @@ static inline lists random_lists(int n, double density, uint64_t seed,
     return l;
 }
 
-/* --- the same? ------------------------------------------------------------------- */
+/* --- the same? ------------------------------------------------------------ */
 
 /* Every row lies in the tree node of its panel or above, asked one by one. */
 static inline void expect_closed(const tacit_factor_panels *P)
@@ -176,8 +177,8 @@ static inline void expect_closed(const tacit_factor_panels *P)
         }
 }
 
-/* Are all rows of a panel columns or rows of the panel of the first one below it, as a
- * GPU's solver needs them? */
+/* Are all rows of a panel columns or rows of the panel of the first one below
+ * it, as a GPU's solver needs them? */
 static inline bool is_whole(const tacit_factor_panels *P)
 {
     for (int32_t K = 0; K < P->panels; K++) {
@@ -243,8 +244,8 @@ static inline double entry_of(const tacit_rows *rows, int64_t i, int64_t j)
     return 0.0;
 }
 
-/* L L', L D L' or L U is the matrix, but for rounding: each entry is near, for the
- * sizes of what it is the sum of. */
+/* L L', L D L' or L U is the matrix, but for rounding: each entry is near, for
+ * the sizes of what it is the sum of. */
 static inline void expect_product(const tacit_matrix *m,
                                   const tacit_factor_panels *P,
                                   const char *name)

@@ -13,7 +13,7 @@
 
 static tacit_world *world;
 
-/* --- one input ---------------------------------------------------------------- */
+/* --- one input ------------------------------------------------------------ */
 
 static void expect(bool ok, const char *what)
 {
@@ -71,7 +71,7 @@ static void read_matrix_and_vector(const char *path)
     expect(tct_memory_blocks() == blocks, "memory is given back");
 }
 
-/* --- good files ----------------------------------------------------------------- */
+/* --- good files ----------------------------------------------------------- */
 
 enum { SEEDS = 36 };
 static struct {
@@ -189,7 +189,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 
 #else
 
-/* --- mutations ------------------------------------------------------------------ */
+/* --- mutations ------------------------------------------------------------ */
 
 static uint64_t state_;
 

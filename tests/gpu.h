@@ -22,7 +22,7 @@
 #endif
 #define SKIPPED 77
 
-/* --- is there one? ---------------------------------------------------------- */
+/* --- is there one? -------------------------------------------------------- */
 
 /* Is the device usable here? If not, says why. */
 static inline bool gpu_here(void)
@@ -72,7 +72,7 @@ static inline bool gpu_for_each(void)
         TEST_MPI_MAIN(tests);             \
     } while (0)
 
-/* --- checks ------------------------------------------------------------------ */
+/* --- checks --------------------------------------------------------------- */
 
 static inline void expect_at(tacit_status got, tacit_status wanted,
                              const char *call, const char *file, int line)
@@ -92,7 +92,7 @@ static inline bool same_bits(const double *a, const double *b, size_t n)
     return memcmp(a, b, n * sizeof *a) == 0;
 }
 
-/* --- vectors ------------------------------------------------------------------ */
+/* --- vectors -------------------------------------------------------------- */
 
 static inline double *host_vector(size_t n, double value)
 {
@@ -181,7 +181,7 @@ static inline double distance_of(size_t n, const double *x, const double *y)
     return (double)sqrtl(sum);
 }
 
-/* --- matrices ------------------------------------------------------------------ */
+/* --- matrices ------------------------------------------------------------- */
 
 /* Columns of row `i` of an n x n matrix, each once, at most ROW_MOST. */
 enum { ROW_MOST = 20000 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/gpu_rig.h - what the tests of solvers on the cuda device share: problems
- * with what the host device makes of them, and solvers to compare. */
+ * tests/gpu_rig.h - what the tests of solvers on the cuda device share:
+ * problems with what the host device makes of them, and solvers to compare. */
 #ifndef TESTS_GPU_RIG_H
 #define TESTS_GPU_RIG_H
 #include "gpu.h"
@@ -9,7 +9,7 @@
 /* A format that every loop can have. */
 #define PLAIN (strcmp(TEST_DEVICE, "cuda") == 0 ? "sell/f64" : "sell")
 
-/* --- references --------------------------------------------------------------- */
+/* --- references ----------------------------------------------------------- */
 
 /* A problem, and what the host device makes of it. */
 typedef struct {
@@ -73,7 +73,7 @@ static inline double true_residual(const reference *ref, const double *b,
     return norm;
 }
 
-/* --- solvers ------------------------------------------------------------------ */
+/* --- solvers -------------------------------------------------------------- */
 
 /* A solver on a device, and its vectors. */
 typedef struct {
@@ -179,11 +179,11 @@ static inline void solve_on_host(reference *ref)
     }
 }
 
-/* --- solutions ------------------------------------------------------------------ */
+/* --- solutions ------------------------------------------------------------ */
 
 /* `low`: the recurrence ran with rounded values; `loose`: the matrix is so bad
- * that rounding decides over iterations. It also decides when another method has
- * to go on, which begins anew. */
+ * that rounding decides over iterations. It also decides when another method
+ * has to go on, which begins anew. */
 static inline void check_solution(rig *r, int m, bool low, bool loose)
 {
     const reference *ref = r->ref;
@@ -207,7 +207,7 @@ static inline void check_solution(rig *r, int m, bool low, bool loose)
     free(x);
 }
 
-/* --- every format, method and loop ----------------------------------------------- */
+/* --- every format, method and loop ---------------------------------------- */
 
 /* Every method and loop with one operator; how many solves that is. */
 static inline int check_solves(const reference *ref, tacit_queue *q,
@@ -270,7 +270,7 @@ static inline void check_matrix(const char *name, tacit_matrix *matrix,
     printf("%-28s %d solves, %.1f s\n", name, solves, tct_seconds() - start);
 }
 
-/* --- rows kept apart ------------------------------------------------------------ */
+/* --- rows kept apart ------------------------------------------------------ */
 
 /* An arrow, the point in row 4321: all of a block's threads sum it. */
 static inline int arrow_columns(int64_t n, int64_t i, int64_t *col)

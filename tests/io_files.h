@@ -128,7 +128,7 @@ static inline void put_xz(const char *path, const char *text, size_t cut,
     free(data);
 }
 
-/* --- zip archives, as NumPy writes them ------------------------------------ */
+/* --- zip archives, as NumPy writes them ----------------------------------- */
 
 typedef struct {
     unsigned char data[1 << 16], directory[1 << 12];
@@ -408,7 +408,7 @@ static inline void gzip_file(const char *from, const char *path)
     free(raw);
 }
 
-/* --- Harwell-Boeing -------------------------------------------------------- */
+/* --- Harwell-Boeing ------------------------------------------------------- */
 
 /* [4 -1 0; -1 4 -1; 0 -1 4] with two right-hand sides, stored `full` or as the
  * matrix is, and first guesses: A x = (2, 4, 10) has x = (1, 2, 3), the sparse
@@ -434,7 +434,7 @@ static inline void gzip_file(const char *from, const char *path)
         "MGX                        2             3\n" HB_MATRIX \
         "  1  3  4\n  3  1  2\n  10.000   2.000\n   7.000\n" HB_GUESS
 
-/* --- matrices -------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 /* Where the real matrices lie: TACIT_MATRICES, or beside the source tree. NULL,
  * and a word about it, where they do not. */

@@ -11,7 +11,7 @@
 
 enum { COLUMNS = 5 };
 
-/* --- specs --------------------------------------------------------------------- */
+/* --- specs ---------------------------------------------------------------- */
 
 static void refused(const char *spec, tacit_status wanted, const char *word)
 {
@@ -23,8 +23,8 @@ static void refused(const char *spec, tacit_status wanted, const char *word)
                  word);
 }
 
-/* A link with a library, which may not be here, and wants a GPU for each rank: it
- * says which. */
+/* A link with a library, which may not be here, and wants a GPU for each rank:
+ * it says which. */
 static bool has_library(const char *link)
 {
     tacit_queue *q = NULL;
@@ -80,7 +80,7 @@ static void links_are_chosen_by_name(void **state)
     if (!test_launched_) refused(TEST_DEVICE "@mpi", TACIT_UNSUPPORTED, "MPI");
 }
 
-/* --- plans --------------------------------------------------------------------- */
+/* --- plans ---------------------------------------------------------------- */
 
 /* Element `i` of column `j` of rank `r`. */
 static double value_at(int r, int j, int i)
@@ -88,8 +88,8 @@ static double value_at(int r, int j, int i)
     return 1000.0 * r + 100.0 * j + i;
 }
 
-/* A ring in which each rank sends its elements 4, 2, 0 to the next rank, 1 and 3
- * to the same one again, and 5 to itself. */
+/* A ring in which each rank sends its elements 4, 2, 0 to the next rank, 1 and
+ * 3 to the same one again, and 5 to itself. */
 static void check_columns(tacit_queue *q)
 {
     enum { N = 6, LD = 8 };
@@ -131,7 +131,7 @@ static void columns_arrive_where_they_belong(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- solves -------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 typedef struct {
     tacit_queue *q;
@@ -222,7 +222,8 @@ static void a_wish_to_stop_is_everybodys(void **state)
     }
 }
 
-/* Wherever one rank's queue fails, no rank is left waiting, and all know why. */
+/* Wherever one rank's queue fails, no rank is left waiting, and all know
+ * why. */
 static void a_failure_is_everybodys(void **state)
 {
     (void)state;
@@ -270,7 +271,7 @@ static void loops_need_links_that_start_messages(void **state)
     close_link_problem(&p);
 }
 
-/* --- parts of a world ---------------------------------------------------------- */
+/* --- parts of a world ----------------------------------------------------- */
 
 static void halves_solve_at_the_same_time(void **state)
 {

@@ -54,8 +54,8 @@ static inline bool test_shares_allocations(const char *test)
     return true;
 }
 
-/* What ranks that are no processes of MPI agree through: not by a world's means,
- * which are tested. */
+/* What ranks that are no processes of MPI agree through: not by a world's
+ * means, which are tested. */
 typedef struct test_account_ {
     atomic_int worst, said;
 } test_account_;
@@ -174,8 +174,8 @@ static inline int test_agree_(int failed, const char *name)
 #endif
 }
 
-/* cmocka's skip(), counted. Threads share its mark of a skipped test: where ranks
- * are threads, a test says so itself and returns. */
+/* cmocka's skip(), counted. Threads share its mark of a skipped test: where
+ * ranks are threads, a test says so itself and returns. */
 static _Thread_local size_t test_skips_;
 #undef skip
 #define skip()                                 \

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/panels.h - what holds for operations on panels on every device: against
  * dgemm of a BLAS, their bits, on several ranks, and block products against
- * single ones. test_panels.c asks it of the host, test_gpu_panels.c of a GPU. */
+ * single ones. test_panels.c asks it of the host, test_gpu_panels.c of a
+ * GPU. */
 #ifndef TESTS_PANELS_H
 #define TESTS_PANELS_H
 #include "comm/world/world.h"
@@ -30,7 +31,7 @@ static void reference(bool transpose, int m, int n, int inner, double alpha,
 }
 #endif
 
-/* --- shapes -------------------------------------------------------------------- */
+/* --- shapes --------------------------------------------------------------- */
 
 typedef struct {
     int n, k, m, gap; /* rows, columns of one and the other, between columns */
@@ -94,7 +95,7 @@ static double *gram(tacit_queue *q, const panels *p)
     return host;
 }
 
-/* --- in place ------------------------------------------------------------------- */
+/* --- in place ------------------------------------------------------------- */
 
 /* Is `got` column `j` of X C, times `sign` and added to `before` (NULL: 0)? */
 static void is_mixed(const panels *p, int j, double sign, const double *before,
@@ -148,7 +149,7 @@ static void mix_is_a_product_in_place(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- against BLAS -------------------------------------------------------------- */
+/* --- against BLAS --------------------------------------------------------- */
 
 #if TCT_HAVE_BLAS
 static void absolute(size_t n, double *x)
@@ -304,7 +305,7 @@ static void skipped_without_blas(void **state)
 #define ranks_sum_a_gram skipped_without_blas
 #endif
 
-/* --- bits ---------------------------------------------------------------------- */
+/* --- bits ----------------------------------------------------------------- */
 
 static void sums_repeat_their_bits(void **state)
 {
@@ -351,7 +352,7 @@ static void columns_have_bits_of_their_own(void **state)
     tacit_queue_destroy(&q[1]);
 }
 
-/* --- block products -------------------------------------------------------------- */
+/* --- block products ------------------------------------------------------- */
 
 static void check_columns(tacit_operator *A, tacit_queue *q, int columns,
                           size_t gap, const char *what)

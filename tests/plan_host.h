@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/plan_host.h - what a kernel does with a plan, by the host: a node, a branch,
- * a task. Rows of X are the factor's. */
+ * tests/plan_host.h - what a kernel does with a plan, by the host: a node, a
+ * branch, a task. Rows of X are the factor's. */
 #ifndef TESTS_PLAN_HOST_H
 #define TESTS_PLAN_HOST_H
 #include "trisolve/gpu/supernodes.h"
@@ -26,7 +26,8 @@ static inline double gathered_of(const plan_solve *s, int64_t slot, int c)
     return v;
 }
 
-/* What node `k` is multiplied by on the way down: put together now, or before. */
+/* What node `k` is multiplied by on the way down: put together now, or
+ * before. */
 static inline double given_of(const plan_solve *s, int32_t k, int32_t j, int c,
                               bool before)
 {

@@ -41,7 +41,7 @@ static inline listed setting_row(int i)
     return s ? (listed){s->name, s->summary, NULL} : (listed){0};
 }
 
-/* --- asking by name ------------------------------------------------------------ */
+/* --- asking by name ------------------------------------------------------- */
 
 /* What names are asked of. */
 typedef struct asked {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/said.h - calls that must succeed, and such that must fail with a text. */
+ * tests/said.h - calls that must succeed, and such that must fail with a
+ * text. */
 #ifndef TESTS_SAID_H
 #define TESTS_SAID_H
 #include <string.h>

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/slabs.h - poisson3d:SIDE as a function: a cube of SIDE^3 points in slabs
- * along z, a rank each, with a halo of its own. Who multiplies is up to the test
- * that includes this. */
+ * tests/slabs.h - poisson3d:SIDE as a function: a cube of SIDE^3 points in
+ * slabs along z, a rank each, with a halo of its own. Who multiplies is up to
+ * the test that includes this. */
 #ifndef TESTS_SLABS_H
 #define TESTS_SLABS_H
 #include "gpu.h"
 
-/* 12 divides well: the gallery's rows of 1, 2, 3 and 4 ranks are whole planes */
+/* 12 divides well: the gallery's rows of 1, 2, 3 and 4 ranks are whole
+ * planes */
 enum { SIDE = 12, PLANE = SIDE * SIDE };
 
 /* Where in a call it fails. */

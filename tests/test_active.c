@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_active.c - messages: a rank that is a round ahead leaves others in peace.
+ * tests/test_active.c - messages: a rank that is a round ahead leaves others in
+ * peace.
  *
  * RUN: np=3
  * THREADS: 3
@@ -30,7 +31,8 @@ static tct_active *open_star(bool centre)
     return p;
 }
 
-/* Rank 1 sends its next message while rank 0 still waits for those of this round. */
+/* Rank 1 sends its next message while rank 0 still waits for those of this
+ * round. */
 static void rounds_are_kept_apart(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg.c - algebraic multigrid: what cg needs of it (linear, symmetric,
- * positive definite), how many iterations it leaves, what it costs, the same
- * bits whoever looks on, and matrices that it can do little for.
+ * tests/test_amg.c - algebraic multigrid: what cg needs of it (linear,
+ * symmetric, positive definite), how many iterations it leaves, what it costs,
+ * the same bits whoever looks on, and matrices that it can do little for.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
@@ -33,7 +33,7 @@ static void open_amg(amg *a, const char *spec, const char *matrix,
     open_matrix(a, spec, gallery_matrix(matrix), "sell@none", o);
 }
 
-/* --- what it is -------------------------------------------------------------- */
+/* --- what it is ----------------------------------------------------------- */
 
 static void expect_spd(const amg *a, const char *what)
 {
@@ -105,10 +105,10 @@ static void so_it_is_where_the_last_level_is_smoothed(void **state)
     }
 }
 
-/* --- what it does ------------------------------------------------------------ */
+/* --- what it does --------------------------------------------------------- */
 
-/* Iterations to 1e-6 from b = 1. Aggregates stay within ranks, which costs some;
- * the literature's seed setting takes 16 where these take 11. */
+/* Iterations to 1e-6 from b = 1. Aggregates stay within ranks, which costs
+ * some; the literature's seed setting takes 16 where these take 11. */
 static void iterations_are_few_and_hardly_grow(void **state)
 {
     (void)state;
@@ -258,7 +258,8 @@ static void sizes_change_nothing(void **state)
 }
 
 /* Values are floats, of any size: M stays what it is, iterations stay as few,
- * and there are fewer bytes. The finest level has a copy where that is smaller. */
+ * and there are fewer bytes. The finest level has a copy where that is
+ * smaller. */
 static void floats_change_little(void **state)
 {
     (void)state;
@@ -336,8 +337,9 @@ static void steps_behind_products_change_no_bit(void **state)
     }
 }
 
-/* A product with a pass behind it does what the two do, and leaves no t; its sum
- * has another order, and so have rows with ghosts, which come behind the pass. */
+/* A product with a pass behind it does what the two do, and leaves no t; its
+ * sum has another order, and so have rows with ghosts, which come behind the
+ * pass. */
 static void check_behind(const amg *a, tct_pass pass, bool behind)
 {
     tacit_queue *q = a->p.q;
@@ -381,10 +383,11 @@ static void passes_stand_behind_products(void **state)
     }
 }
 
-/* --- what it costs ----------------------------------------------------------- */
+/* --- what it costs -------------------------------------------------------- */
 
 /* 2 k products a level and one with the inverse; no sum. What is moved to other
- * ranks goes there and back, and so do shares of aggregates of several ranks. */
+ * ranks goes there and back, and so do shares of aggregates of several
+ * ranks. */
 static void an_application_costs_what_is_said(void **state)
 {
     (void)state;
@@ -441,7 +444,7 @@ static void levels_are_told(void **state)
     close_amg(&a);
 }
 
-/* --- what it can do little for ----------------------------------------------- */
+/* --- what it can do little for -------------------------------------------- */
 
 static int only_diagonal(int64_t n, int64_t i, int64_t *col)
 {
@@ -667,8 +670,8 @@ static void a_diagonal_that_is_not_positive_is_named(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* Whichever allocation fails on the last rank: all are told, and nothing is left
- * behind. */
+/* Whichever allocation fails on the last rank: all are told, and nothing is
+ * left behind. */
 static void memory_that_is_not_there_is_missed_by_all(void **state)
 {
     (void)state;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_device.c - set-up of multigrid as a device does it, by tasks that
- * are run on the host in any order: level for level what the host makes, and a
- * cycle with the same bits.
+ * tests/test_amg_device.c - set-up of multigrid as a device does it, by tasks
+ * that are run on the host in any order: level for level what the host makes,
+ * and a cycle with the same bits.
  *
  * RUN: np=1 */
 #include "amg_twin.h"
@@ -209,7 +209,7 @@ static void new_values_make_them_anew(void **state)
     close_problem(&p);
 }
 
-/* --- the rows of an operator ---------------------------------------------------- */
+/* --- the rows of an operator ---------------------------------------------- */
 
 /* The rows of `m` once more, to be freed; col32 are those of one rank. */
 static tct_local rows_of(const tacit_matrix *m)
@@ -251,7 +251,7 @@ static void slices_are_rows_again(void **state)
     }
 }
 
-/* --- patterns that are hard ----------------------------------------------------- */
+/* --- patterns that are hard ----------------------------------------------- */
 
 static double line(int64_t i, int64_t j)
 {
@@ -355,8 +355,8 @@ static void rows_that_are_too_long_are_left_to_the_host(void **state)
     assert_int_equal(told_there, 0);
 }
 
-/* A level that the host makes, as small ones are, is stored by the device if that
- * takes it as it is. */
+/* A level that the host makes, as small ones are, is stored by the device if
+ * that takes it as it is. */
 static void levels_of_the_host_are_stored_there(void **state)
 {
     (void)state;
@@ -395,8 +395,8 @@ static void it_is_left_to_the_host_on_request(void **state)
     close_problem(&p);
 }
 
-/* Whichever allocation fails, M is made by the host or not at all, and nothing is
- * left behind. */
+/* Whichever allocation fails, M is made by the host or not at all, and nothing
+ * is left behind. */
 static void memory_that_is_not_there_is_missed(void **state)
 {
     (void)state;

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_amg_fused.c - the cycle of the last levels as steps (precond/amg/
- * bottom.h), which are done here on the host as a device would: what comes out is
- * what the operations of cycle.c come to, and the order of items has no meaning.
+ * bottom.h), which are done here on the host as a device would: what comes out
+ * is what the operations of cycle.c come to, and the order of items has no
+ * meaning.
  *
  * RUN: np=1 */
 #include "fused_twin.h"
 #include "matrix/matrix.h"
 
-/* --- checks ----------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 typedef struct {
     tacit_queue *q;
@@ -147,7 +148,8 @@ static void the_others_go_on_as_they_were(void **state)
     close_pair(&p);
 }
 
-/* Whichever allocation fails, there is an M or none, and nothing is left behind. */
+/* Whichever allocation fails, there is an M or none, and nothing is left
+ * behind. */
 static void memory_that_is_not_there_is_missed(void **state)
 {
     (void)state;

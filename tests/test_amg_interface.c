@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_interface.c - set-up of multigrid by the devices of several ranks, whose
- * tasks are run on the host: matrices are P'A P across ranks, iterations few more
- * than where aggregates have rows of any ranks, and all ranks do it or none.
+ * tests/test_amg_interface.c - set-up of multigrid by the devices of several
+ * ranks, whose tasks are run on the host: matrices are P'A P across ranks,
+ * iterations few more than where aggregates have rows of any ranks, and all
+ * ranks do it or none.
  *
  * RUN: np=2,3 */
 #include "amg_problem.h"
@@ -168,7 +169,8 @@ static void new_values_make_them_anew(void **state)
     close_amg(&fresh);
 }
 
-/* This rank's rows of a symmetric matrix of `n` rows with two entries in most. */
+/* This rank's rows of a symmetric matrix of `n` rows with two entries in
+ * most. */
 typedef int64_t neighbour(int64_t n, int64_t i);
 
 static tacit_matrix *matrix_of_pairs(int64_t n, neighbour *of)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_amg_odd.c - multigrid of matrices with parts that are singular, or far
- * apart in size, with few eigenvalues, and with values that floats do not have.
+ * tests/test_amg_odd.c - multigrid of matrices with parts that are singular, or
+ * far apart in size, with few eigenvalues, and with values that floats do not
+ * have.
  *
  * RUN: np=1,2,3,4 */
 #include "amg_problem.h"
@@ -59,10 +60,10 @@ static void put_image(amg *a)
     free(b);
 }
 
-/* --- parts that are singular -------------------------------------------------------- */
+/* --- parts that are singular ---------------------------------------------- */
 
-/* Lines of 4, 6, .. 126 rows that nothing holds to each other, and a grid behind
- * them, also of a graph. */
+/* Lines of 4, 6, .. 126 rows that nothing holds to each other, and a grid
+ * behind them, also of a graph. */
 enum { SHORT = 4, STEP = 2, LINES = 62, SIDE = 100 };
 enum {
     IN_LINES = LINES * (2 * SHORT + (LINES - 1) * STEP) / 2,
@@ -113,7 +114,8 @@ static double parts(int64_t i, int64_t j)
     return sum;
 }
 
-/* What becomes of a line when it is one row of a level is nothing but rounding. */
+/* What becomes of a line when it is one row of a level is nothing but
+ * rounding. */
 static void parts_that_are_singular_do_no_harm(void **state)
 {
     (void)state;
@@ -169,14 +171,15 @@ static void nor_do_parts_of_nodes(void **state)
     close_amg(&a);
 }
 
-/* --- the largest eigenvalue of D^-1 A ------------------------------------------------ */
+/* --- the largest eigenvalue of D^-1 A ------------------------------------- */
 
 static double largest_of(const amg *a)
 {
     return tacit_precond_level_at(a->M, 0)->largest;
 }
 
-/* Threes, whose largest eigenvalue is 1.9, and a line of next to nothing: 1.5. */
+/* Threes, whose largest eigenvalue is 1.9, and a line of next to nothing:
+ * 1.5. */
 enum { IN_THREES = 1500, IN_BOTH = 3000 };
 
 static int threes_and_a_line(int64_t n, int64_t i, int64_t *col)
@@ -236,7 +239,7 @@ static void few_eigenvalues_are_found(void **state)
     close_amg(&a);
 }
 
-/* --- values that floats do not have ---------------------------------------------------- */
+/* --- values that floats do not have --------------------------------------- */
 
 static void scale(tacit_matrix *m, double factor)
 {

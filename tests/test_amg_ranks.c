@@ -126,7 +126,7 @@ static void few_ranks_keep_small_levels(void **state)
     close_amg(&a);
 }
 
-/* --- the last levels on each rank --------------------------------------------- */
+/* --- the last levels on each rank ----------------------------------------- */
 
 /* M is made, or made anew for other values, by a device that has them as one
  * kernel. */
@@ -152,8 +152,8 @@ static void close_whole(amg *a)
     inverse = NULL;
 }
 
-/* From the second level on they are wholly there, and no message more than those of
- * the first one and what an exchange brings is sent. */
+/* From the second level on they are wholly there, and no message more than
+ * those of the first one and what an exchange brings is sent. */
 static void each_rank_has_the_last_levels(void **state)
 {
     (void)state;
@@ -239,8 +239,8 @@ static void memory_may_lack_on_one_rank(void **state)
     close_whole(&a);
 }
 
-/* Row `i` of D^-1 (L + I / 4) D^-1, L a path's Laplacian and d[i] 1 on the first
- * rank and a thousand times as much on each one after it. */
+/* Row `i` of D^-1 (L + I / 4) D^-1, L a path's Laplacian and d[i] 1 on the
+ * first rank and a thousand times as much on each one after it. */
 enum { PATH_ROWS = 20 }; /* a rank */
 
 static double path_scale(int64_t i)

@@ -17,7 +17,7 @@
 
 static const char WISH[] = "TACIT_GPU_AWARE_MPI";
 
-/* --- the device ------------------------------------------------------------------ */
+/* --- the device ----------------------------------------------------------- */
 
 enum { REGIONS = 4096 };
 typedef struct {
@@ -126,7 +126,7 @@ static void side_free(tacit_queue *q, void *p)
     r->at = NULL;
 }
 
-/* --- the library ------------------------------------------------------------------ */
+/* --- the library ---------------------------------------------------------- */
 
 static int says; /* is it GPU-aware? */
 static int asked;
@@ -182,7 +182,7 @@ int MPI_Testall(int n, MPI_Request *request, int *there, MPI_Status *statuses)
     return PMPI_Testall(n, request, there, statuses);
 }
 
-/* --- queues ------------------------------------------------------------------------ */
+/* --- queues --------------------------------------------------------------- */
 
 /* A queue whose device is apart, with link mpi, opened for it. */
 static tacit_status open_side_stream(tacit_world *w, tacit_queue **out)
@@ -232,7 +232,7 @@ static bool is_asked_for(void)
 #endif
 }
 
-/* --- what is chosen ------------------------------------------------------------------ */
+/* --- what is chosen ------------------------------------------------------- */
 
 static void expect_choice(bool wanted)
 {
@@ -337,10 +337,10 @@ static void the_host_does_not_ask(void **state)
     wish(NULL, NULL);
 }
 
-/* --- messages ------------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
-/* A ring in which each rank sends elements 2 and 0 to the next, of any number of
- * columns. */
+/* A ring in which each rank sends elements 2 and 0 to the next, of any number
+ * of columns. */
 enum { N = 3, SENT = 2, COLUMNS = 4 };
 static tct_plan *ring(tacit_queue *q)
 {
@@ -386,7 +386,8 @@ static void check_ring(tacit_queue *q)
     tct_plan_destroy(&plan);
 }
 
-/* Two at once, which not all ranks end in one order, nor before the same sum. */
+/* Two at once, which not all ranks end in one order, nor before the same
+ * sum. */
 static void check_ends(tacit_queue *q)
 {
     const bool odd = q->rank % 2 == 1;
@@ -459,7 +460,7 @@ static void so_do_those_of_a_rank_alone(void **state)
     tacit_world_destroy(&alone);
 }
 
-/* --- solves ------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 /* The solution, as `q` finds it; its number of rows. */
 static size_t solve(tacit_queue *q, double **out)
@@ -511,7 +512,7 @@ static void solves_have_the_same_bits(void **state)
     free(plain);
 }
 
-/* --- a rank that does not come -------------------------------------------------------- */
+/* --- a rank that does not come -------------------------------------------- */
 
 static void what_may_still_come_has_its_memory(void **state)
 {

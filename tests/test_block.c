@@ -8,7 +8,8 @@
 
 enum { MOST = 6, GAP_B = 3, GAP_X = 8 };
 
-/* A system of `k` columns, and what surrounds them: gaps that nobody may touch. */
+/* A system of `k` columns, and what surrounds them: gaps that nobody may
+ * touch. */
 typedef struct {
     tacit_queue *q;
     tacit_matrix *m;
@@ -84,7 +85,7 @@ static tacit_status run_block(block *p, const tacit_stop *stop)
                                   p->X_stride, stop, p->result);
 }
 
-/* --- from outside ---------------------------------------------------------- */
+/* --- from outside --------------------------------------------------------- */
 
 /* The whole of a vector of which each rank has its rows. */
 static double *whole(const block *p, const double *x)
@@ -115,7 +116,8 @@ static double residual(const block *p, const double *b, const double *x)
     return sums[1] > 0.0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
 }
 
-/* Each column that says it converged has, B is as it was, and so are the gaps. */
+/* Each column that says it converged has, B is as it was, and so are the
+ * gaps. */
 static void check_block(const block *p, double rtol)
 {
     double *B = host_copy(p->q, (size_t)p->k * p->B_stride, p->B);
@@ -135,7 +137,7 @@ static void check_block(const block *p, double rtol)
     free(X);
 }
 
-/* --- outcomes --------------------------------------------------------------- */
+/* --- outcomes ------------------------------------------------------------- */
 
 /* Column `j` alone, from where the block begins; x, if wanted, into `x`. */
 static tacit_status run_alone(const block *p, int j, const tacit_stop *stop,
@@ -168,7 +170,8 @@ static void compare_with_singles(block *p, const tacit_stop *stop)
     }
 }
 
-/* A column of zeros, and one whose first guess is the solution, among others. */
+/* A column of zeros, and one whose first guess is the solution, among
+ * others. */
 static void prepare_columns(block *p, double rtol)
 {
     const tacit_stop stop = {.size = sizeof stop, .rtol = 0.01 * rtol};
@@ -358,7 +361,7 @@ static void columns_must_be_finite(void **state)
     close_block(&p);
 }
 
-/* --- monitors ----------------------------------------------------------------- */
+/* --- monitors ------------------------------------------------------------- */
 
 typedef struct {
     int64_t next[MOST]; /* the iteration that comes next */
@@ -473,7 +476,7 @@ static void no_run_within_a_run(void **state)
     close_block(&p);
 }
 
-/* --- arguments ---------------------------------------------------------------- */
+/* --- arguments ------------------------------------------------------------ */
 
 static void refused(block *p, const char *word)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_blocks.c - a link by kernels in which threads are the blocks: on each
- * rank a persistent grid of threads runs the text that the kernels of link peer and of
- * resident loops run (device/protocol.h), over windows in memory that the ranks
- * share. Where the ranks are threads as well ThreadSanitizer sees all of it.
+ * tests/test_blocks.c - a link by kernels in which threads are the blocks: on
+ * each rank a persistent grid of threads runs the text that the kernels of link
+ * peer and of resident loops run (device/protocol.h), over windows in memory
+ * that the ranks share. Where the ranks are threads as well ThreadSanitizer
+ * sees all of it.
  *
  * RUN: np=1,3
  * THREADS: 3 */
@@ -20,7 +21,7 @@ enum {
 };
 static const uint64_t TIMEOUT_NS = UINT64_C(60000000000);
 
-/* --- windows ------------------------------------------------------------------- */
+/* --- windows -------------------------------------------------------------- */
 
 typedef struct {
     _Alignas(64) uint64_t arrived, taken; /* of its receiver; of its sender */
@@ -135,7 +136,7 @@ static void next_kernel(grid *g)
     pthread_barrier_wait(&g->launch);
 }
 
-/* --- exchanges ------------------------------------------------------------------ */
+/* --- exchanges ------------------------------------------------------------ */
 
 /* Channels from rank r to s: not as many as from s to r. */
 static int channels(int seed, int r, int s)
@@ -200,7 +201,7 @@ static void take(grid *g, int b, uint64_t *calls)
     }
 }
 
-/* --- sums ----------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 /* Of values that are no whole numbers: the order of ranks shows. */
 static double term(uint64_t number, int rank, int i)
@@ -245,7 +246,7 @@ static void sum(grid *g, int b, uint64_t *calls)
     g->sums = number;
 }
 
-/* --- kernels one after the other ------------------------------------------------- */
+/* --- kernels one after the other ------------------------------------------ */
 
 /* As a solver does it, with a sum between in every `sums`-th round; 0: never. A
  * rank that only sends is as far ahead then as windows let it be. */
@@ -298,7 +299,7 @@ static void sums_are_in_rank_order(void **state)
     close_persistent(&g);
 }
 
-/* --- a kernel that stays ----------------------------------------------------------- */
+/* --- a kernel that stays -------------------------------------------------- */
 
 /* What block b stores at all ranks before meeting `epoch`, and what all blocks
  * must see after it. */
@@ -345,8 +346,8 @@ static void collect(grid *g, tct_slots S, uint32_t epoch)
     tct_say(S, 0, epoch, mine, g->ranks);
 }
 
-/* All persistent grids: as tct_grid_sum of persistent grid.cuh, but for the fences: here plain values go
- * to peers, there numbered ones alone. */
+/* All persistent grids: as tct_grid_sum of persistent grid.cuh, but for the
+ * fences: here plain values go to peers, there numbered ones alone. */
 static tct_barrier_status sum_up(grid *g, int b, uint32_t epoch)
 {
     const tct_slots S = {g->rank, g->ranks, 4, WIDTH, g->meeting};
@@ -360,8 +361,8 @@ static tct_barrier_status sum_up(grid *g, int b, uint32_t epoch)
     return status == TCT_CAME ? TCT_GO : TCT_LATE;
 }
 
-/* Meetings of all persistent grids, with sums, and of each alone, by its counter, take turns.
- * Block 0 wishes the end at one of the latter. */
+/* Meetings of all persistent grids, with sums, and of each alone, by its
+ * counter, take turns. Block 0 wishes the end at one of the latter. */
 static void stay(grid *g, int b, uint64_t *calls)
 {
     const uint32_t last = (uint32_t)g->rounds;
@@ -421,7 +422,7 @@ static void all_end_at_the_same_meeting(void **state)
     close_persistent(&g);
 }
 
-/* --- who does not come -------------------------------------------------------------- */
+/* --- who does not come ---------------------------------------------------- */
 
 static void lost_ranks_are_named(void **state)
 {

@@ -15,7 +15,7 @@
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
-/* --- a device behind the CPU --------------------------------------------------------- */
+/* --- a device behind the CPU ---------------------------------------------- */
 
 enum { LOOKS = 4096, BEHIND = 3 };
 
@@ -149,7 +149,7 @@ static void open_behind(tacit_queue *q)
     q->device = &behind;
 }
 
-/* --- solves -------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 typedef struct {
     const char *matrix, *precond, *method, *steps, *basis;
@@ -250,7 +250,7 @@ static void about_the_same(const task *t, const story *a, const story *b,
     if (more > apart || more < -apart) tell(t, "late looks", a, b);
 }
 
-/* --- tests --------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------- */
 
 /* Late looks change nothing but when they come, and replays change nothing. */
 static void loops_tell_the_same(void **state)
@@ -275,7 +275,8 @@ static void loops_tell_the_same(void **state)
 
 static const char *const many[] = {"1", "3", "8", "16"};
 
-/* As many iterations, whether the CPU knows at once how long blocks are or not. */
+/* As many iterations, whether the CPU knows at once how long blocks are or
+ * not. */
 static void blocks_need_no_cpu(void **state)
 {
     (void)state;
@@ -324,7 +325,8 @@ static void hard_ones_are_done_late_too(void **state)
         }
 }
 
-/* Limits are kept, and a monitor is heard, in the middle of what is enqueued. */
+/* Limits are kept, and a monitor is heard, in the middle of what is
+ * enqueued. */
 static void turns_end_where_they_should(void **state)
 {
     (void)state;

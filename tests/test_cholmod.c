@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_cholmod.c - CHOLMOD's supernodal factors: L L' is the matrix, and they
- * solve as our own does; in builds without CHOLMOD that they are refused, and why.
+ * tests/test_cholmod.c - CHOLMOD's supernodal factors: L L' is the matrix, and
+ * they solve as our own does; in builds without CHOLMOD that they are refused,
+ * and why.
  *
  * DEVICE: each */
 #include "foreign.h"
@@ -9,7 +10,8 @@
 
 static cholmod_common common;
 
-/* The lower triangle of `m`, + shift on the diagonal, in either width of integers. */
+/* The lower triangle of `m`, + shift on the diagonal, in either width of
+ * integers. */
 static cholmod_sparse *sparse_of(const tacit_matrix *m, bool wide, double shift)
 {
     tacit_rows r;

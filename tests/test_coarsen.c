@@ -38,7 +38,7 @@ static bool one_rank(void)
     return tacit_world_size(test_world()) == 1;
 }
 
-/* --- dense matrices ------------------------------------------------------------- */
+/* --- dense matrices ------------------------------------------------------- */
 
 static double *dense(const tacit_matrix *m)
 {
@@ -51,7 +51,7 @@ static double *dense(const tacit_matrix *m)
     return D;
 }
 
-/* --- what P is ---------------------------------------------------------------- */
+/* --- what P is ------------------------------------------------------------ */
 
 /* Columns of P are orthonormal, none is empty, and the smooth vector w is P P'w
  * where a row is in an aggregate at all. */
@@ -115,7 +115,7 @@ static void assert_product(const tacit_matrix *A, const tct_aggregates *G,
     free(wants);
 }
 
-/* --- levels ---------------------------------------------------------------------- */
+/* --- levels --------------------------------------------------------------- */
 
 /* Three levels of `m`, which is destroyed; `w` NULL: ones. */
 static void check_levels(tacit_matrix *m, const double *w, int passes)
@@ -190,7 +190,7 @@ static void real_matrices(void **state)
     }
 }
 
-/* --- ranks ------------------------------------------------------------------------ */
+/* --- ranks ---------------------------------------------------------------- */
 
 /* `one` has the aggregates that a rank makes which has all rows. */
 static void assert_as_alone(const char *name, deal how, int passes,
@@ -232,8 +232,8 @@ static void aggregates_are_those_of_one_rank(void **state)
     tacit_world_destroy(&self);
 }
 
-/* A path's rows go in pairs from its beginning on, through all ranks and back, and
- * the one that is left over joins the last pair. */
+/* A path's rows go in pairs from its beginning on, through all ranks and back,
+ * and the one that is left over joins the last pair. */
 static void pairs_stand_side_by_side(void **state)
 {
     (void)state;
@@ -255,10 +255,11 @@ static void pairs_stand_side_by_side(void **state)
     }
 }
 
-/* --- grids ------------------------------------------------------------------------ */
+/* --- grids ---------------------------------------------------------------- */
 
-/* Where all edges are alike a point goes with its neighbours to a cell of two in
- * each direction, and it does not take as many rounds as a line has points. */
+/* Where all edges are alike a point goes with its neighbours to a cell of two
+ * in each direction, and it does not take as many rounds as a line has
+ * points. */
 static void grids_make_cells(void **state)
 {
     (void)state;
@@ -315,7 +316,7 @@ static void rounds_are_few(void **state)
     assert_few_rounds(m, 3, 7.9);
 }
 
-/* --- rows of their own kind --------------------------------------------------------- */
+/* --- rows of their own kind ----------------------------------------------- */
 
 /* With nothing off the diagonal there is nothing to be coarse. */
 static void rows_apart_are_in_no_aggregate(void **state)
@@ -426,7 +427,7 @@ static void a_diagonal_must_be_positive(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- the same again ------------------------------------------------------------------ */
+/* --- the same again ------------------------------------------------------- */
 
 static void assert_same_aggregates(const tct_aggregates *a,
                                    const tct_aggregates *b)
@@ -485,7 +486,7 @@ static void threads_do_not_change_a_bit(void **state)
     }
 }
 
-/* --- memory -------------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static tacit_status both(const tacit_matrix *m)
 {

@@ -72,7 +72,7 @@ static void expect_same(const many *p, int columns, const char *what)
     free(got);
 }
 
-/* --- bits ---------------------------------------------------------------------- */
+/* --- bits ----------------------------------------------------------------- */
 
 static const struct {
     const char *matrix, *format, *cycle, *smoother;
@@ -95,8 +95,8 @@ static void open_case(many *p, const char *spec, int threads, int i)
     open_many(p, spec, threads, cases[i].matrix, cases[i].format, "amg", &o);
 }
 
-/* From one column to as many as there is room for, to more, which come one after
- * the other (their sums are rounded otherwise), and back. */
+/* From one column to as many as there is room for, to more, which come one
+ * after the other (their sums are rounded otherwise), and back. */
 static void columns_have_the_bits_of_one_alone(void **state)
 {
     (void)state;
@@ -174,7 +174,7 @@ static void what_is_shared_is_counted_once(void **state)
     close_many(&p);
 }
 
-/* --- solves -------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static tacit_status solve(const many *p, tacit_solver *s, int from, int columns,
                           tacit_result *results)
@@ -220,7 +220,7 @@ static void solves_are_as_those_of_one(void **state)
     }
 }
 
-/* --- memory -------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 /* Whichever allocation fails on the last rank: all are told, and what there was
  * serves as before. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_device_map.c - which ranks share a device, from where these are: no rank
- * has the device with its own number.
+ * tests/test_device_map.c - which ranks share a device, from where these are:
+ * no rank has the device with its own number.
  *
  * RUN: np=1,3
  * PROCESSES: 3 */

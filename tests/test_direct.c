@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_direct.c - solves by a preconditioner alone: with a factor of whatever
- * kind the matrix asks for they leave rounding, by columns and from any size of b.
+ * tests/test_direct.c - solves by a preconditioner alone: with a factor of
+ * whatever kind the matrix asks for they leave rounding, by columns and from
+ * any size of b.
  *
  * RUN: np=1,3 */
 #include "base/base.h"
@@ -94,7 +95,7 @@ static double residual_of(const direct *d, int j)
     return sqrt(rr) / sqrt(bb);
 }
 
-/* --- matrices -------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 /* poisson2d:12x9, its diagonal changed: of every seventh row it is negative, or
  * what stands above it is doubled. */
@@ -129,7 +130,7 @@ static tacit_factor_kind kind_of(const direct *d)
     return info.kind;
 }
 
-/* --- tests ------------------------------------------------------------------------ */
+/* --- tests ---------------------------------------------------------------- */
 
 static void the_kind_is_what_the_matrix_asks_for(void **state)
 {
@@ -167,7 +168,8 @@ static void the_kind_is_what_the_matrix_asks_for(void **state)
         }
 }
 
-/* Positive diagonals do not make it positive definite: that is found by trying. */
+/* Positive diagonals do not make it positive definite: that is found by
+ * trying. */
 static void a_matrix_that_only_looks_definite_is_solved(void **state)
 {
     (void)state;
@@ -189,7 +191,8 @@ static void a_matrix_that_only_looks_definite_is_solved(void **state)
     close_direct(&d);
 }
 
-/* Steps leave less of a residual each, until rounding is left, which is told. */
+/* Steps leave less of a residual each, until rounding is left, which is
+ * told. */
 static void steps_go_on_until_they_are_futile(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_distribution.c - the tasks of a plan dealt out to the processes of a grid of Px x
- * Py x Pz, and solves in which threads stand for the blocks of their GPUs: they tell each
- * other by the text that the kernel runs (trisolve/gpu/peer_signals.h), some ahead of
- * others. What a process is not to read is not a number there. Built with
- * ThreadSanitizer it sees all of it.
+ * tests/test_distribution.c - the tasks of a plan dealt out to the processes of
+ * a grid of Px x Py x Pz, and solves in which threads stand for the blocks of
+ * their GPUs: they tell each other by the text that the kernel runs
+ * (trisolve/gpu/peer_signals.h), some ahead of others. What a process is not to
+ * read is not a number there. Built with ThreadSanitizer it sees all of it.
  *
  * RUN: np=1 */
 #include "matrix/matrix.h"
@@ -21,7 +21,7 @@
 
 enum { MOST = 8, WORKERS = 2, RUNS = 6, PLANNED = 16 };
 
-/* --- processes ------------------------------------------------------------------- */
+/* --- processes ------------------------------------------------------------ */
 
 typedef struct process {
     struct problem *of;
@@ -235,7 +235,7 @@ static void close_problem(problem *P)
     free(P);
 }
 
-/* --- a kernel by threads ----------------------------------------------------------- */
+/* --- a kernel by threads -------------------------------------------------- */
 
 enum { Y, X, U };
 
@@ -244,8 +244,8 @@ static double *vector_in(const process *p, int which)
     return which == Y ? p->s.y : which == X ? p->s.x : p->s.u;
 }
 
-/* What this process has made of a row, to those who read it; it is then not there, if
- * this one does not. */
+/* What this process has made of a row, to those who read it; it is then not
+ * there, if this one does not. */
 static void give(process *p, int which, int64_t row, unsigned readers,
                  int phase)
 {
@@ -261,7 +261,8 @@ static void give(process *p, int which, int64_t row, unsigned readers,
         here[j] = NAN;
 }
 
-/* As d_put_down, d_put_together and d_put_up of trisolve/gpu/kernels/distribute.cu. */
+/* As d_put_down, d_put_together and d_put_up of
+ * trisolve/gpu/kernels/distribute.cu. */
 static void give_rows(process *p, const tct_node *N, int32_t from, int32_t to,
                       bool up)
 {
@@ -282,7 +283,8 @@ static void give_rows(process *p, const tct_node *N, int32_t from, int32_t to,
     }
 }
 
-/* A branch is all of one process: what it reads there is given when all is done. */
+/* A branch is all of one process: what it reads there is given when all is
+ * done. */
 static void pass(process *p, const tct_task *t, bool up)
 {
     const tct_tri_plan *plan = &p->plan;
@@ -328,7 +330,8 @@ typedef struct {
     pthread_t thread;
 } worker;
 
-/* Be late now and then; one process is slow all of a run, while others go on. */
+/* Be late now and then; one process is slow all of a run, while others go
+ * on. */
 static void wander(const worker *w, uint64_t call)
 {
     const process *p = w->of;
@@ -374,9 +377,9 @@ static void run_once(process *p, uint64_t run)
     for (int k = 0; k < WORKERS; k++) pthread_join(w[k].thread, NULL);
 }
 
-/* A process's solves, one after the other, with no regard to the others', every second
- * one with twice the right-hand side: so has X, to the last bit, if nothing is of
- * another run. */
+/* A process's solves, one after the other, with no regard to the others', every
+ * second one with twice the right-hand side: so has X, to the last bit, if
+ * nothing is of another run. */
 static void *run_process(void *arg)
 {
     process *p = arg;
@@ -403,10 +406,10 @@ static void run_all(problem *P)
     for (int r = 0; r < P->count; r++) pthread_join(P->p[r].thread, NULL);
 }
 
-/* --- tests --------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------- */
 
-/* Each row is one process's of each grid that has it, and the host's; what was sent is
- * what was predicted. */
+/* Each row is one process's of each grid that has it, and the host's; what was
+ * sent is what was predicted. */
 static void expect_solution(const problem *P, const char *name)
 {
     double off = 0.0, norm = 0.0;
@@ -463,8 +466,8 @@ static void grids_solve_as_the_host_does(void **state)
             }
 }
 
-/* Solves with one grid, and X in the order of rows, which the caller frees; *stored: values
- * of all processes. */
+/* Solves with one grid, and X in the order of rows, which the caller frees;
+ * *stored: values of all processes. */
 static double *bits_on(tacit_factor_kind kind, const int grid[3],
                        double *stored)
 {
@@ -485,9 +488,10 @@ static double *bits_on(tacit_factor_kind kind, const int grid[3],
     return x;
 }
 
-/* With one process of a grid there is nobody to tell; with several all have blocks of
- * nodes if Px > 1, and X has the same bits. What they store is the factor, and more by
- * what some have more of than others; of U = L' what is in blocks twice. */
+/* With one process of a grid there is nobody to tell; with several all have
+ * blocks of nodes if Px > 1, and X has the same bits. What they store is the
+ * factor, and more by what some have more of than others; of U = L' what is in
+ * blocks twice. */
 static void blocks_and_bits(void **state)
 {
     static const tacit_factor_kind kinds[] = {TACIT_FACTOR_LLT,
@@ -528,7 +532,8 @@ static void who_waits_in_vain_says_for_whom(void **state)
     close_problem(P);
 }
 
-/* The other one is not through with the last run: no task of this one is done. */
+/* The other one is not through with the last run: no task of this one is
+ * done. */
 static void nobody_begins_before_all_have_ended(void **state)
 {
     (void)state;

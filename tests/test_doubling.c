@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_doubling.c - a factor in parts, leaf and what is above it, and solves with
- * them in which threads stand for the blocks of several GPUs: they swap what ranks
- * share by the text that the kernel runs (trisolve/gpu/recursive_doubling.h), some ranks
- * ahead of others. Built with ThreadSanitizer it sees all of it.
+ * tests/test_doubling.c - a factor in parts, leaf and what is above it, and
+ * solves with them in which threads stand for the blocks of several GPUs: they
+ * swap what ranks share by the text that the kernel runs
+ * (trisolve/gpu/recursive_doubling.h), some ranks ahead of others. Built with
+ * ThreadSanitizer it sees all of it.
  *
  * RUN: np=1 */
 #include "matrix/matrix.h"
@@ -19,7 +20,7 @@
 
 enum { RANKS_MOST = 8, WORKERS = 2, RUNS = 6 };
 
-/* --- a factor and its parts ---------------------------------------------------- */
+/* --- a factor and its parts ----------------------------------------------- */
 
 typedef struct rank {
     struct problem *of;
@@ -189,7 +190,7 @@ static void close_problem(problem *p)
     free(p);
 }
 
-/* --- a kernel by threads ----------------------------------------------------------- */
+/* --- a kernel by threads -------------------------------------------------- */
 
 /* As d_doubling of trisolve/gpu/kernels/tasks.cuh. */
 static bool swap_piece(const rank *r, uint64_t number, const tct_task *t)
@@ -282,7 +283,7 @@ static void run_all(problem *p)
     for (int z = 0; z < p->ranks; z++) pthread_join(p->rank[z].thread, NULL);
 }
 
-/* --- tests --------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------- */
 
 /* All rows that a rank has, replicas, too, are the host's. */
 static void expect_solution(const problem *p, const rank *r, const char *name)
@@ -325,7 +326,8 @@ static void parts_solve_as_the_whole_does(void **state)
             }
 }
 
-/* Each row has one rank that begins with it, and who shares rows lists the same. */
+/* Each row has one rank that begins with it, and who shares rows lists the
+ * same. */
 static void parts_fit_together(void **state)
 {
     (void)state;

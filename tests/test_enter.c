@@ -11,7 +11,7 @@
 #include <tacit/exchange.h>
 #include <tacit/tacit.h>
 
-/* --- a device that threads enter ----------------------------------------------- */
+/* --- a device that threads enter ------------------------------------------ */
 
 static const tacit_queue *current; /* whose device it is; NULL: another one's */
 static int uses, astray; /* of the device, and where it was not current */
@@ -91,7 +91,7 @@ static void check_entered(const tacit_queue *q, const char *call)
         check_entered(q, #call); \
     } while (0)
 
-/* --- what is called -------------------------------------------------------------- */
+/* --- what is called ------------------------------------------------------- */
 
 typedef struct {
     tacit_world *w;

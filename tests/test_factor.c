@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_factor.c - sparse factors: L L' is the matrix, rows keep to the tree,
- * what is broken or not positive definite is told, and solves.
+ * tests/test_factor.c - sparse factors: L L' is the matrix, rows keep to the
+ * tree, what is broken or not positive definite is told, and solves.
  *
  * RUN: np=1 */
 #include "base/base.h"
@@ -14,7 +14,7 @@
 #include <omp.h>
 #endif
 
-/* --- matrices ------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 enum { MOST = 160 };
 
@@ -129,7 +129,7 @@ static tacit_factor_panels view_of(const tacit_factor *F)
     return P;
 }
 
-/* --- L L' ------------------------------------------------------------------------- */
+/* --- L L' ----------------------------------------------------------------- */
 
 /* L of `P` as a dense matrix, column by column. */
 static double *dense_of(const tacit_factor_panels *P)
@@ -255,7 +255,7 @@ static void tree_nodes_have_rows(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- what is broken ------------------------------------------------------------------ */
+/* --- what is broken ------------------------------------------------------- */
 
 /* A copy that can be written to. */
 typedef struct {
@@ -364,7 +364,7 @@ static void broken_factors_are_told(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- what cannot be factored -------------------------------------------------------- */
+/* --- what cannot be factored ---------------------------------------------- */
 
 static int worst_row;
 static double one_is_negative(int i, int j)
@@ -433,7 +433,7 @@ static void no_memory_is_an_error_and_no_leak(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- solves -------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static void solves_are_right(void **state)
 {
@@ -529,7 +529,7 @@ static void threads_change_nothing(void **state)
 #endif
 }
 
-/* --- as a preconditioner ---------------------------------------------------------- */
+/* --- as a preconditioner -------------------------------------------------- */
 
 static void open_solver(problem *p, const char *spec, tacit_matrix *m,
                         const char *format, const char *method)
@@ -596,7 +596,7 @@ static void a_preconditioner_that_cannot_be_says_why(void **state)
     close_problem(&p);
 }
 
-/* --- dense operations --------------------------------------------------------------- */
+/* --- dense operations ----------------------------------------------------- */
 
 enum { SIDE = 23, LEAD = 29 };
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_factor_kinds.c - factors of the kinds LDLT, LU, IC0 and ILU0: their
- * product is the matrix, or has its entries; pivots that cannot be are named; orders
- * of rows and what they cost in iterations; several columns at once.
+ * tests/test_factor_kinds.c - factors of the kinds LDLT, LU, IC0 and ILU0:
+ * their product is the matrix, or has its entries; pivots that cannot be are
+ * named; orders of rows and what they cost in iterations; several columns at
+ * once.
  *
  * RUN: np=1 */
 #include "factor/factor.h"
@@ -15,7 +16,7 @@
 #include <omp.h>
 #endif
 
-/* --- matrices ------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 enum { MOST = 150 };
 
@@ -138,7 +139,7 @@ static tacit_factor_panels view_of(const tacit_factor *F)
     return P;
 }
 
-/* --- the product ------------------------------------------------------------------ */
+/* --- the product ---------------------------------------------------------- */
 
 /* `value` of `P` as a dense matrix, column by column. */
 static double *dense_by(const tacit_factor_panels *P, const double *value)
@@ -239,8 +240,8 @@ static void incomplete_ones_have_its_entries(void **state)
         }
 }
 
-/* Columns that are much longer than those they change are searched, and not walked
- * through. */
+/* Columns that are much longer than those they change are searched, and not
+ * walked through. */
 static void hubs_have_their_entries(void **state)
 {
     (void)state;
@@ -259,7 +260,7 @@ static void hubs_have_their_entries(void **state)
         }
 }
 
-/* --- rows with many entries ---------------------------------------------------------- */
+/* --- rows with many entries ----------------------------------------------- */
 
 /* Row `hub` has an entry in each of `n` others, which stand on a grid that is
  * `across` wide, or, if that is 0, alone. */
@@ -326,8 +327,8 @@ static double least_seconds(const tacit_matrix *m, tacit_factor_kind kind)
     return least;
 }
 
-/* The first row with entries in all columns costs as much as the last: of such a size
- * the square of its entries would take a hundred times as long. */
+/* The first row with entries in all columns costs as much as the last: of such
+ * a size the square of its entries would take a hundred times as long. */
 static void hubs_come_first_as_well_as_last(void **state)
 {
     (void)state;
@@ -347,7 +348,7 @@ static void hubs_come_first_as_well_as_last(void **state)
     }
 }
 
-/* --- solves ------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 /* The largest |b - A x| of a row over |A| |x| + |b|. */
 static double residual_of(const tacit_rows *rows, const double *b,
@@ -414,8 +415,8 @@ static tacit_matrix *twisted(const char *name, bool symmetric)
     return m;
 }
 
-/* Fronts of hundreds of rows, whose squares are stored in blocks, and subtrees by
- * threads. */
+/* Fronts of hundreds of rows, whose squares are stored in blocks, and subtrees
+ * by threads. */
 static void large_fronts_are_right(void **state)
 {
     (void)state;
@@ -518,7 +519,7 @@ static void real_matrices_are_solved_or_refused(void **state)
     if (found == 0) printf("skipped: TACIT_MATRICES has none of them\n");
 }
 
-/* --- pivots ------------------------------------------------------------------------- */
+/* --- pivots --------------------------------------------------------------- */
 
 static double lower_corner;
 static double two_by_two(int n, int i, int j)
@@ -565,8 +566,8 @@ static void pivots_that_cannot_be_are_named(void **state)
     assert_int_equal(tct_memory_blocks(), before);
 }
 
-/* A small pivot takes all digits off the other, which a solve shows; or so much off
- * two that their difference is rounding. One of 1e-3 does no harm. */
+/* A small pivot takes all digits off the other, which a solve shows; or so much
+ * off two that their difference is rounding. One of 1e-3 does no harm. */
 static void pivots_that_take_too_much_are_named(void **state)
 {
     (void)state;
@@ -658,7 +659,7 @@ static void no_memory_is_an_error_and_no_leak(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- orders ---------------------------------------------------------------------------- */
+/* --- orders --------------------------------------------------------------- */
 
 static int depth_by(const tacit_matrix *m, const char *order, int leaves)
 {
@@ -714,8 +715,8 @@ static int iterations_by(const char *name, const char *order, int leaves)
     return (int)p.result.iterations;
 }
 
-/* The design measured 52, 71, 97 and 61 for poisson3d:48; what METIS has a hand in
- * may differ a little. */
+/* The design measured 52, 71, 97 and 61 for poisson3d:48; what METIS has a hand
+ * in may differ a little. */
 static void orders_cost_iterations(void **state)
 {
     (void)state;
@@ -725,9 +726,10 @@ static void orders_cost_iterations(void **state)
     assert_in_range(iterations_by("poisson3d:48", "multicolor", 0), 60, 62);
 }
 
-/* --- several columns ------------------------------------------------------------------ */
+/* --- several columns ------------------------------------------------------ */
 
-/* A block through `precond` takes as many applications as its slowest column. */
+/* A block through `precond` takes as many applications as its slowest
+ * column. */
 static void columns_go_at_once(void **state)
 {
     (void)state;

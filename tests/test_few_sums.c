@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_few_sums.c - what blocks of iterations and multigrid promise, each and
- * together: sums, the same bits again, and as many iterations on any ranks.
+ * tests/test_few_sums.c - what blocks of iterations and multigrid promise, each
+ * and together: sums, the same bits again, and as many iterations on any ranks.
  *
  * RUN: np=1,2,3,4 */
 #include "amg_problem.h"
@@ -47,11 +47,12 @@ static tacit_status solve(problem *p, double rtol, int64_t most)
     return tacit_solver_run(p->s, p->b, p->x, &stop, &p->result);
 }
 
-/* --- sums ---------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
-/* Another block of s iterations takes one sum more, whatever M is: the cycle has
- * none, and of its exchanges the last is an all-gather; a level that other ranks keep
- * takes two more, and so does one with aggregates of several ranks. */
+/* Another block of s iterations takes one sum more, whatever M is: the cycle
+ * has none, and of its exchanges the last is an all-gather; a level that other
+ * ranks keep takes two more, and so does one with aggregates of several
+ * ranks. */
 static void a_block_with_multigrid_takes_one_sum(void **state)
 {
     (void)state;
@@ -79,7 +80,7 @@ static void a_block_with_multigrid_takes_one_sum(void **state)
     }
 }
 
-/* --- the same again --------------------------------------------------------------- */
+/* --- the same again ------------------------------------------------------- */
 
 static void what_is_made_anew_has_the_same_bits(void **state)
 {
@@ -106,7 +107,7 @@ static void what_is_made_anew_has_the_same_bits(void **state)
     }
 }
 
-/* --- ranks ------------------------------------------------------------------------- */
+/* --- ranks ---------------------------------------------------------------- */
 
 static int64_t iterations_on(tacit_world *w, const task *t)
 {

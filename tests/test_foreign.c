@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_foreign.c - factors of others: the same product and solves, rows that
- * keep to the tree that was made above them, and what is no factor is told.
+ * tests/test_foreign.c - factors of others: the same product and solves, rows
+ * that keep to the tree that was made above them, and what is no factor is
+ * told.
  *
  * DEVICE: each */
 #include "base/base.h"
@@ -8,7 +9,7 @@
 #include "foreign.h"
 #include "io_files.h"
 
-/* --- the tree ------------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------- */
 
 /* `up` of random forests with about `chance` of a root at each node. */
 static void grow(int32_t n, double chance, uint64_t seed, int32_t *up,
@@ -54,8 +55,8 @@ static double heaviest_way(int32_t n, const double *weight, const int32_t *node,
     return most;
 }
 
-/* Where it is known what is best: a binary tree, lone nodes, a chain, a root with
- * leaves, and a chain on which a tree stands. */
+/* Where it is known what is best: a binary tree, lone nodes, a chain, a root
+ * with leaves, and a chain on which a tree stands. */
 static void known_forests_are_split_best(void **state)
 {
     (void)state;
@@ -107,7 +108,7 @@ static void a_dissection_is_found_again(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- the same factor ------------------------------------------------------------ */
+/* --- the same factor ------------------------------------------------------ */
 
 static const char *const names[] = {"poisson2d:12x11", "poisson3d:5",
                                     "elasticity3d:3", "jump3d:5,1e4,1"};
@@ -180,8 +181,8 @@ static void any_triangle_is_taken(void **state)
     }
 }
 
-/* L L' or L U times what TEST_DEVICE solves is what it was given, but for rounding;
- * rows have kept their numbers. */
+/* L L' or L U times what TEST_DEVICE solves is what it was given, but for
+ * rounding; rows have kept their numbers. */
 static void expect_solution(const tacit_factor *F)
 {
     const tacit_factor_panels P = view_of(F);
@@ -204,8 +205,8 @@ static void expect_solution(const tacit_factor *F)
     TCT_FREE(L, U, b, x);
 }
 
-/* A chain of `n` columns; the first one has the rows from `from` on, too, which all
- * others lack. */
+/* A chain of `n` columns; the first one has the rows from `from` on, too, which
+ * all others lack. */
 static tacit_factor *chain_of(int n, int from)
 {
     double *L = tct_calloc((size_t)n * (size_t)n * sizeof *L);
@@ -343,9 +344,10 @@ static void files_that_do_not_belong_together_are_refused(void **state)
     discard(&l);
 }
 
-/* --- what is no factor ---------------------------------------------------------- */
+/* --- what is no factor ---------------------------------------------------- */
 
-/* Break number `i` of L and U of 4 rows, full, kind LU or LDLT; what is to be said. */
+/* Break number `i` of L and U of 4 rows, full, kind LU or LDLT; what is to be
+ * said. */
 static const char *break_it(lists *l, int i)
 {
     switch (i) {

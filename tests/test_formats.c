@@ -15,7 +15,7 @@
 
 #include <cmocka.h>
 
-/* --- matrices --------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 /* Columns, of `n`, of row `i` (any order, doubles allowed), at most 4096. */
 typedef int (*row_maker)(int64_t n, int64_t i, int32_t *col);
@@ -343,7 +343,7 @@ static void clear(tct_local *A)
     tct_free(A->val);
 }
 
-/* --- references ------------------------------------------------------------- */
+/* --- references ----------------------------------------------------------- */
 
 static bool fuses(void)
 {
@@ -392,7 +392,7 @@ static double *vector(int64_t n, int64_t seed)
     return x;
 }
 
-/* --- products --------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 static double last_dot; /* of the same matrix in another format, or NaN */
 
@@ -542,7 +542,7 @@ static void dots_are_the_same_everywhere(void **state)
     on_every_isa(check_dot, true);
 }
 
-/* --- the diagonal ------------------------------------------------------------ */
+/* --- the diagonal --------------------------------------------------------- */
 
 static void check_diagonal(const tct_format *f, const tct_local *A,
                            tct_block *B)
@@ -566,7 +566,7 @@ static void every_format_tells_the_diagonal(void **state)
     everywhere(check_diagonal, true);
 }
 
-/* --- new values ------------------------------------------------------------- */
+/* --- new values ----------------------------------------------------------- */
 
 static void check_refill(const tct_format *f, const tct_local *A, tct_block *B)
 {
@@ -587,7 +587,7 @@ static void new_values_are_used(void **state)
     everywhere(check_refill, true);
 }
 
-/* --- another pattern --------------------------------------------------------- */
+/* --- another pattern ------------------------------------------------------ */
 
 /* Does row `row` of `A` have an entry in columns [from, to)? */
 static bool has_entry(const tct_local *A, int64_t row, int64_t from, int64_t to)
@@ -682,7 +682,7 @@ static void another_pattern_is_refused(void **state)
     everywhere(check_other_pattern, true);
 }
 
-/* --- memory ----------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static void owned_arrays_are_used_up(void **state)
 {
@@ -733,7 +733,7 @@ static void no_memory_is_survived(void **state)
     clear(&C);
 }
 
-/* --- choice ----------------------------------------------------------------- */
+/* --- choice --------------------------------------------------------------- */
 
 static void the_choice_is_explained(void **state)
 {
@@ -783,8 +783,8 @@ static void bytes_are_those_of_the_block(void **state)
         }
 }
 
-/* A block of doubles rounded to floats multiplies what has been rounded, and tells
- * its diagonal; and it is smaller. Other stores have nothing to round. */
+/* A block of doubles rounded to floats multiplies what has been rounded, and
+ * tells its diagonal; and it is smaller. Other stores have nothing to round. */
 static void check_rounded(const tct_format *f, const tct_local *A, tct_block *B)
 {
     tct_block *R = NULL;

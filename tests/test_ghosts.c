@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_ghosts.c - lists of numbers, sorted, each once, and where each of them
- * is: of planes of grids, spread, in heaps far apart, alike. */
+ * tests/test_ghosts.c - lists of numbers, sorted, each once, and where each of
+ * them is: of planes of grids, spread, in heaps far apart, alike. */
 #include "base/base.h"
 #include "sparse/ghosts.h"
 #include <setjmp.h>
@@ -9,8 +9,8 @@
 /* cmocka wants the headers above it */
 #include <cmocka.h>
 
-/* `heaps` of them, `apart` from one another, each of `wide` numbers, of which every
- * `step`-th may occur, in one order or in none. */
+/* `heaps` of them, `apart` from one another, each of `wide` numbers, of which
+ * every `step`-th may occur, in one order or in none. */
 typedef struct {
     int64_t count, heaps, apart, wide, step;
     bool mixed;

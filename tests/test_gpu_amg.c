@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: in the loops that
- * take it as few iterations as on the host device, the same bits in two solves,
- * symmetric and positive definite there, too; set up on the device it is what
- * the host makes of it; coarse levels as one kernel come to what launches do.
+ * tests/test_gpu_amg.c - algebraic multigrid on the cuda device: in the loops
+ * that take it as few iterations as on the host device, the same bits in two
+ * solves, symmetric and positive definite there, too; set up on the device it
+ * is what the host makes of it; coarse levels as one kernel come to what
+ * launches do.
  *
  * LABEL: gpu
  * RUN: np=1,2
@@ -132,7 +133,7 @@ static void it_is_symmetric_and_positive(void **state)
     }
 }
 
-/* --- set-up on the device ------------------------------------------------------- */
+/* --- set-up on the device ------------------------------------------------- */
 
 /* Levels that the device has made, as the log of one rank tells. */
 static int64_t told_there;
@@ -156,7 +157,8 @@ static void open_set_up(amg *a, const char *where, const char *matrix,
     OK(tct_reduce_i64(test_world(), TCT_MAX, 1, &told_there));
 }
 
-/* The largest eigenvalue is from sums, which formats make in their own order. */
+/* The largest eigenvalue is from sums, which formats make in their own
+ * order. */
 static void expect_same_levels(const amg *host, const amg *a, const char *what)
 {
     for (int i = 0; tacit_precond_level_at(host->M, i); i++) {
@@ -254,7 +256,7 @@ static void several_levels_are_made_there(void **state)
     assert_int_equal(unsetenv("TACIT_AMG_COARSE"), 0);
 }
 
-/* --- coarse levels as one kernel -------------------------------------------------- */
+/* --- coarse levels as one kernel ------------------------------------------ */
 
 static void open_coarse(amg *a, const char *how, const char *matrix,
                         const char *cycle)
@@ -270,15 +272,15 @@ static void open_coarse(amg *a, const char *how, const char *matrix,
         fail_msg("%s, cycle %s, %s: %s", matrix, cycle, how, info.detail);
 }
 
-/* Several ranks find the ends of smoothers' intervals from another start than one
- * rank does that has a level alone, and so to some digits. */
+/* Several ranks find the ends of smoothers' intervals from another start than
+ * one rank does that has a level alone, and so to some digits. */
 static double image_tolerance(void)
 {
     return tacit_world_size(test_world()) == 1 ? 1e-13 : 1e-2;
 }
 
-/* Levels of 32,768 and 15,625 rows, made on the device and by the host; some that
- * end with what is smoothed, some that have hardly any rows. */
+/* Levels of 32,768 and 15,625 rows, made on the device and by the host; some
+ * that end with what is smoothed, some that have hardly any rows. */
 static void one_kernel_comes_to_what_launches_do(void **state)
 {
     (void)state;

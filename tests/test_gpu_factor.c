@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_factor.c - triangular solves on a GPU: kinds of matrices and of
- * factors against the host's solves, one to many right-hand sides, the same bits
- * every time, a part of a graph of the user's, waits in vain, what is refused.
+ * tests/test_gpu_factor.c - triangular solves on a GPU: kinds of matrices and
+ * of factors against the host's solves, one to many right-hand sides, the same
+ * bits every time, a part of a graph of the user's, waits in vain, what is
+ * refused.
  *
  * LABEL: gpu */
 #include "gpu.h"
@@ -11,7 +12,7 @@
 #include <tacit/cuda.h>
 #endif
 
-/* --- factors and solvers ------------------------------------------------------- */
+/* --- factors and solvers -------------------------------------------------- */
 
 typedef struct {
     tacit_matrix *m;
@@ -88,7 +89,7 @@ static void check_columns(tacit_queue *q, const factor *f,
     tacit_queue_free(q, &X);
 }
 
-/* --- matrices ---------------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 static int full_row(int64_t n, int64_t i, int64_t *col)
 {
@@ -149,7 +150,8 @@ static double residual_of(const factor *f, const double *b, const double *x)
     return sqrt(up) / norm_of(f->n, b);
 }
 
-/* Matrices of condition 1e7 to 1e13: what is left is about what the host leaves. */
+/* Matrices of condition 1e7 to 1e13: what is left is about what the host
+ * leaves. */
 static void real_matrices_are_solved_as_well_as_on_the_host(void **state)
 {
     static const char *const names[] = {
@@ -183,7 +185,7 @@ static void real_matrices_are_solved_as_well_as_on_the_host(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- kinds --------------------------------------------------------------------------- */
+/* --- kinds ---------------------------------------------------------------- */
 
 /* The factor of `f` as another kind, with rows and columns scaled. */
 typedef struct {
@@ -276,7 +278,7 @@ static void other_kinds_and_scaled_ones_are_solved(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- again and again ------------------------------------------------------------------ */
+/* --- again and again ------------------------------------------------------ */
 
 static void a_thousand_solves_have_the_same_bits(void **state)
 {
@@ -319,7 +321,8 @@ static void cuda_ok(cudaError_t error, int line)
 }
 #define CUDA(call) cuda_ok((call), __LINE__)
 
-/* Captured once, with a copy before it, and run again with what is then in B. */
+/* Captured once, with a copy before it, and run again with what is then in
+ * B. */
 static void a_solve_is_a_part_of_a_graph(void **state)
 {
     (void)state;
@@ -363,7 +366,7 @@ static void a_solve_is_a_part_of_a_graph(void **state)
 
 #endif
 
-/* --- a factor of somebody else's ------------------------------------------------------- */
+/* --- a factor of somebody else's ------------------------------------------ */
 
 /* L = 1 with -1/2 below, a column a panel: a chain as long as it can be. */
 enum { CHAIN = 20000 };
@@ -403,7 +406,8 @@ static chain *open_chain(void)
     return c;
 }
 
-/* A kernel that is to wait no longer than the clock ticks says for whom it waited. */
+/* A kernel that is to wait no longer than the clock ticks says for whom it
+ * waited. */
 static void a_wait_in_vain_is_told(void **state)
 {
     (void)state;
@@ -444,7 +448,7 @@ static void a_wait_in_vain_is_told(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- around it --------------------------------------------------------------------------- */
+/* --- around it ------------------------------------------------------------ */
 
 static void what_it_is_made_of_is_told(void **state)
 {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_free.c - operators that are kernels of the user's, on the stream
- * of a queue (tacit/cuda.h): against the matrix on the host, by every method in
- * the loops host and graph; what is refused; launches that fail. Only in builds
- * with CUDA.
+ * tests/test_gpu_free.c - operators that are kernels of the user's, on the
+ * stream of a queue (tacit/cuda.h): against the matrix on the host, by every
+ * method in the loops host and graph; what is refused; launches that fail. Only
+ * in builds with CUDA.
  *
  * LABEL: gpu
  * RUN: np=1,2,3 */
@@ -10,7 +10,7 @@
 #include "slabs.h"
 #include <tacit/cuda.h>
 
-/* --- the function ------------------------------------------------------------ */
+/* --- the function --------------------------------------------------------- */
 
 static tacit_status said(cudaError_t error)
 {
@@ -48,7 +48,7 @@ static tacit_status product(void *ctx, tacit_queue *q, const double *x,
     return planes_product(s, q, last, last, x, ghosts, y);
 }
 
-/* --- a solve ----------------------------------------------------------------- */
+/* --- a solve -------------------------------------------------------------- */
 
 /* b is that of the matrix for a random x*, which is `wanted`. */
 typedef struct {

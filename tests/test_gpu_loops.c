@@ -7,7 +7,7 @@
  */
 #include "gpu_rig.h"
 
-/* --- many runs ---------------------------------------------------------------- */
+/* --- many runs ------------------------------------------------------------ */
 
 static void assert_same_x(const rig *r, const double *want, const char *when)
 {
@@ -103,7 +103,7 @@ static void one_solver_has_many_right_hand_sides(void **state)
     close_reference(&ref);
 }
 
-/* --- loops -------------------------------------------------------------------- */
+/* --- loops ---------------------------------------------------------------- */
 
 static void loops_may_be_changed(void **state)
 {

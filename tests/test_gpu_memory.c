@@ -22,7 +22,7 @@ static size_t free_bytes(void)
     return unused;
 }
 
-/* --- nothing is lost ---------------------------------------------------------- */
+/* --- nothing is lost ------------------------------------------------------ */
 
 /* The driver takes memory in pieces, and some for itself now and then. */
 enum { DRIFT_MOST = 4 << 20 };
@@ -237,7 +237,7 @@ static void no_host_memory_is_survived(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- nothing rests on what was there before ------------------------------------ */
+/* --- nothing rests on what was there before ------------------------------- */
 
 enum { SOLVES_MOST = 400 };
 typedef struct {
@@ -315,7 +315,7 @@ static void poisoned_memory_changes_no_bit(void **state)
     }
 }
 
-/* --- two GPUs -------------------------------------------------------------------- */
+/* --- two GPUs ------------------------------------------------------------- */
 
 /* A problem on a GPU, in a world of its own; what it solves is `ref`'s. */
 typedef struct {
@@ -369,7 +369,8 @@ static int use_spare(void *ctx, int64_t iteration, double residual)
     return 0;
 }
 
-/* With vectors made now; `other`, NULL for none, is used in the course of it. */
+/* With vectors made now; `other`, NULL for none, is used in the course of
+ * it. */
 static void solve_on(const side *s, tacit_solver *solver, side *other,
                      const char *what)
 {
@@ -446,7 +447,7 @@ static void two_gpus_of_a_thread_are_not_mixed_up(void **state)
     close_reference(&ref);
 }
 
-/* --- what does not fit ------------------------------------------------------------ */
+/* --- what does not fit ---------------------------------------------------- */
 
 static void vectors_that_do_not_fit_are_refused(void **state)
 {

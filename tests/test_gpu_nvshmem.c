@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_gpu_nvshmem.c - link nvshmem, where there is the library (which
- * TACIT_NVSHMEM may name) and a GPU for each rank; skipped elsewhere. It is of one
- * world, and gives memory back.
+ * TACIT_NVSHMEM may name) and a GPU for each rank; skipped elsewhere. It is of
+ * one world, and gives memory back.
  *
  * LABEL: gpu
  * RUN: np=2,3 */
@@ -27,7 +27,8 @@ static void memory_comes_back(void **state)
     }
 }
 
-/* All but the last rank are another world; all of them, in their order, are not. */
+/* All but the last rank are another world; all of them, in their order, are
+ * not. */
 static void parts_have_peer(void **state)
 {
     (void)state;

@@ -7,7 +7,7 @@
 #include "gpu.h"
 #include "pass_rows.h"
 
-/* --- words ---------------------------------------------------------------------- */
+/* --- words ---------------------------------------------------------------- */
 
 enum { VECTORS = TCT_OP_VECTORS };
 typedef struct {
@@ -193,13 +193,13 @@ static void words_do_what_the_host_does(void **state)
         }
 }
 
-/* --- every pass of the table -------------------------------------------------- */
+/* --- every pass of the table ---------------------------------------------- */
 
 /* Scalars that the sums do not reach. */
 enum { K_ALPHA = TCT_SCALARS - 2, K_BETA };
 
-/* All that pass `p` leaves of n elements, `apart` from the begin of the vectors;
- * what it does not read begins as NaN. */
+/* All that pass `p` leaves of n elements, `apart` from the begin of the
+ * vectors; what it does not read begins as NaN. */
 static double *run_pass(const char *spec, const pass_row *p, size_t n,
                         size_t apart, bool unit)
 {
@@ -287,7 +287,7 @@ static void updates_hold_still_when_told(void **state)
     assert_true(updates >= 4 * 5); /* of all methods that have one */
 }
 
-/* --- steps and looks ---------------------------------------------------------- */
+/* --- steps and looks ------------------------------------------------------ */
 
 static void steps_are_those_of_the_host(void **state)
 {

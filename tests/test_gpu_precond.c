@@ -21,7 +21,7 @@ static void open_jacobi(reference *ref, const char *name, tacit_matrix *m)
     ref->precond = "jacobi";
 }
 
-/* --- everything together ------------------------------------------------------- */
+/* --- everything together -------------------------------------------------- */
 
 static void everything_converges_as_on_the_host(void **state)
 {
@@ -94,7 +94,7 @@ static void blocks_of_every_size_are_solved(void **state)
     }
 }
 
-/* --- what they cost -------------------------------------------------------------- */
+/* --- what they cost ------------------------------------------------------- */
 
 /* Products, sums, scalars summed and bytes moved by 30 iterations. */
 typedef struct {
@@ -153,7 +153,7 @@ static void loops_cost_what_the_methods_state(void **state)
     close_reference(&ref);
 }
 
-/* --- solves that go on ----------------------------------------------------------- */
+/* --- solves that go on ---------------------------------------------------- */
 
 /* A rod of stretches that conduct differently: as many iterations as it has
  * rows, and a diagonal that is worth something. */
@@ -251,7 +251,7 @@ static void pipe_pr_forms_s_anew(void **state)
     close_reference(&ref);
 }
 
-/* --- what comes and goes ----------------------------------------------------------- */
+/* --- what comes and goes -------------------------------------------------- */
 
 static void assert_solves_to(rig *r, double **want, const char *precond)
 {
@@ -299,8 +299,8 @@ static void a_preconditioner_may_come_and_go(void **state)
     close_reference(&ref);
 }
 
-/* Values that are larger by a power of 2: the run after them has the new diagonal,
- * and the same iterations. */
+/* Values that are larger by a power of 2: the run after them has the new
+ * diagonal, and the same iterations. */
 static void jacobi_follows_the_operator(void **state)
 {
     (void)state;
@@ -346,7 +346,7 @@ static void auto_knows_the_loops_with_jacobi(void **state)
     close_reference(&ref);
 }
 
-/* --- refused ------------------------------------------------------------------------ */
+/* --- refused -------------------------------------------------------------- */
 
 /* Pairs of rows; of one the diagonal is near 0, and below. */
 static int pair_columns(int64_t n, int64_t i, int64_t *col)

@@ -13,7 +13,7 @@ static double uniform(int64_t a, int64_t b)
     return tct_uniform((uint64_t)a, (uint64_t)b);
 }
 
-/* --- matrices by formula ---------------------------------------------------- */
+/* --- matrices by formula -------------------------------------------------- */
 
 static int no_row(int64_t n, int64_t i, int64_t *col)
 {
@@ -115,8 +115,8 @@ static int block6_row(int64_t n, int64_t i, int64_t *col)
     return block_row(n, i, col, 6);
 }
 
-/* A band of dense blocks, wider than the 32 runs that a warp reads at once: lane
- * for lane the same distances, and some that are not there at the ends. */
+/* A band of dense blocks, wider than the 32 runs that a warp reads at once:
+ * lane for lane the same distances, and some that are not there at the ends. */
 static int band_of_blocks(int64_t n, int64_t i, int64_t *col, int b)
 {
     const int64_t groups = n / b, group = i / b;
@@ -215,7 +215,7 @@ static const char *const real[] = {
 enum { REAL = sizeof real / sizeof *real };
 enum { MATRICES = FORMULAS + GALLERY + REAL };
 
-/* --- references ---------------------------------------------------------------- */
+/* --- references ----------------------------------------------------------- */
 
 /* What the host's rows say of two vectors; `size` is the sum of |a||x|. */
 typedef struct {
@@ -283,7 +283,7 @@ static void close_sample(sample *s)
     }
 }
 
-/* --- products --------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 /* Does the host round once per entry, as a GPU does? */
 static bool host_fuses(void)
@@ -451,7 +451,7 @@ static void check_operator(const sample *s, const char *format, tacit_queue *q,
     tacit_queue_free(q, &t.c);
 }
 
-/* --- formats and stores ------------------------------------------------------ */
+/* --- formats and stores --------------------------------------------------- */
 
 static const char *const stores[] = {"",     "/auto",  "/f64",
                                      "/f32", "/dict8", "/dict16"};
@@ -575,7 +575,7 @@ static void low_precision_is_nearly_right(void **state)
     assert_true(with_blocks > 0);
 }
 
-/* --- new values ---------------------------------------------------------------- */
+/* --- new values ----------------------------------------------------------- */
 
 /* The operator of `a` is given the values of `b`, and those of `wrong`, whose
  * pattern is another. */

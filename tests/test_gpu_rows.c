@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_rows.c - triangular solves row by row on the cuda device: against
- * the host, for rows that wait for one another in all ways; the same bits again and
- * again; cg with ic0 in every loop. Only in builds with CUDA.
+ * tests/test_gpu_rows.c - triangular solves row by row on the cuda device:
+ * against the host, for rows that wait for one another in all ways; the same
+ * bits again and again; cg with ic0 in every loop. Only in builds with CUDA.
  *
  * LABEL: gpu */
 #include "gpu.h"
 #include "trisolve/gpu/rows.h"
 
-/* --- matrices ------------------------------------------------------------------ */
+/* --- matrices ------------------------------------------------------------- */
 
 typedef struct {
     int64_t n, *ptr;
@@ -97,7 +97,7 @@ static void drop(lower *L)
     free(L->inverse);
 }
 
-/* --- solves -------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 /* y = (L L')^-1 x on the host, row k of L being element place[k]. */
 static double *wanted(const lower *L, const int32_t *place, const double *x)
@@ -230,7 +230,7 @@ static void levels_are_told(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- cg with ic0 ----------------------------------------------------------------- */
+/* --- cg with ic0 ---------------------------------------------------------- */
 
 /* A solve of `m`, which is destroyed: where, how, and when it ends. */
 typedef struct {
@@ -324,8 +324,8 @@ static void ic0_takes_the_iterations_of_the_host(void **state)
     }
 }
 
-/* What goes on from the true residual has a p to begin with, and an r that M has
- * not seen. */
+/* What goes on from the true residual has a p to begin with, and an r that M
+ * has not seen. */
 static void ic0_goes_on_from_the_true_residual(void **state)
 {
     (void)state;

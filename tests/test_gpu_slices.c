@@ -7,7 +7,7 @@
 #include "operator/layout/slices_build.h"
 #include <tacit/solver.h>
 
-/* --- matrices ----------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 typedef int (*row_maker)(int64_t i, int32_t *col); /* any order, with doubles */
 enum { ROW_MOST = 20000 };
@@ -204,7 +204,7 @@ static bool same_bits(double a, double b)
     return memcmp(&a, &b, sizeof a) == 0;
 }
 
-/* --- the walk ------------------------------------------------------------------- */
+/* --- the walk ------------------------------------------------------------- */
 
 /* What a product needs to know of an entry of a slice. */
 typedef struct {
@@ -288,7 +288,7 @@ static double row_sum(const tct_gpu_arrays *a, int64_t s, int i,
     return sum;
 }
 
-/* --- checks --------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 static const char *about_what; /* what is being checked, for messages */
 
@@ -452,7 +452,7 @@ static void check_about(const tct_gpu_arrays *a, const tct_gpu_about *about,
     CHECK(!a->dict || same_bits(a->dict[0], 0.0));
 }
 
-/* --- another pattern ------------------------------------------------------------ */
+/* --- another pattern ------------------------------------------------------ */
 
 static bool has_entry(const tct_local *A, int64_t row, int64_t from, int64_t to)
 {
@@ -597,7 +597,7 @@ static void everything_is_there_once(void **state)
     assert_true(sorted_seen > 0 && long_seen > 0 && joined_seen > 0);
 }
 
-/* --- choices -------------------------------------------------------------------- */
+/* --- choices -------------------------------------------------------------- */
 
 /* Build for rows, say what came out, forget it. */
 static tct_gpu_arrays glance(const char *shape, values v, const char *store,

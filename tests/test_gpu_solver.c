@@ -8,7 +8,7 @@
 #include "gpu_rig.h"
 #include "oracles.h"
 
-/* --- everything together ------------------------------------------------------- */
+/* --- everything together -------------------------------------------------- */
 
 static void everything_converges_as_on_the_host(void **state)
 {
@@ -20,8 +20,8 @@ static void everything_converges_as_on_the_host(void **state)
         check_matrix(gallery[i], gallery_matrix(gallery[i]), NULL, false);
 }
 
-/* Rows of some 20 to 60 entries here and there, of few rows for each block: warps
- * share their columns. */
+/* Rows of some 20 to 60 entries here and there, of few rows for each block:
+ * warps share their columns. */
 static bool are_near(int64_t i, int64_t j)
 {
     const uint64_t low = (uint64_t)(i < j ? i : j);
@@ -46,7 +46,7 @@ static void long_rows_of_all_lengths_converge(void **state)
     check_matrix("scattered", m, NULL, false);
 }
 
-/* --- rows kept apart ------------------------------------------------------------ */
+/* --- rows kept apart ------------------------------------------------------ */
 
 static void rows_kept_apart_are_summed_by_every_loop(void **state)
 {
@@ -54,7 +54,7 @@ static void rows_kept_apart_are_summed_by_every_loop(void **state)
     check_rows_kept_apart(NULL);
 }
 
-/* --- rows in another order ------------------------------------------------------ */
+/* --- rows in another order ------------------------------------------------ */
 
 /* Blocks of 3 on a grid of 40 x 41, their numbers in disorder: as many as
  * reach beyond a chunk of the order. */
@@ -138,7 +138,7 @@ static void real_matrices_converge_too(void **state)
     if (!found) skip();
 }
 
-/* --- oracles ------------------------------------------------------------------ */
+/* --- oracles -------------------------------------------------------------- */
 
 static void iterations_match_the_oracle(void **state)
 {
@@ -168,7 +168,7 @@ static void iterations_match_the_oracle(void **state)
     }
 }
 
-/* --- monitors ------------------------------------------------------------------- */
+/* --- monitors ------------------------------------------------------------- */
 
 enum { HISTORY_MOST = 4000 };
 typedef struct {
@@ -285,7 +285,7 @@ static void the_monitor_stops_the_solve(void **state)
     close_reference(&ref);
 }
 
-/* --- limits ------------------------------------------------------------------- */
+/* --- limits --------------------------------------------------------------- */
 
 static void check_limit(const reference *ref, rig *r, rig *gpu_host,
                         const rig *host, int m, int64_t most)
@@ -360,7 +360,7 @@ static void long_solves_go_on(void **state)
     close_reference(&ref);
 }
 
-/* --- breakdowns ----------------------------------------------------------------- */
+/* --- breakdowns ----------------------------------------------------------- */
 
 static void check_breakdown(const reference *ref, int m)
 {

@@ -18,7 +18,8 @@ static void set(rig *r, const char *name, const char *value)
     OK(tacit_solver_set(r->s, name, value));
 }
 
-/* What a solve to `rtol` comes to; its residual, by the host, into `residual`. */
+/* What a solve to `rtol` comes to; its residual, by the host, into
+ * `residual`. */
 static tacit_result solved(const reference *ref, const char *format,
                            const char *loop, const char *steps,
                            const char *basis, double rtol, double *residual)
@@ -52,8 +53,9 @@ static const problem problems[] = {{"poisson2d:64", "sell/f64", NULL},
                                    {"poisson3d:64", "sell", NULL}};
 static const char *const many[] = {"1", "3", "4", "8", "11", "16"};
 
-/* The same iterations as in loop graph, but for a block at the end, and for lengths
- * that a recording has only one of; and as small a residual as can be. */
+/* The same iterations as in loop graph, but for a block at the end, and for
+ * lengths that a recording has only one of; and as small a residual as can
+ * be. */
 static void a_kernel_does_what_is_recorded(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_gpu_stream.c - what tacit/cuda.h says of a user's own work on a GPU:
- * queues on the user's stream, in its order; memory from anywhere as vectors, at
- * any multiple of 8 bytes; rows that lie on the device, and bad ones. Only in
- * builds with CUDA.
+ * tests/test_gpu_stream.c - what tacit/cuda.h says of a user's own work on a
+ * GPU: queues on the user's stream, in its order; memory from anywhere as
+ * vectors, at any multiple of 8 bytes; rows that lie on the device, and bad
+ * ones. Only in builds with CUDA.
  *
  * LABEL: gpu
  * RUN: np=1,2 */
@@ -30,7 +30,7 @@ static bool last_rank(void)
     return tacit_world_rank(test_world()) + 1 == tacit_world_size(test_world());
 }
 
-/* --- a problem, and a queue on a stream ---------------------------------------- */
+/* --- a problem, and a queue on a stream ----------------------------------- */
 
 /* b is that of x*. */
 typedef struct {
@@ -133,7 +133,7 @@ static void check_x(const problem *p, const double *x, const char *what)
     if (!(off <= 1e-8)) fail_msg("%s: off by %.2e", what, off);
 }
 
-/* --- order -------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------- */
 
 /* b and x are written late, in `before`, and x is taken in `after` at once. */
 static void solve_between(const problem *p, tacit_solver *s,
@@ -252,7 +252,7 @@ static void the_stream_stays_the_users(void **state)
     CUDA(cudaFree(x));
 }
 
-/* --- streams that are refused --------------------------------------------------- */
+/* --- streams that are refused --------------------------------------------- */
 
 static void refuse(tacit_status status, const char *spec, cudaStream_t stream,
                    const char *word)
@@ -321,7 +321,7 @@ static void streams_of_another_device_are_refused(void **state)
     CUDA(cudaSetDevice(0));
 }
 
-/* --- memory from anywhere ------------------------------------------------------- */
+/* --- memory from anywhere ------------------------------------------------- */
 
 typedef enum { OF_QUEUE, OF_MALLOC, OF_ASYNC, OF_MANAGED, ODD, KINDS } kind;
 static const char *const kind_names[] = {"tacit_queue_alloc", "cudaMalloc",
@@ -438,7 +438,7 @@ static void vectors_may_be_anywhere_on_the_device(void **state)
     close_problem(&p);
 }
 
-/* --- rows on the device --------------------------------------------------------- */
+/* --- rows on the device --------------------------------------------------- */
 
 /* Rows as a user has them: the last entry first, and that one twice. */
 typedef struct {
@@ -646,7 +646,7 @@ static void new_values_come_the_same_way(void **state)
     close_given(&g);
 }
 
-/* --- bad rows ------------------------------------------------------------------- */
+/* --- bad rows ------------------------------------------------------------- */
 
 /* What a rank can give that is wrong. */
 typedef enum {

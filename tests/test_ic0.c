@@ -9,7 +9,7 @@
 #include "problem.h"
 #include <float.h>
 
-/* --- the dense algorithm --------------------------------------------------------- */
+/* --- the dense algorithm -------------------------------------------------- */
 
 /* This rank's rows and columns of `m`, n x n. */
 static double *dense_of(const tacit_matrix *m)
@@ -27,7 +27,8 @@ static double *dense_of(const tacit_matrix *m)
     return a;
 }
 
-/* By columns, in place: what a column changes is dropped where A has nothing. */
+/* By columns, in place: what a column changes is dropped where A has
+ * nothing. */
 static void factor_dense(size_t n, double *a)
 {
     double *had = host_vector(n * n, 0.0);
@@ -56,7 +57,7 @@ static void solve_dense(size_t n, const double *l, double *x)
     }
 }
 
-/* --- tests ------------------------------------------------------------------------- */
+/* --- tests ---------------------------------------------------------------- */
 
 static void it_is_the_factor(void **state)
 {
@@ -126,7 +127,8 @@ static void it_saves_iterations(void **state)
         jacobi);
 }
 
-/* Kershaw 1978: positive definite, but a pivot of the incomplete factor is not. */
+/* Kershaw 1978: positive definite, but a pivot of the incomplete factor is
+ * not. */
 static int kershaw_columns(int64_t n, int64_t i, int64_t *col)
 {
     int count = 0;

@@ -63,7 +63,7 @@ static void make_matrix(int64_t rows, int64_t cols, tct_csr *A)
     }
 }
 
-/* --- there and back --------------------------------------------------------- */
+/* --- there and back ------------------------------------------------------- */
 
 static void round_trip(const tct_csr *A, const char *name, const char *format)
 {
@@ -251,7 +251,7 @@ static void symmetric_as_one_triangle(void **state)
     tct_csr_clear(&B);
 }
 
-/* --- Matrix Market ---------------------------------------------------------- */
+/* --- Matrix Market -------------------------------------------------------- */
 
 static tct_csr read_text(const char *text, tct_file_info *info)
 {
@@ -463,7 +463,7 @@ static void market_of_many_blocks(void **state)
     tct_csr_clear(&A);
 }
 
-/* --- the others ------------------------------------------------------------- */
+/* --- the others ----------------------------------------------------------- */
 
 static const char *const small_market =
     "%%MatrixMarket matrix coordinate real general\n"
@@ -861,7 +861,7 @@ static void petsc_of_several_objects(void **state)
     tct_csr_clear(&A);
 }
 
-/* --- real matrices ---------------------------------------------------------- */
+/* --- real matrices -------------------------------------------------------- */
 
 /* Rows and entries of one table line of the README, or false. */
 static bool table_line(const char *line, char *name, long *rows, long *stored,

@@ -46,7 +46,7 @@ static void assert_bad_file(const char *path, tacit_status want,
 #define BAD_FILE(path, status, ...) \
     assert_bad_file(path, status, (const char *const[]){__VA_ARGS__, NULL})
 
-/* --- the file itself ---------------------------------------------------------- */
+/* --- the file itself ------------------------------------------------------ */
 
 static void no_file(void **state)
 {
@@ -70,7 +70,7 @@ static void no_file(void **state)
              "a binary file");
 }
 
-/* --- text ----------------------------------------------------------------------- */
+/* --- text ----------------------------------------------------------------- */
 
 typedef struct {
     const char *text;
@@ -277,7 +277,7 @@ static void bad_boeing(void **state)
     assert_all_bad(cases, sizeof cases / sizeof *cases);
 }
 
-/* --- packed ------------------------------------------------------------------- */
+/* --- packed --------------------------------------------------------------- */
 
 static char *long_market(void)
 {
@@ -362,7 +362,7 @@ static void bad_gzip_checksum(void **state)
     BAD_FILE(in_folder("stored"), TACIT_INPUT, "gzip", "damaged");
 }
 
-/* --- binary ------------------------------------------------------------------- */
+/* --- binary --------------------------------------------------------------- */
 
 static void write_small(const char *path)
 {
@@ -598,7 +598,7 @@ static void bad_entries_of_archives(void **state)
     BAD_FILE(path, TACIT_INPUT, "zip archive", "directory");
 }
 
-/* --- vectors ------------------------------------------------------------------ */
+/* --- vectors -------------------------------------------------------------- */
 
 /* None, of another length, damaged, or more than a file can hold. */
 static void bad_columns(void)
@@ -719,7 +719,7 @@ static void bad_vectors(void **state)
     assert_int_equal(tct_memory_blocks(), 1); /* the world */
 }
 
-/* --- headers that lie ----------------------------------------------------------- */
+/* --- headers that lie ----------------------------------------------------- */
 
 /* Gigantic sizes in a small packed file, whose content nobody knows: refused
  * or found out, without memory for them. */
@@ -746,7 +746,7 @@ static void lying_headers(void **state)
     assert_true(after.ru_maxrss - before.ru_maxrss < 256 << 10); /* KiB */
 }
 
-/* --- memory that ends ------------------------------------------------------------- */
+/* --- memory that ends ----------------------------------------------------- */
 
 /* Every allocation fails once: no crash, no leak, and in the end success. */
 static void starve(const char *path)
@@ -794,7 +794,7 @@ static void no_memory(void **state)
     starve(in_folder("m"));
 }
 
-/* --- writing ------------------------------------------------------------------ */
+/* --- writing -------------------------------------------------------------- */
 
 static int count_files(void)
 {

@@ -353,7 +353,7 @@ static void a_full_disk_ends_all(void **state)
     tct_csr_clear(&A);
 }
 
-/* --- names that differ --------------------------------------------------------- */
+/* --- names that differ ---------------------------------------------------- */
 
 /* `one`, on the last rank `other`. */
 static const char *apart(const char *one, const char *other)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_kcycle.c - cycle K of algebraic multigrid: iterations that hardly grow
- * with the matrix, steps that find the best of two corrections, and who refuses
- * a preconditioner that varies.
+ * tests/test_kcycle.c - cycle K of algebraic multigrid: iterations that hardly
+ * grow with the matrix, steps that find the best of two corrections, and who
+ * refuses a preconditioner that varies.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3
@@ -19,7 +19,7 @@ static void open_amg(amg *a, const char *spec, const char *matrix,
     open_amg_of(a, spec, gallery_matrix(matrix), "sell@none", "flexible", &o);
 }
 
-/* --- what it does ------------------------------------------------------------ */
+/* --- what it does --------------------------------------------------------- */
 
 static int64_t iterations_of(const char *matrix, const char *cycle,
                              const char *smoother, int degree)
@@ -65,7 +65,7 @@ static void they_hardly_grow(void **state)
     assert_true(large < iterations_of("poisson2d:240", "v", NULL, 0));
 }
 
-/* --- the steps ---------------------------------------------------------------- */
+/* --- the steps ------------------------------------------------------------ */
 
 enum { N = 6 };
 
@@ -77,7 +77,8 @@ static double dot(const double *x, const double *y)
     return sum;
 }
 
-/* What the two steps make of b, with A = diag(d) and the corrections x and y. */
+/* What the two steps make of b, with A = diag(d) and the corrections x and
+ * y. */
 static void take_steps(const double *d, const double *b, const double *x,
                        const double *y, double *best)
 {
@@ -97,8 +98,8 @@ static void take_steps(const double *d, const double *b, const double *x,
 
 static const double diagonal[N] = {1.0, 2.0, 0.5, 3.0, 7.0, 0.1};
 
-/* What is left of b is orthogonal to both; it is where one tells nothing new, or
- * nothing at all. */
+/* What is left of b is orthogonal to both; it is where one tells nothing new,
+ * or nothing at all. */
 static void the_best_of_two_is_found(void **state)
 {
     (void)state;
@@ -122,10 +123,10 @@ static void the_best_of_two_is_found(void **state)
     }
 }
 
-/* --- what it is --------------------------------------------------------------- */
+/* --- what it is ----------------------------------------------------------- */
 
-/* It is not linear, but 2^i r comes to 2^i of what r does, 0 to 0, and (r, M r) is
- * positive. */
+/* It is not linear, but 2^i r comes to 2^i of what r does, 0 to 0, and (r, M r)
+ * is positive. */
 static void it_varies_and_is_positive(void **state)
 {
     (void)state;
@@ -189,7 +190,8 @@ static void solves_have_the_same_bits(void **state)
     free(first);
 }
 
-/* Columns in step, each with M of its own, have the bits that they have alone. */
+/* Columns in step, each with M of its own, have the bits that they have
+ * alone. */
 static void columns_are_solved(void **state)
 {
     (void)state;
@@ -199,7 +201,7 @@ static void columns_are_solved(void **state)
     close_amg(&a);
 }
 
-/* --- who takes it -------------------------------------------------------------- */
+/* --- who takes it --------------------------------------------------------- */
 
 static void expect_refusals(const tacit_operator *A, tacit_queue *q,
                             const tacit_operator *M)
@@ -253,8 +255,8 @@ static void who_needs_it_linear_refuses_it(void **state)
     close_amg(&a);
 }
 
-/* Who goes on where recurrences are too inaccurate must bear it, too: cg comes to the
- * rescue of flexible with a V, and not with a K. */
+/* Who goes on where recurrences are too inaccurate must bear it, too: cg comes
+ * to the rescue of flexible with a V, and not with a K. */
 static void nobody_comes_to_the_rescue(void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tests/test_lost_rank.c - a rank that is silent for longer than the others'
  * patience: their solve fails, its message says which rank it was, and all that
- * they have can be destroyed without it. Each case has a world of its own, which
- * is of no use any more when it is over.
+ * they have can be destroyed without it. Each case has a world of its own,
+ * which is of no use any more when it is over.
  *
  * RUN: np=3
  * THREADS: 3
@@ -67,7 +67,8 @@ static void expect_no_world(tacit_world *w, const char *said)
     assert_string_equal(tacit_error_message(), said);
 }
 
-/* Rank `lost` is silent at its k-th sum or exchange, in the midst of a solve. */
+/* Rank `lost` is silent at its k-th sum or exchange, in the midst of a
+ * solve. */
 static void lose_rank(const char *link, const char *method, int lost, int k)
 {
     char spec[64], name[64];
@@ -104,8 +105,8 @@ static void each_case(const char *link)
     tacit_queue_destroy(&q);
     if (status == TACIT_UNSUPPORTED) return; /* threads have no mpi */
     OK(status);
-    /* sums and exchanges of an iteration; not before, when the silent rank could
-     * go on to a set-up call, and wait there for ever */
+    /* sums and exchanges of an iteration; not before, when the silent rank
+     * could go on to a set-up call, and wait there for ever */
     static const struct {
         const char *method;
         int k;
@@ -127,8 +128,8 @@ static void the_lost_are_named_through_mpi(void **state)
     each_case("mpi");
 }
 
-/* A rank comes late to a second solve: it is missed if the others were told to be
- * patient for so long only, and waited for otherwise. */
+/* A rank comes late to a second solve: it is missed if the others were told to
+ * be patient for so long only, and waited for otherwise. */
 static void the_late_are_missed_between_solves(void **state)
 {
     (void)state;
@@ -156,8 +157,9 @@ static void the_late_are_missed_between_solves(void **state)
     }
 }
 
-/* Triangular solves are driven by messages: who waits for one does not know from whom
- * it comes first. Of a factor from rank 0 a rank begins to solve too late. */
+/* Triangular solves are driven by messages: who waits for one does not know
+ * from whom it comes first. Of a factor from rank 0 a rank begins to solve too
+ * late. */
 static void lose_solver(const int grid[3], int lost)
 {
     problem p = {.world = NULL};

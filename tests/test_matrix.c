@@ -170,7 +170,7 @@ static void open_tells_names_from_files(void **state)
     assert_null(m);
 }
 
-/* --- shifts ---------------------------------------------------------------- */
+/* --- shifts --------------------------------------------------------------- */
 
 /* Entry (i, j) in original numbers, counted from 1, as `name` with a shift has
  * it: 0 where there is none; the number of entries in `*nonzeros`. */
@@ -646,7 +646,8 @@ static void matrices_are_written_in_their_original_order(void **state)
                      TACIT_IO);
 }
 
-/* Each allocation of one rank fails once: all ranks end, and nothing is lost. */
+/* Each allocation of one rank fails once: all ranks end, and nothing is
+ * lost. */
 static void writing_survives_a_rank_without_memory(void **state)
 {
     (void)state;

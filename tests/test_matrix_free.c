@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_matrix_free.c - operators that are functions, and the exchange that
- * they are given: against the same matrix assembled, by every method; failures
- * on all ranks and on one; arguments that make no sense.
+ * tests/test_matrix_free.c - operators that are functions, and the exchange
+ * that they are given: against the same matrix assembled, by every method;
+ * failures on all ranks and on one; arguments that make no sense.
  *
  * RUN: np=1,2,3,4
  * THREADS: 3 */
@@ -20,7 +20,7 @@ static int count_specs(void)
     for (int i_ = 0; i_ >= 0; i_ = -1) \
         for (const tacit_method *m; (m = tacit_method_at(i_)); i_++)
 
-/* --- the function ------------------------------------------------------------ */
+/* --- the function --------------------------------------------------------- */
 
 static tacit_status fail_now(const slab *s)
 {
@@ -68,7 +68,7 @@ static tacit_status diagonal(void *ctx, tacit_queue *q, double *d)
     return TACIT_OK;
 }
 
-/* --- a solve ----------------------------------------------------------------- */
+/* --- a solve -------------------------------------------------------------- */
 
 /* x* of the test, by number of the row. */
 static double known(int64_t row)
@@ -217,7 +217,7 @@ static void messages_are_counted(void **state)
     }
 }
 
-/* --- what there is to know --------------------------------------------------- */
+/* --- what there is to know ------------------------------------------------ */
 
 static void it_is_described(void **state)
 {
@@ -332,7 +332,7 @@ static void senseless_functions_are_refused(void **state)
     close_problem(&p);
 }
 
-/* --- failures ---------------------------------------------------------------- */
+/* --- failures ------------------------------------------------------------- */
 
 /* On every rank: the status and the sentence of the one that failed. */
 static void expect_failure(const problem *p, tacit_status got, int call)
@@ -410,7 +410,7 @@ static void functions_survive_failing_queues(void **state)
     }
 }
 
-/* --- exchanges --------------------------------------------------------------- */
+/* --- exchanges ------------------------------------------------------------ */
 
 enum { LENGTH = 6, STRIDE = 8, COLUMNS = 3 };
 

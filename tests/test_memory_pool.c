@@ -43,7 +43,7 @@ static tct_memory_pool *open_memory_pool(void)
     return r;
 }
 
-/* --- pieces ------------------------------------------------------------------- */
+/* --- pieces --------------------------------------------------------------- */
 
 enum { HELD = 60 };
 typedef struct {
@@ -59,8 +59,8 @@ static void check_marks(const held_piece *p)
             fail_msg("byte %zu of a piece of %zu has changed", k, p->bytes);
 }
 
-/* All that is in use keeps what is written into it; sizes are small, half a slab,
- * and several slabs. */
+/* All that is in use keeps what is written into it; sizes are small, half a
+ * slab, and several slabs. */
 static void pieces_do_not_overlap(void **state)
 {
     (void)state;
@@ -128,7 +128,7 @@ static void large_pieces_are_not_shared(void **state)
     assert_int_equal(held, 0);
 }
 
-/* --- what is of none ------------------------------------------------------------ */
+/* --- what is of none ------------------------------------------------------ */
 
 static void others_are_left_alone(void **state)
 {

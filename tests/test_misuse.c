@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_misuse.c - public calls with NULL where they need something, and calls in
- * a monitor on what its run needs: they are refused, and the run goes on.
- * RUN: np=1,2 */
+ * tests/test_misuse.c - public calls with NULL where they need something, and
+ * calls in a monitor on what its run needs: they are refused, and the run goes
+ * on. RUN: np=1,2 */
 #include "mpi_main.h"
 #include <tacit/tacit.h>
 
@@ -53,7 +53,7 @@ static void close_system(system_of *S)
     assert_null(S->w);
 }
 
-/* --- in a monitor ------------------------------------------------------------- */
+/* --- in a monitor --------------------------------------------------------- */
 
 static void free_all(system_of *S)
 {
@@ -140,7 +140,7 @@ static void so_does_one_without_a_solver(void **state)
     close_system(&S);
 }
 
-/* --- NULL ----------------------------------------------------------------------- */
+/* --- NULL ----------------------------------------------------------------- */
 
 static int told;
 

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_near_null.c - multigrid for systems of equations: rigid-body modes, QR
- * factors, how many iterations they leave, and vectors that are none. Aggregates of
- * nodes are in test_nodes.c.
- * RUN: np=1,2,3,4
- * THREADS: 3 */
+ * tests/test_near_null.c - multigrid for systems of equations: rigid-body
+ * modes, QR factors, how many iterations they leave, and vectors that are none.
+ * Aggregates of nodes are in test_nodes.c. RUN: np=1,2,3,4 THREADS: 3 */
 #include "bodies.h"
 #include "deals.h"
 #include "gpu.h"
@@ -15,7 +13,7 @@ static double random_number(int64_t a, int64_t b)
     return tct_uniform((uint64_t)a, (uint64_t)b) - 0.5;
 }
 
-/* --- QR ----------------------------------------------------------------------- */
+/* --- QR ------------------------------------------------------------------- */
 
 /* Columns 1 and 4 of six depend on those before them, and column 2 is 0. */
 static double entry(int64_t r, int j)
@@ -62,7 +60,7 @@ static void factors_are_as_they_should(void **state)
     check_qr(5, 1, 1);
 }
 
-/* --- rigid bodies --------------------------------------------------------------- */
+/* --- rigid bodies --------------------------------------------------------- */
 
 /* Rows of `m` that A takes to next to nothing, for all modes, of all ranks. */
 static int64_t resting_rows(const tacit_matrix *m, int columns, double *modes)
@@ -167,7 +165,7 @@ static void points_come_from_files(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- solves ------------------------------------------------------------------------ */
+/* --- solves --------------------------------------------------------------- */
 
 /* Iterations to 1e-8 from b = 1; with `x`, the solution, too. */
 static int64_t iterations(const char *matrix, const tacit_precond_options *o,
@@ -205,7 +203,8 @@ static int64_t iterations(const char *matrix, const tacit_precond_options *o,
     return result.iterations;
 }
 
-/* Aggregates of rows take nearly twice as many for a body that is hardly held. */
+/* Aggregates of rows take nearly twice as many for a body that is hardly
+ * held. */
 static void modes_make_iterations_few(void **state)
 {
     (void)state;
@@ -234,7 +233,7 @@ static void solves_have_the_same_bits_again(void **state)
     free(x[1]);
 }
 
-/* --- what is no vector --------------------------------------------------------------- */
+/* --- what is no vector ---------------------------------------------------- */
 
 static void refuse(const tacit_matrix *m, tacit_precond_options o,
                    const char *why)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_nesting.c - orders of a factor's rows that dissect the top alone: edges
- * lead up and down the tree, few rows are between others, and what is within a tree
- * node has not moved. What is said of a factor before its rows are ordered.
+ * tests/test_nesting.c - orders of a factor's rows that dissect the top alone:
+ * edges lead up and down the tree, few rows are between others, and what is
+ * within a tree node has not moved. What is said of a factor before its rows
+ * are ordered.
  *
  * RUN: np=1 */
 #include "factor/factor.h"
@@ -69,8 +70,8 @@ static void assert_shares(const tct_nesting *x, int64_t least, int64_t most,
     assert_in_range(between, 0, above);
 }
 
-/* A line of a grid in two dimensions parts it, a plane in three. METIS may leave
- * sides with a fifth more than their half. */
+/* A line of a grid in two dimensions parts it, a plane in three. METIS may
+ * leave sides with a fifth more than their half. */
 static void the_top_is_small(void **state)
 {
     static const struct {
@@ -110,8 +111,8 @@ static void unknowns_of_a_point_stay_together(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* More leaves than there is to deal out; no edges; two parts without edges between
- * them. */
+/* More leaves than there is to deal out; no edges; two parts without edges
+ * between them. */
 static void small_ones_are_nested(void **state)
 {
     static const char *const names[] = {"poisson1d:1", "poisson1d:2",
@@ -158,7 +159,7 @@ static void no_memory_is_an_error(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- before the order ------------------------------------------------------------- */
+/* --- before the order ----------------------------------------------------- */
 
 static double entries_of(const tct_graph *g)
 {
@@ -171,9 +172,9 @@ static double entries_of(const tct_graph *g)
     return entries;
 }
 
-/* Of a tenth and less of the rows, half to twice of what all of them have: they grow
- * by 32 from 1/20 in space, by 25 on a surface, by 20 on a line. Where the middle is
- * no place to start, it starts elsewhere, too. */
+/* Of a tenth and less of the rows, half to twice of what all of them have: they
+ * grow by 32 from 1/20 in space, by 25 on a surface, by 20 on a line. Where the
+ * middle is no place to start, it starts elsewhere, too. */
 static void estimates_are_near(void **state)
 {
     static const char *const names[] = {"poisson3d:40", "poisson2d:200",

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_no_p2p.c - ranks that do not reach each other's memory, as the kernels of
- * link nvshmem have them (comm/link/gpu/peer.cuh): what goes there is stored here, and
- * put from here by others. A thread of each rank puts, late and in any order,
- * and reads what it puts when it does so. Where the ranks are threads as well
- * ThreadSanitizer sees all of it.
+ * tests/test_no_p2p.c - ranks that do not reach each other's memory, as the
+ * kernels of link nvshmem have them (comm/link/gpu/peer.cuh): what goes there
+ * is stored here, and put from here by others. A thread of each rank puts, late
+ * and in any order, and reads what it puts when it does so. Where the ranks are
+ * threads as well ThreadSanitizer sees all of it.
  *
  * RUN: np=3
  * THREADS: 2,3 */
@@ -32,7 +32,7 @@ typedef struct { /* memory of a rank: others' threads put into it */
     uint64_t put[2 * RANKS]; /* numbers of sums */
 } window;
 
-/* --- puts ----------------------------------------------------------------------- */
+/* --- puts ----------------------------------------------------------------- */
 
 typedef struct {
     const void *from;
@@ -128,7 +128,7 @@ static void close_sender(sender *s)
     tct_shared_destroy(&s->memory);
 }
 
-/* --- exchanges ------------------------------------------------------------------- */
+/* --- exchanges ------------------------------------------------------------ */
 
 /* From some ranks to some: whoever gets nothing runs ahead as far as it may. */
 static bool speaks(int seed, int from, int to)
@@ -173,7 +173,7 @@ static void take(sender *s, int seed, uint64_t number)
     }
 }
 
-/* --- sums ------------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 static double term(uint64_t number, int rank, int i)
 {
@@ -214,7 +214,7 @@ static void sum(sender *s, uint64_t number)
     }
 }
 
-/* --- tests ------------------------------------------------------------------------ */
+/* --- tests ---------------------------------------------------------------- */
 
 static void puts_may_overtake_each_other(void **state)
 {

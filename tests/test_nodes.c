@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_nodes.c - multigrid for systems of equations: which rows are nodes,
- * aggregates of nodes, those of one rank for any cut, and the matrices of their
- * columns, beside what they are by definition.
- * RUN: np=1,2,3,4
+ * tests/test_nodes.c - multigrid for systems of equations: which rows are
+ * nodes, aggregates of nodes, those of one rank for any cut, and the matrices
+ * of their columns, beside what they are by definition. RUN: np=1,2,3,4
  * THREADS: 3 */
 #include "aggregates.h"
 #include "bodies.h"
@@ -43,7 +42,7 @@ static int64_t first_of(int64_t count)
     return starts[tacit_world_rank(test_world())];
 }
 
-/* --- P ---------------------------------------------------------------------------- */
+/* --- P -------------------------------------------------------------------- */
 
 /* What the ranks that keep aggregates have of them, of all: `words` of each. */
 static double *of_all(const tct_aggregates *G, int64_t words, const double *own)
@@ -81,8 +80,8 @@ static void check_nodes(const tacit_matrix *m, const tct_near_null *B,
     free(rows);
 }
 
-/* Row `i` of P and of B: P has nothing where there is no aggregate, else P P' B is
- * B. Q'Q is added up in `gram`. */
+/* Row `i` of P and of B: P has nothing where there is no aggregate, else P P' B
+ * is B. Q'Q is added up in `gram`. */
 static void check_row(const tct_near_null *B, const tct_aggregates *G,
                       int64_t i, const double *R, double *gram)
 {
@@ -125,7 +124,7 @@ static void check_columns(const tacit_matrix *m, const tct_near_null *B,
     free(R);
 }
 
-/* --- P' A P ------------------------------------------------------------------------ */
+/* --- P' A P --------------------------------------------------------------- */
 
 /* A v of own rows, v [columns of all ranks]. */
 static double row_times(const tct_csr *A, int64_t i, const double *v)
@@ -240,8 +239,8 @@ static void check_two_levels(tacit_matrix *m, int node_rows, int vectors)
     tacit_matrix_destroy(&m);
 }
 
-/* In random deals nodes are cut apart, and aggregates may have fewer rows than there
- * are vectors. */
+/* In random deals nodes are cut apart, and aggregates may have fewer rows than
+ * there are vectors. */
 static const struct {
     const char *matrix;
     int node_rows, vectors;
@@ -275,20 +274,20 @@ static void coarse_matrices_are_products(void **state)
     discard_body();
 }
 
-/* --- ranks ------------------------------------------------------------------------- */
+/* --- ranks ---------------------------------------------------------------- */
 
 enum { LEVELS = 3 };
 
-/* Of each finest row, in its original place, the aggregate that it is in on each
- * level, by the numbers of one rank. */
+/* Of each finest row, in its original place, the aggregate that it is in on
+ * each level, by the numbers of one rank. */
 typedef struct {
     int64_t rows, coarse[LEVELS];
     int rounds[LEVELS];
     double *of[LEVELS];
 } levels;
 
-/* The aggregate of `number` [all rows of m], of each row of the finest level that is
- * in aggregate `above` (NULL: the row itself) of the level before. */
+/* The aggregate of `number` [all rows of m], of each row of the finest level
+ * that is in aggregate `above` (NULL: the row itself) of the level before. */
 static double *composed(const double *number, int64_t rows, int width,
                         const double *above)
 {
@@ -390,7 +389,7 @@ static void aggregates_are_those_of_one_rank(void **state)
     tacit_world_destroy(&self);
 }
 
-/* --- memory ---------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static void no_memory_leaves_nothing_behind(void **state)
 {

@@ -151,8 +151,8 @@ static void the_smallest_graphs_have_an_order(void **state)
     assert_true(bandwidth_found(line_row, 2) == 1);
 }
 
-/* Edges that go one way only: a node on the interface need not see where the search
- * for it began. */
+/* Edges that go one way only: a node on the interface need not see where the
+ * search for it began. */
 static int lower_row(int64_t n, int64_t i, int64_t *cols, double *vals)
 {
     (void)n;

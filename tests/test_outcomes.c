@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_outcomes.c - how solves end: no method breaks down by rounding where
- * cg does not, x is the best that was seen, singular matrices are told at once,
- * which method made how many iterations, and recurrences alone. bench/outcomes.c
- * walks more matrices.
+ * tests/test_outcomes.c - how solves end: no method breaks down by rounding
+ * where cg does not, x is the best that was seen, singular matrices are told at
+ * once, which method made how many iterations, and recurrences alone.
+ * bench/outcomes.c walks more matrices.
  *
  * RUN: np=1,3
  * LIMIT: 300 */
@@ -100,7 +100,8 @@ static void check(problem *p, const tacit_operator *M, const char *name,
           0.01 * true_residual + 4.0 * allowed))
         fail_msg("%s, %s to %g: %g was told, x has %g", name, method, rtol,
                  r->true_relative_residual, true_residual);
-    /* nothing is handed out that is worse than x_0 near the limit of rounding */
+    /* nothing is handed out that is worse than x_0 near the limit of
+     * rounding */
     if (r->stop == TACIT_STOP_STAGNATION) assert_true(true_residual <= 1.0);
     if (r->stop == TACIT_STOP_STAGNATION) assert_true(r->attainable > 0.0);
     assert_int_equal(made(r), r->iterations);

@@ -255,8 +255,8 @@ static void boxes_are_boxes_and_cut_little(void **state)
     }
 }
 
-/* In their order rows are cut between layers, as many ranks have them, and where
- * that costs next to nothing behind an even number of layers. */
+/* In their order rows are cut between layers, as many ranks have them, and
+ * where that costs next to nothing behind an even number of layers. */
 static void layers_stay_together(void **state)
 {
     (void)state;

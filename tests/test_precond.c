@@ -30,7 +30,7 @@ static tacit_status solve(problem *p, double rtol)
     return tacit_solver_run(p->s, p->b, p->x, &stop, &p->result);
 }
 
-/* --- jacobi -------------------------------------------------------------------- */
+/* --- jacobi --------------------------------------------------------------- */
 
 static void every_method_takes_every_preconditioner(void **state)
 {
@@ -141,7 +141,7 @@ static void costs_are_as_stated(void **state)
     }
 }
 
-/* --- of the user's ------------------------------------------------------------- */
+/* --- of the user's -------------------------------------------------------- */
 
 typedef struct {
     tacit_queue *q;
@@ -229,7 +229,7 @@ static void what_is_not_positive_is_named(void **state)
     }
 }
 
-/* --- refused ------------------------------------------------------------------- */
+/* --- refused -------------------------------------------------------------- */
 
 static void bad_ones_are_refused(void **state)
 {

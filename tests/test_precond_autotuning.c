@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_precond_autotuning.c - preconditioners that race: one wins and stays, each
- * is told of, and whatever the clocks say the system is solved.
+ * tests/test_precond_autotuning.c - preconditioners that race: one wins and
+ * stays, each is told of, and whatever the clocks say the system is solved.
  *
  * RUN: np=1,3
  * THREADS: 2 */
@@ -196,8 +196,9 @@ static double left_for(const char *name, double rate)
     return tct_autotuning_left(&race, &c, 1.0);
 }
 
-/* What is predicted of who comes nearer is what it needs; who stands still may do
- * so for some times what it has had, and a expensive one for more of them. */
+/* What is predicted of who comes nearer is what it needs; who stands still may
+ * do so for some times what it has had, and a expensive one for more of
+ * them. */
 static void who_stands_still_is_trusted_for_a_while(void **state)
 {
     (void)state;
@@ -209,7 +210,7 @@ static void who_stands_still_is_trusted_for_a_while(void **state)
     assert_true(left_for("amg", 0.0) < 100.0);
 }
 
-/* --- who looks on ---------------------------------------------------------------- */
+/* --- who looks on --------------------------------------------------------- */
 
 typedef struct {
     int64_t last, stop_at;
@@ -267,8 +268,8 @@ static void what_makes_no_sense_is_refused(void **state)
     close_problem(&p);
 }
 
-/* Whichever allocation fails on the last rank: all know, nothing is left behind,
- * and amg alone may be done without. */
+/* Whichever allocation fails on the last rank: all know, nothing is left
+ * behind, and amg alone may be done without. */
 static void memory_that_is_not_there_is_missed_by_all(void **state)
 {
     (void)state;

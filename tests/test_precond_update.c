@@ -88,15 +88,15 @@ static double difference(const update *u, double *a, double *b)
     return sqrt(sums[0] / sums[1]);
 }
 
-/* --- what it is -------------------------------------------------------------- */
+/* --- what it is ----------------------------------------------------------- */
 
 static const char *const matrices[] = {"jump3d:12,1e6,1", "tet3d:11,1",
                                        "poisson3d:5", "elasticity3d:6"};
 static const char *const formats[] = {"sell@none", "csr@rcm"};
 enum { MATRICES = 4, FORMATS = 2 };
 
-/* For the values that it has it is what it was; the same aggregates from products
- * that were added up in another order. */
+/* For the values that it has it is what it was; the same aggregates from
+ * products that were added up in another order. */
 static void the_same_values_change_nothing(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void other_values_are_taken(void **state)
     close_update(&v);
 }
 
-/* --- near-null vectors -------------------------------------------------------- */
+/* --- near-null vectors ---------------------------------------------------- */
 
 /* P stays, whoever gave the vectors, and though the new matrix does not know
  * them. */
@@ -217,7 +217,7 @@ static void near_null_vectors_stay(void **state)
     }
 }
 
-/* --- floats -------------------------------------------------------------------- */
+/* --- floats --------------------------------------------------------------- */
 
 /* Off the diagonal as it is, and so much in a row's sum. */
 static void set_row_sums(tacit_matrix *m, double sum)
@@ -253,9 +253,10 @@ static void precision_is_chosen_again(void **state)
     close_update(&u);
 }
 
-/* --- who did not update --------------------------------------------------------- */
+/* --- who did not update --------------------------------------------------- */
 
-/* amg of old values is refused in a word; jacobi takes the diagonal by itself. */
+/* amg of old values is refused in a word; jacobi takes the diagonal by
+ * itself. */
 static void a_run_is_never_with_old_values(void **state)
 {
     (void)state;
@@ -290,7 +291,7 @@ static void a_run_is_never_with_old_values(void **state)
     }
 }
 
-/* --- what is refused ------------------------------------------------------------- */
+/* --- what is refused ------------------------------------------------------ */
 
 static tacit_status nothing(void *ctx, tacit_queue *q, const double *x,
                             double *y)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_processes.c - processes that tacit_world_processes starts: what they
- * come to together, and that nobody waits for one that has ended, wherever it
- * was, nor is left behind.
+ * tests/test_processes.c - processes that tacit_world_processes starts: what
+ * they come to together, and that nobody waits for one that has ended, wherever
+ * it was, nor is left behind.
  *
  * LIMIT: 120 */
 #define TEST_DEVICE "host"
@@ -69,7 +69,7 @@ static int sleep_on(void)
     return 1;
 }
 
-/* --- in good order ---------------------------------------------------------- */
+/* --- in good order -------------------------------------------------------- */
 
 static int add_up(tacit_world *w, void *ctx)
 {
@@ -143,7 +143,7 @@ static void lists_may_be_longer_than_windows(void **state)
     run(send_much, TACIT_OK, 0);
 }
 
-/* --- ranks that end ----------------------------------------------------------- */
+/* --- ranks that end ------------------------------------------------------- */
 
 /* One is killed while the others wait for it in the set-up plane. */
 static int lose_in_setup(tacit_world *w, void *ctx)
@@ -275,7 +275,7 @@ static void one_can_end_all(void **state)
     assert_true(tct_seconds() - start < 4.0);
 }
 
-/* --- signals -------------------------------------------------------------------- */
+/* --- signals -------------------------------------------------------------- */
 
 static void note_signal(int signal_number)
 {

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_public.c - what the library lists, and what the program is made of:
- * the public headers alone. Whatever is listed, the library takes; names are in
- * conform_names.c.
- * RUN: np=1,2,3 */
+ * tests/test_public.c - what the library lists, and what the program is made
+ * of: the public headers alone. Whatever is listed, the library takes; names
+ * are in conform_names.c. RUN: np=1,2,3 */
 #include "decorated.h"
 #include "mpi_main.h"
 #include <math.h>
@@ -132,7 +131,8 @@ static void methods_are_found_by_name(void **state)
 
 /* --- files ---------------------------------------------------------------- */
 
-/* A name that a format is written by can be written, as what it is written for. */
+/* A name that a format is written by can be written, as what it is written
+ * for. */
 static void file_formats_are_written_by_their_names(void **state)
 {
     (void)state;
@@ -197,8 +197,8 @@ static int64_t original(const tacit_matrix *m, int64_t i)
     return rows ? rows[i] : tacit_matrix_first_row(m) + i;
 }
 
-/* What is written is what tacit_matrix_partition reads, and reads the same after
- * the rows have moved by it. */
+/* What is written is what tacit_matrix_partition reads, and reads the same
+ * after the rows have moved by it. */
 static void parts_are_written_in_the_original_order(void **state)
 {
     (void)state;

@@ -203,7 +203,7 @@ static void fused_words_match_composed(void **state)
     }
 }
 
-/* --- every pass of the table -------------------------------------------------- */
+/* --- every pass of the table ---------------------------------------------- */
 
 static void rows_say_what_bodies_do(void **state)
 {
@@ -370,7 +370,7 @@ static void sums_have_the_same_bits_every_time(void **state)
     }
 }
 
-/* --- steps ------------------------------------------------------------------ */
+/* --- steps ---------------------------------------------------------------- */
 
 static void steps_hold_still_once_the_target_is_met(void **state)
 {
@@ -413,7 +413,7 @@ static void flexible_names_who_is_at_fault(void **state)
     }
 }
 
-/* --- decorators --------------------------------------------------------------- */
+/* --- decorators ----------------------------------------------------------- */
 
 static void unknown_words_are_refused(void **state)
 {

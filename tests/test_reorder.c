@@ -13,7 +13,7 @@
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
-/* --- products --------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 static tacit_queue *open_queue(const char *spec)
 {
@@ -325,7 +325,7 @@ static void unknown_orders_are_refused(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- solves ------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static void open_problem(problem *p, const char *spec, const char *format,
                          const tacit_matrix *m, const char *method)
@@ -379,8 +379,8 @@ static double residual(const problem *p, const double *x)
 }
 
 /* A solve from x, and what it must be: x the solution in the order of the
- * matrix, and each number of the report that of the user's vectors. Methods with
- * `steps` tell of blocks. */
+ * matrix, and each number of the report that of the user's vectors. Methods
+ * with `steps` tell of blocks. */
 static void assert_solved(problem *p, int steps, double error_most)
 {
     watch w;
@@ -608,7 +608,7 @@ static void no_memory_for_an_order_leaks_nothing(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- new values ------------------------------------------------------------------ */
+/* --- new values ----------------------------------------------------------- */
 
 static double factor; /* of all values */
 
@@ -712,7 +712,7 @@ static void entries_of_ordered_blocks_are_named(void **state)
     tacit_queue_destroy(&q);
 }
 
-/* --- measured --------------------------------------------------------------------- */
+/* --- measured ------------------------------------------------------------- */
 
 static int told; /* lines about an order that was tried */
 static void count_orders(void *ctx, int level, const char *text)

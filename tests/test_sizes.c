@@ -189,7 +189,7 @@ static void each_struct_may_be_cut_off_anywhere(void **state)
     close_problem(&p);
 }
 
-/* --- settings ------------------------------------------------------------------ */
+/* --- settings ------------------------------------------------------------- */
 
 static void every_setting_has_a_name_and_a_summary(void **state)
 {

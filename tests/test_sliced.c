@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_sliced.c - rows of L and L' in slices, as a GPU solves with them: a solve
- * on the host goes through them in their order, and comes to what the factor says.
- * Whoever makes them, and in how many pieces, they are the same. */
+ * tests/test_sliced.c - rows of L and L' in slices, as a GPU solves with them:
+ * a solve on the host goes through them in their order, and comes to what the
+ * factor says. Whoever makes them, and in how many pieces, they are the
+ * same. */
 #include "factor/factor.h"
 #include "gpu.h"
 #include "matrix/matrix.h"
@@ -33,7 +34,8 @@ static tacit_factor *factor_of(const char *matrix, tacit_factor_kind kind,
     return factor_by(gallery_matrix(matrix), kind, order, leaves);
 }
 
-/* All slices of a side, `step` of them at once, columns and values in one go or not. */
+/* All slices of a side, `step` of them at once, columns and values in one go or
+ * not. */
 typedef struct {
     int32_t *col;
     double *val;
@@ -180,7 +182,8 @@ static void slices_solve(void **state)
     }
 }
 
-/* A grid's rows wait along its diagonals; a row far below all others is longer. */
+/* A grid's rows wait along its diagonals; a row far below all others is
+ * longer. */
 static void levels_are_the_longest_way(void **state)
 {
     (void)state;
@@ -194,8 +197,8 @@ static void levels_are_the_longest_way(void **state)
     tacit_factor_destroy(&F);
 }
 
-/* A square of points with `unknowns` each: all of a point and of those beside it
- * are neighbours, but that `apart` has lost one of them. */
+/* A square of points with `unknowns` each: all of a point and of those beside
+ * it are neighbours, but that `apart` has lost one of them. */
 enum { SIDE = 12 };
 static int unknowns;
 static int64_t apart;
@@ -239,8 +242,8 @@ static void check_points(const char *order, int block, int levels)
     tacit_factor_destroy(&F);
 }
 
-/* Unknowns of a point have one level and one colour, as many as there may be; a point
- * that is not like that is known. */
+/* Unknowns of a point have one level and one colour, as many as there may be; a
+ * point that is not like that is known. */
 static void points_wait_as_one(void **state)
 {
     (void)state;

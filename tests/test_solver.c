@@ -69,7 +69,7 @@ static tacit_matrix *diagonal(const double *values, int64_t n)
     return m;
 }
 
-/* --- oracles ------------------------------------------------------------------ */
+/* --- oracles -------------------------------------------------------------- */
 
 static void iterations_match_the_oracle(void **state)
 {
@@ -169,7 +169,7 @@ static void ranks_may_own_nothing(void **state)
     }
 }
 
-/* --- honesty --------------------------------------------------------------------- */
+/* --- honesty -------------------------------------------------------------- */
 
 static void the_true_residual_decides(void **state)
 {
@@ -238,7 +238,7 @@ static void numbers_that_are_not_finite_are_reported(void **state)
     }
 }
 
-/* --- cost -------------------------------------------------------------------------- */
+/* --- cost ----------------------------------------------------------------- */
 
 static tacit_tally tally_of(problem *p, int64_t iterations)
 {
@@ -304,7 +304,7 @@ static void methods_cost_what_their_headers_state(void **state)
     }
 }
 
-/* --- failure and disturbance ------------------------------------------------------- */
+/* --- failure and disturbance ---------------------------------------------- */
 
 static void late_messages_and_late_execution_change_no_bit(void **state)
 {
@@ -394,7 +394,7 @@ static void no_memory_at_set_up_leaks_nothing(void **state)
     if (!alone) set_up_without_memory("host@mpi");
 }
 
-/* --- the rest of the contract --------------------------------------------------------- */
+/* --- the rest of the contract --------------------------------------------- */
 
 static int stop_at_seven(void *ctx, int64_t iteration, double residual)
 {

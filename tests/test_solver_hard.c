@@ -81,15 +81,15 @@ static tacit_matrix *line(int64_t n, double scale)
     return m;
 }
 
-/* --- iterations of the methods -------------------------------------------------- */
+/* --- iterations of the methods -------------------------------------------- */
 
 /* No method may need more than this times the iterations of cg. */
 static const double MORE = 1.15;
-/* But for pipe-pr, whose iteration on a GPU is so much cheaper than another's that
- * it goes on where rounding costs it some. */
+/* But for pipe-pr, whose iteration on a GPU is so much cheaper than another's
+ * that it goes on where rounding costs it some. */
 static const double MORE_PIPE_PR = 1.25;
-/* And for blocks of iterations, which another method goes on without where they do
- * not do: that has to be found out. */
+/* And for blocks of iterations, which another method goes on without where they
+ * do not do: that has to be found out. */
 static const double MORE_BLOCKS = 1.5;
 
 static double most_for(const char *method, int64_t cg)
@@ -194,7 +194,7 @@ static void real_matrices_cost_no_method_more(void **state)
     for_each("fe", check_methods);
 }
 
-/* --- low precision ---------------------------------------------------------------- */
+/* --- low precision -------------------------------------------------------- */
 
 static double to_bits(double value, int bits)
 {
@@ -291,7 +291,7 @@ static void low_precision_never_costs_much(void **state)
     if (folder()) for_each("fe", check_low);
 }
 
-/* --- the range of doubles ------------------------------------------------------- */
+/* --- the range of doubles ------------------------------------------------- */
 
 /* A and b of any size have the x that they have at size 1, times a power of
  * 10; what is beyond the range is said to be. */
@@ -410,7 +410,7 @@ static void what_no_power_of_2_serves_is_refused(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- arguments and tolerances ------------------------------------------------------ */
+/* --- arguments and tolerances --------------------------------------------- */
 
 static void one_vector_cannot_be_b_and_x(void **state)
 {

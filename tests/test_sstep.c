@@ -13,7 +13,7 @@
 
 #define OK(call) assert_int_equal(call, TACIT_OK)
 
-/* --- small matrices ---------------------------------------------------------------- */
+/* --- small matrices ------------------------------------------------------- */
 
 /* 1 / (i + j + 1): positive definite, and nearly singular beyond 10. */
 static void hilbert(int n, tct_small W)
@@ -62,7 +62,7 @@ static void directions_are_those_of_gram_and_schmidt(void **state)
         }
 }
 
-/* --- bases ------------------------------------------------------------------------- */
+/* --- bases ---------------------------------------------------------------- */
 
 /* The polynomials of a basis at x: y_0 = 1. */
 static void values_at(tct_basis basis, int s, double edge, double x, double *y)
@@ -122,7 +122,7 @@ static void ritz_values_are_eigenvalues_in_the_end(void **state)
     assert_true(tct_ritz_largest(3, alpha, beta) == 0.0);
 }
 
-/* --- a block ----------------------------------------------------------------------- */
+/* --- a block -------------------------------------------------------------- */
 
 enum { ROWS = 40, OLD = 3, NEW = 4, KEPT = 6 };
 
@@ -169,8 +169,8 @@ static void update(const tct_blocks *B, double (*PZ)[ROWS], double *x)
 }
 
 /* Any Z and r, and conjugate P: the new P is conjugate, with the last direction
- * first and the old ones behind, and what is left of r is orthogonal to those that
- * are new; r has as much of the old ones as it likes. */
+ * first and the old ones behind, and what is left of r is orthogonal to those
+ * that are new; r has as much of the old ones as it likes. */
 static void blocks_are_conjugate(void **state)
 {
     (void)state;
@@ -267,8 +267,8 @@ static void blocks_wait_for_the_cpu(void **state)
     assert_true(c[C_BAD] == BAD_PAUSE && c[C_BAD_VALUE] == PAUSE_LIMIT);
 }
 
-/* (r, r) is in the Gram matrix, but for one of vectors that were conjugated once
- * more: the first of them is not r then. */
+/* (r, r) is in the Gram matrix, but for one of vectors that were conjugated
+ * once more: the first of them is not r then. */
 static void the_norm_is_in_the_gram_matrix(void **state)
 {
     (void)state;
@@ -283,7 +283,7 @@ static void the_norm_is_in_the_gram_matrix(void **state)
     assert_true(c[C_RR] == 9.0);
 }
 
-/* --- solves ------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static void open_with(problem *p, const char *spec, tacit_matrix *m,
                       const char *method, const char *steps, const char *basis)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_stream_solve.c - factors that are dealt out over ranks, as preconditioners: what
- * one process has for M x and for iterations, the same bits twice, and an end where a
- * rank fails or is silent.
+ * tests/test_stream_solve.c - factors that are dealt out over ranks, as
+ * preconditioners: what one process has for M x and for iterations, the same
+ * bits twice, and an end where a rank fails or is silent.
  *
  * RUN: np=1,2,3,4
  * THREADS: 4
@@ -30,7 +30,7 @@ static tacit_precond_options over_grid(void)
                                    .grid = {1, 1}};
 }
 
-/* --- M x of one process ------------------------------------------------------------- */
+/* --- M x of one process --------------------------------------------------- */
 
 static void solve_alone(const char *name, tacit_factor_kind kind, size_t n,
                         double *x)
@@ -102,7 +102,7 @@ static void it_is_what_one_process_has(void **state)
     }
 }
 
-/* --- solves ----------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 typedef struct {
     problem p;
@@ -193,7 +193,7 @@ static void columns_go_together_and_new_values_are_taken(void **state)
     close_solve(&s);
 }
 
-/* --- a rank that fails, or is silent -------------------------------------------------------- */
+/* --- a rank that fails, or is silent -------------------------------------- */
 
 static int break_one(void *ctx, int64_t iteration, double residual)
 {

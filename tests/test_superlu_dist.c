@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_superlu_dist.c - SuperLU_DIST's factors: L U is the matrix, scaled or
- * not, and they solve as it does and as our own does; in builds without it that they
- * are refused, and why.
+ * tests/test_superlu_dist.c - SuperLU_DIST's factors: L U is the matrix, scaled
+ * or not, and they solve as it does and as our own does; in builds without it
+ * that they are refused, and why.
  *
  * DEVICE: each */
 #include "foreign.h"
 #if TCT_HAVE_SUPERLU_DIST
 #include <superlu_ddefs.h>
 
-/* MPI that was started without mpirun keeps memory in modules that are no longer
- * there at the end; what is ours is counted. */
+/* MPI that was started without mpirun keeps memory in modules that are no
+ * longer there at the end; what is ours is counted. */
 __attribute__((visibility("default"))) const char *__asan_default_options(void);
 __attribute__((visibility("default"))) const char *__asan_default_options(void)
 {
@@ -88,8 +88,8 @@ static void expect_their_solution(const tacit_factor *F, const theirs *t)
     tct_free(x);
 }
 
-/* A grid whose entries differ across the diagonal, with rows and columns of widely
- * different sizes, and some entries on one side alone. */
+/* A grid whose entries differ across the diagonal, with rows and columns of
+ * widely different sizes, and some entries on one side alone. */
 static tacit_matrix *lopsided(int side, double spread)
 {
     const int64_t n = side * side;

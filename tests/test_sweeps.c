@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_sweeps.c - solves with a factor on the threads of a team: the bits of one
- * thread, and right; the subtrees that threads take; two solves at once.
+ * tests/test_sweeps.c - solves with a factor on the threads of a team: the bits
+ * of one thread, and right; the subtrees that threads take; two solves at once.
  *
  * RUN: np=1 */
 #include "factor/factor.h"
@@ -59,7 +59,7 @@ static double left_of(const tacit_matrix *m, const double *b, const double *x)
     return most;
 }
 
-/* --- bits --------------------------------------------------------------------------- */
+/* --- bits ----------------------------------------------------------------- */
 
 /* X of so many columns by `threads`, into room that held something else. */
 static double *solved(const tacit_factor *F, int threads, int columns,
@@ -119,7 +119,7 @@ static void threads_give_the_same_bits(void **state)
         }
 }
 
-/* --- branches ----------------------------------------------------------------------- */
+/* --- branches ------------------------------------------------------------- */
 
 static bool is_own(const tct_branches *B, const tacit_factor_panels *P,
                    int32_t b, int32_t row)
@@ -188,7 +188,7 @@ static void small_factors_have_none(void **state)
     tacit_matrix_destroy(&m);
 }
 
-/* --- one factor, several callers ------------------------------------------------------ */
+/* --- one factor, several callers ------------------------------------------ */
 
 typedef struct {
     const tacit_factor *F;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_task_queue.c - solves with a plan in which threads stand for the blocks of
- * a GPU: they take tasks in turns and wait for each other by the text that the
- * kernel runs (trisolve/gpu/task_queue.h), late now and then, and more or fewer of them.
- * Built with ThreadSanitizer it sees all of it. The plan: kinds of factors, those
- * it has to refuse, and nodes that are made narrower.
+ * tests/test_task_queue.c - solves with a plan in which threads stand for the
+ * blocks of a GPU: they take tasks in turns and wait for each other by the text
+ * that the kernel runs (trisolve/gpu/task_queue.h), late now and then, and more
+ * or fewer of them. Built with ThreadSanitizer it sees all of it. The plan:
+ * kinds of factors, those it has to refuse, and nodes that are made narrower.
  *
  * RUN: np=1 */
 #include "base/base.h"
@@ -19,7 +19,7 @@
 #include <tacit/tacit.h>
 #include <unistd.h>
 
-/* --- factors --------------------------------------------------------------------- */
+/* --- factors -------------------------------------------------------------- */
 
 /* A matrix, its factor of kind LLT, and another kind of the same factor. */
 typedef struct {
@@ -82,7 +82,7 @@ static tct_tri_plan plan_of(const factor *f, int workers)
     return plan;
 }
 
-/* --- a solve by threads -------------------------------------------------------------- */
+/* --- a solve by threads --------------------------------------------------- */
 
 enum { WORKERS_MOST = 24 };
 
@@ -222,7 +222,7 @@ static void check_turns(const solve *S, uint64_t down, uint64_t up)
                     (k < S->round.upper ? down : up) * S->round.due[k]);
 }
 
-/* --- tests ------------------------------------------------------------------------ */
+/* --- tests ---------------------------------------------------------------- */
 
 static void every_kind_is_solved(void **state)
 {
@@ -249,8 +249,8 @@ static void every_kind_is_solved(void **state)
         }
 }
 
-/* Solves one after another with what counters and turns the last one has left, by
- * more or fewer workers, in both passes or one: the same bits each time. */
+/* Solves one after another with what counters and turns the last one has left,
+ * by more or fewer workers, in both passes or one: the same bits each time. */
 static void solves_in_a_row_have_the_same_bits(void **state)
 {
     static const int workers[] = {3, 1, 7, 2, WORKERS_MOST, 4};
@@ -319,7 +319,8 @@ static void a_wait_in_vain_ends_all_and_is_named(void **state)
     close_factor(&f);
 }
 
-/* Every task comes after all that it waits for, and every column is done once. */
+/* Every task comes after all that it waits for, and every column is done
+ * once. */
 static void tasks_come_after_what_they_wait_for(void **state)
 {
     (void)state;
@@ -350,7 +351,8 @@ static void tasks_come_after_what_they_wait_for(void **state)
     close_factor(&f);
 }
 
-/* Where a block is badly conditioned it is cut, and x is as good as the host's. */
+/* Where a block is badly conditioned it is cut, and x is as good as the
+ * host's. */
 static void bad_blocks_are_made_narrower(void **state)
 {
     enum { N = 11 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_trsv.c - triangular solves on grids of processes: the same x as one
- * process, as many messages as predicted, in whatever order they come.
+ * tests/test_trsv.c - triangular solves on grids of processes: the same x as
+ * one process, as many messages as predicted, in whatever order they come.
  *
  * RUN: np=1,2,3,4
  * THREADS: 4,12
@@ -33,7 +33,7 @@ static int rank_of(void)
     return tacit_world_rank(test_world());
 }
 
-/* --- factors ------------------------------------------------------------------ */
+/* --- factors -------------------------------------------------------------- */
 
 /* A matrix, its factor, right-hand sides and what one process has for x. */
 typedef struct {
@@ -195,7 +195,7 @@ static bool next_grid(int g[3], int leaves)
     }
 }
 
-/* --- solves --------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static void all_grids_solve_as_one_rank_does(void **state)
 {
@@ -343,10 +343,10 @@ static void any_split_of_b_gives_the_same(void **state)
     problem_free(&p);
 }
 
-/* --- messages ---------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
-/* A thousand, one after the other, without a word between them, each rank now and
- * then late. */
+/* A thousand, one after the other, without a word between them, each rank now
+ * and then late. */
 static void solves_follow_one_another(void **state)
 {
     (void)state;
@@ -452,8 +452,8 @@ static void messages_are_as_foreseen(void **state)
     problem_free(&p);
 }
 
-/* In `from` rank r has its messages, none of its own; into `told` [boxes][size] what each
- * sends by what all hear, into `sends` by its plan. */
+/* In `from` rank r has its messages, none of its own; into `told` [boxes][size]
+ * what each sends by what all hear, into `sends` by its plan. */
 static void expect_senders(const tct_trsv_plan *plan, int r, int size,
                            const int32_t *from, int64_t *told, int64_t *sends)
 {
@@ -468,7 +468,8 @@ static void expect_senders(const tct_trsv_plan *plan, int r, int size,
     }
 }
 
-/* Of ranks that are not there: each message that one sends another waits for. */
+/* Of ranks that are not there: each message that one sends another waits
+ * for. */
 static void plans_of_many_ranks_agree(void **state)
 {
     (void)state;
@@ -560,7 +561,7 @@ static void nobody_gets_a_whole_path(void **state)
     tacit_world_destroy(&alone);
 }
 
-/* --- what is refused --------------------------------------------------------------- */
+/* --- what is refused ------------------------------------------------------ */
 
 static void bad_grids_are_refused(void **state)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tests/test_unlike.c - right-hand sides of unlike size in one block: each ends as
- * it does alone, whatever leaves the block before it, with every method and
+ * tests/test_unlike.c - right-hand sides of unlike size in one block: each ends
+ * as it does alone, whatever leaves the block before it, with every method and
  * preconditioner.
  *
  * RUN: np=1,3
@@ -12,7 +12,8 @@
 
 enum { MOST = 12 };
 
-/* Columns of B and first guesses, and what a block and single solves make of them. */
+/* Columns of B and first guesses, and what a block and single solves make of
+ * them. */
 typedef struct {
     tacit_queue *q;
     tacit_matrix *m;
@@ -46,7 +47,8 @@ static void open_unlike(unlike *p, tacit_matrix *m, double factor,
     p->guess = host_vector(MOST * p->n, 0.0);
 }
 
-/* Products by `m`, its values rounded to floats, where the host has none of its own. */
+/* Products by `m`, its values rounded to floats, where the host has none of its
+ * own. */
 static void add_low_precision(unlike *p, tacit_matrix *m, const char *method)
 {
     for (int64_t e = 0; e < m->A.ptr[m->A.rows]; e++)
@@ -117,7 +119,7 @@ static void solve(unlike *p, bool alone, const tacit_stop *stop)
     tacit_queue_free(p->q, &X);
 }
 
-/* --- from outside ------------------------------------------------------------- */
+/* --- from outside --------------------------------------------------------- */
 
 /* The whole of a vector of which each rank has its rows, times 2^by. */
 static double *whole(const unlike *p, const double *x, int by)
@@ -163,7 +165,7 @@ static double residual(const unlike *p, int j, const double *x)
     return sums[1] > 0.0 ? sqrt(sums[0] / sums[1]) : sqrt(sums[0]);
 }
 
-/* --- what is right ------------------------------------------------------------- */
+/* --- what is right -------------------------------------------------------- */
 
 /* The result of a column is true. */
 static void check_honest(const unlike *p, int alone, int j, double rtol,
@@ -224,7 +226,7 @@ static const char *const preconds[] = {"none", "jacobi", "amg", "ic0",
                                        "direct"};
 enum { PRECONDS = sizeof preconds / sizeof *preconds };
 
-/* --- columns --------------------------------------------------------------------- */
+/* --- columns -------------------------------------------------------------- */
 
 static double size_in(int round, int j)
 {
@@ -275,7 +277,7 @@ static void check_rounds(unlike *p, const char *what)
     check(p, &few, what);
 }
 
-/* --- tests ------------------------------------------------------------------------ */
+/* --- tests ---------------------------------------------------------------- */
 
 static void columns_end_as_they_do_alone(void **state)
 {
@@ -328,7 +330,8 @@ static int looks_behind(tacit_queue *q, size_t n)
     return 7;
 }
 
-/* As on a device that is behind the CPU: who has ended holds still for a while. */
+/* As on a device that is behind the CPU: who has ended holds still for a
+ * while. */
 static void looks_come_late(void **state)
 {
     (void)state;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * tacit/cuda.h - a queue beside your own work on a GPU: its stream or yours,
- * kernels of your own, vectors and rows that are in the device's memory. The one
- * public header that needs CUDA's; installed only where Tacit was built with
- * CUDA. A program links the CUDA runtime itself, of any version that its driver
- * takes.
+ * kernels of your own, vectors and rows that are in the device's memory. The
+ * one public header that needs CUDA's; installed only where Tacit was built
+ * with CUDA. A program links the CUDA runtime itself, of any version that its
+ * driver takes.
  *
  *     cudaStreamCreate(&stream);
  *     tacit_queue_on_stream(world, "cuda", 0, stream, &q);
@@ -16,18 +16,18 @@
  *
  * Vectors: where a function asks for a device vector, it takes any memory that
  * kernels of the queue's device may read and write, wherever it is from:
- * tacit_queue_alloc, cudaMalloc, cudaMallocAsync, cudaMallocManaged, an array of
- * another library. It begins at a multiple of 8 bytes; of 16 is faster, and other
- * bits may come out where one vector does and another does not. What is in it was
- * enqueued on the queue's stream, or was waited for.
+ * tacit_queue_alloc, cudaMalloc, cudaMallocAsync, cudaMallocManaged, an array
+ * of another library. It begins at a multiple of 8 bytes; of 16 is faster, and
+ * other bits may come out where one vector does and another does not. What is
+ * in it was enqueued on the queue's stream, or was waited for.
  *
  * Errors: what cudaGetLastError still holds of your own calls, take before you
  * call; a program that links the static library has it in common with this one.
  *
- * Device: each call with a queue, or with what was made on it, makes the queue's
- * device the current one of the thread that calls, where the call needs it, and
- * leaves it so. So one thread may have queues on several GPUs; before runtime calls
- * of your own, set the device that they are for. */
+ * Device: each call with a queue, or with what was made on it, makes the
+ * queue's device the current one of the thread that calls, where the call needs
+ * it, and leaves it so. So one thread may have queues on several GPUs; before
+ * runtime calls of your own, set the device that they are for. */
 #ifndef TACIT_CUDA_H
 #define TACIT_CUDA_H
 #include <cuda_runtime_api.h>
@@ -45,8 +45,9 @@ TACIT_BEGIN_DECLS
  *
  * Order: the queue's work comes after what you enqueued on `stream` before the
  * call, without a wait of yours, and before what you enqueue after it. Work on
- * other streams is ordered by your events. During a call only the calling thread
- * uses `stream`, and what you launch from an operator's function belongs there.
+ * other streams is ordered by your events. During a call only the calling
+ * thread uses `stream`, and what you launch from an operator's function belongs
+ * there.
  *
  * Streams: of either kind. A default stream is refused, NULL and
  * cudaStreamPerThread too: a solve in loop graph could not record it. A stream
@@ -80,8 +81,8 @@ TACIT_API tacit_status tacit_queue_on_stream(tacit_world *world,
  *         ...
  *     }
  *
- * In tacit_operator_function nothing may wait for the stream, nor allocate: loop
- * graph records what is launched, once, and runs it again.
+ * In tacit_operator_function nothing may wait for the stream, nor allocate:
+ * loop graph records what is launched, once, and runs it again.
  * Returns     in `out` a stream that the queue owns, or the one that it was
  *             given.
  * Errors      INVALID, UNSUPPORTED (the queue's device is not a GPU). */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/exchange.h - messages between neighbours, planned once: for operators of
- * your own (tacit_operator_from_function).
+ * tacit/exchange.h - messages between neighbours, planned once: for operators
+ * of your own (tacit_operator_from_function).
  *
  *     // elements 0 .. n-1 of x to the next rank, as many from the one before
  *     tacit_channel to = {.rank = next, .count = n};
@@ -29,9 +29,9 @@ typedef struct tacit_channel {
 
 /* Plan messages on `queue`: of each column send[k].count elements go to
  * send[k].rank, those with the numbers `index`, which lists them for all of
- * `send` one after the other; and receive[k].count come from receive[k].rank. The
- * k-th channel from a rank to another is that rank's k-th to this one; a rank
- * may send to itself. At most `columns` vectors go at once.
+ * `send` one after the other; and receive[k].count come from receive[k].rank.
+ * The k-th channel from a rank to another is that rank's k-th to this one; a
+ * rank may send to itself. At most `columns` vectors go at once.
  *   send     [sends]
  *   index    [sum of send[].count]  from 0
  *   receive  [receives]

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/factor.h - sparse triangular factors in panels: A = L L', L D L' or L U,
- * and incomplete ones.
+ * tacit/factor.h - sparse triangular factors in panels: A = L L', L D L' or L
+ * U, and incomplete ones.
  *
  *     tacit_factor *F = NULL;
  *     tacit_factor_create(matrix, NULL, &F);      // order, predict, factor
@@ -12,8 +12,8 @@
  * stored densely. Panels form a forest, the elimination tree; above it there is
  * a binary tree of 2 leaves - 1 tree nodes, the top of the dissection, by which
  * grids of processes share the work. One property is what all that solves with
- * a factor builds upon: the rows of a panel lie in its own tree node or in those
- * above it (tacit_factor_check).
+ * a factor builds upon: the rows of a panel lie in its own tree node or in
+ * those above it (tacit_factor_check).
  *
  * Threads     a factor that is not being destroyed may be used by several
  *             threads at once. */
@@ -36,8 +36,8 @@ typedef enum tacit_factor_kind {
 
 /* What a factor is made of, ours or anybody's: read only, in the new numbering
  * but for `original`. Panel K has columns [first[K], first[K + 1]), w of them,
- * and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which the first
- * w are its columns. Entry i of its column j stands at
+ * and h rows, row[row_start[K]] to row[row_start[K + 1] - 1], of which the
+ * first w are its columns. Entry i of its column j stands at
  * value[value_start[K] + j h + i]; those above the diagonal are not read. */
 typedef struct tacit_factor_panels {
     size_t size; /* of this struct, set by the caller: status.h               */
@@ -70,8 +70,8 @@ typedef struct tacit_factor_panels {
 
 /* OK if `panels` are what they have to be: sizes and starts; columns without a
  * gap; rows ascending, in range, and the columns of the panel first; parents
- * above; diagonals that are finite and not 0, L's of ones for kind LDLT; rows in
- * tree nodes that are the panel's or above it.
+ * above; diagonals that are finite and not 0, L's of ones for kind LDLT; rows
+ * in tree nodes that are the panel's or above it.
  * Cost        a look at each row number and each entry of the diagonal.
  * Errors      INVALID (arrays that are missing or do not belong to the kind),
  *             INPUT (what is broken, with its panel and row), NO_MEMORY. */
@@ -97,13 +97,14 @@ typedef struct tacit_factor_options {
  *          is below 1e-8 of its diagonal, A's diagonal is taken 1.001, 1.002,
  *          1.004, ... times as large (Manteuffel 1980)
  *   ILU0   square: the same for L U
- * None pivots: rows and columns are in one order, which knows no values. That is
- * safe where A is positive definite or its diagonal dominates, and it is checked: a
- * pivot that is 0 or not finite is an error, and so is one that is less than 1e-13 of
- * what it is the difference of, since that is rounding alone; below 1e-8 a warning
- * names it, but of kinds LLT and IC0. With LDLT and LU a system is then solved: a
- * residual, row by row, above 1e-6 of |A| |x| + |b| (Oettli and Prager 1964) is an
- * error, which names the largest multiplier, and above 1e-10 a warning.
+ * None pivots: rows and columns are in one order, which knows no values. That
+ * is safe where A is positive definite or its diagonal dominates, and it is
+ * checked: a pivot that is 0 or not finite is an error, and so is one that is
+ * less than 1e-13 of what it is the difference of, since that is rounding
+ * alone; below 1e-8 a warning names it, but of kinds LLT and IC0. With LDLT and
+ * LU a system is then solved: a residual, row by row, above 1e-6 of |A| |x| +
+ * |b| (Oettli and Prager 1964) is an error, which names the largest multiplier,
+ * and above 1e-10 a warning.
  *
  * The order of rows is
  *   nd          nested dissection (METIS) all through: the least fill
@@ -112,9 +113,9 @@ typedef struct tacit_factor_options {
  *   natural     as the matrix has them; all rows are then in the root of the tree
  *   multicolor  as top-nd, but within a tree node colour after colour, of which
  *               neighbours have different ones, the first that is free
- * Exact factors are then post-ordered within tree nodes, which changes no entry,
- * and made by supernodes, multifrontal. Dense work is that of BLAS and LAPACK,
- * which are loaded when they are first asked for: libopenblas.so.0,
+ * Exact factors are then post-ordered within tree nodes, which changes no
+ * entry, and made by supernodes, multifrontal. Dense work is that of BLAS and
+ * LAPACK, which are loaded when they are first asked for: libopenblas.so.0,
  * liblapack.so.3, or what the environment's TACIT_LAPACK names. OpenBLAS maps
  * 128 MiB a thread. Without them, or where limits leave no room for that, own
  * loops do it, which take longer, and a warning says so (tacit_set_log).
@@ -174,9 +175,10 @@ TACIT_API tacit_status tacit_factor_describe(const tacit_factor *factor,
                                              tacit_factor_info *out);
 
 /* Solve A X = B for `columns` vectors in host memory, in original row order:
- * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows.
- * X may be B. The same bits come from any number of threads: as many work as OpenMP might
- * have had when the factor was made, from the first solve until the factor is destroyed.
+ * column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows. X
+ * may be B. The same bits come from any number of threads: as many work as
+ * OpenMP might have had when the factor was made, from the first solve until
+ * the factor is destroyed.
  * Threads     any number may solve with a factor at once: its threads are with one of
  *             them, the others are on their own.
  * Memory      for each of 64 columns a vector, some rows of it for each of up to some 40
@@ -188,7 +190,7 @@ TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
                                           int columns, const double *B,
                                           size_t ldb, double *X, size_t ldx);
 
-/* --- on a GPU ---------------------------------------------------------------- */
+/* --- on a GPU ------------------------------------------------------------- */
 
 /* Solves with a factor on the GPU of a queue, for vectors in its memory.
  *
@@ -198,10 +200,10 @@ TACIT_API tacit_status tacit_factor_solve(const tacit_factor *factor,
  *     tacit_factor_solver_run(S, 1, b, n, x, n);   // device pointers
  *     tacit_factor_solver_wait(S);
  *
- * A solve with L and U is one kernel, in which nothing is added in an order that
- * depends on time: the same columns give the same bits in every run. Diagonal
- * blocks are inverted when the solver is made; where that would cost accuracy they
- * are made narrower. */
+ * A solve with L and U is one kernel, in which nothing is added in an order
+ * that depends on time: the same columns give the same bits in every run.
+ * Diagonal blocks are inverted when the solver is made; where that would cost
+ * accuracy they are made narrower. */
 typedef struct tacit_factor_solver tacit_factor_solver;
 
 /* NULL and 0 are the defaults. */
@@ -230,14 +232,15 @@ TACIT_API tacit_status tacit_factor_solver_create(
     tacit_queue *queue, const tacit_factor_panels *panels,
     const tacit_factor_solver_options *options, tacit_factor_solver **out);
 
-/* Free `*solver` and set it to NULL, when the queue has come to its end; NULL is
- * fine. */
+/* Free `*solver` and set it to NULL, when the queue has come to its end; NULL
+ * is fine. */
 TACIT_API void tacit_factor_solver_destroy(tacit_factor_solver **solver);
 
 /* Enqueue a solve for `columns` vectors in memory of the GPU, in original row
- * order: column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= rows.
- * X may be B. It is kernels of the queue's stream and nothing else, so that on a
- * stream of yours (tacit/cuda.h) it may be a part of what you capture.
+ * order: column j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >=
+ * rows. X may be B. It is kernels of the queue's stream and nothing else, so
+ * that on a stream of yours (tacit/cuda.h) it may be a part of what you
+ * capture.
  * Cost        each value of L is read twice for every `columns` of the options.
  * Errors      INVALID, DEVICE (the launch). */
 TACIT_API tacit_status tacit_factor_solver_run(tacit_factor_solver *solver,

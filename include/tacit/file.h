@@ -46,9 +46,8 @@ TACIT_API tacit_status tacit_file_check_writable(tacit_world *world,
  * /dev/fd/1? */
 TACIT_API bool tacit_file_is_stdout(const char *path);
 
-/* Write the `text` of rank 0 to `path`; that of the others is not looked at. The
- * caller's own FILE on it, such as stdout, has been flushed.
- * Collective.
+/* Write the `text` of rank 0 to `path`; that of the others is not looked at.
+ * The caller's own FILE on it, such as stdout, has been flushed. Collective.
  * Errors      INVALID (ranks give different names), NO_MEMORY, IO, naming the
  *             file and the reason. */
 TACIT_API tacit_status tacit_file_write(tacit_world *world, const char *path,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * tacit/foreign.h - factors that others have made: L, and U or D, by columns, in
- * files, or as CHOLMOD and SuperLU_DIST keep them. What comes of them is a tacit_factor like
- * any other, with memory of its own.
+ * tacit/foreign.h - factors that others have made: L, and U or D, by columns,
+ * in files, or as CHOLMOD and SuperLU_DIST keep them. What comes of them is a
+ * tacit_factor like any other, with memory of its own.
  *
  *     tacit_factor_columns c = {.size = sizeof c, .kind = TACIT_FACTOR_LLT,
  *                               .rows = n, .ptr = p, .row = i, .value = x};
@@ -9,16 +9,18 @@
  *     tacit_factor_solve(F, 1, b, n, x, n);
  *     tacit_factor_destroy(&F);
  *
- * Rows keep the order that they have. Neighbouring columns with the same rows are
- * a panel, and with about the same rows where little is lost. Of a factor without
- * a tree above, its own elimination forest is split: the heaviest subtree is opened
- * until the others fill two bins alike, and again within each.
+ * Rows keep the order that they have. Neighbouring columns with the same rows
+ * are a panel, and with about the same rows where little is lost. Of a factor
+ * without a tree above, its own elimination forest is split: the heaviest
+ * subtree is opened until the others fill two bins alike, and again within
+ * each.
  *
- * Of a whole factor of a symmetric pattern each panel has, of the rows of those that
- * it is the parent of, all beyond its own columns. A factor that lacks some, because
- * zeros were not stored or the pattern is not symmetric, gets them as zeros where that
- * makes of two entries at most three; so a GPU can solve with it, too
- * (tacit_factor_solver_create). Incomplete ones stay as they are. */
+ * Of a whole factor of a symmetric pattern each panel has, of the rows of those
+ * that it is the parent of, all beyond its own columns. A factor that lacks
+ * some, because zeros were not stored or the pattern is not symmetric, gets
+ * them as zeros where that makes of two entries at most three; so a GPU can
+ * solve with it, too (tacit_factor_solver_create). Incomplete ones stay as they
+ * are. */
 #ifndef TACIT_FOREIGN_H
 #define TACIT_FOREIGN_H
 #include <tacit/factor.h>
@@ -46,8 +48,8 @@ typedef struct tacit_factor_columns {
                                 have kept theirs                              */
 } tacit_factor_columns;
 
-/* Copy a factor into panels. `options` as for tacit_factor_create; width is that
- * of panels, which the caller's columns do not say.
+/* Copy a factor into panels. `options` as for tacit_factor_create; width is
+ * that of panels, which the caller's columns do not say.
  * Memory      the panels with such zeros, predicted first; of kinds LU and ILU0 a copy
  *             of U besides while it runs.
  * Cost        a few looks at each entry.
@@ -82,8 +84,8 @@ TACIT_API tacit_status tacit_factor_read(tacit_world *world,
                                          tacit_factor **out);
 
 /* Write what tacit_factor_read reads: triangles in the formats of
- * tacit_matrix_write, without the zeros that panels store, D and the permutation,
- * from 1, as plain numbers.
+ * tacit_matrix_write, without the zeros that panels store, D and the
+ * permutation, from 1, as plain numbers.
  * Memory      a copy of a triangle, twice for a while.
  * Errors      those of tacit_matrix_write; INVALID (files that the kind does not
  *             have, or needs; rows in an order of their own and no name for it),
@@ -103,10 +105,11 @@ TACIT_API tacit_status tacit_factor_import_cholmod(
     const struct cholmod_factor_struct *factor,
     const tacit_factor_options *options, tacit_factor **out);
 
-/* Copy SuperLU_DIST's factors, L U, of `rows` rows, as pdgssvx or pdgstrf have left
- * them: a dLUstruct_t, its dScalePermstruct_t and gridinfo_t, or, of a grid in three
- * dimensions, the gridinfo_t of its first layer. What A was scaled by is multiplied
- * into the values: L U is A, in the order of its columns.
+/* Copy SuperLU_DIST's factors, L U, of `rows` rows, as pdgssvx or pdgstrf have
+ * left them: a dLUstruct_t, its dScalePermstruct_t and gridinfo_t, or, of a
+ * grid in three dimensions, the gridinfo_t of its first layer. What A was
+ * scaled by is multiplied into the values: L U is A, in the order of its
+ * columns.
  * Errors      INVALID (options), INPUT (a pivot that is 0 or not finite),
  *             UNSUPPORTED (a layer of more than one process; permuted rows: factor
  *             with NOROWPERM; a library of another version than the headers that
@@ -115,8 +118,8 @@ TACIT_API tacit_status tacit_factor_import_superlu_dist(
     int64_t rows, const void *LU, const void *scale_perm, const void *grid,
     const tacit_factor_options *options, tacit_factor **out);
 
-/* Why this build cannot take the factors of "cholmod" or "superlu_dist"; NULL: it
- * can, or there is no such library. */
+/* Why this build cannot take the factors of "cholmod" or "superlu_dist"; NULL:
+ * it can, or there is no such library. */
 TACIT_API const char *tacit_foreign_missing(const char *library);
 
 TACIT_END_DECLS

@@ -11,9 +11,9 @@
  * numbering: tacit_matrix_original_rows tells, and the vector functions below
  * speak in original row numbers.
  *
- * The names of files and of gallery matrices, and of what cuts rows, are the same
- * on all ranks; a collective call to which ranks give different ones is INVALID,
- * and the sentence has two of them.
+ * The names of files and of gallery matrices, and of what cuts rows, are the
+ * same on all ranks; a collective call to which ranks give different ones is
+ * INVALID, and the sentence has two of them.
  *
  * Threads: a matrix is for one thread at a time, as its world is, also where it
  * is `const`: most calls are collective, and of MPI they need what tacit/mpi.h
@@ -181,8 +181,8 @@ TACIT_API tacit_status tacit_matrix_write_parts(const tacit_matrix *matrix,
                                                 const char *path,
                                                 const int32_t *part);
 
-/* Give back the entries of `matrix`, as an operator does that takes them: what is
- * left is the numbering of its rows, enough for its vector functions. */
+/* Give back the entries of `matrix`, as an operator does that takes them: what
+ * is left is the numbering of its rows, enough for its vector functions. */
 TACIT_API void tacit_matrix_drop_entries(tacit_matrix *matrix);
 
 /* Rows that this rank owns, and the first of them in the present numbering. */
@@ -227,8 +227,8 @@ TACIT_API tacit_status tacit_matrix_read_guess(const tacit_matrix *matrix,
 
 /* Read all columns of a vector file, or all right-hand sides of one that holds
  * a matrix too: `*columns` of them, and of each the part of this rank's rows
- * into `*X`, column by column [*columns * local rows]. Plain numbers and a PETSc
- * Vec are one column.
+ * into `*X`, column by column [*columns * local rows]. Plain numbers and a
+ * PETSc Vec are one column.
  * Collective.  Free `*X` with tacit_matrix_free_vectors.
  * Memory      where rows have moved, as much once more while it reads.
  * Errors      as tacit_matrix_read_vector; INPUT if there is no column;
@@ -243,10 +243,10 @@ TACIT_API tacit_status tacit_matrix_read_guesses(const tacit_matrix *matrix,
                                                  const char *path, int *columns,
                                                  double **X);
 
-/* The motions of a rigid body, to which an elastic one that nothing holds puts up no
- * resistance: `dims` translations, then the rotations in each plane of directions
- * (3 in 2 dimensions, 6 in 3). They are what algebraic multigrid must know of
- * elasticity (Vanek, Mandel and Brezina 1996).
+/* The motions of a rigid body, to which an elastic one that nothing holds puts
+ * up no resistance: `dims` translations, then the rotations in each plane of
+ * directions (3 in 2 dimensions, 6 in 3). They are what algebraic multigrid
+ * must know of elasticity (Vanek, Mandel and Brezina 1996).
  *   points     [rows][dims] the point that each row displaces
  *   component  [rows] in which direction: 0 to dims - 1
  *   centre     [dims] what rotations are about, NULL: the mean of the points; where
@@ -259,12 +259,12 @@ TACIT_API tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
                                               const double *centre,
                                               double *modes);
 
-/* The same for the rows of `matrix`, rotations being about the mean of all ranks'
- * points: where `path` is NULL, by what a gallery matrix of elasticity knows of
- * itself (elasticity3d, mesh: with kind=elasticity), and `*columns` is 0 for any
- * other; or by a file of points, of any format of vectors, a point a line with 2 or 3
- * coordinates. Each point then has as many rows, one for each direction, that follow
- * one another.
+/* The same for the rows of `matrix`, rotations being about the mean of all
+ * ranks' points: where `path` is NULL, by what a gallery matrix of elasticity
+ * knows of itself (elasticity3d, mesh: with kind=elasticity), and `*columns` is
+ * 0 for any other; or by a file of points, of any format of vectors, a point a
+ * line with 2 or 3 coordinates. Each point then has as many rows, one for each
+ * direction, that follow one another.
  *   columns  3 or 6
  *   modes    [*columns * local rows], freed with tacit_matrix_free_vectors
  * Collective.
@@ -286,9 +286,8 @@ TACIT_API tacit_status tacit_matrix_write_vector(const tacit_matrix *matrix,
                                                  const char *path,
                                                  const double *x);
 
-/* Write `columns` vectors as the columns of one file: that of number j begins at
- * X + j stride, stride >= local rows.
- * Collective.
+/* Write `columns` vectors as the columns of one file: that of number j begins
+ * at X + j stride, stride >= local rows. Collective.
  * Memory      a copy of them, if rows have moved.
  * Errors      as tacit_matrix_write_vector; INVALID, too, if the format holds
  *             one vector and there are more (tacit_file_check_writable tells

@@ -47,12 +47,12 @@ TACIT_API const tacit_order *tacit_order_at(int i);
  * "dict8", "dict16" (only where they lose nothing). For mixed precision there
  * may stand at the end "+low32" or "+low48", which add values of 32 or 48 bits,
  * or "+mixed" and "+mixed48", which add them only if products get faster by it
- * ("+mixed" both, since a solve may find 32 bits too few). Last of all may stand
- * the order in which a rank keeps its rows: "@none", "@rcm" (reverse Cuthill and
- * McKee), "@metis", or "@auto", the default: rcm if it makes products faster,
- * tried where it may. Vectors are those of the matrix's order: they are brought
- * into another one and back by what uses the operator. For another order a
- * second copy of the rows is in memory during set-up.
+ * ("+mixed" both, since a solve may find 32 bits too few). Last of all may
+ * stand the order in which a rank keeps its rows: "@none", "@rcm" (reverse
+ * Cuthill and McKee), "@metis", or "@auto", the default: rcm if it makes
+ * products faster, tried where it may. Vectors are those of the matrix's order:
+ * they are brought into another one and back by what uses the operator. For
+ * another order a second copy of the rows is in memory during set-up.
  * Collective.  Borrows `queue`, which must outlive the operator; the matrix
  * is copied and may be destroyed.
  * Errors      INPUT (not square; entries of sizes too far apart for double
@@ -75,10 +75,10 @@ TACIT_API tacit_status tacit_operator_take(tacit_queue *queue,
 /* An operator that is a function of the caller's, without a matrix. */
 typedef struct tacit_operator_function {
     size_t size; /* sizeof, as in {.size = sizeof f} */
-    /* y = A x for vectors on the device of `queue` [rows]. Called when the queue
-     * comes to it: the function does its work at once or, on a GPU, starts it on
-     * the queue's stream (tacit/cuda.h) and does not wait; of this library it
-     * calls tacit_exchange_begin and tacit_exchange_end, and
+    /* y = A x for vectors on the device of `queue` [rows]. Called when the
+     * queue comes to it: the function does its work at once or, on a GPU,
+     * starts it on the queue's stream (tacit/cuda.h) and does not wait; of this
+     * library it calls tacit_exchange_begin and tacit_exchange_end, and
      * tacit_queue_stream, alone. A must be symmetric, and linear.
      * Returns     TACIT_OK; below 0 ends the solve, on all ranks, with that
      *             status and the sentence that tacit_error_set was given; the
@@ -94,7 +94,8 @@ typedef struct tacit_operator_function {
     void *ctx;   /* handed to both; borrowed */
     double norm; /* a bound of ||A||; 0: estimated, by eight products */
     /* Of a preconditioner: it is not the same linear map each time, as one that
-     * iterates. Methods that need it to be refuse it: tacit_solver_set_precond. */
+     * iterates. Methods that need it to be refuse it:
+     * tacit_solver_set_precond. */
     bool varies;
 } tacit_operator_function;
 
@@ -124,11 +125,10 @@ TACIT_API tacit_status tacit_operator_update(tacit_operator *A,
 TACIT_API tacit_status tacit_operator_apply(const tacit_operator *A,
                                             const double *x, double *y);
 
-/* The manufactured problem of Trotter et al., section 4.1.4: x* uniform in
- * [-1, 1] by original row number and `seed`, scaled to norm 1; b = A x*. `xstar`
- * and `b` are device vectors [local rows]; `matrix` is that of `A`, though its
- * entries may have been taken.
- * Collective.
+/* The manufactured problem of Trotter et al., section 4.1.4: x* uniform in [-1,
+ * 1] by original row number and `seed`, scaled to norm 1; b = A x*. `xstar` and
+ * `b` are device vectors [local rows]; `matrix` is that of `A`, though its
+ * entries may have been taken. Collective.
  * Errors      INVALID, NO_MEMORY, whatever the queue has met. */
 TACIT_API tacit_status tacit_operator_manufacture(const tacit_operator *A,
                                                   const tacit_matrix *matrix,
@@ -167,8 +167,8 @@ typedef struct tacit_operator_info {
  *
  * Where `size` was not set nothing is written, whatever stood there stays: that
  * is INVALID, and the status alone tells. Of an operator without a matrix what
- * belongs to one is 0. The strings are owned by the operator; they hold until it
- * is updated or destroyed.
+ * belongs to one is 0. The strings are owned by the operator; they hold until
+ * it is updated or destroyed.
  * Errors      INVALID (the size of `out`). */
 TACIT_API tacit_status tacit_operator_describe(const tacit_operator *A,
                                                tacit_operator_info *out);
@@ -182,15 +182,15 @@ typedef struct tacit_trial {
     const char *reason; /* why it was not tried, NULL if it was */
 } tacit_trial;
 
-/* Trial `i` of `A`, NULL past the end, so without any where the format was given
- * or there is no matrix. Owned by the operator. */
+/* Trial `i` of `A`, NULL past the end, so without any where the format was
+ * given or there is no matrix. Owned by the operator. */
 TACIT_API const tacit_trial *tacit_operator_trial_at(const tacit_operator *A,
                                                      int i);
 
 /* Seconds of y = A x, and of the exchange before it for one vector, x, or for
- * two of them at once, x and y, by this rank's clock: one of `times` that follow
- * one another. The vectors are device vectors [local rows], and taken to be in
- * the order that the operator keeps; the exchange changes none.
+ * two of them at once, x and y, by this rank's clock: one of `times` that
+ * follow one another. The vectors are device vectors [local rows], and taken to
+ * be in the order that the operator keeps; the exchange changes none.
  * Collective.
  * Errors      INVALID, UNSUPPORTED (one process exchanges nothing), whatever the
  *             queue has met. */
@@ -203,8 +203,8 @@ TACIT_API tacit_status tacit_operator_measure_exchange(
     const tacit_operator *A, int vectors, int64_t times, const double *x,
     const double *y, double *seconds);
 
-/* Free `*A` and set it to NULL; NULL is fine. In a monitor of a run with it nothing is
- * freed, as of tacit_solver_destroy. */
+/* Free `*A` and set it to NULL; NULL is fine. In a monitor of a run with it
+ * nothing is freed, as of tacit_solver_destroy. */
 TACIT_API void tacit_operator_destroy(tacit_operator **A);
 
 TACIT_END_DECLS

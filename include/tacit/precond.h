@@ -15,10 +15,11 @@
  *     tacit_matrix_drop_entries(matrix);              // not needed any more
  *
  * An operator of your own (tacit_operator_from_function) is one, too: symmetric
- * positive definite; for method flexible it may change from one application to the
- * next, where it says so (`varies`) and other methods refuse it. Solves stop on the residual of A x = b, as without.
- * On a GPU loops host and graph take any; loop resident takes jacobi and, on one
- * GPU with method cg, ic0 (`resident` of tacit_precond_at).
+ * positive definite; for method flexible it may change from one application to
+ * the next, where it says so (`varies`) and other methods refuse it. Solves
+ * stop on the residual of A x = b, as without. On a GPU loops host and graph
+ * take any; loop resident takes jacobi and, on one GPU with method cg, ic0
+ * (`resident` of tacit_precond_at).
  *
  * Threads     as their world: see tacit/world.h. */
 #ifndef TACIT_PRECOND_H
@@ -50,7 +51,8 @@ TACIT_API const tacit_precond *tacit_precond_at(int i);
  *   ic0      incomplete Cholesky: tacit_precond_create_of
  *   amg      algebraic multigrid: tacit_precond_create_of
  *   direct   a factor of the matrix: tacit_precond_create_of
- * It knows A as it is now; after tacit_operator_update see tacit_precond_update.
+ * It knows A as it is now; after tacit_operator_update see
+ * tacit_precond_update.
  * Collective.  Borrows `A`, which must outlive it.
  * Errors      INVALID (unknown, with the nearest known name), INPUT (a diagonal
  *             entry is zero), UNSUPPORTED (A does not tell its diagonal; one
@@ -61,7 +63,8 @@ TACIT_API tacit_status tacit_precond_create(const tacit_operator *A,
 
 enum { TACIT_PRECOND_DEGREE_MOST = 8, TACIT_PRECOND_VECTORS_MOST = 32 };
 
-/* How amg is made, and at the end ic0 and direct; NULL and 0 are the defaults. */
+/* How amg is made, and at the end ic0 and direct; NULL and 0 are the
+ * defaults. */
 typedef struct tacit_precond_options {
     size_t size;       /* of this struct, set by the caller: status.h      */
     const char *cycle; /* "v": each level is visited once; "w": twice; "k": by
@@ -109,41 +112,43 @@ typedef struct tacit_precond_options {
  * tacit_operator_create, which leaves them; `options` NULL is all defaults.
  *
  * ic0 is (L L')^-1 by a factor of kind IC0 (tacit/factor.h), of the rows in the
- * operator's order or that of `order`; of several ranks each has that of its own rows
- * and columns, unless `grid` says otherwise. On the host one thread applies it; on a GPU
- * it is for every method with loops host and graph, and on one GPU for cg with loop
- * resident.
+ * operator's order or that of `order`; of several ranks each has that of its
+ * own rows and columns, unless `grid` says otherwise. On the host one thread
+ * applies it; on a GPU it is for every method with loops host and graph, and on
+ * one GPU for cg with loop resident.
  *
- * amg pairs strongly coupled rows, of any ranks, three times over, so that a level
- * has about an eighth of the rows of the one before, down to some hundred rows,
- * whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
+ * amg pairs strongly coupled rows, of any ranks, three times over, so that a
+ * level has about an eighth of the rows of the one before, down to some hundred
+ * rows, whose inverse is formed. Applied, it is a cycle of fixed steps, linear,
  * symmetric and positive definite: for every method, with loops host and graph.
- * Cycle "k" (Notay and Vassilevski 2008) is not linear: what the next two levels
- * come to is the best of two corrections each, and the rest is a V. Iterations
- * then hardly grow with the matrix; on several ranks it makes sums.
- * Where several vectors are smooth, as rigid-body modes are in elasticity, nodes are
- * paired in place of rows and an aggregate has as many columns of P: with six of them
- * and nodes of three rows the next level has a quarter of the rows and half of the
- * entries, those behind it an eighth (Vanek, Mandel and Brezina 1996).
- * Where rows cannot be paired, as in a diagonal or a dense matrix, levels end
- * early and the last is smoothed: tacit_precond_describe tells.
+ * Cycle "k" (Notay and Vassilevski 2008) is not linear: what the next two
+ * levels come to is the best of two corrections each, and the rest is a V.
+ * Iterations then hardly grow with the matrix; on several ranks it makes sums.
+ * Where several vectors are smooth, as rigid-body modes are in elasticity,
+ * nodes are paired in place of rows and an aggregate has as many columns of P:
+ * with six of them and nodes of three rows the next level has a quarter of the
+ * rows and half of the entries, those behind it an eighth (Vanek, Mandel and
+ * Brezina 1996). Where rows cannot be paired, as in a diagonal or a dense
+ * matrix, levels end early and the last is smoothed: tacit_precond_describe
+ * tells.
  *
- * direct is L L' = A, or another factor (tacit/factor.h), so that a method needs an
- * iteration or two for what rounding has left. It says what memory it needs before it
- * begins.
+ * direct is L L' = A, or another factor (tacit/factor.h), so that a method
+ * needs an iteration or two for what rounding has left. It says what memory it
+ * needs before it begins.
  *
- * With `grid`, and direct on several ranks without it, rank 0 gets the whole matrix and
- * makes the factor, of rows in the matrix's original order or that of `order`, so that it
- * is the same however rows are divided; then each of Pz ranks gets one leaf of its tree
- * and the nodes above it (tacit/trsv.h), and the others have none of it. With as many
- * `leaves` it is the same on 1, 2, 3 or 4 ranks, and so are iterations, but for
- * rounding. On the host alone. An application moves x to the parts, adds up what these
- * share in at most 2 log2 Pz messages a rank, and moves y back; these are exchanges of
- * the queue's, which go on where a queue has failed until all ranks know it, and their
- * order is fixed: two runs give the same bits.
- * The host makes the factors of ic0 and direct; on a GPU each application is one
- * kernel. ic0 and direct are applied to several right-hand sides at once where a solver has
- * them in step; with direct a column may then differ by rounding from what it is alone.
+ * With `grid`, and direct on several ranks without it, rank 0 gets the whole
+ * matrix and makes the factor, of rows in the matrix's original order or that
+ * of `order`, so that it is the same however rows are divided; then each of Pz
+ * ranks gets one leaf of its tree and the nodes above it (tacit/trsv.h), and
+ * the others have none of it. With as many `leaves` it is the same on 1, 2, 3
+ * or 4 ranks, and so are iterations, but for rounding. On the host alone. An
+ * application moves x to the parts, adds up what these share in at most 2 log2
+ * Pz messages a rank, and moves y back; these are exchanges of the queue's,
+ * which go on where a queue has failed until all ranks know it, and their order
+ * is fixed: two runs give the same bits. The host makes the factors of ic0 and
+ * direct; on a GPU each application is one kernel. ic0 and direct are applied
+ * to several right-hand sides at once where a solver has them in step; with
+ * direct a column may then differ by rounding from what it is alone.
  *
  * Levels whose values are floats take fewer bytes; the finest one has a copy of
  * its values for that, where it is smaller than what the operator stores by a
@@ -173,19 +178,19 @@ TACIT_API tacit_status tacit_precond_create_of(
  *     tacit_precond_update(M, matrix);
  *     tacit_solver_run(solver, b, x, &stop, &result);
  *
- * amg keeps its aggregates and P, with near-null vectors, too, and so has as many
- * levels, or fewer where a matrix is not positive definite; the matrices of levels,
- * whether their values are floats, what smoothers know of them and the inverse are
- * made anew. Where values have changed so much that others are strongly coupled, one
- * that is made anew takes fewer iterations. Levels that a GPU has made
- * (TACIT_AMG_SETUP) it makes wholly anew, aggregates included.
+ * amg keeps its aggregates and P, with near-null vectors, too, and so has as
+ * many levels, or fewer where a matrix is not positive definite; the matrices
+ * of levels, whether their values are floats, what smoothers know of them and
+ * the inverse are made anew. Where values have changed so much that others are
+ * strongly coupled, one that is made anew takes fewer iterations. Levels that a
+ * GPU has made (TACIT_AMG_SETUP) it makes wholly anew, aggregates included.
  * jacobi takes the diagonal, for which `matrix` may be NULL; ic0 and direct are
  * factored anew.
  *
- * Without it: a solver's run, or tacit_precond_measure, with amg, ic0 or direct of
- * values that its operator has no longer is refused; jacobi takes the diagonal
- * first. To go on with what was made for old values, make it for an operator of its own. One that a
- * race has chosen is the solver's: race again.
+ * Without it: a solver's run, or tacit_precond_measure, with amg, ic0 or direct
+ * of values that its operator has no longer is refused; jacobi takes the
+ * diagonal first. To go on with what was made for old values, make it for an
+ * operator of its own. One that a race has chosen is the solver's: race again.
  * Collective.  On all ranks `M` takes the new values, or stays as it was.
  * Memory      as tacit_precond_create_of, while the old levels, but not their P,
  *             stay until the new ones are there.
@@ -244,9 +249,9 @@ TACIT_API const tacit_precond_level *
 tacit_precond_level_at(const tacit_operator *M, int i);
 
 /* How `M` converges by itself: what an application of it leaves of an error, in
- * the norm of A, e = e - M A e, as found in 15 of them from a random e; above 1 it
- * needs a solver around it, which is no fault: the over-correction of amg is for
- * that.
+ * the norm of A, e = e - M A e, as found in 15 of them from a random e; above 1
+ * it needs a solver around it, which is no fault: the over-correction of amg is
+ * for that.
  * Collective.  Blocking.
  * Cost        16 products, applications of M and sums; memory for 3 vectors.
  * Errors      INVALID (M is for another operator), NO_MEMORY, DEVICE, COMM. */
@@ -256,9 +261,9 @@ TACIT_API tacit_status tacit_precond_measure(const tacit_operator *A,
 
 /* Solve A X = B by M alone: x = x + M (b - A x), until b - A x, which is formed
  * anew each time, meets `stop`, for `columns` right-hand sides as
- * tacit_solver_run_block takes them. With "direct" that is a direct solve: the first
- * step solves, the others are iterative refinement (Higham 2002, chapter 12), which
- * as a rule are none. A need not be symmetric, nor M.
+ * tacit_solver_run_block takes them. With "direct" that is a direct solve: the
+ * first step solves, the others are iterative refinement (Higham 2002, chapter
+ * 12), which as a rule are none. A need not be symmetric, nor M.
  * Collective.  Blocking.
  * Iteration   an application of M, of up to 32 columns at once where it can, and a
  *             product with A; one product more. `iterations` counts steps, from 1.
@@ -305,18 +310,19 @@ typedef struct tacit_precond_race {
                    NULL: the one that the solver has                         */
 } tacit_precond_race;
 
-/* Solve A x = b as tacit_solver_run does, with the preconditioner that is fastest
- * to the tolerance, set-up included, which is found out on the way; `solver` owns
- * it and keeps it.
+/* Solve A x = b as tacit_solver_run does, with the preconditioner that is
+ * fastest to the tolerance, set-up included, which is found out on the way;
+ * `solver` owns it and keeps it.
  *
  * Candidates are none, where the diagonal is constant, or else jacobi, and all
- * others of tacit_precond_at that can be made, but ic0. The cheapest begins. What each
- * still needs is predicted: from how fast its residuals have fallen of late, but
- * at most 6 times what it has had, amg 20 times; before it was tried, from what
- * its kind costs as a rule, in sweeps over the entries of the matrix, of which
- * some are timed, and in iterations without. Who would need half as long again
- * as another, after two turns much longer, hands over to that one, which goes on
- * from x; so a bad choice costs about what the right one does, once more. What is solved by the first is never set up for another.
+ * others of tacit_precond_at that can be made, but ic0. The cheapest begins.
+ * What each still needs is predicted: from how fast its residuals have fallen
+ * of late, but at most 6 times what it has had, amg 20 times; before it was
+ * tried, from what its kind costs as a rule, in sweeps over the entries of the
+ * matrix, of which some are timed, and in iterations without. Who would need
+ * half as long again as another, after two turns much longer, hands over to
+ * that one, which goes on from x; so a bad choice costs about what the right
+ * one does, once more. What is solved by the first is never set up for another.
  * Of several `solves`, time for all of them is what counts; who then may be
  * faster, though the first solve is done, solves it again for as long as that
  * took. All ranks choose the same.

@@ -65,11 +65,11 @@
  * Lost processes: in a sum or an exchange, and so in all that iterates, a
  * process that another one waits for has 60 s to come, or as many as the
  * environment variable TACIT_PATIENCE says when the queue is made (0: no limit;
- * time in which the waiting process is stopped does not count, but a kernel that
- * waits on a GPU goes on counting). Then the call
- * fails with COMM, and the message says which rank has not answered, as far as
- * that can be known; see tacit_world_abort. Where link mpi has more than 64
- * ranks, sums that nothing stands behind wait without limit.
+ * time in which the waiting process is stopped does not count, but a kernel
+ * that waits on a GPU goes on counting). Then the call fails with COMM, and the
+ * message says which rank has not answered, as far as that can be known; see
+ * tacit_world_abort. Where link mpi has more than 64 ranks, sums that nothing
+ * stands behind wait without limit.
  *
  * Threads: a queue, its vectors and all that works on it are for one thread at
  * a time, as its world is; queues of different worlds may run at the same time.
@@ -126,11 +126,10 @@ typedef struct tacit_sharing {
 } tacit_sharing;
 
 /* Would processes share a device if all had a queue on `device` ("cuda",
- * "cuda(1)")? *out is of the machine where most of them would have none of their
- * own; of rank 0's, if all have one. The host's processors are nobody's own: of
- * them there are as many devices as processes. It takes as long as
- * tacit_device_probe.
- * Collective.
+ * "cuda(1)")? *out is of the machine where most of them would have none of
+ * their own; of rank 0's, if all have one. The host's processors are nobody's
+ * own: of them there are as many devices as processes. It takes as long as
+ * tacit_device_probe. Collective.
  * Errors      INVALID (unknown, or not in this build), DEVICE (a process has
  *             none), NO_MEMORY, COMM. */
 TACIT_API tacit_status tacit_device_sharing(tacit_world *world,
@@ -144,8 +143,8 @@ typedef struct tacit_decorator {
 /* Decorator `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_decorator *tacit_decorator_at(int i);
 
-/* Free `*queue` and set it to NULL; NULL is fine. In a monitor of a run on it nothing
- * is freed, as of tacit_solver_destroy. */
+/* Free `*queue` and set it to NULL; NULL is fine. In a monitor of a run on it
+ * nothing is freed, as of tacit_solver_destroy. */
 TACIT_API void tacit_queue_destroy(tacit_queue **queue);
 
 /* Allocate a vector of `n` doubles on the device, contents undefined.
@@ -166,8 +165,9 @@ TACIT_API tacit_status tacit_queue_get(tacit_queue *queue, size_t n,
 /* The name of the link that messages go through: "self", "shm", "mpi". */
 TACIT_API const char *tacit_queue_link(const tacit_queue *queue);
 
-/* What that link has settled for this queue, for people, "" if nothing: of mpi on
- * a GPU "GPU-aware" or "through memory of the host". Owned by the library. */
+/* What that link has settled for this queue, for people, "" if nothing: of mpi
+ * on a GPU "GPU-aware" or "through memory of the host". Owned by the
+ * library. */
 TACIT_API const char *tacit_queue_link_detail(const tacit_queue *queue);
 
 /* x = value, of `n` doubles on the device.
@@ -199,8 +199,8 @@ TACIT_API tacit_status tacit_queue_measure_copy(tacit_queue *queue,
                                                 size_t bytes,
                                                 double *gbytes_per_second);
 
-/* Seconds of a sum of `count` doubles, 1 to 1024, over the ranks, by this rank's
- * clock: one of `times` that follow one another.
+/* Seconds of a sum of `count` doubles, 1 to 1024, over the ranks, by this
+ * rank's clock: one of `times` that follow one another.
  * Collective.  Errors INVALID, NO_MEMORY, whatever the queue has met. */
 TACIT_API tacit_status tacit_queue_measure_sum(tacit_queue *queue, int count,
                                                int64_t times, double *seconds);

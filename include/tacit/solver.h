@@ -207,8 +207,8 @@ TACIT_API bool tacit_method_resident(const char *name, char *text, size_t size);
  *   flexible   Notay 2000: 1 reduction, for a preconditioner that changes
  *   pipe-pr    Chen and Carson 2020: predict and recompute, 1 reduction hidden
  *              behind two products; single where it is too inaccurate
- * What breaks down in another method, or stagnates above what rounding allows, cg
- * goes on with. Links of GPUs hide reductions in loop resident alone.
+ * What breaks down in another method, or stagnates above what rounding allows,
+ * cg goes on with. Links of GPUs hide reductions in loop resident alone.
  *   sstep      after Chronopoulos and Gear 1989: 1 reduction for s iterations,
  *              in blocks in a Chebyshev basis; cg before them, single where it
  *              is too inaccurate. Every loop, resident on one GPU; "auto" leaves
@@ -270,8 +270,9 @@ TACIT_API tacit_status tacit_solver_run_block(tacit_solver *solver, int columns,
                                               const tacit_stop *stop,
                                               tacit_result *results);
 
-/* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own nothing is
- * freed, which is tacit_error_message() and a warning (tacit_set_log). */
+/* Free `*solver` and set it to NULL; NULL is fine. In a monitor of its own
+ * nothing is freed, which is tacit_error_message() and a warning
+ * (tacit_set_log). */
 TACIT_API void tacit_solver_destroy(tacit_solver **solver);
 
 TACIT_END_DECLS

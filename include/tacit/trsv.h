@@ -8,31 +8,32 @@
  *     tacit_trsv_destroy(&T);
  *
  * The grid is of Px x Py x Pz processes. Each of Pz grids has one leaf of the
- * factor's tree and the nodes above it, which are replicated; in a grid block (I, K)
- * of panels is of process (I mod Px, K mod Py). Each grid solves with what it has of
- * L, begun and carried on by messages along binary trees; what the grids have found
- * for the nodes that they share is added up once, in at most 2 log2 Pz messages a
- * rank; and each solves with U, as "Unified communication optimization strategies
- * for sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23) has it.
- * Map TACIT_TRSV_SUBTREE lets each process of a grid solve with subtrees of its own
- * without a message, and has messages about what is above them alone.
+ * factor's tree and the nodes above it, which are replicated; in a grid block
+ * (I, K) of panels is of process (I mod Px, K mod Py). Each grid solves with
+ * what it has of L, begun and carried on by messages along binary trees; what
+ * the grids have found for the nodes that they share is added up once, in at
+ * most 2 log2 Pz messages a rank; and each solves with U, as "Unified
+ * communication optimization strategies for sparse triangular solver on CPU and
+ * GPU clusters" (Liu et al., SC '23) has it. Map TACIT_TRSV_SUBTREE lets each
+ * process of a grid solve with subtrees of its own without a message, and has
+ * messages about what is above them alone.
  *
  * Sums are added up in the order in which they come: last bits may differ from
  * one solve to the next.
  *
- * With a queue on GPUs, on a grid of 1 x 1 x Pz, each rank's part is on its GPU. Where
- * kernels of the ranks store into each other's memory (link peer) a solve is one
- * kernel on each: L, sums of what they share, in log2 Pz messages a rank, and U;
- * else L and U are a kernel each, and between them messages go as the queue's do.
- * Where they do, grids may have Px x Py GPUs each, too. These have the tasks of one GPU
- * dealt out: of small panels and subtrees each has a share, of large ones blocks, for L
- * of rows in turn over Px, for U of columns, and these are two copies if Px > 1; large
- * panels go over Py in turn. Lists of rows, and vectors, are whole on each, and each makes
- * the plan of all of its grid's part.
- * The same columns then give the same bits in every run, and with Pz = 1 on every grid,
- * those of one such GPU. Tried with links peer, shm
- * and mpi: nccl, and nvshmem, which is to go as peer does, are not refused, but no
- * triangular solve has been run with them.
+ * With a queue on GPUs, on a grid of 1 x 1 x Pz, each rank's part is on its
+ * GPU. Where kernels of the ranks store into each other's memory (link peer) a
+ * solve is one kernel on each: L, sums of what they share, in log2 Pz messages
+ * a rank, and U; else L and U are a kernel each, and between them messages go
+ * as the queue's do. Where they do, grids may have Px x Py GPUs each, too.
+ * These have the tasks of one GPU dealt out: of small panels and subtrees each
+ * has a share, of large ones blocks, for L of rows in turn over Px, for U of
+ * columns, and these are two copies if Px > 1; large panels go over Py in turn.
+ * Lists of rows, and vectors, are whole on each, and each makes the plan of all
+ * of its grid's part. The same columns then give the same bits in every run,
+ * and with Pz = 1 on every grid, those of one such GPU. Tried with links peer,
+ * shm and mpi: nccl, and nvshmem, which is to go as peer does, are not refused,
+ * but no triangular solve has been run with them.
  *
  *     options.queue = queue;                        // "cuda", of `world`
  *     tacit_trsv_solve(T, columns, B, ldb, X, ldx); // device pointers
@@ -83,8 +84,9 @@ typedef struct tacit_trsv_options {
 } tacit_trsv_options;
 
 /* Get ready to solve with `panels` on the ranks of `world`. Each rank gives the
- * whole factor, the same, or rank 0 alone does and the others NULL, who then get it
- * from there; each keeps its own blocks, and `panels` are not needed any more.
+ * whole factor, the same, or rank 0 alone does and the others NULL, who then
+ * get it from there; each keeps its own blocks, and `panels` are not needed any
+ * more.
  * Collective.  Borrows `world` and `options`' queue, which must outlive it.
  * Memory      this rank's blocks, and its part of vectors for `columns` twice;
  *             while it is made, the pattern of the factor on each rank.
@@ -101,17 +103,17 @@ TACIT_API tacit_status tacit_trsv_create(tacit_world *world,
 /* Free `*trsv` and set it to NULL; NULL is fine. Collective. */
 TACIT_API void tacit_trsv_destroy(tacit_trsv **trsv);
 
-/* The rows, by original number and each on one rank, whose b this rank reads and
- * whose x it writes. Owned by `trsv`.
+/* The rows, by original number and each on one rank, whose b this rank reads
+ * and whose x it writes. Owned by `trsv`.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_trsv_rows(const tacit_trsv *trsv, int64_t *count,
                                        const int64_t **rows);
 
-/* Solve A X = B for `columns` vectors, in host memory or, with a queue, in that of the
- * GPU, where the solve is only enqueued; in original row order: column
- * j of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= all rows of A. A rank
- * reads and writes its own rows alone. X may be B.
- * Collective, but no rank waits for one whose values it does not need.
+/* Solve A X = B for `columns` vectors, in host memory or, with a queue, in that
+ * of the GPU, where the solve is only enqueued; in original row order: column j
+ * of B begins at B + j ldb, and of X at X + j ldx, ldb, ldx >= all rows of A. A
+ * rank reads and writes its own rows alone. X may be B. Collective, but no rank
+ * waits for one whose values it does not need.
  * Cost        each value is read twice for as many columns as were to be had at
  *             once; messages as tacit_trsv_describe says.
  * Errors      INVALID, COMM (`trsv` can then only be destroyed; a rank that has not
@@ -121,9 +123,8 @@ TACIT_API tacit_status tacit_trsv_solve(tacit_trsv *trsv, int columns,
                                         const double *B, size_t ldb, double *X,
                                         size_t ldx);
 
-/* Wait for what was enqueued until now, and ask whether it has come to its end: with a
- * queue. On the host there is nothing to wait for.
- * Blocking.
+/* Wait for what was enqueued until now, and ask whether it has come to its end:
+ * with a queue. On the host there is nothing to wait for. Blocking.
  * Errors      DEVICE, COMM (a kernel waited in vain for a part of itself, or for another
  *             rank: `trsv` can then only be destroyed). */
 TACIT_API tacit_status tacit_trsv_wait(tacit_trsv *trsv);

@@ -50,24 +50,25 @@ typedef struct tacit_world tacit_world;
  * Errors      NO_MEMORY. */
 TACIT_API tacit_status tacit_world_self(tacit_world **out);
 
-/* A world whose `size` ranks are threads of this process; needs no MPI. There is
- * one for each of them, in worlds [size]: the thread that is to be rank r makes
- * all its calls with worlds[r], and collective ones wait for all threads. What
- * this header and others say of processes goes for these threads. Each is
+/* A world whose `size` ranks are threads of this process; needs no MPI. There
+ * is one for each of them, in worlds [size]: the thread that is to be rank r
+ * makes all its calls with worlds[r], and collective ones wait for all threads.
+ * What this header and others say of processes goes for these threads. Each is
  * destroyed for itself.
  * Errors      INVALID, NO_MEMORY; then there is none. */
 TACIT_API tacit_status tacit_world_threads(int size, tacit_world **worlds);
 
-/* What each process of tacit_world_processes does; its exit status, 0 to 255. */
+/* What each process of tacit_world_processes does; its exit status, 0 to
+ * 255. */
 typedef int tacit_rank_function(tacit_world *world, void *ctx);
 
 /* Start `size` processes on this machine, copies of this one by fork, as the
  * ranks of a world; needs no mpirun and no MPI. Each calls work(world, ctx) and
  * ends with the status that it returns, as by _exit; its world is destroyed
  * behind it. This process attends to them, and returns when all have ended: the
- * greatest status, or that of tacit_world_abort, is then in *worst_out. Link mpi
- * is not for them.
- * Before it the process must not have used a GPU, and should have no threads.
+ * greatest status, or that of tacit_world_abort, is then in *worst_out. Link
+ * mpi is not for them. Before it the process must not have used a GPU, and
+ * should have no threads.
  * Signals     INT, TERM, HUP and QUIT of this process go to all ranks, to each
  *             once, and TSTP stops all; they are in process groups of their own,
  *             so what is typed at a terminal comes to this process alone, and
@@ -104,23 +105,22 @@ TACIT_API tacit_status tacit_world_split(tacit_world *world, int colour,
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_threads(tacit_world *world, int threads);
 
-/* For how many seconds at most processes wait, from now on, for one that does not
- * come where they meet outside solves: of MPI where a call agrees or a few numbers
- * are reduced, of processes without MPI wherever they meet; threads are always
- * waited for. Less than 0: as long as in solves, TACIT_PATIENCE of the environment
- * or 60; 0, the first value: for ever. The least of all processes counts. Set-up may
- * take one of them longer than others: say 0 before it; a preconditioner that a run
- * makes again has no limit. Whoever is missed is waited for nowhere any more: calls
- * fail with COMM.
- * Collective.
+/* For how many seconds at most processes wait, from now on, for one that does
+ * not come where they meet outside solves: of MPI where a call agrees or a few
+ * numbers are reduced, of processes without MPI wherever they meet; threads are
+ * always waited for. Less than 0: as long as in solves, TACIT_PATIENCE of the
+ * environment or 60; 0, the first value: for ever. The least of all processes
+ * counts. Set-up may take one of them longer than others: say 0 before it; a
+ * preconditioner that a run makes again has no limit. Whoever is missed is
+ * waited for nowhere any more: calls fail with COMM. Collective.
  * Errors      INVALID (also where TACIT_PATIENCE is no number), COMM. */
 TACIT_API tacit_status tacit_world_set_patience(tacit_world *world,
                                                 double seconds);
 
-/* May processes that share a GPU write into each other's memory on it, in queues
- * that are opened from now on (link peer)? A kernel that waits for another
- * process then keeps that one's from the GPU for milliseconds: this is for
- * tests. At first they may if the environment has TACIT_OVERSUBSCRIBE. All
+/* May processes that share a GPU write into each other's memory on it, in
+ * queues that are opened from now on (link peer)? A kernel that waits for
+ * another process then keeps that one's from the GPU for milliseconds: this is
+ * for tests. At first they may if the environment has TACIT_OVERSUBSCRIBE. All
  * processes say the same.
  * Errors      INVALID. */
 TACIT_API tacit_status tacit_world_set_oversubscribe(tacit_world *world,
@@ -137,9 +137,9 @@ typedef struct tacit_link {
 /* Link `i`, NULL past the end. Owned by the library. */
 TACIT_API const tacit_link *tacit_link_at(int i);
 
-/* Can this process have messages through the link called `name`, as far as it can
- * tell alone? A library that the link loads is loaded now. What there is of it
- * ("NCCL 2.28.9", or nothing) goes into `text` [size], which may be NULL.
+/* Can this process have messages through the link called `name`, as far as it
+ * can tell alone? A library that the link loads is loaded now. What there is of
+ * it ("NCCL 2.28.9", or nothing) goes into `text` [size], which may be NULL.
  * Errors      INVALID (unknown), UNSUPPORTED (not in this build, or not on this
  *             machine), with the reason as the message. */
 TACIT_API tacit_status tacit_link_probe(const char *name, char *text,
@@ -168,8 +168,8 @@ TACIT_API tacit_status tacit_world_reduce(tacit_world *world,
  * only one rank has seen. Does not return. */
 TACIT_API void tacit_world_abort(tacit_world *world, int exit_code);
 
-/* Free `*world` and set it to NULL; NULL is fine. In a monitor of a run in it nothing
- * is freed, as of tacit_solver_destroy. Collective. */
+/* Free `*world` and set it to NULL; NULL is fine. In a monitor of a run in it
+ * nothing is freed, as of tacit_solver_destroy. Collective. */
 TACIT_API void tacit_world_destroy(tacit_world **world);
 
 TACIT_END_DECLS

@@ -25,8 +25,8 @@
 /* Replace the message of the last error (a peer's sentence, a file's name). */
 void tct_set_error_message(const char *text);
 
-/* `function`, which returns nothing, was to free `what` while a run needs it: it is
- * the message, INVALID, and a warning. */
+/* `function`, which returns nothing, was to free `what` while a run needs it:
+ * it is the message, INVALID, and a warning. */
 void tct_leave(const char *function, const char *what);
 
 /* --- log ---------------------------------------------------------------- */
@@ -46,30 +46,32 @@ tacit_status tct_check_sized(const char *type, const void *given);
  * Errors      INVALID; UNSUPPORTED (he sets what this library does not have). */
 tacit_status tct_read_sized(const char *type, const void *given, void *own,
                             size_t size);
-/* As much of `own` [size bytes] as `to` has room for; what it has beyond is 0. */
+/* As much of `own` [size bytes] as `to` has room for; what it has beyond is
+ * 0. */
 void tct_write_sized(const void *own, size_t size, void *to);
 
 /* --- threads of OpenMP -------------------------------------------------- */
 
 /* Until the end of this block OpenMP has at most `most` threads for the caller,
- * 0: as many as it would have; fewer where the system gives no more, and the log
- * tells. */
+ * 0: as many as it would have; fewer where the system gives no more, and the
+ * log tells. */
 #define TCT_THREADS_AT_MOST(most)                                             \
     const int threads_before_ __attribute__((cleanup(tct_unlimit), unused)) = \
         tct_limit_threads(most)
 int tct_limit_threads(int most);
 void tct_unlimit(const int *before);
 
-/* How many of `count` threads, 1024 at most, the system gives beside those there
- * are, each with `stack` bytes, 0: as is usual. They are made, and ended. */
+/* How many of `count` threads, 1024 at most, the system gives beside those
+ * there are, each with `stack` bytes, 0: as is usual. They are made, and
+ * ended. */
 int tct_threads_had(int count, size_t stack);
 size_t tct_stack_bytes(void); /* of a thread, as is usual */
 
 /* --- memory ------------------------------------------------------------- */
 
 /* Allocate `bytes` aligned to 64 bytes (large arrays: to huge pages), not
- * cleared. Returns NULL if there is none, also of much that could not be written;
- * 0 bytes give a valid pointer. */
+ * cleared. Returns NULL if there is none, also of much that could not be
+ * written; 0 bytes give a valid pointer. */
 void *tct_alloc(size_t bytes);
 void *tct_calloc(size_t bytes);
 /* Free what tct_alloc gave; NULL is fine. */
@@ -80,7 +82,8 @@ void tct_free_each(size_t count, void *const *p);
     tct_free_each(sizeof(void *[]){__VA_ARGS__} / sizeof(void *), \
                   (void *[]){__VA_ARGS__})
 
-/* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming `what`. */
+/* Allocate `count` elements into `*out` or fail with NO_MEMORY, naming
+ * `what`. */
 tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
                              void *out);
 #define TCT_ALLOC(count, what, out) \
@@ -90,8 +93,8 @@ tacit_status tct_alloc_array(size_t count, size_t size, const char *what,
  * lost: how a conversion frees its source while it goes. */
 void tct_release_pages(void *p, size_t bytes);
 
-/* Bytes this process may still allocate: by the system, its control groups and its
- * own limits. */
+/* Bytes this process may still allocate: by the system, its control groups and
+ * its own limits. */
 uint64_t tct_memory_available(void);
 
 /* Fail with NO_MEMORY before anything is allocated if `bytes`, more than a MiB,
@@ -120,9 +123,9 @@ typedef struct tct_timeout {
     unsigned looks;
 } tct_timeout;
 bool tct_is_over(tct_timeout *p);
-/* How long to wait for a rank, for `limit`: what TACIT_PATIENCE says, or what is
- * long enough for one that was kept from its processor, and short enough for who
- * pays for the others.
+/* How long to wait for a rank, for `limit`: what TACIT_PATIENCE says, or what
+ * is long enough for one that was kept from its processor, and short enough for
+ * who pays for the others.
  * Errors      INVALID (the variable). */
 tacit_status tct_read_timeout(double *seconds);
 
@@ -155,9 +158,10 @@ static inline double tct_uniform(uint64_t a, uint64_t b)
            0x1p-53;
 }
 
-/* The largest Ritz value of `steps` (TCT_RITZ_STEPS at most) of conjugate gradients:
- * alpha [steps], and beta [steps - 1] between them. At most the largest eigenvalue of
- * M A, and mostly close to it. 0: they are not of a positive definite matrix. */
+/* The largest Ritz value of `steps` (TCT_RITZ_STEPS at most) of conjugate
+ * gradients: alpha [steps], and beta [steps - 1] between them. At most the
+ * largest eigenvalue of M A, and mostly close to it. 0: they are not of a
+ * positive definite matrix. */
 enum { TCT_RITZ_STEPS = 32 };
 double tct_ritz_largest(int steps, const double *alpha, const double *beta);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/memory.c - aligned memory that is counted, refused in time, and can be
- * made to fail by a test. A header of one cache line keeps each block's size. */
+ * made to fail by a test. A header of one cache line keeps each block's
+ * size. */
 #include "base/base.h"
 #include "base/room.h"
 #include <stdatomic.h>
@@ -26,8 +27,8 @@ static bool told_to_fail(void)
     return atomic_fetch_sub(&fail_at, 1) == 1;
 }
 
-/* The system gives more than it has, and ends who writes there. To ask what it has
- * takes some 0.1 ms, and to write as much as this some ms. */
+/* The system gives more than it has, and ends who writes there. To ask what it
+ * has takes some 0.1 ms, and to write as much as this some ms. */
 static bool is_there(size_t bytes)
 {
     return bytes < 16 * HUGE_PAGE || bytes <= tct_memory_available();

@@ -6,8 +6,8 @@
 
 enum { HALVINGS = 60 }; /* of the interval that a Ritz value is in */
 
-/* Eigenvalues below x of the tridiagonal matrix with `d` [n] on its diagonal and
- * the squares `e2` [n - 1] beside it: Sturm. */
+/* Eigenvalues below x of the tridiagonal matrix with `d` [n] on its diagonal
+ * and the squares `e2` [n - 1] beside it: Sturm. */
 static int count_below(int n, const double *d, const double *e2, double x)
 {
     int below = 0;

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * base/room.c - how much memory there is: what the system has, what the limits of the
- * process leave, and what the control groups leave that the process is in, of
- * which containers and batch systems make use (Linux: cgroup-v2.rst; memory.txt
- * of version 1). Pages of files count as room: the system takes them back. */
+ * base/room.c - how much memory there is: what the system has, what the limits
+ * of the process leave, and what the control groups leave that the process is
+ * in, of which containers and batch systems make use (Linux: cgroup-v2.rst;
+ * memory.txt of version 1). Pages of files count as room: the system takes them
+ * back. */
 #include "base/room.h"
 #include "base/base.h"
 #include <stdio.h>
@@ -34,7 +35,7 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* --- control groups ---------------------------------------------------------- */
+/* --- control groups ------------------------------------------------------- */
 
 typedef struct {
     const char *type;  /* of the file system, in mountinfo */
@@ -147,8 +148,8 @@ static void find_mount(const hierarchy *h, const char *root, place *out)
     snprintf(out->path, sizeof out->path, "%s", h->usual);
 }
 
-/* The part of `group` below what is mounted; "": that itself, as where the group is
- * one that is not seen from here. */
+/* The part of `group` below what is mounted; "": that itself, as where the
+ * group is one that is not seen from here. */
 static const char *below(const place *mount, const char *group)
 {
     size_t n = strlen(mount->group);
@@ -186,7 +187,7 @@ uint64_t tct_room_of_groups(const char *root)
     return room;
 }
 
-/* --- all that limits ---------------------------------------------------------- */
+/* --- all that limits ------------------------------------------------------ */
 
 enum { KEPT_BACK = 16 };
 
@@ -195,8 +196,8 @@ uint64_t tct_memory_of_machine(void)
     uint64_t kib = 0, bytes = UINT64_MAX;
     if (tct_read_number("/proc/meminfo", "MemAvailable:", &kib))
         bytes = kib << 10;
-    /* the system takes some for itself, such as page tables, and small blocks are
-     * not asked for */
+    /* the system takes some for itself, such as page tables, and small blocks
+     * are not asked for */
     const uint64_t groups = tct_room_of_groups("");
     return least(bytes, groups - groups / KEPT_BACK);
 }
@@ -212,8 +213,8 @@ static uint64_t room_of_limit(int which, uint64_t pages)
     return most - least(most, now);
 }
 
-/* Memory that this process has been given and has not written to: nothing counts
- * it before that. */
+/* Memory that this process has been given and has not written to: nothing
+ * counts it before that. */
 static uint64_t unwritten(uint64_t pages)
 {
     const uint64_t given = tct_memory_used(),

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * base/threads.c - how many threads OpenMP has for the thread that calls.
  *
- * OpenMP ends the process where the system refuses it a thread. So as many threads
- * are made first, together, and ended; then OpenMP makes its own at once, and keeps
- * them for this caller. */
+ * OpenMP ends the process where the system refuses it a thread. So as many
+ * threads are made first, together, and ended; then OpenMP makes its own at
+ * once, and keeps them for this caller. */
 #include "base/base.h"
 #include <pthread.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 enum { MOST = 1024 }; /* as of a team */
 
-/* --- threads that are made to be counted ----------------------------------- */
+/* --- threads that are made to be counted ---------------------------------- */
 
 typedef struct {
     pthread_mutex_t lock;
@@ -94,7 +94,7 @@ int tct_threads_had(int count, size_t stack)
     return had;
 }
 
-/* --- OpenMP ----------------------------------------------------------------- */
+/* --- OpenMP --------------------------------------------------------------- */
 
 #ifdef _OPENMP
 /* The value of OMP_STACKSIZE; 0: the usual one, as where it makes no sense. */
@@ -126,8 +126,8 @@ static void tell(int wanted, int had)
             had, wanted);
 }
 
-/* The threads that OpenMP keeps for one caller. They end when it has fewer for a
- * while, or is told to (omp_pause_resource), and when the caller ends. */
+/* The threads that OpenMP keeps for one caller. They end when it has fewer for
+ * a while, or is told to (omp_pause_resource), and when the caller ends. */
 typedef struct {
     atomic_int alive;   /* threads, without the caller        */
     atomic_int holders; /* of this: the caller, these threads */
@@ -177,8 +177,9 @@ static void join_pool(pool *p)
     pthread_setspecific(of_thread, p);
 }
 
-/* More threads for the pool, up to `wanted` with the caller. Where the system refuses
- * one, half of those it gives are left for other uses, and for memory, for good. */
+/* More threads for the pool, up to `wanted` with the caller. Where the system
+ * refuses one, half of those it gives are left for other uses, and for memory,
+ * for good. */
 static void fill(pool *p, int wanted)
 {
     static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;

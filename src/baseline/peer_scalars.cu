@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_scalars.cu - the kernels of the baseline; none of the library's. */
+ * baseline/peer_scalars.cu - the kernels of the baseline; none of the
+ * library's. */
 #include "baseline/peer_scalars.h"
 
 enum { THREADS = 256 };

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_scalars.h - the kernels that the baseline needs besides cuSPARSE
- * and cuBLAS: scalars that stay on the device. All pointers are the device's;
- * each call starts one kernel and returns the error of starting it. */
+ * baseline/peer_scalars.h - the kernels that the baseline needs besides
+ * cuSPARSE and cuBLAS: scalars that stay on the device. All pointers are the
+ * device's; each call starts one kernel and returns the error of starting
+ * it. */
 #ifndef TCT_BASELINE_PEER_SCALARS_H
 #define TCT_BASELINE_PEER_SCALARS_H
 #include <cuda_runtime_api.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_style.c - conjugate gradients on cuSPARSE and cuBLAS, a baseline. */
+ * baseline/peer_style.c - conjugate gradients on cuSPARSE and cuBLAS, a
+ * baseline. */
 #include "baseline/peer_style.h"
 #include "baseline/base.h"
 #include <math.h>

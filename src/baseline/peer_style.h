@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * baseline/peer_style.h - the baseline on a GPU: conjugate gradients of cuSPARSE's
- * product in CSR and cuBLAS's vector operations, driven the way other solvers
- * drive them. It shares no kernel and no queue with the library, and stands
- * beside its rows in one run.
+ * baseline/peer_style.h - the baseline on a GPU: conjugate gradients of
+ * cuSPARSE's product in CSR and cuBLAS's vector operations, driven the way
+ * other solvers drive them. It shares no kernel and no queue with the library,
+ * and stands beside its rows in one run.
  *
  * cuSPARSE and cuBLAS are loaded when a tct_peer is created: a program with
  * this file in it starts without them. */

@@ -8,7 +8,8 @@ static size_t least(size_t a, size_t b)
     return a < b ? a : b;
 }
 
-/* How many messages to add, to leave out or to change, from one to the other. */
+/* How many messages to add, to leave out or to change, from one to the
+ * other. */
 static size_t messages_between(const char *a, const char *b)
 {
     enum { MOST = 64 };

@@ -94,7 +94,7 @@ static bool with_coming(cli_row_fn own, cli_row_fn coming, int i,
     return false;
 }
 
-/* --- devices, and what needs a GPU ------------------------------------------ */
+/* --- devices, and what needs a GPU ---------------------------------------- */
 
 const char *cli_gpu_reason(void)
 {
@@ -150,7 +150,7 @@ static bool precision_row(int i, cli_choice *out)
     return true;
 }
 
-/* --- the rest --------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------- */
 
 #define NAMED(axis, kind)                             \
     static bool axis##_row(int i, cli_choice *out)    \

@@ -68,8 +68,9 @@ bool cli_output_taken(const cli *c);
  * Collective.  Errors IO. */
 tacit_status cli_check_writable(const cli *c, const char *path);
 
-/* From here on ranks wait for each other as long as in solves, or, not `limited`,
- * for ever again: between runs, of which all begin the next one at once.
+/* From here on ranks wait for each other as long as in solves, or, not
+ * `limited`, for ever again: between runs, of which all begin the next one at
+ * once.
  * Collective.  Errors INVALID (TACIT_PATIENCE), COMM. */
 tacit_status cli_wait_as_in_solves(const cli *c, bool limited);
 

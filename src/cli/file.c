@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/file.c - small text files, numbers that all ranks share, and how long they wait. */
+ * cli/file.c - small text files, numbers that all ranks share, and how long
+ * they wait. */
 #include "cli/cli.h"
 #include <math.h>
 #include <string.h>

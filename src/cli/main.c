@@ -148,9 +148,9 @@ static tacit_status flush_output(const cli *c, tacit_status status)
     return flushed < 0 ? flushed : status;
 }
 
-/* A rank that others do not hear from keeps them from leaving in good order, and
- * who has noticed need not be the first: it speaks, unless a rank before it does,
- * and ends the job. */
+/* A rank that others do not hear from keeps them from leaving in good order,
+ * and who has noticed need not be the first: it speaks, unless a rank before it
+ * does, and ends the job. */
 static void end_job(const cli *c, tacit_status status)
 {
     char text[1100];

@@ -429,8 +429,8 @@ static tacit_status check_steps(const char *text)
     return TACIT_OK;
 }
 
-/* Would the method refuse the preconditioner once it is set up? info has none, and
- * compare leaves out rows. */
+/* Would the method refuse the preconditioner once it is set up? info has none,
+ * and compare leaves out rows. */
 static tacit_status check_varying(const cli_settings *set)
 {
     const bool alone = set->command == &cli_command_solve;
@@ -519,7 +519,8 @@ static tacit_status check_together(const cli_settings *set)
     return TACIT_OK;
 }
 
-/* Processes that are to be started here. --gpus N is --ranks N --device cuda. */
+/* Processes that are to be started here. --gpus N is --ranks N --device
+ * cuda. */
 static tacit_status check_processes(cli_settings *set)
 {
     const char *option = set->gpus > 0 ? "gpus" : "ranks", *comm = set->comm;

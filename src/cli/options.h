@@ -65,7 +65,8 @@ typedef struct cli_command {
 CLI_COMMANDS(X)
 #undef X
 const cli_command *cli_command_at(int i); /* NULL past the end */
-/* The one called `name`; if none is, the nearest one's name in `*near`, or NULL. */
+/* The one called `name`; if none is, the nearest one's name in `*near`, or
+ * NULL. */
 const cli_command *cli_command_find(const char *name, const char **near);
 
 /* --- choices ---------------------------------------------------------------

@@ -15,17 +15,17 @@ typedef struct tct_block_ops {
      * of its own. OPTIONAL: multiply column by column. */
     void (*multiply_block)(const tct_block *B, const tct_panel *X,
                            const tct_panel *Y);
-    /* t = B x of op->x, and of each chunk of rows at once what `range` does with
-     * `op`, whose vector 1 is t, which is kept nowhere; of all systems in few
-     * passes over B, each with the bits of one alone. Of blocks of the host that
-     * take passes. */
+    /* t = B x of op->x, and of each chunk of rows at once what `range` does
+     * with `op`, whose vector 1 is t, which is kept nowhere; of all systems in
+     * few passes over B, each with the bits of one alone. Of blocks of the host
+     * that take passes. */
     void (*multiply_pass)(const tct_block *B, const tct_op *op,
                           void (*range)(const tct_op *op, size_t from,
                                         size_t to, double *sums));
     /* MULTIPLY_ADD, the whole of it. Ghost blocks only. */
     void (*multiply_add)(const tct_block *B, const tct_op *op);
-    /* The same with values rounded to floats, where they are and through `q`; what
-     * is not of values may stay B's, which must outlive it.
+    /* The same with values rounded to floats, where they are and through `q`;
+     * what is not of values may stay B's, which must outlive it.
      * OPTIONAL.  Errors UNSUPPORTED (not of this block), NO_MEMORY, DEVICE. */
     tacit_status (*rounded)(const tct_block *B, tacit_queue *q,
                             tct_block **out);
@@ -134,13 +134,14 @@ typedef enum tct_starter {
 /* How messages go between the ranks of a world: one file in comm/, one row in
  * TCT_LINKS. A link by the CPU reads and writes memory of the CPU: where the
  * device has its own, the line brings scalars there and back, and waits for it
- * before a message; values may stay there, if the link says so when it is opened
- * (tct_open_link). A link by the stream or a kernel makes an operation of the
- * device of each message, and of packing and unpacking: `launch`.
+ * before a message; values may stay there, if the link says so when it is
+ * opened (tct_open_link). A link by the stream or a kernel makes an operation
+ * of the device of each message, and of packing and unpacking: `launch`.
  *
- * `sum_end` leaves the same bits on every rank. Each sum carries a word of flags
- * besides its scalars: whether a queue has failed and whether a monitor wants
- * to stop (tct_flags_*), so that all ranks learn of it in the same sum. */
+ * `sum_end` leaves the same bits on every rank. Each sum carries a word of
+ * flags besides its scalars: whether a queue has failed and whether a monitor
+ * wants to stop (tct_flags_*), so that all ranks learn of it in the same
+ * sum. */
 typedef struct tct_link {
     const char *name;
     const char *summary; /* one line for `tacit devices` */
@@ -155,11 +156,12 @@ typedef struct tct_link {
     /* Can `q`, whose device is open, have it? If not, why, into `reason`
      * [size]. */
     bool (*available)(const tacit_queue *q, char *reason, size_t size);
-    /* Set-up and end of *tct_link_state(q); the first is collective. OPTIONAL */
+    /* Set-up and end of *tct_link_state(q); the first is collective.
+     * OPTIONAL */
     tacit_status (*open)(tacit_queue *q);
     void (*close)(tacit_queue *q);
-    /* Make the persistent messages of a plan, in *tct_plan_state, and free them;
-     * the first is collective. OPTIONAL */
+    /* Make the persistent messages of a plan, in *tct_plan_state, and free
+     * them; the first is collective. OPTIONAL */
     tacit_status (*plan_open)(struct tct_plan *plan);
     void (*plan_close)(struct tct_plan *plan);
     /* Stream plane. */
@@ -168,7 +170,8 @@ typedef struct tct_link {
     void (*exchange_begin)(tacit_queue *q, const tct_op *op);
     void (*exchange_end)(tacit_queue *q, const tct_op *op);
     /* Start on a GPU what was given to q->device->run as an operation: SUM_END,
-     * EXCHANGE_BEGIN, EXCHANGE_END. Only of such a link, which packs by itself. */
+     * EXCHANGE_BEGIN, EXCHANGE_END. Only of such a link, which packs by
+     * itself. */
     void (*launch)(tacit_queue *q, const tct_op *op,
                    const struct tct_gpu_launch *L);
     /* End all that waits for another rank, and launch nothing any more, by what

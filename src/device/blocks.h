@@ -1,36 +1,37 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/blocks.h - the small arithmetic of blocks of iterations (method sstep),
- * between the sum of a block and its updates: one text for the host and for a GPU,
- * where all threads of one block do it together, a crew.
+ * device/blocks.h - the small arithmetic of blocks of iterations (method
+ * sstep), between the sum of a block and its updates: one text for the host and
+ * for a GPU, where all threads of one block do it together, a crew.
  *
  * [CG89] Chronopoulos and Gear, "s-step iterative methods for symmetric linear
  *        systems", J. Comput. Appl. Math. 25 (1989), as in the s-step paper's
  *        algorithms 3 and 6, whose messages these are.
  *
- * Directions P that are kept are conjugate and of length 1, P' A P = I, the last one
- * first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1 L^-T the new ones
- * are (Z - P C) T, which are those of Gram and Schmidt, and
+ * Directions P that are kept are conjugate and of length 1, P' A P = I, the
+ * last one first. With C = P' A Z, W = Z' A Z - C' C = S L L' S and T = S^-1
+ * L^-T the new ones are (Z - P C) T, which are those of Gram and Schmidt, and
  *
  *     x = x + (Z - P C) alpha,  alpha = T T' (Z' r - C' P' r).
  *
- * W is formed by a difference, and may be nearly singular; what rounding leaves of it
- * is taken, and no more. All that the updates need is written as one small matrix:
- * (P, Z) times it is P of the next block and what is added to x; (Q, A Z) the same.
+ * W is formed by a difference, and may be nearly singular; what rounding leaves
+ * of it is taken, and no more. All that the updates need is written as one
+ * small matrix: (P, Z) times it is P of the next block and what is added to x;
+ * (Q, A Z) the same.
  *
- * Z is conjugated to the directions of P alone. It is conjugate to those before as
- * long as r is orthogonal to them, which in the end it is only to few [Pa80]: P' r
- * says to how many, and blocks become no longer than that. P must not be longer,
- * either. Without that blocks of 8 took 4,300 iterations for bcsstk13 with jacobi, to
- * 1e-6, and cg takes 1,451. */
+ * Z is conjugated to the directions of P alone. It is conjugate to those before
+ * as long as r is orthogonal to them, which in the end it is only to few
+ * [Pa80]: P' r says to how many, and blocks become no longer than that. P must
+ * not be longer, either. Without that blocks of 8 took 4,300 iterations for
+ * bcsstk13 with jacobi, to 1e-6, and cg takes 1,451. */
 #ifndef TCT_DEVICE_BLOCKS_H
 #define TCT_DEVICE_BLOCKS_H
 #include "device/steps.h"
 
 enum { TCT_SSTEP_MOST = 16 }; /* vectors of a block, directions that are kept */
 
-/* What is summed for s vectors: (r, r), what r changed by when it was formed anew,
- * and (P, Z)' (A Z, r), column after column; P is of `most` columns. Of moments less:
- * see blocks_moment. */
+/* What is summed for s vectors: (r, r), what r changed by when it was formed
+ * anew, and (P, Z)' (A Z, r), column after column; P is of `most` columns. Of
+ * moments less: see blocks_moment. */
 enum { SUM_RR, SUM_DRIFT, SUM_GRAM };
 #define TCT_SSTEP_SUMS_OF(s, most) (SUM_GRAM + ((s) + (most)) * ((s) + 1))
 enum { TCT_SSTEP_SUMS = TCT_SSTEP_SUMS_OF(TCT_SSTEP_MOST, TCT_SSTEP_MOST) };
@@ -92,7 +93,7 @@ typedef struct tct_blocks_desk {
     int taken, sound, next, goes;
 } tct_blocks_desk;
 
-/* --- crews --------------------------------------------------------------------- */
+/* --- crews ---------------------------------------------------------------- */
 
 /* Each of n by somebody; all have come here; one of them. */
 #ifdef __CUDA_ARCH__
@@ -111,7 +112,7 @@ TCT_BOTH int blocks_least(int a, int b)
     return a < b ? a : b;
 }
 
-/* --- what was summed ------------------------------------------------------------- */
+/* --- what was summed ------------------------------------------------------ */
 
 #define TCT_BLOCKS_CANCELLED 1e-8 /* so little has no sound direction */
 
@@ -145,11 +146,11 @@ TCT_BOTH void blocks_of_gram(const tct_blocks *B, int formed,
     TCT_BARRIER();
 }
 
-/* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r; by the s-step
- * paper's algorithm 5 from Z' r and Z' A z_(formed-1), which are all that is summed.
- * Powers of a matrix soon lie almost in one line, and W has the square of their
- * condition: from s = 5 on that is felt, and from s = 7 on W is soon no longer
- * positive definite. */
+/* [CG89]: moment k is (z_0, A (M A / sigma)^(k-1) z_0), the first with r; by
+ * the s-step paper's algorithm 5 from Z' r and Z' A z_(formed-1), which are all
+ * that is summed. Powers of a matrix soon lie almost in one line, and W has the
+ * square of their condition: from s = 5 on that is felt, and from s = 7 on W is
+ * soon no longer positive definite. */
 TCT_BOTH double blocks_moment(const tct_blocks *B, int formed,
                               const double *sums, int k)
 {
@@ -166,8 +167,9 @@ TCT_BOTH double blocks_beta(const tct_blocks *B, const tct_blocks_desk *D,
     return sum;
 }
 
-/* The same from the moments, of directions that are left as they are made: C = T' c of
- * the T before, with c = t_(i+j-s-1), zero before t_0, and alpha of before. */
+/* The same from the moments, of directions that are left as they are made: C =
+ * T' c of the T before, with c = t_(i+j-s-1), zero before t_0, and alpha of
+ * before. */
 TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
                                 const double *sums, tct_blocks_desk *D)
 {
@@ -202,7 +204,7 @@ TCT_BOTH void blocks_of_moments(const tct_blocks *B, int formed,
     TCT_BARRIER();
 }
 
-/* --- W = S L L' S ------------------------------------------------------------------ */
+/* --- W = S L L' S --------------------------------------------------------- */
 
 /* W and the unit matrix in D->X, scaled; how many columns can be. */
 TCT_BOTH int blocks_scale(int s, tct_blocks_desk *D)
@@ -257,7 +259,7 @@ TCT_BOTH int blocks_factor(int s, double least, tct_blocks_desk *D)
     return k;
 }
 
-/* --- a block ----------------------------------------------------------------------- */
+/* --- a block -------------------------------------------------------------- */
 
 #define TCT_BLOCKS_PIVOT 1e-9  /* least, of what is taken */
 #define TCT_BLOCKS_LOST  1e-11 /* r has so much of the directions before */
@@ -312,8 +314,8 @@ TCT_BOTH void blocks_solve(const tct_blocks *B, int formed, const double *sums,
 #define TCT_BLOCKS_SHORTER 1e-6 /* pivots that say how many come next */
 #define TCT_BLOCKS_LONGER  1e-3
 
-/* How many to take at once next, of `most` at most, when s, of which `taken` were
- * sound, came behind n directions. */
+/* How many to take at once next, of `most` at most, when s, of which `taken`
+ * were sound, came behind n directions. */
 TCT_BOTH int tct_blocks_next(const tct_blocks_desk *D, int most)
 {
     int s = D->s;
@@ -340,8 +342,9 @@ TCT_BOTH double blocks_mixed_plainly(const tct_blocks *B,
     return sum;
 }
 
-/* Column `col` of the small matrix, row `row` of P's, or of Z's behind them: P of the
- * next block, of `kept` directions, and last of all what is added to x. */
+/* Column `col` of the small matrix, row `row` of P's, or of Z's behind them: P
+ * of the next block, of `kept` directions, and last of all what is added to
+ * x. */
 TCT_BOTH double blocks_mixed(const tct_blocks *B, const tct_blocks_desk *D,
                              int kept, int col, int row)
 {
@@ -380,7 +383,7 @@ TCT_BOTH void blocks_conclude(tct_blocks *B, int formed, tct_blocks_desk *D)
     }
 }
 
-/* --- when to go on ------------------------------------------------------------------ */
+/* --- when to go on -------------------------------------------------------- */
 
 #define TCT_BLOCKS_DRIFT  0.1  /* of r, when it is formed anew */
 #define TCT_BLOCKS_GAINED 1e-4 /* of (r_0, r_0): too much to start over */
@@ -400,8 +403,8 @@ TCT_BOTH int blocks_stop(double *c, tct_bad bad, double value)
     return 0;
 }
 
-/* Would blocks of another length be better? Only when there were some that could
- * have been: behind r formed anew there is a short one. */
+/* Would blocks of another length be better? Only when there were some that
+ * could have been: behind r formed anew there is a short one. */
 TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
 {
     if (!B->bound) return 0;
@@ -409,8 +412,8 @@ TCT_BOTH int blocks_are_unfit(const tct_blocks *B, int formed)
            (B->grown >= TCT_BLOCKS_GROWN && formed < B->most);
 }
 
-/* The look at (r, r), which counts the block before: is there one to be taken from
- * `formed` vectors, of how many of them? By one thread. */
+/* The look at (r, r), which counts the block before: is there one to be taken
+ * from `formed` vectors, of how many of them? By one thread. */
 TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
                           double *c)
 {
@@ -445,8 +448,8 @@ TCT_BOTH int blocks_enter(tct_blocks *B, int formed, int again, double *sums,
     return left < s ? (int)left : s;
 }
 
-/* How many blocks of one there may be in a row: another method starts over, which
- * costs what has been gained. */
+/* How many blocks of one there may be in a row: another method starts over,
+ * which costs what has been gained. */
 TCT_BOTH int blocks_alone_most(const tct_blocks *B, const double *c)
 {
     const int late =

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/memory_pool.c - slabs, and which of their pieces are in use: of those that
- * are not the smallest that is large enough is taken, and neighbours grow together
- * again. */
+ * device/memory_pool.c - slabs, and which of their pieces are in use: of those
+ * that are not the smallest that is large enough is taken, and neighbours grow
+ * together again. */
 #include "device/memory_pool.h"
 #include <pthread.h>
 #include <stdint.h>
@@ -37,7 +37,7 @@ struct tct_memory_pool {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static slab *slabs; /* of all reserves */
 
-/* --- pieces -------------------------------------------------------------------- */
+/* --- pieces --------------------------------------------------------------- */
 
 static void insert(slab *s, int k, piece p)
 {
@@ -81,7 +81,7 @@ static void disuse(slab *s, int k)
     }
 }
 
-/* --- slabs ----------------------------------------------------------------------- */
+/* --- slabs ---------------------------------------------------------------- */
 
 /* Is it to be a part of a slab? */
 static bool shares(const tct_memory_pool *r, size_t bytes)
@@ -89,8 +89,8 @@ static bool shares(const tct_memory_pool *r, size_t bytes)
     return bytes <= r->slab / SHARED;
 }
 
-/* The smallest piece of an open slab that is large enough; for what has a slab of
- * its own, one of no more than twice the size. */
+/* The smallest piece of an open slab that is large enough; for what has a slab
+ * of its own, one of no more than twice the size. */
 static void *find(const tct_memory_pool *r, size_t bytes)
 {
     const bool shared = shares(r, bytes);
@@ -111,8 +111,8 @@ static void *find(const tct_memory_pool *r, size_t bytes)
     return use(best, at, shared ? bytes : best->piece[at].bytes);
 }
 
-/* Take those slabs out of the list of which no piece is in use and whose owner is
- * `r`. */
+/* Take those slabs out of the list of which no piece is in use and whose owner
+ * is `r`. */
 static slab *cut_out(const tct_memory_pool *r)
 {
     slab *out = NULL;
@@ -155,7 +155,7 @@ static slab *make(const tct_memory_pool *r, size_t bytes, bool shared)
     return s;
 }
 
-/* --- all --------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 tct_memory_pool *tct_memory_pool_open(tct_memory_pool_source source,
                                       size_t bytes)

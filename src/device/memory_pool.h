@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/memory_pool.h - memory of set-up: pieces of few large slabs, where to ask
- * for each of them takes long, as a GPU's runtime takes tens of microseconds.
+ * device/memory_pool.h - memory of set-up: pieces of few large slabs, where to
+ * ask for each of them takes long, as a GPU's runtime takes tens of
+ * microseconds.
  *
- * A slab has many pieces. What is too large for that has a slab of its own, which
- * is kept for others of about the size. Pieces may outlive the reserve: a slab goes
- * back when the reserve is closed and none of its pieces is in use. */
+ * A slab has many pieces. What is too large for that has a slab of its own,
+ * which is kept for others of about the size. Pieces may outlive the reserve: a
+ * slab goes back when the reserve is closed and none of its pieces is in
+ * use. */
 #ifndef TCT_DEVICE_MEMORY_POOL_H
 #define TCT_DEVICE_MEMORY_POOL_H
 #include "base/base.h"

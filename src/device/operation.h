@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/operation.h - what is enqueued: a small record, an operation, and what it
- * works on. */
+ * device/operation.h - what is enqueued: a small record, an operation, and what
+ * it works on. */
 #ifndef TCT_DEVICE_OPERATION_H
 #define TCT_DEVICE_OPERATION_H
 #include "base/base.h"
@@ -108,8 +108,8 @@ static inline tct_panel tct_pair(const double *x0, const double *x1)
                        apart / (intptr_t)sizeof(double), 2};
 }
 
-/* Messages lie peer by peer in `pack` and `landing`; in a message the columns of
- * an element stand side by side. */
+/* Messages lie peer by peer in `pack` and `landing`; in a message the columns
+ * of an element stand side by side. */
 typedef struct tct_buffers {
     double *pack;    /* [columns * values] */
     double *landing; /* [columns * ghosts] */
@@ -133,8 +133,8 @@ struct tct_exchange {
 typedef tacit_status (*tct_call_fn)(void *ctx, tacit_queue *q, const double *x,
                                     double *y);
 
-/* What a function exchanged in a call, in order: where it fails on one rank, the
- * rest is made without it, for the others that wait. */
+/* What a function exchanged in a call, in order: where it fails on one rank,
+ * the rest is made without it, for the others that wait. */
 enum { TCT_CALL_MOST = 64 };
 typedef struct tct_call_log {
     int count; /* above TCT_CALL_MOST: too much to know; 0: nothing or unknown */
@@ -155,9 +155,10 @@ typedef struct tct_recording {
     tacit_tally tally; /* what it counts as, where there is a count layer */
 } tct_recording;
 
-/* A pass, a step or a sum may be of several systems at once: of the vectors that
- * its own stand for, `stride` doubles apart, with scalars TCT_SCALARS apart. On
- * the host also a product with a pass behind it, a restriction, a prolongation. */
+/* A pass, a step or a sum may be of several systems at once: of the vectors
+ * that its own stand for, `stride` doubles apart, with scalars TCT_SCALARS
+ * apart. On the host also a product with a pass behind it, a restriction, a
+ * prolongation. */
 typedef struct tct_system_batch {
     int count; /* 0: one alone, whose steps do not count updates */
     size_t stride;
@@ -166,9 +167,9 @@ typedef struct tct_system_batch {
 } tct_system_batch;
 enum { TCT_SHARED_SCALARS = 1 << 30 };
 
-/* How far apart vectors of n elements stand: with room for a scalar behind each,
- * at borders of cache lines, and not in the same sets of a cache where n is a
- * power of two. */
+/* How far apart vectors of n elements stand: with room for a scalar behind
+ * each, at borders of cache lines, and not in the same sets of a cache where n
+ * is a power of two. */
 static inline size_t tct_stride(size_t n)
 {
     const size_t line = 8;

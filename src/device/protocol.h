@@ -1,21 +1,22 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/protocol.h - how ranks speak through memory that all of them reach: one
- * text for kernels (link peer, persistent grids), for the CPU (link shm), and for threads
- * that stand for blocks, where ThreadSanitizer sees it (tests/test_blocks.c).
+ * device/protocol.h - how ranks speak through memory that all of them reach:
+ * one text for kernels (link peer, persistent grids), for the CPU (link shm),
+ * and for threads that stand for blocks, where ThreadSanitizer sees it
+ * (tests/test_blocks.c).
  *
- * Messages and sums are numbered from 1 on; numbers only grow, there is no lock,
- * and nothing is ever reset.
+ * Messages and sums are numbered from 1 on; numbers only grow, there is no
+ * lock, and nothing is ever reset.
  *
  * A channel. Message e lies in half e % 2 of the receiver's window, and has two
  * counters: `arrived`, which is set to e when it was stored, and `taken`, which
- * is set to e when it was read. A half is stored into for e once e - 2 was taken.
- * Where messages may overtake each other each half has two of its own: what is
- * said of e follows from what was said of e - 2, and arrives behind it.
+ * is set to e when it was read. A half is stored into for e once e - 2 was
+ * taken. Where messages may overtake each other each half has two of its own:
+ * what is said of e follows from what was said of e - 2, and arrives behind it.
  *
  * A sum. Each rank leaves its values, each with the number of the sum, in slots
- * of all ranks, and all add them up in rank order: the same bits everywhere. The
- * slots of a sum are used again `turns` sums later, by who has heard all of a sum
- * in between, so that all are through with those before that one.
+ * of all ranks, and all add them up in rank order: the same bits everywhere.
+ * The slots of a sum are used again `turns` sums later, by who has heard all of
+ * a sum in between, so that all are through with those before that one.
  *
  * What this asks of memory has one name on both sides: device/gpu/lane.cuh says
  * what it is in a kernel, device/signals.h what it is on the CPU. */
@@ -33,7 +34,7 @@
 #define TCT_LANE static inline
 #endif
 
-/* --- waiting ------------------------------------------------------------------ */
+/* --- waiting -------------------------------------------------------------- */
 
 enum { TCT_POLLS_PER_CLOCK = 512 };
 
@@ -81,7 +82,7 @@ TCT_LANE tct_wait_status tct_await_counter(const uint64_t *counter,
     return TCT_CAME;
 }
 
-/* --- channels ----------------------------------------------------------------- */
+/* --- channels ------------------------------------------------------------- */
 
 /* The half of a window in which message `number` lies. */
 TCT_BOTH int tct_buffer_of(uint64_t number)
@@ -107,7 +108,8 @@ TCT_LANE tct_wait_status tct_await_message(const uint64_t *arrived,
     return tct_await_counter(arrived, number, L);
 }
 
-/* The caller is the last of `parts` that draw this ticket, which is then new. */
+/* The caller is the last of `parts` that draw this ticket, which is then
+ * new. */
 TCT_LANE bool tct_is_last(unsigned *ticket, unsigned parts)
 {
     if (tct_draw(ticket) != parts - 1) return false;
@@ -115,8 +117,8 @@ TCT_LANE bool tct_is_last(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* One of the `parts` that store, or read, a message is through with it; true: so
- * are all, and the caller sees what they have stored. */
+/* One of the `parts` that store, or read, a message is through with it; true:
+ * so are all, and the caller sees what they have stored. */
 TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
 {
     tct_fence_all();
@@ -125,18 +127,18 @@ TCT_LANE bool tct_all_done(unsigned *ticket, unsigned parts)
     return true;
 }
 
-/* The same of message `number`: the last one says so in the counter of the other
- * end. */
+/* The same of message `number`: the last one says so in the counter of the
+ * other end. */
 TCT_LANE void tct_part_done(unsigned *ticket, unsigned parts, uint64_t *counter,
                             uint64_t number)
 {
     if (tct_all_done(ticket, parts)) tct_signal_send(counter, number);
 }
 
-/* --- sums --------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
-/* Where what rank `from` has for sum `number` stands, in slots [turns][ranks] of
- * `width` values. */
+/* Where what rank `from` has for sum `number` stands, in slots [turns][ranks]
+ * of `width` values. */
 TCT_BOTH size_t tct_slot_at(int turns, int ranks, int width, int from,
                             uint64_t number)
 {
@@ -149,8 +151,8 @@ typedef struct tct_slots {
     struct tct_numbered *const *of; /* of each rank: [turns][ranks][width] */
 } tct_slots;
 
-/* Leave `mine` as value i of sum `number`, at the `count` ranks behind this one:
- * ranks - 1 are all others, `ranks` this one, too. */
+/* Leave `mine` as value i of sum `number`, at the `count` ranks behind this
+ * one: ranks - 1 are all others, `ranks` this one, too. */
 TCT_LANE void tct_say(tct_slots S, int i, uint64_t number, double mine,
                       int count)
 {
@@ -198,7 +200,7 @@ TCT_LANE tct_wait_status tct_total(tct_slots S, int i, uint64_t number,
     return TCT_CAME;
 }
 
-/* --- blocks that meet ------------------------------------------------------------ */
+/* --- blocks that meet ----------------------------------------------------- */
 
 /* How a meeting of all blocks ended. */
 typedef enum tct_barrier_status {
@@ -207,10 +209,10 @@ typedef enum tct_barrier_status {
     TCT_LATE /* a block did not come in time, and all have to end */
 } tct_barrier_status;
 
-/* One thread of each block: add 1 to the counter, at their meeting number `epoch`;
- * what it is then. One block may add, once, that the end is wanted: in the upper
- * half, as the number of this meeting, since a block that is slow to leave the
- * one before may see the counter as it is now. */
+/* One thread of each block: add 1 to the counter, at their meeting number
+ * `epoch`; what it is then. One block may add, once, that the end is wanted: in
+ * the upper half, as the number of this meeting, since a block that is slow to
+ * leave the one before may see the counter as it is now. */
 TCT_LANE uint64_t tct_barrier_arrive_at(uint64_t *counter, uint32_t epoch,
                                         bool end)
 {
@@ -218,8 +220,8 @@ TCT_LANE uint64_t tct_barrier_arrive_at(uint64_t *counter, uint32_t epoch,
     return tct_signal_add(counter, mine) + mine;
 }
 
-/* Is `counter` that of all `blocks` at meeting `epoch`? Who comes to it last sees
- * it so at once, and what all have stored before. */
+/* Is `counter` that of all `blocks` at meeting `epoch`? Who comes to it last
+ * sees it so at once, and what all have stored before. */
 TCT_BOTH bool tct_all_came(uint64_t counter, uint32_t blocks, uint32_t epoch)
 {
     return (int32_t)((uint32_t)counter - epoch * blocks) >= 0;

@@ -182,7 +182,8 @@ static void move_scalars(tacit_queue *q, const tct_op *op, tct_opcode code)
                                     .host = q->sum + j * op->count});
 }
 
-/* A sum over ranks of scalars that the CPU does not have, or not side by side. */
+/* A sum over ranks of scalars that the CPU does not have, or not side by
+ * side. */
 static void sum_apart(tacit_queue *q, const tct_op *op)
 {
     tct_op here = *op;
@@ -221,9 +222,9 @@ static void call(tacit_queue *q, const tct_op *op)
     if (status < 0) q_fail(q, status, "%s", tacit_error_message());
 }
 
-/* Messages of a device that runs behind start when it has packed. Until an end, a
- * sum or something else that may wait for other ranks comes, what is enqueued is its
- * work meanwhile. */
+/* Messages of a device that runs behind start when it has packed. Until an end,
+ * a sum or something else that may wait for other ranks comes, what is enqueued
+ * is its work meanwhile. */
 void tct_start_messages(tacit_queue *q)
 {
     const tct_op op = q->begun;
@@ -535,7 +536,8 @@ void tacit_queue_destroy(tacit_queue **queue)
         if (link && link->close) link->close(q);
     }
     q->link = NULL;
-    /* waits for the device, which links have told to end what waits for ranks */
+    /* waits for the device, which links have told to end what waits for
+     * ranks */
     if (q->sum) tct_free_shared(q, q->sum);
     if (q->device && q->device->close) q->device->close(q);
     tct_team_destroy(&q->team);

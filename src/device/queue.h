@@ -149,9 +149,10 @@ static inline void q_submit(tacit_queue *q, const tct_op *op)
     q->top->ops->submit(q->top, q, op);
 }
 
-/* Make the device of `q`, NULL for none, this thread's current one: first in each
- * public call that comes to the device, and after functions of the user's, who
- * may have work on another one. Not in what is enqueued, which comes after it. */
+/* Make the device of `q`, NULL for none, this thread's current one: first in
+ * each public call that comes to the device, and after functions of the user's,
+ * who may have work on another one. Not in what is enqueued, which comes after
+ * it. */
 static inline void q_enter(tacit_queue *q)
 {
     if (q && q->device->enter) q->device->enter(q);
@@ -184,9 +185,9 @@ void q_tell(tacit_queue *q);
 void q_refuse(tacit_queue *q, const tct_op *op);
 
 /* From here on the words are for `count` systems, whose vectors are `stride`
- * doubles apart and whose scalars TCT_SCALARS: each is given those of the first.
- * Passes, steps, sums and products with operators can be so. 0: for one alone,
- * as at first. */
+ * doubles apart and whose scalars TCT_SCALARS: each is given those of the
+ * first. Passes, steps, sums and products with operators can be so. 0: for one
+ * alone, as at first. */
 void q_batch(tacit_queue *q, int count, size_t stride);
 
 /* The vectors of all systems, of which `x` is the first. */
@@ -208,9 +209,10 @@ tacit_status q_own_status(tacit_queue *q);
 double *q_alloc(tacit_queue *q, size_t n);
 void q_free(tacit_queue *q, double *p);
 
-/* Until this is said of 0 bytes, memory of this thread on the device of `q` comes
- * out of slabs of so many, where that is faster: for set-up, which takes and gives
- * back many pieces (device/memory_pool.h). All that is enqueued on it is of `q`. */
+/* Until this is said of 0 bytes, memory of this thread on the device of `q`
+ * comes out of slabs of so many, where that is faster: for set-up, which takes
+ * and gives back many pieces (device/memory_pool.h). All that is enqueued on it
+ * is of `q`. */
 void q_memory_pool(tacit_queue *q, size_t slab);
 /* Blocking copies between host and device. */
 void q_get(tacit_queue *q, size_t n, const double *x, double *host);
@@ -311,8 +313,9 @@ void q_gram(tacit_queue *q, size_t n, tct_panel Z, tct_panel W, double *G);
  * same bits whatever others there are. */
 void q_combine(tacit_queue *q, size_t n, double sign, tct_panel X,
                const double *C, tct_panel Y);
-/* The first `m` columns of X become X C, and y = y + sign X d, d being the last of
- * the m + 1 columns that stand at C; where *held is not 0 all stay as they are. */
+/* The first `m` columns of X become X C, and y = y + sign X d, d being the last
+ * of the m + 1 columns that stand at C; where *held is not 0 all stay as they
+ * are. */
 void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
            const double *C, double *y, const double *held);
 
@@ -320,8 +323,8 @@ void q_mix(tacit_queue *q, size_t n, double sign, tct_panel X, int m,
 void q_gather(tacit_queue *q, size_t n, const int32_t *index, const double *x,
               double *y);
 
-/* y[c W + j] = sum of w[k W + j] (b[i] - t[i]), i = list[k] of set c, W the width
- * of `G`, which stays as it is until the queue has come to it. */
+/* y[c W + j] = sum of w[k W + j] (b[i] - t[i]), i = list[k] of set c, W the
+ * width of `G`, which stays as it is until the queue has come to it. */
 void q_restrict(tacit_queue *q, const tct_sets *G, const double *w,
                 const double *b, const double *t, double *y);
 /* y[i] += sign sum of w[i W + j] x[of[i] W + j], j < W = `width`, where
@@ -387,12 +390,13 @@ void q_multiply_pass(tacit_queue *q, const tct_block *B, const double *x,
 /* Y = B X, panels of as many columns, up to TCT_COLUMNS_MOST */
 void q_multiply_block(tacit_queue *q, const tct_block *B, tct_panel X,
                       tct_panel Y);
-/* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B g) */
+/* y += B g with the ghosts of column `column`; `dot` NULL, or *dot += (x, B
+ * g) */
 void q_multiply_add(tacit_queue *q, const tct_block *B, tct_exchange *e,
                     int column, double *y, const double *x, double *dot);
 /* What the pass `of`, relax or smooth, lacks behind a product without these
- * ghosts: both are linear in it, so y -= alpha d (B g) of its vectors, and *out +=
- * what that makes of their sum, if it is not NULL */
+ * ghosts: both are linear in it, so y -= alpha d (B g) of its vectors, and *out
+ * += what that makes of their sum, if it is not NULL */
 void q_multiply_add_pass(tacit_queue *q, const tct_block *B, tct_exchange *e,
                          int column, const tct_op *of);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/signals.h - what protocol.h asks of memory, on the CPU: each word means
- * what the one of its name in device/gpu/lane.cuh does. */
+ * device/signals.h - what protocol.h asks of memory, on the CPU: each word
+ * means what the one of its name in device/gpu/lane.cuh does. */
 #ifndef TCT_DEVICE_SIGNALS_H
 #define TCT_DEVICE_SIGNALS_H
 #include "device/numbered.h"
@@ -20,7 +20,7 @@
 #define TCT_TSAN 0
 #endif
 
-/* --- counters ------------------------------------------------------------------ */
+/* --- counters ------------------------------------------------------------- */
 
 /* Who sees the counter sees what was stored before it was sent. */
 static inline void tct_signal_send(uint64_t *signal, uint64_t v)
@@ -46,7 +46,7 @@ static inline uint64_t tct_load_fresh(const uint64_t *p)
     return __atomic_load_n(p, __ATOMIC_RELAXED);
 }
 
-/* --- tickets and fences --------------------------------------------------------- */
+/* --- tickets and fences --------------------------------------------------- */
 
 /* A ticket by itself orders nothing: fences around it do, as in a kernel.
  * ThreadSanitizer knows no fences. So the one before a store makes a release of
@@ -88,7 +88,7 @@ static inline void tct_renew(unsigned *ticket)
     __atomic_store_n(ticket, 0, __ATOMIC_RELAXED);
 }
 
-/* --- numbered values ------------------------------------------------------------- */
+/* --- numbered values ------------------------------------------------------ */
 
 /* Who sees the number of such a one has its value. */
 #if TCT_TSAN && defined(__clang__) /* at once, as a GPU does it */
@@ -133,7 +133,7 @@ tct_numbered_value(const struct tct_numbered *of)
 }
 #endif
 
-/* --- waiting ---------------------------------------------------------------------- */
+/* --- waiting -------------------------------------------------------------- */
 
 static inline void tct_between_checks(void)
 {

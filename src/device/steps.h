@@ -218,14 +218,15 @@ TCT_BOTH void step_pr(double *c, int m)
     }
 }
 
-/* The same with s = w + beta s: what rounding adds to s is at most about
- * eps ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times
- * beta. Where their bound comes to C_DRIFT_MOST of s, this step is the last: s is
- * to be formed anew. With M all of this is of the preconditioned system: norms are
- * those of M, and that of the matrix is learnt on the way, 1 / alpha being below it.
+/* The same with s = w + beta s: what rounding adds to s is at most about eps
+ * ||A|| (||r|| + alpha ||s||), and errors of s live on in the next, times beta.
+ * Where their bound comes to C_DRIFT_MOST of s, this step is the last: s is to
+ * be formed anew. With M all of this is of the preconditioned system: norms are
+ * those of M, and that of the matrix is learnt on the way, 1 / alpha being
+ * below it.
  *
- * Directions are conjugate, so that (p, s) = (r, s). Where the two come apart by
- * C_APART_MOST of them, iterations are lost. */
+ * Directions are conjugate, so that (p, s) = (r, s). Where the two come apart
+ * by C_APART_MOST of them, iterations are lost. */
 #define TCT_ROUNDING 1.11e-16
 TCT_BOTH void step_pipe_pr(double *c, int m)
 {
@@ -267,9 +268,9 @@ TCT_BOTH void step_k_first(double *c)
     c[C_ALPHA] = step_quotient(c[C_BX], c[C_XV]);
 }
 
-/* alpha x + beta y is the best of all: beta (y - x (y, v) / (x, v)) is conjugate to
- * x, and (y, v) the difference that r makes. Where y is next to x it tells
- * nothing. */
+/* alpha x + beta y is the best of all: beta (y - x (y, v) / (x, v)) is
+ * conjugate to x, and (y, v) the difference that r makes. Where y is next to x
+ * it tells nothing. */
 #define TCT_K_LEAST 1e-8
 TCT_BOTH void step_k_second(double *c)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/stream_operations.c - the words of a solver: each makes one operation. Input
- * vectors are const in the words; an operation lists inputs and outputs in
- * one array, hence the casts. */
+ * device/stream_operations.c - the words of a solver: each makes one operation.
+ * Input vectors are const in the words; an operation lists inputs and outputs
+ * in one array, hence the casts. */
 #include "device/queue.h"
 
 static double *in(const double *x)

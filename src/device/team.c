@@ -75,7 +75,7 @@ struct tct_team {
     seat seat[];
 };
 
-/* --- the items --------------------------------------------------------------- */
+/* --- the items ------------------------------------------------------------ */
 
 /* Take the next items [*from, *to) of part `p`, half of what is left but not
  * many; false if none is left. */
@@ -150,7 +150,7 @@ static double take_part(tct_team *t, const job *j, int own)
     return since;
 }
 
-/* --- a thread ------------------------------------------------------------------ */
+/* --- a thread ------------------------------------------------------------- */
 
 /* Has another program had this thread's processor since this was last asked? */
 static bool was_displaced(seat *s)
@@ -264,7 +264,7 @@ static void *serve(void *arg)
     return NULL;
 }
 
-/* --- the caller --------------------------------------------------------------- */
+/* --- the caller ----------------------------------------------------------- */
 
 /* In the order of the text. */
 #define PUT(to, value) atomic_store_explicit(to, value, memory_order_release)
@@ -392,7 +392,7 @@ void tct_team_assemble(tct_team *team, double seconds)
     }
 }
 
-/* --- creation --------------------------------------------------------------------- */
+/* --- creation ------------------------------------------------------------- */
 
 int tct_team_size(const tct_team *team)
 {

@@ -37,12 +37,12 @@ void tct_team_run(tct_team *team, int threads, int64_t count,
                   const int64_t *split, tct_item_fn fn, void *work);
 
 /* Call fn(work, k) once for each k below the team's size, where calls share out
- * among them what there is to do: threads that are late hold up nobody, and their
- * calls, which come then, find nothing left. */
+ * among them what there is to do: threads that are late hold up nobody, and
+ * their calls, which come then, find nothing left. */
 void tct_team_each(tct_team *team, tct_item_fn fn, void *work);
 
-/* The same as tct_team_run in stretches: fn(work, from, to) for parts of [0, count), on all
- * threads if that is worth it. */
+/* The same as tct_team_run in stretches: fn(work, from, to) for parts of [0,
+ * count), on all threads if that is worth it. */
 typedef void (*tct_stretch_fn)(void *work, int64_t from, int64_t to);
 void tct_team_stretches(tct_team *team, int64_t count, tct_stretch_fn fn,
                         void *work);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/branches.c - which panels a thread sweeps by itself.
  *
- * What is above all branches are the panels whose subtree is heavier than a share of
- * all. The others, between one of those and the next, are subtrees side by side:
- * as many as make up a share are a branch. */
+ * What is above all branches are the panels whose subtree is heavier than a
+ * share of all. The others, between one of those and the next, are subtrees
+ * side by side: as many as make up a share are a branch. */
 #include "factor/branches.h"
 #include "base/base.h"
 #include <stdlib.h>
@@ -36,7 +36,7 @@ static int64_t width_of(const tacit_factor_panels *P, int32_t K)
     return P->first[K + 1] - P->first[K];
 }
 
-/* --- subtrees ------------------------------------------------------------------- */
+/* --- subtrees ------------------------------------------------------------- */
 
 static void weigh(const maker *m)
 {
@@ -61,8 +61,8 @@ static bool may_be_of_branch(const maker *m, int32_t K)
     return m->weight[K] <= m->share && m->size[K] == K - m->from[K] + 1;
 }
 
-/* Subtrees end where their parent is above; `m->size` becomes 0 of what is above.
- * Parents have larger numbers. */
+/* Subtrees end where their parent is above; `m->size` becomes 0 of what is
+ * above. Parents have larger numbers. */
 static void find_above(const maker *m)
 {
     for (int32_t K = 0; K < m->P->panels; K++) {
@@ -97,7 +97,7 @@ static void gather(const maker *m)
     }
 }
 
-/* --- rows above ------------------------------------------------------------------- */
+/* --- rows above ----------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -105,7 +105,8 @@ static int by_number(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Rows that panels of branch b have above it, each once, to `to`; they are marked. */
+/* Rows that panels of branch b have above it, each once, to `to`; they are
+ * marked. */
 static int64_t list_above(const maker *m, int32_t b, int32_t *to)
 {
     const tacit_factor_panels *P = m->P;
@@ -155,7 +156,8 @@ static tacit_status list_rows(maker *m, bool *apart)
     return TACIT_OK;
 }
 
-/* Panels with rows above their branch, into `listed`; the rows that these have. */
+/* Panels with rows above their branch, into `listed`; the rows that these
+ * have. */
 static int64_t count_listed(const maker *m)
 {
     const tacit_factor_panels *P = m->P;
@@ -197,7 +199,7 @@ double tct_branches_predict(int64_t rows, int32_t panels, int64_t listed)
     return 8.0 * (double)listed + 40.0 * (double)panels + 4.0 * (double)rows;
 }
 
-/* --- to make them ------------------------------------------------------------------ */
+/* --- to make them --------------------------------------------------------- */
 
 static tacit_status find(maker *m)
 {

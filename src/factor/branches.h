@@ -6,8 +6,8 @@
 #include <tacit/factor.h>
 
 /* Branch b is panels [first[b], end[b]), whole subtrees; what it adds to rows
- * above it, row[start[b]] to row[start[b + 1] - 1], stands in a place of its own:
- * as rows from P->rows + start[b] on. */
+ * above it, row[start[b]] to row[start[b + 1] - 1], stands in a place of its
+ * own: as rows from P->rows + start[b] on. */
 typedef struct tct_branches {
     int32_t count;        /* 0: panels are swept one after the other        */
     int32_t *first, *end; /* [count] ascending                              */
@@ -19,12 +19,13 @@ typedef struct tct_branches {
     double bytes;
 } tct_branches;
 
-/* Those of `P`, which has been checked; none where it is small, or where a row of a
- * branch would be in another one.
+/* Those of `P`, which has been checked; none where it is small, or where a row
+ * of a branch would be in another one.
  * Errors      NO_MEMORY. */
 tacit_status tct_branches_create(const tacit_factor_panels *P,
                                  tct_branches *out);
-/* Bytes that this takes at most, predicted by rows, panels, and rows of all panels. */
+/* Bytes that this takes at most, predicted by rows, panels, and rows of all
+ * panels. */
 double tct_branches_predict(int64_t rows, int32_t panels, int64_t listed);
 void tct_branches_clear(tct_branches *B);
 

@@ -11,7 +11,7 @@ static bool is_llt(const tct_strip *s)
     return !s->upper && !s->diagonal;
 }
 
-/* --- what columns do to others ------------------------------------------------- */
+/* --- what columns do to others -------------------------------------------- */
 
 static void update_llt(const tct_dense *D, const tct_strip *by, double beta,
                        const tct_strip *to)
@@ -52,7 +52,7 @@ void tct_strip_update(const tct_dense *D, const tct_strip *by, double beta,
                 to->upper, to->ld);
 }
 
-/* --- to eliminate columns ------------------------------------------------------- */
+/* --- to eliminate columns ------------------------------------------------- */
 
 static int64_t eliminate_llt(const tct_dense *D, const tct_strip *s)
 {

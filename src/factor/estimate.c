@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/estimate.c - the memory of a factor before its rows are ordered: at
- * least what no order saves; and an estimate. Of rows around one, and of a part of
- * them, entries of L are counted. They grow with a power of the rows [GL78], n log n
- * on surfaces and n^4/3 in space, and that of the two counts is taken for all. */
+ * least what no order saves; and an estimate. Of rows around one, and of a part
+ * of them, entries of L are counted. They grow with a power of the rows [GL78],
+ * n log n on surfaces and n^4/3 in space, and that of the two counts is taken
+ * for all. */
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
 
 static const char *const what = "an estimate of a factor";
 
-/* --- what would fit ---------------------------------------------------------------- */
+/* --- what would fit ------------------------------------------------------- */
 
 tacit_status tct_factor_refuse(double bytes, double rows, double entries,
                                const char *why)
@@ -25,7 +26,7 @@ tacit_status tct_factor_refuse(double bytes, double rows, double entries,
          incomplete / 0x1p30);
 }
 
-/* --- the estimate -------------------------------------------------------------------- */
+/* --- the estimate --------------------------------------------------------- */
 
 /* The first `count` rows of `list` as a graph. */
 typedef struct {
@@ -126,10 +127,10 @@ tacit_status tct_factor_estimate(const tct_graph *g, int64_t sample,
     return status;
 }
 
-/* --- before the order -------------------------------------------------------------- */
+/* --- before the order ----------------------------------------------------- */
 
-/* Values where A has entries, in numbers that fit; or what METIS gets and, at the
- * least, takes for itself. */
+/* Values where A has entries, in numbers that fit; or what METIS gets and, at
+ * the least, takes for itself. */
 static double least_bytes(double rows, double entries, int sides,
                           tct_rows_order order)
 {

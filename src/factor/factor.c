@@ -9,7 +9,7 @@
 
 static const char *const what = "the panels of a factor";
 
-/* --- panels -------------------------------------------------------------------- */
+/* --- panels --------------------------------------------------------------- */
 
 static int32_t pieces_of(const tct_fronts *F, int32_t f, int64_t width)
 {
@@ -79,7 +79,7 @@ static void find_panel_parents(tacit_factor *L, const tct_fronts *F)
     }
 }
 
-/* --- what is known of it ------------------------------------------------------- */
+/* --- what is known of it -------------------------------------------------- */
 
 static int32_t depth_of(const tacit_factor *L, int32_t panels, int32_t *depth)
 {
@@ -172,7 +172,7 @@ tacit_status tacit_factor_view(const tacit_factor *factor,
     return TACIT_OK;
 }
 
-/* --- to make one ------------------------------------------------------------------ */
+/* --- to make one ---------------------------------------------------------- */
 
 const char *tct_factor_kind_name(tacit_factor_kind kind)
 {
@@ -210,7 +210,8 @@ tacit_status tct_factor_options_read(const tacit_factor_options *given,
     return check_options(out);
 }
 
-/* A row or a column without entries makes it singular, whatever the others are. */
+/* A row or a column without entries makes it singular, whatever the others
+ * are. */
 static tacit_status check_structure(const tct_csr *A)
 {
     int64_t bad = -1; /* the last one */

@@ -17,7 +17,8 @@
  * [MV77]  Meijerink and van der Vorst, "An iterative solution method for linear
  *         systems of which the coefficient matrix is a symmetric M-matrix", Math.
  *         Comp. 31 (1977).
- * [LSC03] Li, Saad and Chow, "Crout versions of ILU for general sparse matrices",
+ * [LSC03] Li, Saad and Chow, "Crout versions of ILU for general sparse
+ * matrices",
  *         SIAM J. Sci. Comput. 25 (2003).
  * [OP64]  Oettli and Prager, "Compatibility of approximate solution of linear
  *         equations with given error bounds for coefficients and right-hand
@@ -38,10 +39,10 @@ enum {
     TCT_ROWS_MANY = 1000000
 }; /* to order them takes long enough to be told */
 
-/* --- entries.c ------------------------------------------------------------- */
+/* --- entries.c ------------------------------------------------------------ */
 
-/* What a factor is made of: a pattern that is symmetric, and for entry k, in row i
- * and column j, a_ij and a_ji. */
+/* What a factor is made of: a pattern that is symmetric, and for entry k, in
+ * row i and column j, a_ij and a_ji. */
 typedef struct tct_entries {
     int64_t rows;
     const int64_t *ptr;   /* [rows + 1] */
@@ -53,8 +54,8 @@ typedef struct tct_entries {
     void *own[4];         /* arrays that are not the matrix's */
 } tct_entries;
 
-/* Of `A`, which is square and on one rank, with columns of 32 bits, and is borrowed
- * where it is `symmetric`.
+/* Of `A`, which is square and on one rank, with columns of 32 bits, and is
+ * borrowed where it is `symmetric`.
  * Errors      NO_MEMORY. */
 tacit_status tct_entries_open(const tct_csr *A, bool symmetric,
                               tct_entries *out);
@@ -66,7 +67,8 @@ void tct_entries_close(tct_entries *E);
 /* --- order.c -------------------------------------------------------------- */
 
 /* Rows numbered anew: those of a tree node follow one another, children before
- * their parent. Number k is heap node `node[k]`, rows [start[k], start[k + 1]). */
+ * their parent. Number k is heap node `node[k]`, rows [start[k], start[k +
+ * 1]). */
 typedef struct tct_nesting {
     int leaves;
     int32_t *old;   /* [nodes of the graph] new row k was row old[k] */
@@ -111,20 +113,20 @@ static inline bool tct_node_is_above(int32_t above, int32_t node)
     return node == above;
 }
 
-/* --- top.c ------------------------------------------------------------------- */
+/* --- top.c ---------------------------------------------------------------- */
 
-/* Rows of `g` by tree node, those of each as they are, into `old`, `start` and `node`
- * of `x`, which has room for them and says how many leaves there are.
+/* Rows of `g` by tree node, those of each as they are, into `old`, `start` and
+ * `node` of `x`, which has room for them and says how many leaves there are.
  * Errors      NO_MEMORY. */
 tacit_status tct_nesting_top(const tct_graph *g, tct_nesting *x);
 /* Have they the same neighbours, each among its own? */
 bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j);
 
-/* --- estimate.c ----------------------------------------------------------------- */
+/* --- estimate.c ----------------------------------------------------------- */
 
-/* Before rows are ordered, which takes minutes where they are many: is there memory
- * for what a factor of `g` needs in any order? And, for an order by METIS of so many
- * rows, a word about what it is likely to need.
+/* Before rows are ordered, which takes minutes where they are many: is there
+ * memory for what a factor of `g` needs in any order? And, for an order by
+ * METIS of so many rows, a word about what it is likely to need.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_predict(const tct_graph *g, tacit_factor_kind kind,
                                 tct_rows_order order);
@@ -132,15 +134,15 @@ tacit_status tct_factor_predict(const tct_graph *g, tacit_factor_kind kind,
  * Errors      as tct_nesting_create. */
 tacit_status tct_factor_estimate(const tct_graph *g, int64_t sample,
                                  double *entries);
-/* NO_MEMORY, and what would fit instead: a factor of `rows` and `entries` of the matrix
- * needs `bytes`, which `why` says more of. */
+/* NO_MEMORY, and what would fit instead: a factor of `rows` and `entries` of
+ * the matrix needs `bytes`, which `why` says more of. */
 tacit_status tct_factor_refuse(double bytes, double rows, double entries,
                                const char *why);
 
-/* --- symbolic.c ------------------------------------------------------------ */
+/* --- symbolic.c ----------------------------------------------------------- */
 
-/* The supernodes of L. Front f has columns [first[f], first[f + 1]), all full, and
- * below them rows below[start[f]] to below[start[f + 1] - 1]. */
+/* The supernodes of L. Front f has columns [first[f], first[f + 1]), all full,
+ * and below them rows below[start[f]] to below[start[f + 1] - 1]. */
 typedef struct tct_fronts {
     int64_t rows;
     int32_t count;
@@ -173,10 +175,11 @@ tacit_status tct_fronts_create(const tct_graph *g, tct_nesting *x,
                                tct_fronts *out);
 void tct_fronts_clear(tct_fronts *F);
 
-/* Merge supernodes, for `zeros` among the `stored` values of so many columns? */
+/* Merge supernodes, for `zeros` among the `stored` values of so many
+ * columns? */
 bool tct_is_worth_merging(int64_t width, double zeros, double stored);
 
-/* --- factor.c, numeric.c --------------------------------------------------- */
+/* --- factor.c, numeric.c -------------------------------------------------- */
 
 struct tacit_factor {
     tacit_factor_panels panels; /* whose arrays these are:                   */
@@ -205,8 +208,8 @@ static inline bool tct_is_incomplete(tacit_factor_kind kind)
 {
     return kind == TACIT_FACTOR_IC0 || kind == TACIT_FACTOR_ILU0;
 }
-/* tacit_factor_create of `matrix` times 2^-exponent, in which pivots are told as those
- * of `matrix`. */
+/* tacit_factor_create of `matrix` times 2^-exponent, in which pivots are told
+ * as those of `matrix`. */
 tacit_status tct_factor_create_near(const tacit_matrix *matrix, int exponent,
                                     const tacit_factor_options *options,
                                     tacit_factor **out);
@@ -218,16 +221,16 @@ const char *tct_factor_kind_name(tacit_factor_kind kind);
  * Errors      INVALID. */
 tacit_status tct_factor_options_read(const tacit_factor_options *given,
                                      tacit_factor_options *out);
-/* The panels of fronts `F`, of at most `width` columns (0: the usual), and what is
- * known of them, of kind L->panels.kind; then their rows, which may be more than
- * there is memory for. */
+/* The panels of fronts `F`, of at most `width` columns (0: the usual), and what
+ * is known of them, of kind L->panels.kind; then their rows, which may be more
+ * than there is memory for. */
 tacit_status tct_factor_outline(tacit_factor *L, const tct_fronts *F,
                                 int width);
 tacit_status tct_factor_list_rows(tacit_factor *L, const tct_fronts *F);
 /* `panels` of what L has. */
 void tct_factor_show(tacit_factor *L);
-/* ... and of an exact factor that is shown, what threads solve with by themselves, as
- * many as OpenMP may have now.
+/* ... and of an exact factor that is shown, what threads solve with by
+ * themselves, as many as OpenMP may have now.
  * Errors      NO_MEMORY. */
 tacit_status tct_factor_branch(tacit_factor *L);
 
@@ -241,7 +244,7 @@ tacit_status tct_factor_require_memory(const tacit_factor *L,
 tacit_status tct_factor_numeric(tacit_factor *L, const tct_fronts *F,
                                 const tct_entries *A);
 
-/* --- pivots.c ---------------------------------------------------------------- */
+/* --- pivots.c ------------------------------------------------------------- */
 
 /* A pivot is checked against the magnitudes that it is the sum of. */
 #define TCT_PIVOT_LEAST 1e-13
@@ -256,36 +259,38 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A);
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A);
 /* Can it be divided by? */
 bool tct_divides(double pivot);
-/* The error, and whether it is to be warned, that row `row`, in new numbers, comes
- * to `pivot`, of terms that make up `weight`; the least of them stay in `info`. */
+/* The error, and whether it is to be warned, that row `row`, in new numbers,
+ * comes to `pivot`, of terms that make up `weight`; the least of them stay in
+ * `info`. */
 tacit_status tct_refuse_pivot(const tacit_factor *L, int64_t row, double pivot,
                               double weight);
 void tct_note_pivot(tacit_factor *L, int64_t row, double pivot, double weight);
 void tct_warn_of_pivots(const tacit_factor *L);
 
-/* --- incomplete.c ------------------------------------------------------------- */
+/* --- incomplete.c --------------------------------------------------------- */
 
-/* Of kind IC0 or ILU0, of `A`, as tacit_factor_create; `*failed`, unless it is NULL,
- * becomes the row of A whose pivot cannot be, or -1.
+/* Of kind IC0 or ILU0, of `A`, as tacit_factor_create; `*failed`, unless it is
+ * NULL, becomes the row of A whose pivot cannot be, or -1.
  * Errors      INPUT, NO_MEMORY, UNSUPPORTED. */
 tacit_status tct_incomplete_create(const tct_entries *A, tacit_factor_kind kind,
                                    const char *order, int leaves,
                                    tacit_factor **out, int64_t *failed);
 
-/* --- solve.c --------------------------------------------------------------- */
+/* --- solve.c -------------------------------------------------------------- */
 
 enum { TCT_SOLVE_COLUMNS = 64 }; /* at once */
 
-/* Doubles that tct_factor_apply needs for `columns`, of at most so many, and a team of
- * at most `threads`. */
+/* Doubles that tct_factor_apply needs for `columns`, of at most so many, and a
+ * team of at most `threads`. */
 size_t tct_factor_scratch(const tacit_factor *L, int columns, int threads);
-/* As tacit_factor_solve, on the threads of `team` (NULL: the caller), row k of the
- * factor being row `place[k]` of B and X; NULL: row original[k]. */
+/* As tacit_factor_solve, on the threads of `team` (NULL: the caller), row k of
+ * the factor being row `place[k]` of B and X; NULL: row original[k]. */
 void tct_factor_apply(const tacit_factor *L, tct_team *team,
                       const int32_t *place, int columns, const double *B,
                       size_t ldb, double *X, size_t ldx, double *scratch);
 
-/* Threads that are made when they are first asked for, and work for one at a time. */
+/* Threads that are made when they are first asked for, and work for one at a
+ * time. */
 typedef struct tct_lent_team {
     atomic_bool taken;
     int threads; /* the caller among them */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/incomplete.c - factors with entries where the matrix has them [MV77],
  * a panel a row, in an order of their own. Column j of L, and row j of U in its
- * places, take off what the columns k before them do that have row j [LSC03]: those
- * where row j of the matrix has an entry. */
+ * places, take off what the columns k before them do that have row j [LSC03]:
+ * those where row j of the matrix has an entry. */
 #include "factor/dense.h"
 #include "factor/factor.h"
 #include "graph/levels.h"
@@ -12,13 +12,13 @@
 
 static const char *const what = "an incomplete factor";
 
-/* Of all columns: where rows stand in the one at hand, from its first, -1: not in
- * it; and how many of its rows, besides its own, each is through with. */
+/* Of all columns: where rows stand in the one at hand, from its first, -1: not
+ * in it; and how many of its rows, besides its own, each is through with. */
 typedef struct {
     int32_t *place, *used; /* [rows] */
 } progress;
 
-/* --- where it has entries --------------------------------------------------------- */
+/* --- where it has entries ------------------------------------------------- */
 
 /* Rows of each column: its own, and those where row i of A, whose pattern is
  * symmetric, has a column behind it. */
@@ -88,10 +88,10 @@ static void load(tacit_factor *L, const tct_entries *A)
     for (int64_t i = 0; i < A->rows; i++) load_column(L, A, i);
 }
 
-/* --- what it has there ------------------------------------------------------------- */
+/* --- what it has there ---------------------------------------------------- */
 
-/* The first of entries [at, end), sorted by row, that is not before `row`: by steps
- * that double, and then by halves. */
+/* The first of entries [at, end), sorted by row, that is not before `row`: by
+ * steps that double, and then by halves. */
 static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
                         int32_t row)
 {
@@ -107,9 +107,9 @@ static int64_t find_row(const tacit_factor *L, int64_t at, int64_t end,
     return at;
 }
 
-/* As take_off, where column k is much longer than column j, such as that of a row
- * which most others have entries in: the rows of column j are looked for in it, in
- * their turn. */
+/* As take_off, where column k is much longer than column j, such as that of a
+ * row which most others have entries in: the rows of column j are looked for in
+ * it, in their turn. */
 static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
 {
     const double *u = L->upper ? L->upper : L->value;
@@ -127,8 +127,8 @@ static void take_by_search(tacit_factor *L, int64_t j, int32_t k, int64_t at)
     L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
-/* What column k, which has row j at `at`, does to column j where that has entries,
- * each at `place` [rows] from its first, others at -1. */
+/* What column k, which has row j at `at`, does to column j where that has
+ * entries, each at `place` [rows] from its first, others at -1. */
 static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
                      const int32_t *place)
 {
@@ -146,8 +146,8 @@ static void take_off(tacit_factor *L, int64_t j, int32_t k, int64_t at,
     L->info.flops += (L->upper ? 4.0 : 2.0) * (double)count;
 }
 
-/* The pivot, which is left at the head of column j; can it be? `weight` is of the
- * terms that were taken off `diagonal`. */
+/* The pivot, which is left at the head of column j; can it be? `weight` is of
+ * the terms that were taken off `diagonal`. */
 static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
 {
     static const double LEAST = 1e-8; /* of the diagonal */
@@ -170,8 +170,8 @@ static bool divide(tacit_factor *L, int64_t j, double diagonal, double weight)
     return true;
 }
 
-/* Where row j stands in column k, which has come to it; -1: A has an entry on one
- * side of its diagonal alone. */
+/* Where row j stands in column k, which has come to it; -1: A has an entry on
+ * one side of its diagonal alone. */
 static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
                        int64_t j)
 {
@@ -182,8 +182,8 @@ static int64_t next_of(const tacit_factor *L, const progress *p, int32_t k,
     return at < end && L->row[at] == j ? at : -1;
 }
 
-/* Column j; can its pivot be? A longer column is walked through, a much longer one
- * searched: each entry of column j is met once, either way. */
+/* Column j; can its pivot be? A longer column is walked through, a much longer
+ * one searched: each entry of column j is met once, either way. */
 enum { MUCH = 16 };
 static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
                         const progress *p, double *weight)
@@ -209,7 +209,8 @@ static bool find_column(tacit_factor *L, const tct_entries *A, int64_t j,
     return divide(L, j, diagonal, *weight);
 }
 
-/* All columns; the one whose pivot cannot be, of terms of `weight`, or `rows`. */
+/* All columns; the one whose pivot cannot be, of terms of `weight`, or
+ * `rows`. */
 static int64_t find_values(tacit_factor *L, const tct_entries *A,
                            const progress *p, double *weight)
 {
@@ -250,7 +251,7 @@ static tacit_status find_with_shift(tacit_factor *L, const tct_entries *A,
     return TACIT_OK;
 }
 
-/* --- the factor --------------------------------------------------------------------- */
+/* --- the factor ----------------------------------------------------------- */
 
 /* Parents and tree nodes, and how many rows a column has. */
 static void describe(tacit_factor *L, int32_t levels)

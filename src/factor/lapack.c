@@ -3,11 +3,11 @@
  * factor is first made: so no build needs them, and a program that makes none
  * does not start their threads. OpenBLAS is told how many it may have.
  *
- * OpenBLAS maps a buffer for each of its threads and for each caller of the moment,
- * and tries again without end where the system refuses; where it is refused a
- * thread it ends the process. So both are tried before it is loaded and before it
- * gets more threads; and where memory is limited its buffers are made before
- * anything else can take their room. */
+ * OpenBLAS maps a buffer for each of its threads and for each caller of the
+ * moment, and tries again without end where the system refuses; where it is
+ * refused a thread it ends the process. So both are tried before it is loaded
+ * and before it gets more threads; and where memory is limited its buffers are
+ * made before anything else can take their room. */
 #include "base/library.h"
 #include "base/room.h"
 #include "comm/link/link.h"
@@ -73,8 +73,8 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int servers; /* threads of OpenBLAS, besides its callers */
 static int callers; /* at once, for whom there are buffers      */
 
-/* The number is one for the process: the last one who ends leaves it as the first one
- * found it. */
+/* The number is one for the process: the last one who ends leaves it as the
+ * first one found it. */
 static int users, before, now;
 
 static void lapack_begin(int threads)
@@ -146,7 +146,7 @@ static void load(void)
     if (handle) find_openblas(&library, handle);
 }
 
-/* --- room for OpenBLAS ----------------------------------------------------------- */
+/* --- room for OpenBLAS ---------------------------------------------------- */
 
 static const size_t BUFFER = (size_t)129 << 20; /* and some pages beside it */
 static const size_t FILES = (size_t)48 << 20;   /* the library, loaded      */
@@ -210,7 +210,8 @@ static bool is_limited(void)
            strict == 2;
 }
 
-/* Held all at once, so that there are as many; it keeps them when they are freed. */
+/* Held all at once, so that there are as many; it keeps them when they are
+ * freed. */
 static void make_buffers(int count)
 {
     void *held[THREADS_MOST];

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/numeric.c - the values of L, front by front [DR83]: what A has in the
- * columns of a front and what its children pass up is added to its panels, these
- * are eliminated, and what that does to the rows below, a square, is passed up.
- * Of kind LU there are two of all, one for L and one for U'.
+ * columns of a front and what its children pass up is added to its panels,
+ * these are eliminated, and what that does to the rows below, a square, is
+ * passed up. Of kind LU there are two of all, one for L and one for U'.
  *
- * Squares wait on one of two stacks, by the parity of their front's depth: those
- * of the children lie on top of one while that of the parent goes to the other.
- * Subtrees of about the same work are done by threads of ours, each with stacks of
- * its own; what is above them by threads of the BLAS. */
+ * Squares wait on one of two stacks, by the parity of their front's depth:
+ * those of the children lie on top of one while that of the parent goes to the
+ * other. Subtrees of about the same work are done by threads of ours, each with
+ * stacks of its own; what is above them by threads of the BLAS. */
 #include "factor/eliminate.h"
 #include "factor/factor.h"
 #include "sparse/parallel.h"
@@ -55,7 +55,7 @@ typedef struct {
     double *scaled; /* of kind LDLT: rows of L D                       */
 } worker;
 
-/* --- a front ------------------------------------------------------------------- */
+/* --- a front -------------------------------------------------------------- */
 
 /* The lower triangle of a square of m rows is stored in blocks of columns, each
  * with the rows from its first one on, so that little more than half is. */
@@ -93,8 +93,8 @@ static double *square_column(const double *square, int64_t m, int64_t k)
            (k - before) * (m - before) - before;
 }
 
-/* Where column `c` of front `f` is among the values of a side: entry [i] is that of
- * its row i. */
+/* Where column `c` of front `f` is among the values of a side: entry [i] is
+ * that of its row i. */
 static int64_t column_at(const tacit_factor *L, const tct_fronts *F, int32_t f,
                          int64_t c)
 {
@@ -146,9 +146,9 @@ static void scatter(int64_t n, const double *x, const int32_t *row,
         for (int64_t i = 0; i < n; i++) y[place[row[i]]] += x[i];
 }
 
-/* Columns of what child `c` passes up to those of front `f`, from number `from` on
- * as far as they are eliminated there; to its square, those beyond. Returns where
- * it has come to. */
+/* Columns of what child `c` passes up to those of front `f`, from number `from`
+ * on as far as they are eliminated there; to its square, those beyond. Returns
+ * where it has come to. */
 static int64_t add_child(const numeric *N, int32_t f, int32_t c, int64_t from,
                          bool beyond, const int32_t *place)
 {
@@ -185,8 +185,8 @@ static tct_strip strip_of(const numeric *N, int32_t q)
         .diagonal = L->diagonal ? L->diagonal + L->first[q] : NULL};
 }
 
-/* Eliminate panel `q` of front `f`, of whose panels those before are done. Returns
- * the column that cannot be, from 1. */
+/* Eliminate panel `q` of front `f`, of whose panels those before are done.
+ * Returns the column that cannot be, from 1. */
 static int64_t eliminate_panel(const numeric *N, int32_t f, int32_t q,
                                double *scaled)
 {
@@ -272,7 +272,7 @@ static tacit_status eliminate(const numeric *N, int32_t f, worker *w,
     return TACIT_OK;
 }
 
-/* --- who does which ------------------------------------------------------------- */
+/* --- who does which ------------------------------------------------------- */
 
 /* Children in the order of their turns backwards: as they come off a stack. */
 static void list_children(const numeric *N)
@@ -370,10 +370,10 @@ static tacit_status distribute(numeric *N)
     return TACIT_OK;
 }
 
-/* --- memory ----------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
-/* Squares that are on no stack, at most: those of all tasks, before what is above
- * them is done, and then. */
+/* Squares that are on no stack, at most: those of all tasks, before what is
+ * above them is done, and then. */
 static double predict_above(const numeric *N)
 {
     const tct_fronts *F = N->F;
@@ -448,7 +448,7 @@ static void close_worker(worker *w)
     TCT_FREE(w->at, w->scaled, w->stack[0], w->stack[1]);
 }
 
-/* --- all of it ----------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 /* The pivot that column `failed`, from 1, came to. */
 static double pivot_of(const tacit_factor *L, int64_t failed)

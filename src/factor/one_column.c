@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/one_column.c - one panel and one right-hand side, which takes as long as it
- * takes to read L, compiled once per instruction set. */
+ * factor/one_column.c - one panel and one right-hand side, which takes as long
+ * as it takes to read L, compiled once per instruction set. */
 #include "factor/one_column.h"
 #include "device/isa.h"
 

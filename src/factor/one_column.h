@@ -16,7 +16,8 @@ typedef struct tct_sweep_panel {
 
 /* Matrices are column-major, `lda` from one column to the next. */
 typedef struct tct_one_column {
-    /* X = L^-1 X and X = L'^-1 X, as far as they are of `p`; `t` [h - w] is scratch. */
+    /* X = L^-1 X and X = L'^-1 X, as far as they are of `p`; `t` [h - w] is
+     * scratch. */
     void (*down)(const tct_sweep_panel *p, double *X, double *t);
     void (*up)(const tct_sweep_panel *p, double *X, double *t);
     /* x = L^-1 x and x = L'^-1 x of L (n x n) */

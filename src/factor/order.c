@@ -15,7 +15,7 @@ void tct_nesting_clear(tct_nesting *x)
     *x = (tct_nesting){.leaves = 0};
 }
 
-/* --- the tree -------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------- */
 
 /* Where METIS tells the size of heap node `i`: leaves first, the root last. */
 static int place_of(int leaves, int32_t i)
@@ -62,7 +62,7 @@ static bool is_nested(const tct_nesting *x, const tct_graph *g, int32_t *node)
     return true;
 }
 
-/* --- METIS ------------------------------------------------------------------ */
+/* --- METIS ---------------------------------------------------------------- */
 
 /* Its own arrays, without edges to oneself. */
 typedef struct {
@@ -107,9 +107,9 @@ tacit_status tct_metis_status(int met)
     return TACIT_OK;
 }
 
-/* METIS puts rows that are alike together, so that there are fewer to part: where
- * that leaves two thirds or less it takes the time to try twice, as it would by
- * itself without leaves. */
+/* METIS puts rows that are alike together, so that there are fewer to part:
+ * where that leaves two thirds or less it takes the time to try twice, as it
+ * would by itself without leaves. */
 static idx_t tries_for(const tct_graph *g)
 {
     int64_t alike = 0;
@@ -179,7 +179,7 @@ tacit_status tct_nesting_create(const tct_graph *g, int leaves,
     return create(g, true, leaves, out);
 }
 
-/* --- orders that dissect the top alone, or nothing --------------------------- */
+/* --- orders that dissect the top alone, or nothing ------------------------ */
 
 const char *const tct_rows_orders[TCT_ORDERS] = {"nd", "top-nd", "natural",
                                                  "multicolor"};
@@ -244,8 +244,8 @@ static bool are_blocks(const tct_graph *g, const int32_t *node, int64_t block)
     return are;
 }
 
-/* Rows that stay together, such as the unknowns of a point: they wait for the same
- * others, and whoever solves may have them wait but once. */
+/* Rows that stay together, such as the unknowns of a point: they wait for the
+ * same others, and whoever solves may have them wait but once. */
 static int64_t find_block(const tct_graph *g, const int32_t *node)
 {
     int64_t block = TCT_COLOUR_BLOCK_MOST;
@@ -253,8 +253,9 @@ static int64_t find_block(const tct_graph *g, const int32_t *node)
     return block;
 }
 
-/* For each row, in the old numbers, the least colour that none of its neighbours
- * in its tree node has so far; how many there are. Rows of a block have one. */
+/* For each row, in the old numbers, the least colour that none of its
+ * neighbours in its tree node has so far; how many there are. Rows of a block
+ * have one. */
 static int32_t colour_rows(const tct_graph *g, const int32_t *node,
                            int32_t *mark, int32_t *colour)
 {
@@ -275,8 +276,8 @@ static int32_t colour_rows(const tct_graph *g, const int32_t *node,
     return most;
 }
 
-/* Rows in turn, sorted by `key` [rows], of which there are `keys`, those alike in
- * the order in which they come. */
+/* Rows in turn, sorted by `key` [rows], of which there are `keys`, those alike
+ * in the order in which they come. */
 static tacit_status sort_by(int64_t rows, const int32_t *key, int64_t keys,
                             const int32_t *from, int32_t *to)
 {
@@ -290,8 +291,8 @@ static tacit_status sort_by(int64_t rows, const int32_t *key, int64_t keys,
     return TACIT_OK;
 }
 
-/* Rows of each tree node of `x` by colour, where that is wished, and then as they
- * were. `work` [3 rows]. */
+/* Rows of each tree node of `x` by colour, where that is wished, and then as
+ * they were. `work` [3 rows]. */
 static tacit_status arrange(const tct_graph *g, bool coloured, tct_nesting *x,
                             int32_t *work)
 {

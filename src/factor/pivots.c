@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/pivots.c - what was lost where nothing was pivoted. Two things can go
- * wrong: a pivot is the difference of much larger terms, so that of its digits none
- * is left; or what is taken off others is so much larger than these that of theirs
- * none is. The first is seen by a sum of magnitudes, the second by a solve; a limit on
- * pivots themselves would depend on how rows are scaled. */
+ * wrong: a pivot is the difference of much larger terms, so that of its digits
+ * none is left; or what is taken off others is so much larger than these that
+ * of theirs none is. The first is seen by a sum of magnitudes, the second by a
+ * solve; a limit on pivots themselves would depend on how rows are scaled. */
 #include "factor/factor.h"
 #include <inttypes.h>
 #include <math.h>
@@ -21,7 +21,7 @@ static int64_t original_of(const tacit_factor *L, int64_t row)
     return L->order.old ? L->order.old[row] : row;
 }
 
-/* --- pivots --------------------------------------------------------------------- */
+/* --- pivots --------------------------------------------------------------- */
 
 static double share_of(double pivot, double weight)
 {
@@ -72,7 +72,7 @@ void tct_warn_of_pivots(const tacit_factor *L)
             info->least_pivot, info->least_share);
 }
 
-/* --- of panels ------------------------------------------------------------------- */
+/* --- of panels ------------------------------------------------------------ */
 
 typedef struct {
     double *weight; /* [rows] of each pivot, the sum of |l_ik u_ki|, k < i */
@@ -104,8 +104,8 @@ static void weigh_column(const tacit_factor *L, int32_t q, int64_t j,
     w->column = column;
 }
 
-/* Pivot `p` of column `c` is rounding: perhaps because that of another took off it
- * far more than it was. */
+/* Pivot `p` of column `c` is rounding: perhaps because that of another took off
+ * it far more than it was. */
 static tacit_status refuse(const tacit_factor *L, const weights *w, int64_t c,
                            double p)
 {
@@ -137,7 +137,7 @@ static tacit_status judge_pivots(tacit_factor *L, const weights *w)
     return TACIT_OK;
 }
 
-/* --- a solve ---------------------------------------------------------------------- */
+/* --- a solve -------------------------------------------------------------- */
 
 /* b = A x, size = |A| |x| */
 static void multiply(const tct_entries *A, const double *x, double *b,
@@ -220,9 +220,10 @@ tacit_status tct_factor_weigh(tacit_factor *L, const tct_entries *A)
     return status;
 }
 
-/* --- of L L' -------------------------------------------------------------------------- */
+/* --- of L L' -------------------------------------------------------------- */
 
-/* Here the terms that a pivot is the difference of add up to the diagonal of A. */
+/* Here the terms that a pivot is the difference of add up to the diagonal of
+ * A. */
 tacit_status tct_check_definite(const tacit_factor *L, const tct_entries *A)
 {
     for (int32_t q = 0; q < L->info.panels; q++) {

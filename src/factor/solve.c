@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * factor/solve.c - L L' X = B: right-hand sides in and out of sweeps
- * (sweeps.c). The columns of an element of X stand side by side. Where panels are single
- * rows, those of an incomplete factor, there are loops over rows. */
+ * (sweeps.c). The columns of an element of X stand side by side. Where panels
+ * are single rows, those of an incomplete factor, there are loops over rows. */
 #include "factor/factor.h"
 
-/* --- rows ------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------- */
 
-/* Rows are panels, and their entries stand one behind the other, the pivot first,
- * d = 1 / pivot. Of kind ILU0 that of L is 1. */
+/* Rows are panels, and their entries stand one behind the other, the pivot
+ * first, d = 1 / pivot. Of kind ILU0 that of L is 1. */
 static void rows_down_one(const tacit_factor_panels *P, const double *d,
                           double *x)
 {
@@ -65,7 +65,7 @@ static void rows_up(const tacit_factor_panels *P, const double *d, int64_t c,
     }
 }
 
-/* --- right-hand sides ------------------------------------------------------------ */
+/* --- right-hand sides ----------------------------------------------------- */
 
 void tct_panels_down(const tct_sweeps *s, int64_t c, double *X, double *T)
 {
@@ -181,7 +181,7 @@ void tct_factor_apply(const tacit_factor *L, tct_team *team,
     }
 }
 
-/* --- threads ---------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------- */
 
 tacit_status tct_lent_team_create(int threads, tct_lent_team **out)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/sweeps.c - down the numbers of panels with L, up with L', or U, divided
- * by D between. The columns of an element of X stand side by side, so that a panel's rows
- * are dense matrices; one column has loops of its own.
+ * factor/sweeps.c - down the numbers of panels with L, up with L', or U,
+ * divided by D between. The columns of an element of X stand side by side, so
+ * that a panel's rows are dense matrices; one column has loops of its own.
  *
- * A thread takes branches, one after the other, and adds to rows above in the branch's
- * own place; these are added up in the order of branches. Of the panels above all
- * branches, large ones are cut into pieces that do not depend on the threads. */
+ * A thread takes branches, one after the other, and adds to rows above in the
+ * branch's own place; these are added up in the order of branches. Of the
+ * panels above all branches, large ones are cut into pieces that do not depend
+ * on the threads. */
 #include "factor/sweeps.h"
 #include "device/isa.h"
 #include "factor/dense.h"
@@ -67,7 +68,7 @@ static panel panel_of(const sweep *w, int32_t K)
     return p;
 }
 
-/* --- several right-hand sides ------------------------------------------------------ */
+/* --- several right-hand sides --------------------------------------------- */
 
 /* X of rows [from, end) below the panel, from its columns. */
 static void rows_down(const sweep *w, const panel *p, int64_t from, int64_t end,
@@ -143,7 +144,7 @@ static void do_panels(const sweep *w, int32_t from, int32_t end, double *T)
     }
 }
 
-/* --- threads ---------------------------------------------------------------------- */
+/* --- threads -------------------------------------------------------------- */
 
 static void take_pieces(void *work, int64_t k)
 {
@@ -163,7 +164,7 @@ static void run(sweep *w, int64_t pieces, piece_fn fn)
     tct_team_each(pieces > 1 ? w->s->team : NULL, take_pieces, w);
 }
 
-/* --- branches ------------------------------------------------------------------------ */
+/* --- branches ------------------------------------------------------------- */
 
 static void do_branch(const sweep *w, int32_t b, double *T)
 {
@@ -191,7 +192,7 @@ static void add_up(const sweep *w)
         for (int64_t j = 0; j < c; j++) X[B->row[i] * c + j] += sums[i * c + j];
 }
 
-/* --- panels above --------------------------------------------------------------------- */
+/* --- panels above --------------------------------------------------------- */
 
 /* `all` in pieces of `size`; its number is how many. */
 static int64_t pieces_of(int64_t all, int64_t size)
@@ -275,7 +276,8 @@ static void do_large(sweep *w)
     solve_diagonal(w, p);
 }
 
-/* Of one right-hand side pieces make no other bits, and whole panels are faster. */
+/* Of one right-hand side pieces make no other bits, and whole panels are
+ * faster. */
 static void do_above(sweep *w, int32_t K)
 {
     const panel p = panel_of(w, K);
@@ -306,7 +308,7 @@ static void do_what_is_above(sweep *w)
     }
 }
 
-/* --- sweeps ---------------------------------------------------------------------------- */
+/* --- sweeps --------------------------------------------------------------- */
 
 const tct_one_column *tct_one_column_best(void)
 {

@@ -22,8 +22,8 @@ typedef struct tct_sweeps {
 int64_t tct_sweeps_rows(const tct_sweeps *s);
 int64_t tct_sweeps_scratch(const tct_sweeps *s, int threads);
 
-/* X = L^-1 X, and X = U^-1 D^-1 X, of `c` columns, those of a row side by side: X
- * [tct_sweeps_rows][c], of which P's rows come first, as P numbers them; `T`
+/* X = L^-1 X, and X = U^-1 D^-1 X, of `c` columns, those of a row side by side:
+ * X [tct_sweeps_rows][c], of which P's rows come first, as P numbers them; `T`
  * [tct_sweeps_scratch][c] is scratch. */
 void tct_panels_down(const tct_sweeps *s, int64_t c, double *X, double *T);
 void tct_panels_up(const tct_sweeps *s, int64_t c, double *X, double *T);

@@ -39,10 +39,10 @@ static void fill(int32_t *v, int64_t n)
     for (int64_t i = 0; i < n; i++) v[i] = -1;
 }
 
-/* --- the elimination tree ---------------------------------------------------- */
+/* --- the elimination tree ------------------------------------------------- */
 
-/* From each entry left of the diagonal up to its root, which the row becomes the
- * parent of; ways are shortened as they are gone [Li90]. */
+/* From each entry left of the diagonal up to its root, which the row becomes
+ * the parent of; ways are shortened as they are gone [Li90]. */
 static void find_parents(const pattern *p)
 {
     const int64_t n = rows_of(p);
@@ -61,8 +61,9 @@ static void find_parents(const pattern *p)
     }
 }
 
-/* Nodes [from, to) of a forest, children before their parents and in the order in
- * which `by` [to - from] has them backwards; who has no parent there is a root. */
+/* Nodes [from, to) of a forest, children before their parents and in the order
+ * in which `by` [to - from] has them backwards; who has no parent there is a
+ * root. */
 static void post_order(const int32_t *parent, int64_t from, int64_t to,
                        const int32_t *by, int32_t *head, int32_t *next,
                        int32_t *out)
@@ -87,7 +88,7 @@ static void post_order(const int32_t *parent, int64_t from, int64_t to,
         }
 }
 
-/* --- entries of columns -------------------------------------------------------- */
+/* --- entries of columns --------------------------------------------------- */
 
 static int32_t find_root(int32_t *ancestor, int32_t j)
 {
@@ -132,10 +133,10 @@ static void count_entries(const pattern *p)
         if (p->parent[j] >= 0) p->count[p->parent[j]] += p->count[j];
 }
 
-/* --- post-order in each tree node ---------------------------------------------- */
+/* --- post-order in each tree node ----------------------------------------- */
 
-/* Columns [from, to) by falling count into `by`: of the children of a column the
- * longest then comes last, which is what merging wants. */
+/* Columns [from, to) by falling count into `by`: of the children of a column
+ * the longest then comes last, which is what merging wants. */
 static tacit_status sort_counts(const pattern *p, int64_t from, int64_t to,
                                 int32_t *by)
 {
@@ -191,7 +192,7 @@ static tacit_status order_columns(pattern *p)
     return renumber(p);
 }
 
-/* --- supernodes ------------------------------------------------------------------ */
+/* --- supernodes ----------------------------------------------------------- */
 
 /* Columns [first, end) that are stored as one. */
 typedef struct {
@@ -218,8 +219,8 @@ static double trapezoid(int64_t width, int64_t below)
     return w * (w + 1.0) / 2.0 + w * (double)below;
 }
 
-/* Take the columns of `g`, which come right before, into `next`, if their parent
- * is there and little is lost. */
+/* Take the columns of `g`, which come right before, into `next`, if their
+ * parent is there and little is lost. */
 static bool merge(const pattern *p, const group *g, group *next)
 {
     const int32_t up = p->parent[g->end - 1];
@@ -233,8 +234,8 @@ static bool merge(const pattern *p, const group *g, group *next)
     return true;
 }
 
-/* The columns before `end`, in a tree node that begins with `from`, whose rows are
- * the same. */
+/* The columns before `end`, in a tree node that begins with `from`, whose rows
+ * are the same. */
 static group alike(const pattern *p, int64_t from, int64_t end)
 {
     group g = {end - 1, end, p->count[end - 1] - 1, (double)p->count[end - 1]};
@@ -261,7 +262,7 @@ static int32_t find_groups(const pattern *p, group *all)
     return count;
 }
 
-/* --- fronts ----------------------------------------------------------------------- */
+/* --- fronts --------------------------------------------------------------- */
 
 static tacit_status take_groups(const pattern *p, const group *all,
                                 int32_t count, tct_fronts *F)
@@ -308,7 +309,8 @@ static int32_t *take(int32_t row, int64_t end, int32_t f, int32_t *mark,
     return to + 1;
 }
 
-/* Rows below a front are those of its columns and of its children, each once. */
+/* Rows below a front are those of its columns and of its children, each
+ * once. */
 static void unite_rows(const pattern *p, tct_fronts *F)
 {
     const int64_t n = rows_of(p);

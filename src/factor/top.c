@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/top.c - the top of a nested dissection alone: rows that part the
- * graph in two, by METIS (Karypis and Kumar 1998), then those of either side, until
- * there are as many leaves as are asked for. Rows that follow one another and have
- * the same neighbours, such as those of a point, are parted as one node. */
+ * factor/top.c - the top of a nested dissection alone: rows that part the graph
+ * in two, by METIS (Karypis and Kumar 1998), then those of either side, until
+ * there are as many leaves as are asked for. Rows that follow one another and
+ * have the same neighbours, such as those of a point, are parted as one
+ * node. */
 #include "factor/factor.h"
 #include "graph/kway.h"
 
@@ -25,7 +26,7 @@ typedef struct {
     int32_t parts; /* of x that are known */
 } top;
 
-/* --- nodes ----------------------------------------------------------------------- */
+/* --- nodes ---------------------------------------------------------------- */
 
 bool tct_rows_are_alike(const tct_graph *g, int64_t i, int64_t j)
 {
@@ -90,7 +91,7 @@ static tacit_status allocate(top *t)
     return TCT_ALLOC(edges, what, &t->edge);
 }
 
-/* --- parts ------------------------------------------------------------------------- */
+/* --- parts ---------------------------------------------------------------- */
 
 /* The graph of nodes `list` [nodes] alone. */
 static void take_part(top *t, const int32_t *list, int64_t nodes)
@@ -110,7 +111,8 @@ static void take_part(top *t, const int32_t *list, int64_t nodes)
     for (int64_t i = 0; i < nodes; i++) t->place[list[i]] = -1;
 }
 
-/* The side of each node of the part at hand. Without edges METIS has nothing to cut. */
+/* The side of each node of the part at hand. Without edges METIS has nothing to
+ * cut. */
 static tacit_status cut(top *t, int64_t nodes)
 {
     if (t->start[nodes] > 0)
@@ -120,8 +122,8 @@ static tacit_status cut(top *t, int64_t nodes)
     return TACIT_OK;
 }
 
-/* Nodes `list` [nodes] by side, each side as it was, those between last; `*left` and
- * `*right` of the sides. */
+/* Nodes `list` [nodes] by side, each side as it was, those between last;
+ * `*left` and `*right` of the sides. */
 static void sort_by_side(top *t, int32_t *list, int64_t nodes, int64_t *left,
                          int64_t *right)
 {

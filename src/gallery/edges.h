@@ -12,8 +12,8 @@ enum { TCT_ARMS = 7, TCT_EDGE_DOF = 7, TCT_EDGE_BLOCK = 49 };
  * in (dz, dy, dx). Positive definite if all B are, or nearly enough, and the
  * grounds are not all 0. */
 typedef struct tct_edges tct_edges;
-/* Is there an edge from `x` along `arm` (its other end is in the grid)? Then put
- * its block, symmetric, into `B` [dof * dof], unless NULL. */
+/* Is there an edge from `x` along `arm` (its other end is in the grid)? Then
+ * put its block, symmetric, into `B` [dof * dof], unless NULL. */
 typedef bool (*tct_edge_fn)(const tct_edges *e, const int64_t x[3], int arm,
                             double *B);
 /* What is added to the diagonal at `x`. */

@@ -50,8 +50,9 @@ typedef struct tct_gallery_maker {
      * `rows` then get it as their `data`. tct_free(part) ends it. */
     tacit_status (*part)(const void *data, int64_t first, int64_t rows,
                          void **part);
-    /* Optional: the point of each of rows [first, first + rows), x, y, z, and the
-     * direction in which the row displaces it, 0, 1 or 2: `out` [rows][4]. */
+    /* Optional: the point of each of rows [first, first + rows), x, y, z, and
+     * the direction in which the row displaces it, 0, 1 or 2: `out`
+     * [rows][4]. */
     void (*points)(const void *data, int64_t first, int64_t rows, double *out);
     void (*close)(void *data); /* NULL if tct_free(data) will do */
 } tct_gallery_maker;

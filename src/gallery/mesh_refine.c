@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. Edges are found by
- * dealing the six of each tetrahedron to their lower node, and sorting
+ * gallery/mesh_refine.c - uniform ("red") refinement, 1 to 8. Edges are found
+ * by dealing the six of each tetrahedron to their lower node, and sorting
  * there. */
 #include "gallery/mesh.h"
 #include "sparse/parallel.h"

@@ -14,8 +14,8 @@ int tct_kway(idx_t nodes, idx_t *start, idx_t *next, idx_t *weight,
              idx_t *between, idx_t parts, idx_t sweeps, idx_t *edge_cut,
              idx_t *part);
 
-/* Nested dissection, all through: new node k was old[k]; `sizes` [2 leaves] of the
- * top of it, as METIS lists them where there are more leaves than one; each
+/* Nested dissection, all through: new node k was old[k]; `sizes` [2 leaves] of
+ * the top of it, as METIS lists them where there are more leaves than one; each
  * separator is the best of `tries`. METIS_NodeND does no other, but a SIGTERM
  * makes it free what it has, from wherever it is: it may wait for itself then.
  * Returns     what METIS does. */

@@ -145,7 +145,7 @@ tacit_status tct_order_rcm(const tct_graph *g, int32_t *order)
     return status;
 }
 
-/* --- equal lengths ---------------------------------------------------------------- */
+/* --- equal lengths -------------------------------------------------------- */
 
 /* A step that has no divisor in common with `n`, near n over the golden ratio
  * (Knuth 1998, sec. 6.4): multiples of it modulo `n` lie far apart. */
@@ -196,7 +196,7 @@ void tct_order_even(const tct_graph *g, int64_t chunk, int32_t *order)
     }
 }
 
-/* --- parts -------------------------------------------------------------------- */
+/* --- parts ---------------------------------------------------------------- */
 
 /* METIS's own arrays, without edges to oneself. */
 typedef struct {

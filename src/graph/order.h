@@ -23,9 +23,9 @@ typedef struct tct_graph {
 } tct_graph;
 
 /* order[k], k < nodes, is the node that comes as number k: breadth first from a
- * node on the interface [GL79], neighbours by degree [CM69], all backwards [Ge71].
- * Part after part of a graph that is not connected. Edges that go one way only
- * are followed that way.
+ * node on the interface [GL79], neighbours by degree [CM69], all backwards
+ * [Ge71]. Part after part of a graph that is not connected. Edges that go one
+ * way only are followed that way.
  * Cost        at most five passes over the edges.
  * Errors      NO_MEMORY. */
 tacit_status tct_order_rcm(const tct_graph *g, int32_t *order);

@@ -16,7 +16,8 @@
 
 typedef struct tct_assembly tct_assembly;
 
-/* For rows [first, first + rows); `expected` entries is a hint. Borrows `crew`. */
+/* For rows [first, first + rows); `expected` entries is a hint. Borrows
+ * `crew`. */
 tacit_status tct_assembly_create(int64_t global_rows, int64_t global_cols,
                                  int64_t first, int64_t rows, int64_t expected,
                                  tct_crew *crew, tct_assembly **out);

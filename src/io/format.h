@@ -76,8 +76,8 @@ typedef struct tct_input {
     tct_crew *crew;
 } tct_input;
 
-/* Where the values of vectors go: rows [first, first + count) of `rows` are this
- * rank's. */
+/* Where the values of vectors go: rows [first, first + count) of `rows` are
+ * this rank's. */
 typedef struct tct_vectors {
     int64_t rows, first, count;
     bool many;   /* `out` is made for as many columns as there are, and theirs
@@ -136,8 +136,8 @@ tacit_status tct_check_sizes(const char *where, const tct_input *in,
 tacit_status tct_source_built(tct_source *s, tacit_status status,
                               tct_source **out);
 
-/* `count` entries as a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good number of
- * entries for one. */
+/* `count` entries as a batch; `parts` [TCT_PARTS]. TCT_BATCH is a good number
+ * of entries for one. */
 enum { TCT_PARTS = 16, TCT_BATCH = 1 << 16 };
 void tct_batch_split(tct_batch *out, tct_part *parts, tct_entry *entries,
                      int64_t count);

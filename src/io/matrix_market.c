@@ -407,7 +407,8 @@ static bool market_probe(const char *head, size_t count)
            strncasecmp(p + percent, "MatrixMarket", 12) == 0;
 }
 
-/* The place of `word` in `names`; an unknown one is refused with the nearest. */
+/* The place of `word` in `names`; an unknown one is refused with the
+ * nearest. */
 static tacit_status look_up(const market *m, const char *word,
                             const char *const *names, int count, int *out)
 {

@@ -2,7 +2,8 @@
  * matrix/boxes.c - the grid of a gallery matrix cut into layers or boxes, by
  * formula.
  *
- * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems on
+ * [BB87] Berger and Bokhari, "A partitioning strategy for nonuniform problems
+ * on
  *        multiprocessors", IEEE Trans. Computers C-36 (1987): a box for several
  *        parts is cut in two across its longest side, and so on. Any number of
  *        parts will do; where it is a cube, such as 27, boxes of a grid of
@@ -11,7 +12,7 @@
 #include "sparse/parallel.h"
 #include <inttypes.h>
 
-/* --- layers ---------------------------------------------------------------------- */
+/* --- layers --------------------------------------------------------------- */
 
 /* What a part may have more than its share, so that it ends where it suits. */
 static const double UNEVEN = 0.01;
@@ -51,7 +52,7 @@ int64_t tct_slab_first(const tct_slabs *s, int part)
     return s->rows / s->layers * layer_at(s, part);
 }
 
-/* --- boxes ----------------------------------------------------------------------- */
+/* --- boxes ---------------------------------------------------------------- */
 
 typedef struct {
     int64_t from[3], to[3];

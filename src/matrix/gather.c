@@ -4,8 +4,8 @@
 
 static const char *const what = "the matrix on rank 0";
 
-/* Pieces of all ranks one after the other into `to` of rank 0; this rank's is of
- * `bytes`, rank r's of all[r]. */
+/* Pieces of all ranks one after the other into `to` of rank 0; this rank's is
+ * of `bytes`, rank r's of all[r]. */
 static tacit_status send(tacit_world *w, int64_t bytes, const void *from,
                          const int64_t *all, void *to)
 {

@@ -65,16 +65,15 @@ void tct_matrix_release_entries(tacit_matrix *m);
  * Collective. */
 tacit_status tct_matrix_block(const tacit_matrix *m, int *out);
 
-/* The same of the rows and columns as they were numbered before rows were moved,
- * whoever has them.
- * Collective.
+/* The same of the rows and columns as they were numbered before rows were
+ * moved, whoever has them. Collective.
  * Memory      24 bytes a row, 16 a column of other ranks.
  * Errors      INVALID (an operator has taken the entries), NO_MEMORY, COMM. */
 tacit_status tct_matrix_original_block(const tacit_matrix *m, int *out);
 
-/* The point of each row that this rank has, [rows][3], and in which direction the
- * row displaces it, [rows]: of a matrix that is `elastic`. tct_free frees them, also
- * after an error.
+/* The point of each row that this rank has, [rows][3], and in which direction
+ * the row displaces it, [rows]: of a matrix that is `elastic`. tct_free frees
+ * them, also after an error.
  * Collective.  Errors NO_MEMORY. */
 tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
                                int **component);
@@ -91,9 +90,8 @@ tacit_status tct_matrix_check_pattern(const tacit_matrix *m);
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_redistribute(tacit_matrix *m, const int32_t *part);
 
-/* A copy of the entries of `m`, whose rows have moved, as they were before: each
- * rank has the rows that it was dealt first.
- * Collective.
+/* A copy of the entries of `m`, whose rows have moved, as they were before:
+ * each rank has the rows that it was dealt first. Collective.
  * Memory      the copy, 16 bytes a row, batches of bounded size.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_restore(const tacit_matrix *m, tct_csr *out);
@@ -134,10 +132,11 @@ tacit_status tct_ptscotch_rows(const tacit_matrix *m, int parts, int32_t *part);
 tacit_status tct_boxes_check(const tacit_matrix *m);
 void tct_boxes_cut(const tacit_matrix *m, int parts, int32_t *part);
 
-/* How rows are dealt out in their order. Of those that stand on a grid, layer by
- * layer, each part begins behind a multiple of 4 layers, of 2, or of one, if none
- * has 1 % more than its share then: so points that multigrid takes together on this
- * level and the next stay together. Else, and of no grid (0), it is tct_share. */
+/* How rows are dealt out in their order. Of those that stand on a grid, layer
+ * by layer, each part begins behind a multiple of 4 layers, of 2, or of one, if
+ * none has 1 % more than its share then: so points that multigrid takes
+ * together on this level and the next stay together. Else, and of no grid (0),
+ * it is tct_share. */
 typedef struct tct_slabs {
     int64_t rows, layers;
     int parts, step; /* of the layers; 0: tct_share */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/original_block.c - the dense blocks that a matrix had before its rows were
- * dealt out: a cut may have left the rows of a block to several ranks. Patterns are
- * compared by sums of hashed columns, which take them in any order. */
+ * matrix/original_block.c - the dense blocks that a matrix had before its rows
+ * were dealt out: a cut may have left the rows of a block to several ranks.
+ * Patterns are compared by sums of hashed columns, which take them in any
+ * order. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "sparse/ghosts.h"
@@ -55,8 +56,8 @@ static tacit_status check_rows(search *s, int b, bool *holds)
     return TACIT_OK;
 }
 
-/* The groups of rows that begin one, or of the others, and what these have; how many
- * they are. */
+/* The groups of rows that begin one, or of the others, and what these have; how
+ * many they are. */
 static int64_t list_rows(search *s, int b, bool begin)
 {
     int64_t count = 0;

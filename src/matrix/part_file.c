@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * matrix/part_file.c - the part of each row, from and into a text file with a
- * number a line, as METIS writes it. Rank 0 reads the file in pieces that belong
- * to one rank and sends each on its way. */
+ * number a line, as METIS writes it. Rank 0 reads the file in pieces that
+ * belong to one rank and sends each on its way. */
 #include "comm/setup/directory.h"
 #include "io/input.h"
 #include "io/sink.h"

@@ -10,7 +10,7 @@
 
 static const char *const what = "the points of rows";
 
-/* --- modes ------------------------------------------------------------------- */
+/* --- modes ---------------------------------------------------------------- */
 
 /* Of the points of `rows` rows. */
 static void add_points(int dims, int64_t rows, const double *points,
@@ -22,8 +22,8 @@ static void add_points(int dims, int64_t rows, const double *points,
     }
 }
 
-/* What a turn in the plane of directions `p` and `q` does in direction `c` to what
- * is at `x` from its centre. */
+/* What a turn in the plane of directions `p` and `q` does in direction `c` to
+ * what is at `x` from its centre. */
 static double turn(const double x[3], int p, int q, int c)
 {
     return c == p ? -x[q] : c == q ? x[p] : 0.0;
@@ -56,7 +56,7 @@ tacit_status tacit_rigid_body_modes(int dims, int64_t rows,
     return TACIT_OK;
 }
 
-/* --- of a gallery matrix ----------------------------------------------------- */
+/* --- of a gallery matrix -------------------------------------------------- */
 
 static void on_grid(const tacit_matrix *m, double *points, int *component)
 {
@@ -120,7 +120,7 @@ tacit_status tct_matrix_points(const tacit_matrix *m, double **points,
     return TACIT_OK;
 }
 
-/* --- of a file ----------------------------------------------------------------- */
+/* --- of a file ------------------------------------------------------------ */
 
 /* A point a line, as many as there are nodes of `dims` rows each; *read false:
  * the file has not so many lines or columns. */
@@ -212,7 +212,7 @@ static tacit_status read_any(reader *r, const char *path)
     return status;
 }
 
-/* --- both ---------------------------------------------------------------------- */
+/* --- both ----------------------------------------------------------------- */
 
 /* Of all ranks' points. */
 static tacit_status find_centre(const reader *r, double centre[3])

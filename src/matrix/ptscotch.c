@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/ptscotch.c - a cut with few edges between parts by PT-Scotch: the rows,
- * or dense blocks of them, stay on their ranks while they are cut. */
+ * matrix/ptscotch.c - a cut with few edges between parts by PT-Scotch: the
+ * rows, or dense blocks of them, stay on their ranks while they are cut. */
 #include "graph/ptscotch.h"
 #include "matrix/multilevel/level.h"
 

@@ -27,7 +27,7 @@ static void finish(restore *v)
     tct_csr_clear(&v->B);
 }
 
-/* --- rows ------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 static tacit_status tell_lengths(restore *v)
 {
@@ -64,7 +64,7 @@ static tacit_status make_rows(restore *v)
     return tct_agree(v->m->world, tct_csr_entries(&v->B, v->B.ptr[v->B.rows]));
 }
 
-/* --- entries ---------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------- */
 
 /* Send entries [at, end), of which v->cols begins with that of `from`; `*row`
  * is the row of `at`. */

@@ -3,7 +3,7 @@
  * under way while the local block is multiplied. */
 #include "operator/assembled.h"
 
-/* --- products --------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 void tct_assembled_apply(const tct_assembled *A, const tct_block *local,
                          tacit_queue *q, const double *x, double *y,
@@ -123,7 +123,7 @@ static void assembled_block(const tacit_operator *A, tacit_queue *q,
     tct_assembled_block(tct_assembled_of(A), A->local, q, X, Y);
 }
 
-/* --- the exchange ------------------------------------------------------------ */
+/* --- the exchange --------------------------------------------------------- */
 
 tacit_status tct_assembled_plan(tct_assembled *A, int columns)
 {
@@ -153,7 +153,7 @@ static tct_exchange *assembled_exchange(const tacit_operator *A)
     return a->plan ? &a->plan->base : NULL;
 }
 
-/* --- the rest ----------------------------------------------------------------- */
+/* --- the rest ------------------------------------------------------------- */
 
 /* A format that does not tell it has had it kept. */
 static tacit_status assembled_diagonal(const tacit_operator *A, double *d)

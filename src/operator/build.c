@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/build.c - the operator of a matrix is made: its blocks, of the entries
- * or of a copy of them, and its exchange. */
+ * operator/build.c - the operator of a matrix is made: its blocks, of the
+ * entries or of a copy of them, and its exchange. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
 #include <string.h>
 
-/* --- rows -------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 static void row_statistics(const tct_csr *A, int64_t extent[3])
 {
@@ -59,7 +59,7 @@ tacit_status tct_copy_rows(const tacit_queue *q, const tacit_matrix *matrix,
     return TACIT_OK;
 }
 
-/* --- what is known of it ---------------------------------------------------- */
+/* --- what is known of it -------------------------------------------------- */
 
 tacit_status tct_assembled_describe_exchange(tct_assembled *A)
 {
@@ -97,7 +97,7 @@ void tct_assembled_describe(tct_assembled *A)
     info->order_seconds = A->order ? A->order->seconds : 0.0;
 }
 
-/* --- build ------------------------------------------------------------------- */
+/* --- build ---------------------------------------------------------------- */
 
 /* `rows` is consumed. Every rank comes through here, whatever `status`. */
 static tacit_status build(tct_assembled *A, const tacit_matrix *matrix,

@@ -35,7 +35,8 @@ void tct_local_free(tct_local *A);
 /* Its diagonal, 0 where there is no entry, into `d` [rows]. */
 void tct_local_diagonal(const tct_local *A, double *d);
 
-/* Most entries in `size` rows that follow one another, from a multiple of it. */
+/* Most entries in `size` rows that follow one another, from a multiple of
+ * it. */
 int64_t tct_most_entries(const tct_local *A, int64_t size);
 /* Columns of the b x b blocks in block row `g` (b at most 6), ascending, into
  * `col`, which has room for as many as there are entries; their number. */

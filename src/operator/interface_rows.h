@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/interface_rows.h - the rows of a rank that have columns of other ranks, and these
- * columns alone, on the host: what an operator has of them, and operators of which
- * a device has the rest. */
+ * operator/interface_rows.h - the rows of a rank that have columns of other
+ * ranks, and these columns alone, on the host: what an operator has of them,
+ * and operators of which a device has the rest. */
 #ifndef TCT_OPERATOR_INTERFACE_ROWS_H
 #define TCT_OPERATOR_INTERFACE_ROWS_H
 #include "operator/operator.h"
@@ -22,8 +22,8 @@ tacit_status tct_interface_rows_of(const tacit_operator *A,
                                    tct_interface_rows *out);
 void tct_interface_rows_clear(tct_interface_rows *interface);
 
-/* `A`, of this rank's rows and columns alone, becomes one with those of `interface`, of
- * which all ranks have `nonzeros` entries; values are `floats`.
+/* `A`, of this rank's rows and columns alone, becomes one with those of
+ * `interface`, of which all ranks have `nonzeros` entries; values are `floats`.
  * Collective.  Errors NO_MEMORY, DEVICE, COMM. */
 tacit_status tct_operator_add_interface(tacit_operator *A,
                                         const tct_interface_rows *interface,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/measure.c - the parts of an iteration, alone: enqueued many times, and
- * waited for once. */
+ * operator/measure.c - the parts of an iteration, alone: enqueued many times,
+ * and waited for once. */
 #include "operator/operator.h"
 
 /* Wait for what was enqueued `times` since `start`; the seconds of one. */

@@ -91,7 +91,7 @@ tacit_status tct_operator_columns(tacit_operator *A, int columns)
     return A->ops->columns ? A->ops->columns(A, columns) : TACIT_OK;
 }
 
-/* --- public ----------------------------------------------------------------- */
+/* --- public --------------------------------------------------------------- */
 
 static bool overlap(const double *x, const double *y, int64_t n)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/problem.c - the manufactured problem and distances between vectors. */
+ * operator/problem.c - the manufactured problem and distances between
+ * vectors. */
 #include "matrix/matrix.h"
 #include "operator/operator.h"
 #include <math.h>

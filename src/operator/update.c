@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/update.c - new values for the operator of a matrix, whose pattern must
- * be the old one. */
+ * operator/update.c - new values for the operator of a matrix, whose pattern
+ * must be the old one. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/use.c - what a run needs, so that its monitor cannot free or change it. */
+ * operator/use.c - what a run needs, so that its monitor cannot free or change
+ * it. */
 #include "comm/world/world.h"
 #include "operator/operator.h"
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/by_factor.c - what preconditioners that solve with a factor share: one
- * solve for all systems at once, which reads the factor once, and what they tell. */
+ * precond/by_factor.c - what preconditioners that solve with a factor share:
+ * one solve for all systems at once, which reads the factor once, and what they
+ * tell. */
 #include "precond/by_factor.h"
 #include "trisolve/gpu/solver.h"
 #include <stdio.h>

@@ -36,15 +36,16 @@ typedef struct tct_by_factor {
     char detail[96]; /* of it, by who has made F                              */
 } tct_by_factor;
 
-/* Once there is F: all the rest, but `base` and `detail`; `order` NULL: F's rows
- * were the operator's. Room is for as many columns as there was before.
+/* Once there is F: all the rest, but `base` and `detail`; `order` NULL: F's
+ * rows were the operator's. Room is for as many columns as there was before.
  * Errors      NO_MEMORY, UNSUPPORTED, DEVICE. */
 tacit_status tct_by_factor_open(tct_by_factor *M, const tct_order *order);
 void tct_by_factor_close(tct_by_factor *M);
-/* As `M` before it had a factor: for a new one, with room for as many columns. */
+/* As `M` before it had a factor: for a new one, with room for as many
+ * columns. */
 void tct_by_factor_blank(const tct_by_factor *M, tct_by_factor *out);
-/* What of the options is for all of them: order (`otherwise` by default), leaves, and
- * parts, by default none where `alone`. `who` asks.
+/* What of the options is for all of them: order (`otherwise` by default),
+ * leaves, and parts, by default none where `alone`. `who` asks.
  * Errors      INVALID, UNSUPPORTED. */
 tacit_status tct_by_factor_options(tct_by_factor *M,
                                    const tacit_precond_options *o,
@@ -53,13 +54,13 @@ tacit_status tct_by_factor_options(tct_by_factor *M,
 /* `to`, which is closed, gets what `from` has. */
 void tct_by_factor_move(tct_by_factor *from, tct_by_factor *to);
 
-/* --- on_grid.c --------------------------------------------------------------- */
+/* --- on_grid.c ------------------------------------------------------------ */
 
 /* Make `M->F` of a matrix that is on one rank, and `detail`. */
 typedef tacit_status tct_factor_maker(tct_by_factor *M,
                                       const tacit_matrix *whole);
-/* M->J, of M->parts, in place of F: rank 0 gets the whole matrix, times 2^-exponent,
- * and makes the factor; and all the rest, as tct_by_factor_open.
+/* M->J, of M->parts, in place of F: rank 0 gets the whole matrix, times
+ * 2^-exponent, and makes the factor; and all the rest, as tct_by_factor_open.
  * Collective.
  * Memory      on rank 0 the matrix and its factor, until that is dealt out.
  * Errors      as `make` on rank 0; NO_MEMORY, UNSUPPORTED (2^31 rows), COMM. */
@@ -67,7 +68,7 @@ tacit_status tct_by_factor_distribute(tct_by_factor *M,
                                       const tacit_matrix *matrix, int exponent,
                                       tct_factor_maker *make);
 
-/* --- for the table of operations ---------------------------------------------- */
+/* --- for the table of operations ------------------------------------------ */
 
 void tct_by_factor_apply(const tacit_operator *M, tacit_queue *q,
                          const double *x, double *y, double *dot);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/direct.c - M is the inverse of A, as that is stored, by its factor: what is
- * left to a method is what rounding has left. */
+ * precond/direct.c - M is the inverse of A, as that is stored, by its factor:
+ * what is left to a method is what rounding has left. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <stdio.h>
@@ -15,7 +15,7 @@ typedef struct {
     int kind; /* of tacit_factor_kind, or AUTO */
 } direct;
 
-/* --- the factor ------------------------------------------------------------------- */
+/* --- the factor ----------------------------------------------------------- */
 
 static tacit_status factor(const direct *D, const tacit_matrix *m, int kind,
                            tacit_factor **out)
@@ -88,7 +88,7 @@ static const tct_operator_ops direct_ops = {.name = "direct",
                                             .renew = direct_renew,
                                             .destroy = tct_by_factor_destroy};
 
-/* --- to make one ------------------------------------------------------------------ */
+/* --- to make one ---------------------------------------------------------- */
 
 /* What of the options is for it. On one rank nothing needs to be dealt out. */
 static tacit_status take_options(direct *D, const tacit_precond_options *o)

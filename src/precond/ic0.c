@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has entries
- * where A has them and no others (factor/incomplete.c). Of several ranks each
- * has that of its own rows and columns, or, if a grid is asked for, a part of that of
- * the whole matrix. */
+ * precond/ic0.c - M = (L L')^-1, L the incomplete Cholesky factor that has
+ * entries where A has them and no others (factor/incomplete.c). Of several
+ * ranks each has that of its own rows and columns, or, if a grid is asked for,
+ * a part of that of the whole matrix. */
 #include "matrix/matrix.h"
 #include "precond/by_factor.h"
 #include <math.h>
@@ -10,7 +10,7 @@
 
 static const char *const what = "preconditioner ic0";
 
-/* --- entries -------------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------- */
 
 /* Rows of the matrix in the order of the operator. */
 typedef struct {
@@ -82,7 +82,7 @@ static tacit_status open_entries(const source *from, tct_entries *E)
     return list_entries(from, E);
 }
 
-/* --- set up ---------------------------------------------------------------------- */
+/* --- set up --------------------------------------------------------------- */
 
 /* Of `E`; row k of it is row `from` -> of the matrix. */
 static tacit_status factor_entries(tct_by_factor *M, const source *from,
@@ -148,9 +148,9 @@ static const tct_operator_ops ic0_ops = {.name = "ic0",
                                          .renew = ic0_renew,
                                          .destroy = tct_by_factor_destroy};
 
-/* On a GPU a level of rows that wait for those before them takes as long as some ten
- * thousand rows that do not: there rows go by colour, which costs iterations and
- * leaves few levels. */
+/* On a GPU a level of rows that wait for those before them takes as long as
+ * some ten thousand rows that do not: there rows go by colour, which costs
+ * iterations and leaves few levels. */
 tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/on_grid.c - the factor of a matrix whose rows are those of several ranks:
- * rank 0 makes it, and each gets its part (trisolve/grid/stream_solve.h). So M is the same
- * on any number of ranks, however the rows are divided among them. */
+ * precond/on_grid.c - the factor of a matrix whose rows are those of several
+ * ranks: rank 0 makes it, and each gets its part
+ * (trisolve/grid/stream_solve.h). So M is the same on any number of ranks,
+ * however the rows are divided among them. */
 #include "precond/by_factor.h"
 #include <math.h>
 #include <stdio.h>

@@ -100,7 +100,8 @@ static tacit_status prepare(const tacit_operator *A, const char *name,
          name);
 }
 
-/* Is there memory for `p` of this rank's rows of `m`? Said before it is begun. */
+/* Is there memory for `p` of this rank's rows of `m`? Said before it is
+ * begun. */
 static tacit_status predict(const tct_precond *p, const tacit_matrix *m)
 {
     char what[64];

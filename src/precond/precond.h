@@ -18,10 +18,10 @@ typedef struct tct_precond {
     tacit_status (*create)(const tacit_operator *A,
                            const tct_precond_source *from,
                            tacit_operator **out);
-    /* About, and as a rule: set-up in sweeps of the host over the entries of the
-     * matrix, an application in iterations of cg without. For a race: 0 is what
-     * hardly shows or, of what is made of the matrix, what it saves is not known
-     * before. */
+    /* About, and as a rule: set-up in sweeps of the host over the entries of
+     * the matrix, an application in iterations of cg without. For a race: 0 is
+     * what hardly shows or, of what is made of the matrix, what it saves is not
+     * known before. */
     double sweeps, products;
     double entry_bytes, row_bytes; /* memory for set-up, and what stays of it */
 } tct_precond;
@@ -41,12 +41,12 @@ tacit_status tct_ic0_create(const tacit_operator *A,
                             const tct_precond_source *from,
                             tacit_operator **out);
 
-/* Before a run with `M`, NULL for none: has what it was made for other values by
- * now? Then it takes them, if it needs no matrix for that.
+/* Before a run with `M`, NULL for none: has what it was made for other values
+ * by now? Then it takes them, if it needs no matrix for that.
  * Collective.  Errors INVALID (it does), INPUT, NO_MEMORY, DEVICE. */
 tacit_status tct_precond_follow(const tacit_operator *M);
 
-/* --- same.c ------------------------------------------------------------------ */
+/* --- same.c --------------------------------------------------------------- */
 
 /* Is `m` as large as what A was made of? Local.  Errors INVALID. */
 tacit_status tct_precond_fits(const tacit_operator *A, const tacit_matrix *m);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/refine.c - A X = B by M alone: x = x + M (b - A x), as often as it takes.
- * Where M is the inverse of A but for rounding, as with a factor, the first step is
- * the solve, and the others are iterative refinement.
+ * precond/refine.c - A X = B by M alone: x = x + M (b - A x), as often as it
+ * takes. Where M is the inverse of A but for rounding, as with a factor, the
+ * first step is the solve, and the others are iterative refinement.
  *
- * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed. (2002),
+ * [Hi02] Higham, "Accuracy and Stability of Numerical Algorithms", 2nd ed.
+ * (2002),
  *        chapter 12: refinement in the precision that all else is in makes a solve
  *        backward stable row by row.
  *
- * Columns go together, so that M is read once for all of them, and each stops by
- * itself. */
+ * Columns go together, so that M is read once for all of them, and each stops
+ * by itself. */
 #include "precond/precond.h"
 #include <math.h>
 #include <stddef.h>
@@ -52,7 +53,7 @@ static double *column(const refinement *R, double *panel, int j)
     return panel + (size_t)j * R->stride;
 }
 
-/* --- in and out ------------------------------------------------------------------ */
+/* --- in and out ----------------------------------------------------------- */
 
 /* The norms of the columns of `panel`, summed over the ranks, into `norm`. */
 static void measure(const refinement *R, double *panel, double *norm)
@@ -85,7 +86,8 @@ static void shift(const refinement *R, int by, double *v)
     }
 }
 
-/* The exponent of x as it is stored: b is times 2^shift, A times 2^-exponent. */
+/* The exponent of x as it is stored: b is times 2^shift, A times
+ * 2^-exponent. */
 static int shift_of_x(const refinement *R, const member *m)
 {
     return m->shift + R->A->exponent;
@@ -96,8 +98,8 @@ static bool is_near(double norm)
     return norm >= NORM_LEAST && norm <= NORM_MOST;
 }
 
-/* The columns of `panel`, copies of vectors, times the 2^shift that brings each norm
- * near 1 whose squares are no doubles; `norm` gets the norms. */
+/* The columns of `panel`, copies of vectors, times the 2^shift that brings each
+ * norm near 1 whose squares are no doubles; `norm` gets the norms. */
 static void bring_near(const refinement *R, double *panel, double *norm,
                        int *shifts)
 {
@@ -179,7 +181,7 @@ static tacit_status end(refinement *R)
     return tct_agree(R->A->world, q_own_status(R->q));
 }
 
-/* --- steps ------------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------- */
 
 /* r = b - A x of all columns, and their norms. */
 static void form_residuals(const refinement *R, double *norm)
@@ -303,7 +305,7 @@ static tacit_status run(refinement *R)
     return end(R);
 }
 
-/* --- what it came to ------------------------------------------------------------------ */
+/* --- what it came to ------------------------------------------------------ */
 
 /* The caller's header may be older. */
 static tacit_result *result_of(tacit_result *results, size_t size, int j)
@@ -362,7 +364,7 @@ static void conclude(const refinement *R, tacit_result *results, size_t size,
     }
 }
 
-/* --- memory, and the call --------------------------------------------------------------- */
+/* --- memory, and the call ------------------------------------------------- */
 
 static tacit_status open_panels(refinement *R, int places)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/same.c - is a matrix the one that an operator has? An operator keeps no
- * entries, but a product with random numbers says which row is another. */
+ * precond/same.c - is a matrix the one that an operator has? An operator keeps
+ * no entries, but a product with random numbers says which row is another. */
 #include "matrix/matrix.h"
 #include "precond/precond.h"
 #include "sparse/parallel.h"

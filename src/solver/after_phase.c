@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/after_phase.c - a turn has ended and b - A x does not meet the target: does
- * the method go on, does its rescue, or is that the end? */
+ * solver/after_phase.c - a turn has ended and b - A x does not meet the target:
+ * does the method go on, does its rescue, or is that the end? */
 #include "solver/after_phase.h"
 #include <math.h>
 #include <string.h>
@@ -25,7 +25,8 @@ bool tct_can_be_rescued(const tct_run *R)
            (!R->M || !R->M->varies || to->about.varying_precond);
 }
 
-/* Hand over to the method's rescue, if it has one that bears the preconditioner. */
+/* Hand over to the method's rescue, if it has one that bears the
+ * preconditioner. */
 static bool rescue(tct_run *R, const char *why)
 {
     if (!tct_can_be_rescued(R)) return false;
@@ -40,7 +41,8 @@ static bool rescue(tct_run *R, const char *why)
     return true;
 }
 
-/* From the true residual, which `norm_r` is the norm of: has the turn gained? */
+/* From the true residual, which `norm_r` is the norm of: has the turn
+ * gained? */
 static bool has_gained(tct_run *R, double norm_r)
 {
     const bool gained = norm_r <= 0.5 * R->best;
@@ -74,8 +76,8 @@ static bool go_on(tct_run *R, double norm_r)
 }
 
 /* After a breakdown of another method cg goes on, which forms all quantities. A
- * breakdown of cg is the matrix's, or the preconditioner's, where it is more than
- * rounding. */
+ * breakdown of cg is the matrix's, or the preconditioner's, where it is more
+ * than rounding. */
 static bool after_breakdown(tct_run *R, double norm_r)
 {
     if (rescue(R, "a quantity is not positive")) {
@@ -118,9 +120,9 @@ bool tct_has_lost(const tct_run *R, double norm_r)
     return isfinite(R->kept) && !(norm_r <= most * R->kept);
 }
 
-/* The drift has come to its bound, which is a pessimist's: where it lets a renewal
- * last for few iterations only it is made wider, until what r drifts from b - A x
- * is some of the target. */
+/* The drift has come to its bound, which is a pessimist's: where it lets a
+ * renewal last for few iterations only it is made wider, until what r drifts
+ * from b - A x is some of the target. */
 static bool is_worth_renewing(tct_run *R, double norm_r)
 {
     const double last =
@@ -131,8 +133,9 @@ static bool is_worth_renewing(tct_run *R, double norm_r)
     return lasted >= RENEWAL_WORTH || R->drift_most < last;
 }
 
-/* Directions are no longer conjugate. In the first iterations another method loses
- * little; later that costs more than going on until all digits are lost. */
+/* Directions are no longer conjugate. In the first iterations another method
+ * loses little; later that costs more than going on until all digits are
+ * lost. */
 static bool is_late(tct_run *R)
 {
     const bool late = R->k - R->begun > EARLY && R->apart_most < APART_LAST;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/convergence.c - what is looked at while a method iterates: the scalars that
- * decide, the monitor, the true residual. */
+ * solver/convergence.c - what is looked at while a method iterates: the scalars
+ * that decide, the monitor, the true residual. */
 #include "solver/run.h"
 #include <math.h>
 

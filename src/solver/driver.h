@@ -36,7 +36,7 @@ static inline void tct_iterate(tct_run *R)
     else now->iterate(R);
 }
 
-/* --- drivers/host.c --------------------------------------------------------- */
+/* --- drivers/host.c ------------------------------------------------------- */
 
 /* The look of a device that runs behind the CPU. */
 bool tct_check_lagged(tct_run *R);

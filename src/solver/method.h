@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/method.h - what a method must provide. One file per method in methods/,
- * one table at its bottom, one row in TCT_METHODS. */
+ * solver/method.h - what a method must provide. One file per method in
+ * methods/, one table at its bottom, one row in TCT_METHODS. */
 #ifndef TCT_SOLVER_METHOD_H
 #define TCT_SOLVER_METHOD_H
 #include <tacit/solver.h>
@@ -31,12 +31,12 @@ typedef struct tct_method {
      * p holds the first direction; else it is r. */
     void (*iterate)(tct_run *R);
     void (*with_precond)(tct_run *R); /* with M; NULL: iterate has both */
-    /* Make R->own, or make it anew for other settings, and free it: what it needs
-     * besides vectors. OPTIONAL: nothing */
+    /* Make R->own, or make it anew for other settings, and free it: what it
+     * needs besides vectors. OPTIONAL: nothing */
     tacit_status (*open)(tct_run *R);
     void (*close)(tct_run *R);
-    /* Do its looks stand for blocks of iterations? Then one right-hand side comes
-     * after the other. */
+    /* Do its looks stand for blocks of iterations? Then one right-hand side
+     * comes after the other. */
     bool blocks;
 } tct_method;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/mixed_precision.c - mixed precision: a matrix of low precision in the recurrence,
- * the exact one in the residual.
+ * solver/mixed_precision.c - mixed precision: a matrix of low precision in the
+ * recurrence, the exact one in the residual.
  *
  * [SV96] Sleijpen and van der Vorst, "Reliable updated residuals in hybrid
  *        Bi-CG methods", Computing 56 (1996).

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/restart.c - between two turns of a method's text: is the system solved,
- * who goes on, and how far?
+ * solver/restart.c - between two turns of a method's text: is the system
+ * solved, who goes on, and how far?
  *
  * A recurrence decides only when to look. Whether the system is solved is
  * decided by b - A x, recomputed. If the recurrence was wrong, the solve goes
@@ -21,7 +21,7 @@ static const double
     FIRST_LOST = 1e-12, /* orthogonality with which a method may take over    */
     GREW_LAST = 1e30;   /* as TCT_GREW, where nobody else can go on           */
 
-/* --- a turn begins ------------------------------------------------------------ */
+/* --- a turn begins -------------------------------------------------------- */
 
 void tct_first_phase(tct_run *R)
 {
@@ -78,7 +78,7 @@ void tct_begin_phase(tct_run *R)
     R->why = TACIT_STOP_MAX_ITERATIONS;
 }
 
-/* --- a turn has ended ------------------------------------------------------------ */
+/* --- a turn has ended ----------------------------------------------------- */
 
 bool tct_decided(tct_run *R, double norm_r)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/restart_step.c - one iteration along a direction that need not fit to the
- * residual: how a solve goes on after the residual, the method or the precision
- * has changed without forgetting what it knew. */
+ * solver/restart_step.c - one iteration along a direction that need not fit to
+ * the residual: how a solve goes on after the residual, the method or the
+ * precision has changed without forgetting what it knew. */
 #include "solver/run.h"
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/run.c - how a run begins and ends: from b and x to a first residual, and
- * from the last one to the result. */
+ * solver/run.c - how a run begins and ends: from b and x to a first residual,
+ * and from the last one to the result. */
 #include "solver/after_phase.h"
 #include <math.h>
 #include <stdio.h>

@@ -14,7 +14,8 @@
 enum { TCT_VECTORS_MOST = 9, TCT_PRECOND_MOST = 4 };
 /* Vectors of every method: r, p, one that is scratch between two calls of
  * `iterate`, and the best x whose residual was recomputed. Where the solve
- * watches whether residuals stay orthogonal, r_0; where it may start over, x_0. */
+ * watches whether residuals stay orthogonal, r_0; where it may start over,
+ * x_0. */
 enum { V_R = 0, V_P = 1, V_T = 2, V_REF = 6, V_GUESS = 7, V_BEST = 8 };
 
 /* How a turn has ended. */
@@ -53,9 +54,10 @@ struct tct_run {
     int64_t k;        /* updates of x so far           */
     bool resumed;     /* see iterate of the method     */
     bool pure;        /* a setting: the method's recurrence alone */
-    /* where looks stand for blocks of iterations: of so many at most, as they are
-     * enqueued now. Looks then say how many there were since iteration `since`,
-     * and k is that of the last look. 0: of one, which the text counts */
+    /* where looks stand for blocks of iterations: of so many at most, as they
+     * are enqueued now. Looks then say how many there were since iteration
+     * `since`, and k is that of the last look. 0: of one, which the text
+     * counts */
     int block;
     int64_t since;
     int cycle; /* looks after which the text repeats itself; < 0: it does
@@ -106,7 +108,7 @@ struct tct_run {
     int64_t left_from; /* loop host from this iteration on, -1: not left */
 };
 
-/* --- look.c ------------------------------------------------------------------ */
+/* --- look.c --------------------------------------------------------------- */
 
 /* Look at the scalars: has the recurrence met its goal, or is there another
  * reason to end the turn? Tells the monitor. To be called after every sum of
@@ -137,23 +139,23 @@ void tct_tell_monitor(tct_run *R);
 void tct_broke_down(tct_run *R, const char *quantity, double value);
 void tct_forget_breakdown(tct_run *R);
 
-/* --- along.c ------------------------------------------------------------------- */
+/* --- along.c -------------------------------------------------------------- */
 
 /* Go on with v[V_R], of norm `norm_r`, along p, which need not fit to it: one
  * iteration. R->resumed is false where p is of no use, or there is no time. */
 void tct_restart_step(tct_run *R, double norm_r);
 
-/* --- range.c ------------------------------------------------------------------- */
+/* --- range.c -------------------------------------------------------------- */
 
 /* Set sigma, shift and norm_b. Errors INPUT (b has entries not finite). */
 tacit_status tct_measure_b(tct_run *R);
 /* x = 2^by x */
 void tct_shift(const tct_run *R, int by, double *x);
-/* Bring R->x back: false if it is beyond the range of doubles, with the exponent
- * of its norm. */
+/* Bring R->x back: false if it is beyond the range of doubles, with the
+ * exponent of its norm. */
 bool tct_shift_back(tct_run *R, int *exponent);
 
-/* --- low.c --------------------------------------------------------------------- */
+/* --- low.c ---------------------------------------------------------------- */
 
 /* Begin a run, with r in v[V_R], in the lowest precision that there is. */
 void tct_mixed_begin(tct_run *R);
@@ -167,7 +169,7 @@ double tct_mixed_goal(const tct_run *R);
  * from the true residual where that is needed, or with more bits. */
 void tct_mixed_phase(tct_run *R);
 
-/* --- turn.c -------------------------------------------------------------------- */
+/* --- turn.c --------------------------------------------------------------- */
 
 /* Begin a run: whose turn is the first? */
 void tct_first_phase(tct_run *R);
@@ -178,7 +180,7 @@ bool tct_next_phase(tct_run *R);
 /* Does b - A x, of norm `norm_r`, meet the target? */
 bool tct_decided(tct_run *R, double norm_r);
 
-/* --- run.c ---------------------------------------------------------------------- */
+/* --- run.c ---------------------------------------------------------------- */
 
 /* Begin a run for the user's b and x. Errors as tct_measure_b. */
 tacit_status tct_run_begin(tct_run *R, const double *b, double *x,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/scaling.c - the squares of norms leave the range of doubles long before
- * the norms do. So b is solved for as sigma b, and x as 2^shift x: powers of
- * two, so that no bit changes, and 1 for all that is not near the ends. */
+ * solver/scaling.c - the squares of norms leave the range of doubles long
+ * before the norms do. So b is solved for as sigma b, and x as 2^shift x:
+ * powers of two, so that no bit changes, and 1 for all that is not near the
+ * ends. */
 #include "solver/run.h"
 #include <math.h>
 

@@ -12,7 +12,7 @@ typedef struct {
     tacit_status (*apply)(tacit_solver *S, const char *value);
 } setting;
 
-/* --- values ---------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 static tacit_status tolerance(const char *name, const char *value, double *out)
 {
@@ -127,7 +127,7 @@ static tacit_status set_pure(tacit_solver *S, const char *value)
     return tct_drive_by(S, S->driver);
 }
 
-/* --- the table ------------------------------------------------------------- */
+/* --- the table ------------------------------------------------------------ */
 
 static const setting settings[] = {
     {{"loop", "who drives the iteration: host, graph, resident, or auto: the "

@@ -17,8 +17,8 @@ struct tacit_solver {
     tct_run run;
 };
 
-/* From begin to end a run is under way: the solver, its operator and preconditioner
- * can be neither freed nor changed. solver.c */
+/* From begin to end a run is under way: the solver, its operator and
+ * preconditioner can be neither freed nor changed. solver.c */
 typedef struct {
     tct_use A, M;
 } tct_solver_uses;

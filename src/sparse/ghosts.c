@@ -7,7 +7,7 @@
 
 static const char *const what = "columns of other ranks";
 
-/* --- sorted ------------------------------------------------------------------- */
+/* --- sorted --------------------------------------------------------------- */
 
 enum { BITS = 11, DIGITS = 1 << BITS, WIDTH = 63 /* of a number */ };
 
@@ -35,8 +35,8 @@ static void sort_by(int shift, int64_t count, const numbered *from,
         to[next[digit(&from[k], shift)]++] = from[k];
 }
 
-/* Ascending, digit by digit from the last one on: into one of the halves of `room`
- * [2 * count], which is returned. Numbers begin with the least one. */
+/* Ascending, digit by digit from the last one on: into one of the halves of
+ * `room` [2 * count], which is returned. Numbers begin with the least one. */
 static const numbered *sort(int64_t count, const int64_t *ids, numbered *room,
                             int64_t *least)
 {
@@ -102,7 +102,7 @@ tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, int32_t *place,
     return status;
 }
 
-/* --- of a matrix -------------------------------------------------------------- */
+/* --- of a matrix ---------------------------------------------------------- */
 
 /* Of blocks [first, last), those that are not in [own, own_end). */
 static tacit_status collect(const tct_csr *A, int block, int64_t first,

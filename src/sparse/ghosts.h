@@ -21,8 +21,8 @@ tacit_status tct_ghosts_of(int64_t count, const int64_t *ids, int32_t *place,
                            tct_ghosts *out);
 void tct_ghosts_clear(tct_ghosts *g);
 
-/* The place of `id`, which is one of them: looked for from where it were if they
- * lay evenly, as those of a grid nearly do, in steps that double. */
+/* The place of `id`, which is one of them: looked for from where it were if
+ * they lay evenly, as those of a grid nearly do, in steps that double. */
 static inline int64_t tct_ghost_place(const tct_ghosts *g, int64_t id)
 {
     int64_t low = 0, high = g->count - 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/bench/bench.c - `tacit bench`: the parts of an iteration, measured alone. A
- * sample repeats the part until it can be timed; the slowest rank counts, and
+ * cli/bench/bench.c - `tacit bench`: the parts of an iteration, measured alone.
+ * A sample repeats the part until it can be timed; the slowest rank counts, and
  * the median of the samples is printed. */
 #include "cli/bench/bench.h"
 #include <inttypes.h>

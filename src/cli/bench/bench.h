@@ -22,8 +22,8 @@ typedef struct cli_part {
 tacit_status cli_bench_measure(const cli *c, const cli_part *p, double *out);
 
 /* Add to `to`, a cli_table, a row for each size of a message from rank 0 to the
- * last rank and back, through the link of `c`. The sizes end where that link has
- * no memory for more, and a warning says so.
+ * last rank and back, through the link of `c`. The sizes end where that link
+ * has no memory for more, and a warning says so.
  * Errors      COMM (what came is not what was sent), whatever the queue has met. */
 tacit_status cli_bench_messages(const cli *c, void *to);
 

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/bench/messages.c - `tacit bench exchange` without a matrix: a message from
- * rank 0 to the last rank, which sends it back when it has come. The other ranks
- * take part in the set-up and wait. */
+ * cli/bench/messages.c - `tacit bench exchange` without a matrix: a message
+ * from rank 0 to the last rank, which sends it back when it has come. The other
+ * ranks take part in the set-up and wait. */
 #include "cli/bench/bench.h"
 #include <inttypes.h>
 
 enum { LEAST = 8, MOST = 64 << 20 }; /* bytes */
 
-/* Each way is a plan of its own, which its two ends start when they come to it. */
+/* Each way is a plan of its own, which its two ends start when they come to
+ * it. */
 typedef struct cli_trip {
     const cli *c;
     tacit_queue *q;

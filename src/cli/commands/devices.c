@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/devices.c - `tacit devices`: what this build and this machine offer;
- * what is missing, and why. Every row comes from a registry. */
+ * cli/commands/devices.c - `tacit devices`: what this build and this machine
+ * offer; what is missing, and why. Every row comes from a registry. */
 #include "cli/report/report.h"
 #include <string.h>
 

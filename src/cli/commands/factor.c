@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/factor.c - `tacit factor`: factor the matrix, and say what that came
- * to. */
+ * cli/commands/factor.c - `tacit factor`: factor the matrix, and say what that
+ * came to. */
 #include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include <inttypes.h>
@@ -20,7 +20,8 @@ static cJSON *factor_json(const cli *c, const cli_problem *p,
     return o;
 }
 
-/* What is told of what was not pivoted, and of a diagonal that was made larger. */
+/* What is told of what was not pivoted, and of a diagonal that was made
+ * larger. */
 static void print_pivots(cli_table *t, const tacit_factor_info *f)
 {
     char a[CLI_NUMBER];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/factor.h - a factor's files and solves, for the commands that have
- * one. */
+ * cli/commands/factor.h - a factor's files and solves, for the commands that
+ * have one. */
 #ifndef TCT_CLI_COMMANDS_FACTOR_H
 #define TCT_CLI_COMMANDS_FACTOR_H
 #include "cli/cli.h"
@@ -16,8 +16,8 @@ tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out);
 /* The factor that --given says MATRIX is.
  * Errors      those of tacit_factor_read. */
 tacit_status cli_read_factor(const cli *c, tacit_factor **out);
-/* What -o and --solve ask for: `F` written, or systems solved with it; `*seconds`,
- * of the solve, and how many columns, 0 without.
+/* What -o and --solve ask for: `F` written, or systems solved with it;
+ * `*seconds`, of the solve, and how many columns, 0 without.
  * Errors      those of tacit_factor_write; of right-hand sides and solutions;
  *             BREAKDOWN: a solution is not finite, and is not written. */
 tacit_status cli_use_factor(const cli *c, const tacit_factor *F, int *columns,

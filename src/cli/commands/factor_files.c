@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/factor_files.c - a factor's files: L under the name that was given, U
- * and vectors beside it; and solves with a factor. */
+ * cli/commands/factor_files.c - a factor's files: L under the name that was
+ * given, U and vectors beside it; and solves with a factor. */
 #include "cli/commands/factor.h"
 #include "cli/report/report.h"
 #include "cli/system/problem.h"
@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* --- checks -------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 tacit_status cli_check_given(const cli *c)
 {
@@ -60,7 +60,7 @@ tacit_status cli_check_factor(const cli *c)
     return tacit_file_check_writable(c->world, set->output, TACIT_FILE_MATRIX);
 }
 
-/* --- files ---------------------------------------------------------------------- */
+/* --- files ---------------------------------------------------------------- */
 
 tacit_status cli_read_factor(const cli *c, tacit_factor **out)
 {
@@ -100,7 +100,7 @@ static tacit_status write_factor(const cli *c, const tacit_factor *F)
     return TACIT_OK;
 }
 
-/* --- solves --------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 tacit_status cli_empty_matrix(const cli *c, int64_t rows, tacit_matrix **out)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/info.c - `tacit info`: a matrix described, or the gallery listed. */
+ * cli/commands/info.c - `tacit info`: a matrix described, or the gallery
+ * listed. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/partition.c - `tacit partition`: cut the rows into parts, say what the
- * cut costs, and write the part of each row as METIS does. */
+ * cli/commands/partition.c - `tacit partition`: cut the rows into parts, say
+ * what the cut costs, and write the part of each row as METIS does. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <stdlib.h>

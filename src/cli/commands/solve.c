@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/solve.c - `tacit solve`: read, check, divide, set up, solve, report. */
+ * cli/commands/solve.c - `tacit solve`: read, check, divide, set up, solve,
+ * report. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <math.h>
@@ -103,8 +104,8 @@ static tacit_status make_lists(const cli *c, int repeat, solve_job *job)
     return tacit_world_agree(c->world, status);
 }
 
-/* Does another run make sense? Not after one that did not converge: it would not
- * either. Who asks for no tolerance wants so many iterations each time. */
+/* Does another run make sense? Not after one that did not converge: it would
+ * not either. Who asks for no tolerance wants so many iterations each time. */
 static bool goes_on(const cli *c, tacit_status status)
 {
     const bool counted = c->set.rtol == 0.0 && c->set.atol == 0.0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, give its blocks to
- * a grid of processes, and solve there. */
+ * cli/commands/trsv.c - `tacit trsv`: factor the matrix on rank 0, give its
+ * blocks to a grid of processes, and solve there. */
 #include "cli/commands/trsv.h"
 #include "cli/commands/factor.h"
 #include <inttypes.h>
@@ -9,7 +9,7 @@
 static const char *const phases[] = {"L", "all-reduce", "U"};
 static const char *const keys[] = {"l", "all_reduce", "u"};
 
-/* --- what is asked for ------------------------------------------------------- */
+/* --- what is asked for ---------------------------------------------------- */
 
 static tacit_trsv_scheme scheme_of(const cli *c)
 {
@@ -102,7 +102,7 @@ static tacit_status bring(const cli *c, trsv_job *job)
     return tacit_world_agree(c->world, status);
 }
 
-/* --- set-up ------------------------------------------------------------------------ */
+/* --- set-up --------------------------------------------------------------- */
 
 /* What rank 0 does while the others wait. */
 static tacit_status prepare(const cli *c, const int grid[3], trsv_job *job)
@@ -135,7 +135,7 @@ static tacit_status deal(const cli *c, const int grid[3], trsv_job *job)
     return TACIT_OK;
 }
 
-/* --- solves ------------------------------------------------------------------------- */
+/* --- solves --------------------------------------------------------------- */
 
 static tacit_status solve_once(const cli *c, trsv_job *job, bool counts)
 {
@@ -184,7 +184,7 @@ static tacit_status solve_all(const cli *c, trsv_job *job)
                              c->rank == 0 ? trsv_judge(job) : TACIT_OK);
 }
 
-/* --- the report ---------------------------------------------------------------------- */
+/* --- the report ----------------------------------------------------------- */
 
 /* Rounds of messages in a solve: of 64 columns each. */
 static int rounds_of(const trsv_job *job)
@@ -297,7 +297,7 @@ static tacit_status write_solution(const cli *c, const trsv_job *job)
                              c->rank == 0 ? trsv_write(c, job) : TACIT_OK);
 }
 
-/* --- the command ------------------------------------------------------------------------ */
+/* --- the command ---------------------------------------------------------- */
 
 static tacit_status run_on_grid(const cli *c, trsv_job *job)
 {
@@ -318,8 +318,8 @@ static tacit_status run_on_grid(const cli *c, trsv_job *job)
     return cli_write_json(c, c->set.json, trsv_json(c, job));
 }
 
-/* Incomplete factors are for the host; where nothing is said of a grid, a process that
- * is alone takes its GPU. */
+/* Incomplete factors are for the host; where nothing is said of a grid, a
+ * process that is alone takes its GPU. */
 static tacit_status choose(const cli *c, bool *alone)
 {
     const tacit_factor_kind kind = cli_kind_of(c->set.kind);

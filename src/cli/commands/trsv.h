@@ -44,10 +44,10 @@ static inline int trsv_repeat(const cli *c)
 }
 double trsv_factor_seconds(const trsv_job *job);
 
-/* --- trsv_system.c, on the rank that has it ----------------------------------- */
+/* --- trsv_system.c, on the rank that has it ------------------------------- */
 
-/* The matrix and its factor with so many leaves, or the factor that was given; and
- * right-hand sides. `c` is of one process. */
+/* The matrix and its factor with so many leaves, or the factor that was given;
+ * and right-hand sides. `c` is of one process. */
 tacit_status trsv_open(const cli *c, int leaves, trsv_job *job);
 /* ||b - A x|| / ||b||, and ||x - x*|| / ||x*||, of the worst column. */
 tacit_status trsv_judge(trsv_job *job);
@@ -59,7 +59,7 @@ cJSON *trsv_json_begin(const cli *c, const trsv_job *job);
 void trsv_print_begin(cli_table *t, const trsv_job *job);
 void trsv_print_end(cli_table *t, const trsv_job *job);
 
-/* --- trsv_gpu.c ------------------------------------------------------------------- */
+/* --- trsv_gpu.c ----------------------------------------------------------- */
 
 /* By one process, on its GPU: all of the command. */
 tacit_status trsv_run_gpu(const cli *c, trsv_job *job);

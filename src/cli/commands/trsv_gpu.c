@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv_gpu.c - `tacit trsv` by one process on its GPU: L and U in one
- * kernel, from device to device. */
+ * cli/commands/trsv_gpu.c - `tacit trsv` by one process on its GPU: L and U in
+ * one kernel, from device to device. */
 #include "cli/commands/factor.h"
 #include "cli/commands/trsv.h"
 #include <math.h>

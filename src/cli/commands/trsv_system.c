@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/commands/trsv_system.c - what `tacit trsv` solves: a matrix and its factor, or a
- * factor alone, whose product then is the matrix; right-hand sides, and what a
- * solution leaves of them. */
+ * cli/commands/trsv_system.c - what `tacit trsv` solves: a matrix and its
+ * factor, or a factor alone, whose product then is the matrix; right-hand
+ * sides, and what a solution leaves of them. */
 #include "cli/commands/factor.h"
 #include "cli/commands/trsv.h"
 #include <inttypes.h>
@@ -12,7 +12,7 @@ static const tacit_matrix *shape_of(const trsv_job *job)
     return job->shape ? job->shape : job->problem.matrix;
 }
 
-/* --- products ------------------------------------------------------------------------- */
+/* --- products ------------------------------------------------------------- */
 
 static tacit_status multiply_matrix(const trsv_job *job, const double *x,
                                     double *y)
@@ -77,7 +77,7 @@ static tacit_status multiply(const trsv_job *job, const double *x, double *y)
     return TACIT_OK;
 }
 
-/* --- right-hand sides ------------------------------------------------------------------- */
+/* --- right-hand sides ----------------------------------------------------- */
 
 /* In [-1, 1), by splitmix64. */
 static double uniform(uint64_t seed, uint64_t i)
@@ -130,7 +130,7 @@ static tacit_status read_rhs(const cli *c, trsv_job *job)
     return TACIT_OK;
 }
 
-/* --- to open it --------------------------------------------------------------------------- */
+/* --- to open it ----------------------------------------------------------- */
 
 static tacit_status read_given(const cli *c, int leaves, trsv_job *job)
 {
@@ -187,7 +187,7 @@ void trsv_close(trsv_job *job)
     free(job->X);
 }
 
-/* --- what it came to ---------------------------------------------------------------------- */
+/* --- what it came to ------------------------------------------------------ */
 
 /* The larger one, or what is no number. */
 static double worse(double a, double b)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * cli/compare/besides.c - rows besides those of methods, loops and formats: one
- * method with each preconditioner, method direct, and sstep with other numbers of
- * steps. */
+ * method with each preconditioner, method direct, and sstep with other numbers
+ * of steps. */
 #include "cli/compare/compare.h"
 #include <string.h>
 
@@ -42,8 +42,8 @@ static tacit_status each_steps(const cli *c, cli_comparison *all,
     return status;
 }
 
-/* A factor may take far more time than all other rows, which entries alone do not
- * tell: those of some seconds at most are tried. */
+/* A factor may take far more time than all other rows, which entries alone do
+ * not tell: those of some seconds at most are tried. */
 static tacit_status row_of_direct(const cli *c, cli_comparison *all,
                                   cli_monitor *m)
 {

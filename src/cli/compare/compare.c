@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/compare.c - `tacit compare`: every combination that this build has, in
- * one run on one problem, ranked by the time to the solution. */
+ * cli/compare/compare.c - `tacit compare`: every combination that this build
+ * has, in one run on one problem, ranked by the time to the solution. */
 #include "cli/compare/compare.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/compare.h - the rows of `tacit compare`, and what is made of them. */
+ * cli/compare/compare.h - the rows of `tacit compare`, and what is made of
+ * them. */
 #ifndef TCT_CLI_COMPARE_COMPARE_H
 #define TCT_CLI_COMPARE_COMPARE_H
 #include "cli/report/report.h"
@@ -65,8 +66,8 @@ tacit_status cli_compare_batch(const cli *c, cli_comparison *all,
                                const char *method, const char *loop,
                                const char *format, cli_monitor *m);
 
-/* Preconditioners, and numbers of steps, with one method each, and method direct, where the command
- * line leaves them open. */
+/* Preconditioners, and numbers of steps, with one method each, and method
+ * direct, where the command line leaves them open. */
 tacit_status cli_compare_besides(const cli *c, cli_comparison *all,
                                  cli_monitor *m);
 

@@ -122,7 +122,7 @@ static void ranking(FILE *to, const cli_comparison *all)
     fputs("</table></div>\n", to);
 }
 
-/* --- levels of a preconditioner ---------------------------------------------- */
+/* --- levels of a preconditioner ------------------------------------------- */
 
 static double number_of(const cJSON *o, const char *name)
 {

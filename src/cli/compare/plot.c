@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/compare/plot.c - the drawings of a comparison's page: bars of the time per
- * iteration split by operation, and residual histories. */
+ * cli/compare/plot.c - the drawings of a comparison's page: bars of the time
+ * per iteration split by operation, and residual histories. */
 #include "cli/compare/compare.h"
 #include <math.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/json.c - what a solve came to, for programs. Every field of the contract
- * is there; one that does not apply is null. */
+ * cli/report/json.c - what a solve came to, for programs. Every field of the
+ * contract is there; one that does not apply is null. */
 #include "cli/report/report.h"
 #include <math.h>
 #include <string.h>

@@ -17,7 +17,7 @@ const char *cli_precond_name(const tacit_operator *M)
     return info_of(M).name;
 }
 
-/* --- levels ------------------------------------------------------------------ */
+/* --- levels --------------------------------------------------------------- */
 
 void cli_print_precond(FILE *to, const tacit_operator *M)
 {
@@ -98,7 +98,7 @@ cJSON *cli_json_precond(const tacit_operator *M, double convergence)
     return o;
 }
 
-/* --- a race ------------------------------------------------------------------ */
+/* --- a race --------------------------------------------------------------- */
 
 static void print_trial(FILE *to, const tacit_precond_trial *t)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/report.h - what a solve came to, as text and as the JSON object that
- * docs and scripts rely on. */
+ * cli/report/report.h - what a solve came to, as text and as the JSON object
+ * that docs and scripts rely on. */
 #ifndef TCT_CLI_REPORT_REPORT_H
 #define TCT_CLI_REPORT_REPORT_H
 #include "cli/system/problem.h"
@@ -52,8 +52,8 @@ double cli_fraction_of_copy(const cli_run *run, double copy);
 /* "rtol", "max_iterations", ... */
 const char *cli_stop_name(tacit_stop_reason stop);
 
-/* One sentence for a solve that did not end well, into `text` [size]; of a block,
- * for the first of its worst columns. */
+/* One sentence for a solve that did not end well, into `text` [size]; of a
+ * block, for the first of its worst columns. */
 void cli_explain(const cli_run *run, char *text, size_t size);
 
 void cli_report_print(FILE *to, const cli_report *r);
@@ -76,8 +76,8 @@ tacit_status cli_write_json(const cli *c, const char *path, cJSON *object);
 
 /* "12.3 ms"; "1,234,567"; "12.3 GiB", into `text`, which is returned. */
 enum { CLI_NUMBER = 32 };
-/* "single 50, pipelined 421": which method made how many iterations, with `join`
- * between two. */
+/* "single 50, pipelined 421": which method made how many iterations, with
+ * `join` between two. */
 enum { CLI_MADE = 160 };
 char *cli_made(const tacit_result *r, const char *join, char text[CLI_MADE]);
 char *cli_seconds(double seconds, char text[CLI_NUMBER]);
@@ -101,8 +101,8 @@ void cli_table_free(cli_table *t);
 /* What `M`, NULL for none, is called. */
 const char *cli_precond_name(const tacit_operator *M);
 /* A preconditioner with levels: in few words, a row a level, as an object; of
- * another, or of NULL, nothing, or null. `convergence`, NAN for unknown, is what
- * an application leaves of an error. */
+ * another, or of NULL, nothing, or null. `convergence`, NAN for unknown, is
+ * what an application leaves of an error. */
 void cli_print_precond(FILE *to, const tacit_operator *M);
 void cli_print_levels(cli_table *to, const tacit_operator *M,
                       double convergence);
@@ -110,9 +110,9 @@ cJSON *cli_json_precond(const tacit_operator *M, double convergence);
 /* What an application of `M` leaves of an error; NAN: it has no levels, or that
  * cannot be measured. */
 double cli_measure_precond(const tacit_operator *A, const tacit_operator *M);
-/* A factor: its kind as --kind names it, NULL the first; what is known of it; and
- * of the one that `M` solves with, in words and as an object: without, nothing,
- * null. `bytes_to_solve` are where the vectors are. */
+/* A factor: its kind as --kind names it, NULL the first; what is known of it;
+ * and of the one that `M` solves with, in words and as an object: without,
+ * nothing, null. `bytes_to_solve` are where the vectors are. */
 const char *cli_kind_name(tacit_factor_kind kind);
 tacit_factor_kind cli_kind_of(const char *name);
 void cli_add_factor(cJSON *to, const tacit_factor_info *f);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/report/table.c - numbers and tables, for people on a terminal and for scripts
- * behind a pipe. */
+ * cli/report/table.c - numbers and tables, for people on a terminal and for
+ * scripts behind a pipe. */
 #include "cli/report/report.h"
 #include <inttypes.h>
 #include <math.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/grid.c - --grid, the processes that solve with a factor: said before there
- * is one what is wrong whatever it is. */
+ * cli/system/grid.c - --grid, the processes that solve with a factor: said
+ * before there is one what is wrong whatever it is. */
 #include "cli/system/problem.h"
 #include <string.h>
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/monitor.c - what watches a solve: history, progress, interrupts. */
+ * cli/system/monitor.c - what watches a solve: history, progress,
+ * interrupts. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
 #include <signal.h>

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/paths.c - the files that a command line names, by options and operands:
- * nothing is written over what is read or over what else is written, whatever
- * the names are under which they are given. Asked before anything long. */
+ * cli/system/paths.c - the files that a command line names, by options and
+ * operands: nothing is written over what is read or over what else is written,
+ * whatever the names are under which they are given. Asked before anything
+ * long. */
 #include "cli/report/report.h"
 #include "cli/system/problem.h"
 #include <string.h>

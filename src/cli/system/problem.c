@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/problem.c - the matrix: read or made, checked, divided by ranks. */
+ * cli/system/problem.c - the matrix: read or made, checked, divided by
+ * ranks. */
 #include "cli/system/problem.h"
 #include <inttypes.h>
 #include <string.h>

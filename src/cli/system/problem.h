@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/problem.h - the linear system that solve, compare and bench share, and
- * one run of a method on it.
+ * cli/system/problem.h - the linear system that solve, compare and bench share,
+ * and one run of a method on it.
  *
  *     cli_problem p;                  // the matrix, checked and divided
  *     cli_problem_open(c, name, CLI_FOR_SOLVING, &p);
@@ -33,7 +33,8 @@ typedef enum {
 
 /* Read or make the matrix. For products it must be square, and its rows are
  * divided among the ranks; for solving it must be symmetric too, and zero and
- * negative diagonals are warned of; for factoring who factors says what it must be.
+ * negative diagonals are warned of; for factoring who factors says what it must
+ * be.
  * Errors      those of tacit_matrix_open and tacit_matrix_partition, INPUT. */
 tacit_status cli_problem_open(const cli *c, const char *name, cli_use use,
                               cli_problem *out);
@@ -88,8 +89,8 @@ typedef enum { CLI_ALONE, CLI_SHARING } cli_company;
 
 /* A queue on the device of `c` behind `decorators` ("" for none), the operator
  * in `format`, and the vectors. A system that is alone takes the entries of the
- * problem's matrix, and all columns of the right-hand side; others copy them and
- * have the first column.
+ * problem's matrix, and all columns of the right-hand side; others copy them
+ * and have the first column.
  * Errors      those of the library; INPUT and IO of --rhs and --x0. */
 tacit_status cli_system_create(const cli *c, const cli_problem *p,
                                const char *decorators, const char *format,
@@ -118,8 +119,8 @@ typedef enum { CLI_GRID, CLI_GRID_PARTS } cli_grid_use;
 tacit_status cli_read_grid(const cli *c, cli_grid_use use, int grid[3]);
 tacit_status cli_check_grid(const cli *c, cli_grid_use use, const int grid[3]);
 
-/* Make the preconditioner of the command line, or for method direct what solves,
- * if it needs the entries of the matrix and is not there. */
+/* Make the preconditioner of the command line, or for method direct what
+ * solves, if it needs the entries of the matrix and is not there. */
 tacit_status cli_make_precond(const cli *c, const cli_problem *p,
                               cli_system *s);
 /* What the command line says of a solver, its preconditioner among it. */
@@ -196,8 +197,9 @@ tacit_status cli_outcome(const tacit_result *result);
 /* Of the column with most of them. */
 int64_t cli_iterations(const cli_run *run);
 
-/* Solve from the first guess with `solver`, NULL: by the system's M alone, watched
- * by `m`. How it ended stands in `out->status`; an error is returned. */
+/* Solve from the first guess with `solver`, NULL: by the system's M alone,
+ * watched by `m`. How it ended stands in `out->status`; an error is
+ * returned. */
 tacit_status cli_run_solver(const cli *c, cli_system *s, tacit_solver *solver,
                             cli_monitor *m, cli_run *out);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/settle.c - the options of the path against each other and against the
- * machine: where it runs, and what can be had there. */
+ * cli/system/settle.c - the options of the path against each other and against
+ * the machine: where it runs, and what can be had there. */
 #include "cli/system/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -38,8 +38,8 @@ static tacit_status refuse_to_share(const tacit_sharing *on)
          on->ranks, on->devices, on->devices == 1 ? "" : "s", on->host);
 }
 
-/* Ranks that share a GPU take turns on it: that is for tests. The environment may
- * be another on another machine. */
+/* Ranks that share a GPU take turns on it: that is for tests. The environment
+ * may be another on another machine. */
 static tacit_status check_sharing(cli *c)
 {
     tacit_sharing on = {.size = sizeof on};

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/system.c - A x = b on a device: queue, operator and vectors, and one run
- * of a method on them. */
+ * cli/system/system.c - A x = b on a device: queue, operator and vectors, and
+ * one run of a method on them. */
 #include "cli/system/problem.h"
 #include <math.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include <omp.h>
 #endif
 
-/* --- set-up ------------------------------------------------------------------ */
+/* --- set-up --------------------------------------------------------------- */
 
 /* The threads of OpenMP, which made the matrix, go on spinning for some ms:
  * send them away before threads of the queue are measured, or work. */
@@ -255,7 +255,8 @@ static void take_loop(const cli_system *s, tacit_result *to)
     }
 }
 
-/* The first run, which chooses the preconditioner; its set-ups count as such. */
+/* The first run, which chooses the preconditioner; its set-ups count as
+ * such. */
 static tacit_status race(cli_system *s, tacit_solver *solver,
                          const tacit_stop *stop, tacit_result *result)
 {
@@ -275,7 +276,8 @@ static tacit_status run_direct(cli_system *s, const tacit_stop *stop,
                                s->stride, stop, results);
 }
 
-/* All columns at once, where there are several: the first is raced for, then. */
+/* All columns at once, where there are several: the first is raced for,
+ * then. */
 static tacit_status run_columns(cli_system *s, tacit_solver *solver,
                                 const tacit_stop *stop, cli_run *out)
 {

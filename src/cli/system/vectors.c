@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * cli/system/vectors.c - right-hand sides, first guesses and solutions: words and
- * files on one side, panels of the device on the other. */
+ * cli/system/vectors.c - right-hand sides, first guesses and solutions: words
+ * and files on one side, panels of the device on the other. */
 #include "cli/system/problem.h"
 #include <stdlib.h>
 #include <string.h>
@@ -37,7 +37,7 @@ bool cli_is_manufactured(const cli *c)
     return strcmp(rhs_of(c), "manufactured") == 0;
 }
 
-/* --- from files ---------------------------------------------------------------- */
+/* --- from files ----------------------------------------------------------- */
 
 /* The file that `text`, of --rhs or --x0, names: one, or the matrix's own. */
 static const char *path_of(const cli *c, const char *text)
@@ -74,7 +74,7 @@ static tacit_status read_guess(const cli *c, const cli_problem *p,
          path_of(c, x0), s->guesses, s->columns);
 }
 
-/* --- on the device ------------------------------------------------------------- */
+/* --- on the device -------------------------------------------------------- */
 
 /* Columns begin at multiples of a cache line. */
 static tacit_status make_room(const cli *c, cli_system *s)

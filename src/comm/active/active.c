@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active.c - messages: which kind of post a world has, and what all have in
- * common. */
+ * comm/active/active.c - messages: which kind of post a world has, and what all
+ * have in common. */
 #include "comm/active/active.h"
 #include "comm/link/shared.h"
 #include <time.h>

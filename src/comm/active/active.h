@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active.h - messages that any rank may send to any other at any time, taken in
- * the order in which they come: for work that messages drive, of which each rank
- * knows beforehand how many it gets, but not from whom first.
+ * comm/active/active.h - messages that any rank may send to any other at any
+ * time, taken in the order in which they come: for work that messages drive, of
+ * which each rank knows beforehand how many it gets, but not from whom first.
  *
  *     tct_active_open(world, &needs, &post);
  *     tct_active_begin(post);                        // a round
@@ -11,14 +11,14 @@
  *     tct_active_drop(post, &message);
  *     tct_active_close(&post);
  *
- * Boxes keep apart what is not to be taken yet, and each round has boxes of its own:
- * a rank that is through with a round begins the next, and others are in peace
- * with theirs. For that it must not get ahead by two, so whoever is sent a message in
- * a round sends its sender one, too, in the same round.
+ * Boxes keep apart what is not to be taken yet, and each round has boxes of its
+ * own: a rank that is through with a round begins the next, and others are in
+ * peace with theirs. For that it must not get ahead by two, so whoever is sent
+ * a message in a round sends its sender one, too, in the same round.
  *
  * Nobody is waited for longer than TACIT_PATIENCE says: then the world has been
- * lost a rank, by the rank that lets this one wait, or the one that lets that one wait,
- * and so on.
+ * lost a rank, by the rank that lets this one wait, or the one that lets that
+ * one wait, and so on.
  *
  * Nothing is copied where ranks share memory: a message is read where it was
  * written. MPI copies. Messages to oneself are not sent. */
@@ -77,18 +77,20 @@ extern const tct_active_ops tct_active_shared, tct_active_mpi;
  *             MPI; a message of 2 GiB), INVALID (TACIT_PATIENCE). */
 tacit_status tct_active_open(tacit_world *world, const tct_active_needs *needs,
                              tct_active **out);
-/* Each rank for itself, once all messages of its round have come. NULL is fine. */
+/* Each rank for itself, once all messages of its round have come. NULL is
+ * fine. */
 void tct_active_close(tct_active **active);
 
 /* The next round: what was sent in the last one may be written over.
  * Errors      COMM. */
 tacit_status tct_active_begin(tct_active *p);
-/* Send what lies at `data` in p->room, which stays as it is until the next round.
+/* Send what lies at `data` in p->room, which stays as it is until the next
+ * round.
  * Errors      COMM. */
 tacit_status tct_active_send(tct_active *p, int tag, int to, const void *data,
                              int64_t bytes);
-/* Wait for a message of this round in `box`; it is there until it is dropped, which
- * is before the next one is taken.
+/* Wait for a message of this round in `box`; it is there until it is dropped,
+ * which is before the next one is taken.
  * Errors      COMM (a rank is known not to come). */
 tacit_status tct_active_take(tct_active *p, int tag, tct_active_message *out);
 void tct_active_drop(tct_active *p, const tct_active_message *message);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active_mpi.c - messages through MPI, on a communicator of their own: the tag
- * is the box and the parity of the round, and any rank may be the sender.
+ * comm/active/active_mpi.c - messages through MPI, on a communicator of their
+ * own: the tag is the box and the parity of the round, and any rank may be the
+ * sender.
  *
- * Who waits for long asks the ranks for which it does for whom they wait; those who
- * wait, too, answer, and are followed. Who does not answer is the one. */
+ * Who waits for long asks the ranks for which it does for whom they wait; those
+ * who wait, too, answer, and are followed. Who does not answer is the one. */
 #include "comm/active/active.h"
 #include "comm/world/mpi.h"
 #include <limits.h>
@@ -70,7 +71,7 @@ static tacit_status mpi_open(tct_active *p, const tct_active_needs *needs)
                          "MPI_Comm_set_errhandler");
 }
 
-/* --- waiting ------------------------------------------------------------------ */
+/* --- waiting -------------------------------------------------------------- */
 
 typedef struct {
     tct_timeout timeout;
@@ -191,7 +192,7 @@ static tacit_status await(const tct_active *p, int tag, MPI_Status *from)
     }
 }
 
-/* --- messages -------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 static tacit_status mpi_settle(tct_active *p)
 {
@@ -238,8 +239,8 @@ static void mpi_close(tct_active *p)
 {
     office *o = p->state;
     if (o->comm != MPI_COMM_NULL) mpi_settle(p);
-    /* freeing is collective: where a rank does not come MPI keeps it, and what it
-     * may still read and write */
+    /* freeing is collective: where a rank does not come MPI keeps it, and what
+     * it may still read and write */
     if (p->world->lost_rank.noted) return;
     if (o->comm != MPI_COMM_NULL) MPI_Comm_free(&o->comm);
     TCT_FREE(o->request, o->to, o->word, o->list, o->in, o->room, o);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/active/active_shared.c - messages between ranks that share memory. A message stays
- * where its sender has written it; into the receiver's box goes a note of where.
- * Who sends draws the number of a note, so that a box needs no lock; it has as many
- * notes as come in a round, and one of each parity of rounds.
+ * comm/active/active_shared.c - messages between ranks that share memory. A
+ * message stays where its sender has written it; into the receiver's box goes a
+ * note of where. Who sends draws the number of a note, so that a box needs no
+ * lock; it has as many notes as come in a round, and one of each parity of
+ * rounds.
  *
- * A rank's piece of the memory: what the others must know of it, its boxes [2][boxes]
- * one after the other, and its room. */
+ * A rank's piece of the memory: what the others must know of it, its boxes
+ * [2][boxes] one after the other, and its room. */
 #include "comm/active/active.h"
 #include "comm/link/link.h"
 #include "comm/link/shared.h"
@@ -101,7 +102,7 @@ static tacit_status shared_open(tct_active *p, const tct_active_needs *needs)
     return tct_agree(p->world, TACIT_OK); /* all have laid theirs out */
 }
 
-/* --- waiting ------------------------------------------------------------------ */
+/* --- waiting -------------------------------------------------------------- */
 
 enum { NO_BOX = -1 }; /* until the others have read this rank's messages */
 
@@ -125,8 +126,8 @@ static void tell(const tct_active *p, int tag)
     tct_signal_send(&o->own->waits, 1);
 }
 
-/* The first that is waited for by this rank, or by one that this waits for, and so
- * on, and does not wait itself; -1: there is none. */
+/* The first that is waited for by this rank, or by one that this waits for, and
+ * so on, and does not wait itself; -1: there is none. */
 static int missing(const tct_active *p)
 {
     const office *o = p->state;
@@ -146,8 +147,8 @@ static int missing(const tct_active *p)
     return -1;
 }
 
-/* Others hear of a wait that takes long; where it has been in vain they still see
- * for whom. */
+/* Others hear of a wait that takes long; where it has been in vain they still
+ * see for whom. */
 static tacit_status await(tct_active *p, const tct_counter *of, uint64_t value,
                           int tag)
 {
@@ -172,7 +173,7 @@ static tacit_status shared_settle(tct_active *p)
     return await(p, &o->own->taken, o->sent, NO_BOX);
 }
 
-/* --- messages -------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 static tacit_status shared_send(tct_active *p, int tag, int to,
                                 const void *data, int64_t bytes)

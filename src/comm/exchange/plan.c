@@ -4,7 +4,7 @@
 #include "comm/link/link.h"
 #include <string.h>
 
-/* --- from lists --------------------------------------------------------------- */
+/* --- from lists ----------------------------------------------------------- */
 
 static tacit_status copy_channels(const tct_channel *from, int count,
                                   tct_channel **to, int64_t *total)
@@ -141,7 +141,7 @@ void tct_plan_destroy(tct_plan **plan)
     *plan = NULL;
 }
 
-/* --- from ghosts -------------------------------------------------------------- */
+/* --- from ghosts ---------------------------------------------------------- */
 
 typedef struct {
     int64_t *wanted, *asked; /* [size] of each rank, by each rank */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/exchange/plan.h - a persistent, matched set of messages: which values go to
- * whom, fixed at set-up, started and waited for many times.
+ * comm/exchange/plan.h - a persistent, matched set of messages: which values go
+ * to whom, fixed at set-up, started and waited for many times.
  *
  *     x of this rank          pack (peer by peer)           landing of a peer
  *     [ . a b . . c . ]  -->  [ a c | b c ]  == channel ==>  [ a c ]  -->  ghost
@@ -45,9 +45,9 @@ tacit_status tct_plan_create(tacit_queue *q, const int64_t *starts,
                              const int32_t *now, int columns, tct_plan **out);
 
 /* The same from lists: send[k].count elements go to send[k].peer, the numbers
- * of all of them being `index` in the order of `send`; recv[k].count arrive from
- * recv[k].peer. The k-th channel from one rank to another matches the k-th of
- * the other; a rank may have channels to itself. Of a channel `first` is set
+ * of all of them being `index` in the order of `send`; recv[k].count arrive
+ * from recv[k].peer. The k-th channel from one rank to another matches the k-th
+ * of the other; a rank may have channels to itself. Of a channel `first` is set
  * here.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_plan_from_lists(tacit_queue *q, int sends,

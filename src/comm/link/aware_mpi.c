@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/aware_mpi.c - may MPI be given memory of a GPU? The library is asked when it
- * runs, since it need not be the one that was compiled for; and the user, who knows
- * what a library does not say, or does wrong. */
+ * comm/link/aware_mpi.c - may MPI be given memory of a GPU? The library is
+ * asked when it runs, since it need not be the one that was compiled for; and
+ * the user, who knows what a library does not say, or does wrong. */
 #include "comm/world/mpi.h"
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link.c - which link a queue has, and queues: a device, and how its ranks
- * speak. */
+ * comm/link/link.c - which link a queue has, and queues: a device, and how its
+ * ranks speak. */
 #include "comm/link/link.h"
 #include "comm/exchange/plan.h"
 #include <sched.h>

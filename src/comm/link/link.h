@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link.h - the links: how messages go between the ranks of a world, chosen
- * when a queue is opened. One file each, one row here, first the best. */
+ * comm/link/link.h - the links: how messages go between the ranks of a world,
+ * chosen when a queue is opened. One file each, one row here, first the
+ * best. */
 #ifndef TCT_COMM_LINK_LINK_H
 #define TCT_COMM_LINK_LINK_H
 #include "comm/world/world.h"
@@ -29,9 +30,9 @@ tacit_status tct_queue_open(tacit_world *world, const char *spec, int threads,
 int tct_processors(void);
 
 /* Where no link is named a queue opens each that it can have, and messages go
- * through the first; who has found out which is the fastest takes that, and drops
- * the others. Open links are those of q->links that are not NULL. All ranks do
- * the same. */
+ * through the first; who has found out which is the fastest takes that, and
+ * drops the others. Open links are those of q->links that are not NULL. All
+ * ranks do the same. */
 int tct_links_open(const tacit_queue *q); /* how many */
 void tct_link_take(tacit_queue *q, int i);
 /* Close link `i`, with what it keeps of plans. */

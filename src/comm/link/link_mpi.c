@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link_mpi.c - messages started by the CPU, through MPI. MPI knows nothing
- * of queues, so the stream plane acts when it is reached.
+ * comm/link/link_mpi.c - messages started by the CPU, through MPI. MPI knows
+ * nothing of queues, so the stream plane acts when it is reached.
  *
  * Halo messages are persistent requests (MPI-3.1), as in the aCG paper 3.3.1;
- * one set for each number of columns. With an MPI that is GPU-aware they go from
- * where the device packs to where it reads its ghosts, and otherwise through
- * memory that the CPU reaches, too.
+ * one set for each number of columns. With an MPI that is GPU-aware they go
+ * from where the device packs to where it reads its ghosts, and otherwise
+ * through memory that the CPU reaches, too.
  *
- * A sum over few ranks gathers every rank's scalars and adds them in rank order,
- * so that all ranks have the same bits on every run; over many ranks it is left
- * to MPI_Allreduce.
+ * A sum over few ranks gathers every rank's scalars and adds them in rank
+ * order, so that all ranks have the same bits on every run; over many ranks it
+ * is left to MPI_Allreduce.
  *
  * What can be waited for with a limit is: exchanges, sums over few ranks, and
- * those with other work in between. A sum over many ranks at once is MPI's best,
- * which blocks. */
+ * those with other work in between. A sum over many ranks at once is MPI's
+ * best, which blocks. */
 #include "comm/exchange/plan.h"
 #include "comm/world/mpi.h"
 #include <stdio.h>
@@ -178,9 +178,9 @@ static void note(tacit_queue *q, int code, const char *what)
     q_fail(q, TACIT_COMM, "%s", tacit_error_message());
 }
 
-/* Gather the `n` doubles that each rank has at the beginning of `all`, which then
- * has them in rank order, round from this one on [Bruck et al., IEEE TPDS 8
- * (1997)]: what MPI_Allgather does with short messages, with a limit. */
+/* Gather the `n` doubles that each rank has at the beginning of `all`, which
+ * then has them in rank order, round from this one on [Bruck et al., IEEE TPDS
+ * 8 (1997)]: what MPI_Allgather does with short messages, with a limit. */
 static void gather(tacit_queue *q, mpi_sum *s, int n)
 {
     const MPI_Comm comm = tct_mpi_of(q->world)->comm;

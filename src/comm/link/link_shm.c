@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/link_shm.c - messages through memory that ranks of one machine share,
- * started by the CPU: who sends writes where the other will read, and then a
- * counter of the other's. No lock, no barrier, nothing is ever reset.
+ * comm/link/link_shm.c - messages through memory that ranks of one machine
+ * share, started by the CPU: who sends writes where the other will read, and
+ * then a counter of the other's. No lock, no barrier, nothing is ever reset.
  *
- * A sum: each rank writes its scalars to all, and all add them in rank order, so
- * that they have the same bits. There are two slots, used in turn: who writes
- * sum e has read sum e - 1 of all, so that all are through with sum e - 2.
+ * A sum: each rank writes its scalars to all, and all add them in rank order,
+ * so that they have the same bits. There are two slots, used in turn: who
+ * writes sum e has read sum e - 1 of all, so that all are through with sum e -
+ * 2.
  *
  * An exchange: a message goes into one of two halves of the other's window, in
- * turn. Neighbours need not be each other's, so whoever has taken a message says
- * so in a counter of the sender's, who writes to a half when it is empty. */
+ * turn. Neighbours need not be each other's, so whoever has taken a message
+ * says so in a counter of the sender's, who writes to a half when it is
+ * empty. */
 #include "comm/exchange/plan.h"
 #include "comm/link/link.h"
 #include "comm/link/shared.h"
@@ -27,8 +29,8 @@ typedef struct { /* on few lines of a cache: the first has seven scalars */
     double value[SLOT];
 } slot;
 
-/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind them,
- * the rank that it waits for, from 1, if it has waited for long; or 0. */
+/* Of a queue. A rank's piece of the memory has slots [2][ranks] and, behind
+ * them, the rank that it waits for, from 1, if it has waited for long; or 0. */
 typedef struct {
     tct_shared *memory;
     double *mine; /* [TCT_SUM_MOST + 1] of the sum under way   */
@@ -36,8 +38,8 @@ typedef struct {
     int looks;
 } shm;
 
-/* A rank's piece of a plan: this, a counter on a line of its own for each end of
- * a channel (messages that were taken, of sends; that arrived, of receives),
+/* A rank's piece of a plan: this, a counter on a line of its own for each end
+ * of a channel (messages that were taken, of sends; that arrived, of receives),
  * the ends themselves, and the two halves of its window. */
 typedef struct {
     int64_t sends, ends;
@@ -89,7 +91,7 @@ static void shm_close_queue(tacit_queue *q)
     TCT_FREE(s->mine, s);
 }
 
-/* --- waiting ------------------------------------------------------------------ */
+/* --- waiting -------------------------------------------------------------- */
 
 static int *waits_for(const tacit_queue *q, const shm *s, int rank)
 {
@@ -136,7 +138,7 @@ static bool await(tacit_queue *q, const tct_counter *of, uint64_t value,
            await_long(q, of, value, peer);
 }
 
-/* --- sums --------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 /* What rank `from` writes for sum `number` to rank `to`. */
 static slot *slot_of(const tacit_queue *q, const shm *s, int to, int from,
@@ -192,7 +194,7 @@ static void shm_sum_end(tacit_queue *q, const tct_op *op)
     tct_flags_agreed(q, s->mine[op->count]);
 }
 
-/* --- plans -------------------------------------------------------------------- */
+/* --- plans ---------------------------------------------------------------- */
 
 static int64_t lines(int64_t bytes)
 {
@@ -291,7 +293,7 @@ static void shm_plan_close(tct_plan *plan)
     TCT_FREE(p->end, p);
 }
 
-/* --- exchanges ------------------------------------------------------------------ */
+/* --- exchanges ------------------------------------------------------------ */
 
 static size_t bytes_of(const tct_channel *c, int columns)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/shared.c - memory that ranks share: that of the process, or a segment of
- * the machine's whose name, if it has one, is gone as soon as all have it. */
+ * comm/link/shared.c - memory that ranks share: that of the process, or a
+ * segment of the machine's whose name, if it has one, is gone as soon as all
+ * have it. */
 #include "comm/link/shared.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ bool tct_can_share(const tacit_world *w, char *reason, size_t size)
     return false;
 }
 
-/* --- within a process ------------------------------------------------------- */
+/* --- within a process ----------------------------------------------------- */
 
 static tacit_status share_heap(tacit_world *w, tct_shared *s)
 {
@@ -50,7 +51,7 @@ static tacit_status share_heap(tacit_world *w, tct_shared *s)
     return TACIT_OK;
 }
 
-/* --- between processes -------------------------------------------------------- */
+/* --- between processes ---------------------------------------------------- */
 
 static tacit_status refuse(const char *what)
 {
@@ -129,7 +130,7 @@ static tacit_status share_segments(tacit_world *w, tct_shared *s)
     return share_segment(w, s, true);
 }
 
-/* --- both -------------------------------------------------------------------- */
+/* --- both ----------------------------------------------------------------- */
 
 tacit_status tct_shared_create(tacit_world *w, size_t bytes, tct_shared **out)
 {
@@ -168,7 +169,7 @@ void tct_shared_destroy(tct_shared **shared)
     *shared = NULL;
 }
 
-/* --- waiting ------------------------------------------------------------------ */
+/* --- waiting -------------------------------------------------------------- */
 
 bool tct_await_for(tacit_world *w, const tct_counter *of, uint64_t value,
                    double seconds)

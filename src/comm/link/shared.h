@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/shared.h - memory that all ranks of a world reach, where they are on one
- * machine; and the counters in it, which only grow, through which a message is
- * announced: who writes values and then the counter (tct_signal) is read rightly
- * by who sees the counter and then reads (tct_signalled). */
+ * comm/link/shared.h - memory that all ranks of a world reach, where they are
+ * on one machine; and the counters in it, which only grow, through which a
+ * message is announced: who writes values and then the counter (tct_signal) is
+ * read rightly by who sees the counter and then reads (tct_signalled). */
 #ifndef TCT_COMM_LINK_SHARED_H
 #define TCT_COMM_LINK_SHARED_H
 #include "comm/world/world.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/setup/alltoall.h - items of one size for other ranks, traded in rounds of
- * bounded size, so that memory does not grow with the matrix.
+ * comm/setup/alltoall.h - items of one size for other ranks, traded in rounds
+ * of bounded size, so that memory does not grow with the matrix.
  *
  *     tct_alltoall_open(&mail, world, sizeof item, most);
  *     for (bool more = true; more;) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/setup/directory.c - look up and set words that other ranks keep, by number.
- * Nothing is sorted: questions go out in the order of their owners, and the
- * answers come back in the same places. */
+ * comm/setup/directory.c - look up and set words that other ranks keep, by
+ * number. Nothing is sorted: questions go out in the order of their owners, and
+ * the answers come back in the same places. */
 #include "comm/setup/directory.h"
 #include "comm/setup/alltoall.h"
 #include <string.h>

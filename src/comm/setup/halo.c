@@ -7,7 +7,7 @@
 static const char *const what = "rows of other ranks";
 enum { WORD = 8 };
 
-/* --- who needs what ------------------------------------------------------------ */
+/* --- who needs what ------------------------------------------------------- */
 
 static tacit_status allocate(tct_halo *h)
 {
@@ -84,7 +84,7 @@ void tct_halo_close(tct_halo *h)
     *h = (tct_halo){.world = NULL};
 }
 
-/* --- messages ------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------- */
 
 tacit_status tct_halo_trade(const tct_halo *h, int words, void *ghost)
 {
@@ -130,7 +130,7 @@ tacit_status tct_halo_bring_rows(const tct_halo *h, int words, const void *own,
     return status;
 }
 
-/* --- lists --------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------- */
 
 /* Bytes of the lists of `items` [size] items to or from each rank. */
 static void list_bytes(const tct_halo *h, const int64_t *items,

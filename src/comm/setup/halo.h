@@ -55,8 +55,8 @@ typedef struct tct_halo_lists {
     double *word;   /* doubles, or numbers that were copied there */
 } tct_halo_lists;
 
-/* From lists of the ghosts, in their order, to those of h->row. *out is to be freed
- * by tct_halo_lists_clear, also after an error.
+/* From lists of the ghosts, in their order, to those of h->row. *out is to be
+ * freed by tct_halo_lists_clear, also after an error.
  * Memory      what comes in.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_halo_return_lists(const tct_halo *h,

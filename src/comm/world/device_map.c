@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/device_map.c - which piece of hardware each rank has as its device, and where
- * several have the same. */
+ * comm/world/device_map.c - which piece of hardware each rank has as its
+ * device, and where several have the same. */
 #include "comm/world/device_map.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/device_map.h - which piece of hardware each rank has as its device: of which
- * machine, and of a GPU its place on the bus and its identity, since ordinals are
- * each process's own. */
+ * comm/world/device_map.h - which piece of hardware each rank has as its
+ * device: of which machine, and of a GPU its place on the bus and its identity,
+ * since ordinals are each process's own. */
 #ifndef TCT_COMM_WORLD_DEVICE_MAP_H
 #define TCT_COMM_WORLD_DEVICE_MAP_H
 #include "comm/world/world.h"
@@ -23,8 +23,8 @@ int tct_device_map_shared(const tct_rank_device *all, int ranks, int rank);
 /* The first rank that has the same GPU, be it another slice of it (MIG). */
 int tct_device_map_same_gpu(const tct_rank_device *all, int ranks, int rank);
 
-/* The machine with the most ranks that have no device of their own, the first of
- * them; that of rank 0 if there is none. */
+/* The machine with the most ranks that have no device of their own, the first
+ * of them; that of rank 0 if there is none. */
 tacit_sharing tct_device_map_sharing(const tct_rank_device *all, int ranks);
 
 #endif

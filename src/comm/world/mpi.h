@@ -24,16 +24,17 @@ bool tct_mpi_has(const tacit_world *w);
 tacit_status tct_mpi_check(int code, const char *what);
 #define MPI_TRY(call) TRY(tct_mpi_check((call), #call))
 
-/* May messages lie in memory of GPUs, for all ranks? As the library of MPI says, or
- * the variable TACIT_GPU_AWARE_MPI.
+/* May messages lie in memory of GPUs, for all ranks? As the library of MPI
+ * says, or the variable TACIT_GPU_AWARE_MPI.
  * Collective.  Errors INVALID (the variable), COMM. */
 tacit_status tct_mpi_settle(tacit_world *w, bool *out);
-/* The same of this rank alone, for people, into `text` [size]: a link's probe. */
+/* The same of this rank alone, for people, into `text` [size]: a link's
+ * probe. */
 bool tct_mpi_about(char *text, size_t size);
 
 /* Wait for requests [n], as MPI_Waitall does, but no longer than the queue's
- * patience: then it has lost a rank. Request k is of rank peers[k]; NULL: it is not
- * known of whom. What MPI says. */
+ * patience: then it has lost a rank. Request k is of rank peers[k]; NULL: it is
+ * not known of whom. What MPI says. */
 int tct_mpi_await(tacit_queue *q, int n, MPI_Request *request,
                   const int *peers);
 

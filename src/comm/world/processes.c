@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/processes.c - starts the ranks of a world as processes of this machine,
- * without MPI, and attends to them until all have ended.
+ * comm/world/processes.c - starts the ranks of a world as processes of this
+ * machine, without MPI, and attends to them until all have ended.
  *
  * They are in process groups of their own: what is typed at a terminal comes to
  * the attendant alone, who passes it on, to each once. The attendant notes in
- * memory of all how each has ended; if it ends itself, the system kills them. */
+ * memory of all how each has ended; if it ends itself, the system kills
+ * them. */
 #include "comm/world/processes.h"
 #include <errno.h>
 #include <signal.h>
@@ -31,7 +32,7 @@ typedef struct {
     struct sigaction child; /* what SIGCHLD did before */
 } start;
 
-/* --- signals ------------------------------------------------------------------ */
+/* --- signals -------------------------------------------------------------- */
 
 static void send(const start *s, int signal_number)
 {
@@ -78,7 +79,7 @@ static void give_signals_back(const start *s)
     sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
-/* --- starting ------------------------------------------------------------------ */
+/* --- starting ------------------------------------------------------------- */
 
 typedef struct {
     tacit_rank_function *work;
@@ -118,7 +119,7 @@ static tacit_status start_all(start *s, const task *t)
     return TACIT_OK;
 }
 
-/* --- attending ----------------------------------------------------------------- */
+/* --- attending ------------------------------------------------------------ */
 
 static void note_end(start *s, int rank, int how)
 {
@@ -184,7 +185,7 @@ static tacit_status outcome(const start *s, int *worst_out)
     return TACIT_OK;
 }
 
-/* --- all of it ------------------------------------------------------------------ */
+/* --- all of it ------------------------------------------------------------ */
 
 static tacit_status prepare(start *s, tacit_world **world)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/processes.h - processes that were started together, on one machine: what
- * they and the one that attends to them keep in memory of all
+ * comm/world/processes.h - processes that were started together, on one
+ * machine: what they and the one that attends to them keep in memory of all
  * (processes.c starts and attends, world_processes.c is their world). */
 #ifndef TCT_COMM_WORLD_PROCESSES_H
 #define TCT_COMM_WORLD_PROCESSES_H

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/wait_mpi.c - waiting for messages of MPI with a limit, and who it is that
- * does not come. The rank that one waits for may itself be waiting for another:
- * so when half of the time has passed it is asked, and answers while it waits.
- * Who does not answer is the one. */
+ * comm/world/wait_mpi.c - waiting for messages of MPI with a limit, and who it
+ * is that does not come. The rank that one waits for may itself be waiting for
+ * another: so when half of the time has passed it is asked, and answers while
+ * it waits. Who does not answer is the one. */
 #include "comm/world/mpi.h"
 
 enum { ASK_TAG = 3, ANSWER_TAG = 4 }; /* others: link_mpi.c, world_mpi.c */

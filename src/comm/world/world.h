@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world.h - who takes part, and the set-up plane between them, which may
- * block and fail. One file per kind of world, one table at the bottom of it:
- * world_self.c, world_threads.c, world_processes.c, world_mpi.c. How messages go
- * in the stream plane is the business of a link (comm/link/link.h). */
+ * comm/world/world.h - who takes part, and the set-up plane between them, which
+ * may block and fail. One file per kind of world, one table at the bottom of
+ * it: world_self.c, world_threads.c, world_processes.c, world_mpi.c. How
+ * messages go in the stream plane is the business of a link
+ * (comm/link/link.h). */
 #ifndef TCT_COMM_WORLD_WORLD_H
 #define TCT_COMM_WORLD_WORLD_H
 #include "base/base.h"
@@ -109,9 +110,9 @@ static inline tacit_status tct_alltoallv(tacit_world *w,
     return w->ops->alltoallv(w, send_bytes, send, recv_bytes, recv);
 }
 
-/* A GPU does most of a solve without the CPU, so it is where ranks meet between two
- * kernels that one which was stopped is missed. From here on, 0: as before; what was
- * before. */
+/* A GPU does most of a solve without the CPU, so it is where ranks meet between
+ * two kernels that one which was stopped is missed. From here on, 0: as before;
+ * what was before. */
 static inline double tct_be_patient(tacit_world *w, double seconds)
 {
     const double before = w->timeout;
@@ -125,9 +126,8 @@ static inline double tct_be_patient(tacit_world *w, double seconds)
 tacit_status tct_agree(tacit_world *w, tacit_status mine);
 
 /* Fail with INVALID, and the names of two ranks, unless all have given the same
- * `name`, which may be NULL; `what` it names: "the matrix". For names that decide
- * what a collective call does.
- * Collective. */
+ * `name`, which may be NULL; `what` it names: "the matrix". For names that
+ * decide what a collective call does. Collective. */
 tacit_status tct_agree_name(tacit_world *w, const char *what, const char *name);
 
 /* The first row that `rank` of `size` owns when `rows` are dealt out

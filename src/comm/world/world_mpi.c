@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_mpi.c - the processes of an MPI communicator: set-up plane. */
+ * comm/world/world_mpi.c - the processes of an MPI communicator: set-up
+ * plane. */
 #include "comm/world/mpi.h"
 #include <string.h>
 #include <tacit/mpi.h>
@@ -17,8 +18,8 @@ tacit_status tct_mpi_check(int code, const char *what)
 
 /* --- set-up plane --------------------------------------------------------- */
 
-/* With w->patience. MPI may come to write the numbers when nobody waits for them
- * any more, so they are in what is left then (mpi_destroy). */
+/* With w->patience. MPI may come to write the numbers when nobody waits for
+ * them any more, so they are in what is left then (mpi_destroy). */
 static tacit_status reduce_soon(tacit_world *w, MPI_Datatype type, MPI_Op op,
                                 size_t count, void *data)
 {

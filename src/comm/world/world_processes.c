@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_processes.c - processes of one machine that were started together,
- * without MPI: set-up plane. Each rank has a window that all read. It shows what
- * it has there, all meet, and each takes what is for it.
+ * comm/world/world_processes.c - processes of one machine that were started
+ * together, without MPI: set-up plane. Each rank has a window that all read. It
+ * shows what it has there, all meet, and each takes what is for it.
  *
- * A window has two halves, used in turn: who writes to one again has been to the
- * meeting of the other, where all came when they were through with this one. So
- * there is one meeting for each half that is full.
+ * A window has two halves, used in turn: who writes to one again has been to
+ * the meeting of the other, where all came when they were through with this
+ * one. So there is one meeting for each half that is full.
  *
  * A meeting to which a rank cannot come any more, since its process has ended,
  * fails on all others at once (COMM). */
@@ -57,7 +57,7 @@ static crew *crew_of(const tacit_world *w)
     return w->state;
 }
 
-/* --- who has ended ------------------------------------------------------------ */
+/* --- who has ended -------------------------------------------------------- */
 
 void tct_how_ended(int rank, int how, char *text, size_t size)
 {
@@ -70,8 +70,8 @@ void tct_how_ended(int rank, int how, char *text, size_t size)
 }
 
 /* The rank that has ended, or (`killed`) has been, before all others, some of
- * which may have ended because of it; < 0: none. A part goes its way without the
- * ranks of others. */
+ * which may have ended because of it; < 0: none. A part goes its way without
+ * the ranks of others. */
 static int find_ended(const tacit_world *w, bool killed)
 {
     const crew *c = crew_of(w);
@@ -106,7 +106,7 @@ static void look_for_killed(tacit_world *w)
     if (rank >= 0) note_ended(w, rank);
 }
 
-/* --- meetings ----------------------------------------------------------------- */
+/* --- meetings ------------------------------------------------------------- */
 
 /* The longer it has taken the longer it may take. */
 static void nap(int looks)
@@ -181,7 +181,7 @@ static int64_t part_of(int64_t all, int64_t from)
     return left < 0 ? 0 : left < HALF ? left : HALF;
 }
 
-/* --- set-up plane --------------------------------------------------------------- */
+/* --- set-up plane --------------------------------------------------------- */
 
 /* What all have shown, in rank order, so that all get the same bits. */
 static void combine(const tacit_world *w, tct_type type, tct_reduction op,
@@ -249,7 +249,8 @@ static void take_part(const tacit_world *w, int r, int64_t from, int64_t bytes,
                (size_t)(high - low));
 }
 
-/* Where each rank's part for this one begins; the most that one sends to all. */
+/* Where each rank's part for this one begins; the most that one sends to
+ * all. */
 static int64_t find_parts(const tacit_world *w)
 {
     int64_t most = 0;
@@ -298,7 +299,7 @@ static void processes_destroy(tacit_world *w)
     tct_free(c);
 }
 
-/* --- crews and their worlds ------------------------------------------------------ */
+/* --- crews and their worlds ----------------------------------------------- */
 
 static tacit_status processes_split(tacit_world *w, int colour,
                                     tacit_world **out);
@@ -369,7 +370,7 @@ static tacit_status processes_split(tacit_world *w, int colour,
     return status;
 }
 
-/* --- before they are started ------------------------------------------------------ */
+/* --- before they are started ---------------------------------------------- */
 
 static size_t process_table_bytes(int size)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/world/world_threads.c - the threads of one process, each a rank with a world
- * of its own: set-up plane. Each shows the others where its data are, all meet,
- * each takes what is for it, and all meet again before anything changes. */
+ * comm/world/world_threads.c - the threads of one process, each a rank with a
+ * world of its own: set-up plane. Each shows the others where its data are, all
+ * meet, each takes what is for it, and all meet again before anything
+ * changes. */
 #include "comm/world/world.h"
 #include <pthread.h>
 #include <string.h>
@@ -47,7 +48,7 @@ static void show(tacit_world *w, const void *data, const int64_t *bytes)
     meet(c);
 }
 
-/* --- set-up plane ----------------------------------------------------------- */
+/* --- set-up plane --------------------------------------------------------- */
 
 enum { PIECE = 64 }; /* elements that are reduced at once */
 
@@ -127,7 +128,7 @@ static void threads_abort(tacit_world *w, int exit_code)
     _exit(exit_code);
 }
 
-/* --- crews and their worlds --------------------------------------------------- */
+/* --- crews and their worlds ----------------------------------------------- */
 
 static crew *crew_new(int size)
 {

@@ -12,7 +12,8 @@ typedef struct {
     double seconds; /* 0: it is killed */
 } lose_state;
 
-/* The next number of `text`, which goes on behind it; false if there is none. */
+/* The next number of `text`, which goes on behind it; false if there is
+ * none. */
 static bool next_number(char **text, double *out)
 {
     char *comma = strchr(*text, ',');

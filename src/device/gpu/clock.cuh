@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/clock.cuh - where the time of a kernel that stays goes: in a build
  * with TACIT_CLOCKS thread 0 of each block adds up the time from each call of
- * tct_spent to the next, by what it was spent on; in others there is nothing. */
+ * tct_spent to the next, by what it was spent on; in others there is
+ * nothing. */
 #ifndef TCT_DEVICE_GPU_CLOCK_CUH
 #define TCT_DEVICE_GPU_CLOCK_CUH
 #include "device/gpu/clock.h"

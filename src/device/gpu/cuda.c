@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/cuda.c - the cuda device: memory, the operation held back, looks. */
+ * device/gpu/cuda.c - the cuda device: memory, the operation held back,
+ * looks. */
 #include "device/gpu/gpu.h"
 #include "device/gpu/late.h"
 #include "device/gpu/record.h"
@@ -11,7 +12,7 @@
 
 static const double ANSWER_SECONDS = 120.0, BARRIER_SECONDS = 20.0;
 
-/* --- errors ----------------------------------------------------------------- */
+/* --- errors --------------------------------------------------------------- */
 
 tacit_status tct_gpu_status(gpu_error error, const char *call)
 {
@@ -31,11 +32,11 @@ bool tct_gpu_ok(tacit_queue *q, gpu_error error, const char *call)
     return false;
 }
 
-/* --- memory ----------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
-/* What this thread's set-up has memory from (device/memory_pool.h), and the stream
- * that all work on it is enqueued on, so that a piece may be taken again before
- * those who had it are through with it. */
+/* What this thread's set-up has memory from (device/memory_pool.h), and the
+ * stream that all work on it is enqueued on, so that a piece may be taken again
+ * before those who had it are through with it. */
 static _Thread_local struct {
     tct_memory_pool *from; /* NULL: nothing */
     gpu_stream stream;
@@ -149,8 +150,8 @@ static bool is_late(tacit_queue *q)
 }
 
 /* Seconds that this GPU may be silent for. Where kernels wait for another rank
- * without a limit of their own, that is the limit of such a wait; those that have
- * one are to say it first. */
+ * without a limit of their own, that is the limit of such a wait; those that
+ * have one are to say it first. */
 static double timeout_of(const tacit_queue *q)
 {
     if (q->ranks == 1) return q->answer_seconds;
@@ -161,8 +162,8 @@ static double timeout_of(const tacit_queue *q)
                       2.0 * q->peer_seconds + q->barrier_seconds);
 }
 
-/* A wait of the CPU for its GPU: an interval between looks counts for a second at
- * most, so that a job that was stopped goes on. */
+/* A wait of the CPU for its GPU: an interval between looks counts for a second
+ * at most, so that a job that was stopped goes on. */
 typedef struct waiting {
     double looked, silent;
 } waiting;
@@ -185,8 +186,8 @@ static bool break_off(tacit_queue *q, double silent)
     return true;
 }
 
-/* Has the GPU posted looks? As it was when this was last asked: the answer comes
- * beside what runs. */
+/* Has the GPU posted looks? As it was when this was last asked: the answer
+ * comes beside what runs. */
 static bool goes_on(tct_gpu *g, uint64_t *looks)
 {
     const uint64_t before = *looks;
@@ -198,8 +199,8 @@ static bool goes_on(tct_gpu *g, uint64_t *looks)
     return *looks != before;
 }
 
-/* Wait for all that was enqueued, which may take longer than a wait for a rank as
- * long as looks come. */
+/* Wait for all that was enqueued, which may take longer than a wait for a rank
+ * as long as looks come. */
 static gpu_error finish(tacit_queue *q)
 {
     tct_gpu *g = tct_gpu_of(q);
@@ -261,7 +262,7 @@ static void cuda_free_shared(tacit_queue *q, void *p)
     (void)gpu_host_free(p);
 }
 
-/* --- the operation held back --------------------------------------------------- */
+/* --- the operation held back ---------------------------------------------- */
 
 static tct_gpu_launch launch_of(const tacit_queue *q, double *out)
 {
@@ -402,8 +403,8 @@ static void sum_nothing(tacit_queue *q, const tct_op *op)
                    "clearing sums");
 }
 
-/* To or from memory that is not pinned: the runtime waits for all that stands before
- * such a copy, without a limit. */
+/* To or from memory that is not pinned: the runtime waits for all that stands
+ * before such a copy, without a limit. */
 static void copy(tacit_queue *q, const tct_op *op)
 {
     const tct_gpu *g = tct_gpu_of(q);
@@ -460,7 +461,7 @@ static void cuda_run(tacit_queue *q, const tct_op *op)
     }
 }
 
-/* --- looks --------------------------------------------------------------------- */
+/* --- looks ---------------------------------------------------------------- */
 
 static uint64_t bits_of(double v)
 {
@@ -583,7 +584,7 @@ double tct_gpu_flags(tacit_queue *q)
     return tct_flags_mine(q);
 }
 
-/* --- open, close ----------------------------------------------------------------- */
+/* --- open, close ---------------------------------------------------------- */
 
 static bool cuda_available(char *reason, size_t size)
 {
@@ -722,8 +723,8 @@ static void cuda_close(tacit_queue *q)
     tct_free(g);
 }
 
-/* A call may be from a function whose work is being recorded: where the device is
- * the current one as it is, nothing is set. */
+/* A call may be from a function whose work is being recorded: where the device
+ * is the current one as it is, nothing is set. */
 static void cuda_enter(tacit_queue *q)
 {
     const int device = tct_gpu_of(q)->device;

@@ -83,7 +83,8 @@ static __device__ inline void tct_epilogue_run_all(const tct_epilogue &t)
     for (int j = 0; j < t.batch; j++) tct_epilogue_run_of(t, j);
 }
 
-/* The sum of `v` over the warp, in lane 0: all of them step by step together. */
+/* The sum of `v` over the warp, in lane 0: all of them step by step
+ * together. */
 template <int SUMS>
 static __device__ inline void tct_warp_sum(double (&v)[SUMS])
 {

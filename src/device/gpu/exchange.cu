@@ -5,7 +5,8 @@
 
 enum { THREADS = 256 };
 
-/* Of a queue that has failed there may be no vector, where messages still go. */
+/* Of a queue that has failed there may be no vector, where messages still
+ * go. */
 static __global__ void __launch_bounds__(THREADS)
     pack(tct_panel x, const int32_t *index, int64_t n, double *to,
          const __grid_constant__ tct_ending ending)

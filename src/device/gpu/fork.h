@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/fork.h - work beside a stream: it waits for what was enqueued there
- * before it, and what is enqueued there later waits for it from where they join.
- * While the stream is captured both are of the recording. */
+ * device/gpu/fork.h - work beside a stream: it waits for what was enqueued
+ * there before it, and what is enqueued there later waits for it from where
+ * they join. While the stream is captured both are of the recording. */
 #ifndef TCT_DEVICE_GPU_FORK_H
 #define TCT_DEVICE_GPU_FORK_H
 #include "base/base.h"

@@ -93,8 +93,8 @@ typedef struct tct_gpu_block_ops {
      * the bits of `multiply`; the tail at the end. OPTIONAL. */
     void (*multiply_columns)(const tct_gpu_block *B, const tct_gpu_launch *L,
                              const tct_panel *X, const tct_panel *Y);
-    /* See tct_block's takes_pass: op is the whole operation; with L->out, its sum;
-     * the tail at the end. */
+    /* See tct_block's takes_pass: op is the whole operation; with L->out, its
+     * sum; the tail at the end. */
     void (*multiply_pass)(const tct_gpu_block *B, const tct_gpu_launch *L,
                           const tct_op *op);
     /* MULTIPLY_ADD; with L->out, its sum; the tail at the end. Only of ghost
@@ -154,15 +154,15 @@ void tct_gpu_flush(tacit_queue *q);
  * knows them: recordings are told when they run, in outbox->mine. */
 double tct_gpu_flags(tacit_queue *q);
 
-/* Open the stream of `q`, on its device, which is the current one: the user's or
- * a new one.
+/* Open the stream of `q`, on its device, which is the current one: the user's
+ * or a new one.
  * Errors      INVALID (a stream that cannot be had, saying why), DEVICE. */
 tacit_status tct_gpu_open_stream(const tacit_queue *q);
 /* The device's `mark` and `reach`. */
 void tct_gpu_mark(tacit_queue *q);
 void tct_gpu_reach(tacit_queue *q);
 
-/* --- memory of blocks --------------------------------------------------------- */
+/* --- memory of blocks ----------------------------------------------------- */
 
 /* Copy `bytes` of host memory to new device memory, or allocate it poisoned
  * where `from` is NULL. Errors NO_MEMORY, DEVICE. */
@@ -173,7 +173,7 @@ bool tct_gpu_poisons(void);
 /* Will `bytes` fit? Errors NO_MEMORY, naming `what`, with what is free. */
 tacit_status tct_gpu_require(double bytes, const char *what);
 
-/* --- kernels (vector.cu) -------------------------------------------------------- */
+/* --- kernels (vector.cu) -------------------------------------------------- */
 
 /* Vector operation `op`; its sums and the tail are in L. */
 void tct_gpu_vector(const tct_op *op, const tct_gpu_launch *L);

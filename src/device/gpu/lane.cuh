@@ -9,7 +9,7 @@
 #include "device/numbered.h"
 #include <stdint.h>
 
-/* --- lanes -------------------------------------------------------------------- */
+/* --- lanes ---------------------------------------------------------------- */
 
 /* A bit for each lane of a warp. */
 typedef uint32_t tct_lanes;
@@ -63,14 +63,15 @@ static __device__ inline void tct_warp_sync()
     __syncwarp();
 }
 
-/* Wait for `threads` threads of the block, whole warps, at barrier `number` (from
- * 1 on): they see what each has stored. */
+/* Wait for `threads` threads of the block, whole warps, at barrier `number`
+ * (from 1 on): they see what each has stored. */
 static __device__ inline void tct_sync_some(int number, int threads)
 {
     asm volatile("barrier.sync %0, %1;" ::"r"(number), "r"(threads) : "memory");
 }
 
-/* The same without a wait: those who do wait see what this thread has stored. */
+/* The same without a wait: those who do wait see what this thread has
+ * stored. */
 static __device__ inline void tct_arrive_some(int number, int threads)
 {
     asm volatile("barrier.arrive %0, %1;" ::"r"(number), "r"(threads)
@@ -87,9 +88,9 @@ static __device__ inline int tct_last_lane(tct_lanes some)
     return GPU_WAVE - 1 - __clz((int)some);
 }
 
-/* C += A B of 8 x 4 and 4 x 8 numbers: lane l has row l / 4 of A in column l % 4,
- * row l % 4 of B in column l / 4, and of C row l / 4 in columns 2 (l % 4) and the
- * next one. */
+/* C += A B of 8 x 4 and 4 x 8 numbers: lane l has row l / 4 of A in column l %
+ * 4, row l % 4 of B in column l / 4, and of C row l / 4 in columns 2 (l % 4)
+ * and the next one. */
 static __device__ inline void tct_multiply_tile(double (&c)[2], double a,
                                                 double b)
 {
@@ -108,7 +109,7 @@ static __device__ inline void tct_multiply_tile(double (&c)[2], double a,
 #endif
 }
 
-/* --- loads and stores ----------------------------------------------------------- */
+/* --- loads and stores ----------------------------------------------------- */
 
 /* What nobody writes while the kernel runs. */
 template <class T> static __device__ inline T tct_read_only(const T *p)
@@ -146,8 +147,8 @@ static __device__ inline void tct_store_through(tct_two *p, tct_two v)
     __stcg((double2 *)p, make_double2(v.v[0], v.v[1]));
 }
 
-/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the thread
- * goes on; it has its copies after it has waited for them. */
+/* Begin to copy 16 bytes, at once, past the L1 to shared memory, while the
+ * thread goes on; it has its copies after it has waited for them. */
 static __device__ inline void tct_copy(void *to, const void *from)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(
@@ -201,7 +202,7 @@ TCT_LOAD(uint16_t, uint16_t, "u16", "h")
 TCT_LOAD(uint8_t, uint32_t, "u8", "r")
 #undef TCT_LOAD
 
-/* --- fences, signals, posts -------------------------------------------------------- */
+/* --- fences, signals, posts ----------------------------------------------- */
 
 /* What this thread wrote before is seen before what it writes after, by all of
  * the GPU. */
@@ -232,7 +233,7 @@ static __device__ inline uint64_t tct_signal_read(const uint64_t *signal)
     return v;
 }
 
-/* --- between GPUs ------------------------------------------------------------------- */
+/* --- between GPUs --------------------------------------------------------- */
 
 /* The same, of all GPUs and processors that reach the memory. */
 static __device__ inline void tct_signal_send(uint64_t *signal, uint64_t v)
@@ -301,7 +302,7 @@ template <class T> static __device__ inline void tct_active_word(T *to, T v)
     *(volatile T *)to = v;
 }
 
-/* --- the clock -------------------------------------------------------------------- */
+/* --- the clock ------------------------------------------------------------ */
 
 /* A processor would be given to others here. */
 static __device__ inline void tct_between_checks() {}

@@ -75,8 +75,8 @@ static __global__ void __launch_bounds__(THREADS)
                 out[(b0 + b) * Z.columns + a0 + a] = sum[b * TILE + a];
 }
 
-/* Each entry of the small matrix: every PARTS-th of its stretches in order, then
- * these parts. */
+/* Each entry of the small matrix: every PARTS-th of its stretches in order,
+ * then these parts. */
 static __global__ void __launch_bounds__(THREADS)
     add_stretches(const double *partial, int entries, int stretches,
                   double *out, const __grid_constant__ tct_ending ending)

@@ -26,7 +26,7 @@ size_t tct_persistent_bytes(int blocks)
            TCT_CLOCKS * (size_t)blocks * sizeof(tct_spending);
 }
 
-/* --- where the time goes ---------------------------------------------------- */
+/* --- where the time goes -------------------------------------------------- */
 
 static void add_spending(tct_spending *sum, const tct_spending *more)
 {
@@ -59,7 +59,7 @@ void tct_persistent_spending(const void *room, int blocks, char *text,
     }
 }
 
-/* --- to start one -------------------------------------------------------------- */
+/* --- to start one --------------------------------------------------------- */
 
 int tct_persistent_threads(int blocks)
 {

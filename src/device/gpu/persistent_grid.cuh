@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/persistent_grid.cuh - how blocks that stay meet: a barrier that sums, looks,
- * the scalars of the solve, and the host's wish to end.
+ * device/gpu/persistent_grid.cuh - how blocks that stay meet: a barrier that
+ * sums, looks, the scalars of the solve, and the host's wish to end.
  *
  * The barrier is one counter: a block adds 1 when its threads have come and
- * waits until all have. Sums go along: each block leaves its own before it adds,
- * and all blocks add them up, in the same order, behind the barrier. No block
- * can be two barriers ahead of another, so two sets of sums take turns. (Boxes
- * of value and epoch that all blocks poll take 2.4 us on an H200, this 1.6, and
- * 0.95 without sums.)
+ * waits until all have. Sums go along: each block leaves its own before it
+ * adds, and all blocks add them up, in the same order, behind the barrier. No
+ * block can be two barriers ahead of another, so two sets of sums take turns.
+ * (Boxes of value and epoch that all blocks poll take 2.4 us on an H200, this
+ * 1.6, and 0.95 without sums.)
  *
- * With persistent grids of other GPUs sums go without the counter, and without a fence, which
- * would wait for what was stored to a peer before: each block leaves a box of value
- * and meeting, one warp adds up those of a sum, and says it to all. So nothing else
- * that blocks have stored is seen after such a sum, only after a wait. */
+ * With persistent grids of other GPUs sums go without the counter, and without
+ * a fence, which would wait for what was stored to a peer before: each block
+ * leaves a box of value and meeting, one warp adds up those of a sum, and says
+ * it to all. So nothing else that blocks have stored is seen after such a sum,
+ * only after a wait. */
 #ifndef TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #define TCT_DEVICE_GPU_PERSISTENT_GRID_CUH
 #include "device/gpu/clock.cuh"
@@ -30,8 +31,8 @@ enum {
     TCT_FLAGS
 };
 
-/* What all threads of a block know of the meetings; with PEERS there are persistent grids of
- * other GPUs. */
+/* What all threads of a block know of the meetings; with PEERS there are
+ * persistent grids of other GPUs. */
 template <bool PEERS> struct tct_persistent_grid {
     const tct_persistent_job &job;
     uint32_t epoch; /* meetings so far */
@@ -42,8 +43,8 @@ template <bool PEERS> struct tct_persistent_grid {
     const uint64_t
         *before; /* meetings of all persistent grids before this kernel */
 };
-/* The scalars of the solve come to `c`, which each block has to itself: thread 0
- * does the steps, in every block the same. */
+/* The scalars of the solve come to `c`, which each block has to itself: thread
+ * 0 does the steps, in every block the same. */
 template <bool PEERS>
 static __device__ inline tct_persistent_grid<PEERS>
 tct_persistent_open(const tct_persistent_job &job, double *c)
@@ -90,8 +91,8 @@ static __device__ inline void tct_barrier_wait(tct_persistent_grid<PEERS> &g,
                                         tct_counted(g), g.job.limit_ns);
 }
 
-/* The last warp of a block, which has no work of its own where there is a warp to
- * spare. */
+/* The last warp of a block, which has no work of its own where there is a warp
+ * to spare. */
 static __device__ inline bool tct_is_last_warp()
 {
     return threadIdx.x >= blockDim.x - GPU_WAVE;
@@ -112,7 +113,7 @@ tct_grid_wait(tct_persistent_grid<PEERS> &g)
     return (tct_barrier_status)g.told[FLAG_MET];
 }
 
-/* --- all persistent grids ------------------------------------------------------------------- */
+/* --- all persistent grids ------------------------------------------------- */
 
 /* The number of this meeting, which grows from kernel to kernel. */
 static __device__ inline uint64_t
@@ -120,7 +121,8 @@ tct_meeting(const tct_persistent_grid<true> &g)
 {
     return *g.before + g.epoch;
 }
-/* Where rank `from` says its sum `j` of this meeting, in the slots of any rank. */
+/* Where rank `from` says its sum `j` of this meeting, in the slots of any
+ * rank. */
 static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
                                             int from, int j)
 {
@@ -129,8 +131,8 @@ static __device__ inline size_t tct_said_at(const tct_persistent_grid<true> &g,
            j;
 }
 
-/* What follows is tct_say and tct_total of protocol.h once more: with their text
- * these kernels have 2 % more instructions, and spill more.
+/* What follows is tct_say and tct_total of protocol.h once more: with their
+ * text these kernels have 2 % more instructions, and spill more.
  *
  * What rank `rank` says in a slot, when it has come; else it is told to the
  * host that it is missing. */
@@ -154,7 +156,8 @@ tct_hear_rank(const tct_persistent_grid<true> &g, const tct_numbered *from,
     }
 }
 
-/* What each rank says of each sum of a meeting, and of the flags behind them. */
+/* What each rank says of each sum of a meeting, and of the flags behind
+ * them. */
 template <int WIDTH> using tct_said = double[TCT_GANGS_MOST][WIDTH];
 
 /* Thread `i` of some: one of these. */
@@ -198,8 +201,8 @@ static __device__ inline void tct_rank_sum(const tct_persistent_grid<true> &g,
     if (threadIdx.x == 0) tct_take_flags(g, tct_heard<SUMS + 1>(g, SUMS, said));
 }
 
-/* Where the blocks of this GPU leave sum `j` for other persistent grids: who leaves another
- * there has heard what came of the one before. */
+/* Where the blocks of this GPU leave sum `j` for other persistent grids: who
+ * leaves another there has heard what came of the one before. */
 static __device__ inline tct_numbered *
 tct_boxes_of(const tct_persistent_grid<true> &g, int j)
 {
@@ -207,8 +210,8 @@ tct_boxes_of(const tct_persistent_grid<true> &g, int j)
 }
 
 /* The sum of what the `n` blocks of `from` have left, each lane's of every
- * GPU_WAVE-th; `box` [n] is shared memory, since registers are for others. False:
- * one of them did not come. */
+ * GPU_WAVE-th; `box` [n] is shared memory, since registers are for others.
+ * False: one of them did not come. */
 static __device__ inline bool
 tct_hear_blocks(const tct_persistent_grid<true> &g, const tct_numbered *from,
                 int n, tct_numbered *box, double *sum)
@@ -231,11 +234,12 @@ tct_hear_blocks(const tct_persistent_grid<true> &g, const tct_numbered *from,
     }
 }
 
-/* The last warp of some block adds up sum `j` of this GPU as soon as all blocks have
- * left theirs, and says it to all ranks; where there are few blocks other warps do,
- * too. No fence: what goes to a peer is numbered, and a store that waits for what
- * was heard cannot come before a load that all had done before they spoke. (As a
- * part of the kernel it would make that spill: pipe-pr takes 8 % longer.) */
+/* The last warp of some block adds up sum `j` of this GPU as soon as all blocks
+ * have left theirs, and says it to all ranks; where there are few blocks other
+ * warps do, too. No fence: what goes to a peer is numbered, and a store that
+ * waits for what was heard cannot come before a load that all had done before
+ * they spoke. (As a part of the kernel it would make that spill: pipe-pr takes
+ * 8 % longer.) */
 template <int SUMS>
 static __device__ __noinline__ void
 tct_collect(const tct_persistent_grid<true> &g)
@@ -264,7 +268,8 @@ tct_collect(const tct_persistent_grid<true> &g)
     }
 }
 
-/* Has a rank failed, or does one wish to stop? All know, after the same look. */
+/* Has a rank failed, or does one wish to stop? All know, after the same
+ * look. */
 template <bool PEERS>
 static __device__ inline bool tct_flagged(const tct_persistent_grid<PEERS> &g)
 {
@@ -275,7 +280,8 @@ struct tct_nothing {
     __device__ void operator()() const {}
 };
 
-/* What block `block` left at this meeting: [TCT_PERSISTENT_SUMS] sums, two a load. */
+/* What block `block` left at this meeting: [TCT_PERSISTENT_SUMS] sums, two a
+ * load. */
 static __device__ inline tct_two *
 tct_left_by(const tct_persistent_grid<false> &g, int block)
 {
@@ -283,8 +289,8 @@ tct_left_by(const tct_persistent_grid<false> &g, int block)
     return (tct_two *)g.job.sums + (turn + block) * (TCT_PERSISTENT_SUMS / 2);
 }
 
-/* Wait for all blocks of this GPU, while sums are collected; nobody waits for the
- * warp that does. */
+/* Wait for all blocks of this GPU, while sums are collected; nobody waits for
+ * the warp that does. */
 template <int SUMS>
 static __device__ inline void
 tct_barrier_and_collect(tct_persistent_grid<true> &g, uint64_t seen)
@@ -324,9 +330,9 @@ tct_leave_sums(const tct_persistent_grid<PEERS> &g, const double (&v)[SUMS])
 }
 
 /* Wait for all blocks of this GPU, which leave their sums of what all threads
- * bring in `v` [SUMS]. `meanwhile` is done when this block has come and waits for
- * others. It sees what the block has stored; what it stores itself others see
- * only after the next meeting, if it is not numbered. */
+ * bring in `v` [SUMS]. `meanwhile` is done when this block has come and waits
+ * for others. It sees what the block has stored; what it stores itself others
+ * see only after the next meeting, if it is not numbered. */
 template <int SUMS, bool PEERS, class WORK>
 static __device__ inline tct_barrier_status
 tct_grid_leave(tct_persistent_grid<PEERS> &g, double (&v)[SUMS],
@@ -384,8 +390,8 @@ tct_block_total(const tct_persistent_grid<false> &g, double (&v)[SUMS])
     }
 }
 
-/* Wait for all blocks, of all persistent grids, and add up what all threads bring in `v`
- * [SUMS]: the same bits in every thread. `meanwhile` as above. */
+/* Wait for all blocks, of all persistent grids, and add up what all threads
+ * bring in `v` [SUMS]: the same bits in every thread. `meanwhile` as above. */
 template <int SUMS, class WORK = tct_nothing>
 static __device__ inline tct_barrier_status
 tct_grid_sum(tct_persistent_grid<false> &g, double (&v)[SUMS],
@@ -413,9 +419,9 @@ tct_grid_sum(tct_persistent_grid<true> &g, double (&v)[SUMS],
     return g.told[FLAG_MISSED] ? TCT_LATE : TCT_GO;
 }
 
-/* Instead, so that the others need not wait: after tct_grid_leave one warp adds up
- * what was left, of all persistent grids, into the block's scalars from `to` on. The others
- * know it when the block has met, or that it is FLAG_MISSED. */
+/* Instead, so that the others need not wait: after tct_grid_leave one warp adds
+ * up what was left, of all persistent grids, into the block's scalars from `to`
+ * on. The others know it when the block has met, or that it is FLAG_MISSED. */
 template <int SUMS>
 static __device__ inline void tct_warp_total(const tct_persistent_grid<true> &g,
                                              double *to)
@@ -456,8 +462,8 @@ tct_warp_total(const tct_persistent_grid<false> &g, double *to)
     tct_warp_sync();
 }
 
-/* Number of message `i` (from 1) of this kernel, if there are no more of them than
- * meetings: it grows from message to message and from kernel to kernel. */
+/* Number of message `i` (from 1) of this kernel, if there are no more of them
+ * than meetings: it grows from message to message and from kernel to kernel. */
 static __device__ inline uint64_t
 tct_message(const tct_persistent_grid<true> &g, int64_t i)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * device/gpu/record.c - recordings. The CPU can replay one, keeping two under
- * way, unless it has a single look, or a while node can, on the device; whichever is faster for this
- * recording is found out by trying both on the first looks of a solve. */
+ * way, unless it has a single look, or a while node can, on the device;
+ * whichever is faster for this recording is found out by trying both on the
+ * first looks of a solve. */
 #include "device/gpu/record.h"
 #include <stdio.h>
 #include <string.h>
@@ -110,7 +111,7 @@ void tct_record_about(const void *record, char *text, size_t size)
              r->looks == 1 ? "" : "s");
 }
 
-/* --- replay ------------------------------------------------------------------ */
+/* --- replay --------------------------------------------------------------- */
 
 static void start(tacit_queue *q, recording *r, int64_t looks)
 {

@@ -21,9 +21,9 @@ void tct_record_free(tacit_queue *q, void *record);
 bool tct_record_go_on(tacit_queue *q, bool idle);
 
 /* A graph of one while node around `body`, which goes on as long as `c` has
- * neither met its target nor broken down, no rank has a flag, and there are fewer
- * than `limit` looks in `outbox`; all are memory of the device, or of the host as
- * the device sees it. */
+ * neither met its target nor broken down, no rank has a flag, and there are
+ * fewer than `limit` looks in `outbox`; all are memory of the device, or of the
+ * host as the device sees it. */
 gpu_error tct_record_while(gpu_graph body, const double *c,
                            const tct_outbox *outbox,
                            const volatile uint64_t *limit, gpu_graph *out);

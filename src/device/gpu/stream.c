@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * device/gpu/stream.c - the stream: of the queue's own or of the user's, how far it
- * is; and for kernels of users. */
+ * device/gpu/stream.c - the stream: of the queue's own or of the user's, how
+ * far it is; and for kernels of users. */
 #include "device/gpu/gpu.h"
 #include <tacit/cuda.h>
 

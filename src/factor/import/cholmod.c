@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/cholmod.c - CHOLMOD's supernodal factor, whose supernodes are panels
- * already, but as wide as they come. Only its structs are used, which are of its
- * Core module. */
+ * factor/import/cholmod.c - CHOLMOD's supernodal factor, whose supernodes are
+ * panels already, but as wide as they come. Only its structs are used, which
+ * are of its Core module. */
 #include "factor/import/adapters.h"
 #include <cholmod.h>
 #include <inttypes.h>

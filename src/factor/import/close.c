@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/close.c - rows that a factor of somebody's lacks, be it that zeros
- * were not stored or that its pattern is not symmetric: of a whole factor each front
- * has in its parent all rows that it has beyond it [Li90], and kernels that pass on
- * what they have from child to parent ask for that (trisolve/gpu/supernodes.c). */
+ * factor/import/close.c - rows that a factor of somebody's lacks, be it that
+ * zeros were not stored or that its pattern is not symmetric: of a whole factor
+ * each front has in its parent all rows that it has beyond it [Li90], and
+ * kernels that pass on what they have from child to parent ask for that
+ * (trisolve/gpu/supernodes.c). */
 #include "factor/import/import.h"
 #include <stdlib.h>
 
@@ -34,8 +35,8 @@ static int rising(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* Take those of `count` rows at `row` that front `f` has not, and that lie beyond its
- * columns; is there room for them? */
+/* Take those of `count` rows at `row` that front `f` has not, and that lie
+ * beyond its columns; is there room for them? */
 static bool take(closing *c, int32_t f, int64_t count, const int32_t *row)
 {
     int64_t *end = &c->start[f + 1];

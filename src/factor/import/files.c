@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/files.c - factors in files: triangles are matrices, of any format, D and
- * the permutation vectors. */
+ * factor/import/files.c - factors in files: triangles are matrices, of any
+ * format, D and the permutation vectors. */
 #include "factor/import/import.h"
 #include <inttypes.h>
 #include <math.h>
@@ -9,7 +9,7 @@
 
 static const char *const what = "a factor from a file";
 
-/* --- to read ------------------------------------------------------------------ */
+/* --- to read -------------------------------------------------------------- */
 
 /* A triangle by columns. */
 typedef struct {
@@ -183,7 +183,7 @@ tacit_status tacit_factor_read(tacit_world *world,
     return status;
 }
 
-/* --- to write ----------------------------------------------------------------- */
+/* --- to write ------------------------------------------------------------- */
 
 /* Numbers, one a line: of doubles, or of rows, from 1. */
 static tacit_status write_numbers(tacit_world *world, const char *path,
@@ -210,8 +210,8 @@ typedef struct {
     double *value;
 } csr;
 
-/* Call with `to` NULL to count rows into ptr[i + 2], then to put entries. Column j of
- * `value` is row j of U, and a column of L. */
+/* Call with `to` NULL to count rows into ptr[i + 2], then to put entries.
+ * Column j of `value` is row j of U, and a column of L. */
 static void walk(const tacit_factor_panels *P, const double *value, bool upper,
                  csr *to, bool count)
 {

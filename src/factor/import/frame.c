@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/frame.c - supernodes of others become fronts with a forest and a tree
- * above, and panels that wait for their values. */
+ * factor/import/frame.c - supernodes of others become fronts with a forest and
+ * a tree above, and panels that wait for their values. */
 #include "factor/dense.h"
 #include "factor/import/import.h"
 
 static const char *const what = "an imported factor";
 
-/* --- the forest ------------------------------------------------------------------ */
+/* --- the forest ----------------------------------------------------------- */
 
-/* `of` [rows] the front of each row; `at` [count + 2] and `list` the fronts, rising,
- * that have rows below in front i: list[at[i]] to list[at[i + 1] - 1]. */
+/* `of` [rows] the front of each row; `at` [count + 2] and `list` the fronts,
+ * rising, that have rows below in front i: list[at[i]] to list[at[i + 1] -
+ * 1]. */
 typedef struct {
     int32_t *of, *list;
     int64_t *at;
@@ -46,7 +47,8 @@ static tacit_status find_readers(const tct_fronts *F, readers *r)
 }
 
 /* The elimination tree of L + L' [Li90]: all rows of a front are above it. Of a
- * complete factor that is its parent; where entries are left out it may be lower. */
+ * complete factor that is its parent; where entries are left out it may be
+ * lower. */
 static void find_forest(const tct_fronts *F, const readers *r,
                         int32_t *ancestor, int32_t *up)
 {
@@ -83,7 +85,7 @@ static tacit_status find_tree(tct_fronts *F, int leaves, const readers *r)
     return status;
 }
 
-/* --- panels ---------------------------------------------------------------------- */
+/* --- panels --------------------------------------------------------------- */
 
 static tacit_status take_order(tacit_factor *L, int64_t rows, int leaves,
                                const int32_t *original)
@@ -155,7 +157,7 @@ tacit_status tct_import_begin(tct_fronts *F, tacit_factor_kind kind,
     return status;
 }
 
-/* --- values ---------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 void tct_import_put(const tacit_factor *L, double *to, int32_t f, int64_t j,
                     int64_t count, const int32_t *row, const double *value)

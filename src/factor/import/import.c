@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/import.c - a factor from its columns: checks, supernodes, values. */
+ * factor/import/import.c - a factor from its columns: checks, supernodes,
+ * values. */
 #include "factor/import/adapters.h"
 #include <inttypes.h>
 #include <math.h>
@@ -33,7 +34,7 @@ typedef struct {
     tct_fronts F;
 } import;
 
-/* --- checks ---------------------------------------------------------------------- */
+/* --- checks --------------------------------------------------------------- */
 
 static tacit_status check_arrays(const import *m)
 {
@@ -165,7 +166,7 @@ static tacit_status check_triangles(const import *m)
     return TACIT_OK;
 }
 
-/* --- U' and what both have ------------------------------------------------------- */
+/* --- U' and what both have ------------------------------------------------ */
 
 static tacit_status transpose_upper(import *m)
 {
@@ -211,9 +212,10 @@ static tacit_status unite(import *m)
     return TACIT_OK;
 }
 
-/* --- supernodes ------------------------------------------------------------------ */
+/* --- supernodes ----------------------------------------------------------- */
 
-/* Columns [first, end) that are stored as one; rows below are those of the last. */
+/* Columns [first, end) that are stored as one; rows below are those of the
+ * last. */
 typedef struct {
     int64_t first, end;
     double entries;
@@ -252,8 +254,8 @@ static bool has_rows_of(const triangle *T, int64_t j, int64_t end)
     return true;
 }
 
-/* Take `g`, which comes right before, into `next`, if its first row below is there,
- * `next` has the others, and little is lost. */
+/* Take `g`, which comes right before, into `next`, if its first row below is
+ * there, `next` has the others, and little is lost. */
 static bool merge(const triangle *T, const group *g, group *next)
 {
     const int64_t last = g->end - 1, below = count_of(T, next->end - 1) - 1;
@@ -307,7 +309,7 @@ static tacit_status find_fronts(import *m)
     return status;
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 static void put(const tacit_factor *L, const tct_fronts *F, const triangle *T,
                 double *to)

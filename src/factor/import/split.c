@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/split.c - a binary tree above any elimination forest: the heaviest
- * root is opened, that is, goes into the tree node at the top and leaves its
- * children as roots, until those that are left fill two bins alike; the same again
- * within each bin. That one node of the tree is then a set of panels anywhere in the
- * forest does no harm: what lies above a panel lies in its node or above.
+ * factor/import/split.c - a binary tree above any elimination forest: the
+ * heaviest root is opened, that is, goes into the tree node at the top and
+ * leaves its children as roots, until those that are left fill two bins alike;
+ * the same again within each bin. That one node of the tree is then a set of
+ * panels anywhere in the forest does no harm: what lies above a panel lies in
+ * its node or above.
  *
  * [SLV18] Sao, Li and Vuduc, "A communication-avoiding 3D LU factorization
  *         algorithm for sparse matrices", IPDPS 2018 (the idea; its rule of when to
@@ -13,7 +14,8 @@
 
 static const char *const what = "the tree above a factor";
 
-/* A root of what is still to be dealt out, and what it and all below it weigh. */
+/* A root of what is still to be dealt out, and what it and all below it
+ * weigh. */
 typedef struct {
     double weight;
     int32_t front;
@@ -28,7 +30,7 @@ typedef struct {
     int32_t *node;        /* where each comes                              */
 } forest;
 
-/* --- heaps of roots, the heaviest first ------------------------------------------ */
+/* --- heaps of roots, the heaviest first ----------------------------------- */
 
 static void sink(root *S, int32_t n, int32_t k)
 {
@@ -67,10 +69,10 @@ static int by_weight(const void *a, const void *b)
     return (x->front > y->front) - (x->front < y->front);
 }
 
-/* --- two bins ------------------------------------------------------------------------ */
+/* --- two bins ------------------------------------------------------------- */
 
-/* What the fuller bin comes to, `total` in all; each root goes into the other one,
- * the heaviest first. */
+/* What the fuller bin comes to, `total` in all; each root goes into the other
+ * one, the heaviest first. */
 static double fuller(root *S, int32_t n, double total)
 {
     double bin[2] = {0.0, 0.0};
@@ -80,8 +82,9 @@ static double fuller(root *S, int32_t n, double total)
     return bin[bin[0] < bin[1]];
 }
 
-/* How many to open so that what is at the top and the fuller bin are least. Neither
- * can come to less than half of what is not at the top, which ends the search. */
+/* How many to open so that what is at the top and the fuller bin are least.
+ * Neither can come to less than half of what is not at the top, which ends the
+ * search. */
 static int32_t count_openings(const forest *F, root *S, int32_t n, double total)
 {
     double above = 0.0, least = 0.0;
@@ -114,8 +117,8 @@ static int32_t pack(const forest *F, root *S, int32_t n)
     return count[1];
 }
 
-/* The heap S [n] over tree node `node` and those below it, of so many leaves. Behind
- * it there is room for all that opening adds. */
+/* The heap S [n] over tree node `node` and those below it, of so many leaves.
+ * Behind it there is room for all that opening adds. */
 static void split(const forest *F, root *S, int32_t n, int32_t node, int leaves)
 {
     double total = 0.0;
@@ -131,7 +134,7 @@ static void split(const forest *F, root *S, int32_t n, int32_t node, int leaves)
     split(F, S, second, 2 * node + 2, leaves / 2);
 }
 
-/* --- the tree -------------------------------------------------------------------------- */
+/* --- the tree ------------------------------------------------------------- */
 
 static tacit_status allocate(int32_t count, forest *F)
 {

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/superlu_dist.c - SuperLU_DIST's factors, P diag(R) A diag(C) P' = L U:
- * L by supernodes, with the diagonal block of U above its diagonal, the rest of U by
- * block rows, of whose columns there is what stands from the first row that is not 0
- * to the last of the block. R and C go into the values, so that L U is P A P'. Only
- * its structs are used. */
+ * factor/import/superlu_dist.c - SuperLU_DIST's factors, P diag(R) A diag(C) P'
+ * = L U: L by supernodes, with the diagonal block of U above its diagonal, the
+ * rest of U by block rows, of whose columns there is what stands from the first
+ * row that is not 0 to the last of the block. R and C go into the values, so
+ * that L U is P A P'. Only its structs are used. */
 #include "factor/import/adapters.h"
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -12,8 +12,8 @@
 
 static const char *const what = "a factor of SuperLU_DIST";
 
-/* One of a supernode's rows of L, or columns of U: its number, and where its values
- * are; of U from row `from` on. */
+/* One of a supernode's rows of L, or columns of U: its number, and where its
+ * values are; of U from row `from` on. */
 typedef struct {
     int32_t number;
     int64_t from, at;
@@ -30,7 +30,7 @@ typedef struct {
     double *value;
 } source;
 
-/* --- what can be taken ----------------------------------------------------------- */
+/* --- what can be taken ---------------------------------------------------- */
 
 /* What is loaded is to have the structs that this file was compiled with. */
 static tacit_status check_version(void)
@@ -74,7 +74,7 @@ static tacit_status check(int64_t rows, const gridinfo_t *grid,
     return TACIT_OK;
 }
 
-/* --- a supernode ------------------------------------------------------------------ */
+/* --- a supernode ---------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {
@@ -158,7 +158,7 @@ static tacit_status take_fronts(source *s)
     return TACIT_OK;
 }
 
-/* --- values ---------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 static double row_scale(const source *s, int64_t k)
 {
@@ -227,7 +227,7 @@ static void put(source *s, const tacit_factor *L)
     }
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 static tacit_status build(source *s, const tacit_factor_options *options,
                           tacit_factor **out)

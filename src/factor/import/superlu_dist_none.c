@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * factor/import/superlu_dist_none.c - SuperLU_DIST's factors in a build without it. */
+ * factor/import/superlu_dist_none.c - SuperLU_DIST's factors in a build without
+ * it. */
 #include "factor/import/adapters.h"
 
 tacit_status tacit_factor_import_superlu_dist(

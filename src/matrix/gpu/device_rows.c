@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/gpu/device_rows.c - rows that lie in memory of a GPU: they are copied to
- * the host, where set-up looks at patterns, and are rows like any others. */
+ * matrix/gpu/device_rows.c - rows that lie in memory of a GPU: they are copied
+ * to the host, where set-up looks at patterns, and are rows like any others. */
 #include "device/gpu/gpu.h"
 #include "matrix/matrix.h"
 #include <string.h>

@@ -10,7 +10,7 @@ static const char *const what = "a coarser graph";
 static const double ALONE =
     0.1; /* of the nodes: these find others by a third */
 
-/* --- pairs ------------------------------------------------------------------ */
+/* --- pairs ---------------------------------------------------------------- */
 
 typedef struct {
     const tct_level *g;
@@ -102,7 +102,7 @@ static tacit_status match(matching *m)
     return TACIT_OK;
 }
 
-/* --- coarse nodes ----------------------------------------------------------- */
+/* --- coarse nodes --------------------------------------------------------- */
 
 typedef struct {
     tct_level *fine, *g;
@@ -162,7 +162,7 @@ static tacit_status find_ghosts(contraction *c)
     return TACIT_OK;
 }
 
-/* --- coarse edges ----------------------------------------------------------- */
+/* --- coarse edges --------------------------------------------------------- */
 
 typedef struct {
     int32_t to, weight;
@@ -275,7 +275,7 @@ static tacit_status make_edges(const contraction *c)
     return go_through(c, true);
 }
 
-/* --- all of it -------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 static tacit_status find_pairs(contraction *c, int64_t heaviest)
 {

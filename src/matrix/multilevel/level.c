@@ -21,7 +21,7 @@ tacit_status tct_level_share(const tct_level *level, int64_t *word)
                    level->ghost, word + level->nodes);
 }
 
-/* --- nodes of rows ---------------------------------------------------------- */
+/* --- nodes of rows -------------------------------------------------------- */
 
 typedef struct {
     const tct_csr *A;
@@ -76,7 +76,7 @@ static tacit_status count_edges(rows r, tct_level *g)
     return TCT_ALLOC(g->ptr[g->nodes], what, &g->next);
 }
 
-/* --- ghosts ----------------------------------------------------------------- */
+/* --- ghosts --------------------------------------------------------------- */
 
 static tacit_status find_ghosts(rows r, tct_level *g)
 {
@@ -143,7 +143,7 @@ tacit_status tct_level_open(const tacit_matrix *m, int block, tct_level *out)
     return status;
 }
 
-/* --- rows of nodes ---------------------------------------------------------- */
+/* --- rows of nodes -------------------------------------------------------- */
 
 tacit_status tct_level_block(const tacit_matrix *m, int parts, int *out)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * matrix/multilevel/refine.c - nodes on the interface of a part move to another where
- * that cuts fewer edges.
+ * matrix/multilevel/refine.c - nodes on the interface of a part move to another
+ * where that cuts fewer edges.
  *
  * Ranks move nodes at the same time. In one sweep nodes move to parts of higher
  * numbers only, in the next to lower ones: so no two neighbours change places,
- * which would cut more than before [KK97]. A node may still go where a neighbour
- * on another rank just leaves for a third part: that is rare. Of what a part may
- * still grow or shrink by, each rank has its share. */
+ * which would cut more than before [KK97]. A node may still go where a
+ * neighbour on another rank just leaves for a third part: that is rare. Of what
+ * a part may still grow or shrink by, each rank has its share. */
 #include "matrix/multilevel/level.h"
 #include <string.h>
 
@@ -25,7 +25,7 @@ typedef struct {
     int64_t least;
 } refinement;
 
-/* --- a node ----------------------------------------------------------------- */
+/* --- a node --------------------------------------------------------------- */
 
 /* The weight of the edges of node `i` to each part; returns to how many. */
 static int bind(const refinement *r, int64_t i)
@@ -84,7 +84,7 @@ static bool move(refinement *r, int64_t i, bool above)
     return true;
 }
 
-/* --- sweeps ----------------------------------------------------------------- */
+/* --- sweeps --------------------------------------------------------------- */
 
 static tacit_status weigh(refinement *r)
 {

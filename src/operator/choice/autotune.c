@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/autotune.c - on a GPU: which format is fastest for this matrix? The
- * whole matrix is stored in each that fits, one after the other, and
- * multiplied; the fastest is kept. A persistent kernel saves what launches cost
- * an iteration. */
+ * operator/choice/autotune.c - on a GPU: which format is fastest for this
+ * matrix? The whole matrix is stored in each that fits, one after the other,
+ * and multiplied; the fastest is kept. A persistent kernel saves what launches
+ * cost an iteration. */
 #include "operator/format.h"
 #include <stdio.h>
 #include <string.h>

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/choose.c - which format is fastest for this matrix, on this machine?
+ * operator/choice/choose.c - which format is fastest for this matrix, on this
+ * machine?
  *
  * A sample of the matrix, rows from several places, is stored in every format
  * and multiplied. A matrix that does not fit in cache must not be judged by a
@@ -26,7 +27,7 @@ enum {
 static const double CACHE_BYTES = 32e6; /* if the system does not say */
 static const double TIMEOUT = 2e-3; /* seconds, until all threads are there */
 
-/* --- sample ----------------------------------------------------------------- */
+/* --- sample --------------------------------------------------------------- */
 
 typedef struct {
     const tct_local *A;
@@ -115,7 +116,7 @@ static void sampling_close(sampling *s)
     TCT_FREE(s->seen, s->x, s->y);
 }
 
-/* --- time ------------------------------------------------------------------- */
+/* --- time ----------------------------------------------------------------- */
 
 static void evict_piece(void *work, int64_t piece_of)
 {
@@ -224,7 +225,7 @@ void tct_format_compare(const tct_local *const A[2],
     }
 }
 
-/* --- choice ----------------------------------------------------------------- */
+/* --- choice --------------------------------------------------------------- */
 
 static const tct_format *least(const tacit_trial *trials, int count,
                                bool by_seconds)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/min_of_n.h - the least of times that other programs disturb. A
- * disturbance adds to a time, and by another amount each time: a least time
+ * operator/choice/min_of_n.h - the least of times that other programs disturb.
+ * A disturbance adds to a time, and by another amount each time: a least time
  * that was met twice is believed. */
 #ifndef TCT_OPERATOR_CHOICE_MIN_OF_N_H
 #define TCT_OPERATOR_CHOICE_MIN_OF_N_H

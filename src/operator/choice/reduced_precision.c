@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/reduced_precision.c - the same matrix with values of fewer bits, for mixed
- * precision and for preconditioners: rows of blocks if the exact one has them. Each
- * is a view of the exact operator, which must outlive it: a block of its own, and
- * everything else from there. */
+ * operator/choice/reduced_precision.c - the same matrix with values of fewer
+ * bits, for mixed precision and for preconditioners: rows of blocks if the
+ * exact one has them. Each is a view of the exact operator, which must outlive
+ * it: a block of its own, and everything else from there. */
 #include "matrix/matrix.h"
 #include "operator/assembled.h"
 #include <math.h>
 #include <string.h>
 
 /* A product must be faster by so much, or low precision costs more than it
- * saves: the bytes of vectors do not get fewer, and some iterations are lost. */
+ * saves: the bytes of vectors do not get fewer, and some iterations are
+ * lost. */
 static const double FASTER = 0.93;
 
 /* Bytes of a matrix that the caches hold beside the vectors: fewer of them save
  * no time, whatever the measurement of so short a product says. */
 static const double CACHED = 1e7;
 
-/* --- the view ---------------------------------------------------------------- */
+/* --- the view ------------------------------------------------------------- */
 
 typedef struct {
     tacit_operator base;
@@ -117,7 +118,7 @@ tacit_status tct_reduced_refill(const tct_assembled *A, const tct_local *local)
     return TACIT_OK;
 }
 
-/* --- of rounded values ---------------------------------------------------------- */
+/* --- of rounded values ---------------------------------------------------- */
 
 /* Bytes of an entry's value and column, at least, as floats: what has fewer is
  * a dictionary or a grid. */
@@ -183,7 +184,7 @@ tacit_status tct_operator_rounded(const tacit_operator *base,
     return TACIT_OK;
 }
 
-/* --- which of them ----------------------------------------------------------- */
+/* --- which of them -------------------------------------------------------- */
 
 /* Drop what is not faster than what has more bits. */
 static tacit_status drop_slow(tct_assembled *A)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/store.c - a rank's rows become blocks: in which format, and in which
- * order of rows. */
+ * operator/choice/store.c - a rank's rows become blocks: in which format, and
+ * in which order of rows. */
 #include "operator/assembled.h"
 #include <stdio.h>
 #include <string.h>
@@ -37,7 +37,7 @@ static void tell_trials(int rank, const tct_stored *S)
             S->trial_count > 0 ? "" : ", as it was asked for");
 }
 
-/* --- on the host: choose by a sample, then store ----------------------------- */
+/* --- on the host: choose by a sample, then store -------------------------- */
 
 typedef struct {
     const tct_format *format;
@@ -128,7 +128,7 @@ static tacit_status store_host(tct_assembled *A, const tct_format_wish *wish,
     return TACIT_OK;
 }
 
-/* --- on a GPU: store all of it, and see -------------------------------------- */
+/* --- on a GPU: store all of it, and see ----------------------------------- */
 
 /* In each format that could be, or in one; the rows stay as they are. */
 static tacit_status store_as(tacit_queue *q, const tct_format_wish *wish,
@@ -201,7 +201,7 @@ static tacit_status store_gpu(tct_assembled *A, const tct_format_wish *wish,
     return try_order_gpu(A, wish, local);
 }
 
-/* --- either ------------------------------------------------------------------- */
+/* --- either --------------------------------------------------------------- */
 
 /* The rows in an order that was asked for. */
 static tacit_status reorder(tct_assembled *A, const char *name,

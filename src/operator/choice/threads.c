@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/choice/threads.c - on the host: how many threads is a matrix worth? To call
- * them and to wait for the last one costs some us in each operation, which is
- * more than a small matrix takes. The operations of an iteration (of conjugate
- * gradients) are measured on all threads, on half of them, and so on down to
- * one. The numbers take turns, so that a disturbance hits all alike. */
+ * operator/choice/threads.c - on the host: how many threads is a matrix worth?
+ * To call them and to wait for the last one costs some us in each operation,
+ * which is more than a small matrix takes. The operations of an iteration (of
+ * conjugate gradients) are measured on all threads, on half of them, and so on
+ * down to one. The numbers take turns, so that a disturbance hits all alike. */
 #include "operator/assembled.h"
 #include "operator/choice/min_of_n.h"
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/columns.cu - products with sliced ELL of more than two vectors in
- * one pass over the matrix: up to eight where slices are of dense blocks, up to
- * four where they are of rows, of which eight would leave too few warps for the
- * loads of x. Vectors stay as they are: side by side, row by row, they took
+ * operator/gpu/columns.cu - products with sliced ELL of more than two vectors
+ * in one pass over the matrix: up to eight where slices are of dense blocks, up
+ * to four where they are of rows, of which eight would leave too few warps for
+ * the loads of x. Vectors stay as they are: side by side, row by row, they took
  * longer, since neighbouring lanes mostly load neighbouring elements. */
 #include "operator/gpu/product.cuh"
 

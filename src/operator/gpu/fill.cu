@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/fill.cu - rows in a GPU's memory become slices, and slices rows: a
- * warp has a slice, a lane a row. */
+ * operator/gpu/fill.cu - rows in a GPU's memory become slices, and slices rows:
+ * a warp has a slice, a lane a row. */
 #include "device/gpu/epilogue.cuh"
 #include "operator/gpu/fill.h"
 #include "operator/layout/cells.h"
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS)
     if (s < d.slices) tct_cell_read(&d, s, tct_lane(), ptr, col, val);
 }
 
-/* --- launches ------------------------------------------------------------------- */
+/* --- launches ------------------------------------------------------------- */
 
 extern "C" void tct_gpu_survey_rows(tacit_queue *q, const tct_device_rows *rows,
                                     int64_t slices, tct_slice_need *need,

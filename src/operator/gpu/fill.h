@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/fill.h - rows that lie in a GPU's memory become an operator, of
- * sell, and the slices of an operator rows again, or the same with floats: nothing
- * goes over the bus. */
+ * sell, and the slices of an operator rows again, or the same with floats:
+ * nothing goes over the bus. */
 #ifndef TCT_OPERATOR_GPU_FILL_H
 #define TCT_OPERATOR_GPU_FILL_H
 #include "operator/layout/layout.h"
@@ -27,11 +27,11 @@ tacit_status tct_operator_of_device_rows(const tacit_operator *like,
                                          const tct_device_rows *rows,
                                          double norm, tacit_operator **out);
 
-/* The slices of `A`, if they have all of its rows as they were given, but for columns
- * of other ranks; NULL: they do not. */
+/* The slices of `A`, if they have all of its rows as they were given, but for
+ * columns of other ranks; NULL: they do not. */
 const tct_gpu_arrays *tct_rows_of_operator(const tacit_operator *A);
 
-/* --- fill.cu ------------------------------------------------------------------ */
+/* --- fill.cu -------------------------------------------------------------- */
 
 /* What a slice must have room for. */
 typedef struct tct_slice_need {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * operator/gpu/product.cuh - the kernels of products with sliced ELL: a warp
- * takes 32 rows, and others in turn. Rows kept apart follow in two small ones. */
+ * takes 32 rows, and others in turn. Rows kept apart follow in two small
+ * ones. */
 #ifndef TCT_OPERATOR_GPU_PRODUCT_CUH
 #define TCT_OPERATOR_GPU_PRODUCT_CUH
 #include "device/gpu/epilogue.cuh"
@@ -98,7 +99,7 @@ static __global__ void __launch_bounds__(most<B, WALK, COLS>::threads,
     else tct_kernel_end<0>(dot, e);
 }
 
-/* --- rows kept apart ----------------------------------------------------------- */
+/* --- rows kept apart ------------------------------------------------------ */
 
 template <int COLS>
 static __global__ void __launch_bounds__(TCT_PRODUCT_THREADS)
@@ -154,7 +155,7 @@ static void long_rows(const tct_gpu_arrays &A,
         <<<1, TCT_PRODUCT_THREADS, 0, L->stream>>>(A, V, tct_ending_of(L));
 }
 
-/* --- launch ----------------------------------------------------------------------- */
+/* --- launch --------------------------------------------------------------- */
 
 struct product_grid {
     int parts;

@@ -3,7 +3,7 @@
  * 32-bit columns and doubles, and sell, which saves bytes: layout.h. */
 #include "operator/gpu/slices.h"
 
-/* --- sell32 ------------------------------------------------------------------- */
+/* --- sell32 --------------------------------------------------------------- */
 
 static const tct_block_ops sell32_ops = {.name = "sell32",
                                          .rounded = tct_gpu_slices_rounded,
@@ -35,7 +35,7 @@ const tct_format tct_format_gpu_sell32 = {
     .refill = tct_gpu_slices_refill,
 };
 
-/* --- sell --------------------------------------------------------------------- */
+/* --- sell ----------------------------------------------------------------- */
 
 static const tct_block_ops sell_ops = {.name = "sell",
                                        .rounded = tct_gpu_slices_rounded,

@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* --- arrays ------------------------------------------------------------------- */
+/* --- arrays --------------------------------------------------------------- */
 
 enum { ARRAYS = TCT_GPU_ARRAYS };
 
@@ -84,7 +84,7 @@ static tacit_status overwrite(const tct_gpu_arrays *host,
     return arrived();
 }
 
-/* --- blocks ------------------------------------------------------------------- */
+/* --- blocks --------------------------------------------------------------- */
 
 static void take_about(const tct_gpu_about *about, tct_gpu_slices *S)
 {
@@ -146,7 +146,7 @@ void tct_gpu_slices_destroy(tct_block *block)
     tct_free(S);
 }
 
-/* --- refill ------------------------------------------------------------------- */
+/* --- refill --------------------------------------------------------------- */
 
 /* What says the pattern: not the values, nor how rows kept apart are cut. */
 static const size_t pattern_members[] = {
@@ -251,9 +251,10 @@ tacit_status tct_gpu_slices_refill(tct_block *block, const tct_local *A)
     return status;
 }
 
-/* --- floats -------------------------------------------------------------------- */
+/* --- floats --------------------------------------------------------------- */
 
-/* Copies of the arrays of `from` but the values, of which there is only room. */
+/* Copies of the arrays of `from` but the values, of which there is only
+ * room. */
 static tacit_status copy_but_values(const tct_gpu_arrays *from,
                                     tct_gpu_arrays *d)
 {

@@ -35,7 +35,7 @@ static_assert(GPU_LANES == GPU_WAVE, "a lane of a slice is one of a warp");
 /* Warps of a block whose slices are joined, at most. */
 enum { TCT_JOINED_WARPS = 24 };
 
-/* --- what a warp needs before it can sum ---------------------------------------- */
+/* --- what a warp needs before it can sum ---------------------------------- */
 
 /* Two loads stand before those of values and of x: the slice, then its columns.
  * A warp does them ahead, the slice by two units, and the columns by one.
@@ -63,8 +63,8 @@ static __device__ inline tct_gpu_slice tct_slice_of(uint32_t word)
     return u.slice;
 }
 
-/* Its block columns from `from` on, `count` at most, as a slice: `from` is even,
- * since two near columns have a word. */
+/* Its block columns from `from` on, `count` at most, as a slice: `from` is
+ * even, since two near columns have a word. */
 static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
                                                       int count)
 {
@@ -79,7 +79,8 @@ static __device__ inline tct_gpu_slice tct_columns_of(tct_gpu_slice s, int from,
     return s;
 }
 
-/* What a walk asks of a kernel: slices a warp takes, and whether all are runs. */
+/* What a walk asks of a kernel: slices a warp takes, and whether all are
+ * runs. */
 template <int WALK> struct tct_walk {
     static constexpr int m = WALK == GPU_JOINED ? GPU_JOIN : 1;
     static constexpr bool runs = WALK != GPU_ANY;
@@ -185,8 +186,8 @@ static __device__ inline tct_head tct_head_of(const tct_gpu_arrays &A,
     return h;
 }
 
-/* The row of this lane of unit `u`, which may be behind the last; < 0: none. Rows
- * of a GPU, as columns, are numbers of 32 bits, which takes it fewer
+/* The row of this lane of unit `u`, which may be behind the last; < 0: none.
+ * Rows of a GPU, as columns, are numbers of 32 bits, which takes it fewer
  * instructions. */
 template <int B, int WALK>
 static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
@@ -198,7 +199,7 @@ static __device__ inline int64_t tct_row_of(const tct_gpu_arrays &A, int u,
     return at < (uint32_t)A.groups ? at * B + tct_in_slice<B>(u) % B : -1ll;
 }
 
-/* --- a row --------------------------------------------------------------------- */
+/* --- a row ---------------------------------------------------------------- */
 
 template <int COLS> struct tct_sums {
     double v[COLS];
@@ -522,7 +523,8 @@ tct_part_sum(const tct_gpu_arrays &A, const tct_gpu_slice &s, const tct_head &h,
 }
 
 /* Slices that are not joined come after the others, in a loop of their own that
- * takes no registers from theirs. Bit l: is part `part` of lane l such a one? */
+ * takes no registers from theirs. Bit l: is part `part` of lane l such a
+ * one? */
 static __device__ inline tct_lanes tct_unjoined(const tct_gpu_arrays &A,
                                                 int part, bool there)
 {

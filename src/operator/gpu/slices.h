@@ -17,7 +17,7 @@ typedef struct tct_gpu_slices {
     bool lossy;
 } tct_gpu_slices;
 
-/* --- gpu/slices.c ------------------------------------------------------------- */
+/* --- gpu/slices.c --------------------------------------------------------- */
 
 /* Build it on the host, copy it to the device. `A` is left as it is.
  * Errors      UNSUPPORTED, NO_MEMORY (host or device), DEVICE. */
@@ -43,21 +43,21 @@ static inline float tct_l2_share(double bytes, size_t l2)
     return share >= 1.0 ? 1.0f : share > 0.05 ? (float)share : 0.0f;
 }
 
-/* --- gpu/slices.cu ------------------------------------------------------------- */
+/* --- gpu/slices.cu -------------------------------------------------------- */
 
 #ifdef __cplusplus
 extern "C" {
 #endif
 extern const tct_gpu_block_ops tct_gpu_slices_ops;
 
-/* --- gpu/behind.cu ------------------------------------------------------------- */
+/* --- gpu/behind.cu -------------------------------------------------------- */
 
 /* Is there a kernel of MULTIPLY_PASS for it? And that. */
 bool tct_gpu_takes_pass(const tct_gpu_slices *S);
 void tct_gpu_multiply_pass(const tct_gpu_slices *S, const tct_gpu_launch *L,
                            const tct_op *op);
 
-/* --- gpu/columns.cu ------------------------------------------------------------ */
+/* --- gpu/columns.cu ------------------------------------------------------- */
 
 /* The most columns that one pass can take, 2 or less: there are no kernels for
  * more. */

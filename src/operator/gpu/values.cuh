@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/gpu/values.cuh - how kernels load values of slices, of any store, and
- * elements of x. */
+ * operator/gpu/values.cuh - how kernels load values of slices, of any store,
+ * and elements of x. */
 #ifndef TCT_OPERATOR_GPU_VALUES_CUH
 #define TCT_OPERATOR_GPU_VALUES_CUH
 #include "device/gpu/lane.cuh"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/bsell.c - sliced ELL of dense b x b blocks, b = 2 to 6, found by
- * looking at the pattern: see slices.h. One column index serves a block. */
+ * operator/host/bsell.c - sliced ELL of dense b x b blocks, b = 2 to 6, found
+ * by looking at the pattern: see slices.h. One column index serves a block. */
 #include "operator/host/slices.h"
 
 static const tct_block_ops bsell_ops = {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/csr.c - compressed sparse rows: what any matrix can be stored in,
- * and the best for few or very uneven rows. */
+ * operator/host/csr.c - compressed sparse rows: what any matrix can be stored
+ * in, and the best for few or very uneven rows. */
 #include "operator/host/product.h"
 #include <string.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/kernels.c - the inner loops of the host's products, compiled once
- * per instruction set. Each is one text, a template in effect: the functions
- * marked INLINE are expanded with constants for the block size, the store of
- * values and the number of vectors, and the compiler unrolls them. */
+ * operator/host/kernels.c - the inner loops of the host's products, compiled
+ * once per instruction set. Each is one text, a template in effect: the
+ * functions marked INLINE are expanded with constants for the block size, the
+ * store of values and the number of vectors, and the compiler unrolls them. */
 #include "operator/host/kernels.h"
 #include "device/isa.h"
 #include "operator/host/lanes.h"
@@ -177,9 +177,9 @@ typedef void (*sized)(const tct_slices *B, int64_t chunk,
                       const double *const *x, double *const *y);
 
 /* The expansions: every block size with every store of values. Tables in
- * registers serve the usual sizes on AVX-512, and two values a load the smallest on
- * AVX2; elsewhere the small dictionaries are read like the large one, and need no
- * code of their own. */
+ * registers serve the usual sizes on AVX-512, and two values a load the
+ * smallest on AVX2; elsewhere the small dictionaries are read like the large
+ * one, and need no code of their own. */
 #define SIZED(name, value, b, vectors)                                         \
     static void name##_##value##_##b(const tct_slices *B, int64_t chunk,       \
                                      const double *const *x, double *const *y) \
@@ -272,7 +272,7 @@ static void slices_some(const tct_slices *B, int64_t chunk, int vectors,
         two[B->kind][B->b - 1](B, chunk, x + v, y + v);
 }
 
-/* --- compressed rows --------------------------------------------------------- */
+/* --- compressed rows ------------------------------------------------------ */
 
 /* One row in column order, from entry `at`, added to `sum`. */
 INLINE double row_sum(tct_csr_view A, int64_t at, int64_t end, const double *x,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/kernels.h - the inner loops of the host's products, one table per
- * instruction set. */
+ * operator/host/kernels.h - the inner loops of the host's products, one table
+ * per instruction set. */
 #ifndef TCT_OPERATOR_HOST_KERNELS_H
 #define TCT_OPERATOR_HOST_KERNELS_H
 #include "operator/host/slices.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/lanes.h - eight doubles side by side, one lane for each row of a
- * slice, in what registers the instruction set has: one of AVX-512, two of
+ * operator/host/lanes.h - eight doubles side by side, one lane for each row of
+ * a slice, in what registers the instruction set has: one of AVX-512, two of
  * AVX2, or plain C that the compiler may vectorise. Only for files that are
  * compiled once per instruction set.
  *
@@ -175,7 +175,8 @@ INLINE lanes lanes_pick(const double *x, const int64_t *at)
 }
 
 /* Offsets of 16 bits. Loads are scarce, so `apart`: they are loaded four at a
- * time and taken apart; not where each is used so often that this costs more. */
+ * time and taken apart; not where each is used so often that this costs
+ * more. */
 INLINE void lanes_near(const uint16_t *c, int b, bool apart, int64_t *at)
 {
     uint64_t low, high;
@@ -207,8 +208,8 @@ INLINE lanes lanes_lookup(const double *table, const uint8_t *c)
 }
 
 #if defined(__AVX2__) && !defined(__AVX512F__)
-/* The same of codes below 16 and a table of pairs, of codes c and d at c + 16 d: half
- * of the loads. */
+/* The same of codes below 16 and a table of pairs, of codes c and d at c + 16
+ * d: half of the loads. */
 INLINE lanes lanes_lookup_pairs(const double *table, const uint8_t *c)
 {
     uint64_t two;

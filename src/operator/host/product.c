@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/product.c - divide the products of the host among its threads. A
- * chunk's share of (x, y) is formed while its rows are still in cache; shares
+ * operator/host/product.c - divide the products of the host among its threads.
+ * A chunk's share of (x, y) is formed while its rows are still in cache; shares
  * are added in the order of the chunks, so that a dot has the same bits with
  * any format and any number of threads. */
 #include "operator/host/product.h"
@@ -125,7 +125,7 @@ void tct_work_rows(const tct_kernels *kernels, const void *work, int64_t from,
     }
 }
 
-/* --- slices ------------------------------------------------------------------ */
+/* --- slices --------------------------------------------------------------- */
 
 typedef struct {
     const tct_slices *S;
@@ -180,7 +180,7 @@ void tct_slices_multiply_block(const tct_block *block, const tct_panel *X,
     tct_product(block, &S->chunks, work_slices, &work, NULL, NULL, NULL);
 }
 
-/* --- and a pass ----------------------------------------------------------------- */
+/* --- and a pass ----------------------------------------------------------- */
 
 typedef struct {
     const tct_kernels *kernels;

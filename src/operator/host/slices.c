@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices.c - build sliced ELL: plan every window, lay the arrays out,
- * have them filled. Each thread plans and fills the chunks that it multiplies,
- * and so touches their memory first. */
+ * operator/host/slices.c - build sliced ELL: plan every window, lay the arrays
+ * out, have them filled. Each thread plans and fills the chunks that it
+ * multiplies, and so touches their memory first. */
 #include "operator/host/slices_build.h"
 #include <stdio.h>
 #include <string.h>
 
-/* --- plan ------------------------------------------------------------------- */
+/* --- plan ----------------------------------------------------------------- */
 
 enum {
     LONG_LEAST = 64,   /* shorter rows are never kept apart             */
@@ -106,7 +106,7 @@ static void lay_out(tct_slices *S)
     }
 }
 
-/* --- build ------------------------------------------------------------------ */
+/* --- build ---------------------------------------------------------------- */
 
 tacit_status tct_slices_allocate_values(tct_slices *S)
 {
@@ -270,7 +270,7 @@ void tct_slices_destroy(tct_block *block)
     tct_free(S);
 }
 
-/* --- size ------------------------------------------------------------------- */
+/* --- size ----------------------------------------------------------------- */
 
 enum { SAMPLES = 48, VALUES_LOOKED_AT = 1 << 18 };
 

@@ -7,10 +7,9 @@
  * Each slice stores its columns in the cheapest way that is right for it
  * (pattern/slicing.h): SLICE_RUN is an int32 a column, SLICE_NEAR eight uint16,
  * SLICE_FAR eight int32, and SLICE_CONST is not used. All share the smallest
- * store for values that loses nothing, or floats if they have been rounded. Where
- * the groups of
- * a slice are unequally long, its last columns have empty lanes, told by a
- * byte of bits, and these are skipped, not multiplied by zero.
+ * store for values that loses nothing, or floats if they have been rounded.
+ * Where the groups of a slice are unequally long, its last columns have empty
+ * lanes, told by a byte of bits, and these are skipped, not multiplied by zero.
  *
  * Rows that are much longer than those around them are kept apart in compressed
  * rows.
@@ -110,7 +109,7 @@ static inline int64_t tct_slices_group(const tct_slices *S, int64_t n, int l)
     return S->slice[n].sorted ? at / S->window * S->window + S->order[at] : at;
 }
 
-/* --- slices.c -------------------------------------------------------------- */
+/* --- slices.c ------------------------------------------------------------- */
 
 /* Bytes of one product if `A` were stored in blocks of `b`, from a sample of
  * its windows; negative if it does not divide or has few dense blocks. */
@@ -124,25 +123,25 @@ tacit_status tct_slices_create(tct_local *A, int b, const tct_block_ops *ops,
                                tct_team *team, tct_block **out);
 void tct_slices_destroy(tct_block *block);
 
-/* --- slices_rounded.c -------------------------------------------------------- */
+/* --- slices_rounded.c ----------------------------------------------------- */
 
 /* As tct_block_ops has it, of blocks of doubles: what is not of values stays
  * `block`'s, which must outlive it. */
 tacit_status tct_slices_rounded(const tct_block *block, tacit_queue *q,
                                 tct_block **out);
 
-/* --- slices_refill.c -------------------------------------------------------- */
+/* --- slices_refill.c ------------------------------------------------------ */
 
 /* Errors      INVALID, naming the first entry that is not the block's;
  *             NO_MEMORY. The block stays as it was. */
 tacit_status tct_slices_refill(tct_block *block, const tct_local *A);
 
-/* --- slices_diagonal.c ------------------------------------------------------ */
+/* --- slices_diagonal.c ---------------------------------------------------- */
 
 /* The diagonal into `d` [rows]; of long rows that of blocks of 1. */
 void tct_slices_diagonal(const tct_block *block, double *d);
 
-/* --- product.c -------------------------------------------------------------- */
+/* --- product.c ------------------------------------------------------------ */
 
 void tct_slices_multiply(const tct_block *block, const double *x, double *y,
                          double *dot);

@@ -7,7 +7,7 @@
 #include "operator/pattern/values.h"
 #include "operator/pattern/view.h"
 
-/* --- slices_fill.c ------------------------------------------------------------ */
+/* --- slices_fill.c -------------------------------------------------------- */
 
 typedef struct tct_builder {
     tct_slicing slicing;
@@ -46,7 +46,7 @@ static inline int32_t tct_slice_column(const tct_slice *s, const uint8_t *index,
  * source back as it goes. */
 void tct_slices_fill(const tct_builder *B, int part, bool pattern);
 
-/* --- slices.c ------------------------------------------------------------------ */
+/* --- slices.c ------------------------------------------------------------- */
 
 /* Choose the store for the values of the builder's matrix. */
 void tct_slices_set_values(tct_builder *B, tct_slices *S);

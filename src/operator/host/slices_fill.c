@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_fill.c - fill planned slices, chunk by chunk: columns and
- * empty lanes, values, rows kept apart. */
+ * operator/host/slices_fill.c - fill planned slices, chunk by chunk: columns
+ * and empty lanes, values, rows kept apart. */
 #include "operator/host/slices_build.h"
 #include <string.h>
 
@@ -12,7 +12,7 @@ void tct_builder_window(const tct_builder *B, int part, int64_t window,
     tct_window_read(&B->slicing, window, B->scratch + part * B->room, w);
 }
 
-/* --- columns ---------------------------------------------------------------- */
+/* --- columns -------------------------------------------------------------- */
 
 static void write_runs(const tct_slice *s, const tct_view *v, uint8_t *index,
                        uint8_t *some)
@@ -43,7 +43,7 @@ static void write_columns(const tct_slice *s, const tct_view *v, uint8_t *index,
     }
 }
 
-/* --- values ----------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 static void put(const tct_slices *S, const tct_value_set *values, int64_t at,
                 double v)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_refill.c - new values for an old pattern: first compare the
- * patterns, so that a block that cannot be refilled stays as it was. */
+ * operator/host/slices_refill.c - new values for an old pattern: first compare
+ * the patterns, so that a block that cannot be refilled stays as it was. */
 #include "operator/host/slices_build.h"
 
 static const tct_difference none = {.row = -1};
@@ -18,7 +18,7 @@ typedef struct {
     const tct_slices_at *at;
 } place;
 
-/* --- one group -------------------------------------------------------------- */
+/* --- one group ------------------------------------------------------------ */
 
 static int64_t read_lane(const void *of, int l, int32_t *col)
 {
@@ -56,7 +56,7 @@ static tct_difference compare_slice(const comparison *c,
     return tct_compare_slice(&s, c->A, c->stored, c->now);
 }
 
-/* --- all of them ------------------------------------------------------------ */
+/* --- all of them ---------------------------------------------------------- */
 
 static tct_difference compare_chunk(const comparison *c, int64_t chunk)
 {

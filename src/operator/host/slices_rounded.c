@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/host/slices_rounded.c - slices of doubles with values rounded to floats:
- * where they stand is the other block's to know. */
+ * operator/host/slices_rounded.c - slices of doubles with values rounded to
+ * floats: where they stand is the other block's to know. */
 #include "operator/host/slices_build.h"
 #include <math.h>
 

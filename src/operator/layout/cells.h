@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/cells.h - what a slice (layout.h) has in a cell: for who reads
- * a matrix back, on the host or on a GPU. Products have ways of their own. */
+ * operator/layout/cells.h - what a slice (layout.h) has in a cell: for who
+ * reads a matrix back, on the host or on a GPU. Products have ways of their
+ * own. */
 #ifndef TCT_OPERATOR_LAYOUT_CELLS_H
 #define TCT_OPERATOR_LAYOUT_CELLS_H
 #include "device/steps.h"
@@ -56,7 +57,7 @@ TCT_BOTH double tct_cell_value(const tct_gpu_arrays *a, int64_t s, int l, int k)
     return 0.0;
 }
 
-/* --- rows (b = 1) as they were ------------------------------------------------ */
+/* --- rows (b = 1) as they were -------------------------------------------- */
 
 /* How many entries lane `l` of slice `s` has. */
 TCT_BOTH void tct_cell_count(const tct_gpu_arrays *a, int64_t s, int l,

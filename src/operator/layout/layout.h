@@ -3,15 +3,15 @@
  * sell32, sell (rows, b = 1) and bsell (rows of dense b x b blocks, b = 2 to
  * 6), and nothing of a GPU's runtime. A group is a block row: b rows.
  *
- * 32 groups are a slice; a thread has one row, so that b warps work on a
- * slice. A slice is stored column after column, all its rows side by side.
- * Each slice stores its columns in the cheapest way that is right for it
- * (pattern/slicing.h): a column of SLICE_RUN is a tct_column_run, one of SLICE_CONST
- * (b = 1) a tct_gpu_const and has no cells, one of SLICE_FAR 32 int32; those of
- * SLICE_NEAR are uint16: 32 lanes, two columns each, then the next two, and an
- * odd width is filled up with 0. All share one store for values. Groups are
- * sorted by length in windows of 256, where that makes slices narrower; which
- * slice of a window is the widest goes round.
+ * 32 groups are a slice; a thread has one row, so that b warps work on a slice.
+ * A slice is stored column after column, all its rows side by side. Each slice
+ * stores its columns in the cheapest way that is right for it
+ * (pattern/slicing.h): a column of SLICE_RUN is a tct_column_run, one of
+ * SLICE_CONST (b = 1) a tct_gpu_const and has no cells, one of SLICE_FAR 32
+ * int32; those of SLICE_NEAR are uint16: 32 lanes, two columns each, then the
+ * next two, and an odd width is filled up with 0. All share one store for
+ * values. Groups are sorted by length in windows of 256, where that makes
+ * slices narrower; which slice of a window is the widest goes round.
  *
  * Rows much longer than those around them are kept apart in compressed rows,
  * cut into segments that are summed by one block each; by a persistent kernel,

@@ -20,7 +20,7 @@ typedef struct { /* what is being filled */
 
 static const char *const what = "the matrix in slices";
 
-/* --- fill ------------------------------------------------------------------------- */
+/* --- fill ----------------------------------------------------------------- */
 
 static void put(const builder *B, int64_t at, double v)
 {
@@ -176,7 +176,7 @@ static tacit_status fill(const builder *B)
     return TACIT_OK;
 }
 
-/* --- layout ----------------------------------------------------------------------- */
+/* --- layout --------------------------------------------------------------- */
 
 /* The slices of the plan as a GPU has them, and their offsets. */
 static void lay_out(const builder *B, tct_gpu_arrays *a)
@@ -292,7 +292,8 @@ static void hand_over(tct_gpu_plan *P, tct_gpu_arrays *a)
     }
 }
 
-/* Is `t` as `s`, the slice before, 32 columns on, and all of one value a run? */
+/* Is `t` as `s`, the slice before, 32 columns on, and all of one value a
+ * run? */
 static bool goes_on(const tct_gpu_arrays *a, const tct_gpu_slice *s,
                     const tct_gpu_slice *t)
 {
@@ -342,7 +343,7 @@ static void join_slices(tct_gpu_arrays *a)
         a->walk = 2 * joined > a->slices ? GPU_JOINED : GPU_RUNS;
 }
 
-/* --- about ------------------------------------------------------------------------- */
+/* --- about ---------------------------------------------------------------- */
 
 /* Goes on with `text` [size]; what does not fit is cut off. */
 static void say(char *text, size_t size, const char *format, ...)
@@ -464,7 +465,7 @@ uint64_t tct_gpu_pattern(const tct_local *A)
     return sum;
 }
 
-/* --- build ------------------------------------------------------------------------- */
+/* --- build ---------------------------------------------------------------- */
 
 static tacit_status build(tct_gpu_maker *M, tct_gpu_plan *P, tct_gpu_arrays *a)
 {

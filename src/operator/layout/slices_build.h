@@ -53,7 +53,7 @@ void tct_gpu_list(const tct_gpu_arrays *a, int64_t entries,
 /* A hash of the pattern: another one has another, but for bad luck. */
 uint64_t tct_gpu_pattern(const tct_local *A);
 
-/* --- slices_compare.c ------------------------------------------------------ */
+/* --- slices_compare.c ----------------------------------------------------- */
 
 /* The first entry in which the pattern of `a`, in host memory, and that of `A`
  * differ; where `a` has dense blocks, one in which they differ.
@@ -76,7 +76,7 @@ double tct_gpu_slices_bytes(const tct_local *A, int b, tct_gpu_kinds kinds,
  * has blocks already. */
 int tct_gpu_best_block(const tct_local *A);
 
-/* --- slices_values.c: how values can be stored ----------------------------- */
+/* --- slices_values.c: how values can be stored ---------------------------- */
 
 enum { TCT_GPU_VALUES_MOST = 65536 };
 
@@ -103,7 +103,7 @@ int tct_gpu_store_bytes(tct_gpu_store store);
 /* The upper 48 bits of `v`, rounded to nearest but never to infinity. */
 uint64_t tct_gpu_round48(double v);
 
-/* --- slices_size.c: the plan of a matrix or of a sample of it ----------------- */
+/* --- slices_size.c: the plan of a matrix or of a sample of it ------------- */
 
 enum { GPU_WINDOW_SLICES = GPU_WINDOW / GPU_LANES };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_size.c - plan all windows of a matrix, to build it, or a
- * sample of them, to foretell its size; which block size is best. The cost of
+ * operator/layout/slices_size.c - plan all windows of a matrix, to build it, or
+ * a sample of them, to foretell its size; which block size is best. The cost of
  * everything is the bytes that a product reads. */
 #include "operator/layout/slices_build.h"
 
@@ -15,7 +15,7 @@ enum {
 };
 static const double FILL_MOST = 1.30; /* values of blocks, per non-zero */
 
-/* --- rules ------------------------------------------------------------------------ */
+/* --- rules ---------------------------------------------------------------- */
 
 /* Take the longest row out as long as it is too long beside the others. */
 static void keep_apart(tct_window *w)
@@ -84,7 +84,7 @@ int64_t tct_gpu_plan_window(const tct_gpu_plan *P, int64_t i)
     return P->window ? P->window[i] : i;
 }
 
-/* --- values ----------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 /* All values of a window: its rows follow one another. */
 static void look_at_rows(const tct_gpu_maker *M, int64_t window,
@@ -127,8 +127,8 @@ static void open_set(const tct_gpu_maker *M, tct_value_set *set)
     tct_value_set_zero(set);
 }
 
-/* Enough for several threads: windows of dense blocks have many entries each. A build
- * without threads does not ask. */
+/* Enough for several threads: windows of dense blocks have many entries each. A
+ * build without threads does not ask. */
 static __attribute__((unused)) bool has_much(const tct_gpu_maker *M,
                                              const tct_gpu_plan *P)
 {
@@ -154,7 +154,7 @@ static void look(const tct_gpu_maker *M, tct_gpu_plan *P, bool cells)
     }
 }
 
-/* --- windows ---------------------------------------------------------------------- */
+/* --- windows -------------------------------------------------------------- */
 
 typedef struct {
     int64_t blocks, consts, entries;
@@ -275,7 +275,7 @@ double tct_gpu_plan_bytes(const tct_gpu_maker *M, const tct_gpu_plan *P)
     return bytes;
 }
 
-/* --- size ------------------------------------------------------------------------- */
+/* --- size ----------------------------------------------------------------- */
 
 typedef struct {
     double rows, entries;

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/layout/slices_values.c - stores of values on a GPU: which of them lose
- * nothing. */
+ * operator/layout/slices_values.c - stores of values on a GPU: which of them
+ * lose nothing. */
 #include "operator/layout/slices_build.h"
 #include <math.h>
 #include <string.h>
 
 enum { DICT8_MOST = 256 };
 
-/* --- names -------------------------------------------------------------------- */
+/* --- names ---------------------------------------------------------------- */
 
 tacit_status tct_gpu_wish_read(const char *store, int b, tct_gpu_kinds kinds,
                                tct_gpu_wish *out)

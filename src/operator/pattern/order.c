@@ -97,7 +97,7 @@ bool tct_order_may_pay(const tacit_queue *q, const tct_local *A)
     return (double)far > FAR_LEAST * (double)seen;
 }
 
-/* --- find ------------------------------------------------------------------------ */
+/* --- find ----------------------------------------------------------------- */
 
 /* The graph of block rows; of rows, the matrix itself is one. */
 static tacit_status block_graph(const tct_local *A, int b, int64_t **ptr,
@@ -174,7 +174,7 @@ static tacit_status order_rows(const tacit_queue *q, const tct_local *A,
     return status;
 }
 
-/* --- make ------------------------------------------------------------------------ */
+/* --- make ----------------------------------------------------------------- */
 
 /* `index` where a device reads it: two numbers a double. */
 static tacit_status put(tacit_queue *q, int64_t n, const int32_t *index,
@@ -227,7 +227,7 @@ void tct_order_destroy(tacit_queue *q, tct_order **o)
     *o = NULL;
 }
 
-/* --- use ------------------------------------------------------------------------- */
+/* --- use ------------------------------------------------------------------ */
 
 tacit_status tct_order_copy(const tct_order *o, const tct_local *A,
                             tct_local *out)

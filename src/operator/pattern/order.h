@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/order.h - rows of a rank numbered anew, so that the columns of
- * neighbours are near: they then fit 16 bits, and x is read where it was read
- * just before. Users' vectors stay in the order of the matrix. */
+ * operator/pattern/order.h - rows of a rank numbered anew, so that the columns
+ * of neighbours are near: they then fit 16 bits, and x is read where it was
+ * read just before. Users' vectors stay in the order of the matrix. */
 #ifndef TCT_OPERATOR_PATTERN_ORDER_H
 #define TCT_OPERATOR_PATTERN_ORDER_H
 #include "operator/format.h"

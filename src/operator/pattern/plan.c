@@ -7,7 +7,7 @@
 
 static const double SORT_PAYS = 0.97; /* of the cost in row order */
 
-/* --- costs ---------------------------------------------------------------------- */
+/* --- costs ---------------------------------------------------------------- */
 
 double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
                        int width)
@@ -43,7 +43,7 @@ static int32_t most_runs(const tct_slicing *S, tct_slice_kind kind,
     return most < UINT16_MAX ? (int32_t)most : UINT16_MAX;
 }
 
-/* --- a slice -------------------------------------------------------------------- */
+/* --- a slice -------------------------------------------------------------- */
 
 /* Have the lanes of the run just passed one value? */
 static bool one_value(const tct_slicing *S, const tct_view *v,
@@ -118,7 +118,7 @@ TCT_LANEWISE double plan_slice(const tct_slicing *S, const tct_view *v,
     return sorted && there < lanes ? cost - rules->sorted : cost;
 }
 
-/* --- a window ------------------------------------------------------------------- */
+/* --- a window ------------------------------------------------------------- */
 
 TCT_LANEWISE double plan_slices(const tct_slicing *S, const tct_window *w,
                                 const uint8_t *order, int lanes,

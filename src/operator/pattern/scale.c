@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/scale.c - entries far from 1 are stored times a power of 2, which
- * changes no bit of them: so that products of three entries and their squares
- * are doubles, and entries are floats. */
+ * operator/pattern/scale.c - entries far from 1 are stored times a power of 2,
+ * which changes no bit of them: so that products of three entries and their
+ * squares are doubles, and entries are floats. */
 #include "operator/assembled.h"
 #include <float.h>
 #include <math.h>

@@ -65,7 +65,8 @@ typedef struct tct_slicing_rules {
     bool turned;      /* the widest slice of a window is not always first   */
     bool whole_runs;  /* a run is one load: it must not leave the matrix    */
     bool sorted_runs; /* sorted lanes, too, may make runs                   */
-    /* Take out what is too long (b = 1): `length` becomes 0, and `cut` is set. */
+    /* Take out what is too long (b = 1): `length` becomes 0, and `cut` is
+     * set. */
     void (*keep_apart)(tct_window *w);
 } tct_slicing_rules;
 
@@ -96,7 +97,7 @@ int64_t tct_slicing_sample(const tct_slicing *S, int64_t step, bool spread,
 int tct_best_block(const tct_local *A, double *least,
                    double (*bytes)(const tct_local *A, int b));
 
-/* --- window.c ------------------------------------------------------------------- */
+/* --- window.c ------------------------------------------------------------- */
 
 /* Entries that `scratch` of the next must have room for. */
 int64_t tct_window_room(const tct_slicing *S);
@@ -121,7 +122,7 @@ void tct_window_copy_long(const tct_slicing *S, const tct_window *w,
                           const tct_rows_apart *to, int64_t *at,
                           int64_t *entry);
 
-/* --- plan.c --------------------------------------------------------------------- */
+/* --- plan.c --------------------------------------------------------------- */
 
 /* Plan the slices of a window and the order of its groups. The cost of it, < 0
  * if a slice would be too wide. */
@@ -141,7 +142,7 @@ double tct_index_bytes(const tct_slicing_rules *rules, tct_slice_kind kind,
                        int width);
 double tct_slice_cost(const tct_slicing *S, const tct_slice *s);
 
-/* --- pattern.c ------------------------------------------------------------------ */
+/* --- pattern.c ------------------------------------------------------------ */
 
 /* A slice as it was stored, read back. */
 typedef struct tct_stored_slice {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/split.c - divide a rank's rows into the columns that it owns and
- * those of other ranks (Trotter et al., section 3.2.2). Own entries move to
+ * operator/pattern/split.c - divide a rank's rows into the columns that it owns
+ * and those of other ranks (Trotter et al., section 3.2.2). Own entries move to
  * the front of the arrays they are in; what belongs to others, the surface of
  * the part, is copied out. */
 #include "operator/pattern/split.h"
@@ -11,7 +11,7 @@ static bool own(const tct_csr *A, int64_t col)
     return col >= A->first && col < A->first + A->rows;
 }
 
-/* --- rows ------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 enum { STRETCHES = 4 }; /* a thread */
 
@@ -85,7 +85,7 @@ static stretch sum_before(rows_of *r)
     return all;
 }
 
-/* --- entries ---------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------- */
 
 enum { PIECE = 1 << 16 };
 
@@ -178,7 +178,7 @@ static tacit_status move_entries(tct_team *team, moving *m)
     return status;
 }
 
-/* --- ghosts ----------------------------------------------------------------- */
+/* --- ghosts --------------------------------------------------------------- */
 
 static int by_number(const void *a, const void *b)
 {

@@ -117,7 +117,7 @@ void tct_value_set_join(tct_value_set *into, const tct_value_set *from)
         if (from->key[i] && into->count <= into->most) add(into, from->key[i]);
 }
 
-/* --- on several threads --------------------------------------------------------- */
+/* --- on several threads --------------------------------------------------- */
 
 typedef struct {
     const double *val;
@@ -154,7 +154,7 @@ void tct_value_set_share(tct_value_set *set, const double *val, int64_t n,
     tct_team_run(team, threads, s.shares, NULL, look_at_share, &s);
 }
 
-/* --- numbers -------------------------------------------------------------------- */
+/* --- numbers -------------------------------------------------------------- */
 
 static int by_bits(const void *a, const void *b)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * operator/pattern/values.h - sets of values: how many different ones there are,
- * and whether each is exactly a float; their numbers in a dictionary. Values
- * differ if their bits do, so that -0 and +0 stay what they are. */
+ * operator/pattern/values.h - sets of values: how many different ones there
+ * are, and whether each is exactly a float; their numbers in a dictionary.
+ * Values differ if their bits do, so that -0 and +0 stay what they are. */
 #ifndef TCT_OPERATOR_PATTERN_VALUES_H
 #define TCT_OPERATOR_PATTERN_VALUES_H
 #include "device/team.h"

@@ -57,7 +57,7 @@ int tct_best_block(const tct_local *A, double *least,
     return best;
 }
 
-/* --- block columns -------------------------------------------------------------- */
+/* --- block columns -------------------------------------------------------- */
 
 int64_t tct_most_entries(const tct_local *A, int64_t size)
 {
@@ -115,7 +115,7 @@ void tct_window_read(const tct_slicing *S, int64_t window, int32_t *scratch,
     if (S->b == 1) S->rules->keep_apart(w);
 }
 
-/* --- order ---------------------------------------------------------------------- */
+/* --- order ---------------------------------------------------------------- */
 
 void tct_window_sort(const tct_window *w, uint8_t order[TCT_WINDOW_MOST])
 {
@@ -138,7 +138,7 @@ void tct_window_sort(const tct_window *w, uint8_t order[TCT_WINDOW_MOST])
     }
 }
 
-/* --- rows kept apart ------------------------------------------------------------ */
+/* --- rows kept apart ------------------------------------------------------ */
 
 /* Entries of row `g` of the window if it is kept apart, else 0. */
 static int64_t apart(const tct_slicing *S, const tct_window *w, int g)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * precond/amg/amg.h - algebraic multigrid by aggregation: a hierarchy of ever
- * smaller matrices A, P'A P, ..., and a cycle through them that takes a residual
- * to a correction. What is not smooth is left to a smoother of the same level,
- * what is smooth to the next level.
+ * smaller matrices A, P'A P, ..., and a cycle through them that takes a
+ * residual to a correction. What is not smooth is left to a smoother of the
+ * same level, what is smooth to the next level.
  *
  *     cycle.c     the cycle, an operator
  *     kcycle.c    a visit by two steps of flexible cg
@@ -32,7 +32,7 @@
 #include "precond/amg/systems/near_null.h"
 #include "precond/precond.h"
 
-/* --- rows.c ------------------------------------------------------------------ */
+/* --- rows.c --------------------------------------------------------------- */
 
 /* Of each row of a level [n], in the order of its operator and as that stores
  * it: the diagonal, and the sum of |a|. */
@@ -55,7 +55,7 @@ tacit_status tct_amg_put(tacit_queue *q, size_t count, const int32_t *numbers,
 tacit_status tct_amg_put_values(tacit_queue *q, size_t count,
                                 const double *values, double **out);
 
-/* --- precision.c -------------------------------------------------------------- */
+/* --- precision.c ---------------------------------------------------------- */
 
 typedef enum { TCT_AUTO_BITS, TCT_FLOATS, TCT_DOUBLES } tct_amg_precision;
 
@@ -68,7 +68,7 @@ void tct_amg_round(tacit_matrix *m);
 tacit_status tct_amg_floats_will_do(const tacit_matrix *m, const double *w,
                                     int vectors, bool *out);
 
-/* --- smoother.c -------------------------------------------------------------- */
+/* --- smoother.c ----------------------------------------------------------- */
 
 typedef enum { TCT_CHEBYSHEV, TCT_JACOBI, TCT_L1_JACOBI } tct_amg_kind;
 
@@ -116,39 +116,39 @@ static inline double *tct_amg_phase(int steps, double *x, double *y)
 /* x = S b; `y` [n] is scratch. */
 void tct_amg_smooth_zero(const tct_amg_smoother *S, tacit_queue *q,
                          const double *b, double *x, double *y);
-/* x = z + S (b - A z), *dot = (b, x) unless it is NULL; z is x, or S->y where the
- * degree is odd. */
+/* x = z + S (b - A z), *dot = (b, x) unless it is NULL; z is x, or S->y where
+ * the degree is odd. */
 void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
                     double *x, double *dot);
 
-/* --- largest.c --------------------------------------------------------------- */
+/* --- largest.c ------------------------------------------------------------ */
 
-/* The largest eigenvalue of D^-1 A, `inverse` being D^-1 [n] on the device, from
- * below, as some steps of Lanczos's method find it; 0 where A is not positive.
- * Collective. */
+/* The largest eigenvalue of D^-1 A, `inverse` being D^-1 [n] on the device,
+ * from below, as some steps of Lanczos's method find it; 0 where A is not
+ * positive. Collective. */
 tacit_status tct_amg_spectral_bound(const tacit_operator *A,
                                     const double *inverse, double *out);
-/* Some steps of cg with the cycle from `L` on, M: the largest eigenvalue of M A,
- * and by how much the square of the error's norm of A has become smaller.
+/* Some steps of cg with the cycle from `L` on, M: the largest eigenvalue of M
+ * A, and by how much the square of the error's norm of A has become smaller.
  * Collective.  Errors NO_MEMORY, whatever the queue has met. */
 struct tct_amg;
 struct tct_amg_level;
 tacit_status tct_amg_try(const struct tct_amg *M, const struct tct_amg_level *L,
                          double *largest, double *nearer);
 
-/* --- moves.c ----------------------------------------------------------------- */
+/* --- moves.c -------------------------------------------------------------- */
 
-/* From the ranks that have made the rows of a level to those that keep them, and
- * back. The rows keep their numbers. */
+/* From the ranks that have made the rows of a level to those that keep them,
+ * and back. The rows keep their numbers. */
 typedef struct tct_amg_redistribution {
     int64_t *from, *to; /* [ranks + 1] first row of each; NULL: rows stay */
     tct_plan *there, *back;
 } tct_amg_redistribution;
 
-/* Move the rows of `m`, of which `width` stay together, to fewer ranks where each
- * has few entries; what is `small`, to be inverted, to all; unless a rank got more
- * than its `room` rows. As `as` [ranks + 1] says, if it is not NULL. `out` is
- * empty before, and to be freed, also after an error.
+/* Move the rows of `m`, of which `width` stay together, to fewer ranks where
+ * each has few entries; what is `small`, to be inverted, to all; unless a rank
+ * got more than its `room` rows. As `as` [ranks + 1] says, if it is not NULL.
+ * `out` is empty before, and to be freed, also after an error.
  * Collective.  Errors as tct_redistribute. */
 tacit_status tct_amg_move(tacit_matrix *m, int width, bool small, int64_t room,
                           const int64_t *as, tct_amg_redistribution *out);
@@ -166,7 +166,7 @@ void tct_amg_redistribution_free(tct_amg_redistribution *redistribution);
 /* y = x, on other ranks */
 void tct_amg_send(tct_plan *plan, tacit_queue *q, const double *x, double *y);
 
-/* --- shares.c ---------------------------------------------------------------- */
+/* --- shares.c ------------------------------------------------------------- */
 
 struct tct_aggregates;
 
@@ -202,12 +202,12 @@ static inline int64_t tct_amg_received(const tct_amg_remote *S)
 /* As tct_amg_redistribution_columns. */
 tacit_status tct_amg_remote_columns(tct_amg_remote *S, tacit_queue *q,
                                     int columns);
-/* Add shares to the aggregates of `v`, on the ranks that keep these; and give to
- * shares what their aggregates have. */
+/* Add shares to the aggregates of `v`, on the ranks that keep these; and give
+ * to shares what their aggregates have. */
 void tct_amg_add_remote(const tct_amg_remote *S, tacit_queue *q, double *v);
 void tct_amg_scatter(const tct_amg_remote *S, tacit_queue *q, double *v);
 
-/* --- transfer.c -------------------------------------------------------------- */
+/* --- transfer.c ----------------------------------------------------------- */
 
 /* P, a column an aggregate; its rows are those of a level in the order of its
  * operator. */
@@ -230,15 +230,15 @@ tacit_status tct_amg_transfer_create(tacit_queue *q, const tct_order *order,
 tacit_status tct_amg_transfer_recall(tacit_queue *q, const tct_order *order,
                                      int64_t rows, const tct_amg_transfer *T,
                                      struct tct_aggregates *out);
-/* Elements of what is restricted: rows of the next level that this rank makes, and
- * shares. */
+/* Elements of what is restricted: rows of the next level that this rank makes,
+ * and shares. */
 static inline int64_t tct_amg_restricted(const tct_amg_transfer *T)
 {
     return T->sets.count * T->sets.width;
 }
 void tct_amg_transfer_free(tacit_queue *q, tct_amg_transfer *T);
 
-/* --- alone.c ------------------------------------------------------------------ */
+/* --- alone.c -------------------------------------------------------------- */
 
 struct tct_amg;
 
@@ -250,9 +250,9 @@ typedef struct tct_amg_replicated {
     struct tct_amg *M; /* whose `bottom` is all of it; NULL: there are none */
 } tct_amg_replicated;
 
-/* From the level on whose matrix is `m`, SPD, with what is `smooth` there [rows]
- * (NULL on all ranks: ones). out->M is NULL where they cannot be had. `out` is
- * empty before, and after an error.
+/* From the level on whose matrix is `m`, SPD, with what is `smooth` there
+ * [rows] (NULL on all ranks: ones). out->M is NULL where they cannot be had.
+ * `out` is empty before, and after an error.
  * Collective.  Errors INPUT, DEVICE, COMM, NO_MEMORY. */
 tacit_status tct_amg_replicated_create(const struct tct_amg *M,
                                        const tacit_matrix *m,
@@ -260,11 +260,11 @@ tacit_status tct_amg_replicated_create(const struct tct_amg *M,
                                        tct_amg_replicated *out);
 void tct_amg_replicated_free(tct_amg_replicated *alone);
 
-/* --- coarsest.c -------------------------------------------------------------- */
+/* --- coarsest.c ----------------------------------------------------------- */
 
-/* The inverse of a small matrix, dense, of which each rank has its rows; or a visit
- * to levels of which each has all. The right-hand side of all ranks is gathered
- * before. */
+/* The inverse of a small matrix, dense, of which each rank has its rows; or a
+ * visit to levels of which each has all. The right-hand side of all ranks is
+ * gathered before. */
 typedef struct tct_amg_coarsest {
     int64_t rows;
     int exponent; /* it is the inverse of the matrix times 2^-exponent */
@@ -298,7 +298,7 @@ tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
 void tct_amg_coarsest_solve(const tct_amg_coarsest *C, tacit_queue *q,
                             const double *b, double *x);
 
-/* --- levels.c ---------------------------------------------------------------- */
+/* --- levels.c ------------------------------------------------------------- */
 
 enum { TCT_AMG_LEVELS_MOST = 40 };
 
@@ -362,18 +362,18 @@ typedef struct tct_amg {
 tacit_status tct_amg_operator_of(tacit_queue *q, const tacit_matrix *m,
                                  tacit_operator **out);
 
-/* --- update.c ------------------------------------------------------------------ */
+/* --- update.c ------------------------------------------------------------- */
 
 /* A hierarchy without levels, that wishes what `M` does; NULL: no memory. */
 tct_amg *tct_amg_like(const tct_amg *M);
 
-/* --- describe.c --------------------------------------------------------------- */
+/* --- describe.c ----------------------------------------------------------- */
 
 /* Fill M->about, and how many bytes each level has.
  * Collective.  Errors COMM. */
 tacit_status tct_amg_describe(tct_amg *M);
 
-/* --- overcorrect.c ------------------------------------------------------------ */
+/* --- overcorrect.c -------------------------------------------------------- */
 
 /* By how much corrections are made longer at first (cycle.c). */
 double tct_amg_overcorrection(const tct_amg *M);
@@ -382,7 +382,7 @@ double tct_amg_overcorrection(const tct_amg *M);
  * Collective.  Errors NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_overcorrect(tct_amg *M);
 
-/* --- levels.c ---------------------------------------------------------------- */
+/* --- levels.c ------------------------------------------------------------- */
 
 /* The levels of `M`, whose wishes are set, for A; with the P of `as`, NULL: of
  * none, which it shares then, down to as many levels at most.
@@ -391,7 +391,7 @@ tacit_status tct_amg_build(tct_amg *M, const tacit_operator *A,
                            const tct_precond_source *from, const tct_amg *as);
 void tct_amg_clear(tct_amg *M);
 
-/* --- columns.c --------------------------------------------------------------- */
+/* --- columns.c ------------------------------------------------------------ */
 
 /* See tct_operator_columns and for_batch of tct_operator_ops. On a GPU cycles
  * are of one column, and so is cycle K, which has scalars of its own. */
@@ -400,24 +400,24 @@ bool tct_amg_for_batch(const tacit_operator *M, const tacit_queue *q);
 /* Before levels are freed: what they have in panels. */
 void tct_amg_columns_clear(tct_amg *M);
 
-/* --- update.c ---------------------------------------------------------------- */
+/* --- update.c ------------------------------------------------------------- */
 
 /* See tacit_precond_update. */
 tacit_status tct_amg_renew(tacit_operator *M, const tacit_matrix *matrix);
 
-/* --- cycle.c ------------------------------------------------------------------ */
+/* --- cycle.c -------------------------------------------------------------- */
 
-/* x = M b of the levels from `L` on, *dot = (b, x) of this rank; `dot` NULL: it is
- * not wanted. */
+/* x = M b of the levels from `L` on, *dot = (b, x) of this rank; `dot` NULL: it
+ * is not wanted. */
 void tct_amg_cycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                    const double *b, double *x, double *dot);
 
-/* --- kcycle.c ----------------------------------------------------------------- */
+/* --- kcycle.c ------------------------------------------------------------- */
 
 enum { TCT_AMG_KRYLOV = 2 }; /* levels behind the first that begin one */
 
-/* The same from L->b to L->x, of a level that is not the last one, by two steps of
- * flexible cg with that cycle as their preconditioner. */
+/* The same from L->b to L->x, of a level that is not the last one, by two steps
+ * of flexible cg with that cycle as their preconditioner. */
 void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L);
 /* What such a correction is multiplied by. */
 double tct_amg_kfactor(const tct_amg *M);

@@ -12,12 +12,13 @@
  * there is nothing coarser. */
 enum { SMALL = 800, DENSE_MOST = 1500 };
 
-/* Rows and entries of a rank for which its threads are not woken again and again. */
+/* Rows and entries of a rank for which its threads are not woken again and
+ * again. */
 enum { FEW_ROWS = 5000, FEW_ENTRIES = 200000 };
 
 /* An inverse costs n^3 / 2: no more than as many products of the matrix as are
- * half of this, and of the matrix itself as if it had so many entries more: then
- * there are no levels to set up, and no iterations. */
+ * half of this, and of the matrix itself as if it had so many entries more:
+ * then there are no levels to set up, and no iterations. */
 static const double WORTH = 100.0, ALONE = 1.5e4;
 
 /* A level that is hardly smaller than the one before is none; levels that
@@ -61,9 +62,10 @@ static bool is_finest(const growth *g)
     return g->M->levels == 1;
 }
 
-/* --- a level ----------------------------------------------------------------- */
+/* --- a level -------------------------------------------------------------- */
 
-/* Rows, and shares of the level above, if they do not go to other ranks first. */
+/* Rows, and shares of the level above, if they do not go to other ranks
+ * first. */
 static int64_t room_of(const growth *g)
 {
     if (is_finest(g)) return g->rows;
@@ -101,8 +103,8 @@ static tacit_status set_floats(growth *g)
                                   several ? g->near.vectors : 1, &g->floats);
 }
 
-/* The operator as it is, or a view of it with floats; the host makes none where a
- * device makes the levels, which would take longer than all of these. */
+/* The operator as it is, or a view of it with floats; the host makes none where
+ * a device makes the levels, which would take longer than all of these. */
 static tacit_status make_finest(growth *g, tct_amg_level *L)
 {
     tacit_status status = TACIT_OK;
@@ -115,9 +117,10 @@ static tacit_status make_finest(growth *g, tct_amg_level *L)
     return tct_agree(g->A->world, status);
 }
 
-/* As the device stores rows; else in a format that needs no race: of the few that
- * levels are worth trying, the first that there is for this matrix. For dense blocks
- * on a GPU it is known whether values are floats, and nobody lists them. */
+/* As the device stores rows; else in a format that needs no race: of the few
+ * that levels are worth trying, the first that there is for this matrix. For
+ * dense blocks on a GPU it is known whether values are floats, and nobody lists
+ * them. */
 static tacit_status make_here(tacit_queue *q, const tacit_matrix *m,
                               bool blocks, bool floats, tacit_operator **out)
 {
@@ -242,7 +245,7 @@ static bool is_small(const growth *g, int64_t rows)
            n * n * n <= WORTH * (entries + (is_finest(g) ? ALONE : 0.0));
 }
 
-/* --- the next ---------------------------------------------------------------- */
+/* --- the next ------------------------------------------------------------- */
 
 /* Is each diagonal entry of `m` positive? Collective. */
 static tacit_status is_positive(const tacit_matrix *m, bool *out)
@@ -553,7 +556,7 @@ static tacit_status add_level(growth *g, bool *more)
     return status;
 }
 
-/* --- all --------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 /* What is stored of a level is its matrix times a power of 2. */
 static void set_factors(tct_amg *M)
@@ -567,7 +570,8 @@ static void set_factors(tct_amg *M)
     }
 }
 
-/* What is smooth on the finest level. A single vector is for aggregates of rows. */
+/* What is smooth on the finest level. A single vector is for aggregates of
+ * rows. */
 static tacit_status open_smooth(growth *g, const tacit_precond_options *o)
 {
     tct_near_null *B = &g->near;

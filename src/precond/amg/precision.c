@@ -2,11 +2,12 @@
  * precond/amg/precision.c - values of levels rounded to floats, where that
  * leaves of smooth vectors what a level is for.
  *
- * Rounded alike at both places, entries stay symmetric; and the cycle is positive
- * definite for any symmetric matrices on its levels, as long as the smoother
- * converges for large eigenvalues: of small ones, even below 0, each factor of
- * 2 S - S A S is positive. What rounding can cost is iterations, where the energy
- * w'A w of the smooth vector is of the size of what was rounded. */
+ * Rounded alike at both places, entries stay symmetric; and the cycle is
+ * positive definite for any symmetric matrices on its levels, as long as the
+ * smoother converges for large eigenvalues: of small ones, even below 0, each
+ * factor of 2 S - S A S is positive. What rounding can cost is iterations,
+ * where the energy w'A w of the smooth vector is of the size of what was
+ * rounded. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "precond/amg/amg.h"
@@ -31,8 +32,8 @@ void tct_amg_round(tacit_matrix *m)
         m->A.val[k] = tct_rounded(m->A.val[k]);
 }
 
-/* Smooth vectors, with what other ranks have of them, and how much of them there
- * is in all: sums of this rank, then of all. */
+/* Smooth vectors, with what other ranks have of them, and how much of them
+ * there is in all: sums of this rank, then of all. */
 typedef struct {
     const tacit_matrix *m;
     const double *w; /* [rows][vectors], NULL: ones */

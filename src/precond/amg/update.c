@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/update.c - the hierarchy for new values of the same pattern. P stays,
- * so that nothing is paired: products, what smoothers and formats need of a level's
- * values, and the inverse are made beside the old ones, which stay if anything
- * fails. */
+ * precond/amg/update.c - the hierarchy for new values of the same pattern. P
+ * stays, so that nothing is paired: products, what smoothers and formats need
+ * of a level's values, and the inverse are made beside the old ones, which stay
+ * if anything fails. */
 #include "precond/amg/amg.h"
 #include <string.h>
 
@@ -44,8 +44,8 @@ static void take_over(tct_amg *M, tct_amg *N)
     if (M->end[0]) M->about.end = M->end;
 }
 
-/* What a device has made it makes anew, aggregates and all: it is faster at that
- * than the host is without them. */
+/* What a device has made it makes anew, aggregates and all: it is faster at
+ * that than the host is without them. */
 static tacit_status build(tct_amg *N, const tct_amg *M,
                           const tacit_matrix *matrix)
 {

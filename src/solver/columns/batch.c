@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/columns/batch.c - several right-hand sides at once: what is asked of them, what
- * they come to together, and, in solve_columns, how they are solved. */
+ * solver/columns/batch.c - several right-hand sides at once: what is asked of
+ * them, what they come to together, and, in solve_columns, how they are
+ * solved. */
 #include "precond/precond.h"
 #include "solver/columns/lockstep.h"
 #include <stdio.h>
@@ -33,7 +34,7 @@ static void clear_results(const block *k)
         tct_write_sized(&none, sizeof none, result_of(k, j));
 }
 
-/* --- what they come to ------------------------------------------------------- */
+/* --- what they come to ---------------------------------------------------- */
 
 /* The worst column so far, and its sentence. */
 typedef struct {
@@ -63,7 +64,7 @@ static tacit_status conclude(const verdict *v)
     FAIL(v->status, "column %d: %s", v->column + 1, v->message);
 }
 
-/* --- how they are solved ----------------------------------------------------- */
+/* --- how they are solved -------------------------------------------------- */
 
 /* What tells the caller's monitor of one column. */
 typedef struct {
@@ -183,7 +184,7 @@ static tacit_status solve(block *k)
     return status;
 }
 
-/* --- what is asked ----------------------------------------------------------- */
+/* --- what is asked -------------------------------------------------------- */
 
 static bool is_panel(size_t n, int columns, const double *p, size_t stride)
 {

@@ -18,16 +18,16 @@ static tacit_status widen(const tacit_operator *A, int columns)
     return tct_operator_columns((tacit_operator *)(uintptr_t)A, columns);
 }
 
-/* Exchanges of the operator are to have as many columns, and applications of the
- * preconditioner. */
+/* Exchanges of the operator are to have as many columns, and applications of
+ * the preconditioner. */
 static tacit_status widen_both(const tacit_solver *S, int columns)
 {
     TRY(widen(S->run.exact, columns));
     return widen(S->run.M, columns);
 }
 
-/* The preconditioner may have been made anew; without memory its columns are one
- * after the other's. */
+/* The preconditioner may have been made anew; without memory its columns are
+ * one after the other's. */
 static tacit_status widen_again(const tacit_solver *S, int columns)
 {
     const tacit_status status = widen(S->run.M, columns);

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/columns/lockstep.c - several right-hand sides, iterated in step: one text for
- * all of them, each operation on all, and so one pass over the matrix for all
- * their products.
+ * solver/columns/lockstep.c - several right-hand sides, iterated in step: one
+ * text for all of them, each operation on all, and so one pass over the matrix
+ * for all their products.
  *
- * Each has a run of its own, and all that is between turns is done for it alone.
- * For a turn, those that are of one method and one precision stand in places
- * side by side, and the text is called once, for the vectors of place 0, with
- * the words of the queue for all. Who has come to an end holds still until it is
- * looked at, and then changes places with the last one. */
+ * Each has a run of its own, and all that is between turns is done for it
+ * alone. For a turn, those that are of one method and one precision stand in
+ * places side by side, and the text is called once, for the vectors of place 0,
+ * with the words of the queue for all. Who has come to an end holds still until
+ * it is looked at, and then changes places with the last one. */
 #include "solver/columns/lockstep.h"
 #include <stdio.h>
 #include <string.h>
@@ -44,7 +44,7 @@ struct tct_lockstep {
     int64_t due; /* iteration of the next look */
 };
 
-/* --- places ------------------------------------------------------------------- */
+/* --- places --------------------------------------------------------------- */
 
 /* Which of the solver's vectors there are. */
 static const double *vector_of(const tct_run *R, int kind)
@@ -88,7 +88,7 @@ static void change_places(tct_lockstep *L, int i, int j)
                    place_of(L, k, j));
 }
 
-/* --- a turn ------------------------------------------------------------------- */
+/* --- a turn --------------------------------------------------------------- */
 
 /* How far the text may go until somebody must be looked at. */
 static int64_t next_look(const tct_lockstep *L)
@@ -161,7 +161,7 @@ static void phase(tct_lockstep *L, int count)
     q_batch(L->text.q, 0, 0);
 }
 
-/* --- from turn to turn --------------------------------------------------------- */
+/* --- from turn to turn ---------------------------------------------------- */
 
 static bool go_together(const tct_run *a, const tct_run *b)
 {
@@ -224,7 +224,7 @@ static void first_residuals(tct_lockstep *L)
     }
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 /* b = 0 needs no place: its solution is 0. */
 static tacit_status enter(tct_lockstep *L, const tct_column_batch *C)

@@ -31,7 +31,7 @@ int tct_lockstep_places(const tct_lockstep *L); /* of NULL: 0 */
  * Collective. Errors as tacit_solver_run_block. */
 tacit_status tct_lockstep_run(tct_lockstep *L, const tct_column_batch *C);
 
-/* --- choose.c ------------------------------------------------------------------ */
+/* --- choose.c ------------------------------------------------------------- */
 
 /* Make S->lockstep for `columns` columns, or destroy it where it is faster to
  * solve one after the other; trials are with B.

@@ -143,8 +143,9 @@ static tacit_status race(tacit_solver *S, pair p, int iterations,
     return status;
 }
 
-/* Blocks end where they have to: what was recorded of more is done in vain, which
- * took a GPU several times as long as loop host, and a trial does not show. */
+/* Blocks end where they have to: what was recorded of more is done in vain,
+ * which took a GPU several times as long as loop host, and a trial does not
+ * show. */
 static bool is_worth_a_try(const tct_run *R, const tct_driver *D)
 {
     return !R->method->blocks || D != &tct_driver_graph;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/methods/flexible.c - conjugate gradients whose preconditioner may change from
- * step to step.
+ * solver/methods/flexible.c - conjugate gradients whose preconditioner may
+ * change from step to step.
  *
  * [No00] Notay, "Flexible conjugate gradients", SIAM J. Sci. Comput. 22 (2000),
  *        truncated to one direction; as in the s-step paper's algorithm 2, with

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/methods/pipe_pr.c - pipelined predict-and-recompute conjugate gradients.
+ * solver/methods/pipe_pr.c - pipelined predict-and-recompute conjugate
+ * gradients.
  *
  * [CC20] Chen and Carson, "Predict-and-recompute conjugate gradient variants",
  *        SIAM J. Sci. Comput. 42 (2020); nu, mu and the vector names follow it

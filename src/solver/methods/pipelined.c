@@ -56,7 +56,7 @@ static void begin(tct_run *R)
     R->result->extra_products += 2;
 }
 
-/* --- with a preconditioner: u = M r, q = M s, m = M w -------------------------- */
+/* --- with a preconditioner: u = M r, q = M s, m = M w --------------------- */
 
 static void replace_all(tct_run *R)
 {

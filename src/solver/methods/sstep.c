@@ -6,22 +6,24 @@
  *        systems", J. Comput. Appl. Math. 25 (1989); P, Q, W, alpha as in the
  *        s-step paper's algorithm 3.
  *
- * A block makes s vectors Z of the Krylov space of r and A Z, sums their products
- * with r, A Z and the last directions P, and takes s steps from that. The small
- * arithmetic between is a step on the device (device/blocks.h), so that the CPU
- * need not wait; it is the same on all ranks. Other than in [CG89] the basis is of
- * Chebyshev polynomials, W comes from Gram matrices, P' r, which is zero but for
- * rounding, is not left out, and r is formed anew now and then. Basis monomial does
- * none of this: it is algorithm 3 as it is, until W is not positive definite.
+ * A block makes s vectors Z of the Krylov space of r and A Z, sums their
+ * products with r, A Z and the last directions P, and takes s steps from that.
+ * The small arithmetic between is a step on the device (device/blocks.h), so
+ * that the CPU need not wait; it is the same on all ranks. Other than in [CG89]
+ * the basis is of Chebyshev polynomials, W comes from Gram matrices, P' r,
+ * which is zero but for rounding, is not left out, and r is formed anew now and
+ * then. Basis monomial does none of this: it is algorithm 3 as it is, until W
+ * is not positive definite.
  *
- * Q = A P comes from a recurrence, and where r does not stay orthogonal even to the
- * last direction, blocks having become as short as they can, single goes on.
+ * Q = A P comes from a recurrence, and where r does not stay orthogonal even to
+ * the last direction, blocks having become as short as they can, single goes
+ * on.
  *
  * Where looks come at once, on the CPU, blocks are made as long as they will be
- * used. Elsewhere the length of what is enqueued stays, and its first vectors are
- * used; when another length would be better, the device waits (BAD_PAUSE). In loop
- * resident a kernel makes the blocks (solver/resident/sstep.cu) but for those that
- * are conjugated twice. */
+ * used. Elsewhere the length of what is enqueued stays, and its first vectors
+ * are used; when another length would be better, the device waits (BAD_PAUSE).
+ * In loop resident a kernel makes the blocks (solver/resident/sstep.cu) but for
+ * those that are conjugated twice. */
 #include "solver/sstep/sstep.h"
 #include "solver/after_phase.h"
 #include <math.h>
@@ -55,8 +57,8 @@ static void conjugate(tct_run *R, int s)
               tct_columns(&S->QY, w, s)); /* A Z = A Z + Q beta */
 }
 
-/* Now and then, which makes x more accurate, until what that changes is not small
- * beside r: then it is rounding itself. The next sum tells. */
+/* Now and then, which makes x more accurate, until what that changes is not
+ * small beside r: then it is rounding itself. The next sum tells. */
 static void replace(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -97,7 +99,8 @@ static void take_blocks(tct_run *R)
     R->take_blocks(R);
 }
 
-/* Will the next look be the last? Then r is looked at before a block is made. */
+/* Will the next look be the last? Then r is looked at before a block is
+ * made. */
 static bool ends_here(tct_run *R)
 {
     tct_sstep *S = R->own;
@@ -112,8 +115,8 @@ static bool ends_here(tct_run *R)
     return look(R);
 }
 
-/* In low precision cg iterates: its legs are hardly longer than what comes before
- * the first block. */
+/* In low precision cg iterates: its legs are hardly longer than what comes
+ * before the first block. */
 static void sstep_iterate(tct_run *R)
 {
     tct_sstep *S = R->own;

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/preconds/autotune.c - a solve by whichever preconditioner proves to be the
- * fastest to the tolerance.
+ * solver/preconds/autotune.c - a solve by whichever preconditioner proves to be
+ * the fastest to the tolerance.
  *
  * A leg is a run with one of them. It ends where it would need much longer than
- * another is predicted to need; the other goes on from the x there is, so that of
- * a leg only its search directions are lost: each makes the error smaller in the
- * norm of A. What is predicted is bounded by what one has had so far, so that who
- * takes turns gets ever longer ones. Clocks decide on each rank and the sum of the
- * next iteration tells all; between legs, times of the slowest rank. */
+ * another is predicted to need; the other goes on from the x there is, so that
+ * of a leg only its search directions are lost: each makes the error smaller in
+ * the norm of A. What is predicted is bounded by what one has had so far, so
+ * that who takes turns gets ever longer ones. Clocks decide on each rank and
+ * the sum of the next iteration tells all; between legs, times of the slowest
+ * rank. */
 #include "solver/preconds/autotune.h"
 #include "comm/setup/alltoall.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-/* A leg ends where another would need so much less time: what is predicted is not
- * sure, and a start from x costs iterations. Once two have had their turn there is
- * less that is new to learn: each leg more must promise more. */
+/* A leg ends where another would need so much less time: what is predicted is
+ * not sure, and a start from x costs iterations. Once two have had their turn
+ * there is less that is new to learn: each leg more must promise more. */
 static const double MUCH = 1.5, MORE = 4.0;
 
 typedef struct {
@@ -33,7 +34,7 @@ typedef struct {
     bool wished;            /* the user wished to stop */
 } trial;
 
-/* --- a leg --------------------------------------------------------------------- */
+/* --- a leg ---------------------------------------------------------------- */
 
 static void note(trial *l, int64_t k, double residual)
 {
@@ -155,7 +156,7 @@ static void tell(const tct_autotuning *race, const tct_candidate *c)
             c->about.reached);
 }
 
-/* --- the first solve ------------------------------------------------------------ */
+/* --- the first solve ------------------------------------------------------ */
 
 /* Those of a leg are added to those of the solve. */
 static void add_up(tacit_result *total, const tacit_result *more)
@@ -217,7 +218,7 @@ static tacit_status solve(tct_autotuning *race, const double *b, double *x,
     return status;
 }
 
-/* --- for the solves to come ------------------------------------------------------ */
+/* --- for the solves to come ----------------------------------------------- */
 
 /* Would `c`, which has not solved alone, save time in the solves to come? */
 static bool may_be_faster(const tct_autotuning *race, const tct_candidate *c,
@@ -275,7 +276,7 @@ static tacit_status try_others(tct_autotuning *race, const double *b,
     return status;
 }
 
-/* --- all of it -------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 /* `c` is what the solver has from now on. */
 static tacit_status keep(tct_autotuning *race, tct_candidate *c)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/preconds/autotune.h - preconditioners that race on one system: who takes
- * part, and what each would still need. */
+ * solver/preconds/autotune.h - preconditioners that race on one system: who
+ * takes part, and what each would still need. */
 #ifndef TCT_SOLVER_PRECONDS_AUTOTUNE_H
 #define TCT_SOLVER_PRECONDS_AUTOTUNE_H
 #include "precond/precond.h"
@@ -35,7 +35,7 @@ typedef struct tct_autotuning {
         iteration; /* seconds of one without a expensive preconditioner         */
 } tct_autotuning;
 
-/* --- candidates.c ---------------------------------------------------------- */
+/* --- candidates.c --------------------------------------------------------- */
 
 /* Who takes part, and why others do not.
  * Collective.  Errors DEVICE, COMM. */

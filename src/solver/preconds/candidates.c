@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/preconds/candidates.c - who takes part in a race of preconditioners, and
- * what each would still need: from how fast its residuals fell at last or, before
- * it has iterated, from what its kind costs as a rule. */
+ * solver/preconds/candidates.c - who takes part in a race of preconditioners,
+ * and what each would still need: from how fast its residuals fell at last or,
+ * before it has iterated, from what its kind costs as a rule. */
 #include "matrix/matrix.h"
 #include "solver/preconds/autotune.h"
 #include <math.h>
@@ -9,8 +9,8 @@
 #include <string.h>
 
 /* What is predicted of one that has iterated is at most so many times the time
- * that it has had: residuals of cg may stand still for long, and fall then; with
- * a expensive one they do so for less long. */
+ * that it has had: residuals of cg may stand still for long, and fall then;
+ * with a expensive one they do so for less long. */
 static const double TRUST = 6.0, TRUST_EXPENSIVE = 20.0;
 /* Iterations in which a expensive one makes 1 / e of a residual, as a rule. */
 static const double EACH = 1.4;
@@ -20,7 +20,7 @@ static const double LEAST = 1e-16;
  * so many: what is small has levels, too. */
 static const double OF_ROW = 8.0, OF_ALL = 2e4;
 
-/* --- what is predicted -------------------------------------------------------- */
+/* --- what is predicted ---------------------------------------------------- */
 
 /* Seconds from ||r|| / ||b|| at `residual`. */
 static double solve_from(const tct_autotuning *race, const tct_candidate *c,
@@ -63,7 +63,7 @@ tct_candidate *tct_autotuning_best(tct_autotuning *race,
     return best;
 }
 
-/* --- who takes part ---------------------------------------------------------- */
+/* --- who takes part ------------------------------------------------------- */
 
 void tct_candidate_drop(tct_candidate *c, const char *why)
 {
@@ -97,7 +97,8 @@ static void extent_here(const tct_csr *A, double *least, double *most)
     }
 }
 
-/* Would jacobi do nothing? Where A does not tell its diagonal, so it is, too. */
+/* Would jacobi do nothing? Where A does not tell its diagonal, so it is,
+ * too. */
 static tacit_status is_diagonal_constant(const tacit_operator *A,
                                          const tacit_matrix *m, bool *out)
 {
@@ -194,7 +195,7 @@ tacit_status tct_autotuning_begin(tct_autotuning *race)
     return measure_sweep(race);
 }
 
-/* --- making them ------------------------------------------------------------- */
+/* --- making them ---------------------------------------------------------- */
 
 /* There is no diagonal to divide by: none takes its part. */
 static void fall_back(tct_autotuning *race, const tct_candidate *c)

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/cg_factor.cu - solver/cg.c as one kernel, M = (L L')^-1 by rows.
+ * solver/resident/cg_factor.cu - solver/cg.c as one kernel, M = (L L')^-1 by
+ * rows.
  *
- * Three barriers an iteration, as without M. Two orders of rows take turns: in that
- * of the matrix a warp multiplies; in that of L, and of L', warps own r, and x and p,
- * and update them where they solve. Since (r, M r) is (w, w) with w = L^-1 r, both
- * sums are there before L' begins, and z is no vector:
+ * Three barriers an iteration, as without M. Two orders of rows take turns: in
+ * that of the matrix a warp multiplies; in that of L, and of L', warps own r,
+ * and x and p, and update them where they solve. Since (r, M r) is (w, w) with
+ * w = L^-1 r, both sums are there before L' begins, and z is no vector:
  *
  *     t = A p, (p, t) | r = r - alpha t, w = L^-1 r, (r, r), (w, w)
  *                     | z = L'^-1 w, x = x + alpha p, p = z + beta p
  *
- * A barrier orders what is read in an order other than it was stored in; within L and
- * L' rows wait for one another. A warp takes its slices as they are numbered, so the
- * first one that is missing is always some warp's next. */
+ * A barrier orders what is read in an order other than it was stored in; within
+ * L and L' rows wait for one another. A warp takes its slices as they are
+ * numbered, so the first one that is missing is always some warp's next. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/factor.h"
 #include "solver/resident/kernels.cuh"

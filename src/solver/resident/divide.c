@@ -31,9 +31,9 @@ void tct_resident_divide(tct_resident_job *J, int blocks)
     J->team = 1;
 }
 
-/* A warp waits for one batch of columns after the other (tct_load_batch), so that
- * a part takes as long as it has batches: fewer than four are not worth the
- * meeting of a team. A warp is kept for those who speak. */
+/* A warp waits for one batch of columns after the other (tct_load_batch), so
+ * that a part takes as long as it has batches: fewer than four are not worth
+ * the meeting of a team. A warp is kept for those who speak. */
 void tct_resident_share(tct_resident_job *J, int columns)
 {
     enum { BATCHES_LEAST = 4 };
@@ -76,7 +76,8 @@ static size_t place_matrix(tct_resident_job *J, size_t bytes)
 size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
                           int threads, int entries, size_t shared_bytes)
 {
-    /* an even number of doubles: values, and their columns; what teams add up */
+    /* an even number of doubles: values, and their columns; what teams add
+     * up */
     const int edges = entries + (entries + 3) / 4 * 2,
               each = GPU_WAVE * J->tile;
     const int in_front = edges + (J->team - 1) * K->sent * each;
@@ -107,8 +108,8 @@ size_t tct_resident_place(tct_resident_job *J, const tct_resident_kernel *K,
     return bytes;
 }
 
-/* Behind a desk for the sum of a block; each column begins four doubles further on
- * than a line of banks, where a sum reads eight of them at once. */
+/* Behind a desk for the sum of a block; each column begins four doubles further
+ * on than a line of banks, where a sum reads eight of them at once. */
 size_t tct_resident_place_columns(tct_sstep_job *W, int columns, int threads,
                                   size_t shared_bytes)
 {

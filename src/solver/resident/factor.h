@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/factor.h - persistent kernels of methods whose preconditioner solves
- * with two triangles, row by row (trisolve/gpu/rows.h). */
+ * solver/resident/factor.h - persistent kernels of methods whose preconditioner
+ * solves with two triangles, row by row (trisolve/gpu/rows.h). */
 #ifndef TCT_SOLVER_RESIDENT_FACTOR_H
 #define TCT_SOLVER_RESIDENT_FACTOR_H
 #include "solver/resident/job.h"
@@ -15,8 +15,8 @@ typedef struct tct_factor_job {
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. [1]: for rows that
- * are nodes (tct_rows_kernel.near). */
+/* Its z = M r, c[C_RZ] = (r, z), and p, are there when it begins. [1]: for rows
+ * that are nodes (tct_rows_kernel.near). */
 extern const tct_resident_kernel tct_resident_cg_factor[2];
 #ifdef __cplusplus
 }

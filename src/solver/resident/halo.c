@@ -35,7 +35,7 @@ typedef struct {
     int32_t *edge_of;        /* at .. [blocks + 1]                    */
 } maker;
 
-/* --- where rows live ---------------------------------------------------------- */
+/* --- where rows live ------------------------------------------------------ */
 
 static tacit_status download(const void *from, size_t bytes, void *out)
 {
@@ -83,7 +83,7 @@ static tacit_status find_places(maker *m, const tct_resident_job *J,
     return status;
 }
 
-/* --- lists --------------------------------------------------------------------- */
+/* --- lists ---------------------------------------------------------------- */
 
 /* of[b] is where the rows of block b begin, of [blocks + 1]; at[i] where row i
  * stands: in the order that they have, block by block. */
@@ -132,8 +132,8 @@ static tacit_status list_sends(const maker *m, tct_resident_halo *H)
     return status;
 }
 
-/* Say where entries of each block would stand on the chip; how many do, of the block
- * that has most. Where most would not, none does. */
+/* Say where entries of each block would stand on the chip; how many do, of the
+ * block that has most. Where most would not, none does. */
 static int count_entries(const maker *m)
 {
     int most = 0;
@@ -172,7 +172,7 @@ static tacit_status list_edges(maker *m, tct_resident_halo *H)
     return status;
 }
 
-/* --- ghosts -------------------------------------------------------------------- */
+/* --- ghosts --------------------------------------------------------------- */
 
 /* Where each ghost comes to in a half of the boxes. */
 static tacit_status place_ghosts(const maker *m, tct_resident_halo *H,
@@ -259,7 +259,7 @@ static tacit_status list_ghosts(const maker *m, const int32_t *place,
     return status;
 }
 
-/* --- all ------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 void tct_peer_halo_clear(tct_peer_halo *H)
 {

@@ -2,25 +2,25 @@
  * solver/resident/halo.cuh - what a persistent kernel sends to those of other
  * GPUs, and its rows with columns of theirs.
  *
- * A value goes to a box of the peer, with the number of its message, at a meeting
- * of all persistent grids that the method has anyway, for a sum: when the block has come, and
- * waits for others. (Before it, the block would come when the peer has its values:
- * 1 us later.) It is read after the meeting, when it has come: mostly it has. The
- * message after the next one takes the same box: between the two there is such a
- * meeting behind what reads the first one.
+ * A value goes to a box of the peer, with the number of its message, at a
+ * meeting of all persistent grids that the method has anyway, for a sum: when
+ * the block has come, and waits for others. (Before it, the block would come
+ * when the peer has its values: 1 us later.) It is read after the meeting, when
+ * it has come: mostly it has. The message after the next one takes the same
+ * box: between the two there is such a meeting behind what reads the first one.
  *
- * Each block has the ghosts of its rows to itself, so that it waits for no other
- * block to read them. Where a method's product follows the meeting directly they
- * are what came. Else, so that there is no meeting more than on one GPU, blocks
- * keep vectors of ghosts, which they update as their owner does: the same
- * arithmetic on the same values, so the same bits. */
+ * Each block has the ghosts of its rows to itself, so that it waits for no
+ * other block to read them. Where a method's product follows the meeting
+ * directly they are what came. Else, so that there is no meeting more than on
+ * one GPU, blocks keep vectors of ghosts, which they update as their owner
+ * does: the same arithmetic on the same values, so the same bits. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_CUH
 #define TCT_SOLVER_RESIDENT_HALO_CUH
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/rows.cuh"
 
-/* What the first threads of a block send, its first rows with columns of others,
- * and the first of its ghosts stay on the chip. */
+/* What the first threads of a block send, its first rows with columns of
+ * others, and the first of its ghosts stay on the chip. */
 enum {
     TCT_NEAR = 64,
     TCT_NEAR_GHOSTS = 128,
@@ -53,8 +53,8 @@ template <> struct tct_near_of<false> {
 };
 template <bool PEERS> using tct_near_if = typename tct_near_of<PEERS>::type;
 
-/* Entries of rows with columns of others, in front of all else in the shared memory
- * that kernels are given. */
+/* Entries of rows with columns of others, in front of all else in the shared
+ * memory that kernels are given. */
 static __device__ inline double *tct_near_val(void)
 {
     extern __shared__ double chip[];
@@ -70,8 +70,8 @@ static __device__ inline bool tct_is_near(const tct_resident_halo &H,
     return e.near + e.count <= H.entries;
 }
 
-/* Every thread calls it, once, at the start; N is in shared memory. The team is the
- * block's first `team` threads. */
+/* Every thread calls it, once, at the start; N is in shared memory. The team is
+ * the block's first `team` threads. */
 static __device__ inline void tct_near_fill(const tct_resident_halo &H,
                                             tct_near &N, int team)
 {
@@ -108,8 +108,8 @@ static __device__ inline void tct_near_fill(const tct_resident_halo &H,
     __syncthreads();
 }
 
-/* A wait for what a peer sends: whoever has waited for too long tells the persistent grid,
- * and then nobody waits any more. */
+/* A wait for what a peer sends: whoever has waited for too long tells the
+ * persistent grid, and then nobody waits any more. */
 static __device__ inline bool tct_wait_over(const tct_persistent_grid<true> &g,
                                             tct_wait &w)
 {
@@ -118,7 +118,7 @@ static __device__ inline bool tct_wait_over(const tct_persistent_grid<true> &g,
     return status == TCT_MISSED || *(volatile int *)&g.told[FLAG_MISSED] != 0;
 }
 
-/* --- ghosts ------------------------------------------------------------------ */
+/* --- ghosts --------------------------------------------------------------- */
 
 /* Ghosts of this block whose COLS values are copied ahead. */
 template <int COLS>
@@ -183,7 +183,7 @@ tct_for_ghosts(const tct_resident_halo &H, const tct_near &N,
     }
 }
 
-/* --- rows at the edge -------------------------------------------------------- */
+/* --- rows at the edge ----------------------------------------------------- */
 
 /* Send of each row that a peer needs COLS values: value(j, slot, row, thread),
  * which this block has stored, as all its threads know. Thread 0 has other work

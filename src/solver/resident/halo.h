@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/halo.h - what a persistent kernel sends to those of other GPUs
- * and gets of them, listed for each of its blocks. */
+ * solver/resident/halo.h - what a persistent kernel sends to those of other
+ * GPUs and gets of them, listed for each of its blocks. */
 #ifndef TCT_SOLVER_RESIDENT_HALO_H
 #define TCT_SOLVER_RESIDENT_HALO_H
 #include "solver/resident/job.h"

@@ -46,8 +46,9 @@ typedef struct tct_resident_edge {
     int32_t count, near; /* entries; the first one's place on the chip */
 } tct_resident_edge;
 
-/* What a persistent grid has to do with those of other GPUs; on the device. Lists are in the
- * order of blocks, whose parts begin at `.._of` [blocks + 1]. */
+/* What a persistent grid has to do with those of other GPUs; on the device.
+ * Lists are in the order of blocks, whose parts begin at `.._of` [blocks +
+ * 1]. */
 typedef struct tct_resident_halo {
     const int32_t *send_of, *edge_of, *ghost_of;
     const tct_resident_send *send;
@@ -115,7 +116,8 @@ extern const tct_resident_kernel tct_resident_cg[2], tct_resident_single[2],
 
 /* Divide the matrix among `blocks`. */
 void tct_resident_divide(tct_resident_job *J, int blocks);
-/* Let warps that are left over share parts: of the product of `columns` columns. */
+/* Let warps that are left over share parts: of the product of `columns`
+ * columns. */
 void tct_resident_share(tct_resident_job *J, int columns);
 /* Say what stays in `shared_bytes` of shared memory, for blocks of `threads`,
  * behind `entries` of rows with columns of other GPUs; the bytes of it that are

@@ -2,15 +2,16 @@
  * solver/resident/pipe_pr.cu - solver/pipe_pr.c as one kernel, line for line.
  *
  * One barrier an iteration, to which blocks bring their sums, and which shows r
- * and s to all. The last warp, which mostly has no rows, adds the sums up, of all
- * GPUs, while the others multiply. Others may still multiply by r and s when a
- * block updates its part: so they have two places each, which take turns.
+ * and s to all. The last warp, which mostly has no rows, adds the sums up, of
+ * all GPUs, while the others multiply. Others may still multiply by r and s
+ * when a block updates its part: so they have two places each, which take
+ * turns.
  *
  * A preconditioner M is a diagonal d here. What the matrix multiplies, and what
  * takes turns, are then z = M r and st = M s, and r and s stay on the chip; the
  * update forms z = d r and st = d s anew, and wt = M w and ut = M u are no
- * vectors. So z and st follow r and s, where those of loop host have recurrences
- * of their own: another rounding. */
+ * vectors. So z and st follow r and s, where those of loop host have
+ * recurrences of their own: another rounding. */
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/halo.cuh"
 #include "solver/resident/kernels.cuh"
@@ -92,8 +93,8 @@ update(const tct_resident_job &J, double alpha, double beta,
         });
 }
 
-/* The same with M: p = z + beta p; rr, rz, mu, (z, s), (st, s). What takes turns
- * is z and st, which are stored in their new place. */
+/* The same with M: p = z + beta p; rr, rz, mu, (z, s), (st, s). What takes
+ * turns is z and st, which are stored in their new place. */
 template <int B, int WALK>
 static __device__ inline void update(const tct_resident_job &J, double alpha,
                                      double beta, const tct_chip_vector (&)[2],
@@ -152,7 +153,8 @@ static __device__ inline void begin(const tct_resident_job &J, double (&sum)[5])
         });
 }
 
-/* The last warp: rr, rz, mu, ... of all; alpha and beta, unless that is the end */
+/* The last warp: rr, rz, mu, ... of all; alpha and beta, unless that is the
+ * end */
 template <bool M, bool PEERS>
 static __device__ inline void
 scalars(const tct_resident_job &J, const tct_persistent_grid<PEERS> &grid,

@@ -63,7 +63,7 @@ static const tct_gpu_slices *slices_of(const tct_block *B)
                : NULL;
 }
 
-/* --- which are there? ------------------------------------------------------- */
+/* --- which are there? ----------------------------------------------------- */
 
 /* Stores of the kernels for blocks of `b`, "f64 f32", appended to `text`. */
 static void list_stores(tct_resident_code code, int b, char *text, size_t size)
@@ -92,7 +92,7 @@ static void list_formats(tct_resident_code code, char *text, size_t size)
     }
 }
 
-/* --- can it? ---------------------------------------------------------------- */
+/* --- can it? -------------------------------------------------------------- */
 
 static const void *code_for(const tct_run *R, char *reason, size_t size)
 {

@@ -6,14 +6,16 @@
  * to one warp for the whole solve: block b has the tiles b, b + blocks, ... of
  * the matrix, so that all blocks work on the same region at a time. A tile a
  * block is a round. The first rounds of vectors, and values of the matrix where
- * there is room left, live in shared memory. How blocks meet is persistent grid.cuh's. */
+ * there is room left, live in shared memory. How blocks meet is persistent
+ * grid.cuh's. */
 #ifndef TCT_SOLVER_RESIDENT_ROWS_CUH
 #define TCT_SOLVER_RESIDENT_ROWS_CUH
 #include "operator/gpu/slices.cuh"
 #include "solver/resident/job.h"
 #include "solver/resident/long_rows.cuh"
 
-/* Part of this warp in round `j`, a unit of 32 rows, or two: if there is one. */
+/* Part of this warp in round `j`, a unit of 32 rows, or two: if there is
+ * one. */
 static __device__ inline int tct_place_in_round(const tct_resident_job &J,
                                                 int j)
 {
@@ -43,7 +45,7 @@ static __device__ inline int64_t tct_row(const tct_resident_job &J, int t)
     return tct_row_of<B, WALK>(J.A, unit, g);
 }
 
-/* --- vectors ------------------------------------------------------------------------ */
+/* --- vectors -------------------------------------------------------------- */
 
 /* Where the elements of some slots are. */
 enum tct_place { TCT_CHIP, TCT_MEMORY, TCT_EITHER };
@@ -150,10 +152,10 @@ static __device__ inline void tct_chip_store(const tct_resident_job &J,
     if constexpr (sizeof...(more) > 0) tct_chip_store<B, WALK>(J, more...);
 }
 
-/* --- the product ----------------------------------------------------------------------- */
+/* --- the product ---------------------------------------------------------- */
 
-/* Who a warp is in the first round of a product: one of a team, each of which has a
- * stretch of the columns of a part. The first one has its rows. */
+/* Who a warp is in the first round of a product: one of a team, each of which
+ * has a stretch of the columns of a part. The first one has its rows. */
 struct tct_member {
     int own, number; /* warp that has the rows; which one of the team */
     int part;        /* < 0: none                                     */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/sstep.c - what the host tells the kernel of blocks, and is told. */
+ * solver/resident/sstep.c - what the host tells the kernel of blocks, and is
+ * told. */
 #include "solver/resident/sstep.h"
 #include "solver/sstep/sstep.h"
 

@@ -1,18 +1,20 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/sstep.cu - the blocks of solver/methods/sstep.c as one kernel; the
- * small arithmetic is device/blocks.h, done by every block of threads for itself.
+ * solver/resident/sstep.cu - the blocks of solver/methods/sstep.c as one
+ * kernel; the small arithmetic is device/blocks.h, done by every block of
+ * threads for itself.
  *
  * For s iterations s + 2 barriers: one before each product, so that all of its
  * vector is there, and two for the sum, which is of too many numbers for every
- * block to add up all of them: each adds up a few, and then reads what others have.
- * Blocks are always as long as they will be used, as where looks come at once.
+ * block to add up all of them: each adds up a few, and then reads what others
+ * have. Blocks are always as long as they will be used, as where looks come at
+ * once.
  *
  * A second conjugation is the host's: the kernel ends with BAD_PAUSE, and the
  * text makes that block.
  *
  * A column is a vector: of the panels, or one of those behind. All of them have
- * the same slots of a thread on the chip; what the matrix multiplies is in memory,
- * too. A preconditioner M is a diagonal d here. */
+ * the same slots of a thread on the chip; what the matrix multiplies is in
+ * memory, too. A preconditioner M is a diagonal d here. */
 #include "device/gpu/pass.cuh"
 #include "device/gpu/persistent_grid.cuh"
 #include "solver/resident/kernels.cuh"
@@ -27,7 +29,7 @@ enum {
     RENEWED_TOO = 2 /* sums that are of vectors: of r, of its change */
 };
 
-/* --- columns ---------------------------------------------------------------------- */
+/* --- columns -------------------------------------------------------------- */
 
 static __device__ inline tct_chip_vector column(const tct_sstep_job &W, int c)
 {
@@ -106,7 +108,7 @@ static __device__ inline void store(const tct_sstep_job &W)
         tct_chip_store<B, WALK>(W.J, column(W, own(W, i)));
 }
 
-/* --- the vectors of a block ------------------------------------------------------- */
+/* --- the vectors of a block ----------------------------------------------- */
 
 /* z_0 = M r; (r, r) */
 template <int B, int WALK, bool M>
@@ -156,7 +158,7 @@ product(const tct_sstep_job &W, const tct_values<STORE, true> &A,
     tct_spent(TCT_ON_PRODUCT);
 }
 
-/* --- the sum ------------------------------------------------------------------------ */
+/* --- the sum -------------------------------------------------------------- */
 
 /* Columns (P, Z), or Z alone, and of (A Z, r) the last ones. */
 struct tct_gram {
@@ -279,10 +281,10 @@ sum_all(const tct_sstep_job &W, tct_gram G, tct_persistent_grid<false> &grid,
     return barrier;
 }
 
-/* --- the updates -------------------------------------------------------------------- */
+/* --- the updates ---------------------------------------------------------- */
 
-/* The small matrix, a row for each column of (P, Z), and what goes to x last: of K
- * directions at most. */
+/* The small matrix, a row for each column of (P, Z), and what goes to x last:
+ * of K directions at most. */
 enum { PAIRS_MOST = TCT_SSTEP_MOST / 2 + 1 };
 typedef tct_two tct_mixing[2 * TCT_SSTEP_MOST][PAIRS_MOST];
 
@@ -367,7 +369,7 @@ static __device__ inline void replace(const tct_sstep_job &W, double sigma,
     });
 }
 
-/* --- the kernel --------------------------------------------------------------------- */
+/* --- the kernel ----------------------------------------------------------- */
 
 /* What the small arithmetic needs; its desk is free when the updates begin. */
 struct tct_sstep_here {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/resident/sstep.h - what the persistent kernel of method sstep is given. */
+ * solver/resident/sstep.h - what the persistent kernel of method sstep is
+ * given. */
 #ifndef TCT_SOLVER_RESIDENT_SSTEP_H
 #define TCT_SOLVER_RESIDENT_SSTEP_H
 #include "device/blocks.h"
@@ -8,15 +9,17 @@
 
 struct tct_run; /* run.h */
 
-/* Columns that are not of panels, behind those that are: r, x, M's d, and the y of
- * three vectors. */
+/* Columns that are not of panels, behind those that are: r, x, M's d, and the y
+ * of three vectors. */
 enum { TCT_COLUMN_R, TCT_COLUMN_X, TCT_COLUMN_D, TCT_COLUMN_Y };
 enum { TCT_COLUMNS_OWN = TCT_COLUMN_Y + 3 };
 
-/* Bytes of shared memory that it has of its own, and doubles a warp for a sum. */
+/* Bytes of shared memory that it has of its own, and doubles a warp for a
+ * sum. */
 enum { TCT_SSTEP_SHARED = 18432, TCT_SSTEP_DESK = 128 };
 
-/* What the kernel tells of itself, of each length of a block how many it made. */
+/* What the kernel tells of itself, of each length of a block how many it
+ * made. */
 enum { FLAG_RENEWED, FLAG_LENGTH, FLAG_MADE };
 enum { TCT_SSTEP_FLAGS = FLAG_MADE + TCT_SSTEP_MOST };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * solver/sstep/basis.c - polynomials that keep the vectors of a block apart, and
- * the interval that they are for.
+ * solver/sstep/basis.c - polynomials that keep the vectors of a block apart,
+ * and the interval that they are for.
  *
- * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases", Appl.
+ * [PR12] Philippe and Reichel, "On the generation of Krylov subspace bases",
+ * Appl.
  *        Numer. Math. 62 (2012): Chebyshev polynomials, after some ordinary steps
  *        have told the interval. */
 #include "solver/sstep/sstep.h"

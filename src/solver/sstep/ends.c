@@ -4,15 +4,16 @@
  * The first iterations are those of cg: they are not lost, and tell where the
  * eigenvalues are, which the vectors of a block have to know.
  *
- * An interval that is 1.2 times too long doubles the iterations of blocks of 12,
- * one that is 0.9 times as long as it should be costs a tenth. The largest Ritz
- * value of some steps is 0.98 to 1.00 times the largest eigenvalue; bounds from row
- * sums are 24 times too large for some matrices. */
+ * An interval that is 1.2 times too long doubles the iterations of blocks of
+ * 12, one that is 0.9 times as long as it should be costs a tenth. The largest
+ * Ritz value of some steps is 0.98 to 1.00 times the largest eigenvalue; bounds
+ * from row sums are 24 times too large for some matrices. */
 #include "solver/after_phase.h"
 #include "solver/sstep/sstep.h"
 #include <math.h>
 
-/* Iterations that are better forgotten, unless (r, r) has become much smaller. */
+/* Iterations that are better forgotten, unless (r, r) has become much
+ * smaller. */
 enum { EARLY = 128 };
 static const double ABOVE_RITZ = 1.02;
 
@@ -33,7 +34,8 @@ static bool look_and_note(tct_run *R)
 }
 
 /* What the steps have told: p' A p of the last ones, the last one first; where
- * eigenvalues are; and what the last one has made of the energy of the error. */
+ * eigenvalues are; and what the last one has made of the energy of the
+ * error. */
 static double take_notes(tct_run *R, double *curvature)
 {
     tct_sstep *S = R->own;
@@ -53,8 +55,8 @@ static double take_notes(tct_run *R, double *curvature)
     return last[C_ALPHA - C_PT] * last[C_RR_OLD - C_PT];
 }
 
-/* P' A P = I. How many of the directions are worth to be kept is how many steps the
- * first block may have. */
+/* P' A P = I. How many of the directions are worth to be kept is how many steps
+ * the first block may have. */
 static void keep_directions(tct_run *R)
 {
     tct_sstep *S = R->own;

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/blocks.c - the values of a plan that one process of a grid has. */
+ * trisolve/gpu/blocks.c - the values of a plan that one process of a grid
+ * has. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
 
-/* Where what this process has of P goes: [0] for the way down, [1] up, which is the same
- * where U = L'; NULL: only how long that is. */
+/* Where what this process has of P goes: [0] for the way down, [1] up, which is
+ * the same where U = L'; NULL: only how long that is. */
 typedef struct {
     const tct_distributor *d;
     double *to[2];

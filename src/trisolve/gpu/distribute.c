@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/distribute.c - the tasks of a plan to the processes of a grid. */
+ * trisolve/gpu/distribute.c - the tasks of a plan to the processes of a
+ * grid. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
@@ -12,7 +13,7 @@ void tct_distribution_clear(tct_distribution *s)
     *s = (tct_distribution){.rank = 0};
 }
 
-/* --- tasks ------------------------------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------- */
 
 /* Of one cut, this process's; NULL: only how many. */
 typedef struct {
@@ -38,7 +39,8 @@ static void add_task(tasklist *l, const tct_task *t, int process)
     l->count++;
 }
 
-/* What puts the right-hand side of a node in blocks together, cut where these end. */
+/* What puts the right-hand side of a node in blocks together, cut where these
+ * end. */
 static void add_together(tasklist *l, const tct_task *t)
 {
     const tct_ownership *h = &l->d->of[t->what];
@@ -72,8 +74,9 @@ static void distribute_task(tasklist *l, const tct_task *t, bool up)
     }
 }
 
-/* Swaps, numbered anew as all ranks of this place in their grids do; one at least, of
- * no rows, with which each process comes from one pass to the other. */
+/* Swaps, numbered anew as all ranks of this place in their grids do; one at
+ * least, of no rows, with which each process comes from one pass to the
+ * other. */
 static void distribute_doubling(tasklist *l, const tct_cut *cut)
 {
     const tct_distributor *d = l->d;
@@ -142,7 +145,7 @@ static void count_messages(const tct_distributor *d)
                 tct_others(one->waits[k], d->s->rank);
 }
 
-/* --- all --------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 static uint64_t mark_of(const tct_distributor *d)
 {

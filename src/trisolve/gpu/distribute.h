@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/distribute.h - a plan whose tasks are dealt out to the Px x Py processes of
- * a grid, each on a GPU: which are this one's, and who reads what they store.
+ * trisolve/gpu/distribute.h - a plan whose tasks are dealt out to the Px x Py
+ * processes of a grid, each on a GPU: which are this one's, and who reads what
+ * they store.
  *
- * The tasks stay those of one GPU, in the same order and with the same arithmetic, so
- * that X has the same bits on every grid. Each is of one process:
+ * The tasks stay those of one GPU, in the same order and with the same
+ * arithmetic, so that X has the same bits on every grid. Each is of one
+ * process:
  *
  *     a branch                  of the one in whose stretch of the forest it is, of
  *     a small node                  stretches of like weight
@@ -11,11 +13,12 @@
  *                               blocks, of (i + K mod Px, K mod Py), K counted among
  *                               large nodes
  *
- * What a process needs of a node it has: all of it; or its blocks of rows of P, for the way
- * down, and its blocks of columns, for the way up. These are two copies of what is both,
- * unless Px = 1, when large nodes are whole, too: in exchange nobody adds up what several
- * have of a sum. Lists of rows, and vectors, are of all nodes on each process, and who
- * makes a value stores it at those who read it (to_u, to). mail.h tells them. */
+ * What a process needs of a node it has: all of it; or its blocks of rows of P,
+ * for the way down, and its blocks of columns, for the way up. These are two
+ * copies of what is both, unless Px = 1, when large nodes are whole, too: in
+ * exchange nobody adds up what several have of a sum. Lists of rows, and
+ * vectors, are of all nodes on each process, and who makes a value stores it at
+ * those who read it (to_u, to). mail.h tells them. */
 #ifndef TCT_TRISOLVE_GPU_DISTRIBUTE_H
 #define TCT_TRISOLVE_GPU_DISTRIBUTE_H
 #include "trisolve/gpu/peer_signals.h"
@@ -47,15 +50,16 @@ typedef struct tct_distribution {
     tct_readers *to; /* [rows]                                  */
     bool *mine;      /* [rows] this one reads its b, and writes its x */
     tct_producers cut[TCT_CUTS];
-    /* With one right-hand side, by phases of mail.h: what this process sends to others of
-     * its grid. */
+    /* With one right-hand side, by phases of mail.h: what this process sends to
+     * others of its grid. */
     int64_t messages_sent[TCT_PEER_SIGNALS_PHASES],
         values[TCT_PEER_SIGNALS_PHASES];
     uint64_t mark; /* of the tasks of all: alike on all processes of a grid */
 } tct_distribution;
 
-/* Of `plan`, which has its swaps (tct_tri_plan_doubling) of the `shared` rows [count], what
- * process `rank` = x py + y has; plan->cut[].due is then what its own tasks add.
+/* Of `plan`, which has its swaps (tct_tri_plan_doubling) of the `shared` rows
+ * [count], what process `rank` = x py + y has; plan->cut[].due is then what its
+ * own tasks add.
  * Errors      NO_MEMORY. */
 tacit_status tct_tri_plan_distribute(tct_tri_plan *plan, int px, int py,
                                      int rank, const int32_t *shared,

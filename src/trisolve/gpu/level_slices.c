@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/level_slices.c - the rows of L and of L' by level, and in slices. What takes
- * one thread, the levels, is found while the others turn L' over. */
+ * trisolve/gpu/level_slices.c - the rows of L and of L' by level, and in
+ * slices. What takes one thread, the levels, is found while the others turn L'
+ * over. */
 #include "trisolve/gpu/level_slices.h"
 #include "base/base.h"
 #include "graph/levels.h"
@@ -12,7 +13,7 @@ static const char *const what = "rows of a triangular matrix";
 /* Entries of a row that a lane has, as a rule at most. */
 enum { ENTRIES_OF_LANE = 8 };
 
-/* --- L' by rows, the columns of panels ------------------------------------------ */
+/* --- L' by rows, the columns of panels ------------------------------------ */
 
 static bool has_single_columns(const tacit_factor_panels *P)
 {
@@ -68,10 +69,10 @@ static tacit_status take_panels(const tacit_factor_panels *P, tct_sliced *S)
     return TACIT_OK;
 }
 
-/* --- nodes ----------------------------------------------------------------------- */
+/* --- nodes ---------------------------------------------------------------- */
 
-/* Do the `block` rows from `first` on wait for one another and for the same others? Then
- * columns have the rows of the next one, and themselves. */
+/* Do the `block` rows from `first` on wait for one another and for the same
+ * others? Then columns have the rows of the next one, and themselves. */
 static bool is_node(const tct_sliced_side *U, int64_t first, int block)
 {
     for (int64_t j = first; j + 1 < first + block; j++) {
@@ -102,11 +103,11 @@ static int find_block(const tct_sliced *S)
     return block;
 }
 
-/* --- L by rows --------------------------------------------------------------------- */
+/* --- L by rows ------------------------------------------------------------ */
 
-/* The rows of L in ranges, one for a thread, each of which goes through the columns
- * by itself, so that each row gets its columns ascending. Of a block of columns it
- * is known which rows they have. */
+/* The rows of L in ranges, one for a thread, each of which goes through the
+ * columns by itself, so that each row gets its columns ascending. Of a block of
+ * columns it is known which rows they have. */
 enum { BLOCK = 4096 };
 typedef struct {
     const tct_sliced *S;
@@ -135,8 +136,9 @@ static void see_blocks(turn *t)
     }
 }
 
-/* Of range r: how many entries each row has, or, where there is room for them, the
- * entries themselves; ptr[i + 1] goes from the first to behind the last of row i. */
+/* Of range r: how many entries each row has, or, where there is room for them,
+ * the entries themselves; ptr[i + 1] goes from the first to behind the last of
+ * row i. */
 static void turn_range(const turn *t, int64_t r, bool fills)
 {
     const tct_sliced_side *U = &t->S->up;
@@ -215,10 +217,10 @@ static tacit_status turn_and_level(tct_sliced *S, turn *t, int32_t *level)
     return TACIT_OK;
 }
 
-/* --- slices ------------------------------------------------------------------------ */
+/* --- slices --------------------------------------------------------------- */
 
-/* Entries of row i besides those in its own node, which are its last ones in L and
- * its first ones in L'. */
+/* Entries of row i besides those in its own node, which are its last ones in L
+ * and its first ones in L'. */
 typedef struct {
     int64_t first, length;
 } entries;
@@ -235,8 +237,9 @@ static inline entries entries_of(const tct_sliced *S,
     return (entries){first, end - first};
 }
 
-/* As many lanes a row as see to it that an entry, in the mean, stands in a row whose
- * lanes have their part of it at once; nodes get those that would have none. */
+/* As many lanes a row as see to it that an entry, in the mean, stands in a row
+ * whose lanes have their part of it at once; nodes get those that would have
+ * none. */
 static void choose_lanes(tct_sliced *S)
 {
     const int most = TCT_SLICED_LANES / S->block;
@@ -312,8 +315,8 @@ static tacit_status cut(const tct_sliced *S, const int32_t *level,
     return TACIT_OK;
 }
 
-/* Where the lanes of a slice have their entries: each has one of `at`, and every
- * so many behind it, before `end`. */
+/* Where the lanes of a slice have their entries: each has one of `at`, and
+ * every so many behind it, before `end`. */
 typedef struct {
     int64_t at[TCT_SLICED_LANES], end[TCT_SLICED_LANES];
 } lane_entries;
@@ -334,8 +337,8 @@ static void find_lanes(const tct_sliced *S, const tct_sliced_side *side,
     for (; l < TCT_SLICED_LANES; l++) out->at[l] = out->end[l] = 0;
 }
 
-/* All lanes of a cell, and then of the next: what they read is not near, but of many
- * lanes it is under way at once. */
+/* All lanes of a cell, and then of the next: what they read is not near, but of
+ * many lanes it is under way at once. */
 static void fill_columns(const tct_sliced_side *side, const lane_entries *of,
                          int64_t step, int64_t cells, int32_t *col)
 {
@@ -356,8 +359,8 @@ static void fill_values(const tct_sliced_side *side, const lane_entries *of,
         }
 }
 
-/* What the rows of a slice have of those before them in their nodes, into its first
- * cell. */
+/* What the rows of a slice have of those before them in their nodes, into its
+ * first cell. */
 static void fill_near(const tct_sliced *S, const tct_sliced_side *side,
                       int64_t slice, double *val)
 {
@@ -405,7 +408,7 @@ void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
     }
 }
 
-/* --- both ---------------------------------------------------------------------------- */
+/* --- both ----------------------------------------------------------------- */
 
 static tacit_status build(const tacit_factor_panels *P, tct_sliced *S, turn *t,
                           int32_t **level)

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/level_slices.h - L and L' as trisolve/gpu/kernels/rows.h has them: rows in
- * the order of their levels, in slices of 32 lanes, one a row, or some, which take its
- * entries in turn. Rows that follow one another and wait for the same others, such as the
- * unknowns of a point, are a node: it has one level, its rows stand side by side in
- * a slice, and what it has of itself is apart. A slice is as long as its longest row.
- * Made in host memory, slices piece by piece. */
+ * trisolve/gpu/level_slices.h - L and L' as trisolve/gpu/kernels/rows.h has
+ * them: rows in the order of their levels, in slices of 32 lanes, one a row, or
+ * some, which take its entries in turn. Rows that follow one another and wait
+ * for the same others, such as the unknowns of a point, are a node: it has one
+ * level, its rows stand side by side in a slice, and what it has of itself is
+ * apart. A slice is as long as its longest row. Made in host memory, slices
+ * piece by piece. */
 #ifndef TCT_TRISOLVE_GPU_LEVEL_SLICES_H
 #define TCT_TRISOLVE_GPU_LEVEL_SLICES_H
 #include <tacit/factor.h>
@@ -36,15 +37,15 @@ typedef struct tct_sliced {
     void *own[6];             /* arrays that are not the factor's            */
 } tct_sliced;
 
-/* Of `P`, of kind LLT or IC0, which is borrowed until it is closed; zeros of wide
- * panels are left out.
+/* Of `P`, of kind LLT or IC0, which is borrowed until it is closed; zeros of
+ * wide panels are left out.
  * Errors      NO_MEMORY. */
 tacit_status tct_sliced_open(const tacit_factor_panels *P, tct_sliced *out);
 void tct_sliced_close(tct_sliced *S);
 
-/* Columns, as positions, and values of slices [from, end), the first at the head of
- * `col` and `val`, either of which may be NULL: in near cells, and where a row ends,
- * columns are -1, and values 0 where there is no entry. */
+/* Columns, as positions, and values of slices [from, end), the first at the
+ * head of `col` and `val`, either of which may be NULL: in near cells, and
+ * where a row ends, columns are -1, and values 0 where there is no entry. */
 void tct_sliced_fill(const tct_sliced *S, const tct_sliced_side *side,
                      int64_t from, int64_t end, int32_t *col, double *val);
 

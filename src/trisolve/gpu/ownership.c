@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/ownership.c - whose nodes are, and who reads what others make of them. */
+ * trisolve/gpu/ownership.c - whose nodes are, and who reads what others make of
+ * them. */
 #include "trisolve/gpu/ownership.h"
 
 static const char *const what = "a part of a plan";
 
-/* --- whose ------------------------------------------------------------------------ */
+/* --- whose ---------------------------------------------------------------- */
 
 /* All that have rows of it; that have columns. */
 static unsigned row_owners(const tct_distributor *d, int32_t k)
@@ -26,7 +27,7 @@ static unsigned col_owners(const tct_distributor *d, int32_t k)
     return all;
 }
 
-/* --- large nodes -------------------------------------------------------------------- */
+/* --- large nodes ---------------------------------------------------------- */
 
 static int32_t common(int32_t a, int32_t b)
 {
@@ -46,8 +47,9 @@ static int32_t block_of(const int32_t *steps, int32_t least)
     return (least + each - 1) / each * each;
 }
 
-/* In which cuts the right-hand side of a node is put together by tasks of their own, and
- * so it has several of rows: large nodes are those of which this is so in all. */
+/* In which cuts the right-hand side of a node is put together by tasks of their
+ * own, and so it has several of rows: large nodes are those of which this is so
+ * in all. */
 static tacit_status find_large(tct_distributor *d)
 {
     const tct_tri_plan *plan = d->plan;
@@ -79,7 +81,7 @@ static tacit_status find_large(tct_distributor *d)
     return status;
 }
 
-/* --- small nodes and branches --------------------------------------------------------- */
+/* --- small nodes and branches --------------------------------------------- */
 
 /* The process in whose stretch the middle of what is below a node lies. */
 static int32_t stretch_of(const tct_distributor *d, const double *before,
@@ -118,7 +120,7 @@ static void find_homes(const tct_distributor *d, double *before,
     }
 }
 
-/* --- who reads --------------------------------------------------------------------------- */
+/* --- who reads ------------------------------------------------------------ */
 
 /* Who gathers what `take` says is process p. */
 static void read_by(const tct_distributor *d, const tct_take *t, int p)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/ownership.h - whose nodes are, while a plan is dealt out: what the files
- * that do it (shares.c, blocks.c, spread.c) have in common. */
+ * trisolve/gpu/ownership.h - whose nodes are, while a plan is dealt out: what
+ * the files that do it (shares.c, blocks.c, spread.c) have in common. */
 #ifndef TCT_TRISOLVE_GPU_OWNERSHIP_H
 #define TCT_TRISOLVE_GPU_OWNERSHIP_H
 #include "trisolve/gpu/distribute.h"

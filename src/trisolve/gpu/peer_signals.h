@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/peer_signals.h - how workers of several GPUs tell each other that tasks are
- * done: one text for the blocks of a kernel and for threads that stand for them
- * (tests/test_distribution.c).
+ * trisolve/gpu/peer_signals.h - how workers of several GPUs tell each other
+ * that tasks are done: one text for the blocks of a kernel and for threads that
+ * stand for them (tests/test_distribution.c).
  *
- * The tasks of one plan are dealt out to the processes of a grid (spread.h), each of
- * which has its own in the order in which the plan has all. A task waits for one
- * counter, and adds to one, as in turns.h; here each process counts what its own tasks
- * add. The worker that adds the last of a run sends the run's number to all processes
- * that have tasks which wait for that counter, one message each; who waits has heard from
- * all that add. Who hears of a message sees what was stored by all on whom the sender
- * built, wherever it was stored: so values go first, each to who reads it, and messages
- * have none.
+ * The tasks of one plan are dealt out to the processes of a grid (spread.h),
+ * each of which has its own in the order in which the plan has all. A task
+ * waits for one counter, and adds to one, as in turns.h; here each process
+ * counts what its own tasks add. The worker that adds the last of a run sends
+ * the run's number to all processes that have tasks which wait for that
+ * counter, one message each; who waits has heard from all that add. Who hears
+ * of a message sees what was stored by all on whom the sender built, wherever
+ * it was stored: so values go first, each to who reads it, and messages have
+ * none.
  *
- * Of the first task of all that is not done everything it waits for is done and told,
- * and its process has a worker that is at it: nobody waits for ever, as long as the
- * kernels of all processes run.
+ * Of the first task of all that is not done everything it waits for is done and
+ * told, and its process has a worker that is at it: nobody waits for ever, as
+ * long as the kernels of all processes run.
  *
- * Numbers only grow, and nothing is reset. What a run stores takes the place of what
- * the one before has stored: so nobody begins a run before all are through with the one
- * before, as each tells all when its workers have left. */
+ * Numbers only grow, and nothing is reset. What a run stores takes the place of
+ * what the one before has stored: so nobody begins a run before all are through
+ * with the one before, as each tells all when its workers have left. */
 #ifndef TCT_TRISOLVE_GPU_PEER_SIGNALS_H
 #define TCT_TRISOLVE_GPU_PEER_SIGNALS_H
 #include "trisolve/gpu/task_queue.h"
@@ -39,8 +40,8 @@ typedef struct tct_peer_signals {
     const uint16_t *adds;      /* [counters] bit p: process p adds to it    */
     const uint16_t *waits;     /* [counters] ... has tasks that wait for it */
     uint64_t *sent;            /* [TCT_PEER_SIGNALS_PHASES] messages so far  */
-    /* In memory of each process: [ranks][counters] the last run of which all has been
-     * added by the first; [ranks] runs that are over. */
+    /* In memory of each process: [ranks][counters] the last run of which all
+     * has been added by the first; [ranks] runs that are over. */
     uint64_t *came[TCT_PEER_SIGNALS_MOST], *over[TCT_PEER_SIGNALS_MOST];
 } tct_peer_signals;
 
@@ -88,7 +89,8 @@ TCT_LANE bool tct_peer_signals_await(const tct_round *R,
     return true;
 }
 
-/* It is done: the last one that this process adds to a counter tells who waits. */
+/* It is done: the last one that this process adds to a counter tells who
+ * waits. */
 TCT_LANE void tct_peer_signals_done(const tct_round *R,
                                     const tct_peer_signals *M,
                                     const tct_worker_state *w,
@@ -124,9 +126,9 @@ TCT_LANE void tct_peer_signals_end(const tct_round *R,
         tct_signal_send(&M->over[p][M->rank], runs);
 }
 
-/* When all have ended and turns->late is set: the first task that waited in vain, and
- * for which process; -1: none did. What `R` points to, and `came` of this process, may
- * be copies. */
+/* When all have ended and turns->late is set: the first task that waited in
+ * vain, and for which process; -1: none did. What `R` points to, and `came` of
+ * this process, may be copies. */
 static inline int32_t tct_peer_signals_late(const tct_round *R,
                                             const tct_peer_signals *M,
                                             const uint64_t *came, int *process)

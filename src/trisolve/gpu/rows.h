@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/rows.h - L L' y = x on a GPU row by row, in one launch: for rows of few
- * entries, as incomplete factors have them, of which panels are small; it asks
- * nothing of how rows depend on one another.
+ * trisolve/gpu/rows.h - L L' y = x on a GPU row by row, in one launch: for rows
+ * of few entries, as incomplete factors have them, of which panels are small;
+ * it asks nothing of how rows depend on one another.
  *
  * [Liu16] Liu, Li, Hogg, Duff and Vinter, "A synchronization-free algorithm for
  *         parallel sparse triangular solves", Euro-Par 2016: rows wait for those
@@ -13,16 +13,17 @@
 
 typedef struct tct_rows tct_rows;
 
-/* On the device of `q`, of panels of kind LLT or IC0. Row k of the factor is element
- * place[k] of vectors; NULL: its original one.
+/* On the device of `q`, of panels of kind LLT or IC0. Row k of the factor is
+ * element place[k] of vectors; NULL: its original one.
  * Errors      UNSUPPORTED (another kind, no CUDA), NO_MEMORY, DEVICE. */
 tacit_status tct_rows_create(tacit_queue *q, const tacit_factor_panels *P,
                              const int32_t *place, tct_rows **out);
 void tct_rows_destroy(tct_rows **rows); /* NULL in it is fine */
 
-/* Enqueue y = (L L')^-1 x on the stream of `q`, vectors on the device, which are not
- * the same; not two at once. It may stand in a recording. Where rows wait for
- * seconds, which they never should, y has NaN, and the next call of it fails.
+/* Enqueue y = (L L')^-1 x on the stream of `q`, vectors on the device, which
+ * are not the same; not two at once. It may stand in a recording. Where rows
+ * wait for seconds, which they never should, y has NaN, and the next call of it
+ * fails.
  * Errors      DEVICE. */
 tacit_status tct_rows_solve(const tct_rows *R, tacit_queue *q, const double *x,
                             double *y);

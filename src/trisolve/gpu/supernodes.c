@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/supernodes.c - a plan from a factor: nodes, what their rows gather, P. */
+ * trisolve/gpu/supernodes.c - a plan from a factor: nodes, what their rows
+ * gather, P. */
 #include "trisolve/gpu/supernodes.h"
 #include "factor/dense.h"
 #include "factor/factor.h"
@@ -35,7 +36,7 @@ static int64_t height_of(const tacit_factor_panels *P, int32_t K)
     return P->row_start[K + 1] - P->row_start[K];
 }
 
-/* --- fronts and nodes ------------------------------------------------------------ */
+/* --- fronts and nodes ----------------------------------------------------- */
 
 /* Does panel K + 1 go on with the rows of panel K? */
 static bool goes_on(const tacit_factor_panels *P, int32_t K)
@@ -124,7 +125,7 @@ static tacit_status find_nodes(maker *M)
     return TACIT_OK;
 }
 
-/* --- rows, and what they gather ---------------------------------------------------- */
+/* --- rows, and what they gather ------------------------------------------- */
 
 static void list_rows(const maker *M)
 {
@@ -145,7 +146,8 @@ static void list_rows(const maker *M)
     }
 }
 
-/* The place among the rows of node `N` of `row`, from place `i` on; -1: none. */
+/* The place among the rows of node `N` of `row`, from place `i` on; -1:
+ * none. */
 static int32_t place_in(const tct_tri_plan *plan, const tct_node *N, int32_t i,
                         int32_t row)
 {
@@ -238,7 +240,7 @@ static tacit_status find_gathers(tct_tri_plan *plan)
     return status;
 }
 
-/* --- values ------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------- */
 
 /* L11 [w w], and L21 to the lower rows of P. */
 static void take_values(const maker *M, int32_t k, const double *from,
@@ -301,8 +303,8 @@ static double form(const maker *M, int32_t k, const double *from, double *to)
     return condition;
 }
 
-/* Of all nodes into `to`, their conditions into `condition`: small ones by threads
- * of ours, others by those of the BLAS. */
+/* Of all nodes into `to`, their conditions into `condition`: small ones by
+ * threads of ours, others by those of the BLAS. */
 static void form_all(const maker *M, const double *from, double *to,
                      double *condition)
 {
@@ -364,7 +366,7 @@ static tacit_status find_values(maker *M, bool *again)
     return status;
 }
 
-/* --- all ----------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 static tacit_status take_diagonal(maker *M)
 {

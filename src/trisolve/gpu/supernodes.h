@@ -7,30 +7,30 @@
  * [Li92]  Liu, "The multifrontal method for sparse matrix solution", SIAM Review
  *         34 (1992): update vectors.
  *
- * Nodes are runs of columns with the same rows below: panels that were cut are put
- * together again, up to a width. With L11 and L21, what a node has in the rows of
- * its columns and below, it stores
+ * Nodes are runs of columns with the same rows below: panels that were cut are
+ * put together again, up to a width. With L11 and L21, what a node has in the
+ * rows of its columns and below, it stores
  *
  *     P = [ L11^-1; - L21 L11^-1 ]                       (h x w, by columns)
  *
- * so that both passes are one product of a node, of which any rows or columns may
- * be formed by themselves:
+ * so that both passes are one product of a node, of which any rows or columns
+ * may be formed by themselves:
  *
  *     down   [ y; u ] = [ 0; v2 ] + P v1,    v = b and the u of its children
  *     up     x = P' [ y; x below ]
  *
  * u goes from child to parent and is gathered there, in the order of children:
  * nothing is added by two at once, so results have the same bits whoever does
- * what. It asks that rows below a node are columns or rows of its parent, as they
- * are in the factors of a symmetric pattern. A product by P instead of a solve has
- * an error of eps cond(L11); where ||| L11^-1 | | L11 ||| is above
+ * what. It asks that rows below a node are columns or rows of its parent, as
+ * they are in the factors of a symmetric pattern. A product by P instead of a
+ * solve has an error of eps cond(L11); where ||| L11^-1 | | L11 ||| is above
  * TCT_PLAN_CONDITION, a node is cut in two, down to a column.
  *
- * Subtrees at the bottom, packed to some weight, are branches: one task each, in
- * which nodes of the same height follow one another. What is above them goes in
- * tasks of some rows (down) or columns (up) of one node; where these are many, the
- * right-hand side of a node is put together before, by tasks of their own, which
- * are told apart by rows from -1 on down. */
+ * Subtrees at the bottom, packed to some weight, are branches: one task each,
+ * in which nodes of the same height follow one another. What is above them goes
+ * in tasks of some rows (down) or columns (up) of one node; where these are
+ * many, the right-hand side of a node is put together before, by tasks of their
+ * own, which are told apart by rows from -1 on down. */
 #ifndef TCT_TRISOLVE_GPU_SUPERNODES_H
 #define TCT_TRISOLVE_GPU_SUPERNODES_H
 #include "base/base.h"
@@ -58,9 +58,10 @@ typedef struct tct_node {
     int32_t leaf;   /* 1: it has no children                            */
 } tct_node;
 
-/* The updates that a row is the sum of, with its right-hand side, in the order of
- * children: first, then second; -1: none. Below -1, second stands for a list: at
- * rest[-2 - second] how many there are besides the first, and then which. */
+/* The updates that a row is the sum of, with its right-hand side, in the order
+ * of children: first, then second; -1: none. Below -1, second stands for a
+ * list: at rest[-2 - second] how many there are besides the first, and then
+ * which. */
 typedef struct tct_take {
     int32_t first, second;
 } tct_take;
@@ -87,8 +88,9 @@ typedef struct tct_cut {
     uint32_t *due; /* [tct_counters] additions to each counter: */
 } tct_cut;
 
-/* Counters: what the children of node k have passed on, k = nodes: all roots; the
- * right-hand side of node k is together; its x is there; pieces that were swapped. */
+/* Counters: what the children of node k have passed on, k = nodes: all roots;
+ * the right-hand side of node k is together; its x is there; pieces that were
+ * swapped. */
 static inline int32_t tct_counts_together(int32_t nodes, int32_t k)
 {
     return nodes + 1 + k;
@@ -137,12 +139,13 @@ void tct_tri_plan_clear(tct_tri_plan *plan);
 /* Bytes of its arrays. */
 double tct_tri_plan_bytes(const tct_tri_plan *plan);
 
-/* --- tasks.c ---------------------------------------------------------------- */
+/* --- tasks.c -------------------------------------------------------------- */
 
 /* Branches and tasks, once there are nodes. Errors NO_MEMORY. */
 tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers);
-/* Between the passes `rows` rows are swapped with other ranks (swap.h): tasks for
- * that, one at least, and who goes up waits for them. Once. Errors NO_MEMORY. */
+/* Between the passes `rows` rows are swapped with other ranks (swap.h): tasks
+ * for that, one at least, and who goes up waits for them. Once. Errors
+ * NO_MEMORY. */
 tacit_status tct_tri_plan_doubling(tct_tri_plan *plan, int32_t rows);
 
 #endif

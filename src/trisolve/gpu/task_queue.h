@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/task_queue.h - how workers take the tasks of a solve in turns, and wait
- * for what a task builds upon: one text for the blocks of a kernel and for threads
- * that stand for them, where ThreadSanitizer sees it (tests/test_task_queue.c).
+ * trisolve/gpu/task_queue.h - how workers take the tasks of a solve in turns,
+ * and wait for what a task builds upon: one text for the blocks of a kernel and
+ * for threads that stand for them, where ThreadSanitizer sees it
+ * (tests/test_task_queue.c).
  *
- * Tasks are listed so that each comes after those it builds upon. Who draws ticket
- * k does task k: the first task that is not done has a worker, which waits for
- * nothing, so all get done however few workers there are and whenever they start.
- * What a task builds upon is one counter: tasks add 1 to it when they are done, and
- * nothing resets it, so that it has come to its number of this pass: passes times
- * as many as add to it in one. A pass down (with L) and one up are counted apart.
+ * Tasks are listed so that each comes after those it builds upon. Who draws
+ * ticket k does task k: the first task that is not done has a worker, which
+ * waits for nothing, so all get done however few workers there are and whenever
+ * they start. What a task builds upon is one counter: tasks add 1 to it when
+ * they are done, and nothing resets it, so that it has come to its number of
+ * this pass: passes times as many as add to it in one. A pass down (with L) and
+ * one up are counted apart.
  *
- * A wait has a limit. Who waits in vain says so; all others see it, draw no more,
- * and what is left of the pass is void. The first task whose counter has not come
- * to its number is why (tct_task_queue_late); turns and counters then begin from 0. */
+ * A wait has a limit. Who waits in vain says so; all others see it, draw no
+ * more, and what is left of the pass is void. The first task whose counter has
+ * not come to its number is why (tct_task_queue_late); turns and counters then
+ * begin from 0. */
 #ifndef TCT_TRISOLVE_GPU_TASK_QUEUE_H
 #define TCT_TRISOLVE_GPU_TASK_QUEUE_H
 #include "device/protocol.h"
@@ -69,9 +72,10 @@ TCT_BOTH uint64_t tct_task_queue_enough(const tct_round *R, uint64_t down,
     return (t->wait < R->upper ? down : up) * R->due[t->wait];
 }
 
-/* The next task of a worker: its number; -1: there is no more. The ticket after it
- * is drawn, so that it is there when it is asked for: a worker does its tasks in
- * their order, so the first that is not done still has a worker that is at it. */
+/* The next task of a worker: its number; -1: there is no more. The ticket after
+ * it is drawn, so that it is there when it is asked for: a worker does its
+ * tasks in their order, so the first that is not done still has a worker that
+ * is at it. */
 TCT_LANE int32_t tct_task_queue_next(const tct_round *R, tct_worker_state *w,
                                      tct_task *t)
 {
@@ -106,8 +110,8 @@ TCT_LANE void tct_task_queue_done(const tct_round *R, const tct_task *t)
     if (t->tell >= 0) (void)tct_signal_add(&R->counter[t->tell], 1);
 }
 
-/* A worker of `workers` ends; the last one, as it is told, makes all ready for the next
- * run. */
+/* A worker of `workers` ends; the last one, as it is told, makes all ready for
+ * the next run. */
 TCT_LANE bool tct_task_queue_end(const tct_round *R, const tct_worker_state *w,
                                  unsigned workers)
 {
@@ -120,7 +124,8 @@ TCT_LANE bool tct_task_queue_end(const tct_round *R, const tct_worker_state *w,
     return true;
 }
 
-/* When all have ended and turns->late is set: the first task that waited in vain;
+/* When all have ended and turns->late is set: the first task that waited in
+ * vain;
  * -1: none did. What `R` points to may be copies. */
 static inline int32_t tct_task_queue_late(const tct_round *R)
 {

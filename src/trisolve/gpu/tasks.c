@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/tasks.c - who does what in a plan: branches, levels, tasks in turn. */
+ * trisolve/gpu/tasks.c - who does what in a plan: branches, levels, tasks in
+ * turn. */
 #include "trisolve/gpu/supernodes.h"
 #include <math.h>
 #include <stdlib.h>
@@ -7,8 +8,8 @@
 static const char *const what = "the tasks of a triangular solve";
 
 enum {
-    /* For a worker: with fewer the last ones keep all waiting, with more there is
-       more to do above them. */
+    /* For a worker: with fewer the last ones keep all waiting, with more there
+     * is more to do above them. */
     BRANCHES_EACH = 6,
     BRANCH_LEAST = 1024, /* values of a branch, at most: between these    */
     BRANCH_MOST = 20000,
@@ -41,7 +42,7 @@ static double between(double least, double x, double most)
     return x < least ? least : x > most ? most : x;
 }
 
-/* --- branches ----------------------------------------------------------------------- */
+/* --- branches ------------------------------------------------------------- */
 
 static void weigh(const weighing *W)
 {
@@ -76,8 +77,8 @@ static void find_branches(const weighing *W, double most)
     }
 }
 
-/* Of such a size that there are about BRANCHES_EACH for a worker: the one that makes
- * so many is between `least` and `most`. */
+/* Of such a size that there are about BRANCHES_EACH for a worker: the one that
+ * makes so many is between `least` and `most`. */
 static void choose_branches(const weighing *W, int workers)
 {
     double least = BRANCH_LEAST, most = BRANCH_MOST;
@@ -143,9 +144,10 @@ static void list_levels(const weighing *W, place *all)
     }
 }
 
-/* --- tasks ----------------------------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------- */
 
-/* Rows of node `N` that a task takes on the way down; columns, on the way up. */
+/* Rows of node `N` that a task takes on the way down; columns, on the way
+ * up. */
 typedef struct {
     bool many;
     double piece;
@@ -228,7 +230,8 @@ static void add_pieces(joblist *J, int32_t k, tct_task t, int32_t end,
     }
 }
 
-/* The right-hand side of node `k` first, if many want it; then they wait for that. */
+/* The right-hand side of node `k` first, if many want it; then they wait for
+ * that. */
 static void add_together(joblist *J, int32_t k, tct_task *t)
 {
     const int32_t n = J->W->plan->nodes, w = J->W->plan->node[k].w;
@@ -305,7 +308,7 @@ static tacit_status cut_tasks(const weighing *W, const cutting *C, tct_cut *cut)
     return TACIT_OK;
 }
 
-/* --- all ------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 static int32_t depth_of(const weighing *W)
 {
@@ -356,7 +359,7 @@ tacit_status tct_tri_plan_tasks(tct_tri_plan *plan, int workers)
     return status;
 }
 
-/* --- between the passes --------------------------------------------------------------- */
+/* --- between the passes --------------------------------------------------- */
 
 static tacit_status add_swaps(const tct_tri_plan *plan, tct_cut *cut,
                               int32_t rows, int32_t step)

@@ -12,7 +12,7 @@ void tct_factor_distribution_close(tct_factor_distribution *d)
     *d = (tct_factor_distribution){.world = NULL};
 }
 
-/* --- the pattern ------------------------------------------------------------- */
+/* --- the pattern ---------------------------------------------------------- */
 
 /* The arrays that all ranks get, with their lengths. */
 typedef struct {
@@ -78,7 +78,7 @@ static tacit_status take_own(const tacit_factor_panels *panels,
     return tct_read_sized("tacit_factor_panels", panels, out, sizeof *out);
 }
 
-/* --- the same on all ranks ----------------------------------------------------- */
+/* --- the same on all ranks ------------------------------------------------ */
 
 static uint64_t mix_bytes(uint64_t h, size_t bytes, const void *from)
 {
@@ -130,7 +130,7 @@ tacit_status tct_factor_distribution_open(tacit_world *world,
     return out->each ? compare(out) : send_pattern(out);
 }
 
-/* --- values -------------------------------------------------------------------- */
+/* --- values --------------------------------------------------------------- */
 
 /* Panels from `from` on whose values are one piece. */
 static int32_t end_of_piece(const tacit_factor_panels *P, int32_t from)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/distribute_factor.h - a factor for the ranks of a world: each gets its pattern, and of
- * its values what is handed to a function piece by piece. */
+ * trisolve/grid/distribute_factor.h - a factor for the ranks of a world: each
+ * gets its pattern, and of its values what is handed to a function piece by
+ * piece. */
 #ifndef TCT_TRISOLVE_GRID_DISTRIBUTE_FACTOR_H
 #define TCT_TRISOLVE_GRID_DISTRIBUTE_FACTOR_H
 #include "comm/world/world.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/grid.c - the grid of processes: as it was asked for, or the one for which
- * fewest messages are predicted. */
+ * trisolve/grid/grid.c - the grid of processes: as it was asked for, or the one
+ * for which fewest messages are predicted. */
 #include "trisolve/grid/plan.h"
 
 static tacit_status check(const int e[3], int size, int leaves,

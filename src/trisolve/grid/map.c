@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/grid/map.c - whole subtrees for the processes of a grid.
  *
- * [GN89] Geist and Ng, "Task scheduling for parallel sparse Cholesky factorization",
+ * [GN89] Geist and Ng, "Task scheduling for parallel sparse Cholesky
+ * factorization",
  *        Int. J. Parallel Programming 18 (1989).
  *
- * The forest is that of the pattern, whose rows are above their columns whatever
- * entries have been left out. In each leaf of the tree it is cut into subtrees that are
- * small beside a process's share, and these, in their order, into as many stretches of
- * like weight as there are processes. A panel whose subtrees are all of one process is
- * of that one, too; one whose subtrees are of some neighbours is of one of these, in
- * turn; what is above all of them, and in nodes that grids share, is dealt out block
- * by block. */
+ * The forest is that of the pattern, whose rows are above their columns
+ * whatever entries have been left out. In each leaf of the tree it is cut into
+ * subtrees that are small beside a process's share, and these, in their order,
+ * into as many stretches of like weight as there are processes. A panel whose
+ * subtrees are all of one process is of that one, too; one whose subtrees are
+ * of some neighbours is of one of these, in turn; what is above all of them,
+ * and in nodes that grids share, is dealt out block by block. */
 #include "trisolve/grid/plan.h"
 
 enum {
@@ -65,7 +66,7 @@ static void weigh(const mapper *m)
     }
 }
 
-/* --- one leaf ---------------------------------------------------------------- */
+/* --- one leaf ------------------------------------------------------------- */
 
 typedef struct {
     const int32_t *panel;
@@ -80,8 +81,8 @@ static bool is_root(const mapper *m, const leaf *l, int32_t K)
            (I < 0 || !in_leaf(m, I) || m->all[I] > l->limit);
 }
 
-/* Panel K is for how many neighbours; 0: for all, which it is, too, where these would
- * get more than their shares, as of a forest that is a path. */
+/* Panel K is for how many neighbours; 0: for all, which it is, too, where these
+ * would get more than their shares, as of a forest that is a path. */
 static int32_t some(const mapper *m, const leaf *l, int32_t K)
 {
     const int32_t n = m->high[K] - m->low[K] + 1;
@@ -167,7 +168,7 @@ static void distribute(const mapper *m, int32_t node)
     }
 }
 
-/* --- all ------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 static void map(const mapper *m)
 {

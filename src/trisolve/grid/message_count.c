@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/message_count.c - the messages of all ranks, counted from their groups. */
+ * trisolve/grid/message_count.c - the messages of all ranks, counted from their
+ * groups. */
 #include "trisolve/grid/plan.h"
 
 enum { DOWN, BETWEEN, UP };
@@ -13,8 +14,8 @@ typedef struct {
     tct_message_count *out;
 } count;
 
-/* The group of a column or row, of a panel `w` wide: one way each tells those below
- * it, the other way each but the owner those above. */
+/* The group of a column or row, of a panel `w` wide: one way each tells those
+ * below it, the other way each but the owner those above. */
 static void count_group(count *c, bool column, int z, int64_t w)
 {
     const tct_group *t = &c->group;
@@ -53,10 +54,10 @@ static void count_sweep(count *c, int z, int low, int high)
     }
 }
 
-/* --- between grids ------------------------------------------------------------ */
+/* --- between grids -------------------------------------------------------- */
 
-/* Panels above height `low` of grid `z` by their owners, into shares [px py]: how
- * many, and of how many columns. */
+/* Panels above height `low` of grid `z` by their owners, into shares [px py]:
+ * how many, and of how many columns. */
 static void share(const count *c, int z, int low, int64_t (*shares)[2])
 {
     const tct_pattern *S = c->S;
@@ -89,7 +90,7 @@ static void count_between(count *c, int z, int low, int64_t (*shares)[2])
     }
 }
 
-/* --- entries -------------------------------------------------------------------- */
+/* --- entries -------------------------------------------------------------- */
 
 static double entries_of(const tct_pattern *S, int32_t node)
 {
@@ -116,7 +117,7 @@ static void count_entries(const tct_pattern *S, tct_message_count *out)
     }
 }
 
-/* --- all -------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 static void count_all(count *c, int64_t (*shares)[2])
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/on_gpu.c - triangular solves on a grid of Px x Py x Pz processes with a
- * GPU each: every one of Pz grids has its part of the factor, and where it has several
- * GPUs these have the part's tasks dealt out (trisolve/gpu/distribute.h). */
+ * trisolve/grid/on_gpu.c - triangular solves on a grid of Px x Py x Pz
+ * processes with a GPU each: every one of Pz grids has its part of the factor,
+ * and where it has several GPUs these have the part's tasks dealt out
+ * (trisolve/gpu/distribute.h). */
 #include "trisolve/grid/part.h"
 #include "trisolve/grid/trsv.h"
 

@@ -35,7 +35,7 @@ static tacit_status take(maker *m, int64_t count, size_t size, void *out)
 }
 #define TAKE(m, count, out) take((m), (count), sizeof **(out), (out))
 
-/* --- which panels and rows ------------------------------------------------------ */
+/* --- which panels and rows ------------------------------------------------ */
 
 static int height_of(const maker *m, int32_t K)
 {
@@ -111,7 +111,7 @@ static tacit_status make_pattern(maker *m)
     return TACIT_OK;
 }
 
-/* --- b, x and D ------------------------------------------------------------------ */
+/* --- b, x and D ----------------------------------------------------------- */
 
 static tacit_status make_rows(maker *m)
 {
@@ -135,7 +135,7 @@ static tacit_status make_rows(maker *m)
     return TACIT_OK;
 }
 
-/* --- what others have, too --------------------------------------------------------- */
+/* --- what others have, too ------------------------------------------------ */
 
 /* Rows of the tree node at `height`, behind the `count` that are there. */
 static int32_t list_node(const maker *m, int height, int32_t count,
@@ -165,7 +165,7 @@ static tacit_status make_shared(maker *m)
     return TACIT_OK;
 }
 
-/* --- values ------------------------------------------------------------------------ */
+/* --- values --------------------------------------------------------------- */
 
 static void take_panels(void *ctx, int32_t from, int32_t end,
                         const double *value, const double *upper)

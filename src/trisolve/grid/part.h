@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/part.h - the part of a factor that one of Pz processes solves with by
- * itself: leaf z of the tree and what is above it, as a factor of its own.
+ * trisolve/grid/part.h - the part of a factor that one of Pz processes solves
+ * with by itself: leaf z of the tree and what is above it, as a factor of its
+ * own.
  *
- * Every row of a panel is in its tree node or above, so the part needs no row of
- * another one: L^z and U^z of "Unified communication optimization strategies for
- * sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23). If b is
- * divided among the parts, the sum of what they have for y is y. */
+ * Every row of a panel is in its tree node or above, so the part needs no row
+ * of another one: L^z and U^z of "Unified communication optimization strategies
+ * for sparse triangular solver on CPU and GPU clusters" (Liu et al., SC '23).
+ * If b is divided among the parts, the sum of what they have for y is y. */
 #ifndef TCT_TRISOLVE_GRID_PART_H
 #define TCT_TRISOLVE_GRID_PART_H
 #include "trisolve/gpu/solver.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/pattern.c - the blocks of a factor, by columns and by rows, and its
- * panels by tree node. */
+ * trisolve/grid/pattern.c - the blocks of a factor, by columns and by rows, and
+ * its panels by tree node. */
 #include "trisolve/grid/plan.h"
 
 static const char *const what = "the blocks of a factor";
@@ -19,7 +19,7 @@ int tct_height_of(const tct_pattern *S, int32_t node)
     return S->heights - 1 - depth;
 }
 
-/* --- tree nodes ------------------------------------------------------------ */
+/* --- tree nodes ----------------------------------------------------------- */
 
 /* Panels by tree node: counted, then put in their places. */
 static tacit_status sort_by_node(tct_pattern *S)
@@ -45,15 +45,15 @@ static tacit_status sort_by_node(tct_pattern *S)
     return TACIT_OK;
 }
 
-/* --- blocks ----------------------------------------------------------------- */
+/* --- blocks --------------------------------------------------------------- */
 
 static int32_t width_of(const tct_pattern *S, int32_t K)
 {
     return (int32_t)tct_width(S, K);
 }
 
-/* Blocks of column K; into the arrays from number `at` on, unless it is < 0. `of`
- * [rows] has the panels of rows. */
+/* Blocks of column K; into the arrays from number `at` on, unless it is < 0.
+ * `of` [rows] has the panels of rows. */
 static int64_t list_blocks(tct_pattern *S, const int32_t *of, int32_t K,
                            int64_t at)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan.c - what one rank of a grid does: its blocks, whom it hears from
- * and whom it tells, and its steps in their order. */
+ * trisolve/grid/plan.c - what one rank of a grid does: its blocks, whom it
+ * hears from and whom it tells, and its steps in their order. */
 #include "trisolve/grid/plan.h"
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static int32_t find(int32_t count, const int32_t *sorted, int32_t K)
     return low < count && sorted[low] == K ? low : -1;
 }
 
-/* --- groups of this rank -------------------------------------------------------- */
+/* --- groups of this rank -------------------------------------------------- */
 
 /* Without a group it is known that this rank is not of it. */
 static bool has_none(const maker *m, bool column, int32_t K)
@@ -165,9 +165,10 @@ static void find_twins(const tct_trsv_plan *p, tct_side *side,
     }
 }
 
-/* --- blocks of this rank ---------------------------------------------------------- */
+/* --- blocks of this rank -------------------------------------------------- */
 
-/* Blocks, and their rows, of all columns that this rank has; counted, or listed. */
+/* Blocks, and their rows, of all columns that this rank has; counted, or
+ * listed. */
 static int64_t list_blocks(const maker *m, bool fills, tct_sweep *s)
 {
     const tct_pattern *S = m->S;
@@ -229,7 +230,7 @@ static tacit_status make_blocks(const maker *m, tct_sweep *s)
     return sort_blocks(s->blocks, s->block_row, &s->row);
 }
 
-/* --- messages ------------------------------------------------------------------------ */
+/* --- messages ------------------------------------------------------------- */
 
 static void count_messages(tct_trsv_plan *p, const tct_side *side, int tells,
                            int adds)
@@ -267,7 +268,7 @@ static tacit_status make_sweep(maker *m, int low, int high)
     return TACIT_OK;
 }
 
-/* --- steps -------------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------- */
 
 static tacit_status list_own(maker *m)
 {
@@ -293,7 +294,8 @@ static void add_step(tct_trsv_plan *p, tct_stage step)
     p->step[p->steps++] = step;
 }
 
-/* Between grids that differ in bit `low`: what both have is of the nodes above. */
+/* Between grids that differ in bit `low`: what both have is of the nodes
+ * above. */
 static void add_between(tct_trsv_plan *p, int kind, int low)
 {
     const int bit = 1 << low, tag = tct_tag_of(kind, low);

@@ -1,36 +1,38 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan.h - who does what in triangular solves on a grid of Px x Py x Pz
- * processes: from the pattern of the factor alone, for any rank of any grid, whether
- * there are such ranks or not.
+ * trisolve/grid/plan.h - who does what in triangular solves on a grid of Px x
+ * Py x Pz processes: from the pattern of the factor alone, for any rank of any
+ * grid, whether there are such ranks or not.
  *
  * [LG23]  Liu et al., "Unified communication optimization strategies for sparse
  *         triangular solver on CPU and GPU clusters", SC '23.
  * [LJLG18] Liu et al., "Highly scalable distributed-memory sparse triangular
  *         solution algorithms", SIAM CSC 2018: trees.
- * [SLV19] Sao et al., "A communication-avoiding 3D sparse triangular solver", ICS '19.
+ * [SLV19] Sao et al., "A communication-avoiding 3D sparse triangular solver",
+ * ICS '19.
  *
- * Block (I, K), the rows of panel I in panel K, is of process (I mod Px, K mod Py)
- * of each grid that has tree node K: grid z has leaf z and the nodes above it. Or
- * column K is whole of one process, where subtrees are. The process of block (K, K)
- * is the owner of panel K there.
+ * Block (I, K), the rows of panel I in panel K, is of process (I mod Px, K mod
+ * Py) of each grid that has tree node K: grid z has leaf z and the nodes above
+ * it. Or column K is whole of one process, where subtrees are. The process of
+ * block (K, K) is the owner of panel K there.
  *
- * A sweep is L or U of a set of columns, those of one grid in some of its nodes.
- * Column group K are the processes that have blocks (I, K), row group I those that
- * have blocks (I, K) of any K, owners first. Downwards, L:
- * the owner tells its column group y_K; each subtracts L(I, K) y_K from a sum for row
- * I, and the row group adds up its sums towards the owner of I. Upwards, U = L': the
- * owner tells its row group x_I; each subtracts L(I, K)' x_I from a sum for column K,
- * and the column group adds up. So two lists of groups serve both. Groups speak along
- * binary trees, whose inner nodes change with K; or all with the owner. */
+ * A sweep is L or U of a set of columns, those of one grid in some of its
+ * nodes. Column group K are the processes that have blocks (I, K), row group I
+ * those that have blocks (I, K) of any K, owners first. Downwards, L: the owner
+ * tells its column group y_K; each subtracts L(I, K) y_K from a sum for row I,
+ * and the row group adds up its sums towards the owner of I. Upwards, U = L':
+ * the owner tells its row group x_I; each subtracts L(I, K)' x_I from a sum for
+ * column K, and the column group adds up. So two lists of groups serve both.
+ * Groups speak along binary trees, whose inner nodes change with K; or all with
+ * the owner. */
 #ifndef TCT_TRISOLVE_GRID_PLAN_H
 #define TCT_TRISOLVE_GRID_PLAN_H
 #include "factor/factor.h"
 #include <tacit/trsv.h>
 
-/* --- pattern.c: the blocks of a factor --------------------------------------- */
+/* --- pattern.c: the blocks of a factor ------------------------------------ */
 
-/* Tree nodes are those of the top Pz leaves: what lies below one of these counts as
- * it. */
+/* Tree nodes are those of the top Pz leaves: what lies below one of these
+ * counts as it. */
 typedef struct tct_pattern {
     tacit_factor_panels P; /* borrowed; values may be NULL                  */
     int leaves, heights;   /* Pz, log2 Pz + 1                               */
@@ -70,7 +72,7 @@ static inline int32_t tct_node_at(const tct_pattern *S, int z, int height)
     return ((S->leaves + z) >> height) - 1;
 }
 
-/* --- grids ------------------------------------------------------------------------ */
+/* --- grids ---------------------------------------------------------------- */
 
 typedef struct tct_grid {
     int px, py, pz;
@@ -106,7 +108,7 @@ static inline int32_t tct_panel_owner(const tct_pattern *S, const tct_grid *g,
     return tct_block_owner(S, g, K, K);
 }
 
-/* --- groups ------------------------------------------------------------------------- */
+/* --- groups --------------------------------------------------------------- */
 
 /* Processes of a grid that have blocks of a column, or of a row. */
 typedef struct tct_group {
@@ -121,8 +123,8 @@ void tct_group_close(tct_group *t);
 /* Column group K. */
 void tct_group_of_column(const tct_pattern *S, const tct_grid *g, int32_t K,
                          tct_group *t);
-/* Row group I of the columns in tree nodes [2 leaves - 1] that `has`; false: none of
- * these has such a block. */
+/* Row group I of the columns in tree nodes [2 leaves - 1] that `has`; false:
+ * none of these has such a block. */
 bool tct_group_of_row(const tct_pattern *S, const tct_grid *g, int32_t I,
                       const bool *has, tct_group *t);
 /* The place of process `who`, -1: it is none of them. */
@@ -141,9 +143,10 @@ static inline void tct_group_below(const tct_group *t, int i, int *first,
     if (*end > t->count) *end = t->count;
 }
 
-/* --- plan.c: what one rank does ----------------------------------------------------- */
+/* --- plan.c: what one rank does ------------------------------------------- */
 
-/* Kinds of step, and the boxes of its messages: one for each kind and height. */
+/* Kinds of step, and the boxes of its messages: one for each kind and
+ * height. */
 enum { TCT_SWEEP_L, TCT_ADD_UP, TCT_PASS_ON, TCT_SWEEP_U, TCT_STAGE_KINDS };
 enum {
     TCT_HEIGHTS = 13, /* log2 TCT_LEAVES_MOST + 1 */
@@ -214,7 +217,7 @@ void tct_trsv_plan_clear(tct_trsv_plan *p);
 /* From whom p->in come, into `from` [boxes][ranks]. */
 void tct_trsv_plan_senders(const tct_trsv_plan *p, int ranks, int32_t *from);
 
-/* --- message-count model.c, grid.c: what all ranks do ---------------------------------------------------- */
+/* --- message-count model.c, grid.c: what all ranks do --------------------- */
 
 enum { TCT_TRSV_PHASES = 3 }; /* L, between grids, U */
 
@@ -227,13 +230,14 @@ typedef struct tct_message_count {
     double most_entries;            /* ... of a grid, at most              */
 } tct_message_count;
 
-/* `sent` [ranks][3], messages that each sends, may be NULL. Errors NO_MEMORY. */
+/* `sent` [ranks][3], messages that each sends, may be NULL. Errors
+ * NO_MEMORY. */
 tacit_status tct_predict_messages(const tct_pattern *S, const tct_grid *grid,
                                   int64_t (*sent)[TCT_TRSV_PHASES],
                                   tct_message_count *out);
 
-/* What `scheme` on `size` ranks comes to; 0s of `extent` [3] are such that fewest
- * messages are predicted for the factor `P`, dealt out as `map` says.
+/* What `scheme` on `size` ranks comes to; 0s of `extent` [3] are such that
+ * fewest messages are predicted for the factor `P`, dealt out as `map` says.
  * Errors      INVALID, NO_MEMORY. */
 tacit_status tct_grid_for(const tacit_factor_panels *P,
                           tacit_trsv_scheme scheme, tacit_trsv_map map,

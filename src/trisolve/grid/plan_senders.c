@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/plan_senders.c - from whom the messages of a rank's plan come. */
+ * trisolve/grid/plan_senders.c - from whom the messages of a rank's plan
+ * come. */
 #include "trisolve/grid/plan.h"
 
 /* Of one side: in the box of solutions, and in that of sums [ranks]. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/stream_solve.c - solves with a factor whose parts are those of several
- * ranks. The columns of an element of a part's vectors stand side by side; those of a
- * message one behind the other. */
+ * trisolve/grid/stream_solve.c - solves with a factor whose parts are those of
+ * several ranks. The columns of an element of a part's vectors stand side by
+ * side; those of a message one behind the other. */
 #include "trisolve/grid/stream_solve.h"
 #include "comm/exchange/plan.h"
 #include "comm/setup/directory.h"
@@ -46,7 +46,7 @@ int tct_stream_solve_parts(int size, int leaves)
     return parts;
 }
 
-/* --- an application --------------------------------------------------------------- */
+/* --- an application ------------------------------------------------------- */
 
 static tacit_status go_down(void *ctx, tacit_queue *q, const double *x,
                             double *y)
@@ -144,7 +144,7 @@ void tct_stream_solve_apply(tct_stream_solve *J, int columns, const double *x,
     q->batch = batch;
 }
 
-/* --- room ---------------------------------------------------------------------------- */
+/* --- room ----------------------------------------------------------------- */
 
 typedef struct {
     double *v, *at, *shared;
@@ -241,7 +241,7 @@ tacit_status tct_stream_solve_columns(tct_stream_solve *J, int columns)
     return status;
 }
 
-/* --- plans --------------------------------------------------------------------------- */
+/* --- plans ---------------------------------------------------------------- */
 
 /* A row of the part, and its number in the vectors. */
 typedef struct {
@@ -339,8 +339,8 @@ static tacit_status plan_ways(tct_stream_solve *J, const tacit_matrix *m,
     return plan_back(J);
 }
 
-/* Parts that differ in bit `k`, and in none below it: the higher one sends, or the
- * lower one, all that they share. */
+/* Parts that differ in bit `k`, and in none below it: the higher one sends, or
+ * the lower one, all that they share. */
 static tacit_status plan_step(tct_stream_solve *J, int k, bool up,
                               tct_plan **out)
 {
@@ -372,7 +372,7 @@ static tacit_status plan_all(tct_stream_solve *J, const tacit_matrix *m,
     return TACIT_OK;
 }
 
-/* --- to make one ------------------------------------------------------------------------ */
+/* --- to make one ---------------------------------------------------------- */
 
 static void take_nothing(void *ctx, int32_t from, int32_t end,
                          const double *value, const double *upper)

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/stream_solve.h - solves with a factor that is dealt out over a grid of
- * 1 x 1 x Pz, in the stream of a queue on the host:
+ * trisolve/grid/stream_solve.h - solves with a factor that is dealt out over a
+ * grid of 1 x 1 x Pz, in the stream of a queue on the host:
  *
  *     tct_stream_solve_create(q, panels, pz, matrix, order, &J);   // panels on rank 0
  *     tct_stream_solve_apply(J, columns, x, y);                    // is enqueued
  *     tct_stream_solve_destroy(&J);
  *
- * Rank z < Pz has leaf z of the factor's tree and the nodes above it (part.h). What it
- * needs of x comes to it, it solves with its L, what the ranks have found for the nodes
- * that they share is added up along a tree and goes back the same way, it solves
- * with its U, and y goes to where the operator has its rows. So a rank sends at most
- * 2 log2 Pz messages between the parts, all of them exchanges of the queue's: they
- * go out though a queue has failed, their order and that of sums are always the same,
- * and a rank that is waited for in vain has a name. [LG23] of plan.h. */
+ * Rank z < Pz has leaf z of the factor's tree and the nodes above it (part.h).
+ * What it needs of x comes to it, it solves with its L, what the ranks have
+ * found for the nodes that they share is added up along a tree and goes back
+ * the same way, it solves with its U, and y goes to where the operator has its
+ * rows. So a rank sends at most 2 log2 Pz messages between the parts, all of
+ * them exchanges of the queue's: they go out though a queue has failed, their
+ * order and that of sums are always the same, and a rank that is waited for in
+ * vain has a name. [LG23] of plan.h. */
 #ifndef TCT_TRISOLVE_GRID_STREAM_SOLVE_H
 #define TCT_TRISOLVE_GRID_STREAM_SOLVE_H
 #include "factor/factor.h"
@@ -21,13 +22,13 @@
 
 typedef struct tct_stream_solve tct_stream_solve;
 
-/* How many parts `size` ranks have of a factor with `leaves` leaves, 0: as many as it
- * takes: the largest power of two. */
+/* How many parts `size` ranks have of a factor with `leaves` leaves, 0: as many
+ * as it takes: the largest power of two. */
 int tct_stream_solve_parts(int size, int leaves);
 
-/* With the factor `panels` of `m`, by its original numbers: of rank 0, NULL on the
- * others. Vectors are divided as the rows of `m`, those of a rank in `order`, NULL:
- * the matrix's. `panels` are not needed any more.
+/* With the factor `panels` of `m`, by its original numbers: of rank 0, NULL on
+ * the others. Vectors are divided as the rows of `m`, those of a rank in
+ * `order`, NULL: the matrix's. `panels` are not needed any more.
  * Collective.  Borrows `q`, which is on the host.
  * Memory      this rank's part; while it is made, the pattern of the factor.
  * Errors      INVALID (more parts than leaves), INPUT (as tacit_factor_check),

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that messages drive, and
- * what goes between grids. The columns of an element of a vector stand side by side.
+ * trisolve/grid/sweep.c - one solve on a rank of a grid: sweeps that messages
+ * drive, and what goes between grids. The columns of an element of a vector
+ * stand side by side.
  *
- * In a sweep a rank tells what it hears, multiplies by its blocks, and counts for
- * each sum what is still to come: blocks, and messages of those below it in the group.
- * A sum that is complete goes up, or, at the owner, is solved with, and then told. */
+ * In a sweep a rank tells what it hears, multiplies by its blocks, and counts
+ * for each sum what is still to come: blocks, and messages of those below it in
+ * the group. A sum that is complete goes up, or, at the owner, is solved with,
+ * and then told. */
 #include "trisolve/grid/trsv.h"
 
 typedef struct
@@ -28,7 +30,7 @@ typedef struct {
     int64_t coming;             /* messages                      */
 } sweep;
 
-/* --- messages ---------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
 static double *message_of(const sweep *w, const tct_side *side, int32_t k)
 {
@@ -89,7 +91,7 @@ static tacit_status refuse(const tct_active_message *l)
          (long long)l->bytes, (int)h->panel, l->from);
 }
 
-/* --- arithmetic ------------------------------------------------------------------ */
+/* --- arithmetic ----------------------------------------------------------- */
 
 /* t = -L y of all rows that this rank has of a column */
 static void multiply(const sweep *w, int64_t m, int64_t n, const double *L,
@@ -116,7 +118,7 @@ static void solve_diagonal(const sweep *w, int64_t n, const double *L,
     else w->T->dense->solve(w->down, w->c, n, L, n, x, w->c);
 }
 
-/* --- solutions and sums -------------------------------------------------------------- */
+/* --- solutions and sums --------------------------------------------------- */
 
 static void count_down(sweep *w, int32_t r)
 {
@@ -164,7 +166,8 @@ static void gather_column(const sweep *w, int32_t k)
                         values_of(w, w->add, k));
 }
 
-/* Solution k of `tell` is known here: those below hear of it, and it is used. */
+/* Solution k of `tell` is known here: those below hear of it, and it is
+ * used. */
 static tacit_status spread(sweep *w, int32_t k)
 {
     const tct_side *t = w->tell;
@@ -182,8 +185,8 @@ static double *own_of(const sweep *w, int32_t own)
     return w->T->v + w->c * w->T->plan.own_width[own];
 }
 
-/* Sum r of `add` is complete. Of a row that is not of this sweep it waits at the
- * owner, with b. */
+/* Sum r of `add` is complete. Of a row that is not of this sweep it waits at
+ * the owner, with b. */
 static tacit_status conclude(sweep *w, int32_t r)
 {
     const tct_side *a = w->add;
@@ -227,7 +230,7 @@ static tacit_status take(sweep *w)
     return TACIT_OK;
 }
 
-/* --- a sweep -------------------------------------------------------------------------- */
+/* --- a sweep -------------------------------------------------------------- */
 
 /* Sums begin at 0; those of nothing are complete. */
 static void begin(sweep *w)
@@ -282,7 +285,7 @@ static tacit_status run_sweep(tacit_trsv *T, const tct_stage *step, int64_t c)
     }
 }
 
-/* --- between grids ---------------------------------------------------------------------- */
+/* --- between grids -------------------------------------------------------- */
 
 /* `from` of c columns into own panel k: added, or instead of what is there. */
 static void put(tacit_trsv *T, int32_t k, int64_t c, bool adds,
@@ -356,7 +359,7 @@ static tacit_status run_between(tacit_trsv *T, const tct_stage *step, int64_t c)
                        : take_between(T, step, tag, c);
 }
 
-/* --- a round ------------------------------------------------------------------------------ */
+/* --- a round -------------------------------------------------------------- */
 
 static int phase_of(int kind)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/grid/trsv.c - triangular solves on a grid: what a rank keeps of a factor, and
- * right-hand sides in and out. */
+ * trisolve/grid/trsv.c - triangular solves on a grid: what a rank keeps of a
+ * factor, and right-hand sides in and out. */
 #include "trisolve/grid/trsv.h"
 
 static const char *const what = "a triangular solve";
 
-/* --- blocks ------------------------------------------------------------------ */
+/* --- blocks --------------------------------------------------------------- */
 
 static tacit_status make_holding(const tct_sweep *s, bool has_upper,
                                  tct_holding *H)
@@ -82,7 +82,7 @@ static tacit_status make_holdings(tacit_trsv *T, bool has_upper)
     return TACIT_OK;
 }
 
-/* --- rows ------------------------------------------------------------------------ */
+/* --- rows ----------------------------------------------------------------- */
 
 static tacit_status take_array(const tct_trsv_plan *p, const int64_t *index,
                                const double *from, double **out)
@@ -126,9 +126,10 @@ static tacit_status allocate_rows(tacit_trsv *T, const tct_pattern *S)
     return status;
 }
 
-/* --- messages ----------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
-/* Where the messages of a side lie, from double `at` on; where the next ones may. */
+/* Where the messages of a side lie, from double `at` on; where the next ones
+ * may. */
 static int64_t place(const tct_side *side, int columns, int64_t *at,
                      int64_t from)
 {
@@ -198,7 +199,7 @@ static tacit_status allocate_scratch(tacit_trsv *T)
     return TCT_ALLOC(entries, what, &T->ready);
 }
 
-/* --- to make one ---------------------------------------------------------------------- */
+/* --- to make one ---------------------------------------------------------- */
 
 static int32_t depth_of(const tacit_factor_panels *P, int32_t *depth)
 {
@@ -389,7 +390,7 @@ tacit_status tacit_trsv_describe(const tacit_trsv *trsv, tacit_trsv_info *out)
     return TACIT_OK;
 }
 
-/* --- right-hand sides --------------------------------------------------------------------- */
+/* --- right-hand sides ----------------------------------------------------- */
 
 /* Does this grid begin with b of own panel k? */
 static bool begins(const tct_trsv_plan *p, int32_t k)

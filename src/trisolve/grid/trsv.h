@@ -8,9 +8,10 @@
 #include "trisolve/grid/distribute_factor.h"
 #include "trisolve/grid/plan.h"
 
-/* Of a sweep: where a rank keeps what it has of L and U. Entry j of its columns has
- * rows[j + 1] - rows[j] rows below, by columns, of L, and in the same way of U', if
- * that is not L; of those that it owns the diagonal block, w x w, too. */
+/* Of a sweep: where a rank keeps what it has of L and U. Entry j of its columns
+ * has rows[j + 1] - rows[j] rows below, by columns, of L, and in the same way
+ * of U', if that is not L; of those that it owns the diagonal block, w x w,
+ * too. */
 typedef struct tct_holding {
     int64_t *below_at; /* [col.count]     */
     int64_t *diagonal; /* [col.count] -1: not its own */
@@ -48,12 +49,12 @@ struct tacit_trsv {
                                  is from `holding` on */
 };
 
-/* --- sweep.c ---------------------------------------------------------------- */
+/* --- sweep.c -------------------------------------------------------------- */
 
 /* One round, of c columns: all steps, from b in T->v to x in it. */
 tacit_status tct_trsv_round(tacit_trsv *T, int64_t c);
 
-/* --- on_gpu.c --------------------------------------------------------------- */
+/* --- on_gpu.c ------------------------------------------------------------- */
 
 /* With the factor `d` on the GPUs of `q`; `extent` as tct_grid_of.
  * Collective.  Errors as tacit_trsv_create. */
@@ -67,10 +68,10 @@ tacit_status tct_trsv_gpu_wait(tacit_trsv *T);
 /* What is other than on the host. */
 void tct_trsv_gpu_describe(const tacit_trsv *T, tacit_trsv_info *info);
 
-/* --- trsv.c ------------------------------------------------------------------- */
+/* --- trsv.c --------------------------------------------------------------- */
 
-/* As tacit_trsv_solve; `split`: B of a panel is what each grid has of it says, to
- * be added up, not what the first of these says. */
+/* As tacit_trsv_solve; `split`: B of a panel is what each grid has of it says,
+ * to be added up, not what the first of these says. */
 tacit_status tct_trsv_solve(tacit_trsv *T, int columns, const double *B,
                             size_t ldb, double *X, size_t ldx, bool split);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnccl.h - the library NCCL, loaded when it is first asked for: no
- * build needs it or its header. Of its interface, which is the same since 2.15,
- * this is what is used here. */
+ * comm/link/gpu/libnccl.h - the library NCCL, loaded when it is first asked
+ * for: no build needs it or its header. Of its interface, which is the same
+ * since 2.15, this is what is used here. */
 #ifndef TCT_COMM_LINK_GPU_LIBNCCL_H
 #define TCT_COMM_LINK_GPU_LIBNCCL_H
 #include "device/gpu/runtime.h"

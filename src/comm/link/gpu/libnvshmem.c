@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnvshmem.c - NVSHMEM, loaded. What it loads itself lies beside it,
- * where it looks. */
+ * comm/link/gpu/libnvshmem.c - NVSHMEM, loaded. What it loads itself lies
+ * beside it, where it looks. */
 #include "comm/link/gpu/libnvshmem.h"
 #include "base/library.h"
 #include <pthread.h>

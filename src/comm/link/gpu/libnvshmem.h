@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/libnvshmem.h - the library of NVSHMEM for the CPU, loaded when it is
- * first asked for: no build needs it or its headers. Of its interface, which is
- * the same in all of 3, this is what is used here: it starts, and gives memory. */
+ * comm/link/gpu/libnvshmem.h - the library of NVSHMEM for the CPU, loaded when
+ * it is first asked for: no build needs it or its headers. Of its interface,
+ * which is the same in all of 3, this is what is used here: it starts, and
+ * gives memory. */
 #ifndef TCT_COMM_LINK_GPU_LIBNVSHMEM_H
 #define TCT_COMM_LINK_GPU_LIBNVSHMEM_H
 #include <assert.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/link_nccl.c - messages through NCCL, between GPUs of one machine or of
- * several. The CPU enqueues them, and recordings have them.
+ * comm/link/gpu/link_nccl.c - messages through NCCL, between GPUs of one
+ * machine or of several. The CPU enqueues them, and recordings have them.
  *
  * A sum: what each rank has is gathered by all, on the stream of the queue, and
  * every rank adds it up in rank order.
@@ -8,22 +8,23 @@
  *     queue    pack . event . local product ............ wait . unpack
  *     apart             wait . group of sends and receives . event
  *
- * An exchange is one group on a second stream, which comes first where both want
- * the GPU, beside the local product. Sums and exchanges have a communicator each:
- * NCCL runs what is of one communicator in the order of the calls. One column
- * lands where its ghosts belong.
+ * An exchange is one group on a second stream, which comes first where both
+ * want the GPU, beside the local product. Sums and exchanges have a
+ * communicator each: NCCL runs what is of one communicator in the order of the
+ * calls. One column lands where its ghosts belong.
  *
- * Recordings are replayed by the CPU, block by block: with a recording NCCL leaves
- * nodes that wait for events, and a while node may have none. They are for users who
- * launch something beside a recording that is under way, and cost microseconds. It
- * leaves them out where the environment has NCCL_GRAPH_MIXING_SUPPORT=0, as in the
- * program; no launch of this link is such a one (`settle`). (From 2.29 on NCCL takes
- * that for a promise to record nothing, and with NCCL_DEBUG=INFO says that it is not
- * kept; its sources, up to 2.30.7, do the same with it as before.)
+ * Recordings are replayed by the CPU, block by block: with a recording NCCL
+ * leaves nodes that wait for events, and a while node may have none. They are
+ * for users who launch something beside a recording that is under way, and cost
+ * microseconds. It leaves them out where the environment has
+ * NCCL_GRAPH_MIXING_SUPPORT=0, as in the program; no launch of this link is
+ * such a one (`settle`). (From 2.29 on NCCL takes that for a promise to record
+ * nothing, and with NCCL_DEBUG=INFO says that it is not kept; its sources, up
+ * to 2.30.7, do the same with it as before.)
  *
- * NCCL's kernels wait without a limit. Where the queue waits for the stream it has
- * one, and then `give_up`: what is under way is told to end. To abort says so at
- * once, but then waits for recordings, so it has a thread of its own. */
+ * NCCL's kernels wait without a limit. Where the queue waits for the stream it
+ * has one, and then `give_up`: what is under way is told to end. To abort says
+ * so at once, but then waits for recordings, so it has a thread of its own. */
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnccl.h"
 #include "comm/link/gpu/nccl.h"
@@ -72,7 +73,7 @@ static void note(tacit_queue *q, int result, const char *call)
         q_fail(q, TACIT_COMM, "%s", tacit_error_message());
 }
 
-/* --- can it be had? ----------------------------------------------------------- */
+/* --- can it be had? ------------------------------------------------------- */
 
 static bool nccl_probe(char *text, size_t size)
 {
@@ -92,8 +93,8 @@ static bool nccl_available(const tacit_queue *q, char *reason, size_t size)
     return false;
 }
 
-/* NCCL refuses ranks that share a GPU, or have slices of one, when some wait for
- * others already. */
+/* NCCL refuses ranks that share a GPU, or have slices of one, when some wait
+ * for others already. */
 static tacit_status check_ranks(tacit_queue *q)
 {
     tct_rank_device *all = NULL;
@@ -112,7 +113,7 @@ static tacit_status check_ranks(tacit_queue *q)
     return tct_agree(q->world, status);
 }
 
-/* --- open, close ---------------------------------------------------------------- */
+/* --- open, close ---------------------------------------------------------- */
 
 /* Two communicators, which rank 0 names. Collective. */
 static tacit_status connect(tacit_queue *q, nccl *n)
@@ -150,8 +151,8 @@ static int gather(const nccl *n, size_t each, gpu_stream stream)
                              TCT_NCCL_DOUBLE, n->sums, stream);
 }
 
-/* NCCL makes connections when they are first used, which takes long, and must not
- * be in a recording: use them now. */
+/* NCCL makes connections when they are first used, which takes long, and must
+ * not be in a recording: use them now. */
 static tacit_status first_use(const nccl *n, int result)
 {
     TRY(status_of(n->lib, result, "the first message"));
@@ -176,7 +177,8 @@ static tacit_status nccl_open(tacit_queue *q)
                      first_use(n, gather(n, TCT_NCCL_SLOTS, n->apart)));
 }
 
-/* The two at once: one waits for its kernels, which may wait for the other's. */
+/* The two at once: one waits for its kernels, which may wait for the
+ * other's. */
 static void *abort_both(void *state)
 {
     const nccl *n = state;
@@ -194,8 +196,9 @@ static void nccl_give_up(void *state)
     n->over = pthread_create(&n->aborting, NULL, abort_both, n) == 0;
 }
 
-/* No recording has messages any more: NCCL would wait for it. For all ranks it does
- * wait: if one is known not to come, communicators stay until the process ends. */
+/* No recording has messages any more: NCCL would wait for it. For all ranks it
+ * does wait: if one is known not to come, communicators stay until the process
+ * ends. */
 static void nccl_close(tacit_queue *q)
 {
     nccl *n = nccl_of(q);
@@ -214,7 +217,7 @@ static void nccl_close(tacit_queue *q)
         NULL; /* the queue may look for it while others close */
 }
 
-/* --- exchanges ------------------------------------------------------------------ */
+/* --- exchanges ------------------------------------------------------------ */
 
 /* Where a message of `columns` columns lands. */
 static double *landing_of(const tct_plan *plan, const nccl_plan *p, int columns)
@@ -222,8 +225,8 @@ static double *landing_of(const tct_plan *plan, const nccl_plan *p, int columns)
     return columns == 1 ? plan->base.ghost : p->landing;
 }
 
-/* All messages of an exchange, at once: the k-th of a rank to another is the k-th
- * that this one receives of it. Of nothing there is no message. */
+/* All messages of an exchange, at once: the k-th of a rank to another is the
+ * k-th that this one receives of it. Of nothing there is no message. */
 static int send_and_receive(const nccl *n, const tct_plan *plan,
                             const nccl_plan *p, int columns)
 {
@@ -285,7 +288,7 @@ static void nccl_plan_close(tct_plan *plan)
     tct_free(p);
 }
 
-/* --- stream plane ----------------------------------------------------------------- */
+/* --- stream plane --------------------------------------------------------- */
 
 /* All of a sum is done at its end. */
 static void nccl_sum_begin(tacit_queue *q, const tct_op *op)

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/link_peer.c - links peer and nvshmem: messages started by kernels,
- * between GPUs that reach each other's memory. Kernels are given addresses; what
- * tells the two apart is where the memory comes from. Where some ranks of nvshmem
- * are far the kernels are those of a module, which have calls for that. */
+ * comm/link/gpu/link_peer.c - links peer and nvshmem: messages started by
+ * kernels, between GPUs that reach each other's memory. Kernels are given
+ * addresses; what tells the two apart is where the memory comes from. Where
+ * some ranks of nvshmem are far the kernels are those of a module, which have
+ * calls for that. */
 #include "comm/exchange/plan.h"
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
@@ -92,7 +93,8 @@ static tacit_status agree_on_nodes(tacit_queue *q)
     return TACIT_OK;
 }
 
-/* The slots of meetings of persistent grids, on which nothing has been said yet. */
+/* The slots of meetings of persistent grids, on which nothing has been said
+ * yet. */
 static tacit_status open_gangs(tacit_queue *q, peer *p)
 {
     const size_t slots =
@@ -173,7 +175,7 @@ static void peer_close(tacit_queue *q)
     tct_free(p);
 }
 
-/* --- plans ---------------------------------------------------------------------- */
+/* --- plans ---------------------------------------------------------------- */
 
 /* What one end of a channel tells the other: its counter, and of a receiver
  * where messages go. */
@@ -364,7 +366,7 @@ static void peer_plan_close(tct_plan *plan)
     TCT_FREE(p->end, p);
 }
 
-/* --- stream plane ----------------------------------------------------------------- */
+/* --- stream plane --------------------------------------------------------- */
 
 /* All of a sum is done at its end, in one kernel. */
 static void peer_sum_begin(tacit_queue *q, const tct_op *op)
@@ -388,16 +390,16 @@ static void peer_exchange_end(tacit_queue *q, const tct_op *op)
     q->device->run(q, op);
 }
 
-/* Messages go and come beside what follows, until the end: where this is recorded,
- * or sending takes longer than the CPU does to say so. */
+/* Messages go and come beside what follows, until the end: where this is
+ * recorded, or sending takes longer than the CPU does to say so. */
 static bool goes_apart(const tacit_queue *q, const tct_plan *plan)
 {
     enum { MANY = 4096 };
     return tct_gpu_of(q)->capturing || plan->base.values >= MANY;
 }
 
-/* At its begin it is sent and taken, at its end this is waited for. Also where a
- * call fails all are made: others wait for them. */
+/* At its begin it is sent and taken, at its end this is waited for. Also where
+ * a call fails all are made: others wait for them. */
 static gpu_error exchange_apart(const peer *p, const peer_plan *own,
                                 const tct_peer_kernels *K, const tct_op *op,
                                 const tct_gpu_launch *L)
@@ -446,7 +448,7 @@ static void peer_launch(tacit_queue *q, const tct_op *op,
     (void)tct_gpu_ok(q, error, tct_op_info_of(op)->text);
 }
 
-/* --- for kernels of a whole solve --------------------------------------------------- */
+/* --- for kernels of a whole solve ----------------------------------------- */
 
 const char *tct_peer_why_not(const tacit_queue *q)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nccl.cu - what stands before and behind the all-gather of a sum. All
- * ranks add in rank order, so that they have the same bits, which an all-reduce
- * of NCCL's does not promise; and the flags go with the scalars. */
+ * comm/link/gpu/nccl.cu - what stands before and behind the all-gather of a
+ * sum. All ranks add in rank order, so that they have the same bits, which an
+ * all-reduce of NCCL's does not promise; and the flags go with the scalars. */
 #include "comm/link/gpu/nccl.h"
 #include "device/gpu/epilogue.cuh"
 

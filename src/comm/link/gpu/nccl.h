@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nccl.h - link nccl: what its kernels are given. What is exchanged the
- * device's own kernels pack and unpack. */
+ * comm/link/gpu/nccl.h - link nccl: what its kernels are given. What is
+ * exchanged the device's own kernels pack and unpack. */
 #ifndef TCT_COMM_LINK_GPU_NCCL_H
 #define TCT_COMM_LINK_GPU_NCCL_H
 #include "device/gpu/gpu.h"

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nvshmem_module.cu - the kernels of peer.cuh where ranks may be far, with
- * NVSHMEM's calls: a library of its own, linked with NVSHMEM's device library.
+ * comm/link/gpu/nvshmem_module.cu - the kernels of peer.cuh where ranks may be
+ * far, with NVSHMEM's calls: a library of its own, linked with NVSHMEM's device
+ * library.
  *
- * A put and its signal are one call, and the signal is seen behind what was put. No
- * call here waits for other ranks; what NVSHMEM waits for in them is room in the
- * queue of this GPU to the network. */
+ * A put and its signal are one call, and the signal is seen behind what was
+ * put. No call here waits for other ranks; what NVSHMEM waits for in them is
+ * room in the queue of this GPU to the network. */
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/peer.cuh"
 #include <nvshmem.h>

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/nvshmem_module.h - NVSHMEM's own device calls, for memory that kernels
- * do not reach. They have to be linked with NVSHMEM's device library, so what
- * calls them is a library of its own, libtacit_nvshmem.so, which is loaded when it
- * is needed: this is all that it and the library know of each other. */
+ * comm/link/gpu/nvshmem_module.h - NVSHMEM's own device calls, for memory that
+ * kernels do not reach. They have to be linked with NVSHMEM's device library,
+ * so what calls them is a library of its own, libtacit_nvshmem.so, which is
+ * loaded when it is needed: this is all that it and the library know of each
+ * other. */
 #ifndef TCT_COMM_LINK_GPU_NVSHMEM_MODULE_H
 #define TCT_COMM_LINK_GPU_NVSHMEM_MODULE_H
 #include "comm/link/gpu/peer.h"

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/peer.cuh - messages that kernels start: they store into memory of other
- * GPUs, and wait for what others store into theirs. No lock, no barrier, nothing
- * is ever reset; numbers are kept on the device, so that a recording can be run
- * again and again.
+ * comm/link/gpu/peer.cuh - messages that kernels start: they store into memory
+ * of other GPUs, and wait for what others store into theirs. No lock, no
+ * barrier, nothing is ever reset; numbers are kept on the device, so that a
+ * recording can be run again and again.
  *
  * A sum: each rank stores its scalars, each with the number of the sum, into a
- * slot of every other; all add them up in rank order, so that they have the same
- * bits. Two halves take turns: who stores for sum e has read all of sum e - 1, so
- * that everybody is through with sum e - 2.
+ * slot of every other; all add them up in rank order, so that they have the
+ * same bits. Two halves take turns: who stores for sum e has read all of sum e
+ * - 1, so that everybody is through with sum e - 2.
  *
  * An exchange: values go straight from the vector into one of two halves of the
- * receiver's window, and then a counter. Neighbours need not be each other's, so
- * whoever has taken a message says so in a counter of the sender's.
+ * receiver's window, and then a counter. Neighbours need not be each other's,
+ * so whoever has taken a message says so in a counter of the sender's.
  *
  * Ranks that are far are spoken to by calls, which FAR has:
  *
@@ -24,8 +24,8 @@
  *
  * What is put from here may be stored over when the answer to it has come: as
  * with memory that all reach, so that nothing waits for the end of a put. These
- * may overtake each other, but for those of which one answers the other, so each
- * half has signals of its own.
+ * may overtake each other, but for those of which one answers the other, so
+ * each half has signals of its own.
  *
  * Every wait has a limit. Who was waited for in vain is told to the host, and
  * from then on nothing is waited for. */
@@ -61,15 +61,16 @@ static __device__ inline bool is_far(const tct_peer_common &C, int r)
     return FAR::there && (C.far >> r & 1) != 0;
 }
 
-/* --- sums --------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 static __device__ inline tct_slots slots_of(const tct_peer_common &C)
 {
     return {C.rank, C.ranks, 2, TCT_PEER_SLOTS, C.slot};
 }
 
-/* Scalar `i` of all ranks, with `mine` of this one. Who knows of a failure waits
- * for nobody, and stores over what has not been heard: so that is known, too. */
+/* Scalar `i` of all ranks, with `mine` of this one. Who knows of a failure
+ * waits for nobody, and stores over what has not been heard: so that is known,
+ * too. */
 static __device__ inline double total_of(const tct_peer_common &C, double mine,
                                          int i, uint64_t number)
 {
@@ -179,11 +180,11 @@ static gpu_error launch_sum(const tct_peer_common *C, const tct_op *op,
     return gpu_last_error();
 }
 
-/* --- exchanges ------------------------------------------------------------------ */
+/* --- exchanges ------------------------------------------------------------ */
 
-/* All blocks of the channel are through with exchange `number`: its other end is
- * told by the last, and sent the `bytes` that were stored for it, if it is far.
- * All threads'. */
+/* All blocks of the channel are through with exchange `number`: its other end
+ * is told by the last, and sent the `bytes` that were stored for it, if it is
+ * far. All threads'. */
 template <class FAR>
 static __device__ inline void announce(const tct_peer_common &C,
                                        const tct_peer_end &e, uint64_t number,
@@ -205,8 +206,8 @@ static __device__ inline void announce(const tct_peer_common &C,
     else if (last && threadIdx.x == 0) FAR::say(counter, number, e.peer);
 }
 
-/* The blocks of a row of the grid have a channel. Of a queue that has failed there
- * may be no vector. */
+/* The blocks of a row of the grid have a channel. Of a queue that has failed
+ * there may be no vector. */
 template <class FAR>
 static __global__ void __launch_bounds__(TCT_PEER_THREADS)
     put(const __grid_constant__ tct_peer_common C,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/peer.h - links peer and nvshmem: what their kernels are given. Those
- * of ranks that all reach each other's memory are in peer.cu, others in a module
- * (nvshmem_module.h); peer.cuh has the text. */
+ * comm/link/gpu/peer.h - links peer and nvshmem: what their kernels are given.
+ * Those of ranks that all reach each other's memory are in peer.cu, others in a
+ * module (nvshmem_module.h); peer.cuh has the text. */
 #ifndef TCT_COMM_LINK_GPU_PEER_H
 #define TCT_COMM_LINK_GPU_PEER_H
 #include "comm/link/gpu/windows.h"
@@ -31,8 +31,8 @@ typedef struct tct_peer_common {
     tct_peer_state *state;
     /* [2][ranks][TCT_PEER_SLOTS] of each rank: what r has for a sum stands in
      * its part of the half of this sum. Of a far one this rank's own, where its
-     * own part is nobody else's. Behind them [2][ranks] numbers: of the sums that
-     * far ranks have put */
+     * own part is nobody else's. Behind them [2][ranks] numbers: of the sums
+     * that far ranks have put */
     tct_numbered *slot[TCT_PEERS_MOST], *there[TCT_PEERS_MOST];
 } tct_peer_common;
 
@@ -43,9 +43,9 @@ TCT_BOTH size_t tct_peer_slots(int ranks)
 }
 
 /* An end of a channel. Messages go into the halves of the receiver's window in
- * turn; each has a counter, which holds the number of its last one. Kernels of a
- * whole solve send numbered values instead, TCT_PEER_BOXES of a row at most, to
- * boxes of which there are two halves, too. */
+ * turn; each has a counter, which holds the number of its last one. Kernels of
+ * a whole solve send numbered values instead, TCT_PEER_BOXES of a row at most,
+ * to boxes of which there are two halves, too. */
 enum { TCT_PEER_BOXES = 2 };
 typedef struct tct_peer_end {
     int peer;
@@ -70,16 +70,16 @@ typedef struct tct_peer_plan {
 extern "C" {
 #endif
 
-/* --- for kernels of a whole solve ----------------------------------------------- */
+/* --- for kernels of a whole solve ----------------------------------------- */
 
 /* Why kernels of `q` do not store into memory of its peers; NULL: they do, and
  * have what follows. */
 const char *tct_peer_why_not(const tacit_queue *q);
-/* The persistent grids of the ranks of `q`, on the device; NULL (and a failed queue) where
- * there are none. */
+/* The persistent grids of the ranks of `q`, on the device; NULL (and a failed
+ * queue) where there are none. */
 const tct_persistent_peers *tct_peer_gangs(tacit_queue *q);
-/* A window of `bytes` of each rank of such a queue, zeroed, and where that of each is
- * here, into `at` [ranks].
+/* A window of `bytes` of each rank of such a queue, zeroed, and where that of
+ * each is here, into `at` [ranks].
  * Collective.  Errors as tct_windows_take. */
 tacit_status tct_peer_take_window(tacit_queue *q, size_t bytes,
                                   tct_peer_window *out, void **at);
@@ -87,7 +87,7 @@ void tct_peer_give_window(tacit_queue *q, const tct_peer_window *window);
 /* The ends of a plan, [sends + recvs]. */
 const tct_peer_end *tct_peer_ends(const struct tct_plan *plan);
 
-/* --- kernels -------------------------------------------------------------------- */
+/* --- kernels -------------------------------------------------------------- */
 
 typedef struct tct_peer_kernels {
     /* The sum `op`, with this rank's flags. */

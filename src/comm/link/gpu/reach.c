@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/reach.c - can ranks have links that store into GPUs of others? */
+ * comm/link/gpu/reach.c - can ranks have links that store into GPUs of
+ * others? */
 #include "comm/link/gpu/reach.h"
 #include "device/gpu/gpu.h"
 #include <string.h>

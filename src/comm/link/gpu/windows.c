@@ -61,9 +61,10 @@ static tacit_status add_arena(tct_windows *W, int64_t bytes)
     return status;
 }
 
-/* --- windows ------------------------------------------------------------------ */
+/* --- windows -------------------------------------------------------------- */
 
-/* Room for `bytes` between what is taken of arena `i`, the first there is: behind
+/* Room for `bytes` between what is taken of arena `i`, the first there is:
+ * behind
  * *at. */
 static bool find_room(tct_windows *W, int64_t i, int64_t bytes, taken ***at,
                       int64_t *offset)

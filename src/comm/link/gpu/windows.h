@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows.h - memory of a GPU into which kernels of all ranks can write:
- * each rank has arenas, which all reach, and windows are pieces of them. Where
- * arenas come from is a source's business: windows_ipc.c, windows_nvshmem.c. Of a
- * source that has calls for it, ranks may be far: kernels do not reach their
- * arenas. */
+ * comm/link/gpu/windows.h - memory of a GPU into which kernels of all ranks can
+ * write: each rank has arenas, which all reach, and windows are pieces of them.
+ * Where arenas come from is a source's business: windows_ipc.c,
+ * windows_nvshmem.c. Of a source that has calls for it, ranks may be far:
+ * kernels do not reach their arenas. */
 #ifndef TCT_COMM_LINK_GPU_WINDOWS_H
 #define TCT_COMM_LINK_GPU_WINDOWS_H
 #include "comm/world/world.h"
@@ -18,8 +18,8 @@ typedef struct tct_arena {
     int64_t bytes;            /* of this rank's */
 } tct_arena;
 
-/* Where arenas come from, for the ranks of a queue whose device is a GPU; what a
- * source keeps of the queue is in *state, NULL at first. */
+/* Where arenas come from, for the ranks of a queue whose device is a GPU; what
+ * a source keeps of the queue is in *state, NULL at first. */
 typedef struct tct_window_source {
     /* Do kernels of the ranks reach each other's memory so? Collective.
      * Errors UNSUPPORTED, with the reason. */
@@ -32,11 +32,11 @@ typedef struct tct_window_source {
      * not. Waits, not for long, or not at all. */
     void (*close)(tacit_queue *q, void *state, int count,
                   const tct_arena *arena);
-    /* Once there is an arena: what speaks to ranks that are far, on all ranks if
-     * on any; NULL: none is. OPTIONAL: none ever is. */
+    /* Once there is an arena: what speaks to ranks that are far, on all ranks
+     * if on any; NULL: none is. OPTIONAL: none ever is. */
     const struct tct_nvshmem_module *(*calls)(void);
-    /* Wait until what this rank has sent has arrived. Errors DEVICE. OPTIONAL, as
-     * `calls`. */
+    /* Wait until what this rank has sent has arrived. Errors DEVICE. OPTIONAL,
+     * as `calls`. */
     tacit_status (*settle)(tacit_queue *q);
 } tct_window_source;
 
@@ -68,8 +68,8 @@ void tct_windows_give(tct_windows *W, const tct_peer_window *window);
 const struct tct_nvshmem_module *tct_windows_calls(const tct_windows *W);
 bool tct_windows_no_p2p(const tct_windows *W, int rank);
 
-/* Where window `w` of `rank` is in this process; of a rank that is far, where it
- * would be if this rank's arena were that one's, which such calls take. */
+/* Where window `w` of `rank` is in this process; of a rank that is far, where
+ * it would be if this rank's arena were that one's, which such calls take. */
 void *tct_windows_at(const tct_windows *W, int rank, const tct_peer_window *w);
 
 #endif

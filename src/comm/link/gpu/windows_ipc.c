@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows_ipc.c - memory of a GPU that processes of one machine reach, by
- * CUDA IPC.
+ * comm/link/gpu/windows_ipc.c - memory of a GPU that processes of one machine
+ * reach, by CUDA IPC.
  *
- * An arena is an allocation of its own, since whoever has its handle reaches all
- * of it, and it is exported as a whole. It may be freed when nobody has it open
- * any more: who closes it says so in memory of the host that the ranks share. */
+ * An arena is an allocation of its own, since whoever has its handle reaches
+ * all of it, and it is exported as a whole. It may be freed when nobody has it
+ * open any more: who closes it says so in memory of the host that the ranks
+ * share. */
 #include "comm/link/gpu/reach.h"
 #include "comm/link/gpu/windows.h"
 #include "comm/link/shared.h"
@@ -34,7 +35,7 @@ static tacit_status ipc_open(tacit_queue *q, void **state)
     return status;
 }
 
-/* --- arenas ----------------------------------------------------------------- */
+/* --- arenas --------------------------------------------------------------- */
 
 static tacit_status import(const tacit_queue *q, const gpu_ipc_handle *all,
                            tct_arena *a)
@@ -64,7 +65,7 @@ static tacit_status ipc_add(tacit_queue *q, void *state, tct_arena *out)
     return tct_agree(q->world, import(q, all, out));
 }
 
-/* --- the end ---------------------------------------------------------------- */
+/* --- the end -------------------------------------------------------------- */
 
 static tct_counter *closed_of(const tct_shared *closed, int rank, int by)
 {
@@ -80,8 +81,8 @@ static bool all_closed(const tacit_queue *q, const tct_shared *closed)
     return true;
 }
 
-/* Say that this rank reaches no others' any more, and wait for them, unless one is
- * known not to come; false: not all have said so. */
+/* Say that this rank reaches no others' any more, and wait for them, unless one
+ * is known not to come; false: not all have said so. */
 static bool close_all(const tacit_queue *q, const tct_shared *closed)
 {
     for (int r = 0; r < q->ranks; r++)

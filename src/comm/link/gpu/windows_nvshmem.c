@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * comm/link/gpu/windows_nvshmem.c - memory of a GPU that other processes reach, from the
- * heap of NVSHMEM. As far as their kernels can address it nothing else of NVSHMEM
- * is used; what lies further takes its calls, which are in a module.
+ * comm/link/gpu/windows_nvshmem.c - memory of a GPU that other processes reach,
+ * from the heap of NVSHMEM. As far as their kernels can address it nothing else
+ * of NVSHMEM is used; what lies further takes its calls, which are in a module.
  *
- * A process is of one job of NVSHMEM, and can start it but once: it is the job of
- * the first world that asks for it, and of worlds of the same ranks. To end it, or
- * to give memory back, all have to come, and wait without a limit. So it is not
- * ended, which the end of the process does as well; and memory goes back when all
- * come anyway, for another arena, and have said that they do not use it any
- * more. */
+ * A process is of one job of NVSHMEM, and can start it but once: it is the job
+ * of the first world that asks for it, and of worlds of the same ranks. To end
+ * it, or to give memory back, all have to come, and wait without a limit. So it
+ * is not ended, which the end of the process does as well; and memory goes back
+ * when all come anyway, for another arena, and have said that they do not use
+ * it any more. */
 #include "comm/link/gpu/libnvshmem.h"
 #include "comm/link/gpu/nvshmem_module.h"
 #include "comm/link/gpu/reach.h"
@@ -32,10 +32,11 @@ static struct {
     } arena[ARENAS_MOST];
 } job;
 
-/* --- the job ---------------------------------------------------------------- */
+/* --- the job -------------------------------------------------------------- */
 
-/* What it would do that is not needed takes time or can fail; where the user has
- * said otherwise that stands. `near`: kernels reach the memory of all ranks. */
+/* What it would do that is not needed takes time or can fail; where the user
+ * has said otherwise that stands. `near`: kernels reach the memory of all
+ * ranks. */
 static void set_defaults(bool near)
 {
     (void)setenv("NVSHMEM_DISABLE_NVLS", "1", 0); /* multicast */
@@ -106,7 +107,8 @@ static tacit_status begin(tacit_queue *q, bool near)
     return status;
 }
 
-/* Is the job that of the ranks of `q`, in their order, on the GPU that it has? */
+/* Is the job that of the ranks of `q`, in their order, on the GPU that it
+ * has? */
 static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
 {
     if (!job.begun || memcmp(first, &job.id, sizeof job.id) != 0)
@@ -125,7 +127,7 @@ static tacit_status check_job(const tacit_queue *q, const tct_nvshmem_id *first)
     return TACIT_OK;
 }
 
-/* --- the source ----------------------------------------------------------------- */
+/* --- the source ----------------------------------------------------------- */
 
 /* Do kernels reach the memory of all ranks? As far as can be told before it has
  * started: there are machines whose GPUs reach those of others. Collective.

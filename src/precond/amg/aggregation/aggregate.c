@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/aggregate.c - aggregates by compatible weighted matching [DFV18]:
- * rows in pairs, pairs in pairs, as often as is asked for.
+ * precond/amg/aggregation/aggregate.c - aggregates by compatible weighted
+ * matching [DFV18]: rows in pairs, pairs in pairs, as often as is asked for.
  *
  * With W the diagonal matrix of the smooth vector w, and Q of ones where P is
  * not 0, P' A P = S^-1 (Q' W A W Q) S^-1 and P' w = S 1. So the passes add up
  * rows and columns of B = W A W, and w is not needed any more. What a pair must
  * hold together is the diagonal of W A W, added up.
  *
- * A pair is kept by the rank of its first row, to which the other row goes, so that
- * each pass ends with a matrix of all ranks. Numbers of pairs are in the order of
- * their first rows, as those of one rank are, unless rows have been given to ranks
- * in another order: then each keeps the number that it would have (index). */
+ * A pair is kept by the rank of its first row, to which the other row goes, so
+ * that each pass ends with a matrix of all ranks. Numbers of pairs are in the
+ * order of their first rows, as those of one rank are, unless rows have been
+ * given to ranks in another order: then each keeps the number that it would
+ * have (index). */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
@@ -28,7 +29,7 @@ const double tct_apart = 4.0, tct_joins = 0.1;
 
 typedef tct_aggregation aggregation;
 
-/* --- the diagonal ------------------------------------------------------------ */
+/* --- the diagonal --------------------------------------------------------- */
 
 /* Of column `j`, counted from the first row. */
 static double w_of(const aggregation *g, int64_t j)
@@ -81,8 +82,8 @@ static void add_up_diagonal(const aggregation *g, int64_t rows)
     for (int64_t n = 0; n < coarse; n++) g->diag[n] = sum[n];
 }
 
-/* What nothing holds to the rest of the matrix, as a part of it that is singular,
- * is left out. */
+/* What nothing holds to the rest of the matrix, as a part of it that is
+ * singular, is left out. */
 static void leave_out(const aggregation *g)
 {
     const tct_csr *B = &g->G->B;
@@ -91,7 +92,7 @@ static void leave_out(const aggregation *g)
         if (!(tct_csr_diagonal(B, n) > 0.0)) g->diag[n] = 0.0;
 }
 
-/* --- the order of rows --------------------------------------------------------- */
+/* --- the order of rows ---------------------------------------------------- */
 
 /* The numbers that places have. */
 static void number_places(const aggregation *g, const tct_csr *A,
@@ -140,7 +141,7 @@ static tacit_status lower_index(const aggregation *g, const tct_csr *A)
                                g->index);
 }
 
-/* --- passes ------------------------------------------------------------------- */
+/* --- passes --------------------------------------------------------------- */
 
 static int64_t first_pair(const aggregation *g)
 {
@@ -380,7 +381,7 @@ static tacit_status pass(aggregation *g, bool first, bool last)
     return open_pass(g);
 }
 
-/* --- what P has --------------------------------------------------------------- */
+/* --- what P has ----------------------------------------------------------- */
 
 static double w_at(const aggregation *g, int64_t i)
 {
@@ -429,7 +430,7 @@ static tacit_status weigh(const aggregation *g)
     return status;
 }
 
-/* --- all ------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 static tacit_status allocate(aggregation *g)
 {

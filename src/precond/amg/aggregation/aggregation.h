@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/aggregation.h - aggregates as they are made (aggregate.c), and rows
- * that were left alone (join.c). */
+ * precond/amg/aggregation/aggregation.h - aggregates as they are made
+ * (aggregate.c), and rows that were left alone (join.c). */
 #ifndef TCT_PRECOND_AMG_AGGREGATION_AGGREGATION_H
 #define TCT_PRECOND_AMG_AGGREGATION_AGGREGATION_H
 #include "precond/amg/aggregation/coarsen.h"

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/chains.c - paths of links that go through several ranks.
+ * precond/amg/aggregation/chains.c - paths of links that go through several
+ * ranks.
  *
- * Each rank has pieces of them. How a piece that begins at a link to another rank
- * is paired depends on whether so many rows are before it as is an even number or
- * an odd one. Of its last row a rank keeps a word: that, once it is known; until
- * then a row before it, on another rank, and whether that is an even number of
- * links away. Who asks for the word of the row before, and goes on from the row
- * that it names, has twice as far to see each time. */
+ * Each rank has pieces of them. How a piece that begins at a link to another
+ * rank is paired depends on whether so many rows are before it as is an even
+ * number or an odd one. Of its last row a rank keeps a word: that, once it is
+ * known; until then a row before it, on another rank, and whether that is an
+ * even number of links away. Who asks for the word of the row before, and goes
+ * on from the row that it names, has twice as far to see each time. */
 #include "precond/amg/aggregation/chains.h"
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
@@ -51,7 +52,7 @@ void tct_chains_close(tct_chains *t)
     *t = (tct_chains){.p = NULL};
 }
 
-/* --- links ---------------------------------------------------------------------- */
+/* --- links ---------------------------------------------------------------- */
 
 /* The other end of the link from row `i` to a lower row; -1: there is none. */
 static int64_t link_down(const tct_chains *t, int64_t i)
@@ -101,10 +102,10 @@ static tacit_status bring_mates(const tct_chains *t)
     return TACIT_OK;
 }
 
-/* --- pieces --------------------------------------------------------------------- */
+/* --- pieces --------------------------------------------------------------- */
 
-/* Pair the rows of a piece from its head on, which is an odd number of links from
- * the path's beginning or not; returns how many have a mate. */
+/* Pair the rows of a piece from its head on, which is an odd number of links
+ * from the path's beginning or not; returns how many have a mate. */
 static int64_t pair_piece(tct_chains *t, int64_t head, bool odd)
 {
     const int64_t rows = t->p->A->rows;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/chains.h - paths of links (match.c) that go through several ranks. */
+ * precond/amg/aggregation/chains.h - paths of links (match.c) that go through
+ * several ranks. */
 #ifndef TCT_PRECOND_AMG_AGGREGATION_CHAINS_H
 #define TCT_PRECOND_AMG_AGGREGATION_CHAINS_H
 #include "precond/amg/aggregation/match.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/coarsen.h - rows in aggregates, and the matrix of aggregates.
+ * precond/amg/aggregation/coarsen.h - rows in aggregates, and the matrix of
+ * aggregates.
  *
  * [DFV18] D'Ambra, Filippone and Vassilevski, "BootCMatch: a software package
  *         for bootstrap AMG based on graph weighted matching", ACM Trans. Math.
@@ -14,13 +15,14 @@
 #include "matrix/matrix.h"
 
 /* Row i belongs to aggregate of[i] (-1: to none), and P has weight[i] there:
- * columns of P are orthonormal. Aggregates are of rows of any ranks; each is kept,
- * and numbered, by the rank of its first row. From `coarse` on of[i] is one of
- * others.id, numbers of other ranks' aggregates among all. With several smooth
- * vectors an aggregate has as many columns (near_null.h), numbered one behind the
- * other, of which some may be 0. To none belong rows that smoothing alone solves for, of which next to nothing is off the
- * diagonal, and those where the smooth vector is 0: it may be that there are no
- * aggregates at all. */
+ * columns of P are orthonormal. Aggregates are of rows of any ranks; each is
+ * kept, and numbered, by the rank of its first row. From `coarse` on of[i] is
+ * one of others.id, numbers of other ranks' aggregates among all. With several
+ * smooth vectors an aggregate has as many columns (near_null.h), numbered one
+ * behind the other, of which some may be 0. To none belong rows that smoothing
+ * alone solves for, of which next to nothing is off the diagonal, and those
+ * where the smooth vector is 0: it may be that there are no aggregates at
+ * all. */
 typedef struct tct_aggregates {
     int64_t rows, coarse; /* of this rank                                   */
     int width;            /* columns of P of an aggregate                   */
@@ -44,16 +46,15 @@ typedef struct tct_coarsening {
                    alike; rows that found no partner join others */
 } tct_coarsening;
 
-/* A diagonal so many times all that is off it: smoothing solves for the row. A row
- * joins another that this much of its diagonal is off it to. */
+/* A diagonal so many times all that is off it: smoothing solves for the row. A
+ * row joins another that this much of its diagonal is off it to. */
 extern const double tct_apart, tct_joins;
 
-/* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). `index` [rows] has
- * the numbers that rows would have if one rank had all of them (NULL: the original
- * numbers of `A`), which decide between edges that are alike. So aggregates are the
- * same for any number of ranks, but for what is rounded; and for any number of
- * threads.
- * Collective.
+/* Aggregates for `A`, SPD, from `smooth` [rows] (NULL: ones). `index` [rows]
+ * has the numbers that rows would have if one rank had all of them (NULL: the
+ * original numbers of `A`), which decide between edges that are alike. So
+ * aggregates are the same for any number of ranks, but for what is rounded; and
+ * for any number of threads. Collective.
  * Memory      12 bytes for each entry of `A`, of which three quarters are
  *             touched as a rule, and 50 a row, with several ranks 80; a third of
  *             it stays until tct_aggregates_forget.

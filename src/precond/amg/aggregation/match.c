@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/match.c - rounds in which edges that are the heaviest at both ends
- * become pairs.
+ * precond/amg/aggregation/match.c - rounds in which edges that are the heaviest
+ * at both ends become pairs.
  *
  * The logarithm does not change which edge is heavier, so that it is never
  * taken: an edge is rated -2 b_ij / (d_i + d_j). Ratings are rounded to a few
@@ -10,18 +10,18 @@
  * Of its heaviest edges a row looks at two: that to the row of the lowest and
  * that to the row of the highest number, if these are before and behind it. An
  * edge that is the highest of its lower end and the lowest of its higher one is
- * a link. A row has at most two links, so that they form paths, and every second
- * link of a path becomes a pair, from its beginning on. On a grid the paths are
- * whole lines of points in the direction in which numbers are farthest apart:
- * one round matches all of it, and pairs stand side by side.
+ * a link. A row has at most two links, so that they form paths, and every
+ * second link of a path becomes a pair, from its beginning on. On a grid the
+ * paths are whole lines of points in the direction in which numbers are
+ * farthest apart: one round matches all of it, and pairs stand side by side.
  *
  * Where many edges are equally heavy at many rows, as between any two rows of a
  * dense block, few of them are links. After a round that found few a row looks
  * at one of its heaviest edges, by its hash. So rounds are O(log n).
  *
- * Numbers are those that rows would have on one rank, and what a row looks at it
- * tells the ranks that have a column of it, as it does that it has a mate. So
- * ranks do not change pairs. */
+ * Numbers are those that rows would have on one rank, and what a row looks at
+ * it tells the ranks that have a column of it, as it does that it has a mate.
+ * So ranks do not change pairs. */
 #include "precond/amg/aggregation/chains.h"
 #include "precond/amg/aggregation/edges.h"
 #include "sparse/compact.h"

@@ -12,8 +12,8 @@
 #include "comm/setup/halo.h"
 
 /* The matrix B = W A W, W the diagonal matrix of the smooth vector. Places are
- * those of own rows and, behind them, of the rows of other ranks that these have
- * columns of, the ghosts. */
+ * those of own rows and, behind them, of the rows of other ranks that these
+ * have columns of, the ghosts. */
 typedef struct tct_pairing {
     const tct_csr *A;
     const tct_halo *halo;  /* of A's columns                              */

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/numbering.c - numbers of aggregates of several ranks. */
+ * precond/amg/aggregation/numbering.c - numbers of aggregates of several
+ * ranks. */
 #include "precond/amg/aggregation/numbering.h"
 #include "comm/setup/directory.h"
 #include "sparse/parallel.h"
 
 static const char *const what = "numbers of aggregates";
 
-/* Lists the numbers that are other ranks', as often as they are there; how many. */
+/* Lists the numbers that are other ranks', as often as they are there; how
+ * many. */
 static int64_t list_others(int64_t count, const int64_t *number, int64_t first,
                            int64_t now, int64_t *out)
 {
@@ -76,7 +78,7 @@ tacit_status tct_numbering_starts(tacit_world *world, int64_t count,
     return TACIT_OK;
 }
 
-/* --- without gaps ---------------------------------------------------------------- */
+/* --- without gaps --------------------------------------------------------- */
 
 typedef struct {
     tacit_world *world;

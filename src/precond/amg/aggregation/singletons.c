@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/aggregation/singletons.c - rows that are left alone. A row that is the only one of its
- * aggregate has found its neighbours taken. If it depends on one of them, as a small
- * coefficient beside large ones does, it goes with that one; else it would be there
- * on all levels. */
+ * precond/amg/aggregation/singletons.c - rows that are left alone. A row that
+ * is the only one of its aggregate has found its neighbours taken. If it
+ * depends on one of them, as a small coefficient beside large ones does, it
+ * goes with that one; else it would be there on all levels. */
 #include "comm/setup/directory.h"
 #include "precond/amg/aggregation/aggregation.h"
 #include "sparse/parallel.h"
@@ -38,7 +38,7 @@ static int64_t number_of(const joining *j, int64_t of)
     return tct_place_number(of, j->first, G->coarse, &G->others);
 }
 
-/* --- how many are how large ------------------------------------------------------ */
+/* --- how many are how large ----------------------------------------------- */
 
 static tacit_status count_members(joining *j, const tct_halo *share)
 {
@@ -75,7 +75,7 @@ static tacit_status find_targets(joining *j)
     return tct_halo_trade(level, 1, j->target);
 }
 
-/* --- where to -------------------------------------------------------------------- */
+/* --- where to ------------------------------------------------------------- */
 
 static double w_of(const tct_aggregation *g, int64_t place)
 {
@@ -122,7 +122,7 @@ static void find_places(joining *j)
     }
 }
 
-/* --- the aggregates that are still one ------------------------------------------- */
+/* --- the aggregates that are still one ------------------------------------ */
 
 /* Number them, in the same order; returns how many this rank has. */
 static int64_t number_left(joining *j)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/coarsest_solve.c - the last matrix, inverted at set-up by all ranks
- * alike, so that a solve is one product. Each has its own rows of the inverse as
- * one block, and all of the right-hand side, in the same order on all: where the
- * matrix is singular, what rounding leaves of the sum is as large in all rows then,
- * and so next to nothing to the matrix. */
+ * precond/amg/cycle/coarsest_solve.c - the last matrix, inverted at set-up by
+ * all ranks alike, so that a solve is one product. Each has its own rows of the
+ * inverse as one block, and all of the right-hand side, in the same order on
+ * all: where the matrix is singular, what rounding leaves of the sum is as
+ * large in all rows then, and so next to nothing to the matrix. */
 #include "device/isa.h"
 #include "precond/amg/aggregation/edges.h"
 #include "precond/amg/amg.h"
@@ -33,11 +33,12 @@ static tacit_status gather(const tacit_matrix *m, double *a, int *exponent)
     return TACIT_OK;
 }
 
-/* --- the inverse ------------------------------------------------------------- */
+/* --- the inverse ---------------------------------------------------------- */
 
-/* Of the symmetric `a` [n * n] the lower triangle is read and written. Gauss and
- * Jordan: with V the rows K of a, W = V(K)^-1 V takes their place, a - V' W that
- * of all others, and -V(K)^-1 that of their own columns; after all rows it is
+/* Of the symmetric `a` [n * n] the lower triangle is read and written. Gauss
+ * and Jordan: with V the rows K of a, W = V(K)^-1 V takes their place, a - V' W
+ * that of all others, and -V(K)^-1 that of their own columns; after all rows it
+ * is
  * -a^-1. Pivots of such a matrix are as good as any. */
 enum {
     BLOCK = TCT_ELIMINATED,
@@ -49,11 +50,11 @@ static double *at(double *a, int64_t n, int64_t i, int64_t j)
     return j <= i ? a + i * n + j : a + j * n + i;
 }
 
-/* The same for a block, one row after the other. Of a matrix that is singular, as the
- * Laplacian of a graph is, what is left of the last row of each of its parts is
- * rounding: a little of the diagonal that it had, `d`, holds the row, so little that
- * the next pivot is negative where there was more in the row. False: a pivot is not
- * positive. */
+/* The same for a block, one row after the other. Of a matrix that is singular,
+ * as the Laplacian of a graph is, what is left of the last row of each of its
+ * parts is rounding: a little of the diagonal that it had, `d`, holds the row,
+ * so little that the next pivot is negative where there was more in the row.
+ * False: a pivot is not positive. */
 static bool invert_block(int64_t b, const double *d, double *a)
 {
     for (int64_t k = 0; k < b; k++) {
@@ -170,8 +171,8 @@ static double norm_of(int64_t n, const double *a)
     return most;
 }
 
-/* Floats for the inverse `a` of a matrix with that `norm`: where what is rounded
- * is small beside its least eigenvalue, at least 1 / norm. */
+/* Floats for the inverse `a` of a matrix with that `norm`: where what is
+ * rounded is small beside its least eigenvalue, at least 1 / norm. */
 static int round_inverse(int64_t n, double *a, double norm)
 {
     const double harmless = 1e-2, rounded = 0x1p-24;
@@ -316,7 +317,8 @@ tacit_status tct_amg_coarsest_columns(tct_amg_coarsest *C, tacit_queue *q,
     return TACIT_OK;
 }
 
-/* The whole of the right-hand sides, which stand closer than those of a level. */
+/* The whole of the right-hand sides, which stand closer than those of a
+ * level. */
 static tct_panel gathered(const tct_amg_coarsest *C, tacit_queue *q,
                           tct_panel b)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/columns.c - room for several right-hand sides at once. The text of
- * the cycle is the same for them, and the words are for all, so that the matrix
- * of each level is read once for every four.
+ * precond/amg/cycle/columns.c - room for several right-hand sides at once. The
+ * text of the cycle is the same for them, and the words are for all, so that
+ * the matrix of each level is read once for every four.
  *
  * Words know one distance from a system to the next, here that of the solver's
- * vectors (tct_stride). So the vectors of all levels stand in panels with columns
- * that far apart: two of the finest level have one each, and those of the coarser
- * levels stand behind one another. */
+ * vectors (tct_stride). So the vectors of all levels stand in panels with
+ * columns that far apart: two of the finest level have one each, and those of
+ * the coarser levels stand behind one another. */
 #include "precond/amg/amg.h"
 
 /* Of a level at most. */

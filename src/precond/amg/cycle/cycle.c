@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/cycle.c - M r, a cycle that begins with x = 0: smooth, visit the
- * next level, smooth.
+ * precond/amg/cycle/cycle.c - M r, a cycle that begins with x = 0: smooth,
+ * visit the next level, smooth.
  *
  * [Br95] Braess, "Towards algebraic multigrid for elliptic problems of second
  *        order", Computing 55 (1995): over-correction.
  *
  * With S symmetric, M = 2 S - S A S + (I - S A) w P M' P' (I - A S): symmetric,
  * and positive definite where the smoother converges and M' is. In a W the next
- * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear, and
- * so M is not. */
+ * level's M' is 2 M' - M' A' M', which takes w = 1. In a K it is not linear,
+ * and so M is not. */
 #include "precond/amg/amg.h"
 #include <stdio.h>
 #include <string.h>
 
-/* --- the cycle --------------------------------------------------------------- */
+/* --- the cycle ------------------------------------------------------------ */
 
 static void solve_last(const tct_amg *M, tacit_queue *q, const tct_amg_level *L,
                        const double *b, double *x)
@@ -89,7 +89,7 @@ static const tct_operator_ops amg_ops = {.name = "amg",
                                          .renew = tct_amg_renew,
                                          .destroy = amg_destroy};
 
-/* --- what was asked for ------------------------------------------------------ */
+/* --- what was asked for --------------------------------------------------- */
 
 typedef struct {
     const char *name;

@@ -1,21 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/fused_coarse.c - the cycle of the last levels, written down as steps: what
- * cycle.c and smoother.c enqueue, with fewer of them. The first step of a smoother
- * that begins with x = 0 is no step of its own, since the next one can form d b
- * itself; restriction goes with the residual; and what a level comes to is added
- * to the one above by the step that finds it. */
+ * precond/amg/cycle/fused_coarse.c - the cycle of the last levels, written down
+ * as steps: what cycle.c and smoother.c enqueue, with fewer of them. The first
+ * step of a smoother that begins with x = 0 is no step of its own, since the
+ * next one can form d b itself; restriction goes with the residual; and what a
+ * level comes to is added to the one above by the step that finds it. */
 #include "precond/amg/cycle/fused_coarse.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Rows of the first level, where launches take longer than meetings; and steps: of
- * a W each level has twice those of the level before. */
+/* Rows of the first level, where launches take longer than meetings; and steps:
+ * of a W each level has twice those of the level before. */
 enum { ROWS_MOST = 50000, STEPS_MOST = 1024 };
 
-/* The same of several ranks, where messages take longer; and entries, which the L2
- * of a GPU has room for. */
+/* The same of several ranks, where messages take longer; and entries, which the
+ * L2 of a GPU has room for. */
 enum { ROWS_FOR_EACH = 500000, ENTRIES_FOR_EACH = 1 << 22 };
 
 const tct_amg_fused_kernels *tct_amg_fused_instead;
@@ -27,7 +27,7 @@ static const tct_amg_fused_kernels *kernels_of(const tacit_queue *q)
     return tct_amg_fused_instead ? tct_amg_fused_instead : tct_amg_fused_on(q);
 }
 
-/* --- matrices ---------------------------------------------------------------- */
+/* --- matrices ------------------------------------------------------------- */
 
 bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L)
 {
@@ -58,7 +58,7 @@ tacit_status tct_amg_fused_keep(const tct_amg *M, const tacit_matrix *m,
     return status < 0 ? status : q_own_status(q);
 }
 
-/* --- steps ------------------------------------------------------------------- */
+/* --- steps ---------------------------------------------------------------- */
 
 typedef struct {
     const tct_amg *M;
@@ -198,8 +198,8 @@ static tct_amg_step *cycle(script *s, const tct_amg_level *L, const double *b,
     return smooth(s, L, b, x);
 }
 
-/* Once, or in a W twice; the correction is added to `z` of the level `above` or,
- * where there is none, comes to L->x. */
+/* Once, or in a W twice; the correction is added to `z` of the level `above`
+ * or, where there is none, comes to L->x. */
 static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
                   double *z)
 {
@@ -223,7 +223,7 @@ static void visit(script *s, const tct_amg_level *L, const tct_amg_level *above,
     last->out = NULL;
 }
 
-/* --- all --------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 /* The first of them; the last level of all: there are too few. */
 static int first_of(const tct_amg *M)

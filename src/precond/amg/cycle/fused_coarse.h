@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/fused_coarse.h - the bottom of the hierarchy: levels whose operations are
- * so small that starting them takes longer than they do. The visit to the first of
- * them, down to the last and back, is one operation of the queue, a product with a
- * block; in it are steps, one after the other, each of which a device does to all
- * its items at once before it begins with the next. On a GPU it is one kernel.
+ * precond/amg/cycle/fused_coarse.h - the bottom of the hierarchy: levels whose
+ * operations are so small that starting them takes longer than they do. The
+ * visit to the first of them, down to the last and back, is one operation of
+ * the queue, a product with a block; in it are steps, one after the other, each
+ * of which a device does to all its items at once before it begins with the
+ * next. On a GPU it is one kernel.
  *
  *     keep the matrix of each level ... create ... q_multiply(M->bottom) ... clear
  *
- * For one rank, or one alone (alone.c), one right-hand side, one smooth vector, and cycles V and W. */
+ * For one rank, or one alone (alone.c), one right-hand side, one smooth vector,
+ * and cycles V and W. */
 #ifndef TCT_PRECOND_AMG_CYCLE_FUSED_COARSE_H
 #define TCT_PRECOND_AMG_CYCLE_FUSED_COARSE_H
 #include "precond/amg/device/device_setup.h"
 
-/* What there is to do for item i. With x_j standing for scale_j x_j where there is
- * a scale, and likewise before_i, a row gets
+/* What there is to do for item i. With x_j standing for scale_j x_j where there
+ * is a scale, and likewise before_i, a row gets
  *
  *     v = alpha d_i (b_i - sum of a_ij x_j)
  *         + of_x x_i + of_before before_i + add_i           to out_i, if wanted,
@@ -23,8 +25,9 @@
  *
  *     sum of weight_k (b_k - sum of a_kj x_j)               to out_i.
  *
- * What is NULL is 1 (d, scale) or 0 (b, before, add), or not there. No item reads
- * what another one writes in the same step. All arrays are on the device. */
+ * What is NULL is 1 (d, scale) or 0 (b, before, add), or not there. No item
+ * reads what another one writes in the same step. All arrays are on the
+ * device. */
 typedef struct tct_amg_step {
     int32_t items, restricts;
     int32_t rows, entries;       /* of A; 0 entries: there is no A          */
@@ -59,16 +62,17 @@ typedef struct tct_amg_fused_kernels {
                            tct_block **out);
 } tct_amg_fused_kernels;
 
-/* Those of the device of `q`; NULL: it has none. amg/gpu/bottom.c, or gpu_none.c. */
+/* Those of the device of `q`; NULL: it has none. amg/gpu/bottom.c, or
+ * gpu_none.c. */
 const tct_amg_fused_kernels *tct_amg_fused_on(const tacit_queue *q);
 /* What tests have in its place; NULL: nothing. */
 extern const tct_amg_fused_kernels *tct_amg_fused_instead;
 
-/* Would level `L`, which follows another, be one of them? Not where the environment
- * has TACIT_AMG_COARSE=launches. */
+/* Would level `L`, which follows another, be one of them? Not where the
+ * environment has TACIT_AMG_COARSE=launches. */
 bool tct_amg_fused_wants(const tct_amg *M, const tct_amg_level *L);
-/* Would this be the first of them on each rank alone (alone.c), where ranks have
- * `rows` rows and `entries` entries together? */
+/* Would this be the first of them on each rank alone (alone.c), where ranks
+ * have `rows` rows and `entries` entries together? */
 bool tct_amg_fused_for_each(const tct_amg *M, int64_t rows, int64_t entries);
 /* Keep its matrix `m`, as its operator stores it, if it is wanted and there is
  * memory for it.  Errors DEVICE. */

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/kcycle.c - two steps of flexible conjugate gradients in place of a
- * visit to a level.
+ * precond/amg/cycle/kcycle.c - two steps of flexible conjugate gradients in
+ * place of a visit to a level.
  *
  * [NV08] Notay and Vassilevski, "Recursive Krylov-based multigrid cycles",
  *        Numer. Linear Algebra Appl. 15 (2008).
  *
- * The paper leaves out the second step where the first one has made the residual
- * a quarter of what it was. Here there are always two: nobody waits for a scalar,
- * and a recording can hold them. And it does so on all levels, which doubles the
- * visits from each to the next; of four and more, two came to the same iterations
- * but for one. */
+ * The paper leaves out the second step where the first one has made the
+ * residual a quarter of what it was. Here there are always two: nobody waits
+ * for a scalar, and a recording can hold them. And it does so on all levels,
+ * which doubles the visits from each to the next; of four and more, two came to
+ * the same iterations but for one. */
 #include "precond/amg/amg.h"
 
 void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L)
@@ -38,8 +38,9 @@ void tct_amg_kcycle(const tct_amg *M, tacit_queue *q, const tct_amg_level *L)
     /* clang-format on */
 }
 
-/* Measured: they are the best of their length for the next level's matrix, whose
- * energies are too large; less than in a V does where graphs are irregular. */
+/* Measured: they are the best of their length for the next level's matrix,
+ * whose energies are too large; less than in a V does where graphs are
+ * irregular. */
 double tct_amg_kfactor(const tct_amg *M)
 {
     return M->smoothing.degree > 1 ? 1.4 : 1.0;

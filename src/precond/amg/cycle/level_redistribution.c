@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/level_redistribution.c - which ranks keep the rows of a level.
+ * precond/amg/cycle/level_redistribution.c - which ranks keep the rows of a
+ * level.
  *
- * Where each has few rows, most have neighbours on other ranks, and a product takes
- * less time than its messages. So ranks that have few
- * entries each give theirs to the first of two or more that follow one another,
- * which keep their order: global numbers stay as they are. What is to be inverted
- * all ranks have again, since of dense rows each has much to do. */
+ * Where each has few rows, most have neighbours on other ranks, and a product
+ * takes less time than its messages. So ranks that have few entries each give
+ * theirs to the first of two or more that follow one another, which keep their
+ * order: global numbers stay as they are. What is to be inverted all ranks have
+ * again, since of dense rows each has much to do. */
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
 #include "precond/amg/amg.h"
@@ -17,14 +18,15 @@ static const char *const what = "the rows of a level";
  * microseconds, and so does an exchange through MPI. */
 enum { WORTH_A_RANK = 32768 };
 
-/* --- where to ------------------------------------------------------------------ */
+/* --- where to ------------------------------------------------------------- */
 
 static int64_t rows_of(const int64_t *starts, int rank)
 {
     return starts[rank + 1] - starts[rank];
 }
 
-/* The first of those that rank `r` of `size` is with, where they are `groups`. */
+/* The first of those that rank `r` of `size` is with, where they are
+ * `groups`. */
 static int first_of(int r, int groups, int size)
 {
     const int group = (int)((int64_t)r * groups / size);
@@ -60,7 +62,7 @@ static void spread(const tacit_matrix *m, int width, int64_t *to)
         to[r] = nearly ? from[r] : width * tct_share(units, size, r);
 }
 
-/* --- the way there ------------------------------------------------------------- */
+/* --- the way there -------------------------------------------------------- */
 
 static tacit_status copy_starts(int size, const int64_t *from, int64_t **out)
 {
@@ -155,7 +157,7 @@ tacit_status tct_amg_move_values(tacit_world *w,
     return status;
 }
 
-/* --- there and back ------------------------------------------------------------ */
+/* --- there and back ------------------------------------------------------- */
 
 /* The ranks that have some of the rows [first, last); how many they are. */
 static int find_channels(const int64_t *starts, int size, int64_t first,

@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/overcorrection.c - by how much coarse corrections are made longer.
+ * precond/amg/cycle/overcorrection.c - by how much coarse corrections are made
+ * longer.
  *
  * P without smoothing makes what is smooth on a grid too stiff, so that its
- * correction is too short by about the same on all levels. Of a network it makes
- * some vectors too stiff and takes others as they are; these are overshot on
- * each level again, and the largest eigenvalue of M A is that much to the power of
- * the levels. Where it is so large, cg tells which factor is better, by steps with
- * the same right-hand side on a small level: the error that is smaller in the norm
- * of A after them. */
+ * correction is too short by about the same on all levels. Of a network it
+ * makes some vectors too stiff and takes others as they are; these are overshot
+ * on each level again, and the largest eigenvalue of M A is that much to the
+ * power of the levels. Where it is so large, cg tells which factor is better,
+ * by steps with the same right-hand side on a small level: the error that is
+ * smaller in the norm of A after them. */
 #include "precond/amg/amg.h"
 
-/* Levels that are tried: of some 64 and 8 times fewer rows than the finest of all.
- * One of fewer rows than ENOUGH has few levels below it, and cg is soon through with
- * it, whatever the factor. */
+/* Levels that are tried: of some 64 and 8 times fewer rows than the finest of
+ * all. One of fewer rows than ENOUGH has few levels below it, and cg is soon
+ * through with it, whatever the factor. */
 enum { FIRST = 2, THEN = 1, ENOUGH = 20000 };
 
 /* Below this nothing is overshot: of grids it is 1.1 to 1.4. */
@@ -39,8 +40,8 @@ static tacit_status overshoots(const tct_amg *M, int l, double *nearer,
     return TACIT_OK;
 }
 
-/* The best of those factors that follow one another, from level `l` on; `best` is
- * what the first comes to, 0: not known. */
+/* The best of those factors that follow one another, from level `l` on; `best`
+ * is what the first comes to, 0: not known. */
 static tacit_status find_factor(tct_amg *M, int l, double best)
 {
     const double most = M->overcorrection;

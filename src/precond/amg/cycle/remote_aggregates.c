@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/remote_aggregates.c - aggregates that have rows on several ranks. Each of these
- * ranks restricts to a share of its own, behind the aggregates that it keeps; shares
- * go to the rank that keeps the aggregate, which adds them up in the order of ranks,
- * and what comes back to an aggregate goes to all that have a share of it. */
+ * precond/amg/cycle/remote_aggregates.c - aggregates that have rows on several
+ * ranks. Each of these ranks restricts to a share of its own, behind the
+ * aggregates that it keeps; shares go to the rank that keeps the aggregate,
+ * which adds them up in the order of ranks, and what comes back to an aggregate
+ * goes to all that have a share of it. */
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/amg.h"
@@ -10,7 +11,7 @@
 
 static const char *const what = "aggregates of several ranks";
 
-/* --- what is added to what ------------------------------------------------------ */
+/* --- what is added to what ------------------------------------------------ */
 
 /* What comes in, by the elements that it is added to. */
 typedef struct {
@@ -89,10 +90,10 @@ static tacit_status list_shares(tacit_queue *q, tct_amg_remote *S)
     return status;
 }
 
-/* --- messages ------------------------------------------------------------------- */
+/* --- messages ------------------------------------------------------------- */
 
-/* `count` [ranks] aggregates of `width` elements to or from each; how many channels
- * that are. */
+/* `count` [ranks] aggregates of `width` elements to or from each; how many
+ * channels that are. */
 static int list_channels(int ranks, int width, const int64_t *count,
                          tct_channel *out)
 {
@@ -174,7 +175,7 @@ tacit_status tct_amg_remote_columns(tct_amg_remote *S, tacit_queue *q,
     return TACIT_OK;
 }
 
-/* --- open and close -------------------------------------------------------------- */
+/* --- open and close ------------------------------------------------------- */
 
 static tacit_status open_shares(tacit_queue *q, const tct_aggregates *G,
                                 int64_t *starts, tct_amg_remote *S)
@@ -214,7 +215,7 @@ void tct_amg_remote_free(tacit_queue *q, tct_amg_remote *S)
     tct_halo_close(&S->halo);
 }
 
-/* --- there and back -------------------------------------------------------------- */
+/* --- there and back ------------------------------------------------------- */
 
 void tct_amg_add_remote(const tct_amg_remote *S, tacit_queue *q, double *v)
 {

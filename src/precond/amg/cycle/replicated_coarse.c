@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/replicated_coarse.c - the last levels of several ranks, wholly on each of them.
+ * precond/amg/cycle/replicated_coarse.c - the last levels of several ranks,
+ * wholly on each of them.
  *
- * Where a device has the last levels as one kernel (bottom.h), that takes as long
- * as a few messages. So each rank has the first of these levels whole, on a line
- * of its own beside the queue's, makes a hierarchy for it as one rank does, and
- * visits it alone: the right-hand side of all ranks comes in one exchange, as that
- * of an inverse does (coarsest.c), and nothing goes back. */
+ * Where a device has the last levels as one kernel (bottom.h), that takes as
+ * long as a few messages. So each rank has the first of these levels whole, on
+ * a line of its own beside the queue's, makes a hierarchy for it as one rank
+ * does, and visits it alone: the right-hand side of all ranks comes in one
+ * exchange, as that of an inverse does (coarsest.c), and nothing goes back. */
 #include "precond/amg/cycle/fused_coarse.h"
 #include "sparse/parallel.h"
 #include <stdio.h>
@@ -13,7 +14,7 @@
 
 static const char *const what = "the last levels";
 
-/* --- the matrix ---------------------------------------------------------------- */
+/* --- the matrix ----------------------------------------------------------- */
 
 /* A matrix and its smooth vector, on each rank. */
 typedef struct {
@@ -29,9 +30,8 @@ static tacit_status allocate(const tacit_matrix *m, bool smooth, whole *W)
     return smooth ? TCT_ALLOC(n, what, &W->smooth) : TACIT_OK;
 }
 
-/* What each rank has in its place, to all ranks: rank r elements of `size` bytes from
- * first[r] on.
- * Collective. */
+/* What each rank has in its place, to all ranks: rank r elements of `size`
+ * bytes from first[r] on. Collective. */
 static tacit_status share(tacit_world *w, const int64_t *first, size_t size,
                           void *all)
 {
@@ -89,7 +89,7 @@ static tacit_status gather(const tacit_matrix *m, const double *smooth,
     return status;
 }
 
-/* --- the hierarchy -------------------------------------------------------------- */
+/* --- the hierarchy -------------------------------------------------------- */
 
 /* Another line on the device of `q`, for this rank alone. */
 static tacit_status open_beside(const tacit_queue *q, tct_amg_replicated *out)

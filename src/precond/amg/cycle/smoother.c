@@ -7,10 +7,11 @@
  * [Sa03] Saad, "Iterative methods for sparse linear systems" (2003), algorithm
  *        12.1.
  *
- * A step reads x and what was before it, and writes over this: no residual is kept,
- * and the product has the step behind it. Chebyshev's polynomial is small on [upper / ratio, upper]; below 1, which is
- * what the cycle needs to be positive definite, it is up to some 1.2 upper. In
- * l1-jacobi D has the row sums of |a|: it never overshoots. */
+ * A step reads x and what was before it, and writes over this: no residual is
+ * kept, and the product has the step behind it. Chebyshev's polynomial is small
+ * on [upper / ratio, upper]; below 1, which is what the cycle needs to be
+ * positive definite, it is up to some 1.2 upper. In l1-jacobi D has the row
+ * sums of |a|: it never overshoots. */
 #include "precond/amg/device/device_setup.h"
 #include "sparse/parallel.h"
 
@@ -26,7 +27,7 @@ enum { SHARED = 1 | TCT_SHARED_SCALARS };
 /* What was found from below, enlarged; the row sums are a bound from above. */
 static const double MARGIN = 1.1, JACOBI = 4.0 / 3.0;
 
-/* --- the words --------------------------------------------------------------- */
+/* --- the words ------------------------------------------------------------ */
 
 /* Step `k`, of `now` and in a polynomial of what was before it, which is in
  * `next`, where its result goes; the first step of all has nothing before. */
@@ -72,7 +73,7 @@ void tct_amg_smooth(const tct_amg_smoother *S, tacit_queue *q, const double *b,
     steps(S, q, 0, b, x, S->y, dot);
 }
 
-/* --- set-up ------------------------------------------------------------------ */
+/* --- set-up --------------------------------------------------------------- */
 
 void tct_amg_coefficients(const tct_amg_smoother *S, double *c)
 {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/spectral_bound.c - some steps of conjugate gradients with a right-hand side
- * of random numbers, and D^-1 or the levels from one on as preconditioner M: they
- * know the largest eigenvalue of M A, and how much nearer they have come. */
+ * precond/amg/cycle/spectral_bound.c - some steps of conjugate gradients with a
+ * right-hand side of random numbers, and D^-1 or the levels from one on as
+ * preconditioner M: they know the largest eigenvalue of M A, and how much
+ * nearer they have come. */
 #include "precond/amg/device/device_setup.h"
 #include "sparse/parallel.h"
 #include <math.h>
@@ -47,8 +48,8 @@ static void close_vectors(vectors *v)
         tacit_queue_free(v->q, all[i]);
 }
 
-/* Of row `i`. Those of a level are the same for any number of ranks, since little
- * may decide which factor is taken. */
+/* Of row `i`. Those of a level are the same for any number of ranks, since
+ * little may decide which factor is taken. */
 static double random_of(const run *s, int64_t i)
 {
     const tct_amg_level *L = s->L;
@@ -57,8 +58,8 @@ static double random_of(const run *s, int64_t i)
            0.5;
 }
 
-/* Times D^1/2, but for a factor that takes out A's scale: so D^-1/2 A D^-1/2 begins
- * with what is as large everywhere, however far apart parts of D are. */
+/* Times D^1/2, but for a factor that takes out A's scale: so D^-1/2 A D^-1/2
+ * begins with what is as large everywhere, however far apart parts of D are. */
 static tacit_status put_random(const run *s, double *r)
 {
     const tacit_operator *A = s->A;
@@ -119,8 +120,8 @@ static void iterate(const run *s, const vectors *v)
     }
 }
 
-/* The steps end where there is nothing left of r, or A is not positive. Each has
- * made the error smaller by alpha (r, z), in the norm of A. */
+/* The steps end where there is nothing left of r, or A is not positive. Each
+ * has made the error smaller by alpha (r, z), in the norm of A. */
 static void read_steps(run *s, const vectors *v)
 {
     double kept[STEPS * TCT_SCALARS] = {0.0};

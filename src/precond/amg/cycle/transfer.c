@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/transfer.c - P has one entry a row, or as many as an aggregate
- * has columns: x += P e spreads what an aggregate has, and P' r adds up what its
- * rows have. There are no messages but where an aggregate has rows of several ranks
- * (shares.c) or the next level's rows are kept by others (moves.c). Both read
- * 12 bytes a row besides vectors, and 8 for each further column, half of what a
- * block of rows would, and P' takes r as the difference that it is, so that it is
- * never stored. */
+ * precond/amg/cycle/transfer.c - P has one entry a row, or as many as an
+ * aggregate has columns: x += P e spreads what an aggregate has, and P' r adds
+ * up what its rows have. There are no messages but where an aggregate has rows
+ * of several ranks (shares.c) or the next level's rows are kept by others
+ * (moves.c). Both read 12 bytes a row besides vectors, and 8 for each further
+ * column, half of what a block of rows would, and P' takes r as the difference
+ * that it is, so that it is never stored. */
 #include "precond/amg/aggregation/coarsen.h"
 #include "precond/amg/amg.h"
 #include "precond/amg/galerkin/row_accumulation.h"
@@ -101,7 +101,8 @@ static void get_numbers(tacit_queue *q, int64_t count, const double *from,
     memcpy(numbers, scratch, (size_t)count * sizeof *numbers);
 }
 
-/* Rows in the order of the operator, `of` and `weight`, back in the matrix's. */
+/* Rows in the order of the operator, `of` and `weight`, back in the
+ * matrix's. */
 static void put_in_order(const tct_order *order, const int32_t *of,
                          const double *weight, tct_aggregates *G)
 {

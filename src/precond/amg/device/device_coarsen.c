@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_coarsen.c - aggregates and their matrix on a device: which tasks
- * follow one another. The host looks at a few numbers where it must know how much
- * memory comes next. */
+ * precond/amg/device/device_coarsen.c - aggregates and their matrix on a
+ * device: which tasks follow one another. The host looks at a few numbers where
+ * it must know how much memory comes next. */
 #include "precond/amg/aggregation/match.h"
 #include "precond/amg/device/device_setup_impl.h"
 
 enum { ROUNDS = 2 /* between two looks */ };
 
-/* --- memory --------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 /* The next `count` elements of `size` of the room; with `room` NULL only how
  * many doubles there are is counted. */
@@ -54,7 +54,7 @@ void tct_amg_device_begin_level(tct_amg_device *t)
     t->g.w = t->smooth;
 }
 
-/* --- a pass ------------------------------------------------------------------------ */
+/* --- a pass --------------------------------------------------------------- */
 
 /* How far back each row of a path begins: see tasks.h. */
 static void enqueue_round(tct_amg_device *t, int64_t n)
@@ -168,7 +168,7 @@ static tacit_status passes(tct_amg_device *t, int count, int *rounds)
     return status;
 }
 
-/* --- aggregates --------------------------------------------------------------------- */
+/* --- aggregates ----------------------------------------------------------- */
 
 /* Rows that are alone go to others, and those left are numbered again. */
 static tacit_status absorb_singletons(tct_amg_device *t)
@@ -278,7 +278,7 @@ static tacit_status galerkin(tct_amg_device *t)
     return TACIT_OK;
 }
 
-/* --- all -------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
                                         const tct_coarsening *how, int *rounds)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_setup.c - set-up on a device, level by level: from an operator's rows,
- * with what is between ranks, to operators, and to the host at last. */
+ * precond/amg/device/device_setup.c - set-up on a device, level by level: from
+ * an operator's rows, with what is between ranks, to operators, and to the host
+ * at last. */
 #include "precond/amg/device/device_setup_impl.h"
 #include "sparse/parallel.h"
 #include <stdlib.h>
@@ -40,7 +41,7 @@ static tacit_status describe(tct_amg_device *t, const tct_amg_csr *A,
     return TACIT_OK;
 }
 
-/* --- several ranks --------------------------------------------------------------- */
+/* --- several ranks -------------------------------------------------------- */
 
 static bool several(const tct_amg_device *t)
 {
@@ -143,7 +144,7 @@ tacit_status tct_amg_device_coarsen(tct_amg_device *t,
     return TACIT_OK;
 }
 
-/* --- a level ------------------------------------------------------------------------- */
+/* --- a level -------------------------------------------------------------- */
 
 tacit_status tct_amg_device_rows(tct_amg_device *t, tct_amg_rows *out)
 {
@@ -234,7 +235,7 @@ tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out)
                    out);
 }
 
-/* --- to and fro ----------------------------------------------------------------------- */
+/* --- to and fro ----------------------------------------------------------- */
 
 static tacit_status get_rows(const tct_amg_device *t, tct_csr *out)
 {
@@ -342,10 +343,10 @@ tacit_status tct_amg_device_operator(tct_amg_device *t,
     return status == TACIT_UNSUPPORTED ? operator_by_host(t, out) : status;
 }
 
-/* --- all ------------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
-/* So many entries of this rank's columns for each of others': else pairs within a
- * rank are not what is strongly coupled. */
+/* So many entries of this rank's columns for each of others': else pairs within
+ * a rank are not what is strongly coupled. */
 enum { MOSTLY_OWN = 8 };
 
 /* Why set-up is left to the host; NULL: it is not. */

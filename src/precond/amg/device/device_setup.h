@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_setup.h - set-up where the vectors are: the matrix of a level, its
- * aggregates and theirs in the memory of a device, so that the host has but
- * numbers of rows and entries to look at. On one rank it comes to the same bits as the
- * host (tasks.h), for which small levels are left. On several, aggregates are of rows
- * of one rank, and the host has what is between ranks (interface.h): all words are
- * collective then.
+ * precond/amg/device/device_setup.h - set-up where the vectors are: the matrix
+ * of a level, its aggregates and theirs in the memory of a device, so that the
+ * host has but numbers of rows and entries to look at. On one rank it comes to
+ * the same bits as the host (tasks.h), for which small levels are left. On
+ * several, aggregates are of rows of one rank, and the host has what is between
+ * ranks (interface.h): all words are collective then.
  *
  *     open(A, m) ... coarsen ... make the level ... descend ...
  *     ... bring: the rest is the host's ... close */
@@ -38,8 +38,8 @@ tacit_status tct_amg_csr_open(tacit_queue *q, int64_t rows, int64_t entries,
  * Errors      NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_csr_put(tacit_queue *q, const tct_csr *A, double **memory,
                              tct_amg_csr *out);
-/* A copy on the host, of rows and columns from 0 on; to be cleared, also after an
- * error.
+/* A copy on the host, of rows and columns from 0 on; to be cleared, also after
+ * an error.
  * Errors      NO_MEMORY, whatever the queue has met. */
 tacit_status tct_amg_csr_get(tacit_queue *q, const tct_amg_csr *A,
                              tct_csr *out);
@@ -52,8 +52,8 @@ extern const tct_amg_kernels *tct_amg_kernels_instead;
 
 typedef struct tct_amg_device tct_amg_device;
 
-/* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a reason
- * that the log tells.
+/* `smooth` [rows of A], NULL: ones. *out NULL: it is left to the host, for a
+ * reason that the log tells.
  * Errors      DEVICE. */
 tacit_status tct_amg_device_open(const tacit_operator *A, const tacit_matrix *m,
                                  const double *smooth, tct_amg_device **out);
@@ -86,20 +86,20 @@ double *tct_amg_device_take(tct_amg_device *t);
 void tct_amg_device_descend(tct_amg_device *t);
 /* The number among all of this rank's first row of the level at hand. */
 int64_t tct_amg_device_first(const tct_amg_device *t);
-/* Is the level at hand for the host: small, or to be stored times a power of 2? */
+/* Is the level at hand for the host: small, or to be stored times a power of
+ * 2? */
 tacit_status tct_amg_device_is_done(const tct_amg_device *t, bool *out);
 /* The matrix of the level at hand, and its smooth vector (NULL: ones). */
 tacit_status tct_amg_device_bring(tct_amg_device *t, tacit_matrix **matrix,
                                   double **smooth);
 
-/* Without a level: the operator of rows of the host's, all of which one rank has, as
- * the device stores them, its values `floats` if they are; UNSUPPORTED, of which
- * nothing is said: the host is to make it. */
+/* Without a level: the operator of rows of the host's, all of which one rank
+ * has, as the device stores them, its values `floats` if they are; UNSUPPORTED,
+ * of which nothing is said: the host is to make it. */
 tacit_status tct_amg_device_put(tacit_queue *q, const tacit_matrix *m,
                                 bool floats, tacit_operator **out);
-/* factor / of [n] into `out`; random numbers as largest.c has them, if the device of
- * `q` makes any; `inverse` is NULL, or D^-1 [n]
- * with its trace. */
+/* factor / of [n] into `out`; random numbers as largest.c has them, if the
+ * device of `q` makes any; `inverse` is NULL, or D^-1 [n] with its trace. */
 void tct_amg_device_invert(tacit_queue *q, size_t n, const double *of,
                            double factor, double *out);
 bool tct_amg_device_random(tacit_queue *q, size_t n, const double *inverse,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/device_setup_impl.h - what set-up on a device works on (there.h), and its
- * words: for there.c, and there_coarsen.c, which has the aggregates. */
+ * precond/amg/device/device_setup_impl.h - what set-up on a device works on
+ * (there.h), and its words: for there.c, and there_coarsen.c, which has the
+ * aggregates. */
 #ifndef TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #define TCT_PRECOND_AMG_DEVICE_DEVICE_SETUP_IMPL_H
 #include "precond/amg/device/device_setup.h"
@@ -63,15 +64,16 @@ static inline tacit_status tct_amg_device_find_sum(tct_amg_device *t, int64_t n,
     return TACIT_OK;
 }
 
-/* --- there_coarsen.c ------------------------------------------------------------- */
+/* --- there_coarsen.c ------------------------------------------------------ */
 
-/* Where the pieces of g are in a room for levels of `n` rows; with `room` NULL only
- * how many doubles it takes. */
+/* Where the pieces of g are in a room for levels of `n` rows; with `room` NULL
+ * only how many doubles it takes. */
 size_t tct_amg_device_divide_room(double *room, int64_t n, tct_amg_work *g);
 /* Put them where that says, and begin with the level's own matrix. */
 void tct_amg_device_tidy(tct_amg_device *t);
 void tct_amg_device_begin_level(tct_amg_device *t);
-/* P, the smooth vector of the next level, and C, of this rank's rows and columns.
+/* P, the smooth vector of the next level, and C, of this rank's rows and
+ * columns.
  * Local.  Errors UNSUPPORTED (rows too long), NO_MEMORY, DEVICE. */
 tacit_status tct_amg_device_coarsen_own(tct_amg_device *t,
                                         const tct_coarsening *how, int *rounds);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/interface_rows.c - rows with columns of other ranks, level by level. */
+ * precond/amg/device/interface_rows.c - rows with columns of other ranks, level
+ * by level. */
 #include "precond/amg/device/interface_rows.h"
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
@@ -61,7 +62,7 @@ tct_interface_sums tct_amg_interface_sum(const tct_amg_interface *r, int64_t k)
     return s;
 }
 
-/* --- all columns of a row -------------------------------------------------------- */
+/* --- all columns of a row ------------------------------------------------- */
 
 /* Entry `k` of a row of the result. */
 static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
@@ -70,7 +71,8 @@ static void put_entry(tct_csr *out, int64_t k, int64_t col, double val)
     out->val[k] = val;
 }
 
-/* Rows [from, last); row `edge` of the interface is the first that is not before. */
+/* Rows [from, last); row `edge` of the interface is the first that is not
+ * before. */
 static void join_rows(const tct_csr *own, const tct_amg_interface *r,
                       int64_t from, int64_t last, int64_t edge, tct_csr *out)
 {
@@ -134,7 +136,7 @@ tacit_status tct_amg_interface_without(const tct_csr *A, tct_csr *out)
     return TACIT_OK;
 }
 
-/* --- the next level -------------------------------------------------------------- */
+/* --- the next level ------------------------------------------------------- */
 
 typedef struct {
     const tct_amg_interface *r;
@@ -181,8 +183,8 @@ static tacit_status trade(step *s, int64_t first)
     return TACIT_OK;
 }
 
-/* Those of `word` [count], which has them no more, that are not negative, ascending,
- * each once; at[k] is where word[k] is then, -1: nowhere. */
+/* Those of `word` [count], which has them no more, that are not negative,
+ * ascending, each once; at[k] is where word[k] is then, -1: nowhere. */
 static tacit_status number(int64_t count, int64_t *word, int32_t *at,
                            tct_ghosts *out)
 {

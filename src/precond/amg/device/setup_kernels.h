@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/setup_kernels.h - what a device must be able to do to set up multigrid
- * (there.h): to run tasks, and what they cannot do alone. */
+ * precond/amg/device/setup_kernels.h - what a device must be able to do to set
+ * up multigrid (there.h): to run tasks, and what they cannot do alone. */
 #ifndef TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #define TCT_PRECOND_AMG_DEVICE_SETUP_KERNELS_H
 #include "device/queue.h"
@@ -20,7 +20,8 @@ typedef struct tct_amg_kernels {
      * entries. */
     void (*merge)(tacit_queue *q, bool write, const tct_amg_work *g);
     /* How many entries each row of `A` has into `count`; false: it cannot tell
-     * what its rows are, and nothing was done. Then the rows, as `A` has them. */
+     * what its rows are, and nothing was done. Then the rows, as `A` has
+     * them. */
     bool (*count)(const tacit_operator *A, int32_t *count);
     void (*read)(const tacit_operator *A, const tct_amg_csr *out);
     /* The operator of `A`, whose largest row sum is `norm` and whose values

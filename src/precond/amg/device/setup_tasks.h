@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/setup_tasks.h - set-up in pieces that many threads can do at once, each
- * for one row, aggregate or slice: what kernels of a device run, and what its
- * tests run on the host. All that comes out has the bits of the functions of
- * the host: aggregate.c, match.c, contract.c, rows.c.
+ * precond/amg/device/setup_tasks.h - set-up in pieces that many threads can do
+ * at once, each for one row, aggregate or slice: what kernels of a device run,
+ * and what its tests run on the host. All that comes out has the bits of the
+ * functions of the host: aggregate.c, match.c, contract.c, rows.c.
  *
  * A task is a function of the work and of a number below its count; nothing in
  * it waits, and its loops are as long as rows, aggregates or powers of two are.
@@ -13,7 +13,8 @@
  * the beginning on. A device cannot walk along a path; each row there keeps how
  * far back it knows the path, and whether that is an even number of links or an
  * odd one, in one word. A jump goes on from there to as far as that row knows.
- * Words may be read before or after another thread has jumped: both are right. */
+ * Words may be read before or after another thread has jumped: both are
+ * right. */
 #ifndef TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
 #define TCT_PRECOND_AMG_DEVICE_SETUP_TASKS_H
 #include "base/base.h"
@@ -21,7 +22,7 @@
 #include "precond/amg/aggregation/edges.h"
 #include <string.h>
 
-/* --- what tasks work on ------------------------------------------------------- */
+/* --- what tasks work on --------------------------------------------------- */
 
 /* A level's matrix, or that of a pass, on the device: of this rank's rows and
  * columns, in no order but where it says so. */
@@ -89,7 +90,7 @@ typedef struct tct_amg_work {
     int64_t *partial;     /* [TCT_AMG_STRETCHES + 1] of sums */
 } tct_amg_work;
 
-/* --- what several threads add to ------------------------------------------------ */
+/* --- what several threads add to ------------------------------------------ */
 
 TCT_BOTH uint64_t tct_amg_add(uint64_t *to, uint64_t v)
 {
@@ -131,7 +132,7 @@ TCT_BOTH uint32_t tct_amg_fresh(const uint32_t *p)
     return *(const volatile uint32_t *)p;
 }
 
-/* --- rows -------------------------------------------------------------------------- */
+/* --- rows ----------------------------------------------------------------- */
 
 typedef struct tct_amg_sums {
     double diagonal, others;
@@ -204,7 +205,7 @@ TCT_BOTH void tct_amg_task_inverse(const tct_amg_work *g, int64_t i)
     g->vector[i] = g->factor / g->sums[i];
 }
 
-/* --- matching: match.c ------------------------------------------------------------- */
+/* --- matching: match.c ---------------------------------------------------- */
 
 TCT_BOTH double tct_amg_b(const tct_amg_work *g, int64_t i, int64_t j, double a)
 {
@@ -367,7 +368,7 @@ TCT_BOTH void tct_amg_task_decide(const tct_amg_work *g, int64_t i)
     for (int k = 0; k <= TCT_AMG_JUMPS; k++) s->far[k] = 0;
 }
 
-/* --- aggregates: aggregate.c --------------------------------------------------------- */
+/* --- aggregates: aggregate.c ---------------------------------------------- */
 
 TCT_BOTH void tct_amg_task_lead(const tct_amg_work *g, int64_t i)
 {
@@ -406,8 +407,8 @@ TCT_BOTH void tct_amg_task_member(const tct_amg_work *g, int64_t i)
     if (g->of[i] >= 0) tct_amg_add_one(&g->count[g->of[i]]);
 }
 
-/* Where a row that is alone goes: better_place. All rows of one that is not write
- * the same. */
+/* Where a row that is alone goes: better_place. All rows of one that is not
+ * write the same. */
 TCT_BOTH void tct_amg_task_place(const tct_amg_work *g, int64_t i)
 {
     const tct_amg_csr *A = &g->A;
@@ -443,7 +444,7 @@ TCT_BOTH void tct_amg_task_copy(const tct_amg_work *g, int64_t i)
     g->up[i] = g->of[i];
 }
 
-/* --- their rows ------------------------------------------------------------------------ */
+/* --- their rows ----------------------------------------------------------- */
 
 /* `sum` has where each begins, `count` how many are still to come. */
 TCT_BOTH void tct_amg_task_begin(const tct_amg_work *g, int64_t n)
@@ -508,7 +509,7 @@ TCT_BOTH void tct_amg_task_weigh_none(const tct_amg_work *g, int64_t i)
     if (g->of[i] < 0) g->scaled[i] = 0.0;
 }
 
-/* --- the matrix of aggregates: contract.c, galerkin.c ---------------------------------------------- */
+/* --- the matrix of aggregates: contract.c, galerkin.c --------------------- */
 
 /* Of row list[k] the aggregate, and what P has there. */
 TCT_BOTH void tct_amg_task_collect(const tct_amg_work *g, int64_t k)
@@ -626,8 +627,8 @@ TCT_BOTH void tct_amg_task_starts(const tct_amg_work *g, int64_t n)
     g->out.ptr[n] = g->sum[n];
 }
 
-/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows. One that
- * reaches other ranks' columns is not alone. */
+/* galerkin.c: complete, of row `n` of `out`; A is the level's, `list` its rows.
+ * One that reaches other ranks' columns is not alone. */
 TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
 {
     const tct_amg_csr *C = &g->out;
@@ -643,8 +644,8 @@ TCT_BOTH void tct_amg_task_complete(const tct_amg_work *g, int64_t n)
     if (tct_is_rounding(C->val[own], sum)) C->val[own] = sum;
 }
 
-/* X(task): in the order of this file, but the one that takes by far the most of a
- * thread's memory. */
+/* X(task): in the order of this file, but the one that takes by far the most of
+ * a thread's memory. */
 /* clang-format off */
 #define TCT_AMG_SLIM_TASKS(X)                                                  \
     X(diagonal) X(look_over) X(energy) X(round) X(inverse) X(random) X(open) X(opened) X(reopen)  \

@@ -2,8 +2,9 @@
  * precond/amg/galerkin/block_galerkin.c - P' A P where P has several columns an
  * aggregate. An aggregate after the other: of each of its rows A P is made, one
  * short vector for each aggregate that the row reaches, and goes with the row's
- * own weights into the block. Of an aggregate that another rank keeps the blocks
- * of what rows are here go to that rank (block_shares.c), which adds them to its own. */
+ * own weights into the block. Of an aggregate that another rank keeps the
+ * blocks of what rows are here go to that rank (block_shares.c), which adds
+ * them to its own. */
 #include "precond/amg/galerkin/block_galerkin.h"
 #include "precond/amg/aggregation/edges.h"
 #include "sparse/parallel.h"
@@ -15,7 +16,7 @@ static const char *const what = "a matrix of aggregates";
 
 typedef tct_block_product galerkin;
 
-/* --- a row of blocks ----------------------------------------------------------- */
+/* --- a row of blocks ------------------------------------------------------ */
 
 /* All aggregates that are reached, among all. */
 static int64_t global_number(const galerkin *g, int64_t r)
@@ -32,8 +33,9 @@ static int ascending(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What a thread needs: of the aggregates that are reached, which block of the row
- * at hand is theirs, if it is one of this row; and, of one row of A, A P. */
+/* What a thread needs: of the aggregates that are reached, which block of the
+ * row at hand is theirs, if it is one of this row; and, of one row of A, A
+ * P. */
 typedef struct {
     int64_t *block;   /* [reached] */
     int64_t *met;     /* [widest]  */
@@ -68,8 +70,8 @@ static inline int64_t meet_one(int64_t r, int64_t from, int64_t count, bench *t)
     return count + 1;
 }
 
-/* How many blocks the row of aggregate `s` has; they are listed in t->met unless
- * that is NULL. `from` grows with s. */
+/* How many blocks the row of aggregate `s` has; they are listed in t->met
+ * unless that is NULL. `from` grows with s. */
 static int64_t meet(const galerkin *g, int64_t s, int64_t from, bench *t)
 {
     const tct_csr *A = &g->A->A;
@@ -169,8 +171,8 @@ static void add_lists(const galerkin *g, int64_t a, int64_t from,
     }
 }
 
-/* Of this rank's rows of aggregate `a`: at least what P' D P has of them, D being A's
- * diagonal. */
+/* Of this rank's rows of aggregate `a`: at least what P' D P has of them, D
+ * being A's diagonal. */
 static double largest_diagonal(const galerkin *g, int64_t a)
 {
     double most = 0.0;
@@ -191,8 +193,8 @@ static void replace_rounding(const galerkin *g, int64_t a, double *val)
     }
 }
 
-/* Where P has no column its row of the product is 0: the largest diagonal entry of
- * the others stands there. */
+/* Where P has no column its row of the product is 0: the largest diagonal entry
+ * of the others stands there. */
 static void complete(const galerkin *g, int64_t a, int64_t length,
                      int64_t block, double *val)
 {
@@ -237,7 +239,7 @@ static void fill_share(galerkin *g, int64_t s, bench *t)
     add_rows(g, s, from, count * g->G->width, t, word + count);
 }
 
-/* --- all ------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 static bool open_bench(const galerkin *g, int64_t widest, bench *t)
 {

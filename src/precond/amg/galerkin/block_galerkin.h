@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/block_galerkin.h - rows of blocks as they are made: what other ranks
- * have and are sent (block_shares.c), and the rows themselves (block_galerkin.c). */
+ * precond/amg/galerkin/block_galerkin.h - rows of blocks as they are made: what
+ * other ranks have and are sent (block_shares.c), and the rows themselves
+ * (block_galerkin.c). */
 #ifndef TCT_PRECOND_AMG_GALERKIN_BLOCK_GALERKIN_H
 #define TCT_PRECOND_AMG_GALERKIN_BLOCK_GALERKIN_H
 #include "precond/amg/galerkin/row_accumulation.h"
@@ -38,8 +39,8 @@ static inline int64_t tct_block_sets(const tct_block_product *g)
     return g->G->coarse + g->G->others.count;
 }
 
-/* Aggregates that are reached are numbered by rank, as everywhere, but without those
- * that are not: lower ranks', this rank's, higher ranks'. */
+/* Aggregates that are reached are numbered by rank, as everywhere, but without
+ * those that are not: lower ranks', this rank's, higher ranks'. */
 static inline int64_t tct_block_reached(const tct_block_product *g)
 {
     return g->G->coarse + g->others.count;
@@ -66,11 +67,11 @@ static inline void tct_block_set(double *word, int64_t number)
 /* What other ranks have, and which aggregates are reached by own rows.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_block_open(tct_block_product *g);
-/* From the lengths of rows of shares, g->mine.begin [shares + 1], to room for them.
- * Errors NO_MEMORY. */
+/* From the lengths of rows of shares, g->mine.begin [shares + 1], to room for
+ * them. Errors NO_MEMORY. */
 tacit_status tct_block_make_room(tct_block_product *g);
-/* Shares, with aggregates among all, to where they belong; what has come is reached,
- * too.
+/* Shares, with aggregates among all, to where they belong; what has come is
+ * reached, too.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_block_trade(tct_block_product *g);
 void tct_block_close(tct_block_product *g);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/block_remote.c - of a product in blocks what goes between ranks: the
- * aggregates of columns, rows of P, and rows of blocks of aggregates that other ranks
- * keep. */
+ * precond/amg/galerkin/block_remote.c - of a product in blocks what goes
+ * between ranks: the aggregates of columns, rows of P, and rows of blocks of
+ * aggregates that other ranks keep. */
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/block_galerkin.h"
 #include <string.h>
@@ -13,7 +13,7 @@ static int64_t first_of(const tct_block_product *g)
     return g->starts[g->A->world->rank];
 }
 
-/* --- which aggregates are reached ------------------------------------------------- */
+/* --- which aggregates are reached ----------------------------------------- */
 
 /* As it is reached, of a number among all; -1 stays. */
 static int64_t place_of(const tct_block_product *g, int64_t number)
@@ -84,7 +84,7 @@ static tacit_status find_reached(tct_block_product *g)
     return TACIT_OK;
 }
 
-/* --- before and after -------------------------------------------------------------- */
+/* --- before and after ----------------------------------------------------- */
 
 static tacit_status allocate(tct_block_product *g)
 {

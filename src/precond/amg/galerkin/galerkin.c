@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/galerkin.c - P' A P, rows of aggregates on the ranks that keep
- * them. What other ranks' rows belong to is asked for once.
+ * precond/amg/galerkin/galerkin.c - P' A P, rows of aggregates on the ranks
+ * that keep them. What other ranks' rows belong to is asked for once.
  *
  * All passes but the last have been added up already, in B = Q' W A W Q; so
  * P' A P = S^-1 (Q' B Q) S^-1, with Q of the last one (aggregate.c). */

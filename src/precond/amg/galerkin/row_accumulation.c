@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/row_accumulation.c - row by row: what the rows of an aggregate have is
- * looked up by column, of other ranks in a small table, and added up.
+ * precond/amg/galerkin/row_accumulation.c - row by row: what the rows of an
+ * aggregate have is looked up by column, of other ranks in a small table, and
+ * added up.
  *
- * How many entries that gives is known afterwards, and to count them first takes
- * as long again. So there is room for all that could be; each thread fills its
- * own piece of it from the front, so that no more memory is touched than is
- * needed, and then takes it to where it belongs. */
+ * How many entries that gives is known afterwards, and to count them first
+ * takes as long again. So there is room for all that could be; each thread
+ * fills its own piece of it from the front, so that no more memory is touched
+ * than is needed, and then takes it to where it belongs. */
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "sparse/parallel.h"
 
 static const char *const what = "a matrix of aggregates";
 
-/* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how many
- * are in n. */
+/* A thread has aggregates [from, end) and looks at all rows: next[n + 1] is how
+ * many are in n. */
 static void count_members(int64_t rows, const int32_t *of, int64_t from,
                           int64_t end, int64_t *next)
 {
@@ -55,7 +56,7 @@ void tct_members_clear(tct_members *m)
     *m = (tct_members){.begin = NULL};
 }
 
-/* --- a row ------------------------------------------------------------------ */
+/* --- a row ---------------------------------------------------------------- */
 
 typedef struct {
     int64_t col;
@@ -70,8 +71,9 @@ typedef struct {
     int bits;
 } lookup;
 
-/* Rows [first, last), in entries [from, end) of the result before they move, where
- * there is room for all that could be, and in a row as many as `widest`. */
+/* Rows [first, last), in entries [from, end) of the result before they move,
+ * where there is room for all that could be, and in a row as many as
+ * `widest`. */
 typedef struct {
     int64_t first, last;
     int64_t from, end;
@@ -187,7 +189,7 @@ static int64_t add_up(const contraction *k, int64_t n, int64_t from, lookup *l)
     return end;
 }
 
-/* --- pieces ----------------------------------------------------------------- */
+/* --- pieces --------------------------------------------------------------- */
 
 static void divide(contraction *k)
 {
@@ -236,8 +238,8 @@ static void copy_piece(const contraction *k, const piece *p, tct_csr *to)
     }
 }
 
-/* The pieces, into memory of the right size, unless one of them nearly fills what
- * there is. */
+/* The pieces, into memory of the right size, unless one of them nearly fills
+ * what there is. */
 static tacit_status move_together(const contraction *k)
 {
     tct_csr *out = k->out, tight;

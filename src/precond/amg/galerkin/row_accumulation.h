@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/row_accumulation.h - rows and columns of a matrix are added up, those of
- * an aggregate: Q' A Q, where Q has one entry a row. */
+ * precond/amg/galerkin/row_accumulation.h - rows and columns of a matrix are
+ * added up, those of an aggregate: Q' A Q, where Q has one entry a row. */
 #ifndef TCT_PRECOND_AMG_GALERKIN_ROW_ACCUMULATION_H
 #define TCT_PRECOND_AMG_GALERKIN_ROW_ACCUMULATION_H
 #include "comm/setup/halo.h"
 
-/* The rows of each aggregate, ascending, one after the other; rows of aggregates
- * from `coarse` on are not listed. */
+/* The rows of each aggregate, ascending, one after the other; rows of
+ * aggregates from `coarse` on are not listed. */
 typedef struct tct_members {
     int64_t *begin;  /* [aggregates + 1]    */
     int32_t *member; /* [begin[aggregates]] */
@@ -44,11 +44,11 @@ int64_t tct_contracted(const tct_contraction *c, int64_t j, double *weight);
  * Errors      NO_MEMORY. */
 tacit_status tct_accumulate_rows(const tct_contraction *c, tct_csr *out);
 
-/* --- merge.c ------------------------------------------------------------------ */
+/* --- merge.c -------------------------------------------------------------- */
 
-/* The same of a matrix that several ranks have: rows of others' aggregates go to
- * these. `starts` [ranks + 1] has the first aggregate of each; c->more is not
- * looked at.
+/* The same of a matrix that several ranks have: rows of others' aggregates go
+ * to these. `starts` [ranks + 1] has the first aggregate of each; c->more is
+ * not looked at.
  * Memory      24 bytes for each entry of such a row, on both ranks.
  * Collective.  Errors NO_MEMORY, COMM. */
 tacit_status tct_accumulate_all(tacit_world *world, const int64_t *starts,

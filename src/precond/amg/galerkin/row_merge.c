@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/galerkin/row_merge.c - rows whose aggregates other ranks have, to be added up
- * there. They come from each rank in the order of its rows, so that sums always
- * have the same bits. */
+ * precond/amg/galerkin/row_merge.c - rows whose aggregates other ranks have, to
+ * be added up there. They come from each rank in the order of its rows, so that
+ * sums always have the same bits. */
 #include "comm/setup/alltoall.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/near_null.c - smooth vectors as they are given, or known, and the
- * nodes whose rows belong together. */
+ * precond/amg/systems/near_null.c - smooth vectors as they are given, or known,
+ * and the nodes whose rows belong together. */
 #include "precond/amg/systems/near_null.h"
 #include <math.h>
 #include <string.h>
 
 static const char *const what = "near-null vectors";
 
-/* --- nodes ------------------------------------------------------------------- */
+/* --- nodes ---------------------------------------------------------------- */
 
 /* As told; by the points that the matrix knows; or by its pattern. */
 static tacit_status find_nodes(const tacit_matrix *m, int block,
@@ -19,7 +19,7 @@ static tacit_status find_nodes(const tacit_matrix *m, int block,
     return tct_near_null_nodes(m, block, B);
 }
 
-/* --- vectors ----------------------------------------------------------------- */
+/* --- vectors -------------------------------------------------------------- */
 
 /* From vectors one after the other, X [vectors][rows]. */
 static tacit_status take(const tacit_matrix *m, int vectors, const double *X,

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/near_null.h - several smooth vectors, which A takes to next to
- * nothing, such as the motions of a rigid body. An aggregate is of whole nodes, of
- * any ranks, and has a column of P for each vector, so that all of them are in P's
- * range.
+ * precond/amg/systems/near_null.h - several smooth vectors, which A takes to
+ * next to nothing, such as the motions of a rigid body. An aggregate is of
+ * whole nodes, of any ranks, and has a column of P for each vector, so that all
+ * of them are in P's range.
  *
- * [VMB96] Vanek, Mandel and Brezina, "Algebraic multigrid by smoothed aggregation
+ * [VMB96] Vanek, Mandel and Brezina, "Algebraic multigrid by smoothed
+ * aggregation
  *         for second and fourth order elliptic problems", Computing 56 (1996).
  *
  *     tct_near_null_open(m, options, &B);   of the user's, or of what m knows
@@ -28,30 +29,29 @@ typedef struct tct_near_null {
 } tct_near_null;
 
 /* What `options` give, or the rigid-body modes of a matrix that knows where its
- * points are; none otherwise. A single vector with a row a node is not for these
- * functions, but for tct_aggregate.
- * Collective.
+ * points are; none otherwise. A single vector with a row a node is not for
+ * these functions, but for tct_aggregate. Collective.
  * Errors      INVALID (a vector that is 0 or not finite; sizes), NO_MEMORY. */
 tacit_status tct_near_null_open(const tacit_matrix *m,
                                 const tacit_precond_options *options,
                                 tct_near_null *out);
-/* On to the nodes of the next level, which are G's aggregates; `index`, NULL or [rows
- * of that level], are the numbers that its rows would have on one rank. Local. */
+/* On to the nodes of the next level, which are G's aggregates; `index`, NULL or
+ * [rows of that level], are the numbers that its rows would have on one rank.
+ * Local. */
 tacit_status tct_near_null_next(tct_near_null *B, tct_aggregates *G,
                                 const int64_t *index);
 void tct_near_null_clear(tct_near_null *B);
 
-/* --- node_rows.c ---------------------------------------------------------------- */
+/* --- node_rows.c ---------------------------------------------------------- */
 
-/* The nodes of `m`, of `block` rows in its original numbering; 0: of the points of
- * its mesh.
- * Collective.
+/* The nodes of `m`, of `block` rows in its original numbering; 0: of the points
+ * of its mesh. Collective.
  * Memory      16 bytes a row, 16 a node, while it runs.
  * Errors      UNSUPPORTED (2^31 rows on a rank), NO_MEMORY, COMM. */
 tacit_status tct_near_null_nodes(const tacit_matrix *m, int block,
                                  tct_near_null *B);
 
-/* --- nodes.c -------------------------------------------------------------------- */
+/* --- nodes.c -------------------------------------------------------------- */
 
 /* As tct_aggregate, with the columns of `B`, Q of the QR factors of what an
  * aggregate has of it; G's smooth vectors are R, and its index that of the next
@@ -64,22 +64,20 @@ tacit_status tct_aggregate_nodes(const tacit_matrix *A, const tct_near_null *B,
                                  const tct_coarsening *how,
                                  tct_aggregates *out);
 
-/* --- orthonormal.c -------------------------------------------------------------- */
+/* --- orthonormal.c -------------------------------------------------------- */
 
-/* G->weight and G->smooth, where G has the aggregates of rows: those of other ranks
- * are factored where the aggregate is kept.
- * Collective.
+/* G->weight and G->smooth, where G has the aggregates of rows: those of other
+ * ranks are factored where the aggregate is kept. Collective.
  * Memory      8 bytes for each vector of a row of another rank's aggregate, there
  *             twice.
  * Errors      NO_MEMORY, COMM. */
 tacit_status tct_orthonormalize(tacit_world *world, const tct_near_null *B,
                                 tct_aggregates *G);
 
-/* --- block_galerkin.c ----------------------------------------------------------- */
+/* --- block_galerkin.c ----------------------------------------------------- */
 
-/* As tct_galerkin, in dense blocks. Where a column of P is 0 the diagonal is that
- * of a neighbour, so that the matrix stays positive definite.
- * Collective.
+/* As tct_galerkin, in dense blocks. Where a column of P is 0 the diagonal is
+ * that of a neighbour, so that the matrix stays positive definite. Collective.
  * Memory      the result, 8 bytes and a row of P a row and a column of other
  *             ranks; the blocks of rows of other ranks' aggregates, here and there.
  * Errors      NO_MEMORY, COMM. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/node_rows.c - which rows are a node: those of numbers that are the
- * same divided by `block`, or of one point of a mesh. Nodes are numbered as one rank
- * would that has all rows, and a node is kept by the rank of its first row: a cut
- * may leave other rows of it to others. */
+ * precond/amg/systems/node_rows.c - which rows are a node: those of numbers
+ * that are the same divided by `block`, or of one point of a mesh. Nodes are
+ * numbered as one rank would that has all rows, and a node is kept by the rank
+ * of its first row: a cut may leave other rows of it to others. */
 #include "comm/setup/alltoall.h"
 #include "comm/setup/directory.h"
 #include "matrix/matrix.h"
@@ -30,7 +30,7 @@ static int64_t word_of(int64_t node, bool first)
     return 2 * node + first;
 }
 
-/* --- by points ------------------------------------------------------------------ */
+/* --- by points ------------------------------------------------------------ */
 
 /* Of a row of a mesh, as m->points has it: where, and in which direction. */
 typedef struct {
@@ -107,9 +107,10 @@ static void by_block(search *s, int block)
     }
 }
 
-/* --- who keeps a node ------------------------------------------------------------ */
+/* --- who keeps a node ----------------------------------------------------- */
 
-/* The place of `id`, -1: it is none of these. That of the row before was `last`. */
+/* The place of `id`, -1: it is none of these. That of the row before was
+ * `last`. */
 static int64_t place_of(const tct_ghosts *g, int64_t id, int64_t last)
 {
     for (int64_t p = last < 0 ? 0 : last; p <= last + 1 && p < g->count; p++)
@@ -119,7 +120,8 @@ static int64_t place_of(const tct_ghosts *g, int64_t id, int64_t last)
     return g->id[p] == id ? p : -1;
 }
 
-/* Of the rows' nodes those that are, or are not, kept here; `scratch` [rows]. */
+/* Of the rows' nodes those that are, or are not, kept here; `scratch`
+ * [rows]. */
 static tacit_status list_own(search *s, int64_t *scratch)
 {
     int64_t count = 0;
@@ -196,7 +198,7 @@ static tacit_status fill(const search *s, tct_near_null *B)
     return TACIT_OK;
 }
 
-/* --- all ------------------------------------------------------------------------ */
+/* --- all ------------------------------------------------------------------ */
 
 static tacit_status allocate(search *s)
 {

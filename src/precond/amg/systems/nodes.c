@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/nodes.c - aggregates of nodes: those of the graph of nodes, in
- * which an edge weighs what the block of A has, by Frobenius's norm. Its matrix
- * is a Laplacian, whose diagonal stays positive whatever is added up.
+ * precond/amg/systems/nodes.c - aggregates of nodes: those of the graph of
+ * nodes, in which an edge weighs what the block of A has, by Frobenius's norm.
+ * Its matrix is a Laplacian, whose diagonal stays positive whatever is added
+ * up.
  *
- * What edges weigh is rounded to 24 bits: so they are alike where blocks are, in
- * whatever order their squares were added up, and sums of a few are exact. */
+ * What edges weigh is rounded to 24 bits: so they are alike where blocks are,
+ * in whatever order their squares were added up, and sums of a few are
+ * exact. */
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
@@ -14,8 +16,8 @@
 
 static const char *const what = "aggregates of nodes";
 
-/* Of the diagonal beyond the sum of its edges: a node whose edges are all within
- * its aggregate still counts as one. */
+/* Of the diagonal beyond the sum of its edges: a node whose edges are all
+ * within its aggregate still counts as one. */
 static const double BEYOND = 1e-3;
 
 typedef struct {
@@ -34,7 +36,7 @@ static int64_t first_node(const condensation *c)
     return c->starts[c->A->world->rank];
 }
 
-/* --- the graph --------------------------------------------------------------- */
+/* --- the graph ------------------------------------------------------------ */
 
 static tacit_status open_graph(condensation *c)
 {
@@ -117,7 +119,7 @@ static tacit_status make_graph(condensation *c, tct_halo *columns,
     return tct_matrix_adopt(c->A->world, status, &c->N, out);
 }
 
-/* --- from nodes to rows ------------------------------------------------------- */
+/* --- from nodes to rows --------------------------------------------------- */
 
 static tacit_status allocate(condensation *c, tct_aggregates *G)
 {

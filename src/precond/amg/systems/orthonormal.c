@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/orthonormal.c - P of aggregates of nodes: Q of the QR factors of
- * what their rows have of the smooth vectors. Where rows are other ranks' they come
- * to the rank that keeps the aggregate, behind its own and in the order of ranks, and
- * their rows of Q go back, with R. */
+ * precond/amg/systems/orthonormal.c - P of aggregates of nodes: Q of the QR
+ * factors of what their rows have of the smooth vectors. Where rows are other
+ * ranks' they come to the rank that keeps the aggregate, behind its own and in
+ * the order of ranks, and their rows of Q go back, with R. */
 #include "precond/amg/aggregation/numbering.h"
 #include "precond/amg/galerkin/row_accumulation.h"
 #include "precond/amg/systems/near_null.h"
@@ -37,7 +37,7 @@ static int64_t rows_in(const columns *c, int32_t l)
     return (c->theirs.begin[l + 1] - c->theirs.begin[l]) / k - k;
 }
 
-/* --- an aggregate --------------------------------------------------------------- */
+/* --- an aggregate --------------------------------------------------------- */
 
 static int64_t rows_of(const columns *c, int64_t a)
 {
@@ -95,7 +95,7 @@ static tacit_status factor_all(const columns *c)
     return TACIT_OK;
 }
 
-/* --- several ranks --------------------------------------------------------------- */
+/* --- several ranks -------------------------------------------------------- */
 
 static tacit_status allocate(columns *c)
 {

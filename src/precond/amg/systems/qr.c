@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/systems/qr.c - by Gram and Schmidt, each column twice against those before
- * it, so that it is orthogonal to rounding. Columns are not exchanged: the first
- * ones, as translations are, are the safe ones. */
+ * precond/amg/systems/qr.c - by Gram and Schmidt, each column twice against
+ * those before it, so that it is orthogonal to rounding. Columns are not
+ * exchanged: the first ones, as translations are, are the safe ones. */
 #include "precond/amg/systems/qr.h"
 #include <math.h>
 #include <stdbool.h>
 
-/* What is left of a column that depends on others is rounding, about 1e-16 of it;
- * of a rotation about a far point it is the size of the aggregate over how far. */
+/* What is left of a column that depends on others is rounding, about 1e-16 of
+ * it; of a rotation about a far point it is the size of the aggregate over how
+ * far. */
 static const double DEPENDS = 1e-10;
 
 static double dot(int64_t rows, int columns, const double *B, int i, int j)

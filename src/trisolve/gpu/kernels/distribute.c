@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/distribute.c - a solver whose tasks are dealt out to the GPUs of a grid:
- * where each has what others store. */
+ * trisolve/gpu/kernels/distribute.c - a solver whose tasks are dealt out to the
+ * GPUs of a grid: where each has what others store. */
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
@@ -20,7 +20,7 @@ typedef struct tct_distribution_gpu {
     uint16_t *speak[TCT_CUTS][2];
 } spread;
 
-/* --- to make one ----------------------------------------------------------------- */
+/* --- to make one ---------------------------------------------------------- */
 
 /* The processes of a grid are to have dealt out the same. */
 static tacit_status check_marks(const tacit_factor_solver *S, int px, int py)
@@ -73,7 +73,7 @@ tacit_status tct_distribution_open(tacit_factor_solver *S,
     return check_marks(S, px, py);
 }
 
-/* --- memory ---------------------------------------------------------------------- */
+/* --- memory --------------------------------------------------------------- */
 
 static tacit_status send(tacit_factor_solver *S, const void *from,
                          int64_t count, size_t size, void *out)
@@ -101,8 +101,8 @@ static tacit_status send_lists(tacit_factor_solver *S)
     return TACIT_OK;
 }
 
-/* Words, and behind them values, of the window of each process of a grid, which all are
- * alike. */
+/* Words, and behind them values, of the window of each process of a grid, which
+ * all are alike. */
 typedef struct {
     int64_t over, sent, came[TCT_CUTS], words, y, x, u, values;
 } layout;
@@ -191,7 +191,7 @@ void tct_distribution_close(tacit_factor_solver *S)
     S->spread = NULL;
 }
 
-/* --- to solve, and afterwards ------------------------------------------------------ */
+/* --- to solve, and afterwards --------------------------------------------- */
 
 const bool *tct_factor_solver_mine(const tacit_factor_solver *S)
 {

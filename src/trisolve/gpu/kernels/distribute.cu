@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/distribute.cu - both triangular solves, and sums between grids, in one
- * kernel of each GPU of a grid: tasks are dealt out (trisolve/gpu/distribute.h), what is
- * found goes into memory of who reads it, and messages say so (trisolve/gpu/peer_signals.h). */
+ * trisolve/gpu/kernels/distribute.cu - both triangular solves, and sums between
+ * grids, in one kernel of each GPU of a grid: tasks are dealt out
+ * (trisolve/gpu/distribute.h), what is found goes into memory of who reads it,
+ * and messages say so (trisolve/gpu/peer_signals.h). */
 #include "trisolve/gpu/kernels/tasks.cuh"
 
 struct tct_distribution_job : tct_tri_job {
     tct_distribution_side side;
 };
 
-/* --- in the way of several GPUs -------------------------------------------------- */
+/* --- in the way of several GPUs ------------------------------------------- */
 
 static __device__ inline bool d_begin(const tct_distribution_job &J)
 {
@@ -32,7 +33,7 @@ static __device__ inline void d_end(const tct_distribution_job &J,
     tct_peer_signals_end(&J.round, &J.side.signals, &hand, gridDim.x);
 }
 
-/* --- what is found ---------------------------------------------------------------- */
+/* --- what is found -------------------------------------------------------- */
 
 /* To those vectors `at` whose process reads it. */
 template <int W>
@@ -103,7 +104,7 @@ static __device__ inline void d_put_sums(const tct_distribution_job &J,
     }
 }
 
-/* --- kernels ---------------------------------------------------------------------- */
+/* --- kernels -------------------------------------------------------------- */
 
 template <int TILES>
 static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/node.cuh - a node, by a team: a block, or a warp that has small
- * ones to itself. Values of P are read in runs along its columns, both ways.
+ * trisolve/gpu/kernels/node.cuh - a node, by a team: a block, or a warp that
+ * has small ones to itself. Values of P are read in runs along its columns,
+ * both ways.
  *
- * For one right-hand side lanes stand along rows, and sum over columns (down), or
- * hold four columns each and sum over rows (up). Several are a product of dense
- * matrices on the tensor cores: a warp has TCT_TILE rows of the result, and all of
- * its columns; what it is multiplied by lies in shared memory, a slab at a time.
+ * For one right-hand side lanes stand along rows, and sum over columns (down),
+ * or hold four columns each and sum over rows (up). Several are a product of
+ * dense matrices on the tensor cores: a warp has TCT_TILE rows of the result,
+ * and all of its columns; what it is multiplied by lies in shared memory, a
+ * slab at a time.
  *
- * JOB is tct_tri_job, or one that has more and puts what is found elsewhere, too. */
+ * JOB is tct_tri_job, or one that has more and puts what is found elsewhere,
+ * too. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_NODE_CUH
 #include "trisolve/gpu/kernels/terms.cuh"
 
-/* --- teams --------------------------------------------------------------------- */
+/* --- teams ---------------------------------------------------------------- */
 
 struct tct_warp_team {
     static constexpr int THREADS = GPU_WAVE, SLAB = TCT_SOLVE_TILE;
@@ -26,16 +29,16 @@ struct tct_block_team {
     static __device__ void sync() { __syncthreads(); }
 };
 
-/* Doubles of shared memory: right-hand sides of one column and parts of sums, or a
- * slab. A warp has its share of the first, and of a slab. */
+/* Doubles of shared memory: right-hand sides of one column and parts of sums,
+ * or a slab. A warp has its share of the first, and of a slab. */
 static constexpr int TCT_ROOM_PARTS = TCT_NODE_WIDTH;
 static constexpr int TCT_ROOM = TCT_NODE_WIDTH + TCT_SOLVE_THREADS;
 static_assert(TCT_ALONE_WIDTH * TCT_SOLVE_WARPS <= TCT_NODE_WIDTH, "shares");
 
-/* --- one column --------------------------------------------------------------------- */
+/* --- one column ----------------------------------------------------------- */
 
-/* The `s` of threads that are a multiple of `rows` apart, a power of two: to those
- * before `rows`. */
+/* The `s` of threads that are a multiple of `rows` apart, a power of two: to
+ * those before `rows`. */
 template <class TEAM>
 static __device__ inline double d_add_parts(double s, int rows, double *parts)
 {
@@ -51,8 +54,8 @@ static __device__ inline double d_add_parts(double s, int rows, double *parts)
     return s;
 }
 
-/* s += columns group, group + groups, ... before `end` of P, of each row of which p
- * has the first, times v; a thread waits for AHEAD of each at once. */
+/* s += columns group, group + groups, ... before `end` of P, of each row of
+ * which p has the first, times v; a thread waits for AHEAD of each at once. */
 template <int ROWS, int AHEAD>
 static __device__ inline void
 d_add_columns(const double *const (&p)[ROWS], int64_t step, int group,
@@ -206,13 +209,14 @@ static __device__ void d_up_one(const JOB &J, const tct_node &N, int from,
     TEAM::sync();
 }
 
-/* --- several ------------------------------------------------------------------------- */
+/* --- several -------------------------------------------------------------- */
 
 /* C = A V on the way down, A = P; terms are its columns. */
 template <int STRIDE, class JOB> struct tct_down_side {
     static constexpr int W = tct_pack_width<STRIDE>;
     static constexpr bool FROM_THE_FIRST = true; /* column, for all rows */
-    /* Terms that a thread reads at once, beside its corner: as registers allow. */
+    /* Terms that a thread reads at once, beside its corner: as registers
+     * allow. */
     static constexpr int AT_ONCE = 2;
     const JOB &J;
     const tct_node &N;
@@ -275,8 +279,8 @@ template <int STRIDE, class JOB> struct tct_up_side {
     }
 };
 
-/* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and the
- * next one of each tile. */
+/* What a warp has of C: lane l has rows l / 4 and 8 more, columns 2 (l % 4) and
+ * the next one of each tile. */
 template <int TILES> struct tct_corner {
     tct_pack<2> c[2][TILES];
 };
@@ -297,8 +301,8 @@ static __device__ inline void d_fill(const SIDE &S, int k0, int end,
     TEAM::sync();
 }
 
-/* Add the products of the terms that this warp has of a slab: `some` from `k` on,
- * which stand at `slab`. */
+/* Add the products of the terms that this warp has of a slab: `some` from `k`
+ * on, which stand at `slab`. */
 template <class SIDE, int QUADS, int TILES>
 static __device__ inline void
 d_add_terms(const SIDE &S, const double *A0, const double *A1, int k, int some,
@@ -408,7 +412,7 @@ static __device__ void d_multiply(const SIDE &S, int from, int to, double *room)
     TEAM::sync();
 }
 
-/* --- a node ---------------------------------------------------------------------------- */
+/* --- a node --------------------------------------------------------------- */
 
 /* Rows, or columns, [from, to) of it. TILES 0: one right-hand side. */
 template <class TEAM, int TILES, class JOB>
@@ -457,7 +461,7 @@ d_put_together(const tct_tri_job &J, const tct_node &N, int from, int to)
         });
 }
 
-/* --- what will be read, while others still work on what is waited for --------------- */
+/* --- what will be read, while others still work on what is waited for ----- */
 
 template <class TEAM>
 static __device__ inline void d_expect_run(const void *from, int64_t bytes)

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/parts.h - a solver of factors on a GPU: what its files share. */
+ * trisolve/gpu/kernels/parts.h - a solver of factors on a GPU: what its files
+ * share. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_PARTS_H
 #define TCT_TRISOLVE_GPU_KERNELS_PARTS_H
 #include "trisolve/gpu/kernels/solve.h"
@@ -36,10 +37,10 @@ static inline int tct_solver_cut(int columns)
     return columns == 1 ? TCT_FOR_ONE : TCT_FOR_MANY;
 }
 
-/* --- solver.c ----------------------------------------------------------------- */
+/* --- solver.c ------------------------------------------------------------- */
 
-/* The job of a launch of these passes: all tasks of them, and those between if there
- * are both. */
+/* The job of a launch of these passes: all tasks of them, and those between if
+ * there are both. */
 tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                            int columns, const double *B, size_t ldb, double *X,
                            size_t ldx);
@@ -48,10 +49,10 @@ int32_t tct_solver_panel(const tacit_factor_solver *S, int c, int32_t k);
 tacit_status tct_solver_launch(const tacit_factor_solver *S,
                                const tct_tri_job *job);
 
-/* --- shared.c ------------------------------------------------------------------- */
+/* --- shared.c ------------------------------------------------------------- */
 
-/* Before the plan goes to the device: whether kernels swap, and where to; in grids of
- * `each` ranks.
+/* Before the plan goes to the device: whether kernels swap, and where to; in
+ * grids of `each` ranks.
  * Collective.  Errors as tct_factor_solver_share. */
 tacit_status tct_shared_open(tacit_factor_solver *S,
                              const tct_shared_rows *rows, int each);
@@ -65,14 +66,15 @@ tacit_status tct_shared_solve(tacit_factor_solver *S, int columns,
 /* What a wait in vain for another rank was for: fails with that. */
 tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing);
 
-/* --- spread.c ------------------------------------------------------------------- */
+/* --- spread.c ------------------------------------------------------------- */
 
-/* Spreads the plan, with its swaps of the `rows`, over the px py ranks of each grid.
+/* Spreads the plan, with its swaps of the `rows`, over the px py ranks of each
+ * grid.
  * Collective.  Errors as tct_factor_solver_share. */
 tacit_status tct_distribution_open(tacit_factor_solver *S,
                                    const tct_shared_rows *rows, int px, int py);
-/* Once the plan is on the device: memory that others reach, and where theirs is.
- * Collective. */
+/* Once the plan is on the device: memory that others reach, and where theirs
+ * is. Collective. */
 tacit_status tct_distribution_make(tacit_factor_solver *S);
 void tct_distribution_close(tacit_factor_solver *S);
 /* What was made, with messages so far. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/rows.c - the rows of L and of L', in slices, on their way to a
- * GPU. */
+ * trisolve/gpu/kernels/rows.c - the rows of L and of L', in slices, on their
+ * way to a GPU. */
 #include "trisolve/gpu/kernels/rows.h"
 #include "sparse/parallel.h"
 #include "trisolve/gpu/level_slices.h"
@@ -19,10 +19,10 @@ struct tct_rows {
     tct_rows_info about;
 };
 
-/* --- upload -------------------------------------------------------------------- */
+/* --- upload --------------------------------------------------------------- */
 
-/* What goes to the GPU is made in pieces, in memory that it reads by itself: it has
- * one while the host makes the next. */
+/* What goes to the GPU is made in pieces, in memory that it reads by itself: it
+ * has one while the host makes the next. */
 enum { PIECE = 8 << 20 }; /* bytes, at least */
 enum { CELL = (int)GPU_WAVE * (int)(sizeof(double) + sizeof(int32_t)) };
 typedef struct {
@@ -207,7 +207,7 @@ static tacit_status store_all(conveyor *c, const tct_sliced *S,
     return send_rows(c, &up, fill_own, sizeof *R->k.own, own);
 }
 
-/* --- all of it ------------------------------------------------------------------- */
+/* --- all of it ------------------------------------------------------------ */
 
 /* Vectors, and what blocks tell one another. */
 static tacit_status open_kernel(tacit_queue *q, tct_rows *R)

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/rows.cuh - a warp's part of a solve by rows (rows.h), whatever
- * kernel it is in. */
+ * trisolve/gpu/kernels/rows.cuh - a warp's part of a solve by rows (rows.h),
+ * whatever kernel it is in. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_ROWS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_ROWS_CUH
 #include "device/gpu/lane.cuh"
 #include "trisolve/gpu/kernels/rows.h"
 
-/* Looks at what is not there between two looks at the clock; no row waits for so
- * many nanoseconds. */
+/* Looks at what is not there between two looks at the clock; no row waits for
+ * so many nanoseconds. */
 enum { TCT_ROWS_CHECKS = 1 << 12 };
 static const uint64_t TCT_ROWS_LIMIT = 5000000000;
 
@@ -68,8 +68,9 @@ static __device__ inline void tct_load_entries(const tct_rows_side &S,
     }
 }
 
-/* Entries become what they come to with `from`: is all of it there? Lanes of nodes,
- * many of which wait, look again only at what is missing; others at all of it. */
+/* Entries become what they come to with `from`: is all of it there? Lanes of
+ * nodes, many of which wait, look again only at what is missing; others at all
+ * of it. */
 template <int AT_ONCE, bool NODES>
 static __device__ inline bool tct_take_entries(tct_row_entries<AT_ONCE> &e,
                                                const double *from)
@@ -116,7 +117,8 @@ static __device__ inline tct_row_lane tct_row_lane_of(const tct_rows_kernel &K)
             (TCT_ALL_LANES >> (GPU_WAVE - all)) << (tct_lane() / all * all)};
 }
 
-/* The sum of what the lanes of each row have, in a fixed tree, for its first lane. */
+/* The sum of what the lanes of each row have, in a fixed tree, for its first
+ * lane. */
 static __device__ inline double tct_lanes_sum(double part, int lane, int lanes)
 {
     for (int d = 1; d < lanes; d *= 2) {
@@ -126,8 +128,8 @@ static __device__ inline double tct_lanes_sum(double part, int lane, int lanes)
     return part;
 }
 
-/* What is known of a slice before others are waited for. The first lane of a row
- * brings and stores what the row has but once. */
+/* What is known of a slice before others are waited for. The first lane of a
+ * row brings and stores what the row has but once. */
 template <int AT_ONCE> struct tct_row_slice {
     int32_t p; /* the row that a lane has a part of, if it has one */
     bool is, first;
@@ -153,7 +155,8 @@ tct_row_open(const tct_rows_kernel &K, const tct_rows_side &S,
     return it;
 }
 
-/* Rows of a node, whose sums over others have come to `left`, one after the other. */
+/* Rows of a node, whose sums over others have come to `left`, one after the
+ * other. */
 static __device__ inline double tct_row_node(const tct_rows_kernel &K,
                                              const tct_row_lane &l, double near,
                                              double inverse, double left)
@@ -167,10 +170,10 @@ static __device__ inline double tct_row_node(const tct_rows_kernel &K,
     return left * inverse;
 }
 
-/* The rest of the slice: row p is S.inverse (left - its entries times `to`), stored
- * there, with `left` of its first lane, from *own, where that is not NULL, once it
- * is set. A lane may wait for another of its warp, so none of them may wait for
- * all. The first lane of a row gets what it is. */
+/* The rest of the slice: row p is S.inverse (left - its entries times `to`),
+ * stored there, with `left` of its first lane, from *own, where that is not
+ * NULL, once it is set. A lane may wait for another of its warp, so none of
+ * them may wait for all. The first lane of a row gets what it is. */
 template <int AT_ONCE, bool NODES>
 static __device__ inline double
 tct_row_close(const tct_rows_kernel &K, const tct_rows_side &S,

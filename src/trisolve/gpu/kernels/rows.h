@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause
  * trisolve/gpu/kernels/rows.h - the kernel of trisolve/gpu/rows.h.
  *
- * Rows are in the order of their level; some lanes, or one, have a row, and their
- * warp those that follow one another (sliced.h). An element of the solution is a number that no
- * arithmetic makes until it is there: who reads it has it, or reads again, without a
- * flag or a fence. Warps
- * take their share of rows in order, all of L and then of L', and never more warps
- * are started than the GPU holds: the first row that is missing is always some
- * running warp's next one. */
+ * Rows are in the order of their level; some lanes, or one, have a row, and
+ * their warp those that follow one another (sliced.h). An element of the
+ * solution is a number that no arithmetic makes until it is there: who reads it
+ * has it, or reads again, without a flag or a fence. Warps take their share of
+ * rows in order, all of L and then of L', and never more warps are started than
+ * the GPU holds: the first row that is missing is always some running warp's
+ * next one. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_ROWS_H
 #define TCT_TRISOLVE_GPU_KERNELS_ROWS_H
 #include "device/gpu/gpu.h"

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/shared.c - a solver of factors of which each rank has a part: what
- * goes between L and U, by the kernel itself, or by messages of the queue. */
+ * trisolve/gpu/kernels/shared.c - a solver of factors of which each rank has a
+ * part: what goes between L and U, by the kernel itself, or by messages of the
+ * queue. */
 #include "comm/link/gpu/peer.h"
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
@@ -25,7 +26,7 @@ typedef struct tct_swaps {
     int32_t stamps;
 } shared;
 
-/* --- to make one ----------------------------------------------------------------- */
+/* --- to make one ---------------------------------------------------------- */
 
 /* What is there of `rows` on all ranks, whose kernels swap or not alike. */
 static tacit_status begin(tacit_factor_solver *S, shared *s,
@@ -63,7 +64,8 @@ static int partner(const tacit_factor_solver *S, int k)
     return S->q->rank + ((z ^ 1 << k) - z) * each;
 }
 
-/* Memory of all steps of one cut: [steps][2][room] values, then as many numbers. */
+/* Memory of all steps of one cut: [steps][2][room] values, then as many
+ * numbers. */
 static tacit_status make_doubling(tacit_factor_solver *S, int c)
 {
     shared *s = S->shared;
@@ -165,7 +167,7 @@ void tct_shared_close(tacit_factor_solver *S)
     S->shared = NULL;
 }
 
-/* --- to solve ---------------------------------------------------------------------- */
+/* --- to solve ------------------------------------------------------------- */
 
 static tacit_status run(const tacit_factor_solver *S, tct_tri_job *job,
                         int stamp)
@@ -218,7 +220,7 @@ tacit_status tct_shared_solve(tacit_factor_solver *S, int columns,
     return run(S, &up, 1);
 }
 
-/* --- afterwards ------------------------------------------------------------------- */
+/* --- afterwards ----------------------------------------------------------- */
 
 tacit_status tct_shared_tell(const tacit_factor_solver *S, uint64_t missing)
 {

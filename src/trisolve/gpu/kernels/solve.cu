@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/solve.cu - both triangular solves in one kernel, of one GPU, and of
- * several each of which has a grid of its own. */
+ * trisolve/gpu/kernels/solve.cu - both triangular solves in one kernel, of one
+ * GPU, and of several each of which has a grid of its own. */
 #include "trisolve/gpu/kernels/tasks.cuh"
 
 template <int TILES, bool SHARED>
@@ -10,7 +10,7 @@ static __global__ void __launch_bounds__(TCT_SOLVE_THREADS, TILES == 0 ? 4 : 2)
     d_solve<TILES, SHARED>(J);
 }
 
-/* --- which one ---------------------------------------------------------------------- */
+/* --- which one ------------------------------------------------------------ */
 
 typedef void (*kernel)(const tct_tri_job);
 

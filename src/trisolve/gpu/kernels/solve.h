@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/solve.h - the kernel that solves with a plan: what the host gives
- * it. */
+ * trisolve/gpu/kernels/solve.h - the kernel that solves with a plan: what the
+ * host gives it. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_SOLVE_H
 #define TCT_TRISOLVE_GPU_KERNELS_SOLVE_H
 #include "device/gpu/gpu.h"
@@ -51,7 +51,8 @@ typedef struct tct_tri_job {
     uint64_t *stamp; /* [TCT_STAMPS + between + blocks] times: below       */
 } tct_tri_job;
 
-/* Of a solve whose tasks are dealt out to the processes of a grid (spread.h), besides. */
+/* Of a solve whose tasks are dealt out to the processes of a grid (spread.h),
+ * besides. */
 typedef struct tct_distribution_side {
     const uint8_t *to_u;   /* [updates] */
     const tct_readers *to; /* [rows]    */
@@ -68,8 +69,8 @@ enum { TCT_STAMP_BEGIN, TCT_STAMP_ROOTS, TCT_STAMPS };
 #ifdef __cplusplus
 extern "C" {
 #endif
-/* Columns that stand side by side in y, x and u of a job with `columns`: one, or
- * 1, 4 or 8 tiles. */
+/* Columns that stand side by side in y, x and u of a job with `columns`: one,
+ * or 1, 4 or 8 tiles. */
 static inline int tct_tri_stride(int columns)
 {
     const int tiles = columns <= TCT_SOLVE_TILE       ? 1
@@ -77,9 +78,9 @@ static inline int tct_tri_stride(int columns)
                                                       : TCT_SOLVE_TILES;
     return columns == 1 ? 1 : tiles * TCT_SOLVE_TILE;
 }
-/* What `rows` have in y, of which element i of column n stands at row[i] stride + n,
- * to columns of `count`, or back from there; and the same columns plus the first
- * `some` of each column of `from`. */
+/* What `rows` have in y, of which element i of column n stands at row[i] stride
+ * + n, to columns of `count`, or back from there; and the same columns plus the
+ * first `some` of each column of `from`. */
 typedef struct tct_tri_pack {
     const int32_t *row; /* [count] */
     int32_t count;

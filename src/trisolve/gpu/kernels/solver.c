@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/solver.c - solves on a GPU: the plan goes there, and each solve is
- * one launch. */
+ * trisolve/gpu/kernels/solver.c - solves on a GPU: the plan goes there, and
+ * each solve is one launch. */
 #include "comm/world/world.h"
 #include "trisolve/gpu/kernels/parts.h"
 #include <inttypes.h>
@@ -10,7 +10,7 @@ static const char *const what = "a solver of factors";
 
 enum { TIMEOUT_SECONDS = 10 };
 
-/* --- to the device --------------------------------------------------------------- */
+/* --- to the device -------------------------------------------------------- */
 
 /* `count` of `size` bytes, and what they take. */
 static tacit_status send(tacit_factor_solver *S, const void *from,
@@ -106,7 +106,7 @@ static tacit_status send_tasks(tacit_factor_solver *S, int c)
     return clear(S, c);
 }
 
-/* --- to make one ------------------------------------------------------------------- */
+/* --- to make one ---------------------------------------------------------- */
 
 static tacit_status check(const tacit_queue *q,
                           const tacit_factor_solver_options *o)
@@ -307,7 +307,7 @@ void tacit_factor_solver_destroy(tacit_factor_solver **solver)
     *solver = NULL;
 }
 
-/* --- to solve ------------------------------------------------------------------------ */
+/* --- to solve ------------------------------------------------------------- */
 
 tct_tri_job tct_solver_job(const tacit_factor_solver *S, unsigned passes,
                            int columns, const double *B, size_t ldb, double *X,

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/tasks.cuh - the kernel that solves: blocks take tasks in turns
- * (trisolve/gpu/task_queue.h) until there are no more, and swap y of the rows that other
- * grids have, too (trisolve/gpu/recursive_doubling.h). What JOBs do each in their way: they begin,
- * wait for what a task builds upon, tell that it is done, and end. */
+ * trisolve/gpu/kernels/tasks.cuh - the kernel that solves: blocks take tasks in
+ * turns (trisolve/gpu/task_queue.h) until there are no more, and swap y of the
+ * rows that other grids have, too (trisolve/gpu/recursive_doubling.h). What
+ * JOBs do each in their way: they begin, wait for what a task builds upon, tell
+ * that it is done, and end. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_TASKS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_TASKS_CUH
 #include "trisolve/gpu/kernels/node.cuh"
 
-/* --- in one GPU's way ------------------------------------------------------------- */
+/* --- in one GPU's way ----------------------------------------------------- */
 
 static __device__ inline bool d_begin(const tct_tri_job &)
 {
@@ -34,7 +35,7 @@ static __device__ inline void d_put_sums(const tct_tri_job &, int32_t, int32_t)
 {
 }
 
-/* --- tasks ----------------------------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------- */
 
 /* The first nodes of a branch, which a block reads ahead. */
 struct tct_nodes_ahead {
@@ -51,8 +52,8 @@ static __device__ inline tct_node d_node_of(const tct_tri_job &J, int32_t first,
                                              : J.a.node[J.a.order[k]];
 }
 
-/* All nodes of a branch: those of a level first by a warp each, then the large ones
- * by the block. */
+/* All nodes of a branch: those of a level first by a warp each, then the large
+ * ones by the block. */
 template <int TILES, class JOB>
 static __device__ void d_branch(const JOB &J, const tct_branch &B, bool up,
                                 const tct_nodes_ahead &ahead, double *room)
@@ -87,7 +88,8 @@ static __device__ inline void d_expect_branch(const tct_tri_job &J,
     }
 }
 
-/* A task of thread 0's, for all of the block; waits in between: false, in vain. */
+/* A task of thread 0's, for all of the block; waits in between: false, in
+ * vain. */
 template <int TILES, class JOB>
 static __device__ inline bool d_task(const JOB &J, const tct_worker_state &hand,
                                      const tct_task &t, bool up, double *room)
@@ -115,7 +117,7 @@ static __device__ inline bool d_task(const JOB &J, const tct_worker_state &hand,
     return true;
 }
 
-/* --- what several GPUs share --------------------------------------------------------- */
+/* --- what several GPUs share ---------------------------------------------- */
 
 /* A piece with all ranks that have it, one after the other. */
 template <int STRIDE, class JOB>
@@ -157,7 +159,7 @@ static __device__ bool d_doubling(const JOB &J, const tct_worker_state &hand,
     return fine;
 }
 
-/* --- all ----------------------------------------------------------------------------- */
+/* --- all ------------------------------------------------------------------ */
 
 /* All of a kernel; one thread speaks for its block. */
 template <int TILES, bool SHARED, class JOB>

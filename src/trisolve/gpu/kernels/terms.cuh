@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * trisolve/gpu/kernels/terms.cuh - what a node reads, and writes, for its rows. A thread
- * has some rows at once, so that what they read is on its way together: each read
- * builds upon another one, and what takes the time is how long such a chain is. */
+ * trisolve/gpu/kernels/terms.cuh - what a node reads, and writes, for its rows.
+ * A thread has some rows at once, so that what they read is on its way
+ * together: each read builds upon another one, and what takes the time is how
+ * long such a chain is. */
 #ifndef TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #define TCT_TRISOLVE_GPU_KERNELS_TERMS_CUH
 #include "device/gpu/lane.cuh"
@@ -35,7 +36,7 @@ template <int BATCH> struct tct_numbering {
     int row[BATCH], n[BATCH];
 };
 
-/* --- what children pass on ---------------------------------------------------------- */
+/* --- what children pass on ------------------------------------------------ */
 
 /* What rows take; nothing where there is none. */
 template <int BATCH>
@@ -88,7 +89,7 @@ d_add_taken(const tct_tri_job &J, const tct_numbering<BATCH> &at,
     }
 }
 
-/* --- what a node is multiplied by ----------------------------------------------------- */
+/* --- what a node is multiplied by ----------------------------------------- */
 
 /* Its right-hand side. */
 template <int W, int BATCH>
@@ -119,7 +120,8 @@ static __device__ inline void d_given(const tct_tri_job &J, const tct_node &N,
                 v[b].v[c] *= tct_read_only(&J.a.row_scale[place[b]]);
 }
 
-/* Rows of what it is multiplied by on the way down: put together before, or now. */
+/* Rows of what it is multiplied by on the way down: put together before, or
+ * now. */
 template <int STRIDE, int W, int BATCH>
 static __device__ inline void
 d_wanted(const tct_tri_job &J, const tct_node &N, bool together,
@@ -163,7 +165,7 @@ static __device__ inline void d_known(const tct_tri_job &J, const tct_node &N,
     }
 }
 
-/* --- what it writes --------------------------------------------------------------------- */
+/* --- what it writes ------------------------------------------------------- */
 
 /* y of row j is scaled so. */
 template <int W>
@@ -212,7 +214,7 @@ static __device__ inline void d_put_up(const tct_tri_job &J, const tct_node &N,
     d_put_result(J, j, n, v);
 }
 
-/* --- some rows of a team ------------------------------------------------------------------ */
+/* --- some rows of a team -------------------------------------------------- */
 
 /* put(row, column, share) of rows [from, from + count), zeros from `end` on:
  * read(places, shares) knows what they are. */

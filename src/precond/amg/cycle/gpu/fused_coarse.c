@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/gpu/fused_coarse.c - the block whose product is the steps of the last
- * levels: memory, and which threads have which items. */
+ * precond/amg/cycle/gpu/fused_coarse.c - the block whose product is the steps
+ * of the last levels: memory, and which threads have which items. */
 #include "precond/amg/cycle/gpu/fused_coarse.h"
 #include "device/gpu/persistent_grid.h"
 #include "operator/gpu/csr.h"
@@ -31,8 +31,8 @@ static int least_of(int64_t work, int each, int most)
     return parts < 1 ? 1 : parts < most ? (int)parts : most;
 }
 
-/* As many blocks as the largest step has warps for, and of each step as few warps
- * a block. */
+/* As many blocks as the largest step has warps for, and of each step as few
+ * warps a block. */
 static int divide(tct_amg_step *step, int count, int most)
 {
     int64_t warps = 1;

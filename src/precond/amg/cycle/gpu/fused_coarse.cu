@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/gpu/fused_coarse.cu - the steps of the last levels as one kernel: blocks
- * that are all on the device at once and meet between two steps.
+ * precond/amg/cycle/gpu/fused_coarse.cu - the steps of the last levels as one
+ * kernel: blocks that are all on the device at once and meet between two steps.
  *
- * A row has some threads of a warp, its lanes, and a step is done in one go where
- * the rows allow: what it takes is a meeting and the loads that wait for one
- * another. So what no step writes, where rows begin and their first entries, is
- * loaded while the blocks come together. The order of each sum depends on the
- * matrix and the device alone. */
+ * A row has some threads of a warp, its lanes, and a step is done in one go
+ * where the rows allow: what it takes is a meeting and the loads that wait for
+ * one another. So what no step writes, where rows begin and their first
+ * entries, is loaded while the blocks come together. The order of each sum
+ * depends on the matrix and the device alone. */
 #include "device/gpu/epilogue.cuh"
 #include "device/gpu/lane.cuh"
 #include "device/gpu/late.h"
@@ -32,7 +32,7 @@ typedef struct fused_job {
     uint64_t limit_ns; /* of a wait */
 } fused_job;
 
-/* --- a row --------------------------------------------------------------------- */
+/* --- a row ---------------------------------------------------------------- */
 
 /* What a lane has of a row: its next entries, of which there are some where
  * k < end. */
@@ -103,7 +103,7 @@ static __device__ inline double sum_lanes(double v, int lanes)
     return v;
 }
 
-/* --- a step -------------------------------------------------------------------- */
+/* --- a step --------------------------------------------------------------- */
 
 /* Of a warp: its first items, side by side, and how far it is to the next. Few
  * items are on all multiprocessors. */
@@ -129,8 +129,8 @@ static __device__ inline int lane_of(const tct_amg_step &s)
     return tct_lane() & (s.lanes - 1);
 }
 
-/* What is known of a step before it begins, of the first item: its row, where in
- * the list it is, and where the set ends. */
+/* What is known of a step before it begins, of the first item: its row, where
+ * in the list it is, and where the set ends. */
 struct ahead {
     int row, k, end;
     entries e;
@@ -237,10 +237,10 @@ static __device__ inline void do_sets(const tct_amg_step &s, ahead &a)
     }
 }
 
-/* --- all of them ----------------------------------------------------------------- */
+/* --- all of them ---------------------------------------------------------- */
 
-/* Step number `i` into its place of the ring; others may read it behind the next
- * barrier of the block. */
+/* Step number `i` into its place of the ring; others may read it behind the
+ * next barrier of the block. */
 static __device__ inline void bring(const fused_job &J, int i,
                                     tct_amg_step *ring)
 {
@@ -249,8 +249,8 @@ static __device__ inline void bring(const fused_job &J, int i,
             tct_read_only((const uint64_t *)&J.step[i] + threadIdx.x);
 }
 
-/* Wait for all blocks, the `number`-th time, and look ahead meanwhile; false: one
- * did not come. */
+/* Wait for all blocks, the `number`-th time, and look ahead meanwhile; false:
+ * one did not come. */
 static __device__ inline bool meet(const fused_job &J, int number,
                                    const tct_amg_step &next, ahead &a)
 {
@@ -267,8 +267,8 @@ static __device__ inline bool meet(const fused_job &J, int number,
     return came;
 }
 
-/* The last block leaves the counter as it was; where one was late the host is told,
- * and what came out is no number. */
+/* The last block leaves the counter as it was; where one was late the host is
+ * told, and what came out is no number. */
 static __device__ inline void leave(const fused_job &J, bool fine)
 {
     if (threadIdx.x != 0) return;
@@ -303,7 +303,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     tct_kernel_end<0>(nullptr, e);
 }
 
-/* --- the start ------------------------------------------------------------------- */
+/* --- the start ------------------------------------------------------------ */
 
 extern "C" void tct_gpu_fused_multiply(const tct_gpu_block *B,
                                        const tct_gpu_launch *L, const double *x,

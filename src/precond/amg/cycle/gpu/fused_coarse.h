@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/cycle/gpu/fused_coarse.h - the steps of the last levels on a GPU: a block whose
- * product is one kernel, bottom.cu; how its threads share the items, bottom.c. */
+ * precond/amg/cycle/gpu/fused_coarse.h - the steps of the last levels on a GPU:
+ * a block whose product is one kernel, bottom.cu; how its threads share the
+ * items, bottom.c. */
 #ifndef TCT_PRECOND_AMG_CYCLE_GPU_FUSED_COARSE_H
 #define TCT_PRECOND_AMG_CYCLE_GPU_FUSED_COARSE_H
 #include "device/gpu/gpu.h"
@@ -8,9 +9,9 @@
 
 enum { TCT_FUSED_WARPS = 32 /* of a block */ };
 
-/* Of a step the first `warps` warps of each block have items: a warp 32 / lanes rows
- * side by side, lanes being 2^shift, or a set, of which it has as many rows at a
- * time. */
+/* Of a step the first `warps` warps of each block have items: a warp 32 / lanes
+ * rows side by side, lanes being 2^shift, or a set, of which it has as many
+ * rows at a time. */
 typedef struct tct_gpu_fused {
     tct_gpu_block base; /* first member */
     tacit_queue *q;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause
- * precond/amg/device/gpu/setup.cu - set-up of multigrid on a GPU: a thread for each
- * number of a task; sums; rows of aggregates, by a warp or a block each. Nothing
- * waits for another block, and loops are as long as rows are.
+ * precond/amg/device/gpu/setup.cu - set-up of multigrid on a GPU: a thread for
+ * each number of a task; sums; rows of aggregates, by a warp or a block each.
+ * Nothing waits for another block, and loops are as long as rows are.
  *
  * Compiled without fused multiply-adds: what comes out has the bits of the
  * host. */
@@ -26,10 +26,10 @@ static gpu_stream stream_of(tacit_queue *q)
     return tct_gpu_of(q)->stream;
 }
 
-/* --- tasks ---------------------------------------------------------------------- */
+/* --- tasks ---------------------------------------------------------------- */
 
-/* All in one kernel, since the driver loads a kernel when it is first used, which
- * takes as long as the task on a large level. */
+/* All in one kernel, since the driver loads a kernel when it is first used,
+ * which takes as long as the task on a large level. */
 static __global__ void __launch_bounds__(THREADS, SLIM)
     do_task(const __grid_constant__ tct_amg_work g, tct_amg_task task,
             int64_t n)
@@ -62,7 +62,7 @@ static void run_each(tacit_queue *q, tct_amg_task task, int64_t n,
     tct_gpu_ok(q, gpu_last_error(), "a task of multigrid's set-up");
 }
 
-/* --- sums ----------------------------------------------------------------------- */
+/* --- sums ----------------------------------------------------------------- */
 
 /* What threads before this one of a block of WIDE have of `v`, and all. */
 static __device__ int64_t before_in_block(int64_t v, int64_t *all)
@@ -143,7 +143,7 @@ static void sum_up(tacit_queue *q, int64_t n, const tct_amg_work *g)
     tct_gpu_ok(q, gpu_last_error(), "a sum of multigrid's set-up");
 }
 
-/* --- rows of aggregates ------------------------------------------------------------ */
+/* --- rows of aggregates --------------------------------------------------- */
 
 template <bool WRITE>
 static __global__ void __launch_bounds__(WARPS *GPU_WAVE)
@@ -213,7 +213,7 @@ static void merge(tacit_queue *q, bool write, const tct_amg_work *g)
     tct_gpu_ok(q, gpu_last_error(), "rows of multigrid's set-up");
 }
 
-/* --- operators ----------------------------------------------------------------------- */
+/* --- operators ------------------------------------------------------------ */
 
 static bool count(const tacit_operator *A, int32_t *count)
 {
