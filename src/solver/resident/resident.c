@@ -238,8 +238,9 @@ static void place(const tct_run *R, const tct_resident_kernel *K, plan *p)
     H->on_chip = 0.0;
     if (K->method->blocks) {
         tct_sstep_job_fill(R, H->many, view_of(R->M).diagonal, W);
-        while (W->J.grid.batch > 1 && W->J.grid.batch * W->most > LATE_MOST)
-            W->J.grid.batch /= 2;
+        while (W->J.grid.sample_batch > 1 &&
+               W->J.grid.sample_batch * W->most > LATE_MOST)
+            W->J.grid.sample_batch /= 2;
         H->vectors = tct_sstep_columns(W->most, R->M != NULL);
         p->shared = tct_resident_place_columns(W, H->vectors, p->threads, room);
         H->on_chip = (double)H->vectors * W->slots;

@@ -341,7 +341,7 @@ static void end(tacit_queue *q, const tct_op *op, const tct_gpu_launch *L)
         tct_gpu_ok(q, tct_fork_join(&p->fork, L->stream), "an exchange");
     if (op->x.columns > 1 && plan->base.ghosts > 0)
         tct_gpu_unpack(op, p->landing, L);
-    else if (L->tail.count > 0) tct_gpu_epilogue(L);
+    else if (L->epilogue.count > 0) tct_gpu_epilogue(L);
 }
 
 /* Nothing is launched beside a recording that is under way: see above. */

@@ -406,7 +406,7 @@ static gpu_error exchange_apart(const peer *p, const peer_plan *own,
 {
     if (op->code == TCT_EXCHANGE_END) {
         const gpu_error joined = tct_fork_join(&own->fork, L->stream);
-        if (L->tail.count > 0) tct_gpu_epilogue(L);
+        if (L->epilogue.count > 0) tct_gpu_epilogue(L);
         return joined;
     }
     tct_op take = *op;

@@ -176,7 +176,7 @@ static gpu_error launch_sum(const tct_peer_common *C, const tct_op *op,
     const int n = s.count * s.systems + 1;
     const int most = (n + GPU_WAVE - 1) / GPU_WAVE * GPU_WAVE;
     const int block = most > SUM_THREADS ? SUM_THREADS : most;
-    sum<FAR><<<1, block, 0, L->stream>>>(*C, s, L->tail);
+    sum<FAR><<<1, block, 0, L->stream>>>(*C, s, L->epilogue);
     return gpu_last_error();
 }
 
@@ -296,7 +296,7 @@ static gpu_error launch_exchange(const tct_peer_common *C,
             <<<grid, TCT_PEER_THREADS, 0, L->stream>>>(*C, *P, op->x, e->index);
     else
         take<FAR><<<grid, TCT_PEER_THREADS, 0, L->stream>>>(
-            *C, *P, op->x.columns, e->ghost, e->ghosts, L->tail);
+            *C, *P, op->x.columns, e->ghost, e->ghosts, L->epilogue);
     return gpu_last_error();
 }
 
