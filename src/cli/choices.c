@@ -8,8 +8,7 @@
 #include <string.h>
 #include <tacit/tacit.h>
 
-#define NEEDS        "needs --device cuda: "
-#define QUEUE_COMING "not in this build: stream-triggered MPI is coming"
+#define NEEDS "needs --device cuda: "
 
 /* Row `i` of a fixed table. */
 static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
@@ -26,8 +25,6 @@ static bool fixed(const cli_choice *rows, int count, int i, cli_choice *out)
     }
 
 /* clang-format off */
-FIXED(coming_comm,
-    {"queue", "the stream starts them, as triggered operations", QUEUE_COMING, false})
 FIXED(any_precision,
     {"double", "all in double precision", NULL, false},
     {"mixed", "matrix values of 32 bits, or more where those are too few", NULL, false},
@@ -72,26 +69,6 @@ FIXED(smoother,
 static cli_choice named(const char *name, const char *summary)
 {
     return (cli_choice){name, summary, NULL, false};
-}
-
-static bool has(cli_row_fn rows, const char *name)
-{
-    cli_choice row;
-    for (int i = 0; rows(i, &row); i++)
-        if (strcmp(row.name, name) == 0) return true;
-    return false;
-}
-
-/* The rows of the library, and behind them those `coming` that it has not. */
-static bool with_coming(cli_row_fn own, cli_row_fn coming, int i,
-                        cli_choice *out)
-{
-    if (own(i, out)) return true;
-    int known = 0;
-    while (own(known, out)) known++;
-    for (int k = 0; coming(k, out); k++)
-        if (!has(own, out->name) && known++ == i) return true;
-    return false;
 }
 
 /* --- devices, and what needs a GPU ---------------------------------------- */
@@ -181,17 +158,12 @@ static bool precond_row(int i, cli_choice *out)
     return p != NULL;
 }
 
-static bool link_row(int i, cli_choice *out)
+static bool comm_row(int i, cli_choice *out)
 {
     const tacit_link *link = tacit_link_at(i);
     if (link)
         *out = (cli_choice){link->name, link->summary, link->reason, false};
     return link != NULL;
-}
-
-static bool comm_row(int i, cli_choice *out)
-{
-    return with_coming(link_row, coming_comm_row, i, out);
 }
 
 /* Those that cut: --partition reads what was cut. */
